@@ -42,6 +42,7 @@ ROOT3 = math.sqrt(3.0)
 # longest paths, where every block is full: entries of M^ a + b^, tau - H b', of Phi times a force
 # or Phi* times an acceleration, and tau - H b^ - U* a'; a product, and sums after it
 BIAS, PUSH, FRAME, AGAIN = 7, 7, 6, 8
+LOST = 1e3  # of n^3 tiny: the energy that operations below the normal numbers amount to, at most
 
 
 @dataclass(frozen=True)
@@ -352,9 +353,16 @@ def _exponents(sizes: Sizes, energy: float, chosen: Format) -> bool:
     tree, found = sizes.tree, sizes.found
     least, largest = span(chosen)
     high = max(1.0, float(found.sizes.size.max()), float(found.sizes.carried.max()))
-    joints = max(float(sizes.along(k).max()) for k in range(tree.n))
-    top = float(sizes.reached.max()) + joints + sizes.scale + float(sizes.data.effort.max())
+    for k in np.flatnonzero(~sizes.still).tolist():
+        _, sigma = pivot_and_size(sizes.system, found.M[k], found.sizes.size[k], k)
+        rows = np.abs(sizes.rows(k)).sum(axis=1)
+        lengths = [*sigma, *rows, *(sizes.turns[k].apply(np.ones(6)) * (tree.parent[k] >= 0))]
+        high = max(high, float(np.max(lengths)))
+    motions = (sizes.reached, sizes.before, sizes.own, [sizes.along(k) for k in range(tree.n)])
+    forces = (sizes.bias, sizes.lifted, sizes.effort, sizes.data.effort, sizes.data.force)
+    top = sum(float(np.max(x, initial=0.0)) for x in (*motions, *forces)) + sizes.scale
     light = [share(found.least[k], np.eye(6)) for k in np.flatnonzero(~sizes.still)]
     worst = max(1.0, float(sizes.unit.max()), *(math.sqrt(x) for x in light if math.isfinite(x)))
-    fits = 64.0 * (high * high * top + top) <= largest
-    return bool(fits and 1e3 * tree.n * least * (high * worst) * (high * worst) <= 1e-4 * energy)
+    fits = 64.0 * (high * high * top * worst + top) <= largest
+    lost = LOST * float(tree.n) ** 3 * least * (high * worst) * (high * worst) * max(1.0, top)
+    return bool(fits and lost <= 1e-4 * energy)

@@ -28,7 +28,7 @@ BOXES = 96  # at most
 FINE = 0.05  # lambda times half the width of a box, if there are not too many
 COARSE = 0.7
 OWN = 24  # boxes of the joint's own angle
-PLACED = 64.0  # units: entries of Phi that are formed in float64 and rounded to a format
+PLACED = 64.0  # units of what Turn.formed gives: rounded entries of Phi; 16 are proved
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def above(
     held = _within(system, seen, k, low, high) if narrow else handed_on(system, seen, k)
     if held is None:
         return np.zeros((6, 6))
-    t = turn.apply(np.sqrt(np.maximum(np.diagonal(held), 0.0)))
+    t = turn.formed(np.sqrt(np.maximum(np.diagonal(held), 0.0)))
     off = PLACED * unit * math.sqrt(share(parent, np.outer(t, t)))
     return held / (1.0 + off) ** 2 * (1.0 - 1e-9) if math.isfinite(off) else np.zeros((6, 6))
 

@@ -35,7 +35,7 @@ from ..tape.trace import trace
 from .joint_inertia import LARGEST, SECOND, composites
 from .reach import axes_turn, reach
 from .recursion import Behind, at_rest, light, recursion
-from .rotations import rotations, unbounded
+from .rotations import rotations, row_bases, unbounded
 from .roundings import roundings, unit_of
 from .span import too_narrow
 from .support import support
@@ -125,7 +125,8 @@ def evaluated(
     rigid, rows = order == "crbm", order == ROWS
     held, sizes = support(heavy, M), reach(heavy, ranges, unit, rigid)
     least, moving = M if rows else held, np.flatnonzero(~at_rest(heavy))
-    why = too_narrow(heavy, least, sizes, moving, chosen, rows)
+    bases = row_bases(heavy, tape) if rows else None
+    why = too_narrow(heavy, least, sizes, moving, chosen, ranges, bases)
     if why:
         return _nothing(n, why), None
     if rigid:

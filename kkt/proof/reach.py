@@ -134,12 +134,23 @@ class Turn:
         unit = np.flatnonzero(np.abs(self.axis) == 1.0)
         return int(unit[0]) if turning and len(unit) == 1 else None
 
+    def formed(self, x: Floats) -> Floats:
+        """(6,) what rounding the entries of Phi is a part of: |R| x, and whole levers."""
+        angular, linear = x[:3], x[3:]
+        p = np.abs(self.p0) + self.slide
+        arm = self.levers(p) * np.linalg.norm(linear)
+        turned = self.rotated(self.R, linear)
+        return np.concatenate([self.rotated(self.R, angular) + arm, turned]) * self.slack
+
+    def levers(self, p: Floats) -> Floats:
+        """(3,) lengths of the rows of p~."""
+        return np.array([np.hypot(p[(i + 1) % 3], p[(i + 2) % 3]) for i in range(3)])
+
     def apply(self, x: Floats) -> Floats:
         angular, linear = x[:3], x[3:]
         turned = self.rotated(self.R, linear)
         p = np.abs(self.p0) + self.slide
-        lever = np.array([np.hypot(p[(i + 1) % 3], p[(i + 2) % 3]) for i in range(3)])
-        arm = np.minimum(lever * np.linalg.norm(linear), np.abs(skew(p)) @ turned)
+        arm = np.minimum(self.levers(p) * np.linalg.norm(linear), np.abs(skew(p)) @ turned)
         if not self.slide.any():
             arm = np.minimum(arm, self.rotated(skew(self.p0) @ self.R, linear))
         return np.concatenate([self.rotated(self.R, angular) + arm, turned]) * self.slack

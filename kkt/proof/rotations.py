@@ -162,6 +162,18 @@ def _factor(body: Hashable, own: float) -> str:
     return f"body {body}: rounding the factor of its inertia may change that by {own:.1g} of itself"
 
 
+def row_bases(system: System, tape: Tape) -> Floats:
+    """(n, 6, 6) the bases T = [S E] of all bodies."""
+    return np.array([_basis(system, k, tape.inputs.pivot_rows(k)) for k in range(system.tree.n)])
+
+
+def _basis(system: System, k: int, rows: tuple[int, ...]) -> Floats:
+    tree = system.tree
+    S = system.entries.S[tree.offset[k] : tree.offset[k + 1]]
+    other = [i for i in range(6) if i not in rows]
+    return np.concatenate([S.T, np.eye(6)[:, other]], axis=1)
+
+
 def _split(system: System, k: int, rows: tuple[int, ...]) -> tuple[Floats, Floats]:
     """(6, 6) |T^-T| |T^T| for the basis T = [S E] of body k, and |A^-1| |L| |U| for A = L U.
 
@@ -169,8 +181,7 @@ def _split(system: System, k: int, rows: tuple[int, ...]) -> tuple[Floats, Float
     """
     tree = system.tree
     S = system.entries.S[tree.offset[k] : tree.offset[k + 1]]
-    other, N = [i for i in range(6) if i not in rows], len(S)
-    T = np.concatenate([S.T, np.eye(6)[:, other]], axis=1)
+    T, N = _basis(system, k, rows), len(S)
     if (np.abs(T) == 1.0).sum() == 6 and (T != 0.0).sum() == 6:
         return np.eye(6), np.eye(6)
     L, U, solved = np.eye(N), S[:, list(rows)].copy(), np.eye(6)

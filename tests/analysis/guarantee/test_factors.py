@@ -167,6 +167,21 @@ def slides_apart():
     return max(moved / N[1, 1], moved / N[1, 0])
 
 
+def two_that_are_one():
+    """Composites, step d: two axes that are all but parallel, and turn in opposite directions."""
+    tree, S = kkt.new_tree("parallel"), np.zeros((6, 2))
+    S[0], S[1, 1] = 1.0, 0.01
+    one = {"mass": 1.0, "com": (0, 0, 0), "inertia": np.eye(3)}
+    kkt.add_body(tree, "base", axis=(0, 1, 0), **one)
+    kkt.add_body(tree, "b", "base", joint="general", S=S, **one)
+    system = kkt.build(tree)
+    sizes = reaches.reach(system, ranges_of(system), UNIT, rigid=True)
+    held = supports.support(system, system.entries.M, rigid=True)
+    N, block = joint_inertia._energies(system, system.entries.M, held, sizes), S.T @ S
+    most = np.linalg.eigvals(np.linalg.solve(block, np.diag(np.diag(block)))).real.max()
+    return np.sqrt(most) / N[1, 1]
+
+
 def carried_aside():
     """Composites, step d: a point mass that turns about an origin, and slides with it."""
     arm = np.array([[0, 0, 0], [0, 0, -1.0], [0, 1.0, 0]])
@@ -297,8 +312,8 @@ def from_above_any():
 
 CHECKS = (
     one_sum, two_sums, one_joint, one_frame, one_pivot, one_rotor, one_axis, two_freedoms,
-    one_carry, one_factor, slides_apart, carried_aside, stretched, turned, slid, held_up,
-    by_angles, from_above, from_above_any,
+    one_carry, one_factor, slides_apart, two_that_are_one, carried_aside, stretched, turned, slid,
+    held_up, by_angles, from_above, from_above_any,
 )  # fmt: skip
 
 FACTORS = (  # where it stands, the factor, what stands in its place, the check that finds it out
@@ -320,6 +335,7 @@ FACTORS = (  # where it stands, the factor, what stands in its place, the check 
     (joint_inertia._energies, "alone * (1.0 + own)", "alone * own", slides_apart),
     (joint_inertia._energies, "alone * (1.0 + own)", "alone", slides_apart),
     (joint_inertia._energies, "alone * _carried(", "0.5 * _carried(", slides_apart),
+    (joint_inertia._energies, "share(_along(S, least[k]), diagonal)", "1.0", two_that_are_one),
     (joint_inertia._carried, "(1.0 + 1.0 / a) * moments", "moments", carried_aside),
     (joint_inertia._carried, "(1.0 + a) * masses", "masses", carried_aside),
     (counting.Counting._deepen, "op in (MUL, DIV) or (a != 0 and b != 0)", "op in (MUL, DIV)",

@@ -124,6 +124,21 @@ def test_a_format_without_the_exponents_gets_no_promise(monkeypatch):
     assert ratio(drawn(145, 12), "abm", "float16", 4, 145) > 1.0
 
 
+@pytest.mark.parametrize("of", ["axis", "armature"])
+def test_a_pivot_beyond_the_exponents_gets_no_promise(of, monkeypatch):
+    """Inertias and their squares fit float32, and D = A + H M^ H* does not."""
+    tree, S = kkt.new_tree("far"), np.eye(6)[:, :1] * (1e25 if of == "axis" else 1.0)
+    whole = {"mass": 1.0, "com": (0, 0, 0.1), "inertia": np.eye(3)}
+    kkt.add_body(tree, "b", joint="general", S=S, **whole)
+    geared = {"armature": 1e39} if of == "armature" else {}
+    kkt.add_body(tree, "c", "b", axis=(1, 0, 0), **geared, **whole)
+    with np.errstate(all="ignore"):
+        (row,) = guarantee(tree, ["abm"], ["float32"], states=0)
+        assert row.bound.digits == 0.0 and "more exponent bits" in row.bound.why
+        monkeypatch.setattr(bounds, "too_narrow", lambda *_: "")
+        assert ratio(tree, "abm", "float32", 1, 0) > 1.0
+
+
 def test_inertias_whose_squares_leave_float64_get_no_promise():
     """A ratio of 1e300 is named, and does not end in an OverflowError."""
     tree = kkt.chain(1)
@@ -145,6 +160,28 @@ def test_inertias_whose_squares_leave_float64_get_no_promise():
 def test_where_nothing_is_promised_the_row_says_why(tree, order, why):
     (row,) = guarantee(tree, [order], ["float32"], states=1)
     assert row.bound.digits == 0.0 and row.bound.worst is None and why in row.bound.why
+
+
+def two_axes_at(q):
+    """H H* of a universal joint with axes of no frame, and the cosine between them."""
+    axes = np.array([(0.48, 0.6, 0.64), (0.6, -0.64, 0.48)])
+    tree = kkt.new_tree("universal")
+    kkt.add_body(tree, "b", joint="universal", axis=axes, mass=1.0, com=(0, 0, 0),
+                 inertia=np.eye(3))  # fmt: skip
+    H = kkt.build(tree, q).entries.S
+    return H, axes.astype(np.longdouble) @ axes.T.astype(np.longdouble)
+
+
+@pytest.mark.parametrize("unit", [2.0**-53, 2.0**-24, 2.0**-10])
+def test_what_rounding_moves_of_two_axes_is_far_below_what_is_taken(unit):
+    """Formed in float64, and each entry rounded by u up or down."""
+    draw, most = np.random.default_rng(0), 0.0
+    for q in draw.uniform(-3, 3, (200, 2)):
+        H, gram = two_axes_at(q)
+        H = H * (1.0 + unit * draw.choice([-1.0, 1.0], H.shape))
+        most = max(most, np.linalg.norm((H @ H.T - gram).astype(float), 2))
+    assert most <= 4.2 * unit + 1600 * 2.0**-53 <= recursion.ROUNDED_AXES / 4
+    assert most > 0.5 * unit
 
 
 def thin():

@@ -5,7 +5,11 @@ import numpy as np
 import pytest
 
 from pivotree import kkt, orderings
+from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.proof.angles import PLACED
+from pivotree.kkt.proof.reach import Turn
 from pivotree.kkt.proof.roundings import roundings
+from pivotree.kkt.proof.span import PRODUCTS
 
 mp = mpmath.mp.clone()
 mp.dps = 40
@@ -122,6 +126,47 @@ def test_step_4_one_joint():
     assert any(worst > without for worst, _, without in found)  # the twin leaves eta out
 
 
+def lost(seed):
+    """What operations that are off by ``tiny`` each leave in Phi Mbar Phi*, and high and low."""
+    draw, tiny = np.random.default_rng(seed), 1e-13
+    N, one = 1 + seed % 6, np.array([0.01, 1, 1, 1, 1, 1])
+    M, H, Phi = np.array(definite(draw, 6, 2.0).tolist(), dtype=float), np.eye(6)[:N], np.eye(6)
+    if N == 1:  # a joint that moves little beside what it is coupled with
+        M = np.outer(one, one) + 1e-4 * np.eye(6)
+    else:
+        H = H + 0.3 * draw.normal(size=H.shape)
+    Phi[:3] += draw.normal(size=(3, 6))
+    size = np.sqrt(np.diag(M))
+    t, sigma = np.abs(Phi) @ size, np.abs(H) @ size
+    rows = [np.abs(x).sum(axis=1).max() for x in (Phi, H)]
+    high = max(1.0, *(x.max() ** 2 for x in (size, t, sigma)), *(x * x for x in rows))
+    low = min(1.0, *(np.linalg.eigvalsh(x)[0] for x in (M, H @ M @ H.T)))
+
+    def off(x, count=1):
+        return x + tiny * sum(draw.choice([-1.0, 1.0], np.shape(x)) for _ in range(count))
+
+    W = off(H @ M, 11)
+    D, N_ = off(H @ W.T, 12), M.copy()
+    D = np.tril(D) + np.tril(D, -1).T
+    for k in range(N):  # eliminated one by one, beside the joint as well
+        c, d = W[k].copy(), D[k, k]
+        N_ = off(N_ - off(c[:, None] * off(c / d)))
+        for i in range(k + 1, N):
+            W[i] = off(W[i] - off(D[i, k] * off(c / d)))
+            D[i, k + 1 :] = off(D[i, k + 1 :] - off(D[i, k] * off(D[k, k + 1 :] / d)))
+    found = off(Phi @ off(N_ @ Phi.T, 11), 12)
+    Mbar = let_go(*map(mp.matrix, (M, H, np.zeros((N, N)))))
+    exact = Phi @ np.array(Mbar.tolist(), dtype=float) @ Phi.T
+    return np.abs(found - exact).max() / tiny, high, low
+
+
+def test_limits_what_is_lost_below_the_normal_numbers():
+    found = [lost(seed) for seed in range(60)]
+    assert all(off <= PRODUCTS * high * high / low for off, high, low in found)
+    # a twin: as if no pivot were small
+    assert any(off > PRODUCTS / 4 * high * high for off, high, _ in found)
+
+
 def frames(seed):
     """Errors of Phi (Mbar Phi*) in float32 over u t_i t_j, entry by entry."""
     draw = np.random.default_rng(seed)
@@ -141,6 +186,33 @@ def test_step_5_one_change_of_frame():
     worst = np.max([frames(seed) for seed in range(40)], axis=0)
     assert (worst <= lengths[:, None] + lengths).all()
     assert (worst > 0.1).any()  # a hundredth of the constants is refuted
+
+
+def test_step_8_entries_of_phi_are_off_by_16_units():
+    """Formed in float64 and rounded to float32, beside 40 digits; of lengths of whole rows."""
+    draw, worst = np.random.default_rng(0), 0.0
+    R0, _ = np.linalg.qr(draw.normal(size=(3, 3)))
+    tree, body = kkt.new_tree("turn"), {"mass": 1.0, "com": (0, 0, 0), "inertia": np.eye(3)}
+    kkt.add_body(tree, "a", **body)
+    place = {"R": R0 * np.linalg.det(R0), "p": (0.3, 2.0, -0.7)}
+    kkt.add_body(tree, "b", "a", axis=(0, 0, 1), **place, **body)
+    system = kkt.build(tree)
+    R0, p = mp.matrix(system.tree.R[1].tolist()), system.tree.p[1].tolist()
+    arm = mp.matrix([[0, -p[2], p[1]], [p[2], 0, -p[0]], [-p[1], p[0], 0]])
+    turn = Turn(system, ranges_of(system), 1, UNIT)
+    t = np.array([turn.formed(x) for x in np.eye(6)]).T
+    for q in draw.uniform(-3, 3, 50):
+        c, s = mp.cos(mp.mpf(q)), mp.sin(mp.mpf(q))
+        R = R0 * mp.matrix([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+        exact = np.zeros((6, 6), dtype=object)
+        exact[:3, :3] = exact[3:, 3:] = np.array(R.tolist())
+        exact[:3, 3:] = np.array((arm * R).tolist())
+        Phi = system.refresh([0.0, q], np.zeros(2), np.zeros(2)).entries.Phi[1]
+        for entries, unit in ((Phi, 2.0**-53), (Phi.astype(np.float32).astype(float), UNIT)):
+            off = np.abs(entries - exact).astype(float)
+            assert not off[t == 0.0].any()
+            worst = max(worst, (off[t > 0.0] / t[t > 0.0]).max() / unit)
+    assert 0.5 < worst <= 16 < PLACED
 
 
 @pytest.mark.parametrize("seed", range(4))

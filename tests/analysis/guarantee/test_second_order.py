@@ -15,6 +15,7 @@ from pivotree.analysis.states.traced import Order
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.proof.joint_inertia import LARGEST, PHI, SECOND
 from pivotree.kkt.proof.recursion import LOCAL
+from pivotree.kkt.proof.roundings import roundings
 
 MOST = Fraction(1, 1000)  # of n u, and so of u
 L, h = Fraction(LARGEST).limit_denominator(), Fraction(LOCAL).limit_denominator()
@@ -92,9 +93,37 @@ def needed(largest=L, local=h, most=MOST, phi=L):
     pivot = 1 / ((1 - largest) * (1 - local))  # squared minimisers: computed D in the place of D
     computed = (1 + largest) * pivot  # Cauchy and Schwarz for computed c
     let_go = 1 + 24 * most  # what is left in rows that are zero
-    gamma = 1 / (1 - 13 * most)  # gamma_m / (m u), m at most 12 and the children
+    gamma = 1 / (1 - 16 * most)  # gamma_m / (m u): the test below
     firm = 1 / (1 - phi)  # L_k with a rounded Phi
-    return sizes * pivot * computed * let_go * gamma * firm
+    root = Fraction(math.sqrt(most * local / Fraction(SECOND) / 2))  # u sqrt(eta), theta >= 2 eta
+    axes = (1 + most) ** 2 / (1 - root) ** 2  # rounded themselves: sigma^2 and D
+    lost = 1 + Fraction(6, 10_000)  # below the normal numbers
+    return sizes * pivot * computed * let_go * gamma * firm * axes * lost
+
+
+@pytest.mark.parametrize("armature", [0.0, 0.1])
+def test_no_path_is_longer_than_what_gamma_covers(armature):
+    """Of a wide tree, of joints of six freedoms that are full, and with armature."""
+    tree, draw = kkt.new_tree("wide"), np.random.default_rng(0)
+    link = {"mass": 1.0, "com": (0.1, 0.2, 0.3), "inertia": np.eye(3)}
+    kkt.add_body(tree, "base", **link)
+    for i in range(12):
+        R, _ = np.linalg.qr(draw.normal(size=(3, 3)))
+        place = {"R": R * np.linalg.det(R), "p": draw.normal(size=3)}
+        six = {"joint": "general", "S": draw.normal(size=(6, 6)), "armature": [armature] * 6}
+        kkt.add_body(tree, f"c{i}", "base", **place, **six, **link)
+    system = kkt.build(tree)
+    counts, n = roundings(kkt.trace(system, orderings.get("abm"))), system.tree.n
+    assert counts.frame.max() == 12 and counts.gathered.max() == n - 1
+    assert 10 < counts.product.max() + counts.pivot.max() <= 12 + (armature > 0)
+    for longest in (counts.frame.max() + counts.gathered.max(), 16):
+        for u in (MOST / n, Fraction(1, 2**18), Fraction(1, 2**53)):
+            m = Fraction(longest)
+            assert m * u / (1 - m * u) <= Fraction(102, 100) * m * u
+    # tf32: no tree of three bodies is looked at, and of two no path is longer than 13
+    assert n * Fraction(1, 2**11) > MOST
+    assert 1 / (1 - Fraction(13, 2**11)) < Fraction(102, 100)
+    assert "too few digits" in kkt.guarantee(kkt.chain(3), orderings.get("abm"), "tf32").why
 
 
 def test_the_product_of_all_factors_is_covered():
