@@ -1,8 +1,8 @@
-"""A program of one state whose runs of like operations are done side by side, in vectors.
+"""Vector code for one state: runs of the same operation on neighbouring values become vectors.
 
 Where columns of right-hand sides are solved for together (:mod:`kkt.tape.branches`), the trace has
-the same operation on neighbours one after another.  Each lane does what it did alone, so that bits
-stay.  Of such a run one operand is the same for all lanes, or the result of a run before.
+such runs.  In each of them one operand is the same for all lanes, or is the result of an earlier
+run.  Every lane does the operation that a scalar would do, so that the bits stay the same.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .emission import Source, operation
 from .scalar_program import ScalarProgram
 
 Named = Generator[str, None, str]  # lines, and at the end the name of what they made
-LEAST = 4  # lanes that are worth a vector
-WORTH = 0.3  # of a program's operations, that must be in vectors
+LEAST = 4  # lanes of a vector at least
+WORTH = 0.3  # share of a program's operations that must be in vectors
 
 
 def widths_of(program: ScalarProgram, most: int) -> NDArray[np.int64]:
@@ -28,7 +28,7 @@ def widths_of(program: ScalarProgram, most: int) -> NDArray[np.int64]:
     op, a, b = program.op.tolist(), program.a.tolist(), program.b.tolist()
     first, T = program.first, len(program)
     widths = np.ones(T, dtype=np.int64)
-    owner = [-1] * (first + T)  # first slot of the vector that a slot is in
+    owner = [-1] * (first + T)  # first slot of the vector that holds a slot
 
     def kind(x: list[int], i: int, w: int) -> str:
         start = x[i]
@@ -62,7 +62,7 @@ def widths_of(program: ScalarProgram, most: int) -> NDArray[np.int64]:
 
 
 def worth(program: ScalarProgram) -> bool:
-    """Whether enough of a program can be done side by side."""
+    """Whether enough operations of a program can be in vectors."""
     return bool((widths_of(program, 8) != 1).mean() > WORTH)
 
 
@@ -78,7 +78,7 @@ def abreast_source(program: ScalarProgram, shape: Shape, piece: int, most: int) 
 
 
 class _Pieces:
-    """Functions of bounded length; what later ones read stands in rows of the work array."""
+    """The program as functions of bounded length, which pass values on in the work array."""
 
     def __init__(
         self, program: ScalarProgram, shape: Shape, widths: NDArray[np.int64], piece: int
@@ -102,7 +102,7 @@ class _Pieces:
             self.wanted.setdefault(abs(s), []).append(i)
 
     def _rows(self, made: NDArray, unit: NDArray) -> NDArray[np.int64]:
-        """The row of each slot that a later piece reads; vectors stand together, aligned."""
+        """The row of each slot that a later piece reads, else -1; a vector's rows are aligned."""
         program, first = self.program, self.program.first
         last = made.copy()
         for operand in (program.a, program.b):
@@ -172,7 +172,7 @@ class _Pieces:
         return name
 
     def _scalar(self, slot: int) -> Named:
-        """A number's name, read or taken from its vector where that was not done yet."""
+        """The name of a scalar, which is loaded or extracted from its vector when first needed."""
         if slot in self.known:
             return self.known[slot]
         program, first = self.program, self.program.first
@@ -195,7 +195,7 @@ class _Pieces:
         return name
 
     def _operand(self, slots: list[int]) -> Named:
-        """A number, or a vector of them."""
+        """The name of an operand: a scalar, or a vector of the values of several slots."""
         w, slot = len(slots), slots[0]
         if w == 1:
             return (yield from self._scalar(slot))
@@ -235,7 +235,7 @@ class _Pieces:
         return name
 
     def _outputs(self, slots: list[int], value: str, w: int) -> Iterator[str]:
-        """Store what is wanted of a result; neighbours that stay neighbours at once."""
+        """Store the lanes of a result that are outputs; consecutive ones in one store."""
         todo = sorted((i, lane) for lane, s in enumerate(slots) for i in self.wanted.get(s, ()))
         while todo:
             n, (i, lane) = 1, todo[0]

@@ -1,15 +1,15 @@
-"""Machine code as a built-in function of CPython: where a state is small, a call's cost counts.
+"""Machine code as a built-in function of CPython, since the cost of a call counts for small robots.
 
-The function, the same machine code for all programs, reads numpy's arrays where they lie, as any
-extension module does, and has numpy make the array of outputs.  Of anything but arrays of the
-right type, number type and shape, side by side in memory, it returns None, which leaves the rest
-to the caller.  It keeps nothing from one call to the next, so that threads may share it.
+The function is the same machine code for all programs.  It reads numpy's arrays in place, as any
+extension module does, and has numpy make the array of outputs.  For anything but contiguous arrays
+of the right class, number type and shape it returns None, so that the caller takes another way.  It
+keeps nothing from one call to the next, so that threads may share it.
 
 Reading objects by offsets is sound because the offsets are part of the stable binary interface
-that numpy promises every extension module, and because :func:`known` holds each of them against
-what Python itself says of an array before the first call.  Where one differs, as on builds without
-the interpreter's lock, whose objects have longer heads, there is no such function, and kernels are
-called by way of ctypes, with the same bits.
+that numpy promises to every extension module, and because :func:`known` compares each of them with
+what Python says of an array before the first call.  Where one differs, as on builds without the
+interpreter's lock, whose objects have longer heads, there is no such function, and kernels are
+called through ctypes, with the same bits.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from .caller import ARRAYS, AT
 
 Builtin = Callable[[Any, Any, Any, Any], NDArray | None]
 
-HELD = 1_000_000  # operations, some tenths of a millisecond, for which the lock may be held
-FEW = 4096  # states, and no more at a time
+HELD = 1_000_000  # operations during which the lock may be held: some tenths of a millisecond
+FEW = 4096  # states of one call at most
 NEVER = -100  # a rank that no array has
-FASTCALL = 0x80  # METH_FASTCALL: self, the arguments as an array, how many
+FASTCALL = 0x80  # METH_FASTCALL: arguments are self, an array of arguments, and their number
 TYPE, NEW = 2, 93  # PyArray_Type and PyArray_New in numpy's table, whose order never changes
 PYTHON = (
     "PyBytes_AsString", "PyMem_RawMalloc", "PyMem_RawFree", "Py_IncRef", "Py_DecRef",
@@ -40,13 +40,13 @@ PYTHON = (
 
 
 class Table(bytes):
-    """What the function reads, :data:`kkt.machine.caller.ENTRIES` first; it is its ``self``."""
+    """The ``self`` of the function: a table that starts as :data:`kkt.machine.caller.ENTRIES`."""
 
-    kept: tuple[Any, ...]  # what must live as long as the function
+    kept: tuple[Any, ...]  # objects that must live as long as the function
 
 
 class Definition(ctypes.Structure):
-    """PyMethodDef."""
+    """CPython's PyMethodDef."""
 
     _fields_ = (
         ("name", ctypes.c_char_p),
@@ -61,17 +61,17 @@ def builtin(
     outputs: int, parts: Sequence[tuple[int, ...]], work: int, constants: NDArray,
     owners: tuple[Any, ...],
 ) -> Builtin:  # fmt: skip
-    """The function of x, qd, tau and wrench, to outputs (outputs,), or (m, outputs) if ``many``.
+    """A function of x, qd, tau and wrench that returns outputs (outputs,), or (m, outputs).
 
-    With ``parts``, shapes of one or two sizes, a state's outputs come as arrays of these shapes, as
-    a tuple where there are several.
+    It takes one state, or m states if ``many``, at most ``most``.  With ``parts``, shapes of rank 1
+    or 2, the outputs of one state are returned as arrays of these shapes, several as a tuple.
 
-    ``address`` is that of :mod:`kkt.machine.caller`'s function, ``run`` that of a program's, as
-    :func:`kkt.machine.driver.driver` has it, and ``owners`` keep both; ``shapes`` are those of the
-    arrays of one state, a wrench among them where it is an input; ``most`` states come at a time;
-    ``work`` is the size of the work array in bytes.  tau and wrench are zero where None.  The
-    function returns None for what it does not take, a number that is not finite included.  There
-    is one only where :func:`known`.
+    ``address`` is that of the function of :mod:`kkt.machine.caller`, ``run`` that of a program's
+    function (:func:`kkt.machine.driver.driver`), and ``owners`` keep both alive; ``shapes`` are
+    those of the arrays of one state, with a wrench where it is an input; ``work`` is the size of
+    the work array in bytes.  tau and wrench are zero where None.  The function returns None for
+    arguments that it cannot read, and for a number that is not finite.  It may be made only where
+    :func:`known` holds.
     """
     dtype = constants.dtype
     states = most if many else 1
@@ -85,7 +85,7 @@ def builtin(
             instead = zeros.ctypes.data if j > 1 else 0
             words += [instead, len(shapes[j]), *shapes[j], *[0] * (2 - len(shapes[j]))]
         else:
-            words += [1, NEVER, 0, 0]  # None, and nothing else
+            words += [1, NEVER, 0, 0]  # only None is accepted
     for part in parts:
         sizes = [*part, *[0] * (2 - len(part))]
         words += [len(part), *sizes, int(np.prod(part)) * dtype.itemsize]
@@ -101,9 +101,9 @@ def builtin(
 
 @cache
 def known() -> bool:
-    """Whether this Python and this numpy hold their objects as the function reads them."""
+    """Whether objects of this Python and this numpy have the layout that the function reads."""
     if sys.implementation.name != "cpython" or object.__basicsize__ != 16:
-        return False  # also where an object's head holds more, without the interpreter's lock
+        return False  # on builds without the interpreter's lock an object's head is longer
     array = np.zeros((2, 3), dtype=np.float32)
     here, descr = id(array), array.dtype
     if min(np.ndarray.__basicsize__ - AT["flags"], type(descr).__basicsize__ - AT["number"]) < 8:
@@ -124,7 +124,7 @@ def known() -> bool:
 
 
 def symbols() -> dict[str, int]:
-    """Addresses of what the function calls."""
+    """Addresses of the functions that the built-in function calls."""
     found = {name: _address(getattr(ctypes.pythonapi, name)) for name in PYTHON}
     return {**found, "memmove": _address(ctypes.memmove), "PyArray_New": _numpy(NEW)}
 
@@ -134,7 +134,7 @@ def _address(function: Any) -> int:
 
 
 def _number(array: NDArray) -> int:
-    """Of an array's number type: kind, letter, order of bytes and number, as one word."""
+    """An array's number type as one word: kind, letter, byte order and number."""
     return _word(_word(id(array) + AT["descr"]) + AT["number"])
 
 
@@ -147,7 +147,7 @@ def _short(address: int) -> int:
 
 
 def _numpy(entry: int) -> int:
-    """An address in numpy's table for extension modules, 0 where there is none."""
+    """An address in numpy's table for extension modules; 0 if there is no table."""
     try:
         table = import_module("numpy._core._multiarray_umath")._ARRAY_API
     except (ImportError, AttributeError):

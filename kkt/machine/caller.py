@@ -1,7 +1,7 @@
-"""The function of :mod:`kkt.machine.builtin`, as LLVM's intermediate language.
+"""The function of :mod:`kkt.machine.builtin`, in LLVM's intermediate language.
 
-It reads arrays as any extension module does, at places that never change (PyObject,
-PyArrayObject_fields, PyArray_Descr).  All else comes from the table, its ``self``.
+It reads arrays as any extension module does, at offsets that never change (PyObject,
+PyArrayObject_fields, PyArray_Descr).  Everything else comes from the table, its ``self``.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 ARRAYS = 4  # arguments: x, qd, tau, wrench
 CONTIGUOUS, ALIGNED = 0x1, 0x100  # flags of an array
 
-# 64-bit words at the start of the table; four for each argument follow: the address that stands
-# for None, or 0, the rank of one state, and two sizes
+# 64-bit words at the start of the table.  Four words for each argument follow: the address that is
+# used where the argument is None (0: None is refused), the rank for one state, and two sizes.
 ENTRIES = {
     "run": "ptr",  # the program's function
     "type": "ptr",  # numpy.ndarray
@@ -18,15 +18,15 @@ ENTRIES = {
     "number": "i64",  # kind, letter, order of bytes and number of a number type
     "typenum": "i64",  # its number
     "many": "i64",  # 1: arrays have an axis of states in front
-    "most": "i64",  # states of a call
-    "outputs": "i64",  # numbers of a state
+    "most": "i64",  # states of a call at most
+    "outputs": "i64",  # numbers that a state's outputs have
     "work": "i64",  # bytes of the work array
     "c": "ptr",  # constants
     "arrays": "i64",  # arguments that the program reads
-    "parts": "i64",  # arrays of one state's outputs; 0: one array of all, or of many states
-    "bytes": "i64",  # of them all
+    "parts": "i64",  # arrays into which a state's outputs are split; 0: they are one array
+    "bytes": "i64",  # of these arrays together
 }
-PART = ("rank", "first", "second", "size")  # of each of them after the arguments; in bytes
+PART = ("rank", "first", "second", "size")  # words of each such array, after those of arguments
 
 
 # bytes from the start of an object, of an array, and of a number type
@@ -34,7 +34,7 @@ AT = {"type": 8, "data": 16, "rank": 24, "dims": 32, "descr": 56, "flags": 64, "
 
 
 def text() -> str:
-    """The function ``call`` of self, the arguments, and how many there are."""
+    """The text of the function ``call``, of self, the arguments, and their number."""
     first, *rest = (_ask(j) for j in range(ARRAYS))
     return _TEXT.format(
         **AT, first_part=len(ENTRIES) + 4 * ARRAYS, words=len(PART),
@@ -44,7 +44,7 @@ def text() -> str:
 
 
 def _read(*names: str) -> str:
-    """Entries of the table."""
+    """Code that reads entries of the table."""
     places = list(ENTRIES)
     return "".join(
         f"  %at_{name} = getelementptr i64, ptr %t, i64 {places.index(name)}\n"
@@ -54,7 +54,7 @@ def _read(*names: str) -> str:
 
 
 def _ask(j: int) -> str:
-    """Where the numbers of an argument lie, into the program's table."""
+    """Code that puts the address of an argument's numbers into the program's table."""
     return f"""\
   %at{j} = getelementptr ptr, ptr %args, i64 {j}
   %a{j} = load ptr, ptr %at{j}
@@ -68,8 +68,8 @@ have{j}:
 """
 
 
-# @numbers: the data of an array of the wanted rank and sizes, null of anything else; m < 0 stands
-# for any number of states.
+# @numbers returns the data of an array of the wanted rank and sizes, and null for anything else;
+# m < 0 allows any number of states.
 _TEXT = """
 declare ptr @PyBytes_AsString(ptr)
 declare ptr @PyMem_RawMalloc(i64)

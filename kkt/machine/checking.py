@@ -1,21 +1,21 @@
-"""What a checked kernel asks of its own answer, as further operations of the same program.
+"""The checks of a checked kernel on its own answer, as further operations of the same program.
 
-The rule is that of :mod:`kkt.tape.trust`.  *Is a pivot zero for the format?*  D_k of a joint
-is at most what the joint would move if all joints beyond it were stuck, and what rounding leaves of
-that is left of every D_k: a D_k no larger than some roundings of it has no digit.  In coordinates
-in any direction rounding mixes moments of inertia, so that the size is their trace about the
-joint's origin, |w|^2 tr J + |v|^2 m for a motion (w, v).  Rotations never form D_k as a difference,
-but as weighted squares of a column: there it is the column that keeps u of its size, and D_k u^2.
-Pivots that are no joint's are those of bodies, which no state changes: they are looked at when a
-kernel is made; and those of multipliers, for which the rows stand (:mod:`.checking_rows`).
+The rule is that of :mod:`kkt.tape.trust`.  *Is a pivot zero for the format?*  D_k of a joint is at
+most the inertia that the joint would move if all joints beyond it were locked.  Rounding errors of
+D_k are some roundings of that inertia, so that a D_k no larger than these has no correct digit.  In
+general directions rounding mixes moments of inertia, so that the inertia is bounded by their trace
+about the joint's origin: |w|^2 tr J + |v|^2 m for a motion (w, v).  Rotations form D_k not as a
+difference but as a weighted sum of squares of a column; there rounding leaves u of the size of a
+column, and u^2 in D_k.  Pivots of bodies do not depend on the state: they are checked when a kernel
+is made.  For pivots of multipliers, the rows are checked (:mod:`.checking_rows`).
 
 *Does the answer solve (4)?*  Inverse dynamics at qdd and lambda gives pdd and f that solve all rows
-of (4) to rounding, but those of the efforts and of loops; there tau - ID(qdd) is left, and
--gamma - G pdd + compliance lambda.  Its largest entry, over that of
-(pdd, qdd) times 1 and the largest row sum of the M_k, is no less than the normwise backward error,
-since the norm of (4) and its unknowns are no smaller.  *How far is it off?*  What is left is solved
-for by the same factor: a step of iterative refinement, whose size is the error of qdd as the order
-sees it.  Both have the bound of :func:`kkt.tape.trust.bound`.
+of (4) to rounding, but those of efforts and of loops, whose residuals are tau - ID(qdd) and
+-gamma - G pdd + compliance lambda.  The largest residual is divided by the largest entry of
+(pdd, qdd) times (1 plus the largest row sum of the M_k).  This is no less than the normwise
+backward error, since the norms of (4) and of its unknowns are no smaller.  *What is the error?*
+The residual is solved for by the same factor: a step of iterative refinement, whose size estimates
+the error of qdd in this order.  Both have the bound of :func:`kkt.tape.trust.bound`.
 """
 
 from __future__ import annotations
@@ -37,30 +37,31 @@ from ..tape.trust import FEWER, NO_NUMBER, ROUNDINGS, bound
 from .checking_rows import places_of_rows
 from .states import Fields
 
-OVERFLOW, INEXACT = -1, -2  # status of an answer; 0: it holds; k: the k-th pivot is zero
+OVERFLOW, INEXACT = -1, -2  # status of an answer; 0: no fault; k: the k-th pivot is zero
 WORDS = {OVERFLOW: NO_NUMBER.format("qdd"), INEXACT: FEWER}
-KINDS = ("pdd", "qdd", "lam")  # of pivots that are looked at
+KINDS = ("pdd", "qdd", "lam")  # kinds of pivots that are checked
 Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Rows that follow the outputs: of each order these, and pivots and their sizes.
+    """The rows that a checked program has after its outputs, and the limits for them.
 
-    qdd (N,), correction (N,), pdd (6 n,), tau - ID(qdd) (N,) and what rows of loops leave (m,).
+    For each order: qdd (N,), correction (N,), pdd (6 n,), tau - ID(qdd) (N,), residuals of rows of
+    loops (m,), pivots, and the sizes of the pivots.
     """
 
-    shown: int  # numbers of a state that are outputs, each order's status its last
+    shown: int  # output numbers of a state; the last of each order is its status
     N: int
     bodies: int
-    pivots: tuple[int, ...]  # of each order
-    zero: tuple[float, ...]  # a pivot is zero up to so much of its size
+    pivots: tuple[int, ...]  # number of pivots of each order
+    zero: tuple[float, ...]  # of each order: up to so much of its size a pivot is zero
     bound: float  # of the correction relative to qdd, and of the backward error
-    norm: float  # of (4), or less
+    norm: float  # a lower bound of the norm of (4)
     rows: int = 0  # m, of loops and contacts
 
     def parts(self) -> list[tuple[int, list[slice]]]:
-        """Of each order the row of its status, and its rows among all outputs."""
+        """For each order the row of its status, and its slices of the rows that are checked."""
         each, first, found = self.shown // len(self.pivots), self.shown, []
         for o, count in enumerate(self.pivots):
             slices = []
@@ -71,7 +72,7 @@ class Judged:
         return found
 
     def judge(self, rows: NDArray) -> NDArray:
-        """The outputs (m, shown) of rows (m, outputs), with their status, as machine code does."""
+        """The outputs (m, shown) with their status, from rows (m, outputs), as in machine code."""
         out = rows[:, : self.shown].copy()
         with np.errstate(all="ignore"):
             for (status, parts), zero in zip(self.parts(), self.zero, strict=True):
@@ -92,7 +93,7 @@ class Judged:
 def judged_by(
     pivots: Sequence[Rows], rotations: Sequence[bool], fields: Fields, unit: float, system: System
 ) -> Judged:
-    """How kernels of some orders judge; ``rotations``: which of them eliminate by rotations."""
+    """The checks for a kernel of orders; ``rotations``: which of them eliminate by rotations."""
     return Judged(
         fields.numbers, fields.N, fields.n, tuple(map(len, pivots)),
         tuple(ROUNDINGS * unit ** (2 if rotates else 1) for rotates in rotations),
@@ -101,7 +102,7 @@ def judged_by(
 
 
 def norm_of(M: NDArray) -> float:
-    """1 and the largest row sum of all |M_k|: no more than the norm of (4), in any state."""
+    """1 plus the largest row sum of all |M_k|, which bounds the norm of (4) in any state below."""
     return 1.0 + float(np.abs(M).sum(axis=-1).max(initial=0.0))
 
 
@@ -123,7 +124,7 @@ def pivots_of(tape: Tape, system: System) -> Rows:
 
 
 def looked_at(tape: Tape, system: System) -> Rows:
-    """(P, 3) kind, body or loop, and step of all that a status may name, in its order."""
+    """(P, 3) kind, body or loop, and step of the pivots that a status numbers from 1 on."""
     rows = places_of_rows(tape, system)[:, [0, 2]]
     rows = np.column_stack([np.full(len(rows), KINDS.index("lam")), rows])
     return np.concatenate([pivots_of(tape, system)[:, [0, 1, 3]], rows])
@@ -137,10 +138,10 @@ def by_rotations(tape: Tape) -> bool:
 def sizes_of_pivots(
     system: System, R: Array, p: Array, subspaces: Sequence[Array]
 ) -> tuple[list[list[Any]], list[list[Any]]]:
-    """By kind, body and row: |w|^2 tr J + |v|^2 m, J and m of all that the body carries.
+    """By kind, body and row: |w|^2 tr J + |v|^2 m, J and m of the body's subtree.
 
-    Of a body's own pivots the motions (w, v) are the unit ones, of a joint's the columns of S;
-    poses R (n, 3, 3), p (n, 3) and S_k (6, N_k) are those of :func:`.kinematics.kinematics`.
+    The motions (w, v) are unit ones for a body's pivots and columns of S for a joint's; poses R
+    (n, 3, 3), p (n, 3) and S_k (6, N_k) are those of :func:`.kinematics.kinematics`.
     """
     tree = system.tree
     mass, moment, trace = tree.mass.tolist(), list(tree.mass[:, None] * tree.com.astype(object)), []
@@ -173,11 +174,11 @@ def sizes_of_pivots(
 
 
 def require_pivots(system: System, tapes: Sequence[Tape], chosen: Format) -> None:
-    """Raise SingularError where :func:`kkt.eliminate` refuses two states drawn at random.
+    """Raise SingularError where :func:`kkt.eliminate` fails in two states drawn at random.
 
-    It does so in the format, or in float64: entries that are rounded to a short format may be
-    regular where those that the kernel computes are not.  Where all bodies have a mass and inertia
-    about every axis no state has a pivot that is zero.
+    A state fails in the format or in float64: entries that are rounded to a short format may be
+    regular where those that the kernel computes are not.  No state is tried where all bodies have a
+    mass and inertia about every axis, since then no pivot is zero.
     """
     tree, N = system.tree, int(system.tree.offset[-1])
     moments = np.linalg.eigvalsh(tree.inertia)

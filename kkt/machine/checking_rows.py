@@ -1,10 +1,11 @@
-"""Whether rows of loops and contacts depend on each other in a state: pivots of J J*.
+"""A check whether rows of loops and contacts depend on each other in a state, by pivots of J J*.
 
-J (m, N) are the rigid rows on the joints' rates.  Where a row follows from those before it, the
-matrix of lambda, J M^-1 J*, has a pivot of zero, whatever the masses are, and so has J J*, which is
-cheap: the rule of :mod:`kkt.matrix.redundancy`, by which a system is built, as operations of a
-program.  The r-th pivot of L D L* is wrong by r + 1 roundings of the row's size (Higham 2002,
-theorem 10.3), which is told with it.  Rows with a compliance have a pivot in any state.
+J (m, N) are the rigid rows as functions of the joints' rates.  Where a row depends on those before
+it, the matrix of lambda, J M^-1 J*, has a zero pivot, whatever the masses are, and so has J J*,
+which is cheaper.  This is the rule of :mod:`kkt.matrix.redundancy` for systems, here as operations
+of a program.  The r-th pivot of L D L* is wrong by up to r + 1 roundings of the row's size (Higham
+2002, theorem 10.3); that size is computed with it.  Rows with a compliance have a nonzero pivot in
+any state.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def rigid_rows(system: System) -> list[tuple[int, int]]:
 
 
 def places_of_rows(tape: Tape, system: System) -> NDArray[np.int64]:
-    """(P, 3) of each rigid row: its loop, and the step that eliminates its multiplier."""
+    """(P, 3) of each rigid row: its loop, its number there, and the step of its multiplier."""
     steps = {
         block.body: record.step
         for record in tape.program.pivots
@@ -44,7 +45,7 @@ def places_of_rows(tape: Tape, system: System) -> NDArray[np.int64]:
 
 
 def pivots_of_rows(system: System, traced: Entries) -> tuple[list[Any], list[Any]]:
-    """The pivots of J J*, and the size of each row; both of rigid rows, one after another."""
+    """The pivots of J J*, one for each rigid row, and the size of each row times r + 1."""
     rates, sizes = _rates(system, traced)
     m = len(rates)
     A: dict[tuple[int, int], Any] = {}
@@ -63,7 +64,7 @@ def pivots_of_rows(system: System, traced: Entries) -> tuple[list[Any], list[Any
 
 
 def _rates(system: System, traced: Entries) -> tuple[list[dict[int, Any]], list[Any]]:
-    """J by row and joint rate, and |g|^2 |S|^2 of each row, summed over the joints that move it."""
+    """J by row and joint rate, and for each row the sum of |g|^2 |S|^2 over joints that move it."""
     tree, offset = system.tree, system.tree.offset
     rows: list[dict[int, Any]] = []
     sizes: list[Any] = []

@@ -1,6 +1,6 @@
-"""The numbers that a compiled program takes for joint positions, and how they change.
+"""The numbers that a compiled program takes for joint positions, and their rates of change.
 
-One number for each freedom, as in q, but for orientations, which are quaternions (x, y, z, w):
+There is one number for each freedom, as in q, but orientations are quaternions (x, y, z, w):
 
 =====================  =====================================================
 spherical              quaternion
@@ -9,9 +9,9 @@ general, 2 or more     position [m], quaternion of the joint's pose
 all others             as in q
 =====================  =====================================================
 
-A quaternion of any length but zero stands for its direction, so that an integrator need not
-normalise it.  Rates qd are those of :mod:`kkt.model.joints`: of spherical, floating and planar
-joints, velocities in the body's frame.
+A quaternion may have any length but zero, so that an integrator need not normalise it.  Rates qd
+are those of :mod:`kkt.model.joints`: for spherical, floating and planar joints, velocities in the
+body's frame.
 """
 
 from __future__ import annotations
@@ -68,13 +68,13 @@ def require_no_bias(graph: nx.DiGraph) -> None:
 
 @dataclass(frozen=True)
 class Configuration:
-    """Where each joint's numbers stand; all methods take (..., nx), (..., N) arrays."""
+    """The places of each joint's numbers, and conversions to and from q and of rates."""
 
     tree: BodyTree
     graph: nx.DiGraph
 
     def turns(self, k: int) -> bool:
-        """Whether the joint of body k has a quaternion."""
+        """Whether the joint of body k has a quaternion among its numbers."""
         kind = self.tree.joint[k]
         return int(self.tree.dof[k]) > 1 if kind == GENERAL else TYPES[kind].orientation
 
@@ -100,7 +100,7 @@ class Configuration:
 
     @cached_property
     def special(self) -> list[int]:
-        """Bodies whose numbers do not change by their rates alone."""
+        """Bodies for which dx/dt is not simply qd."""
         return [k for k in range(self.tree.n) if self.turns(k) or self._rate_of(k) is not None]
 
     def _rate_of(self, k: int) -> Callable[[NDArray, NDArray], NDArray] | None:
@@ -118,7 +118,7 @@ class Configuration:
         return np.concatenate([none, *at]), np.concatenate([none, *to])
 
     def unit(self, x: NDArray) -> NDArray:
-        """x (..., nx) with quaternions of length 1; x itself where there is none."""
+        """x (..., nx) with quaternions of length 1; x itself where there are no quaternions."""
         ends = [self.of(k).stop for k in range(self.tree.n) if self.turns(k)]
         x = x.copy() if ends else x
         for end in ends:
@@ -127,7 +127,7 @@ class Configuration:
         return x
 
     def from_coordinates(self, q: Any) -> Floats:
-        """(nx,) from whatever :func:`kkt.build` takes as q."""
+        """(nx,) configuration numbers from anything that :func:`kkt.build` takes as q."""
         position = coordinates(self.tree, self.graph, q)
         x = np.zeros(self.size)
         at, to = self.plain
@@ -160,7 +160,7 @@ class Configuration:
         return q
 
     def _screw(self, k: int, vector: Floats, position: Floats) -> Floats:
-        """The coordinates of a general joint in a pose, where it has any."""
+        """The coordinates of a general joint in a pose; raises ModelError where it has none."""
         turned = np.stack([exponential(np.concatenate([vector, e]))[1] for e in np.eye(3)], axis=1)
         twist = np.concatenate([vector, np.linalg.solve(turned, position)])
         S = self.tree.S[k]

@@ -1,4 +1,4 @@
-"""C99 and CUDA: what the two languages write differently for the same operations."""
+"""C99 and CUDA: how the two languages write the same operations, constants and declarations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CUDA = ("add", "sub", "mul", "div")
 
 @dataclass(frozen=True)
 class Dialect:
-    """``number`` is double or float."""
+    """C99, with numbers of the type ``number``: double or float."""
 
     number: str
 
@@ -24,7 +24,7 @@ class Dialect:
         return "f" if self.number == "float" else ""
 
     def constant(self, value: float) -> str:
-        """Hexadecimal, which is exact."""
+        """A constant in hexadecimal, which is exact."""
         return f"{float(value).hex()}{self.suffix}"
 
     def operation(self, op: int, a: str, b: str) -> str:
@@ -33,9 +33,9 @@ class Dialect:
 
 
 class Cuda(Dialect):
-    """Operations are named by their rounding, and so never fused, whatever the compiler's flags."""
+    """CUDA: operations are functions with a rounding mode, which no compiler flag can fuse."""
 
-    functions = "static __device__ __noinline__ void"  # inlined, a humanoid compiles for minutes
+    functions = "static __device__ __noinline__ void"  # inlined, a humanoid takes minutes
     tables = "static __device__ const"
 
     def operation(self, op: int, a: str, b: str) -> str:

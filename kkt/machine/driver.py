@@ -1,4 +1,4 @@
-"""The loop around a program's pieces, as LLVM's intermediate language."""
+"""The loop over states around a program's pieces, in LLVM's intermediate language."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .checking import INEXACT, OVERFLOW, Judged
 
 @dataclass(frozen=True)
 class Shape:
-    """What a program is compiled for."""
+    """The numbers, vectors and arrays for which a program is compiled."""
 
     number: str  # "double" or "float"
     lanes: int  # states in one vector; 1: scalars
     given: tuple[int, ...]  # numbers of a state in each array of inputs
-    relaxed: bool = False  # a product may be fused with a sum, a quotient be by a reciprocal
-    judged: Judged | None = None  # of a checked program
+    relaxed: bool = False  # products may be fused with sums, and quotients use reciprocals
+    judged: Judged | None = None  # the checks of a checked program
 
     @property
     def type(self) -> str:
@@ -26,18 +26,18 @@ class Shape:
 
     @property
     def suffix(self) -> str:
-        """Of the type, in the names of intrinsic functions."""
+        """The type, as it is written in the names of intrinsic functions."""
         bits = "f64" if self.number == "double" else "f32"
         return bits if self.lanes == 1 else f"v{self.lanes}{bits}"
 
 
 def driver(shape: Shape, inputs: int, outputs: int, pieces: int) -> str:
-    """i64 run(table): 0, or 1 where an input is not finite.
+    """The text of ``i64 run(table)``, which returns 0, or 1 where an input is not finite.
 
     The table holds, each in 8 bytes, the addresses of the arrays of inputs, of the outputs, of the
-    constants and of the work array, and the number m of states.
-    Arrays hold one state after another.  A block of states is gathered into rows of the work
-    array, inputs first, then outputs; lanes without a state repeat the last one.
+    constants and of the work array, and the number m of states.  Arrays hold one state after
+    another.  A block of as many states as there are lanes is gathered into rows of the work array,
+    inputs first, then outputs; lanes beyond the last state repeat it.
     """
     T, lanes = shape.type, shape.lanes
     mask = "i1" if lanes == 1 else f"<{lanes} x i1>"
@@ -83,7 +83,7 @@ done:
 
 
 def _entry(i: int, name: str, type: str) -> str:
-    """Read one entry of the table."""
+    """Code that reads one entry of the table."""
     return f"""\
   %at_{name} = getelementptr i64, ptr %table, i64 {i}
   %{name} = load {type}, ptr %at_{name}
@@ -99,7 +99,7 @@ _STATE = """\
 
 
 def _gather(shape: Shape, mask: str, j: int, row: int, before: str, bad: str) -> str:
-    """Array j of inputs into rows; x - x is not a number where x is infinite or none."""
+    """Code that copies input array j into rows; x - x is nan where x is infinite or nan."""
     T, t, count = shape.type, shape.number, shape.given[j]
     starts = reads = ""
     for lane in range(shape.lanes):
@@ -139,7 +139,7 @@ from{j}:
 
 
 def _scatter(shape: Shape, count: int) -> str:
-    """Rows of outputs into their array; lanes that repeat the last state write it again."""
+    """Code that copies rows of outputs into their array; repeated lanes write the same again."""
     T, t = shape.type, shape.number
     starts = writes = ""
     for lane in range(shape.lanes):
@@ -167,7 +167,7 @@ scatter:
 
 
 def _judge(shape: Shape, judged: Judged) -> str:
-    """void judge(rows of outputs): the status of each order, as :meth:`Judged.judge` has it."""
+    """The text of ``void judge(rows)``, which sets each order's status as :meth:`Judged.judge`."""
     T, mask = shape.type, "i1" if shape.lanes == 1 else f"<{shape.lanes} x i1>"
     text = [
         f"declare {T} @llvm.fabs.{shape.suffix}({T})",
@@ -260,7 +260,7 @@ judged{o}:""")
 
 
 def _rounded(shape: Shape, x: float) -> float:
-    """In the program's number type: LLVM takes no other constants."""
+    """x rounded to the program's number type, since LLVM accepts no other constants."""
     if shape.number == "double":
         return x
     return float(np.float32(x))

@@ -1,10 +1,10 @@
-"""A program as LLVM's intermediate language: IEEE arithmetic, strict if not asked, on vectors.
+"""A program in LLVM's intermediate language: IEEE arithmetic on vectors, strict unless relaxed.
 
-The program is cut into pieces of bounded length, each a function, since a compiler's time grows
-faster than the length of a function.  Within a piece values live in registers as the compiler
-sees fit; those that later pieces read stand in rows of a work array, a row being one number for
-each state of the vector.  ``run`` walks over blocks of states: it gathers their inputs into rows,
-calls the pieces, and scatters the rows of outputs.
+The program is cut into pieces of bounded length, each a function, since compile time grows faster
+than the length of a function.  Within a piece the compiler assigns values to registers; values that
+later pieces read are stored in rows of a work array, a row being one number for each state of the
+vector.  ``run`` goes over blocks of states: it gathers their inputs into rows, calls the pieces,
+and scatters the rows of outputs.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ RELAXED = " contract arcp"
 
 @dataclass(frozen=True)
 class Source:
-    """Text of a module, and the rows of its work array."""
+    """The text of a module, and the size of its work array."""
 
     text: str
-    rows: int  # inputs, outputs and values that pieces hand on; each of ``lanes`` numbers
+    rows: int  # for inputs, outputs and values that pieces pass on; each of ``lanes`` numbers
     pieces: int
 
 
 def source_of(program: ScalarProgram, shape: Shape, piece: int) -> Source:
-    """The module of a program; its function ``run`` is what :mod:`kkt.machine.native` calls."""
+    """The module of a program, whose function ``run`` :mod:`kkt.machine.native` calls."""
     parts = -(-len(program) // piece) or 1
     work, rows = rows_of(program, parts, piece)
     text = [f"declare {shape.type} @llvm.sqrt.{shape.suffix}({shape.type})"]
@@ -44,7 +44,7 @@ def source_of(program: ScalarProgram, shape: Shape, piece: int) -> Source:
 
 
 def operation(shape: Shape, op: int, a: str, b: str) -> str:
-    """One operation on values; of a square root ``b`` is not read."""
+    """The text of one operation on values; a square root does not read ``b``."""
     T = shape.type
     if op == SQRT:
         return f"call {T} @llvm.sqrt.{shape.suffix}({T} {a})"
@@ -52,7 +52,7 @@ def operation(shape: Shape, op: int, a: str, b: str) -> str:
 
 
 def broadcast(shape: Shape, pointer: str, name: str) -> Iterator[str]:
-    """``name``: a number in every lane."""
+    """Code that loads a number and puts it into every lane of the value ``name``."""
     T, t = shape.type, shape.number
     if shape.lanes == 1:
         yield f"%{name} = load {t}, ptr %{pointer}"
@@ -63,7 +63,7 @@ def broadcast(shape: Shape, pointer: str, name: str) -> Iterator[str]:
 
 
 def rows_of(program: ScalarProgram, parts: int, piece: int) -> tuple[list[int], int]:
-    """The row of each operation's result that a later piece reads, -1 for others; and how many."""
+    """(T,) the row of each result that a later piece reads, else -1, and the number of rows."""
     T, first = len(program), program.first
     made = np.arange(T) // piece
     last = made.copy()
@@ -75,7 +75,7 @@ def rows_of(program: ScalarProgram, parts: int, piece: int) -> tuple[list[int], 
     leaving: list[list[int]] = [[] for _ in range(parts + 1)]
     crossing = np.flatnonzero(last > made)
     for i in crossing.tolist():
-        # a row is given back when the piece after its last reader starts
+        # a row is free again when the piece after its last reader starts
         for done in range(int(made[i]) + 1):
             free += leaving[done]
             leaving[done] = []
@@ -90,7 +90,7 @@ def rows_of(program: ScalarProgram, parts: int, piece: int) -> tuple[list[int], 
 def _piece(
     program: ScalarProgram, shape: Shape, part: int, piece: int, work: Sequence[int]
 ) -> Iterator[str]:
-    """One function: arguments are the constants and the work array."""
+    """The function of one piece; its arguments are the constants and the work array."""
     first, inputs = program.first, program.inputs
     T, t = shape.type, shape.number
     begin, end = part * piece, min((part + 1) * piece, len(program))

@@ -1,4 +1,4 @@
-"""From a tree and an order to one program: kinematics, then the order's tape."""
+"""From a tree and an order to one scalar program: kinematics, then the order's tape."""
 
 from __future__ import annotations
 
@@ -32,17 +32,19 @@ from .kinematics import entries, kinematics, variables
 from .recorder import Recorder, operate, reference
 from .scalar_program import MANY, ScalarProgram, finished
 
-LONGEST = 5_000_000  # operations of a tape that is read
+LONGEST = 5_000_000  # operations of a tape at most
 OUTPUTS = ("qdd", "pdd", "f", "inertia", "lambda", *DERIVED)
 
 
 def system_to_trace(
     model: Any, loops: Sequence[Loop] | None = None, what: str = "compile"
 ) -> System:
-    """Equation (4) of a tree, or of a system's tree, where general joints are moved.
+    """Equation (4) of a tree, or of a system's tree, in a state where general joints are not at 0.
 
-    (A model file's general joints stand still in its pattern of zeros; in a kernel they move.)
-    ``loops`` None are those of the tree or the system; ``what`` begins a refusal.
+    At 0 a general joint's pose may have zeros that it does not have in other states, and a kernel
+    is for all states.  ``loops`` None are those of the tree or the system; ``what`` begins the
+    sentence of an error.  Raises ArmatureError for dry friction, ModelError for a body's ``bias``,
+    and LoopError for a gain on the turn between two frames.
     """
     system = model
     if not isinstance(model, System):
@@ -76,9 +78,9 @@ def system_to_trace(
 
 
 def in_world(system: System, configuration: Configuration) -> System:
-    """The system with the zeros and ones that (4) has when all of it is in the world's directions.
+    """The system with the zeros and ones that (4) has when it is written in the world's directions.
 
-    They are what is left of them when the entries are traced: what no state moves is folded.
+    They are found by tracing the entries, in which all that is the same in every state is folded.
     """
     tree = system.tree
     nx, N = configuration.size, int(tree.offset[-1])
@@ -102,7 +104,11 @@ def in_world(system: System, configuration: Configuration) -> System:
 
 
 def tape_of(system: System, order: Any, frames: str = "own") -> Tape:
-    """The order's tape; OrderError where a joint that turns in its body moves the tape's pivots."""
+    """The order's tape.
+
+    Raises OrderError for an order that splits forces or accelerations along the joints' axes, where
+    these turn with the state, and SizeError for a tape that is too long.
+    """
     tape = tape_for(system, order)
     factor = tape.program.symbolic
     split = factor is not None and factor.plan.along_the_joint
@@ -134,7 +140,7 @@ def require_length(tape: Tape) -> None:
 
 
 def recorder_for(chosen: Format, variables: int) -> Recorder:
-    """An empty program in a format: constants rounded to it, and folded where it is native."""
+    """An empty program in a format: constants are rounded to it, and folded if it is hardware's."""
 
     def cast(x: float) -> float:
         value = float(chosen.cast(np.array([x]))[0])
@@ -157,7 +163,7 @@ def recorder_for(chosen: Format, variables: int) -> Recorder:
 
 @dataclass(frozen=True)
 class Request:
-    """What a program is asked to do, beside the tree and the order."""
+    """The options of a program, beside the tree and the order; see :func:`.kernel.compile`."""
 
     outputs: tuple[str, ...]
     wrench: bool
@@ -168,7 +174,7 @@ class Request:
 
 
 def require_rows(system: System, request: Request) -> None:
-    """Raise ModelError or LoopError for what needs loops and has none, or cannot have them."""
+    """Raise ModelError or LoopError for outputs and options that do not fit loops or each other."""
     held = [x for x in request.outputs if x.removeprefix("d").startswith("lambda")]
     if held and not system.loops:
         raise ModelError(
@@ -194,11 +200,11 @@ def forward_dynamics(
     chosen: Format,
     request: Request,
 ) -> ScalarProgram:
-    """From x (nx,), qd (N,), tau (N,) and, with a wrench, (n, 6) to outputs one after another.
+    """The program from x (nx,), qd (N,), tau (N,) and, if requested, a wrench (n, 6) to outputs.
 
-    Of several tapes the outputs of the first come first; what they share is computed once.  Where
-    a check is requested a row for its status follows each order's outputs, and all that
-    :mod:`kkt.machine.checking` asks of the answers stands at the end.
+    Outputs of several tapes follow one another; operations that tapes share are done once.  With a
+    check, a row for its status follows each order's outputs, and the numbers that
+    :mod:`kkt.machine.checking` needs come at the end.
     """
     tree = system.tree
     n, N, nx = tree.n, int(tree.offset[-1]), configuration.size
@@ -236,7 +242,7 @@ def forward_dynamics(
             lam = taken(recorder, place, slots_of("lambda", tape, system))
             left, pdd, rows = defect(recorder, system, traced, qdd, lam)
             again = replace(traced, a=none, b=none, tau=left, gamma=-rows)
-            at = replayed(recorder, tape, again)  # what the factor cost is found again
+            at = replayed(recorder, tape, again)  # the factor's operations are found again
             correction = qdd_of(recorder, tape, system, at, left, request.solver)
             pivots = pivots_of(tape, system)
             wanted.append(0)
@@ -259,10 +265,10 @@ def derivatives(
     traced: Entries,
     request: Request,
 ) -> dict[str, list[int]]:
-    """References of the derivatives that are among the outputs.
+    """References of the derivatives that are among the outputs, by name.
 
-    Where an order leaves M they follow from a factor of their own, whatever else is asked: the
-    order's pivots in the same sequence, in fewer operations.
+    For an order that forms the joint-space inertia they follow from a second factor, by
+    :func:`in_fewer_operations`: the same pivots in the same sequence, in fewer operations.
     """
     wanted = [name for name in DERIVED if name in request.outputs]
     if not wanted:
@@ -279,7 +285,7 @@ def derivatives(
 
 
 def in_fewer_operations(tape: Tape, system: System) -> Tape:
-    """The order with (c/d) c* in place of (c c*)/d, and composites as ten numbers."""
+    """The tape of the order with (c/d) c* in place of (c c*)/d, and composites as ten numbers."""
     assert tape.program.symbolic is not None
     sequence = tape.program.symbolic.plan.sequence
     if sequence.composites == "general":
@@ -291,10 +297,11 @@ def replayed(
     recorder: Recorder, tape: Tape, traced: Entries,
     unknowns: dict[str, NDArray[Any]] | None = None, *, by_reciprocals: bool = False,
 ) -> list[int]:  # fmt: skip
-    """Write a tape down on the traced entries; the references of its slots.
+    """Append the operations of a tape, on the traced entries; returns the references of its slots.
 
-    Unknowns that the tape takes as inputs are zero, but for those that are given by name.  With
-    ``by_reciprocals`` a / b is a (1 / b), so that a pivot is divided by once: a rounding more.
+    Unknowns that the tape takes as inputs are zero, unless ``unknowns`` gives them by name.  With
+    ``by_reciprocals`` a / b is a (1 / b), so that each pivot is divided by only once, at the cost
+    of one more rounding.
     """
     place: list[int] = [0] * (tape.slots + 1)  # one more for a reciprocal
     place[1] = 1
@@ -327,7 +334,7 @@ def replayed(
 
 
 def _inverted(chunk: Chunk, slot: int) -> Chunk:
-    """Each quotient as a product with a reciprocal, which stands in ``slot``."""
+    """The chunk with each quotient as a product with a reciprocal, which is put into ``slot``."""
     quotient = chunk.op == DIV
     twice = np.repeat(np.arange(len(chunk)), 1 + quotient)
     op, dst, a, b = chunk.op[twice], chunk.dst[twice], chunk.a[twice], chunk.b[twice]
@@ -340,9 +347,9 @@ def _inverted(chunk: Chunk, slot: int) -> Chunk:
 def defect(
     recorder: Recorder, system: System, traced: Entries, *unknowns: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """tau - ID(qdd) (N,), pdd (6 n,) as inverse dynamics finds it, and what rows of loops leave.
+    """tau - ID(qdd) (N,), pdd (6 n,) of inverse dynamics, and the residual of rows of loops (m,).
 
-    ``unknowns`` are qdd (N,) and the multipliers (m,), all of them 0 where they are not given.
+    ``unknowns`` are qdd (N,) and the multipliers (m,), which are 0 where they are not given.
     """
     tape = lower(residual_program(system.structure, "dynamics"), system)
     place = replayed(recorder, tape, traced, dict(zip(("qdd", "lam"), unknowns, strict=False)))
@@ -356,7 +363,7 @@ def qdd_of(
     recorder: Recorder, tape: Tape, system: System, place: list[int], tau: NDArray[Any],
     solver: str | None,
 ) -> NDArray[Any]:  # fmt: skip
-    """(N,) qdd of a tape that was written down, or of its joint-space inertia and efforts tau."""
+    """(N,) qdd of a tape that was appended, or by a solver from its joint-space inertia and tau."""
     if solver is None:
         return taken(recorder, place, slots_of("qdd", tape, system))
     return SOLVERS[solver](taken(recorder, place, slots_of("inertia", tape, system)), tau)
@@ -368,7 +375,7 @@ def references(place: list[int], slots: NDArray[np.int64]) -> list[int]:
 
 
 def taken(recorder: Recorder, place: list[int], slots: NDArray[np.int64]) -> NDArray[Any]:
-    """Signed slots as numbers that are traced, in their shape."""
+    """The values of signed slots as traced numbers, in the shape of ``slots``."""
     out = np.empty(slots.size, dtype=object)
     out[:] = [recorder.value(ref) for ref in references(place, slots)]
     return out.reshape(slots.shape)

@@ -1,7 +1,7 @@
-"""ABM in fixed point as one file of C99 and a header: whole numbers alone, the emulation's bits.
+"""ABM in fixed point as a C99 file and its header: integers only, with the bits of the emulation.
 
-Words are int32_t, products int64_t, shifts are known when the file is written.  Inputs are what
-changes with the state among the entries of (4); inertias and axes are in the file.
+Words are int32_t and products int64_t; shifts are known when the file is written.  Inputs are those
+entries of (4) that change with the state; inertias and axes are in the file.
 """
 
 from __future__ import annotations
@@ -91,11 +91,11 @@ def inputs_of(found: FixedPoint) -> list[Input]:
 
 @of_kind
 def export_fixed(found: FixedPoint, path: str | Path, name: str | None = None) -> tuple[Path, Path]:
-    """Write a program on words as C99, FILE.c and its header FILE.h, both returned.
+    """Write a program on words as C99, FILE.c and its header FILE.h, and return both paths.
 
-    ``name`` is that of the function, from the model where None.  Raises FormatError where nothing
-    is promised, and where a file cannot be written, and ModelError for a name that C does not
-    take.
+    ``name`` is that of the function, made from the model's where None.  Raises FormatError where
+    nothing is promised, and where a file cannot be written, and ModelError for a name that is not
+    valid in C.
 
     >>> found = pt.fixed_point(pt.chain(2), pt.orderings.get("abm"))
     >>> source, header = pt.export_fixed(found, "arm.c", "arm")
@@ -223,7 +223,7 @@ int {name}(const int32_t *x, int32_t *qdd)
 
 
 def ends_of(found: FixedPoint) -> tuple[list[int], list[int]]:
-    """Values of qdd, with their sign, and their binary points."""
+    """The values of ``words`` that are qdd, with their signs, and their binary points."""
     assert found.words is not None and found.walked is not None
     slots = found.tape.unknowns(found.system).qdd.tolist()
     values = [found.walked.slot[abs(s)] * (1 if s > 0 else -1) for s in slots]
@@ -231,7 +231,7 @@ def ends_of(found: FixedPoint) -> tuple[list[int], list[int]]:
 
 
 def _rows(found: FixedPoint) -> dict[int, int]:
-    """A place in the work array for each value that is read; places are used again."""
+    """A place in the work array for each value; places of values that are not needed are reused."""
     words = found.words
     assert words is not None
     last: dict[int, int] = {}
@@ -257,7 +257,7 @@ def _rows(found: FixedPoint) -> dict[int, int]:
 
 
 def _lines(found: FixedPoint, place: dict[int, int]) -> Iterator[str]:
-    """An operation a line; an operand may give its place to the result."""
+    """Lines of C, one for each operation; a result may overwrite one of its operands."""
     words = found.words
     assert words is not None
     i, j, n = (x.tolist() for x in words.shifts)
@@ -277,5 +277,5 @@ def _lines(found: FixedPoint, place: dict[int, int]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Fit for a comment."""
+    """Text without characters that could end or extend a comment."""
     return re.sub(r"[^ -~\n]|[*?\\]", "_", text)

@@ -1,4 +1,4 @@
-"""Run a program one operation after another, each rounded to a format."""
+"""An interpreter of programs: one operation after another, each rounded to a format."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .scalar_program import ScalarProgram
 
 
 class Interpreter:
-    """Reads a program state by state; sines and cosines are float64's, rounded once."""
+    """Runs a program state by state; sines and cosines are those of float64, rounded once."""
 
     def __init__(self, program: ScalarProgram, chosen: Format) -> None:
         self.program, self.format = program, chosen
@@ -28,7 +28,7 @@ class Interpreter:
         self.places, self.signs = np.abs(program.outputs), np.sign(program.outputs)
 
     def run(self, inputs: NDArray) -> NDArray:
-        """Outputs (m, outputs) at inputs (m, inputs), in the type that carries the format."""
+        """(m, outputs) at inputs (m, inputs), in the type that carries the format."""
         program, chosen = self.program, self.format
         dtype = chosen.dtype
         assert dtype is not None

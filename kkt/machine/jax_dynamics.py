@@ -30,7 +30,7 @@ from .jax_reader import JaxReader, require_blocks
 
 
 class Plan(NamedTuple):
-    """What is read, batch by batch, and the unknowns that come out, None where they are 0."""
+    """Batches of a program, and the values of its unknowns, None for an unknown that is 0."""
 
     batches: list[Batch]
     found: tuple[Ref | None, ...]  # as ``Dynamics.unknowns``
@@ -48,22 +48,25 @@ class Blocks(NamedTuple):
     gamma: Any = None  # (rows,)
     qdd: Any = None  # (N,) in a residual
     lam: Any = None  # (rows,) in a residual
-    more: Any = None  # (N,) joint efforts that are a right-hand side of their own
-    held: Any = None  # (rows,) of the loops likewise
+    more: Any = None  # (N,) a second right-hand side, in the rows of joints
+    held: Any = None  # (rows,) and in the rows of loops
 
 
 @dataclass(frozen=True)
 class Dynamics:
-    """A tree and an order: all that is known before any state."""
+    """A tree and an order: the part of forward dynamics that does not depend on the state."""
 
     system: System
     places: Configuration
     program: Program
-    bodies: tuple[int, ...]  # that have a joint, in the tree's order
+    bodies: tuple[int, ...]  # with freedoms, in the tree's order
 
     @classmethod
     def of(cls, system: System, order: Any) -> Dynamics:
-        """Raises ModelError for general joints, OrderError as :func:`kkt.compile` does."""
+        """The dynamics of a system by an order.
+
+        Raises ModelError for general joints, OrderError as :func:`kkt.compile` does.
+        """
         tree = system.tree
         for name, kind in zip(tree.names, tree.joint, strict=True):
             if kind == GENERAL:
@@ -80,14 +83,14 @@ class Dynamics:
 
     @cached_property
     def unknowns(self) -> dict[Block, int]:
-        """qdd of every joint, then lam of every loop, and how many numbers each has."""
+        """The blocks qdd of every joint, then lam of every loop, with their sizes."""
         structure = self.system.structure
         joints = {Block("qdd", structure.names[k]): int(structure.dof[k]) for k in self.bodies}
         return joints | {Block("lam", tie.name): tie.rows for tie in structure.ties}
 
     @cached_property
     def plans(self) -> tuple[Plan, Plan]:
-        """(4) by the order; and behind it, for efforts and rows of loops, by the same factor."""
+        """Plans for (4) by the order, and for a second right-hand side by the same factor."""
         columns, places = Columns(self.program), [*self.bodies, *range(len(self.system.loops))]
         right = {
             block: columns.write.input("more" if block.kind == "qdd" else "held", k, (size, 1))
@@ -106,13 +109,13 @@ class Dynamics:
 
     @cached_property
     def residual(self) -> Plan:
-        """tau - ID(qdd, lam), and what rows of loops leave."""
+        """The plan for the residual: tau - ID(qdd, lam), and that of rows of loops."""
         program = residual_program(self.system.structure, "dynamics")
         rows = tuple(program.solution.get(block) for block in self.unknowns)
         return Plan(batches(_live(program), program.shapes), rows)
 
     def read(self, program: Program) -> Program:
-        """The program with bases of joints' forces, which are constant, as inputs like H itself."""
+        """The program with the constant bases B and C of split forces as inputs."""
         body = {i.out: i.info[1] for i in program.instructions if i.op == "input"}
         return replace(
             program,
@@ -127,7 +130,7 @@ class Dynamics:
     # -- one state ----------------------------------------------------------------------------
 
     def checked(self, *state: Any) -> tuple[Any, Any, Any]:
-        """q (nx,), qd and tau (N,) in one precision; ModelError for what is none."""
+        """q (nx,), qd and tau (N,) in one precision; raises ModelError for anything else."""
         N, arrays = int(self.system.tree.offset[-1]), []
         for name, given, size in zip(
             ("q", "qd", "tau"), state, (self.places.size, N, N), strict=True
@@ -149,25 +152,25 @@ class Dynamics:
         return q, qd, tau
 
     def solved(self, q: Any, qd: Any, tau: Any) -> tuple[Any, JaxReader]:
-        """qdd (N,) and lam (rows,), one after the other, and all values of the program."""
+        """qdd (N,) and lam (rows,) in one array, and the reader with all values of the program."""
         plan, _ = self.plans
         reader = self.reader(self.blocks(q, qd, tau))
         return self.gathered(reader, plan, q.dtype), reader
 
     def again(self, before: JaxReader, right: Any) -> Any:
-        """(4) solved for efforts (N,) and rows of loops (rows,) by the factor that is there."""
+        """(4) solved for efforts (N,) and rows of loops (rows,), by the factor in ``before``."""
         _, plan = self.plans
         tau, rows = self.split(right)
         reader = self.reader(Blocks(None, None, None, None, tau, more=tau, held=rows), before)
         return self.gathered(reader, plan, tau.dtype)
 
     def split(self, unknowns: Any) -> tuple[Any, Any]:
-        """qdd (N,) and lam (rows,)."""
+        """qdd (N,) and lam (rows,), from one array of both."""
         N = int(self.system.tree.offset[-1])
         return unknowns[:N], unknowns[N:]
 
     def left_over(self, unknowns: Any, q: Any, qd: Any, tau: Any) -> Any:
-        """tau - ID(qdd, lam) (N,), Luh, Walker & Paul 1980; and what loops' rows leave (rows,)."""
+        """tau - ID(qdd, lam) (N,), Luh, Walker & Paul 1980, and the residual of loops (rows,)."""
         qdd, lam = self.split(unknowns)
         reader = self.reader(self.blocks(q, qd, tau)._replace(qdd=qdd, lam=lam))
         return self.gathered(reader, self.residual, q.dtype)
@@ -176,7 +179,7 @@ class Dynamics:
         return JaxReader(partial(self.leaf, blocks), before)
 
     def gathered(self, reader: JaxReader, plan: Plan, dtype: Any) -> Any:
-        """(N + rows,) the unknowns of a plan that is read, body by body and loop by loop."""
+        """(N + rows,) the unknowns of a plan, which is run here, body by body, loop by loop."""
         reader.read(plan.batches)
         parts = [
             jnp.zeros(size, dtype) if ref is None else reader.taken([ref])[0, :, 0]
@@ -212,7 +215,7 @@ class Dynamics:
         return getattr(blocks, letter)[own, None]
 
     def rows(self, blocks: Blocks, letter: str, places: NDArray[np.int64]) -> Any:
-        """The same for rows of loops, ``places`` their numbers; of G those of sides."""
+        """The stack of inputs of loops numbered ``places``; for G these number sides of loops."""
         ties = self.system.structure.ties
         sizes = [tie.rows for tie in ties for _ in (tie.bodies if letter == "G" else (0,))]
         first = np.cumsum([0, *sizes])[places, None]

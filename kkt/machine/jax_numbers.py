@@ -1,8 +1,8 @@
-"""JAX arrays behind numpy's protocols, so that the formulas of (4) run on them as they stand.
+"""JAX arrays behind numpy's protocols, so that the formulas of (4) run on them unchanged.
 
 Poses, bias and transforms are written once, for arrays of doubles, fractions or traced scalars
-(:mod:`kkt.model.spatial`, :mod:`kkt.matrix.bias`).  ``Numbers`` answers numpy's functions
-with those of ``jax.numpy``, and takes assignments, which a JAX array does not.
+(:mod:`kkt.model.spatial`, :mod:`kkt.matrix.bias`).  ``Numbers`` maps numpy's functions to those of
+``jax.numpy``, and allows assignments, which a JAX array does not.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 
 class Numbers(NDArrayOperatorsMixin):
-    """A JAX array that numpy's functions and assignments take; constants get its precision."""
+    """A JAX array for numpy's functions and for assignments; constants get its precision."""
 
-    dtype = np.dtype(object)  # as fractions have: compiled code for doubles leaves it alone
+    dtype = np.dtype(object)  # as for fractions, so that compiled code for doubles is not used
 
     def __init__(self, x: Any) -> None:
         self.x = x
@@ -41,7 +41,7 @@ class Numbers(NDArrayOperatorsMixin):
         self.x = self.x.at[place].set(_bare(value, self.x.dtype))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        (out,) = options.pop("out", (None,))  # of x += y, where it is x
+        (out,) = options.pop("out", (None,))  # given by x += y, where it is x
         if method != "__call__" or options or not (out is None or out is inputs[0]):
             return NotImplemented
         found = _called(ufunc.__name__, inputs, {})
@@ -64,7 +64,7 @@ def _called(name: str, args: tuple, options: dict[str, Any]) -> Numbers:
 
 
 def _bare(value: Any, dtype: Any) -> Any:
-    """A JAX array, or a constant in its precision; whatever is no array of numbers stays."""
+    """The JAX array of ``value``, or a float64 array in the precision ``dtype``; else ``value``."""
     if isinstance(value, Numbers):
         return value.x
     if isinstance(value, np.ndarray) and value.dtype == np.float64:

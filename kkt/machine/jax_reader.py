@@ -1,4 +1,4 @@
-"""A block program in ``jax.numpy``: one operation a batch of equal blocks."""
+"""A block program in ``jax.numpy``: one operation for each batch of equal blocks."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..base.errors import OrderError
 from ..program.batches import Batch
 from ..program.program import Program, Ref
 
-UNROLLED = 8  # rows of a factor whose columns are written out; larger ones are loops
-WIDE = 8  # columns that XLA multiplies at once on a processor; fewer one number at a time
-EXACT = jax.lax.Precision.HIGHEST  # else a GPU multiplies float32 in ten bits
+UNROLLED = 8  # rows of a factor up to which its columns are written out and not a loop
+WIDE = 8  # columns for which XLA uses vectors on a CPU; fewer are multiplied one by one
+EXACT = jax.lax.Precision.HIGHEST  # otherwise a GPU multiplies float32 with ten bits
 
 
 def require_blocks(program: Program) -> None:
-    """Raise OrderError for a program with operations that are no algebra of blocks."""
+    """Raise OrderError for a program with operations other than those of this file."""
     known = {"input", "eye", "along", "across", *ARRANGED, *OPERATIONS}
     other = sorted({i.op for i in program.instructions} - known)
     if other:
@@ -31,9 +31,10 @@ def require_blocks(program: Program) -> None:
 
 
 class JaxReader:
-    """Values of a program: stacks (m, rows, columns), and where in them each value stands.
+    """Runs a program: values are rows of stacks (m, rows, columns).
 
-    ``leaf(op, info, places)`` gives the stack of a batch of inputs.
+    ``leaf(op, info, places)`` gives the stack of a batch of inputs; ``before`` is a reader whose
+    values this one starts from.
     """
 
     def __init__(self, leaf: Callable[[str, tuple, tuple], Any], before: JaxReader | None = None):
@@ -52,7 +53,7 @@ class JaxReader:
             self.stacks.append(value)
 
     def taken(self, refs: Sequence[Ref]) -> Any:
-        """(m, rows, columns) of m uses of values, transposed and with their signs."""
+        """(m, rows, columns) of m references to values, with their transposes and signs."""
         rows_of: dict[int, list[tuple[int, int]]] = {}
         for position, ref in enumerate(refs):
             stack, row = self.where[ref.value]
@@ -77,7 +78,7 @@ class JaxReader:
 
 
 def _rows(x: Any, rows: list[int]) -> Any:
-    """Rows of a stack: itself, a slice where they follow each other, or a gather."""
+    """Rows of a stack: all of it, a slice where they are consecutive, or a gather."""
     if rows == list(range(x.shape[0])):
         return x
     if rows == list(range(rows[0], rows[0] + len(rows))):
@@ -86,7 +87,7 @@ def _rows(x: Any, rows: list[int]) -> Any:
 
 
 def _mul(a: Any, b: Any) -> Any:
-    """a b.  Two columns of zeros behind six let a processor multiply eight numbers at once."""
+    """a b; columns of zeros fill up to eight, so that a CPU multiplies in vectors."""
     columns = b.shape[-1]
     if not 1 < columns < WIDE or 1 in a.shape[-2:]:
         return jnp.matmul(a, b, precision=EXACT)

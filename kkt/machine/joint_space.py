@@ -1,9 +1,9 @@
 """M(q) qdd = tau - c, equation (3) of Ascher, Pai & Cloutier 1996, solved by a dense method.
 
-The joint-space inertia is what an order such as crbm leaves; tau - c is what inverse dynamics at
-qdd = 0 leaves of the efforts (Walker & Orin 1982).  The methods do not pivot: M is positive
-definite, and a straight line cannot choose.  Arrays hold numbers that are traced, so that a
-method is written down by running it.
+The joint-space inertia M is formed by an order such as crbm; tau - c are the efforts less those of
+inverse dynamics at qdd = 0 (Walker & Orin 1982).  The methods do not pivot: M is positive definite,
+and a straight-line program has no branches.  Arrays hold traced numbers, so that a method is
+recorded by running it.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ SOLVERS: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def _root(x: Any) -> Any:
-    """The square root of a number that is traced, or of a zero or one that is not."""
+    """The square root of a traced number or of a float."""
     if isinstance(x, float) and x < 0.0:
         raise Undefined(f"the root of {x:.3g} is taken")
     return math.sqrt(x) if isinstance(x, float) else x.sqrt()

@@ -58,39 +58,39 @@ def compile(
     """A kernel: forward dynamics of a tree by an order, as one straight-line program.
 
     ``model`` is a tree, or a :class:`kkt.System`, whose tree, gravity and external wrenches become
-    constants; ``order`` is whatever :func:`kkt.eliminate` takes, or a list of such orders, whose
-    poses, bias and whatever else they share are computed once: a call then gives a tuple, the
-    outputs of each order.  ``outputs`` are any of ``qdd``,
-    ``pdd``, ``f``, ``lambda``, the derivatives ``dqdd_dq``, ``dqdd_dqd`` and ``dqdd_dtau`` of
-    :func:`kkt.derivatives`, likewise ``dqdd_dparameters``, ``dqdd_dgravity``, ``dqdd_dwrench`` and
-    the same of lambda, such as ``dlambda_dq``, and, where the order leaves it, ``inertia``;
-    ``inputs`` may name ``wrench``, so that external wrenches are given with each state.
+    constants; ``order`` is anything that :func:`kkt.eliminate` takes, or a list of such orders,
+    which share the computation of poses and bias: a call then gives a tuple, the outputs of each
+    order.  ``outputs`` are any of ``qdd``, ``pdd``, ``f``, ``lambda``, the derivatives ``dqdd_dq``,
+    ``dqdd_dqd`` and ``dqdd_dtau`` of :func:`kkt.derivatives`, likewise ``dqdd_dparameters``,
+    ``dqdd_dgravity``, ``dqdd_dwrench``, the same of lambda, such as ``dlambda_dq``, and, for orders
+    that form the joint-space inertia, ``inertia``; ``inputs`` may name ``wrench``, so that external
+    wrenches are given with each state.
 
     ``loops`` are closed loops and contacts as :func:`kkt.build` takes them; None: the tree's or the
     system's own.  Their bodies, rows, frames and gains are constants of the program, and
-    ``lambda`` their multipliers, one after another.
+    ``lambda`` are their multipliers, one after another.
 
-    With ``bias`` "inverse_dynamics" the efforts are first brought down to tau - c by recursive
-    Newton-Euler at qdd = 0, and the order solves for qdd without velocities and gravity.  A
-    ``solver``, cholesky, lu or gauss_jordan, does so too, and solves M qdd = tau - c with the
-    joint-space inertia that the order leaves (Walker & Orin 1982).
+    With ``bias`` "inverse_dynamics", recursive Newton-Euler at qdd = 0 first gives tau - c, and the
+    order solves for qdd without velocities and gravity.  With a ``solver``, cholesky, lu or
+    gauss_jordan, this is done too, and M qdd = tau - c is solved with the joint-space inertia M
+    that the order forms (Walker & Orin 1982).
 
-    ``frames`` are those that (4) is written in: each body's "own", where its inertia is constant,
-    or the "world"'s directions for all, where Phi only shifts and M_k turns with the body; pdd and
-    f then come in these directions, while a wrench is given in the body's.  Accelerations are the
-    same but for rounding.
+    ``frames`` are those in which (4) is written: each body's "own", where its inertia is constant,
+    or the directions of the "world" for all, where Phi only shifts and M_k turns with the body; pdd
+    and f are then given in these directions, while a wrench is still in the body's frame.
+    Accelerations are the same but for rounding.
 
-    In float64 and float32 the program becomes machine code, what it repeats compiled once and
-    called in loops where it is long; every other floating-point format is interpreted, each
-    operation rounded.  ``relaxed`` machine code may round a product and a sum
-    once and divide by way of a reciprocal: faster, but its bits depend on the machine, on the
-    compiler and on whether a state comes alone or in a batch.
+    In float64 and float32 the program becomes machine code; parts of a long program that repeat are
+    compiled once and called in loops.  Every other floating-point format is interpreted, each
+    operation rounded.  ``relaxed`` machine code may round a product and a sum once and divide by a
+    reciprocal: it is faster, but its bits depend on the machine, on the compiler and on whether a
+    state comes alone or in a batch.
 
-    With ``check`` a status follows the outputs of each order: 0 where qdd holds, else what
-    :meth:`Kernel.reason` puts into words: a pivot that is zero for the format, an overflow, or an
-    error that leaves fewer than half of its digits (:mod:`kkt.machine.checking`).  Where rows of
-    loops depend on each other, a multiplier's pivot is zero.  Outputs keep the bits that they have
-    without a check.
+    With ``check`` a status follows the outputs of each order: 0 where qdd can be relied on, else a
+    number that :meth:`Kernel.reason` puts into words: a pivot that is zero for the format, an
+    overflow, or an error that leaves fewer than half of the digits (:mod:`kkt.machine.checking`).
+    Where rows of loops depend on each other, a multiplier's pivot is zero.  Outputs have the same
+    bits as without a check.
 
     Time and memory grow with the operations: O(n) for n bodies by abm, O(n^3) by crbm on a chain.
     Raises ModelError, OrderError, SingularError or FormatError, one sentence each.
@@ -164,7 +164,7 @@ def compile(
 
 
 def _several(order: Any) -> bool:
-    """Whether a list holds orders, and not the groups of one."""
+    """Whether a list holds orders, and not the groups of one order."""
     each = isinstance(order, list | tuple) and len(order) > 0
     return each and all(callable(o) or isinstance(o, PivotSequence | Tape) for o in order)
 
@@ -182,28 +182,28 @@ class Kernel(Shown):
 
     order: str
     number: Format
-    fields: Fields  # what a state is, and what comes out
+    fields: Fields  # names and shapes of inputs and outputs
     places: Configuration  # of joint positions among x
-    program: ScalarProgram  # as it is counted
-    straight: ScalarProgram  # as it is run: in machine code, sines and cosines are arithmetic
-    rolled: Rolled | None = None  # the same, repeated parts once; None where it is short
-    abreast: ScalarProgram | None = None  # the same for one state, like operations side by side
-    relaxed: bool = False  # products fused with sums, reciprocals
-    judged: Judged | None = None  # where a status is among the outputs
+    program: ScalarProgram  # whose operations are counted
+    straight: ScalarProgram  # that is run: in machine code, sines and cosines are arithmetic
+    rolled: Rolled | None = None  # the same with repeated parts once; None for a short program
+    abreast: ScalarProgram | None = None  # the same for one state, for code with vectors
+    relaxed: bool = False  # whether products may be fused with sums and reciprocals used
+    judged: Judged | None = None  # the checks, where a status is among the outputs
     pivots: tuple[NDArray[np.int64], ...] = ()  # of each order: kind, body or loop, step
     ties: tuple[Hashable, ...] = ()  # names of loops and contacts
-    _made: dict[int, Native] = field(default_factory=dict, repr=False)
-    _calls: list[Builtin] = field(default_factory=list, repr=False)  # as they are made
+    _made: dict[int, Native] = field(default_factory=dict, repr=False)  # by lanes
+    _calls: list[Builtin] = field(default_factory=list, repr=False)  # built-in functions so far
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     @property
     def N(self) -> int:
-        """Degrees of freedom: numbers of qd, tau and qdd."""
+        """Degrees of freedom: the length of qd, tau and qdd."""
         return self.fields.N
 
     @property
     def nx(self) -> int:
-        """Numbers of a configuration."""
+        """Count of configuration numbers x."""
         return self.fields.nx
 
     @property
@@ -262,15 +262,15 @@ class Kernel(Shown):
     ) -> Any:
         """The outputs at one state, or at m states, in the type that carries the format.
 
-        ``x`` (nx,) configuration numbers, ``qd`` (N,) [rad/s, m/s], ``tau`` (N,) [N m, N] and,
-        where it is an input, ``wrench`` (n, 6) [N m, N], both zero where None; each with m states
-        in front, or without for all of them.  An output is qdd (N,), pdd or f (n, 6), inertia
-        (N, N), lambda (rows of loops,), derivatives of qdd (N, N), of lambda (rows, N), by
-        parameters (N, n, 10), gravity (N, 3) and wrenches (N, n, 6), with m in front; several are a
-        tuple.  A pivot
-        that is zero gives what IEEE arithmetic gives.  ``threads`` share a large batch, None: as
-        many as there are processors; the bits do not depend on it.  Raises ModelError for a
-        wrong shape or a number that is not finite.
+        ``x`` (nx,) are configuration numbers, ``qd`` (N,) [rad/s, m/s], ``tau`` (N,) [N m, N] and,
+        where it is an input, ``wrench`` (n, 6) [N m, N]; the last two are zero where None.  Each
+        may have an axis of m states in front; one without it is the same for all states.  Outputs
+        are qdd (N,), pdd or f (n, 6), inertia (N, N), lambda (rows of loops,), derivatives of qdd
+        (N, N), of lambda (rows, N), by parameters (N, n, 10), gravity (N, 3) and wrenches
+        (N, n, 6), with m in front; several are a tuple.  A zero pivot gives the infinities and nans
+        of IEEE arithmetic.  ``threads`` share a large batch, None: as many as there are processors;
+        the bits do not depend on it.  Raises ModelError for a wrong shape or a number that is not
+        finite.
         """
         if threads == 1:
             for call in self._calls:
@@ -280,7 +280,7 @@ class Kernel(Shown):
         return self._states(x, qd, tau, wrench, threads)
 
     def _states(self, x: Any, qd: Any, tau: Any, wrench: Any, threads: int | None) -> Any:
-        """One state or many, in whatever holds numbers."""
+        """The outputs for one state or many, given as anything that holds numbers."""
         if threads is not None and (not isinstance(threads, int) or threads < 1):
             raise ModelError(f"threads is {threads!r}; give 1 or more, or None for all processors")
         values = {"x": x, "qd": qd, "tau": tau, "wrench": wrench}
@@ -299,7 +299,7 @@ class Kernel(Shown):
         return self.fields.shaped(out[0] if many is None else out)
 
     def native(self, lanes: int) -> Native:
-        """Machine code for vectors of ``lanes`` states, made when it is first asked for."""
+        """Machine code for vectors of ``lanes`` states, made when it is first needed."""
         with self._lock:
             if lanes not in self._made:
                 dtype, sizes = self.number.dtype, self.fields.sizes
@@ -319,7 +319,7 @@ class Kernel(Shown):
             return self._made[lanes]
 
     def _apart(self, call: Builtin) -> Callable[..., Any]:
-        """The same function, to what ``outputs`` names."""
+        """The function with its array of results split into the outputs."""
         judged = self.outputs == ("qdd", "status") and self.fields.orders == 1
 
         def outputs(*given: Any) -> Any:
@@ -333,7 +333,7 @@ class Kernel(Shown):
         return outputs
 
     def reason(self, status: int, order: int = 0) -> str | None:
-        """A status of the ``order``-th order in words; None where the answer holds."""
+        """A status of the ``order``-th order in words; None for 0, a good answer."""
         if status <= 0:
             return WORDS[status].format(self.format) if status else None
         kind, body, step = self.pivots[order][status - 1].tolist()
@@ -342,20 +342,21 @@ class Kernel(Shown):
         return ZERO.format(f"{pivot}, step {step + 1}", self.format)
 
     def export_c(self, path: str | Path, name: str | None = None) -> tuple[Path, Path]:
-        """Write the program as portable C99: a file FILE.c and its header FILE.h, both returned.
+        """Write the program as portable C99: FILE.c and its header FILE.h; returns both paths.
 
-        ``name`` is that of the function, from the model and the order where None.  Results have
-        the bits of this kernel's wherever C keeps to IEEE arithmetic, which the file checks.
-        Raises FormatError for a format that C does not have, ModelError for a name that it cannot
-        have, SizeError for a file too long to compile, and FormatError where it cannot be written.
+        ``name`` is that of the function, made from the model's and the order's where None.  Results
+        have the bits of this kernel wherever C keeps to IEEE arithmetic, which the file checks.
+        Raises FormatError for a format that C does not have and for a file that cannot be written,
+        ModelError for a name that is not valid and for relaxed, checked or several orders' kernels,
+        and SizeError for a file too long to compile.
         """
         return write_c(self, path, name)
 
     def export_cuda(self, path: str | Path, name: str | None = None) -> Path:
-        """Write the program as a file FILE.cu of CUDA, returned: one thread solves one state.
+        """Write the program in CUDA as FILE.cu; returns its path.  One thread solves one state.
 
         Arrays hold number i of state s at [i * states + s].  Operations are those of
-        :meth:`export_c`, each rounded once and none fused, so that they have its bits on a device.
+        :meth:`export_c`, each rounded once and none fused, so that a device gives the same bits.
         ``name`` is that of the ``__global__`` function.  Raises as :meth:`export_c` does.
 
         >>> kernel = pt.compile(pt.chain(2), pt.orderings.get("abm"), "float32")

@@ -1,4 +1,4 @@
-"""The entries of equation (4) as a program of joint positions, rates, efforts and wrenches."""
+"""The entries of equation (4), traced from joint positions, rates, efforts and wrenches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .recorder import Recorder, Scalar
 
 
 def variables(recorder: Recorder, first: int, count: int) -> Array:
-    """(count,) inputs from a slot on, as numbers that are traced."""
+    """(count,) inputs from slot ``first`` on, as traced numbers."""
     out = np.empty(count, dtype=object)
     out[:] = [Scalar(recorder, first + i) for i in range(count)]
     return out
@@ -38,11 +38,11 @@ def entries(
     configuration: Configuration, x: Array, qd: Array, tau: Array, wrench: Array,
     frames: str = "own", step: float = 0.0, loops: Sequence[Loop] = (),
 ) -> Entries:  # fmt: skip
-    """All of (4) as arrays of objects: floats where no state changes them.
+    """The entries of (4) as arrays of objects: traced numbers, or floats where they are constant.
 
     x (nx,) configuration numbers, qd and tau (N,), wrench (n, 6) on each body at its joint origin,
-    in its own frame; ``step`` [s] is that of an implicit build.  With ``frames`` "world" all of (4)
-    is written in the world's directions, the frames of ``loops`` among it.
+    in its own frame; ``step`` [s] is that of an implicit step.  With ``frames`` "world" all of (4)
+    is written in the world's directions, including the frames of ``loops``.
     """
     tree = configuration.tree
     R, p, subspaces, joint_bias = kinematics(configuration, x, qd)
@@ -81,7 +81,7 @@ def _constants(x: Array) -> Array:
 
 
 def _coordinates(configuration: Configuration, x: Array) -> Array:
-    """q (N,) of joints that may have a spring; 0 of those whose coordinates are a quaternion."""
+    """q (N,) for springs, with 0 for joints whose numbers are a quaternion."""
     q = np.zeros(int(configuration.tree.offset[-1]), dtype=object)
     for k in range(configuration.tree.n):
         if not configuration.turns(k):
@@ -108,7 +108,7 @@ def kinematics(
 ) -> tuple[Array, Array, list[Array], Array]:
     """Poses R (n, 3, 3), p (n, 3), motion subspaces S_k and S° qd (n, 6) of all bodies.
 
-    A pose is a fixed placement times a joint rotation: zeros and ones of both are folded.
+    A pose is a fixed placement times the joint's pose; zeros and ones of both are folded.
     """
     tree = configuration.tree
     R, p = tree.R.astype(object), tree.p.astype(object)
@@ -121,7 +121,7 @@ def kinematics(
         if kind == GENERAL:
             subspaces.append(tree.S[k].astype(object))
         else:
-            # S of a joint with a quaternion is constant: it asks for the number of columns only
+            # S of a joint with a quaternion is constant and needs only the number of columns
             position = np.zeros((1, dof)) if configuration.turns(k) else xk[None]
             subspaces.append(TYPES[kind].subspace(axis, position)[0].astype(object))
         turn, shift = _pose(configuration, k, xk)
@@ -163,7 +163,7 @@ def _screw(S: Array, q: Scalar) -> tuple[Array, Array]:
 
 
 def _write_sines_first(configuration: Configuration, x: Array) -> None:
-    """The program starts with its sines and cosines, so that a reader meets them together."""
+    """Record all sines and cosines first, so that they are together in the program."""
     tree = configuration.tree
     for k, kind in enumerate(tree.joint):
         xk = x[configuration.of(k)]

@@ -1,4 +1,4 @@
-"""Compile a program's text with LLVM, for this processor, and call it."""
+"""Compile a program's text with LLVM for this processor, and call the machine code."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from .rolled_emission import data, rolled_source
 from .scalar_program import ScalarProgram
 
 ALIGNMENT = 64  # bytes, of a row
-LONG = 200_000  # operations, from where on code is made in little time rather than to be fast
-LONGEST = 1_000_000  # that become machine code
-SHORT = 250  # operations in a piece of a longer program: fewer values wait for a register
-SHARE = 20_000_000  # operations, about a millisecond, for which a thread is worth its start
+LONG = 200_000  # operations beyond which short compile time matters more than fast code
+LONGEST = 1_000_000  # operations of machine code at most
+SHORT = 250  # operations in a piece of a program of several pieces, for few live registers
+SHARE = 20_000_000  # operations of a thread at least, about a millisecond
 
 
 @cache
@@ -42,7 +42,7 @@ def width() -> int:
 
 
 def processors() -> int:
-    """How many this process may use."""
+    """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -54,19 +54,19 @@ class Native:
 
     lanes: int
     length: int  # operations of a state
-    pieces: int  # functions that the program is cut into, or rolled up to
+    pieces: int  # functions into which the program is cut or rolled up
     rows: int  # of the work array
     outputs: int  # numbers of a state
     given: tuple[int, ...]  # numbers of a state in each array of inputs
     constants: NDArray
-    function: Any  # of the address of a table
+    function: Any  # ``run``; it takes the address of a table (:mod:`.driver`)
     engine: Any  # owns the code
 
     def run(self, inputs: list[NDArray], out: NDArray, threads: int = 1) -> bool:
         """Fill out (m, outputs) from arrays (m, ...), contiguous and of the program's number type.
 
-        A batch is shared among at most ``threads`` threads, each with its own work array, in runs
-        of whole vectors.  False where an input is not finite.
+        A batch is shared among at most ``threads`` threads, each with its own work array, in parts
+        of whole vectors.  Returns False where an input is not finite.
         """
         m = len(out)
         share = max(-(-m // threads), SHARE // self.length)
@@ -81,12 +81,12 @@ class Native:
     def builtin(
         self, shapes: Sequence[tuple[int, ...]], parts: Sequence[tuple[int, ...]] = ()
     ) -> Builtin | None:
-        """A function of Python for one state, or for vectors of them; shapes are one state's.
+        """A built-in function for one state, or for vectors of states; ``shapes`` are one state's.
 
-        Outputs of one state stand in arrays of the shapes ``parts``, or all in one array.
+        Outputs of one state are returned in arrays of the shapes ``parts``, or all in one array.
 
-        None for a program so long that its call costs nothing, and where Python's objects are not
-        known.
+        None for a program so long that the cost of its call does not count, and where the layout
+        of Python's objects is not known.
         """
         most = min(HELD * self.lanes // self.length, FEW)
         if not most or not known():
@@ -112,7 +112,7 @@ def compiled(
 ) -> Native:  # fmt: skip
     """Machine code for ``lanes`` states side by side; ``given``: sizes of the arrays of inputs.
 
-    That of one state may have ``abreast`` of its operations in a vector.
+    Code for one state may have vectors of up to ``abreast`` of its operations.
 
     Code that was made before on a processor of this kind is read from the disk.
     """
@@ -152,7 +152,7 @@ def compiled(
 
 
 def _target(level: int) -> tuple[Any, tuple[str, ...]]:
-    """LLVM for this processor, and in words; ``level`` is that of code generation alone."""
+    """LLVM's target for this processor, and its description; ``level`` is of code generation."""
     import llvmlite
     import llvmlite.binding as llvm
 
@@ -186,7 +186,7 @@ def _load(code: bytes, target: Any, name: str = "run") -> tuple[Any, int]:
 
 @cache
 def _caller() -> tuple[Any, int]:
-    """The function that all builtins share."""
+    """The function that all built-in functions share: the engine that holds it, its address."""
     import llvmlite.binding as llvm
 
     target, _ = _target(level=1)
@@ -196,7 +196,7 @@ def _caller() -> tuple[Any, int]:
 
 
 def _aligned(count: int, dtype: Any) -> NDArray:
-    """Zeros (count,) that start on a whole vector."""
+    """Zeros (count,), aligned to ALIGNMENT bytes."""
     size = np.dtype(dtype).itemsize
     room = np.zeros(count * size + ALIGNMENT, dtype=np.uint8)
     start = -room.ctypes.data % ALIGNMENT

@@ -1,7 +1,7 @@
-"""A program as a file of C99 and a header, or of CUDA: the same operations, and so the same bits.
+"""A program as a C99 file and a header, or as a CUDA file: the same operations and the same bits.
 
-Functions are of bounded length, as in :mod:`kkt.machine.emission`, and pass values on in rows of
-a work array on the stack.  Constants are hexadecimal, which is exact.
+Functions have bounded length, as in :mod:`kkt.machine.emission`, and pass values on in rows of a
+work array on the stack.  Constants are written in hexadecimal, which is exact.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .scalar_program import ScalarProgram
 from .states import Fields
 
 LENGTH = 1000  # operations in one function: an optimising compiler's time grows faster
-COLUMNS = {  # of derivatives: what by, and how many
+COLUMNS = {  # of derivatives: the variable, and its size
     "q": ("q in the joints' tangents", "N"), "qd": ("qd", "N"), "tau": ("tau", "N"),
     "parameters": ("m, m c, I of each body", "BODIES 10"), "gravity": ("gravity", "3"),
     "wrench": ("the wrench on each body", "BODIES 6"),
@@ -66,7 +66,7 @@ KEYWORDS = (
 
 @dataclass(frozen=True)
 class Portable:
-    """What is written: ``name`` is that of the function."""
+    """A program with all that a file says of it; ``name`` is that of the function."""
 
     name: str
     model: str
@@ -75,7 +75,7 @@ class Portable:
     fields: Fields
     bodies: tuple[str, ...]
     program: ScalarProgram
-    rolled: Rolled | None = None  # written instead where there is one
+    rolled: Rolled | None = None  # written instead of ``program`` where there is one
 
     def __post_init__(self) -> None:
         require_name(self.name)
@@ -89,7 +89,7 @@ class Portable:
         return ", ".join(f"{n} {kind}" for kind, n in self.program.operations.items() if n)
 
     def _title(self) -> str:
-        """What the file holds, fit for a comment."""
+        """A title for the file's first comment."""
         model, order = _plain(self.model), _plain(self.order)
         return f"Forward dynamics of {model}, order {order}, in {self.format}"
 
@@ -229,7 +229,7 @@ extern "C" __global__ void {self.name}(
 """
 
     def _body(self, dialect: Dialect, at: str, refused: str) -> str:
-        """What one state takes, with number i of a field at ``at``."""
+        """The statements for one state; number i of a field is at ``at``, ``refused`` returns."""
         fields, copies, row = self.fields, [], 0
         sizes = [*fields.sizes, *(fields.size_of(output) for output in fields.outputs)]
         for name, size in zip((*fields.given, *fields.outputs), sizes, strict=True):
@@ -252,7 +252,7 @@ extern "C" __global__ void {self.name}(
 
     @cached_property
     def _work(self) -> tuple[range, Sequence[int], int]:
-        """Functions, where operations stand in the work array, and its rows; if not rolled."""
+        """Without a rolled program: the functions, rows of results, and number of all rows."""
         parts = range(-(-len(self.program) // LENGTH) or 1)
         return parts, *rows_of(self.program, len(parts), LENGTH)
 
@@ -266,14 +266,14 @@ extern "C" __global__ void {self.name}(
         return "", "\n".join(f"    piece{part}(w);" for part in parts), rows
 
     def _pieces(self, dialect: Dialect) -> str:
-        """Definitions of functions."""
+        """Definitions of the functions."""
         if self.rolled is not None:
             return definitions(self.rolled, dialect)
         parts, work, _ = self._work
         return "\n".join(line for part in parts for line in self._piece(part, work, dialect))
 
     def _piece(self, part: int, work: Sequence[int], dialect: Dialect) -> Iterator[str]:
-        """One function of the work array: inputs, then outputs, then what functions pass on."""
+        """One function on the work array: rows of inputs, outputs, and values passed on."""
         program, T = self.program, self.number
         first, inputs = program.first, program.inputs
         begin, end = part * LENGTH, min((part + 1) * LENGTH, len(program))
@@ -315,7 +315,7 @@ def _stores(wanted: dict[int, list[int]], slot: int, inputs: int, value: str) ->
 
 
 def write_c(kernel: Any, path: str | Path, name: str | None) -> tuple[Path, Path]:
-    """FILE.c and FILE.h of a kernel; :meth:`kkt.Kernel.export_c`."""
+    """Write FILE.c and FILE.h of a kernel; see :meth:`kkt.Kernel.export_c`."""
     written, place = _written(kernel, path, name, "C", ".c")
     header = place.with_suffix(".h")
     write_together({header: written.header(), place: written.source(header.name)})
@@ -323,7 +323,7 @@ def write_c(kernel: Any, path: str | Path, name: str | None) -> tuple[Path, Path
 
 
 def write_cuda(kernel: Any, path: str | Path, name: str | None) -> Path:
-    """FILE.cu of a kernel; :meth:`kkt.Kernel.export_cuda`."""
+    """Write FILE.cu of a kernel; see :meth:`kkt.Kernel.export_cuda`."""
     written, place = _written(kernel, path, name, "CUDA", ".cu")
     write_whole(place, written.cuda())
     return place
@@ -366,7 +366,7 @@ def _written(
 
 
 def require_name(name: Any) -> None:
-    """Raise ModelError for what cannot name a function in C."""
+    """Raise ModelError for a name that is not valid for a function in C and C++."""
     letters = isinstance(name, str) and re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name)
     if not letters or name in KEYWORDS.split():
         raise ModelError(
@@ -381,7 +381,7 @@ def identifier(*words: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Fit for a comment."""
+    """Text without characters that could end or extend a comment."""
     return re.sub(r"[^ -~]|[*?\\]", "_", text)
 
 

@@ -1,4 +1,4 @@
-"""A rolled program in C or CUDA: one function for what is repeated, and a loop over its calls."""
+"""A rolled program in C or CUDA: one function for each repeated part, and a loop over calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .rolled import Address, Function, Rolled
 
 
 def definitions(program: Rolled, dialect: Dialect) -> str:
-    """Constants, tables and functions."""
+    """Definitions of constants, tables and functions."""
     number, tables = dialect.number, dialect.tables
     functions = "\n".join(
         line for i, f in enumerate(program.functions) for line in _function(f, i, dialect, program)
@@ -38,7 +38,7 @@ def definitions(program: Rolled, dialect: Dialect) -> str:
 
 
 def calls(program: Rolled, number: str) -> tuple[str, str]:
-    """Declarations and statements of the function that calls the others."""
+    """Declarations and statements of the function that calls the parts."""
     declared = f"    const int *t = table;\n    int k, n;\n    {number} v;"
     outputs = "\n".join(
         f"""\

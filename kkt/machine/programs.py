@@ -1,4 +1,4 @@
-"""Programs of a tree and its orders: made once, and then kept by content."""
+"""Programs of a tree and its orders: made once, and then kept on disk by content."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from .scalar_program import ScalarProgram, depth_first
 from .trigonometry import expanded
 
 PRECISION = {"float64": 53, "float32": 24}
-SAVED = 10_000  # operations that rolling up must leave out, half a second of a compiler's time
-LEFT = 0.7  # of a program, at most: calls and their tables take more time than fewer repeats save
+SAVED = 10_000  # operations that rolling up must save: half a second of compile time
+LEFT = 0.7  # share of a program left after rolling up, at most; else calls and tables cost more
 
 
 @dataclass(frozen=True)
 class Programs:
-    """A program as it is counted and as it is run, and the name of its order."""
+    """A program as it is counted and as it is run, and the name of its order or orders."""
 
     order: str
     program: ScalarProgram
@@ -45,7 +45,7 @@ class Programs:
     rolled: Rolled | None = None
     pivots: tuple[NDArray[np.int64], ...] = ()  # of each order: kind, body and step
     rotations: tuple[bool, ...] = ()  # which orders eliminate by rotations
-    abreast: ScalarProgram | None = None  # for one state, where much of it can be in vectors
+    abreast: ScalarProgram | None = None  # for one state, where many operations can be in vectors
 
 
 def programs_of(
@@ -55,11 +55,11 @@ def programs_of(
     chosen: Format,
     request: Request,
 ) -> Programs:
-    """From the disk where the same was traced before; what is refused is never kept."""
+    """The programs, from the disk where the same were traced before; errors are never kept."""
     whole = any(isinstance(order, str | Tape) or order is None for order in orders)
     if whole or not isinstance(chosen, Hardware):
         return _trace(system, configuration, orders, chosen, request)
-    # once: a function need not repeat itself
+    # called once, since an order function may return something else the next time
     sequences = [as_sequence(order, system.structure) for order in orders]
     name = _content(system, sequences, chosen, request)
     kept = store.read(name)
@@ -84,7 +84,7 @@ def programs_of(
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """No search for cycles among the many small objects of a trace: a third of its time."""
+    """No search for cycles among the small objects of a trace, which takes a third of its time."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -114,7 +114,7 @@ def _trace(
         straight = expanded(program, recorder, PRECISION[chosen.name])
         if not DERIVED.keys().isdisjoint(request.outputs) and worth(straight):
             abreast = straight
-        if len(straight) > PIECE:  # a shorter one fits into the fastest memory in any order
+        if len(straight) > PIECE:  # values of a shorter one fit into the fastest cache anyway
             straight = depth_first(straight)
     found = None
     if isinstance(chosen, Hardware) and len(straight) > SAVED:
@@ -130,7 +130,7 @@ def _trace(
 def _content(
     system: System, sequences: list[PivotSequence], chosen: Format, request: Request
 ) -> str:
-    """A name that follows from all that a program follows from."""
+    """The key of a program: a hash of everything that it depends on."""
     tree, pattern = system.tree, system.pattern
     orders: list[Any] = []
     for sequence in sequences:

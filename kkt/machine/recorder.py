@@ -1,8 +1,8 @@
-"""Write down scalar operations as they happen: zeros, ones and common subexpressions folded.
+"""Record scalar operations as they happen; zeros, ones and common subexpressions are folded.
 
-A reference is a signed number, as on the tape (:mod:`kkt.tape.emit`).
-:class:`Scalar` is the number that does so, so that spatial algebra on arrays of objects is traced
-by running it.  Constants are Python floats until they meet a variable.
+A reference is a slot with a sign, as on the tape (:mod:`kkt.tape.emit`).  :class:`Scalar` is a
+number whose arithmetic is recorded, so that spatial algebra on arrays of objects is traced by
+running it.  Constants are Python floats until they meet a variable.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 from ..arithmetic.chunk import ADD, DIV, MUL, SQRT, SUB
 from ..tape.emit import added, divided, multiplied
 
-SIN, COS = 5, 6  # beside the operations of a tape
-NAMES = ("add", "add", "mul", "div", "sqrt", "sin", "cos")  # as they are counted
+SIN, COS = 5, 6  # operations beside those of a tape
+NAMES = ("add", "add", "mul", "div", "sqrt", "sin", "cos")  # under which operations are counted
 
 
 class Undefined(ArithmeticError):
-    """Constants whose quotient or root is no number: the program would give none in any state."""
+    """A quotient or root of constants is undefined, so that the program fails in any state."""
 
 
 class Recorder:
-    """A list of operations that grows; the slot of an operation is made when it is written."""
+    """A growing list of operations; the result of each new operation gets a new slot."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Recorder:
         cast: Callable[[float], float],
         fold: Callable[[int, float, float], float] | None,
     ) -> None:
-        """``variables`` inputs stand in slots 2, 3, ...; ``cast`` rounds a constant to the format.
+        """``variables`` inputs are in slots 2, 3, ...; ``cast`` rounds a constant to the format.
 
         ``fold(op, x, y)`` is an operation on two constants, rounded as the format would; None
         leaves such operations to the program.
@@ -50,7 +50,7 @@ class Recorder:
         self._constants: dict[float, int] = {0.0: 0, 1.0: 1}  # size -> slot
         self._met: dict[float, int] = {}
         self._known: dict[int, int] = {}  # key of an operation -> slot
-        self.later: list[tuple[NDArray, ...]] = []  # op, a, b, slot, not yet among the known
+        self.later: list[tuple[NDArray, ...]] = []  # op, a, b, slot not yet added to ``_known``
 
     def constant(self, x: float) -> int:
         """The reference of a number, rounded to the format."""
@@ -59,7 +59,7 @@ class Recorder:
         value = self.cast(x)
         size = abs(value)
         if size not in self._constants:
-            # with the sign that it is met with first: bodies that differ by signs do the same
+            # stored with the sign that is met first: bodies that differ in signs share operations
             self._constants[size] = self.top
             self.values[self.top] = value
             self.top += 1
@@ -69,7 +69,7 @@ class Recorder:
 
     @property
     def known(self) -> dict[int, int]:
-        """Slots by :func:`key_of` operations, the smaller operand of a sum or product first."""
+        """Slots by :func:`key_of` operations; sums and products have the smaller operand first."""
         for op, a, b, slot in self.later:
             swap = (a > b) & ((op == MUL) | (op == ADD))
             keys = key_of(op.astype(np.int64), np.where(swap, b, a), np.where(swap, a, b))
@@ -78,7 +78,7 @@ class Recorder:
         return self._known
 
     def _write(self, op: int, a: int, b: int) -> int:
-        """Slot of an operation on slots."""
+        """The slot of an operation on slots, which is recorded if it is new."""
         key = key_of(op, b, a) if a > b and (op in (MUL, ADD)) else key_of(op, a, b)
         slot = (self.known if self.later else self._known).get(key)
         if slot is None:
@@ -124,13 +124,13 @@ class Recorder:
         return self._write(COS, abs(a), 0)
 
     def value(self, ref: int) -> Scalar | float:
-        """What stands behind a reference; constants stay with the recorder, which rounds them."""
+        """The traced number of a reference; a float for 0, 1 and -1."""
         return float(ref) if -1 <= ref <= 1 else Scalar(self, ref)
 
     def replay(
         self, operations: Iterable[tuple[int, int, int, int]], place: dict[int, int] | list[int]
     ) -> None:
-        """Append operations (op, dst, a, b) on other slots; ``place`` gives their references."""
+        """Append operations (op, dst, a, b) of a tape; ``place`` maps its slots to references."""
         do = (self.add, self.sub, self.mul, self.div, self.sqrt, self.sin, self.cos)
         for op, dst, a, b in operations:
             place[dst] = do[op](place[a], place[b])
@@ -142,7 +142,7 @@ def key_of(op: Any, a: Any, b: Any) -> Any:
 
 
 class Scalar:
-    """A variable of the program; arithmetic on it is written down by its recorder."""
+    """A number of the program; arithmetic on it is recorded."""
 
     __slots__ = ("recorder", "ref")
 

@@ -1,7 +1,7 @@
-"""What the recorder does, on arrays and compiled: for programs of many operations.
+"""The recorder's appending of operations in compiled loops on arrays, for long programs.
 
-Loading compiled code takes some hundredths of a second, so that short programs are better off
-without.  The results are the recorder's, operation by operation.
+Loading compiled code takes some hundredths of a second, so that short programs are recorded faster
+without it.  The results are those of the recorder, operation by operation.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _added, _multiplied, _divided = (njit(rule) for rule in (emit.added, emit.multip
 
 
 class Replay:
-    """Appends operations to a recorder; at the end :meth:`done` hands them over."""
+    """Appends operations for a recorder; at the end :meth:`done` hands them over to it."""
 
     def __init__(self, recorder: Recorder, most: int) -> None:
-        """``most``: operations that will be appended at most."""
+        """``most`` is the largest number of operations that will be appended."""
         self.recorder = recorder
         room = recorder.top + 2 * most  # slots: of operations, and of constants folded
         self.constant = np.zeros(room, dtype=np.bool_)
@@ -37,7 +37,7 @@ class Replay:
         self.count = 0
 
     def run(self, chunk: Chunk, place: Ints) -> None:
-        """Operations on other slots; ``place`` gives their references."""
+        """Append operations of a tape; ``place`` maps its slots to references."""
         recorder, i = self.recorder, 0
         do = (recorder.add, recorder.sub, recorder.mul, recorder.div, recorder.sqrt)
         while True:
@@ -46,7 +46,7 @@ class Replay:
             )
             if i == len(chunk.op):
                 return
-            # of constants: the recorder's, which rounds them
+            # an operation on constants is left to the recorder, which rounds it
             ref = do[chunk.op[i]](int(place[chunk.a[i]]), int(place[chunk.b[i]]))
             place[chunk.dst[i]] = ref
             self.constant[abs(ref)] = True
@@ -71,7 +71,7 @@ def _fill(keys, slots, new, values):  # pragma: no cover
 
 @njit(cache=True)
 def _at(keys, key):  # pragma: no cover
-    """Where a key stands in a table of 2^k places, or would."""
+    """The place of a key in a hash table of 2^k places, or the place where it would be put."""
     mask = len(keys) - 1
     x = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     at = np.int64(x >> np.uint64(20)) & mask
@@ -82,7 +82,7 @@ def _at(keys, key):  # pragma: no cover
 
 @njit(cache=True)
 def _run(i, top, count, chunk, place, constant, table, out):  # pragma: no cover
-    """Until the end, or an operation on constants: (next, top, count)."""
+    """Append operations up to the end or to one on constants; returns (next, top, count)."""
     op, dst, a, b = chunk.op, chunk.dst, chunk.a, chunk.b
     while i < len(op):
         one, two = place[a[i]], place[b[i]]
@@ -115,7 +115,7 @@ def _run(i, top, count, chunk, place, constant, table, out):  # pragma: no cover
 
 @njit(cache=True)
 def _found(o, x, y, top, count, table, out):  # pragma: no cover
-    """The slot of an operation on slots, written down where it is new: (slot, top, count)."""
+    """The slot of an operation on slots, recorded if it is new; returns (slot, top, count)."""
     keys, slots = table
     out_op, out_a, out_b, out_slot = out
     if x > y and o in (ADD, MUL):
@@ -133,7 +133,7 @@ def _found(o, x, y, top, count, table, out):  # pragma: no cover
 
 @njit(cache=True)
 def marked(needed, slot, a, b):  # pragma: no cover
-    """Mark the operands of what is needed."""
+    """Mark in ``needed`` all operands of operations whose results are needed."""
     for i in range(len(slot) - 1, -1, -1):
         if needed[slot[i]]:
             needed[a[i]] = needed[b[i]] = True

@@ -1,8 +1,8 @@
-"""A program rolled up: equal segments are one function, called with a row of a table each.
+"""A program rolled up: equal segments become one function, each call of which has a table row.
 
-A function's operands are results of its own, or are read from outside: rows of the work array or
-constants.  Where these stand differs from call to call; places that keep their distance have one
-entry of the table together, and a place that never changes has none.
+Operands of a function are its own results, or are read from outside: rows of the work array or
+constants.  The places of these differ from call to call and are given by the table.  Places whose
+distance is the same in all calls share one entry, and a place that never changes has none.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Address:
-    """Row ``offset`` of the work array, or constant, counted from an entry of the table."""
+    """A row of the work array, or a constant: ``offset`` beyond an entry of the table."""
 
     constant: bool
-    column: int  # -1: counted from the start
+    column: int  # of the table's row for a call; -1: no entry, ``offset`` alone
     offset: int
 
 
 @dataclass(frozen=True)
 class Function:
-    """Operations on results of their own (0, 1, ...) and on what is read (-1, -2, ...)."""
+    """Operations on the function's own results (0, 1, ...) and on values read (-1, -2, ...)."""
 
     op: NDArray[np.int8]  # (L,)
     a: Ints  # (L,)
     b: Ints  # (L,)
     reads: tuple[Address, ...]
-    writes: dict[int, Address]  # of a result
+    writes: dict[int, Address]  # by the number of a result
     columns: int  # entries of the table for one call
 
 
 @dataclass(frozen=True)
 class Rolled:
-    """Functions, and the calls of them that make up a program."""
+    """A program as functions and their calls."""
 
     inputs: int
     length: int  # operations of the program
     functions: tuple[Function, ...]
-    runs: NDArray[np.int32]  # (R, 3) function, how often it is called on end, its columns
+    runs: NDArray[np.int32]  # (R, 3) function, number of consecutive calls, its columns
     table: NDArray[np.int32]  # entries of all calls, one after another
-    constants: NDArray[np.float64]  # one, and whatever is read
-    rows: int  # of the work array: inputs, outputs, and results that are read from outside
+    constants: NDArray[np.float64]  # one, and all constants that are read
+    rows: int  # of the work array: inputs, outputs, and results that other calls read
     row_outputs: NDArray[np.int32]  # (., 3) output, row, and whether its sign changes
     constant_outputs: NDArray[np.int32]  # (., 3) output, constant, and the same
 
@@ -56,7 +56,7 @@ class Rolled:
 
     @property
     def code(self) -> int:
-        """Operations of all functions."""
+        """The number of operations in all functions, each counted once."""
         return sum(len(f.op) for f in self.functions)
 
     @property
@@ -68,7 +68,7 @@ class Rolled:
         return len(self.row_outputs) + len(self.constant_outputs)
 
     def arrays(self) -> dict[str, NDArray]:
-        """All that :meth:`from_arrays` needs, to be kept."""
+        """The program as arrays to be stored, for :meth:`from_arrays`."""
         functions = self.functions
         reads = [(p.constant, p.column, p.offset) for f in functions for p in f.reads]
         writes = [(j, p.column, p.offset) for f in functions for j, p in f.writes.items()]

@@ -1,7 +1,7 @@
-"""Rolled programs as LLVM's intermediate language: functions, and a loop over their calls.
+"""Rolled programs in LLVM's intermediate language: functions, and a loop over their calls.
 
-What differs between trees of one kind is data: runs of calls, their table, and constants stand
-after one another in one array, so that the text grows with the number of functions only.
+Runs of calls, their table, and constants are data, one after another in one array.  So trees of one
+kind differ in data only, and the text grows with the number of functions alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .rolled import Address, Function, Rolled
 
 
 def rolled_source(program: Rolled, shape: Shape) -> Source:
-    """The module of a rolled program, whose constants are what :func:`data` gives."""
+    """The module of a rolled program, which takes the array of :func:`data` as its constants."""
     lines = [f"declare {shape.type} @llvm.sqrt.{shape.suffix}({shape.type})"]
     for number, function in enumerate(program.functions):
         lines += _function(function, number, shape)
@@ -29,8 +29,10 @@ def rolled_source(program: Rolled, shape: Shape) -> Source:
 
 
 def data(program: Rolled, dtype: Any) -> tuple[NDArray, tuple[int, int, int, int]]:
-    """Constants, runs, table and outputs as one array of a number type, and where the last four
-    start, in bytes."""
+    """Constants, runs, table and the two lists of outputs in one array of a number type.
+
+    Returns it, and where the last four start, in bytes.
+    """
     parts = [program.constants.astype(dtype), program.runs, program.table,
              program.row_outputs, program.constant_outputs]  # fmt: skip
     whole, starts, top = [], [], 0
@@ -43,9 +45,10 @@ def data(program: Rolled, dtype: Any) -> tuple[NDArray, tuple[int, int, int, int
 
 
 def _function(function: Function, number: int, shape: Shape) -> Iterator[str]:
-    """Arguments: this call's entries of the table, constants, the work array to read and to write.
+    """One function; arguments are its row of the table, constants, and the work array twice.
 
-    A call never reads what it writes, so that the two may be told to differ.
+    The work array is one argument for reading and one for writing.  Both may be noalias, since a
+    call never reads the rows that it writes.
     """
     T = shape.type
     yield (
@@ -98,7 +101,7 @@ def _function(function: Function, number: int, shape: Shape) -> Iterator[str]:
 
 
 def _calls(program: Rolled, shape: Shape) -> Iterator[str]:
-    """The loop over runs, and the outputs into their rows."""
+    """The loop over runs of calls, and copies of outputs to their rows."""
     starts = data(program, np.float64 if shape.number == "double" else np.float32)[1]
     count = len(program.functions)
     names = ", ".join(f"ptr @f{f}" for f in range(count))
@@ -143,7 +146,7 @@ out0:
 
 
 def _outputs(program: Rolled, shape: Shape, kind: int, start: int, count: int) -> Iterator[str]:
-    """Copy rows (kind 0) or constants (1) into those of outputs, with their signs."""
+    """Copy rows (kind 0) or constants (kind 1) to the rows of outputs, with their signs."""
     T, after = shape.type, "row1" if kind == 0 else "out2"
     yield f"""\
 row{kind}:

@@ -1,7 +1,7 @@
-"""Roll a program up: find what is repeated, and give what is read from outside its place.
+"""Roll a program up: find repeated segments, and assign places to the values that they share.
 
-So that places keep their distance from call to call, results that are last read by the same
-segment stand together in the work array, and so do the constants of a call.
+Results whose last reader is the same segment get consecutive rows of the work array, and the
+constants of a call are consecutive too, so that distances between places are the same in all calls.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .segments import LONGEST, segments_of
 
 
 def rolled(program: ScalarProgram, longest: int = LONGEST) -> Rolled:
-    """A program's segments as functions; ``longest``: operations of a segment."""
+    """A program with its segments as functions; ``longest`` bounds the operations of a segment."""
     return _Rolling(program, longest).result()
 
 
@@ -39,14 +39,14 @@ class _Rolling:
         self.row = np.full(self.first + T, -1, dtype=np.int64)
         self.row[2 : 2 + program.inputs] = np.arange(program.inputs)
         self.top = program.inputs + len(program.outputs)
-        # one, the program's, zero, then those of calls
+        # one, the program's constants, zero, then constants of calls
         self.pool = np.concatenate([np.ones(1), program.constants, np.zeros(1)])
         self.constants, self.constant_top = [self.pool], len(self.pool)
         self.constant_of = np.arange(self.first) - 1 - program.inputs  # of a slot
         self.constant_of[0], self.constant_of[1] = len(self.pool) - 1, 0
 
     def _groups(self, kind: Ints) -> list[Ints]:
-        """Segments whose operations are the same, and what they read of their own results."""
+        """Sets of segments with the same operations on the same of their own results."""
         found: dict[bytes, list[int]] = {}
         order = np.argsort(kind, kind="stable")
         for members in np.split(order, np.flatnonzero(np.diff(kind[order])) + 1):
@@ -58,8 +58,10 @@ class _Rolling:
         return [np.array(sorted(group)) for group in found.values()]
 
     def _local(self, members: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """(K, L) operations; operands by number where they are own, else -1 row, -2 constant,
-        -3 none; and their slots."""
+        """(K, L) operations of K segments, codes of both operands, and slots of both operands.
+
+        A code is the number of an own result, else -1 for a row, -2 for a constant, -3 for none.
+        """
         program, start = self.program, self.start[members]
         at = start[:, None] + np.arange(int(self.start[members[0] + 1] - start[0]))
         op = program.op[at].astype(np.int64)
@@ -106,9 +108,9 @@ class _Rolling:
         )
 
     def _stand(self) -> None:
-        """Give results that are read from outside their rows, those that leave together at once."""
+        """Assign rows to results that other segments read; those with one last reader together."""
         S = len(self.start) - 1
-        blocks: list[list[tuple[Ints, Ints]]] = []  # of each group: results, and who reads last
+        blocks: list[list[tuple[Ints, Ints]]] = []  # of each group: results, and last readers
         for members in self.groups:
             L = int(self.start[members[0] + 1] - self.start[members[0]])
             last = self.last[self.start[members][:, None] + np.arange(L)]

@@ -1,4 +1,4 @@
-"""A straight-line program in single assignment, without what its results do not need."""
+"""Straight-line programs in single assignment, without operations that no output needs."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ..arithmetic.chunk import Chunk
 from .recorder import NAMES, Recorder
 
 Slots = NDArray[np.int32]
-MANY = 20_000  # operations from which on compiled loops are worth their loading
+MANY = 20_000  # operations beyond which compiled loops pay for the time to load them
 
 
 @dataclass(frozen=True)
 class ScalarProgram:
-    """Slots: zero, one, the inputs, the constants, then a result for each operation in turn."""
+    """A program; slots are zero, one, the inputs, the constants, then one result an operation."""
 
-    inputs: int  # numbers that a state gives
-    constants: NDArray[np.float64]  # (c,) in the format already
+    inputs: int  # numbers of a state
+    constants: NDArray[np.float64]  # (c,) rounded to the format
     op: NDArray[np.int8]  # (T,)
     a: Slots  # (T,) operands; b is 0 for sqrt, sin and cos
     b: Slots
@@ -44,13 +44,13 @@ class ScalarProgram:
 
     @property
     def operations(self) -> dict[str, int]:
-        """Operations by kind; differences are counted as sums."""
+        """Counts of operations by kind; differences are counted as sums."""
         count = Counter(NAMES[op] for op in self.op.tolist())
         return {name: count[name] for name in dict.fromkeys(NAMES)}
 
 
 def finished(recorder: Recorder, inputs: int, outputs: list[int]) -> ScalarProgram:
-    """What the outputs, signed references, need of a recorder's operations."""
+    """The program of those operations of a recorder that ``outputs``, signed references, need."""
     op, a, b = (np.array(x, dtype=np.int64) for x in (recorder.op, recorder.a, recorder.b))
     slot = np.array(recorder.slot, dtype=np.int64)
     needed = np.zeros(recorder.top, dtype=bool)
@@ -84,9 +84,9 @@ def finished(recorder: Recorder, inputs: int, outputs: list[int]) -> ScalarProgr
 
 
 def depth_first(program: ScalarProgram) -> ScalarProgram:
-    """The same operations, each as late as the outputs in turn allow.
+    """The same operations in depth-first order, from one output after another.
 
-    What is computed is read soon afterwards, so that fewer values wait in memory at a time.
+    Results are then read soon after they are computed, so that fewer values are live at a time.
     """
     order, to = _latest(program)
     return ScalarProgram(

@@ -1,10 +1,11 @@
-"""Cut a program into segments, so that what is repeated for body after body is cut alike.
+"""Cut a program into segments, so that operations repeated for body after body are cut alike.
 
-Nothing is known of bodies: a cut stands where the operations around it say so, and equal
-operations are cut at equal places.  First each operation is a token, its kind and how far back
-its operands were made; a cut stands where a hash of the next few tokens is smaller than all those
-near it (content-defined chunks).  Then neighbours that nearly always meet are joined, until a
-segment is all that is done for a body at one time, or the straight line between repeats.
+Bodies are not known here: cuts follow from the operations around them, so that equal sequences of
+operations are cut at equal places.  First each operation becomes a token: its kind, and how many
+operations before it its operands were made.  A cut is made where a hash of the next few tokens is
+smaller than the hashes near it (content-defined chunking).  Then neighbours that nearly always
+occur together are joined, until a segment holds all operations for a body at one time, or those
+between two repeated parts.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from .scalar_program import ScalarProgram
 
 Ints = NDArray[np.int64]
 
-NEAR = 64  # results made so many operations before are told apart
+NEAR = 64  # operands made fewer operations before are told apart by their distance
 WINDOW = 8  # tokens that decide on a cut
-APART = 32  # operations at least from cut to cut
-RUN = 192  # operations at most from cut to cut, in runs of equal tokens
-LONGEST = 2000  # operations in a segment
-TOGETHER = 0.7  # of its occurrences in which a segment must meet another to be joined to it
+APART = 32  # operations between cuts at least
+RUN = 192  # operations between cuts at most: longer chunks, of equal tokens, are cut evenly
+LONGEST = 2000  # operations of a segment at most
+TOGETHER = 0.7  # share of both kinds' occurrences in which they must be neighbours to be joined
 
 
 @dataclass(frozen=True)
 class Segments:
-    """Consecutive parts of a program; those of one kind hold the same tokens."""
+    """Consecutive parts of a program; segments of one kind have the same tokens."""
 
     start: Ints  # (S + 1,) first operation of each, and the end
     kind: Ints  # (S,)
@@ -39,7 +40,7 @@ def segments_of(program: ScalarProgram, longest: int = LONGEST) -> Segments:
     hashes = _hashed(_tokens(program))
     start = _chunks(hashes, len(program))
     length = np.diff(start)
-    # a chunk's kind: its length and a sum of its tokens' hashes, weighed by place
+    # a chunk's kind is its length and a sum of its tokens' hashes, weighted by place
     at = np.arange(len(program), dtype=np.uint64) - np.repeat(start[:-1], length).astype(np.uint64)
     weighed = hashes * (2 * _hashed(at) + np.uint64(1))
     total = np.add.reduceat(weighed, start[:-1]) if len(program) else weighed
@@ -48,7 +49,7 @@ def segments_of(program: ScalarProgram, longest: int = LONGEST) -> Segments:
 
 
 def _tokens(program: ScalarProgram) -> NDArray[np.uint64]:
-    """(T,) kind of an operation, and of its operands: near, constant or far."""
+    """(T,) kind of an operation and, for both operands, distance if near, else constant or far."""
     here = program.first + np.arange(len(program), dtype=np.int64)
     token = program.op.astype(np.int64)
     for operand in (program.a, program.b):
@@ -68,7 +69,7 @@ def _hashed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _chunks(hashes: NDArray[np.uint64], T: int) -> Ints:
-    """Cuts where the hash of a window is smaller than those before and not larger than after."""
+    """(S + 1,) cuts where a window's hash is less than those before, at most those after it."""
     if T <= 2 * APART:
         return np.array([0, T] if T else [0], dtype=np.int64)
     window = np.zeros(T, dtype=np.uint64)
@@ -88,7 +89,7 @@ def _chunks(hashes: NDArray[np.uint64], T: int) -> Ints:
 
 
 def _least(x: NDArray[np.uint64], width: int) -> NDArray[np.uint64]:
-    """(T,) least of x[i : i + width] (van Herk 1992)."""
+    """(T,) the least of x[i : i + width] for each i (van Herk 1992)."""
     T = len(x)
     padded = np.full(-(-(T + width) // width) * width, np.iinfo(np.uint64).max, dtype=np.uint64)
     padded[:T] = x
@@ -99,7 +100,7 @@ def _least(x: NDArray[np.uint64], width: int) -> NDArray[np.uint64]:
 
 
 def _joined(segments: Segments, longest: int) -> Segments:
-    """Neighbours joined that nearly always meet, many kinds at a time."""
+    """Join segments of kinds that nearly always occur next to each other, many kinds at a time."""
     start, kind = segments.start, segments.kind
     while len(kind) > 1:
         kinds = int(kind.max()) + 1

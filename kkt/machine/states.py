@@ -1,4 +1,4 @@
-"""States into arrays that a program reads, checked once, and its outputs back into shape."""
+"""Conversion of states to the arrays that a program reads, with checks, and of its outputs back."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ..program.model_data import column_shapes
 
 @dataclass(frozen=True)
 class Fields:
-    """Names and shapes of what a kernel takes and gives, for one state."""
+    """Names and shapes of a kernel's inputs and outputs, for one state."""
 
     n: int  # bodies
     N: int  # degrees of freedom
-    nx: int  # numbers of a configuration
+    nx: int  # configuration numbers
     wrench: bool  # whether external wrenches are an input
     outputs: tuple[str, ...]  # of each order
     orders: int = 1
@@ -28,7 +28,7 @@ class Fields:
 
     @property
     def given(self) -> dict[str, tuple[int, ...]]:
-        """Inputs in the order of the program's."""
+        """Shapes of the inputs, in the order in which the program takes them."""
         shapes: dict[str, tuple[int, ...]] = {"x": (self.nx,), "qd": (self.N,), "tau": (self.N,)}
         return {**shapes, "wrench": (self.n, 6)} if self.wrench else shapes
 
@@ -39,7 +39,7 @@ class Fields:
 
     @property
     def made(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of all outputs that there are."""
+        """Shapes of all outputs that a kernel can have."""
         n, N = self.n, self.N
         six = {"pdd": (n, 6), "f": (n, 6)}
         derived = {
@@ -60,10 +60,10 @@ class Fields:
         return self.orders * sum(map(self.size_of, self.outputs))
 
     def arrays(self, dtype: Any, values: dict[str, Any]) -> tuple[list[NDArray], int | None]:
-        """Arrays (m, ...), contiguous, and m; arrays (1, ...) and None for one state.
+        """Contiguous arrays (m, ...) of the inputs, and m; arrays (1, ...) and None for one state.
 
-        tau and wrench are zero where None.  Raises ModelError for a wrong shape, for what is no
-        number and, where it is not finite, for a number.
+        tau and wrench are zero where None.  Raises ModelError for a wrong shape and for values that
+        are not real numbers; :meth:`require_finite` refuses those that are not finite.
         """
         if values["wrench"] is not None and not self.wrench:
             raise ModelError(
@@ -111,9 +111,9 @@ class Fields:
                 )
 
     def shaped(self, values: NDArray) -> Any:
-        """The outputs (..., all numbers) apart: an array for one output, a tuple for several.
+        """Results (..., all numbers) split into outputs: an array, or a tuple for several outputs.
 
-        Of several orders a tuple of these.
+        For several orders, a tuple of these.
         """
         front, each = values.shape[:-1], len(self.outputs)
         parts = [
@@ -131,7 +131,7 @@ class Fields:
 
     @cached_property
     def _parts(self) -> list[tuple[slice, tuple[int, ...]]]:
-        """Where each output stands, and its shape."""
+        """The slice of each output in the results, and its shape."""
         outputs = self.outputs * self.orders
         stops = np.cumsum([0, *map(self.size_of, outputs)]).tolist()
         shapes = [self.made[name] for name in outputs]
@@ -144,12 +144,12 @@ def _whole(status: Any) -> Any:
 
 
 def real_numbers(name: str, value: Any, dtype: Any) -> NDArray:
-    """An array of a field's values; ModelError for what holds no real numbers."""
-    if type(value) is np.ndarray and value.dtype == dtype:  # the shortest way
+    """A field's values as an array; raises ModelError where they are not real numbers."""
+    if type(value) is np.ndarray and value.dtype == dtype:  # the common case, without a copy
         return value
     try:
         array = np.asarray(value)
-        # complex numbers, dates and records turn into numbers of other things, a mask is dropped
+        # numpy would convert complex numbers, dates and records, and would drop a mask
         if array.dtype.kind in "cmMV" or np.ma.is_masked(value):
             raise TypeError
         with np.errstate(over="ignore"):

@@ -1,14 +1,15 @@
-"""What was compiled before, kept on disk by content: programs and machine code.
+"""A cache on disk of programs and machine code that were made before.
 
-An entry is a file named by a hash of all that its content follows from, the source text of this
-package included, so that no entry is ever out of date.  It is written beside and then renamed, so
-that two processes may write the same one; one that is cut short, changed, or stands under another
-name fails its checksum and is as good as none, and so is a folder that cannot be read or written.
-A checksum is no secret: that machine code is this user's own follows from who may write it.  A
-folder that another user owns or may write to is not used, and a warning says so.  An entry counts
-if the file that was opened is a plain one, no link, which this user owns and nobody else may
-write: so nothing that comes into its place after the folder was looked at is run, nor what others
-left there before the folder was closed to them.
+An entry is a file named by a hash of everything that its content depends on, including the source
+text of this package, so that no entry is ever out of date.  It is written under another name and
+then renamed, so that two processes may write the same entry.  An entry that is truncated, changed
+or misnamed fails its checksum and is ignored, and so is a folder that cannot be read or written.
+
+Machine code must be this user's own, which a checksum does not prove, since anybody can compute
+one.  So a folder that another user owns or may write to is not used, and a warning says so.  An
+entry is used if the file that was opened is a regular file, not a link, which this user owns and
+nobody else may write.  Then neither a file that is put there after the folder was checked is run,
+nor one that others left there before the folder was closed to them.
 
 The folder is the user's for such files: ``~/.cache/pivotree`` or under ``XDG_CACHE_HOME``,
 ``~/Library/Caches`` on macOS, ``LOCALAPPDATA`` on Windows.  ``PIVOTREE_CACHE`` names another, or
@@ -38,13 +39,13 @@ from ..base.errors import FormatError
 from ..base.files import beside
 
 Arrays = dict[str, NDArray]
-ROOM = 256 * 2**20  # bytes; beyond, the entries that were longest unread are removed
+ROOM = 256 * 2**20  # bytes of all entries; beyond, those read longest ago are removed
 CHECK = 32  # bytes of a checksum
 ENTRY = re.compile(r"[0-9a-f]{40}\.npz")
 
 
 def folder() -> Path | None:
-    """Where entries are kept, made if need be; None where they are not kept."""
+    """The folder of entries, which is made if need be; None where nothing is kept."""
     chosen = os.environ.get("PIVOTREE_CACHE", "")
     if chosen.lower() == "off":
         return None
@@ -65,7 +66,7 @@ def folder() -> Path | None:
 
 
 def _open_to(status: os.stat_result) -> str:
-    """Who else may have put a file into a folder, or text into a file; nothing where nobody may."""
+    """In words, who else may write a folder or file; empty where nobody else may."""
     if hasattr(os, "getuid") and status.st_uid != os.getuid():
         return "belongs to another user"
     # Windows: the user's own folder by its place
@@ -74,7 +75,7 @@ def _open_to(status: os.stat_result) -> str:
 
 
 def _of_others(status: os.stat_result) -> str:
-    """Whether a link in the folder's place is another user's, who may point it to any folder."""
+    """In words, whether a folder's path is a link of another user, who may change its target."""
     linked = stat.S_ISLNK(status.st_mode) and hasattr(os, "getuid")
     return "is a link of another user" if linked and status.st_uid not in (0, os.getuid()) else ""
 
@@ -98,7 +99,7 @@ def source() -> bytes:
 
 
 def key(*parts: Any) -> str:
-    """The name of an entry that follows from ``parts``: arrays, and what ``repr`` tells apart."""
+    """The name of an entry: a hash of ``parts``: arrays, bytes, and other objects by ``repr``."""
     return _hash([source(), *parts]).hex()
 
 
@@ -121,7 +122,7 @@ def _checksum(name: str, data: bytes) -> bytes:
 
 
 def read(name: str) -> Arrays | None:
-    """The arrays of an entry, or None."""
+    """The arrays of an entry; None where there is none that may be used."""
     top = folder()
     if top is None:
         return None
@@ -135,11 +136,11 @@ def read(name: str) -> Arrays | None:
     except OSError:
         return None
     except (ValueError, zipfile.BadZipFile):
-        with suppress(OSError):  # a new one takes its place, and is not written through a link
+        with suppress(OSError):  # a bad entry is removed, so that a new one can be written
             path.unlink()
         return None
     with suppress(OSError):
-        os.utime(path)  # what is read stays
+        os.utime(path)  # entries that were read lately are kept
     return arrays
 
 
@@ -163,7 +164,7 @@ def _own(path: Path) -> bytes:
 
 
 def write(name: str, arrays: Arrays) -> None:
-    """Keep arrays under a name, where that can be done."""
+    """Keep arrays under a name; nothing happens where they cannot be written."""
     top = folder()
     if top is None:
         return
@@ -180,7 +181,7 @@ def write(name: str, arrays: Arrays) -> None:
 def _make_room(top: Path) -> None:
     entries = []
     for path in top.glob("*.npz"):
-        if not ENTRY.fullmatch(path.name):  # a folder that was named may hold arrays of its user
+        if not ENTRY.fullmatch(path.name):  # other arrays of the user, in a folder of their choice
             continue
         with suppress(OSError):  # removed by another process
             status = path.stat()

@@ -24,22 +24,23 @@ def to_jax(
     """Forward dynamics of a tree by an order: a function (q, qd, tau) -> qdd of JAX arrays.
 
     ``model`` is a tree, or a :class:`kkt.System` whose gravity, wrenches and implicit step become
-    constants; ``order`` is whatever :func:`kkt.eliminate` takes.  The function takes one state, q
-    (nx,) with quaternions (x, y, z, w) as :func:`kkt.compile` does, qd (N,) and tau (N,) [rad, m,
-    s, N m, N], and gives qdd (N,), or a tuple of what ``outputs`` name: ``qdd`` and ``lambda``
-    (rows,), the multipliers of loops and contacts.  ``loops`` are those, as :func:`kkt.compile`
-    takes them; None: the model's own.  ``jax.jit``, ``vmap``, ``grad`` and ``jvp`` take it.  It
-    computes in the precision of what it is given: for float64 set ``jax_enable_x64``.
+    constants; ``order`` is anything that :func:`kkt.eliminate` takes.  The function takes one
+    state, q (nx,) with quaternions (x, y, z, w) as :func:`kkt.compile` does, qd (N,) and tau (N,)
+    [rad, m, s, N m, N], and gives qdd (N,), or a tuple of the ``outputs`` named: ``qdd`` and
+    ``lambda`` (rows,), the multipliers of loops and contacts.  ``loops`` are these, as
+    :func:`kkt.compile` takes them; None: the model's own.  ``jax.jit``, ``vmap``, ``grad`` and
+    ``jvp`` can be applied.  The precision is that of the arguments: for float64 set
+    ``jax_enable_x64``.
 
-    The block program of the order is read operation by operation, equal operations side by side, so
-    that what XLA compiles grows with the height of the tree and not with its bodies.  With
-    ``derivatives`` "pivots" differentiation solves equation (4), K x = r, once more with the
-    factor that is there, dx = K^-1 (dr - dK x); with "operations" JAX differentiates the
-    elimination itself, operation by operation.
+    The block program of the order is run in batches of equal operations, so that the code that XLA
+    compiles grows with the height of the tree and not with the number of bodies.  With
+    ``derivatives`` "pivots" differentiation solves equation (4), K x = r, once more with the factor
+    at hand, dx = K^-1 (dr - dK x); with "operations" JAX differentiates the elimination itself,
+    operation by operation.
 
     Source: equation (4) of Ascher, Pai & Cloutier 1996.  Raises ModelError where JAX is missing,
-    the model has general joints or an output is none, OrderError where an order is not one of
-    blocks.
+    the model has general joints or an output is unknown, OrderError for an order with operations
+    other than those on blocks.
 
     >>> import jax
     >>> dynamics = pt.kkt.to_jax(pt.chain(3), pt.orderings.get("abm"))
@@ -79,7 +80,7 @@ def to_jax(
 
 
 def _function(system: System, order: Any, derivatives: str) -> tuple[Callable[..., Any], Any]:
-    """A function to all unknowns, and what knows which they are."""
+    """A function of the state that gives all unknowns, and the dynamics that splits these."""
     import jax
 
     from .jax_dynamics import Dynamics

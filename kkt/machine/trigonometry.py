@@ -1,10 +1,10 @@
-"""sin and cos as additions, subtractions and multiplications, the same bits on every machine.
+"""sin and cos by additions, subtractions and multiplications, with the same bits on every machine.
 
-The angle is reduced by multiples k of pi/2 in the manner of Cody & Waite (1980): pi/2 is a sum of
-parts so short that k times a part is exact, and the rounding errors of the differences are kept.
-Taylor's polynomials follow on [-pi/4, pi/4].  The quadrant j = k - 4 round(k/4), between -2 and
-2, chooses without a branch: C = 1 - j^2 (7 - j^2)/6 and S = j (4 - j^2)/3 are 0 or +-1, and
-sin = s C + c S, cos = c C - s S.
+The angle is reduced by multiples k of pi/2 as by Cody & Waite (1980): pi/2 is a sum of parts so
+short that k times a part is exact, and the rounding errors of the differences are kept.  Taylor
+polynomials give s and c, the sine and cosine of the reduced angle in [-pi/4, pi/4].  The quadrant
+j = k - 4 round(k/4), between -2 and 2, enters without a branch: C = 1 - j^2 (7 - j^2)/6 and
+S = j (4 - j^2)/3 are 0 or +-1, and sin = s C + c S, cos = c C - s S.
 
 For |x| <= LARGEST both are within one unit in the last place, in float64 and in float32; beyond,
 the error grows with x (no argument is refused).
@@ -41,7 +41,7 @@ class Series:
 
 @cache
 def series(precision: int) -> Series:
-    """Parts and coefficients until what is left out is below 1/32 of a rounding."""
+    """Parts of pi/2 and coefficients, so many that the next term is below 1/32 of a rounding."""
     short, rest = precision - MULTIPLES, HALF_PI
     parts = []
     while rest > Fraction(1, 1 << (2 * precision + MULTIPLES + 8)):
@@ -95,7 +95,7 @@ def sine_and_cosine(e: Recorder, x: int, precision: int) -> tuple[int, int]:
 
 
 def expanded(program: ScalarProgram, e: Recorder, precision: int) -> ScalarProgram:
-    """The program with its sines and cosines as arithmetic; ``e`` is an empty recorder."""
+    """The program with sines and cosines replaced by arithmetic; ``e`` is an empty recorder."""
     place = list(range(2 + program.inputs))
     place += [e.constant(x) for x in program.constants.tolist()]
     place += [0] * len(program)
@@ -117,11 +117,11 @@ def expanded(program: ScalarProgram, e: Recorder, precision: int) -> ScalarProgr
 
 
 def _expanded(program: ScalarProgram, e: Recorder, precision: int, place: list[int]) -> list[int]:
-    """The references of all slots; what lies between sines and cosines goes in one piece."""
+    """The references of all slots, in compiled loops: operations between sines go in one piece."""
     from .replay import Replay
 
     sines = np.flatnonzero((program.op == SIN) | (program.op == COS))
-    written = Recorder(1, e.cast, None)  # those of the input
+    written = Recorder(1, e.cast, None)  # the operations of one sine and cosine
     ends = sine_and_cosine(written, 2, precision)
     room = len(written.op)
     constants = {slot: e.constant(x) for slot, x in written.values.items()}
