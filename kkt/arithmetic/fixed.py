@@ -27,7 +27,7 @@ CARRIED = 53  # bits with the sign, at most, of words whose sums a float64 holds
 
 
 class OutOfRange(FormatError):
-    """A result that a word cannot hold: ``what`` says of which operation; its ``exact`` value."""
+    """A result that a word cannot hold: ``what`` names the operation, ``exact`` is its value."""
 
     def __init__(self, fixed: Fixed, what: str, exact: Fraction) -> None:
         super().__init__(

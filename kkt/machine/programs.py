@@ -98,6 +98,7 @@ def _trace(
     system: System, configuration: Configuration, orders: list[Any], chosen: Format,
     request: Request,
 ) -> Programs:  # fmt: skip
+    """The programs, traced; raises SingularError for a pivot that is zero in any state."""
     tapes = [tape_of(system, order, request.frames) for order in orders]
     require_pivots(system, tapes, chosen)
     try:

@@ -21,6 +21,8 @@ def rolled(program: ScalarProgram, longest: int = LONGEST) -> Rolled:
 
 
 class _Rolling:
+    """A program that is rolled up, and the places of its values so far."""
+
     def __init__(self, program: ScalarProgram, longest: int) -> None:
         self.program = program
         self.first = program.first
@@ -76,6 +78,7 @@ class _Rolling:
         return op, codes[0], codes[1], slots[0], slots[1]
 
     def result(self) -> Rolled:
+        """The program as functions and calls of them."""
         program, start = self.program, self.start
         S = len(start) - 1
         of = np.zeros(S, dtype=np.int64)

@@ -25,7 +25,7 @@ _PHI, _ONE, _DOF, _ROOT, _LEAF, _BIAS, _OWN = 21, 39, 48, 51, 52, 53, 54
 
 @dataclass(frozen=True)
 class Outline:
-    """What bodies of a kind have in common, beside the pattern of their entries."""
+    """Properties that the bodies of a kind share, beside the pattern of their entries."""
 
     dof: int
     root: bool
@@ -91,6 +91,7 @@ def _union(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _kind(word: int, S: int, S_one: int, children: int, rows: int) -> Kind:
+    """The kind of a key, whose five words are those of :func:`_keys`."""
     dof = word >> _DOF & 7
     bit = [word >> i & 1 for i in range(64)]
     M, Phi = [ZERO] * 36, [ZERO] * 36

@@ -50,7 +50,7 @@ class Units(NamedTuple):
 
 
 class Walked(NamedTuple):
-    """What a walk finds of each unit: its kind, and the blocks and so on that the kind numbers."""
+    """The result of a walk for each unit: its kind, blocks, bodies and updates, in kinds' order."""
 
     kind: Integers  # (U,)
     at: Integers  # (U + 1,) its blocks in ``place``
@@ -192,6 +192,7 @@ class _Book:
         )  # fmt: skip
 
     def add(self, words: Integers, template: FrontTemplate) -> None:
+        """Add a kind: its words, and the updates that it makes."""
         self.rows.append(words)
         self.word.extend(words)
         self.word_at.extend([self.word.count])

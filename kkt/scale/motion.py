@@ -177,7 +177,7 @@ def _defect(
 
 
 def symmetric(upper: Array) -> Array:
-    """(6, 6) from its diagonal and what is right of it, row by row (21,)."""
+    """A symmetric matrix (6, 6) from its upper triangle (21,), row by row."""
     M = np.empty((6, 6), dtype=object)
     rows, columns = np.triu_indices(6)
     M[rows, columns] = M[columns, rows] = upper

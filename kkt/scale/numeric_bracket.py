@@ -15,10 +15,10 @@ from .numeric_pivots import BRACKET, copy_block, factor, hand_on, lay_out, right
 
 @leaf(error_model="numpy")
 def bracket(of, to, with_, g):  # pragma: no cover
-    """Eliminate group g; returns its first block without a pivot, or the number of all blocks.
+    """Eliminate group g; returns its first block whose pivot is bad, or the number of all blocks.
 
     The inverse N of B grows pivot by pivot.  E are a pivot's couplings with those before it, and
-    W = N E*.  A pivot that is zero or not finite is none.
+    W = N E*.  A pivot is bad if it is zero or not finite.
     """
     t0, t1 = of.group[g], of.group[g + 1]
     base = of.first[t0]
@@ -147,7 +147,7 @@ def _meet(of, B, N, t0, t, first, last):  # pragma: no cover
 
 @leaf()
 def _invert_pair(B, N, z, first, size, coupled):  # pragma: no cover
-    """Border the inverse by that of [[X, 1], [1, 0]]; z becomes the pair's part of B^-1 y."""
+    """Extend N by the border of the pair [[X, 1], [1, 0]]; its z becomes A^-1 z, A the pair."""
     x, last = first + size, first + 2 * size
     for i in range(first, last):
         for j in range(last):
@@ -193,7 +193,7 @@ def _through_pair(B, v, first, size):  # pragma: no cover
 
 @leaf(error_model="numpy")
 def _invert(B, N, z, D, row, first, size, coupled):  # pragma: no cover
-    """Border the inverse by that of a square block; z becomes its part of B^-1 y."""
+    """Extend N by the border of a square block A, factored L D L*; its z becomes A^-1 z."""
     last = first + size
     for i in range(size):
         for j in range(size):

@@ -255,7 +255,7 @@ def pair(of, to, with_, end, t):  # pragma: no cover
     ex, ez, x_end, z_end = of.pointer[t], of.pointer[z], of.pointer[z], of.pointer[z + 1]
     coupled = z_end > ez
     P, Q, h = with_.P, with_.Q, with_.h
-    none = count = column = np.int64(0)  # no literals: each would be compiled apart
+    none = count = column = np.int64(0)  # typed: numba compiles calls with literals anew
     with_.at[0] = 0
     while ex < x_end or ez < z_end:  # both lists ascend
         a = of.later[ex] if ex < x_end else len(of.size)

@@ -76,7 +76,7 @@ class Pass:
 
 
 def entries(passes: Sequence[Pass]) -> tuple[str, ...]:
-    """What the table of some passes holds, in this order."""
+    """The names of the entries of the table for some passes, in order."""
     numbers = (a for it in passes for a in it.arrays)
     names = (x for a in numbers for x in ([a.name, a.name + END] if a.by == "stream" else [a.name]))
     return tuple(dict.fromkeys([*WALK, *names]))

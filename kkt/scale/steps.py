@@ -90,7 +90,7 @@ class Record:
         return out
 
     def tightened(self, step: Step) -> tuple[Step, list[int]]:
-        """The step with a record of no more than it reads, and the slots of that in ``there``."""
+        """The step with a record without unused numbers, and the slots of the rest in ``there``."""
         p = step.program
         read = set(np.abs(np.concatenate([p.a, p.b, p.outputs])).tolist())
         kept = [i for i in range(len(self.slots)) if self.back.slot[self.stream, i] in read]

@@ -165,6 +165,7 @@ def template(
 
 
 def _cut(program: Program, structure: Structure, body: int) -> Template:
+    """Find the body to which each instruction belongs, and cut out those of one body."""
     depth, back = structure.depth, [place.back for place in program.places]
     owner = [NONE] * len(program.shapes)
     late = [False] * len(program.shapes)  # made on the way back

@@ -142,8 +142,11 @@ def blocks_of_several(of, order, tail, task, rank, up, place, size):  # pragma: 
                     z = _above(skip, rank, low, rank[g]) if low >= 0 else low
                     if z >= cap[i]:
                         z = -1
+                    # subtrees that are eliminated independently both update i
                     several[i] |= task[g] >= 0 and task[last[i]] != task[g]
+                    # the branch of g has added an update to another branch's sum at z before
                     several[i] |= count[i] > 1 and z == low and z != g
+                    # where g is not below z, the group at which they meet is not known
                     if z >= 0 and not place[z] - size[z] < place[g] <= place[z]:
                         z = -2
                     meet[i] = z

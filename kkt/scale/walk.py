@@ -42,6 +42,7 @@ def walk_of(
 
 @njit(cache=True)
 def _postorder(parent, sequence, merges):  # pragma: no cover
+    """The fields of :class:`Walk` after the first, by a depth-first walk without recursion."""
     n = len(parent)
     child = np.full(n + 1, -1, dtype=np.int32)  # first child; the world is number n
     following = np.full(n, -1, dtype=np.int32)

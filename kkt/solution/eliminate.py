@@ -114,6 +114,7 @@ def eliminate(
 def _eliminate_floats(
     system: System, tape: Tape, chosen: Format, records: bool, reference: Any, exact: bool
 ) -> Elimination:
+    """:func:`eliminate` in a format whose numbers are in arrays."""
     from ..arithmetic.shadows import DoublePairs
 
     entries = rounded_entries(system, chosen)  # raises where an entry overflows
@@ -145,6 +146,7 @@ def _watched(system: System, tape: Tape, chosen: Format, **options: Any) -> Obse
 def _run_objects(
     system: System, tape: Tape, chosen: Format, records: bool, reference: Any, exact: bool
 ) -> Elimination:
+    """:func:`eliminate` in a format whose numbers are Python objects."""
     if chosen.kind == "ball":
         proved = certify(system, chosen.digits, tape=tape)
         watched = _watched(system, tape, chosen, bits=proved.bits) if records else None

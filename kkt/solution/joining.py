@@ -218,6 +218,7 @@ class _Moment:
 
     @classmethod
     def of(cls, tree: nx.DiGraph, q: Any, qd: Any) -> _Moment:
+        """A tree in the state q and qd, each given as :func:`kkt.build` takes it."""
         compiled = compile_tree(tree)
         compiled.require_no_terms("joining and releasing bodies")
         state = state_of(compiled, tree, q, qd)
