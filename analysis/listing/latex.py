@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .cost import Poly
 from .listing import Listing
 from .loops import Line, Loop, both, cases
 from .names import Symbol
 from .nodes import Index, Node, Sum, Term
 from .sets import TIED, Condition, Set
-from .style import ATOM, PRODUCT, TESTS, Style
+from .style import ATOM, PRODUCT, SUM, TESTS, Style
 from .text import has_costs, loops_told, sets_told, together
 
 HEAD = r"""\documentclass[10pt]{article}
@@ -35,11 +34,7 @@ class Latex(Style):
     times = r"\,"
 
     def index(self, index: Index) -> str:
-        if index.of == "parent":
-            return rf"\lambda({index.letter})"
-        if index.of == "carrier":
-            return f"{index.letter}'"
-        return f"o({index.letter})" if index.of == "whole" else index.letter
+        return super().index(index).replace("λ", r"\lambda")
 
     def subscript(self, indices: tuple[Index, ...]) -> str:
         texts = [self.index(i) for i in indices]
@@ -76,11 +71,7 @@ class Latex(Style):
         return f"{text}'^{{T}}" if text.endswith("'") else f"{text}^{{T}}"
 
     def inverse(self, leaf: Any) -> str:
-        text = super().inverse(leaf)
-        return text.replace("⁻¹", "^{-1}")
-
-    def closed(self, text: str, level: int) -> str:
-        return f"({text})" if level == 0 or text.startswith("-") else text
+        return super().inverse(leaf).replace("⁻¹", "^{-1}")
 
     def product(self, parts: list[tuple[str, int]]) -> tuple[str, int]:
         fixed = [(rf"({t})", ATOM) if r" \times " in t and lv == PRODUCT else (t, lv)
@@ -88,13 +79,12 @@ class Latex(Style):
         return super().product(fixed)
 
     def fraction(self, above: str, level: int, below: str) -> str:
-        if above.startswith("-") and level != 0:
+        if above.startswith("-") and level != SUM:
             return rf"-\frac{{{above[1:]}}}{{{below}}}"
         return rf"\frac{{{above}}}{{{below}}}"
 
-    def function(self, name: str, args: tuple, more: str = "") -> tuple[str, int]:
-        inside = ", ".join(self.text(arg) for arg in args)
-        return rf"\operatorname{{{name.strip()}}}({inside}{more})", ATOM
+    def function(self, name: str, args: tuple) -> tuple[str, int]:
+        return super().function(rf"\operatorname{{{name}}}", args)
 
     def rows_of(self, node: Node) -> tuple[str, int]:
         block = rf"\text{{{node.info[0]}}}{self.subscript(node.index)}"
@@ -293,6 +283,3 @@ def _notes(listing: Listing) -> str:
         f"{add:,} additions, {div:,} divisions."
     )
     return "\\medskip{\\small\\raggedright\n" + "\\par\n".join(lines) + "\\par}"
-
-
-__all__ = ["Latex", "Poly", "latex"]

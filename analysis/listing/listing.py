@@ -187,10 +187,8 @@ class Listing:
         return self._size(kind, index[position : position + 1]) + more
 
     def _size(self, kind: str, index: tuple) -> Poly:
-        name = Poly("N_" + index[0].letter if not index[0].of else f"N_λ({index[0].letter})")
-        if kind == "N":
-            return name
-        return Poly(next(iter(name.terms))[0].replace("N_", "C_"))
+        letter = index[0].letter
+        return Poly(f"{kind}_λ({letter})" if index[0].of else f"{kind}_{letter}")
 
     @cached_property
     def coster(self) -> Coster:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from .families import base_of, column_of
-from .loops import Loop
+from .loops import Line, Loop
 from .nodes import Family, leaves
 from .values import Values
 
@@ -38,38 +38,38 @@ S = Symbol
 ASCHER = {
     "M": S("M", "M", "M", "spatial inertia"),
     "H": S("H", "H", "H", "joint axes, S^T"),
-    "Phi": S("Φ", r"\\Phi", "Phi", "force transform to the parent"),
+    "Phi": S("Φ", r"\Phi", "Phi", "force transform to the parent"),
     "A": S("A", "A", "A", "armature of the joint, zero where it has none"),
     "a": S("a", "a", "a", "bias acceleration"),
     "b": S("b", "b", "b", "bias force"),
-    "tau": S("τ", r"\\tau", "tau", "joint effort"),
+    "tau": S("τ", r"\tau", "tau", "joint effort"),
     "G": S("G", "G", "G", "rows of a loop or contact on a body, negative on its first"),
-    "gamma": S("γ", r"\\gamma", "gamma", "bias acceleration of these rows"),
-    "compliance": S("ε", r"\\varepsilon", "compliance", "compliance of these rows"),
-    "lam": S("Λ", r"\\Lambda", "lam", "multipliers: force of a loop or contact"),
+    "gamma": S("γ", r"\gamma", "gamma", "bias acceleration of these rows"),
+    "compliance": S("ε", r"\varepsilon", "compliance", "compliance of these rows"),
+    "lam": S("Λ", r"\Lambda", "lam", "multipliers: force of a loop or contact"),
     "lam pivot": S(
-        "Δ", r"\\Delta", "Delta", "pivot of the multipliers: mobility of the loop, and compliance"
+        "Δ", r"\Delta", "Delta", "pivot of the multipliers: mobility of the loop, and compliance"
     ),
-    "lam other": S("Δ", r"\\Delta", "Delta_other", "coupling of two loops or contacts"),
-    "lam right": S("δ", r"\\delta", "delta", "acceleration that the multipliers must undo"),
-    "qdd": S("q¨", r"\\ddot q", "qdd", "joint acceleration"),
-    "pdd": S("p¨", r"\\ddot p", "pdd", "minus the spatial acceleration"),
+    "lam other": S("Δ", r"\Delta", "Delta_other", "coupling of two loops or contacts"),
+    "lam right": S("δ", r"\delta", "delta", "acceleration that the multipliers must undo"),
+    "qdd": S("q¨", r"\ddot q", "qdd", "joint acceleration"),
+    "pdd": S("p¨", r"\ddot p", "pdd", "minus the spatial acceleration"),
     "f": S("f", "f", "f", "spatial force through the joint"),
-    "articulated": S("M^", r"\\hat M", "M_hat", "articulated inertia"),
+    "articulated": S("M^", r"\hat M", "M_hat", "articulated inertia"),
     "composite": S("R", "R", "R", "composite inertia"),
-    "bias": S("b^", r"\\hat b", "b_hat", "bias force of the subtree"),
-    "composite bias": S("b^", r"\\hat b", "b_hat", "bias force of the subtree"),
+    "bias": S("b^", r"\hat b", "b_hat", "bias force of the subtree"),
+    "composite bias": S("b^", r"\hat b", "b_hat", "bias force of the subtree"),
     "moved bias": S("b'", "b'", "b_moved", "bias force at the bias acceleration"),
     "U": S("U", "U", "U", "articulated inertia of the joint's axes"),
     "D": S("D", "D", "D", "pivot of the joint"),
-    "Mbar": S("M¯", r"\\bar M", "M_bar", "what the joint leaves of it"),
-    "tilde": S("M~", r"\\tilde M", "M_tilde", "what the children bring"),
+    "Mbar": S("M¯", r"\bar M", "M_bar", "what the joint leaves of it"),
+    "tilde": S("M~", r"\tilde M", "M_tilde", "what the children bring"),
     "gain": S("K", "K", "K", "U over D"),
-    "local": S("α", r"\\alpha", "alpha", "joint acceleration on a base at rest"),
+    "local": S("α", r"\alpha", "alpha", "joint acceleration on a base at rest"),
     "right": S("a'", "a'", "a_moved", "acceleration before the joint's own"),
     "F": S("F", "F", "F", "composite inertia times the joint's axes, carried down"),
     "jsim": S("L", "L", "L", "joint-space inertia, of the joints left"),
-    "effort": S("τ^", r"\\hat\\tau", "tau_hat", "joint effort left"),
+    "effort": S("τ^", r"\hat\tau", "tau_hat", "joint effort left"),
     "along": S("B", "B", "B", "forces along the joint, H B = 1"),
     "across": S("C", "C", "C", "constraint forces, H C = 0"),
     "constraint": S("f^C", "f^C", "fC", "constraint force"),
@@ -85,7 +85,7 @@ ASCHER = {
     "SJ right": S("t", "t", "t_right", "free acceleration along the joint"),
     "basis": S("E", "E", "basis_of", "joint axes, and directions beside them"),
     "weighed": S("R", "R", "R", "weighted rows of the body's own inertia"),
-    "rotated": S("R^", r"\\hat R", "R_hat", "the same with the children's rows, rotated"),
+    "rotated": S("R^", r"\hat R", "R_hat", "the same with the children's rows, rotated"),
     "force": S("p", "p", "p", "force that no row holds"),
     "passed": S("p'", "p'", "p_passed", "what of it goes to the parent"),
     "coupling": S("T", "T", "T", "pivot rows beside the joint"),
@@ -94,68 +94,64 @@ ASCHER = {
     "residuals": S("z", "z", "z", "their residuals"),
     "y": S("y", "y", "y", "effort left, in the pivot rows"),
     "turned": S("U", "U", "turned", "pivot rows on the parent's motion along the joint"),
-    "given": S("γ", r"\\gamma", "given", "acceleration of the parent along the joint"),
-    "beside": S("β", r"\\beta", "beside", "acceleration beside the joint"),
+    "given": S("γ", r"\gamma", "given", "acceleration of the parent along the joint"),
+    "beside": S("β", r"\beta", "beside", "acceleration beside the joint"),
     "shift": S("r", "r", "r", "residuals of the pivot rows"),
     "weights": S("w", "w", "w", "weights of the pivot rows"),
     "lam met": S("P", "P", "P", "force of a loop's rows on the body, the children's among them"),
     "lam effort": S("Q", "Q", "Q", "its effort at the joint, sign reversed"),
-    "lam passed": S("P¯", r"\\bar P", "P_passed", "what the joint leaves of it for the parent"),
-    "lam merged": S("Δ^", r"\\hat\\Delta", "Delta_hat", "rows of all joints on lambda, rotated"),
-    "lam triangle": S("Δ", r"\\Delta", "Delta", "their triangle: a factor of lambda's matrix"),
-    "lam solved": S("Λ^", r"\\hat\\Lambda", "Lambda_hat", "multipliers of all loops"),
-    "moved": S("σ", r"\\sigma", "sigma", "acceleration along the joint"),
-    "qd": S("q˙", r"\\dot q", "qd", "joint rate"),
+    "lam passed": S("P¯", r"\bar P", "P_passed", "what the joint leaves of it for the parent"),
+    "lam merged": S("Δ^", r"\hat\Delta", "Delta_hat", "rows of all joints on lambda, rotated"),
+    "lam triangle": S("Δ", r"\Delta", "Delta", "their triangle: a factor of lambda's matrix"),
+    "lam solved": S("Λ^", r"\hat\Lambda", "Lambda_hat", "multipliers of all loops"),
+    "moved": S("σ", r"\sigma", "sigma", "acceleration along the joint"),
+    "qd": S("q˙", r"\dot q", "qd", "joint rate"),
     "g": S("g", "g", "g", "gravity, as a motion (0, g)"),
     "still": S("v₀", "v_0", "v_0", "velocity of the world, zero"),
-    "stiffness": S("κ", r"\\kappa", "stiffness", "minus what q changes of the joint effort"),
-    "damping": S("δ", r"\\delta", "damping", "minus what the joint rate changes of the effort"),
+    "stiffness": S("κ", r"\kappa", "stiffness", "minus what q changes of the joint effort"),
+    "damping": S("δ", r"\delta", "damping", "minus what the joint rate changes of the effort"),
     "one": S("1", "1", "one"),
     "carried": S("u", "u", "u_vel", "velocity of the parent, carried over"),
     "rate": S("w", "w", "w_vel", "velocity along the joint"),
     "velocity": S("v", "v", "v", "velocity"),
-    "moves": S("Γ", r"\\Gamma", "Gamma", "what a change of v changes of v × I v"),
+    "moves": S("Γ", r"\Gamma", "Gamma", "what a change of v changes of v × I v"),
     "given bias": S("b", "b", "b_given", "bias force"),
 }
 FEATHERSTONE = {
     **ASCHER,
-    "qd": S("q'", r"\\dot q", "qd", "joint rate"),
+    "qd": S("q'", r"\dot q", "qd", "joint rate"),
     "M": S("I", "I", "M", "spatial inertia"),
     "H": S("s", "s", "H", "joint axes (motion subspace)", turned=True),
     "Phi": S("X", "X", "Phi", "motion transform from the parent", turned=True),
     "a": S("c", "c", "a", "v × s q', and at a root minus gravity"),
-    "b": S("(v × Iv)", r"(v \\times I v)", "b", "v × I v: bias force of a moving body"),
+    "b": S("(v × Iv)", r"(v \times I v)", "b", "v × I v: bias force of a moving body"),
     "tau": S("Q", "Q", "tau", "joint effort"),
-    "qdd": S("q''", r"\\ddot q", "qdd", "joint acceleration"),
+    "qdd": S("q''", r"\ddot q", "qdd", "joint acceleration"),
     "pdd": S("a", "a", "acc", "spatial acceleration"),
     "articulated": S("I^A", "I^A", "IA", "articulated-body inertia"),
     "composite": S("I^C", "I^C", "IC", "composite inertia"),
     "bias": S("p^A", "p^A", "pA", "bias force"),
     "composite bias": S("p^C", "p^C", "pC", "bias force"),
     "moved bias": S("p'", "p'", "pc", "bias force at c"),
-    "U": S("U", "U", "U", "articulated inertia of the joint's axes"),
-    "right": S("a'", "a'", "a_moved", "acceleration before the joint's own"),
-    "local": S("α", r"\\alpha", "alpha", "joint acceleration on a base at rest"),
     "jsim": S("H", "H", "H_joint", "joint-space inertia, of the joints left"),
     "Mbar": S("I^a", "I^a", "Ia", "what the joint leaves of it"),
-    "effort": S("Q^", r"\\hat Q", "Q_hat", "joint effort left"),
+    "effort": S("Q^", r"\hat Q", "Q_hat", "joint effort left"),
 }
 YAMANE = {
     **ASCHER,
-    "qd": S("q'", r"\\dot q", "qd", "joint rate"),
+    "qd": S("q'", r"\dot q", "qd", "joint rate"),
     "M": S("A", "A", "M", "spatial inertia"),
     "A": S("J", "J", "A", "armature of the joint, zero where it has none"),
     "H": S("s", "s", "H", "joint axes (motion subspace)", turned=True),
     "Phi": S("X", "X", "Phi", "motion transform from the parent", turned=True),
     "a": S("c", "c", "a", "bias acceleration"),
     "tau": S("nᴶ", "n_{J}", "tau", "joint torque"),
-    "qdd": S("q''", r"\\ddot q", "qdd", "joint acceleration"),
-    "pdd": S("θ''", r"\\ddot\\theta", "acc", "spatial acceleration"),
+    "qdd": S("q''", r"\ddot q", "qdd", "joint acceleration"),
+    "pdd": S("θ''", r"\ddot\theta", "acc", "spatial acceleration"),
     "along": S("Kᴶ", "K_{J}", "B", "directions along the joint", turned=True),
     "across": S("K", "K", "C", "constrained directions", turned=True),
     "constraint": S("n", "n", "n_C", "constraint force"),
     "S": S("M", "M", "S_own", "inertia at the joint", inverse=True),
-    "S other": S("S", "S", "S", "coupling of two constraints"),
     "S right": S("a", "a", "a_right", "acceleration that the constraint must make"),
     "E": S("H", "H", "E", "constraint with respect to the parent", turned=True, reverse=True),
     "E along": S("Hᴶ", "H_{J}", "G", "joint with respect to the parent", turned=True, reverse=True),
@@ -167,13 +163,7 @@ YAMANE = {
 }
 
 
-def _latex(table: dict[str, Symbol]) -> dict[str, Symbol]:
-    return {k: s._replace(latex=s.latex.replace("\\\\", "\\")) for k, s in table.items()}
-
-
-NOTATIONS = {
-    "ascher": _latex(ASCHER), "featherstone": _latex(FEATHERSTONE), "yamane": _latex(YAMANE),
-}  # fmt: skip
+NOTATIONS = {"ascher": ASCHER, "featherstone": FEATHERSTONE, "yamane": YAMANE}
 DEFAULTS = {
     **dict.fromkeys(
         ("abm", "gain_abm", "bad_abm", "joseph_abm", "crbm", "inverse_dynamics"), "featherstone"
@@ -264,6 +254,7 @@ ROLES = {  # (label, kinds) -> role
 }
 MATRICES = "WYZVNEJPTGQL"
 VECTORS = "wyzuvgherlm"
+VECTORIAL = ("z", "s", "residual", "right", "u", "now", "x")  # labels of places that hold vectors
 
 
 class Names:
@@ -296,20 +287,20 @@ class Names:
             if line.family in self.symbols:
                 continue
             if column_of(line.family):
-                self.symbols[line.family] = self._column(values, line.family, taken)
+                self.symbols[line.family] = self._column(line.family, taken)
                 taken.add(self.symbols[line.family].python)
                 continue
-            what = self.role(values, line.family, lines, roles)
+            what = self.role(line.family, lines, roles)
             roles.add(what)
             symbol = self.table.get(what) if what else None
             if symbol is not None and symbol.python in taken and what not in ("qdd", "tau"):
                 symbol = None
             if symbol is None:
-                symbol = self._fresh(values, line.family, taken)
+                symbol = self._fresh(line.family, taken)
             self.symbols[line.family] = symbol
             taken.add(symbol.python)
 
-    def _column(self, values: Values, family: Family, taken: set[str]) -> Symbol:
+    def _column(self, family: Family, taken: set[str]) -> Symbol:
         """Of one right-hand side more: what it stands for has a name already."""
         by, like = column_of(family), base_of(family)
         symbol = None if like is None else self.symbols.get(like)
@@ -317,7 +308,7 @@ class Names:
             symbol = self.table["given bias"]
         if symbol is None:
             role = ROLES.get((family[0], family[1][:-1])) if not any(family[3:]) else None
-            symbol = self.table[role] if role else self._fresh(values, family, taken)
+            symbol = self.table[role] if role else self._fresh(family, taken)
         python = f"{symbol.python}_{by}"
         while python in taken:
             python += "_"
@@ -329,28 +320,22 @@ class Names:
         """What the columns of derivatives are by."""
         return {"q": S("q", "q", "q"), "qd": self.table["qd"], "tau": self.table["tau"]}
 
-    def role(
-        self, values: Values, family: Family, lines: list, roles: set[str | None]
-    ) -> str | None:
+    def role(self, family: Family, lines: list[Line], roles: set[str | None]) -> str | None:
         """What a family is; None where it has no name of its own."""
         label, kinds = family[0], family[1]
         if len(family) > 3 and family[3] != 0:
             return None
         if (label, kinds) == ("own", ("pdd", "pdd")):
+            made: dict[Family, Line] = {}
+            for line in lines:
+                made.setdefault(line.family, line)
             seen: set[Family] = set()
             waiting = [family]
             while waiting:  # does a joint's pivot take part in its recursion?
-                for line in lines:
-                    if line.family == waiting[-1]:
-                        break
-                else:
-                    waiting.pop()
-                    continue
-                waiting.pop()
-                for leaf in leaves(line.expression):
-                    if leaf.family not in seen:
-                        seen.add(leaf.family)
-                        waiting.append(leaf.family)
+                known = made.get(waiting.pop())
+                read = {leaf.family for leaf in leaves(known.expression)} if known else set()
+                waiting += read - seen
+                seen |= read
             pivots = {f for f in seen if "qdd" in f[1] and f[0] in ("own", "A")}
             return "articulated" if pivots else "composite"
         role = ROLES.get((label, kinds))
@@ -358,13 +343,9 @@ class Names:
             return "composite bias"
         return role
 
-    def _fresh(self, values: Values, family: Family, taken: set[str]) -> Symbol:
-        shapes = {
-            values.program.shapes[m.value][1] for m in values.members.values() if m.family == family
-        }
-        letters = VECTORS if shapes == {1} and "rhs" in family[1] else MATRICES
-        if "rhs" in family[1] or family[0] in ("z", "s", "residual", "right", "u", "now", "x"):
-            letters = VECTORS
+    def _fresh(self, family: Family, taken: set[str]) -> Symbol:
+        vector = "rhs" in family[1] or family[0] in VECTORIAL
+        letters = VECTORS if vector else MATRICES
         known = {s.text for s in self.symbols.values()} | taken
         for number in range(1, 1000):
             for letter in letters:

@@ -72,9 +72,7 @@ def python(listing: Listing) -> str:
         if _soft(structure):
             head.append("    compliance = dict(enumerate(compliance, n))")
         head.append("    N = [*N, *ROWS]  # loops are numbered behind the bodies")
-    tree = [name for name in TREE if name in script.used]
-    tree = sorted(tree, key=_ORDER.index)
-    setup = "\n".join(TREE[name] for name in tree)
+    setup = "\n".join(text for name, text in TREE.items() if name in script.used)
     head += textwrap.indent(setup, "    ").splitlines()
     if len(made) == 1:
         head.append(f"    {made[0]} = {{}}")
@@ -108,14 +106,6 @@ def python(listing: Listing) -> str:
         + "\n\n\n"
         + _data(listing)
     )
-
-
-_ORDER = [
-    "children", "ancestors", "tip_to_base", "rank", "siblings", "below", "subtree", "path", "line",
-    "tree", "aside", "via", "through", "upto", "downto", "beneath",
-    "joints", "near", "before", "after", "siblings before", "siblings after", "roots", "bodies",
-    "loops", "tied", "ties", "held", "moving", "earlier", "later", "common", "toward", "branch",
-]  # fmt: skip
 
 
 def _given(listing: Listing) -> list[str]:

@@ -29,7 +29,7 @@ TESTS = {
     "comes first": "{0} == n", "comes last": "{0} == len(N) - 1",
     "is a body of": "({1}, {0}) in G", "has the body": "({0}, {1}) in G",
 }  # fmt: skip
-TREE = {
+TREE = {  # each after those that it reads
     "children": "children = [[c for c in range(n) if parent[c] == k] for k in range(n)]",
     "ancestors": """ancestors = [[] for _ in range(n)]
 for k in range(n):
@@ -37,6 +37,14 @@ for k in range(n):
     while up >= 0:
         ancestors[k].append(up)
         up = parent[up]""",
+    "tip_to_base": """levels = [[k for k in range(n) if parent[k] < 0]]
+while levels[-1]:
+    levels.append([c for k in levels[-1] for c in children[k]])
+tip_to_base = [k for level in levels[::-1] for k in level]""",
+    "rank": "rank = {k: i for i, k in enumerate(tip_to_base)}",
+    "siblings": """siblings = [
+    [j for j in range(n) if j != k and parent[j] == parent[k] >= 0] for k in range(n)
+]""",
     "below": "below = [[j for j in range(n) if k in ancestors[j]] for k in range(n)]",
     "subtree": "subtree = [[j for j in range(n) if j == k or k in ancestors[j]] for k in range(n)]",
     "path": "path = [[k, *ancestors[k]] for k in range(n)]",
@@ -45,6 +53,9 @@ for k in range(n):
     "aside": "aside = [[j for j in tree[k] if j not in line[k]] for k in range(n)]",
     "via": """via = {
     (k, j): [c for c in children[k] if c in path[j]] for k in range(n) for j in range(n)
+}""",
+    "through": """through = {
+    (k, j): [c for c in children[k] if c in ancestors[j]] for k in range(n) for j in range(n)
 }""",
     "upto": """upto = {
     (k, j): [c for c in ancestors[k] if j in path[c]] for k in range(n) for j in range(n)
@@ -55,12 +66,6 @@ for k in range(n):
     "beneath": """beneath = {
     (k, j): [c for c in below[k] if c in line[j]] for k in range(n) for j in range(n)
 }""",
-    "through": """through = {
-    (k, j): [c for c in children[k] if c in ancestors[j]] for k in range(n) for j in range(n)
-}""",
-    "siblings": """siblings = [
-    [j for j in range(n) if j != k and parent[j] == parent[k] >= 0] for k in range(n)
-]""",
     "joints": "joints = [[k, *children[k]] for k in range(n)]",
     "near": """near = [
     [*([parent[k]] if parent[k] >= 0 else []), *siblings[k], *children[k]] for k in range(n)
@@ -83,6 +88,7 @@ for k in range(n):
     "tied": "tied = {c: sorted(k for d, k in G if d == c) for c in loops}",
     "ties": "ties = [[c for c in loops if (c, k) in G] for k in range(n)]",
     "held": "held = [sorted({c for j in subtree[k] for c in ties[j]}) for k in range(n)]",
+    "moving": "moving = {c: [k for k in tip_to_base if c in held[k]] for c in loops}",
     "earlier": "earlier = {c: range(n, c) for c in loops}",
     "later": "later = {c: range(c + 1, len(N)) for c in loops}",
     "common": """common = {
@@ -94,12 +100,6 @@ for k in range(n):
     "branch": """branch = {
     (k, c): [j for j in below[k] if c in held[j]] for k in range(n) for c in loops
 }""",
-    "moving": "moving = {c: [k for k in tip_to_base if c in held[k]] for c in loops}",
-    "rank": "rank = {k: i for i, k in enumerate(tip_to_base)}",
-    "tip_to_base": """levels = [[k for k in range(n) if parent[k] < 0]]
-while levels[-1]:
-    levels.append([c for k in levels[-1] for c in children[k]])
-tip_to_base = [k for level in levels[::-1] for k in level]""",
 }
 NEEDS = {
     "below": ("ancestors",), "subtree": ("ancestors",), "path": ("ancestors",),
@@ -203,7 +203,7 @@ class Script:
         texts = []
         for term in node.terms:
             cell = f"{self.key(term.node)}: {self.text(term.node.args[0])}"
-            loops = "".join(f" for {letter} in {self.set(s)}" for letter, s in term.over)
+            loops = self.over(term)
             if loops:
                 cell = f"**{{{cell}{loops}}}"
             if term.when is not None:
@@ -215,7 +215,7 @@ class Script:
     def blocks(self, node: Sum) -> str:
         texts = []
         for term in node.terms:
-            loops = "".join(f" for {letter} in {self.set(s)}" for letter, s in term.over)
+            loops = self.over(term)
             texts.append(f"*({self.key(term.node)}{loops})" if loops else self.key(term.node))
         return f"[{', '.join(texts)}]"
 
@@ -223,7 +223,7 @@ class Script:
         texts = []
         for term in node.terms:
             one = f"({', '.join(self.text(arg) for arg in term.node.args)})"
-            loops = "".join(f" for {letter} in {self.set(s)}" for letter, s in term.over)
+            loops = self.over(term)
             texts.append(f"*({one}{loops})" if loops else one)
         return ", ".join(texts)
 
@@ -237,10 +237,9 @@ class Script:
         return text
 
     def sum(self, node: Sum) -> str:
-        plain = [t for t in node.terms if not t.over and t.when is None]
         texts = []
         for number, term in enumerate(node.terms):
-            text = self.term(term, alone=not plain and number == 0)
+            text = self.term(term)
             if number == 0:
                 bare = not term.over and term.when is None and term.sign < 0
                 text = self.inside(term.node, False) if bare else text
@@ -249,20 +248,20 @@ class Script:
                 texts.append((" - " if term.sign < 0 else " + ") + text)
         return "".join(texts) if node.terms else "0.0"
 
-    def term(self, term: Term, alone: bool = False) -> str:
+    def term(self, term: Term) -> str:
         text = self.text(term.node)
         if isinstance(term.node, Sum) and len(term.node.terms) > 1:
             text = f"({text})"
         if term.over:
-            loops = " ".join(f"for {letter} in {self.set(s)}" for letter, s in term.over)
-            text = (
-                f"sum({text} {loops})"
-                if not term.when
-                else (f"sum({text} {loops} if {self.condition(term.when)})")
-            )
+            test = f" if {self.condition(term.when)}" if term.when else ""
+            text = f"sum({text}{self.over(term)}{test})"
         elif term.when is not None:
             text = f"({text} if {self.condition(term.when)} else 0.0)"
         return text
+
+    def over(self, term: Term) -> str:
+        """The ``for`` clauses of a term."""
+        return "".join(f" for {letter} in {self.set(s)}" for letter, s in term.over)
 
     def set(self, s: Set) -> str:
         if s.name in self.listing.tree.tables:

@@ -10,16 +10,6 @@ from .sets import OF_PAIRS, Condition, Set
 
 SUM, PRODUCT, ATOM = range(3)  # how tightly a text holds together
 
-SETS = {
-    "children": "children", "ancestors": "ancestors", "below": "below", "subtree": "subtree",
-    "siblings": "siblings", "near": "near", "before": "before", "after": "after", "path": "path",
-    "joints": "joints", "siblings before": "siblings before", "siblings after": "siblings after",
-    "bodies": "bodies", "roots": "roots", "loops": "loops", "ties": "ties", "held": "held",
-    "tied": "tied", "moving": "moving", "earlier": "earlier", "later": "later",
-    "common": "common", "toward": "toward", "branch": "branch", "line": "line",
-    "tree": "tree", "via": "via", "aside": "aside", "through": "through",
-    "upto": "upto", "downto": "downto", "beneath": "beneath",
-}  # fmt: skip
 MEANINGS = {
     "children": "bodies that hang on body k",
     "ancestors": "bodies from the parent of k to its root",
@@ -186,8 +176,8 @@ class Style:
     def cross(self, text: str, kind: str) -> str:
         return f"[{text}]" + ("×" if kind == "motion" else "×̄*")
 
-    def function(self, name: str, args: tuple, more: str = "") -> tuple[str, int]:
-        return f"{name}({', '.join(self.text(arg) for arg in args)}{more})", ATOM
+    def function(self, name: str, args: tuple) -> tuple[str, int]:
+        return f"{name}({', '.join(self.text(arg) for arg in args)})", ATOM
 
     def rows_of(self, node: Node) -> tuple[str, int]:
         """The rows of one block of a stack."""
@@ -210,20 +200,16 @@ class Style:
 
     def quotient(self, by: Any, around: list[Any]) -> tuple[str, int]:
         """c1 A^-1 c2, or a quotient where A is one number."""
-        if isinstance(by, Node) and by.op == "pivot":
-            text, level = self.level(by.args[0])
-            if by.info in self.scalar:
-                above = self.product([self.level(arg) for arg in around])
-                above = self.level(around[0]) if len(around) == 1 else above
-                below = text if level == ATOM else f"({text})"
-                return self.fraction(*above, below), PRODUCT
-        symbol = self.names.symbols.get(by.family) if isinstance(by, Leaf) else None
-        if isinstance(by, Leaf) and by.family in self.scalar and symbol and not symbol.inverse:
-            text, level = self.product([self.level(arg) for arg in around])
-            if len(around) == 1:
-                text, level = self.level(around[0])
-            return self.fraction(text, level, self.symbol(by)), PRODUCT
         parts = [self.level(arg) for arg in around]
+        below = None  # the number that is divided by
+        if isinstance(by, Node) and by.op == "pivot" and by.info in self.scalar:
+            text, level = self.level(by.args[0])
+            below = text if level == ATOM else f"({text})"
+        elif isinstance(by, Leaf) and by.family in self.scalar:
+            below = None if self.names.symbols[by.family].inverse else self.symbol(by)
+        if below is not None:
+            above = parts[0] if len(parts) == 1 else self.product(parts)
+            return self.fraction(*above, below), PRODUCT
         return self.product([*parts[:-1], (self.inverse(by), ATOM), parts[-1]])
 
     def fraction(self, above: str, level: int, below: str) -> str:
@@ -282,7 +268,7 @@ class Style:
     def set(self, s: Set) -> str:
         inside = f"({','.join(s.of)})" if s.of else ""
         more = {"N": ", N > 0", "C": ", N < 6", "F": ", N = 0"}.get(s.only, "")
-        return f"{SETS.get(s.name, s.name)}{inside}{more}"
+        return f"{s.name}{inside}{more}"
 
     def condition(self, condition: Condition) -> str:
         texts = []

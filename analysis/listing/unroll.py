@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import product
 from typing import Any
 
 from pivotree.kkt.base.errors import PivotreeError
@@ -81,6 +80,3 @@ def check(values: Values, tree: Tree, loops: tuple[Loop, ...]) -> None:
                     made.add(key)
     if len(made) != len(where):
         raise FoldingError(f"listing: {len(where) - len(made)} values are left out")
-
-
-__all__ = ["FoldingError", "check", "contexts", "product", "unrolled"]

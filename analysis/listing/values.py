@@ -15,7 +15,7 @@ from .families import base_of, column_of, linear_of, listed, split
 from .members import Members
 from .nodes import Family, Leaf, Node, Sum, Term, shape, transpose
 
-LINEAR = ("mul", "solve", "divide", "forward", "weight", "back", "cross")
+LINEAR = ("mul", "solve", "divide", "forward", "weight", "cross")
 
 
 class Values(Members):
@@ -200,8 +200,6 @@ class Values(Members):
             s, node = self._ref(one)
             if s < 0 and i.op not in LINEAR:
                 node, s = Sum((Term(-1, node),)), 1
-            if i.op == "back":
-                node, s = (node, 1) if s > 0 else (Sum((Term(-1, node),)), 1)
             if i.op in ("solve", "forward") and len(args) == 1 and not isinstance(node, Sum):
                 node = Sum((Term(1, node),))
             sign *= s
@@ -246,21 +244,15 @@ class Values(Members):
     def _gathered(self, i: Instruction) -> tuple[int, Any]:
         if i.op == "rows":
             return self._part(i)
-        if i.op == "rotate":
-            own = self._signed(i.args[0])
-            sets = [
-                Term(1, Node("set", tuple(self._signed(ref) for ref in i.args[p : p + 3])))
-                for p in range(1, len(i.args) - 2, 3)
-            ]
-            geared = (self._signed(i.args[-1]),) if len(i.args) % 3 == 2 else ()
-            return 1, Node("rotate", (own, Sum(tuple(sets), "parts"), *geared), (i.info[1],))
-        if i.op == "merge":
-            sets = [
-                Term(1, Node("set", tuple(self._signed(ref) for ref in i.args[p : p + 3])))
-                for p in range(0, len(i.args) - 2, 3)
-            ]
-            soft = (self._signed(i.args[-1]),) if len(i.args) % 3 == 1 else ()
-            return 1, Node("merge", (Sum(tuple(sets), "parts"), listed(self._loops), *soft))
+        if i.op in ("rotate", "merge"):  # rows, residuals and weights of each set; the last: A or c
+            first = int(i.op == "rotate")
+            given = [self._signed(ref) for ref in i.args]
+            threes = range(first, len(given) - 2, 3)
+            sets = tuple(Term(1, Node("set", tuple(given[p : p + 3]))) for p in threes)
+            last = given[-1:] if (len(given) - first) % 3 == 1 else ()
+            if i.op == "merge":
+                return 1, Node("merge", (Sum(sets, "parts"), listed(self._loops), *last))
+            return 1, Node("rotate", (given[0], Sum(sets, "parts"), *last), (i.info[1],))
         blocks = self._dense_blocks(i)
         places: list[tuple[tuple[str, int], ...]] = [(block,) for block in blocks]
         if i.op == "square":
