@@ -49,8 +49,7 @@ def inverse_dynamics(
 ) -> InverseDynamics:
     """Joint efforts tau of (4) for given accelerations, by a substitution order.
 
-    tau also overcomes damping, springs and friction of the joints, where there are any; in
-    double-double it then has the digits of float64.
+    tau also overcomes damping, springs and friction of the joints, where there are any.
 
     ``qdd`` (N,) [rad/s^2, m/s^2], bodies in the tree's order; tau comes back in [N m, N].  Raises
     ModelError for another shape or a number that is not finite, OrderError for an order of
@@ -92,7 +91,10 @@ def inverse_dynamics(
     pdd, tau, f, _ = Unknowns.of(system, solution, chosen.dtype or object)
     state = system.state
     if state.terms is not None:  # the effort also overcomes damping, springs and friction
-        if chosen.on_arrays:
+        if chosen.kind == "dd":  # shown as numbers of mpmath, whose sum keeps the pair's digits
+            tau = chosen.shown(tau)
+            number = type(tau[0]) if len(tau) else float
+        if chosen.on_arrays and chosen.kind != "dd":
             resistance = state.terms.resistance(state.qd, state.step, lambda x: x)
             tau = chosen.cast(chosen.shown(tau) + resistance)
         else:

@@ -297,3 +297,19 @@ def test_a_reader_without_armature_refuses_in_one_sentence(what):
     system, _, _ = case("chain", None)
     with pytest.raises(kkt.ArmatureError, match=r"does not know .*body 'j\d'"):
         REFUSES[what](system)
+
+
+def test_efforts_against_damping_have_all_digits_of_double_double():
+    damped, rates, order = (
+        kkt.chain(4),
+        np.linspace(-1.0, 1.0, 4),
+        orderings.get("inverse_dynamics"),
+    )
+    for data in damped.nodes.values():
+        data["damping"] = 0.1
+    with_it, without = (
+        kkt.inverse_dynamics(kkt.build(tree, qd=rates), np.arange(4.0), order, "dd").tau
+        for tree in (damped, kkt.chain(4))
+    )
+    for tau, free, rate in zip(with_it, without, rates.tolist(), strict=True):
+        assert abs(float(tau - free - type(tau)(0.1) * rate)) < 1e-28
