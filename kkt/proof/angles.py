@@ -28,7 +28,7 @@ BOXES = 96  # at most
 FINE = 0.05  # lambda times half the width of a box, if there are not too many
 COARSE = 0.7
 OWN = 24  # boxes of the joint's own angle
-PLACED = 64.0  # units of what Turn.formed gives: rounded entries of Phi; 16 are proved
+PLACED = 64.0  # units of what Turn.formed gives: rounded entries of Phi; 12 are proved
 
 
 @dataclass(frozen=True)

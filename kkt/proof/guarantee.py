@@ -33,7 +33,7 @@ from ..order.sequence import PivotSequence, Rules
 from ..tape.tape import Tape
 from ..tape.trace import trace
 from .joint_inertia import LARGEST, SECOND, composites
-from .reach import axes_turn, reach
+from .reach import axes_turn, cancelled, reach
 from .recursion import Behind, at_rest, light, recursion
 from .rotations import rotations, row_bases, unbounded
 from .roundings import roundings, unit_of
@@ -127,6 +127,9 @@ def evaluated(
     least, moving = M if rows else held, np.flatnonzero(~at_rest(heavy))
     bases = row_bases(heavy, tape) if rows else None
     why = too_narrow(heavy, least, sizes, moving, chosen, ranges, bases)
+    small = cancelled(heavy, ranges, sizes, unit)
+    if small is not None and not why:
+        why = f"joint {heavy.tree.names[small]}: its rotation and its lever all but cancel"
     if why:
         return _nothing(n, why), None
     if rigid:

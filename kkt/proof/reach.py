@@ -22,6 +22,7 @@ from ..model.spatial import skew
 Floats = NDArray[np.float64]
 UP = 1.0 + 1e-12  # more than a few hundred roundings of float64 make of a sum of positive numbers
 ROUNDED = 256.0  # units
+CANCELLED = 100.0  # times what is left of entries of Phi, they may be formed from
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,18 @@ def reach(system: System, ranges: Ranges, unit: float, rigid: bool = False) -> R
             first[up] = (first[up] + (first[k] + far * mass[k]) * grown) * UP
             mass[up] = (mass[up] + mass[k] * grown) * UP
     return Reach(size, handed, sent, carried, moment, mass)
+
+
+def cancelled(system: System, ranges: Ranges, sizes: Reach, unit: float) -> int | None:
+    """A body whose Phi has entries of which all but a hundredth may cancel; None: there is none.
+
+    Of these, what forming Phi in float64 leaves is no small part of |Phi| size.
+    """
+    for k in np.flatnonzero(system.tree.parent >= 0).tolist():
+        formed = Turn(system, ranges, k, unit).formed(sizes.size[k])
+        if (formed > CANCELLED * sizes.carried[k]).any():
+            return k
+    return None
 
 
 def let_go(system: System, k: int) -> NDArray[np.bool_]:
@@ -135,22 +148,17 @@ class Turn:
         return int(unit[0]) if turning and len(unit) == 1 else None
 
     def formed(self, x: Floats) -> Floats:
-        """(6,) what rounding the entries of Phi is a part of: |R| x, and whole levers."""
-        angular, linear = x[:3], x[3:]
-        p = np.abs(self.p0) + self.slide
-        arm = self.levers(p) * np.linalg.norm(linear)
-        turned = self.rotated(self.R, linear)
-        return np.concatenate([self.rotated(self.R, angular) + arm, turned]) * self.slack
-
-    def levers(self, p: Floats) -> Floats:
-        """(3,) lengths of the rows of p~."""
-        return np.array([np.hypot(p[(i + 1) % 3], p[(i + 2) % 3]) for i in range(3)])
+        """(6,) what rounding the entries of Phi is a part of: |R| x, and |p~| |R| x."""
+        turned = self.rotated(self.R, x[3:])
+        arm = np.abs(skew(np.abs(self.p0) + self.slide)) @ turned
+        return np.concatenate([self.rotated(self.R, x[:3]) + arm, turned]) * self.slack
 
     def apply(self, x: Floats) -> Floats:
         angular, linear = x[:3], x[3:]
         turned = self.rotated(self.R, linear)
         p = np.abs(self.p0) + self.slide
-        arm = np.minimum(self.levers(p) * np.linalg.norm(linear), np.abs(skew(p)) @ turned)
+        lever = np.array([np.hypot(p[(i + 1) % 3], p[(i + 2) % 3]) for i in range(3)])
+        arm = np.minimum(lever * np.linalg.norm(linear), np.abs(skew(p)) @ turned)
         if not self.slide.any():
             arm = np.minimum(arm, self.rotated(skew(self.p0) @ self.R, linear))
         return np.concatenate([self.rotated(self.R, angular) + arm, turned]) * self.slack

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -112,6 +113,7 @@ def test_without_the_lever_of_a_child_the_bound_is_refuted(monkeypatch):
     far.nodes["link2"]["p"] = np.array([100.0, 30.0, 20.0])
     assert ratio(far, "abm", "float64", 5, 0) <= 1.0
     monkeypatch.setattr(reaches.Turn, "apply", lambda self, x: x)
+    monkeypatch.setattr(bounds, "cancelled", lambda *_: None)
     assert ratio(far, "abm", "float64", 5, 0) > 1.0
 
 
@@ -160,6 +162,25 @@ def test_inertias_whose_squares_leave_float64_get_no_promise():
 def test_where_nothing_is_promised_the_row_says_why(tree, order, why):
     (row,) = guarantee(tree, [order], ["float32"], states=1)
     assert row.bound.digits == 0.0 and row.bound.worst is None and why in row.bound.why
+
+
+@pytest.mark.parametrize(("linear", "found"), [((1, 0, 0), 1), ((1, 1, 1), None)])
+def test_a_lever_that_cancels_gets_no_promise(linear, found, monkeypatch):
+    """A third row of p~ R of which a body sees nothing but what float64 leaves."""
+    tree, half = kkt.new_tree("cancels"), np.sqrt(0.5)
+    body = {"mass": 1.0, "com": (0, 0, 0), "inertia": np.eye(3)}
+    R = [[half, -half, 0], [half, half, 0], [0, 0, 1]]
+    kkt.add_body(tree, "a", **body)
+    kkt.add_body(tree, "b", "a", joint="fixed", R=R, p=(1.0, 1.0, 0.0), **body)
+    system = kkt.build(tree)
+    ranges, size = ranges_of(system), np.zeros((2, 6))
+    size[1, 3:] = linear
+    carried = np.array([0.0 * size[0], reaches.Turn(system, ranges, 1, 2.0**-53).apply(size[1])])
+    sizes = replace(reach(system, ranges, 2.0**-53), size=size, carried=carried)
+    assert reaches.cancelled(system, ranges, sizes, 2.0**-53) == found
+    monkeypatch.setattr(bounds, "cancelled", lambda *_: found)
+    (row,) = guarantee(tree, ["abm"], ["float64"], states=0)
+    assert ("joint b: its rotation" in row.bound.why) == (found == 1)
 
 
 def two_axes_at(q):
