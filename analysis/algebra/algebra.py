@@ -38,7 +38,6 @@ class Algebra:
     def __init__(self) -> None:
         self.shapes: dict[str, tuple[int, int]] = {}
         self.symmetric: set[str] = set()
-        self.definitions: dict[str, BlockPolynomial] = {}  # of each opaque pivot, in normal form
         self._rules: dict[Letter, list[Rule]] = {}  # by the first letter
         self._pivots: dict[tuple, str] = {}  # name of a pivot, by its definition and shape
         self._factors: dict[frozenset, int] = {}  # number of a factor, by what it is the inverse of
@@ -58,11 +57,8 @@ class Algebra:
             self.symmetric.add(name)
         return BlockPolynomial({(Letter(name),): Fraction(1)}, shape)
 
-    def is_symmetric(self, name: str) -> bool:
-        return name in self.symmetric
-
     def t(self, p: BlockPolynomial) -> BlockPolynomial:
-        return p.transposed(self.is_symmetric)
+        return p.transposed(self.symmetric)
 
     def pivot(
         self, definition: BlockPolynomial, name: str
@@ -93,7 +89,6 @@ class Algebra:
                 known += "'"
             self.letter(known, definition.shape, symmetric=True)
             self._pivots[key] = known
-            self.definitions[known] = definition
             self._define(known, definition)
             self._inverse_rules(known)
         return (
@@ -110,7 +105,6 @@ class Algebra:
         if symmetric and not self.equal(definition, self.t(definition)):
             raise Undecided(f"{name}: its definition is not symmetric")
         letter = self.letter(name, definition.shape, symmetric)
-        self.definitions[name] = definition
         self._define(name, definition)
         return letter
 
@@ -128,7 +122,7 @@ class Algebra:
         """A single word is equal to a polynomial of other words: H_k B_k = 1."""
         ((w, c),) = word.terms.items()
         self._rule(w, equal_to.scaled(1 / c).terms)
-        back = turned(w, self.is_symmetric)
+        back = turned(w, self.symmetric)
         if back != w:
             self._rule(back, self.t(equal_to).scaled(1 / c).terms)
 
@@ -152,7 +146,7 @@ class Algebra:
         """
         words = sorted(definition.terms, key=lambda w: (len(w), w))
         for w in words:
-            fits = name not in self.symmetric or turned(w, self.is_symmetric) == w
+            fits = name not in self.symmetric or turned(w, self.symmetric) == w
             if w and fits and not any(w != v and _within(w, v) for v in words):
                 c, shape = definition.terms[w], definition.shape
                 rest = {v: -d / c for v, d in definition.terms.items() if v != w}

@@ -6,7 +6,7 @@ Shapes are the business of whoever makes the letters: here only rows and columns
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -54,7 +54,7 @@ class BlockPolynomial:
     def scaled(self, by: Fraction) -> BlockPolynomial:
         return BlockPolynomial({w: c * by for w, c in self.terms.items() if by}, self.shape)
 
-    def transposed(self, symmetric: Callable[[str], bool]) -> BlockPolynomial:
+    def transposed(self, symmetric: Container[str]) -> BlockPolynomial:
         """Each word reversed and its letters turned, but for those that are symmetric."""
         terms = {turned(word, symmetric): c for word, c in self.terms.items()}
         return BlockPolynomial(terms, self.shape[::-1])
@@ -69,10 +69,10 @@ class BlockPolynomial:
         return frozenset(self.terms.items())
 
 
-def turned(word: Word, symmetric: Callable[[str], bool]) -> Word:
+def turned(word: Word, symmetric: Container[str]) -> Word:
     """The transpose of a word."""
     return tuple(
-        letter if symmetric(letter.name) else Letter(letter.name, not letter.transposed)
+        letter if letter.name in symmetric else Letter(letter.name, not letter.transposed)
         for letter in reversed(word)
     )
 

@@ -18,8 +18,8 @@ Name = Callable[[str, object], str]  # letter and body to the name of a block
 class Reading(BlockReader):
     """Values of a program as polynomials, in the order of its instructions.
 
-    ``name`` gives the name of an input block, ``pivot`` that of a dense pivot by its value,
-    ``entered`` what a block is that was entered as a formula.
+    ``name`` gives the name of an input block, ``entered`` what a block is that was entered as a
+    formula.
     """
 
     def __init__(
@@ -28,12 +28,10 @@ class Reading(BlockReader):
         instructions: Iterable[Instruction],
         shapes: Sequence[tuple[int, int]],
         name: Name,
-        pivot: Callable[[int], str],
-        entered: Callable[[object], BlockPolynomial] | None = None,
+        entered: Callable[[object], BlockPolynomial],
     ) -> None:
         super().__init__()
-        self.algebra, self.shapes, self.name, self.pivot = algebra, shapes, name, pivot
-        self.entered = entered
+        self.algebra, self.shapes, self.name, self.entered = algebra, shapes, name, entered
         self.sources: dict[int, tuple[str, object]] = {}  # input blocks
         self.inverses: dict[int, BlockPolynomial] = {}  # of what was factored
         self.squares: dict[
@@ -55,7 +53,7 @@ class Reading(BlockReader):
 
     def _input(self, i: Instruction) -> BlockPolynomial:
         letter, body = i.info
-        if letter == "formula" and self.entered is not None:
+        if letter == "formula":
             return self.entered(body)
         self.sources[i.out] = (letter, body)
         return self.algebra.letter(self.name(letter, body), self.shapes[i.out], i.symmetric)
@@ -78,7 +76,7 @@ class Reading(BlockReader):
     # -- pivots -------------------------------------------------------------------------------
 
     def _factor(self, i: Instruction, a: BlockPolynomial) -> BlockPolynomial:
-        (of,), name = i.present, self.pivot(i.out)
+        (of,), name = i.present, f"D{i.out}"
         if of.value in self.squares:
             self.inverses[i.out] = block_inverse(self.algebra, *self.squares[of.value], name)
         else:

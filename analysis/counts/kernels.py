@@ -9,12 +9,12 @@ from typing import Any
 from pivotree import kkt, orderings
 from pivotree.kkt import PivotreeError
 
+from .counting import KINDS
 from .families import Family
 from .polynomials import Polynomial, fit
 from .published import PEERS
 from .table import Count
 
-KINDS = ("mul", "add", "div", "sqrt")  # sines and cosines, one of each a joint, are left out
 MOST = 20_000  # operations from the entries of (4) to qdd, of members whose kernels are traced
 HEAD = ("from joint positions", "multiplications", "additions", "divisions, roots", "n = 7")
 AT = 7
@@ -65,7 +65,7 @@ def _counted(order: str, solver: str | None, family: Family, sizes: list[int]) -
     counted: dict[int, dict[str, int]] = {}
     for n in sizes:
         made = kkt.compile(family.system(n), orderings.get(order), solver=solver).operations
-        counted[n] = {kind: made[kind] for kind in KINDS}
+        counted[n] = {kind: made[kind] for kind in KINDS}  # one sine and cosine a joint aside
     name = order if solver is None else f"{order} + {solver}"
     fits = {kind: fit({n: c[kind] for n, c in counted.items()}) for kind in KINDS}
     whole = {kind: found for kind, found in fits.items() if found is not None}

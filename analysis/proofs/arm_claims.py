@@ -15,7 +15,7 @@ from ..algebra.algebra import Undecided
 from ..algebra.numbers import Exact
 from .arm import FIELD, LETTERS, Scalars, blocks, is_zero, left_of
 from .claim import FAILED, FRACTIONS, PROVED, SYMPY, UNDECIDED, Verdict, together
-from .scalars import mutants, value
+from .scalars import mutants, on_circle, value
 
 POINTS = 3  # exact points at which every claim is evaluated
 
@@ -77,8 +77,7 @@ def _point(draw: random.Random) -> dict[str, fmpq]:
     """Random rationals for all letters, (c_i, s_i) on the circle."""
     values = {name: fmpq(draw.randint(1, 30), draw.randint(1, 30)) for name in LETTERS}
     for k in (1, 2):
-        t = fmpq(draw.randint(-20, 20), draw.randint(1, 20))
-        values |= {f"c_{k}": (1 - t * t) / (1 + t * t), f"s_{k}": 2 * t / (1 + t * t)}
+        values[f"c_{k}"], values[f"s_{k}"] = on_circle(draw)
     return values
 
 

@@ -20,7 +20,7 @@ from pivotree.kkt.structure.symbolic import symbolic
 
 from ..algebra.algebra import Algebra
 from ..algebra.expressions import number, polynomial
-from ..algebra.numbers import Exact, Matrix
+from ..algebra.numbers import Exact, Matrix, identity
 from ..algebra.polynomial import BlockPolynomial, one, zero
 from ..algebra.reading import Reading
 from .fields import Field
@@ -44,10 +44,10 @@ class Bench:
             np.array(sizes, dtype=np.int64),
         )
         self.algebra = Algebra()
-        self.values: dict[str, BlockPolynomial] = {}  # what stands for more than a letter
+        self.values: dict[str, BlockPolynomial] = {}  # of names that stand for a formula
         self.numbers: list[dict[str, Matrix]] = [{} for _ in range(INSTANCES)]
         self.formulas: dict[str, MatrixExpr] = {}  # of letters with a definition
-        self.letters: dict[str, tuple[int, int]] = {}  # of any value, by their shapes
+        self.letters: dict[str, tuple[int, int]] = {}  # letters of any value, with their shapes
         self.symmetric: set[str] = set()
         self.inverses: dict[str, str] = {}  # letter -> what it is the inverse of
         self.engines: list[Engine] = []
@@ -116,7 +116,7 @@ class Bench:
         return MatrixSymbol(name, rows, columns)
 
     def enter(self, name: str, shape: tuple[int, int], symmetric: bool) -> None:
-        """A letter that is free, or a basis: what every reader gives a value."""
+        """Note a letter that every reader must give a value: a free one, or a basis."""
         self.letters.setdefault(name, shape)
         if symmetric:
             self.symmetric.add(name)
@@ -269,9 +269,7 @@ class Bench:
         entries = [[draw.randint(-4, 4) for _ in range(columns)] for _ in range(rows)]
         block = fmpq_mat(entries)
         if name in self.symmetric:  # positive definite, as inertias are
-            block = block * block.transpose() + fmpq_mat(
-                [[int(r == c) for c in range(rows)] for r in range(rows)]
-            )
+            block = block * block.transpose() + identity(rows)
         return block
 
 
@@ -297,9 +295,7 @@ class Engine:
                 bench.enter(bench.name(*i.info), shapes[i.out], i.symmetric)
         self.refs: dict[str, Any] = {}
         self._exact: dict[int, Exact] = {}
-        self.reading = Reading(
-            bench.algebra, instructions, shapes, self._name, self._pivot, self._entered
-        )
+        self.reading = Reading(bench.algebra, instructions, shapes, bench.name, self._entered)
 
     # -- what there is ------------------------------------------------------------------------
 
@@ -355,19 +351,13 @@ class Engine:
             def block(letter: str, body: Any) -> Matrix:
                 if letter == "formula":
                     return self.bench.number(self.formulas[body], instance)
-                return self.bench.block(self._name(letter, body), instance)
+                return self.bench.block(self.bench.name(letter, body), instance)
 
             self._exact[instance] = Exact(self.instructions, block)
         return self._exact[instance](self.refs[name])
 
-    def _name(self, letter: str, body: Any) -> str:
-        return self.bench.name(letter, body)
-
     def _entered(self, body: Any) -> BlockPolynomial:
         return self.bench.polynomial(self.formulas[body])
-
-    def _pivot(self, value: int) -> str:
-        return f"D{value}"
 
 
 def basis(letter: str, H: Matrix) -> Matrix:

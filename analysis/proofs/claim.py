@@ -61,7 +61,7 @@ class Verdict:
 
 
 def together(text: str, readers: Mapping[str, str], why: str, symbols: int = 0) -> Verdict:
-    """What several readers say; ``why`` one of them cannot tell.  They may not disagree."""
+    """The verdict of several readers, who must agree; ``why`` is told of one that cannot decide."""
     by = {status: [r for r in readers if readers[r] == status] for status in STATUSES}
     status = next(s for s in (FAILED, UNDECIDED, PROVED) if by[s])
     if by[FAILED] and by[PROVED]:
@@ -116,7 +116,7 @@ class Equal:
         return together(self.text, readers, why, symbols)
 
     def by_sympy(self) -> tuple[str, int]:
-        """On a line, and with a symbol for every entry too where that is not too large: then 1."""
+        """The status; and 1 where a symbol for every entry was not too large to decide, else 0."""
         try:
             same = self.bench.field(LINE).equal(self.left, self.right)
             try:

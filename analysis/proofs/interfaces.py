@@ -9,17 +9,15 @@ from (4) to (7); what it must be is typed.  (16) and (18) say the same of system
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable
-from functools import cached_property
 from typing import Any
 
-from flint import fmpq
-from sympy import QQ, Expr, Integer, Rational, Symbol, symbols
+from sympy import QQ, Expr, Integer, Rational, symbols
 
 from .arm_claims import Same
 from .claim import Claim, statement
 from .pasic1999 import PAPER
+from .scalars import Letters
 
 PARTS = 4
 LETTERS = ("h", "c_0", "c_1", "c_2", "c_3", *(f"s_{i}" for i in range(PARTS + 1)))
@@ -80,37 +78,14 @@ def matched(of: Callable[[str], Any]) -> dict[str, Any]:
     return found | {f"phi after:[{i}]": after[f"phi:[{i}]"] for i in INNER}
 
 
-class Subdomains:
-    """The letters and what is computed of them, in sympy's field and at exact points."""
+class Subdomains(Letters):
+    """The letters, and what is computed of them."""
 
     letters = LETTERS
     domain = FIELD
     points_taken = 2
-
-    def of(self, what: str, *at: int) -> Symbol:
-        return Symbol(f"{what}:[{','.join(map(str, at))}]")
-
-    def letter(self, name: str) -> Any:
-        return self._made[name] if ":" in name else FIELD.field.gens[LETTERS.index(name)]
-
-    def number(self, name: str, point: int) -> Any:
-        return self._numbers[point][name]
-
-    @cached_property
-    def _made(self) -> dict[str, Any]:
-        return matched(self.letter)
-
-    @cached_property
-    def _numbers(self) -> list[dict[str, Any]]:
-        found = []
-        for i in range(self.points_taken):
-            draw = random.Random(f"subdomains {i}")
-            known = {x: fmpq(draw.randint(1, 30), draw.randint(1, 30)) for x in LETTERS}
-            found.append(known | matched(known.__getitem__))
-        return found
-
-    def is_zero(self, x: Any) -> bool:
-        return bool(x == 0)
+    seed = "subdomains"
+    made = staticmethod(matched)
 
 
 def curvature(i: int) -> Expr:

@@ -48,7 +48,7 @@ def entries(bodies: RigidBodies, block: str, right: Matrix) -> Iterable[Claim]:
             at = (i + 1,) if columns == 1 else (i + 1, j + 1)
             typed: Expr = Integer(0) + right[i, j]
             name = f"{block}, entry {', '.join(map(str, at))}"
-            yield Same(name, bodies, bodies.engine(block, *at), typed)
+            yield Same(name, bodies, bodies.of(block, *at), typed)
 
 
 @statement(

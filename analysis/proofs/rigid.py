@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from flint import fmpq
-from sympy import QQ, Symbol
+from sympy import QQ
 
 from pivotree.kkt.matrix.bias import bias, velocities
 from pivotree.kkt.model.spatial import force_transform, spatial_inertia
 
 from .arm import array
+from .scalars import Letters, on_circle
 
 XYZ = "xyz"
 MOMENTS = ("J_11", "J_12", "J_13", "J_22", "J_23", "J_33")
@@ -32,11 +32,10 @@ LETTERS = (
     *MOMENTS,  # about the centre of mass
 )
 FIELD = QQ.frac_field(*LETTERS)
-POINTS = 2
 
 
 def made(of: Callable[[str], Any]) -> dict[str, Any]:
-    """Everything that statements speak of, entry by entry: "a_2[1]", "Phi_34[1,1]" and so on."""
+    """Everything that statements speak of, entry by entry: "a_2:[1]", "Phi_34:[1,1]" and so on."""
     zero = of("m_1") * 0
     one = zero + 1
 
@@ -71,38 +70,19 @@ def made(of: Callable[[str], Any]) -> dict[str, Any]:
     }
 
 
-class RigidBodies:
-    """The letters and what is made of them, in sympy's field and at exact points."""
+class RigidBodies(Letters):
+    """The letters and the blocks of both bodies that are made of them."""
 
     letters = LETTERS
     domain = FIELD
-    points_taken = POINTS
+    points_taken = 2
+    seed = "bodies"
+    made = staticmethod(made)
 
-    def engine(self, block: str, *at: int) -> Symbol:
-        return Symbol(f"{block}:[{','.join(map(str, at))}]")
-
-    def letter(self, name: str) -> Any:
-        if ":" in name:
-            return self._made[name] + FIELD.field.zero
-        return FIELD.field.gens[LETTERS.index(name)]
-
-    def number(self, name: str, point: int) -> Any:
-        return self._numbers[point][name]
-
-    @cached_property
-    def _made(self) -> dict[str, Any]:
-        return made(self.letter)
-
-    @cached_property
-    def _numbers(self) -> list[dict[str, Any]]:
-        found = []
-        for i in range(POINTS):
-            draw = random.Random(f"bodies {i}")
-            known = {x: fmpq(draw.randint(-30, 30), draw.randint(1, 30)) for x in LETTERS}
-            t = fmpq(draw.randint(-20, 20), draw.randint(1, 20))
-            known |= {"c_2": (1 - t * t) / (1 + t * t), "s_2": 2 * t / (1 + t * t)}
-            found.append(known | made(known.__getitem__))
-        return found
+    def drawn(self, draw: random.Random) -> dict[str, fmpq]:
+        known = {x: fmpq(draw.randint(-30, 30), draw.randint(1, 30)) for x in LETTERS}
+        known["c_2"], known["s_2"] = on_circle(draw)
+        return known
 
     def is_zero(self, x: Any) -> bool:
         """On the circle of c_2 and s_2."""

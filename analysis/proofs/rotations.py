@@ -8,14 +8,11 @@ each with two more columns.  That a root of d or w is taken nowhere is what make
 from __future__ import annotations
 
 import operator
-import random
 from collections.abc import Callable, Iterable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from flint import fmpq
-from sympy import QQ, Expr, Integer, Symbol, symbols
+from sympy import QQ, Integer, symbols
 
 from pivotree.kkt.arithmetic.chunk import ADD, DIV, MUL, SUB
 from pivotree.kkt.tape.emit import Emitter
@@ -23,11 +20,11 @@ from pivotree.kkt.tape.emit_orthogonal import merge, rotated
 
 from .arm_claims import Same
 from .claim import Claim, statement
+from .scalars import Letters
 
 SOURCE = "docs/guarantee.md"
 LETTERS = ("d", "w", "x", "P_1", "P_2", "h_1", "h_2")
 FIELD = QQ.frac_field(*LETTERS)
-POINTS = 3
 DONE = {ADD: operator.add, SUB: operator.sub, MUL: operator.mul, DIV: operator.truediv}
 
 d, w, x, *_ = symbols(LETTERS)
@@ -56,50 +53,24 @@ def turned(of: Callable[[str], Any]) -> dict[str, Any]:
     both, left = np.array([slot["P_1"], slot["P_2"]]), np.array([1, 2])
     pivot, new = rotated(emitter, row, 0, left, both, np.int64(slot["d"]), 3)
     read = played(emitter, values)
-    found = {"d:'": read(int(new)), "x:'": read(int(row[0])), "w:'": read(int(row[3]))}
-    found |= {f"P:{i + 1}": read(int(pivot[i])) for i in (0, 1)}
-    found |= {f"h:{i + 1}": read(int(row[i + 1])) for i in (0, 1)}
+    found = {"d:[]": read(int(new)), "x:[]": read(int(row[0])), "w:[]": read(int(row[3]))}
+    found |= {f"P:[{i + 1}]": read(int(pivot[i])) for i in (0, 1)}
+    found |= {f"h:[{i + 1}]": read(int(row[i + 1])) for i in (0, 1)}
     emitter = Emitter(2 + len(LETTERS))  # rows [x h_1], [P_1 P_2], weights w, d: one column gone
     rows = np.array([[slot["x"], slot["h_1"]], [slot["P_1"], slot["P_2"]]])
     given = rows, np.zeros((2, 1), dtype=np.int64), np.array([[slot["w"]], [slot["d"]]])
     factor = merge(emitter, *given, count=2)
     read = played(emitter, values)
-    return found | {f"L:{i}{j}": read(int(factor[i, j])) for i, j in ((0, 0), (1, 0), (1, 1))}
+    return found | {f"L:[{i},{j}]": read(int(factor[i, j])) for i, j in ((0, 0), (1, 0), (1, 1))}
 
 
-class Rows:
-    """Letters' values, and those of what the engine makes of them."""
+class Rows(Letters):
+    """The letters, and what the engine makes of them."""
 
     letters = LETTERS
     domain = FIELD
-    points_taken = POINTS
-
-    @staticmethod
-    def is_zero(value: Any) -> bool:
-        return value == 0
-
-    @staticmethod
-    def of(name: str, part: object = "'") -> Expr:
-        return Symbol(f"{name}:{part}")
-
-    def letter(self, name: str) -> Any:
-        return self.made[name] if ":" in name else FIELD.field.gens[LETTERS.index(name)]
-
-    def number(self, name: str, point: int) -> fmpq:
-        return self.at[point][name]
-
-    @cached_property
-    def made(self) -> dict[str, Any]:
-        return turned(self.letter)
-
-    @cached_property
-    def at(self) -> list[dict[str, fmpq]]:
-        found = []
-        for i in range(POINTS):
-            draw = random.Random(f"rows {i}")
-            values = {x: fmpq(draw.randint(1, 30), draw.randint(1, 30)) for x in LETTERS}
-            found.append(values | turned(values.__getitem__))
-        return found
+    seed = "rows"
+    made = staticmethod(turned)
 
 
 ROWS = Rows()
@@ -149,7 +120,7 @@ def is_orthogonal() -> Iterable[Claim]:
 def projected() -> Iterable[Claim]:
     """Two rows (x, h_1) and (P_1, P_2) of weights w and d: modified Gram-Schmidt."""
     t = ROWS
-    D_1, L, D_2 = t.of("L", "00"), t.of("L", "10"), t.of("L", "11")
+    D_1, L, D_2 = t.of("L", 0, 0), t.of("L", 1, 0), t.of("L", 1, 1)
     yield Same("D_1", t, D_1, w * x**2 + d * P[0] ** 2)
     yield Same("L D_1", t, L * D_1, w * x * h[0] + d * P[0] * P[1])
     yield Same("D_2 + L D_1 L", t, D_2 + L**2 * D_1, w * h[0] ** 2 + d * P[1] ** 2)

@@ -5,14 +5,70 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
+from flint import fmpq
 from sympy import Add, Expr, Mul, Number, Pow, Rational, Symbol
 
 from ..algebra.algebra import Undecided
 from .mutants import shuffled
 
 Family = Callable[[str], str]
+
+
+class Letters:
+    """Letters, and what is made of them, as elements of a field and at random rational points.
+
+    Names of what is made hold a colon, as "a_2:[1]" does; those of letters hold none.
+    """
+
+    letters: ClassVar[tuple[str, ...]]
+    domain: ClassVar[Any]  # the field of their rational functions
+    points_taken: ClassVar[int] = 3
+    seed: ClassVar[str]
+
+    @staticmethod
+    def made(of: Callable[[str], Any]) -> dict[str, Any]:
+        """By its name, all that is made of the letters, whose values are ``of(name)``."""
+        raise NotImplementedError
+
+    @staticmethod
+    def of(what: str, *at: int) -> Symbol:
+        """The symbol of an entry of what is made."""
+        return Symbol(f"{what}:[{','.join(map(str, at))}]")
+
+    def letter(self, name: str) -> Any:
+        field = self.domain.field
+        if ":" in name:
+            return self._made[name] + field.zero
+        return field.gens[self.letters.index(name)]
+
+    def number(self, name: str, point: int) -> Any:
+        return self._numbers[point][name]
+
+    def is_zero(self, x: Any) -> bool:
+        return bool(x == 0)
+
+    def drawn(self, draw: random.Random) -> dict[str, fmpq]:
+        """Random rationals for all letters."""
+        return {x: fmpq(draw.randint(1, 30), draw.randint(1, 30)) for x in self.letters}
+
+    @cached_property
+    def _made(self) -> dict[str, Any]:
+        return self.made(self.letter)
+
+    @cached_property
+    def _numbers(self) -> list[dict[str, Any]]:
+        draws = (random.Random(f"{self.seed} {i}") for i in range(self.points_taken))
+        points = map(self.drawn, draws)
+        return [known | self.made(known.__getitem__) for known in points]
+
+
+def on_circle(draw: random.Random) -> tuple[fmpq, fmpq]:
+    """A rational cosine and the sine that belongs to it."""
+    t = fmpq(draw.randint(-20, 20), draw.randint(1, 20))
+    return (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
 
 
 def value(formula: Expr, of: Callable[[str], Any], rational: Callable[[int, int], Any]) -> Any:
