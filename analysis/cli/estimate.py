@@ -19,25 +19,25 @@ from typing import Any, NamedTuple
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import Format, get_format
 
-LONG, LARGE = 60.0, 4e9  # [s] and bytes, more than which is asked for by name
-TRIED = 2.5  # [s] of pieces by which the others are judged; a first one of each order loads code
+LONG, LARGE = 60.0, 4e9  # [s] and bytes; more work than that needs --yes
+TRIED = 2.5  # [s] for which pieces are measured before the time of the others is estimated
 SEARCHED = 2e-6  # [s] for an operation of an order that a search counts and compiles
 PICTURE, BODY = 0.1, 2.5e-3  # [s] for a picture of a film, and for each body in it
 FAST = 1e-7  # [s] for an operation in a format of the processor's floats
-SLOW = {"dd": 3e-6, "mp": 4e-6, "ball": 3.5e-6, "object": 5e-6, "exact": 8e-8}  # and in others
+SLOW = {"dd": 3e-6, "mp": 4e-6, "ball": 3.5e-6, "object": 5e-6, "exact": 8e-8}  # in others
 DIGIT = 1.2e-9  # [s] for each digit of such an operation
 PROVED, BIT = 1.2e-7, 4.2e-11  # [s] for an operation in balls, and for each bit of them
 DEEP = 6.0  # bits that balls lose for each body between base and tip
-SAMPLED = 12  # models of a sweep that are looked at
-ONE = 0.012  # [s] for what a model takes in any order of a sweep, beside its trace
-# eliminations that a figure of numbers takes in each order; what is measured of them beside it
+SAMPLED = 12  # models of a sweep whose factors are counted
+ONE = 0.012  # [s] for one model in one order of a sweep, without its trace
+# how many eliminations of each order a figure of numbers needs
 RUNS = {"digits": 2, "tradeoff": 1, "condition": 6, "heat": 1, "pivots": 1, "cancelled": 1}
 LOOK = 2.5e-6  # [s] for an operation when the bound of an assignment of formats is found
 STATE = 1e-8  # [s] for an operation in one of many states
 
 
 class Work(NamedTuple):
-    """What something takes."""
+    """Processor time and memory of a piece of work."""
 
     seconds: float = 0.0
     bytes: float = 0.0
@@ -46,19 +46,19 @@ class Work(NamedTuple):
         return Work(count * self.seconds, count * self.bytes)
 
     def plus(self, *others: Work) -> Work:
-        """One after another, and all of it kept."""
+        """The sum: pieces run one after another, and the memory of all of them is kept."""
         return Work(*map(sum, zip(self, *others, strict=True)))
 
 
 NOTHING = Work()
-# traced: a row beside a pivot, and an update that is written block by block
+# to trace one row beside a pivot, and one update that is written block by block
 ROW, UPDATE = Work(1.4e-4, 8e3), Work(4.5e-5, 2e3)
-MEETING, FILLED = Work(1.2e-3, 6e4), Work(1e-4, 3e3)  # derivatives by one joint: of a body, a fill
-# as formulas: the same, a block of the factor, and a pair of blocks beside a pivot
+MEETING, FILLED = Work(1.2e-3, 6e4), Work(1e-4, 3e3)  # derivatives by one joint: a body, fill
+# as formulas: derivatives as above; a block of the factor, a pair of blocks beside a pivot
 LISTED_MEETING, LISTED_FILLED = Work(1.7e-2, 1.2e5), Work(5e-4, 5e3)
 LISTED, LISTED_PAIR = Work(1.4e-3, 5e3), Work(1.2e-4, 3.3e3)
 
-FOLLOWED = 1_000_000  # blocks of fill, up to which updates are counted, too
+FOLLOWED = 1_000_000  # blocks of fill up to which updates are counted
 
 
 class Size(NamedTuple):
@@ -75,7 +75,7 @@ class Size(NamedTuple):
 
     @staticmethod
     def of(system: kkt.System, order: Any) -> Size | None:
-        """None where the order is refused: that is told where it is eliminated."""
+        """None for an order that is refused: its elimination then says why."""
         try:
             plan = kkt.plan(order, system.structure)
             counts = kkt.column_counts(plan)
@@ -95,7 +95,7 @@ Counted = Callable[[Size], Work]  # what an order takes
 
 
 def eliminated(formats: Iterable[Format] = (), times: float = 1.0) -> Counted:
-    """An order that is traced, and played in formats, so many times."""
+    """The work of tracing an order and running it in these formats, ``times`` times over."""
     chosen = list(formats)
 
     def of(size: Size) -> Work:
@@ -107,13 +107,13 @@ def eliminated(formats: Iterable[Format] = (), times: float = 1.0) -> Counted:
 
 
 def derived(formats: Iterable[Format] = ()) -> Counted:
-    """The same with d qdd / dq, dqd and dtau."""
+    """The same, with the derivatives of qdd by q, qd and tau."""
     base = eliminated(formats)
     return lambda size: base(size).plus(_by_joints(size, MEETING, FILLED))
 
 
 def listed(derivatives: bool) -> Counted:
-    """An order that is read as formulas; what is too long to read is refused there at once."""
+    """The work of listing an order as formulas; the listing itself refuses too long ones."""
     from ..listing.listing import MAX_UPDATES
 
     def of(size: Size) -> Work:
@@ -131,14 +131,14 @@ def _by_joints(size: Size, meeting: Work, filled: Work) -> Work:
 
 
 def _operation(chosen: Format, bodies: int) -> float:
-    """[s] for an operation with dense blocks in a format."""
+    """Seconds that one operation with dense blocks takes in a format."""
     if chosen.kind == "exact":  # fractions grow from body to body
         return SLOW["exact"] * bodies**2
     return SLOW[chosen.kind] + DIGIT * chosen.digits if chosen.kind in SLOW else FAST
 
 
 def certificate(system: kkt.System, order: Any, digits: int = 30, times: int = 1) -> Work:
-    """A certificate by an order: balls of twice as many bits, until they have the digits."""
+    """The work of certifying qdd by an order, in balls whose bits are doubled until they do."""
     size = Size.of(system, order)
     if size is None:
         return NOTHING
@@ -160,9 +160,9 @@ def admit(
     rest: Work = NOTHING,
     smaller: str = "use an order with less fill, such as abm, or a smaller model",
 ) -> None:
-    """Raise SizeError where the orders are long work, unless it is wanted.
+    """Raise SizeError where the work is more than LONG or LARGE, unless --yes is given.
 
-    ``work`` says what each takes, one after another, and ``rest`` what comes besides.
+    ``work`` is that of each order, which run one after another; ``rest`` comes on top.
     """
     if options.yes:
         return
@@ -194,7 +194,7 @@ def _sum(takes: list[Work], rest: Work) -> Work:
 
 
 def derivatives_take(system: kkt.System, formats: Iterable[str]) -> tuple[Counted, Work]:
-    """Each order's derivatives in formats, and the certified ones that they are held against."""
+    """The work of each order's derivatives, and of the certified ones that judge them."""
     chosen, size = [get_format(name) for name in formats], Size.of(system, orderings.get("abm"))
     return derived(chosen), NOTHING if size is None else derived()(size)
 
@@ -206,7 +206,7 @@ def admit_states(options: argparse.Namespace, system: kkt.System, orders: Iterab
 
 
 def states_pilot(options: argparse.Namespace, kept: bool = True) -> Pilot:
-    """What judges many states of a report by the first ones."""
+    """Estimates the time of all states of a report from the first ones."""
     from pivotree.kkt.machine.native import processors
 
     what, less = f"{options.command} {options.model}", "give fewer --states, or fewer --orders"
@@ -227,7 +227,7 @@ def admit_search(options: argparse.Namespace, system: kkt.System) -> None:
 
 
 def admit_figure(options: argparse.Namespace, system: kkt.System, orders: Iterable[str]) -> None:
-    """The same for a film, or for a figure of numbers of orders that are not too heavy for it."""
+    """The same for a film, or for a figure of numbers, which leaves heavy orders out."""
     from ..figures.film import FRAMES, MOVING
     from ..figures.kinds import HEAVY, USUAL
 
@@ -245,7 +245,7 @@ def admit_figure(options: argparse.Namespace, system: kkt.System, orders: Iterab
 def admit_promises(
     options: argparse.Namespace, system: kkt.System, orders: Iterable[str], formats: int
 ) -> None:
-    """The same for ``guarantee``: states that are sampled, formats that are looked at."""
+    """The same for ``guarantee``, which samples states and tries assignments of formats."""
     wanted = {name: orderings.get(name) for name in orders}
     flops = sum(operations(system, order) for order in wanted.values())
     looks = 0.0 if options.digits is None else 50.0
@@ -259,7 +259,7 @@ def admit_promises(
 
 
 def sweep_pilot(options: argparse.Namespace, config: Any) -> Pilot:
-    """What judges the rows to come by the first ones, and by how long their models are traced.
+    """Estimates the time of all rows from the first ones and from the traces of their models.
 
     Raises SizeError where tracing the orders alone is long work.
     """
@@ -288,7 +288,7 @@ def sweep_pilot(options: argparse.Namespace, config: Any) -> Pilot:
 
 
 def _traces(model: Any, orders: Iterable[Any]) -> float:
-    """[s] that a model's orders are traced; 0 where that is told in its rows."""
+    """Seconds to trace a model's orders; 0 for a model that cannot be built."""
     try:
         system = kkt.build(model.tree())
     except kkt.PivotreeError:
@@ -298,7 +298,7 @@ def _traces(model: Any, orders: Iterable[Any]) -> float:
 
 
 class Motions:
-    """Judges motions, one after another, by how far the first has come in ``TRIED`` seconds."""
+    """Estimates the time of all motions from how far the first comes in ``TRIED`` seconds."""
 
     def __init__(self, options: argparse.Namespace, count: int) -> None:
         one = options.integrator == "cash_karp"  # whose runs go side by side
@@ -324,12 +324,12 @@ class Motions:
 
 
 class Pilot:
-    """Judges many pieces of work by the first ones, and raises SizeError where it is long.
+    """Estimates the time of many pieces of work from the first ones; SizeError where it is long.
 
-    ``weight`` says how much work the first k of them are, in any unit; ``processes`` how many will
-    do the rest.  ``kept`` says whether what was done is kept by the one who measures, ``alone``
-    that this process does it.  Times are those of processors that nobody else uses, so that
-    nothing is refused for a loaded machine.
+    ``weight`` says how much work the first k pieces are, in any unit; ``processes`` how many will
+    do the rest.  ``kept`` says that finished pieces are kept if the work is refused, ``alone`` that
+    this process does the work.  Times are those of processors that nobody else uses, so that no
+    work is refused because the machine is loaded.
     """
 
     def __init__(
@@ -342,7 +342,7 @@ class Pilot:
         self.judged, self.rate = options.yes, math.inf
 
     def __call__(self, done: float, total: float) -> None:
-        """``done`` of ``total`` pieces are there now."""
+        """Tell that ``done`` of ``total`` pieces are finished."""
         if self.judged or not done:
             return
         now = time.process_time() if self.alone else time.perf_counter()
@@ -365,7 +365,7 @@ class Pilot:
 
 
 def _share() -> float:
-    """Of a processor that a process has where others wait for them, too."""
+    """The share of a processor that this process has, by the load of the machine."""
     from pivotree.kkt.machine.native import processors
 
     try:
@@ -375,7 +375,7 @@ def _share() -> float:
 
 
 def judge(options: argparse.Namespace, what: str, work: Work, told: str, smaller: str) -> None:
-    """Raise SizeError where something is long work, unless it is wanted."""
+    """Raise SizeError where the work is more than LONG or LARGE, unless --yes is given."""
     if options.yes or (work.seconds <= LONG and work.bytes <= LARGE):
         return
     memory = f" and {work.bytes / 1e9:.0f} GB of memory" if work.bytes > 0.1 * LARGE else ""
@@ -385,7 +385,7 @@ def judge(options: argparse.Namespace, what: str, work: Work, told: str, smaller
 
 
 def operations(system: kkt.System, order: Any) -> int:
-    """Of an order with dense blocks; 0 where it is refused."""
+    """Operations of an order with dense blocks; 0 where the order is refused."""
     size = Size.of(system, order)
     return 0 if size is None else size.flops
 

@@ -57,7 +57,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """What a colleague would say, one sentence for each number format."""
+        """Some sentences for each number format: which orders keep digits, and which lose them."""
         return verdict(self.model, self.rows, self.eliminations, self.units, self.kappa)
 
     @property
@@ -255,7 +255,7 @@ def _answers(
 
 
 def _conditioning(system: System, tape: Tape) -> Conditioning | None:
-    """None where the tree is too large for it, or float64 too short."""
+    """Condition numbers; None for trees too large to find them, or out of float64's reach."""
     try:
         return conditioning(system, tape)
     except (SizeError, CertificationError):

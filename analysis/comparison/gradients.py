@@ -22,9 +22,9 @@ from ..states.traced import Order, Pair
 from .row import digits_of, full_digits
 
 FIELDS = traced.FIELDS["derivatives"]
-PROVED = 50  # digits of what they are held against
-HELD = 2.0**-106  # relative: of a reference nothing below is held
-BITS = 256  # in which numbers of other types are looked at
+PROVED = 50  # digits of the certified derivatives
+HELD = 2.0**-106  # smallest relative error that references in double-double show
+BITS = 256  # precision in which numbers of other types are compared
 DATA = "data alone"  # the row of what rounding the data leaves, whatever the order
 
 
@@ -44,7 +44,7 @@ class Gradients:
     digits: Mapping[str, float | None] = field(default_factory=dict)
     errors_with_data: Mapping[str, float] = field(default_factory=dict)  # against unrounded data
     operations: int | None = None  # those of qdd included
-    refused: str | None = None  # why there are none
+    refused: str | None = None  # why there are no errors
 
     def as_dict(self) -> dict[str, Any]:
         """The row of a JSON document."""

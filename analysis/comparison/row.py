@@ -83,7 +83,7 @@ class Row:
     height: int | None
     error: float | None  # max |qdd - exact| / max |exact|; None where the elimination failed
     digits: float | None  # -log10 of the error, not below 0
-    cancelled_bits: int | None  # most in one sum that is not zero, as the format sees it
+    cancelled_bits: int | None  # most in one sum that is nonzero in the format
     absorbed_bits: float | None
     failed_at: str | None
     lost_by_order: float | None = None  # digits beyond those that the condition number forces
@@ -96,7 +96,7 @@ class Row:
     radius_bits: float | None = None  # balls: bits that the radii of pivots have taken
     backward_error: float | None = None  # of the answer in (4), normwise
     iterations: int | None = None  # of proximal iteration, where rows are made rigid by it
-    rows_left: float | None = None  # what it leaves of them [rad/s^2, m/s^2]
+    rows_left: float | None = None  # residual of these rows after it [rad/s^2, m/s^2]
     marked: str | None = None  # why the answer should not be relied on, though there is one
 
     def as_dict(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class Row:
 
 
 def marked(result: Elimination, error: float | None, format: Format) -> str | None:
-    """Why an answer should not be relied on: what it says itself, or else its known ``error``.
+    """Why an answer should not be relied on: by its own marks, or else by its known ``error``.
 
     An answer may agree with itself in more digits and be wrong in both.
 
@@ -124,7 +124,7 @@ def marked(result: Elimination, error: float | None, format: Format) -> str | No
 
 
 def row_of(result: Elimination, exact: Certified, format: Format, kappa: float | None) -> Row:
-    """What is told of an elimination, held against the certified answer."""
+    """The row of an elimination, its error taken against the certified answer."""
     error = None if result.failed_at else exact.error(result.qdd)
     seen = [s for s in result.steps if s.cancelled_bits is not None]
     return Row(
@@ -149,8 +149,8 @@ def row_of(result: Elimination, exact: Certified, format: Format, kappa: float |
 
 
 def _against(result: Elimination, format: Format) -> dict[str, Any]:
-    """What the order cancels in exact arithmetic, and what the format makes of it."""
-    if format.from_model:  # rounding is told from zero, so that what they cancel is the order's
+    """Bits that sums cancel exactly and in the format, and how many are zero in one of them."""
+    if format.from_model:  # these formats tell zero from rounding: their bits are the order's
         radii = [step.radius_bits for step in result.steps if step.radius_bits is not None]
         bits = [step.cancelled_bits or 0 for step in result.steps]
         return {

@@ -12,8 +12,8 @@ from .row import Row
 
 SLACK = 1.7  # decimal digits below the format's own that still count as kept
 NOISE = 100.0  # unit roundoffs that a last correction may have
-BEHIND = 1.0  # decimal digits that an order may keep less than another, or lose beyond the forced
-REASONS = 3  # for which orders have no answer, that are told
+BEHIND = 1.0  # decimal digits fewer than another's, or lost beyond the forced, that are no fault
+REASONS = 3  # reasons for a missing answer, or names of orders, that a sentence lists
 
 
 Results = Mapping[tuple[str, str], Elimination]  # by order and format
@@ -144,7 +144,7 @@ def _marks(rows: Sequence[Row]) -> str:
 
 
 def _unrefined(rows: Sequence[Row], results: Results, unit: float) -> str:
-    """What the watch for divergence has to say; a stall among last digits is none."""
+    """Orders whose corrections stalled or diverged, other than among the last digits."""
     told = []
     for row in rows:
         elimination = results.get((row.order, row.format))
@@ -177,7 +177,7 @@ def _refusals(rows: list[Row]) -> str:
 
 
 def _reason(row: Row) -> str:
-    """Without what the order alone would do there."""
+    """Why an order has no answer, without the advice for that order alone."""
     return (row.failed_at or "").split(", and order")[0]
 
 

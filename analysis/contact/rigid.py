@@ -26,13 +26,13 @@ TOUCH = 1e-7  # [m] a point so near to the floor touches it
 SINK = 1e-9  # [m] by which a point that leaves may come lower in a step; TOUCH for one that stays
 STILL = 1e-4  # [m/s] a touching point that rises so slowly does not leave it
 BOUNCE = 1e-2  # [m/s] slower blows are plastic, which ends an infinity of ever smaller ones
-LOOKED_AT = 200  # states of which it is told where accelerations do not hold
+LOOKED_AT = 200  # states of a motion at which the accelerations are checked
 MOST = 20  # steps taken over steps asked for
 
 
 class Blow(NamedTuple):
     t: float  # [s]
-    points: int  # that took part with a blow
+    points: int  # points that the blow hit
     gain: float  # [J] energy after less before
 
 

@@ -37,7 +37,7 @@ class Search:
         return len(self.names)
 
     def format(self, numbers: Sequence[int]) -> Format:
-        """Of the numbers of the bodies' kinds: that of most is the rule, others are named."""
+        """The mixed format of the bodies' kinds: the most frequent is the rule."""
         most = max(range(len(self.kinds)), key=lambda x: (numbers.count(x), x))
         rule = by_role((self.data, *self.kinds[most][1:]))
         others = tuple(
@@ -100,7 +100,7 @@ def _with(numbers: Sequence[int], k: int, i: int) -> list[int]:
 
 
 def own(kind: Parts) -> Format:
-    """What a body's operations are rounded to."""
+    """The format of one body's operations."""
     roles = dict(zip(PARTS[1:], kind[1:], strict=True))
     alone = len(set(kind[1:])) == 1
     return kind[1] if alone else by_role((roles["add"], *kind[1:]))
@@ -110,7 +110,7 @@ def lowered(
     promises: Promises, before: Cheapest, parts: Parts, chosen: Sequence[Format],
     progress: Callable[[str], None],
 ) -> Cheapest:  # fmt: skip
-    """The cheaper of two ends: from the cheapest by role, and from the longest everywhere."""
+    """The cheaper result of two searches: from the cheapest by role, and from the longest."""
     alike = [(x,) * len(PARTS) for x in chosen]
     kinds = [*alike, *([parts] if len(set(parts[1:])) > 1 else [])]
     search = Search(promises, kinds, parts[0], before.digits, progress)

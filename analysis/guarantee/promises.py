@@ -29,7 +29,7 @@ class Keeps:
     """What an assignment of formats keeps in every state, and what it costs."""
 
     chosen: Format
-    cost: int  # bits of significand of data, and that operations read and write
+    cost: int  # bits of significand in the data, and in what operations read and write
     pivots: float  # digits that are proved
     qdd: float
     why: str  # why nothing can be promised; empty where something is
@@ -41,7 +41,7 @@ class Keeps:
 
     @property
     def digits(self) -> float:
-        """The fewer of the two."""
+        """Digits proved of both the pivots and qdd."""
         return min(self.pivots, self.qdd)
 
     def as_dict(self) -> dict[str, Any]:
@@ -51,13 +51,13 @@ class Keeps:
 
 @dataclass(frozen=True)
 class OfBody:
-    """What operations of one body are rounded to, and what would be lost a step below."""
+    """The format of one body's operations, and the digits that the next cheaper one keeps."""
 
     body: str
     format: str
     bits: int
     cheaper: str  # the next cheaper format, for this body alone; empty where there is none
-    digits: float  # that would be kept then, fewer than asked
+    digits: float  # that ``cheaper`` would keep: fewer than asked
 
     def as_dict(self) -> dict[str, Any]:
         return {"format": self.format, "bits": self.bits, "cheaper": self.cheaper or None,
@@ -66,7 +66,7 @@ class OfBody:
 
 @dataclass(frozen=True)
 class Cheapest:
-    """The answer, beside each format alone, and how many assignments were looked at."""
+    """The cheapest assignment, each format alone, and how many assignments were tried."""
 
     digits: float  # asked
     order: str
@@ -118,7 +118,7 @@ class Work:
         n = len(tape.inputs.names)
 
         def counted(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
-            """By body; what is no body's stands last."""
+            """Operations by body; those that belong to no body stand last."""
             return np.bincount(body[live & mask] % (n + 1), minlength=n + 1)
 
         add, mul, div = (counted(~inside & np.isin(op, kind)) for kind in ((ADD, SUB), MUL, DIV))
@@ -131,13 +131,13 @@ class Work:
         return int(self.each[k] @ [bits_of(part) for part in parts[1:]])
 
     def cost(self, parts: Sequence[Format]) -> int:
-        """Bits of all, data included, with the same formats everywhere."""
+        """Bits of data and operations in all, with the same formats in every body."""
         total = self.each.sum(axis=0) @ [bits_of(part) for part in parts[1:]]
         return self.data * bits_of(parts[0]) + int(total)
 
 
 def bits_of(each: Format) -> int:
-    """Of its significand, the leading one counted."""
+    """Bits of a format's significand, the leading one included."""
     return math.ceil(-math.log2(each.unit))
 
 

@@ -23,7 +23,7 @@ MOST = 40  # states that are run one by one
 
 
 def errors(order: Order, system: System, entries: Entries, chosen: Format) -> tuple[float, Floats]:
-    """The energy's root of the error of qdd in one state, and the error of each entry (N,).
+    """sqrt(e* Mass e) of the error e of qdd in one state, and the error of each entry (N,).
 
     ``entries`` are rounded to the format, and the same data are solved in twice float64's digits.
     Infinite where qdd is not a number.
@@ -41,7 +41,7 @@ def errors(order: Order, system: System, entries: Entries, chosen: Format) -> tu
 
 
 def energy(system: System, entries: Entries, qdd: Floats) -> float:
-    """sqrt(qdd* Mass qdd), body by body: of what qdd moves, without frames' accelerations."""
+    """sqrt(qdd* Mass qdd), summed body by body, without bias accelerations."""
     tree = system.tree
     moved, total = np.zeros((tree.n, 6)), 0.0
     for level in tree.levels:
@@ -58,10 +58,10 @@ def energy(system: System, entries: Entries, qdd: Floats) -> float:
 
 @dataclass(frozen=True)
 class Promise:
-    """What is promised of qdd in one format, beside what was seen in some states."""
+    """The bound of qdd in one format, beside the largest errors seen in some states."""
 
     bound: Accelerations
-    energy: float  # the largest root of an error's energy that was seen
+    energy: float  # the largest sqrt(e* Mass e) of an error e that was seen
     joint: Floats  # (N,) the largest errors of entries that were seen [rad/s^2, m/s^2]
     states: int
     names: tuple[str, ...]  # (N,) bodies

@@ -12,10 +12,10 @@ from functools import cached_property
 from pivotree.kkt.matrix.blocks import KINDS, LAM, Block, Structure
 from pivotree.kkt.program.program import Instruction, Place, Program, Ref
 
-THROUGH = ("mirror", "forward", "same", "factor")  # names are those of what they take
+THROUGH = ("mirror", "forward", "same", "factor")  # named as their operand
 ALWAYS = ("along", "across", "basis")  # of S alone: named even where they are used once
 ASKED = ("qdd", "lam")  # unknowns that a listing finds
-FORE, BACK, BETWEEN, AFTER = 0, 1, 2, 3  # passes: there, back, what moves (4), and columns' two
+FORE, BACK, BETWEEN, AFTER = 0, 1, 2, 3  # passes: forward, back, columns' right sides, their two
 MOVES = ("brought", "rate", "velocity", "moves", "own", "shifted", "change")
 # of one body, or of one loop
 ONE = (("pdd",), ("qdd",), ("f",), ("fJ",), ("fC",), ("lam",), ("pdd", "f"), ("fJ", "qdd"))

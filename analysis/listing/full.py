@@ -29,7 +29,7 @@ def in_full(lines: list[Line]) -> list[Line]:
 
 
 def _helpers(lines: list[Line]) -> dict[Family, Line]:
-    """Quantities of one body, made from its own or its parent's, but unknowns and recursions."""
+    """Lines to be put in where they are read: of one body, no unknown, and not recursive."""
     made: dict[Family, Line] = {}
     for line in lines:
         own = line.index == (Index("k"),) and not line.over

@@ -139,6 +139,6 @@ def _forest(structure: Structure, parents: tuple[int, ...], mixed: bool) -> Stru
 
 
 def _length(telling: Telling) -> int:
-    """Lines and terms."""
+    """How many lines and terms there are."""
     lines = [line for loop in telling.loops for case in loop.cases for line in case.lines]
     return len(lines) + sum(len(line.expression.terms) for line in lines)

@@ -53,7 +53,7 @@ class Listing:
     telling: Telling  # what the lines were folded from, and where they hold
     loops: tuple[Loop, ...]
     names: Names
-    terms: dict[str, NDArray]  # of efforts, that derivatives meet: stiffness, damping (N,)
+    terms: dict[str, NDArray]  # stiffness and damping of joints (N,), for derivatives
 
     @property
     def holds_on(self) -> str:
@@ -67,7 +67,7 @@ class Listing:
 
     @cached_property
     def outputs(self) -> dict[str, list[tuple[str, bool]]]:
-        """What holds derivatives by q, qd and tau: identifiers, and whether of one index alone."""
+        """Identifiers of the derivatives by q, qd and tau; True for those with one index alone."""
         values = self.telling.values
         families: dict[str, dict[Family, bool]] = {by: {} for by in BY}
         for ref in (ref for found in values.program.columns for ref in found.values()):

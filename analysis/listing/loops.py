@@ -204,7 +204,7 @@ def courses_of(values: Values, tree: Tree, apart: bool = False) -> list[Course]:
 
 
 def _between(members: list[Member], tree: Tree) -> list[Course]:
-    """From the base to the tips: what moves equation (4)."""
+    """The loop from base to tips that makes the columns' right-hand sides, dr - dK x."""
     if not members:
         return []
     steps = ((k, [m for m in members if m.index[0] == k]) for k in tree.order[::-1])
@@ -285,7 +285,7 @@ def lines_of(
 
 
 def _awkward(folder: Folder, lines: list[Line]) -> int:
-    """How far from a textbook's: tables of indices, and conditions on two letters."""
+    """How unlike a textbook's lines these are: by tables of indices, and tests on two letters."""
     total = 0
     for line in lines:
         total += 3 * folder.tables(line.over)

@@ -21,7 +21,7 @@ class Member(NamedTuple):
     value: int
     family: Family
     index: tuple[int, ...]  # type: ignore[assignment]
-    event: tuple[int, int]  # the pass, base pivot; the pivot is -1 before all
+    event: tuple[int, int]  # the pass and the base pivot; -1 before all pivots
     sign: int  # the family's: the value is sign times what is listed
     turned: bool = False  # what is listed is the transposed value
 

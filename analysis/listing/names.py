@@ -29,7 +29,7 @@ class Symbol(NamedTuple):
     turned: bool = False
     reverse: bool = False
     inverse: bool = False
-    by: str = ""  # of a right-hand side more: what its column is by
+    by: str = ""  # of a column: q, qd or tau
     by_latex: str = ""
 
 
@@ -301,7 +301,7 @@ class Names:
             taken.add(symbol.python)
 
     def _column(self, family: Family, taken: set[str]) -> Symbol:
-        """Of one right-hand side more: what it stands for has a name already."""
+        """The symbol of a column: that of the same quantity in the elimination, if it has one."""
         by, like = column_of(family), base_of(family)
         symbol = None if like is None else self.symbols.get(like)
         if family[0] == "change" and family[1][0] == "pdd":
@@ -317,7 +317,7 @@ class Names:
 
     @property
     def columns(self) -> dict[str, Symbol]:
-        """What the columns of derivatives are by."""
+        """Symbols of the variables that columns are derivatives by."""
         return {"q": S("q", "q", "q"), "qd": self.table["qd"], "tau": self.table["tau"]}
 
     def role(self, family: Family, lines: list[Line], roles: set[str | None]) -> str | None:

@@ -106,7 +106,7 @@ class Style:
         return text + self.subscript(index)
 
     def column(self, symbol: Symbol, index: tuple[Index, ...]) -> str:
-        """What a right-hand side more is by: [q_j]."""
+        """The variable that a column is a derivative by: [q_j]."""
         return f"[{symbol.by}{self.subscript(index[-1:])}]" if symbol.by else ""
 
     def leaf(self, leaf: Leaf) -> tuple[str, int]:

@@ -130,7 +130,7 @@ def tables_used(listing: Listing) -> list[str]:
 
 
 def _tested(when: Condition | None, used: dict[str, None]) -> None:
-    """A condition that speaks of the bodies of a loop."""
+    """Note the set ``tied`` where a condition tests the bodies of a loop."""
     if when is not None and any(name in TIED for name, _ in when.tests):
         used["tied"] = None
 

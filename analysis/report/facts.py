@@ -1,4 +1,4 @@
-"""What page and sheet say alike: tables as rows of text, and the notes below them."""
+"""Parts that the page and the sheet share: tables as rows of text, and the notes below them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DATA = "data alone"
 
 
 def digits_rows(report: Report, formats: list[str]) -> list[list[str]]:
-    """A line an order: name, then four quantiles for each format; last what the data leave."""
+    """A line an order, four quantiles for each format; the last line is for rounded data alone."""
     rows = []
     for order in report.orders:
         cells = [report.cell(order, name) for name in formats]

@@ -14,12 +14,12 @@ from .notebook import Notebook
 
 QUANTILES = {"worst": 0.0, "1 %": 0.01, "10 %": 0.1, "median": 0.5}
 CONFIDENCE = 0.95
-Quantiles = dict[str, float]  # by the keys of QUANTILES: digits that all but so many states keep
+Quantiles = dict[str, float]  # key of QUANTILES -> digits that all states but that share keep
 
 
 @dataclass(frozen=True)
 class Joint:
-    """How one degree of freedom fares, its error relative to the largest acceleration."""
+    """Digits of one degree of freedom, its error relative to the largest acceleration."""
 
     name: str  # joint, with [i] where it has several degrees of freedom
     body: str
@@ -127,7 +127,7 @@ class Report:
 
     @property
     def focus(self) -> str:
-        """The format that joints are shown in: float32, else the longest that loses digits."""
+        """The format that joints are shown in: float32, or the longest where it is not asked."""
         if "float32" in self.formats:
             return "float32"
         return self.by_cost[-1]

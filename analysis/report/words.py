@@ -9,9 +9,9 @@ from pivotree import orderings
 from .summary import Report
 
 ALIKE = 0.3  # digits by which orders may differ and still be called alike
-NOTHING = 0.05  # digits that are written 0.0
-FEW = 3  # failures that are told one by one
-NAMES = 4  # orders of many that are told by name
+NOTHING = 0.05  # medians below so many digits count as none: they are written 0.0
+FEW = 3  # pairs of order and format whose failures are told one by one
+NAMES = 4  # orders that a sentence names; of more it gives the number
 SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 TOLD = 0.05  # share of states in which a joint must lead to be named
 
@@ -19,7 +19,7 @@ TOLD = 0.05  # share of states in which a joint must lead to be named
 def verdict(report: Report) -> tuple[str, ...]:
     """Sentences, the most useful first."""
     sentences = [_cheapest(report)]
-    # longest format first: from what nothing loses to what everything does
+    # the longest format, which loses least, comes first
     hopeless = [name for name in reversed(report.by_cost) if _hopeless(report, name)]
     sentences += [_format(report, n) for n in reversed(report.by_cost) if n not in hopeless]
     if hopeless:
@@ -115,7 +115,7 @@ def _format(report: Report, name: str) -> str:
 
 
 def _hopeless(report: Report, name: str) -> bool:
-    """Answers that keep nothing; formats that give none are told with the reason."""
+    """Whether all orders have a median below NOTHING, and some an answer in some state."""
     cells = [report.cell(order, name) for order in report.orders]
     answered = any(cell.failed < report.states for cell in cells)
     return answered and all(cell.digits["median"] < NOTHING for cell in cells)
@@ -141,7 +141,7 @@ def _fields(report: Report) -> list[str]:
 
 
 def _data(report: Report) -> list[str]:
-    """What no order can mend: the robot's data, rounded."""
+    """Digits of the true answer that rounding the robot's data leaves, whatever the order."""
     left: dict[str, list[str]] = {}
     for name in reversed(report.by_cost):
         if report.data[name]["worst"] < report.wanted:
@@ -202,7 +202,7 @@ def _failures(report: Report) -> list[str]:
 
 
 def _marked(report: Report) -> list[str]:
-    """Answers that say themselves that they should not be relied on, format by format."""
+    """How many answers are marked as not to be relied on, format by format."""
     parts = []
     for name in reversed(report.by_cost):
         counts = {o: cell.marked for o in report.orders if (cell := report.cell(o, name)).marked}

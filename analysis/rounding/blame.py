@@ -107,11 +107,11 @@ class _Answers:
         self.slots: list[int] = own.ravel().tolist()
         computed = np.array([pair.output(slot) for slot in self.slots]).reshape(own.shape)
         right, unrounded = (Pair(x.high[judged], x.low[judged]) for x in (exact, data))
-        #: (outputs,) the largest certified number of each one's kind; errors are relative to it
+        #: (outputs,) the largest certified qdd, or entry of the output's own matrix
         self.scale = _sizes(right)
-        #: (outputs,) computed minus certified, over that
+        #: (outputs,) computed minus certified, relative to ``scale``
         self.errors = right.differences(computed).ravel() / self.scale
-        #: (outputs,) what the rounding of the data does
+        #: (outputs,) relative errors by rounding the data alone
         self.data = np.abs(unrounded.differences(*right).ravel() / _sizes(unrounded))
 
     def find(self, output: Hashable) -> int:

@@ -58,7 +58,7 @@ class Blame:
 
     @property
     def sentence(self) -> str:
-        """What a colleague would say: the main culprit first, then how sure that is."""
+        """The main culprit in words, then how far the shares explain the error."""
         return _sentence(self)
 
 

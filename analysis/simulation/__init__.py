@@ -1,4 +1,4 @@
-"""Formulation stiffness: what an order's rounding costs whoever integrates its accelerations."""
+"""Formulation stiffness: steps that an integrator loses to the rounding of an order."""
 
 from ..states.manifold import Manifold, begun, closed
 from .cash_karp import CashKarp

@@ -16,7 +16,7 @@ from .scipy_methods import ONE_STEP as RUNGE_KUTTA
 from .scipy_methods import SCIPY, Scipy
 
 INTEGRATORS = ("cash_karp", "midpoint", *SCIPY)
-ONE_STEP = ("cash_karp", *RUNGE_KUTTA)  # that go on from a state that has been corrected
+ONE_STEP = ("cash_karp", *RUNGE_KUTTA)  # integrators that go on from corrected states
 MOST_STEPS = 10_000_000  # that are kept in memory
 STATES = ("float64", "float32")  # number types of states and clocks
 
@@ -45,7 +45,7 @@ class Integration:
     clock: str | None = None  # as the state where it is None
 
     def check(self) -> None:
-        """Raise PivotreeError, one sentence, for what cannot be."""
+        """Raise PivotreeError, one sentence, for an option that has no meaning."""
         if self.integrator not in INTEGRATORS:
             raise kkt.PivotreeError(
                 f"integrator {self.integrator!r}: is unknown; use {', '.join(INTEGRATORS)}"

@@ -1,4 +1,4 @@
-"""What an integration leaves behind: counts, steps and states, one for each start."""
+"""The record of an integration: counts, steps and states, one for each start."""
 
 from __future__ import annotations
 

@@ -70,16 +70,16 @@ class Setup:
 
 
 class Measured(NamedTuple):
-    """Errors of one state, NaN where it failed: relative to the largest joint acceleration.
+    """Errors in one state, relative to its largest joint acceleration; NaN where there is none.
 
-    Of derivatives each matrix counts by its own largest entry, and the worst of three is told.
+    Derivatives: relative to each matrix's largest entry; of the three matrices the worst counts.
     """
 
     number: int
     error: Floats  # (orders, formats) against the exact answer for the rounded data
     total: Floats  # (orders, formats) against the exact answer for the data in float64
     data: Floats  # (formats,) of the exact answer, by rounding the data alone
-    failed: NDArray[np.int8]  # (orders, formats) OK or why there is no answer
+    failed: NDArray[np.int8]  # (orders, formats) OK, or a key of WHY
     joints: NDArray[np.float32]  # (orders, formats, N) error of each joint, relative as above;
     #                              of derivatives its row in any of the matrices
     fields: Floats  # (orders, formats, fields) of qdd and of each matrix
@@ -89,7 +89,7 @@ class Measured(NamedTuple):
 
 
 def _worst(proof: Order, exact: Pair, found: NDArray) -> Floats:
-    """(k,) the errors that count of k answers."""
+    """(k,) the errors of k answers; of derivatives the worst matrix's."""
     return proof.judged(exact.largest(found))
 
 
