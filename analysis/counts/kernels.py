@@ -24,7 +24,7 @@ AT = 7
 class KernelCount:
     """Operations of an order's kernels, common subexpressions shared."""
 
-    order: str  # and the dense method that follows it
+    order: str  # its name, with that of a dense method that follows it
     counted: Mapping[int, Mapping[str, int]]  # n -> by kind
     polynomials: Mapping[str, Polynomial]  # by kind; none where they are no polynomials
     holds_from: int | None  # fitted, from this n on
@@ -46,7 +46,7 @@ class KernelCount:
 
 
 def kernel_counts(counts: Iterable[Count], family: Family) -> list[KernelCount]:
-    """Of orders that were counted on a family; CRBM followed by Cholesky's factor, too.
+    """Kernels of the orders that were counted on a family; of CRBM also with Cholesky's factor.
 
     Members whose elimination alone takes more than ``MOST`` operations are not traced.
     """
@@ -56,7 +56,7 @@ def kernel_counts(counts: Iterable[Count], family: Family) -> list[KernelCount]:
         for solver in (None, "cholesky") if count.order == "crbm" else (None,):
             try:
                 found.append(_counted(count.order, solver, family, small))
-            except PivotreeError:  # what a kernel cannot be made of has no line
+            except PivotreeError:  # an order without a kernel has no line
                 continue
     return found
 
@@ -76,7 +76,7 @@ def _counted(order: str, solver: str | None, family: Family, sizes: list[int]) -
 
 
 def kernel_rows(counts: Iterable[KernelCount], family: Family) -> list[tuple[str, ...]]:
-    """Cells as in HEAD, and those of what others print or take on the same arm."""
+    """Rows of cells as in HEAD: our kernels, then counts of others on the same arm."""
     rows: list[tuple[str, ...]] = []
     for count in counts:
         at = count.at(AT)

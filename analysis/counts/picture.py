@@ -16,7 +16,7 @@ LINKS = 16
 
 
 def picture(crbm: Count, abm: Count, *, dark: bool = False) -> Figure:
-    """Multiplications and additions together; divisions are left out, which nobody prints."""
+    """Multiplications and additions together, without divisions, which papers do not print."""
     look = theme(dark)
     pairs = (
         ("counted here: solution of (4)", crbm.polynomials, abm.polynomials, "-", "o"),

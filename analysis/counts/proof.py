@@ -36,10 +36,10 @@ ROOM = 3  # segments in a row, or differences in a row, that must be the same
 
 @dataclass(frozen=True)
 class Repetition:
-    """How a count is known for all n."""
+    """Whether, and from which n on, a count is proved to be a polynomial."""
 
     kind: str  # "repeats", "grows", or "" where there is none
-    degree: int = 0  # that it allows
+    degree: int = 0  # of the polynomial, at most
     start: int | None = None  # for all n from here on
     segment: tuple[int, ...] | None = None  # operations of the segment that repeats
     why_not: str = ""
@@ -50,7 +50,7 @@ class Repetition:
 
 
 def prove(family: Family, counted: Mapping[int, Counted]) -> Repetition:
-    """What the programs of increasing n show; the largest ones are looked at."""
+    """The proof that the programs of increasing n give; it reads the largest ones."""
     sizes = sorted(counted)
     if family.chain:
         repeated = _repeats(counted[sizes[-2]], counted[sizes[-1]])
@@ -150,7 +150,7 @@ class _Described:
 
 
 def _repeats(fewer: Counted, more: Counted) -> Repetition | None:
-    """Where each link inserts the same segment; None where that is not seen."""
+    """The proof that each link inserts the same segment; None where it does not."""
     if fewer.tail.any():
         return None
     first, second = (_run(_Described(counted).segments()) for counted in (fewer, more))

@@ -22,7 +22,7 @@ CHAIN, DOUBLING = 9, 6  # members of a family that are counted
 SEARCHES = (
     "minimum_degree",
     "random",
-)  # orders found by a search or drawn: none says how they go on
+)  # orders searched or drawn anew for every n: nothing is proved of them
 MOST_WORK = 5_000_000  # dense operations of a program that is still counted
 Four = tuple[int, ...]  # multiplications, additions, divisions, square roots
 
@@ -47,7 +47,7 @@ class Count:
     holds_from: int | None  # the polynomials are right from this n on
     proof: Repetition  # or why there is none
     counted: Mapping[int, Four]  # n -> operations, for the n that were counted
-    powers: PowerLaw | None = None  # for n = 2^h - 1, where there is no polynomial
+    powers: PowerLaw | None = None  # for n = 2^h - 1, if there is no polynomial
     why: str = ""
 
     @property
@@ -149,7 +149,7 @@ def _work(order: Callable[..., Any], system: kkt.System) -> int:
 
 
 def table(orders: Iterable[str], families: Iterable[str]) -> list[Count | str]:
-    """Of every order on every family; a text where the order is refused on such robots.
+    """The count of every order on every family, or a text why the order is refused there.
 
     >>> from pivotree.analysis.counts import table
     >>> [row.mul.text() for row in table(["abm", "lagrange"], ["planar"])]

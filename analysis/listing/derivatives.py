@@ -1,4 +1,4 @@
-"""The block program of an order with the derivatives of its qdd, for who reads it as formulas."""
+"""The block program of an order followed by the derivatives of its qdd, to be listed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pivotree.kkt.program.columns import Columns
 from pivotree.kkt.program.derivatives import Motion, Moved
 from pivotree.kkt.program.program import Program, Ref
 
-BY = ("q", "qd", "tau")  # what the columns are by
+BY = ("q", "qd", "tau")  # columns are derivatives by these
 
 
 def terms_of(system: System) -> dict[str, NDArray]:
@@ -39,10 +39,10 @@ def terms_of(system: System) -> dict[str, NDArray]:
 
 
 def with_derivatives(program: Program, structure: Structure, terms: Collection[str]) -> Program:
-    """The program that goes on with the columns of every joint, by q, by qd and by tau.
+    """The program, followed by the columns of every joint: derivatives by q, by qd and by tau.
 
-    The engine's (:mod:`kkt.tape.derivatives`), but for the inverse by tau: it is written as all
-    the others are, where the engine finds one triangle and mirrors it.
+    They are the engine's (:mod:`kkt.tape.derivatives`), but that all of M^-1, the derivative by
+    tau, is computed, where the engine finds one triangle and mirrors it.
     """
     if structure.ties:
         raise OrderError(

@@ -1,4 +1,4 @@
-"""What is known of families and their indices without a program: columns, signs, bodies."""
+"""Facts about families and indices that need no program: columns, signs, bodies."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .nodes import Family, Leaf, Node, Sum, Term
 
 
 def column_of(family: Family) -> str:
-    """What a column is by: q, qd or tau; nothing where it is none."""
+    """The variable that a column is a derivative by, q, qd or tau; "" for other families."""
     kinds = family[1]
     return kinds[-1] if isinstance(kinds, tuple) and kinds and kinds[-1] in BY else ""
 
 
 def base_of(family: Family) -> Family | None:
-    """The family of what a column stands for; None for what is no column."""
+    """The family of the same quantity in the elimination itself; None for what is no column."""
     if family == ("input", "one"):
         return ("input", "tau")
     if not column_of(family):

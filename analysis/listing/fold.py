@@ -76,7 +76,7 @@ class Folder:
         return Sum(tuple(terms), sums[0].kind)
 
     def _in_order(self, groups: dict, sums: Sequence[Sum]) -> list[tuple]:
-        """Groups in the order of the longest sums, those that others have slipped in behind."""
+        """Groups in the order of the longest sum; groups that it lacks come last."""
         longest = max(sums, key=lambda one: len({key for key, _ in _keys(one)}))
         order = list(dict.fromkeys(key for key, _ in _keys(longest)))
         return [*order, *(key for key in groups if key not in order)]

@@ -16,7 +16,7 @@ PARENT = Condition((("has a parent", ("k",)),))
 
 
 def in_full(lines: list[Line]) -> list[Line]:
-    """Lines of what other steps read, with everything else put in; none where nothing can be."""
+    """All lines but those that are put into others; none where nothing can be put in."""
     helpers = _helpers(lines)
     kept = [line for line in lines if line.family not in helpers]
     if not helpers or not kept:

@@ -6,7 +6,7 @@ from .script import Script
 
 
 def helpers(script: Script, given: list[str]) -> str:
-    """Those that a listing's lines call."""
+    """The text of the functions that a script's lines call."""
     text = ""
     if script.functions & {"along", "across", "basis"}:
         text += SPLIT

@@ -31,7 +31,7 @@ from .unroll import FoldingError
 from .values import Values
 
 ENDS = ("tip to base", "base to tip")
-MAX_UPDATES = 60_000  # pairs of blocks that are updated: what is read as formulas in seconds
+MAX_UPDATES = 60_000  # pairs of blocks that are updated; so many take seconds to be listed
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ class Listing:
         return self._poly_dim(rows, line.index), self._poly_dim(columns, line.index)
 
     def cost(self, line: Line) -> Cost:
-        """Of one value of a line, in its first case; terms under a condition are counted."""
+        """Cost of one value of a line, in its first case; conditional terms are counted."""
         several = [self.coster.cost(expression) for expression, _ in cases(line)]
         cost = several[0]  # the last body of a kind, such as a root, has a case of its own
         return cost.plus(self._pivot_cost(line.family, self.shape(line)[0]))
@@ -230,7 +230,7 @@ class Listing:
 
     @cached_property
     def total(self) -> Cost:
-        """Of all values, in numbers."""
+        """Cost of all values of this model, in numbers."""
         program = self.values.program
 
         def size(kind: str, index: tuple) -> int:
@@ -332,7 +332,7 @@ def of(
 
 
 def _with_armature_everywhere(structure: Structure) -> Structure:
-    """One line for all joints, where some have armature: the others' is zero."""
+    """The structure with armature on all joints if any has it, so that one line tells all."""
     if structure.armature is None:
         return structure
     return replace(structure, armature=structure.dof > 0)

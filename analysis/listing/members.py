@@ -57,7 +57,7 @@ class Members(Choice):
         )
 
     def _pushed(self) -> set[tuple]:
-        """Kinds of entries that one pivot makes whole: told where it makes them."""
+        """Labels of entries that one pivot makes whole: they are listed at that pivot."""
         kinds: dict[tuple, bool] = {}
         for value in self.names:
             place = self.place[value]
@@ -69,7 +69,7 @@ class Members(Choice):
         return {label for label, one in kinds.items() if one}
 
     def _single(self, value: int) -> bool:
-        """Not a sum of what several pivots make."""
+        """Whether one pivot makes an entry: it is no sum over several."""
         source = self.made[self._source(value)]
         pivot = self.place[source.out].pivot
         return source.op != "add" or all(
@@ -77,7 +77,7 @@ class Members(Choice):
         )
 
     def _turned(self, value: int) -> bool:
-        """Entries between blocks of one kind are told from the one that is eliminated first."""
+        """Whether an entry is listed transposed: of two alike blocks the earlier comes first."""
         place = self.place[value]
         if place.label != "entry" or len(place.blocks) != 2 or place.blocks[1] < 0:
             return False

@@ -1,4 +1,4 @@
-"""What values are called: a table from what a value is to its symbol, one for each notation."""
+"""Symbols of values: a table from roles, such as "articulated", to symbols for each notation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .values import Values
 class Symbol(NamedTuple):
     """How a family is written.
 
-    text, latex    without the index; ``{}`` in them is where the index goes
+    text, latex    without the index
     python         an identifier
     turned         the symbol stands for the transposed value
     reverse        the index is written last letter first
@@ -34,7 +34,7 @@ class Symbol(NamedTuple):
 
 
 S = Symbol
-# What a value is -> symbol.  Roles are found by ``role_of``.
+# Role -> symbol; ``Names.role`` finds the role of a family.
 ASCHER = {
     "M": S("M", "M", "M", "spatial inertia"),
     "H": S("H", "H", "H", "joint axes, S^T"),
@@ -208,7 +208,7 @@ ROLES = {  # (label, kinds) -> role
     ("own", ("fJ", "fJ")): "SJJ",
     ("entry", ("fJ", "fJ")): "SJJ other",
     ("entry", ("fJ", "rhs")): "SJ right",
-    # what moves equation (4), for derivatives
+    # of the right-hand sides dr - dK x of derivatives
     ("brought", ("pdd",)): "carried",
     ("rate", ("pdd",)): "rate",
     ("velocity", ("pdd",)): "velocity",

@@ -51,10 +51,10 @@ class Term(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """A sum, a stack or a list of terms."""
+    """A sum of terms, or the parts or the ordered list that an operation is made of."""
 
     terms: tuple[Term, ...]
-    kind: str = "sum"  # "stack": one above another; "square": upper triangle; "list"
+    kind: str = "sum"  # "parts": of a stack, square or rotation; "list": ordered
 
 
 def children(node: Any) -> tuple:

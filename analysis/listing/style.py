@@ -257,7 +257,7 @@ class Style:
         return f" [{text}]"
 
     def implied(self, term: Term) -> bool:
-        """A term with the parent of k is absent where there is none: that is said once."""
+        """Whether a term's condition only asks for the parent in it: the notes say that once."""
         return term.when == Condition((("has a parent", ("k",)),)) and any(
             i == Index("k", "parent") for i in _indices(term.node)
         )

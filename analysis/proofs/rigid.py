@@ -35,7 +35,7 @@ FIELD = QQ.frac_field(*LETTERS)
 
 
 def made(of: Callable[[str], Any]) -> dict[str, Any]:
-    """Everything that statements speak of, entry by entry: "a_2:[1]", "Phi_34:[1,1]" and so on."""
+    """All entries that statements name: "a_2:[1]", "Phi_34:[1,1]" and so on."""
     zero = of("m_1") * 0
     one = zero + 1
 
