@@ -36,7 +36,7 @@ class Rows:
     """A system without its contacts, and their rows beside it."""
 
     bare: System  # closed loops are still in it
-    contacts: tuple[Any, ...]  # of the system's closures, those of points
+    contacts: tuple[Any, ...]  # closures of the system that are points
     tape: Any
     format: str
 

@@ -17,7 +17,7 @@ from .scipy_methods import SCIPY, Scipy
 
 INTEGRATORS = ("cash_karp", "midpoint", *SCIPY)
 ONE_STEP = ("cash_karp", *RUNGE_KUTTA)  # integrators that go on from corrected states
-MOST_STEPS = 10_000_000  # that are kept in memory
+MOST_STEPS = 10_000_000  # steps whose record fits into memory
 STATES = ("float64", "float32")  # number types of states and clocks
 
 

@@ -119,9 +119,9 @@ class Motion:
     def doubt(self, y: NDArray, *wrench: NDArray) -> str | None:
         """At how many of some states (m, nx + N) the accelerations do not hold, and why; or None.
 
-        ``wrench`` (m, n, 6) where the kernel takes one; the rule is that of
-        :mod:`kkt.tape.trust`.  A kernel is made for it: the motion itself runs through
-        answers that do not hold, and what they cost is told by counts and energy.
+        ``wrench`` (m, n, 6) is given where the kernel takes one; the rule is that of
+        :mod:`kkt.tape.trust`.  A kernel of its own checks it: the motion does not stop at
+        answers that do not hold; step counts and energy show what these cost.
         """
         sound = np.isfinite(y).all(1)
         y, given = y[sound], [w[sound] for w in wrench]

@@ -22,8 +22,8 @@ from .record import Floats, Record
 
 USUAL = Integration()
 LEFT = ("loop_gap", "loop_rate")  # largest along a run [rad or m, per s]
-MOST_RUNS = 100_000  # that are kept in memory
-ENERGIES = 200  # states at which the energy and the accelerations are looked at
+MOST_RUNS = 100_000  # runs whose records fit into memory
+ENERGIES = 200  # states of a run at which energy and accelerations are checked
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class Simulation:
     operations: int  # of one evaluation
     records: tuple[Record, ...]
     wall: float  # [s] that it took
-    drift: float | None  # largest change of the energy less the work, over its scale
+    drift: float | None  # largest change of energy less work, over the largest kinetic
     doubt: str | None = None  # where accelerations of the first run do not hold, and why
     left: tuple[float, float] | None = None  # of loops: largest gap [rad, m] and rate of it [/s]
-    kept: bool = True  # False where the start does not keep its loops, so that nothing does
+    kept: bool = True  # False where the start breaks its loops, and the motion goes on so
 
     def __repr__(self) -> str:
         """One line; the states of a run are in its records."""
@@ -173,7 +173,7 @@ def starts(y: Floats, runs: int, seed: int, format: str) -> Floats:
 
 
 def some(record: Record) -> Floats:
-    """States along a run, as many as are looked at."""
+    """ENERGIES states of a run, evenly among its steps, or all if they are fewer."""
     chosen = np.unique(np.linspace(0, len(record.t) - 1, ENERGIES).round().astype(int))
     return record.y[chosen]
 
@@ -188,9 +188,9 @@ def left(motion: Motion, record: Record) -> tuple[float, float] | None:
 
 
 def drift(motion: Motion, record: Record) -> float | None:
-    """Largest change of energy less work, over the largest kinetic energy or energy at the start.
+    """Largest change of energy less work along a run, over the run's largest kinetic energy.
 
-    What damping takes is work too.  None where the efforts' work is not known, or that of rows
+    Damping does work, too.  None where the work of the efforts is not known, or that of rows
     which yield or are not kept.
     """
     if motion.manifold is not None and (motion.manifold.yields or not motion.manifold.kept):
@@ -209,7 +209,7 @@ def drift(motion: Motion, record: Record) -> float | None:
 
 
 def require_runs(runs: int) -> None:
-    """Raise PivotreeError for a number of runs that cannot be."""
+    """Raise PivotreeError for less than one run, or more than MOST_RUNS."""
     if runs < 1:
         raise kkt.PivotreeError(f"option --runs: is {runs}; give 1 or more")
     if runs > MOST_RUNS:

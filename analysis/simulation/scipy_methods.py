@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .record import Record
 
-ONE_STEP = ("RK45", "DOP853", "Radau")  # that take up a state which was corrected after a step
+ONE_STEP = ("RK45", "DOP853", "Radau")  # methods that go on from a corrected state
 SCIPY = ("RK45", "DOP853", "Radau", "BDF", "LSODA")
 """Integrators of ``scipy.integrate.solve_ivp`` that ``simulate`` runs, by their names there.
 

@@ -29,9 +29,9 @@ from pivotree.kkt.tape.inputs import pivot_rows
 from pivotree.kkt.tape.run import first_bad
 from pivotree.kkt.tape.tape import Tape
 
-KEPT = 2_000_000  # slots and operations of tapes that are kept for states to come
+KEPT = 2_000_000  # slots and operations of the tapes that are kept for later states
 NO_NUMBER = "qdd: overflow or not a number"
-FIELDS = {"qdd": ("qdd",), "derivatives": ("qdd", "dq", "dqd", "dtau")}  # of a quantity
+FIELDS = {"qdd": ("qdd",), "derivatives": ("qdd", "dq", "dqd", "dtau")}  # of each quantity
 Floats = NDArray[np.float64]
 Rows = tuple[tuple[int, tuple[int, ...]], ...]  # bodies, and rows of S that split their forces
 
@@ -72,7 +72,7 @@ class Truth(NamedTuple):
 
     pair: Pair  # (m, N)
     whole: NDArray[np.bool_]  # (m,) the data do not overflow the format
-    known: NDArray[np.bool_]  # (m,) it was asked for, and there is one
+    known: NDArray[np.bool_]  # (m,) the answer was asked for, and there is one
 
     def errors(self, here: NDArray[np.int64], qdd: NDArray) -> Floats:
         """(k,) errors of answers (k, N) in the states that are named ``here`` (k,)."""
@@ -80,7 +80,7 @@ class Truth(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """Of an order in a format, in k states."""
+    """Answers of an order in a format, in k states."""
 
     found: NDArray  # (k, N), or (k, 4, N N) of derivatives
     pivots: NDArray  # (k, P)
@@ -93,9 +93,9 @@ class Order:
     """A traced order, with the slots that every run writes and reads, found once."""
 
     def __init__(self, tape: Tape, system: System, quantity: str = "qdd") -> None:
-        """Raises what :func:`kkt.derivatives` does of an order or a robot that has none."""
+        """Raises what :func:`kkt.derivatives` raises where there are no derivatives."""
         self.quantity, self.operations = quantity, tape.flops
-        self.others: dict[Rows, Order] = {}  # of the same order, where joints have turned
+        self.others: dict[Rows, Order] = {}  # tapes of the same order where joints have turned
         self.beside: tuple[str, ...] = ()  # names of inputs that are not in (4)
         matrices = []
         if quantity == "derivatives":
@@ -126,7 +126,7 @@ class Order:
 
     @cached_property
     def costs(self) -> dict[str, int]:
-        """What it costs on this pattern, whatever the numbers."""
+        """Operations, fill and height on this pattern of zeros, whatever the numbers."""
         factor = self.tape.program.symbolic
         assert factor is not None
         return {
@@ -185,11 +185,11 @@ class Order:
         return Order(trace(system, orderings.get(name)), system, self.quantity)
 
     def judged(self, errors: Floats) -> Floats:
-        """(...,) the error that counts of those of the fields (..., 4): of the matrices' worst."""
+        """(...,) the error that counts: qdd's, or of fields (..., 4) the worst matrix's."""
         return errors if self.quantity == "qdd" else errors[..., 1:].max(axis=-1)
 
     def found(self, chosen: Format, values: NDArray, *wanted: NDArray[np.int64]) -> list[NDArray]:
-        """(k, w) what stands in signed slots (w,), for each array of them, in k states.
+        """(k, w) the numbers in signed slots (w,) in k states, for each array of slots.
 
         ``values`` (k, p) are theirs, rounded to the format already.
         """
