@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 __all__ = ["Descent", "descend", "equation", "operator", "preconditioner", "solve"]
 
 Apply = Callable[[NDArray], NDArray]
-PER_UNKNOWN = 40  # iterations, at most, where they are not told
+PER_UNKNOWN = 40  # iterations at most, unless ``most`` says how many
 
 
 @dataclass(frozen=True)
 class Descent:
-    """What an iteration went through.
+    """The last iterate of conjugate gradients, and the residuals on the way.
 
     >>> from pivotree.analysis import gradients
     >>> found = gradients.solve(pt.build(pt.chain(3)), format="exact")

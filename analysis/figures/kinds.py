@@ -48,7 +48,7 @@ from .trees import trees
 from .typeset import typeset
 
 USUAL = ("crbm", "abm", "virtual_work", "divide_and_conquer")  # where several orders are compared
-HEAVY = 60_000_000  # operations with dense blocks, more than which a figure does not trace
+HEAVY = 60_000_000  # operations with dense blocks; figures trace no more
 _TWO = ("crbm", "abm")
 Progress = Callable[[str], None]
 
@@ -124,7 +124,7 @@ class Request:
         return self.once(("tape", name), lambda: kkt.trace(self.system, orderings.get(name)))
 
     def affordable(self, usual: tuple[str, ...] = USUAL) -> tuple[str, ...]:
-        """The orders asked for, else of the usual ones those within reach, that give an answer.
+        """Orders that give an answer: of those asked for, or of the usual ones up to HEAVY.
 
         Orders that this robot rules out are left out of the figure; where it rules out all, what
         the first of them raises is raised.

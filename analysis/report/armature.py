@@ -53,7 +53,7 @@ class LeastArmature:
     format: str
     wanted: float  # digits that the worst state is to keep
     states: int
-    before: float  # digits that the worst state keeps without
+    before: float  # digits that the worst state keeps without added armature
     uniform: float | None  # least share of its own inertia for all joints; None: none suffices
     uniform_cost: float  # largest relative change of qdd with it, over the states
     joints: tuple[Joint, ...]
@@ -117,7 +117,7 @@ def least_armature(
 
 
 def _least(holds: Callable[[float], bool], most: float = MOST) -> float | None:
-    """The least number up to ``most`` for which it holds, by bisection of its logarithm."""
+    """The least x up to ``most`` with ``holds(x)``, by bisection of log x; None if none."""
     if not holds(most):
         return None
     low, high = np.log10(LEAST), np.log10(most)
@@ -191,7 +191,7 @@ class _Bench:
         return float(max(0.0, -np.log10(max(worst, self.format.unit))))
 
     def lowered(self, added: Floats, j: int, digits: float) -> float:
-        """The least entry j with which, the others staying, the digits are kept."""
+        """The least armature of freedom j that keeps the digits, the others being as they are."""
 
         def holds(x: float) -> bool:
             tried = added.copy()

@@ -24,12 +24,12 @@ class Prepared(NamedTuple):
     model: Model
     system: System
     ranges: Ranges | None  # None where the state is the model's own
-    orders: dict[str, Order | str]  # or why the model rules it out; none where none is asked
+    orders: dict[str, Order | str]  # or why the model rules it out; {} if none is asked
     motions: dict[tuple[str, str], Motion | str]  # kernels by order and format, as they are made
 
     @property
     def proof(self) -> Order:
-        """Of the reference: leaf to root."""
+        """The order of the reference: abm, leaf to root."""
         proof = self.orders["abm"]
         assert isinstance(proof, Order)
         return proof

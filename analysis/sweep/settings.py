@@ -58,20 +58,20 @@ class Settings:
 
     @property
     def runs(self) -> bool:
-        """Something is measured that takes an elimination in numbers."""
+        """Whether some column needs an elimination in numbers."""
         wanted = {"error", "digits", "backward_error", "marked", *DERIVED}
         wanted |= {"failed_at"} if self.simulate is None else set()
         return bool(wanted & set(self.measures))
 
     @property
     def eliminates(self) -> bool:
-        """Something is measured that an elimination has."""
+        """Whether some column is about an elimination: its counts or its numbers."""
         wanted = ELIMINATED.keys() | DERIVED.keys()
         return self.simulate is None or bool(wanted & set(self.measures))
 
     @property
     def together(self) -> bool:
-        """Many states can be measured at a time: none needs balls, derivatives or kappa."""
+        """Whether many states are measured at a time: no balls, derivatives or kappa are asked."""
         alone = {"kappa", "kappa_inertia"} & set(self.measures) or self.quantity != "qdd"
         return self.random and self.reference == REFERENCES[0] and not alone
 

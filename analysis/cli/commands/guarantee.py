@@ -229,7 +229,7 @@ def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
 
 
 def _worst(row: Any) -> str:
-    """The body with the worst bound; empty where there is none."""
+    """The body whose own rounding decides the bound; empty where there is none."""
     return "" if row.bound.worst is None else str(row.bound.worst)
 
 
