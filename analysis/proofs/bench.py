@@ -26,7 +26,6 @@ from ..algebra.reading import Reading
 from .fields import Field
 
 INSTANCES = 2  # of random blocks, on which every claim is evaluated exactly
-PLAIN = {"M": (6, 6), "a": (6, 1), "b": (6, 1)}
 
 
 class Bench:

@@ -37,10 +37,7 @@ def played(emitter: Emitter, values: list[Any]) -> Callable[[int], Any]:
     slots = [zero, zero + 1, *values]
     for ops, first, second in zip(emitter.op, emitter.a, emitter.b, strict=True):
         for op, i, j in zip(ops.tolist(), first.tolist(), second.tolist(), strict=True):
-            a, b = slots[i], slots[j]
-            slots.append(
-                a + b if op == ADD else a - b if op == SUB else a * b if op == MUL else a / b
-            )
+            slots.append(DONE[op](slots[i], slots[j]))
     return lambda slot: slots[abs(slot)] if slot >= 0 else -slots[-slot]
 
 
