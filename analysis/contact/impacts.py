@@ -40,7 +40,7 @@ MOST = 10_000  # blows, one after another
 
 @dataclass(frozen=True)
 class Impact:
-    """What a blow at some points does.
+    """Rates, impulses and energy after a blow at some points.
 
     >>> from pivotree.analysis.contact import impact
     >>> foot = pt.contact("j2", (0.1, 0.0, 0.0), name="foot")
@@ -60,7 +60,7 @@ class Impact:
 
 @dataclass(frozen=True)
 class Forces:
-    """Which contacts press, and what follows.
+    """Accelerations without friction, and the forces of the contacts that press.
 
     >>> from pivotree.analysis.contact import forces
     >>> foot = pt.contact("j2", (0.1, 0.0, 0.0), name="foot")

@@ -21,7 +21,7 @@ from pivotree.kkt.program.program import Instruction, Program, Ref
 
 DEEP = 3  # operations that are written out inside each other
 LONG = 64  # characters of a formula that is still written out one operation deeper
-DEFINITIONS = 12  # fresh names from which on explanations bring no more of them
+DEFINITIONS = 12  # fresh names, after which definitions introduce no more
 SUM, PRODUCT, ATOM = range(3)  # how tightly a text holds together
 COPIES = ("mirror", "square")  # the same matrix, said in another way
 TAGS = {  # operations of orthogonal elimination
@@ -61,7 +61,7 @@ class Formulas:
         return done
 
     def _short(self, i: Instruction) -> str:
-        """Written out as deep as one line holds."""
+        """An instruction written out, as many operations deep as one line holds."""
         known = dict(self.fresh)
         for depth in range(DEEP, -1, -1):
             self.fresh = dict(known)

@@ -12,14 +12,14 @@ from rich.table import Table
 
 from .culprits import Culprit
 
-MAIN = 0.3  # share from which one culprit is named for the whole
-MANY = 1e4  # units of rounding that are written as a power of ten
+MAIN = 0.3  # least share with which one culprit is named for the whole error
+MANY = 1e4  # errors of so many units of rounding are written as powers of ten
 BOTH_SIGNS = 2.5  # sum of the top shares' magnitudes from which they cancel each other
 
 
 @dataclass(frozen=True)
 class Blame:
-    """Whose the error of one output is.
+    """The error of one output, and the shares of operations, pivots and bodies in it.
 
     Errors are absolute errors of the output over max |qdd|, as in a comparison, or of derivatives
     over the largest entry of the output's matrix.
@@ -39,8 +39,8 @@ class Blame:
     #              pivot that vanished
     true_error: float | None  # |computed - certified|; None where it is not a number
     explained: float | None  # sum of contributions, positive where it has the error's sign
-    ratio: float | None  # explained / true; None where it says nothing
-    why: str | None  # it is None
+    ratio: float | None  # explained / true; None where that has no meaning
+    why: str | None  # the reason why ``ratio`` is None
     top: tuple[Culprit, ...]  # entries of block formulas
     blocks: tuple[Culprit, ...]  # whole block formulas
     pivots: tuple[Culprit, ...]
