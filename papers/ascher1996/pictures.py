@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pivotree.analysis.figures import new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import style_axes
 
+from ..sheet import DASHES, sheet
 from .sweep import Sweep
 
 
 def curves(found: Sweep, names: Mapping[str, str], style: str) -> Figure:
     """Base acceleration against the tip's angle, one panel an order, and the errors below."""
-    look = theme(style=style)
-    with settings():
-        figure = new_figure("double", 3.9, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 3.9, style) as (figure, look):
         panels = figure.subplots(2, len(names), sharex=True, sharey="row", height_ratios=(3, 2))
         turns = found.angles / np.pi
         least = 1e-9
@@ -41,16 +39,12 @@ def curves(found: Sweep, names: Mapping[str, str], style: str) -> Figure:
 
 def turns(found: Mapping[float, Sweep], names: Mapping[str, str], style: str) -> Figure:
     """Rms error of the base acceleration against the angle by which all frames are turned."""
-    look = theme(style=style)
-    lines = ["-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2))]
-    with settings():
-        figure = new_figure("single", 2.7, look)
-        figure.set_layout_engine("constrained")
+    with sheet("single", 2.7, style) as (figure, look):
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         for i, (order, name) in enumerate(names.items()):
             ax.plot(list(found), [turn.rms(order) for turn in found.values()], marker="o",
-                    markersize=2.5, color=look.series[i], linestyle=lines[i], linewidth=1.3,
+                    markersize=2.5, color=look.series[i], linestyle=DASHES[i], linewidth=1.3,
                     label=name)  # fmt: skip
         ax.set_yscale("log")
         ax.set_xlabel("frames turned about x [degrees]", color=look.ink)
@@ -65,10 +59,7 @@ def pivots(found: Mapping[str, list[tuple[float, float]]], style: str) -> Figure
 
     Symmetric logarithm: a pivot may be negative.
     """
-    look = theme(style=style)
-    with settings():
-        figure = new_figure("double", 2.3, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 2.3, style) as (figure, look):
         panels = figure.subplots(1, len(found), sharey=True)
         for ax, (i, (name, values)) in zip(panels, enumerate(found.items()), strict=True):
             style_axes(ax, look, grid="y")
@@ -90,16 +81,12 @@ def approach(
     style: str,
 ) -> Figure:  # fmt: skip
     """Errors of orders, and the condition number, as two axes of a shoulder come together."""
-    look = theme(style=style)
-    lines = ["-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2))]
-    with settings():
-        figure = new_figure("single", 2.9, look)
-        figure.set_layout_engine("constrained")
+    with sheet("single", 2.9, style) as (figure, look):
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         for i, (name, values) in enumerate(errors.items()):
             ax.plot(angles, values, marker="o", markersize=3, color=look.series[i], label=name,
-                    linestyle=lines[i], linewidth=1.3)  # fmt: skip
+                    linestyle=DASHES[i], linewidth=1.3)  # fmt: skip
         ax.plot(angles, 2.0**-24 * np.array(kappa), color=look.ink, linewidth=0.8,
                 linestyle=(0, (1, 3)), label=r"$\kappa u$")  # fmt: skip
         ax.set(xscale="log", yscale="log")
@@ -115,11 +102,7 @@ def lengthened(
     kappa: Mapping[float, Sequence[float]], errors: Mapping[str, Sequence[float]], style: str
 ) -> Figure:
     """Condition number and errors over the number of links added at the tip."""
-    look = theme(style=style)
-    lines = ["-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2))]
-    with settings():
-        figure = new_figure("double", 2.5, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 2.5, style) as (figure, look):
         left, right = figure.subplots(1, 2)
         for ax, curves, title in (
             (left, {f"r = {r:g}": values for r, values in kappa.items()}, r"median $\kappa$"),
@@ -129,7 +112,7 @@ def lengthened(
             style_axes(ax, look, grid="both")
             for i, (name, values) in enumerate(curves.items()):
                 ax.plot(range(len(values)), values, marker="o", markersize=3, linewidth=1.3,
-                        color=look.series[i], linestyle=lines[i], label=name)  # fmt: skip
+                        color=look.series[i], linestyle=DASHES[i], label=name)  # fmt: skip
             ax.set_yscale("log")
             ax.set_title(title, color=look.ink)
             ax.set_xlabel("links added at the tip", color=look.ink)
@@ -139,19 +122,15 @@ def lengthened(
 
 def kept(digits: Mapping[str, list[float]], style: str) -> Figure:
     """Digits kept over random axes: the share of axes on which an order keeps at least so many."""
-    look = theme(style=style)
     names = {"abm": "ABM", "modified_abm": "eq (11)", "projected_abm": "eq (10) with E",
              "square_root_abm": "rotations"}  # fmt: skip
-    lines = ["-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2))]
-    with settings():
-        figure = new_figure("single", 2.5, look)
-        figure.set_layout_engine("constrained")
+    with sheet("single", 2.5, style) as (figure, look):
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         for i, (order, values) in enumerate(digits.items()):
             level = np.sort(np.array(values))
             share = 1.0 - np.arange(len(level)) / len(level)
-            ax.step(level, share, where="pre", color=look.series[i], linestyle=lines[i],
+            ax.step(level, share, where="pre", color=look.series[i], linestyle=DASHES[i],
                     linewidth=1.6, label=names[order])  # fmt: skip
         ax.set(xlim=(0, 8), ylim=(0, 1.05))
         ax.set_xlabel(r"digits of $\ddot q_1$ kept in single precision", color=look.ink)
@@ -162,11 +141,8 @@ def kept(digits: Mapping[str, list[float]], style: str) -> Figure:
 
 def structure(before: Any, after: Any, circled: list[tuple[int, int]], style: str) -> Figure:
     """(6) and what the forward elimination leaves of it, crosses for blocks, pivots circled."""
-    look = theme(style=style)
     n = len(before)
-    with settings():
-        figure = new_figure("double", 4.0, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 4.0, style) as (figure, look):
         panels = figure.subplots(1, 2)
         for ax, marks, title in zip(
             panels, (before, after), ("equation (6)", "after the forward elimination"), strict=True

@@ -9,10 +9,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from pivotree.analysis.figures import new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import style_axes
 
 from ..counted import MARKERS, ours, theirs
 from ..paper import printed
+from ..sheet import sheet
 
 
 def growth(found: Sequence[Any], keys: dict[str, str], style: str) -> Figure:
@@ -20,11 +21,8 @@ def growth(found: Sequence[Any], keys: dict[str, str], style: str) -> Figure:
 
     ``keys`` are the rows that the paper prints of an order.
     """
-    look = theme(style=style)
     said, drawn = printed("ascher1996")["table1"], set[str]()
-    with settings():
-        figure = new_figure("double", 3.6, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 3.6, style) as (figure, look):
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         for i, order in enumerate(found[0].single):
@@ -45,10 +43,7 @@ def growth(found: Sequence[Any], keys: dict[str, str], style: str) -> Figure:
 
 def turned(found: Any, names: dict[str, str], style: str) -> Figure:
     """Evaluations over kappa, frames along the axes (hollow, dashed) and turned (filled)."""
-    look = theme(style=style)
-    with settings():
-        figure = new_figure("single", 3.7, look)
-        figure.set_layout_engine("constrained")
+    with sheet("single", 3.7, style) as (figure, look):
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         for i, order in enumerate(found.lines[0].level):

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pivotree.analysis.figures import MARKERS, new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import MARKERS, style_axes
 
+from ..sheet import sheet
 from .falling import places
 
 DOTS = 1200  # blows that are drawn
@@ -16,16 +17,14 @@ DOTS = 1200  # blows that are drawn
 
 def fall(found: Any, style: str, panels: int = 8) -> Figure:
     """The chain at some times from its fall to its rest, points that touch the floor marked."""
-    look, run, chain = theme(style=style), found.rigid, found.chain
+    run, chain = found.rigid, found.chain
     still = np.flatnonzero(run.energy > 1e-4 * run.energy[0])
     last = float(run.t[min(still[-1] + 1, len(run.t) - 1)])
     times = np.linspace(0.0, last, panels)
     r = places(chain, run.y[[np.searchsorted(run.t, t).clip(0, len(run.t) - 1) for t in times]])
     wide = max(np.ptp(x[:, 0]) for x in r) * 0.55
     high = max(x[:, 1].max() for x in r) * 1.08
-    with settings():
-        figure = new_figure("double", 2.9, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 2.9, style) as (figure, look):
         for ax, t, x in zip(figure.subplots(2, panels // 2).ravel(), times, r, strict=True):
             style_axes(ax, look)
             middle = (x[:, 0].max() + x[:, 0].min()) / 2
@@ -47,10 +46,8 @@ def fall(found: Any, style: str, panels: int = 8) -> Figure:
 
 def energies(found: Any, style: str) -> Figure:
     """Left: energy over time.  Right: springs' distance from rigid contact over stiffness."""
-    look, run = theme(style=style), found.rigid
-    with settings():
-        figure = new_figure("double", 2.8, look)
-        figure.set_layout_engine("constrained")
+    run = found.rigid
+    with sheet("double", 2.8, style) as (figure, look):
         left, right = figure.subplots(1, 2, width_ratios=(3, 2))
         for ax in (left, right):
             style_axes(ax, look, grid="both")
@@ -82,10 +79,7 @@ def energies(found: Any, style: str) -> Figure:
 
 def blows(found: Any, style: str) -> Figure:
     """Energy that a blow adds, over friction: one panel a law."""
-    look = theme(style=style)
-    with settings():
-        figure = new_figure("double", 2.7, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 2.7, style) as (figure, look):
         panels = figure.subplots(1, len(found.gains), sharey=True)
         for ax, (law, gains) in zip(panels, found.gains.items(), strict=True):
             style_axes(ax, look, grid="y")
@@ -106,10 +100,7 @@ def blows(found: Any, style: str) -> Figure:
 
 def growth(found: Any, style: str) -> Figure:
     """Operations and fill over the number of links, one line a number of contacts."""
-    look = theme(style=style)
-    with settings():
-        figure = new_figure("double", 2.7, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 2.7, style) as (figure, look):
         for ax, what, name in zip(
             figure.subplots(1, 2), ("operations", "fill"), ("operations", "blocks filled in"),
             strict=True,

@@ -9,9 +9,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from pivotree.analysis.figures import Theme, new_figure, settings, theme, writer_of
+from pivotree.analysis.figures import Theme, settings, theme, writer_of
 from pivotree.kkt.base import beside
 
+from ..sheet import sheet
 from .falling import Floats
 from .robot import reach
 
@@ -42,10 +43,8 @@ def lengths_of(tree: Any) -> Floats:
 
 def strip(found: Any, style: str, panels: int = 8) -> Figure:
     """Frames of the film, evenly over its time."""
-    look, lengths = theme(style=style), lengths_of(found.tree)
-    with settings():
-        figure = new_figure("double", 3.4, look)
-        figure.set_layout_engine("constrained")
+    lengths = lengths_of(found.tree)
+    with sheet("double", 3.4, style) as (figure, look):
         times = np.linspace(0.0, found.seconds, panels)
         for ax, t in zip(figure.subplots(2, panels // 2).ravel(), times, strict=True):
             _stage(ax, look, reach(found.tree))

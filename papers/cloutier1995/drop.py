@@ -32,10 +32,9 @@ class Drop:
     chain: Floor
     e: float
     rigid: Fall
-    until: float  # [s] to which springs are compared
     stiffness: tuple[float, ...]  # [N/m]
     springs: tuple[Record, ...]  # one for each, two-phase springs
-    apart: Floats  # (m,) largest difference of q from rigid contact's [m, rad] at ``until``
+    apart: Floats  # (m,) largest difference of q from rigid contact's after TOUCHES blows [m, rad]
     depth: Floats  # (m,) deepest point [m]
     gain: Floats  # (m,) largest energy, springs' included, that a step has made [J]
     returned: Floats  # (m,) -v_N+ / v_N- of a single rod that falls level on its springs
@@ -79,7 +78,7 @@ def measure(
     progress("springs with dampers, to rest")
     soft = Springs(chain, damping=0.5)
     damped = soft.run(soft.start(q, np.zeros(N), (min(stiffness),)), seconds, eps=1e-6)[0]
-    return Drop(chain, restitution, rigid, until, stiffness, tuple(records), np.array(apart),
+    return Drop(chain, restitution, rigid, stiffness, tuple(records), np.array(apart),
                 np.array(depth), np.array(gain), np.array(returned),
                 level(max(stiffness), restitution, height), damped,
                 soft.energy(damped.y))  # fmt: skip

@@ -13,31 +13,28 @@ from pivotree import kkt
 from pivotree.analysis.contact import Floor
 
 Floats = NDArray[np.float64]
-WIDTH = 0.02  # [m]
+LENGTH, WIDTH, MASS, GRAVITY = 0.25, 0.02, 0.5, 9.8  # [m], [m], [kg], [m/s^2]
 
 
-def falling(
-    n: int, *, free: bool = True, length: float = 0.25, mass: float = 0.5, gravity: float = 9.8,
-    order: str = "abm",
-) -> Floor:  # fmt: skip
+def falling(n: int, *, free: bool = True, order: str = "abm") -> Floor:
     """n equal links, free or hanging on a fixed joint in the origin; points base to tip."""
     if n < 1:
         raise kkt.ModelError(f"falling chain has {n} links; ask for at least one")
-    tree = kkt.new_tree(f"falling_{n}", (0.0, -gravity, 0.0))
+    tree = kkt.new_tree(f"falling_{n}", (0.0, -GRAVITY, 0.0))
     parent = None
     if free:
         for name, axis in (("x", (1.0, 0.0, 0.0)), ("y", (0.0, 1.0, 0.0))):
             kkt.add_body(tree, name, parent, mass=0.0, joint="prismatic", axis=axis)
             parent = name
-    about = mass * (length**2 + WIDTH**2) / 12
-    inertia = np.diag([mass * WIDTH**2 / 6, about, about])
+    about = MASS * (LENGTH**2 + WIDTH**2) / 12
+    inertia = np.diag([MASS * WIDTH**2 / 6, about, about])
     for k in range(n):
-        place = (length if k else 0.0, 0.0, 0.0)
-        kkt.add_body(tree, f"link{k + 1}", parent, mass=mass, com=(length / 2, 0.0, 0.0),
+        place = (LENGTH if k else 0.0, 0.0, 0.0)
+        kkt.add_body(tree, f"link{k + 1}", parent, mass=MASS, com=(LENGTH / 2, 0.0, 0.0),
                      inertia=inertia, p=place)  # fmt: skip
         parent = f"link{k + 1}"
     first = [("link1", (0.0, 0.0, 0.0))] if free else []
-    ends = [(f"link{k + 1}", (length, 0.0, 0.0)) for k in range(n)]
+    ends = [(f"link{k + 1}", (LENGTH, 0.0, 0.0)) for k in range(n)]
     return Floor.of(tree, [*first, *ends], normal=(0.0, 1.0, 0.0), order=order)
 
 

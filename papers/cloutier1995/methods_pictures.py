@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pivotree.analysis.figures import MARKERS, new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import MARKERS, style_axes
+
+from ..sheet import sheet
 
 DASHED, DOTTED, BOTH = (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2))
 STYLE: dict[str, tuple[int, str, Any]] = {  # method -> colour, marker, line: a family, a colour
@@ -26,10 +28,7 @@ UNIT = {"float64": 2.0**-53, "float32": 2.0**-24}
 
 def digits(found: Any, style: str) -> Figure:
     """Largest error over the angles against kappa, one panel a format; hollow marks: broke down."""
-    look = theme(style=style)
-    with settings():
-        figure = new_figure("double", 3.9, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 3.9, style) as (figure, look):
         panels = figure.subplots(1, len(found.worst))
         for ax, (format, errors) in zip(panels, found.worst.items(), strict=True):
             style_axes(ax, look, grid="both")
@@ -58,10 +57,7 @@ def digits(found: Any, style: str) -> Figure:
 
 def iterations(found: Any, style: str) -> Figure:
     """Iterations of conjugate gradients over n, and the line that exact arithmetic draws."""
-    look = theme(style=style)
-    with settings():
-        figure = new_figure("single", 2.8, look)
-        figure.set_layout_engine("constrained")
+    with sheet("single", 2.8, style) as (figure, look):
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         n = np.array(found.links)

@@ -7,21 +7,19 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from pivotree.analysis.figures import new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import style_axes
 
 from ..counted import MARKERS, ours, theirs
 from ..paper import printed
+from ..sheet import sheet
 
 NAMES = {"cash_karp": "Cash-Karp", "rosenbrock": "Rosenbrock"}
 
 
 def stiffness(found: Sequence[Any], style: str) -> Figure:
     """Evaluations over the ratio of the links; hollow marks are printed."""
-    look = theme(style=style)
     said = printed("cloutier1995")["figure56"]
-    with settings():
-        figure = new_figure("double", 3.4, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 3.4, style) as (figure, look):
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         for i, method in enumerate(("ABM", "CRBM", "CRBM, centres", "CRBM, LU")):
@@ -41,11 +39,8 @@ def stiffness(found: Sequence[Any], style: str) -> Figure:
 
 def energies(found: Mapping[str, Any], style: str) -> Figure:
     """Total energy over time, one panel a method, on the printed axis where it fits."""
-    look = theme(style=style)
     low, high = printed("cloutier1995")["figure58"]["energy"]
-    with settings():
-        figure = new_figure("double", 3.9, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 3.9, style) as (figure, look):
         panels = figure.subplots(len(found), 1, sharex=True, sharey=True)
         for i, (ax, (method, one)) in enumerate(zip(panels, found.items(), strict=True)):
             style_axes(ax, look, grid="y")
@@ -63,11 +58,8 @@ def energies(found: Mapping[str, Any], style: str) -> Figure:
 
 def chains(found: Any, style: str) -> Figure:
     """Evaluations, and operations of the whole motion, over the number of links."""
-    look = theme(style=style)
     said = printed("cloutier1995")["figure59"]
-    with settings():
-        figure = new_figure("double", 3.2, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 3.2, style) as (figure, look):
         left, right = figure.subplots(1, 2)
         for ax in (left, right):
             style_axes(ax, look, grid="both")
@@ -90,11 +82,8 @@ def chains(found: Any, style: str) -> Figure:
 
 def evolution(found: Any, style: str) -> Figure:
     """The simulator's statistics over time: energy, calls, condition number, difference."""
-    look = theme(style=style)
     first = found.first
-    with settings():
-        figure = new_figure("double", 4.2, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 4.2, style) as (figure, look):
         panels = figure.subplots(2, 2, sharex=True).ravel()
         for ax in panels:
             style_axes(ax, look, grid="y")
@@ -125,10 +114,7 @@ def evolution(found: Any, style: str) -> Figure:
 
 def precision(curves: Mapping[str, Sequence[tuple[int, float]]], style: str) -> Figure:
     """Error of the final angles over evaluations, one line an integrator."""
-    look = theme(style=style)
-    with settings():
-        figure = new_figure("single", 2.9, look)
-        figure.set_layout_engine("constrained")
+    with sheet("single", 2.9, style) as (figure, look):
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         for i, (name, points) in enumerate(curves.items()):

@@ -8,21 +8,18 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pivotree.analysis.figures import new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import style_axes
 
+from ..sheet import DASHES, sheet
 from .sweep import Sweep
 
 TURN = r"angle of joint 2, $\theta_2$ [rad]"
-DASHES = ("-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)))
 LETTERS = "abcdefgh"
 
 
 def configuration(found: Sweep, style: str) -> Figure:
     """Condition number above, relative difference below, over theta_2."""
-    look = theme(style=style)
-    with settings():
-        figure = new_figure("double", 3.6, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 3.6, style) as (figure, look):
         top, bottom = figure.subplots(2, 1, sharex=True)
         for ax in (top, bottom):
             style_axes(ax, look, grid="y")
@@ -40,10 +37,7 @@ def configuration(found: Sweep, style: str) -> Figure:
 
 def lengths(found: Any, style: str) -> Figure:
     """Left: kappa and the difference over the length.  Right: errors over kappa."""
-    look = theme(style=style)
-    with settings():
-        figure = new_figure("double", 3.9, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 3.9, style) as (figure, look):
         left, right = figure.subplots(1, 2)
         for ax in (left, right):
             style_axes(ax, look, grid="both")
@@ -75,11 +69,8 @@ def lengths(found: Any, style: str) -> Figure:
 
 def accelerations(found: Sequence[Sweep], methods: tuple[str, str], style: str) -> Figure:
     """Joint 1's acceleration, the rough method under the smooth one; one panel a length."""
-    look = theme(style=style)
     rough, smooth = methods
-    with settings():
-        figure = new_figure("double", 1.8 * len(found) + 0.8, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 1.8 * len(found) + 0.8, style) as (figure, look):
         panels = figure.subplots(len(found), 1, sharex=True, squeeze=False)[:, 0]
         for i, (ax, one) in enumerate(zip(panels, found, strict=True)):
             style_axes(ax, look, grid="y")

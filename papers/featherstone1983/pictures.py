@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 from pivotree.analysis.counts import COUNTS, Polynomial
 from pivotree.analysis.figures import new_figure, settings, style_axes, theme
 
+from ..sheet import sheet
+
 
 def tex(text: str) -> str:
     """A formula of a listing or of the slides for matplotlib's mathtext."""
@@ -51,13 +53,10 @@ def page(found: Any, style: str) -> Figure:
 
 def growth(found: Any, style: str) -> Figure:
     """Multiplications of what is O(n) and what is not, and where ABA overtakes CRBA."""
-    look = theme(style=style)
     n = np.linspace(1.0, 16.0, 200)
     marks = np.arange(1, 17)
     abm, crbm = (found.counts[name].polynomials["mul"] for name in ("abm", "crbm"))
-    with settings():
-        figure = new_figure("double", 2.9, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 2.9, style) as (figure, look):
         left, right = figure.subplots(1, 2)
         lines = [("RNEA", found.counts["inverse_dynamics"].polynomials["mul"], "-", "o"),
                  ("ABA", abm, (0, (5, 2)), "s"),

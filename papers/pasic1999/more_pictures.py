@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from pivotree.analysis.figures import new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import style_axes
 
+from ..sheet import sheet
 from .branches import Point
 from .pictures import DASHED, axes, legend, named
 
@@ -27,8 +28,7 @@ def branches(
     style: str,
 ) -> Figure:
     """Initial slope against length: solutions that attract the iteration, and those that do not."""
-    with settings():
-        figure, ax, look = axes(style, "double", 3.2)
+    with axes(style, "double", 3.2) as (figure, ax, look):
         for i, (name, points) in enumerate(found.items()):
             for kind, line, width in ((True, "-", 2.0), (False, DASHED, 1.0)):
                 parts = [
@@ -59,8 +59,7 @@ def branches(
 
 def conditioning(ends: Floats, condition: Floats, conjugate: Floats, style: str) -> Figure:
     """The condition number of J against the length of the domain."""
-    with settings():
-        figure, ax, look = axes(style, "double", 2.6)
+    with axes(style, "double", 2.6) as (figure, ax, look):
         for i, e in enumerate(conjugate):
             ax.axvline(e, color=look.series[1], linewidth=0.9, linestyle=DASHED,
                        label="conjugate points (scipy)" if i == 0 else None)  # fmt: skip
@@ -76,8 +75,7 @@ def filled(
     orders: list[tuple[str, list[int], set[tuple[int, int]], int, int]], style: str
 ) -> Figure:
     """J in several orders: its own blocks, and + what elimination adds; rows as they are taken."""
-    with settings():
-        figure, panels, look = axes(style, "double", 2.75, across=len(orders))
+    with axes(style, "double", 2.75, across=len(orders)) as (figure, panels, look):
         for ax, (name, order, extra, fill, height) in zip(
             np.atleast_1d(panels), orders, strict=True
         ):
@@ -112,15 +110,12 @@ def filled(
 
 def reach(tries: Sequence[Any], methods: Sequence[str], style: str) -> Figure:
     """Which domains are solved on how many subdomains, from the straight line."""
-    look = theme(style=style)
     kinds = (
         ("the IVP's solution", "o", lambda t: t.of_ivp),
         ("another solution", "D", lambda t: t.slope is not None and not t.of_ivp),
         ("does not converge", "x", lambda t: t.slope is None),
     )
-    with settings():
-        figure = new_figure("double", 2.2, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 2.2, style) as (figure, look):
         panels = figure.subplots(1, len(methods), sharey=True)
         counts, ends = (sorted({getattr(t, name) for t in tries}) for name in ("n", "e"))
         for ax, method in zip(panels, methods, strict=True):

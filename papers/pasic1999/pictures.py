@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from pivotree.analysis.figures import Theme, new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import Theme, style_axes
 
+from ..sheet import sheet
 from .collocation import Path, along
 
 Floats = NDArray[np.float64]
@@ -19,14 +22,16 @@ ANGLES = (r"$\theta_1$", r"$\theta_2$")
 KNOWN = {"fontsize": 8.0, "frameon": False, "handlelength": 2.6}
 
 
-def axes(style: str, width: str, height: float, across: int = 1) -> tuple[Figure, Any, Theme]:
-    look = theme(style=style)
-    figure = new_figure(width, height, look)
-    figure.set_layout_engine("constrained")
-    made = figure.subplots(1, across, squeeze=False)[0]
-    for ax in made:
-        style_axes(ax, look, grid="both")
-    return figure, made if across > 1 else made[0], look
+@contextmanager
+def axes(
+    style: str, width: str, height: float, across: int = 1
+) -> Iterator[tuple[Figure, Any, Theme]]:
+    """A figure, its one axes or its several in a row, and its colours."""
+    with sheet(width, height, style) as (figure, look):
+        made = figure.subplots(1, across, squeeze=False)[0]
+        for ax in made:
+            style_axes(ax, look, grid="both")
+        yield figure, made if across > 1 else made[0], look
 
 
 def named(ax: Any, look: Theme, x: str, y: str, title: str = "") -> None:
@@ -42,8 +47,7 @@ def legend(ax: Any, look: Theme, **options: Any) -> None:
 
 def torques(slopes: tuple[float, ...], end: float, style: str) -> Figure:
     """Figure 3: the joint torques that reproduce the printed angles."""
-    with settings():
-        figure, ax, look = axes(style, "single", 2.1)
+    with axes(style, "single", 2.1) as (figure, ax, look):
         t = np.linspace(0.0, end, 9)
         for k, slope in enumerate(slopes):
             label = rf"$\tau_{k + 1} = {slope:g}\,t$"
@@ -57,8 +61,7 @@ def torques(slopes: tuple[float, ...], end: float, style: str) -> Figure:
 
 def angles(fine: Path, marked: dict[str, Path], style: str) -> Figure:
     """Figure 4: both angles of the initial value problem; another step's edges as marks."""
-    with settings():
-        figure, ax, look = axes(style, "double", 2.9)
+    with axes(style, "double", 2.9) as (figure, ax, look):
         t, y = fine.fine(8)
         for k, name in enumerate(ANGLES):
             ax.plot(t, y[:, k], color=look.series[k], linestyle="-" if k == 0 else DASHED,
@@ -75,8 +78,7 @@ def angles(fine: Path, marked: dict[str, Path], style: str) -> Figure:
 
 def two_solutions(path: Path, exact: Any, style: str) -> Figure:
     """Figures 5 and 6: the boundary value problem's solution beside the initial value problem's."""
-    with settings():
-        figure, ax, look = axes(style, "double", 2.5)
+    with axes(style, "double", 2.5) as (figure, ax, look):
         t, y = path.fine(max(4, 160 // len(path.F)))
         other = exact.sol(t)
         for k, name in enumerate(ANGLES):
@@ -95,8 +97,7 @@ def partition(
     edges: Floats, local: Any, values: Floats, s: int, matched: Path, style: str
 ) -> Figure:
     """Figure 1: subdomains solved from the straight line, with jumps of slope; and matched."""
-    with settings():
-        figure, both, look = axes(style, "double", 2.7, across=2)
+    with axes(style, "double", 2.7, across=2) as (figure, both, look):
         x = np.linspace(0.0, 1.0, 13)
         for k, ax in enumerate(both):
             for i, e in enumerate(np.diff(edges)):
@@ -121,8 +122,7 @@ def partition(
 def radii(t: Floats, steps: list[tuple[float, Floats]], style: str) -> Figure:
     """The contraction constant of one step, along the solution, for several steps."""
     lines = ("-", DASHED, DOTTED, (0, (5, 1.5, 1, 1.5)), (0, (8, 2)))
-    with settings():
-        figure, ax, look = axes(style, "single", 2.6)
+    with axes(style, "single", 2.6) as (figure, ax, look):
         for i, (step, rho) in enumerate(steps):
             ax.semilogy(t, rho, color=look.series[i % len(look.series)], linewidth=1.2,
                         linestyle=lines[i % len(lines)], marker="osD^v"[i % 5], markersize=3,

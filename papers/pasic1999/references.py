@@ -37,12 +37,7 @@ def reached(acceleration: Acceleration, end: float, q0: Floats, qd0: Floats) -> 
 
 
 def boundary_value(
-    acceleration: Acceleration,
-    a: Floats,
-    b: Floats,
-    t: Floats,
-    guess: Floats,
-    tolerance: float = 1e-8,
+    acceleration: Acceleration, a: Floats, b: Floats, t: Floats, guess: Floats
 ) -> Any:
     """scipy's solve_bvp from a guess (len(t), 2 N) of Theta and its derivative."""
     from scipy.integrate import solve_bvp
@@ -55,7 +50,7 @@ def boundary_value(
     def ends(left: Floats, last: Floats) -> Floats:
         return np.concatenate([left[:N] - a, last[:N] - b])
 
-    return solve_bvp(right, ends, t, guess.T, tol=tolerance, max_nodes=20_000)
+    return solve_bvp(right, ends, t, guess.T, tol=1e-8, max_nodes=20_000)
 
 
 def conjugate_points(acceleration: Acceleration, end: float, q0: Floats, qd0: Floats) -> Floats:

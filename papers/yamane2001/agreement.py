@@ -12,7 +12,7 @@ from pivotree import kkt, orderings
 from ..paper import Progress
 from ..row import Row
 from ..unit_vectors import unit_vectors
-from .recursion import joint_accelerations
+from .recursion import error, joint_accelerations
 
 MOST = 1e-10  # of max |qdd|
 ORDERS = ("virtual_work", "virtual_work_split")
@@ -64,17 +64,12 @@ def compare(system: kkt.System) -> Agreement:
     typed = None
     if serial:
         pair = (joint_accelerations(system, symmetric=s) for s in (True, False))
-        mirrored, plain = (_error(exact, x) for x in pair)
+        mirrored, plain = (error(exact, x) for x in pair)
         typed = (mirrored, plain)
     scale = float(np.abs(qdd["abm"]).max())
     off = {m: float(np.abs(x - qdd["abm"]).max()) / scale for m, x in qdd.items() if m != "abm"}
-    error = {m: _error(exact, x) for m, x in qdd.items()}
-    return Agreement(system.name, len(system.entries.tau), off, error, typed)
-
-
-def _error(exact: kkt.Certified, qdd: np.ndarray) -> float:
-    error = exact.error(qdd)
-    return float("inf") if error is None else error
+    errors = {m: error(exact, x) for m, x in qdd.items()}
+    return Agreement(system.name, len(system.entries.tau), off, errors, typed)
 
 
 def rows(found: list[Agreement]) -> list[Row]:

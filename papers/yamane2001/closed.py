@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
 
-from ..featherstone1983.slides import Links
+from ..featherstone1983.slides import Links, skew
 from ..paper import Progress
 from ..row import Row
 from ..unit_vectors import inertia_and_bias
@@ -95,9 +95,7 @@ def pose(system: kkt.System, body: object) -> tuple[Floats, Floats]:
 
 def force(R: Floats, p: Floats) -> Floats:
     """Phi of a pose; its transpose brings velocities of the world's frame into this one."""
-    x, y, z = p
-    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.block([[R, skew @ R], [np.zeros((3, 3)), R]])
+    return np.block([[R, skew(p) @ R], [np.zeros((3, 3)), R]])
 
 
 def _off(a: Floats, b: Floats) -> float:

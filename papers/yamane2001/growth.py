@@ -49,13 +49,11 @@ class Growth:
         """Slope of log multiplications against log n, least squares."""
         return exponent(self.n, self.mul(method))
 
-    def cheaper_from(self, method: str, than: str, totals: bool = True) -> int | None:
+    def cheaper_from(self, method: str, than: str) -> int | None:
         """Degrees of freedom from which ``method`` costs less, to the largest robot; else None."""
-        pick = self.total if totals else self.mul
-        less = [a < b for a, b in zip(pick(method), pick(than), strict=True)]
         first = None
-        for dof, one in zip(self.dof, less, strict=True):
-            first = (first if first is not None else dof) if one else None
+        for dof, a, b in zip(self.dof, self.total(method), self.total(than), strict=True):
+            first = (dof if first is None else first) if a < b else None
         return first
 
 

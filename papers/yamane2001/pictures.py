@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from pivotree.analysis.figures import new_figure, settings, style_axes, theme
 
+from ..sheet import DASHES, sheet
 from .growth import Growth
 
 Line = tuple[str, Any, str]  # label, dashes, marker
@@ -17,10 +18,7 @@ Line = tuple[str, Any, str]  # label, dashes, marker
 
 def curves(found: Growth, lines: Mapping[str, Line], style: str) -> Figure:
     """Solid: virtual work; dashed: unit vectors; dash-dotted: split links, as in the paper."""
-    look = theme(style=style)
-    with settings():
-        figure = new_figure("double", 3.0, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 3.0, style) as (figure, look):
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         top = 0.0
@@ -42,11 +40,8 @@ def depths(
     sizes: Sequence[int], panels: Mapping[str, Mapping[str, Sequence[float]]], style: str
 ) -> Figure:
     """One panel a quantity, orders against links, heights on a logarithmic axis."""
-    look = theme(style=style)
-    dashes = ["-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (3, 1))]
-    with settings():
-        figure = new_figure("double", 2.7, look)
-        figure.set_layout_engine("constrained")
+    dashes = (*DASHES, (0, (3, 1)))
+    with sheet("double", 2.7, style) as (figure, look):
         axes = figure.subplots(1, len(panels))
         for ax, (what, orders) in zip(axes, panels.items(), strict=True):
             style_axes(ax, look, grid="both")
@@ -69,10 +64,7 @@ def depths(
 
 def patterns(panels: Mapping[str, tuple[Any, Any]], style: str) -> Figure:
     """S: filled squares where joints share a link, plus signs where elimination fills in."""
-    look = theme(style=style)
-    with settings():
-        figure = new_figure("double", 3.5, look)
-        figure.set_layout_engine("constrained")
+    with sheet("double", 3.5, style) as (figure, look):
         axes = figure.subplots(1, len(panels))
         for ax, (title, (S, fill)) in zip(axes, panels.items(), strict=True):
             ax.set_facecolor(look.page)

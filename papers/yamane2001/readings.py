@@ -15,7 +15,7 @@ from pivotree.analysis.counts import family_of
 from ..paper import Progress
 from ..row import Row, claim
 from ..settings import between
-from .recursion import PRINTED, joint_accelerations
+from .recursion import PRINTED, error, joint_accelerations
 
 SAYS = {
     "a": "a_i+1 = h_i+1 - H A_i+1^-1 t_i+1",
@@ -48,18 +48,13 @@ def measure(
     between("n", n, 3)
     system = family_of(family).system(n)
     exact = kkt.certify(system, 20)
-    meant = _error(exact, joint_accelerations(system))
+    meant = error(exact, joint_accelerations(system))
     found = []
     for line in lines:
         progress(SAYS[line])
         wrong = joint_accelerations(system, printed=(line,))
-        found.append(Reading(line, _error(exact, wrong), meant))
+        found.append(Reading(line, error(exact, wrong), meant))
     return found
-
-
-def _error(exact: kkt.Certified, qdd: object) -> float:
-    error = exact.error(qdd)  # type: ignore[arg-type]
-    return float("inf") if error is None else error
 
 
 def rows(found: list[Reading]) -> list[Row]:
