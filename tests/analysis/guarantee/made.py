@@ -1,5 +1,8 @@
 """Numbers that are made for one step of a proof, so that this step alone does all the rounding."""
 
+import inspect
+import sys
+import textwrap
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +13,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis.states.traced import Order
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.proof import accelerations, joint_inertia
 from pivotree.kkt.proof import reach as reaches
 from pivotree.kkt.proof import recursion as bounds
 from pivotree.kkt.proof import roundings as counting
@@ -87,3 +91,19 @@ def samples(system, m):
     """m copies of M, S, A and Phi of (4), to be written over; and a generator."""
     e = system.entries
     return [np.repeat(x[None], m, axis=0) for x in (e.M, e.S, e.A, e.Phi)], np.random.default_rng(0)
+
+
+def without(monkeypatch, function, factor, instead):
+    """The function with other words in the place of a factor that it must have once."""
+    source = textwrap.dedent(inspect.getsource(function))
+    assert source.count(factor) == 1, factor
+    owner = sys.modules[function.__module__]
+    scope = dict(vars(owner))
+    exec("from __future__ import annotations\n" + source.replace(factor, instead), scope)
+    for name in function.__qualname__.split(".")[:-1]:
+        owner = getattr(owner, name)
+    new = scope[function.__name__]
+    monkeypatch.setattr(owner, function.__name__, new)
+    for module in (bounds, joint_inertia, accelerations):  # that have asked for it by name
+        if vars(module).get(function.__name__) is function:
+            monkeypatch.setattr(module, function.__name__, new)

@@ -6,9 +6,7 @@ half a unit of the first, so that each addition loses what it adds.  The table a
 factor after another out of the program, and the check that it belongs to must then fail.
 """
 
-import inspect
 import sys
-import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,8 +16,8 @@ from helpers import ROOT
 
 from pivotree import kkt, orderings
 from pivotree.kkt.matrix.ranges import ranges_of
-from pivotree.kkt.proof import accelerations, joint_inertia
 from pivotree.kkt.proof import angles as supports_by_angle
+from pivotree.kkt.proof import joint_inertia
 from pivotree.kkt.proof import reach as reaches
 from pivotree.kkt.proof import recursion as bounds
 from pivotree.kkt.proof import roundings as counting
@@ -28,7 +26,7 @@ from pivotree.kkt.proof import support as supports
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from guarantee import ratio
-from made import LOST, SKEW, TILTED, UNIT, Made, robot, samples
+from made import LOST, SKEW, TILTED, UNIT, Made, robot, samples, without
 from test_lemmas import inner_in_float32, product
 
 # -- checks: the largest that is seen over what is proved, of one step each ----------------------
@@ -362,22 +360,6 @@ FACTORS = (  # where it stands, the factor, what stands in its place, the check 
     (supports_by_angle._within, "math.exp(-speed * half) / more", "1.0", from_above),
     (supports_by_angle._within, "let_go(seen, z)", "1.0 * seen", from_above),
 )  # fmt: skip
-
-
-def without(monkeypatch, function, factor, instead):
-    """The function with other words in the place of a factor that it must have once."""
-    source = textwrap.dedent(inspect.getsource(function))
-    assert source.count(factor) == 1, factor
-    owner = sys.modules[function.__module__]
-    scope = dict(vars(owner))
-    exec("from __future__ import annotations\n" + source.replace(factor, instead), scope)
-    for name in function.__qualname__.split(".")[:-1]:
-        owner = getattr(owner, name)
-    new = scope[function.__name__]
-    monkeypatch.setattr(owner, function.__name__, new)
-    for module in (bounds, joint_inertia, accelerations):  # that have asked for it by name
-        if vars(module).get(function.__name__) is function:
-            monkeypatch.setattr(module, function.__name__, new)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
