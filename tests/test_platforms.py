@@ -32,7 +32,8 @@ warnings.filterwarnings("error", category=EncodingWarning, module=r"pivotree\\b"
 WITHOUT_FONTS = """
 import logging
 import matplotlib.font_manager as fonts
-own = [entry for entry in fonts.fontManager.ttflist if entry.fname.startswith(fonts.__file__[:-15])]
+folder = fonts.__file__.removesuffix("font_manager.py")
+own = [entry for entry in fonts.fontManager.ttflist if entry.fname.startswith(folder)]
 assert len(own) > 10
 fonts.fontManager.ttflist[:] = own
 logging.getLogger("matplotlib.font_manager").addHandler(logging.StreamHandler())

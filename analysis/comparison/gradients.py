@@ -75,12 +75,13 @@ def compare_derivatives(
     functions = {name: orderings.get(name) for name in names}
     chosen = [get_format(name) for name in formats]
     progress("certified derivatives")
-    proof = Order(trace(system, orderings.get("abm")), system, "derivatives")
+    abm = orderings.get("abm")
+    proof = Order(trace(system, abm), system, "derivatives")
     true = proof.certified(system, PROVED)
     rounded = {f.name: _reference(proof, system, f, true) for f in chosen}
     rows = []
     for name, function in functions.items():
-        order: Order | None = None  # traced once for all formats
+        order = proof if function is abm else None  # each is traced once, for all formats
         for one in chosen:
             progress(f"{name} in {one.name}")
             exact = rounded[one.name]
