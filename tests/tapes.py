@@ -1,11 +1,11 @@
 """A tape is lowered once in a process for the same content: a program, and what a robot gives it.
 
-A tape is never changed, and the program is pickled whole with all that lowering reads, so that a
-tape is taken again only for bytes that are equal: the same program on the same robot.
+A tape is never changed.  Its key holds all that lowering reads, tuples as they are and the rest as
+bytes, so that a tape is taken again only for equal content: the same program on the same robot.
 """
 
-import hashlib
 import pickle
+from dataclasses import fields
 
 from pivotree.kkt.tape.tape import lower
 
@@ -16,9 +16,12 @@ kept = {}
 
 def lowered_once(program, system):
     """:func:`pivotree.kkt.tape.tape.lower`, or the tape that it gave for the same content."""
-    given = (program, system.tree, system.pattern, system.state.S, system.structure.ties)
+    given = {field.name: getattr(program, field.name) for field in fields(program)}
+    rest = given.pop("symbolic"), system.tree, system.pattern, system.state.S, system.structure.ties
+    solutions = (given.pop("solution"), *given.pop("columns"))
     try:
-        key = hashlib.sha256(pickle.dumps(given)).digest()
+        key = *given.values(), *(tuple(x.items()) for x in solutions), *map(pickle.dumps, rest)
+        hash(key)
     except (pickle.PicklingError, AttributeError, TypeError):  # a user's names of bodies
         return lower(program, system)
     if key not in kept:

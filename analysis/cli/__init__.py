@@ -72,8 +72,10 @@ def _main(arguments: Sequence[str] | None) -> int:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     top = parser()
     texts = sys.argv[1:] if arguments is None else list(arguments)
-    for text in texts:  # a file's name may be any bytes; Python makes surrogates of no UTF-8
-        if any("\ud800" <= letter <= "\udfff" for letter in text):
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError:  # a file's name may be any bytes, of which Python makes these
             top.error(f"argument {text!r} is not text in UTF-8")
         if text.startswith("-") and text.endswith("=--"):  # argparse makes an empty list of it
             top.error(f"argument {text!r} ends in '--', which is no value")

@@ -11,7 +11,7 @@ LONGEST = 500  # characters of a sentence
 LONGEST_NAME = 500  # characters of a name, which stands in labels and tables
 _WORD = re.compile(r"\S{121,}")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_BREAK = re.compile(r"\s*[^\S ]\s*")  # white space that is more than blanks
+_BREAK = re.compile(r"(?<! ) *+[^\S ]\s*+")  # white space that is more than blanks, in linear time
 _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 

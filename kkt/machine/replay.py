@@ -11,11 +11,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import ADD, DIV, MUL, SQRT, SUB, Chunk
-from ..tape import emit
+from ..tape.folding import folded
 from .recorder import Recorder
 
 Ints = NDArray[np.int64]
-_added, _multiplied, _divided = (njit(rule) for rule in (emit.added, emit.multiplied, emit.divided))
 
 
 class Replay:
@@ -89,16 +88,8 @@ def _run(i, top, count, chunk, place, constant, table, out):  # pragma: no cover
         if op[i] == SQRT:
             known, o, x, y, sign = 0 <= one <= 1, SQRT, one, 0, 1
             result = one
-        elif op[i] == MUL:
-            known, o, x, y, sign = _multiplied(one, two)
-            result = one * two
-        elif op[i] == DIV:
-            known, o, x, y, sign = _divided(one, two)
-            result = one * two
         else:
-            two = two if op[i] == ADD else -two
-            known, o, x, y, sign = _added(one, two)
-            result = one + two
+            (known, o, x, y, sign), result = folded(op[i], one, two)
         if known:
             place[dst[i]] = result
             i += 1

@@ -2,46 +2,20 @@
 
 A scalar is a signed number: 0 is zero, 1 is one, +-i is plus or minus slot i.  A block is an array
 of them.  Signs cost nothing.
-
-Three rules alone fold zeros and ones.  They give ``known, op, x, y, sign``: where ``known``, no
-operation is needed, and the result is the number a + b for :func:`added`, a b for the others;
-elsewhere it is ``sign`` times the slot of ``x op y``.  The rules have no branches, so that they
-work on numbers, on numpy's arrays and in compiled code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import ADD, DIV, MUL, SUB
+from .folding import fold
 
 Scalars = NDArray[np.int64]
-Folded = tuple[Any, Any, Any, Any, Any]
-
-
-def added(a: Any, b: Any) -> Folded:
-    """a + b; -x + y is y - x, and -x - y is -(x + y)."""
-    minus, other = a < 0, b < 0
-    x, y, swap = abs(a), abs(b), minus > other
-    op = ADD + (SUB - ADD) * (minus ^ other)
-    known = (a == 0) | (b == 0) | (a == -b)
-    return known, op, x + swap * (y - x), y + swap * (x - y), 1 - 2 * (minus & other)
-
-
-def multiplied(a: Any, b: Any) -> Folded:
-    """a b."""
-    x, y = abs(a), abs(b)
-    return (x <= 1) | (y <= 1), MUL, x, y, 1 - 2 * ((a < 0) ^ (b < 0))
-
-
-def divided(a: Any, b: Any) -> Folded:
-    """a / b; a division by zero stays an operation."""
-    x, y = abs(a), abs(b)
-    return (x == 0) | (y == 1), DIV, x, y, 1 - 2 * ((a < 0) ^ (b < 0))
 
 
 class Emitter:
@@ -56,39 +30,39 @@ class Emitter:
 
     def _new(self, op: NDArray[np.int8], a: Scalars, b: Scalars) -> Scalars:
         self.op.append(op)
-        self.a.append(np.abs(a))
-        self.b.append(np.abs(b))
-        out = self.first + self.count + np.arange(len(op), dtype=np.int64)
+        self.a.append(a)
+        self.b.append(b)
+        first = self.first + self.count
         self.count += len(op)
-        return out
+        return np.arange(first, first + len(op), dtype=np.int64)
 
     def copy(self, a: Scalars) -> Scalars:
         """The slots of a in slots of their own: |a| + 0, which rounds nothing."""
-        return self._new(np.full(len(a), ADD, np.int8), a, np.zeros_like(a))
+        return self._new(np.full(len(a), ADD, np.int8), np.abs(a), np.zeros_like(a))
 
     def mul(self, a: Scalars, b: Scalars) -> Scalars:
-        return self._folded(a, b, multiplied, np.multiply)
+        return self._folded(MUL, a, b)
 
     def add(self, a: Scalars, b: Scalars) -> Scalars:
-        return self._folded(a, b, added, np.add)
+        return self._folded(ADD, a, b)
 
     def sub(self, a: Scalars, b: Scalars) -> Scalars:
-        return self.add(a, -b)
+        return self._folded(SUB, a, b)
 
     def div(self, a: Scalars, b: Scalars) -> Scalars:
         """a / b; a quotient by zero is set to zero, since the tape is refused for such a pivot."""
-        return np.where(np.asarray(b) == 0, 0, self._folded(a, b, divided, np.multiply))
+        return self._folded(DIV, a, b)
 
-    def _folded(
-        self, a: Scalars, b: Scalars, rule: Callable[..., Folded], of_known: Callable[..., Scalars]
-    ) -> Scalars:
-        a, b = np.broadcast_arrays(a, b)
-        known, op, x, y, sign = rule(a, b)
-        out = of_known(a, b)
-        todo = ~known
-        if todo.any():
-            op = np.broadcast_to(op, todo.shape)[todo].astype(np.int8)
-            out[todo] = sign[todo] * self._new(op, x[todo], y[todo])
+    def _folded(self, op: int, a: Scalars, b: Scalars) -> Scalars:
+        a, b = np.asarray(a), np.asarray(b)
+        if a.shape != b.shape and a.size != 1 != b.size:
+            a, b = np.broadcast_arrays(a, b)
+        out = np.empty(np.broadcast(a, b).shape, dtype=np.int64)
+        flat, todo = out.ravel(), np.empty((5, out.size), dtype=np.int64)
+        count = fold(op, a.ravel(), b.ravel(), flat, todo)
+        if count:
+            place, ops, x, y, sign = todo[:, :count]
+            flat[place] = sign * self._new(ops.astype(np.int8), x, y)
         return out
 
 
@@ -98,23 +72,24 @@ def mirrored(upper: Scalars) -> Scalars:
 
 def mul(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
     """A B: t = fl(a b), s = fl(s + t), ascending."""
-    if A.shape[1] == 0:  # a body without mass has no rows
-        return np.zeros((A.shape[0], B.shape[1]), dtype=np.int64)
-    total = e.mul(A[:, :1], B[:1, :])
-    for k in range(1, A.shape[1]):
-        total = e.add(total, e.mul(A[:, k : k + 1], B[k : k + 1, :]))
-    return total
+    i, j = np.indices((A.shape[0], B.shape[1])).reshape(2, -1)
+    return _product(e, A, B, i, j).reshape(A.shape[0], B.shape[1])
 
 
 def mul_symmetric(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
     """A B known to be symmetric: the upper triangle, mirrored."""
     i, j = np.triu_indices(A.shape[0])
-    total = e.mul(A[i, 0], B[0, j])
-    for k in range(1, A.shape[1]):
-        total = e.add(total, e.mul(A[i, k], B[k, j]))
     out = np.zeros((A.shape[0], A.shape[0]), dtype=np.int64)
-    out[i, j] = total
+    out[i, j] = _product(e, A, B, i, j)
     return mirrored(out)
+
+
+def _product(e: Emitter, A: Scalars, B: Scalars, i: Scalars, j: Scalars) -> Scalars:
+    """Entries i, j of A B; zeros where A has no columns: a body without mass has no rows."""
+    total = np.zeros(len(i), dtype=np.int64)
+    for k in range(A.shape[1]):
+        total = e.add(total, e.mul(A[i, k], B[k, j]))
+    return total
 
 
 def add(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
