@@ -30,7 +30,7 @@ def once_more():
     return fuzz("--patience=10", *CASES)[1].splitlines()
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_what_once_went_wrong(once_more, path):
     assert f"{path.stem}: as promised" in once_more
