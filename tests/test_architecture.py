@@ -142,6 +142,7 @@ ASKED_BY_NAME = {
 }
 
 
+@pytest.mark.thorough
 def test_functions_take_few_parameters():
     """At most ten; those that take more are named above, and none may be added."""
     found = {}

@@ -221,6 +221,7 @@ def test_the_command_tells_digits_and_what_has_none(capsys):
     assert data["order"] == DATA and data["digits"]["dtau"] > 6.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "words",
     [

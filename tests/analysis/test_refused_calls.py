@@ -247,6 +247,7 @@ class Nobody:
         pass
 
 
+@pytest.mark.thorough
 def test_a_cluster_without_workers_or_with_a_scheduler_that_is_gone(monkeypatch):
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     monkeypatch.setattr(distributed, "Client", Nobody)

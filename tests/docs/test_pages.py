@@ -177,6 +177,7 @@ def pages_with_pictures():
     return [page for page in pages if ".png" in page.read_text(encoding="utf-8")]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", pages_with_pictures(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_a_picture_has_a_dark_twin(page):
     """A reader of a dark page meets no white picture, and no name of a file is mistaken."""

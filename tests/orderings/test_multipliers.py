@@ -55,6 +55,7 @@ def test_multipliers_stand_where_the_name_says():
     assert orderings.get("lambda_first")(rigid) == orderings.get("crbm")(rigid)
 
 
+@pytest.mark.thorough
 def test_stiff_contacts_first_absorb_the_robot_in_float32_and_last_they_do_not():
     """J^T D J is added to M: 1e8 beside a few kilograms is all that float32 keeps of the sum."""
     system = kkt.build(from_spec("quadruped:feet=4,compliance=1e-8"))

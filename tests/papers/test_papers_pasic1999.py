@@ -164,6 +164,7 @@ def test_figure_4_of_another_arm_claims_nothing_of_the_paper():
     assert not any(row.state == "refuted" for row in rows)
 
 
+@pytest.mark.thorough
 def test_a_wrong_torque_misses_the_printed_digits():
     found = figure4.measure(
         quiet, steps=(0.025, 0.0125), end=0.3, at=(0.3,), arm=Arm(torque=(0.41, 0.1))

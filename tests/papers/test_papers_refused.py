@@ -74,6 +74,7 @@ REFUSED = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("told", REFUSED)
 def test_a_setting_that_cannot_be_is_one_sentence(told, capsys):
     paper, item, *given = REFUSED[told].split()

@@ -115,6 +115,7 @@ def test_solve_json_beyond_double_precision_is_decimal_strings(run, format):
         assert abs(Decimal(text) - Decimal(exact)) <= abs(Decimal(exact)) * Decimal("1e-39")
 
 
+@pytest.mark.thorough
 def test_solve_takes_a_state(run):
     """qdd of a point pendulum: (tau - m g l sin q) / (m l^2), gravity along -z, axis y."""
     code, out, _ = run("solve", "chain:1,axes=y", "--q=0.5", "--qd", "0", "--tau", "0.25", "--json")

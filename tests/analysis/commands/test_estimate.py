@@ -9,6 +9,7 @@ from pivotree.analysis import cli
 from pivotree.analysis.cli import estimate
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "arguments,words",
     [(["solve", "chain:2000", "--order", "crbm"],
@@ -76,6 +77,7 @@ number = 20
 """
 
 
+@pytest.mark.thorough
 def test_a_sweep_of_long_traces_is_refused_before_it_begins(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.toml").write_text(SWEEP.replace("to = 60", "to = 400"))

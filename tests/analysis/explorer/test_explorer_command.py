@@ -116,6 +116,7 @@ def test_the_server_says_how_it_is_stopped(monkeypatch, capsys):
     assert err == "pivotree: Ctrl-C stops the page\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

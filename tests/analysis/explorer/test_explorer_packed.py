@@ -32,6 +32,7 @@ def read_by_the_page(document, numbers=()):
     return text, json.loads(done.stdout)
 
 
+@pytest.mark.thorough
 @needs_node
 @pytest.mark.parametrize("make", [
     lambda: system_of("chain:3"), lambda: system_of("random_tree:n=30,seed=3"),

@@ -42,6 +42,7 @@ def test_global_settings_stay_as_they_are(tmp_path):
     assert now() == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", ["missing/spy.png", "file/spy.tex"])
 def test_a_folder_that_cannot_be_written_to(place, tmp_path):
     (tmp_path / "file").write_text("")
@@ -62,6 +63,7 @@ def test_an_unknown_suffix(name, tmp_path):
         figures.save(figures.error_bars(ROWS), tmp_path / "digits.tex")
 
 
+@pytest.mark.thorough
 def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "spy.svg"
     path.write_text("old")

@@ -48,6 +48,7 @@ def test_a_format_of_one_part_is_counted_as_it_was():
     assert all(own.path(7) == 7.0 and own.divided == own.most == 1.0 for own in plain.costs)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", BY_ROLE)
 def test_no_state_is_further_off_than_proved(name):
     for tree in (kkt.chain(3), kkt.load("rr_arm")):

@@ -73,6 +73,7 @@ def test_the_mean_over_turns_is_the_integral():
     assert_allclose(averaged(N, 0), total, atol=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", PROMISED)
 def test_inertias_lie_between_support_and_reach(seed):
     system = kkt.build(drawn(seed, 6))
@@ -214,6 +215,7 @@ def thin():
     return tree
 
 
+@pytest.mark.thorough
 def test_an_axis_that_turns_counts_in_its_worst_direction(monkeypatch):
     assert 0.0 < ratio(thin(), "abm", "float64", 2000, 0) <= 1.0
     for room in (recursion, bounds):
@@ -253,6 +255,7 @@ def test_inertias_with_any_payload_in_range_lie_between_support_and_reach():
             assert np.linalg.eigvalsh(M - held).min() >= -1e-12
 
 
+@pytest.mark.thorough
 def test_an_inertia_that_is_rounded_is_no_less_than_what_the_proof_takes():
     """Without the 7 u of the heaviest, rounding would take some inertia below the lightest."""
     light, heavy = (kkt.build(carrying(kkt.rr_arm(), [LOADED], most)) for most in (False, True))
@@ -363,6 +366,7 @@ def test_limits_of_a_slide_are_how_far_it_reaches(tmp_path, capsys):
     assert digits[0] > digits[1] + 0.5 > digits[2] + 1.0
 
 
+@pytest.mark.thorough
 def test_the_command_prints_rows(capsys):
     assert main(["guarantee", "rr_arm", "--states", "3", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -93,6 +93,7 @@ def test_what_a_joint_moves_is_bounded_by_energies_of_bodies(tree):
     assert worst <= 1.0 + 1e-9 and alone > 1.0
 
 
+@pytest.mark.thorough
 def test_it_keeps_fewer_digits_than_abm_and_says_why_where_none():
     digits = {
         name: kkt.guarantee(kkt.chain(6), orderings.get(name), "float64").digits

@@ -27,6 +27,7 @@ def far_arm():
     return tree
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "tree",
     [kkt.rr_arm(), far_arm(), kkt.chain(5), kkt.star(2, joint="planar")]

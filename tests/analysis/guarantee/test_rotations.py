@@ -41,6 +41,7 @@ def light_base(factor):
     return tree
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["float64", "float32"])
 @pytest.mark.parametrize(
     "tree",
@@ -90,6 +91,7 @@ def moved(d, w, x, P, h):
     return np.max(off) / UNIT
 
 
+@pytest.mark.thorough
 def test_a_rotation_moves_no_entry_by_more_than_its_units():
     """Neither the weights' five units nor the two rows' would do alone."""
     draw, m = np.random.default_rng(0), 400_000

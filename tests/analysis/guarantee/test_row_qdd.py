@@ -31,6 +31,7 @@ def geared(tree):
     return tree
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32"])
 @pytest.mark.parametrize(
     "tree",
@@ -75,6 +76,7 @@ def rows_of(system, e):
     return lengths, forces
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [40, 74, 119, 146, 172, 271, 328])
 def test_residuals_and_forces_are_no_larger_than_the_proof_says(seed):
     case = Case(drawn(seed, 6), "float64", ORDER)
@@ -132,6 +134,7 @@ def one_beside_dust(x):
     return x
 
 
+@pytest.mark.thorough
 def test_every_effort_that_meets_a_parent_counts(monkeypatch):
     """0.55 of what is proved is reached, and a bound for a single child is refuted."""
     alone(monkeypatch)

@@ -324,6 +324,7 @@ def test_gain_and_outer_forms_differ_in_one_line():
     assert len(outer - gain) == len(gain - outer) == 1
 
 
+@pytest.mark.thorough
 def test_notations_name_the_same_lines():
     texts = [formulas(told("chain", "abm", name)) for name in ("ascher", "featherstone", "yamane")]
     assert len({len(text) for text in texts}) == 1 and len({tuple(text) for text in texts}) == 3

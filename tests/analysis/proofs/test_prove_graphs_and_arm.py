@@ -32,6 +32,7 @@ def test_statements_are_proved_and_every_mutant_is_rejected(name):
     assert "," not in name  # --only takes names between commas
 
 
+@pytest.mark.thorough
 def test_mutants_are_false_and_say_what_is_wrong():
     draw = random.Random(1)
     for name in ("fill of CRBM", "where fill sits", "RR arm: forces"):

@@ -141,6 +141,7 @@ def test_gaps_change_as_their_rows_say():
             assert np.abs((ahead - behind) / (2 * h) - J @ d).max() < 30 * h * h + 1e-9
 
 
+@pytest.mark.thorough
 def test_soft_rows_yield_and_hard_ones_do_not():
     """A compliant foot slides by its own law, a'' = - c lambda; the table tells of hard rows."""
     tree = kkt.chain(3, axes="y", length=0.5)
@@ -160,6 +161,7 @@ def run(capsys, *arguments):
     return (code, *capsys.readouterr())
 
 
+@pytest.mark.thorough
 def test_the_document_tells_what_is_left_of_the_loops(capsys):
     code, out, err = run(capsys, "four_bar", "--seconds", "0.3", "--format", "float64", "--json")
     rows = json.loads(out)["rows"]
@@ -240,6 +242,7 @@ def test_a_simulation_is_shown_in_one_line():
     assert len(repr(found)) < 120
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "arguments,message",
     [

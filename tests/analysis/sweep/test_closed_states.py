@@ -52,6 +52,7 @@ def test_states_beyond_the_limits_are_drawn_again_and_counted():
         assert 0.2 <= q[crank] <= 1.5 and 1.2 <= q[rocker] <= 1.9
 
 
+@pytest.mark.thorough
 def test_loops_that_no_state_closes_are_refused(monkeypatch):
     monkeypatch.setattr(sample, "MOST", 7)
     tree = kkt.chain(2, axes="z", length=0.5)

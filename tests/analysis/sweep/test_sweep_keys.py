@@ -90,6 +90,7 @@ def digest(*models):
     return model.digest
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_is_another_where_any_of_its_files_changes(kind, written):
     files = KINDS[kind]

@@ -26,6 +26,7 @@ def test_the_file_has_the_bits_of_the_emulation():
     assert found["pivot"][0] < found["pivot"][1] and found["worst_joint"][0] < 1.0
 
 
+@pytest.mark.thorough
 @needs_compiler
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize(("seed", "bits"), [(9, 32), (36, 24), (59, 32), (160, 16)])

@@ -142,6 +142,7 @@ def test_what_was_rolled_is_read_again(tmp_path, monkeypatch):
     assert np.array_equal(again(x, qd, tau), first) and set(tmp_path.iterdir()) == entries
 
 
+@pytest.mark.thorough
 def test_what_repeats_little_stays_a_straight_line():
     kernel = kkt.compile(kkt.random_tree(12, 5), ABM)
     assert len(kernel.straight) > programs.SAVED
@@ -149,6 +150,7 @@ def test_what_repeats_little_stays_a_straight_line():
     assert kernel.rolled is None and "functions" not in kernel.how
 
 
+@pytest.mark.thorough
 def test_segments_are_cut_where_the_operations_say_so():
     kernel = kkt.compile(kkt.chain(30), ABM)
     found = segments.segments_of(kernel.straight, 700)

@@ -316,6 +316,7 @@ def test_a_part_that_lies_there_is_not_written_through(folder, tmp_path):
     assert store.read("one") is not None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("home", ["/dev/null", "/proc/none", "", "NOWHERE"])
 def test_without_a_home_that_can_be_written_nothing_is_kept_and_all_is_computed(
     tmp_path, monkeypatch, home

@@ -134,6 +134,7 @@ def test_joints_first_make_no_fill_and_more_orders_are_feasible():
     assert feasible(geared) == (210, 70, 0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float32", "mp:40", "exact", "ball", "dd", "bfloat16"])
 def test_all_number_formats_read_the_block(format):
     system, qdd, M = case("chain", None)
@@ -251,6 +252,7 @@ def test_a_forest_of_states_has_the_bits_of_each_state(implicit):
         np.testing.assert_allclose(qdd, draw(ranges, 7, i)[2], rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("implicit", STEPS)
 def test_columns_of_inverse_dynamics_and_conjugate_gradients_know_the_block(implicit):
     system, qdd, M = case("chain", implicit)

@@ -41,6 +41,7 @@ def close_points(distance, compliance=0.0):
     return kkt.build(kkt.chain(6), np.linspace(0.3, 1.1, 6), np.linspace(-1, 1, 6), loops=loops)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("geared", [False, True])
 @pytest.mark.parametrize("mu", [0.0, 1e-4])
 def test_fifty_digits_are_those_of_abm(mu, geared):

@@ -60,6 +60,7 @@ def test_words_of_32_bits_are_promised_more_than_float32():
         assert (in_words.qdd.joint < 0.01 * qdd.joint).all()
 
 
+@pytest.mark.thorough
 def test_shorter_words_are_promised_a_digit_less_every_three_bits():
     tree, abm = kkt.chain(3), orderings.get("abm")
     digits = [kkt.fixed_point(tree, abm, bits).digits for bits in (32, 26, 20)]

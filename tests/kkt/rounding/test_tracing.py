@@ -29,6 +29,7 @@ def exact_statistics(op, x, y, r):
     return max(0, max(exponent(a), exponent(b)) - exponent(r)), lost  # 0: the sum carries
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["float32", "float64", "p11", "bfloat16:up", "p9:stochastic:3"])
 @pytest.mark.parametrize("spec, order", [("chain:4", "crbm"), ("example1:q1=1", "abm")])
 def test_every_operation_against_fractions(spec, order, name):

@@ -161,6 +161,7 @@ def test_every_order_and_number_type_gives_them(order):
             assert np.abs(getattr(own, field) - x).max() <= 1e-3 * np.abs(x).max()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("joint", ["fixed", "prismatic", "revolute"])
 def test_the_gap_of_an_open_loop_counts(joint):
     """Baumgarte's b: differences in float64, about any turn."""

@@ -93,6 +93,7 @@ def test_the_own_answer_keeps_its_bits(format):
     assert alone.columns is None
 
 
+@pytest.mark.thorough
 def test_fractions_and_balls_solve_exactly(mixed):
     """K X = B in fractions to the last digit, and every ball holds the fraction."""
     import flint

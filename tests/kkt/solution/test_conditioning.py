@@ -88,6 +88,7 @@ def test_every_joint_type():
     assert np.allclose(conditioning(system).moved, dense(system), rtol=1e-5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec", ["two_link:r=0.002", "star:2"])
 def test_kappa_against_finite_differences_in_mpmath(spec):
     """Every datum in turn times 1 + 1e-25, in 80 digits; nothing of this knows a derivative."""

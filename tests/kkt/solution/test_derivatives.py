@@ -235,6 +235,7 @@ def test_differences_in_60_digits_lie_in_certified_balls(name):
                 assert float(ball.rad()) <= 1e-50 * max(abs(float(x)), float(own.rad()))
 
 
+@pytest.mark.thorough
 def test_by_efforts_they_are_the_joint_space_inverse():
     system = kkt.build(kkt.quadruped())
     found = kkt.derivatives(system, ABM)
