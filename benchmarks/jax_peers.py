@@ -139,15 +139,22 @@ def by_mjx(
     )
     fresh = mjx.make_data(numbers)
 
+    arrays = kkt.compile_tree(tree)
+    first = [model.body(str(name)).dofadr for name in arrays.names]  # MuJoCo goes depth first
+    place = np.concatenate([at + np.arange(n) for at, n in zip(first, arrays.dof, strict=True)])
+    own = np.argsort(place)
+
     free = kernel.nx > kernel.N
 
     def one(q: Any, qd: Any, tau: Any) -> Any:
         join = jax.numpy.concatenate
         if free:
             R, (w, v) = turned(q[3:7]), (qd[:3], qd[3:6])
-            q = join([q[:3], q[6:7], q[3:6], q[7:]])
-            qd, tau = (join([R @ x[3:6], x[:3], x[6:]]) for x in (qd, tau))
-        qdd = mjx.forward(numbers, fresh.replace(qpos=q, qvel=qd, qfrc_applied=tau)).qacc
+            q = join([q[:3], q[6:7], q[3:6], q[1 + own[6:]]])
+            qd, tau = (join([R @ x[3:6], x[:3], x[6:]])[own] for x in (qd, tau))
+        else:
+            q, qd, tau = q[own], qd[own], tau[own]
+        qdd = mjx.forward(numbers, fresh.replace(qpos=q, qvel=qd, qfrc_applied=tau)).qacc[place]
         if free:
             linear = R.T @ qdd[:3] - jax.numpy.cross(w, v)
             qdd = join([qdd[3:6], linear, qdd[6:]])
