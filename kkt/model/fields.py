@@ -12,6 +12,7 @@ from ..base.errors import ModelError
 from ..base.text import first_unfit
 
 Floats = NDArray[np.float64]
+_TRUTHS = np.dtype(np.bool_)
 
 
 def check_names(names: Iterable[Hashable], what: str = "body") -> None:
@@ -55,7 +56,7 @@ def truth_in(value: Any) -> bool:
     """Whether a value is or holds True or False, which Python would take for 1 and 0."""
     if isinstance(value, list | tuple):
         return any(map(truth_in, value))
-    return isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_
+    return isinstance(value, bool) or getattr(value, "dtype", None) is _TRUTHS
 
 
 def _shape_text(shape: tuple[int, ...]) -> str:
@@ -73,8 +74,8 @@ def stacked(
     values = [d.get(field, default) for d in data]
     try:  # one conversion for the whole tree; only a failure looks at bodies one by one
         array = np.array(values, dtype=float)
-        numbers = shape or not any(isinstance(value, bool | np.bool_) for value in values)
-        if numbers and array.shape == (len(names), *shape) and np.isfinite(array).all():
+        whole = array.shape == (len(names), *shape) and bool(np.isfinite(array).all())
+        if whole and not any(map(truth_in, values)):
             return array
     except (TypeError, ValueError, OverflowError):
         pass

@@ -36,7 +36,8 @@ class Payload:
         require_name(self.body, "payload")
         where = f"payload of body {self.body!r}"
         for field in ("most", "least"):
-            if not isinstance(value := getattr(self, field), Real):
+            value = getattr(self, field)
+            if isinstance(value, bool) or not isinstance(value, Real):
                 raise ModelError(f"{where}: field {field!r} is {value!r}; give a mass in kg")
         if not (0.0 <= self.least <= self.most and isfinite(self.most)):
             raise ModelError(

@@ -120,9 +120,13 @@ REFUSED = {
     ),
     "limits: is 3; give a mapping of bodies": lambda: kkt.guarantee(TREE, ABM, limits=3),
     "rates: 'fast' is no number; give one": lambda: kkt.fixed_point(TREE, ABM, rates="fast"),
+    "body 'a': field 'com' is (True, 0, 0), a truth value; give 3 numbers": lambda: (
+        kkt.compile_tree(tree_of({"com": (True, 0, 0)}))
+    ),
     "tree: field 'joint' is 3; give 2, one for each body": arrays(joint=3),
     "tree: field 'names' holds what names nothing": arrays(names=["a", []]),
     "payload of body 'a': field 'most' is 'x'; give a mass in kg": lambda: kkt.Payload("a", "x"),
+    "payload of body 'a': field 'most' is True; give": lambda: kkt.Payload("a", True),
     "payloads: is 3; give a list of kkt.Payload": lambda: kkt.guarantee(TREE, ABM, payloads=3),
     "payloads: 3 is none; give kkt.Payload": lambda: kkt.guarantee(TREE, ABM, payloads=[3]),
     "payload of 'hook': this link is fixed to the world": lambda: kkt.guarantee(
