@@ -59,7 +59,7 @@ class Emitter:
             a, b = np.broadcast_arrays(a, b)
         out = np.empty(np.broadcast(a, b).shape, dtype=np.int64)
         flat, todo = out.ravel(), np.empty((5, out.size), dtype=np.int64)
-        count = fold(op, a.ravel(), b.ravel(), flat, todo)
+        count = fold(op, a.flatten(), b.flatten(), flat, todo)  # copies: all may be written to
         if count:
             place, ops, x, y, sign = todo[:, :count]
             flat[place] = sign * self._new(ops.astype(np.int8), x, y)
