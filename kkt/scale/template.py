@@ -274,7 +274,7 @@ class Writing(Emitter):
 
     def _new(self, op: NDArray[np.int8], a: Scalars, b: Scalars) -> Scalars:
         write, out = self.recorder._write, []
-        pairs = zip(op.tolist(), np.abs(a).tolist(), np.abs(b).tolist(), strict=True)
+        pairs = zip(op.tolist(), a.tolist(), b.tolist(), strict=True)
         for o, x, y in pairs:
             if o == 3 and y == 0:  # a pivot that is zero for all bodies of the kind: refused later
                 y = self.recorder.constant(float("nan"))

@@ -3,7 +3,7 @@
 Scalars are signed numbers: 0 is zero, 1 is one, +-i is plus or minus slot i.  A rule gives
 ``known, op, x, y, sign``: where ``known``, no operation is needed, and the result is the number
 a + b for :func:`added`, a b for the others; elsewhere it is ``sign`` times the slot of ``x op y``.
-The rules have no branches, so that they work on numbers, on numpy's arrays and in compiled code.
+The rules have no branches, so that they work on Python's numbers and in compiled code.
 
 A block has few entries: each of numpy's calls takes as long as a compiled loop through all of them.
 """
@@ -45,8 +45,7 @@ _added, _multiplied, _divided = map(njit, (added, multiplied, divided))
 
 @njit
 def folded(op, a, b):  # pragma: no cover
-    """One of the four operations on two signed numbers: what its rule gives, and then the result
-    where no operation is needed."""
+    """What the rule of ``op`` gives for two scalars, and the result where it is known."""
     if op == MUL:
         return _multiplied(a, b), a * b
     if op == DIV:
