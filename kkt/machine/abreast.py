@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.chunk import MUL, SQRT
 from .driver import Shape, driver
-from .emission import Source, operation
+from .emission import Rows, Source, operation, wanted_by
 from .scalar_program import ScalarProgram
 
 Named = Generator[str, None, str]  # lines, and at the end the name of what they made
@@ -97,9 +97,7 @@ class _Pieces:
         self.ends = np.searchsorted(made, np.arange(self.parts + 1)).tolist()
         self.row = self._rows(made, unit)
         self.minus = (program.outputs < 0).tolist()
-        self.wanted: dict[int, list[int]] = {}
-        for i, s in enumerate(program.outputs.tolist()):
-            self.wanted.setdefault(abs(s), []).append(i)
+        self.wanted = wanted_by(program)
 
     def _rows(self, made: NDArray, unit: NDArray) -> NDArray[np.int64]:
         """The row of each slot that a later piece reads, else -1; a vector's rows are aligned."""
@@ -109,23 +107,12 @@ class _Pieces:
             own = operand >= first
             np.maximum.at(last, unit[operand[own] - first], made[unit[own]])
         row = np.full(first + len(program), -1)
-        self.top = program.inputs + len(program.outputs)
-        free: dict[int, list[int]] = {}
-        leaving: list[list[tuple[int, int]]] = [[] for _ in range(self.parts + 1)]
-        done = 0
+        rows = Rows(program, self.parts)
         for u in np.flatnonzero(last > made).tolist():
             w, start = int(self.width[u]), first + int(self.begin[u])
-            for piece in range(done, int(made[u]) + 1):
-                for size, place in leaving[piece]:
-                    free.setdefault(size, []).append(place)
-            done = int(made[u]) + 1
-            if free.get(w):
-                at = free[w].pop()
-            else:
-                at = self.top + -self.top % w
-                self.top = at + w
+            at = rows.take(w, int(made[u]), int(last[u]), align=w)
             row[start : start + w] = at + np.arange(w)
-            leaving[int(last[u]) + 1].append((w, at))
+        self.top = rows.top
         return row
 
     def piece(self, part: int) -> Iterator[str]:

@@ -139,31 +139,78 @@ from{j}:
 
 
 def _scatter(shape: Shape, count: int) -> str:
-    """Code that copies rows of outputs into their array; repeated lanes write the same again."""
-    T, t = shape.type, shape.number
-    starts = writes = ""
-    for lane in range(shape.lanes):
-        value = "%v" if shape.lanes == 1 else f"%ynumber{lane}"
-        starts += f"""\
+    """Code that copies rows of outputs into their array; repeated lanes write the same again.
+
+    As many rows as there are lanes are transposed in registers, and each state's part is stored as
+    one vector; of the last rows, fewer than there are lanes, number by number.
+    """
+    t, lanes = shape.number, shape.lanes
+    text = "".join(
+        f"""\
   %yfrom{lane} = mul i64 %state{lane}, {count}
   %ystart{lane} = getelementptr {t}, ptr %y, i64 %yfrom{lane}
 """
-        if shape.lanes > 1:
-            writes += f"  {value} = extractelement {T} %v, i32 {lane}\n"
-        writes += f"""\
-  %yplace{lane} = getelementptr {t}, ptr %ystart{lane}, i64 %i
-  store {t} {value}, ptr %yplace{lane}
+        for lane in range(lanes)
+    )
+    squares = range(0, count - count % lanes, lanes)
+    before = "work"
+    for name, rows in (("ysquare", squares), ("ysingle", range(squares.stop, count))):
+        if rows:
+            text += _copies(shape, name, before, rows)
+            before = f"{name}s"
+    return text + "  br label %after"
+
+
+def _copies(shape: Shape, name: str, before: str, rows: range) -> str:
+    """A loop over rows of outputs, ``rows.step`` at a time: one, or as many as there are lanes."""
+    T, t, lanes, text = shape.type, shape.number, shape.lanes, ""
+    values = [f"%{name}value{r}" for r in range(rows.step)]
+    for r, value in enumerate(values):
+        text += f"""\
+  %{name}row{r} = add i64 %{name}, {r}
+  %{name}from{r} = getelementptr {T}, ptr %yrow, i64 %{name}row{r}
+  {value} = load {T}, ptr %{name}from{r}
+"""
+    if rows.step == lanes:
+        turned, values = _transposed(shape, values)
+        text, stored = text + turned, T
+    else:
+        whole, stored = values[0], t
+        values = [f"%{name}number{lane}" for lane in range(lanes)]
+        for lane, value in enumerate(values):
+            text += f"  {value} = extractelement {T} {whole}, i32 {lane}\n"
+    for lane, value in enumerate(values):
+        text += f"""\
+  %{name}to{lane} = getelementptr {t}, ptr %ystart{lane}, i64 %{name}
+  store {stored} {value}, ptr %{name}to{lane}, align {8 if t == "double" else 4}
 """
     return f"""\
-{starts}  br label %scatter
-scatter:
-  %i = phi i64 [0, %work], [%inext, %scatter]
-  %row = getelementptr {T}, ptr %yrow, i64 %i
-  %v = load {T}, ptr %row
-{writes}  %inext = add i64 %i, 1
-  %more = icmp ult i64 %inext, {count}
-  br i1 %more, label %scatter, label %after
+  br label %{name}loop
+{name}loop:
+  %{name} = phi i64 [{rows.start}, %{before}], [%{name}next, %{name}loop]
+{text}  %{name}next = add i64 %{name}, {rows.step}
+  %{name}more = icmp ult i64 %{name}next, {rows.stop}
+  br i1 %{name}more, label %{name}loop, label %{name}s
+{name}s:
 """
+
+
+def _transposed(shape: Shape, rows: list[str]) -> tuple[str, list[str]]:
+    """Code that transposes a square of values, and the names of the new rows.
+
+    Each step exchanges the blocks beside the diagonal: of one number, then of 2 x 2, 4 x 4, ...
+    """
+    T, lanes, text, size = shape.type, shape.lanes, "", 1
+    while size < lanes:
+        made = [f"%turned{size}_{r}" for r in range(lanes)]
+        for r, name in enumerate(made):
+            # a number comes from the first or second row of a pair, there with its column's index
+            own = [e | size if r & size else e & ~size for e in range(lanes)]
+            mask = ", ".join(f"i32 {i + lanes * bool(e & size)}" for e, i in enumerate(own))
+            pair = f"{T} {rows[r & ~size]}, {T} {rows[r | size]}"
+            text += f"  {name} = shufflevector {pair}, <{lanes} x i32> <{mask}>\n"
+        rows, size = made, 2 * size
+    return text, rows
 
 
 def _judge(shape: Shape, judged: Judged) -> str:

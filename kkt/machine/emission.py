@@ -36,9 +36,10 @@ def source_of(program: ScalarProgram, shape: Shape, piece: int) -> Source:
     """The module of a program, whose function ``run`` :mod:`kkt.machine.native` calls."""
     parts = -(-len(program) // piece) or 1
     work, rows = rows_of(program, parts, piece)
+    wanted = wanted_by(program)
     text = [f"declare {shape.type} @llvm.sqrt.{shape.suffix}({shape.type})"]
     for part in range(parts):
-        text += _piece(program, shape, part, piece, work)
+        text += _piece(program, shape, part, piece, work, wanted)
     text.append(driver(shape, program.inputs, len(program.outputs), parts))
     return Source("\n".join(text), rows, parts)
 
@@ -70,26 +71,51 @@ def rows_of(program: ScalarProgram, parts: int, piece: int) -> tuple[list[int], 
     for operand in (program.a, program.b):
         own = operand >= first
         np.maximum.at(last, operand[own] - first, made[own])
-    row = np.full(T, -1)
-    top, free = program.inputs + len(program.outputs), list[int]()
-    leaving: list[list[int]] = [[] for _ in range(parts + 1)]
-    crossing = np.flatnonzero(last > made)
-    for i in crossing.tolist():
-        # a row is free again when the piece after its last reader starts
-        for done in range(int(made[i]) + 1):
-            free += leaving[done]
-            leaving[done] = []
-        if free:
-            row[i] = free.pop()
+    row, rows = np.full(T, -1), Rows(program, parts)
+    for i in np.flatnonzero(last > made).tolist():
+        row[i] = rows.take(1, int(made[i]), int(last[i]))
+    return row.tolist(), rows.top
+
+
+class Rows:
+    """Rows of the work array behind those of inputs and outputs, handed out piece by piece."""
+
+    def __init__(self, program: ScalarProgram, pieces: int) -> None:
+        self.top = program.inputs + len(program.outputs)
+        self._free: dict[int, list[int]] = {}
+        self._leaving: list[list[tuple[int, int]]] = [[] for _ in range(pieces + 1)]
+        self._now = 0
+
+    def take(self, count: int, made: int, last: int, align: int = 1) -> int:
+        """The first of ``count`` rows side by side, from piece ``made``, which never falls, on.
+
+        They are free again when the piece after ``last`` starts.
+        """
+        for piece in range(self._now, made + 1):
+            for size, row in self._leaving[piece]:
+                self._free.setdefault(size, []).append(row)
+        self._now = made + 1
+        if self._free.get(count):
+            row = self._free[count].pop()
         else:
-            row[i], top = top, top + 1
-        leaving[int(last[i]) + 1].append(int(row[i]))
-    return row.tolist(), top
+            row = self.top + -self.top % align
+            self.top = row + count
+        self._leaving[last + 1].append((count, row))
+        return row
+
+
+def wanted_by(program: ScalarProgram) -> dict[int, list[int]]:
+    """The outputs that are a slot or its negative, by slot."""
+    wanted: dict[int, list[int]] = {}
+    for i, s in enumerate(program.outputs.tolist()):
+        wanted.setdefault(abs(s), []).append(i)
+    return wanted
 
 
 def _piece(
-    program: ScalarProgram, shape: Shape, part: int, piece: int, work: Sequence[int]
-) -> Iterator[str]:
+    program: ScalarProgram, shape: Shape, part: int, piece: int, work: Sequence[int],
+    wanted: dict[int, list[int]],
+) -> Iterator[str]:  # fmt: skip
     """The function of one piece; its arguments are the constants and the work array."""
     first, inputs = program.first, program.inputs
     T, t = shape.type, shape.number
@@ -116,10 +142,6 @@ def _piece(
     def store(value: str, row: int, name: str) -> Iterator[str]:
         yield f"%q{name} = getelementptr {T}, ptr %w, i64 {row}"
         yield f"store {T} {value}, ptr %q{name}"
-
-    wanted: dict[int, list[int]] = {}  # slot -> outputs
-    for i, s in enumerate(program.outputs.tolist()):
-        wanted.setdefault(abs(s), []).append(i)
 
     def outputs(slot: int) -> Iterator[str]:
         for i in wanted.get(slot, ()):
