@@ -1,10 +1,11 @@
 """Times of the derivatives of qdd beside Pinocchio's, one thread: docs/derivatives.md.
 
 ``python benchmarks/derivative_times.py [ROBOT ...] [--orders crbm,abm]`` needs the extras robots
-and peers.  All three Jacobians stand beside ``computeABADerivatives``, M^-1 beside
-``computeMinverse``; one state, called from Python, and a state of a batch of 512, for which
-Pinocchio is called in a loop.  Processor time of the thread, the least of rounds in which both
-run in turns.  A solution's fill is what of its N x N numbers is not zero by structure.
+and peers.  All three Jacobians stand beside ``computeABADerivatives``, M^-1 beside ``computeMinverse``; one
+state, called from Python, and a state of a batch of 512, for which Pinocchio is called in a loop.
+Processor time of the thread, the least of rounds in which both run in turns; a round solves the
+batch eight times, so that both run for about as long and are as warm.  A solution's fill is what of
+its N x N numbers is not zero by structure.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ MATRICES = ("dqdd_dq", "dqdd_dqd", "dqdd_dtau")
 STATES, ROUNDS = 512, 25
 
 
-def in_turns(calls: list[Callable[[], object]], times: int) -> list[float]:
-    """Least microseconds of each."""
+def in_turns(calls: list[Callable[[], object]], times: list[int]) -> list[float]:
+    """Least microseconds of each, called so many times a round."""
     taken: list[list[float]] = [[] for _ in calls]
     for one in calls:
         one()
     for _ in range(ROUNDS):
-        for one, spent in zip(calls, taken, strict=True):
+        for one, count, spent in zip(calls, times, taken, strict=True):
             begun = time.thread_time_ns()
-            for _ in range(times):
+            for _ in range(count):
                 one()
-            spent.append((time.thread_time_ns() - begun) / times / 1e3)
+            spent.append((time.thread_time_ns() - begun) / count / 1e3)
     return [float(np.min(spent)) for spent in taken]
 
 
@@ -61,9 +62,9 @@ def measured(name: str, order: str, outputs: tuple[str, ...]) -> str:
             pin.computeMinverse(model, data, q[i])
 
     first = q[0].copy(), qd[0].copy(), tau[0].copy()
-    ours, peer = in_turns([lambda: kernel(*first), lambda: theirs(0)], 20)
+    ours, peer = in_turns([lambda: kernel(*first), lambda: theirs(0)], [20, 20])
     many, each = in_turns(
-        [lambda: kernel(q, qd, tau), lambda: [theirs(i) for i in range(STATES)]], 1
+        [lambda: kernel(q, qd, tau), lambda: [theirs(i) for i in range(STATES)]], [8, 1]
     )
     fill = np.count_nonzero(kernel.program.outputs) / len(kernel.program.outputs)
     cells = [
