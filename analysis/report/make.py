@@ -26,6 +26,7 @@ from pivotree.kkt import (
 )
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.files import check_folder, made, write_whole, writing
+from pivotree.kkt.base.kinds import is_whole
 
 from ..figures.files import save
 from ..states.closing import ClosedRanges
@@ -235,11 +236,11 @@ def _without_name(text: str, name: str) -> str:
 
 def check(states: int, seed: int, digits: float) -> None:
     """Raise PivotreeError for numbers that make no report."""
-    if not isinstance(states, int) or not 1 <= states <= MOST_STATES:
+    if not is_whole(states, 1, MOST_STATES):
         raise PivotreeError(
             f"option --states: {states!r} is no number of states; use 1 to {MOST_STATES:,}"
         )
-    if not isinstance(seed, int) or seed < 0:
+    if not is_whole(seed, 0):
         raise PivotreeError(f"option --seed: {seed!r} is no seed; use a whole number from 0 on")
     low, high = DIGITS
     if not isinstance(digits, int | float) or not low <= digits <= high:

@@ -15,6 +15,7 @@ import numpy as np
 from pivotree import kkt, orderings
 from pivotree.kkt import Block, OrderError, PivotreeError, System
 from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.base.kinds import is_whole
 from pivotree.kkt.rounding.contributions import Linearised, linearised
 from pivotree.kkt.tape.tape import Tape
 
@@ -51,7 +52,7 @@ def blame(
     crbm in float32 on example3: pivot qdd_2 has lost its value. M_2 + Phi_21 M_1 Phi_21^T, ...
     """
     chosen = get_format(format)
-    if not isinstance(top, int) or top < 1:
+    if not is_whole(top, 1):
         raise PivotreeError(f"top: {top!r} culprits cannot be named; give at least 1")
     if isinstance(order, str):
         order = orderings.get(order)

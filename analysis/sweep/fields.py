@@ -10,6 +10,7 @@ from typing import Any
 
 from pivotree.kkt import PivotreeError
 from pivotree.kkt.base.errors import UnreadableError, nearest
+from pivotree.kkt.base.kinds import is_whole
 from pivotree.kkt.base.reading import read_text
 
 
@@ -48,7 +49,7 @@ class Fields:
     def whole(self, field: str, default: int, least: int, most: int = MOST) -> int:
         """A whole number from ``least`` to ``most``."""
         value = self.take(field, default)
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        if not is_whole(value, least, most):
             raise self.wrong(field, value, f"a whole number, {least} to {most:,}")
         return value
 

@@ -61,6 +61,11 @@ def is_number(value: object) -> bool:
         return False
 
 
+def is_whole(value: object, least: float, most: float = math.inf) -> bool:
+    """Whether a value is an int from ``least`` to ``most``, and neither True nor False."""
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
 def _is(value: Any, types: Any) -> bool:
     if getattr(value, "ndim", None) == 0:  # a number in an array without axes
         value = value.item()

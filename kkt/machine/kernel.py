@@ -17,6 +17,7 @@ from ..arithmetic.binary import Binary
 from ..arithmetic.formats import Hardware
 from ..arithmetic.mixed import Mixed
 from ..base.errors import FormatError, ModelError, nearest
+from ..base.kinds import is_whole
 from ..base.shown import Shown
 from ..matrix.blocks import Block
 from ..model.loops import Loop
@@ -272,7 +273,7 @@ class Kernel(Shown):
         the bits do not depend on it.  Raises ModelError for a wrong shape or a number that is not
         finite.
         """
-        if threads == 1:
+        if threads == 1 and threads is not True:
             for call in self._calls:
                 found = call(x, qd, tau, wrench)
                 if found is not None:
@@ -281,7 +282,7 @@ class Kernel(Shown):
 
     def _states(self, x: Any, qd: Any, tau: Any, wrench: Any, threads: int | None) -> Any:
         """The outputs for one state or many, given as anything that holds numbers."""
-        if threads is not None and (not isinstance(threads, int) or threads < 1):
+        if threads is not None and not is_whole(threads, 1):
             raise ModelError(f"threads is {threads!r}; give 1 or more, or None for all processors")
         values = {"x": x, "qd": qd, "tau": tau, "wrench": wrench}
         arrays, many = self.fields.arrays(self.number.dtype, values)

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError, OrderError, SingularError, SizeError
+from ..base.kinds import is_whole
 from ..matrix.blocks import QDD
 from ..matrix.system import System
 from ..order.pivots import Plan, plan
@@ -72,7 +73,7 @@ def analyse(chosen: Plan) -> Analysis | Kinds | Bodies:
 
 def solve_in_order(system: System, order: Any, threads: int = 1) -> LargeSolution:
     """Factor and solve (4) in an order, a plan or an analysis; see :func:`kkt.solve_large`."""
-    if not isinstance(threads, int) or threads < 1:
+    if not is_whole(threads, 1):
         raise ModelError(f"threads is {threads!r}; give 1 or more")
     system.structure.require_tree("solve_large", "use kkt.eliminate, which takes it")
     if not isinstance(order, Analysis | Kinds | Bodies):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError
+from ..base.kinds import is_whole
 from ..matrix.pattern import Pattern
 from ..model.tree import BodyTree
 from .bodywise import Bodies, further
@@ -86,7 +87,7 @@ class TreePlan:
 
         Raises ModelError where ``threads`` is not 1 or more.
         """
-        if not isinstance(threads, int) or threads < 1:
+        if not is_whole(threads, 1):
             raise ModelError(f"threads is {threads!r}; give 1 or more")
         if threads not in self.known:
             self.known[threads] = self._shares(threads)

@@ -24,6 +24,7 @@ import numpy as np
 
 from ..arithmetic.formats import Format
 from ..base.errors import FormatError, LoopError, OrderError
+from ..base.kinds import is_whole
 from ..matrix.entries import Entries, assemble
 from ..matrix.redundancy import following
 from ..matrix.system import System, require_system
@@ -104,8 +105,7 @@ def require_iterable(system: System, chosen: Format, count: int, more: bool) -> 
 
     ``more``: refinement or further right-hand sides were asked for as well.
     """
-    whole = isinstance(count, int) and not isinstance(count, bool)
-    if not whole or not 0 <= count <= MOST:
+    if not is_whole(count, 0, MOST):
         raise OrderError(f"proximal {count!r}: is no number of iterations; use 0 to {MOST}")
     if not count:
         return

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.formats import Format
 from ..base.errors import FormatError, OrderError
+from ..base.kinds import is_whole
 from ..matrix.entries import RIGHT_HAND_SIDE
 from ..matrix.system import System
 from ..program.program import Program
@@ -59,7 +60,7 @@ def require_refinable(chosen: Format, count: int, residual: str) -> None:
     """Raise OrderError or FormatError where refinement was asked for wrongly."""
     if residual not in RESIDUALS:
         raise OrderError(f"residual {residual!r} is unknown; use {' or '.join(RESIDUALS)}")
-    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST:
+    if not is_whole(count, 0, MOST):
         raise OrderError(f"refine {count!r}: is no number of corrections; use 0 to {MOST}")
     if count and chosen.kind != "float":
         raise FormatError(

@@ -128,6 +128,7 @@ REFUSED = {
         lambda: listing.of(SYSTEM, "crbm_block_row", derivatives=True)
     ),
     "top: 0 culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=0),
+    "top: True culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=True),
     # -- motions, states, reports
     "field 'tau' drives a spherical joint, whose work is": worked,
     "give q and qd that keep it, or ask for the nearest": (

@@ -125,8 +125,9 @@ def test_what_is_wrong_is_refused_by_the_function(kernel):
         assert one(*given) is None and many(*given) is None
     with pytest.raises(TypeError, match="keyword"):
         one(x, qd, tau=tau)
-    with pytest.raises(kkt.ModelError, match="threads is 0"):
-        kernel(x, qd, tau, threads=0)
+    for threads in (0, True):
+        with pytest.raises(kkt.ModelError, match=f"threads is {threads}"):
+            kernel(x, qd, tau, threads=threads)
 
 
 def test_large_batches_do_not_hold_the_lock():

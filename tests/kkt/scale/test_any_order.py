@@ -325,7 +325,7 @@ def test_a_pivot_that_is_zero_but_for_rounding_gives_no_answer():
     assert from_dense(system, kkt.solve_large(system)) < 1e-13
 
 
-@pytest.mark.parametrize("threads", [0, "2", None, 1.5])
+@pytest.mark.parametrize("threads", [0, True, "2", None, 1.5])
 def test_wrong_numbers_of_threads(threads):
     with pytest.raises(kkt.ModelError, match=r"threads is .*; give 1 or more"):
         kkt.solve_large(SYSTEMS["chain"], orderings.get("abm"), threads=threads)

@@ -359,7 +359,7 @@ def test_what_a_large_kernel_cannot_take_is_one_sentence():
     with pytest.raises(kkt.ModelError, match="field 'q' has shape"):
         kernel(np.zeros(2))
     assert np.array_equal(kernel([0, 0, 0], (0.0, 0, 0)), kernel(zero, zero.astype(">f8")))
-    for threads in (0, -1, 2.5, "2", None):
+    for threads in (0, -1, 2.5, True, "2", None):
         with pytest.raises(kkt.ModelError, match="threads is"):
             kkt.compile_large(tree, threads=threads)
         with pytest.raises(kkt.ModelError, match="threads is"):
