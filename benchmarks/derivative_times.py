@@ -3,10 +3,9 @@
 ``python benchmarks/derivative_times.py [ROBOT ...] [--orders crbm,abm]`` needs the extras robots
 and peers.  All three Jacobians stand beside ``computeABADerivatives``, M^-1 beside
 ``computeMinverse``; one state, called from Python, and a state of a batch of 512, for which
-Pinocchio is called in a loop.
-Processor time of the thread, the least of rounds in which both run in turns; a round solves the
-batch eight times, so that both run for about as long and are as warm.  A solution's fill is what of
-its N x N numbers is not zero by structure.
+Pinocchio is called in a loop.  Processor time of the thread, the least of rounds in which both run
+in turns; a round solves the batch eight times, so that both run for about as long and are as warm.
+A solution's fill is what of its N x N numbers is not zero by structure.
 """
 
 from __future__ import annotations

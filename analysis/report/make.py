@@ -26,7 +26,7 @@ from pivotree.kkt import (
 )
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.files import check_folder, made, write_whole, writing
-from pivotree.kkt.base.kinds import is_whole
+from pivotree.kkt.base.kinds import is_number, is_whole
 
 from ..figures.files import save
 from ..states.closing import ClosedRanges
@@ -243,7 +243,7 @@ def check(states: int, seed: int, digits: float) -> None:
     if not is_whole(seed, 0):
         raise PivotreeError(f"option --seed: {seed!r} is no seed; use a whole number from 0 on")
     low, high = DIGITS
-    if not isinstance(digits, int | float) or not low <= digits <= high:
+    if not is_number(digits) or not low <= digits <= high:
         raise PivotreeError(f"option --digits: {digits!r} is out of range; use {low:g} to {high:g}")
 
 

@@ -18,7 +18,7 @@ from pivotree.analysis.counts import crossover
 from pivotree.analysis.explorer import asked, embedded, explorer_data
 from pivotree.analysis.figures import data, files, film, kinds
 from pivotree.analysis.proofs import boolean, fields
-from pivotree.analysis.report import armature, notebook
+from pivotree.analysis.report import armature, notebook, robot_report
 from pivotree.analysis.simulation import Motion, closed
 from pivotree.analysis.sweep import pools, read_config, sweep, tables
 
@@ -130,6 +130,9 @@ REFUSED = {
     "top: 0 culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=0),
     "top: True culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=True),
     # -- motions, states, reports
+    "--states: True is no number of states": lambda: robot_report(TREE, "c", states=True),
+    "--seed: True is no seed": lambda: robot_report(TREE, "c", seed=True),
+    "--digits: True is out of range": lambda: robot_report(TREE, "c", digits=True),
     "field 'tau' drives a spherical joint, whose work is": worked,
     "give q and qd that keep it, or ask for the nearest": (
         lambda: closed(kkt.four_bar(), qd=[1.0, 0.0, 0.0])

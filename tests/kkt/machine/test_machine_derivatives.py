@@ -182,3 +182,18 @@ def test_like_operations_side_by_side_change_no_bit():
         )  # fmt: skip
         assert native.run([x, qd, tau], out)
     assert np.array_equal(found[0], found[1]) and np.array_equal(found[0], found[2])
+
+
+@pytest.mark.parametrize("format", ["float64", "float32"])
+@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
+def test_results_of_vectors_of_any_width_stand_in_their_places(lanes, format):
+    """Squares of results and the rest of them, also of a vector with fewer states than lanes."""
+    kernel = kkt.compile(kkt.chain(5), orderings.get("crbm"), format, outputs=("qdd", "dqdd_dtau"))
+    _, *given = states(kernel, kkt.chain(5), lanes + 1)
+    given = [array.astype(kernel.number.dtype) for array in given]
+    found = np.empty((2, lanes + 1, kernel.fields.numbers), kernel.number.dtype)
+    assert found.shape[2] % 4 and found.shape[2] > 16
+    for out, width in zip(found, (1, lanes), strict=True):
+        native = compiled(kernel.straight, kernel.number.dtype, width, kernel.fields.sizes)
+        assert native.run(given, out)
+    assert np.array_equal(*found)
