@@ -1,8 +1,9 @@
-"""The folders kkt, orderings, analysis and papers are installed inside one package, pivotree.
+"""What pyproject.toml cannot say of the build: links in the source distribution, and same bytes.
 
-Other projects on PyPI have packages of these names; the rest of the build is in pyproject.toml.
-With SOURCE_DATE_EPOCH set, wheels and source distributions are the same bytes in every build,
-whatever the umask of who builds them.
+The folders kkt, orderings, analysis and papers belong to one package, pivotree, since other
+projects on PyPI have packages of these names: src/pivotree holds a link to each of them.  With
+SOURCE_DATE_EPOCH set, wheels and source distributions are the same bytes in every build, whatever
+the umask of who builds them.
 """
 
 import gzip
@@ -10,7 +11,7 @@ import os
 import tarfile
 from pathlib import Path
 
-from setuptools import find_packages, setup
+from setuptools import setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.sdist import sdist
 
@@ -18,7 +19,13 @@ ROOMS = ("kkt", "orderings", "analysis", "papers")
 
 
 class Sdist(sdist):
-    """A source distribution with the date that is asked for, and nobody's user name."""
+    """A source distribution with the links, the date that is asked for, and nobody's user name."""
+
+    def make_release_tree(self, base_dir, files):
+        """MANIFEST.in leaves out what lies behind the links; the links themselves are made here."""
+        super().make_release_tree(base_dir, files)
+        for room in ROOMS:
+            (Path(base_dir) / "src/pivotree" / room).symlink_to(Path("../..") / room)
 
     def make_archive(self, base_name, format, root_dir=None, base_dir=None, **more):
         made = super().make_archive(base_name, format, root_dir, base_dir, **more)
@@ -26,7 +33,7 @@ class Sdist(sdist):
         if date is None or format != "gztar":
             return made
         with tarfile.open(made) as archive:
-            members = [(one, archive.extractfile(one)) for one in archive.getmembers()]
+            members = [(one, archive.extractfile(one) if one.isfile() else None) for one in archive]
             with (
                 Path(f"{made}.part").open("wb") as file,
                 gzip.GzipFile("", "wb", mtime=int(date), fileobj=file) as packed,
@@ -52,11 +59,4 @@ class Wheel(bdist_wheel):
                 path.chmod(0o644)
 
 
-setup(
-    packages=[
-        "pivotree",
-        *(f"pivotree.{name}" for name in find_packages(include=[f"{room}*" for room in ROOMS])),
-    ],
-    package_dir={"pivotree": "pivotree"} | {f"pivotree.{room}": room for room in ROOMS},
-    cmdclass={"sdist": Sdist, "bdist_wheel": Wheel},
-)
+setup(cmdclass={"sdist": Sdist, "bdist_wheel": Wheel})

@@ -8,6 +8,9 @@ In float32 crbm keeps 4.6 digits on chain_10 in this one state; abm keeps 6.3 di
 crbm in float32 on chain_10: qdd_j4 is off by 2.7e-05 of the largest acceleration, ...
 """
 
+if __name__ == "analysis":  # not twice: its exceptions would be other classes
+    raise ImportError("import pivotree.analysis")
+
 from typing import TYPE_CHECKING
 
 from pivotree.kkt.base.lazy import lazily

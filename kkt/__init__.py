@@ -6,6 +6,9 @@
 2
 """
 
+if __name__ == "kkt":  # not twice: its exceptions would be other classes
+    raise ImportError("import pivotree.kkt")
+
 from typing import TYPE_CHECKING
 
 from .base.lazy import lazily

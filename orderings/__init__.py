@@ -10,6 +10,9 @@ An order is a function from the structure of a tree to a list of groups of block
 2
 """
 
+if __name__ == "orderings":  # not twice: its exceptions would be other classes
+    raise ImportError("import pivotree.orderings")
+
 from typing import TYPE_CHECKING
 
 from pivotree.kkt.base.lazy import lazily

@@ -19,6 +19,9 @@ it reproduces, and has up to three functions:
 A paper's ``__init__`` lists its items in the paper's order; ``printed.toml`` holds its numbers.
 """
 
+if __name__ == "papers":  # not twice: its exceptions would be other classes
+    raise ImportError("import pivotree.papers")
+
 __all__ = ["PAPERS"]
 
 PAPERS = ("ascher1996", "cloutier1995", "yamane2001", "pasic1999", "featherstone1983")

@@ -51,11 +51,11 @@ def docstrings(path):
 
 def examples():
     """(module, name, docstring) of all that shows an example, once each."""
-    for room in ("pivotree", "kkt", "orderings", "analysis", "papers"):
+    for room in ("src/pivotree", "kkt", "orderings", "analysis", "papers"):
         for path in sorted((ROOT / room).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
             parts = parts[:-1] if parts[-1] == "__init__" else parts
-            module = ".".join(parts if room == "pivotree" else ("pivotree", *parts))
+            module = ".".join(parts[1:] if parts[0] == "src" else ("pivotree", *parts))
             if module not in NEEDS_A_PAGE:
                 text = path.read_text(encoding="utf-8")
                 shown = docstrings(path) if ">>> " in text else {}

@@ -20,7 +20,7 @@ ROOMS = ("kkt", "orderings", "analysis", "papers")
 def wheel(tmp_path_factory):
     """The wheel that ``pip install .`` installs, from a copy: a build leaves folders behind."""
     source, place = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "pivotree", *ROOMS):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "src", *ROOMS):
         (source / name).symlink_to(ROOT / name)
     build = f"from setuptools import build_meta; build_meta.build_wheel({str(place)!r})"
     done = subprocess.run([sys.executable, "-c", build], cwd=source, capture_output=True, text=True)
@@ -146,3 +146,22 @@ def test_the_facade_has_what_the_rooms_export():
         assert getattr(pt, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'chian'"):
         pt.chian  # noqa: B018
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_there_is_no_second_copy_in_the_root(room):
+    """Its exceptions would be other classes than those of pivotree."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"import {room}"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.stderr.rstrip().endswith(f"ImportError: import pivotree.{room}")
+
+
+def test_a_checkout_without_links_says_what_to_do(tmp_path):
+    """Where users may not make links, git writes each as a file that holds its target."""
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns(*ROOMS))
+    for room in ROOMS:
+        (tmp_path / "src/pivotree" / room).write_text(f"../../{room}")
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        run("import pivotree", tmp_path / "src", cwd=tmp_path)
+    assert "git config core.symlinks true" in refused.value.stderr.splitlines()[-1]

@@ -23,6 +23,7 @@ Names of robots, the matrix and its elimination are those of :mod:`pivotree.kkt`
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,6 +31,13 @@ if TYPE_CHECKING:
     from .analysis import Blame, Comparison, Row, blame, compare
     from .kkt import *  # noqa: F403  (kkt.__all__ is what is public)
     from .orderings import order, search
+
+if Path(__file__).with_name("kkt").is_file():
+    raise ImportError(
+        "this checkout of pivotree has text files in place of the links in src/pivotree: let your "
+        "user make links (on Windows: developer mode), then run git config core.symlinks true and "
+        "git checkout -- src, or install the wheel"
+    )
 
 WHERE = {"analysis": "Blame Comparison Row blame compare", "orderings": "order search"}
 
