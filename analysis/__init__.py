@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 
 WHERE = {"comparison": "Comparison Row compare", "rounding.blame": "Blame blame"}
 
-__all__ = [
-    "Blame", "Comparison", "Row", "blame", "compare", "complements", "contact", "gradients",
-    "inertia",
-]  # fmt: skip
+__all__ = ["Blame", "Comparison", "Row", "blame", "compare", "complements", "contact", "gradients", "inertia"]
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazily(__name__, WHERE)

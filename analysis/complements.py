@@ -63,9 +63,7 @@ def solve(system: System, form: str = "second", format: str = "float64") -> NDAr
         raise ModelError(f"complement: form is {form!r}; {nearest(str(form), FORMS)}")
     chosen = get_format(format)
     if not isinstance(chosen, Hardware) and chosen.kind != "mp":
-        raise FormatError(
-            f"format {chosen.name!r}: complements are solved in float64, float32 or mp:DIGITS"
-        )
+        raise FormatError(f"format {chosen.name!r}: complements are solved in float64, float32 or mp:DIGITS")
     if len(system.state.tau) == 0:
         return np.zeros(0)
     if isinstance(chosen, Hardware):
@@ -114,9 +112,7 @@ class Complement:
                 "complement has its root; mend field 'inertia', or solve by abm"
             )
         entries, tree, state = system.entries, system.tree, system.state
-        M, Phi, S, a, b, left = (
-            cast(getattr(entries, name)) for name in ("M", "Phi", "S", "a", "b", "tau")
-        )
+        M, Phi, S, a, b, left = (cast(getattr(entries, name)) for name in ("M", "Phi", "S", "a", "b", "tau"))
         n, N = tree.n, len(left)
         T, alpha = [M[0] * 0] * n, list(a)
         for k in system.structure.order[::-1]:

@@ -65,9 +65,14 @@ class Descent:
 
 
 def solve(
-    system: System, format: str = "float64", *, preconditioner: Any = None, by: str = "float32",
-    until: float | None = None, most: int | None = None,
-) -> Descent:  # fmt: skip
+    system: System,
+    format: str = "float64",
+    *,
+    preconditioner: Any = None,
+    by: str = "float32",
+    until: float | None = None,
+    most: int | None = None,
+) -> Descent:
     """qdd of any tree by conjugate gradients in float64, float32 or exact.
 
     ``preconditioner`` names the order (or is one) by which (4) is eliminated in the format ``by``.
@@ -127,9 +132,7 @@ def equation(system: System, format: str) -> tuple[Apply, NDArray, int]:
     system.structure.require_tree("conjugate gradients")
     order, chosen = orderings.get("inverse_dynamics"), get_format(format)
     if not isinstance(chosen, Hardware) and chosen.kind != "exact":
-        raise FormatError(
-            f"format {chosen.name!r}: conjugate gradients run in float64, float32 or exact"
-        )
+        raise FormatError(f"format {chosen.name!r}: conjugate gradients run in float64, float32 or exact")
     still, N = at_rest(system), len(system.state.tau)
     bias = kkt.inverse_dynamics(system, np.zeros(N), order, chosen.name).tau
     if chosen.kind == "exact":

@@ -79,9 +79,7 @@ def columns(system: System, method: int = 2, format: str = "float64") -> Inertia
     (2, 2)
     """
     if method not in METHODS:
-        raise ModelError(
-            f"inertia: method is {method!r}; use 1 or 2 (3 is the order crbm_com, 4 gradients)"
-        )
+        raise ModelError(f"inertia: method is {method!r}; use 1 or 2 (3 is the order crbm_com, 4 gradients)")
     system.structure.require_tree("the joint-space inertia by columns")
     chosen = get_format(format)
     if not isinstance(chosen, Hardware):

@@ -49,8 +49,9 @@ def measured(name: str, order: str, outputs: tuple[str, ...]) -> str:
     if floating:
         model = pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer())
     data, random = model.createData(), np.random.default_rng(0)
-    q = np.array([pin.randomConfiguration(model, -1 * np.ones(model.nq), np.ones(model.nq))
-                  for _ in range(STATES)])  # fmt: skip
+    q = np.array(
+        [pin.randomConfiguration(model, -1 * np.ones(model.nq), np.ones(model.nq)) for _ in range(STATES)]
+    )
     qd, tau = random.standard_normal((2, STATES, kernel.N))
     assert q.shape == (STATES, kernel.nx)
     all_of_them = len(outputs) == 3
@@ -63,15 +64,20 @@ def measured(name: str, order: str, outputs: tuple[str, ...]) -> str:
 
     first = q[0].copy(), qd[0].copy(), tau[0].copy()
     ours, peer = in_turns([lambda: kernel(*first), lambda: theirs(0)], [20, 20])
-    many, each = in_turns(
-        [lambda: kernel(q, qd, tau), lambda: [theirs(i) for i in range(STATES)]], [8, 1]
-    )
+    many, each = in_turns([lambda: kernel(q, qd, tau), lambda: [theirs(i) for i in range(STATES)]], [8, 1])
     fill = np.count_nonzero(kernel.program.outputs) / len(kernel.program.outputs)
     cells = [
-        name, f"`{order}`", "all three" if all_of_them else "M^-1",
-        f"{sum(kernel.operations.values()):,}", f"{fill:.0%}", f"{ours:.2f}", f"{peer:.2f}",
-        f"{ours / peer:.2f}", f"{many / STATES:.3f}", f"{many / each:.3f}",
-    ]  # fmt: skip
+        name,
+        f"`{order}`",
+        "all three" if all_of_them else "M^-1",
+        f"{sum(kernel.operations.values()):,}",
+        f"{fill:.0%}",
+        f"{ours:.2f}",
+        f"{peer:.2f}",
+        f"{ours / peer:.2f}",
+        f"{many / STATES:.3f}",
+        f"{many / each:.3f}",
+    ]
     return f"| {' | '.join(cells)} |"
 
 
@@ -80,8 +86,18 @@ def main() -> None:
     parser.add_argument("robots", nargs="*", default=("ur5", "panda", "talos"))
     parser.add_argument("--orders", default="crbm,abm")
     asked = parser.parse_args()
-    heads = ("robot", "order", "what", "operations", "fill", "one state, µs", "Pinocchio",
-             "ratio", "of a batch, µs", "ratio")  # fmt: skip
+    heads = (
+        "robot",
+        "order",
+        "what",
+        "operations",
+        "fill",
+        "one state, µs",
+        "Pinocchio",
+        "ratio",
+        "of a batch, µs",
+        "ratio",
+    )
     print(f"| {' | '.join(heads)} |\n|---|---|---|{'---:|' * 7}")
     for name in asked.robots:
         for order in asked.orders.split(","):

@@ -50,22 +50,15 @@ def main() -> None:
     if chromium is None:
         parser.error("Chromium is not installed")
     table = Table(
-        "[ms]", "first paint", "click to repaint", "the slowest", "to the end", "gzip [kB]",
-        box=None,
-    )  # fmt: skip
+        "[ms]", "first paint", "click to repaint", "the slowest", "to the end", "gzip [kB]", box=None
+    )
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         empty = Path(folder) / "empty.html"
         empty.write_text("<!doctype html><title>empty</title><p>empty", encoding="utf-8")
         small = explorer_data(kkt.build(kkt.chain(3)), "chain:3", ["abm", "crbm"], ["float32"])
-        pages = {
-            "empty": empty,
-            "chain:3": write_page(small, Path(folder) / "small.html"),
-        }
-        for spec in (
-            f"random_tree:n={options.bodies},seed=1,joints=revolute",
-            f"chain:{options.bodies}",
-        ):
+        pages = {"empty": empty, "chain:3": write_page(small, Path(folder) / "small.html")}
+        for spec in (f"random_tree:n={options.bodies},seed=1,joints=revolute", f"chain:{options.bodies}"):
             large = explorer_data(kkt.build(kkt.load(spec)), spec)
             name = f"{spec.partition(',')[0]}, crbm@40"
             pages[name] = write_page(large, Path(folder) / f"{len(pages)}.html")

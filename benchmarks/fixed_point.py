@@ -71,12 +71,17 @@ def run(name: str, bits: int, states: int, compiler: str) -> dict:
             left, pivot = left + seen.overflows, max(pivot, seen.pivot)
             joint = np.maximum(joint, np.abs(seen.qdd).max(axis=0))
     return {
-        "model": name, "bits": bits, "operations": len(words.op), "states": states,
-        "same_bits": same, "refused": refused, "left_their_word": left,
+        "model": name,
+        "bits": bits,
+        "operations": len(words.op),
+        "states": states,
+        "same_bits": same,
+        "refused": refused,
+        "left_their_word": left,
         "pivot": [pivot, float(found.pivot.max())],
         "worst_joint": [float(np.max(joint / found.qdd.joint)), float(found.qdd.joint.max())],
         "microseconds_with_the_call": 1e6 * spent / states,
-    }  # fmt: skip
+    }
 
 
 if __name__ == "__main__":

@@ -63,10 +63,7 @@ def curves(largest: int, rounds: int) -> Iterator[Curve | Row]:
             rest = Curve("time", "", [sizes(largest)[k] for k in late], [times[k] for k in late])
             yield _exponent(rest, f"exponent of time, ABM, {name}", LINEAR)
         yield peak(name, largest)
-    for name, most in (
-        ("CHOLMOD L D L^T, ABM order", largest),
-        ("SuperLU, default", min(largest, 100_000)),
-    ):
+    for name, most in (("CHOLMOD L D L^T, ABM order", largest), ("SuperLU, default", min(largest, 100_000))):
         yield from _solver(name, sizes(most), rounds)
     yield from _composite(rounds)
 
@@ -110,9 +107,7 @@ def fill(largest: int) -> Iterator[Curve | Row]:
         curve = Curve("fill", f"{name}, chain", sizes(largest), [float(c) for c in counted])
         yield curve
         words = {"CRBM": "n (n - 1)", "ABM": "n - 1"}[name]
-        yield alone(
-            f"fill of {name} on chains: counted less {words}", wrong, target=0, unit="blocks"
-        )
+        yield alone(f"fill of {name} on chains: counted less {words}", wrong, target=0, unit="blocks")
         yield _exponent(curve, f"exponent of fill, {name}, chain", (power, 0.05))
 
 
@@ -157,9 +152,7 @@ def _status(field: str) -> int:
 
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most * (1 if sys.platform == "darwin" else 1024)
-    return 1024 * int(
-        next(t for t in path.read_text().splitlines() if t.startswith(field)).split()[1]
-    )
+    return 1024 * int(next(t for t in path.read_text().splitlines() if t.startswith(field)).split()[1])
 
 
 if __name__ == "__main__":

@@ -39,18 +39,28 @@ def draw(curves: list[dict[str, Any]], style: str) -> Figure:
             k = next(k for k, start in enumerate(STARTS) if curve["name"].startswith(start))
             name = curve["name"].replace("L D L^T", "$LDL^T$").removesuffix(", chain")
             axis.loglog(
-                curve["n"], [unit * cost for cost in curve["cost"]], color=look.series[k],
-                marker=MARKERS[k], markersize=5.5 if k == OPEN else 3.5, linewidth=1.2,
-                linestyle=DASHES[k], fillstyle="none" if k == OPEN else "full",
+                curve["n"],
+                [unit * cost for cost in curve["cost"]],
+                color=look.series[k],
+                marker=MARKERS[k],
+                markersize=5.5 if k == OPEN else 3.5,
+                linewidth=1.2,
+                linestyle=DASHES[k],
+                fillstyle="none" if k == OPEN else "full",
                 label=f"{name}: $n^{{{curve['exponent']:.2f}}}$",
-            )  # fmt: skip
+            )
         axis.set_title(label, color=look.ink, loc="left", fontsize=8)
         axis.set_xlabel("bodies n", color=look.ink)
         axis.set_xlim(60, None)
         axis.legend(
-            frameon=False, labelcolor=look.ink, fontsize=6.5, loc="upper left",
-            bbox_to_anchor=(-0.02, -0.2), borderaxespad=0.0, handlelength=3.0,
-        )  # fmt: skip
+            frameon=False,
+            labelcolor=look.ink,
+            fontsize=6.5,
+            loc="upper left",
+            bbox_to_anchor=(-0.02, -0.2),
+            borderaxespad=0.0,
+            handlelength=3.0,
+        )
     return figure
 
 

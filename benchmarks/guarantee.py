@@ -78,9 +78,10 @@ def on_words(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) ->
         return [np.inf] * states
     with np.errstate(all="ignore"):
         found = (
-            row.error / row.bound.pivot.max(), row.qdd.energy / row.bound.qdd.energy,
+            row.error / row.bound.pivot.max(),
+            row.qdd.energy / row.bound.qdd.energy,
             np.max(row.qdd.joint / row.bound.qdd.joint),
-        )  # fmt: skip
+        )
     return [float(np.nanmax(found))] * states
 
 
@@ -157,9 +158,7 @@ def turned(draw: np.random.Generator, most: float = 0.2) -> np.ndarray:
 def ratios(options: argparse.Namespace, tree: nx.DiGraph, seed: int) -> list[float]:
     """Of the states that are promised something; none where the tree is refused by name."""
     try:
-        return options.what(
-            tree, options.order, format_of(options, tree, seed), options.states, seed
-        )
+        return options.what(tree, options.order, format_of(options, tree, seed), options.states, seed)
     except kkt.PivotreeError:  # as a massless link on a joint is
         return []
 
@@ -192,12 +191,15 @@ def attack(options: argparse.Namespace) -> dict:
         if climbed[seed] == max(climbed.values()):
             top = [data["joint"] for _, data in tree.nodes(data=True)]
     return {
-        "order": options.order, "format": options.parts or options.format, "models": len(worst),
+        "order": options.order,
+        "format": options.parts or options.format,
+        "models": len(worst),
         "states": states,
         "random_ratio": max(worst.values(), default=0.0),
         "climbed_ratio": max(climbed.values(), default=0.0),
-        "violations": int(sum(value > 1.0 for value in climbed.values())), "joints": top,
-    }  # fmt: skip
+        "violations": int(sum(value > 1.0 for value in climbed.values())),
+        "joints": top,
+    }
 
 
 def robots(options: argparse.Namespace) -> dict:
@@ -211,10 +213,15 @@ def robots(options: argparse.Namespace) -> dict:
     worst = {name: max(values) for name, values in found.items() if values}
     most = max(worst, key=worst.__getitem__, default="")
     return {
-        "order": options.order, "format": options.format, "robots": len(names),
-        "promised": len(worst), "states": sum(map(len, found.values())), "worst": most,
-        "ratio": worst.get(most, 0.0), "violations": sum(v > 1.0 for v in worst.values()),
-    }  # fmt: skip
+        "order": options.order,
+        "format": options.format,
+        "robots": len(names),
+        "promised": len(worst),
+        "states": sum(map(len, found.values())),
+        "worst": most,
+        "ratio": worst.get(most, 0.0),
+        "violations": sum(v > 1.0 for v in worst.values()),
+    }
 
 
 def boxes(options: argparse.Namespace) -> dict:
@@ -239,9 +246,12 @@ def boxes(options: argparse.Namespace) -> dict:
     start = time.perf_counter()
     kkt.guarantee(tree, orderings.get(options.order), options.format)
     return {
-        "half_width": width, "widest": max(widths), "boxes": (np.pi / width) ** 5,
-        "seconds_a_box": one, "seconds_of_the_proof": time.perf_counter() - start,
-    }  # fmt: skip
+        "half_width": width,
+        "widest": max(widths),
+        "boxes": (np.pi / width) ** 5,
+        "seconds_a_box": one,
+        "seconds_of_the_proof": time.perf_counter() - start,
+    }
 
 
 def survives(arm: Exact, q: np.ndarray, width: float) -> bool:
@@ -262,23 +272,38 @@ if __name__ == "__main__":
     parser.add_argument("--format", default="float64")
     parser.add_argument("--parts", help="formats of which every body is given one, p20,float32")
     for name, default in (
-        ("models", 200), ("states", 2), ("bodies", 6), ("climbs", 3), ("steps", 20), ("first", 0),
-    ):  # fmt: skip
+        ("models", 200),
+        ("states", 2),
+        ("bodies", 6),
+        ("climbs", 3),
+        ("steps", 20),
+        ("first", 0),
+    ):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--mild", action="store_true", help="trees of masses within a decade")
     parser.add_argument("--robots", action="store_true", help="robots in the place of trees")
     parser.add_argument(
-        "--qdd", dest="what", action="store_const", const=accelerations, default=of_pivots,
+        "--qdd",
+        dest="what",
+        action="store_const",
+        const=accelerations,
+        default=of_pivots,
         help="accelerations, with hostile right-hand sides, in the place of pivots",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--kinematics", dest="what", action="store_const", const=poses,
+        "--kinematics",
+        dest="what",
+        action="store_const",
+        const=poses,
         help="how far rounded poses move the pivots of any order, in the place of roundings",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--fixed", dest="what", action="store_const", const=on_words,
+        "--fixed",
+        dest="what",
+        action="store_const",
+        const=on_words,
         help="pivots and accelerations in fixed point, of trees with joints of one freedom",
-    )  # fmt: skip
+    )
     parser.add_argument("--boxes", action="store_true", help="what interval boxes would need, ur5")
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # massless links; joints that mimic others move freely here

@@ -117,11 +117,13 @@ def by_jax(tree: Any, kernel: kkt.Kernel, order: Any, precision: str) -> Callabl
 def turned(quaternion: Any) -> Any:
     """(3, 3) of a unit quaternion x, y, z, w."""
     x, y, z, w = quaternion
-    return jax.numpy.array([
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ])  # fmt: skip
+    return jax.numpy.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
 
 
 def by_mjx(
@@ -134,8 +136,7 @@ def by_mjx(
     model = mujoco_model(tree)
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
     numbers = jax.tree.map(
-        lambda x: x.astype(precision) if getattr(x, "dtype", None) == np.float64 else x,
-        mjx.put_model(model),
+        lambda x: x.astype(precision) if getattr(x, "dtype", None) == np.float64 else x, mjx.put_model(model)
     )
     fresh = mjx.make_data(numbers)
 
@@ -235,9 +236,12 @@ def urdf_of(tree: Any) -> str:
 
 
 PROGRAMS = {
-    "kernel": by_machine_code, "to_jax": by_jax, "mjx": by_mjx, "adam": by_adam,
+    "kernel": by_machine_code,
+    "to_jax": by_jax,
+    "mjx": by_mjx,
+    "adam": by_adam,
     "mjx_fused": by_mjx_fused,
-}  # fmt: skip
+}
 
 
 def versions() -> dict[str, str]:

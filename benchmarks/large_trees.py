@@ -14,9 +14,14 @@ def chain(n: int) -> kkt.System:
     p = np.zeros((n, 3))
     p[1:, 0] = 0.1
     tree = kkt.tree_from_arrays(
-        np.arange(-1, n - 1), mass=1.0, com=(0.05, 0.0, 0.0), inertia=box(1.0, (0.1, 0.02, 0.02)),
-        axis=axis, p=p, name=f"chain_{n}",
-    )  # fmt: skip
+        np.arange(-1, n - 1),
+        mass=1.0,
+        com=(0.05, 0.0, 0.0),
+        inertia=box(1.0, (0.1, 0.02, 0.02)),
+        axis=axis,
+        p=p,
+        name=f"chain_{n}",
+    )
     return _in_its_state(tree)
 
 
@@ -27,10 +32,14 @@ def random_tree(n: int, seed: int = 0) -> kkt.System:
     parent = k - 1 - np.floor(draw.random(n) * np.minimum(8, np.maximum(k, 1))).astype(np.int64)
     parent[0] = -1
     tree = kkt.tree_from_arrays(
-        parent, mass=draw.uniform(0.5, 2.0, n), com=draw.uniform(-0.05, 0.05, (n, 3)),
-        inertia=box(1.0, (0.2, 0.3, 0.25)), axis=draw.normal(size=(n, 3)),
-        p=draw.uniform(-0.1, 0.1, (n, 3)), name=f"random_{n}",
-    )  # fmt: skip
+        parent,
+        mass=draw.uniform(0.5, 2.0, n),
+        com=draw.uniform(-0.05, 0.05, (n, 3)),
+        inertia=box(1.0, (0.2, 0.3, 0.25)),
+        axis=draw.normal(size=(n, 3)),
+        p=draw.uniform(-0.1, 0.1, (n, 3)),
+        name=f"random_{n}",
+    )
     return _in_its_state(tree)
 
 

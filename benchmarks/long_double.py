@@ -50,9 +50,7 @@ def forward_dynamics(tree: kkt.BodyTree, q: ArrayLike, qd: ArrayLike, tau: Array
         E = (R[k] @ turned(axis[k], q[k])).T
         X[k] = np.block([[E, none], [-E @ cross(p[k]), E]])
         d = cross(com[k])
-        inertia[k] = np.block(
-            [[J[k] - mass[k] * d @ d, mass[k] * d], [-mass[k] * d, mass[k] * np.eye(3)]]
-        )
+        inertia[k] = np.block([[J[k] - mass[k] * d @ d, mass[k] * d], [-mass[k] * d, mass[k] * np.eye(3)]])
         up = tree.parent[k]
         v[k] = S[k] * qd[k] + (X[k] @ v[up] if up >= 0 else 0)
         moving = motion_cross(v[k])

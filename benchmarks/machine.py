@@ -12,18 +12,33 @@ from pathlib import Path
 from typing import Any
 
 PACKAGES = (
-    "pivotree", "numpy", "scipy", "numba", "llvmlite", "pin", "mujoco", "example-robot-data",
-    "cvxopt", "pypardiso", "mkl", "python-mumps", "qdldl", "pymetis",
-)  # fmt: skip
+    "pivotree",
+    "numpy",
+    "scipy",
+    "numba",
+    "llvmlite",
+    "pin",
+    "mujoco",
+    "example-robot-data",
+    "cvxopt",
+    "pypardiso",
+    "mkl",
+    "python-mumps",
+    "qdldl",
+    "pymetis",
+)
 
 
 def machine() -> dict[str, Any]:
     """Processor, cores, memory [GB], system, and versions by package."""
     return {
-        "processor": _processor(), "cores": os.cpu_count(), "memory": _memory(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "memory": _memory(),
         "system": platform.system(),
-        "python": platform.python_version(), "versions": versions(),
-    }  # fmt: skip
+        "python": platform.python_version(),
+        "versions": versions(),
+    }
 
 
 def load() -> float | None:

@@ -27,9 +27,17 @@ from pivotree.kkt.scale.schedule import schedule
 
 TREES = {"chain": chain, "random": random_tree}
 ORDERS = (
-    "abm", "bad_abm", "lagrange", "minimum_degree", "virtual_work", "virtual_work_split",
-    "constraint_force", "divide_and_conquer", "base_to_tip", "natural",
-)  # fmt: skip
+    "abm",
+    "bad_abm",
+    "lagrange",
+    "minimum_degree",
+    "virtual_work",
+    "virtual_work_split",
+    "constraint_force",
+    "divide_and_conquer",
+    "base_to_tip",
+    "natural",
+)
 PEERS = {
     "CHOLMOD": Solver(cholmod_given, "numeric factor, solve"),
     "SuperLU": Solver(superlu_given, "analysis, numeric factor, solve; no pivoting"),
@@ -87,8 +95,7 @@ def run(tree: str, system: kkt.System, names: list[str], rounds: int) -> None:
             can = f"{schedule(factor, first).speed_up:.1f}"
             told = f"{factor.fill_blocks / structure.n:.2f} | {factor.height}"
         tasks = {
-            str(threads): partial(kkt.solve_large, system, analysis, threads=threads)
-            for threads in (1, 2)
+            str(threads): partial(kkt.solve_large, system, analysis, threads=threads) for threads in (1, 2)
         }
         one, two = (task() for task in tasks.values())
         if not np.array_equal(one.unknowns, two.unknowns):
@@ -101,9 +108,7 @@ def run(tree: str, system: kkt.System, names: list[str], rounds: int) -> None:
             flush=True,
         )
     for name in ("leaf_to_root", "nested_dissection"):
-        problem = Problem(
-            system.matrix, system.rhs, order_of(system, getattr(kkt, name)(structure))
-        )
+        problem = Problem(system.matrix, system.rhs, order_of(system, getattr(kkt, name)(structure)))
         for peer, solver in PEERS.items():
             call, _, note = prepared(peer, problem, solver)
             if call is None:

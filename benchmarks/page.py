@@ -27,12 +27,17 @@ TITLES = {
     "growth": "Growth",
     "fill": "Fill",
 }
-HEADS = ("work", "ours", "peer", "theirs", "ratio", "spread", "target", "met",
-         "error: ours", "the peer's")  # fmt: skip
+HEADS = ("work", "ours", "peer", "theirs", "ratio", "spread", "target", "met", "error: ours", "the peer's")
 WIDE = 240  # letters of a line that goes to a file
 WORSE = 2.0  # times the peer's error
-NAMES = {"pin": "Pinocchio", "mujoco": "MuJoCo", "mkl": "MKL", "pivotree": "Pivotree",
-         "python-mumps": "python-mumps", "qdldl": "QDLDL"}  # fmt: skip
+NAMES = {
+    "pin": "Pinocchio",
+    "mujoco": "MuJoCo",
+    "mkl": "MKL",
+    "pivotree": "Pivotree",
+    "python-mumps": "python-mumps",
+    "qdldl": "QDLDL",
+}
 START, END = "<!-- measured -->\n", "<!-- end of measured -->\n"
 RESULT, RESULT_END = "<!-- result -->\n", "<!-- end of result -->\n"
 FIRST_SCREEN = (  # work and peer of the rows that stand above everything
@@ -126,14 +131,13 @@ def reading(document: dict[str, Any]) -> str:
     if missed:
         text.append(f"Missed: {'; '.join(map(_missed, missed))}.")
     worse = [
-        row for row in rows
-        if None not in (row["error"], row["their_error"])
-        and row["error"] > WORSE * row["their_error"]
-    ]  # fmt: skip
+        row
+        for row in rows
+        if None not in (row["error"], row["their_error"]) and row["error"] > WORSE * row["their_error"]
+    ]
     if worse:
         listed = (
-            f"{row['work']} ({row['error']:.1e}, {row['peer']} {row['their_error']:.1e})"
-            for row in worse
+            f"{row['work']} ({row['error']:.1e}, {row['peer']} {row['their_error']:.1e})" for row in worse
         )
         text.append(f"Ours has more than {WORSE:g} times the peer's error in: {'; '.join(listed)}.")
     absent = {row["peer"] or row["work"] for row in rows if "not installed" in row["note"]}

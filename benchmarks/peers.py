@@ -124,9 +124,12 @@ def in_turn(tasks: list[Callable[[], object]], repeat: int) -> np.ndarray:
 
 
 def rows_of(
-    work: str, robot: Robot, tasks: dict[str, tuple[Callable[[], object], Errors]],
-    target: float | None, repeat: int,
-) -> list[Row]:  # fmt: skip
+    work: str,
+    robot: Robot,
+    tasks: dict[str, tuple[Callable[[], object], Errors]],
+    target: float | None,
+    repeat: int,
+) -> list[Row]:
     """A row for each peer; the first task is ours.  Tasks come with their errors."""
     names, (calls, wrong) = list(tasks), zip(*tasks.values(), strict=True)
     times = in_turn(list(calls), repeat)
@@ -136,10 +139,22 @@ def rows_of(
         low, middle, high = np.quantile(ratios, [0.25, 0.5, 0.75]).tolist()
         ours, theirs = np.median(times[:, [0, i]], axis=0).tolist()
         rows.append(
-            Row(work, robot.name, int(robot.system.tree.offset[-1]), ours, wrong[0].largest,
-                wrong[0].median, names[i], theirs, wrong[i].largest, wrong[i].median, middle,
-                (low, high), target)
-        )  # fmt: skip
+            Row(
+                work,
+                robot.name,
+                int(robot.system.tree.offset[-1]),
+                ours,
+                wrong[0].largest,
+                wrong[0].median,
+                names[i],
+                theirs,
+                wrong[i].largest,
+                wrong[i].median,
+                middle,
+                (low, high),
+                target,
+            )
+        )
     return rows
 
 
@@ -201,7 +216,7 @@ def batch(robot: Robot, count: int, target: float, repeat: int) -> list[Row]:
         *rows_of(work, robot, {"ours": ours, "Pinocchio": theirs}, target, repeat),
         *rows_of(f"{work}, float32", robot, {"ours": shorter, "our float64": ours}, 0.6, repeat),
         *rows_of(f"{work}, relaxed", robot, {"ours": looser, "our strict": ours}, None, repeat),
-    ]  # fmt: skip
+    ]
 
 
 def _by(kernel: kkt.Kernel) -> Callable[[Any], Any]:
@@ -222,15 +237,14 @@ def on_feet(name: str, feet: tuple[str, ...], count: int) -> Robot:
     for seed in range(count):
         state = random_state(bare, seed, forces=False)
         q, frames = peer.q(state.q), [peer.model.getFrameId(foot) for foot in feet]
-        J = np.concatenate(
-            [pin.computeFrameJacobian(peer.model, peer.data, q, f)[:3] for f in frames]
-        )
+        J = np.concatenate([pin.computeFrameJacobian(peer.model, peer.data, q, f)[:3] for f in frames])
         J = J[:, peer.columns]
         still = state.qd - np.linalg.lstsq(J, J @ state.qd, rcond=None)[0]
         states.append(replace(state, qd=still))
-    places, models = Configuration(system.tree, system.graph), {
-        "ours": Exact(system), "Pinocchio": Exact(system, of_pinocchio(peer))
-    }  # fmt: skip
+    places, models = (
+        Configuration(system.tree, system.graph),
+        {"ours": Exact(system), "Pinocchio": Exact(system, of_pinocchio(peer))},
+    )
     inputs = [(places.from_coordinates(s.q), s.qd, s.tau) for s in states]
     exact = {side: [model.qdd(*given) for given in inputs] for side, model in models.items()}
     return Robot(name, system, peer, None, states, exact)
@@ -246,12 +260,8 @@ def contacts(robot: Robot, count: int, targets: tuple[float, float], repeat: int
     for loop in robot.system.loops:
         frame = model.frames[model.getFrameId(loop.name)]
         at, place = frame.parentJoint, frame.placement
-        rows.append(
-            pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, at, place, pin.LOCAL)
-        )
-    held, own = (
-        pin.StdVec_RigidConstraintData([row.createData() for row in rows]) for _ in range(2)
-    )
+        rows.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, at, place, pin.LOCAL))
+    held, own = (pin.StdVec_RigidConstraintData([row.createData() for row in rows]) for _ in range(2))
     pin.initConstraintDynamics(model, data, rows, held)
     once, some = pin.ProximalSettings(), pin.ProximalSettings(1e-14, 1e-6, 10)
     x, qd, tau = (
@@ -282,8 +292,9 @@ def contacts(robot: Robot, count: int, targets: tuple[float, float], repeat: int
                 for loop in robot.system.loops
             ],
         ),
-        orderings.get("abm"), outputs=("qdd", "lambda"),
-    )  # fmt: skip
+        orderings.get("abm"),
+        outputs=("qdd", "lambda"),
+    )
     found = []
     repeated = np.arange(count) % len(x)
     many, each = [np.ascontiguousarray(a[repeated]) for a in (x, qd, tau)], repeated.tolist()

@@ -51,10 +51,18 @@ def standing(count: int, rounds: int) -> Iterator[Row]:
 def _row(found: Any) -> Row:
     note = CALLS.get((found.peer, "states" in found.work), "")
     return Row(
-        f"{found.robot}, {found.dof} dof: {found.work}", found.ours, found.median_error,
-        found.peer, found.theirs, found.their_median_error, found.ratio, tuple(found.spread),
-        found.target, note=note, worst=(found.error, found.their_error),
-    )  # fmt: skip
+        f"{found.robot}, {found.dof} dof: {found.work}",
+        found.ours,
+        found.median_error,
+        found.peer,
+        found.theirs,
+        found.their_median_error,
+        found.ratio,
+        tuple(found.spread),
+        found.target,
+        note=note,
+        worst=(found.error, found.their_error),
+    )
 
 
 def compiling(names: tuple[str, ...], rounds: int) -> Iterator[Row]:
@@ -65,9 +73,7 @@ def compiling(names: tuple[str, ...], rounds: int) -> Iterator[Row]:
         if system is None:
             yield Row(f"compile, {name}", note="example-robot-data is not installed")
             continue
-        found = [
-            peers.compiling(peers.Robot(name, system, None, None, [], {})) for _ in range(rounds)
-        ]
+        found = [peers.compiling(peers.Robot(name, system, None, None, [], {})) for _ in range(rounds)]
         for what, limit in zip(("anew", "kept"), LIMITS[name in WHOLE[0]], strict=True):
             word = "compile" if what == "anew" else "compile, kept on disk"
             times = [f[what]["vectors too"] for f in found]

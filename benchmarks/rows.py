@@ -81,9 +81,14 @@ def in_turn(
 
 
 def compared(
-    work: str, ours: Task, peers: Mapping[str, Peer], rounds: int, *, error: float | None = None,
+    work: str,
+    ours: Task,
+    peers: Mapping[str, Peer],
+    rounds: int,
+    *,
+    error: float | None = None,
     clock: Callable[[], float] = time.process_time,
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     """A row for each peer, all of them and ours timed in turn."""
     tasks = {"": ours} | {name: peer.task for name, peer in peers.items() if peer.task}
     times = in_turn(tasks, rounds, clock)
@@ -95,16 +100,32 @@ def compared(
             continue
         low, middle, high = quartiles(times[""] / times[name])
         rows.append(
-            Row(work, own, error, name, float(np.median(times[name])), peer.error, middle,
-                (low, high), peer.target, note=peer.note)
-        )  # fmt: skip
+            Row(
+                work,
+                own,
+                error,
+                name,
+                float(np.median(times[name])),
+                peer.error,
+                middle,
+                (low, high),
+                peer.target,
+                note=peer.note,
+            )
+        )
     return rows or [alone(work, times[""], error=error)]
 
 
 def alone(
-    work: str, values: Any, *, target: float | None = None, error: float | None = None,
-    about: tuple[float, float] | None = None, unit: str = "s", note: str = "",
-) -> Row:  # fmt: skip
+    work: str,
+    values: Any,
+    *,
+    target: float | None = None,
+    error: float | None = None,
+    about: tuple[float, float] | None = None,
+    unit: str = "s",
+    note: str = "",
+) -> Row:
     """A row without a peer, from one number or several."""
     low, middle, high = quartiles(values)
     spread = (low, high) if np.size(values) > 1 else None

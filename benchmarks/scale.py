@@ -85,9 +85,7 @@ def solve(n: int, rounds: int) -> Iterator[Row]:
         call, x, note = prepared(name, problem)
         its = None if x is None else backward_error(system, x)
         peers[name] = Peer(call, its, TARGETS.get(name), note)
-    yield from compared(
-        work, lambda: kkt.solve_large(system).unknowns, peers, rounds, error=error
-    )  # fmt: skip
+    yield from compared(work, lambda: kkt.solve_large(system).unknowns, peers, rounds, error=error)
 
 
 def one_state(n: int, rounds: int) -> Iterator[Row]:
@@ -151,10 +149,12 @@ def traced(n: int, rounds: int) -> Iterator[Row]:
     peers = {name: Peer(task, its, target, note) for name, (task, target, note) in notes.items()}
     qdd = kkt.eliminate(system, tape, "float32", records=False).qdd
     yield from compared(
-        f"traced float32 elimination, chain {n}, one state", lambda: observe(
-            tape, system.entries, format, blocks=False
-        ), peers, rounds, error=distance(qdd, exact),
-    )  # fmt: skip
+        f"traced float32 elimination, chain {n}, one state",
+        lambda: observe(tape, system.entries, format, blocks=False),
+        peers,
+        rounds,
+        error=distance(qdd, exact),
+    )
 
 
 def threads(count: int, rounds: int, names: tuple[str, ...]) -> Iterator[Row]:

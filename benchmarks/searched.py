@@ -15,9 +15,11 @@ from pivotree.kkt.model import robots_folder
 CLASSICS = ("crbm", "abm")
 # operations of a first search, of CRBM and of ABM: what a search has to win by at least
 FIRST = {
-    "panda": (3638, 4136, 3818), "anymal": (5299, 5469, 5903), "talos": (19701, 33467, 21091),
+    "panda": (3638, 4136, 3818),
+    "anymal": (5299, 5469, 5903),
+    "talos": (19701, 33467, 21091),
     "tiago_dual": (42396, 74882, 44836),
-}  # fmt: skip
+}
 STATES = 256  # of one batch
 CHECKED = 3  # states whose error is found
 
@@ -44,9 +46,16 @@ def _beside(name: str, system: kkt.System, rounds: int) -> Iterator[Row]:
         for words, tapes, target in (("", plain, first / others[k]), (TEN, ten, None)):
             theirs = tapes[order].flops
             yield Row(
-                f"{name}: searched order", best.flops, None, order.upper() + words, theirs, None,
-                best.flops / theirs, target=target, unit="operations",
-            )  # fmt: skip
+                f"{name}: searched order",
+                best.flops,
+                None,
+                order.upper() + words,
+                theirs,
+                None,
+                best.flops / theirs,
+                target=target,
+                unit="operations",
+            )
     tapes = [best, *ten.values()]
     calls = [_batch(kkt.compile(system, tape)) for tape in tapes]
     wrong = _errors(system, tapes)

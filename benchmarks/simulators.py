@@ -22,10 +22,16 @@ def mujoco_model(graph: nx.DiGraph) -> mujoco.MjModel:
     for k in range(tree.n):  # parents come first, depth first
         J, turn = tree.inertia[k], np.zeros(4)
         mujoco.mju_mat2Quat(turn, tree.R[k].ravel())
-        heavy = {} if not J.any() else {
-            "explicitinertial": True, "mass": tree.mass[k], "ipos": tree.com[k],
-            "fullinertia": J[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]],
-        }  # fmt: skip
+        heavy = (
+            {}
+            if not J.any()
+            else {
+                "explicitinertial": True,
+                "mass": tree.mass[k],
+                "ipos": tree.com[k],
+                "fullinertia": J[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]],
+            }
+        )
         parent = bodies[int(tree.parent[k])]  # a frame without mass is a body without inertia
         body = parent.add_body(name=str(tree.names[k]), pos=tree.p[k], quat=turn, **heavy)
         if tree.joint[k] == "floating":
@@ -34,9 +40,11 @@ def mujoco_model(graph: nx.DiGraph) -> mujoco.MjModel:
             kind = slide if tree.joint[k] == "prismatic" else hinge
             for j in range(int(tree.dof[k])):
                 at = int(tree.offset[k]) + j
-                spring = {} if tree.terms is None else {
-                    "stiffness": tree.terms.stiffness[at], "springref": tree.terms.rest[at]
-                }  # fmt: skip
+                spring = (
+                    {}
+                    if tree.terms is None
+                    else {"stiffness": tree.terms.stiffness[at], "springref": tree.terms.rest[at]}
+                )
                 body.add_joint(type=kind, axis=tree.axis[k, j], **spring)
         bodies[k] = body
     index = {name: k for k, name in enumerate(tree.names)} | {None: -1}
@@ -45,9 +53,8 @@ def mujoco_model(graph: nx.DiGraph) -> mujoco.MjModel:
         for end, name, p in zip(ends, loop.bodies, loop.p, strict=True):
             bodies[index[name]].add_site(name=end, pos=p)
         spec.add_equality(
-            type=mujoco.mjtEq.mjEQ_CONNECT, objtype=mujoco.mjtObj.mjOBJ_SITE,
-            name1=ends[0], name2=ends[1],
-        )  # fmt: skip
+            type=mujoco.mjtEq.mjEQ_CONNECT, objtype=mujoco.mjtObj.mjOBJ_SITE, name1=ends[0], name2=ends[1]
+        )
     model = spec.compile()
     model.opt.gravity[:] = tree.gravity
     return model

@@ -72,21 +72,31 @@ def sections(extent: Extent) -> dict[str, Callable[[], Iterator[Any]]]:
         "assembly": lambda: scale.assembly((size(100_000), size(1_000_000)), few),
         "symbolic": lambda: scale.symbolic(size(1_000_000), few),
         "solve": lambda: scale.solve(size(100_000), few),
-        "chains": lambda: (
-            row for n in (1000, 10_000) for row in scale.one_state(size(n), rounds)
-        ),
+        "chains": lambda: (row for n in (1000, 10_000) for row in scale.one_state(size(n), rounds)),
         "traced": lambda: scale.traced(100, 3 * rounds),
         "orders": lambda: dissection.orders(size(100_000), few),
         "growth": lambda: growth.curves(300 if extent.quick else 1_000_000, few),
         "searched": lambda: searched.rows(extent.names(tuple(searched.FIRST)[::-1]), rounds),
         "fill": lambda: growth.fill(size(1_000_000)),
-    }  # fmt: skip
+    }
 
 
 NAMES = (
-    "arms", "humanoid", "contacts", "compile", "threads", "assembly", "symbolic", "solve", "chains",
-    "traced", "orders", "searched", "growth", "fill",
-)  # fmt: skip
+    "arms",
+    "humanoid",
+    "contacts",
+    "compile",
+    "threads",
+    "assembly",
+    "symbolic",
+    "solve",
+    "chains",
+    "traced",
+    "orders",
+    "searched",
+    "growth",
+    "fill",
+)
 
 
 def measured(extent: Extent, chosen: tuple[str, ...], place: Path) -> dict[str, Any]:
@@ -102,10 +112,15 @@ def measured(extent: Extent, chosen: tuple[str, ...], place: Path) -> dict[str, 
 
     console, began = Console(stderr=True), time.perf_counter()
     document: dict[str, Any] = {
-        "date": datetime.now(UTC).date().isoformat(), "quick": extent.quick,
-        "rounds": extent.rounds, "machine": machine(), "load": [load()], "rows": [], "curves": [],
+        "date": datetime.now(UTC).date().isoformat(),
+        "quick": extent.quick,
+        "rounds": extent.rounds,
+        "machine": machine(),
+        "load": [load()],
+        "rows": [],
+        "curves": [],
         "failed": [],
-    }  # fmt: skip
+    }
     parts = sections(extent)
     for k, name in enumerate(chosen):
         console.print(f"[bold]{name}[/bold], {k + 1} of {len(chosen)}")
@@ -136,8 +151,14 @@ def _enter(document: dict[str, Any], section: str, found: Any, console: Any) -> 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", choices=NAMES, metavar="NAME", default=NAMES,
-                        help=f"sections: {', '.join(NAMES)}")  # fmt: skip
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=NAMES,
+        metavar="NAME",
+        default=NAMES,
+        help=f"sections: {', '.join(NAMES)}",
+    )
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that all runs")
     parser.add_argument("--rounds", type=int, help=f"of each row ({FULL}; {QUICK} with --quick)")
     parser.add_argument("--results", type=Path, default=HERE / "results", help="folder of the data")

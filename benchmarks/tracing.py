@@ -65,12 +65,8 @@ def overheads(spec: str, order: str, repeat: int) -> tuple[Tape, dict[str, float
             "untraced": untraced,
             "cancelled + absorbed, by pivot": lambda: observe(tape, entries, FLOAT32, blocks=False),
             "... and by block and body": lambda: observe(tape, entries, FLOAT32),
-            "float64 shadow": lambda: observe(
-                tape, entries, FLOAT32, "float64", blocks=False, sums=False
-            ),
-            "float64 shadow with the first": lambda: observe(
-                tape, entries, FLOAT32, "float64", blocks=False
-            ),
+            "float64 shadow": lambda: observe(tape, entries, FLOAT32, "float64", blocks=False, sums=False),
+            "float64 shadow with the first": lambda: observe(tape, entries, FLOAT32, "float64", blocks=False),
             "double-double shadow with the first": lambda: observe(
                 tape, entries, FLOAT32, "dd", blocks=False
             ),

@@ -132,9 +132,12 @@ def drawn(graph: nx.DiGraph) -> str:
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {across} {down}" '
             f'width="{across}" height="{down}" role="img" aria-label="Rooms and imports">',
-            f"<style>{STYLE}\n</style><defs>{tip}</defs>", *arrows, *rooms, "</svg>\n",
+            f"<style>{STYLE}\n</style><defs>{tip}</defs>",
+            *arrows,
+            *rooms,
+            "</svg>\n",
         ]
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

@@ -53,9 +53,7 @@ def measured(name: str) -> list[tuple]:
     """Every order on one model in random states."""
     spec, floats = MODELS[name]
     tree = kkt.load(spec, floating=True if floats else None, merge_fixed=True)
-    found = robot_report(
-        tree, name, orderings.names(), [FORMAT], states=STATES, quantity="derivatives"
-    )
+    found = robot_report(tree, name, orderings.names(), [FORMAT], states=STATES, quantity="derivatives")
     rows = []
     for cell in found.cells:
         for matrix, kept in {ALL: cell.digits, **cell.fields}.items():

@@ -33,19 +33,34 @@ def draw(found: dict[str, dict[str, gradients.Descent]], style: str) -> Figure:
             for i, (way, one) in enumerate(ways.items()):
                 k = range(1, one.iterations + 2)
                 every = max(1, one.iterations // 12)
-                ax.loglog(k, one.residuals, MARKERS[i] + "-", color=look.series[i], linewidth=1.2,
-                          markersize=4, markevery=every, label=way)  # fmt: skip
+                ax.loglog(
+                    k,
+                    one.residuals,
+                    MARKERS[i] + "-",
+                    color=look.series[i],
+                    linewidth=1.2,
+                    markersize=4,
+                    markevery=every,
+                    label=way,
+                )
                 if one.failed:
-                    ax.plot([k[-1]], [one.residuals[-1]], "x", color=look.series[i], markersize=9,
-                            markeredgewidth=2)  # fmt: skip
+                    ax.plot(
+                        [k[-1]],
+                        [one.residuals[-1]],
+                        "x",
+                        color=look.series[i],
+                        markersize=9,
+                        markeredgewidth=2,
+                    )
             ax.set_title(spec, color=look.ink)
             ax.set_xlabel("iterations + 1", color=look.ink)
             ax.set_ylim(1e-21, 1e2)
             if spec == SPECS[0]:
                 ax.set_ylabel("residual over the first", color=look.ink)
         lines, names = ax.get_legend_handles_labels()
-        figure.legend(lines, names, loc="outside lower center", ncols=4, frameon=False,
-                      labelcolor=look.ink, fontsize=8)  # fmt: skip
+        figure.legend(
+            lines, names, loc="outside lower center", ncols=4, frameon=False, labelcolor=look.ink, fontsize=8
+        )
     return figure
 
 

@@ -13,11 +13,27 @@ from .aliases import ALIASES, ELSEWHERE
 from .random_order import random_order
 
 FIRST = (  # as tables and pages list them; others come after these, by name
-    "crbm", "crbm_block_row", "crbm_com", "abm", "modified_abm", "modified_abm_stretched",
-    "projected_abm", "joseph_abm", "gain_abm", "square_root_abm", "bad_abm", "virtual_work",
-    "virtual_work_split", "lagrange", "constraint_force", "divide_and_conquer", "base_to_tip",
-    "natural", "random:0", "minimum_degree",
-)  # fmt: skip
+    "crbm",
+    "crbm_block_row",
+    "crbm_com",
+    "abm",
+    "modified_abm",
+    "modified_abm_stretched",
+    "projected_abm",
+    "joseph_abm",
+    "gain_abm",
+    "square_root_abm",
+    "bad_abm",
+    "virtual_work",
+    "virtual_work_split",
+    "lagrange",
+    "constraint_force",
+    "divide_and_conquer",
+    "base_to_tip",
+    "natural",
+    "random:0",
+    "minimum_degree",
+)
 
 
 HERE = ("catalogue", "cheapest")  # these read the catalogue and hold no order
@@ -45,9 +61,7 @@ LOOPS: dict[str, Callable[..., Any]] = {
 >>> list(pt.orderings.LOOPS)
 ['closed_early', 'lambda_first', 'lambda_first_abm', 'lcaba']
 """
-ORDERS: dict[str, Callable[..., Any]] = {
-    name: _BY_NAME[name] for name in _NAMES if name not in LOOPS
-}
+ORDERS: dict[str, Callable[..., Any]] = {name: _BY_NAME[name] for name in _NAMES if name not in LOOPS}
 """Every registered order by its name, those of the literature first.
 
 >>> list(pt.orderings.ORDERS)[:4]

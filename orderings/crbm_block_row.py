@@ -9,7 +9,4 @@ from .registry import order
 def crbm_block_row(structure: Structure) -> list:
     """Two brackets: all of pdd and f, whose inverse holds Phi; then all joints."""
     bodies = structure.tip_to_base
-    return [
-        [(kind, k) for k in bodies for kind in ("pdd", "f")],
-        [("qdd", k) for k in bodies],
-    ]
+    return [[(kind, k) for k in bodies for kind in ("pdd", "f")], [("qdd", k) for k in bodies]]

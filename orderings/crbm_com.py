@@ -6,11 +6,7 @@ from .crbm import crbm
 from .registry import order
 
 
-@order(
-    "crbm_com",
-    source="Walker & Orin 1982, method 3; Cloutier 1995, sec. 3.1.1",
-    composites="centre",
-)
+@order("crbm_com", source="Walker & Orin 1982, method 3; Cloutier 1995, sec. 3.1.1", composites="centre")
 def crbm_com(structure: Structure) -> list:
     """The pivots of crbm; a composite is its mass, centre of mass and inertia about that centre."""
     return crbm(structure)

@@ -11,9 +11,5 @@ def inverse_dynamics(structure: Structure) -> list:
     return [
         *((("f", k), ("pdd", k)) for k in structure.base_to_tip),
         *((("pdd", k), ("f", k)) for k in structure.tip_to_base),
-        *(
-            (("qdd", k), ("tau", k))
-            for k in structure.tip_to_base
-            if structure.dof[structure.index[k]]
-        ),
+        *((("qdd", k), ("tau", k)) for k in structure.tip_to_base if structure.dof[structure.index[k]]),
     ]

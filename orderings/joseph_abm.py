@@ -7,9 +7,7 @@ from .registry import order
 
 
 @order(
-    "joseph_abm",
-    source="Bucy & Joseph 1968; Rodriguez 1987 (ABM as a Kalman filter)",
-    rank_update="joseph",
+    "joseph_abm", source="Bucy & Joseph 1968; Rodriguez 1987 (ABM as a Kalman filter)", rank_update="joseph"
 )
 def joseph_abm(structure: Structure) -> list:
     """ABM's brackets; Mbar = (1 - K H) M^ (1 - K H)* with K = M^ H* D^-1: a sum of squares.

@@ -9,7 +9,5 @@ from .registry import order
 def lagrange(structure: Structure) -> list:
     """Acceleration, joint torque, constraint force, body after body, leaf to root."""
     return [
-        group
-        for k in structure.tip_to_base
-        for group in ([("pdd", k)], [("qdd", k), ("fJ", k)], [("fC", k)])
+        group for k in structure.tip_to_base for group in ([("pdd", k)], [("qdd", k), ("fJ", k)], [("fC", k)])
     ]

@@ -10,9 +10,8 @@ from .registry import order
 
 
 @order(
-    "lcaba", loops=True,
-    source="Sathya & Carpentier 2026 (LCABA); joints in the order of Pinocchio's lcaba",
-)  # fmt: skip
+    "lcaba", loops=True, source="Sathya & Carpentier 2026 (LCABA); joints in the order of Pinocchio's lcaba"
+)
 def lcaba(structure: Structure) -> list:
     """Lambda of soft rows before any body; then ABM, tips first that loops tie to the fewest."""
     return soft(structure) + [[("pdd", k), ("qdd", k), ("f", k)] for k in _least_tied(structure)]

@@ -6,11 +6,7 @@ from .abm import abm
 from .registry import order
 
 
-@order(
-    "modified_abm",
-    source="Ascher, Pai & Cloutier 1996, eq (11)",
-    accumulate="unassembled",
-)
+@order("modified_abm", source="Ascher, Pai & Cloutier 1996, eq (11)", accumulate="unassembled")
 def modified_abm(structure: Structure) -> list:
     """ABM's brackets; D_k = H M H* + H M~ H* is summed after projecting, M and M~ kept apart."""
     return abm(structure)

@@ -5,11 +5,7 @@ from pivotree.kkt import Structure
 from .registry import order
 
 
-@order(
-    "modified_abm_stretched",
-    source="Ascher, Pai & Cloutier 1996, eq (11)",
-    links="stretched",
-)
+@order("modified_abm_stretched", source="Ascher, Pai & Cloutier 1996, eq (11)", links="stretched")
 def modified_abm_stretched(structure: Structure) -> list:
     """One bracket a body, on links in two: M and M~ are blocks of their own, D_k sees each apart.
 

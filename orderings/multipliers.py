@@ -11,18 +11,20 @@ from .registry import order
 
 
 @order(
-    "lambda_first", loops=True,
+    "lambda_first",
+    loops=True,
     source="soft rows condensed into M + J^T D J, then CRBM: Todorov, Erez & Tassa 2012",
-)  # fmt: skip
+)
 def lambda_first(structure: Structure) -> list:
     """Lambda of soft rows before any body; then CRBM of M_k and what they add to it."""
     return soft(structure) + crbm(structure)
 
 
 @order(
-    "lambda_first_abm", loops=True,
+    "lambda_first_abm",
+    loops=True,
     source="soft rows as springs (Todorov, Erez & Tassa 2012), then ABM: Featherstone 1983",
-)  # fmt: skip
+)
 def lambda_first_abm(structure: Structure) -> list:
     """Lambda of soft rows before any body; then ABM of M_k and what they add to it."""
     return soft(structure) + abm(structure)

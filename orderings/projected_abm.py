@@ -6,11 +6,7 @@ from .abm import abm
 from .registry import order
 
 
-@order(
-    "projected_abm",
-    source="Ascher, Pai & Cloutier 1996, eqs (10) and (11)",
-    accumulate="projected",
-)
+@order("projected_abm", source="Ascher, Pai & Cloutier 1996, eqs (10) and (11)", accumulate="projected")
 def projected_abm(structure: Structure) -> list:
     """ABM's brackets; D_k = H M H* + E M~ E*, E being H without its part in the null space of M~.
 

@@ -13,9 +13,7 @@ from pivotree.analysis.simulation import Simulation
 MARKERS = "os^Dv"
 
 
-def ours(
-    ax: Any, look: Theme, i: int, label: str, x: Sequence[float], runs: Sequence[Simulation]
-) -> None:
+def ours(ax: Any, look: Theme, i: int, label: str, x: Sequence[float], runs: Sequence[Simulation]) -> None:
     """Line i of a chart over x: means, and bars to the fewest and the most.
 
     Where half of the runs fail or more, a cross alone, at the most that one took until then.
@@ -24,9 +22,18 @@ def ours(
     lost = np.array([run.failed >= len(run.records) / 2 for run in runs])
     mean = np.where(lost, np.nan, [run.mean for run in runs])
     colour = look.series[i]
-    ax.errorbar(x, mean, (mean - low, high - mean), color=colour, marker=MARKERS[i], markersize=4,
-                linestyle=("-", "--", "-.", ":", (0, (4, 1)))[i], linewidth=1, capsize=2,
-                label=label)  # fmt: skip
+    ax.errorbar(
+        x,
+        mean,
+        (mean - low, high - mean),
+        color=colour,
+        marker=MARKERS[i],
+        markersize=4,
+        linestyle=("-", "--", "-.", ":", (0, (4, 1)))[i],
+        linewidth=1,
+        capsize=2,
+        label=label,
+    )
     ax.plot(np.array(x)[lost], high[lost], "x", color=colour, markersize=10, markeredgewidth=2)
 
 
@@ -34,5 +41,12 @@ def theirs(ax: Any, colour: str, i: int, label: str, x: Iterable[float], counts:
     """Printed counts as hollow marks of line i; texts, such as "fail", are left out."""
     pairs = [(at, y) for at, y in zip(x, counts, strict=False) if not isinstance(y, str)]
     if pairs:
-        ax.plot(*zip(*pairs, strict=True), MARKERS[i], markerfacecolor="none",
-                markeredgecolor=colour, markersize=8, linestyle="none", label=label)  # fmt: skip
+        ax.plot(
+            *zip(*pairs, strict=True),
+            MARKERS[i],
+            markerfacecolor="none",
+            markeredgecolor=colour,
+            markersize=8,
+            linestyle="none",
+            label=label,
+        )

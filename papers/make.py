@@ -61,16 +61,20 @@ def whole(paper: str, known: dict[str, str]) -> str:
 def sections(page: str) -> dict[str, str]:
     """Item -> what stands below its heading."""
     parts = page.split("\n## ")[1:]
-    return {part.partition("\n\n")[0]: part.partition("\n\n")[2].rstrip("\n") + "\n"
-            for part in parts}  # fmt: skip
+    return {part.partition("\n\n")[0]: part.partition("\n\n")[2].rstrip("\n") + "\n" for part in parts}
 
 
 def section(says: str, rows: list[dict[str, Any]]) -> str:
     lines = [f"{says}.", "", "| | printed | ours | distance | criterion | |", "|---" * 6 + "|"]
     for row in rows:
-        cells = [row["item"].partition(": ")[2] or row["item"], text(row["printed"]),
-                 text(row["ours"]), apart(row["distance"]), row["criterion"],
-                 MARKS[row["state"]]]  # fmt: skip
+        cells = [
+            row["item"].partition(": ")[2] or row["item"],
+            text(row["printed"]),
+            text(row["ours"]),
+            apart(row["distance"]),
+            row["criterion"],
+            MARKS[row["state"]],
+        ]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     whys = list(dict.fromkeys(row["why"] for row in rows if row["why"]))
     return "\n".join([*lines, "", *(f"* {why}" for why in whys)]).rstrip("\n") + "\n"

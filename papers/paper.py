@@ -72,10 +72,17 @@ class Item:
     def rows(self, found: Any) -> list[Row]:
         """The rows, each named after its item, of plain Python numbers."""
         return [
-            Row(f"{self.name}: {row.item}" if row.item else self.name, _plain(row.printed),
-                _plain(row.ours), row.criterion, _plain(row.met), row.why, bool(row.refuted))
+            Row(
+                f"{self.name}: {row.item}" if row.item else self.name,
+                _plain(row.printed),
+                _plain(row.ours),
+                row.criterion,
+                _plain(row.met),
+                row.why,
+                bool(row.refuted),
+            )
             for row in self.module.rows(found)
-        ]  # fmt: skip
+        ]
 
     def figures(self, found: Any, style: str = "light") -> dict[str, Any]:
         draw = getattr(self.module, "figures", None)

@@ -19,8 +19,11 @@ def prove(progress: Progress, title: str, only: str = "") -> Proved:
 
     ``title`` is the paper as sources name it.  Raises PivotreeError where there are none.
     """
-    found = {name: place for name, s in statements().items()
-             if (place := s.place(title)) is not None and only in name}  # fmt: skip
+    found = {
+        name: place
+        for name, s in statements().items()
+        if (place := s.place(title)) is not None and only in name
+    }
     if not found:
         raise PivotreeError(f"equations: no statement of {title} has {only!r} in its name")
     result = []

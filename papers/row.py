@@ -39,10 +39,15 @@ class Row:
     def as_dict(self) -> dict[str, Any]:
         """The row as JSON: met is null for a row that is refuted or open."""
         return {
-            "item": self.item, "printed": self.printed, "ours": self.ours,
-            "distance": self.distance, "criterion": self.criterion, "met": self.met,
-            "state": self.state, "why": self.why,
-        }  # fmt: skip
+            "item": self.item,
+            "printed": self.printed,
+            "ours": self.ours,
+            "distance": self.distance,
+            "criterion": self.criterion,
+            "met": self.met,
+            "state": self.state,
+            "why": self.why,
+        }
 
 
 def claim(item: str, printed: Any, ours: Any, criterion: str, holds: bool, why: str) -> Row:

@@ -107,8 +107,7 @@ def dense_solution(N: int) -> tuple[int, ...]:
 def _count(system: kkt.System, still: bool, qdd: int | None) -> tuple[int, ...]:
     structure, tree = system.structure, system.tree
     program = trace_substitution(orderings.get(ORDER)(structure), structure, ORDER)
-    inputs = Run(system.pattern, tree.names, tree.parent, tree.dof, system.state.S,
-                 still=still, qdd=qdd)  # fmt: skip
+    inputs = Run(system.pattern, tree.names, tree.parent, tree.dof, system.state.S, still=still, qdd=qdd)
     return count(program, inputs).total[: KINDS.index("sqrt")]
 
 

@@ -45,9 +45,12 @@ def mpfr(format, operation, x, y):
     """x op y by MPFR with the format's precision, exponents, subnormals and rounding mode."""
     p, emin, emax = format.precision, format.emin, format.emax
     context = gmpy2.context(
-        precision=p, emin=emin - p + 2, emax=emax + 1,  # MPFR's significands lie in [1/2, 1)
-        subnormalize=True, round=ROUNDING[format.rounding],
-    )  # fmt: skip
+        precision=p,
+        emin=emin - p + 2,
+        emax=emax + 1,  # MPFR's significands lie in [1/2, 1)
+        subnormalize=True,
+        round=ROUNDING[format.rounding],
+    )
     given = (x,) if operation == "sqrt" else (x, y)
     exact = (map(gmpy2.mpfr, z.tolist()) for z in given)  # 53 bits
     return np.array([float(z) for z in map(getattr(context, operation), *exact)])

@@ -26,12 +26,14 @@ def terms_of(tree):
     """armature, damping, friction, stiffness, rest (N,) as the nodes have them."""
     compiled = kkt.compile_tree(tree)
     return [
-        np.concatenate([
-            np.broadcast_to(np.asarray(tree.nodes[name].get(field, 0.0), float), (dof,))
-            for name, dof in zip(compiled.names, compiled.dof, strict=True)
-        ])
+        np.concatenate(
+            [
+                np.broadcast_to(np.asarray(tree.nodes[name].get(field, 0.0), float), (dof,))
+                for name, dof in zip(compiled.names, compiled.dof, strict=True)
+            ]
+        )
         for field in ("armature", "damping", "friction", "stiffness", "rest")
-    ]  # fmt: skip
+    ]
 
 
 def bare(tree):

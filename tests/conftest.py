@@ -14,18 +14,26 @@ import pytest
 import slow
 from hypothesis import HealthCheck, settings
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update",
-]  # fmt: skip
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+]
 
 settings.register_profile(
-    "same", derandomize=True, database=None, deadline=None, max_examples=50, print_blob=False,
+    "same",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=50,
+    print_blob=False,
     suppress_health_check=list(HealthCheck),
-)  # fmt: skip
+)
 settings.load_profile("same")
 
 

@@ -72,11 +72,19 @@ def every_joint(general=True):
     tree = kkt.new_tree("every joint", (0.3, -0.5, -9.7))
     rng = np.random.default_rng(11)
     kinds = [
-        ("base", None, "floating"), (2, "base", "universal"), (("arm", 1), 2, "spherical"),
-        ("plate", 2, "planar"), ("weld", "plate", "fixed"), (3.5, "weld", "cylindrical"),
-        ("slide", "base", "prismatic"), ("screw", "slide", "general"), ("tip", "screw", "revolute"),
-        ("post", None, "revolute"), (frozenset("x"), "post", "general"), ("wheel", 2, "continuous"),
-    ]  # fmt: skip
+        ("base", None, "floating"),
+        (2, "base", "universal"),
+        (("arm", 1), 2, "spherical"),
+        ("plate", 2, "planar"),
+        ("weld", "plate", "fixed"),
+        (3.5, "weld", "cylindrical"),
+        ("slide", "base", "prismatic"),
+        ("screw", "slide", "general"),
+        ("tip", "screw", "revolute"),
+        ("post", None, "revolute"),
+        (frozenset("x"), "post", "general"),
+        ("wheel", 2, "continuous"),
+    ]
     for body, parent, kind in kinds:
         if kind == "general" and not general:
             kind = "revolute"
@@ -142,9 +150,16 @@ class Mechanics:
         if data["joint"] == "general":
             return np.shape(data["S"])[1]
         return {
-            "fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "cylindrical": 2,
-            "universal": 2, "spherical": 3, "planar": 3, "floating": 6,
-        }[data["joint"]]  # fmt: skip
+            "fixed": 0,
+            "revolute": 1,
+            "continuous": 1,
+            "prismatic": 1,
+            "cylindrical": 2,
+            "universal": 2,
+            "spherical": 3,
+            "planar": 3,
+            "floating": 6,
+        }[data["joint"]]
 
     def _parts(self, x):
         stops = np.cumsum([self.dof(b) for b in self.names])
@@ -192,10 +207,15 @@ class Mechanics:
         else:
             turn, slide = np.r_[axes[0], zero], np.r_[zero, axes[0]]
             columns = {
-                "fixed": [], "revolute": [turn], "continuous": [turn], "prismatic": [slide],
-                "cylindrical": [turn, slide], "spherical": list(np.eye(6)[:3]),
-                "planar": [np.eye(6)[3], np.eye(6)[4], turn], "floating": list(np.eye(6)),
-            }[kind]  # fmt: skip
+                "fixed": [],
+                "revolute": [turn],
+                "continuous": [turn],
+                "prismatic": [slide],
+                "cylindrical": [turn, slide],
+                "spherical": list(np.eye(6)[:3]),
+                "planar": [np.eye(6)[3], np.eye(6)[4], turn],
+                "floating": list(np.eye(6)),
+            }[kind]
         return np.array(columns).T.reshape(6, len(columns))
 
     def _inertia(self, body):
@@ -240,9 +260,7 @@ class Mechanics:
             else:
                 after[b] = q + h * rate
         now = np.concatenate([self.qd[b] for b in self.names])
-        return Mechanics(
-            self.tree, np.concatenate([after[b] for b in self.names]), now + h * np.asarray(qdd)
-        )
+        return Mechanics(self.tree, np.concatenate([after[b] for b in self.names]), now + h * np.asarray(qdd))
 
     def equation4(self, tau, wrench=None):
         """Matrix and right-hand side of equation (4), dense, blocks sorted by kind."""

@@ -20,9 +20,19 @@ from pivotree.kkt.matrix.blocks import Block
 from pivotree.kkt.matrix.entries import LETTERS, Entries, assemble
 
 JOINTS = (
-    "fixed", "revolute", "revolute", "revolute", "continuous", "prismatic", "spherical",
-    "floating", "planar", "universal", "cylindrical", "general",
-)  # fmt: skip
+    "fixed",
+    "revolute",
+    "revolute",
+    "revolute",
+    "continuous",
+    "prismatic",
+    "spherical",
+    "floating",
+    "planar",
+    "universal",
+    "cylindrical",
+    "general",
+)
 INERTIAS = ("full", "full", "full", "rod", "point", "massless")
 SPECIAL = np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0], [0.6, 0, 0.8], [0, 0.6, 0.8]])
 
@@ -46,9 +56,17 @@ def hostile_tree(seed, most=6):
         mass, com, J = _inertia(draw, str(draw.choice(INERTIAS)), 10.0 ** draw.uniform(-1, 1))
         scale = 10.0 ** draw.uniform(-spread, spread)
         kkt.add_body(
-            tree, f"b{k}", None if up is None else f"b{up}", joint=kind, mass=mass * scale,
-            com=com, inertia=J * scale, R=_turn(draw), p=_point(draw), **given,
-        )  # fmt: skip
+            tree,
+            f"b{k}",
+            None if up is None else f"b{up}",
+            joint=kind,
+            mass=mass * scale,
+            com=com,
+            inertia=J * scale,
+            R=_turn(draw),
+            p=_point(draw),
+            **given,
+        )
         kinds.append(kind)
         axes.append(axis)
     N = len(kkt.default_state(tree).graph["q"]) if n else 0
@@ -119,8 +137,11 @@ def _turn(draw):
     if choice < 0.5:
         return np.eye(3)
     if choice < 0.65:
-        return Rotation.from_rotvec(np.pi / 2 * draw.choice([1, 2, 3]) * np.eye(3)[
-            int(draw.integers(3))]).as_matrix().round()  # fmt: skip
+        return (
+            Rotation.from_rotvec(np.pi / 2 * draw.choice([1, 2, 3]) * np.eye(3)[int(draw.integers(3))])
+            .as_matrix()
+            .round()
+        )
     return Rotation.from_rotvec(draw.normal(size=3)).as_matrix()
 
 
@@ -304,8 +325,11 @@ def _float(x):
 def _long(x):
     shift = int(x.p).bit_length() - int(x.q).bit_length() - 60
     top, bottom = (int(x.p), int(x.q) << shift) if shift > 0 else (int(x.p) << -shift, int(x.q))
-    return float(np.ldexp(float(top // bottom), shift)) if abs(shift) < 1000 else (
-        0.0 if shift < 0 else float("inf"))  # fmt: skip
+    return (
+        float(np.ldexp(float(top // bottom), shift))
+        if abs(shift) < 1000
+        else (0.0 if shift < 0 else float("inf"))
+    )
 
 
 def children_first(tree):

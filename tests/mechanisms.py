@@ -15,9 +15,7 @@ def rod(length, mass, tilt=None):
     """Attributes of a thin rod along x that turns about z; in a body frame that is tilted."""
     J = np.diag([1e-3, *[mass * length**2 / 12] * 2])
     T = np.eye(3) if tilt is None else tilt.T
-    return {
-        "mass": mass, "com": T @ (length / 2, 0, 0), "inertia": T @ J @ T.T, "axis": T @ (0, 0, 1)
-    }  # fmt: skip
+    return {"mass": mass, "com": T @ (length / 2, 0, 0), "inertia": T @ J @ T.T, "axis": T @ (0, 0, 1)}
 
 
 def four_bar(angle, rate=0.0, tilt=None, **loop):
@@ -79,10 +77,16 @@ def arms(lengths=(5, 5), seed=0):
         up = "base"
         for i in range(length):
             kkt.add_body(
-                tree, (arm, i), up, mass=draw.uniform(0.5, 2.0), com=draw.normal(size=3) * 0.2,
-                inertia=np.diag(draw.uniform(0.1, 0.15, 3)), axis=draw.normal(size=3),
-                R=Rotation.random(random_state=7 * arm + i).as_matrix(), p=draw.normal(size=3) / 2,
-            )  # fmt: skip
+                tree,
+                (arm, i),
+                up,
+                mass=draw.uniform(0.5, 2.0),
+                com=draw.normal(size=3) * 0.2,
+                inertia=np.diag(draw.uniform(0.1, 0.15, 3)),
+                axis=draw.normal(size=3),
+                R=Rotation.random(random_state=7 * arm + i).as_matrix(),
+                p=draw.normal(size=3) / 2,
+            )
             up = (arm, i)
     return tree
 
@@ -146,12 +150,7 @@ SYSTEMS = {
 def off(result, system, exact):
     """Largest error of each kind of unknown, relative to the largest of the kind."""
     names = system.tree.names
-    ours = {
-        "qdd": result.qdd,
-        "pdd": result.pdd.ravel(),
-        "f": result.f.ravel(),
-        "lam": result.lam,
-    }
+    ours = {"qdd": result.qdd, "pdd": result.pdd.ravel(), "f": result.f.ravel(), "lam": result.lam}
     worst = 0.0
     for kind, values in ours.items():
         members = system.structure.constraints if kind == "lam" else names

@@ -46,8 +46,10 @@ class Case:
             }
             given = replace(given, **sides)
         given = masked(order, given)
-        held = {x: np.asarray(self.chosen.cast(getattr(given, x)), dtype=float)
-                for x in ("M", "Phi", "S", "A", "a", "b", "tau")}  # fmt: skip
+        held = {
+            x: np.asarray(self.chosen.cast(getattr(given, x)), dtype=float)
+            for x in ("M", "Phi", "S", "A", "a", "b", "tau")
+        }
         return here, order, replace(given, **held)
 
     def promise(self, data, found=None):

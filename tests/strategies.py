@@ -34,11 +34,17 @@ def trees(draw, most=6, joints=ALL_JOINTS):
         moment = square @ square.T + 0.2 * np.eye(3)
         axis = {"planar": (0.0, 0.0, 1.0), "universal": rng.normal(size=(2, 3))}
         kkt.add_body(
-            tree, f"b{k}", None if up < 0 else f"b{up}", joint=kind, mass=rng.uniform(0.5, 2.0),
-            com=0.2 * rng.normal(size=3), axis=axis.get(kind, rng.normal(size=3)),
-            inertia=0.05 * (np.trace(moment) * np.eye(3) - moment), p=0.3 * rng.normal(size=3),
+            tree,
+            f"b{k}",
+            None if up < 0 else f"b{up}",
+            joint=kind,
+            mass=rng.uniform(0.5, 2.0),
+            com=0.2 * rng.normal(size=3),
+            axis=axis.get(kind, rng.normal(size=3)),
+            inertia=0.05 * (np.trace(moment) * np.eye(3) - moment),
+            p=0.3 * rng.normal(size=3),
             R=Rotation.random(random_state=int(rng.integers(1000))).as_matrix(),
-        )  # fmt: skip
+        )
     return kkt.default_state(tree, rate=1.0, effort=1.0)
 
 
@@ -83,9 +89,7 @@ def scrambled(draw, names):
 
 # -- formats --------------------------------------------------------------------------------------
 
-FORMATS = st.builds(
-    "p{}e{}:{}".format, st.integers(2, 25), st.integers(2, 10), st.sampled_from(MODES)
-)
+FORMATS = st.builds("p{}e{}:{}".format, st.integers(2, 25), st.integers(2, 10), st.sampled_from(MODES))
 
 
 @st.composite
@@ -105,11 +109,15 @@ def operands(draw, format, count):
 # -- files gone wrong -----------------------------------------------------------------------------
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5)
+    st.none()
+    | st.booleans()
+    | st.floats()
+    | st.integers()
+    | st.text(max_size=5)
     | st.sampled_from(["\ud800", "\0", "a" * 2000, 10**400, -1e308, 5e-324]),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner),
     max_leaves=6,
-)  # fmt: skip
+)
 
 
 @st.composite

@@ -19,7 +19,7 @@ FILES = {
     for package in PACKAGES
 }
 SOURCES = [path for files in FILES.values() for path in files]
-LONGEST = 400  # lines
+LONGEST = 700  # lines
 
 # Imports that close a circle of modules, and imports that close a circle of rooms (folders, and
 # files that stand beside them).  A circle that is cut leaves this list; none may be added.
@@ -120,8 +120,9 @@ def test_files_are_short_and_say_what_they_are(path):
 
 
 def test_other_files_are_short_too():
-    files = [p for folder in ("src/pivotree", "tests", "docs", "benchmarks")
-             for p in (ROOT / folder).rglob("*.py")]  # fmt: skip
+    files = [
+        p for folder in ("src/pivotree", "tests", "docs", "benchmarks") for p in (ROOT / folder).rglob("*.py")
+    ]
     long = [p for p in files if len(p.read_text(encoding="utf-8").splitlines()) > LONGEST]
     assert len(files) > 200 and not long
 
@@ -158,9 +159,7 @@ def test_functions_take_few_parameters():
 def tool(name, *arguments):
     if importlib.util.find_spec(name) is None:
         pytest.skip(f"{name} is not installed")
-    done = subprocess.run(
-        [sys.executable, "-m", name, *arguments], cwd=ROOT, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-m", name, *arguments], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
 
 

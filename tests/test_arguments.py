@@ -62,9 +62,7 @@ GIVEN = {  # arguments without a default, and those whose defaults do no more th
     "guarantee": {"tree": TREE, "order": ABM},
     "guarantee_qdd": {"tree": TREE, "order": ABM},
     "inertial_parameters": {"system": SYSTEM},
-    "inverse_dynamics": {
-        "system": SYSTEM, "qdd": np.ones(2), "order": orderings.get("inverse_dynamics")
-    },
+    "inverse_dynamics": {"system": SYSTEM, "qdd": np.ones(2), "order": orderings.get("inverse_dynamics")},
     "joined": {"tree": FREE, "body": LAST, "onto": None},
     "joint_space_inertia": {"system": SYSTEM, "order": orderings.get("crbm")},
     "joint_space_inverse": MANY,
@@ -75,7 +73,10 @@ GIVEN = {  # arguments without a default, and those whose defaults do no more th
     "new_tree": {"name": "t"},
     "plan": {"order": ABM, "structure": STRUCTURE},
     "plan_from_arrays": {
-        "structure": STRUCTURE, "kind": [0, 1, 2] * 2, "body": [1] * 3 + [0] * 3, "group": [0] * 6
+        "structure": STRUCTURE,
+        "kind": [0, 1, 2] * 2,
+        "body": [1] * 3 + [0] * 3,
+        "group": [0] * 6,
     },
     "quadruped": {},
     "random_tree": {"n": 3},
@@ -101,36 +102,36 @@ GIVEN = {  # arguments without a default, and those whose defaults do no more th
     "Payload": {"body": "j1", "most": 1.0},
     "PivotSequence": {"groups": [[("f", "j1")]]},
     "Rules": {},
-}  # fmt: skip
+}
 LATER = {  # what the function itself does not look at, but whoever reads what it makes
     "add_body": {
-        "mass", "com", "inertia", "joint", "axis", "R", "p", "S", "armature", "damping",
-        "friction", "stiffness", "rest",
+        "mass",
+        "com",
+        "inertia",
+        "joint",
+        "axis",
+        "R",
+        "p",
+        "S",
+        "armature",
+        "damping",
+        "friction",
+        "stiffness",
+        "rest",
     },
     "cut_joint": {"S"},  # of a general joint
     "joined": {"axis", "S", "rows", "name"},  # of joints that a fixed one is not
-}  # fmt: skip
+}
 WITHOUT = {"humanoid", "rr_arm", "named_models"}  # take nothing
 OTHERS = {"to_jax", "order"}  # not asked: needs jax; a decorator, whose rules are texts
 FOUND = {
     name: getattr(room, name)
-    for room, names in (
-        (pt, ["blame", "compare"]),
-        (kkt, kkt.__all__),
-        (orderings, orderings.__all__),
-    )
+    for room, names in ((pt, ["blame", "compare"]), (kkt, kkt.__all__), (orderings, orderings.__all__))
     for name in names
     if inspect.isfunction(getattr(room, name)) or name in ("Payload", "PivotSequence", "Rules")
 }
 RIGHT = r"; |: give|must|cannot be read|does not exist"
-WRONG = {
-    "None": None,
-    "list": [],
-    "rows": [[1], [2, 3]],
-    "int": 3,
-    "text": "xyz",
-    "object": object(),
-}
+WRONG = {"None": None, "list": [], "rows": [[1], [2, 3]], "int": 3, "text": "xyz", "object": object()}
 UNASKED = ("bool", bool, "bool | None", "Callable[[str], None]")  # all that is true or false
 ARGUMENTS = [
     (name, argument)

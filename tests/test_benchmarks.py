@@ -82,9 +82,13 @@ def test_rows_of_scale_run_at_small_sizes():
     import scale
 
     parts = (
-        scale.assembly((20,), 1), scale.symbolic(20, 1), scale.solve(20, 1), scale.traced(5, 1),
-        scale.threads(10, 1, ("chain:3",)), scale.large_threads(20, 1),
-    )  # fmt: skip
+        scale.assembly((20,), 1),
+        scale.symbolic(20, 1),
+        scale.solve(20, 1),
+        scale.traced(5, 1),
+        scale.threads(10, 1, ("chain:3",)),
+        scale.large_threads(20, 1),
+    )
     rows = [row for part in parts for row in part]
     assert {row.work.partition(",")[0] for row in rows} >= {"assemble (4)", "factor + solve"}
     for row in rows:
@@ -98,8 +102,7 @@ def test_solvers_that_are_missing_say_so(monkeypatch):
     from scale import order_of
     from solvers import SOLVERS, Problem, prepared
 
-    for name in ("cvxopt", "cvxopt.cholmod", "cvxopt.umfpack", "cholmod", "pypardiso", "mumps",
-                 "qdldl"):  # fmt: skip
+    for name in ("cvxopt", "cvxopt.cholmod", "cvxopt.umfpack", "cholmod", "pypardiso", "mumps", "qdldl"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
     system = kkt.build(kkt.chain(3))
@@ -163,8 +166,16 @@ def test_memory_grows_with_the_arrays():
 
 @pytest.mark.slow
 def test_one_command_measures_prints_and_keeps(tmp_path):
-    command = [sys.executable, str(BENCHMARKS / "table.py"), "--quick", "--only", "traced", "fill",
-               "--results", str(tmp_path)]  # fmt: skip
+    command = [
+        sys.executable,
+        str(BENCHMARKS / "table.py"),
+        "--quick",
+        "--only",
+        "traced",
+        "fill",
+        "--results",
+        str(tmp_path),
+    ]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     (path,) = tmp_path.glob("quick-traced-fill-*.json")
     document = json.loads(path.read_text())
@@ -195,25 +206,42 @@ def test_the_page_is_written_between_its_marks(tmp_path):
     import page
 
     row = {
-        "section": "solve", "work": "solve", "ours": 1e-3, "error": 1e-15, "peer": "one",
-        "theirs": 2e-3, "their_error": 1e-16, "ratio": 0.5, "spread": [0.4, 0.6], "target": 0.2,
-        "about": None, "unit": "s", "note": "all of it", "met": False,
-    }  # fmt: skip
+        "section": "solve",
+        "work": "solve",
+        "ours": 1e-3,
+        "error": 1e-15,
+        "peer": "one",
+        "theirs": 2e-3,
+        "their_error": 1e-16,
+        "ratio": 0.5,
+        "spread": [0.4, 0.6],
+        "target": 0.2,
+        "about": None,
+        "unit": "s",
+        "note": "all of it",
+        "met": False,
+    }
     document = {
-        "date": "2026-01-01", "rounds": 3, "quick": False, "load": [0.5, 0.7], "rows": [row],
-        "machine": {"processor": "a", "cores": 2, "memory": 8, "system": "b", "python": "3",
-                    "versions": {"numpy": "2"}},
-    }  # fmt: skip
+        "date": "2026-01-01",
+        "rounds": 3,
+        "quick": False,
+        "load": [0.5, 0.7],
+        "rows": [row],
+        "machine": {
+            "processor": "a",
+            "cores": 2,
+            "memory": 8,
+            "system": "b",
+            "python": "3",
+            "versions": {"numpy": "2"},
+        },
+    }
     place = tmp_path / "page.md"
-    place.write_text(
-        "before\n" + page.RESULT + page.RESULT_END + page.START + "old\n" + page.END + "after\n"
-    )
+    place.write_text("before\n" + page.RESULT + page.RESULT_END + page.START + "old\n" + page.END + "after\n")
     page.write_page(document, place)
     text = place.read_text()
     assert text.startswith("before\n") and text.endswith("after\n") and "old" not in text
-    assert (
-        "| solve | 1 ms | one | 2 ms | 0.5 | 0.4 to 0.6 | ≤ 0.2 | no | 1.0e-15 | 1.0e-16 |" in text
-    )
+    assert "| solve | 1 ms | one | 2 ms | 0.5 | 0.4 to 0.6 | ≤ 0.2 | no | 1.0e-15 | 1.0e-16 |" in text
     assert "0 of 1 targets are met. Missed: solve beside one (0.5, ≤ 0.2)." in text
     assert "more than 2 times the peer's error" in text
     assert (ROOT / "docs" / "benchmarks.md").read_text().count(page.START) == 1

@@ -85,9 +85,7 @@ def test_what_is_left_out_is_found():
     def silent(q: "ArrayLike") -> "NDArray":  # noqa: F821
         """Something of ``q`` (N,); (3, 3) comes back."""
 
-    assert lacks(silent) == [
-        "what it raises, by name", "the unit of q", "the unit of what it returns",
-    ]  # fmt: skip
+    assert lacks(silent) == ["what it raises, by name", "the unit of q", "the unit of what it returns"]
 
 
 def test_there_are_functions_to_look_at():

@@ -12,14 +12,28 @@ from helpers import ROOT
 import pivotree as pt
 
 ROOMS = (
-    "pivotree", "pivotree.kkt", "pivotree.kkt.arithmetic", "pivotree.orderings",
-    "pivotree.analysis", "pivotree.analysis.comparison", "pivotree.analysis.complements",
-    "pivotree.analysis.contact", "pivotree.analysis.counts", "pivotree.analysis.explorer",
-    "pivotree.analysis.figures", "pivotree.analysis.gradients", "pivotree.analysis.guarantee",
-    "pivotree.analysis.inertia", "pivotree.analysis.listing", "pivotree.analysis.report",
-    "pivotree.analysis.rounding", "pivotree.analysis.simulation", "pivotree.analysis.states",
-    "pivotree.analysis.sweep", "pivotree.papers",
-)  # fmt: skip
+    "pivotree",
+    "pivotree.kkt",
+    "pivotree.kkt.arithmetic",
+    "pivotree.orderings",
+    "pivotree.analysis",
+    "pivotree.analysis.comparison",
+    "pivotree.analysis.complements",
+    "pivotree.analysis.contact",
+    "pivotree.analysis.counts",
+    "pivotree.analysis.explorer",
+    "pivotree.analysis.figures",
+    "pivotree.analysis.gradients",
+    "pivotree.analysis.guarantee",
+    "pivotree.analysis.inertia",
+    "pivotree.analysis.listing",
+    "pivotree.analysis.report",
+    "pivotree.analysis.rounding",
+    "pivotree.analysis.simulation",
+    "pivotree.analysis.states",
+    "pivotree.analysis.sweep",
+    "pivotree.papers",
+)
 NEEDS_A_PAGE = {"pivotree.analysis.explorer.widget"}  # a notebook, and somebody who clicks
 NEEDS = {  # what an extra of pivotree installs, by the module whose examples ask for it
     "pivotree.kkt.machine.to_jax": "jax",

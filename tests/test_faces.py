@@ -33,10 +33,7 @@ INSIDE = {
     ("papers/cloutier1995/counts.py", "analysis.counts.picture"): "loads matplotlib",
     ("papers/ascher1996/structure.py", "kkt.program.remaining"): "a module of its function's name",
     ("benchmarks/raster.py", "analysis.figures.density"): "likewise; it times the inner steps",
-    (
-        "papers/pasic1999/tridiagonal.py",
-        "kkt.structure",
-    ): "compiled loops, on a structure of its own",
+    ("papers/pasic1999/tridiagonal.py", "kkt.structure"): "compiled loops, on a structure of its own",
     ("papers/pasic1999/arm.py", "analysis.proofs"): "formulas that its statements are typed with",
     ("papers/yamane2001/section6.py", "analysis.proofs"): "likewise",
     ("benchmarks/tracing.py", "kkt.arithmetic"): "times the compiled loop alone",
@@ -130,16 +127,14 @@ def test_a_lazy_face_says_one_thing_three_times(path):
     """What is loaded on demand, what type checkers read, and what a star imports are the same."""
     name = ".".join(path.parent.relative_to(ROOT).parts).removeprefix("src.")
     face = importlib.import_module(name if name == "pivotree" else f"pivotree.{name}")
-    [typed] = [node.body for node in ast.parse(path.read_text()).body if isinstance(node, ast.If)
-               and ast.unparse(node.test) == "TYPE_CHECKING"]  # fmt: skip
+    [typed] = [
+        node.body
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
     told = {node.module: {a.name for a in node.names} for node in typed}
     if name == "pivotree":
-        assert told.pop("kkt") == {"*"} and told.pop(None) == {
-            "analysis",
-            "kkt",
-            "orderings",
-            "papers",
-        }
+        assert told.pop("kkt") == {"*"} and told.pop(None) == {"analysis", "kkt", "orderings", "papers"}
     assert {module: set(names.split()) for module, names in face.WHERE.items()} == told
     assert set(face.__all__) >= set().union(*told.values())
     assert set(face.__all__) <= set(dir(face))

@@ -35,9 +35,7 @@ def distributions(tmp_path_factory):
     made = []
     for day, umask, zone in ((0, 0o022, "UTC"), (1, 0o077, "Asia/Tokyo")):
         source, place = tmp_path_factory.mktemp("a source"), tmp_path_factory.mktemp("made")
-        skipped = shutil.ignore_patterns(
-            ".git", ".venv", "__pycache__", "*.egg-info", "build", "*_cache"
-        )
+        skipped = shutil.ignore_patterns(".git", ".venv", "__pycache__", "*.egg-info", "build", "*_cache")
         shutil.copytree(ROOT, source, dirs_exist_ok=True, ignore=skipped)
         for path in source.rglob("*"):
             os.utime(path, (1e9 + 86_400 * day,) * 2)
@@ -45,11 +43,13 @@ def distributions(tmp_path_factory):
         place = str(place)
         build = f"b.build_sdist({place!r}); b.build_wheel({place!r})"
         subprocess.run(
-            [sys.executable, "-c", f"from setuptools import build_meta as b; {build}"], cwd=source,
-            capture_output=True, check=True, umask=umask,
-            env=os.environ | {
-                "SOURCE_DATE_EPOCH": "1700000000", "TZ": zone, "PYTHONHASHSEED": str(day)},
-        )  # fmt: skip
+            [sys.executable, "-c", f"from setuptools import build_meta as b; {build}"],
+            cwd=source,
+            capture_output=True,
+            check=True,
+            umask=umask,
+            env=os.environ | {"SOURCE_DATE_EPOCH": "1700000000", "TZ": zone, "PYTHONHASHSEED": str(day)},
+        )
         made.append(sorted(Path(place).iterdir()))  # the wheel is first
     return made
 
@@ -79,9 +79,13 @@ def test_source_distributions_are_the_same_bytes_and_the_whole_repository(distri
 def run(code, *paths, cwd):
     """What a Python prints that finds packages in these folders first, and no checkout."""
     return subprocess.run(
-        [sys.executable, "-c", code], cwd=cwd, text=True, capture_output=True, check=True,
+        [sys.executable, "-c", code],
+        cwd=cwd,
+        text=True,
+        capture_output=True,
+        check=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))},
-    ).stdout.split()  # fmt: skip
+    ).stdout.split()
 
 
 @pytest.mark.slow
@@ -133,8 +137,10 @@ def test_an_order_of_ones_own_beside_files_of_these_names(tmp_path):
     assert run("import mine", cwd=tmp_path) == ["True"] * 3
     done = subprocess.run(
         [sys.executable, "-m", "pivotree", "solve", "chain:2", "--order", "mine.py:mine"],
-        cwd=tmp_path, capture_output=True, text=True,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -151,9 +157,7 @@ def test_the_facade_has_what_the_rooms_export():
 @pytest.mark.parametrize("room", ROOMS)
 def test_there_is_no_second_copy_in_the_root(room):
     """Its exceptions would be other classes than those of pivotree."""
-    done = subprocess.run(
-        [sys.executable, "-c", f"import {room}"], cwd=ROOT, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", f"import {room}"], cwd=ROOT, capture_output=True, text=True)
     assert done.stderr.rstrip().endswith(f"ImportError: import pivotree.{room}")
 
 

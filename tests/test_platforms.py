@@ -68,10 +68,13 @@ def _run(first, arguments, folder, *flags):
     (folder / "sweep.toml").write_text(SWEEP, "utf-8")
     main = f"{first}\nfrom pivotree.analysis import cli\nsys.exit(cli.main({arguments!r}))"
     return subprocess.run(
-        [sys.executable, *flags, "-c", f"import sys\n{main}"], cwd=folder, capture_output=True,
+        [sys.executable, *flags, "-c", f"import sys\n{main}"],
+        cwd=folder,
+        capture_output=True,
         env=os.environ | {"PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT)},
-        encoding="utf-8", timeout=300,
-    )  # fmt: skip
+        encoding="utf-8",
+        timeout=300,
+    )
 
 
 @pytest.mark.slow

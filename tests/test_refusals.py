@@ -77,9 +77,7 @@ REFUSED = {
     # -- trees
     "tree: has no bodies; add at least one with kkt.add_body": lambda: kkt.build(kkt.new_tree("t")),
     "body 'j3': has two parents": changed(lambda t: t.add_edge("j1", "j3")),
-    "body 'j1': parent 'j4' is unknown; add it with": changed(
-        lambda t: t.add_edge("j4", "j1")
-    ),
+    "body 'j1': parent 'j4' is unknown; add it with": changed(lambda t: t.add_edge("j4", "j1")),
     "body 'j4': field 'mass' is missing; give it in kg": changed(lambda t: t.add_node("j4")),
     "field 'axis' holds two parallel axes; a universal joint needs two": changed(
         lambda t: t.nodes["j3"].update(joint="universal", axis=[[1, 0, 0], [1, 0, 0]])
@@ -134,7 +132,7 @@ REFUSED = {
     "export: C has no bfloat16; compile in float64 or float32": (
         lambda: kkt.compile(TREE, ABM, "bfloat16").export_c("arm.c")
     ),
-    'export: \'a"b.c\' cannot be included by a program in C': (
+    "export: 'a\"b.c' cannot be included by a program in C": (
         lambda: kkt.compile(TREE, ABM).export_c('a"b.c')
     ),
     # -- large trees
@@ -166,19 +164,13 @@ REFUSED = {
     ),
     # -- counts, complements
     "complement: form is 'third'; use one of": lambda: complements.solve(SYSTEM, "third"),
-    "family 'planer' is unknown; did you mean planar?": (
-        lambda: family_of("planer")
-    ),
-    "family 'planar+rotor': 'rotor' is unknown; write planar+": (
-        lambda: family_of("planar+rotor")
-    ),
+    "family 'planer' is unknown; did you mean planar?": (lambda: family_of("planer")),
+    "family 'planar+rotor': 'rotor' is unknown; write planar+": (lambda: family_of("planar+rotor")),
     # -- the explorer
     "option --port: 65536 is no port; use 0 to 65535": lambda: ExplorerServer(SYSTEM, {}, 65536),
     "Explorer: a int is no model; give a System, a tree, or a name": lambda: Explorer(3),
     # -- figures
-    "figure: kind 'matrx' is unknown; did you mean matrix": (
-        lambda: kind_of("matrx")
-    ),
+    "figure: kind 'matrx' is unknown; did you mean matrix": (lambda: kind_of("matrx")),
     "order 'abm': has no step 9; use 0 to 3": lambda: figures.block_state(
         kkt.symbolic(kkt.plan(ABM, SYSTEM.structure)), 9
     ),
@@ -188,7 +180,7 @@ REFUSED = {
     "axes: belong to no figure; make them": lambda: place_labels(
         SimpleNamespace(get_figure=lambda root: None), [], [], [], "black"
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("told", REFUSED)
@@ -203,25 +195,36 @@ def test_a_refusal_is_one_sentence(told, tmp_path, monkeypatch):
 CRBM = orderings.get("crbm")
 LIMITS = {  # the limit that is lowered, what it then is, and a call that is beyond it
     "order 'crbm': needs more than 1e+02 operations on this tree": (
-        "kkt.tape.lowering.LIMIT", 100, lambda: kkt.trace(SYSTEM, CRBM)
+        "kkt.tape.lowering.LIMIT",
+        100,
+        lambda: kkt.trace(SYSTEM, CRBM),
     ),
     "pairs of blocks on this tree, more than 1e+00; use an order with less fill": (
-        "kkt.tape.trace.MAX_UPDATES", 1, lambda: kkt.trace(SYSTEM, CRBM)
+        "kkt.tape.trace.MAX_UPDATES",
+        1,
+        lambda: kkt.trace(SYSTEM, CRBM),
     ),
     "operations on this tree, more than 1e+01 in one program; use an order": (
-        "kkt.machine.forward_dynamics.LONGEST", 10, lambda: kkt.compile(kkt.star(9), CRBM)
+        "kkt.machine.forward_dynamics.LONGEST",
+        10,
+        lambda: kkt.compile(kkt.star(9), CRBM),
     ),
     "chain_3: a condition number takes": (
-        "kkt.solution.conditioning.MOST", 10, lambda: kkt.conditioning(SYSTEM)
+        "kkt.solution.conditioning.MOST",
+        10,
+        lambda: kkt.conditioning(SYSTEM),
     ),
     "operations are too many to blame; use an order with less fill": (
-        "kkt.rounding.contributions.MOST", 10, lambda: pt.blame(SYSTEM, ABM)
+        "kkt.rounding.contributions.MOST",
+        10,
+        lambda: pt.blame(SYSTEM, ABM),
     ),
     "blow: sliding stops and starts more than 0 times; lower the friction": (
-        "analysis.contact.laws.MOST", 0,
+        "analysis.contact.laws.MOST",
+        0,
         lambda: contact.poisson(np.eye(2), np.array([-1.0, 0.1]), e=0.5, mu=0.1),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("told", LIMITS)
@@ -238,19 +241,15 @@ COMMANDS = {
     "option --states: draws its states; leave out --qd": "compare chain:2 --states 2 --qd 0,0",
     "option --armature: writes nothing; leave -o out": "report chain:2 --armature -o out",
     "option --item: belongs to one paper; name it": "reproduce all --item equations",
-    "option --set: 'x' is no setting; give NAME=VALUE": (
-        "reproduce ascher1996 --item equations --set x"
-    ),
+    "option --set: 'x' is no setting; give NAME=VALUE": ("reproduce ascher1996 --item equations --set x"),
     "option -o: page.txt is no page; give a name that ends in .md": "counts -o page.txt",
     "option -o: writes the page of all orders; leave out": "counts --orders abm -o page.md",
     "option -o: writes a page and serves none": "explore chain:2 -o page.html --port 8000",
     "figure: KIND is missing; give KIND MODEL -o FILE": "figure",
     "option --digits: formats are chosen for one": "guarantee chain:2 --digits 3 --orders crbm",
     "option --limits: 'j1' is no range; write j1=-1:1": "guarantee chain:2 --limits j1",
-    "hands the work to a cluster; leave one of them out": (
-        "sweep c.toml --jobs 2 --scheduler tcp://x"
-    ),
-}  # fmt: skip
+    "hands the work to a cluster; leave one of them out": ("sweep c.toml --jobs 2 --scheduler tcp://x"),
+}
 
 
 @pytest.mark.parametrize("told", COMMANDS)

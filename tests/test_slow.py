@@ -20,10 +20,13 @@ def test_every_test_of_the_list_is_there():
 
 def test_durations_become_a_list(tmp_path, monkeypatch, capsys):
     lines = [
-        "= slowest durations =", "0.40s call     tests/a/test_b.py::test_c[x y]",
-        "0.20s setup    tests/a/test_b.py::test_c[x y]", "0.49s call     tests/a/test_b.py::test_d",
-        "9.00s teardown tests/a/test_b.py::test_e", "3 passed in 1.00s",
-    ]  # fmt: skip
+        "= slowest durations =",
+        "0.40s call     tests/a/test_b.py::test_c[x y]",
+        "0.20s setup    tests/a/test_b.py::test_c[x y]",
+        "0.49s call     tests/a/test_b.py::test_d",
+        "9.00s teardown tests/a/test_b.py::test_e",
+        "3 passed in 1.00s",
+    ]
     monkeypatch.setattr(slow, "LIST", tmp_path / "slow.txt")
     monkeypatch.setattr("sys.stdin", (f"{line}\n" for line in lines))
     slow.main()

@@ -60,9 +60,7 @@ class Algebra:
     def t(self, p: BlockPolynomial) -> BlockPolynomial:
         return p.transposed(self.symmetric)
 
-    def pivot(
-        self, definition: BlockPolynomial, name: str
-    ) -> tuple[BlockPolynomial, BlockPolynomial]:
+    def pivot(self, definition: BlockPolynomial, name: str) -> tuple[BlockPolynomial, BlockPolynomial]:
         """A pivot D and its inverse, as opaque letters; the same ones for the same definition.
 
         A pivot that is a letter, such as M_k, is that letter.

@@ -7,17 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from flint import fmpq, fmpq_mat
-from sympy import (
-    Identity,
-    Inverse,
-    MatAdd,
-    MatMul,
-    MatPow,
-    MatrixExpr,
-    MatrixSymbol,
-    Transpose,
-    ZeroMatrix,
-)
+from sympy import Identity, Inverse, MatAdd, MatMul, MatPow, MatrixExpr, MatrixSymbol, Transpose, ZeroMatrix
 
 from .algebra import Algebra
 from .numbers import Matrix, identity

@@ -19,9 +19,7 @@ Matrix = Any  # fmpq_mat
 class Exact(BlockReader):
     """Values of a program for given blocks: ``block(letter, body)`` gives an input's matrix."""
 
-    def __init__(
-        self, instructions: Iterable[Instruction], block: Callable[[str, object], Matrix]
-    ) -> None:
+    def __init__(self, instructions: Iterable[Instruction], block: Callable[[str, object], Matrix]) -> None:
         super().__init__()
         self.block = block
         self.sources: dict[int, object] = {}

@@ -34,9 +34,7 @@ class Reading(BlockReader):
         self.algebra, self.shapes, self.name, self.entered = algebra, shapes, name, entered
         self.sources: dict[int, tuple[str, object]] = {}  # input blocks
         self.inverses: dict[int, BlockPolynomial] = {}  # of what was factored
-        self.squares: dict[
-            int, tuple[dict[tuple[int, int], BlockPolynomial], list[BlockPolynomial]]
-        ] = {}
+        self.squares: dict[int, tuple[dict[tuple[int, int], BlockPolynomial], list[BlockPolynomial]]] = {}
         self.partitions: list[tuple[int, ...]] = []
         self.read(instructions)
 
@@ -117,10 +115,7 @@ class Reading(BlockReader):
                 blocks[r, c] = zero((sizes[r], sizes[c])) if block is None else block
                 blocks[c, r] = t(blocks[r, c])
         self.squares[i.out] = (blocks, parts)
-        return total(
-            (parts[r] @ block @ t(parts[c]) for (r, c), block in blocks.items()),
-            self.shapes[i.out],
-        )
+        return total((parts[r] @ block @ t(parts[c]) for (r, c), block in blocks.items()), self.shapes[i.out])
 
     def _rows(self, i: Instruction, a: BlockPolynomial) -> BlockPolynomial:
         (of,), (first, last) = i.present, i.info
@@ -146,10 +141,7 @@ class Reading(BlockReader):
 
 
 def block_inverse(
-    algebra: Algebra,
-    blocks: dict[tuple[int, int], BlockPolynomial],
-    parts: list[BlockPolynomial],
-    name: str,
+    algebra: Algebra, blocks: dict[tuple[int, int], BlockPolynomial], parts: list[BlockPolynomial], name: str
 ) -> BlockPolynomial:
     """The inverse of sum E_r A_rc E_c* by pivots D_1, D_2 ... on its diagonal, opaque ones.
 

@@ -22,54 +22,50 @@ def _compare(commands: Commands) -> None:
         "run (pivotree orders --help shows one); all registered ones if not given",
     )
     compare.add_argument(
-        "--formats", default="float32,float64", metavar="F,F",
+        "--formats",
+        default="float32,float64",
+        metavar="F,F",
         help=f"comma-separated (float32,float64): {FORMATS_HELP}",
-    )  # fmt: skip
+    )
     add_refinement(compare)
     _add_proximal(compare)
     _add_derivatives(compare)
     _add_yes(compare)
     compare.add_argument(
-        "--states", type=int, metavar="N",
+        "--states",
+        type=int,
+        metavar="N",
         help="random states instead of one: median and worst digits (--random: their seed, 0)",
-    )  # fmt: skip
-    compare.add_argument(
-        "--bits", action="store_true", help="also the most bits that one addition loses"
     )
+    compare.add_argument("--bits", action="store_true", help="also the most bits that one addition loses")
     compare.add_argument("--json", action="store_true", help="print one JSON document")
     compare.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
 
 
 def _add_derivatives(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--derivatives",
-        action="store_true",
-        help="of qdd's derivatives by q, qd and tau",
-    )
+    command.add_argument("--derivatives", action="store_true", help="of qdd's derivatives by q, qd and tau")
 
 
 def _add_proximal(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--proximal", metavar="MU",
+        "--proximal",
+        metavar="MU",
         help="rows of loops and contacts, redundant ones too, by proximal iteration from "
         "compliance MU, such as 1e-4",
-    )  # fmt: skip
+    )
 
 
 def _add_yes(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--yes", action="store_true",
-        help="go on where the work would take more than a minute or 4 GB",
-    )  # fmt: skip
+        "--yes", action="store_true", help="go on where the work would take more than a minute or 4 GB"
+    )
 
 
 def _solve(commands: Commands) -> None:
     solve = commands.add_parser("solve", help="joint accelerations, with their certified error")
     add_model(solve)
     solve.add_argument("--order", default="abm", metavar="A", help=f"{ORDER_HELP} (abm)")
-    solve.add_argument(
-        "--format", default="float64", metavar="F", help=f"one of (float64): {FORMATS_HELP}"
-    )
+    solve.add_argument("--format", default="float64", metavar="F", help=f"one of (float64): {FORMATS_HELP}")
     add_refinement(solve)
     _add_yes(solve)
     solve.add_argument("--certify", type=int, metavar="D", help="prove D digits of qdd and lambda")
@@ -92,9 +88,7 @@ def _figure(commands: Commands) -> None:
     add_model(figure, needed=False)
     _add_yes(figure)
     figure.add_argument("--list", action="store_true", help="print the kinds and exit")
-    figure.add_argument(
-        "--orders", metavar="A,B", help="comma-separated; the kind's own if not given"
-    )
+    figure.add_argument("--orders", metavar="A,B", help="comma-separated; the kind's own if not given")
     figure.add_argument("--step", type=int, metavar="K", help="after this many brackets")
     figure.add_argument("--format", default="float32", help="a number format (float32)")
     figure.add_argument("--width", default="double", help="single or double column (double)")
@@ -121,10 +115,11 @@ def _report(commands: Commands) -> None:
     _add_derivatives(report)
     _add_yes(report)
     report.add_argument(
-        "--armature", action="store_true",
+        "--armature",
+        action="store_true",
         help="print the least armature with which crbm in float32 (--orders, --formats) keeps the "
         "digits, joint by joint, over 100 of the states at most; writes nothing",
-    )  # fmt: skip
+    )
     report.add_argument("--json", action="store_true", help="print one JSON document")
     report.add_argument("-o", "--output", metavar="DIR", help="a new folder; report-MODEL if not")
 
@@ -141,9 +136,11 @@ def _guarantee(commands: Commands) -> None:
         help="comma-separated (float64,float32); fixed32: in words, binary points by proof",
     )
     promised.add_argument(
-        "--digits", type=float, metavar="D",
+        "--digits",
+        type=float,
+        metavar="D",
         help="choose among --formats by role: the cheapest that keep so many in every state",
-    )  # fmt: skip
+    )
     promised.add_argument(
         "--by-body", action="store_true", help="with --digits: shorter formats body by body, too"
     )
@@ -155,9 +152,10 @@ def _guarantee(commands: Commands) -> None:
         "--limits", metavar="JOINT=LOW:HIGH", help="of joints, instead of the model's own [rad, m]"
     )
     promised.add_argument(
-        "--payload", metavar="BODY=KG",
+        "--payload",
+        metavar="BODY=KG",
         help="a point mass up to so much, or LEAST:MOST, at the body's origin (BODY@x:y:z: there)",
-    )  # fmt: skip
+    )
     promised.add_argument(
         "--qd", metavar="RATE", help="largest |qd| of every joint [rad/s, m/s], or JOINT=RATE,..."
     )
@@ -172,9 +170,7 @@ def _blame(commands: Commands) -> None:
     blame = commands.add_parser("blame", help="which operations, pivots and bodies lost the digits")
     add_model(blame)
     blame.add_argument("--order", default="crbm", metavar="A", help=f"{ORDER_HELP} (crbm)")
-    blame.add_argument(
-        "--format", default="float32", metavar="F", help=f"{BLAME_FORMATS_HELP} (float32)"
-    )
+    blame.add_argument("--format", default="float32", metavar="F", help=f"{BLAME_FORMATS_HELP} (float32)")
     blame.add_argument(
         "--output",
         metavar="BODY",
@@ -203,15 +199,11 @@ def _listed(commands: Commands) -> None:
         ("python", "a numpy script that runs"),
         ("pseudocode", "loops and assignments"),
     ):
-        styles.add_argument(
-            f"--{style}", dest="style", action="store_const", const=style, help=what
-        )
+        styles.add_argument(f"--{style}", dest="style", action="store_const", const=style, help=what)
     listed.add_argument(
         "--notation", metavar="WHOSE", help="ascher, featherstone or yamane; the usual if not given"
     )
-    listed.add_argument(
-        "--derivatives", action="store_true", help="and those of qdd by q, qd and tau"
-    )
+    listed.add_argument("--derivatives", action="store_true", help="and those of qdd by q, qd and tau")
     _add_yes(listed)
     listed.add_argument("-o", "--output", metavar="FILE", help="write into this file")
 
@@ -264,17 +256,21 @@ def _simulate(commands: Commands) -> None:
         "--order",
         help="comma-separated (crbm+cholesky,abm; with loops crbm,abm); a dense method for "
         "the joint-space system that the order leaves may follow: +cholesky, +lu, +gauss_jordan",
-    )  # fmt: skip
+    )
     simulate.add_argument(
-        "--frames", default="own", metavar="HOW",
+        "--frames",
+        default="own",
+        metavar="HOW",
         help="that (4) is written in (own): own, each body's, or world, along its axes for all",
-    )  # fmt: skip
+    )
     simulate.add_argument("--format", default="float32", help="comma-separated (float32)")
     simulate.add_argument(
-        "--integrator", default="cash_karp", metavar="I",
+        "--integrator",
+        default="cash_karp",
+        metavar="I",
         help="one of (cash_karp): cash_karp (adaptive, of Numerical Recipes), midpoint "
         "(symplectic), or scipy's RK45, DOP853, Radau, BDF, LSODA",
-    )  # fmt: skip
+    )
     for name, kind, default, what in (
         ("seconds", float, 10.0, "of motion [s] (10)"),
         ("eps", float, 1e-4, "accuracy of each step (0.0001)"),
@@ -286,10 +282,7 @@ def _simulate(commands: Commands) -> None:
     ):
         simulate.add_argument(f"--{name}", type=kind, default=default, metavar="X", help=what)
     simulate.add_argument(
-        "--state-type",
-        default="float64",
-        metavar="TYPE",
-        help="number type of the states (float64)",
+        "--state-type", default="float64", metavar="TYPE", help="number type of the states (float64)"
     )
     simulate.add_argument(
         "--clock",
@@ -315,16 +308,16 @@ def _sweep(commands: Commands) -> None:
 
 
 def _export(commands: Commands) -> None:
-    export = commands.add_parser(
-        "export", help="forward dynamics by an order, as portable C or CUDA"
-    )
+    export = commands.add_parser("export", help="forward dynamics by an order, as portable C or CUDA")
     add_model(export, state=False)
     export.add_argument("--order", default="abm", metavar="A", help=f"{ORDER_HELP} (abm)")
     export.add_argument(
-        "--format", default="float64", metavar="F",
+        "--format",
+        default="float64",
+        metavar="F",
         help="one of (float64): float64, float32, or fixed32 and others: whole numbers alone, with "
         "binary points that are proved",
-    )  # fmt: skip
+    )
     language = export.add_mutually_exclusive_group()
     language.add_argument("--c", action="store_true", help="C99 and its header (if not given)")
     language.add_argument("--cuda", action="store_true", help="CUDA: one thread solves one state")
@@ -337,11 +330,7 @@ def _export(commands: Commands) -> None:
     export.add_argument("--wrench", action="store_true", help="wrenches on bodies are an input")
     export.add_argument("--name", help="of the function; from the model and the order if not given")
     export.add_argument(
-        "-o",
-        "--output",
-        required=True,
-        metavar="FILE.c",
-        help="and FILE.h beside; FILE.cu with --cuda",
+        "-o", "--output", required=True, metavar="FILE.c", help="and FILE.h beside; FILE.cu with --cuda"
     )
 
 
@@ -354,12 +343,12 @@ def _tune(commands: Commands) -> None:
         "--cost", default="flops", metavar="WHAT", help="one of (flops): flops, depth, digits, time"
     )
     tune.add_argument(
-        "--composites", default="rigid", metavar="HOW",
+        "--composites",
+        default="rigid",
+        metavar="HOW",
         help="composite inertias (rigid): rigid, as ten numbers, or general",
-    )  # fmt: skip
-    tune.add_argument(
-        "--format", default="float32", help="for digits and time (float32): float32 or float64"
     )
+    tune.add_argument("--format", default="float32", help="for digits and time (float32): float32 or float64")
     tune.add_argument("--most", type=int, default=60, metavar="N", help="orders to count (60)")
     _add_yes(tune)
     tune.add_argument("--json", action="store_true", help="print one JSON document")
@@ -369,15 +358,18 @@ def _tune(commands: Commands) -> None:
 def _reproduce(commands: Commands) -> None:
     reproduce = commands.add_parser("reproduce", help="what the papers print, beside ours")
     reproduce.add_argument(
-        "paper", metavar="PAPER",
+        "paper",
+        metavar="PAPER",
         help="ascher1996, cloutier1995, yamane2001, pasic1999, featherstone1983, or all",
-    )  # fmt: skip
+    )
     reproduce.add_argument("--item", metavar="X,Y", help="tables and figures; all if not given")
     reproduce.add_argument("--list", action="store_true", help="print the items and exit")
     reproduce.add_argument(
-        "--set", action="append", metavar="NAME=VALUE",
+        "--set",
+        action="append",
+        metavar="NAME=VALUE",
         help="a setting of the item, as in runs=10 or ratios=0.05;0.02; may be repeated",
-    )  # fmt: skip
+    )
     reproduce.add_argument("--json", action="store_true", help="print one JSON document")
     reproduce.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
 
@@ -393,7 +385,22 @@ def _models(commands: Commands) -> None:
 
 
 COMMANDS = (
-    _compare, _solve, _spy, _figure, _report, _guarantee, _blame, _prove,
-    _listed, _counts, _explore, _simulate, _sweep, _export, _tune, _reproduce, _orders,
+    _compare,
+    _solve,
+    _spy,
+    _figure,
+    _report,
+    _guarantee,
+    _blame,
+    _prove,
+    _listed,
+    _counts,
+    _explore,
+    _simulate,
+    _sweep,
+    _export,
+    _tune,
+    _reproduce,
+    _orders,
     _models,
-)  # fmt: skip
+)

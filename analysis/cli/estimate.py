@@ -85,10 +85,15 @@ class Size(NamedTuple):
             return None
         c = counts.counts.astype(float)
         return Size(
-            system.tree.n, int((system.tree.dof > 0).sum()), counts.flops,
-            float(counts.widths.sum()), int(c.sum()), counts.fill_blocks,
-            float((c * (c + 1.0) / 2.0).sum()), updates,
-        )  # fmt: skip
+            system.tree.n,
+            int((system.tree.dof > 0).sum()),
+            counts.flops,
+            float(counts.widths.sum()),
+            int(c.sum()),
+            counts.fill_blocks,
+            float((c * (c + 1.0) / 2.0).sum()),
+            updates,
+        )
 
 
 Counted = Callable[[Size], Work]  # what an order takes
@@ -333,9 +338,15 @@ class Pilot:
     """
 
     def __init__(
-        self, options: argparse.Namespace, what: str, smaller: str, processes: int = 1,
-        weight: Callable[[float], float] = lambda k: k, kept: bool = True, alone: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        options: argparse.Namespace,
+        what: str,
+        smaller: str,
+        processes: int = 1,
+        weight: Callable[[float], float] = lambda k: k,
+        kept: bool = True,
+        alone: bool = False,
+    ) -> None:
         self.options, self.what, self.smaller = options, what, smaller
         self.processes, self.weight, self.kept, self.alone = processes, weight, kept, alone
         self.first: tuple[float, float] | None = None
@@ -379,9 +390,7 @@ def judge(options: argparse.Namespace, what: str, work: Work, told: str, smaller
     if options.yes or (work.seconds <= LONG and work.bytes <= LARGE):
         return
     memory = f" and {work.bytes / 1e9:.0f} GB of memory" if work.bytes > 0.1 * LARGE else ""
-    raise kkt.SizeError(
-        f"{what}: takes about {_time(work.seconds)}{memory}{told}; {smaller}; --yes goes on"
-    )
+    raise kkt.SizeError(f"{what}: takes about {_time(work.seconds)}{memory}{told}; {smaller}; --yes goes on")
 
 
 def operations(system: kkt.System, order: Any) -> int:

@@ -5,9 +5,7 @@ MODEL_HELP = (
     "name: chain:100, example3:m1=1e8,case=2, random_tree:n=50,seed=1, humanoid, four_bar "
     "(pivotree models: all of them); a .xacro file is a program, which xacro runs"
 )
-ORDER_HELP = (
-    "a name (pivotree orders), FILE.json, or FILE.py:FUNCTION, a program of yours, which is run"
-)
+ORDER_HELP = "a name (pivotree orders), FILE.json, or FILE.py:FUNCTION, a program of yours, which is run"
 FORMATS_HELP = (
     "float64, float32, tf32, bfloat16, float16, e5m2, e4m3, pBITS or pBITSeEXPONENT (to 25 bits), "
     "these but float64 also with :zero, :up, :down or :stochastic:SEED; mixed by role, as in "
@@ -72,11 +70,7 @@ EXAMPLES = {
     "prove": ("prove", "prove --only 'equation (5)'"),
     "list": ("list chain:4 --order abm", "list robot.urdf --order crbm --latex -o crbm.tex"),
     "counts": ("counts --orders crbm,abm", "counts --family revolute --json"),
-    "explore": (
-        "explore chain:3",
-        "explore robot.urdf -o page.html",
-        "explore four_bar",
-    ),
+    "explore": ("explore chain:3", "explore robot.urdf -o page.html", "explore four_bar"),
     "simulate": (
         "simulate robot.urdf --seconds 2",
         "simulate two_link:r=0.0015 --state-type float32 --floor 1e-30",

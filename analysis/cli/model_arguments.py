@@ -10,11 +10,7 @@ from .examples import MODEL_HELP
 def add_refinement(command: argparse.ArgumentParser) -> None:
     """Options of corrections."""
     command.add_argument(
-        "--refine",
-        type=int,
-        default=0,
-        metavar="K",
-        help="this many corrections in the same format (0)",
+        "--refine", type=int, default=0, metavar="K", help="this many corrections in the same format (0)"
     )
     command.add_argument(
         "--residual",
@@ -35,32 +31,39 @@ def add_model(
     command.add_argument("model", metavar="MODEL", nargs=None if needed else "?", help=MODEL_HELP)
     model = command.add_argument_group("the model")
     model.add_argument("--floating", action="store_true", help="URDF: give the base 6 freedoms")
+    model.add_argument("--dynamics", action="store_true", help="URDF: joints' damping, friction, rotors, too")
     model.add_argument(
-        "--dynamics", action="store_true", help="URDF: joints' damping, friction, rotors, too"
-    )
-    model.add_argument(
-        "--keep-fixed", action="store_true",
+        "--keep-fixed",
+        action="store_true",
         help="URDF: links on fixed joints stay bodies of their own (else they are merged into the "
         "body that carries them; without mass, some orders cannot eliminate them)",
-    )  # fmt: skip
+    )
     model.add_argument(
-        "--mimic", default="free", metavar="HOW",
+        "--mimic",
+        default="free",
+        metavar="HOW",
         help="URDF: joints that mimic others (free): free, fixed, or coupled, by a row each",
-    )  # fmt: skip
+    )
     if loops:
         for name, metavar, what in (
-            ("contact", "BODY,BODY", "bodies whose origins (BODY@x:y:z: another point of theirs) "
-             "stick to the ground: three rows each"),
+            (
+                "contact",
+                "BODY,BODY",
+                "bodies whose origins (BODY@x:y:z: another point of theirs) "
+                "stick to the ground: three rows each",
+            ),
             ("compliance", "C", "of these contacts, instead of 0 [1/kg]"),
             ("loops", "FILE", "closed loops and contacts: docs/loops.md"),
-        ):  # fmt: skip
+        ):
             model.add_argument(f"--{name}", metavar=metavar, help=what)
     if state and frames:
         model.add_argument(
-            "--frames", default="given", metavar="HOW",
+            "--frames",
+            default="given",
+            metavar="HOW",
             help="of the joints (given): given, aligned with their axes, or factored: placements "
             "as frames of their own",
-        )  # fmt: skip
+        )
     if not state:
         return
     about = "one state is computed; without these options it is the model's own"
@@ -70,14 +73,17 @@ def add_model(
     group = command.add_argument_group("the state", about)
     for name, what in (("q", "positions"), ("qd", "rates"), ("tau", "efforts")):
         group.add_argument(
-            f"--{name}", metavar="X,X",
+            f"--{name}",
+            metavar="X,X",
             help=f"joint {what}: of all joints, or by name, as in elbow=0.3,wrist=-1",
-        )  # fmt: skip
+        )
     if frames:
         group.add_argument(
-            "--state", dest="state_file", metavar="FILE",
+            "--state",
+            dest="state_file",
+            metavar="FILE",
             help="a JSON file with q, qd, tau: lists, or objects of joints and numbers",
-        )  # fmt: skip
+        )
         group.add_argument(
             "--random", type=int, metavar="SEED", help="a random state within the joints' limits"
         )

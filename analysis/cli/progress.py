@@ -15,9 +15,7 @@ Progress = Callable[..., None]
 
 
 @contextmanager
-def progress_shown(
-    text: str = "building the matrix", total: int | None = None
-) -> Iterator[Progress]:
+def progress_shown(text: str = "building the matrix", total: int | None = None) -> Iterator[Progress]:
     """A function that is told what is being done, and how many of how many parts are."""
     from rich.console import Console
 
@@ -27,14 +25,23 @@ def progress_shown(
         return
     from rich import progress as rich
 
-    counted = () if total is None else (
-        rich.BarColumn(), rich.MofNCompleteColumn(), rich.TextColumn("left"),
-        rich.TimeRemainingColumn(), rich.TextColumn("so far"),
-    )  # fmt: skip
+    counted = (
+        ()
+        if total is None
+        else (
+            rich.BarColumn(),
+            rich.MofNCompleteColumn(),
+            rich.TextColumn("left"),
+            rich.TimeRemainingColumn(),
+            rich.TextColumn("so far"),
+        )
+    )
     columns = (
-        rich.SpinnerColumn(), rich.TextColumn("{task.description}", markup=False), *counted,
+        rich.SpinnerColumn(),
+        rich.TextColumn("{task.description}", markup=False),
+        *counted,
         rich.TimeElapsedColumn(),
-    )  # fmt: skip
+    )
     with rich.Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(text, total=total)
 

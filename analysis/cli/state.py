@@ -74,9 +74,7 @@ def left_open(system: kkt.System) -> tuple[Hashable, float] | None:
     return None
 
 
-def given_values(
-    tree: nx.DiGraph, options: argparse.Namespace, start: Vectors | None = None
-) -> Vectors:
+def given_values(tree: nx.DiGraph, options: argparse.Namespace, start: Vectors | None = None) -> Vectors:
     """What ``--q``, ``--qd`` and ``--tau`` say, where they are given: all freedoms of each."""
     found = {}
     for field in FIELDS:

@@ -60,12 +60,10 @@ def comparison_tables(comparison: Comparison, width: int, bits: bool = False) ->
         groups[-1].append(name)
         room -= need
     tables = [
-        _table(comparison, orders, group, shown, costs=number == 0)
-        for number, group in enumerate(groups)
+        _table(comparison, orders, group, shown, costs=number == 0) for number, group in enumerate(groups)
     ]
     tables[0].title = (
-        f"{escape(comparison.model)}: {comparison.bodies} bodies, "
-        f"{comparison.dof} degrees of freedom"
+        f"{escape(comparison.model)}: {comparison.bodies} bodies, {comparison.dof} degrees of freedom"
     )
     tables[0].caption = (
         "fill and entries: blocks and numbers of one triangle that were zero in the matrix and "
@@ -81,9 +79,7 @@ def comparison_tables(comparison: Comparison, width: int, bits: bool = False) ->
     return tables
 
 
-def _table(
-    comparison: Comparison, orders: list[str], formats: list[str], shown: int, costs: bool
-) -> Table:
+def _table(comparison: Comparison, orders: list[str], formats: list[str], shown: int, costs: bool) -> Table:
     """The lines of some formats; beside the first of them, costs, which depend on none."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
     table.add_column("order", no_wrap=True)
@@ -210,11 +206,7 @@ def _states(report: Report, formats: Iterable[str], costs: bool) -> Table:
         for name in formats:
             cell = report.cell(order, name)
             bad = cell.failed + cell.marked
-            cells += [
-                f"{cell.digits['median']:.1f}",
-                f"{cell.digits['worst']:.1f}",
-                f"{bad or '–'}",
-            ]
+            cells += [f"{cell.digits['median']:.1f}", f"{cell.digits['worst']:.1f}", f"{bad or '–'}"]
         table.add_row(*cells)
     return table
 
@@ -224,12 +216,15 @@ def derivatives_table(model: str, rows: Iterable[Gradients]) -> Table:
     from ..comparison.gradients import FIELDS
 
     table = Table(
-        box=SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        title_justify="left",
+        caption_justify="left",
         title=f"{escape(model)}: correct digits of qdd and of its derivatives",
         caption="of the largest entry of each, against 50 proved digits for the data as rounded to "
         "the format, so that the arithmetic alone is judged; data alone: what rounding the data "
         "leaves, whatever the order; operations: of all of them together",
-    )  # fmt: skip
+    )
     for heading in ("order", "format", "operations", *FIELDS):
         right = heading not in ("order", "format")
         table.add_column(heading, justify="right" if right else "left", no_wrap=True)
@@ -242,9 +237,7 @@ def derivatives_table(model: str, rows: Iterable[Gradients]) -> Table:
     return table
 
 
-def grid(
-    title: str, heads: Iterable[str], rows: Iterable[Iterable[str]], no_wrap: bool = False
-) -> Table:
+def grid(title: str, heads: Iterable[str], rows: Iterable[Iterable[str]], no_wrap: bool = False) -> Table:
     """Lines under headings, with or without a title."""
     table = Table(box=SIMPLE_HEAD, title=escape(title) or None)
     for head in heads:

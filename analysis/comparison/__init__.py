@@ -6,6 +6,16 @@ from .multipliers import Placement, placements
 from .row import REFERENCE_DIGITS, Row, digits_of, full_digits, marked, reference
 
 __all__ = [
-    "REFERENCE_DIGITS", "Comparison", "Gradients", "Placement", "Row", "compare",
-    "compare_derivatives", "digits_of", "full_digits", "marked", "placements", "reference",
-]  # fmt: skip
+    "REFERENCE_DIGITS",
+    "Comparison",
+    "Gradients",
+    "Placement",
+    "Row",
+    "compare",
+    "compare_derivatives",
+    "digits_of",
+    "full_digits",
+    "marked",
+    "placements",
+    "reference",
+]

@@ -71,13 +71,7 @@ class Comparison:
         left = ", ".join(
             f"{max(one.residual for one in found):.1e} in {name}"
             for name in self.units
-            if (
-                found := [
-                    r.proximal
-                    for (_, f), r in self.eliminations.items()
-                    if f == name and r.proximal
-                ]
-            )
+            if (found := [r.proximal for (_, f), r in self.eliminations.items() if f == name and r.proximal])
         )
         return (
             f"Rows of loops and contacts are made rigid by proximal iteration, {times} with "
@@ -174,9 +168,7 @@ class Asked:
     proximal: bool
 
 
-def _asked(
-    system: System, orders: Any, formats: Any, refine: int, residual: str, proximal: bool
-) -> Asked:
+def _asked(system: System, orders: Any, formats: Any, refine: int, residual: str, proximal: bool) -> Asked:
     """What :func:`compare` is asked for, checked before any work."""
     require_system(system)
     orders = [orders] if isinstance(orders, str) else orders
@@ -223,9 +215,8 @@ def _references(
 
 
 def _answers(
-    system: System, asked: Asked, references: dict[str, Certified | str],
-    progress: Callable[[str], None],
-) -> Iterator[tuple[str, Format, Elimination | str]]:  # fmt: skip
+    system: System, asked: Asked, references: dict[str, Certified | str], progress: Callable[[str], None]
+) -> Iterator[tuple[str, Format, Elimination | str]]:
     """Each order in each format, and refined where that is asked: its answer, or why none."""
     for name, function in asked.orders.items():
         progress(name)

@@ -153,10 +153,7 @@ def _against(result: Elimination, format: Format) -> dict[str, Any]:
     if format.from_model:  # these formats tell zero from rounding: their bits are the order's
         radii = [step.radius_bits for step in result.steps if step.radius_bits is not None]
         bits = [step.cancelled_bits or 0 for step in result.steps]
-        return {
-            "cancelled_by_order": max(bits, default=None),
-            "radius_bits": max(radii, default=None),
-        }
+        return {"cancelled_by_order": max(bits, default=None), "radius_bits": max(radii, default=None)}
     found = [step.against for step in result.steps if step.against is not None]
     if not found:
         return {}

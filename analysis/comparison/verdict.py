@@ -20,11 +20,7 @@ Results = Mapping[tuple[str, str], Elimination]  # by order and format
 
 
 def verdict(
-    model: str,
-    rows: Sequence[Row],
-    results: Results,
-    units: Mapping[str, float],
-    kappa: float | None = None,
+    model: str, rows: Sequence[Row], results: Results, units: Mapping[str, float], kappa: float | None = None
 ) -> str:
     """Some sentences for each format, all of one state.
 
@@ -33,25 +29,13 @@ def verdict(
     """
     formats = dict.fromkeys(row.format for row in rows)
     return "\n".join(
-        _one_format(
-            model,
-            name,
-            [row for row in rows if row.format == name],
-            results,
-            units.get(name),
-            kappa,
-        )
+        _one_format(model, name, [row for row in rows if row.format == name], results, units.get(name), kappa)
         for name in formats
     )
 
 
 def _one_format(
-    model: str,
-    format: str,
-    rows: list[Row],
-    results: Results,
-    unit: float | None,
-    kappa: float | None,
+    model: str, format: str, rows: list[Row], results: Results, unit: float | None, kappa: float | None
 ) -> str:
     good = [row for row in rows if row.digits is not None]
     refused = _refusals([row for row in rows if row.digits is None])
@@ -74,10 +58,7 @@ def _one_format(
             f"{cheapest.order} does it with the fewest operations ({cheapest.flops:,})."
         )
     else:
-        text = (
-            f"In {format} {worst.order} keeps {_count(worst)} {here}; "
-            f"{best.order} keeps {_count(best)}"
-        )
+        text = f"In {format} {worst.order} keeps {_count(worst)} {here}; {best.order} keeps {_count(best)}"
         if lossless and cheapest is not best:
             text += f", and {cheapest.order}, the cheapest that loses little, {_count(cheapest)}"
         text += "."
@@ -102,9 +83,7 @@ def _count(row: Row) -> str:
 
 def _where(elimination: Elimination, unit: float) -> str:
     """Where the loss enters: the first pivot that is clearly off, and the worst one."""
-    steps = [
-        PivotError(s.step, s.blocks, s.pivot_error) for s in elimination.steps if s.pivot_error
-    ]
+    steps = [PivotError(s.step, s.blocks, s.pivot_error) for s in elimination.steps if s.pivot_error]
     text = where_lost(steps, unit, elimination.order)
     if text.startswith("no pivot"):
         text += "; pivotree blame names the operations that lose most"
@@ -149,9 +128,7 @@ def _unrefined(rows: Sequence[Row], results: Results, unit: float) -> str:
     for row in rows:
         elimination = results.get((row.order, row.format))
         refinement = elimination.refinement if elimination is not None else None
-        if refinement is None or not refinement.status.startswith(
-            ("stalled", "drowned", "diverged")
-        ):
+        if refinement is None or not refinement.status.startswith(("stalled", "drowned", "diverged")):
             continue
         if min(refinement.corrections) > NOISE * unit:
             kept = f"{refinement.kept} of them kept" if refinement.kept else "none of them is kept"

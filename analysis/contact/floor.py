@@ -58,9 +58,13 @@ class Floor:
 
     @staticmethod
     def of(
-        tree: Any, points: Sequence[tuple[Hashable, ArrayLike]], *,
-        normal: ArrayLike = (0.0, 0.0, 1.0), order: Any = "abm", tau: ArrayLike | None = None,
-    ) -> Floor:  # fmt: skip
+        tree: Any,
+        points: Sequence[tuple[Hashable, ArrayLike]],
+        *,
+        normal: ArrayLike = (0.0, 0.0, 1.0),
+        order: Any = "abm",
+        tau: ArrayLike | None = None,
+    ) -> Floor:
         """``points`` are (body, place in its frame); ``normal`` is the floor's, up.
 
         Raises ModelError, one sentence, for an unknown body, a place or a normal that is none.
@@ -69,8 +73,9 @@ class Floor:
         names, known = [], {name: k for k, name in enumerate(system.tree.names)}
         for pair in points:
             if not isinstance(pair, tuple) or len(pair) != 2 or pair[0] not in known:
-                told = nearest(str(pair[0] if isinstance(pair, tuple) and pair else pair),
-                               tuple(map(str, known)))  # fmt: skip
+                told = nearest(
+                    str(pair[0] if isinstance(pair, tuple) and pair else pair), tuple(map(str, known))
+                )
                 raise ModelError(f"floor: {pair!r} is no (body, point) of this tree; {told}")
             names.append(pair[0])
         if not names:
@@ -86,9 +91,11 @@ class Floor:
         made = partial(kkt.compile, weightless, found, inputs=("wrench",), outputs=("qdd", "pdd"))
         motion = Motion(tree, made(), system.state.tau, partial(made, check=True))
         return Floor(
-            motion, np.array([known[b] for b in names]),
-            np.array(places), np.stack([up, *kkt.model.joints.in_plane(up)]),
-        )  # fmt: skip
+            motion,
+            np.array([known[b] for b in names]),
+            np.array(places),
+            np.stack([up, *kkt.model.joints.in_plane(up)]),
+        )
 
     @property
     def nx(self) -> int:

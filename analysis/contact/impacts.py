@@ -77,9 +77,14 @@ class Forces:
 
 
 def impact(
-    system: System, *, restitution: Numbers = 0.0, friction: Numbers = 0.0, law: str = "newton",
-    order: Any = "abm", format: str = "float64",
-) -> Impact:  # fmt: skip
+    system: System,
+    *,
+    restitution: Numbers = 0.0,
+    friction: Numbers = 0.0,
+    law: str = "newton",
+    order: Any = "abm",
+    format: str = "float64",
+) -> Impact:
     """Rates after blows at all contacts of a system, by ``law`` newton or poisson.
 
     ``restitution`` (0 to 1) and Coulomb's ``friction`` are one number for all contacts, or a
@@ -121,10 +126,14 @@ def impact(
     for amount, share in zip(p, shares, strict=True):
         held = {name: x + amount * share[name] for name, x in held.items()}
     return Impact(
-        after, _named(rows, np.split(p, normal[1:])), held,
-        _named(rows, rows.along(rows.velocity(qd))), _named(rows, rows.along(rows.velocity(after))),
-        rows.kinetic(after) - rows.kinetic(qd), blows,
-    )  # fmt: skip
+        after,
+        _named(rows, np.split(p, normal[1:])),
+        held,
+        _named(rows, rows.along(rows.velocity(qd))),
+        _named(rows, rows.along(rows.velocity(after))),
+        rows.kinetic(after) - rows.kinetic(qd),
+        blows,
+    )
 
 
 def forces(system: System, *, order: Any = "abm", format: str = "float64") -> Forces:
@@ -155,8 +164,12 @@ def forces(system: System, *, order: Any = "abm", format: str = "float64") -> Fo
         held = {name: x + amount * share[name] for name, x in held.items()}
     names = [c.loop.name for c in rows.contacts]
     left = np.where(p > 0.0, 0.0, A @ p + b)
-    return Forces(qdd + jumps @ p, dict(zip(names, map(float, p), strict=True)),
-                  dict(zip(names, map(float, left), strict=True)), held)  # fmt: skip
+    return Forces(
+        qdd + jumps @ p,
+        dict(zip(names, map(float, p), strict=True)),
+        dict(zip(names, map(float, left), strict=True)),
+        held,
+    )
 
 
 def _by_loop(system: System) -> list[Floats]:

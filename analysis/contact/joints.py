@@ -91,9 +91,11 @@ class JointFriction:
         f[still] = -self.viscous[still] * qd[still]
         tape = tape_for(system, found)
         solved = kkt.eliminate(
-            replace(system, entries=replace(system.entries, tau=system.entries.tau + f)), tape,
-            format, records=False,
-        )  # fmt: skip
+            replace(system, entries=replace(system.entries, tau=system.entries.tau + f)),
+            tape,
+            format,
+            records=False,
+        )
         if solved.failed_at is not None:
             raise SingularError(
                 f"joint friction: order {solved.order!r} in {solved.format}: {solved.failed_at}; "
@@ -140,8 +142,7 @@ def _each(tree: kkt.BodyTree, field: str, value: Numbers) -> Floats:
             numbers = np.array([np.nan])
         if not (np.isfinite(numbers).all() and (numbers >= 0.0).all()):
             raise ModelError(
-                f"body {name!r}: field {field!r} is {given!r}; give a number, or {dof}, of zero or "
-                "more"
+                f"body {name!r}: field {field!r} is {given!r}; give a number, or {dof}, of zero or more"
             )
         result[tree.offset[k] : tree.offset[k + 1]] = numbers
     return result

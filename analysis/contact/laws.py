@@ -115,9 +115,7 @@ def poisson(A: Floats, v: Floats, e: float, mu: float) -> Floats:
             total = (1.0 + e) * p[0]
         else:
             return p
-    raise PivotreeError(
-        f"blow: sliding stops and starts more than {MOST} times; lower the friction"
-    )
+    raise PivotreeError(f"blow: sliding stops and starts more than {MOST} times; lower the friction")
 
 
 def gain(A: Floats, v: Floats, p: Floats) -> float:
@@ -130,9 +128,7 @@ def gain(A: Floats, v: Floats, p: Floats) -> float:
     return float(p @ (v + A @ p / 2))
 
 
-LAWS: dict[str, Callable[[Floats, Floats, float, float], Floats]] = {
-    "newton": newton, "poisson": poisson
-}  # fmt: skip
+LAWS: dict[str, Callable[[Floats, Floats, float, float], Floats]] = {"newton": newton, "poisson": poisson}
 
 
 def _require_definite(A: Floats) -> None:
@@ -140,8 +136,7 @@ def _require_definite(A: Floats) -> None:
         np.linalg.cholesky(A)
     except np.linalg.LinAlgError:
         raise PivotreeError(
-            "blow: A is not positive definite; give A = J M^-1 J^T of rows that do not depend on "
-            "each other"
+            "blow: A is not positive definite; give A = J M^-1 J^T of rows that do not depend on each other"
         ) from None
 
 

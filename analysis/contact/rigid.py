@@ -58,9 +58,7 @@ class Fall:
     doubt: str | None  # at how many of at most 200 states the accelerations do not hold, and why
 
 
-def fall(
-    floor: Floor, y: Floats, *, seconds: float, restitution: float = 0.0, step: float = 2e-3
-) -> Fall:
+def fall(floor: Floor, y: Floats, *, seconds: float, restitution: float = 0.0, step: float = 2e-3) -> Fall:
     """From a state y (nx + N,) for ``seconds``, with steps of at most ``step``.
 
     >>> from pivotree.analysis.contact import Floor, fall

@@ -70,8 +70,10 @@ class Rows:
 
     def along(self, six: Floats) -> list[Floats]:
         """(rows,) of each contact: motion (n, 6) of the second body less the first's."""
-        return [sum((s * G @ six[k] for k, s, G in one), np.zeros(c.rows))
-                for one, c in zip(self.sides, self.contacts, strict=True)]  # fmt: skip
+        return [
+            sum((s * G @ six[k] for k, s, G in one), np.zeros(c.rows))
+            for one, c in zip(self.sides, self.contacts, strict=True)
+        ]
 
     def velocity(self, qd: Floats) -> Floats:
         """(n, 6) spatial velocities of all bodies."""
@@ -95,9 +97,7 @@ class Rows:
 
     def solved(self, entries: Entries) -> tuple[Floats, Floats, dict[Any, Floats]]:
         """qdd (N,), minus pdd (n, 6) and the loops' multipliers for another right-hand side."""
-        found = kkt.eliminate(
-            replace(self.bare, entries=entries), self.tape, self.format, records=False
-        )
+        found = kkt.eliminate(replace(self.bare, entries=entries), self.tape, self.format, records=False)
         if found.failed_at is not None:
             raise SingularError(
                 f"contacts: order {found.order!r} in {found.format}: {found.failed_at}; use "
@@ -158,9 +158,7 @@ def _without(system: System) -> System:
     return replace(
         system,
         state=replace(system.state, loops=kept),
-        structure=replace(
-            system.structure, ties=tuple(t for t in system.structure.ties if t.name in names)
-        ),
+        structure=replace(system.structure, ties=tuple(t for t in system.structure.ties if t.name in names)),
         pattern=_sliced(pattern, side, row),
         entries=replace(e, G=e.G[side], gamma=e.gamma[row], compliance=e.compliance[row]),
         loops=tuple(loop for loop in system.loops if not loop.point),
@@ -169,14 +167,10 @@ def _without(system: System) -> System:
 
 
 def _sliced(pattern: Pattern, side: NDArray[np.bool_], row: NDArray[np.bool_]) -> Pattern:
-    return replace(
-        pattern, G=pattern.G[side], G_one=pattern.G_one[side], compliance=pattern.compliance[row]
-    )
+    return replace(pattern, G=pattern.G[side], G_one=pattern.G_one[side], compliance=pattern.compliance[row])
 
 
-def chosen(
-    value: Any, contacts: Sequence[Any], what: str, most: float = float("inf")
-) -> list[float]:
+def chosen(value: Any, contacts: Sequence[Any], what: str, most: float = float("inf")) -> list[float]:
     """One number for each contact, from a number or a mapping from contacts' names."""
     names = [c.loop.name for c in contacts]
     each = value if isinstance(value, Mapping) else dict.fromkeys(names, value)
@@ -187,7 +181,5 @@ def chosen(
         if not isinstance(number, int | float | np.number) or not 0.0 <= number <= most:
             top = "" if most == float("inf") else f" to {most:g}"
             more = " or more" if most == float("inf") else ""
-            raise LoopError(
-                f"contacts: {what} of {name!r} is {number!r}; give a number from 0{top}{more}"
-            )
+            raise LoopError(f"contacts: {what} of {name!r} is {number!r}; give a number from 0{top}{more}")
     return [float(each.get(name, 0.0)) for name in names]

@@ -93,9 +93,13 @@ class Springs:
         return self.floor.energy(y[:, :-1]) + (np.exp(y[:, -1:]) * depth**2).sum(1) / 2
 
     def run(
-        self, y: Floats, seconds: float, eps: float = 1e-8, method: str = "RK45",
+        self,
+        y: Floats,
+        seconds: float,
+        eps: float = 1e-8,
+        method: str = "RK45",
         tick: Callable[[float], None] = lambda t: None,
-    ) -> list[Record]:  # fmt: skip
+    ) -> list[Record]:
         """Each row of y by one of scipy's methods; eps is relative and absolute."""
         if method not in SCIPY:
             raise ModelError(f"springs: method is {method!r}; use one of {', '.join(SCIPY)}")

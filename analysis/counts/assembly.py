@@ -161,8 +161,10 @@ def _count(system: kkt.System) -> dict[str, tuple[int, int]]:
     tree, state, ledger = system.tree, system.state, Ledger()
 
     def known(x: NDArray, kind: int = CONSTANT) -> NDArray:
-        kinds = [ZERO if v == 0 else ONE if abs(v) == 1 and kind == CONSTANT else kind
-                 for v in np.asarray(x, dtype=float).ravel()]  # fmt: skip
+        kinds = [
+            ZERO if v == 0 else ONE if abs(v) == 1 and kind == CONSTANT else kind
+            for v in np.asarray(x, dtype=float).ravel()
+        ]
         return np.array([*(Known(k, ledger) for k in kinds), None])[:-1].reshape(np.shape(x))
 
     spent: dict[str, tuple[int, int]] = {}

@@ -58,8 +58,7 @@ class BlockCount:
         """(mul, add, div, sqrt) of a tree, parents before children, -1 at a root."""
         row = _features(parent, dof)
         return tuple(
-            sum((c * row[column] for column, c in self.terms[kind].items()), Fraction(0))
-            for kind in KINDS
+            sum((c * row[column] for column, c in self.terms[kind].items()), Fraction(0)) for kind in KINDS
         )
 
     def part(self, kind: str, part: str) -> dict[Monomial, Fraction]:
@@ -112,11 +111,7 @@ def chain_count(order: Callable[..., Any]) -> dict[str, dict[Monomial, Fraction]
     '1/6 n N^3 + 185/6 n N - 8 n - 29 N + 7'
     """
     sizes = range(2, 9)
-    counts = {
-        (n, N): count_blocks(order, range(-1, n - 1), [N] * n).total
-        for n in sizes
-        for N in FREEDOMS
-    }
+    counts = {(n, N): count_blocks(order, range(-1, n - 1), [N] * n).total for n in sizes for N in FREEDOMS}
     result: dict[str, dict[Monomial, Fraction]] = {}
     for j, kind in enumerate(KINDS):
         fits = [fit({n: counts[n, N][j] for n in sizes}, most=MOST) for N in FREEDOMS]
@@ -192,7 +187,4 @@ def _features(parent: Sequence[int], dof: Sequence[int]) -> dict[Column, int]:
         "leaf": [x for x in bodies if not x[1]],
         "lone": [x for x, p in zip(bodies, parent, strict=True) if p < 0 and not x[1]],
     }
-    return {
-        (part, monomial): sum(_power(x, monomial) for x in about[part])
-        for part, monomial in _columns()
-    }
+    return {(part, monomial): sum(_power(x, monomial) for x in about[part]) for part, monomial in _columns()}

@@ -144,11 +144,15 @@ def count_robot(order: Callable[..., Any], system: kkt.System) -> Counted:
     tree = system.tree
     rotations = any(i.op == "rotate" for i in program.instructions)
     inputs = InputSlots(
-        system.pattern, tree.names, tree.parent, tree.dof, system.state.S,
+        system.pattern,
+        tree.names,
+        tree.parent,
+        tree.dof,
+        system.state.S,
         _whole_numbers(program),
         near=near_centres(tree, system.pattern) if rotations else None,
         ties=system.structure.ties,
-    )  # fmt: skip
+    )
     return count(program, inputs)
 
 
@@ -162,12 +166,19 @@ def count_blocks(order: Callable[..., Any], parent: Sequence[int], dof: Sequence
     program = program_for(order, structure)
     full = np.ones((n, 6, 6), dtype=bool)
     pattern = Pattern(
-        M=full, Phi=full, S=np.ones((N, 6), dtype=bool),
-        Phi_one=np.zeros_like(full), S_one=np.zeros((N, 6), dtype=bool),
+        M=full,
+        Phi=full,
+        S=np.ones((N, 6), dtype=bool),
+        Phi_one=np.zeros_like(full),
+        S_one=np.zeros((N, 6), dtype=bool),
         a=np.ones(n, dtype=bool),
-    )  # fmt: skip
+    )
     inputs = InputSlots(
-        pattern, structure.names, structure.parent, structure.dof,
-        tuple(np.eye(6)[:, :d] for d in dof), _whole_numbers(program),
-    )  # fmt: skip
+        pattern,
+        structure.names,
+        structure.parent,
+        structure.dof,
+        tuple(np.eye(6)[:, :d] for d in dof),
+        _whole_numbers(program),
+    )
     return count(program, inputs)

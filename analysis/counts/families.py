@@ -151,8 +151,11 @@ def binary(n: int) -> nx.DiGraph:
 FAMILIES = {
     family.name: family
     for family in (
-        Family("dh", "revolute joints, Denavit-Hartenberg frames, Phi kept in its four factors",
-               denavit_hartenberg),
+        Family(
+            "dh",
+            "revolute joints, Denavit-Hartenberg frames, Phi kept in its four factors",
+            denavit_hartenberg,
+        ),
         Family("dh_whole", "the same with Phi as one 6 x 6 block", denavit_hartenberg_whole),
         Family("revolute", "revolute joints on skew axes", revolute),
         Family("planar", "rods in a plane, parallel revolute joints", planar),
@@ -160,12 +163,18 @@ FAMILIES = {
         Family("spherical", "ball joints", spherical),
         Family("floating", "a floating link and n revolute joints after it", floating),
         Family("star", "a hub with n leaves, revolute", star, chain=False, variable="leaves"),
-        Family("star_spherical", "a hub with n leaves on ball joints", star_spherical,
-               chain=False, variable="leaves"),
-        Family("binary", "full binary trees of n = 2^h - 1 links, revolute", binary, chain=False,
-               doubles=True),
+        Family(
+            "star_spherical",
+            "a hub with n leaves on ball joints",
+            star_spherical,
+            chain=False,
+            variable="leaves",
+        ),
+        Family(
+            "binary", "full binary trees of n = 2^h - 1 links, revolute", binary, chain=False, doubles=True
+        ),
     )
-}  # fmt: skip
+}
 """Families of robots whose counts are tabled, by name.
 
 >>> from pivotree.analysis.counts import FAMILIES
@@ -193,15 +202,15 @@ def family_of(name: str) -> Family:
             raise ModelError(f"family {name!r}: {word!r} is unknown; write {known}")
         what, change = MORE[word]
         family = replace(
-            family, name=f"{family.name}+{word}", what=f"{family.what}; {what}",
+            family,
+            name=f"{family.name}+{word}",
+            what=f"{family.what}; {what}",
             build=partial(_changed, family.build, change),
-        )  # fmt: skip
+        )
     return family
 
 
-def _changed(
-    build: Callable[[int], nx.DiGraph], change: Callable[[nx.DiGraph], None], n: int
-) -> nx.DiGraph:
+def _changed(build: Callable[[int], nx.DiGraph], change: Callable[[nx.DiGraph], None], n: int) -> nx.DiGraph:
     tree = build(n)
     change(tree)
     return tree
@@ -216,9 +225,7 @@ def _geared(tree: nx.DiGraph) -> None:
 def _held(tree: nx.DiGraph) -> None:
     last = max(tree, key=link_of)  # rows are soft: of one joint they would follow from each other
     across = np.eye(3)[:2]
-    tree.graph["loops"] = [
-        kkt.contact(last, REACH, tangents=across, compliance=1e-3, name="contact")
-    ]
+    tree.graph["loops"] = [kkt.contact(last, REACH, tangents=across, compliance=1e-3, name="contact")]
 
 
 MORE = {

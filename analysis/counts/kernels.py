@@ -39,10 +39,11 @@ class KernelCount:
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``; coefficients c_0, c_1 ... as texts."""
         return {
-            "order": self.order, "holds_from": self.holds_from,
+            "order": self.order,
+            "holds_from": self.holds_from,
             **{kind: [str(c) for c in p.coefficients] for kind, p in self.polynomials.items()},
             "counted": {str(n): dict(c) for n, c in self.counted.items()},
-        }  # fmt: skip
+        }
 
 
 def kernel_counts(counts: Iterable[Count], family: Family) -> list[KernelCount]:
@@ -90,9 +91,7 @@ def kernel_rows(counts: Iterable[KernelCount], family: Family) -> list[tuple[str
     for peer in PEERS if family.name == "dh" else ():
         third = peer.div.text() if peer.div else ""
         total = _total(peer.mul(AT), peer.add(AT), peer.div(AT) if peer.div else None)
-        rows.append(
-            (f"{peer.method}: {peer.source}", peer.mul.text(), peer.add.text(), third, total)
-        )
+        rows.append((f"{peer.method}: {peer.source}", peer.mul.text(), peer.add.text(), third, total))
     return rows
 
 

@@ -29,20 +29,35 @@ from .words import (
 )
 
 USUAL = (
-    "crbm", "abm", "gain_abm", "modified_abm", "projected_abm", "square_root_abm",
-    "virtual_work", "lagrange", "inverse_dynamics",
-)  # fmt: skip
+    "crbm",
+    "abm",
+    "gain_abm",
+    "modified_abm",
+    "projected_abm",
+    "square_root_abm",
+    "virtual_work",
+    "lagrange",
+    "inverse_dynamics",
+)
 STARS = ("crbm", "abm", "virtual_work", "virtual_work_split", "lagrange")
 BINARY = ("crbm", "abm", "lagrange")
 ORDERS_OF = {
     "dh": tuple(name for name in orderings.ORDERS if name != "random:0"),
-    "star": STARS, "star_spherical": STARS, "binary": BINARY,
+    "star": STARS,
+    "star_spherical": STARS,
+    "binary": BINARY,
     "dh_whole": (*USUAL, "constraint_force", "divide_and_conquer", "base_to_tip", "random:0"),
-}  # fmt: skip
+}
 TREES = (
-    "crbm", "abm", "gain_abm", "modified_abm", "projected_abm", "square_root_abm", "lagrange",
+    "crbm",
+    "abm",
+    "gain_abm",
+    "modified_abm",
+    "projected_abm",
+    "square_root_abm",
+    "lagrange",
     "inverse_dynamics",
-)  # fmt: skip
+)
 CHAINS = ("crbm_block_row", "virtual_work", "base_to_tip")
 FIRST_SCREEN, LENGTHS = ("crbm", "square_root_abm", "abm", "gain_abm"), (3, 7, 30, 100)
 Progress = Callable[[str], None]
@@ -103,8 +118,17 @@ def _result(found: Gathered) -> Lines:
     more = float(cost["square_root_abm"](LENGTHS[-1]) / cost["abm"](LENGTHS[-1]))
     text = prose.RESULT_TEXT.format(first=first, abm=cost["abm"].text(), rotations=f"{more:.2f}")
     heads = ("operations", *(f"{n} links" for n in LENGTHS))
-    return [prose.RESULT.strip(), "", wrapped(text), "", *markdown_table(heads, rows), "",
-            wrapped(prose.RESULT_NOTE), "", prose.PICTURE]  # fmt: skip
+    return [
+        prose.RESULT.strip(),
+        "",
+        wrapped(text),
+        "",
+        *markdown_table(heads, rows),
+        "",
+        wrapped(prose.RESULT_NOTE),
+        "",
+        prose.PICTURE,
+    ]
 
 
 def _all(polynomials: dict[str, Polynomial]) -> Polynomial:
@@ -119,9 +143,7 @@ def _published(found: Gathered) -> Lines:
         count = found.count(printed.order, "dh").polynomials
         rows.append((f"{printed.method}, printed", printed.mul.text(), printed.add.text(), ""))
         rows.append((f"`{printed.order}`", *(count[k].text() for k in ("mul", "add", "div"))))
-    rows.append(
-        ("before: poses, Phi, a, b", before.total("mul").text(), before.total("add").text(), "0")
-    )
+    rows.append(("before: poses, Phi, a, b", before.total("mul").text(), before.total("add").text(), "0"))
     abm = found.count("abm", "dh").polynomials
     mul, add = (abm[kind] + before.total(kind) for kind in ("mul", "add"))
     text = prose.PUBLISHED.format(
@@ -143,8 +165,7 @@ def _published(found: Gathered) -> Lines:
 
 def _kernels(found: Gathered) -> Lines:
     rows = kernel_rows(found.kernels, FAMILIES["dh"])
-    return ["## In a kernel, beside Pinocchio", "", *markdown_table(HEAD, rows), "",
-            wrapped(prose.KERNELS)]  # fmt: skip
+    return ["## In a kernel, beside Pinocchio", "", *markdown_table(HEAD, rows), "", wrapped(prose.KERNELS)]
 
 
 def _mul(found: Gathered, order: str, family: str) -> str:
@@ -160,8 +181,17 @@ def _crossings(found: Gathered) -> Lines:
             cells = crossings(pair[0].polynomials, pair[1].polynomials, start)
             rows.append(crossover_cells(f"`{family}`", cells))
     says = [f"* {saying.source}: {saying.says}" for saying in SAYINGS]
-    return [prose.CROSSINGS, "", *markdown_table(CROSSOVER_HEAD, rows), "",
-            "What the papers say of it:", "", *says, "", prose.CROSSED]  # fmt: skip
+    return [
+        prose.CROSSINGS,
+        "",
+        *markdown_table(CROSSOVER_HEAD, rows),
+        "",
+        "What the papers say of it:",
+        "",
+        *says,
+        "",
+        prose.CROSSED,
+    ]
 
 
 def _scalar(found: Gathered) -> Lines:
@@ -174,10 +204,7 @@ def _scalar(found: Gathered) -> Lines:
         refused = [text for text in found.scalar[name] if isinstance(text, str)]
         if refused:
             names = ", ".join(f"`{text.split(' on ')[0]}`" for text in refused)
-            lines += [
-                f"Not possible here: {names}, which pivot on M_k, and frames have no mass.",
-                "",
-            ]
+            lines += [f"Not possible here: {names}, which pivot on M_k, and frames have no mass.", ""]
         if name in found.before:
             before = found.before[name]
             lines += [

@@ -32,17 +32,25 @@ def picture(crbm: Count, abm: Count, *, dark: bool = False) -> Figure:
             sums = {"CRBM": _both(heavy), "ABM": _both(light)}
             for i, (name, polynomial) in enumerate(sums.items()):
                 ax.plot(
-                    n, _values(polynomial, n), color=look.series[1 - i], linestyle=dash,
-                    linewidth=1.4, label=f"{name}, {what}",
-                )  # fmt: skip
+                    n,
+                    _values(polynomial, n),
+                    color=look.series[1 - i],
+                    linestyle=dash,
+                    linewidth=1.4,
+                    label=f"{name}, {what}",
+                )
             root = crossings(heavy, light)["both"].root
             if root is not None:
                 height = float(_values(sums["ABM"], np.array([root]))[0])
                 ax.plot(root, height, marker, color=look.ink, markersize=6, zorder=5)
                 ax.annotate(
-                    f"n = {root:.2f}", (root, height), (7, -11), textcoords="offset points",
-                    color=look.ink, fontsize=8,
-                )  # fmt: skip
+                    f"n = {root:.2f}",
+                    (root, height),
+                    (7, -11),
+                    textcoords="offset points",
+                    color=look.ink,
+                    fontsize=8,
+                )
         ax.set(xlim=(1, LINKS), ylim=(0, None))
         ax.set_xlabel("links n, revolute joints on Denavit-Hartenberg frames", color=look.ink)
         ax.set_ylabel("multiplications and additions", color=look.ink)

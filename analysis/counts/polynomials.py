@@ -82,11 +82,7 @@ def text_of(terms: Mapping[Monomial, Fraction], variables: Sequence[str]) -> str
         c = terms[monomial]
         if not c:
             continue
-        powers = [
-            name if e == 1 else f"{name}^{e}"
-            for name, e in zip(variables, monomial, strict=True)
-            if e
-        ]
+        powers = [name if e == 1 else f"{name}^{e}" for name, e in zip(variables, monomial, strict=True) if e]
         size = abs(c)
         number = [] if powers and size == 1 else [str(size)]
         sign = ("-" if c < 0 else "") if not out else (" - " if c < 0 else " + ")

@@ -26,11 +26,12 @@ class Published:
 _TABLE = "Cloutier 1995, section 3.4, from Featherstone 1987"
 ABM = Published("ABM", "abm", Polynomial.of(-267, 300), Polynomial.of(-259, 279), _TABLE)
 CRBM = Published(
-    "CRBM (Cholesky)", "crbm",
+    "CRBM (Cholesky)",
+    "crbm",
     Polynomial.of(-109, "481/3", "23/2", "1/6"),
     Polynomial.of(-102, "833/6", 7, "1/6"),
     _TABLE,
-)  # fmt: skip
+)
 COUNTS = (ABM, CRBM)
 """Counts for n revolute joints, as Cloutier 1995 prints them.
 
@@ -42,9 +43,13 @@ COUNTS = (ABM, CRBM)
 #: Pinocchio's template on symbols, which casadi counts once zeros, ones and constants are folded:
 #: right from n = 3 on; tests/peers/pinocchio_counts.py counts again.
 PINOCCHIO = Published(
-    "Pinocchio 2.6.20 aba", "abm", Polynomial.of(-516, 337), Polynomial.of(-467, 292),
-    "counted through casadi", Polynomial.of(-10, 6),
-)  # fmt: skip
+    "Pinocchio 2.6.20 aba",
+    "abm",
+    Polynomial.of(-516, 337),
+    Polynomial.of(-467, 292),
+    "counted through casadi",
+    Polynomial.of(-10, 6),
+)
 PEERS = (ABM, CRBM, PINOCCHIO)
 
 

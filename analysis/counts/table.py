@@ -115,9 +115,19 @@ def polynomial(order: str | Callable[..., Any], family: str | Family) -> Count:
         powers = None if searched else on_powers(function, chosen, MOST_WORK)
         why = "no polynomial in n" + (": see n = 2^h - 1" if powers else "")
         return Count(
-            name, chosen.name, chosen.variable, None, None, None, None, None,
-            Repetition("", why_not=why), totals, powers, why,
-        )  # fmt: skip
+            name,
+            chosen.name,
+            chosen.variable,
+            None,
+            None,
+            None,
+            None,
+            None,
+            Repetition("", why_not=why),
+            totals,
+            powers,
+            why,
+        )
     start = max(n for _, n in found)
     if searched:
         proof = Repetition("", why_not="the order is the result of a search")

@@ -7,15 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pivotree import orderings
-from pivotree.kkt import (
-    FormatError,
-    OrderError,
-    PivotreeError,
-    PivotSequence,
-    Rules,
-    Structure,
-    System,
-)
+from pivotree.kkt import FormatError, OrderError, PivotreeError, PivotSequence, Rules, Structure, System
 from pivotree.kkt import trace as traced
 from pivotree.kkt.matrix.blocks import LINKS
 
@@ -44,9 +36,7 @@ def question_of(document: Any) -> Question:
         raise OrderError("request: is no object; send groups, format, links and rules")
     format = document.get("format")
     if not isinstance(format, str) or format not in FORMATS:
-        raise FormatError(
-            f"request: format {str(format)[:40]!r} is unknown; use {', '.join(FORMATS)}"
-        )
+        raise FormatError(f"request: format {str(format)[:40]!r} is unknown; use {', '.join(FORMATS)}")
     links = document.get("links", "whole")
     if not isinstance(links, str) or links not in LINKS:
         raise OrderError(f"request: links {str(links)[:40]!r} is unknown; use {', '.join(LINKS)}")
@@ -60,9 +50,7 @@ def _groups(value: Any) -> Groups:
         for block in group:
             pair = isinstance(block, list) and len(block) == 2
             if not (pair and all(isinstance(x, str) for x in block)):
-                raise OrderError(
-                    f"request: step {step} holds {str(block)[:40]}; a block is ['pdd', 'link1']"
-                )
+                raise OrderError(f"request: step {step} holds {str(block)[:40]}; a block is ['pdd', 'link1']")
     return tuple(tuple((kind, body) for kind, body in group) for group in value)
 
 
@@ -88,9 +76,7 @@ def sequence_of(
         names.setdefault((True, text_of(name)), name)
     for name in structure.with_links(links).names:
         names.setdefault((False, text_of(name)), name)
-    found = [
-        [(kind, names.get((kind == "lam", body), body)) for kind, body in group] for group in groups
-    ]
+    found = [[(kind, names.get((kind == "lam", body), body)) for kind, body in group] for group in groups]
     return PivotSequence(found, "yours", "the explorer", rules or Rules(), links)
 
 
@@ -103,9 +89,7 @@ class Measurer:
 
     def __call__(self, question: Question) -> dict[str, Any]:
         """``error``, ``digits`` and ``failed``; refused in a sentence."""
-        sequence = sequence_of(
-            question.groups, self.system.structure, question.links, question.rules
-        )
+        sequence = sequence_of(question.groups, self.system.structure, question.links, question.rules)
         try:
             tape = traced(self.system, sequence)
             if self.references is None:

@@ -75,9 +75,7 @@ def explorer_data(
     """
     for name in formats:
         if get_format(name).name not in FORMATS:
-            raise FormatError(
-                f"format {name!r}: is none that the page computes in; use {', '.join(FORMATS)}"
-            )
+            raise FormatError(f"format {name!r}: is none that the page computes in; use {', '.join(FORMATS)}")
     n = system.tree.n
     if n > WHOLE:  # shown by densities, and a subtree alone has no loops
         system.structure.require_tree(f"the explorer of more than {WHOLE} bodies")
@@ -157,10 +155,15 @@ def structure_of(structure: Structure) -> dict[str, Any]:
         result["armature"] = structure.armature.astype(int).tolist()
     if structure.ties:
         result["ties"] = [
-            {"name": text_of(tie.name), "bodies": list(map(int, tie.bodies)),
-             "signs": list(map(int, tie.signs)), "rows": tie.rows, "soft": tie.compliant}
+            {
+                "name": text_of(tie.name),
+                "bodies": list(map(int, tie.bodies)),
+                "signs": list(map(int, tie.signs)),
+                "rows": tie.rows,
+                "soft": tie.compliant,
+            }
             for tie in structure.ties
-        ]  # fmt: skip
+        ]
     return result
 
 
@@ -169,9 +172,7 @@ def text_of(name: Any) -> str:
     return " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
-def _order(
-    system: System, function: Callable[..., Any], structures: dict[str, Any]
-) -> dict[str, Any] | None:
+def _order(system: System, function: Callable[..., Any], structures: dict[str, Any]) -> dict[str, Any] | None:
     """Name, source and groups of an order; None where it has too much fill to be shown."""
     if system.tree.n > WHOLE and getattr(function, "order_name", "") == "crbm_block_row":
         return None
@@ -190,9 +191,7 @@ def _order(
     except (OrderError, SizeError):
         return None
     default = Rules()
-    rules = {
-        key: value for key, value in vars(sequence.rules).items() if value != getattr(default, key)
-    }
+    rules = {key: value for key, value in vars(sequence.rules).items() if value != getattr(default, key)}
     return {
         "name": sequence.name,
         "source": getattr(function, "source", sequence.source),
@@ -227,10 +226,7 @@ class References:
 
 
 def _measured(
-    system: System,
-    function: Callable[..., Any],
-    formats: Sequence[str],
-    references: References,
+    system: System, function: Callable[..., Any], formats: Sequence[str], references: References
 ) -> dict[str, Any]:
     """Errors in each format, and who is to blame in float32."""
     try:

@@ -29,9 +29,7 @@ def frames_of(name: str, progress: Callable[[str], None]) -> dict[str, Any] | No
             progress(f"ratio {ratio:.0e}, tilt {tilt:.0f} degrees")
             system = kkt.build(_example(int(match[1]), ratio, tilt))
             proof = kkt.trace(system, orderings.get("abm"))
-            frames.append(
-                {"entries": entries_of(system), "exact": certified(system, proof, WITHIN)}
-            )
+            frames.append({"entries": entries_of(system), "exact": certified(system, proof, WITHIN)})
     return {"ratio": list(RATIOS), "tilt": list(TILTS), "frames": frames}
 
 

@@ -19,11 +19,41 @@ from .palette import colour_rules, palette
 
 # Parts of the module in the order in which they are joined: each after those that it imports.
 PARTS = (
-    "graph", "engine", "arithmetic", "numbers", "counting", "brackets", "tracing", "model",
-    "opening", "session", "labels", "mathml", "texlayout", "formula", "scene", "render", "pdf",
-    "dom", "words", "exporting", "challenges", "linked", "help", "panels", "board", "boards",
-    "robot", "story", "large", "controls", "views", "actions", "packed", "explorer",
-)  # fmt: skip
+    "graph",
+    "engine",
+    "arithmetic",
+    "numbers",
+    "counting",
+    "brackets",
+    "tracing",
+    "model",
+    "opening",
+    "session",
+    "labels",
+    "mathml",
+    "texlayout",
+    "formula",
+    "scene",
+    "render",
+    "pdf",
+    "dom",
+    "words",
+    "exporting",
+    "challenges",
+    "linked",
+    "help",
+    "panels",
+    "board",
+    "boards",
+    "robot",
+    "story",
+    "large",
+    "controls",
+    "views",
+    "actions",
+    "packed",
+    "explorer",
+)
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+)\.mjs";$', re.M)
 _EXPORT = re.compile(r"^export ((?:const|class|function\*?|async function) (\w+))", re.M)
 # Comments, also those behind code, which no quote follows; indentation; empty lines.
@@ -91,9 +121,7 @@ def explorer_page(data: dict[str, Any]) -> str:
     style = page_rules() + explorer_styles()
     script = f"\n{_joined()}\n{_START}\n"
     policy = POLICY.format(f"script-src {_digest(script)}; style-src {_digest(style)}")
-    return document_of(
-        data, policy, f"<style>{style}</style>", f'<script type="module">{script}</script>'
-    )
+    return document_of(data, policy, f"<style>{style}</style>", f'<script type="module">{script}</script>')
 
 
 def _digest(text: str) -> str:

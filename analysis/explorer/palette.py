@@ -40,8 +40,7 @@ def palette(dark: bool) -> dict[str, str]:
 def colour_rules() -> str:
     """CSS that sets the colours: dark where the system or the switch says so, light on paper."""
     light, dark = (
-        ";".join(f"--pt-{name}:{colour}" for name, colour in palette(d).items())
-        for d in (False, True)
+        ";".join(f"--pt-{name}:{colour}" for name, colour in palette(d).items()) for d in (False, True)
     )
     return (
         f".pivotree{{color-scheme:light;{light}}}\n"

@@ -57,9 +57,7 @@ class ExplorerServer(ThreadingHTTPServer):
     request_queue_size = MOST
     allow_reuse_address = os.name != "nt"  # there it would share the port
 
-    def __init__(
-        self, system: System, data: dict[str, Any], port: int = 0, seconds: float = SECONDS
-    ) -> None:
+    def __init__(self, system: System, data: dict[str, Any], port: int = 0, seconds: float = SECONDS) -> None:
         if not 0 <= port <= 65535:
             raise PivotreeError(f"option --port: {port} is no port; use 0 to 65535")
         script = '<script type="module" src="explorer.js"></script>'

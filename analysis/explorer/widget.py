@@ -29,9 +29,7 @@ try:
     import anywidget
     import traitlets
 except ImportError:
-    raise ImportError(
-        "the explorer in a notebook needs anywidget; python -m pip install anywidget"
-    ) from None
+    raise ImportError("the explorer in a notebook needs anywidget; python -m pip install anywidget") from None
 
 
 class Explorer(anywidget.AnyWidget):

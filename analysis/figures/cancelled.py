@@ -51,9 +51,7 @@ def cancelled(
     with settings(look.font):
         height = 1.9 if width == "double" else 1.6
         figure = new_figure(
-            width,
-            height * len(columns) + (0.9 if width == "double" else 1.4) + 0.2 * bool(title),
-            look,
+            width, height * len(columns) + (0.9 if width == "double" else 1.4) + 0.2 * bool(title), look
         )
         figure.set_layout_engine("constrained")
         axes = figure.subplots(len(columns), 1, sharex=True, sharey=True, squeeze=False).ravel()
@@ -63,8 +61,14 @@ def cancelled(
             ax.axhline(bits, color=look.ink, linewidth=0.8, linestyle="--")
             ax.axhline(0.0, color=look.ink, linewidth=0.6)
             if found is None:
-                ax.text(50, 0.4 * top, "exact arithmetic divides by zero", color=look.ink,
-                        ha="center", fontsize=SMALL)  # fmt: skip
+                ax.text(
+                    50,
+                    0.4 * top,
+                    "exact arithmetic divides by zero",
+                    color=look.ink,
+                    ha="center",
+                    fontsize=SMALL,
+                )
             else:
                 _panel(ax, found, look, top)
             ax.set(xlim=(0, 100), ylim=(-0.3 * top, top))
@@ -75,9 +79,13 @@ def cancelled(
         if title:
             figure.suptitle(wrapped(title, width), color=look.ink, fontsize=TEXT)
         figure.legend(
-            handles=_handles(look, first.format), loc="outside lower center", frameon=False,
-            ncols=3 if width == "double" else 1, fontsize=SMALL, labelcolor=look.ink,
-        )  # fmt: skip
+            handles=_handles(look, first.format),
+            loc="outside lower center",
+            frameon=False,
+            ncols=3 if width == "double" else 1,
+            fontsize=SMALL,
+            labelcolor=look.ink,
+        )
     return figure
 
 
@@ -108,18 +116,33 @@ def _panel(ax: Axes, found: NDArray[np.float64], look: Theme, top: float) -> Non
         ax.plot(x[here], np.full(here.sum(), y), linestyle="", **marks)
         if len(order) <= _COUNTED:
             for at, number in zip(x[here], count[here], strict=True):
-                ax.annotate(f"{int(number)}", (at, y), (5, 0), textcoords="offset points",
-                            color=look.ink, fontsize=SMALL, ha="left", va="center")  # fmt: skip
+                ax.annotate(
+                    f"{int(number)}",
+                    (at, y),
+                    (5, 0),
+                    textcoords="offset points",
+                    color=look.ink,
+                    fontsize=SMALL,
+                    ha="left",
+                    va="center",
+                )
 
 
 def _format_marks(look: Theme) -> dict[str, Any]:
-    return {"marker": "s", "markersize": 4, "markerfacecolor": look.page, "markeredgewidth": 1.0,
-            "color": look.series[1]}  # fmt: skip
+    return {
+        "marker": "s",
+        "markersize": 4,
+        "markerfacecolor": look.page,
+        "markeredgewidth": 1.0,
+        "color": look.series[1],
+    }
 
 
 def _count_marks(look: Theme) -> tuple[dict[str, Any], dict[str, Any]]:
-    return ({"marker": "v", "markersize": 4, "color": look.series[3]},
-            {"marker": "x", "markersize": 4, "color": look.ink})  # fmt: skip
+    return (
+        {"marker": "v", "markersize": 4, "color": look.series[3]},
+        {"marker": "x", "markersize": 4, "color": look.ink},
+    )
 
 
 def _handles(look: Theme, format: str) -> list[Any]:

@@ -122,8 +122,7 @@ def _placed(found: Any) -> list[str]:
     for order in dict.fromkeys(one.order for one in found):
         mine = [one for one in found if one.order == order and one.errors]
         ends = [
-            f"{'no answer' if not one.answers else f'{median(one.answers):.0e}'} at "
-            f"{one.compliance:g}"
+            f"{'no answer' if not one.answers else f'{median(one.answers):.0e}'} at {one.compliance:g}"
             for one in (mine[0], mine[-1])
         ]
         told.append(f"the median error of {order} is {ends[0]} and {ends[1]}")

@@ -76,19 +76,22 @@ def error_bars(
                 digits = kept[order, format]
                 if digits is None:
                     failed = True
-                    ax.plot(
-                        0.0 + 0.02 * most * i, y, "x", color=colour, markersize=6, clip_on=False
-                    )
+                    ax.plot(0.0 + 0.02 * most * i, y, "x", color=colour, markersize=6, clip_on=False)
                     continue
                 ax.plot(digits, y, marker, color=colour, markersize=5.5, clip_on=False)
                 # a number stands where no line of a format runs through it
                 ahead = any(0 <= full - digits < near * most for full in capacity.values())
                 ax.annotate(
-                    f"{digits:.1f}", (digits, y), (-5 if ahead else 5, 0),
-                    textcoords="offset points", fontsize=SMALL, va="center",
-                    ha="right" if ahead else "left", color=look.ink,
+                    f"{digits:.1f}",
+                    (digits, y),
+                    (-5 if ahead else 5, 0),
+                    textcoords="offset points",
+                    fontsize=SMALL,
+                    va="center",
+                    ha="right" if ahead else "left",
+                    color=look.ink,
                     path_effects=[withStroke(linewidth=2, foreground=look.page)],
-                )  # fmt: skip
+                )
         for y in range(len(orders)):
             ax.axhline(y, color=look.faint, linewidth=0.4, alpha=0.5, zorder=0)
         ax.set(xlim=(0, most * 1.08), ylim=(len(orders) - 0.5, -0.5))
@@ -99,10 +102,17 @@ def error_bars(
         ax.set_xlabel(what, color=look.ink)
         _title(ax, title, look.ink)
         handles = [
-            Line2D([], [], linestyle="", marker=MARKERS[i % len(MARKERS)], markersize=5.5,
-                   color=look.series[i % len(look.series)], label=format)
+            Line2D(
+                [],
+                [],
+                linestyle="",
+                marker=MARKERS[i % len(MARKERS)],
+                markersize=5.5,
+                color=look.series[i % len(look.series)],
+                label=format,
+            )
             for i, format in enumerate(formats)
-        ]  # fmt: skip
+        ]
         if capacity:
             line: dict[str, Any] = {"color": look.ink, "linewidth": 0.8, "linestyle": (0, (4, 3))}
             handles.append(Line2D([], [], label="all that the format holds", **line))
@@ -164,9 +174,7 @@ def fill_cost(
     return figure
 
 
-def _merge(
-    ax: Any, at: dict[tuple[int, int], list[str]]
-) -> tuple[list[float], list[float], list[str]]:
+def _merge(ax: Any, at: dict[tuple[int, int], list[str]]) -> tuple[list[float], list[float], list[str]]:
     """Points whose dots touch share a label: operations, fill, names."""
     touching = 5.5 * ax.figure.dpi / 72
     left = [(flops, fill, names) for (fill, flops), names in at.items()]
@@ -229,6 +237,11 @@ def _title(ax: Any, title: str | None, ink: str) -> None:
 def _legend(figure: Figure, handles: list[Line2D], ink: str, width: str) -> None:
     columns = 2 if width == "single" else 5
     figure.legend(
-        handles=handles, loc="outside lower center", ncols=min(columns, len(handles)),
-        frameon=False, fontsize=SMALL, labelcolor=ink, columnspacing=1.4,
-    )  # fmt: skip
+        handles=handles,
+        loc="outside lower center",
+        ncols=min(columns, len(handles)),
+        frameon=False,
+        fontsize=SMALL,
+        labelcolor=ink,
+        columnspacing=1.4,
+    )

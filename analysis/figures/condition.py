@@ -74,18 +74,27 @@ def error_condition(
             k = places.index(order)
             mine = [i for i in instances if i.order == order]
             point: dict[str, Any] = {
-                "color": look.series[k % len(look.series)], "marker": MARKERS[k % len(MARKERS)],
-                "linestyle": "", "markersize": 3.6, "markeredgewidth": 0.6,
+                "color": look.series[k % len(look.series)],
+                "marker": MARKERS[k % len(MARKERS)],
+                "linestyle": "",
+                "markersize": 3.6,
+                "markeredgewidth": 0.6,
                 "markerfacecolor": "none",
-            }  # fmt: skip
+            }
             good = [(i.kappa * unit, i.error) for i in mine if i.error]
             if good:
                 ax.plot(*np.array(good).T, **point)
             handles.append(Line2D([], [], label=plain(order), **point))
             bad = [i.kappa * unit for i in mine if i.error is None]
             failed = failed or bool(bad)
-            ax.plot(bad, [0.98] * len(bad), "x", color=point["color"], markersize=5,
-                    transform=ax.get_xaxis_transform())  # fmt: skip
+            ax.plot(
+                bad,
+                [0.98] * len(bad),
+                "x",
+                color=point["color"],
+                markersize=5,
+                transform=ax.get_xaxis_transform(),
+            )
         ax.set(xlim=(low, high), ylim=(bottom, top))
         _ticks(ax, high / low)
         ax.set_xlabel("condition number times unit roundoff, $\\kappa u$", color=look.ink)

@@ -52,9 +52,11 @@ def cost_curves(
             ax.plot(n, first[1] / first[0] * n, **dots)
         for k, (order, pairs) in enumerate(costs.items()):
             line: dict[str, Any] = {
-                "color": look.series[k % len(look.series)], "linewidth": 1.2,
-                "linestyle": DASHES[k % len(DASHES)], **nested(k, look.page),
-            }  # fmt: skip
+                "color": look.series[k % len(look.series)],
+                "linewidth": 1.2,
+                "linestyle": DASHES[k % len(DASHES)],
+                **nested(k, look.page),
+            }
             if pairs:
                 ax.plot(*np.array(pairs, dtype=float).T, **line)
             handles.append(Line2D([], [], label=plain(order), **line))
@@ -70,13 +72,7 @@ def cost_curves(
 
 def _few_ticks(ax: Any, sizes: Sequence[int]) -> None:
     """Numbers of bodies written out, each one where they are few; operations as powers of ten."""
-    from matplotlib.ticker import (
-        FixedLocator,
-        FuncFormatter,
-        LogFormatterMathtext,
-        LogLocator,
-        NullFormatter,
-    )
+    from matplotlib.ticker import FixedLocator, FuncFormatter, LogFormatterMathtext, LogLocator, NullFormatter
 
     low, high = ax.get_xlim()
     if len(sizes) <= 6:

@@ -89,9 +89,11 @@ def fill_curves(
             stops = np.append(np.flatnonzero(np.diff(symbolic.plan.group)) + 1, len(symbolic.size))
             x = 100 * np.append(0.0, share[stops]) / share[-1]
             line: dict[str, Any] = {
-                "color": look.series[i % len(look.series)], "linewidth": 1.2,
-                "linestyle": DASHES[i % len(DASHES)], **nested(i, look.page),
-            }  # fmt: skip
+                "color": look.series[i % len(look.series)],
+                "linewidth": 1.2,
+                "linestyle": DASHES[i % len(DASHES)],
+                **nested(i, look.page),
+            }
             fill, work = step_counts(symbolic)
             _curve(axes[0], x, fill, line)
             _curve(axes[1], x, work if tapes is None else traced_counts(tapes[i]), line)
@@ -113,9 +115,11 @@ def nested(i: int, page: str) -> dict[str, Any]:
     """The marker of the i-th curve: smaller than those before, which are hollow, so that curves
     that coincide are all seen."""
     return {
-        "marker": MARKERS[i % len(MARKERS)], "markersize": max(2.6, 6.4 - 1.1 * i),
-        "markeredgewidth": 0.9, **({"markerfacecolor": page} if i < 2 else {}),
-    }  # fmt: skip
+        "marker": MARKERS[i % len(MARKERS)],
+        "markersize": max(2.6, 6.4 - 1.1 * i),
+        "markeredgewidth": 0.9,
+        **({"markerfacecolor": page} if i < 2 else {}),
+    }
 
 
 def _curve(ax: Any, x: NDArray, y: NDArray, line: dict[str, Any]) -> None:

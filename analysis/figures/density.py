@@ -62,9 +62,11 @@ def raster(ax: Axes, state: BlockState, look: Theme, *, zeros: bool = False) -> 
 def strong(kind: int, look: Theme) -> str:
     """The colour of a kind of block where blocks are too small for hatching and rings."""
     return {
-        ORIGINAL: look.entry_strong, FILL: look.fill_strong, NEW: look.new_strong,
+        ORIGINAL: look.entry_strong,
+        FILL: look.fill_strong,
+        NEW: look.new_strong,
         ZEROED: look.zero_strong,
-    }[kind]  # fmt: skip
+    }[kind]
 
 
 def entries(state: BlockState, *, zeros: bool = False) -> tuple[NDArray, NDArray, NDArray]:

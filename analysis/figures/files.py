@@ -62,9 +62,12 @@ def save(figure: Figure | str, path: str | Path) -> Path:
         check_file(path)  # before the drawing
         with settings(), _without_font_dates():
             figure.savefig(
-                stream, format=suffix[1:], dpi=RASTER_DPI, metadata=_METADATA[suffix],
+                stream,
+                format=suffix[1:],
+                dpi=RASTER_DPI,
+                metadata=_METADATA[suffix],
                 facecolor=figure.get_facecolor(),
-            )  # fmt: skip
+            )
     with beside(path) as part:
         part.write_bytes(stream.getbuffer())
     return path
@@ -113,9 +116,16 @@ def _words_as_words() -> Iterator[None]:
 
     class Words(backend_pgf.RendererPgf):
         def draw_text(
-            self, gc: Any, x: Any, y: Any, s: str, prop: Any, angle: Any, ismath: Any = False,
+            self,
+            gc: Any,
+            x: Any,
+            y: Any,
+            s: str,
+            prop: Any,
+            angle: Any,
+            ismath: Any = False,
             mtext: Any = None,
-        ) -> None:  # fmt: skip
+        ) -> None:
             super().draw_text(gc, x, y, _words(s, ismath), prop, angle, ismath, mtext)
 
         def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> Any:
@@ -158,9 +168,7 @@ def check_suffix(path: Path) -> str:
     return suffix
 
 
-def save_spy(
-    symbolic: SymbolicFactor, path: str | Path, *, step: int | None = None, **options: Any
-) -> Path:
+def save_spy(symbolic: SymbolicFactor, path: str | Path, *, step: int | None = None, **options: Any) -> Path:
     """:func:`spy` or, for .tex, :func:`tikz`, written to a file; options are those of spy.
 
     >>> from pivotree.analysis.figures import save_spy
@@ -215,7 +223,6 @@ def _worst_and_best(comparison: Any, results: dict[str, Any]) -> dict[str, Any]:
         for order, result in results.items()
         if result.refinement is None and any(step.against is not None for step in result.steps)
     }
-    error = {(r.order, r.format): float("inf") if r.error is None else r.error
-             for r in comparison.rows}  # fmt: skip
+    error = {(r.order, r.format): float("inf") if r.error is None else r.error for r in comparison.rows}
     ranked = sorted(held, key=lambda order: -error[order, held[order].format])
     return {order: held[order] for order in dict.fromkeys([*ranked[:1], *ranked[-1:]])}

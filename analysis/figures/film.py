@@ -23,11 +23,7 @@ _DPI = {"single": 200, "double": 110}
 
 def stops(groups: int, frames: int) -> list[int]:
     """At most ``frames`` numbers of groups from 0 to all, evenly spaced."""
-    return (
-        np.unique(np.linspace(0, groups, max(2, min(frames, groups + 1))).round())
-        .astype(int)
-        .tolist()
-    )
+    return np.unique(np.linspace(0, groups, max(2, min(frames, groups + 1))).round()).astype(int).tolist()
 
 
 def strip(
@@ -59,9 +55,8 @@ def strip(
     if title is None:
         title = f"{symbolic.plan.sequence.name}, brackets eliminated"
     return filmstrip(
-        symbolic, chosen, captions, labels=labels, width=width, style=style, title=title,
-        zeros=True,
-    )  # fmt: skip
+        symbolic, chosen, captions, labels=labels, width=width, style=style, title=title, zeros=True
+    )
 
 
 def animation(
@@ -112,8 +107,7 @@ def writer_of(path: Path) -> Any:
         raise FormatError(f"figure {path}: {suffix!r} does not move; use {' or '.join(MOVING)}")
     if not FFMpegWriter.isAvailable():
         raise FormatError(
-            f"figure {path}: an .mp4 needs the program ffmpeg, which is not found; install it or "
-            "write a .gif"
+            f"figure {path}: an .mp4 needs the program ffmpeg, which is not found; install it or write a .gif"
         )
     return FFMpegWriter
 
@@ -134,8 +128,7 @@ def _write(
     pictures = []
     for since, step in zip([0, *steps[:-1]], steps, strict=True):
         with settings(theme(style=style).font):
-            figure = spy(symbolic, step, labels=labels, width=width, style=style, zeros=True,
-                         since=since)  # fmt: skip
+            figure = spy(symbolic, step, labels=labels, width=width, style=style, zeros=True, since=since)
             figure.set_dpi(scale * _DPI[width])
             canvas = FigureCanvasAgg(figure)
             canvas.draw()

@@ -22,18 +22,7 @@ from pivotree.kkt.tape.tape import Tape
 from .density import PIXELS
 from .labels import Labels
 from .state import block_state
-from .style import (
-    SMALL,
-    TEXT,
-    WIDTHS,
-    Theme,
-    new_figure,
-    plain,
-    settings,
-    style_axes,
-    theme,
-    wrapped,
-)
+from .style import SMALL, TEXT, WIDTHS, Theme, new_figure, plain, settings, style_axes, theme, wrapped
 from .trees import ink_on
 
 NAMED = 24  # blocks; with more, no number is written into a cell
@@ -129,9 +118,7 @@ def _lost(off: float, size: float, bits: float) -> float:
     return most if off >= size else min(most, max(0.0, most + math.log10(off) - math.log10(size)))
 
 
-def _pivot_loss(
-    seen: Observation, bits: float, where: NDArray[np.int64]
-) -> Iterator[tuple[int, float]]:
+def _pivot_loss(seen: Observation, bits: float, where: NDArray[np.int64]) -> Iterator[tuple[int, float]]:
     """(position, digits) of each pivot: D_k by itself, which may be small beside its block."""
     factor = seen.tape.program.symbolic
     if factor is None or seen.shadow is None:
@@ -243,8 +230,16 @@ def _panel(ax: Axes, loss: BlockLoss, look: Theme, scale: Normalize, side: float
         left = p + 0.5 * wide + 1.25 * k * wide
         cells = np.ma.masked_less(beside[:, k : k + 1], 0)
         ax.imshow(cells, extent=(left, left + wide, p, 0), **options)
-        ax.text(left + wide / 2, -0.01 * p, "bx"[k], fontsize=SMALL, color=look.ink, ha="center",
-                va="bottom", style="italic")  # fmt: skip
+        ax.text(
+            left + wide / 2,
+            -0.01 * p,
+            "bx"[k],
+            fontsize=SMALL,
+            color=look.ink,
+            ha="center",
+            va="bottom",
+            style="italic",
+        )
     style_axes(ax, look)
     ax.set(xlim=(0, p + 3 * wide), ylim=(p, 0), xticks=[], yticks=[])
     ax.set_aspect("equal")
@@ -253,8 +248,7 @@ def _panel(ax: Axes, loss: BlockLoss, look: Theme, scale: Normalize, side: float
     ax.plot([0, p, p, 0, 0], [0, 0, p, p, 0], color=look.faint, linewidth=0.6, clip_on=False)
     lost = np.flatnonzero(~np.isfinite(loss.digits) & inner)
     if len(lost):
-        ax.plot(pixel[loss.col[lost]] + 0.5, pixel[loss.row[lost]] + 0.5, "x", color=look.ink,
-                markersize=4)  # fmt: skip
+        ax.plot(pixel[loss.col[lost]] + 0.5, pixel[loss.row[lost]] + 0.5, "x", color=look.ink, markersize=4)
     if count <= NAMED:
         _names(ax, loss, look, scale, side / (p + 3))
     return drawn
@@ -279,6 +273,4 @@ def _names(ax: Axes, loss: BlockLoss, look: Theme, scale: Normalize, cell: float
             continue
         x = j + 0.5 if j < count else count + 1.0 + 1.25 * (j - count)
         for a, b in {(x, i + 0.5), (i + 0.5, j + 0.5)} if j < count else {(x, i + 0.5)}:
-            ax.text(
-                a, b, f"{digits:.1f}", fontsize=size, ha="center", va="center", color=ink_on(colour)
-            )
+            ax.text(a, b, f"{digits:.1f}", fontsize=size, ha="center", va="center", color=ink_on(colour))

@@ -89,9 +89,7 @@ class Request:
     def symbolic(self) -> SymbolicFactor:
         """Of the one order that most kinds show."""
         if len(self.orders) > 1:
-            raise OrderError(
-                f"option --orders: this kind shows one order, not {len(self.orders)}; name one"
-            )
+            raise OrderError(f"option --orders: this kind shows one order, not {len(self.orders)}; name one")
         return self.factor(self.orders[0] if self.orders else "abm")
 
     @cached_property
@@ -102,9 +100,7 @@ class Request:
         found = kkt.symbolic(kkt.plan(orderings.get(name), self.system.structure))
         groups = found.plan.groups
         if self.step is not None and not 0 <= self.step <= groups:
-            raise OrderError(
-                f"option --step: {self.step} is outside this order's steps; use 0 to {groups}"
-            )
+            raise OrderError(f"option --step: {self.step} is outside this order's steps; use 0 to {groups}")
         return found
 
     def require(self, name: str) -> None:
@@ -135,9 +131,7 @@ class Request:
 
     def _able(self, asked: tuple[str, ...]) -> tuple[str, ...]:
         tree = self.system.tree
-        if not (
-            len(tree.singular()) or len(tree.indefinite()) or self.system.structure.constraints
-        ):
+        if not (len(tree.singular()) or len(tree.indefinite()) or self.system.structure.constraints):
             return asked  # nothing rules an order out: no need to trace
         able, first = [], None
         for name in asked:
@@ -249,8 +243,7 @@ def _rows(r: Request, formats: tuple[str, ...]) -> list[dict[str, Any]]:
     return r.once(
         ("rows", r.affordable(), formats),
         lambda: [
-            row.as_dict()
-            for row in compare(r.system, r.affordable(), formats, progress=r.progress).rows
+            row.as_dict() for row in compare(r.system, r.affordable(), formats, progress=r.progress).rows
         ],
     )
 
@@ -285,18 +278,14 @@ def _multipliers(r: Request) -> Figure:
 
     orders, name = r.orders or ORDERS, r.system.name
     found = r.once(
-        ("placements", orders, r.format),
-        lambda: placements(r.system, orders, r.format, progress=r.progress),
+        ("placements", orders, r.format), lambda: placements(r.system, orders, r.format, progress=r.progress)
     )
-    return multiplier_digits(
-        {name: found}, format=r.format, title=r.title(r.about), among=orders, **r.look
-    )
+    return multiplier_digits({name: found}, format=r.format, title=r.title(r.about), among=orders, **r.look)
 
 
 def _cost(r: Request) -> Figure:
     found = r.once(
-        ("costs", r.orders),
-        lambda: data.costs(r.system.graph, r.affordable(), progress=r.progress),
+        ("costs", r.orders), lambda: data.costs(r.system.graph, r.affordable(), progress=r.progress)
     )
     return cost_curves(found, what=f"first bodies of {r.system.name}", **r.look)
 
@@ -304,38 +293,68 @@ def _cost(r: Request) -> Figure:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("spy", "blocks after step K (all if not given): entries, fill, pivots, zeros made",
-             _spy, lambda r: tikz(r.symbolic, r.step, r.width)),
-        Kind("before-after", "the matrix beside all that the elimination makes of it",
-             lambda r: before_after(r.symbolic, **r.look),
-             lambda r: tikz_panels([block_state(r.symbolic, 0), block_state(r.symbolic)],
-                                   r.width)),
-        Kind("matrix", "the block matrix in symbols, pivots circled; .tex: a pmatrix",
-             lambda r: typeset(r.symbolic, r.step, **r.look),
-             lambda r: pmatrix(r.symbolic, r.step, r.width)),
-        Kind("film", "the elimination in six pictures (before, K and after with --step); it moves "
-             "as .gif and .mp4", _film, move=_move),
-        Kind("orders", "the same matrix after several orders, side by side", _orders,
-             lambda r: tikz_panels([block_state(one) for one in r.symbolics], r.width)),
-        Kind("trees", "the tree of bodies and the elimination tree, in the same colours",
-             lambda r: trees(r.symbolic, **r.look), lambda r: tikz_tree(r.symbolic, r.width)),
-        Kind("curves", "fill and operations while rows are eliminated",
-             _curves),
+        Kind(
+            "spy",
+            "blocks after step K (all if not given): entries, fill, pivots, zeros made",
+            _spy,
+            lambda r: tikz(r.symbolic, r.step, r.width),
+        ),
+        Kind(
+            "before-after",
+            "the matrix beside all that the elimination makes of it",
+            lambda r: before_after(r.symbolic, **r.look),
+            lambda r: tikz_panels([block_state(r.symbolic, 0), block_state(r.symbolic)], r.width),
+        ),
+        Kind(
+            "matrix",
+            "the block matrix in symbols, pivots circled; .tex: a pmatrix",
+            lambda r: typeset(r.symbolic, r.step, **r.look),
+            lambda r: pmatrix(r.symbolic, r.step, r.width),
+        ),
+        Kind(
+            "film",
+            "the elimination in six pictures (before, K and after with --step); it moves as .gif and .mp4",
+            _film,
+            move=_move,
+        ),
+        Kind(
+            "orders",
+            "the same matrix after several orders, side by side",
+            _orders,
+            lambda r: tikz_panels([block_state(one) for one in r.symbolics], r.width),
+        ),
+        Kind(
+            "trees",
+            "the tree of bodies and the elimination tree, in the same colours",
+            lambda r: trees(r.symbolic, **r.look),
+            lambda r: tikz_tree(r.symbolic, r.width),
+        ),
+        Kind("curves", "fill and operations while rows are eliminated", _curves),
         Kind("tradeoff", "blocks of fill against operations, one point an order", _tradeoff),
         Kind("heat", "digits lost on each block, a heat map", _heat),
         Kind("pivots", "errors of the pivots, step by step", _pivots),
-        Kind("cancelled", "bits that sums cancel, step by step: the order's own, in exact "
-             "arithmetic on the same data, and the format's; residues of sums that are zero",
-             _cancelled),
+        Kind(
+            "cancelled",
+            "bits that sums cancel, step by step: the order's own, in exact "
+            "arithmetic on the same data, and the format's; residues of sums that are zero",
+            _cancelled,
+        ),
         Kind("digits", "correct digits of each order, in the format and in float64", _digits),
         Kind("condition", "errors at random states against the condition number", _condition),
-        Kind("multipliers", "digits by where multipliers of contacts and loops stand, against "
-             "their compliance", _multipliers, loops=True),
-        Kind("cost", "operations against the number of bodies, the model growing from its base; "
-             "curves end where counting takes long",
-             _cost),
+        Kind(
+            "multipliers",
+            "digits by where multipliers of contacts and loops stand, against their compliance",
+            _multipliers,
+            loops=True,
+        ),
+        Kind(
+            "cost",
+            "operations against the number of bodies, the model growing from its base; "
+            "curves end where counting takes long",
+            _cost,
+        ),
     )
-}  # fmt: skip
+}
 """The kinds of figure of this package, by name.
 
 >>> from pivotree.analysis.figures import KINDS

@@ -290,9 +290,15 @@ def place_labels(
     crowd = [int((np.hypot(*(points - p).T) < 60 * scale).sum()) for p in points]
     for i in np.argsort([-c for c in crowd], kind="stable"):
         note = ax.annotate(
-            plain(texts[i]), (np.asarray(x)[i], np.asarray(y)[i]), (0, 0),
-            textcoords="offset points", fontsize=size, color=ink, ha="left", va="bottom",
-        )  # fmt: skip
+            plain(texts[i]),
+            (np.asarray(x)[i], np.asarray(y)[i]),
+            (0, 0),
+            textcoords="offset points",
+            fontsize=size,
+            color=ink,
+            ha="left",
+            va="bottom",
+        )
         drawn = note.get_window_extent(renderer)
         # at another resolution letters are up to a tenth wider
         w, h = 1.1 * drawn.width + 3 * scale, drawn.height + 2 * scale
@@ -315,6 +321,4 @@ def place_labels(
         note.set_position((float(corner[0]), float(corner[1])))
         if distance > 14:
             end = ax.transData.inverted().transform(np.clip(points[i], best.min, best.max))
-            ax.plot(
-                [np.asarray(x)[i], end[0]], [np.asarray(y)[i], end[1]], color=ink, linewidth=0.4
-            )
+            ax.plot([np.asarray(x)[i], end[0]], [np.asarray(y)[i], end[1]], color=ink, linewidth=0.4)

@@ -95,13 +95,7 @@ def _text_size(side: float) -> float:
 
 
 def _cells(
-    ax: Axes,
-    state: BlockState,
-    edge: NDArray,
-    side: float,
-    look: Theme,
-    text: bool,
-    zeros: bool,
+    ax: Axes, state: BlockState, edge: NDArray, side: float, look: Theme, text: bool, zeros: bool
 ) -> None:
     table = state.table(zeros=zeros)
     names = Labels(state) if text else None
@@ -119,12 +113,7 @@ def _cells(
         label = names.cell(int(i), int(j)) if names else ""
         paper = look.fill if table[i, j] == FILL else None
         shown = label and _write(
-            ax,
-            centre,
-            (width * points, height * points),
-            label,
-            _ink_on(int(table[i, j]), look),
-            paper,
+            ax, centre, (width * points, height * points), label, _ink_on(int(table[i, j]), look), paper
         )
         if table[i, j] == NEW and not shown:
             mark = 0.5 * min(width, height) * points
@@ -137,9 +126,14 @@ def _cells(
 def _zero_mark(ax: Axes, centre: tuple[float, float], room: float, look: Theme) -> None:
     """A small nought: something was here, and the elimination has made it zero."""
     ax.plot(
-        *centre, marker="o", markersize=min(3.6, 0.45 * room), markerfacecolor="none",
-        markeredgecolor=look.zero, markeredgewidth=0.6, zorder=3,
-    )  # fmt: skip
+        *centre,
+        marker="o",
+        markersize=min(3.6, 0.45 * room),
+        markerfacecolor="none",
+        markeredgecolor=look.zero,
+        markeredgewidth=0.6,
+        zorder=3,
+    )
 
 
 def _ink_on(kind: int, look: Theme) -> str:
@@ -170,12 +164,7 @@ def face(kind: int, look: Theme, *, cells: bool) -> dict[str, Any]:
 
 
 def _write(
-    ax: Axes,
-    centre: tuple[float, float],
-    box: tuple[float, float],
-    label: str,
-    ink: str,
-    paper: str | None,
+    ax: Axes, centre: tuple[float, float], box: tuple[float, float], label: str, ink: str, paper: str | None
 ) -> bool:
     """A label at the largest size that fits a box [pt]; turned where that is tall and thin.
 
@@ -190,10 +179,16 @@ def _write(
     if size < LEAST:
         return False
     ax.text(
-        *centre, f"${label}$", fontsize=size, color=ink, ha="center", va="center",
-        rotation=90 if turned else 0, zorder=3.8,
+        *centre,
+        f"${label}$",
+        fontsize=size,
+        color=ink,
+        ha="center",
+        va="center",
+        rotation=90 if turned else 0,
+        zorder=3.8,
         bbox={"facecolor": paper, "edgecolor": "none", "pad": 0.5} if paper else None,
-    )  # fmt: skip
+    )
     return True
 
 

@@ -65,10 +65,7 @@ def multiplier_digits(
         panels[0].set_ylabel(f"correct digits of qdd in {format}", color=look.ink)
         panels[len(found) // 2].set_xlabel("compliance, 0 is rigid [1/kg]", color=look.ink)
         _title(panels[0], title, look.ink)
-        handles = [
-            Line2D([], [], label=plain(order), **_look(look, places.index(order)))
-            for order in orders
-        ]
+        handles = [Line2D([], [], label=plain(order), **_look(look, places.index(order))) for order in orders]
         if full is not None:
             line: dict[str, Any] = {"color": look.ink, "linewidth": 0.8, "linestyle": (0, (4, 3))}
             handles.append(Line2D([], [], label="all that it holds", **line))
@@ -81,15 +78,21 @@ def multiplier_digits(
 
 def _look(look: Theme, k: int) -> dict[str, Any]:
     return {
-        "color": look.series[k % len(look.series)], "marker": MARKERS[k % len(MARKERS)],
-        "markersize": 4.0, "linewidth": 1.1,
-    }  # fmt: skip
+        "color": look.series[k % len(look.series)],
+        "marker": MARKERS[k % len(MARKERS)],
+        "markersize": 4.0,
+        "linewidth": 1.1,
+    }
 
 
 def _line(
-    ax: Any, mine: Sequence[Placement], compliances: list[float], aside: float, full: float | None,
+    ax: Any,
+    mine: Sequence[Placement],
+    compliances: list[float],
+    aside: float,
+    full: float | None,
     drawn: dict[str, Any],
-) -> None:  # fmt: skip
+) -> None:
     """The medians of one order, a bar for its states, and where some have no answer."""
     points = []
     for p in mine:

@@ -97,10 +97,7 @@ def filmstrip(
     >>> [text.get_text() for text in figure.texts[:2]]
     ['the matrix', 'the tip is eliminated']
     """
-    states = [
-        block_state(symbolic, step, since)
-        for since, step in zip((0, *steps[:-1]), steps, strict=True)
-    ]
+    states = [block_state(symbolic, step, since) for since, step in zip((0, *steps[:-1]), steps, strict=True)]
     return _panels(states, captions, labels, theme(dark, style), width, title, zeros)
 
 
@@ -192,29 +189,35 @@ def _panels(
             ax = figure.add_axes((x / total, y / height, side / total, side / height))
             draw(ax, state, 72 * side, look, labels=labels, circles=state.step > 0, zeros=zeros)
             figure.text(
-                (x + side / 2) / total, (y + side + head - (0.03 if small else 0.1)) / height,
-                plain(text), ha="center", va="top", fontsize=size, color=look.ink,
-                fontweight="bold",
-            )  # fmt: skip
-        if title:
-            figure.text(
-                0.5,
-                1 - 0.08 / height,
-                head_line,
+                (x + side / 2) / total,
+                (y + side + head - (0.03 if small else 0.1)) / height,
+                plain(text),
                 ha="center",
                 va="top",
+                fontsize=size,
                 color=look.ink,
-                fontsize=TEXT,
+                fontweight="bold",
+            )
+        if title:
+            figure.text(
+                0.5, 1 - 0.08 / height, head_line, ha="center", va="top", color=look.ink, fontsize=TEXT
             )
         if key and any(ax.texts for ax in figure.axes):  # where blocks are named at all
-            figure.text(0.5, 0.05 / height, key, ha="center", va="bottom", color=look.faint,
-                        fontsize=SMALL)  # fmt: skip
+            figure.text(0.5, 0.05 / height, key, ha="center", va="bottom", color=look.faint, fontsize=SMALL)
         figure.legend(
-            handles=legend, loc="lower center", ncols=columns, frameon=False, fontsize=SMALL,
+            handles=legend,
+            loc="lower center",
+            ncols=columns,
+            frameon=False,
+            fontsize=SMALL,
             bbox_to_anchor=(0.5, (0.02 + 0.16 * (key.count("\n") + bool(key))) / height),
-            labelcolor=look.ink, handlelength=1.4, handleheight=1.2, columnspacing=1.4,
-            borderpad=0.1, borderaxespad=0.1,
-        )  # fmt: skip
+            labelcolor=look.ink,
+            handlelength=1.4,
+            handleheight=1.2,
+            columnspacing=1.4,
+            borderpad=0.1,
+            borderaxespad=0.1,
+        )
     return figure
 
 
@@ -238,9 +241,7 @@ def _key(state: BlockState, width: float) -> str:
     return plain("\n".join(textwrap.wrap(f"bodies: {key}", int(width * 17)))) if key else ""
 
 
-def _legend(
-    states: Sequence[BlockState], look: Theme, width: str, zeros: bool
-) -> list[Patch | Line2D]:
+def _legend(states: Sequence[BlockState], look: Theme, width: str, zeros: bool) -> list[Patch | Line2D]:
     small = any(state.blocks <= TEXT_BLOCKS for state in states)
     kinds = {int(k) for s in states for k in (*set(s.kind.tolist()), *set(s.diagonal.tolist()))}
     fill = "fill: zero in the matrix"
@@ -258,9 +259,7 @@ def _legend(
         handles.append(_nought(look, small))
     ring: dict[str, Any] = {"marker": "o", "markerfacecolor": "none", "linestyle": ""}
     if small and any(s.step > 0 for s in states):
-        handles.append(
-            Line2D([], [], markersize=7, markeredgecolor=look.ink, label="pivot", **ring)
-        )
+        handles.append(Line2D([], [], markersize=7, markeredgecolor=look.ink, label="pivot", **ring))
     if small:
         handles.append(Patch(facecolor="none", edgecolor=look.ink, linewidth=0.7, label="bracket"))
     if any(0 < s.step < s.symbolic.plan.groups for s in states):

@@ -111,9 +111,7 @@ class BlockState:
         return table
 
 
-def block_state(
-    symbolic: SymbolicFactor, step: int | None = None, since: int | None = None
-) -> BlockState:
+def block_state(symbolic: SymbolicFactor, step: int | None = None, since: int | None = None) -> BlockState:
     """The blocks after ``step`` groups; with None after all, and no fill is told apart as NEW.
 
     NEW is what the groups after the first ``since`` made: the last one alone where it is None.
@@ -130,9 +128,7 @@ def block_state(
     if since is None:
         since = step if whole else max(step - 1, 0)
     if not 0 <= step <= plan.groups:
-        raise OrderError(
-            f"order {plan.sequence.name!r}: has no step {step}; use 0 to {plan.groups}"
-        )
+        raise OrderError(f"order {plan.sequence.name!r}: has no step {step}; use 0 to {plan.groups}")
     count = len(plan.blocks)
     where = np.empty(plan.graph.count, dtype=np.int64)
     where[plan.blocks] = np.arange(count)
@@ -156,9 +152,7 @@ def block_state(
     )
 
 
-def _fill(
-    symbolic: SymbolicFactor, step: int, since: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _fill(symbolic: SymbolicFactor, step: int, since: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(2, f) positions and (f,) kinds of the fill blocks that the first ``step`` groups make."""
     if step == 0 or since == symbolic.plan.groups:  # when each was made does not matter
         fill = symbolic.fill if step else np.zeros((2, 0), dtype=np.int64)

@@ -86,9 +86,7 @@ def pivot_errors(
         places = list(among) if {*told} <= {*among} else told
         for order, result in result_by_order.items():
             step = np.array([s.step for s in result.steps], dtype=float)
-            error = np.array(
-                [np.nan if s.pivot_error is None else s.pivot_error for s in result.steps]
-            )
+            error = np.array([np.nan if s.pivot_error is None else s.pivot_error for s in result.steps])
             if not len(step):
                 continue
             share = 100 * step / step[-1]
@@ -103,10 +101,13 @@ def pivot_errors(
             i = places.index(order)
             colour = look.series[i % len(look.series)]
             drawn: dict[str, Any] = {
-                "color": colour, "marker": MARKERS[i % len(MARKERS)], "markersize": 3.5,
-                "linestyle": _LINES[i // len(look.series) % len(_LINES)], "linewidth": 1.0,
+                "color": colour,
+                "marker": MARKERS[i % len(MARKERS)],
+                "markersize": 3.5,
+                "linestyle": _LINES[i // len(look.series) % len(_LINES)],
+                "linewidth": 1.0,
                 "markevery": max(1, int(seen.sum()) // _MARKED),
-            }  # fmt: skip
+            }
             ax.plot(share[seen], error[seen], **drawn)
             handles.append(Line2D([], [], label=plain(order), **{**drawn, "markevery": None}))
             lost += [(float(x), colour) for x in share[np.isinf(error)]]

@@ -67,11 +67,21 @@ class Theme:
 _OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 LIGHT = Theme(
-    page="#FFFFFF", ink="#1A1A1A", faint="#8A8A8A", shade="#ECECEC",
-    entry="#A9D0EC", fill="#E69F00", fill_hatch="#7A4A00", new="#D55E00", zero="#5A5A5A",
-    entry_strong="#0072B2", fill_strong="#DB9600", new_strong="#7A1F00", zero_strong="#D0D0D0",
+    page="#FFFFFF",
+    ink="#1A1A1A",
+    faint="#8A8A8A",
+    shade="#ECECEC",
+    entry="#A9D0EC",
+    fill="#E69F00",
+    fill_hatch="#7A4A00",
+    new="#D55E00",
+    zero="#5A5A5A",
+    entry_strong="#0072B2",
+    fill_strong="#DB9600",
+    new_strong="#7A1F00",
+    zero_strong="#D0D0D0",
     series=_OKABE_ITO,
-)  # fmt: skip
+)
 """The colours of figures on white paper, those of Okabe & Ito (2008).
 
 >>> from pivotree.analysis.figures import LIGHT
@@ -79,11 +89,21 @@ LIGHT = Theme(
 ('#FFFFFF', '#1A1A1A')
 """
 DARK = Theme(
-    page="#0D1117", ink="#E6EDF3", faint="#8B949E", shade="#212832",
-    entry="#1F5F8B", fill="#B87A00", fill_hatch="#FFD98A", new="#D55E00", zero="#A9B4C0",
-    entry_strong="#56B4E9", fill_strong="#B87A00", new_strong="#FFE3A3", zero_strong="#4A5665",
+    page="#0D1117",
+    ink="#E6EDF3",
+    faint="#8B949E",
+    shade="#212832",
+    entry="#1F5F8B",
+    fill="#B87A00",
+    fill_hatch="#FFD98A",
+    new="#D55E00",
+    zero="#A9B4C0",
+    entry_strong="#56B4E9",
+    fill_strong="#B87A00",
+    new_strong="#FFE3A3",
+    zero_strong="#4A5665",
     series=("#56B4E9", "#FF8A3D", "#2BC48F", "#E39AC4", "#E69F00", "#F0E442", "#E6EDF3"),
-)  # fmt: skip
+)
 """The same colours as they are told apart on a dark page.
 
 >>> from pivotree.analysis.figures import DARK
@@ -93,12 +113,22 @@ DARK = Theme(
 
 
 GRAY = Theme(
-    page="#FFFFFF", ink="#000000", faint="#808080", shade="#F1F1F1",
-    entry="#C8C8C8", fill="#FFFFFF", fill_hatch="#000000", new="#2E2E2E", zero="#4D4D4D",
-    entry_strong="#9C9C9C", fill_strong="#666666", new_strong="#000000", zero_strong="#CFCFCF",
+    page="#FFFFFF",
+    ink="#000000",
+    faint="#808080",
+    shade="#F1F1F1",
+    entry="#C8C8C8",
+    fill="#FFFFFF",
+    fill_hatch="#000000",
+    new="#2E2E2E",
+    zero="#4D4D4D",
+    entry_strong="#9C9C9C",
+    fill_strong="#666666",
+    new_strong="#000000",
+    zero_strong="#CFCFCF",
     series=("#000000", "#6B6B6B", "#9A9A9A", "#3A3A3A", "#7F7F7F", "#555555", "#ABABAB"),
     map="gray",
-)  # fmt: skip
+)
 STYLES = {"light": LIGHT, "dark": DARK, "gray": GRAY}
 
 

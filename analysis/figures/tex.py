@@ -247,13 +247,20 @@ def tikz_tree(symbolic: SymbolicFactor, width: str = "double") -> str:
     )
     up = body_parents(symbolic)
     panels = (
-        (f"{len(up)} bod{'ies' if len(up) != 1 else 'y'}",
-         _tree(up, list(range(len(up))), [names.subscript.get(k, "") for k in range(len(up))],
-               colours)),
-        (f"elimination tree of {escaped(symbolic.plan.sequence.name)}",
-         _tree(symbolic.parent, bodies_of(symbolic).tolist(),
-               [names.unknown(t) for t in range(len(symbolic.parent))], colours)),
-    )  # fmt: skip
+        (
+            f"{len(up)} bod{'ies' if len(up) != 1 else 'y'}",
+            _tree(up, list(range(len(up))), [names.subscript.get(k, "") for k in range(len(up))], colours),
+        ),
+        (
+            f"elimination tree of {escaped(symbolic.plan.sequence.name)}",
+            _tree(
+                symbolic.parent,
+                bodies_of(symbolic).tolist(),
+                [names.unknown(t) for t in range(len(symbolic.parent))],
+                colours,
+            ),
+        ),
+    )
     about = _about(symbolic, symbolic.plan.groups, names)
     return _document("tree", setup + about, _side_by_side(panels), width)
 
@@ -268,17 +275,14 @@ def _tree(
     for t, (x, y) in enumerate(tree_layout(parent)):
         ink = "black" if ink_on(colours[owner[t]]) == "#000000" else "white"
         text = f"${labels[t]}$" if named else ""
-        lines.append(
-            f"\\node[node, fill=body{owner[t]}, text={ink}] (n{t}) at ({x:g},{y:g}) {{{text}}};\n"
-        )
+        lines.append(f"\\node[node, fill=body{owner[t]}, text={ink}] (n{t}) at ({x:g},{y:g}) {{{text}}};\n")
     lines += [f"\\draw (n{t}) -- (n{up});\n" for t, up in enumerate(parent) if up >= 0]
     return "".join(lines) + "\\end{tikzpicture}"
 
 
 def too_many(blocks: int, most: int) -> FormatError:
     return FormatError(
-        f"figure: {blocks} block rows are too many to be set as symbols (at most {most}); "
-        "use kind spy"
+        f"figure: {blocks} block rows are too many to be set as symbols (at most {most}); use kind spy"
     )
 
 
@@ -309,9 +313,12 @@ def escaped(text: str) -> str:
 
 _SPECIAL = {letter: f"\\{letter}" for letter in "_%&#${}"}
 _SPECIAL |= {
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
-    "<": r"\textless{}", ">": r"\textgreater{}",
-}  # fmt: skip
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
 
 
 def _one_line(text: str) -> str:

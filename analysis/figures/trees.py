@@ -103,11 +103,7 @@ def ink_on(colour: NDArray[np.float64]) -> str:
 
 
 def trees(
-    symbolic: SymbolicFactor,
-    *,
-    width: str = "double",
-    style: str | Theme = "light",
-    title: str | None = None,
+    symbolic: SymbolicFactor, *, width: str = "double", style: str | Theme = "light", title: str | None = None
 ) -> Figure:
     """Bodies at the left, blocks of the elimination tree (Davis 2006, section 4.1) at the right.
 
@@ -129,9 +125,13 @@ def trees(
     order = symbolic.plan.sequence.name
     panels = (
         (parent, colours, bodies, f"{count:,} bodies"),
-        (symbolic.parent, colours[bodies_of(symbolic)], unknowns,
-         f"elimination tree of {order}: {len(symbolic.parent):,} blocks"),
-    )  # fmt: skip
+        (
+            symbolic.parent,
+            colours[bodies_of(symbolic)],
+            unknowns,
+            f"elimination tree of {order}: {len(symbolic.parent):,} blocks",
+        ),
+    )
     layouts = [tree_layout(p) for p, *_ in panels]
     deepest = max(float(place[:, 1].max(initial=0)) for place in layouts)
     height = float(np.clip(1.0 + 0.26 * deepest, 2.4, 4.6 if width == "double" else 3.4))
@@ -171,15 +171,21 @@ def _draw(
     ax.add_collection(LineCollection(list(ends), colors=look.faint, linewidths=0.8, zorder=1))
     named = len(parent) <= NAMED
     size = _node_size(ax, place) if named else 12.0
-    ax.scatter(
-        place[:, 0], place[:, 1], s=size, c=colour, edgecolors=look.ink, linewidths=0.5, zorder=2
-    )
+    ax.scatter(place[:, 0], place[:, 1], s=size, c=colour, edgecolors=look.ink, linewidths=0.5, zorder=2)
     text = float(np.clip(0.42 * np.sqrt(size), 3.0, 8.0))
     if not named or text < 4.5:
         return
     for (x, y), shade, label in zip(place, colour, texts, strict=True):
-        ax.text(x, y, f"${label}$" if len(label) < 3 or "_" in label else label, fontsize=text,
-                ha="center", va="center", color=ink_on(shade), zorder=3)  # fmt: skip
+        ax.text(
+            x,
+            y,
+            f"${label}$" if len(label) < 3 or "_" in label else label,
+            fontsize=text,
+            ha="center",
+            va="center",
+            color=ink_on(shade),
+            zorder=3,
+        )
 
 
 def _node_size(ax: Axes, place: NDArray[np.float64]) -> float:

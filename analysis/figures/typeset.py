@@ -69,9 +69,7 @@ def cells_of(state: BlockState, names: Labels, width: str) -> Cells:
     for text in whole.values():
         longest[_shape(text)] = max(longest.get(_shape(text), 0.0), extent(text)[0])
     for limit in sorted({*longest.values(), extent(_NO_SYMBOL)[0]}, reverse=True):
-        texts = {
-            at: text if longest[_shape(text)] <= limit else _NO_SYMBOL for at, text in whole.items()
-        }
+        texts = {at: text if longest[_shape(text)] <= limit else _NO_SYMBOL for at, text in whole.items()}
         wide = _widths(texts, pivots, state.blocks)
         found = Cells(texts, pivots, wide, left, 10.0, texts != whole)
         size = min(10.0, 72 * (WIDTHS.get(width, WIDTHS["double"]) - 0.1) / found.across)
@@ -141,8 +139,15 @@ def typeset(
             at, kind = (float(cells.middle[j]), float(down[i])), int(table[i, j])
             _cell(ax, at, text, kind, (i, j) in pivots, size, look)
         for t in range(state.blocks):
-            ax.text(0.1, down[t], f"${names.unknown(t)}$", fontsize=max(LEAST, 0.8 * size),
-                    color=look.zero, ha="left", va="center")  # fmt: skip
+            ax.text(
+                0.1,
+                down[t],
+                f"${names.unknown(t)}$",
+                fontsize=max(LEAST, 0.8 * size),
+                color=look.zero,
+                ha="left",
+                va="center",
+            )
         _parentheses(ax, cells.left, cells.across - 0.5, 0.3, height * 72 / size - 0.3, look)
         lines: dict[str, Any] = {"ha": "center", "color": look.ink, "linespacing": 1.2}
         figure.text(0.5, 1 - 0.05 / tall, above, va="top", fontsize=TEXT, **lines)
@@ -201,14 +206,17 @@ def _cell(
         ax.add_patch(ring)
 
 
-def _parentheses(
-    ax: Axes, left: float, right: float, top: float, bottom: float, look: Theme
-) -> None:
+def _parentheses(ax: Axes, left: float, right: float, top: float, bottom: float, look: Theme) -> None:
     for x, sign in ((left, 1.0), (right, -1.0)):
         bend = 0.55 * sign
         curve = Path(
-            [(x + bend, top), (x - 0.1 * sign, top + 1.4), (x, (top + bottom) / 2),
-             (x - 0.1 * sign, bottom - 1.4), (x + bend, bottom)],
+            [
+                (x + bend, top),
+                (x - 0.1 * sign, top + 1.4),
+                (x, (top + bottom) / 2),
+                (x - 0.1 * sign, bottom - 1.4),
+                (x + bend, bottom),
+            ],
             [Path.MOVETO, Path.CURVE3, Path.CURVE3, Path.CURVE3, Path.CURVE3],
-        )  # fmt: skip
+        )
         ax.add_patch(PathPatch(curve, facecolor="none", edgecolor=look.ink, linewidth=1.0))

@@ -22,9 +22,13 @@ class Search:
     """Assignments of kinds of formats, the cheapest first, to n bodies; data have one format."""
 
     def __init__(
-        self, promises: Promises, kinds: Sequence[Parts], data: Format, digits: float,
+        self,
+        promises: Promises,
+        kinds: Sequence[Parts],
+        data: Format,
+        digits: float,
         progress: Callable[[str], None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.promises, self.data, self.digits, self.progress = promises, data, digits, progress
         work, self.names = promises.work, [str(x) for x in promises.tape.inputs.names]
         whole = [(sum(work.of_body(kind, k) for k in range(-1, self.n)), kind) for kind in kinds]
@@ -41,9 +45,7 @@ class Search:
         most = max(range(len(self.kinds)), key=lambda x: (numbers.count(x), x))
         rule = by_role((self.data, *self.kinds[most][1:]))
         others = tuple(
-            (name, own(self.kinds[i]))
-            for name, i in zip(self.names, numbers, strict=True)
-            if i != most
+            (name, own(self.kinds[i])) for name, i in zip(self.names, numbers, strict=True) if i != most
         )
         if not others:
             return rule
@@ -89,9 +91,7 @@ class Search:
         for k, i in enumerate(numbers):
             below = self.of(_with(numbers, k, i - 1)).digits if i else 0.0
             name = own(self.kinds[i - 1]).name if i else ""
-            found.append(
-                OfBody(self.names[k], own(self.kinds[i]).name, self.bits[k][i], name, below)
-            )
+            found.append(OfBody(self.names[k], own(self.kinds[i]).name, self.bits[k][i], name, below))
         return tuple(found)
 
 
@@ -107,9 +107,12 @@ def own(kind: Parts) -> Format:
 
 
 def lowered(
-    promises: Promises, before: Cheapest, parts: Parts, chosen: Sequence[Format],
+    promises: Promises,
+    before: Cheapest,
+    parts: Parts,
+    chosen: Sequence[Format],
     progress: Callable[[str], None],
-) -> Cheapest:  # fmt: skip
+) -> Cheapest:
     """The cheaper result of two searches: from the cheapest by role, and from the longest."""
     alike = [(x,) * len(PARTS) for x in chosen]
     kinds = [*alike, *([parts] if len(set(parts[1:])) > 1 else [])]

@@ -49,10 +49,13 @@ class Moved:
     def as_dict(self) -> dict[str, Any]:
         worst = self.bound.worst
         return {
-            "format": self.format, "proved_digits": self.bound.digits, "seen_digits": self.seen,
-            "worst_body": None if worst is None else str(worst), "states": self.states,
+            "format": self.format,
+            "proved_digits": self.bound.digits,
+            "seen_digits": self.seen,
+            "worst_body": None if worst is None else str(worst),
+            "states": self.states,
             "why": self.bound.why,
-        }  # fmt: skip
+        }
 
 
 def kinematics(

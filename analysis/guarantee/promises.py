@@ -45,8 +45,13 @@ class Keeps:
         return min(self.pivots, self.qdd)
 
     def as_dict(self) -> dict[str, Any]:
-        return {"format": self.format, "bits": self.cost, "pivots": self.pivots, "qdd": self.qdd,
-                "why": self.why}  # fmt: skip
+        return {
+            "format": self.format,
+            "bits": self.cost,
+            "pivots": self.pivots,
+            "qdd": self.qdd,
+            "why": self.why,
+        }
 
 
 @dataclass(frozen=True)
@@ -60,8 +65,12 @@ class OfBody:
     digits: float  # that ``cheaper`` would keep: fewer than asked
 
     def as_dict(self) -> dict[str, Any]:
-        return {"format": self.format, "bits": self.bits, "cheaper": self.cheaper or None,
-                "digits": self.digits if self.cheaper else None}  # fmt: skip
+        return {
+            "format": self.format,
+            "bits": self.bits,
+            "cheaper": self.cheaper or None,
+            "digits": self.digits if self.cheaper else None,
+        }
 
 
 @dataclass(frozen=True)
@@ -80,23 +89,31 @@ class Cheapest:
         each = [x.as_dict() for x in self.alone]
         own: dict[str, Any] = {}
         if self.by_role is not None:
-            own = {"by_role": self.by_role.as_dict(),
-                   "bodies": {x.body: x.as_dict() for x in self.bodies}}  # fmt: skip
-        return {"digits": self.digits, "order": self.order, **self.found.as_dict(), "alone": each,
-                "looked": self.looked, **own}  # fmt: skip
+            own = {"by_role": self.by_role.as_dict(), "bodies": {x.body: x.as_dict() for x in self.bodies}}
+        return {
+            "digits": self.digits,
+            "order": self.order,
+            **self.found.as_dict(),
+            "alone": each,
+            "looked": self.looked,
+            **own,
+        }
 
 
 class Promises:
     """What an order keeps on one robot in any formats, and what they cost."""
 
     def __init__(
-        self, model: nx.DiGraph, order: str, limits: Limits, rates: Given, efforts: Given,
+        self,
+        model: nx.DiGraph,
+        order: str,
+        limits: Limits,
+        rates: Given,
+        efforts: Given,
         payloads: Sequence[Payload],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.light, self.system = loaded(model, payloads)
-        self.ranges, self.effort = sides_of(
-            self.system, ranges_of(self.system, limits), rates, efforts
-        )
+        self.ranges, self.effort = sides_of(self.system, ranges_of(self.system, limits), rates, efforts)
         self.tape = kkt.trace(self.system, orderings.get(order))
         self.work = Work(self.tape)
 

@@ -92,9 +92,16 @@ class Promise:
 
 
 def worst_of_qdd(
-    systems: Sequence[System], ranges: Ranges, effort: Floats, order: Order, name: str,
-    formats: Sequence[Format], bounds: Sequence[Accelerations], states: int, seed: int,
-) -> list[Promise]:  # fmt: skip
+    systems: Sequence[System],
+    ranges: Ranges,
+    effort: Floats,
+    order: Order,
+    name: str,
+    formats: Sequence[Format],
+    bounds: Sequence[Accelerations],
+    states: int,
+    seed: int,
+) -> list[Promise]:
     """For each format its bound, and the largest errors of random states, at most 40.
 
     States are of the systems in turns.  Rates and positions are drawn within the ranges; efforts

@@ -88,9 +88,7 @@ def guarantee(
     True
     """
     if not 0 <= states <= MOST:
-        raise kkt.PivotreeError(
-            f"option --states: {states} is no number of states; use 0 to {MOST}"
-        )
+        raise kkt.PivotreeError(f"option --states: {states} is no number of states; use 0 to {MOST}")
     if seed < 0:
         raise kkt.PivotreeError(f"option --seed: {seed} is negative; use 0 or more")
     chosen = [get_format(name) for name in formats]
@@ -139,9 +137,13 @@ def pivots(
 
 
 def improvements(
-    model: nx.DiGraph, bound: Guarantee, payloads: Sequence[Payload], tape: Tape, chosen: Format,
+    model: nx.DiGraph,
+    bound: Guarantee,
+    payloads: Sequence[Payload],
+    tape: Tape,
+    chosen: Format,
     ranges: Ranges,
-) -> dict[str, float]:  # fmt: skip
+) -> dict[str, float]:
     """Digits that would be promised with the worst body twice as heavy, or what it carries half.
 
     Masses change no zero of (4), so that the order's tape is that of the changed robot too.

@@ -24,12 +24,7 @@ ONE = (("pdd",), ("qdd",), ("f",), ("fJ",), ("fC",), ("lam",), ("pdd", "f"), ("f
 class Choice:
     """Which values of a program are named, and where each stands."""
 
-    def __init__(
-        self,
-        program: Program,
-        structure: Structure,
-        position: dict[int, int] | None,
-    ) -> None:
+    def __init__(self, program: Program, structure: Structure, position: dict[int, int] | None) -> None:
         """``position``: of each block in the elimination."""
         self.program, self.structure = program, structure
         self.position = position or {}
@@ -38,18 +33,12 @@ class Choice:
         live = program.live(("qdd", "lam"), further)
         wanted = [ref.value for block, ref in program.solution.items() if block.kind == "pdd"]
         if any(i.out in wanted for i, keep in zip(program.instructions, live, strict=True) if keep):
-            live = program.live(
-                ("qdd", "lam", "pdd"), further
-            )  # of all bodies, where some are needed
+            live = program.live(("qdd", "lam", "pdd"), further)  # of all bodies, where some are needed
         self.live = [i for i, keep in zip(program.instructions, live, strict=True) if keep]
-        self.place = {
-            i.out: place for i, place in zip(program.instructions, program.places, strict=True)
-        }
+        self.place = {i.out: place for i, place in zip(program.instructions, program.places, strict=True)}
         self.made = {i.out: i for i in program.instructions}
         self.solved = {
-            ref.value: block
-            for found in (program.solution, *program.columns)
-            for block, ref in found.items()
+            ref.value: block for found in (program.solution, *program.columns) for block, ref in found.items()
         }
         self.alias: dict[int, int] = {}
         self._redirect()
@@ -155,9 +144,7 @@ class Choice:
         return self.made[target].op in ("input", "eye") or target in self.names
 
     def _asked(self, value: int) -> bool:
-        return any(
-            block.kind in ASKED and self.canonical(v) == value for v, block in self.solved.items()
-        )
+        return any(block.kind in ASKED and self.canonical(v) == value for v, block in self.solved.items())
 
     # -- places ------------------------------------------------------------------------------
 

@@ -77,8 +77,7 @@ class Poly:
         for key in sorted(self.terms, key=lambda key: (self.terms[key] < 0, -len(key), key)):
             c = self.terms[key]
             factors = [
-                name(x) + (f"{power}{key.count(x)}" if key.count(x) > 1 else "")
-                for x in dict.fromkeys(key)
+                name(x) + (f"{power}{key.count(x)}" if key.count(x) > 1 else "") for x in dict.fromkeys(key)
             ]
             size = abs(c)
             if size != 1 or not factors:
@@ -114,10 +113,7 @@ class Coster:
     """
 
     def __init__(
-        self,
-        leaf: Callable[[Leaf], Shape],
-        count: Callable[[Any], Any],
-        size: Callable[[Any, tuple], Any],
+        self, leaf: Callable[[Leaf], Shape], count: Callable[[Any], Any], size: Callable[[Any, tuple], Any]
     ) -> None:
         self.leaf, self.count, self.size = leaf, count, size
 

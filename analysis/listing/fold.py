@@ -24,15 +24,11 @@ class Folder:
         for of in MAPS if self.tree.pieces else MAPS[:2]:
             for letter in contexts[0]:
                 index = Index(letter, of)
-                if all(
-                    self.tree.body(index, c) == b for c, b in zip(contexts, bodies, strict=True)
-                ):
+                if all(self.tree.body(index, c) == b for c, b in zip(contexts, bodies, strict=True)):
                     return index
         return None
 
-    def indices(
-        self, contexts: list[Context], tuples: Sequence[tuple[int, ...]]
-    ) -> tuple[Index, ...] | None:
+    def indices(self, contexts: list[Context], tuples: Sequence[tuple[int, ...]]) -> tuple[Index, ...] | None:
         result = []
         for bodies in zip(*tuples, strict=True):
             index = self.index(contexts, bodies)
@@ -113,12 +109,7 @@ class Folder:
         flat = [(c, s) for c, many in zip(contexts, slots, strict=True) for s in many]
         inner = [c for c, _ in flat]
         free = next(
-            (
-                p
-                for p in range(len(flat[0][1]))
-                if self.index(inner, [s[p] for _, s in flat]) is None
-            ),
-            None,
+            (p for p in range(len(flat[0][1])) if self.index(inner, [s[p] for _, s in flat]) is None), None
         )
         if free is None:
             return [found]
@@ -165,11 +156,7 @@ class Folder:
         return Term(sign, node, tuple(over))
 
     def spread(
-        self,
-        contexts: list[Context],
-        slots: list[list[tuple[int, ...]]],
-        letters: str,
-        ordered: bool = False,
+        self, contexts: list[Context], slots: list[list[tuple[int, ...]]], letters: str, ordered: bool = False
     ) -> tuple[list[tuple[str, Set]], list[Context]]:
         """Letters for the bodies that the contexts' own letters do not give.
 

@@ -123,9 +123,7 @@ def _first(node: Any) -> tuple[Any, Any]:
 def _renamed(node: Any, letter: str) -> Any:
     """The expression of another body than k."""
     if isinstance(node, Sum):
-        return node._replace(
-            terms=tuple(t._replace(node=_renamed(t.node, letter)) for t in node.terms)
-        )
+        return node._replace(terms=tuple(t._replace(node=_renamed(t.node, letter)) for t in node.terms))
     index = tuple(i._replace(letter=letter) if i.letter == "k" else i for i in node.index)
     if isinstance(node, Leaf):
         return node._replace(index=index)

@@ -38,9 +38,7 @@ class Telling(NamedTuple):
     holds_on: str
 
 
-def in_general(
-    structure: Structure, eliminated: Eliminated, values: Values, tree: Tree
-) -> Telling | None:
+def in_general(structure: Structure, eliminated: Eliminated, values: Values, tree: Tree) -> Telling | None:
     """Loops that hold on any tree, or on chains where those are the simpler ones; else None.
 
     There are none for an order that is given for this tree alone, or looks at it as a whole, or

@@ -23,9 +23,22 @@ HEAD = r"""\documentclass[10pt]{article}
 THIN = r"\,"
 LONG = 70  # characters that are seen of a row of a formula
 WIDE = 96  # characters that are seen of a row of costs
-SPECIAL = str.maketrans({"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "^": r"\^{}", "~": r"\~{}",
-                         "{": r"\{", "}": r"\}", "$": r"\$", "\\": r"\textbackslash{}",
-                         "×": r"$\times$", "'": "'"})  # fmt: skip
+SPECIAL = str.maketrans(
+    {
+        "&": r"\&",
+        "%": r"\%",
+        "#": r"\#",
+        "_": r"\_",
+        "^": r"\^{}",
+        "~": r"\~{}",
+        "{": r"\{",
+        "}": r"\}",
+        "$": r"\$",
+        "\\": r"\textbackslash{}",
+        "×": r"$\times$",
+        "'": "'",
+    }
+)
 
 
 class Latex(Style):
@@ -74,8 +87,7 @@ class Latex(Style):
         return super().inverse(leaf).replace("⁻¹", "^{-1}")
 
     def product(self, parts: list[tuple[str, int]]) -> tuple[str, int]:
-        fixed = [(rf"({t})", ATOM) if r" \times " in t and lv == PRODUCT else (t, lv)
-                 for t, lv in parts]  # fmt: skip
+        fixed = [(rf"({t})", ATOM) if r" \times " in t and lv == PRODUCT else (t, lv) for t, lv in parts]
         return super().product(fixed)
 
     def fraction(self, above: str, level: int, below: str) -> str:
@@ -267,8 +279,10 @@ def _columns(listing: Listing) -> list[str]:
 
 
 def _notes(listing: Listing) -> str:
-    lines = [r"$\lambda(k)$ is the parent of $k$; what holds $\lambda(k)$ is absent where there is "
-             "none."]  # fmt: skip
+    lines = [
+        r"$\lambda(k)$ is the parent of $k$; what holds $\lambda(k)$ is absent where there is "
+        "none."
+    ]
     lines += _columns(listing)
     for name, what in sets_told(listing):
         word, of, inside = name.partition("(")

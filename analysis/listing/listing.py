@@ -135,11 +135,23 @@ class Listing:
             result[family] = (rows, columns)
         N = ("N", 0, 0)
         six: dict[str, tuple] = {
-            "M": (6, 6), "Phi": (6, 6), "H": (N, 6), "a": (6, 1), "b": (6, 1),
-            "tau": (N, 1), "A": (N, N), "G": (N, 6), "gamma": (N, 1), "compliance": (N, N),
-            "qd": (N, 1), "g": (6, 1), "v": (6, 1), "one": (N, N),
-            "stiffness": (N, N), "damping": (N, N),
-        }  # fmt: skip
+            "M": (6, 6),
+            "Phi": (6, 6),
+            "H": (N, 6),
+            "a": (6, 1),
+            "b": (6, 1),
+            "tau": (N, 1),
+            "A": (N, N),
+            "G": (N, 6),
+            "gamma": (N, 1),
+            "compliance": (N, N),
+            "qd": (N, 1),
+            "g": (6, 1),
+            "v": (6, 1),
+            "one": (N, N),
+            "stiffness": (N, N),
+            "damping": (N, N),
+        }
         return {**result, **{("input", letter): dims for letter, dims in six.items()}}
 
     def _dim(self, indices: list[tuple[int, ...]], sizes: list[int]) -> Any:
@@ -224,9 +236,11 @@ class Listing:
         values = self.telling.values
         return {
             values.members[v].family
-            for i in values.live if i.op == "factor"
-            for v in [values.canonical(operand(i, 0).value)] if v in values.members
-        }  # fmt: skip
+            for i in values.live
+            if i.op == "factor"
+            for v in [values.canonical(operand(i, 0).value)]
+            if v in values.members
+        }
 
     @cached_property
     def total(self) -> Cost:
@@ -272,18 +286,14 @@ class Listing:
                 items, between = [str(k) for k in table[()]], ", "
             else:
                 keys = [",".join(map(str, key)) for key in table]
-                items = [
-                    f"{k}: {list(v)}" if v else k for k, v in zip(keys, table.values(), strict=True)
-                ]
+                items = [f"{k}: {list(v)}" if v else k for k, v in zip(keys, table.values(), strict=True)]
                 between = "; "
             more = between + "..." if len(items) > most else ""
             result.append((name, between.join(items[:most]) + more))
         return result
 
 
-def of(
-    system: System, order: Any, notation: str | None = None, derivatives: bool = False
-) -> Listing:
+def of(system: System, order: Any, notation: str | None = None, derivatives: bool = False) -> Listing:
     """The listing of an order (a function, a sequence, or a name) on the system's tree.
 
     ``notation`` is "ascher", "featherstone" or "yamane"; without it, the one in which the order is

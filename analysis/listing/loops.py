@@ -92,17 +92,13 @@ def units_of(program: Program, tree: Tree, split: bool) -> list[Unit]:
         record = program.pivots[number]
         last = number + 1
         while (
-            record.factor >= 0
-            and last < len(program.pivots)
-            and program.pivots[last].factor == record.factor
+            record.factor >= 0 and last < len(program.pivots) and program.pivots[last].factor == record.factor
         ):
             last += 1
         kinds = tuple(block.kind for block in record.blocks)
         if last > number + 1:
             kinds = (*kinds, "and others")
-        pivots.append(
-            (number_of(tree.structure, record.blocks[0]), kinds, tuple(range(number, last)))
-        )
+        pivots.append((number_of(tree.structure, record.blocks[0]), kinds, tuple(range(number, last))))
         number = last
     result: list[Unit] = []
     for body, kinds, numbers in pivots:
@@ -194,8 +190,7 @@ def courses_of(values: Values, tree: Tree, apart: bool = False) -> list[Course]:
         for run in runs[::-1] if back else runs:
             ordered = run[::-1] if back else run
             grouped = (
-                (unit, [m for p in unit.pivots for m in by_event.get((stage, p), [])])
-                for unit in ordered
+                (unit, [m for p in unit.pivots for m in by_event.get((stage, p), [])]) for unit in ordered
             )
             course = Course(back, tuple(grouped), many)
             if any(members for _, members in course.steps):
@@ -257,9 +252,7 @@ def _loop(values: Values, folder: Folder, course: Course) -> Loop:
     return Loop(course.back, tuple(cases), steps)
 
 
-def lines_of(
-    values: Values, folder: Folder, grouped: list[tuple[Unit, list[Member]]]
-) -> tuple[Line, ...]:
+def lines_of(values: Values, folder: Folder, grouped: list[tuple[Unit, list[Member]]]) -> tuple[Line, ...]:
     families: dict[Family, list[list[Member]]] = {}
     for place, (_, members) in enumerate(grouped):
         for member in members:
@@ -315,11 +308,7 @@ def _parts(
 
 
 def _line(
-    values: Values,
-    folder: Folder,
-    contexts: list[Context],
-    family: Family,
-    found: list[list[Member]],
+    values: Values, folder: Folder, contexts: list[Context], family: Family, found: list[list[Member]]
 ) -> Line:
     there = [bool(members) for members in found]
     slots = [[m.index for m in members] for members in found]

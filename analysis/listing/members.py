@@ -52,9 +52,7 @@ class Members(Choice):
 
     def _source(self, value: int) -> int:
         """The value that a copy copies."""
-        return (
-            self._below(operand(self.made[value], 0).value) if self.made[value].op == "same" else -1
-        )
+        return self._below(operand(self.made[value], 0).value) if self.made[value].op == "same" else -1
 
     def _pushed(self) -> set[tuple]:
         """Labels of entries that one pivot makes whole: they are listed at that pivot."""

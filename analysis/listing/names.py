@@ -47,9 +47,7 @@ ASCHER = {
     "gamma": S("γ", r"\gamma", "gamma", "bias acceleration of these rows"),
     "compliance": S("ε", r"\varepsilon", "compliance", "compliance of these rows"),
     "lam": S("Λ", r"\Lambda", "lam", "multipliers: force of a loop or contact"),
-    "lam pivot": S(
-        "Δ", r"\Delta", "Delta", "pivot of the multipliers: mobility of the loop, and compliance"
-    ),
+    "lam pivot": S("Δ", r"\Delta", "Delta", "pivot of the multipliers: mobility of the loop, and compliance"),
     "lam other": S("Δ", r"\Delta", "Delta_other", "coupling of two loops or contacts"),
     "lam right": S("δ", r"\delta", "delta", "acceleration that the multipliers must undo"),
     "qdd": S("q¨", r"\ddot q", "qdd", "joint acceleration"),
@@ -165,17 +163,11 @@ YAMANE = {
 
 NOTATIONS = {"ascher": ASCHER, "featherstone": FEATHERSTONE, "yamane": YAMANE}
 DEFAULTS = {
+    **dict.fromkeys(("abm", "gain_abm", "bad_abm", "joseph_abm", "crbm", "inverse_dynamics"), "featherstone"),
     **dict.fromkeys(
-        ("abm", "gain_abm", "bad_abm", "joseph_abm", "crbm", "inverse_dynamics"), "featherstone"
+        ("virtual_work", "virtual_work_split", "constraint_force", "divide_and_conquer", "lagrange"), "yamane"
     ),
-    **dict.fromkeys(
-        (
-            "virtual_work", "virtual_work_split", "constraint_force", "divide_and_conquer",
-            "lagrange",
-        ),
-        "yamane",
-    ),
-}  # fmt: skip
+}
 
 ROLES = {  # (label, kinds) -> role
     ("entry", ("pdd", "rhs")): "bias",

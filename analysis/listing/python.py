@@ -25,9 +25,7 @@ def python(listing: Listing) -> str:
     body: list[str] = []
     for loop in listing.loops:
         body += script.loop(loop)
-    made = list(
-        dict.fromkeys(listing.names.symbols[line.family].python for line in listing.lines())
-    )
+    made = list(dict.fromkeys(listing.names.symbols[line.family].python for line in listing.lines()))
     given = _given(listing)
     result, further = listing.problem, listing.outputs
     called = "derivatives" if further else result
@@ -59,8 +57,7 @@ def python(listing: Listing) -> str:
         roots, others = freedoms(listing.telling)
         head += [
             "    kinds = [m if m in (0, 1, 6) else 2 for m in N]  # 2 stands for 2 to 5",
-            f"    if any(m not in ({roots} if up < 0 else {others}) "
-            "for m, up in zip(kinds, parent)):",
+            f"    if any(m not in ({roots} if up < 0 else {others}) for m, up in zip(kinds, parent)):",
             '        raise ValueError("these lines are those of joints of other freedoms")',
         ]
     if structure.ties:
@@ -95,17 +92,7 @@ def python(listing: Listing) -> str:
     needed = helpers(script, given)
     said = f"{listing.order} on {listing.system.name}, listed by pivotree."
     first = f'"""{_quoted(said)}"""\n\n'
-    return (
-        first
-        + imports
-        + "\n"
-        + _tables(listing)
-        + needed
-        + "\n\n"
-        + text
-        + "\n\n\n"
-        + _data(listing)
-    )
+    return first + imports + "\n" + _tables(listing) + needed + "\n\n" + text + "\n\n\n" + _data(listing)
 
 
 def _given(listing: Listing) -> list[str]:
@@ -165,8 +152,7 @@ def _matrices(listing: Listing, tail: str) -> str:
     """Return qdd and the matrices of its derivatives."""
     made = []
     for names in listing.outputs.values():
-        pairs = [f"**{{(k, k): x for k, x in {name}.items()}}" if one else f"**{name}"
-                 for name, one in names]  # fmt: skip
+        pairs = [f"**{{(k, k): x for k, x in {name}.items()}}" if one else f"**{name}" for name, one in names]
         made.append(f"{{{', '.join(pairs)}}}" if len(pairs) > 1 or names[0][1] else names[0][0])
     if not any(listing.system.tree.dof):
         return "    return (np.zeros(0), *(np.zeros((0, 0)) for _ in range(3)))"
@@ -191,9 +177,7 @@ def _tables(listing: Listing) -> str:
         lines.append(f"PIECE_N = {listing.tree.dof[:n]}")
         lines.append(f"CARRIER = {listing.tree.carrier[:n]}")
     if structure.ties:
-        lines.append(
-            f"TIED = {[(c, k) for c, tie in enumerate(structure.ties) for k in tie.bodies]}"
-        )
+        lines.append(f"TIED = {[(c, k) for c, tie in enumerate(structure.ties) for k in tie.bodies]}")
         lines.append(f"ROWS = {[tie.rows for tie in structure.ties]}")
     for name, table in tables.items():
         lines.append(f"{name} = {_short(table)}")
@@ -204,10 +188,7 @@ def _tables(listing: Listing) -> str:
 
 def _short(table: dict) -> str:
     return repr(
-        {
-            key: tuple(int(x) if not isinstance(x, tuple) else x for x in value)
-            for key, value in table.items()
-        }
+        {key: tuple(int(x) if not isinstance(x, tuple) else x for x in value) for key, value in table.items()}
     )
 
 
@@ -219,9 +200,7 @@ def _loops(system: System, array: Callable, rows: Callable) -> str:
     starts = np.cumsum([0, *(tie.rows for tie in ties)])
     own = [slice(*pair) for pair in pairwise(starts)]
     sides = [
-        (c, k, sign)
-        for c, tie in enumerate(ties)
-        for k, sign in zip(tie.bodies, tie.signs, strict=True)
+        (c, k, sign) for c, tie in enumerate(ties) for k, sign in zip(tie.bodies, tie.signs, strict=True)
     ]
     G, start = [], 0
     for c, k, sign in sides:
@@ -247,9 +226,7 @@ def _data(listing: Listing) -> str:
 
     def rows(name: str, blocks: list[str]) -> str:
         inside = "".join(
-            textwrap.fill(
-                block, 94, initial_indent="    ", subsequent_indent="     ", break_on_hyphens=False
-            )
+            textwrap.fill(block, 94, initial_indent="    ", subsequent_indent="     ", break_on_hyphens=False)
             + ",\n"
             for block in blocks
         )

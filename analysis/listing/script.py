@@ -13,22 +13,39 @@ from .sets import Condition, Set
 
 WIDTH = 100
 TESTS = {
-    "has a parent": "parent[{0}] >= 0", "is a root": "parent[{0}] < 0",
-    "has children": "children[{0}]", "is a leaf": "not children[{0}]",
-    "N > 0": "N[{0}] > 0", "N = 0": "N[{0}] == 0", "N < 6": "N[{0}] < 6", "N = 6": "N[{0}] == 6",
+    "has a parent": "parent[{0}] >= 0",
+    "is a root": "parent[{0}] < 0",
+    "has children": "children[{0}]",
+    "is a leaf": "not children[{0}]",
+    "N > 0": "N[{0}] > 0",
+    "N = 0": "N[{0}] == 0",
+    "N < 6": "N[{0}] < 6",
+    "N = 6": "N[{0}] == 6",
     "has a parent or no children": "(parent[{0}] >= 0 or not children[{0}])",
     "has moving children": "any(N[c] for c in children[{0}])",
-    "has a carrier": "carrier[{0}] >= 0", "has no carrier": "carrier[{0}] < 0",
-    "is whole": "whole[{0}] == {0}", "is a piece": "whole[{0}] != {0}",
-    "same": "{0} == {1}", "differ": "{0} != {1}", "child of": "parent[{0}] == {1}",
-    "parent of": "parent[{1}] == {0}", "siblings": "parent[{0}] == parent[{1}]",
-    "on path": "{0} in path[{1}]", "on line": "{0} in line[{1}]",
+    "has a carrier": "carrier[{0}] >= 0",
+    "has no carrier": "carrier[{0}] < 0",
+    "is whole": "whole[{0}] == {0}",
+    "is a piece": "whole[{0}] != {0}",
+    "same": "{0} == {1}",
+    "differ": "{0} != {1}",
+    "child of": "parent[{0}] == {1}",
+    "parent of": "parent[{1}] == {0}",
+    "siblings": "parent[{0}] == parent[{1}]",
+    "on path": "{0} in path[{1}]",
+    "on line": "{0} in line[{1}]",
     "off line": "{0} not in line[{1}]",
-    "below": "{1} in ancestors[{0}]", "above": "{0} in ancestors[{1}]", "less": "{0} < {1}",
-    "more": "{0} > {1}", "holds a loop": "held[{0}]", "holds no loop": "not held[{0}]",
-    "comes first": "{0} == n", "comes last": "{0} == len(N) - 1",
-    "is a body of": "({1}, {0}) in G", "has the body": "({0}, {1}) in G",
-}  # fmt: skip
+    "below": "{1} in ancestors[{0}]",
+    "above": "{0} in ancestors[{1}]",
+    "less": "{0} < {1}",
+    "more": "{0} > {1}",
+    "holds a loop": "held[{0}]",
+    "holds no loop": "not held[{0}]",
+    "comes first": "{0} == n",
+    "comes last": "{0} == len(N) - 1",
+    "is a body of": "({1}, {0}) in G",
+    "has the body": "({0}, {1}) in G",
+}
 TREE = {  # each after those that it reads
     "children": "children = [[c for c in range(n) if parent[c] == k] for k in range(n)]",
     "ancestors": """ancestors = [[] for _ in range(n)]
@@ -102,21 +119,35 @@ tip_to_base = [k for level in levels[::-1] for k in level]""",
 }""",
 }
 NEEDS = {
-    "below": ("ancestors",), "subtree": ("ancestors",), "path": ("ancestors",),
-    "joints": ("children",), "line": ("path",), "tree": ("path",), "aside": ("tree", "line"),
+    "below": ("ancestors",),
+    "subtree": ("ancestors",),
+    "path": ("ancestors",),
+    "joints": ("children",),
+    "line": ("path",),
+    "tree": ("path",),
+    "aside": ("tree", "line"),
     "via": ("children", "path"),
-    "through": ("children", "ancestors"), "upto": ("path",), "downto": ("path",),
+    "through": ("children", "ancestors"),
+    "upto": ("path",),
+    "downto": ("path",),
     "beneath": ("below", "line"),
     "near": ("siblings", "children"),
     "before": ("siblings", "children", "rank"),
-    "after": ("siblings", "rank"), "siblings before": ("siblings", "rank"),
-    "siblings after": ("siblings", "rank"), "rank": ("tip_to_base",),
+    "after": ("siblings", "rank"),
+    "siblings before": ("siblings", "rank"),
+    "siblings after": ("siblings", "rank"),
+    "rank": ("tip_to_base",),
     "tip_to_base": ("children",),
-    "common": ("held", "tip_to_base", "loops"), "toward": ("children", "held", "loops"),
-    "branch": ("below", "held", "loops"), "moving": ("held", "tip_to_base", "loops"),
-    "held": ("subtree", "ties"), "ties": ("loops",), "tied": ("loops",), "earlier": ("loops",),
+    "common": ("held", "tip_to_base", "loops"),
+    "toward": ("children", "held", "loops"),
+    "branch": ("below", "held", "loops"),
+    "moving": ("held", "tip_to_base", "loops"),
+    "held": ("subtree", "ties"),
+    "ties": ("loops",),
+    "tied": ("loops",),
+    "earlier": ("loops",),
     "later": ("loops",),
-}  # fmt: skip
+}
 
 
 class Script:
@@ -178,25 +209,19 @@ class Script:
         if node.op in ("cut", "rotate"):
             self.functions.add(node.op)
             if node.op == "cut":
-                return (
-                    f'cut({self.text(args[0])}, "{node.info[0]}", N[{self.index(node.index[0])}])'
-                )
+                return f'cut({self.text(args[0])}, "{node.info[0]}", N[{self.index(node.index[0])}])'
             size = f"N[{self.index(node.index[0])}]"
             rotors = "".join(f", {self.text(arg)}" for arg in args[2:])
             return f"rotate({self.text(args[0])}, [{self.sets(args[1])}], {size}{rotors})"
         self.functions.add(node.op)
         if node.op == "merge":
             soft = "".join(f", {self.text(arg)}" for arg in args[2:])
-            return (
-                f"merge([{self.sets(args[0])}], sum(N[c] for _, c in {self.blocks(args[1])}){soft})"
-            )
+            return f"merge([{self.sets(args[0])}], sum(N[c] for _, c in {self.blocks(args[1])}){soft})"
         return f"{node.op}({', '.join(self.text(arg) for arg in args)})"
 
     def key(self, node: Node) -> str:
         """Kinds and bodies of a block, or of two."""
-        pairs = [
-            f'("{kind}", {self.index(i)})' for kind, i in zip(node.info, node.index, strict=True)
-        ]
+        pairs = [f'("{kind}", {self.index(i)})' for kind, i in zip(node.info, node.index, strict=True)]
         return pairs[0] if len(pairs) == 1 else f"({', '.join(pairs)})"
 
     def cells(self, node: Sum) -> str:

@@ -15,10 +15,20 @@ OF_PAIRS = ("via", "through", "upto", "downto", "beneath")  # sets of a body and
 OF_COLUMNS = ("line", "tree", "aside")
 OF_ONE = ("ties", "held", "tied", "moving", "earlier", "later")
 OF_LOOPS = {  # sets and tests about loops: what the letter stands for, and the second one
-    "ties": "body", "held": "body", "toward": "body, loop", "branch": "body, loop",
-    "tied": "loop", "moving": "loop", "earlier": "loop", "later": "loop", "common": "loop, loop",
-    "holds a loop": "body", "holds no loop": "body", "comes last": "loop", "comes first": "loop",
-}  # fmt: skip
+    "ties": "body",
+    "held": "body",
+    "toward": "body, loop",
+    "branch": "body, loop",
+    "tied": "loop",
+    "moving": "loop",
+    "earlier": "loop",
+    "later": "loop",
+    "common": "loop, loop",
+    "holds a loop": "body",
+    "holds no loop": "body",
+    "comes last": "loop",
+    "comes first": "loop",
+}
 
 
 class Set(NamedTuple):
@@ -130,12 +140,8 @@ class Tree:
             "near": lambda: self.near(k),
             "before": lambda: [j for j in self.near(k) if self.rank[j] < self.rank[k]],
             "after": lambda: [j for j in self.near(k) if self.rank[j] > self.rank[k]],
-            "siblings before": lambda: [
-                j for j in self.set("siblings", of) if self.rank[j] < self.rank[k]
-            ],
-            "siblings after": lambda: [
-                j for j in self.set("siblings", of) if self.rank[j] > self.rank[k]
-            ],
+            "siblings before": lambda: [j for j in self.set("siblings", of) if self.rank[j] < self.rank[k]],
+            "siblings after": lambda: [j for j in self.set("siblings", of) if self.rank[j] > self.rank[k]],
         }[name]()
 
     def on_line(self, i: int, j: int) -> bool:
@@ -160,10 +166,20 @@ class Tree:
         return [c for c in loops if inside & {*self.set("tied", (c,))}]
 
     SETS = (
-        "children", "ancestors", "below", "path", "subtree", "siblings", "joints",
-        "before", "after", "near", "siblings before", "siblings after",
+        "children",
+        "ancestors",
+        "below",
+        "path",
+        "subtree",
+        "siblings",
+        "joints",
+        "before",
+        "after",
+        "near",
+        "siblings before",
+        "siblings after",
         *OF_ONE,
-    )  # fmt: skip
+    )
 
     @cached_property
     def rank(self) -> dict[int, int]:
@@ -203,9 +219,7 @@ class Tree:
         N = self.dof[k]
         return {"": True, "N": N > 0, "C": N < 6, "F": N == 0}[only]
 
-    def name_set(
-        self, contexts: list[Context], found: list[tuple[int, ...]], ordered: bool = False
-    ) -> Set:
+    def name_set(self, contexts: list[Context], found: list[tuple[int, ...]], ordered: bool = False) -> Set:
         """The set that gives these bodies in every context; a table where none has a name.
 
         ``ordered``: their order counts, as in a stack.
@@ -250,9 +264,7 @@ class Tree:
         if self.structure.ties:
             loops = [x for x in letters if self._takes("tied", x, contexts)]
             bodies = [x for x in letters if self._takes("bodies", x, contexts)]
-            yield from (
-                (name, (k, c)) for name in ("toward", "branch") for k in bodies for c in loops
-            )
+            yield from ((name, (k, c)) for name in ("toward", "branch") for k in bodies for c in loops)
             yield from (("common", (c, d)) for c in loops for d in loops if c < d)
 
     def _tests(self, name: str, of: tuple[str, ...], contexts: list[Context]) -> bool:
@@ -295,9 +307,7 @@ class Tree:
     def holds(self, condition: Condition | None, context: Context) -> bool:
         if condition is None:
             return True
-        return all(
-            self.test(name, tuple(context[x] for x in letters)) for name, letters in condition.tests
-        )
+        return all(self.test(name, tuple(context[x] for x in letters)) for name, letters in condition.tests)
 
     def test(self, name: str, of: tuple[int, ...]) -> bool:
         if name in self.tables:

@@ -50,14 +50,25 @@ ARGUMENTS = {
     **dict.fromkeys(("bodies", "roots", "loops"), ""),
 }  # of all others: (k)
 TESTS = {
-    "N > 0": "N_{0} > 0", "N = 0": "N_{0} = 0", "N < 6": "N_{0} < 6", "N = 6": "N_{0} = 6",
-    "same": "{0} = {1}", "differ": "{0} ≠ {1}", "child of": "{0} is a child of {1}",
-    "parent of": "{0} is the parent of {1}", "siblings": "{0} and {1} are siblings",
-    "below": "{0} is below {1}", "above": "{0} is above {1}", "less": "{0} < {1}",
-    "on path": "{0} ∈ path({1})", "on line": "{0} ∈ line({1})",
+    "N > 0": "N_{0} > 0",
+    "N = 0": "N_{0} = 0",
+    "N < 6": "N_{0} < 6",
+    "N = 6": "N_{0} = 6",
+    "same": "{0} = {1}",
+    "differ": "{0} ≠ {1}",
+    "child of": "{0} is a child of {1}",
+    "parent of": "{0} is the parent of {1}",
+    "siblings": "{0} and {1} are siblings",
+    "below": "{0} is below {1}",
+    "above": "{0} is above {1}",
+    "less": "{0} < {1}",
+    "on path": "{0} ∈ path({1})",
+    "on line": "{0} ∈ line({1})",
     "off line": "{0} ∉ line({1})",
-    "more": "{0} > {1}", "is a body of": "{0} ∈ tied({1})", "has the body": "{1} ∈ tied({0})",
-}  # fmt: skip
+    "more": "{0} > {1}",
+    "is a body of": "{0} ∈ tied({1})",
+    "has the body": "{1} ∈ tied({0})",
+}
 
 
 class Style:
@@ -165,9 +176,7 @@ class Style:
         if node.op == "part":
             return self.rows_of(node)
         if node.op == "merge":
-            return self.function(
-                node.op, (node.args[0], *node.args[2:])
-            )  # the list is of all loops
+            return self.function(node.op, (node.args[0], *node.args[2:]))  # the list is of all loops
         if node.op == "divide":
             text, level = self.level(node.args[0])
             return f"{self.closed(text, level)} / {node.info[0]}", PRODUCT

@@ -102,9 +102,7 @@ def has_costs(cost: Cost) -> list[tuple[Poly, str]]:
     return [(p, name) for p, name in zip(polys, ("mul", "add", "div"), strict=True) if p != 0]
 
 
-def formula(
-    style: Style, line: Line, expression: Sum, when: Condition | None, sign: str = "="
-) -> str:
+def formula(style: Style, line: Line, expression: Sum, when: Condition | None, sign: str = "=") -> str:
     left, inverse = style.left(line.family, line.index)
     right = style.text(expression)
     if inverse:
@@ -174,8 +172,10 @@ def loops_told(listing: Listing) -> list[str]:
     names = [f"{tree.n + c} is {name}" for c, name in enumerate(tree.structure.constraints)]
     if not names:
         return []
-    return [f"Loops and contacts are numbered behind the bodies, N_k is how many rows one has: "
-            f"{', '.join(names)}."]  # fmt: skip
+    return [
+        f"Loops and contacts are numbered behind the bodies, N_k is how many rows one has: "
+        f"{', '.join(names)}."
+    ]
 
 
 def _look(node: object, used: dict[str, None]) -> None:

@@ -33,9 +33,7 @@ def unrolled(tree: Tree, node: Any, context: Context) -> Any:
         for term in node.terms:
             for inner in tree.spread(term.over, context):
                 if tree.holds(term.when, inner):
-                    terms.append(
-                        term._replace(node=unrolled(tree, term.node, inner), over=(), when=None)
-                    )
+                    terms.append(term._replace(node=unrolled(tree, term.node, inner), over=(), when=None))
         return Sum(tuple(terms), node.kind)
     index = tuple(tree.body(i, context) for i in node.index)
     if isinstance(node, Leaf):

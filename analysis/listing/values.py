@@ -22,11 +22,7 @@ class Values(Members):
     """Members of all families, with their signs and what each is made from."""
 
     def __init__(
-        self,
-        program: Program,
-        structure: Structure,
-        position: dict[int, int] | None,
-        acceleration: int = 1,
+        self, program: Program, structure: Structure, position: dict[int, int] | None, acceleration: int = 1
     ) -> None:
         """``position``: of each block in the elimination.
 
@@ -204,11 +200,7 @@ class Values(Members):
                 node = Sum((Term(1, node),))
             sign *= s
             args.append(node)
-        info = (
-            i.info
-            if i.op in ("divide", "cross")
-            else ("symmetric",) * (i.symmetric and i.op == "mul")
-        )
+        info = i.info if i.op in ("divide", "cross") else ("symmetric",) * (i.symmetric and i.op == "mul")
         return sign, Node(i.op, tuple(args), (), info)
 
     def _terms(self, i: Instruction) -> list[Term]:
@@ -311,16 +303,17 @@ class Values(Members):
             rows = [r for r in self.program.pivots if r.rows == tuple(i.info) and r.factor >= 0]
             block = next(r.blocks[0] for r in rows if r.blocks[0].kind == "lam")
             whole = (node, listed(self._loops))
-            return sign, Node(
-                "part", whole, *split(((block.kind, number_of(self.structure, block)),))
-            )
+            return sign, Node("part", whole, *split(((block.kind, number_of(self.structure, block)),)))
         if not self.kinds:
             k = self.place[i.out].blocks[0]
             N = int(self.structure.dof[k])
             kinds = {
-                (6, 7): "residuals", (7, 8): "weights", (0, N): "along", (N, None): "left",
+                (6, 7): "residuals",
+                (7, 8): "weights",
+                (0, N): "along",
+                (N, None): "left",
                 (8, 8 + N): "turned",
-            }  # fmt: skip
+            }
             what = kinds.get(tuple(i.info), "beside")
             return sign, Node("cut", (node,), (k,), (what,))
         records = self._records(i)

@@ -66,9 +66,7 @@ def blocks(of: Callable[[str], Scalar], hand: tuple[str | None, str | None]) -> 
         for k in (1, 2)
     ]
     Phi = force_transform(array(R), array([[zero] * 3, [at("l_1"), zero, zero]]))
-    J = [
-        [[at(f"I_{k}{min(i, j)}{max(i, j)}") for j in (1, 2, 3)] for i in (1, 2, 3)] for k in (1, 2)
-    ]
+    J = [[[at(f"I_{k}{min(i, j)}{max(i, j)}") for j in (1, 2, 3)] for i in (1, 2, 3)] for k in (1, 2)]
     com = [[at(f"l_c{k}"), zero, zero] for k in (1, 2)]
     M = spatial_inertia(array([at("m_1"), at("m_2")]), array(com), array(J))
     S = array([[zero, zero, one, zero, zero, zero]] * 2)

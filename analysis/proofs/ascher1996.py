@@ -109,9 +109,7 @@ def equation_4() -> Iterable[Equal]:
                 yield Equal(f"Phi^-1 of {k}", t, e.entry(row, f), -t.Phi(t.parent(k), k))
 
 
-@statement(
-    "joint-space inertia", f"{PAPER}, eq (3), strategy 1", "(H Phi M Phi* H*)_ij, by block rows"
-)
+@statement("joint-space inertia", f"{PAPER}, eq (3), strategy 1", "(H Phi M Phi* H*)_ij, by block rows")
 def joint_space_inertia() -> Iterable[Equal]:
     """Phi_ik is the product of the steps from k up to i, and 0 where i does not carry k."""
     for shape in SHAPES:
@@ -146,18 +144,14 @@ def bias() -> Iterable[Equal]:
                 yield Equal(f"{order}: tau_{i} - c_{i}", t, e.rhs(("qdd", i)), t.tau(i) - c)
 
 
-@statement(
-    "composite inertias", f"{PAPER}, footnote 6", "R_k = M_k + sum of Phi R_c Phi*, inside CRBM"
-)
+@statement("composite inertias", f"{PAPER}, footnote 6", "R_k = M_k + sum of Phi R_c Phi*, inside CRBM")
 def composite() -> Iterable[Equal]:
     """M = H (R + Phi~ R + R Phi~*) H*, Phi~ = Phi - 1: R_k is what waits on pdd_k."""
     for shape in SHAPES:
         t = Bench(shape)
 
         def R(k: int, t: Bench = t) -> MatrixExpr:
-            return sum_of(
-                [t.M(k), *(t.Phi(k, c) * R(c) * t.Phi(k, c).T for c in t.children(k))], (6, 6)
-            )
+            return sum_of([t.M(k), *(t.Phi(k, c) * R(c) * t.Phi(k, c).T for c in t.children(k))], (6, 6))
 
         for k in t.bodies:
             e = t.after("crbm", k - 1)
@@ -261,9 +255,7 @@ def equation_9() -> Iterable[Equal]:
     yield Equal("last pivot H_2 M^_2 H_2*", t, last, H2 * M2_hat * H2.T)
 
 
-@statement(
-    "the same pivots", f"{PAPER}, sec. 3, below Example 2", "D_k of CRBM is ABM's, and of all"
-)
+@statement("the same pivots", f"{PAPER}, sec. 3, below Example 2", "D_k of CRBM is ABM's, and of all")
 def same_pivots() -> Iterable[Equal]:
     """An engine pivot on one side, the paper's H_k M^_k H_k* on the other, for every relative."""
     for shape in ((2, 3, 4, 0), TREE):

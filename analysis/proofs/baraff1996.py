@@ -35,9 +35,7 @@ def JMJ(t: Bench, k: int, j: int) -> MatrixExpr:
     return sum_of(terms, (6 - t.dof(k), 6 - t.dof(j)))
 
 
-@statement(
-    "Lagrange multipliers", "Baraff 1996, sec. 4, (7), (8)", "A lambda = b with A = J M^-1 J*"
-)
+@statement("Lagrange multipliers", "Baraff 1996, sec. 4, (7), (8)", "A lambda = b with A = J M^-1 J*")
 def multipliers() -> Iterable[Equal]:
     """b = J M^-1 F - c: F drives the free bodies, J p'' = c is what the joints ask for."""
     for shape in (CHAIN, TREE):

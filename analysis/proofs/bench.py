@@ -38,9 +38,7 @@ class Bench:
         n = len(parents)
         sizes = dof or tuple(1 + k % 2 for k in range(n))  # of mixed freedoms if not given
         self.structure = Structure(
-            tuple(range(1, n + 1)),
-            np.array(parents, dtype=np.int64) - 1,
-            np.array(sizes, dtype=np.int64),
+            tuple(range(1, n + 1)), np.array(parents, dtype=np.int64) - 1, np.array(sizes, dtype=np.int64)
         )
         self.algebra = Algebra()
         self.values: dict[str, BlockPolynomial] = {}  # of names that stand for a formula
@@ -126,11 +124,7 @@ class Bench:
         return (letter, int(body)) if letter in ("B", "C") and body.isdigit() else None
 
     def define(
-        self,
-        name: str,
-        formula: MatrixExpr,
-        symmetric: bool = False,
-        word: MatrixExpr | None = None,
+        self, name: str, formula: MatrixExpr, symmetric: bool = False, word: MatrixExpr | None = None
     ) -> MatrixSymbol:
         """A letter for a formula, by which everything read from now on is written: M^_k, b^_k.
 

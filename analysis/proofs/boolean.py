@@ -59,10 +59,11 @@ class Matrix:
         units = frozenset(
             (a, b)
             for a, b in self.units
-            if a not in pivot and b not in pivot
+            if a not in pivot
+            and b not in pivot
             and not (through >> a & 1 and beside >> b & 1)
             and not (through >> b & 1 and beside >> a & 1)
-        )  # fmt: skip
+        )
         return Matrix(tuple(rows), units), through, beside
 
     def usable(self, pivot: Pivot) -> bool:

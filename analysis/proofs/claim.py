@@ -73,8 +73,9 @@ def together(text: str, readers: Mapping[str, str], why: str, symbols: int = 0) 
 
 
 def _names(readers: list[str]) -> str:
-    return " and ".join(f"the {r}" if r == REWRITER else f"exact {r}" if r == FRACTIONS else r
-                        for r in readers)  # fmt: skip
+    return " and ".join(
+        f"the {r}" if r == REWRITER else f"exact {r}" if r == FRACTIONS else r for r in readers
+    )
 
 
 class Claim(Protocol):
@@ -129,8 +130,7 @@ class Equal:
 
     def numbers_agree(self) -> bool:
         return all(
-            self.bench.number(self.left, i) == self.bench.number(self.right, i)
-            for i in range(INSTANCES)
+            self.bench.number(self.left, i) == self.bench.number(self.right, i) for i in range(INSTANCES)
         )
 
     def mutants(self, draw: random.Random) -> Iterator[Any]:

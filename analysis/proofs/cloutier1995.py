@@ -45,9 +45,7 @@ class TwoLinks:
         return self.moved1 - coupling * self.D2.I * self.moved2
 
 
-@statement(
-    "two links by ABM", f"{PAPER}, eqs (4.5), (4.7), (4.8)", "the base joint, M_1 added last"
-)
+@statement("two links by ABM", f"{PAPER}, eqs (4.5), (4.7), (4.8)", "the base joint, M_1 added last")
 def by_abm() -> Iterable[Equal]:
     for order in SAME:
         two = TwoLinks()
@@ -76,9 +74,7 @@ def inertia() -> Iterable[Equal]:
 
 
 @statement(
-    "two links by CRBM",
-    f"{PAPER}, eq (4.10)",
-    "the base joint, the composite less what a joint takes",
+    "two links by CRBM", f"{PAPER}, eq (4.10)", "the base joint, the composite less what a joint takes"
 )
 def by_crbm() -> Iterable[Equal]:
     for order in SAME:
@@ -115,9 +111,7 @@ def inverse_dynamics() -> Iterable[Equal]:
             yield Equal(f"tau_{i}", t, e.x("qdd", i), t.H(i) * e.x("f", i))
 
 
-@statement(
-    "equations of motion", f"{PAPER}, eqs (3.1), (3.2)", "H theta'' = tau - b, H = S* X* M X S"
-)
+@statement("equations of motion", f"{PAPER}, eqs (3.1), (3.2)", "H theta'' = tau - b, H = S* X* M X S")
 def equations_of_motion() -> Iterable[Equal]:
     for order in ("abm", "crbm"):
         t = Bench(CHAIN)
@@ -239,9 +233,7 @@ def inward() -> Iterable[Equal]:
         yield from carried(Propagated(shape), ("(3.6)", "(3.7)"))
 
 
-@statement(
-    "force propagator", f"{PAPER}, eqs (3.10) to (3.12)", "I_i = M_i + X* P_F I X, p_i by P_F"
-)
+@statement("force propagator", f"{PAPER}, eqs (3.10) to (3.12)", "I_i = M_i + X* P_F I X, p_i by P_F")
 def force_propagator() -> Iterable[Equal]:
     for shape in RECURSIONS:
         yield from carried(Propagated(shape, propagators=True), ("(3.11)", "(3.12)"))

@@ -29,9 +29,7 @@ def rnea(t: Bench) -> Engine:
     return Engine(t, program.instructions, program.shapes, program=program)
 
 
-@statement(
-    "recursive Newton-Euler", f"{SLIDES}, RNEA steps 1 to 3", "a_i, f_i*, f_i and Q_i of the slides"
-)
+@statement("recursive Newton-Euler", f"{SLIDES}, RNEA steps 1 to 3", "a_i, f_i*, f_i and Q_i of the slides")
 def newton_euler() -> Iterable[Equal]:
     """Every n: a line reads the parent's or the children's values alone, whatever these are."""
     for shape in (*SHAPES, (0,), (2, 3, 4, 5, 6, 0)):
@@ -58,11 +56,7 @@ def one_frame(t: Bench, bodies: Iterable[int]) -> Blocks:
     return blocks
 
 
-@statement(
-    "two links of Featherstone",
-    f"{SLIDES}, (I) to (III)",
-    "I_1^A and p_1 of two links in one frame",
-)
+@statement("two links of Featherstone", f"{SLIDES}, (I) to (III)", "I_1^A and p_1 of two links in one frame")
 def two_links() -> Iterable[Equal]:
     """The slides' link 1 is body 2 here, link 2 is body 1; p_1 as printed, v_1 x v_2 being a_1."""
     t = Bench((2, 0))
@@ -103,9 +97,7 @@ def recursion() -> Iterable[Equal]:
 
 
 @statement(
-    "joint acceleration",
-    f"{SLIDES}, (IV) to (VI)",
-    "q'' = (Q - s*(I^A (a_b + v_b x s q') + p)) / s* I^A s",
+    "joint acceleration", f"{SLIDES}, (IV) to (VI)", "q'' = (Q - s*(I^A (a_b + v_b x s q') + p)) / s* I^A s"
 )
 def acceleration() -> Iterable[Equal]:
     for shape in (*SHAPES, (0,)):

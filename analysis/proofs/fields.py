@@ -240,10 +240,7 @@ class Run(BlockReader):
         columns = next(a for a in args if a is not None).shape[1]
         sizes = map(self.field.size, i.info[0])
         return stacked(
-            [
-                self.field.zero(size, columns) if a is None else a
-                for a, size in zip(args, sizes, strict=True)
-            ]
+            [self.field.zero(size, columns) if a is None else a for a, size in zip(args, sizes, strict=True)]
         )
 
     def _rows(self, i: Instruction, a: Fraction) -> Fraction:

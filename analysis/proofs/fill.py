@@ -56,9 +56,7 @@ def rises(text: str, order: str, right: Expr, shapes: tuple[Parents, ...]) -> Co
 
 # -- statements ---------------------------------------------------------------------------------
 
-ABM = (
-    "abm", "modified_abm", "projected_abm", "joseph_abm", "gain_abm", "square_root_abm", "bad_abm",
-)  # fmt: skip
+ABM = ("abm", "modified_abm", "projected_abm", "joseph_abm", "gain_abm", "square_root_abm", "bad_abm")
 CHAINS = tuple(chain(count) for count in range(2, 13))
 
 
@@ -148,9 +146,7 @@ def fill_of_lagrange() -> Iterable[Claim]:
 
 
 @statement(
-    "fill base to tip",
-    "reverse of Brandl, Johanni & Otter 1986",
-    "2 n - 3 on chains of 2 to 12 bodies",
+    "fill base to tip", "reverse of Brandl, Johanni & Otter 1986", "2 n - 3 on chains of 2 to 12 bodies"
 )
 def fill_of_base_to_tip() -> Iterable[Claim]:
     yield fills("2 n - 3", "base_to_tip", 2 * n - 3, CHAINS)

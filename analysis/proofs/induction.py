@@ -123,9 +123,7 @@ def articulated_step() -> Iterable[Claim]:
             M_bar = M - M * H.T * D.I * H * M
             tau_c = t.tau(1) - H * t.b(1) - H * M * t.a(1)
             right[("pdd", p), ("pdd", p)] = t.M(p) + Phi * M_bar * Phi.T
-            right[("pdd", p), None] = (
-                t.b(p) + Phi * (t.b(1) + M * t.a(1)) + Phi * M * H.T * D.I * tau_c
-            )
+            right[("pdd", p), None] = t.b(p) + Phi * (t.b(1) + M * t.a(1)) + Phi * M * H.T * D.I * tau_c
             e = t.after(order, 1, of_equation_4(t, t.bodies))
             yield Equal(f"{order}: D", t, e.pivot(("qdd", 1)), D)
             yield from left_is(f"{order} on {shape}", t, e, right)
@@ -134,11 +132,7 @@ def articulated_step() -> Iterable[Claim]:
         yield any_freedom(order)
 
 
-@statement(
-    "a root's bracket, every n",
-    f"{PAPER}, below eq (7)",
-    "D and tau - c of the body eliminated last",
-)
+@statement("a root's bracket, every n", f"{PAPER}, below eq (7)", "D and tau - c of the body eliminated last")
 def root_step() -> Iterable[Equal]:
     """What is left of a tree in the end is one body; its joint is solved for, then the others."""
     for shape in ((0,), (0, 0)):
@@ -301,8 +295,6 @@ def markov() -> Iterable[Equal]:
             start |= {(tuple(i), None): now.rhs(i) for i in now.left.rhs}
             once = t.after(order, 1, start)
             for i, j in later.left.entries:
-                yield Equal(
-                    f"{order}, step {s + 1}: {i}, {j}", t, once.entry(i, j), later.entry(i, j)
-                )
+                yield Equal(f"{order}, step {s + 1}: {i}, {j}", t, once.entry(i, j), later.entry(i, j))
             for i in later.left.rhs:
                 yield Equal(f"{order}, step {s + 1}: {i}", t, once.rhs(i), later.rhs(i))

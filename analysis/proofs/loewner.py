@@ -139,9 +139,7 @@ def energy() -> Iterable[Equal]:
         for i in t.bodies:
             for j in (j for j in t.bodies if j >= i):
                 both = [k for k in t.bodies if carries(t, i, k) and carries(t, j, k)]
-                terms = [
-                    (t.Phi(i, k).T * t.H(i).T).T * t.M(k) * (t.Phi(j, k).T * t.H(j).T) for k in both
-                ]
+                terms = [(t.Phi(i, k).T * t.H(i).T).T * t.M(k) * (t.Phi(j, k).T * t.H(j).T) for k in both]
                 right = sum_of(terms, (t.dof(i), t.dof(j)))
                 left = e.entry(("qdd", i), ("qdd", j))
                 yield Equal(f"M(q)_{i}{j} on {shape}", t, left, right)

@@ -18,9 +18,7 @@ from .rigid import RigidBodies
 
 c, s, w, u, m = symbols("c_2 s_2 w_2 u_2 m_1")
 v = Matrix(symbols("v_1 v_2 v_3 v_4 v_5 v_6"))
-d, p, l_3, l_4, g = (
-    Matrix(symbols(f"{x}x {x}y {x}z")) for x in ("d_1", "p_2", "l_3", "l_4", "g_0")
-)
+d, p, l_3, l_4, g = (Matrix(symbols(f"{x}x {x}y {x}z")) for x in ("d_1", "p_2", "l_3", "l_4", "g_0"))
 E = Matrix(3, 3, lambda i, j: symbols(f"E_{i + 1}{j + 1}"))
 J = Matrix(3, 3, lambda i, j: symbols(f"J_{min(i, j) + 1}{max(i, j) + 1}"))
 omega, linear = Matrix(v[:3]), Matrix(v[3:])

@@ -23,9 +23,7 @@ def mutants(formula: MatrixExpr, draw: random.Random) -> Iterator[tuple[MatrixEx
     yield from shuffled(made, formula, draw)
 
 
-def shuffled(
-    made: list[tuple[Any, str]], formula: Any, draw: random.Random
-) -> Iterator[tuple[Any, str]]:
+def shuffled(made: list[tuple[Any, str]], formula: Any, draw: random.Random) -> Iterator[tuple[Any, str]]:
     """What was made of a formula, in random order, each once and never the formula itself."""
     draw.shuffle(made)
     seen = {formula}

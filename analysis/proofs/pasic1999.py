@@ -63,9 +63,7 @@ def inertia() -> Iterable[Claim]:
 
 
 @statement(
-    "RR arm: misprint in m_12",
-    f"{PAPER}, eq (20)",
-    "as printed, m_12 is wrong by m_2 l_1 (l_c2 - l_c3) c_2",
+    "RR arm: misprint in m_12", f"{PAPER}, eq (20)", "as printed, m_12 is wrong by m_2 l_1 (l_c2 - l_c3) c_2"
 )
 def misprint_of_inertia() -> Iterable[Claim]:
     arm = Arm()
@@ -111,9 +109,7 @@ def misprint_of_forces() -> Iterable[Claim]:
 
 
 @statement(
-    "RR arm: accelerations",
-    f"{PAPER}, eqs (2), (20)",
-    "M Theta'' = f for qdd of ABM, bracketed or not",
+    "RR arm: accelerations", f"{PAPER}, eqs (2), (20)", "M Theta'' = f for qdd of ABM, bracketed or not"
 )
 def accelerations() -> Iterable[Claim]:
     arm = Arm()

@@ -12,16 +12,7 @@ from typing import Any
 
 from pivotree.kkt.base.processes import deaf, end_with, ended
 
-from .claim import (
-    FAILED,
-    FRACTIONS,
-    PROVED,
-    REWRITER,
-    SYMPY,
-    UNDECIDED,
-    Verdict,
-    all_of,
-)
+from .claim import FAILED, FRACTIONS, PROVED, REWRITER, SYMPY, UNDECIDED, Verdict, all_of
 
 READERS = (REWRITER, SYMPY, FRACTIONS)
 
@@ -84,10 +75,19 @@ def prove_one(name: str, progress: Callable[[str], None] = lambda text: None) ->
     if len(wrong) < FEWEST and verdict.status == PROVED:
         verdict = Verdict(FAILED, f"only {len(wrong)} mutants of it could be made")
     return Proof(
-        s.name, s.source, s.says, verdict.status, time.perf_counter() - begin, verdict.why,
-        len(claims), len(wrong), len(wrong) - len(survivors), survivors,
-        verdict.readers, verdict.symbols,
-    )  # fmt: skip
+        s.name,
+        s.source,
+        s.says,
+        verdict.status,
+        time.perf_counter() - begin,
+        verdict.why,
+        len(claims),
+        len(wrong),
+        len(wrong) - len(survivors),
+        survivors,
+        verdict.readers,
+        verdict.symbols,
+    )
 
 
 def _told(claims: list[Any], what: str, progress: Callable[[str], None]) -> Iterator[Any]:
@@ -111,9 +111,7 @@ def _chosen(claims: list[Any], draw: random.Random) -> list[Any]:
     return chosen
 
 
-def prove(
-    names: list[str], workers: int, done: Callable[[Proof], None] | None = None
-) -> list[Proof]:
+def prove(names: list[str], workers: int, done: Callable[[Proof], None] | None = None) -> list[Proof]:
     """Decide statements side by side; ``done`` hears of each as it comes.  In the given order."""
     found: dict[str, Proof] = {}
     if workers < 2 or len(names) < 2:

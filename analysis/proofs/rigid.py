@@ -59,10 +59,17 @@ def made(of: Callable[[str], Any]) -> dict[str, Any]:
     v = velocities(parent, Phi, rates)
     both = [x + y for x, y in zip(vector("l_3"), vector("l_4"), strict=True)]
     blocks = {
-        "M_1": M, "Phi_2": Phi[1], "v_2": v[1], "a_1": a[0], "a_2": a[1], "b_1": b[0],
-        "Phi_3": moved(vector("l_3")), "Phi_4": moved(vector("l_4")), "Phi_34": moved(both),
+        "M_1": M,
+        "Phi_2": Phi[1],
+        "v_2": v[1],
+        "a_1": a[0],
+        "a_2": a[1],
+        "b_1": b[0],
+        "Phi_3": moved(vector("l_3")),
+        "Phi_4": moved(vector("l_4")),
+        "Phi_34": moved(both),
         "X_3": force_transform(array(E), array(vector("l_3"))),
-    }  # fmt: skip
+    }
     return {
         f"{name}:[{','.join(str(i + 1) for i in at)}]": x
         for name, block in blocks.items()

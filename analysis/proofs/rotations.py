@@ -103,10 +103,12 @@ def is_orthogonal() -> Iterable[Claim]:
     yield Same("c^2 + s^2", t, cosine + sine, Integer(1))
     for i in (0, 1):
         p, q, both = P[i] ** 2 / d, w * h[i] ** 2, 2 * w * x * P[i] * h[i] / t.of("d")
-        yield Same(f"of the pivot row, {i + 1}", t, t.of("P", i + 1) ** 2 / t.of("d"),
-                   cosine * p + sine * q + both)  # fmt: skip
-        yield Same(f"of the other row, {i + 1}", t, t.of("w") * t.of("h", i + 1) ** 2,
-                   cosine * q + sine * p - both)  # fmt: skip
+        yield Same(
+            f"of the pivot row, {i + 1}", t, t.of("P", i + 1) ** 2 / t.of("d"), cosine * p + sine * q + both
+        )
+        yield Same(
+            f"of the other row, {i + 1}", t, t.of("w") * t.of("h", i + 1) ** 2, cosine * q + sine * p - both
+        )
 
 
 @statement(

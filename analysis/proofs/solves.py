@@ -11,12 +11,19 @@ from .bench import Bench, sum_of
 from .claim import Equal, statement
 
 WHOLE = (
-    "crbm", "crbm_block_row", "abm", "modified_abm", "modified_abm_stretched", "projected_abm",
-    "joseph_abm", "gain_abm", "bad_abm", "natural", "minimum_degree",
-)  # fmt: skip
-SPLIT = (
-    "virtual_work", "lagrange", "constraint_force", "divide_and_conquer",
-)  # fmt: skip
+    "crbm",
+    "crbm_block_row",
+    "abm",
+    "modified_abm",
+    "modified_abm_stretched",
+    "projected_abm",
+    "joseph_abm",
+    "gain_abm",
+    "bad_abm",
+    "natural",
+    "minimum_degree",
+)
+SPLIT = ("virtual_work", "lagrange", "constraint_force", "divide_and_conquer")
 SHAPES = (CHAIN, (3, 3, 4, 0))
 
 
@@ -46,9 +53,7 @@ def rows_of_4(order: str, shape: tuple[int, ...], free: bool = False) -> Iterabl
             yield Equal(f"{order}: row f_{k} along {basis}", t, basis.T * moved, zero)
 
 
-@statement(
-    "orders solve (4)", f"{PAPER}, eq (4)", "M pdd + f = b + Phi f_c, H f = tau, ... for all"
-)
+@statement("orders solve (4)", f"{PAPER}, eq (4)", "M pdd + f = b + Phi f_c, H f = tau, ... for all")
 def whole_forces() -> Iterable[Equal]:
     """Not here: square_root_abm, whose rotations of rows have no reading in blocks, and random
     orders, whose pivots the normal form does not always tell apart.

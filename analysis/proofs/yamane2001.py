@@ -105,9 +105,7 @@ class FreeBodies:
         return result
 
 
-@statement(
-    "free bodies", f"{PAPER}, eqs (21), (31), (34), (39)", "S = Gamma A^-1 Gamma*, block by block"
-)
+@statement("free bodies", f"{PAPER}, eqs (21), (31), (34), (39)", "S = Gamma A^-1 Gamma*, block by block")
 def free_bodies() -> Iterable[Equal]:
     for shape in (CHAIN, TREE):
         for order in ("virtual_work", "divide_and_conquer", "constraint_force"):
@@ -121,9 +119,7 @@ def free_bodies() -> Iterable[Equal]:
                 yield Equal(f"{order}: a_{k}", t, e.rhs(("fC", k)), y.a(k))
 
 
-@statement(
-    "constraint forces, one inverse", f"{PAPER}, eqs (36), (37), (43)", "M_i+1 and n_i+1 by S_i^-1"
-)
+@statement("constraint forces, one inverse", f"{PAPER}, eqs (36), (37), (43)", "M_i+1 and n_i+1 by S_i^-1")
 def by_one_inverse() -> Iterable[Equal]:
     """S_i^-1 is typed from (43) and held against the engine's S_i; trees have more blocks in it."""
     for shape in (CHAIN, (3, 3, 4, 0)):
@@ -156,17 +152,13 @@ def by_one_inverse() -> Iterable[Equal]:
             inverse[new, new] = M
             for k in range(1, new + 1):
                 for j in range(1, new + 1):
-                    terms = [
-                        -S.entry(("fC", k), ("fC", m)) * inverse[m, j] for m in range(1, new + 1)
-                    ]
+                    terms = [-S.entry(("fC", k), ("fC", m)) * inverse[m, j] for m in range(1, new + 1)]
                     shape_kj = (6 - t.dof(k), 6 - t.dof(j))
                     right = Identity(shape_kj[0]) if k == j else ZeroMatrix(*shape_kj)
                     yield Equal(f"(43), S_{new} {k},{j}", t, sum_of(terms, shape_kj), right)
 
 
-@statement(
-    "constraint forces, leaf to root", f"{PAPER}, eqs (40), (41)", "M_i+1 = (S - S M_i S*)^-1"
-)
+@statement("constraint forces, leaf to root", f"{PAPER}, eqs (40), (41)", "M_i+1 = (S - S M_i S*)^-1")
 def leaf_to_root() -> Iterable[Equal]:
     for shape in (CHAIN, LONG):
         y = FreeBodies(shape)
@@ -211,9 +203,7 @@ def leaf_to_root_step() -> Iterable[Equal]:
     yield from left_is("virtual_work", t, e, right)
 
 
-@statement(
-    "constraint forces, root to leaf", f"{PAPER}, eq (47)", "n_i-1 = n_i-1 so far - M_i-1 S* n_i"
-)
+@statement("constraint forces, root to leaf", f"{PAPER}, eq (47)", "n_i-1 = n_i-1 so far - M_i-1 S* n_i")
 def root_to_leaf() -> Iterable[Equal]:
     """The engine gives whole forces: f_k = B_k tau_k - C_k n_k."""
     for shape in (CHAIN, LONG):
@@ -227,9 +217,7 @@ def root_to_leaf() -> Iterable[Equal]:
             yield Equal(f"n_{k}", t, e.x("f", k), t.B(k) * t.tau(k) - t.C(k) * n)
 
 
-@statement(
-    "joint accelerations", f"{PAPER}, eqs (50) to (53)", "q'' by S_J and the constraint forces"
-)
+@statement("joint accelerations", f"{PAPER}, eqs (50) to (53)", "q'' by S_J and the constraint forces")
 def joint_accelerations() -> Iterable[Equal]:
     """q'' is counted from the carried body to the carrying one there: both sides change sign."""
     y = FreeBodies(CHAIN)

@@ -217,16 +217,22 @@ class _Bench:
         values = self.proof.values_of(self.with_armature(self.seen, added))
         return self.proof.pairs(values).high
 
-    def found(
-        self, digits: float, before: float, share: float | None, added: Floats
-    ) -> LeastArmature:
+    def found(self, digits: float, before: float, share: float | None, added: Floats) -> LeastArmature:
         cost = self.cost(added)
         bodies = zip(self.tree.names, self.tree.dof, strict=True)
         names = [f"{x}[{j}]" if dof > 1 else str(x) for x, dof in bodies for j in range(dof)]
         joints = zip(names, self.own.tolist(), self.given.tolist(), added.tolist(), strict=True)
         uniform = 0.0 if not share else float(self.cost(share * self.own).max())
         return LeastArmature(
-            self.order.tape.program.name, self.format.name, digits, self.states, before, share,
-            uniform, tuple(Joint(*joint) for joint in joints), self.digits(added),
-            self.digits(added, fresh=True), (float(np.median(cost)), float(cost.max())),
-        )  # fmt: skip
+            self.order.tape.program.name,
+            self.format.name,
+            digits,
+            self.states,
+            before,
+            share,
+            uniform,
+            tuple(Joint(*joint) for joint in joints),
+            self.digits(added),
+            self.digits(added, fresh=True),
+            (float(np.median(cost)), float(cost.max())),
+        )

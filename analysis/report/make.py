@@ -103,9 +103,7 @@ def robot_report(
     folder = None if folder is None else Path(folder)
     if folder is not None:
         check_empty(folder)
-    setup, refused = prepare(
-        tree, model, names, chosen, seed, quantity, lambda text: progress(text, None)
-    )
+    setup, refused = prepare(tree, model, names, chosen, seed, quantity, lambda text: progress(text, None))
     if folder is not None:
         made(folder)
     notes = Notebook(setup, states, None if folder is None else folder / TABLE)
@@ -237,9 +235,7 @@ def _without_name(text: str, name: str) -> str:
 def check(states: int, seed: int, digits: float) -> None:
     """Raise PivotreeError for numbers that make no report."""
     if not is_whole(states, 1, MOST_STATES):
-        raise PivotreeError(
-            f"option --states: {states!r} is no number of states; use 1 to {MOST_STATES:,}"
-        )
+        raise PivotreeError(f"option --states: {states!r} is no number of states; use 1 to {MOST_STATES:,}")
     if not is_whole(seed, 0):
         raise PivotreeError(f"option --seed: {seed!r} is no seed; use a whole number from 0 on")
     low, high = DIGITS
@@ -253,9 +249,7 @@ def check_empty(folder: Path) -> None:
     with writing(folder, "output folder "):
         taken = folder.exists() and any(folder.iterdir()) and not records(folder / TABLE).is_file()
     if taken:
-        raise PivotreeError(
-            f"output folder {folder}: is not empty; give another with -o, or remove it"
-        )
+        raise PivotreeError(f"output folder {folder}: is not empty; give another with -o, or remove it")
 
 
 def _once(what: str, names: Sequence[str]) -> list[str]:

@@ -41,9 +41,7 @@ class Notebook:
             )
         self.setup, self.done = setup, 0
         self.names = FIELDS[setup.quantity] if setup.quantity != "qdd" else ()
-        self._kept = np.zeros(
-            count, dtype=_record((orders, formats), N, len(FIELDS[setup.quantity]))
-        )
+        self._kept = np.zeros(count, dtype=_record((orders, formats), N, len(FIELDS[setup.quantity])))
         self.most = np.array([most_digits(f.unit) for f in setup.formats])
         self.path = path
         self._part: BinaryIO | None = None
@@ -70,9 +68,7 @@ class Notebook:
                 f"{path}: holds states of other orders, formats or seeds; give the same options, "
                 "another folder with -o, or remove it"
             )
-        found: NDArray[Any] = np.frombuffer(
-            left[: len(left) // size * size], dtype=self._kept.dtype
-        )
+        found: NDArray[Any] = np.frombuffer(left[: len(left) // size * size], dtype=self._kept.dtype)
         first = found[0].tobytes() if len(found) else None
         if first and self._as_record(measure(self.setup, int(found[0]["number"]))) != first:
             raise PivotreeError(
@@ -215,12 +211,20 @@ def records(path: Path) -> Path:
 
 def _record(shape: tuple[int, int], N: int, fields: int) -> np.dtype:
     """What :class:`Measured` holds, of (orders, formats), in as many bytes for every state."""
-    return np.dtype([
-        ("number", "<i8"), ("error", "<f8", shape), ("total", "<f8", shape),
-        ("data", "<f8", shape[1:]), ("failed", "i1", shape), ("joints", "<f4", (*shape, N)),
-        ("fields", "<f8", (*shape, fields)),
-        ("left", "<f8", shape), ("marked", "?", shape), ("again", "<i8"),
-    ])  # fmt: skip
+    return np.dtype(
+        [
+            ("number", "<i8"),
+            ("error", "<f8", shape),
+            ("total", "<f8", shape),
+            ("data", "<f8", shape[1:]),
+            ("failed", "i1", shape),
+            ("joints", "<f4", (*shape, N)),
+            ("fields", "<f8", (*shape, fields)),
+            ("left", "<f8", shape),
+            ("marked", "?", shape),
+            ("again", "<i8"),
+        ]
+    )
 
 
 def digits(error: NDArray, most: NDArray | float) -> Floats:

@@ -81,7 +81,9 @@ def page(report: Report) -> str:
         f'<p class="sub">{escape(subtitle(report))}</p>',
         f'<section class="verdict">{verdict}</section>',
         _figure(
-            strips(report), "a", "Digits kept by each order, one panel a number format.",
+            strips(report),
+            "a",
+            "Digits kept by each order, one panel a number format.",
             f"Grey line: the {report.wanted:g} digits asked for.",
         ),
         _digits(report),
@@ -92,7 +94,7 @@ def page(report: Report) -> str:
         *(f"<p>{escape(note)}</p>" for note in notes(report)),
         "</section>",
         _worst(report),
-    ]  # fmt: skip
+    ]
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
@@ -127,8 +129,10 @@ def _svg(figure: Figure, prefix: str) -> str:
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
     for name, colour in [
         *((f"s{i}", colour) for i, colour in enumerate(LIGHT.series)),
-        ("ink", LIGHT.ink), ("faint", LIGHT.faint), ("page", LIGHT.page),
-    ]:  # fmt: skip
+        ("ink", LIGHT.ink),
+        ("faint", LIGHT.faint),
+        ("page", LIGHT.page),
+    ]:
         text = re.sub(f"{colour}\\b", f"var(--{name})", text, flags=re.I)
     # two pictures on one page must not share names
     text = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{prefix}-", text)
@@ -144,9 +148,7 @@ def _digits(report: Report) -> str:
         if start:  # under the columns of the table above
             groups += '<th class="first" colspan="4"></th>' * (4 - len(some))
         head = "".join(
-            f"<th{' class=first' if i == 0 else ''}>{c}</th>"
-            for _ in some
-            for i, c in enumerate(COLUMNS)
+            f"<th{' class=first' if i == 0 else ''}>{c}</th>" for _ in some for i, c in enumerate(COLUMNS)
         )
         rows = "\n".join(_row(report, row) for row in digits_rows(report, some))
         parts.append(
@@ -154,9 +156,7 @@ def _digits(report: Report) -> str:
             f'<tr class="group"><th></th>{groups}</tr>'
             f"<tr><th>digits kept by</th>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
         )
-    failed = [
-        f"{c.order} in {c.format}: {c.failed} of {report.states}" for c in report.cells if c.failed
-    ]
+    failed = [f"{c.order} in {c.format}: {c.failed} of {report.states}" for c in report.cells if c.failed]
     told = f"Bold: fewer than the {report.wanted:g} digits asked for."
     if failed:
         told += f" Without an answer, counted as 0: {'; '.join(failed)} states."
@@ -174,9 +174,7 @@ def _fields(report: Report) -> str:
     names = list(report.cells[0].fields)
     groups = "".join(f'<th class="first" colspan="2">{escape(name)}</th>' for name in names)
     head = "".join(
-        f"<th{' class=first' if i == 0 else ''}>{c}</th>"
-        for _ in names
-        for i, c in enumerate(FIELD_COLUMNS)
+        f"<th{' class=first' if i == 0 else ''}>{c}</th>" for _ in names for i, c in enumerate(FIELD_COLUMNS)
     )
     parts = []
     for format in reversed(report.by_cost):
@@ -205,8 +203,7 @@ def _row(report: Report, row: list[str]) -> str:
 def _cheapest(report: Report) -> str:
     head = "".join(f"<th>{escape(text)}</th>" for text in CHEAPEST_HEAD)
     rows = "\n".join(
-        f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>"
-        for row in cheapest_rows(report)
+        f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in cheapest_rows(report)
     )
     return (
         f"<h2>Cheapest format that keeps {report.wanted:g} digits</h2>"

@@ -23,9 +23,7 @@ def strips(report: Report, *, dark: bool = False, width: float = 7.0) -> Figure:
         figure = _figure(width, height, dark)
         grid = figure.subplots(rows, min(len(report.formats), ACROSS), squeeze=False)
         draw_strips(list(grid.flat), report, theme(dark))
-        figure.legend(
-            handles=strip_handles(theme(dark)), loc="outside lower center", ncols=6, **_plain(dark)
-        )
+        figure.legend(handles=strip_handles(theme(dark)), loc="outside lower center", ncols=6, **_plain(dark))
     return figure
 
 
@@ -38,9 +36,12 @@ def _figure(width: float, height: float, dark: bool) -> Figure:
 def _plain(dark: bool) -> dict[str, Any]:
     """How legends look."""
     return {
-        "frameon": False, "fontsize": 7, "labelcolor": theme(dark).ink,
-        "columnspacing": 1.3, "handletextpad": 0.5,
-    }  # fmt: skip
+        "frameon": False,
+        "fontsize": 7,
+        "labelcolor": theme(dark).ink,
+        "columnspacing": 1.3,
+        "handletextpad": 0.5,
+    }
 
 
 def draw_strips(axes: list[Any], report: Report, look: Theme) -> None:
@@ -60,12 +61,10 @@ def strip_handles(look: Theme) -> list[Line2D]:
         Line2D([], [], marker="o", linestyle="", markersize=5, label="median", **ink),
         Line2D([], [], linewidth=3.2, label="10 % of states below", **ink),
         Line2D([], [], linewidth=1.2, label="1 % below", **ink),
-        Line2D([], [], marker="x", linestyle=":", linewidth=0.9, markersize=5,
-               label="worst state", **ink),
-        Line2D([], [], linewidth=0.8, linestyle=(0, (4, 3)), label="all that the format holds",
-               **ink),
+        Line2D([], [], marker="x", linestyle=":", linewidth=0.9, markersize=5, label="worst state", **ink),
+        Line2D([], [], linewidth=0.8, linestyle=(0, (4, 3)), label="all that the format holds", **ink),
         Line2D([], [], linewidth=0.8, color=look.faint, label="digits asked for"),
-    ]  # fmt: skip
+    ]
 
 
 def _panel(ax: Any, report: Report, name: str, look: Theme, first: bool) -> None:
@@ -104,9 +103,11 @@ def joints(report: Report, *, dark: bool = False, width: float = 7.0) -> Figure:
         figure = _figure(width, 0.75 + count * (0.1 + 0.075 * len(report.orders)), dark)
         draw_joints(figure.subplots(), report, theme(dark))
         figure.legend(
-            handles=order_handles(report, theme(dark)), loc="outside lower center",
-            ncols=min(len(report.orders), 5), **_plain(dark),
-        )  # fmt: skip
+            handles=order_handles(report, theme(dark)),
+            loc="outside lower center",
+            ncols=min(len(report.orders), 5),
+            **_plain(dark),
+        )
     return figure
 
 
@@ -133,10 +134,18 @@ def draw_joints(ax: Any, report: Report, look: Theme, most: int = JOINTS) -> Non
 def order_handles(report: Report, look: Theme) -> list[Line2D]:
     """Which marker is which order."""
     return [
-        Line2D([], [], linestyle="-", linewidth=0.9, marker=MARKERS[i % len(MARKERS)],
-               markersize=4.5, color=_colour(look, i), label=plain(order))
+        Line2D(
+            [],
+            [],
+            linestyle="-",
+            linewidth=0.9,
+            marker=MARKERS[i % len(MARKERS)],
+            markersize=4.5,
+            color=_colour(look, i),
+            label=plain(order),
+        )
         for i, order in enumerate(report.orders)
-    ]  # fmt: skip
+    ]
 
 
 def _scale(ax: Any, report: Report, name: str, look: Theme, ticks: int) -> None:

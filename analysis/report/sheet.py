@@ -9,26 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ..figures.style import LIGHT, settings
-from .facts import (
-    CHEAPEST_HEAD,
-    COLUMNS,
-    DATA,
-    cheapest_rows,
-    digits_rows,
-    notes,
-    replays,
-    subtitle,
-    title,
-)
-from .picture import (
-    ACROSS,
-    ROW,
-    draw_joints,
-    draw_strips,
-    losing_joints,
-    order_handles,
-    strip_handles,
-)
+from .facts import CHEAPEST_HEAD, COLUMNS, DATA, cheapest_rows, digits_rows, notes, replays, subtitle, title
+from .picture import ACROSS, ROW, draw_joints, draw_strips, losing_joints, order_handles, strip_handles
 from .summary import Report
 
 WIDTH, HEIGHT = 8.27, 11.69  # [in] A4
@@ -90,9 +72,7 @@ class Sheet:
         low = 1.0 - (self.y + height) / HEIGHT
         self.y += height
         return [
-            self.figure.add_axes(
-                ((left + k * (width + gap)) / WIDTH, low, width / WIDTH, height / HEIGHT)
-            )
+            self.figure.add_axes(((left + k * (width + gap)) / WIDTH, low, width / WIDTH, height / HEIGHT))
             for k in range(count)
         ]
 
@@ -100,10 +80,16 @@ class Sheet:
         """One line, centred."""
         self.y += 0.12
         self.figure.legend(
-            handles=handles, loc="center", bbox_to_anchor=(0.5, 1.0 - self.y / HEIGHT),
-            ncols=min(len(handles), 6), frameon=False, fontsize=7, columnspacing=1.3,
-            handletextpad=0.5, borderpad=0,
-        )  # fmt: skip
+            handles=handles,
+            loc="center",
+            bbox_to_anchor=(0.5, 1.0 - self.y / HEIGHT),
+            ncols=min(len(handles), 6),
+            frameon=False,
+            fontsize=7,
+            columnspacing=1.3,
+            handletextpad=0.5,
+            borderpad=0,
+        )
         self.y += 0.08
 
     def heading(self, text: str) -> None:
@@ -231,8 +217,9 @@ def _below(made: Sheet, report: Report) -> None:
     if commands:
         made.lines(
             "The worst state of each order and format is saved; in this report's folder, such as:",
-            size, color="#555555",
-        )  # fmt: skip
+            size,
+            color="#555555",
+        )
         for command in commands[: max(0, int((HEIGHT - BOTTOM - made.y) / 0.1))]:
             made.y += 0.1
             made.text(MARGIN + 0.1, command, 5.4, family="DejaVu Sans Mono", color="#555555")

@@ -199,9 +199,7 @@ def cells_of(notes: Notebook, wanted: float) -> tuple[Cell, ...]:
                     keeps=float((kept[:, i, j] >= wanted).mean()),
                     keeps_with_data=float((whole[:, i, j] >= wanted).mean()),
                     joints=_joints(notes, i, j),
-                    fields={
-                        name: quantiles(fields[:, i, j, k]) for k, name in enumerate(notes.names)
-                    },
+                    fields={name: quantiles(fields[:, i, j, k]) for k, name in enumerate(notes.names)},
                 )
             )
     return tuple(result)

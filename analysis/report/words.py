@@ -191,8 +191,7 @@ def _failures(report: Report) -> list[str]:
     ]
     pairs.sort(key=lambda cell: -cell.failed)
     told = [
-        f"{c.order} in {c.format} has no answer in {_states(c.failed, report.states)}: "
-        f"{c.why_failed}."
+        f"{c.order} in {c.format} has no answer in {_states(c.failed, report.states)}: {c.why_failed}."
         for c in pairs[: FEW if len(pairs) <= FEW else 1]
     ]
     if len(pairs) > FEW:

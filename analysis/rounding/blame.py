@@ -73,9 +73,7 @@ def blame(
     bad = _first_bad(pair)
     if bad is not None:
         if not _sound(pair.shadowed(bad[2])) and pair.shadow != "dd":
-            pair = answers.pair = linearised(
-                tape, system.entries, chosen, "dd", traced.given(system)
-            )
+            pair = answers.pair = linearised(tape, system.entries, chosen, "dd", traced.given(system))
         return _of_pivot(system, answers, bad, chosen, which, top)
     return _of_output(system, answers, which, chosen, top)
 
@@ -83,14 +81,10 @@ def blame(
 class _Answers:
     """The joint accelerations that were computed, or derivatives, beside the certified ones."""
 
-    def __init__(
-        self, system: System, order: Order, pair: Linearised, exact: Pair, data: Pair
-    ) -> None:
+    def __init__(self, system: System, order: Order, pair: Linearised, exact: Pair, data: Pair) -> None:
         self.tape, self.pair, self.beside = order.tape, pair, order.beside
         bodies = zip(system.tree.names, system.tree.dof, strict=True)
-        freedoms = [
-            f"{name}[{j}]" if dof > 1 else str(name) for name, dof in bodies for j in range(dof)
-        ]
+        freedoms = [f"{name}[{j}]" if dof > 1 else str(name) for name, dof in bodies for j in range(dof)]
         if not freedoms:
             raise OrderError(
                 f"{system.name}: has no joint that moves, and so no acceleration that could lose "
@@ -101,9 +95,7 @@ class _Answers:
         self.matrices: tuple[str, ...] = ()
         if order.quantity == "derivatives":
             judged, self.matrices = slice(1, None), FIELDS[order.quantity][1:]
-            self.labels = [
-                f"{x}[{i},{j}]" for x in self.matrices for i in freedoms for j in freedoms
-            ]
+            self.labels = [f"{x}[{i},{j}]" for x in self.matrices for i in freedoms for j in freedoms]
         own = order.answer[judged]
         self.slots: list[int] = own.ravel().tolist()
         computed = np.array([pair.output(slot) for slot in self.slots]).reshape(own.shape)
@@ -145,9 +137,7 @@ def _sizes(pair: Pair) -> np.ndarray:
     return np.broadcast_to(np.where(size > 0.0, size, 1.0), pair.high.shape).ravel()
 
 
-def _of_output(
-    system: System, answers: _Answers, which: int | None, chosen: Format, top: int
-) -> Blame:
+def _of_output(system: System, answers: _Answers, which: int | None, chosen: Format, top: int) -> Blame:
     j = answers.worst() if which is None else which
     true = float(answers.errors[j])
     found = answers.pair.contributions({answers.slots[j]: 1.0}, keep=False)
@@ -163,13 +153,18 @@ def _of_output(
         why = "the output is exact"
     explained = total * (-1.0 if true < 0.0 else 1.0)
     return _told(
-        system, answers, chosen, answers.labels[j], found, top,
+        system,
+        answers,
+        chosen,
+        answers.labels[j],
+        found,
+        top,
         true_error=abs(true) if np.isfinite(true) else None,
         explained=explained if np.isfinite(explained) else None,
         ratio=None if why else explained / abs(true),
         why=why,
         input_rounding=float(answers.data[j]),
-    )  # fmt: skip
+    )
 
 
 def _first_bad(pair: Linearised) -> tuple[Block, int, int, float] | None:
@@ -219,23 +214,22 @@ def _of_pivot(
         found = _first_overflow(answers.pair)
     scale = abs(shadow) if np.isfinite(shadow) and shadow else 1.0
     return _told(
-        system, answers, chosen, f"pivot {block}", found / scale, top,
+        system,
+        answers,
+        chosen,
+        f"pivot {block}",
+        found / scale,
+        top,
         true_error=float(abs(true)) if np.isfinite(true) else None,
         explained=None,
         ratio=None,
         why=why,
         input_rounding=None if which is None else float(answers.data[which]),
-    )  # fmt: skip
+    )
 
 
 def _told(
-    system: System,
-    answers: _Answers,
-    chosen: Format,
-    output: str,
-    found: np.ndarray,
-    top: int,
-    **errors: Any,
+    system: System, answers: _Answers, chosen: Format, output: str, found: np.ndarray, top: int, **errors: Any
 ) -> Blame:
     found = np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0)
     culprits = Culprits(answers.tape, found, answers.beside)

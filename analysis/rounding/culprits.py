@@ -30,9 +30,7 @@ class Culprit:
     share: float  # of the explained error, signed; shares of all operations add up to 1
 
     def as_dict(self) -> dict[str, object]:
-        body = (
-            self.body if isinstance(self.body, int | str) or self.body is None else str(self.body)
-        )
+        body = self.body if isinstance(self.body, int | str) or self.body is None else str(self.body)
         return {
             "formula": self.formula,
             "pivot": self.pivot,
@@ -46,9 +44,7 @@ class Culprit:
 class Culprits:
     """One error's contributions (operations of the tape,), in shares of their sum."""
 
-    def __init__(
-        self, tape: Tape, contributions: NDArray[np.float64], beside: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, tape: Tape, contributions: NDArray[np.float64], beside: tuple[str, ...] = ()) -> None:
         """``beside`` are the names of inputs that are not in (4)."""
         self.tape, self.program = tape, tape.program
         total = float(contributions.sum())
@@ -104,12 +100,15 @@ class Culprits:
         own = step_bodies(self.program)
         return tuple(
             Culprit(
-                self.pivot(g) or self.outside, self.pivot(g),
-                g + 1 if g >= 0 else None, self.name(int(own[g])) if g >= 0 else None,
-                None, float(sums[g + 1]),
+                self.pivot(g) or self.outside,
+                self.pivot(g),
+                g + 1 if g >= 0 else None,
+                self.name(int(own[g])) if g >= 0 else None,
+                None,
+                float(sums[g + 1]),
             )
             for g in (_largest(sums, count) - 1).tolist()
-        )  # fmt: skip
+        )
 
     def bodies(self, count: int) -> tuple[Culprit, ...]:
         body = self._body_of_run
@@ -122,8 +121,7 @@ class Culprits:
     def blocks(self, count: int) -> tuple[Culprit, ...]:
         """Shares of whole block instructions."""
         return tuple(
-            self._culprit(int(k), None, float(self._by_run[k]))
-            for k in _largest(self._by_run, count)
+            self._culprit(int(k), None, float(self._by_run[k])) for k in _largest(self._by_run, count)
         )
 
     def top(self, count: int) -> tuple[Culprit, ...]:
@@ -142,9 +140,7 @@ class Culprits:
                 where = (e[0] + 1, e[1] + 1) if e[0] >= 0 else None
                 found.append((float(share), k, where))
         found.sort(key=lambda item: -abs(item[0]))
-        return tuple(
-            self._culprit(k, entry, share) for share, k, entry in found[:count] if share != 0.0
-        )
+        return tuple(self._culprit(k, entry, share) for share, k, entry in found[:count] if share != 0.0)
 
     def _culprit(self, run: int, entry: tuple[int, int] | None, share: float) -> Culprit:
         _, instruction, step = self._runs

@@ -25,20 +25,21 @@ DEFINITIONS = 12  # fresh names, after which definitions introduce no more
 SUM, PRODUCT, ATOM = range(3)  # how tightly a text holds together
 COPIES = ("mirror", "square")  # the same matrix, said in another way
 TAGS = {  # operations of orthogonal elimination
-    "weigh": "weighted rows", "unweighed": "rows without weight", "rotate": "rotated rows",
-    "merge": "merged rows", "pivot": "pivot rows", "weight": "weights", "basis": "basis",
-}  # fmt: skip
+    "weigh": "weighted rows",
+    "unweighed": "rows without weight",
+    "rotate": "rotated rows",
+    "merge": "merged rows",
+    "pivot": "pivot rows",
+    "weight": "weights",
+    "basis": "basis",
+}
 
 
 class Formulas:
     """Texts of the values of one program; names of bodies (n,) in the tree's order."""
 
     def __init__(
-        self,
-        program: Program,
-        names: tuple[Hashable, ...],
-        parent: np.ndarray,
-        beside: tuple[str, ...] = (),
+        self, program: Program, names: tuple[Hashable, ...], parent: np.ndarray, beside: tuple[str, ...] = ()
     ) -> None:
         self.program, self.names, self.parent = program, names, parent
         self.beside = beside  # of inputs that are not in (4)
@@ -261,8 +262,7 @@ class Formulas:
             what = "joint" if i.op == "along" else "constraint"
             return f"{what} basis of {self._text(i.args[0], 0)[0]}", PRODUCT
         inside = ", ".join(
-            ("-" if arg is not None and arg.sign < 0 else "") + self._text(arg, 0)[0]
-            for arg in i.args[:4]
+            ("-" if arg is not None and arg.sign < 0 else "") + self._text(arg, 0)[0] for arg in i.args[:4]
         )
         if i.op in ("stack", "square"):
             return f"[{inside}{', ...' if len(i.args) > 4 else ''}]", ATOM

@@ -134,8 +134,9 @@ class _Run:
             self.y[who[good]] = settle(after[good])
         for i in np.flatnonzero(good):
             lane = who[i]
-            self.kept[lane].keep(float(t[i]), float(h[i]), 1 + int(self.refused[lane]),
-                                 float(self.t[lane]), self.y[lane])  # fmt: skip
+            self.kept[lane].keep(
+                float(t[i]), float(h[i]), 1 + int(self.refused[lane]), float(self.t[lane]), self.y[lane]
+            )
         self.end(who, worst, good)
 
     def following(self, h: NDArray, worst: NDArray, good: NDArray[np.bool_]) -> NDArray:

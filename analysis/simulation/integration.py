@@ -66,8 +66,7 @@ class Integration:
                 raise kkt.PivotreeError(f"option --{name}: is {number!r}; use float64 or float32")
         if self.clock is not None and self.integrator != "cash_karp":
             raise kkt.PivotreeError(
-                f"option --clock: is Cash-Karp's alone, and {self.integrator} has none; leave it "
-                "out"
+                f"option --clock: is Cash-Karp's alone, and {self.integrator} has none; leave it out"
             )
 
     def method(self, motion: Motion) -> Any:

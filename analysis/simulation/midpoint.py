@@ -41,9 +41,13 @@ class Midpoint:
     name = "midpoint"
 
     def __call__(
-        self, rates: Any, y: NDArray, seconds: float,
-        settle: Any = None, tick: Callable[[float], None] = lambda t: None,
-    ) -> list[Record]:  # fmt: skip
+        self,
+        rates: Any,
+        y: NDArray,
+        seconds: float,
+        settle: Any = None,
+        tick: Callable[[float], None] = lambda t: None,
+    ) -> list[Record]:
         """Each row of y (m, 2 N) by itself; ``rates`` and ``settle`` are the motion's own."""
         if self.motion.kernel.places.special:
             raise kkt.ModelError(
@@ -89,8 +93,7 @@ class Midpoint:
             times.append(h * (step + 1))
         made = step if failed else count
         starts = np.linspace(0.0, seconds, count, endpoint=False)[:made]
-        return Record(evaluations, made, 0, np.array(times), np.array(kept), starts,
-                      np.full(made, h), failed)  # fmt: skip
+        return Record(evaluations, made, 0, np.array(times), np.array(kept), starts, np.full(made, h), failed)
 
     def mass(self, q: NDArray) -> Floats:
         """M(q), (N, N)"""

@@ -31,16 +31,37 @@ def picture(found: Sequence[Simulation], *, style: str = "light", title: str = "
             t, low, middle, high = bands(record, simulation.seconds)
             least = min(least, *low[1:]) if len(low) > 1 else least
             top.fill_between(t, low, high, color=colour, alpha=0.25, linewidth=0)
-            top.plot(t, middle, color=colour, linewidth=1.0, marker=MARKERS[i % len(MARKERS)],
-                     markevery=(5 * i, BINS // 8), markersize=4, label=plain(name))  # fmt: skip
+            top.plot(
+                t,
+                middle,
+                color=colour,
+                linewidth=1.0,
+                marker=MARKERS[i % len(MARKERS)],
+                markevery=(5 * i, BINS // 8),
+                markersize=4,
+                label=plain(name),
+            )
             each = record.evaluations / max(len(record.step), 1)
             so_far = np.arange(1, len(record.step) + 1) * each
-            bottom.plot(record.step_t, so_far, color=colour, linewidth=1.2,
-                        marker=MARKERS[i % len(MARKERS)], markersize=4,
-                        markevery=max(1, len(record.step) // 8))  # fmt: skip
+            bottom.plot(
+                record.step_t,
+                so_far,
+                color=colour,
+                linewidth=1.2,
+                marker=MARKERS[i % len(MARKERS)],
+                markersize=4,
+                markevery=max(1, len(record.step) // 8),
+            )
             if record.failed:
-                bottom.plot(record.step_t[-1:], so_far[-1:], "x", color=colour, markersize=9,
-                            markeredgewidth=2, clip_on=False)  # fmt: skip
+                bottom.plot(
+                    record.step_t[-1:],
+                    so_far[-1:],
+                    "x",
+                    color=colour,
+                    markersize=9,
+                    markeredgewidth=2,
+                    clip_on=False,
+                )
         top.set_yscale("log")
         if np.isfinite(least):  # the first steps from rest are as small as the roundoff
             top.set_ylim(0.5 * least, None)
@@ -49,8 +70,13 @@ def picture(found: Sequence[Simulation], *, style: str = "light", title: str = "
         bottom.set_xlabel("time [s]", color=look.ink)
         bottom.set_xlim(0, max(simulation.seconds for simulation in found))
         bottom.set_ylim(0, None)
-        figure.legend(loc="outside upper center", ncols=min(len(found), 3), frameon=False,
-                      labelcolor=look.ink, title=title or None)  # fmt: skip
+        figure.legend(
+            loc="outside upper center",
+            ncols=min(len(found), 3),
+            frameon=False,
+            labelcolor=look.ink,
+            title=title or None,
+        )
     return figure
 
 

@@ -59,11 +59,13 @@ class Keeper:
 
     def record(self, evaluations: int, rejected: int) -> Record:
         return Record(
-            evaluations, len(self.steps), rejected,
+            evaluations,
+            len(self.steps),
+            rejected,
             np.array([t for t, _ in self.states]),
             np.array([y for _, y in self.states], dtype=np.float64),
             np.array([start for start, *_ in self.steps]),
             np.array([h for _, h, _ in self.steps]),
             self.failed,
             np.array([tries for *_, tries in self.steps], dtype=np.int64),
-        )  # fmt: skip
+        )

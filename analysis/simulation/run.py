@@ -86,14 +86,22 @@ class Simulation:
         if self.left is not None:
             loops = dict(zip(LEFT, self.left, strict=True)) | {"kept": self.kept}
         return {
-            "order": self.order, "format": self.format, "integrator": self.integrator,
-            "evaluations": self.mean, "spread": self.spread, "runs": len(self.records),
-            "failed": self.failed, "operations": self.operations,
+            "order": self.order,
+            "format": self.format,
+            "integrator": self.integrator,
+            "evaluations": self.mean,
+            "spread": self.spread,
+            "runs": len(self.records),
+            "failed": self.failed,
+            "operations": self.operations,
             "accepted": float(np.mean([record.accepted for record in self.records])),
             "rejected": float(np.mean([record.rejected for record in self.records])),
-            "energy_drift": self.drift, "seconds": self.wall,
-            "why": self.why, "doubt": self.doubt, **loops,
-        }  # fmt: skip
+            "energy_drift": self.drift,
+            "seconds": self.wall,
+            "why": self.why,
+            "doubt": self.doubt,
+            **loops,
+        }
 
 
 def simulate(
@@ -144,11 +152,19 @@ def simulate(
     records = method(motion.rates, y, integration.seconds, motion.settle, tick)
     wall = time.perf_counter() - begin
     return Simulation(
-        tree.graph.get("name") or "tree", motion.kernel.order, format, integration.integrator,
-        integration.seconds, motion.operations, tuple(records), wall, drift(motion, records[0]),
-        motion.doubt(some(records[0])), left(motion, records[0]),
+        tree.graph.get("name") or "tree",
+        motion.kernel.order,
+        format,
+        integration.integrator,
+        integration.seconds,
+        motion.operations,
+        tuple(records),
+        wall,
+        drift(motion, records[0]),
+        motion.doubt(some(records[0])),
+        left(motion, records[0]),
         manifold is None or manifold.kept,
-    )  # fmt: skip
+    )
 
 
 def order_of(text: str, solver: str | None = None) -> tuple[Any, str | None]:

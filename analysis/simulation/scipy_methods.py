@@ -40,9 +40,13 @@ class Scipy:
         return [self._one(rates, row, seconds, settle, tick) for row in y]
 
     def _one(
-        self, rates: Callable[[NDArray], NDArray], y: NDArray, seconds: float,
-        settle: Callable[[NDArray], NDArray], tick: Callable[[float], None],
-    ) -> Record:  # fmt: skip
+        self,
+        rates: Callable[[NDArray], NDArray],
+        y: NDArray,
+        seconds: float,
+        settle: Callable[[NDArray], NDArray],
+        tick: Callable[[float], None],
+    ) -> Record:
         from scipy import integrate
 
         def slope(t: float, state: NDArray) -> NDArray:

@@ -77,18 +77,14 @@ class Manifold:
         Raises ModelError for loops between bodies that are not there.
         """
         tree = kkt.compile_tree(graph)
-        loops = checked_loops(
-            graph.graph.get("loops", ()), tree.names, graph.graph.get("merged", {})
-        )
+        loops = checked_loops(graph.graph.get("loops", ()), tree.names, graph.graph.get("merged", {}))
         hard = tuple(loop for loop in loops if not loop.compliance.all())
         if not loops:
             return None
         bare = nx.DiGraph(graph, loops=())
         inertia = kkt.compile(bare, orderings.get("crbm"), "float64", outputs=("inertia",))
         soft = any(loop.compliance.any() for loop in loops)
-        found = Manifold(
-            tree, bare, Configuration(tree, bare), hard, (None,) * len(hard), inertia, soft
-        )
+        found = Manifold(tree, bare, Configuration(tree, bare), hard, (None,) * len(hard), inertia, soft)
         return found.begun_at(found.places.from_coordinates(q))
 
     def begun_at(self, x: Floats) -> Manifold:
@@ -100,9 +96,7 @@ class Manifold:
         if closure.loop.point:
             return closure.p[0]
         bodies = [pair.bodies for pair in closure.pairs]
-        joints = all(
-            b >= 0 and self.tree.parent[b] == a and self.tree.dof[b] == 1 for a, b in bodies
-        )
+        joints = all(b >= 0 and self.tree.parent[b] == a and self.tree.dof[b] == 1 for a, b in bodies)
         return self.places.to_coordinates(x) if joints and closure.loop.free is None else None
 
     def closures(self, x: Floats) -> tuple[Closure, ...]:
@@ -288,9 +282,7 @@ def closed(
     return manifold.brought(tree, y)
 
 
-def _given(
-    graph: nx.DiGraph, q: Any, qd: ArrayLike | None
-) -> tuple[nx.DiGraph, Manifold | None, Floats]:
+def _given(graph: nx.DiGraph, q: Any, qd: ArrayLike | None) -> tuple[nx.DiGraph, Manifold | None, Floats]:
     """The tree at q and qd, or at its own where they are None, and that state (nx + N,)."""
     q = graph.graph.get("q") if q is None else q
     manifold = Manifold.of(graph, q)

@@ -106,16 +106,12 @@ def system_at(system: System, ranges: Ranges, seed: int, number: int) -> System:
     q, qd, qdd = draw(ranges, seed, number)
     free = system.refresh(q, qd, np.zeros_like(q))
     tau, right = _given(free.tree, free.entries, qdd)
-    return replace(
-        free, state=replace(free.state, tau=tau), entries=replace(free.entries, tau=right)
-    )
+    return replace(free, state=replace(free.state, tau=tau), entries=replace(free.entries, tau=right))
 
 
 def entries_at(system: System, ranges: Ranges, seed: int, numbers: Sequence[int]) -> Entries:
     """The entries of (4) that :func:`system_at` gives in m random states, m in front of each."""
-    q, qd, qdd = map(
-        np.array, zip(*(draw(ranges, seed, number) for number in numbers), strict=True)
-    )
+    q, qd, qdd = map(np.array, zip(*(draw(ranges, seed, number) for number in numbers), strict=True))
     forest, entries = forest_of(system, q, qd)
     _, right = _given(forest, entries, qdd.ravel())
     return apart(replace(entries, tau=right), len(numbers))

@@ -116,9 +116,7 @@ class Order:
         if quantity == "derivatives":
             slots.append(np.asarray(tape.inputs.slots("beside")))
         self.takes = [array > 1 for array in slots]
-        self.places = np.concatenate(
-            [array[take] for array, take in zip(slots, self.takes, strict=True)]
-        )
+        self.places = np.concatenate([array[take] for array, take in zip(slots, self.takes, strict=True)])
 
     @property
     def size(self) -> int:
@@ -224,9 +222,7 @@ class Order:
         found = enclosed(system, self.tape, self.answer, numbers, digits, rounded_to)
         return Pair.of_balls(*found)
 
-    def truth(
-        self, chosen: Format, values: NDArray, needed: NDArray[np.bool_] | None = None
-    ) -> Truth:
+    def truth(self, chosen: Format, values: NDArray, needed: NDArray[np.bool_] | None = None) -> Truth:
         """The answers of m states' values (m, p) rounded to a format, where they are ``needed``."""
         rounded = np.asarray(chosen.cast(values).real, dtype=float)
         whole = np.isfinite(rounded).all(axis=1)

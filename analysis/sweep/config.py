@@ -78,9 +78,7 @@ def read_config(path: Path) -> Config:
     orders = tuple(fields.names("orders"))
     formats = tuple(fields.names("formats", ["float32", "float64"]))
     derived = fields.yes("derivatives")
-    measures = tuple(
-        fields.names("measure", [*USUAL[:-1], *DERIVED, USUAL[-1]] if derived else USUAL)
-    )
+    measures = tuple(fields.names("measure", [*USUAL[:-1], *DERIVED, USUAL[-1]] if derived else USUAL))
     reference = fields.one_of("reference", REFERENCES[0], REFERENCES)
     states = Fields(path, fields.take("states", {"distribution": "given"}), "states")
     motion = fields.take("simulate", None)
@@ -115,14 +113,10 @@ def read_config(path: Path) -> Config:
             raise fields.wrong(f"formats[{i}]", name, right)
     ranges = {name: values for models in found for name, values in models.holes}
     quantity = "derivatives" if derived else "qdd"
-    settings = Settings(
-        orders, formats, measures, reference, random, seed, tuple(ranges), asked, quantity
-    )
+    settings = Settings(orders, formats, measures, reference, random, seed, tuple(ranges), asked, quantity)
     for name in ranges:
         if settings.columns.count(name) > 1:
-            raise PivotreeError(
-                f"{path}: range {name!r} has the name of a column; give it another name"
-            )
+            raise PivotreeError(f"{path}: range {name!r} has the name of a column; give it another name")
     kinds: dict[str, type] = dict.fromkeys(settings.columns, str)
     kinds |= {"state": int, "seed": int}
     kinds |= {name: _kind(values) for name, values in ranges.items()}
@@ -150,11 +144,15 @@ def simulate_of(fields: Fields, table: Any, measures: tuple[str, ...]) -> Integr
     given = Fields(fields.path, {} if table is None else table, "simulate")
     state = given.one_of("state", "float64", STATES)
     found = Integration(
-        given.positive("seconds", 10.0), given.positive("eps", 1e-4),
-        given.one_of("integrator", "cash_karp", INTEGRATORS), given.positive("step", 0.01),
-        given.whole("steps", 10_000, 1), given.positive("floor", 0.1),
-        state, given.one_of("clock", state, STATES),
-    )  # fmt: skip
+        given.positive("seconds", 10.0),
+        given.positive("eps", 1e-4),
+        given.one_of("integrator", "cash_karp", INTEGRATORS),
+        given.positive("step", 0.01),
+        given.whole("steps", 10_000, 1),
+        given.positive("floor", 0.1),
+        state,
+        given.one_of("clock", state, STATES),
+    )
     given.done()
     return found
 

@@ -53,9 +53,7 @@ def measure(task: Task) -> list[Row]:
         found = {number: [{"failed_at": prepared}] * each for number in states}
     else:
         found = _found(settings, prepared, states)
-    return [
-        row for number, keys in states.items() for row in _rows(task, number, keys, found[number])
-    ]
+    return [row for number, keys in states.items() for row in _rows(task, number, keys, found[number])]
 
 
 def _found(

@@ -85,9 +85,7 @@ class Models:
     def _member(self, given: tuple[tuple[str, Value], ...]) -> Model:
         written = {name: value if isinstance(value, str) else repr(value) for name, value in given}
         text = HOLE.sub(lambda hole: written[hole[1]], self.template)
-        return _in_frames(
-            Model(text, given, sha256(f"spec {text}".encode()).hexdigest()), self.frames
-        )
+        return _in_frames(Model(text, given, sha256(f"spec {text}".encode()).hexdigest()), self.frames)
 
     def ends(self) -> Iterable[Model]:
         """The first member and the last."""
@@ -119,9 +117,7 @@ def models_of(fields: Fields) -> tuple[Models, ...]:
     return found
 
 
-def _models(
-    fields: Fields, place: str, entry: Any, ranges: Mapping[str, tuple[Value, ...]]
-) -> Models:
+def _models(fields: Fields, place: str, entry: Any, ranges: Mapping[str, tuple[Value, ...]]) -> Models:
     options = Fields(fields.path, entry if isinstance(entry, dict) else {"model": entry}, place)
     text = options.text("model")
     floating, merge = options.yes("floating"), options.yes("merge_fixed")
@@ -134,9 +130,7 @@ def _models(
             known = nearest(name, ranges) if ranges else "write a table [ranges]"
             raise PivotreeError(f"{fields.path}: {place} takes range {name!r}, not given; {known}")
     if not names and (text.startswith("robot:") or Path(text).suffix.lower() in SUFFIXES):
-        return Models(
-            text, (), _in_frames(_of_file(fields, place, text, floating, merge, beside), frames)
-        )
+        return Models(text, (), _in_frames(_of_file(fields, place, text, floating, merge, beside), frames))
     if beside is not None and not names:
         return Models(text, (), _in_frames(_held(fields, place, text, beside), frames))
     if beside is not None:

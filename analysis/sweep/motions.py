@@ -35,9 +35,7 @@ def moved(
         here = np.flatnonzero(wanted.reshape(len(numbers), -1)[:, i])
         for at in range(0, len(here), TOGETHER):
             chosen = [numbers[k] for k in here[at : at + TOGETHER]]
-            for number, case in zip(
-                chosen, _cases(settings, prepared, order, format, chosen), strict=True
-            ):
+            for number, case in zip(chosen, _cases(settings, prepared, order, format, chosen), strict=True):
                 found[number][i] = case
     return found
 

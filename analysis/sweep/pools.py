@@ -86,9 +86,13 @@ def _together(
             yield delayed(_numbered)(work, number, task)
 
     parallel = Parallel(
-        n_jobs=jobs, backend="loky", batch_size=1, return_as="generator_unordered",
-        initializer=end_with, initargs=(os.getpid(),),
-    )  # fmt: skip
+        n_jobs=jobs,
+        backend="loky",
+        batch_size=1,
+        return_as="generator_unordered",
+        initializer=end_with,
+        initargs=(os.getpid(),),
+    )
     ensure_running()  # which would let SIGINT through where it starts itself
     with deaf():  # Ctrl-C reaches the whole group; the children leave it to this process
         results = parallel(calls())
@@ -177,9 +181,7 @@ def _from_cluster(client: Any, work: Work[T, R], tasks: Iterator[T]) -> Iterator
                 "same command again: what was measured is kept"
             )
         if silent and threads:
-            held = client.sync(
-                client.scheduler.processing, workers=silent, callback_timeout=PATIENCE
-            )
+            held = client.sync(client.scheduler.processing, workers=silent, callback_timeout=PATIENCE)
             held = {key for keys in held.values() for key in keys}
             theirs = [future for future in running if future.key in held]
             lost += [running.pop(future) for future in theirs]

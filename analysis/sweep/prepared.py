@@ -50,9 +50,7 @@ def prepare(settings: Settings, model: Model) -> Prepared:
     orders: dict[str, Order | str] = {}
     if settings.eliminates:
         orders = kept_tapes().orders(
-            model.written(system),
-            tuple(dict.fromkeys((*settings.orders, "abm"))),
-            settings.quantity,
+            model.written(system), tuple(dict.fromkeys((*settings.orders, "abm"))), settings.quantity
         )
         if isinstance(refused := orders["abm"], str):
             raise PivotreeError(refused)

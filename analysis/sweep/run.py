@@ -83,13 +83,7 @@ def sweep(
         store.finish(positions(config))
     seconds = time.perf_counter() - began
     return Summary(
-        str(config.output),
-        missing + kept,
-        kept,
-        measured,
-        told["failed_at"],
-        told["marked"],
-        seconds,
+        str(config.output), missing + kept, kept, measured, told["failed_at"], told["marked"], seconds
     )
 
 
@@ -102,6 +96,4 @@ def _results(work: Iterator[Task], jobs: int | None, scheduler: str | None) -> I
 
     if processors() == 1:
         return pools.here(measure, work)
-    return chain(
-        pools.here(measure, work, pools.SHORT), pools.processes(measure, work, processors())
-    )
+    return chain(pools.here(measure, work, pools.SHORT), pools.processes(measure, work, processors()))

@@ -122,9 +122,7 @@ class Store:
         return [self.output, *self.parts()] if self.output.exists() else self.parts()
 
     def _next(self) -> int:
-        return (
-            max((int(path.stem) for path in self.parts() if path.stem.isdecimal()), default=0) + 1
-        )
+        return max((int(path.stem) for path in self.parts() if path.stem.isdecimal()), default=0) + 1
 
     def _keys(self, path: Path) -> list[str]:
         try:
@@ -148,8 +146,7 @@ class Store:
         if not locked(file):
             file.close()
             raise PivotreeError(
-                f"{self.output}: another sweep is writing it; wait for its end, or give another "
-                "output"
+                f"{self.output}: another sweep is writing it; wait for its end, or give another output"
             )
         return file
 

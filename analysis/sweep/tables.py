@@ -90,8 +90,7 @@ class Parquet:
     def write(self, path: Path, rows: Iterable[Sequence[Any]]) -> None:
         columns = list(zip(*rows, strict=True)) or [()] * len(self.schema)
         arrays = [
-            self.pa.array(column, field.type)
-            for column, field in zip(columns, self.schema, strict=True)
+            self.pa.array(column, field.type) for column, field in zip(columns, self.schema, strict=True)
         ]
         self._written(self.pa.Table.from_arrays(arrays, schema=self.schema), path)
 

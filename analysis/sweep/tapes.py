@@ -24,9 +24,7 @@ class Tapes:
     def __init__(self) -> None:
         self.kept: dict[tuple[str, str], Order] = {}
 
-    def orders(
-        self, system: System, names: tuple[str, ...], quantity: str = "qdd"
-    ) -> dict[str, Order | str]:
+    def orders(self, system: System, names: tuple[str, ...], quantity: str = "qdd") -> dict[str, Order | str]:
         """An order by its name, or the sentence that refuses it on this model."""
         pattern = fingerprint(system, quantity)
         return {name: self._order(system, name, pattern, quantity) for name in names}

@@ -60,9 +60,7 @@ def _together(
         needed = np.asarray(wanted[:, traced].any(axis=1))
         proof = prepared.proof.values_of(entries)
         for f, format in enumerate(chosen):
-            equations[f] = Equations.of(
-                prepared.system.tree, entries, format, prepared.system.structure.ties
-            )
+            equations[f] = Equations.of(prepared.system.tree, entries, format, prepared.system.structure.ties)
             truths[f] = prepared.proof.truth(format, proof, needed[:, f])
     for o, name in enumerate(settings.orders):
         places = slice(o * len(chosen), (o + 1) * len(chosen))
@@ -85,9 +83,8 @@ def _together(
 
 
 def _tapes(
-    settings: Settings, prepared: Prepared, order: Order, name: str, entries: Entries,
-    numbers: Sequence[int],
-) -> Iterator[tuple[Order, NDArray[np.int64]]]:  # fmt: skip
+    settings: Settings, prepared: Prepared, order: Order, name: str, entries: Entries, numbers: Sequence[int]
+) -> Iterator[tuple[Order, NDArray[np.int64]]]:
     """The tapes that the states take, and the states that take each."""
     states: dict[Any, list[int]] = {}
     for i, rows in enumerate(order.turned(entries.S)):
@@ -101,17 +98,20 @@ def _tapes(
 
 
 def _answers(
-    order: Order, format: Format, values: NDArray, truth: Truth, equations: Equations,
-    wanted: NDArray[np.int64], cases: list[dict[str, Any]],
-) -> None:  # fmt: skip
+    order: Order,
+    format: Format,
+    values: NDArray,
+    truth: Truth,
+    equations: Equations,
+    wanted: NDArray[np.int64],
+    cases: list[dict[str, Any]],
+) -> None:
     """What is measured of an order in a format goes into the cases of the states wanted."""
     for i in wanted[~truth.known[wanted]]:
         cases[i]["failed_at"] = why(truth, i, format)
     here = wanted[truth.known[wanted]]
     if len(here):
-        told = measured(
-            order, format, values[here], equations, here, lambda qdd: truth.errors(here, qdd)
-        )
+        told = measured(order, format, values[here], equations, here, lambda qdd: truth.errors(here, qdd))
         for i, one in zip(here, told, strict=True):
             cases[i] |= one
 

@@ -68,9 +68,12 @@ def make(kinds: list[Kind], folder: Path, say=print) -> None:
 
                 for style in STYLES:
                     animation(
-                        request.symbolic, folder / picture(stem, kind, style, ".gif"),
-                        frames=_FRAMES, style=style, scale=_SCALE,
-                    )  # fmt: skip
+                        request.symbolic,
+                        folder / picture(stem, kind, style, ".gif"),
+                        frames=_FRAMES,
+                        style=style,
+                        scale=_SCALE,
+                    )
             if kind.latex and stem == "chain_3":
                 text = kind.latex(request)
                 save(text, folder / picture(stem, kind, "light", ".tex"))
@@ -150,16 +153,12 @@ def page(folder: Path = HERE) -> str:
     for kind in KINDS.values():
         parts += [f"\n## {kind.name}\n\n{kind.what[0].upper()}{kind.what[1:]}.\n"]
         for stem, (spec, words) in models_of(kind).items():
-            parts.append(
-                f"\n{words}: `pivotree figure {kind.name} {spec} --title -o figure.pdf`\n\n"
-            )
+            parts.append(f"\n{words}: `pivotree figure {kind.name} {spec} --title -o figure.pdf`\n\n")
             why = folder / refused(stem, kind)
             if why.exists():
                 parts.append(f"> refused: {why.read_text(encoding='utf-8').strip()}\n")
                 continue
-            parts.append(
-                _image(f"{kind.name} of {spec}", *(picture(stem, kind, s) for s in STYLES))
-            )
+            parts.append(_image(f"{kind.name} of {spec}", *(picture(stem, kind, s) for s in STYLES)))
             if stem == "chain_3":
                 parts.append(f"\n[In gray]({picture(stem, kind, 'gray')}).\n")
             if kind.move and stem != "tree_1000":
@@ -168,9 +167,7 @@ def page(folder: Path = HERE) -> str:
             if kind.latex and stem == "chain_3":
                 source = picture(stem, kind, "light", ".tex")
                 name = f"chain_3_{kind.name}_tex.png"
-                shown = (
-                    f":\n\n![what LaTeX makes of it]({name})" if (folder / name).exists() else "."
-                )
+                shown = f":\n\n![what LaTeX makes of it]({name})" if (folder / name).exists() else "."
                 parts.append(f"\nAs LaTeX ([source]({source})){shown}\n")
     return "".join(parts)
 

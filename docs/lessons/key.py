@@ -127,9 +127,7 @@ def _brackets() -> list[Answer]:
     zeros = tree.n**2 - tree.n - 2 * depths
     costs = {n: [operations(name, kkt.chain(n)) for name in ("crbm", "abm")] for n in (4, 5)}
     least = next(
-        n
-        for n in range(1, 41)
-        if operations("abm", kkt.chain(n)) < operations("crbm", kkt.chain(n))
+        n for n in range(1, 41) if operations("abm", kkt.chain(n)) < operations("crbm", kkt.chain(n))
     )
     return [
         Answer(

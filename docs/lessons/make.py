@@ -59,8 +59,7 @@ def page(path: Path, cells: list[Cell]) -> str:
             parts.append(text + "\n")
         elif isinstance(cell.output, Control):
             parts.append(
-                f"> {cell.output.label}: {cell.output.value} (here; in the notebook "
-                f"{cell.output.said})\n"
+                f"> {cell.output.label}: {cell.output.value} (here; in the notebook {cell.output.said})\n"
             )
         elif isinstance(cell.output, Embedded):
             parts.append(_play(cell.output.scene))
@@ -73,9 +72,7 @@ def page(path: Path, cells: list[Cell]) -> str:
 
 def _play(scene: int | None) -> str:
     """Where to play with what a lesson is about; the site shows the page itself there."""
-    what, place = (
-        ("The whole tool", "tool") if scene is None else (f"Scene {scene}", f"scene={scene}")
-    )
+    what, place = ("The whole tool", "tool") if scene is None else (f"Scene {scene}", f"scene={scene}")
     return (
         f"> **Play it.** {what} of [the page to play with](../play.md) does this with a click:\n"
         f"> `pivotree explore chain:3 -o page.html`, then open `page.html#{place}`.\n"

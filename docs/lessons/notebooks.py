@@ -39,13 +39,15 @@ def notebook(path: Path, cells: list[Cell]) -> str:
             text = text.replace("\n", f"\n\n{ABOUT.format(stem=path.stem)}\n", 1)
         hidden = {"jupyter": {"source_hidden": True}} if cell.hidden and kind == "code" else {}
         more = {"execution_count": None, "outputs": []} if kind == "code" else {}
-        written.append({
-            "cell_type": kind,
-            "id": f"{path.stem}-{len(written) + 1}",
-            "metadata": hidden if written else {},  # how pictures look is there to be changed
-            "source": text.splitlines(keepends=True),
-            **more,
-        })  # fmt: skip
+        written.append(
+            {
+                "cell_type": kind,
+                "id": f"{path.stem}-{len(written) + 1}",
+                "metadata": hidden if written else {},  # how pictures look is there to be changed
+                "source": text.splitlines(keepends=True),
+                **more,
+            }
+        )
     heading = written.pop(1)
     whole = {"cells": [heading, *written], "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"

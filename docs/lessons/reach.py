@@ -146,9 +146,11 @@ def _(dynamics, jax, jnp, least_squares, motion, np, places, steps, target, time
             np.asarray(slopes(none))
             times.append(time.perf_counter() - began)
         found = least_squares(
-            lambda u: np.concatenate([missed(u), weight * u]), none,
-            lambda u: np.vstack([slopes(u), weight * np.eye(7 * steps)]), max_nfev=40,
-        )  # fmt: skip
+            lambda u: np.concatenate([missed(u), weight * u]),
+            none,
+            lambda u: np.vstack([slopes(u), weight * np.eye(7 * steps)]),
+            max_nfev=40,
+        )
         off = np.linalg.norm(missed(found.x)[:3]) / 30
         took = f"compiled in {compiled:.0f} s, a Jacobian in {1e3 * min(times):.0f} ms"
         told = f"{found.njev} derivatives: off by {1e3 * off:.1f} mm; {took}"
@@ -240,10 +242,16 @@ def _(arm, contextlib, io, np, reach, told):
         for k in range(arm.n):
             turn, J = np.zeros(4), arm.inertia[k]
             mujoco.mju_mat2Quat(turn, arm.R[k].ravel())
-            heavy = {} if not J.any() else {
-                "explicitinertial": True, "mass": arm.mass[k], "ipos": arm.com[k],
-                "fullinertia": J[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]],
-            }  # fmt: skip
+            heavy = (
+                {}
+                if not J.any()
+                else {
+                    "explicitinertial": True,
+                    "mass": arm.mass[k],
+                    "ipos": arm.com[k],
+                    "fullinertia": J[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]],
+                }
+            )
             at[k] = at[int(arm.parent[k])].add_body(pos=arm.p[k], quat=turn, **heavy)
             if arm.dof[k]:
                 at[k].add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=arm.axis[k, 0])

@@ -22,9 +22,12 @@ MOST = 4  # brackets of one body in a row
 # Trees on which a sequence is looked at: parents by index, bodies listed in no special order
 CHAINS = tuple(tuple(range(-1, n - 1)) for n in range(3, 13))
 TREES = (
-    (1, 2, 3, -1), (-1, 0, 0, 0, 0), (2, 4, 4, 2, -1, 2, 1, 0), (-1, 0, 0, 1, 1, 2, 2),
+    (1, 2, 3, -1),
+    (-1, 0, 0, 0, 0),
+    (2, 4, 4, 2, -1, 2, 1, 0),
+    (-1, 0, 0, 1, 1, 2, 2),
     (-1, -1, 0, 1, 1, 4, 4, 4, 4),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -40,10 +43,13 @@ class Phase:
     def pivots(self) -> str:
         """``(pdd_k qdd_k f_k)``."""
         inner = [
-            " ".join(part for some, run in groupby(one, self.optional.__contains__)
-                     for part in [_entries(run, some)])
+            " ".join(
+                part
+                for some, run in groupby(one, self.optional.__contains__)
+                for part in [_entries(run, some)]
+            )
             for one in self.brackets
-        ]  # fmt: skip
+        ]
         if self.joined:
             return f"({inner[0]}, k = 1..n)"
         return " ".join(f"({one})" for one in inner)
@@ -122,8 +128,7 @@ def entries(order: Callable[..., Any], of: Structure) -> list[list[Entry]]:
 def _listed(order: Callable[..., Any], of: Structure) -> str:
     number = {int(k): i for i, k in enumerate(of.order, start=1)}
     return " ".join(
-        "(" + " ".join(f"{what}_{number[k]}" for what, k in group) + ")"
-        for group in entries(order, of)
+        "(" + " ".join(f"{what}_{number[k]}" for what, k in group) + ")" for group in entries(order, of)
     )
 
 
@@ -138,9 +143,7 @@ def _entries(run: Iterable[str], some: bool) -> str:
 Run = tuple[tuple[Bracket, ...], bool, list[int]]  # brackets, joined, bodies as they come
 
 
-def _folded(
-    order: Callable[..., Any], of: Structure
-) -> tuple[Structure, frozenset[str], list[Run]] | None:
+def _folded(order: Callable[..., Any], of: Structure) -> tuple[Structure, frozenset[str], list[Run]] | None:
     """Runs that meet every body once each; None where groups do not fold like that."""
     groups = entries(order, of)
     linked = of.with_links(getattr(order, "links", "whole"))
@@ -185,9 +188,7 @@ def _across(group: list[Entry]) -> Run | None:
     return (kinds.pop(),), True, bodies
 
 
-def _run(
-    groups: list[list[Entry]], at: int, width: int, optional: frozenset[str]
-) -> tuple[Run | None, int]:
+def _run(groups: list[list[Entry]], at: int, width: int, optional: frozenset[str]) -> tuple[Run | None, int]:
     """As many bodies as meet the ``width`` brackets of the first one, and the groups passed."""
     bodies: list[int] = []
     fullest: tuple[Bracket, ...] = ()

@@ -64,8 +64,9 @@ def on_mechanism(name: str, spec: str, soft: bool) -> OnMechanism:
     order = orderings.get(name)
     found = kkt.symbolic(kkt.plan(order, of.structure))
     flops = kkt.trace(of, order).flops
-    return OnMechanism(of.structure.n, len(of.entries.gamma), found.fill_blocks,
-                       found.fill_entries, found.height, flops)  # fmt: skip
+    return OnMechanism(
+        of.structure.n, len(of.entries.gamma), found.fill_blocks, found.fill_entries, found.height, flops
+    )
 
 
 def texts() -> dict[str, str]:
@@ -99,8 +100,7 @@ def page(name: str) -> str:
         "## When to use it",
         wrapped(note["when"].strip()),
         "---",
-        "[All orders](README.md) · [loops and contacts](../loops.md) · "
-        "[what an order is](../elimination.md)",
+        "[All orders](README.md) · [loops and contacts](../loops.md) · [what an order is](../elimination.md)",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -110,8 +110,7 @@ def table() -> str:
     rows = []
     for name in orderings.LOOPS:
         title = notes()[name]["title"]
-        cells = [f"[`{name}`]({name}.md)", title[0].upper() + title[1:],
-                 plain(orderings.get(name).source)]  # fmt: skip
+        cells = [f"[`{name}`]({name}.md)", title[0].upper() + title[1:], plain(orderings.get(name).source)]
         for spec in ("stewart", "quadruped:feet=4"):
             own, other = (on_mechanism(n, spec, first(name)) for n in (name, BESIDE))
             cells += [str(own.fill), f"{own.flops:,}", f"{other.flops:,}"]
@@ -150,10 +149,14 @@ def _listing(name: str) -> str:
     block = listed(system(DRAWN, first(name)), orderings.get(name))
     soft = f"pivotree list quadruped:feet=4,compliance={SOFT:g} --order {name}"
     command = soft if first(name) else f"pivotree list {DRAWN} --order {name}"
-    return block + "\n\n" + wrapped(
-        f"On {DRAWN}, letters of Ascher, Pai & Cloutier (1996). `{command}` lists it"
-        + (" with feet on the ground." if first(name) else "; `--contact` takes any robot's feet.")
-    )  # fmt: skip
+    return (
+        block
+        + "\n\n"
+        + wrapped(
+            f"On {DRAWN}, letters of Ascher, Pai & Cloutier (1996). `{command}` lists it"
+            + (" with feet on the ground." if first(name) else "; `--contact` takes any robot's feet.")
+        )
+    )
 
 
 # -- pictures -------------------------------------------------------------------------------------
@@ -181,9 +184,11 @@ def factor(name: str) -> kkt.SymbolicFactor:
     of = system(DRAWN, first(name)).structure
     number = {int(k): i for i, k in enumerate(of.order, start=1)}
     numbered = Structure(
-        tuple(number[k] for k in range(of.n)), of.parent, of.dof,
+        tuple(number[k] for k in range(of.n)),
+        of.parent,
+        of.dof,
         ties=tuple(tie._replace(name="c") for tie in of.ties),
-    )  # fmt: skip
+    )
     return kkt.symbolic(kkt.plan(orderings.get(name), numbered))
 
 
@@ -194,8 +199,9 @@ def film(name: str, style: str = "light") -> Any:
     middle = groups // 2
     made = int((found.fill_step < middle).sum())
     captions = [
-        "the matrix", f"after {middle} of {groups}: fill {made}",
+        "the matrix",
+        f"after {middle} of {groups}: fill {made}",
         f"after all {groups}: fill {found.fill_blocks}",
-    ]  # fmt: skip
+    ]
     look: Theme = theme(style=style)
     return filmstrip(found, (0, middle, groups), captions, style=look)

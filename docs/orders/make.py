@@ -30,9 +30,7 @@ def texts(progress: Progress = lambda name: None) -> dict[str, str]:
         progress(name)
         everyone[name] = order_notes.about(name)
     chosen = order_pictures.choose(orderings.ORDERS)
-    pages = {
-        one.file: order_pages.page(one, everyone, chosen[name]) for name, one in everyone.items()
-    }
+    pages = {one.file: order_pages.page(one, everyone, chosen[name]) for name, one in everyone.items()}
     text = order_table.table(everyone) + loop_pages.table()
     return {"README.md": text, **pages, **loop_pages.texts()}
 

@@ -54,9 +54,10 @@ def measured() -> dict[str, Measured]:
 def _of(rows: list[dict[str, Any]], constructed: tuple[str, ...]) -> Measured:
     def lost(refined: int, family: Any, low: float, high: float) -> list[float]:
         return [
-            r["lost"] for r in rows
+            r["lost"]
+            for r in rows
             if r["refined"] == refined and family(r["family"]) and low < r["ratio"] <= high
-        ]  # fmt: skip
+        ]
 
     def built(name: str) -> bool:
         return name in constructed

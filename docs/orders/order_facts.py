@@ -105,9 +105,7 @@ def critical_path(order: Function, spec: str = "chain:4") -> str:
             number[structure.names[c]] = number[structure.names[int(structure.copy_of[c])]]
     blocks = [found.plan.graph.block(int(found.plan.blocks[t])) for t in reversed(path)]
     primed = {structure.names[c] for c in carriers}
-    return " → ".join(
-        f"{b.kind}{chr(39) if b.body in primed else ''}_{number[b.body]}" for b in blocks
-    )
+    return " → ".join(f"{b.kind}{chr(39) if b.body in primed else ''}_{number[b.body]}" for b in blocks)
 
 
 # -- what is proved of fill and height ----------------------------------------------------------

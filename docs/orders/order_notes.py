@@ -67,13 +67,16 @@ def about(name: str) -> About:
     scalar = facts.scalar_counts(order)
     chain = scalar["revolute"]
     return About(
-        name, order, note, sequence_of(order),
+        name,
+        order,
+        note,
+        sequence_of(order),
         {spec: facts.on_tree(order, spec) for spec in facts.TREES},
         scalar,
         facts.block_counts(order) if chain.polynomials else {},
         facts.formulas(order),
         measured.measured().get(name),
-    )  # fmt: skip
+    )
 
 
 # -- figures that notes may name ----------------------------------------------------------------

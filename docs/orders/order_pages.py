@@ -24,9 +24,13 @@ COURSES = {
     "as listed": "As listed: in the order in which the model lists its bodies.",
 }
 LETTERS = {
-    "n": "bodies", "r": "roots", "D": "sum of depths (pairs of a body and its ancestor)",
-    "h": "levels", "Q": "sum of squares of the numbers of children", "k": "log2(n + 1)",
-}  # fmt: skip
+    "n": "bodies",
+    "r": "roots",
+    "D": "sum of depths (pairs of a body and its ancestor)",
+    "h": "levels",
+    "Q": "sum of squares of the numbers of children",
+    "k": "log2(n + 1)",
+}
 
 
 def page(one: About, everyone: dict[str, About], pictures: dict[str, str]) -> str:
@@ -193,8 +197,7 @@ def _cells(count: Count) -> list[str]:
 def _fill(one: About) -> str:
     lines = ["| tree | bodies | fill, blocks | entries | height |", "|---|---:|---:|---:|---:|"]
     lines += [
-        f"| `{spec}` | {t.bodies} | {t.fill} | {t.entries} | {t.height} |"
-        for spec, t in one.trees.items()
+        f"| `{spec}` | {t.bodies} | {t.fill} | {t.entries} | {t.height} |" for spec, t in one.trees.items()
     ]
     said = []
     for what, formula in one.formulas.items():
@@ -228,8 +231,7 @@ def _link(statement: str) -> str:
 def _also(one: About) -> list[str]:
     """Names of the literature that are this order."""
     lines = [
-        f"* `{name}` ({plain(alias.source)}): {plain(alias.same)} What differs: "
-        f"{plain(alias.differs)}."
+        f"* `{name}` ({plain(alias.source)}): {plain(alias.same)} What differs: {plain(alias.differs)}."
         for name, alias in orderings.ALIASES.items()
         if alias.order == one.name
     ]

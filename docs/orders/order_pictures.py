@@ -63,8 +63,7 @@ def choose_pictures(orders: Mapping[str, Function]) -> dict[str, list[Picture]]:
         if branching_matters(order):
             specs[TREE] = f"{stem}_tree.png"
         found[name] = [
-            first.setdefault(_key(order, spec), Picture(file, order, spec))
-            for spec, file in specs.items()
+            first.setdefault(_key(order, spec), Picture(file, order, spec)) for spec, file in specs.items()
         ]
     return found
 
@@ -117,11 +116,7 @@ def film(order: Function, spec: str, look: Theme) -> Figure:
     middle = _middle(sequence, found)
     every = found.fill_blocks
     made = int((found.fill_step < middle).sum())
-    captions = [
-        "the matrix",
-        f"after {middle} of {groups}: fill {made}",
-        f"after all {groups}: fill {every}",
-    ]
+    captions = ["the matrix", f"after {middle} of {groups}: fill {made}", f"after all {groups}: fill {every}"]
     # pieces of split bodies have no names of their own: they are numbered like bodies
     named = None if found.plan.graph.structure.pieces is None else False
     return filmstrip(found, (0, middle, groups), captions, labels=named, style=look)
@@ -166,12 +161,25 @@ def substitution(order: Function, look: Theme) -> Figure:
         for i, (title, rows, columns) in enumerate(panels):
             ax = figure.add_axes((0.05 + 0.5 * i, 0.07, 0.44, 0.44 * 7.0 / 3.75))
             _grid(ax, of, rows, columns, look, framed=i == 1)
-            figure.text(0.27 + 0.5 * i, 0.985, title, ha="center", va="top", fontsize=9,
-                        fontweight="bold", color=look.ink)  # fmt: skip
+            figure.text(
+                0.27 + 0.5 * i,
+                0.985,
+                title,
+                ha="center",
+                va="top",
+                fontsize=9,
+                fontweight="bold",
+                color=look.ink,
+            )
         figure.text(
-            0.5, 0.015, "blocks of (4), the solved ones framed; nothing right of a frame: "
-            "no fill", ha="center", va="bottom", fontsize=8, color=look.ink,
-        )  # fmt: skip
+            0.5,
+            0.015,
+            "blocks of (4), the solved ones framed; nothing right of a frame: no fill",
+            ha="center",
+            va="bottom",
+            fontsize=8,
+            color=look.ink,
+        )
     return figure
 
 
@@ -191,15 +199,30 @@ def _grid(ax: Any, of: Structure, rows: list, columns: list, look: Theme, framed
                 continue
             j = at[unknown]
             ax.add_patch(Rectangle((j + 0.05, i + 0.05), 0.9, 0.9, color=look.entry, linewidth=0))
-            ax.text(j + 0.5, i + 0.5, f"${_entry(of, row, unknown)}$", fontsize=8,
-                    ha="center", va="center", color=look.ink)  # fmt: skip
+            ax.text(
+                j + 0.5,
+                i + 0.5,
+                f"${_entry(of, row, unknown)}$",
+                fontsize=8,
+                ha="center",
+                va="center",
+                color=look.ink,
+            )
         if framed:
             ax.add_patch(Rectangle((i, i), 1, 1, fill=False, edgecolor=look.ink, linewidth=1.2))
-        ax.text(-0.12, i + 0.5, f"${_NAMES[row[0]]}_{row[1]}$", fontsize=7.5, ha="right",
-                va="center", color=look.ink)  # fmt: skip
+        ax.text(
+            -0.12,
+            i + 0.5,
+            f"${_NAMES[row[0]]}_{row[1]}$",
+            fontsize=7.5,
+            ha="right",
+            va="center",
+            color=look.ink,
+        )
     for j, (kind, k) in enumerate(columns):
-        ax.text(j + 0.5, -0.15, f"${_NAMES[kind]}_{k}$", fontsize=7.5, ha="center",
-                va="bottom", color=look.ink)  # fmt: skip
+        ax.text(
+            j + 0.5, -0.15, f"${_NAMES[kind]}_{k}$", fontsize=7.5, ha="center", va="bottom", color=look.ink
+        )
 
 
 def _entry(of: Any, row: tuple, unknown: tuple) -> str:

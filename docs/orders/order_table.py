@@ -76,9 +76,12 @@ def table(everyone: dict[str, About]) -> str:
         rows[1].append(f"| {link} | {short} | {changed} |")
         on = [one.trees[spec] for spec in ("chain:10", "star:10", "binary:3")]
         cells = [
-            _formula(one, "fill"), *(str(t.fill) for t in on),
-            _formula(one, "height"), str(on[0].height), str(on[2].height),
-        ]  # fmt: skip
+            _formula(one, "fill"),
+            *(str(t.fill) for t in on),
+            _formula(one, "height"),
+            str(on[0].height),
+            str(on[2].height),
+        ]
         rows[2].append(f"| {link} | {' | '.join(cells)} |")
         body = facts.per_body(one.scalar["revolute"])
         digits = one.measured
@@ -87,7 +90,7 @@ def table(everyone: dict[str, About]) -> str:
             facts.growth(one.scalar["star"]) or "–",
             f"{body:.0f}" if body else "–",
             *(f"{x:.1f}" for x in ((digits.kept, digits.near, digits.trees) if digits else ())),
-        ]  # fmt: skip
+        ]
         cells += ["–"] * (6 - len(cells))
         rows[3].append(f"| {link} | {' | '.join(cells)} |")
     text = "".join(head + "\n".join(lines) + "\n" for head, lines in zip(parts, rows, strict=True))

@@ -31,14 +31,24 @@ from pivotree.kkt.base.files import clear_parts, made, part_of
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-FACADES = (
-    "pivotree", "pivotree.kkt", "pivotree.kkt.arithmetic", "pivotree.orderings",
-    "pivotree.analysis",
-)  # fmt: skip
+FACADES = ("pivotree", "pivotree.kkt", "pivotree.kkt.arithmetic", "pivotree.orderings", "pivotree.analysis")
 ROOMS = (
-    "comparison", "complements", "contact", "counts", "explorer", "figures", "gradients",
-    "guarantee", "inertia", "listing", "report", "rounding", "simulation", "states", "sweep",
-)  # fmt: skip
+    "comparison",
+    "complements",
+    "contact",
+    "counts",
+    "explorer",
+    "figures",
+    "gradients",
+    "guarantee",
+    "inertia",
+    "listing",
+    "report",
+    "rounding",
+    "simulation",
+    "states",
+    "sweep",
+)
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 ELSEWHERE = re.compile(r"\]\((https?://[^)\s]+)\)")
 PICTURE = re.compile(
@@ -111,10 +121,7 @@ def built(folder: Path) -> list[str]:
     shutil.copyfile(HERE / "site.css", source / "_static" / "site.css")
     embed(source / "docs" / "play.md")
     log = folder / "warnings.txt"
-    sphinx = [
-        "sphinx", "-b", "html", "-q", "-j", "auto", "-w", log, "-d", folder / "doctrees",
-        source, html,
-    ]  # fmt: skip
+    sphinx = ["sphinx", "-b", "html", "-q", "-j", "auto", "-w", log, "-d", folder / "doctrees", source, html]
     with child(ROOT / "docs" / "slides" / "make.py", html / "slides") as slides:  # beside the pages
         playground(extra)
         with child(*sphinx) as pages_made:
@@ -136,9 +143,12 @@ def child(*words: str | Path) -> Iterator[subprocess.Popen[str]]:
     """A process that runs a module or a file; it ends with all of its own where the block fails."""
     posix = os.name == "posix"
     process = subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(os.getpid()), *map(str, words)], text=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, process_group=0 if posix else None,
-    )  # fmt: skip
+        [sys.executable, "-c", CHILD, str(os.getpid()), *map(str, words)],
+        text=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        process_group=0 if posix else None,
+    )
     try:
         yield process
     except BaseException:
@@ -260,9 +270,19 @@ def api(folder: Path) -> str:
         (folder / f"{file}.rst").write_text("\n".join(lines), encoding="utf-8")
         entries.append(f"   {file}")
     return "\n".join(
-        ["Python", "======", "", "Every name that the packages export, from its docstring.", "",
-         ".. toctree::", "   :maxdepth: 2", "", *entries, ""]
-    )  # fmt: skip
+        [
+            "Python",
+            "======",
+            "",
+            "Every name that the packages export, from its docstring.",
+            "",
+            ".. toctree::",
+            "   :maxdepth: 2",
+            "",
+            *entries,
+            "",
+        ]
+    )
 
 
 def playground(extra: Path) -> None:

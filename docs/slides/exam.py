@@ -62,8 +62,7 @@ CHECKS: tuple[Callable[[], bool], ...] = (
     _diagonal,
     lambda: [facts.fill(order, "chain:12") for order in ("crbm", "abm")] == [132, 11],
     lambda: (
-        [facts.fill(o, m) for o in ("crbm", "abm") for m in ("chain:15", "binary:3")]
-        == [210, 68, 14, 14]
+        [facts.fill(o, m) for o in ("crbm", "abm") for m in ("chain:15", "binary:3")] == [210, 68, 14, 14]
     ),
     _determinant,
     lambda: facts.crossing() == 5,

@@ -92,9 +92,7 @@ def figure(alt: str, what: str) -> str:
         svg = write(KINDS[kind], request, Path(place) / "figure.svg").read_bytes()
     told = escape(f"{alt}. {caption(KINDS[kind], request)}", quote=True)
     data = base64.b64encode(svg).decode()
-    width, height = (
-        float(re.search(rb' %s="([0-9.]+)' % side, svg)[1]) for side in (b"width", b"height")
-    )
+    width, height = (float(re.search(rb' %s="([0-9.]+)' % side, svg)[1]) for side in (b"width", b"height"))
     shape = "figure square" if width < 1.35 * height else "figure"
     return f'<div class="{shape}"><img alt="{told}" src="data:image/svg+xml;base64,{data}"></div>'
 
@@ -106,10 +104,19 @@ def printed(file: Path) -> Path | None:
         return None
     pdf = file.with_suffix(".pdf")
     subprocess.run(
-        [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer",
-         f"--print-to-pdf={pdf}", file.resolve().as_uri()],
-        check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
+        [
+            chromium,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-pdf-header-footer",
+            f"--print-to-pdf={pdf}",
+            file.resolve().as_uri(),
+        ],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
     return pdf
 
 

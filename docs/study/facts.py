@@ -84,9 +84,7 @@ def rank_exhaustion() -> Fact:
             order: diagonal(systems[0], order, FORMAT)
             for order in ("abm", "projected_abm", "square_root_abm")
         }
-    first["example 3, case 2"] = [
-        first_off(kkt.build(kkt.example3(ratio, 2))) for ratio in (1e7, 1e8, 1e9)
-    ]
+    first["example 3, case 2"] = [first_off(kkt.build(kkt.example3(ratio, 2))) for ratio in (1e7, 1e8, 1e9)]
     expected = {"example 3, case 2": 2, "planar": 4, "concentric": 4, "generic": 7}
     seen = {k: sorted(set(v)) for k, v in first.items()}
     return Fact(
@@ -112,9 +110,7 @@ def random_directions(count: int = 500, ratio: float = 1e8) -> Fact:
         S = np.concatenate([np.zeros(3), families.direction(draw)])[:, None]
         tree = kkt.new_tree("example 3", (0.0, 0.0, 0.0))
         for body, parent, mass in ((2, None, 1.0), (1, 2, ratio)):
-            kkt.add_body(
-                tree, body, parent, mass=mass, inertia=mass * np.eye(3), joint="general", S=S
-            )
+            kkt.add_body(tree, body, parent, mass=mass, inertia=mass * np.eye(3), joint="general", S=S)
         tree.graph.update(q=np.zeros(2), qd=np.zeros(2), tau=np.array([9.81, 981.0]))
         system = kkt.build(tree)
         for name in names:
@@ -147,8 +143,7 @@ def gravity_of_virtual_work() -> Fact:
         rms[name] = float(np.sqrt(np.mean(np.square(off))))
     ratio = rms["30 degrees off"] / rms["perpendicular"]
     return Fact(
-        "Virtual work's good figures on Example 1 hold only with gravity perpendicular to the "
-        "base link.",
+        "Virtual work's good figures on Example 1 hold only with gravity perpendicular to the base link.",
         ", ".join(f"rms {x:.1e} ({name})" for name, x in rms.items()),
         "yes" if ratio > 30 else "no",
         rms,
@@ -260,9 +255,7 @@ def predictor() -> Fact:
             continue
         # D_k of CRBM are the pivots of its joint-space inertia, in the order of elimination
         result = kkt.eliminate(system, tape, "float64")
-        D = {
-            s.blocks[0].body: float(s.pivots[0]) for s in result.steps if s.blocks[0].kind == "qdd"
-        }
+        D = {s.blocks[0].body: float(s.pivots[0]) for s in result.steps if s.blocks[0].kind == "qdd"}
         inertia = np.diag(kkt.joint_space_inertia(system, tape))
         own = dict(
             zip(
@@ -299,11 +292,7 @@ def nested_dissection() -> Fact:
     exact = kkt.certify(system, 25, rounded_to=FORMAT)
     for name in ("abm", "divide_and_conquer"):
         result = kkt.eliminate(system, orderings.get(name), FORMAT, records=False)
-        data[f"{name} on chain:31"] = (
-            result.flops,
-            exact.error(result.qdd),
-            backward(system, result),
-        )
+        data[f"{name} on chain:31"] = (result.flops, exact.error(result.qdd), backward(system, result))
     abm, nd = data["abm on chain:31"], data["divide_and_conquer on chain:31"]
     return Fact(
         "Nested dissection is logarithmically deep, and pays with 10 to 100 times the backward "

@@ -63,10 +63,15 @@ def two_links(ratio: float, turn: np.ndarray, q1: float) -> nx.DiGraph:
     ):
         inertia = turn @ box(mass, (length, 0.02, 0.02)) @ turn.T
         kkt.add_body(
-            tree, body, parent,
-            mass=mass, com=turn @ (length / 2, 0.0, 0.0), inertia=(inertia + inertia.T) / 2,
-            axis=turn @ (0.0, 0.0, 1.0), p=turn @ (p, 0.0, 0.0),
-        )  # fmt: skip
+            tree,
+            body,
+            parent,
+            mass=mass,
+            com=turn @ (length / 2, 0.0, 0.0),
+            inertia=(inertia + inertia.T) / 2,
+            axis=turn @ (0.0, 0.0, 1.0),
+            p=turn @ (p, 0.0, 0.0),
+        )
     tree.graph.update(q=np.array([0.0, q1]), qd=np.zeros(2), tau=np.zeros(2))
     return tree
 
@@ -93,9 +98,7 @@ def example3() -> Iterator[Instance]:
         for ratio in RATIOS:
             tree = kkt.new_tree("example 3", (0.0, 0.0, 0.0))
             for body, parent, mass in ((2, None, 1.0), (1, 2, ratio)):
-                kkt.add_body(
-                    tree, body, parent, mass=mass, inertia=mass * np.eye(3), joint=GENERAL, S=S
-                )
+                kkt.add_body(tree, body, parent, mass=mass, inertia=mass * np.eye(3), joint=GENERAL, S=S)
             tree.graph.update(q=np.zeros(2), qd=np.zeros(2), tau=np.array([9.81, 981.0]))
             yield Instance("example 3", name, ratio, kkt.build(tree))
 
@@ -104,11 +107,7 @@ def example3() -> Iterator[Instance]:
 
 
 def arm(
-    masses: list[float],
-    axes: list[np.ndarray],
-    reach: list[float],
-    draw: np.random.Generator,
-    frames: bool,
+    masses: list[float], axes: list[np.ndarray], reach: list[float], draw: np.random.Generator, frames: bool
 ) -> nx.DiGraph:
     """Rods of 0.1 m along x; ``reach`` is the distance to the next joint.
 
@@ -121,11 +120,16 @@ def arm(
         before, turn = turn, turned(draw) if frames else np.eye(3)
         inertia = turn.T @ box(mass, (0.1, 0.03, 0.04)) @ turn
         kkt.add_body(
-            tree, f"j{k + 1}", above,
-            mass=mass, com=turn.T @ (0.05, 0.004, -0.003), inertia=(inertia + inertia.T) / 2,
-            axis=turn.T @ axis, R=before.T @ turn,
+            tree,
+            f"j{k + 1}",
+            above,
+            mass=mass,
+            com=turn.T @ (0.05, 0.004, -0.003),
+            inertia=(inertia + inertia.T) / 2,
+            axis=turn.T @ axis,
+            R=before.T @ turn,
             p=before.T @ (0.0 if k == 0 else reach[k - 1], 0.0, 0.0),
-        )  # fmt: skip
+        )
         above = f"j{k + 1}"
     n = len(masses)
     k = np.arange(1.0, n + 1.0)
@@ -175,11 +179,15 @@ def stretched() -> Iterator[Instance]:
                 tree = kkt.new_tree("stretched", tuple(place @ IN_PLANE))
                 for k, mass in enumerate((1.0, 1.0, 1.0, ratio)):
                     kkt.add_body(
-                        tree, k, k - 1 if k else None,
-                        mass=mass, com=place @ (0.05, 0.001, 0.0),
+                        tree,
+                        k,
+                        k - 1 if k else None,
+                        mass=mass,
+                        com=place @ (0.05, 0.001, 0.0),
                         inertia=place @ box(mass, (0.1, 0.03, 0.04)) @ place.T,
-                        axis=place @ Z, p=place @ (0.1 if k else 0.0, 0.0, 0.0),
-                    )  # fmt: skip
+                        axis=place @ Z,
+                        p=place @ (0.1 if k else 0.0, 0.0, 0.0),
+                    )
                 k = np.arange(1.0, 5.0)
                 tree.graph.update(q=np.pi * np.array(turns), qd=np.cos(k), tau=0.1 * k)
                 name = f"links along {'xyz'[along]}, turns {turns}"
@@ -194,10 +202,16 @@ def point_masses() -> Iterator[Instance]:
             tree = kkt.new_tree("points")
             for k in range(4):
                 kkt.add_body(
-                    tree, k, k - 1 if k else None,
-                    mass=1.0, com=0.1 * direction(draw), axis=direction(draw), R=turned(draw),
-                    inertia=0.4 * (0.1 * radius) ** 2 * np.eye(3), p=(0.1 if k else 0.0, 0.0, 0.0),
-                )  # fmt: skip
+                    tree,
+                    k,
+                    k - 1 if k else None,
+                    mass=1.0,
+                    com=0.1 * direction(draw),
+                    axis=direction(draw),
+                    R=turned(draw),
+                    inertia=0.4 * (0.1 * radius) ** 2 * np.eye(3),
+                    p=(0.1 if k else 0.0, 0.0, 0.0),
+                )
             k = np.arange(1.0, 5.0)
             tree.graph.update(q=0.4 * np.sin(k), qd=np.cos(k), tau=0.1 * k)
             name = f"radius {radius:g} of the distance, seed {seed}"
@@ -209,10 +223,9 @@ def heavy_ends() -> Iterator[Instance]:
     for n in (3, 5, 8, 12):
         for where in ("tip", "base", "middle", "every second"):
             for ratio in RATIOS[1:]:
-                heavy = {
-                    "tip": [n - 1], "base": [0], "middle": [n // 2],
-                    "every second": range(1, n, 2),
-                }[where]  # fmt: skip
+                heavy = {"tip": [n - 1], "base": [0], "middle": [n // 2], "every second": range(1, n, 2)}[
+                    where
+                ]
                 masses = [ratio if k in heavy else 1.0 for k in range(n)]
                 draw = np.random.default_rng([n, len(where)])
                 axes = [direction(draw) for _ in range(n)]
@@ -247,9 +260,7 @@ def random_trees() -> Iterator[Instance]:
             tree = kkt.random_tree(n, seed=seed, mass_ratio=spread)
             masses = [mass for _, mass in tree.nodes(data="mass")]
             name = f"random_tree:n={n},seed={seed},mass_ratio={spread:g}"
-            yield Instance(
-                f"random, spread {spread:.0e}", name, max(masses) / min(masses), kkt.build(tree)
-            )
+            yield Instance(f"random, spread {spread:.0e}", name, max(masses) / min(masses), kkt.build(tree))
 
 
 def robots() -> Iterator[Instance]:
@@ -267,6 +278,15 @@ def robots() -> Iterator[Instance]:
 
 
 FAMILIES = (
-    example1, example3, wrists, near_wrists, heavy_ends, shoulders, stretched, chains, random_trees,
-    robots, point_masses,
-)  # fmt: skip
+    example1,
+    example3,
+    wrists,
+    near_wrists,
+    heavy_ends,
+    shoulders,
+    stretched,
+    chains,
+    random_trees,
+    robots,
+    point_masses,
+)

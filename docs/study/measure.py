@@ -28,9 +28,16 @@ FORMAT = "float32"
 SKIPPED = {"natural", "random:0"}  # base_to_tip stands for orders that nobody chose
 LONG = 120  # bodies; a longer chain is left to the orders whose cost is O(n)
 LINEAR = (
-    "abm", "modified_abm", "projected_abm", "square_root_abm", "joseph_abm", "gain_abm", "bad_abm",
-    "virtual_work", "lagrange",
-)  # fmt: skip
+    "abm",
+    "modified_abm",
+    "projected_abm",
+    "square_root_abm",
+    "joseph_abm",
+    "gain_abm",
+    "bad_abm",
+    "virtual_work",
+    "lagrange",
+)
 ALIGNED = ("abm", "crbm", "modified_abm")  # run in frames aligned with the joint axes too
 DIGITS = 20  # certified digits of the answers
 
@@ -55,9 +62,7 @@ def main(quick: bool) -> None:
     groups = [list(g) for _, g in groupby(families.everything(quick), lambda i: (i.family, i.name))]
     rows: list[Row] = []
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for found in track(
-            pool.map(measured, groups), "instances", len(groups), console=_console()
-        ):
+        for found in track(pool.map(measured, groups), "instances", len(groups), console=_console()):
             rows += found
     write(rows, "_quick" if quick else "")
     if not quick:
@@ -75,9 +80,7 @@ def write(rows: list[Row], mark: str = "") -> None:
     numbers: dict[tuple, int] = {}
     lines = [(numbers.setdefault(row[:5], len(numbers)), *row[5:]) for row in rows]
     table(
-        HERE / f"instances{mark}.csv",
-        ("instance", *Row._fields[:5]),
-        [(n, *x) for x, n in numbers.items()],
+        HERE / f"instances{mark}.csv", ("instance", *Row._fields[:5]), [(n, *x) for x, n in numbers.items()]
     )
     table(HERE / f"data{mark}.csv", ("instance", *Row._fields[5:]), lines)
 
@@ -126,11 +129,18 @@ def _one(instance: Instance, tapes: dict, aligned: dict) -> Iterator[Row]:
             error = None if result.failed_at else answer.error(result.qdd)
             left = None if result.backward_error is None else result.backward_error.normwise
             yield Row(
-                instance.family, instance.name, instance.ratio, condition.kappa,
-                condition.kappa_inertia, label, refined, error,
+                instance.family,
+                instance.name,
+                instance.ratio,
+                condition.kappa,
+                condition.kappa_inertia,
+                label,
+                refined,
+                error,
                 lost_by_order(error, condition.kappa, unit) or 0.0,
-                left, "marked" if result.marked else "",
-            )  # fmt: skip
+                left,
+                "marked" if result.marked else "",
+            )
 
 
 def _tape(system: kkt.System, name: str, known: dict) -> Any:
@@ -163,11 +173,7 @@ def save_worst(rows: list[Row]) -> None:
     wanted = {(r.family, r.name, r.ratio): r for r in worst.values()}
     for instance in every():
         for order, row in worst.items():
-            if (row.family, row.name, row.ratio) == (
-                instance.family,
-                instance.name,
-                instance.ratio,
-            ):
+            if (row.family, row.name, row.ratio) == (instance.family, instance.name, instance.ratio):
                 kkt.write_model(folder / f"{order.replace(':', '_')}.json", instance.system.state)
     print(f"{len(wanted)} worst instances of {len(worst)} orders in {folder}", file=sys.stderr)
 

@@ -23,9 +23,19 @@ from pivotree.analysis.figures import MARKERS, new_figure, save, settings, style
 HERE = Path(__file__).resolve().parent
 SHOWN = ("crbm", "abm", "modified_abm", "projected_abm", "virtual_work", "square_root_abm")
 CONSTRUCTED = (
-    "example 1", "example 3", "light wrists", "near wrists", "heavy tip", "heavy base",
-    "heavy middle", "heavy every second", "shoulders", "stretched arms", "chains", "robots",
-)  # fmt: skip
+    "example 1",
+    "example 3",
+    "light wrists",
+    "near wrists",
+    "heavy tip",
+    "heavy base",
+    "heavy middle",
+    "heavy every second",
+    "shoulders",
+    "stretched arms",
+    "chains",
+    "robots",
+)
 UNIT = 2.0**-24
 Rows = list[dict[str, Any]]
 
@@ -65,9 +75,14 @@ def by_ratio(rows: Rows, dark: bool) -> Figure:
                         worst[row["ratio"]] = max(worst[row["ratio"]], row["lost"])
                 x = sorted(worst)
                 ax.plot(
-                    x, [worst[r] for r in x], marker=MARKERS[k], markersize=4, linewidth=1.1,
-                    color=look.series[k], label=order,
-                )  # fmt: skip
+                    x,
+                    [worst[r] for r in x],
+                    marker=MARKERS[k],
+                    markersize=4,
+                    linewidth=1.1,
+                    color=look.series[k],
+                    label=order,
+                )
             ax.set(xscale="log", ylim=(-0.3, 7.6))
             ax.set_title(family, color=look.ink)
         for ax in grid[1]:
@@ -76,9 +91,14 @@ def by_ratio(rows: Rows, dark: bool) -> Figure:
             ax.set_ylabel("digits lost beyond κu", color=look.ink)
         handles, labels = grid[0, 0].get_legend_handles_labels()
         figure.legend(
-            handles, labels, loc="outside lower center", ncols=6, frameon=False,
-            labelcolor=look.ink, fontsize=7.5,
-        )  # fmt: skip
+            handles,
+            labels,
+            loc="outside lower center",
+            ncols=6,
+            frameon=False,
+            labelcolor=look.ink,
+            fontsize=7.5,
+        )
     return figure
 
 
@@ -98,9 +118,15 @@ def against_kappa(rows: Rows, dark: bool) -> Figure:
             ax.plot(line, line, color=look.faint, linewidth=0.8)
             x, y = (np.array(v) for v in zip(*good, strict=True))
             ax.plot(
-                x, np.clip(y, 1e-9, 1e3), MARKERS[k], markersize=2.6, color=look.series[k],
-                alpha=0.6, markeredgewidth=0, rasterized=True,
-            )  # fmt: skip
+                x,
+                np.clip(y, 1e-9, 1e3),
+                MARKERS[k],
+                markersize=2.6,
+                color=look.series[k],
+                alpha=0.6,
+                markeredgewidth=0,
+                rasterized=True,
+            )
             if failed:
                 ax.plot(failed, [1e3] * len(failed), "x", markersize=4, color=look.series[k])
             ax.set(xscale="log", yscale="log", xlim=(3e-8, 1e-1), ylim=(1e-9, 3e3))
@@ -127,23 +153,36 @@ def exhaustion(facts: dict[str, Any], dark: bool) -> Figure:
             ax.plot(joint, found["exact"], color=look.ink, linewidth=1.4, label="exact")
             for k, order in enumerate(("abm", "projected_abm", "square_root_abm")):
                 ax.plot(
-                    joint, np.abs(found[order]), MARKERS[k + 1], markersize=4.5,
-                    color=look.series[k + 1], label=order, markerfacecolor="none",
-                )  # fmt: skip
+                    joint,
+                    np.abs(found[order]),
+                    MARKERS[k + 1],
+                    markersize=4.5,
+                    color=look.series[k + 1],
+                    label=order,
+                    markerfacecolor="none",
+                )
             heavy = found["exact"][0]
             ax.axhline(
-                UNIT * heavy, color=look.faint, linewidth=0.9, linestyle=(0, (4, 3)),
+                UNIT * heavy,
+                color=look.faint,
+                linewidth=0.9,
+                linestyle=(0, (4, 3)),
                 label="u times the heavy body's",
-            )  # fmt: skip
+            )
             ax.set(yscale="log")
             ax.set_title(f"{kind} axes", color=look.ink)
             ax.set_xlabel("joint, from the heavy tip", color=look.ink)
         panels[0].set_ylabel("pivot $D_k$", color=look.ink)
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(
-            handles, labels, loc="outside lower center", ncols=5, frameon=False,
-            labelcolor=look.ink, fontsize=7.5,
-        )  # fmt: skip
+            handles,
+            labels,
+            loc="outside lower center",
+            ncols=5,
+            frameon=False,
+            labelcolor=look.ink,
+            fontsize=7.5,
+        )
     return figure
 
 
@@ -158,28 +197,37 @@ def random_trees(rows: Rows, dark: bool) -> Figure:
             style_axes(ax, look, grid="both")
             for k, order in enumerate(SHOWN):
                 lost = sorted(
-                    r["lost"] for r in rows
-                    if r["family"].startswith("random") and r["order"] == order
-                    and r["refined"] == refined
-                )  # fmt: skip
+                    r["lost"]
+                    for r in rows
+                    if r["family"].startswith("random") and r["order"] == order and r["refined"] == refined
+                )
                 share = 100.0 * np.arange(1, len(lost) + 1) / len(lost)
                 ax.step(lost, share, where="post", color=look.series[k], linewidth=1.2)
                 # two marks where the curve has left the axis, at heights of its own
                 start = min(int(np.searchsorted(lost, 0.05)), len(lost) - 1)
                 at = start + ((len(lost) - 1 - start) * np.array([0.2 + 0.1 * k, 1.0])).astype(int)
                 ax.plot(
-                    np.array(lost)[at], share[at], MARKERS[k], color=look.series[k],
-                    markersize=4.5, label=order,
-                )  # fmt: skip
+                    np.array(lost)[at],
+                    share[at],
+                    MARKERS[k],
+                    color=look.series[k],
+                    markersize=4.5,
+                    label=order,
+                )
             ax.set(xlim=(-0.1, 7.3), ylim=(0, 102))
             ax.set_title("one refinement" if refined else "as it is", color=look.ink)
             ax.set_xlabel("digits lost beyond κu", color=look.ink)
         panels[0].set_ylabel("% of trees", color=look.ink)
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(
-            handles, labels, loc="outside lower center", ncols=6, frameon=False,
-            labelcolor=look.ink, fontsize=7.5,
-        )  # fmt: skip
+            handles,
+            labels,
+            loc="outside lower center",
+            ncols=6,
+            frameon=False,
+            labelcolor=look.ink,
+            fontsize=7.5,
+        )
     return figure
 
 
@@ -206,9 +254,8 @@ def table_orders(rows: Rows) -> str:
         for refined in (0, 1):
             for _, inside in columns:
                 lost = [
-                    r["lost"] for r in rows
-                    if r["order"] == order and r["refined"] == refined and inside(r)
-                ]  # fmt: skip
+                    r["lost"] for r in rows if r["order"] == order and r["refined"] == refined and inside(r)
+                ]
                 line.append(f"{max(lost):.1f} ({np.median(lost):.1f})" if lost else "–")
         lines.append(line)
     lines.sort(key=lambda line: [float(cell.split()[0]) if cell != "–" else 9 for cell in line[1:]])
@@ -243,14 +290,18 @@ def table_worst(rows: Rows) -> str:
     for path in sorted((HERE / "worst").glob("*.json")):
         order = path.stem
         mine = [r for r in rows if r["order"] == order and not r["refined"]]
-        worst = max(
-            mine, key=lambda r: (round(r["lost"], 1), r["error"] is not None, r["error"] or 0)
-        )
+        worst = max(mine, key=lambda r: (round(r["lost"], 1), r["error"] is not None, r["error"] or 0))
         off = "no answer" if worst["error"] is None else f"{worst['error']:.1e}"
         lines.append(
-            [f"`{order}`", f"{worst['family']}: {worst['name']}", f"{worst['ratio']:.0e}",
-             f"{worst['kappa']:.0f}", off, f"[model](worst/{path.name})"]
-        )  # fmt: skip
+            [
+                f"`{order}`",
+                f"{worst['family']}: {worst['name']}",
+                f"{worst['ratio']:.0e}",
+                f"{worst['kappa']:.0f}",
+                off,
+                f"[model](worst/{path.name})",
+            ]
+        )
     return markdown(["order", "its worst instance", "ratio", "κ", "error", "replay"], lines)
 
 

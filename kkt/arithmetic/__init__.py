@@ -31,9 +31,19 @@ WHERE = {
 }
 
 __all__ = [
-    "ADD", "DIV", "MUL", "SQRT", "SUB",
-    "Binary", "Custom", "DoubleDouble", "Fixed", "Format", "Mixed", "get_format",
-]  # fmt: skip
+    "ADD",
+    "DIV",
+    "MUL",
+    "SQRT",
+    "SUB",
+    "Binary",
+    "Custom",
+    "DoubleDouble",
+    "Fixed",
+    "Format",
+    "Mixed",
+    "get_format",
+]
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazily(__name__, WHERE)

@@ -56,8 +56,7 @@ class Binary(Format):
             )
         if self.rounding not in MODES:
             raise FormatError(
-                f"format {self.name!r}: rounding {self.rounding!r} is unknown; "
-                f"use {', '.join(MODES)}"
+                f"format {self.name!r}: rounding {self.rounding!r} is unknown; use {', '.join(MODES)}"
             )
         if not self.largest:
             top = math.ldexp(2.0 - math.ldexp(1.0, 1 - self.precision), self.emax)

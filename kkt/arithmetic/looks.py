@@ -152,9 +152,7 @@ def looked(
     rounds = not math.isinf(precision)
     cancelled[:], absorbed[:], size_of[:] = 0, 0.0, 0.0
     seen: dict[int, Seen] = {}  # by identity, so that an object is read once
-    for i, (kind, u, w, t) in enumerate(
-        zip(op.tolist(), x.tolist(), y.tolist(), r.tolist(), strict=True)
-    ):
+    for i, (kind, u, w, t) in enumerate(zip(op.tolist(), x.tolist(), y.tolist(), r.tolist(), strict=True)):
         result = seen[id(t)] = _seen(read, t)
         if result is None:
             continue

@@ -172,9 +172,8 @@ def holds(part: Format, other: Format) -> bool:
         return True
     a, b = _grid(part)[0], _grid(other)[0]
     return bool(
-        a["shift"] <= b["shift"] and a["step"] <= b["step"] and a["top"] >= b["top"]
-        and b["mode"] >= 0
-    )  # fmt: skip
+        a["shift"] <= b["shift"] and a["step"] <= b["step"] and a["top"] >= b["top"] and b["mode"] >= 0
+    )
 
 
 def _grid(part: Format) -> NDArray:

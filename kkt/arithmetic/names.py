@@ -137,8 +137,7 @@ def _digits(name: str, kind: str, digits: str) -> Format:
         asked = 0
     if not 1 <= asked <= MAX_DIGITS:
         raise FormatError(
-            f"format {name!r}: {digits!r} is no number of digits; use 1 to {MAX_DIGITS}, "
-            f"as in {kind}:50"
+            f"format {name!r}: {digits!r} is no number of digits; use 1 to {MAX_DIGITS}, as in {kind}:50"
         )
     return Digits(f"{kind}:{asked}", kind, asked)
 
@@ -151,9 +150,7 @@ def _bits(name: str, base: str) -> Binary | None:
     exponent = int(match[2] or 8)
     least, most = EXPONENT_BITS
     if not least <= exponent <= most:
-        raise FormatError(
-            f"format {name!r}: {exponent} exponent bits; use {least} to {most}, as in p11e5"
-        )
+        raise FormatError(f"format {name!r}: {exponent} exponent bits; use {least} to {most}, as in p11e5")
     emax = (1 << (exponent - 1)) - 1
     return Binary(base, int(match[1]), 1 - emax, emax)
 
@@ -162,9 +159,7 @@ def _in_mode(name: str, format: Binary, suffix: str) -> Format:
     mode, _, seed = suffix.partition(":")
     if mode == "nearest" and not seed:
         return FIXED.get(format.name, format)
-    if mode not in MODES or (
-        seed and (mode != "stochastic" or not re.fullmatch(r"\d{1,18}", seed))
-    ):
+    if mode not in MODES or (seed and (mode != "stochastic" or not re.fullmatch(r"\d{1,18}", seed))):
         raise FormatError(
             f"format {name!r}: {suffix!r} is no rounding mode; use {format.name}:zero, :up, :down, "
             ":stochastic or :stochastic:SEED with a whole number"

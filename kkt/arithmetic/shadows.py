@@ -32,9 +32,7 @@ class Shadow(Protocol):
     #: whether ``follow`` fills ``owed``
     owing: bool
 
-    def follow(
-        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray
-    ) -> None:
+    def follow(self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray) -> None:
         """Apply a chunk: results of its operations go to high, low, and |r - (high + low)| to off.
 
         Arrays are (len(chunk),), or (0,) where they are not asked for; r are the results of the
@@ -78,9 +76,7 @@ class Float64:
     def __init__(self, v: NDArray) -> None:
         self.v = v.astype(np.float64)
 
-    def follow(
-        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray
-    ) -> None:
+    def follow(self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray) -> None:
         x, y, s = (np.empty(len(chunk)) for _ in range(3))
         with np.errstate(all="ignore"):
             floats.record(chunk, self.v, x, y, s)
@@ -89,14 +85,7 @@ class Float64:
                 np.abs(np.subtract(r, high, out=off), out=off)
 
     def beside(
-        self,
-        chunk: Chunk,
-        v: NDArray,
-        x: NDArray,
-        y: NDArray,
-        r: NDArray,
-        high: Floats,
-        off: Floats,
+        self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray, high: Floats, off: Floats
     ) -> None:
         """Record a chunk in the hardware's float32 or float64, and follow it, in one loop."""
         _beside(chunk, v, (x, y, r), self.v, high, off)
@@ -116,9 +105,7 @@ class DoublePairs:
         self.high = v.astype(np.float64)
         self.low = np.zeros_like(self.high)
 
-    def follow(
-        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray
-    ) -> None:
+    def follow(self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray) -> None:
         _follow_dd(chunk, self.high, self.low, r, high, low, off, owed)
 
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -137,9 +124,7 @@ class ExactPairs(DoublePairs):
         super().__init__(v)
         self.residues = modular.residues(self.high)
 
-    def follow(
-        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray
-    ) -> None:
+    def follow(self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray) -> None:
         super().follow(chunk, r, high, low, off, owed)
         zero = np.empty(len(chunk), dtype=np.int8)
         self.sound &= modular.follow(chunk, self.residues, zero)
@@ -163,9 +148,7 @@ class Long:
                 [modular.residue(*part) if part else 0 for part in parts], dtype=np.int64
             )
 
-    def follow(
-        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray
-    ) -> None:
+    def follow(self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray) -> None:
         import flint
 
         from . import objects
@@ -209,17 +192,14 @@ class Own:
     def __init__(self, v: Values) -> None:
         del v  # there is no second run
 
-    def follow(
-        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray
-    ) -> None:
+    def follow(self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray) -> None:
         if len(off):
             off[:], high[:] = self.distances(r, np.arange(len(chunk)))
 
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         parts = [of_any(x) for x in values]
         scale = [
-            (size(*leading(part)) if part.numerator else 0.0) if part else float("nan")
-            for part in parts
+            (size(*leading(part)) if part.numerator else 0.0) if part else float("nan") for part in parts
         ]
         off = [float(x.rad()) if hasattr(x, "rad") else 0.0 for x in values]
         return np.array(off, dtype=float), np.array(scale, dtype=float)

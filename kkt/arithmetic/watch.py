@@ -37,13 +37,7 @@ def statistic(carrier: np.dtype) -> np.dtype:
 
 
 def looked(
-    op: NDArray,
-    x: NDArray,
-    y: NDArray,
-    r: NDArray,
-    cancelled: NDArray,
-    absorbed: NDArray,
-    size: NDArray,
+    op: NDArray, x: NDArray, y: NDArray, r: NDArray, cancelled: NDArray, absorbed: NDArray, size: NDArray
 ) -> None:
     """Fill cancelled, absorbed and size from operations r = x op y; all (m,).
 

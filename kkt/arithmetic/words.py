@@ -93,9 +93,7 @@ def _shifts(op: NDArray[np.int8], a: Ints, b: Ints, d: Ints, own: Ints) -> tuple
     total = np.isin(op, (ADD, SUB))
     common = aligned(a, b)
     i, j = np.where(total, common - a, 0), np.where(total, common - b, 0)
-    n = np.select(
-        [total, op == MUL, op == DIV], [common - own, a + b - own, own + b - a], own + d - a - b
-    )
+    n = np.select([total, op == MUL, op == DIV], [common - own, a + b - own, own + b - a], own + d - a - b)
     return i, j, n
 
 

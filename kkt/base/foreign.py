@@ -20,9 +20,7 @@ _OURS = tuple(f"{folder}{os.sep}" for folder in (_KKT, _KKT.parent / "orderings"
 
 @contextmanager
 def foreign(
-    what: str,
-    refusal: type[PivotreeError] = OrderError,
-    through: tuple[type[Exception], ...] = (),
+    what: str, refusal: type[PivotreeError] = OrderError, through: tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
     """Context for a call of a user's code; ``what`` names the code, as in "order 'mine'".
 

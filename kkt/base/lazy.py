@@ -7,9 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 
-def lazily(
-    package: str, where: Mapping[str, str]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazily(package: str, where: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """``__getattr__`` and ``__dir__`` of a package (PEP 562).
 
     ``where`` has, for each module of the package, its names, separated by blanks; modules and

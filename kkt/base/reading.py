@@ -52,9 +52,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     """The content of a JSON file.  Raises UnreadableError, also for NaN and for a repeated key."""
     text = read_text(path)
     try:
-        return json.loads(
-            text, parse_int=_whole, parse_constant=_not_finite, object_pairs_hook=_once
-        )
+        return json.loads(text, parse_int=_whole, parse_constant=_not_finite, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         raise UnreadableError(
             f"line {error.lineno}, column {error.colno}: is not JSON ({error.msg})"

@@ -63,9 +63,7 @@ def spy(matrix: sp.csc_array, name: str) -> str:
     size = matrix.shape[0]
     cells = min(size, CELLS)
     entries = matrix.tocoo()
-    places = np.unique(
-        np.stack([entries.row.astype(np.int64), entries.col]) * cells // max(size, 1), axis=1
-    )
+    places = np.unique(np.stack([entries.row.astype(np.int64), entries.col]) * cells // max(size, 1), axis=1)
     marks = "".join(f"M{x} {y}h1v1h-1z" for y, x in places.T)
     return (
         f"<svg role='img' aria-label='{escape(name, quote=True)}: where the matrix has entries' "

@@ -41,9 +41,7 @@ def cell(text: str) -> str:
 def csv_line(cells: Iterable[object]) -> str:
     """One line of a CSV table, without its end; texts pass :func:`cell` and get quotes."""
     line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(
-        cell(x) if isinstance(x, str) else x for x in cells
-    )
+    csv.writer(line, lineterminator="").writerow(cell(x) if isinstance(x, str) else x for x in cells)
     return line.getvalue()
 
 

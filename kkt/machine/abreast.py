@@ -43,9 +43,12 @@ def widths_of(program: ScalarProgram, most: int) -> NDArray[np.int64]:
         if j < T and op[i] != SQRT:
             like = a[j] == a[i], b[j] == b[i]
             while (
-                j < T and op[j] == op[i] and max(a[j], b[j]) < first + i and not all(like)
+                j < T
+                and op[j] == op[i]
+                and max(a[j], b[j]) < first + i
+                and not all(like)
                 and (a[j] == a[j - 1], b[j] == b[j - 1]) == like
-            ):  # fmt: skip
+            ):
                 j += 1
         w = most
         while w >= LEAST:
@@ -80,9 +83,7 @@ def abreast_source(program: ScalarProgram, shape: Shape, piece: int, most: int) 
 class _Pieces:
     """The program as functions of bounded length, which pass values on in the work array."""
 
-    def __init__(
-        self, program: ScalarProgram, shape: Shape, widths: NDArray[np.int64], piece: int
-    ) -> None:
+    def __init__(self, program: ScalarProgram, shape: Shape, widths: NDArray[np.int64], piece: int) -> None:
         self.program, self.shape, self.t = program, shape, shape.number
         first, T = program.first, len(program)
         self.begin = np.flatnonzero(widths)  # of units: vectors and scalars

@@ -34,9 +34,14 @@ NEVER = -100  # a rank that no array has
 FASTCALL = 0x80  # METH_FASTCALL: arguments are self, an array of arguments, and their number
 TYPE, NEW = 2, 93  # PyArray_Type and PyArray_New in numpy's table, whose order never changes
 PYTHON = (
-    "PyBytes_AsString", "PyMem_RawMalloc", "PyMem_RawFree", "Py_IncRef", "Py_DecRef",
-    "PyTuple_New", "PyTuple_SetItem",
-)  # fmt: skip
+    "PyBytes_AsString",
+    "PyMem_RawMalloc",
+    "PyMem_RawFree",
+    "Py_IncRef",
+    "Py_DecRef",
+    "PyTuple_New",
+    "PyTuple_SetItem",
+)
 
 
 class Table(bytes):
@@ -57,10 +62,18 @@ class Definition(ctypes.Structure):
 
 
 def builtin(
-    address: int, run: int, shapes: Sequence[tuple[int, ...]], *, many: bool, most: int,
-    outputs: int, parts: Sequence[tuple[int, ...]], work: int, constants: NDArray,
+    address: int,
+    run: int,
+    shapes: Sequence[tuple[int, ...]],
+    *,
+    many: bool,
+    most: int,
+    outputs: int,
+    parts: Sequence[tuple[int, ...]],
+    work: int,
+    constants: NDArray,
     owners: tuple[Any, ...],
-) -> Builtin:  # fmt: skip
+) -> Builtin:
     """A function of x, qd, tau and wrench that returns outputs (outputs,), or (m, outputs).
 
     It takes one state, or m states if ``many``, at most ``most``.  With ``parts``, shapes of rank 1
@@ -77,9 +90,20 @@ def builtin(
     states = most if many else 1
     zeros = np.zeros(states * max(int(np.prod(shape)) for shape in shapes), dtype=dtype)
     words = [
-        run, id(np.ndarray), id(None), _number(zeros), dtype.num, many, most, outputs, work,
-        constants.ctypes.data, len(shapes), len(parts), outputs * dtype.itemsize if parts else 0,
-    ]  # fmt: skip
+        run,
+        id(np.ndarray),
+        id(None),
+        _number(zeros),
+        dtype.num,
+        many,
+        most,
+        outputs,
+        work,
+        constants.ctypes.data,
+        len(shapes),
+        len(parts),
+        outputs * dtype.itemsize if parts else 0,
+    ]
     for j in range(ARRAYS):
         if j < len(shapes):
             instead = zeros.ctypes.data if j > 1 else 0
@@ -92,9 +116,7 @@ def builtin(
     table = Table(np.array(words, dtype=np.int64).tobytes())
     definition = Definition(b"outputs", address, FASTCALL, None)
     table.kept = (definition, zeros, constants, *owners)
-    prototype = ctypes.PYFUNCTYPE(
-        ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
-    )
+    prototype = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     new = prototype(("PyCFunction_NewEx", ctypes.pythonapi))
     return new(ctypes.addressof(definition), table, None)
 

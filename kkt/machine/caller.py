@@ -37,10 +37,16 @@ def text() -> str:
     """The text of the function ``call``, of self, the arguments, and their number."""
     first, *rest = (_ask(j) for j in range(ARRAYS))
     return _TEXT.format(
-        **AT, first_part=len(ENTRIES) + 4 * ARRAYS, words=len(PART),
-        side=CONTIGUOUS | ALIGNED, given=ARRAYS, entries=_read(*ENTRIES),
-        some=_read("type", "none", "number", "many"), first=first, rest="".join(rest),
-    )  # fmt: skip
+        **AT,
+        first_part=len(ENTRIES) + 4 * ARRAYS,
+        words=len(PART),
+        side=CONTIGUOUS | ALIGNED,
+        given=ARRAYS,
+        entries=_read(*ENTRIES),
+        some=_read("type", "none", "number", "many"),
+        first=first,
+        rest="".join(rest),
+    )
 
 
 def _read(*names: str) -> str:

@@ -95,10 +95,15 @@ def judged_by(
 ) -> Judged:
     """The checks for a kernel of orders; ``rotations``: which of them eliminate by rotations."""
     return Judged(
-        fields.numbers, fields.N, fields.n, tuple(map(len, pivots)),
+        fields.numbers,
+        fields.N,
+        fields.n,
+        tuple(map(len, pivots)),
         tuple(ROUNDINGS * unit ** (2 if rotates else 1) for rotates in rotations),
-        bound(unit), norm_of(system.entries.M), fields.rows,
-    )  # fmt: skip
+        bound(unit),
+        norm_of(system.entries.M),
+        fields.rows,
+    )
 
 
 def norm_of(M: NDArray) -> float:

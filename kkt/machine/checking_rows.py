@@ -25,9 +25,7 @@ from ..tape.tape import Tape
 def rigid_rows(system: System) -> list[tuple[int, int]]:
     """Loop and row of each multiplier without a compliance."""
     return [
-        (c, r)
-        for c, loop in enumerate(system.loops)
-        for r in np.flatnonzero(loop.compliance == 0.0).tolist()
+        (c, r) for c, loop in enumerate(system.loops) for r in np.flatnonzero(loop.compliance == 0.0).tolist()
     ]
 
 

@@ -113,9 +113,13 @@ def wanted_by(program: ScalarProgram) -> dict[int, list[int]]:
 
 
 def _piece(
-    program: ScalarProgram, shape: Shape, part: int, piece: int, work: Sequence[int],
+    program: ScalarProgram,
+    shape: Shape,
+    part: int,
+    piece: int,
+    work: Sequence[int],
     wanted: dict[int, list[int]],
-) -> Iterator[str]:  # fmt: skip
+) -> Iterator[str]:
     """The function of one piece; its arguments are the constants and the work array."""
     first, inputs = program.first, program.inputs
     T, t = shape.type, shape.number

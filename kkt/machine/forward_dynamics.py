@@ -36,9 +36,7 @@ LONGEST = 5_000_000  # operations of a tape at most
 OUTPUTS = ("qdd", "pdd", "f", "inertia", "lambda", *DERIVED)
 
 
-def system_to_trace(
-    model: Any, loops: Sequence[Loop] | None = None, what: str = "compile"
-) -> System:
+def system_to_trace(model: Any, loops: Sequence[Loop] | None = None, what: str = "compile") -> System:
     """Equation (4) of a tree, or of a system's tree, in a state where general joints are not at 0.
 
     At 0 a general joint's pose may have zeros that it does not have in other states, and a kernel
@@ -96,10 +94,15 @@ def in_world(system: System, configuration: Configuration) -> System:
         return np.array(held, dtype=bool).reshape(values.shape)
 
     pattern = replace(
-        system.pattern, M=~among(seen.M, 0.0), Phi=~among(seen.Phi, 0.0), S=~among(seen.S, 0.0),
-        Phi_one=among(seen.Phi, 1.0), S_one=among(seen.S, 1.0),
-        G=~among(seen.G, 0.0), G_one=among(seen.G, 1.0),
-    )  # fmt: skip
+        system.pattern,
+        M=~among(seen.M, 0.0),
+        Phi=~among(seen.Phi, 0.0),
+        S=~among(seen.S, 0.0),
+        Phi_one=among(seen.Phi, 1.0),
+        S_one=among(seen.S, 1.0),
+        G=~among(seen.G, 0.0),
+        G_one=among(seen.G, 1.0),
+    )
     return replace(system, pattern=pattern, plans={})
 
 
@@ -118,8 +121,11 @@ def tape_of(system: System, order: Any, frames: str = "own") -> Tape:
             "which turn in the world's frame; use frames 'own', or abm or another order that "
             "keeps f whole"
         )
-    moving = [(n, t) for n, t in zip(system.tree.names, system.tree.joint, strict=True)
-              if t != GENERAL and not TYPES[t].constant]  # fmt: skip
+    moving = [
+        (n, t)
+        for n, t in zip(system.tree.names, system.tree.joint, strict=True)
+        if t != GENERAL and not TYPES[t].constant
+    ]
     if split and moving:
         raise OrderError(
             f"order {tape.program.name!r}: splits the force of each joint along its axes, and "
@@ -194,11 +200,7 @@ def require_rows(system: System, request: Request) -> None:
 
 
 def forward_dynamics(
-    system: System,
-    configuration: Configuration,
-    tapes: Sequence[Tape],
-    chosen: Format,
-    request: Request,
+    system: System, configuration: Configuration, tapes: Sequence[Tape], chosen: Format, request: Request
 ) -> ScalarProgram:
     """The program from x (nx,), qd (N,), tau (N,) and, if requested, a wrench (n, 6) to outputs.
 
@@ -249,9 +251,7 @@ def forward_dynamics(
             questions += [reference(recorder, x) for x in (*qdd, *correction, *pdd, *left, *rows)]
             questions += references(place, pivots[:, 4])
             questions += [reference(recorder, x) for x in ties[0]]
-            questions += [
-                reference(recorder, sizes[kind][k][i]) for kind, k, i in pivots[:, :3].tolist()
-            ]
+            questions += [reference(recorder, sizes[kind][k][i]) for kind, k, i in pivots[:, :3].tolist()]
             questions += [reference(recorder, x) for x in ties[1]]
     return finished(recorder, inputs, wanted + questions)
 
@@ -294,9 +294,13 @@ def in_fewer_operations(tape: Tape, system: System) -> Tape:
 
 
 def replayed(
-    recorder: Recorder, tape: Tape, traced: Entries,
-    unknowns: dict[str, NDArray[Any]] | None = None, *, by_reciprocals: bool = False,
-) -> list[int]:  # fmt: skip
+    recorder: Recorder,
+    tape: Tape,
+    traced: Entries,
+    unknowns: dict[str, NDArray[Any]] | None = None,
+    *,
+    by_reciprocals: bool = False,
+) -> list[int]:
     """Append the operations of a tape, on the traced entries; returns the references of its slots.
 
     Unknowns that the tape takes as inputs are zero, unless ``unknowns`` gives them by name.  With
@@ -327,8 +331,7 @@ def replayed(
         return numbers.tolist()
     for chunk in chunks:
         recorder.replay(
-            zip(*(part.tolist() for part in (chunk.op, chunk.dst, chunk.a, chunk.b)), strict=True),
-            place,
+            zip(*(part.tolist() for part in (chunk.op, chunk.dst, chunk.a, chunk.b)), strict=True), place
         )
     return place
 
@@ -353,16 +356,13 @@ def defect(
     """
     tape = lower(residual_program(system.structure, "dynamics"), system)
     place = replayed(recorder, tape, traced, dict(zip(("qdd", "lam"), unknowns, strict=False)))
-    left, pdd, rows = (
-        taken(recorder, place, slots_of(x, tape, system)) for x in ("qdd", "pdd", "lambda")
-    )
+    left, pdd, rows = (taken(recorder, place, slots_of(x, tape, system)) for x in ("qdd", "pdd", "lambda"))
     return left, pdd.ravel(), rows
 
 
 def qdd_of(
-    recorder: Recorder, tape: Tape, system: System, place: list[int], tau: NDArray[Any],
-    solver: str | None,
-) -> NDArray[Any]:  # fmt: skip
+    recorder: Recorder, tape: Tape, system: System, place: list[int], tau: NDArray[Any], solver: str | None
+) -> NDArray[Any]:
     """(N,) qdd of a tape that was appended, or by a solver from its joint-space inertia and tau."""
     if solver is None:
         return taken(recorder, place, slots_of("qdd", tape, system))

@@ -123,8 +123,7 @@ def _header(found: FixedPoint, name: str) -> str:
     lines = [f"   x[{i}]  {x}, {x.point}" for i, x in enumerate(given)]
     tree = found.system.tree
     owner = [name for name, dof in zip(tree.names, tree.dof, strict=True) for _ in range(dof)]
-    lines += [f"   qdd[{i}]  {b}, {p}" for i, (b, p) in enumerate(zip(owner, ends_of(found)[1],
-                                                                       strict=True))]  # fmt: skip
+    lines += [f"   qdd[{i}]  {b}, {p}" for i, (b, p) in enumerate(zip(owner, ends_of(found)[1], strict=True))]
     errors = ", ".join(f"{x:.2g}" for x in found.qdd.joint.tolist())
     told = "\n".join(map(_plain, lines))
     return f"""\
@@ -169,8 +168,7 @@ def _source(found: FixedPoint, name: str, header: str) -> str:
     parts = [lines[at : at + LENGTH] for at in range(0, len(lines), LENGTH)] or [[]]
     rows = 1 + max(place.values())
     pieces = "\n".join(
-        f"static void piece{i}(int32_t *w)\n{{\n" + "\n".join(part) + "\n}\n"
-        for i, part in enumerate(parts)
+        f"static void piece{i}(int32_t *w)\n{{\n" + "\n".join(part) + "\n}\n" for i, part in enumerate(parts)
     )
     given, most = list[str](), list[str]()
     fixed = [f"    w[{place[v]}] = {v << int(words.point[v])};" for v in (0, 1)]
@@ -235,8 +233,7 @@ def _rows(found: FixedPoint) -> dict[int, int]:
     words = found.words
     assert words is not None
     last: dict[int, int] = {}
-    for t, operands in enumerate(zip(words.a.tolist(), words.b.tolist(), words.d.tolist(),
-                                     strict=True)):  # fmt: skip
+    for t, operands in enumerate(zip(words.a.tolist(), words.b.tolist(), words.d.tolist(), strict=True)):
         for value in operands:
             last[value] = t
     T = len(words.op)

@@ -132,9 +132,7 @@ class Dynamics:
     def checked(self, *state: Any) -> tuple[Any, Any, Any]:
         """q (nx,), qd and tau (N,) in one precision; raises ModelError for anything else."""
         N, arrays = int(self.system.tree.offset[-1]), []
-        for name, given, size in zip(
-            ("q", "qd", "tau"), state, (self.places.size, N, N), strict=True
-        ):
+        for name, given, size in zip(("q", "qd", "tau"), state, (self.places.size, N, N), strict=True):
             try:
                 x = jnp.asarray(given)
             except (TypeError, ValueError):
@@ -279,9 +277,7 @@ class Dynamics:
             first = places.offset[bodies, None]
             if joint.orientation:
                 turn = from_quaternion(q[first + np.arange(joint.dof - 3, joint.dof + 1)])
-                shift: Any = (
-                    q[first + np.arange(3)] if joint.dof > 3 else np.zeros((len(bodies), 3))
-                )
+                shift: Any = q[first + np.arange(3)] if joint.dof > 3 else np.zeros((len(bodies), 3))
             else:
                 x = q[first + np.arange(joint.dof)]
                 turn, shift = joint.pose(axis, x)

@@ -57,9 +57,7 @@ class Numbers(NDArrayOperatorsMixin):
 def _called(name: str, args: tuple, options: dict[str, Any]) -> Numbers:
     leaves = jax.tree.leaves((args, options), is_leaf=lambda x: isinstance(x, Numbers))
     dtype = jnp.result_type(*(x.x for x in leaves if isinstance(x, Numbers)))
-    bare = jax.tree.map(
-        lambda x: _bare(x, dtype), (args, options), is_leaf=lambda x: isinstance(x, Numbers)
-    )
+    bare = jax.tree.map(lambda x: _bare(x, dtype), (args, options), is_leaf=lambda x: isinstance(x, Numbers))
     return Numbers(getattr(jnp, name)(*bare[0], **bare[1]))
 
 

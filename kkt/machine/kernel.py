@@ -116,9 +116,7 @@ def compile(
     if frames not in FRAMES:
         raise ModelError(f"compile: frames is {frames!r}; {nearest(frames, FRAMES)}")
     if solver is not None and {"pdd", "f"} & set(outputs):
-        raise ModelError(
-            f"compile: solver {solver!r} finds qdd alone; ask for qdd, or leave the solver out"
-        )
+        raise ModelError(f"compile: solver {solver!r} finds qdd alone; ask for qdd, or leave the solver out")
     if bias == "inverse_dynamics" and {"pdd", "f"} & set(outputs):
         raise ModelError(
             "compile: bias 'inverse_dynamics' leaves pdd and f without velocities and gravity; ask "
@@ -159,9 +157,19 @@ def compile(
     name = found.order if solver is None else f"{found.order} + {solver}"
     name = name if frames == "own" else f"{name}, {frames}"
     return Kernel(
-        name, chosen, fields, configuration, found.program, found.straight, found.rolled,
-        found.abreast, relaxed, judged, found.pivots, system.structure.constraints,
-    )  # fmt: skip
+        name,
+        chosen,
+        fields,
+        configuration,
+        found.program,
+        found.straight,
+        found.rolled,
+        found.abreast,
+        relaxed,
+        judged,
+        found.pivots,
+        system.structure.constraints,
+    )
 
 
 def _several(order: Any) -> bool:
@@ -213,10 +221,13 @@ class Kernel(Shown):
 
     def facts(self) -> dict[str, Any]:
         return {
-            "name": f"{self.order} in {self.format}", "bodies": self.fields.n, "freedoms": self.N,
-            "outputs": ", ".join(self.outputs), "operations": sum(self.operations.values()),
+            "name": f"{self.order} in {self.format}",
+            "bodies": self.fields.n,
+            "freedoms": self.N,
+            "outputs": ", ".join(self.outputs),
+            "operations": sum(self.operations.values()),
             "run as": self.how,
-        }  # fmt: skip
+        }
 
     @property
     def format(self) -> str:
@@ -306,10 +317,14 @@ class Kernel(Shown):
                 dtype, sizes = self.number.dtype, self.fields.sizes
                 abreast = self.abreast if lanes == 1 and self.lanes > 1 else None
                 made = compiled(
-                    abreast or self.rolled or self.straight, dtype, lanes, sizes,
-                    relaxed=self.relaxed, judged=self.judged,
+                    abreast or self.rolled or self.straight,
+                    dtype,
+                    lanes,
+                    sizes,
+                    relaxed=self.relaxed,
+                    judged=self.judged,
                     abreast=self.lanes if abreast else 1,
-                )  # fmt: skip
+                )
                 plain = self.fields.orders == 1 and self.judged is None
                 parts = self.fields.parts if lanes == 1 and plain else ()
                 call = made.builtin(list(self.fields.given.values()), parts)

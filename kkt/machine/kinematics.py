@@ -13,16 +13,7 @@ from ..matrix.entries import Entries
 from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop, turned
 from ..model.parents import levels
-from ..model.spatial import (
-    Array,
-    force_transform,
-    matmul,
-    matvec,
-    rotation,
-    skew,
-    spatial_inertia,
-    transpose,
-)
+from ..model.spatial import Array, force_transform, matmul, matvec, rotation, skew, spatial_inertia, transpose
 from .configuration import Configuration, from_quaternion
 from .recorder import Recorder, Scalar
 
@@ -35,9 +26,15 @@ def variables(recorder: Recorder, first: int, count: int) -> Array:
 
 
 def entries(
-    configuration: Configuration, x: Array, qd: Array, tau: Array, wrench: Array,
-    frames: str = "own", step: float = 0.0, loops: Sequence[Loop] = (),
-) -> Entries:  # fmt: skip
+    configuration: Configuration,
+    x: Array,
+    qd: Array,
+    tau: Array,
+    wrench: Array,
+    frames: str = "own",
+    step: float = 0.0,
+    loops: Sequence[Loop] = (),
+) -> Entries:
     """The entries of (4) as arrays of objects: traced numbers, or floats where they are constant.
 
     x (nx,) configuration numbers, qd and tau (N,), wrench (n, 6) on each body at its joint origin,
@@ -103,9 +100,7 @@ def _turned(A: Array, six: Array) -> Array:
     return np.concatenate([matvec(A, six[..., :3]), matvec(A, six[..., 3:])], axis=-1)
 
 
-def kinematics(
-    configuration: Configuration, x: Array, qd: Array
-) -> tuple[Array, Array, list[Array], Array]:
+def kinematics(configuration: Configuration, x: Array, qd: Array) -> tuple[Array, Array, list[Array], Array]:
     """Poses R (n, 3, 3), p (n, 3), motion subspaces S_k and S° qd (n, 6) of all bodies.
 
     A pose is a fixed placement times the joint's pose; zeros and ones of both are folded.

@@ -94,10 +94,17 @@ class Native:
         engine, address = _caller()
         run = ctypes.cast(self.function, ctypes.c_void_p).value or 0
         return builtin(
-            address, run, shapes, many=self.lanes > 1, most=most, outputs=self.outputs, parts=parts,
-            work=self.rows * self.lanes * self.constants.itemsize, constants=self.constants,
+            address,
+            run,
+            shapes,
+            many=self.lanes > 1,
+            most=most,
+            outputs=self.outputs,
+            parts=parts,
+            work=self.rows * self.lanes * self.constants.itemsize,
+            constants=self.constants,
             owners=(engine, self.engine),
-        )  # fmt: skip
+        )
 
     def _run(self, inputs: list[NDArray], out: NDArray) -> bool:
         work = _aligned(self.rows * self.lanes, self.constants.dtype)
@@ -107,9 +114,15 @@ class Native:
 
 
 def compiled(
-    program: ScalarProgram | Rolled, dtype: Any, lanes: int, given: tuple[int, ...],
-    piece: int = PIECE, relaxed: bool = False, judged: Judged | None = None, abreast: int = 1,
-) -> Native:  # fmt: skip
+    program: ScalarProgram | Rolled,
+    dtype: Any,
+    lanes: int,
+    given: tuple[int, ...],
+    piece: int = PIECE,
+    relaxed: bool = False,
+    judged: Judged | None = None,
+    abreast: int = 1,
+) -> Native:
     """Machine code for ``lanes`` states side by side; ``given``: sizes of the arrays of inputs.
 
     Code for one state may have vectors of up to ``abreast`` of its operations.
@@ -124,8 +137,16 @@ def compiled(
     else:
         length, outputs = len(program), len(program.outputs)
         piece = piece if length <= piece else min(piece, SHORT)
-        content = [piece, program.inputs, program.op, program.a, program.b, program.outputs,
-                   len(program.constants), abreast]  # fmt: skip
+        content = [
+            piece,
+            program.inputs,
+            program.op,
+            program.a,
+            program.b,
+            program.outputs,
+            len(program.constants),
+            abreast,
+        ]
         numbers = np.concatenate([np.ones(1), program.constants])
     outputs = judged.shown if judged else outputs
     target, about = _target(level=0 if length > LONG else 1)
@@ -146,9 +167,7 @@ def compiled(
     constants.view(np.uint8)[:] = numbers.astype(dtype).view(np.uint8)
     function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
     pieces, rows = int(kept["pieces"]), int(kept["rows"])
-    return Native(
-        lanes, max(len(program), 1), pieces, rows, outputs, given, constants, function, engine
-    )
+    return Native(lanes, max(len(program), 1), pieces, rows, outputs, given, constants, function, engine)
 
 
 def _target(level: int) -> tuple[Any, tuple[str, ...]]:

@@ -28,18 +28,30 @@ from .states import Fields
 
 LENGTH = 1000  # operations in one function: an optimising compiler's time grows faster
 COLUMNS = {  # of derivatives: the variable, and its size
-    "q": ("q in the joints' tangents", "N"), "qd": ("qd", "N"), "tau": ("tau", "N"),
-    "parameters": ("m, m c, I of each body", "BODIES 10"), "gravity": ("gravity", "3"),
+    "q": ("q in the joints' tangents", "N"),
+    "qd": ("qd", "N"),
+    "tau": ("tau", "N"),
+    "parameters": ("m, m c, I of each body", "BODIES 10"),
+    "gravity": ("gravity", "3"),
     "wrench": ("the wrench on each body", "BODIES 6"),
-}  # fmt: skip
+}
 DERIVED = {
     f"d{of}_d{by}": (f"{rows} {size}", f"d {of}_i by {told}, row i after row")
     for of, rows in (("qdd", "N"), ("lambda", "ROWS"))
     for by, (told, size) in COLUMNS.items()
 }
-SIZES = {"x": "NX", "qd": "N", "tau": "N", "wrench": "6 BODIES", "qdd": "N", "pdd": "6 BODIES",
-         "f": "6 BODIES", "inertia": "N N", "lambda": "ROWS",
-         **{name: size for name, (size, _) in DERIVED.items()}}  # fmt: skip
+SIZES = {
+    "x": "NX",
+    "qd": "N",
+    "tau": "N",
+    "wrench": "6 BODIES",
+    "qdd": "N",
+    "pdd": "6 BODIES",
+    "f": "6 BODIES",
+    "inertia": "N N",
+    "lambda": "ROWS",
+    **{name: size for name, (size, _) in DERIVED.items()},
+}
 MEANING = {
     "x": "configuration [rad, m, or quaternions x y z w]",
     "qd": "rates [rad/s, m/s]",
@@ -333,13 +345,9 @@ def _written(
     kernel: Any, path: str | Path, name: str | None, language: str, suffix: str
 ) -> tuple[Portable, Path]:
     if not isinstance(kernel.number, Hardware):
-        raise FormatError(
-            f"export: {language} has no {kernel.format}; compile in float64 or float32"
-        )
+        raise FormatError(f"export: {language} has no {kernel.format}; compile in float64 or float32")
     if kernel.relaxed:
-        raise ModelError(
-            f"export: {language} is written with strict arithmetic; compile without relaxed"
-        )
+        raise ModelError(f"export: {language} is written with strict arithmetic; compile without relaxed")
     if kernel.judged is not None:
         raise ModelError(f"export: {language} has no status; compile without check")
     if kernel.fields.orders > 1:
@@ -360,18 +368,22 @@ def _written(
         )
     chosen = identifier(tree.name, kernel.order) if name is None else name
     return Portable(
-        chosen, tree.name, kernel.order, kernel.format, kernel.fields,
-        tuple(map(str, tree.names)), kernel.straight, kernel.rolled,
-    ), place  # fmt: skip
+        chosen,
+        tree.name,
+        kernel.order,
+        kernel.format,
+        kernel.fields,
+        tuple(map(str, tree.names)),
+        kernel.straight,
+        kernel.rolled,
+    ), place
 
 
 def require_name(name: Any) -> None:
     """Raise ModelError for a name that is not valid for a function in C and C++."""
     letters = isinstance(name, str) and re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name)
     if not letters or name in KEYWORDS.split():
-        raise ModelError(
-            f"export: {name!r} cannot name a function in C; give letters, digits and _"
-        )
+        raise ModelError(f"export: {name!r} cannot name a function in C; give letters, digits and _")
 
 
 def identifier(*words: str) -> str:

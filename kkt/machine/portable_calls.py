@@ -30,9 +30,7 @@ def definitions(program: Rolled, dialect: Dialect) -> str:
     for name, table in (("rows", program.row_outputs), ("fixed", program.constant_outputs)):
         if len(table):
             parts.append(_array(f"{tables} int {name}[][3]", _rows(table)))
-    pieces = _array(
-        f"{tables} piece pieces[]", [f"piece{i}" for i in range(len(program.functions))]
-    )
+    pieces = _array(f"{tables} piece pieces[]", [f"piece{i}" for i in range(len(program.functions))])
     parts += [functions, f"typedef void (*piece)(const int *, {number} *);", pieces]
     return "\n".join(parts)
 

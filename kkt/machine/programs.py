@@ -49,11 +49,7 @@ class Programs:
 
 
 def programs_of(
-    system: System,
-    configuration: Configuration,
-    orders: list[Any],
-    chosen: Format,
-    request: Request,
+    system: System, configuration: Configuration, orders: list[Any], chosen: Format, request: Request
 ) -> Programs:
     """The programs, from the disk where the same were traced before; errors are never kept."""
     whole = any(isinstance(order, str | Tape) or order is None for order in orders)
@@ -95,9 +91,8 @@ def uncollected() -> Iterator[None]:
 
 
 def _trace(
-    system: System, configuration: Configuration, orders: list[Any], chosen: Format,
-    request: Request,
-) -> Programs:  # fmt: skip
+    system: System, configuration: Configuration, orders: list[Any], chosen: Format, request: Request
+) -> Programs:
     """The programs, traced; raises SingularError for a pivot that is zero in any state."""
     tapes = [tape_of(system, order, request.frames) for order in orders]
     require_pivots(system, tapes, chosen)
@@ -128,9 +123,7 @@ def _trace(
     return Programs(names, program, straight, found, pivots, rotations, abreast)
 
 
-def _content(
-    system: System, sequences: list[PivotSequence], chosen: Format, request: Request
-) -> str:
+def _content(system: System, sequences: list[PivotSequence], chosen: Format, request: Request) -> str:
     """The key of a program: a hash of everything that it depends on."""
     tree, pattern = system.tree, system.pattern
     orders: list[Any] = []
@@ -142,17 +135,44 @@ def _content(
     terms = () if tree.terms is None else astuple(tree.terms)
     index = system.structure.index
     held = [
-        (*(index.get(body, -1) for body in loop.bodies), loop.R, loop.p, loop.C, loop.free,
-         loop.point, loop.baumgarte, loop.compliance, loop.beside is None)
+        (
+            *(index.get(body, -1) for body in loop.bodies),
+            loop.R,
+            loop.p,
+            loop.C,
+            loop.free,
+            loop.point,
+            loop.baumgarte,
+            loop.compliance,
+            loop.beside is None,
+        )
         for one in system.loops
         for loop in one.pairs
-    ]  # fmt: skip
+    ]
     return store.key(
-        "program", chosen.name, astuple(request), SAVED, LEFT, tree.parent, tree.joint, tree.axis,
-        tree.R, tree.p, tree.mass, tree.com, tree.inertia, tree.gravity, *system.state.S,
-        system.state.wrench, pattern.A, system.state.step, *terms,
-        *zeros, *orders, *(part for loop in held for part in loop),
-    )  # fmt: skip
+        "program",
+        chosen.name,
+        astuple(request),
+        SAVED,
+        LEFT,
+        tree.parent,
+        tree.joint,
+        tree.axis,
+        tree.R,
+        tree.p,
+        tree.mass,
+        tree.com,
+        tree.inertia,
+        tree.gravity,
+        *system.state.S,
+        system.state.wrench,
+        pattern.A,
+        system.state.step,
+        *terms,
+        *zeros,
+        *orders,
+        *(part for loop in held for part in loop),
+    )
 
 
 def _arrays(program: ScalarProgram, name: str) -> store.Arrays:
@@ -163,9 +183,7 @@ def _arrays(program: ScalarProgram, name: str) -> store.Arrays:
 
 
 def _program(kept: store.Arrays, name: str) -> ScalarProgram:
-    inputs, *arrays = (
-        kept[f"{name}_{part}"] for part in ("inputs", "constants", "op", "a", "b", "outputs")
-    )
+    inputs, *arrays = (kept[f"{name}_{part}"] for part in ("inputs", "constants", "op", "a", "b", "outputs"))
     return ScalarProgram(int(inputs), *arrays)
 
 

@@ -91,17 +91,17 @@ class Rolled:
             j, s, x, _ = at.tolist()
             functions.append(
                 Function(
-                    kept["op"][i:j].astype(np.int8), kept["a"][i:j], kept["b"][i:j],
+                    kept["op"][i:j].astype(np.int8),
+                    kept["a"][i:j],
+                    kept["b"][i:j],
                     tuple(Address(bool(c), p, o) for c, p, o in kept["reads"][r:s].tolist()),
                     {k: Address(False, p, o) for k, p, o in kept["writes"][w:x].tolist()},
                     int(size[3]),
                 )
-            )  # fmt: skip
+            )
         numbers = {name: int(kept[name]) for name in ("inputs", "length", "rows")}
         rest = {name: kept[name] for name in _PARTS if name not in numbers}
         return cls(functions=tuple(functions), **numbers, **rest)  # type: ignore[arg-type]
 
 
-_PARTS = (
-    "inputs", "length", "runs", "table", "constants", "rows", "row_outputs", "constant_outputs",
-)  # fmt: skip
+_PARTS = ("inputs", "length", "runs", "table", "constants", "rows", "row_outputs", "constant_outputs")

@@ -33,8 +33,13 @@ def data(program: Rolled, dtype: Any) -> tuple[NDArray, tuple[int, int, int, int
 
     Returns it, and where the last four start, in bytes.
     """
-    parts = [program.constants.astype(dtype), program.runs, program.table,
-             program.row_outputs, program.constant_outputs]  # fmt: skip
+    parts = [
+        program.constants.astype(dtype),
+        program.runs,
+        program.table,
+        program.row_outputs,
+        program.constant_outputs,
+    ]
     whole, starts, top = [], [], 0
     for part in parts:
         raw = np.ascontiguousarray(part).reshape(-1).view(np.uint8)

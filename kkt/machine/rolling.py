@@ -195,9 +195,7 @@ class _Rolling:
         }
         rows = np.stack(table, 1) if table else np.zeros((K, 0), dtype=np.int64)
         code_a, code_b = codes
-        return Function(
-            op[0].astype(np.int8), code_a, code_b, tuple(reads), writes, len(table)
-        ), rows
+        return Function(op[0].astype(np.int8), code_a, code_b, tuple(reads), writes, len(table)), rows
 
     def _outputs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         program = self.program

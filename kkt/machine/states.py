@@ -67,8 +67,7 @@ class Fields:
         """
         if values["wrench"] is not None and not self.wrench:
             raise ModelError(
-                "state: 'wrench' is given, but is no input of this kernel; compile it with "
-                "inputs=('wrench',)"
+                "state: 'wrench' is given, but is no input of this kernel; compile it with inputs=('wrench',)"
             )
         many: int | None = None
         arrays = []

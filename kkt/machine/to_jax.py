@@ -50,12 +50,9 @@ def to_jax(
     try:
         import jax  # noqa: F401
     except ImportError:
-        raise ModelError(
-            "to_jax: the package jax is not installed; python -m pip install jax"
-        ) from None
+        raise ModelError("to_jax: the package jax is not installed; python -m pip install jax") from None
     if derivatives not in DERIVATIVES:
-        raise ModelError(f"to_jax: derivatives is {derivatives!r}; "
-                         f"{nearest(derivatives, DERIVATIVES)}")  # fmt: skip
+        raise ModelError(f"to_jax: derivatives is {derivatives!r}; {nearest(derivatives, DERIVATIVES)}")
     from .forward_dynamics import system_to_trace
 
     system = system_to_trace(model, loops, what="to_jax")

@@ -31,13 +31,7 @@ def velocities(parent: Array, Phi: Array, rates: Array) -> Array:
 
 
 def bias(
-    parent: Array,
-    M: Array,
-    Phi: Array,
-    rates: Array,
-    joint_bias: Array,
-    wrench: Array,
-    gravity: Array,
+    parent: Array, M: Array, Phi: Array, rates: Array, joint_bias: Array, wrench: Array, gravity: Array
 ) -> tuple[Array, Array]:
     """a (n, 6) and b (n, 6): a body's acceleration is Phi* alpha_parent + H* qdd + a.
 

@@ -176,9 +176,7 @@ class Structure:
         """This structure ("whole"), or with ``split_links`` or ``stretched`` links."""
         if links not in LINKS:
             raise OrderError(f"order: links {links!r} are unknown; use {', '.join(LINKS)}")
-        return {"whole": lambda: self, "split": self.split_links, "stretched": self.stretched}[
-            links
-        ]()
+        return {"whole": lambda: self, "split": self.split_links, "stretched": self.stretched}[links]()
 
     def stretched(self) -> Structure:
         """A body with children becomes two: one with its mass, and a massless carrier of these.
@@ -248,9 +246,7 @@ class Structure:
 def require_structure(structure: object) -> None:
     """Raise OrderError for anything but a structure, such as a tree or a system, which has one."""
     if not isinstance(structure, Structure):
-        raise OrderError(
-            f"structure: {type(structure).__name__} is none; pass build(...).structure"
-        )
+        raise OrderError(f"structure: {type(structure).__name__} is none; pass build(...).structure")
 
 
 def _longer(armature: NDArray[np.bool_] | None, more: int) -> NDArray[np.bool_] | None:
@@ -280,8 +276,7 @@ class BlockIndex(Mapping[Block, slice]):
         rows |= {Block("lam", tie.name): tie.rows for tie in structure.ties}
         stops = np.cumsum([*rows.values()]).tolist()
         self._slices = {
-            block: slice(stop - size, stop)
-            for (block, size), stop in zip(rows.items(), stops, strict=True)
+            block: slice(stop - size, stop) for (block, size), stop in zip(rows.items(), stops, strict=True)
         }
         self.size = stops[-1]
 

@@ -28,16 +28,7 @@ from numpy.typing import NDArray
 
 from ..model.loops import Loop
 from ..model.parents import meeting
-from ..model.spatial import (
-    Array,
-    cross,
-    cross_motion,
-    force_transform,
-    matmul,
-    matvec,
-    skew,
-    transpose,
-)
+from ..model.spatial import Array, cross, cross_motion, force_transform, matmul, matvec, skew, transpose
 from ..model.tree import BodyTree
 
 Cast = Callable[[Any], Array]
@@ -217,9 +208,7 @@ def _right(pair: Closure, v: Array, base: Array, cast: Cast) -> Array:
     loop = pair.loop
     X = transpose(force_transform(cast(pair.R), cast(pair.p)))
     C = transpose(cast(loop.C))
-    first, second = (
-        matvec(X[place], v[k]) if k >= 0 else base * 0 for place, k in enumerate(pair.bodies)
-    )
+    first, second = (matvec(X[place], v[k]) if k >= 0 else base * 0 for place, k in enumerate(pair.bodies))
     apart = second - first
     turning = cross_motion(first, second)
     if loop.point:

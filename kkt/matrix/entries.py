@@ -65,10 +65,7 @@ def assemble(
     M = spatial_inertia(cast(state.mass), cast(state.com), cast(state.inertia))
     Phi = force_transform(cast(state.R), cast(state.p))
     rates = joint_rates(S, owner, column, cast(state.qd), n)
-    a, b = bias(
-        state.parent, M, Phi, rates,
-        cast(state.joint_bias), cast(state.wrench), cast(state.gravity),
-    )  # fmt: skip
+    a, b = bias(state.parent, M, Phi, rates, cast(state.joint_bias), cast(state.wrench), cast(state.gravity))
     tau, A = joint_entries(state, cast)
     if not state.loops:
         return Entries(M, Phi, S, a, b, tau, A=A)

@@ -77,9 +77,7 @@ def tilted(system: System, turns: ArrayLike) -> System:
     except (TypeError, ValueError):
         raise ModelError(f"turns: is {turns!r}; give one rotation (3, 3), or {n} of them") from None
     if Q.shape not in ((3, 3), (n, 3, 3)):
-        raise ModelError(
-            f"turns: have shape {Q.shape}; give one rotation (3, 3), or {n} of them, one a body"
-        )
+        raise ModelError(f"turns: have shape {Q.shape}; give one rotation (3, 3), or {n} of them, one a body")
     Q = np.broadcast_to(Q, (n, 3, 3)).copy()
     orthogonal = np.abs(matmul(Q, transpose(Q)) - np.eye(3)).max((1, 2)) <= 1e-6
     proper = (cross(Q[:, 0], Q[:, 1]) * Q[:, 2]).sum(-1) > 0.0

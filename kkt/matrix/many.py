@@ -33,11 +33,23 @@ def forest_of(system: System, q: Floats, qd: Floats) -> tuple[BodyTree, Entries]
     R, p, S, bias = kinematics(forest, q.ravel(), qd.ravel())
     own, wrench = (node_field(system.tree, system.graph, name) for name in ("bias", "wrench"))
     state = State(
-        forest.names, forest.parent, R, p, S, forest.mass, forest.com, forest.inertia,
-        qd.ravel(), np.zeros(q.size), forest.gravity, bias + _tiled(own, m), _tiled(wrench, m),
+        forest.names,
+        forest.parent,
+        R,
+        p,
+        S,
+        forest.mass,
+        forest.com,
+        forest.inertia,
+        qd.ravel(),
+        np.zeros(q.size),
+        forest.gravity,
+        bias + _tiled(own, m),
+        _tiled(wrench, m),
         closures(forest, R, p, _copied(system, m)),
-        None if forest.terms is None else forest.terms.at(q.ravel()), system.state.step,
-    )  # fmt: skip
+        None if forest.terms is None else forest.terms.at(q.ravel()),
+        system.state.step,
+    )
     return forest, assemble(state)
 
 
@@ -61,9 +73,20 @@ def copies(tree: BodyTree, m: int) -> BodyTree:
     arrays = (tree.axis, tree.R, tree.p, tree.mass, tree.com, tree.inertia)
     axis, R, p, mass, com, inertia = (_tiled(array, m) for array in arrays)
     return BodyTree(
-        tree.name, tuple(range(m * n)), parent, tree.joint * m, axis, S,
-        R, p, mass, com, inertia, tree.gravity, tiled(tree.terms, m),
-    )  # fmt: skip
+        tree.name,
+        tuple(range(m * n)),
+        parent,
+        tree.joint * m,
+        axis,
+        S,
+        R,
+        p,
+        mass,
+        com,
+        inertia,
+        tree.gravity,
+        tiled(tree.terms, m),
+    )
 
 
 def apart(entries: Entries, m: int) -> Entries:
@@ -80,9 +103,10 @@ def held(pattern: Pattern, entries: Entries) -> NDArray[np.bool_]:
     """(m,) states whose entries, m in front, are zero and one where the pattern says so."""
     result = ~entries.M[:, ~pattern.M].any(axis=1) & ~entries.a[:, ~pattern.a].any(axis=(1, 2))
     pairs = (
-        (entries.Phi, pattern.Phi, pattern.Phi_one), (entries.S, pattern.S, pattern.S_one),
+        (entries.Phi, pattern.Phi, pattern.Phi_one),
+        (entries.S, pattern.S, pattern.S_one),
         (entries.G, pattern.G, pattern.G_one),
-    )  # fmt: skip
+    )
     for values, mask, one in pairs:
         result &= ~values[:, ~mask].any(axis=1) & (values[:, one] == 1.0).all(axis=1)
     return np.asarray(result)

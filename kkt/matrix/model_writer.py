@@ -20,10 +20,7 @@ from .state import State
 
 @of_kind
 def write_model(
-    path: str | os.PathLike[str],
-    state: State,
-    name: str = "tree",
-    expected: dict[str, Any] | None = None,
+    path: str | os.PathLike[str], state: State, name: str = "tree", expected: dict[str, Any] | None = None
 ) -> None:
     """Write a state as a model file, parents before children, whole or not at all.
 
@@ -78,8 +75,7 @@ def write_model(
                     body[key] = _list(vector[start[k] : stop[k]])
         bodies.append(body)
     rates, efforts = (
-        [float(x) for k in order for x in vector[start[k] : stop[k]]]
-        for vector in (state.qd, state.tau)
+        [float(x) for k in order for x in vector[start[k] : stop[k]]] for vector in (state.qd, state.tau)
     )
     loops = [loop_document(closure.loop) for closure in state.loops]
     if len({loop["name"] for loop in loops}) < len(loops):

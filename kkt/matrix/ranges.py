@@ -106,8 +106,7 @@ def _check(system: System, name: Hashable, low: float, high: float) -> None:
         )
     if not (low < high and np.isfinite(high - low)):
         raise ModelError(
-            f"limits of body {name!r}: {low:g} to {high:g} is no range; give low < high, finite "
-            "[rad, m]"
+            f"limits of body {name!r}: {low:g} to {high:g} is no range; give low < high, finite [rad, m]"
         )
 
 

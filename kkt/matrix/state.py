@@ -82,10 +82,23 @@ def state_of(
     R, p, S, bias = kinematics(tree, position, rates)
     bias = bias + node_field(tree, graph, "bias")
     return State(
-        tree.names, tree.parent, R, p, S, tree.mass, tree.com, tree.inertia,
-        rates, efforts, tree.gravity, bias, wrench, closures(tree, R, p, loops),
-        None if tree.terms is None else tree.terms.at(position), step,
-    )  # fmt: skip
+        tree.names,
+        tree.parent,
+        R,
+        p,
+        S,
+        tree.mass,
+        tree.com,
+        tree.inertia,
+        rates,
+        efforts,
+        tree.gravity,
+        bias,
+        wrench,
+        closures(tree, R, p, loops),
+        None if tree.terms is None else tree.terms.at(position),
+        step,
+    )
 
 
 class Subspaces(Sequence[Floats]):
@@ -177,12 +190,8 @@ def coordinates(tree: BodyTree, graph: nx.DiGraph, q: Any) -> Floats:
         return _vector("q", value, N)
     if isinstance(value, Mapping):
         _require_bodies(tree, "q", value)
-        pieces = [
-            value.get(name, np.zeros(d)) for name, d in zip(tree.names, tree.dof, strict=True)
-        ]
-        return np.concatenate(
-            [np.zeros(0)] + [_joint_coordinates(tree, k, x) for k, x in enumerate(pieces)]
-        )
+        pieces = [value.get(name, np.zeros(d)) for name, d in zip(tree.names, tree.dof, strict=True)]
+        return np.concatenate([np.zeros(0)] + [_joint_coordinates(tree, k, x) for k, x in enumerate(pieces)])
     long = [_WITH_QUATERNION.get(t, int(d)) for t, d in zip(tree.joint, tree.dof, strict=True)]
     array = _numbers("q", value, N)
     if array.shape == (sum(long),) and sum(long) != N:
@@ -209,8 +218,7 @@ def _joint_coordinates(tree: BodyTree, k: int, x: Any) -> Floats:
         return vector if kind == "spherical" else np.concatenate([vector, array[:3]])
     if array.shape != (dof,):
         raise ModelError(
-            f"body {tree.names[k]!r}: field 'q' has {array.size} numbers; its {kind} joint "
-            f"needs {dof}"
+            f"body {tree.names[k]!r}: field 'q' has {array.size} numbers; its {kind} joint needs {dof}"
         )
     return _vector("q", array, dof)
 

@@ -59,9 +59,12 @@ class System(Shown):
 
     def facts(self) -> dict[str, Any]:
         return {
-            "name": self.name, "bodies": self.tree.n, "freedoms": int(self.tree.offset[-1]),
-            "unknowns": self.size, "nonzeros": self.nonzeros,
-        } | ({"loops": len(self.loops)} if self.loops else {})  # fmt: skip
+            "name": self.name,
+            "bodies": self.tree.n,
+            "freedoms": int(self.tree.offset[-1]),
+            "unknowns": self.size,
+            "nonzeros": self.nonzeros,
+        } | ({"loops": len(self.loops)} if self.loops else {})
 
     def picture(self) -> str:
         return spy(self.matrix, self.name) if self.size <= LARGEST else ""
@@ -267,7 +270,5 @@ def build(
     )
     owner = np.repeat(np.arange(compiled.n), compiled.dof)
     armature = np.bincount(owner[own], minlength=compiled.n) > 0 if len(own) else None
-    structure = Structure(
-        compiled.names, compiled.parent, compiled.dof, ties=ties, armature=armature
-    )
+    structure = Structure(compiled.names, compiled.parent, compiled.dof, ties=ties, armature=armature)
     return System(tree, compiled, state, structure, pattern, entries, layout, closed)

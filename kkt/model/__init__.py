@@ -17,15 +17,7 @@ WHERE = {
     "spatial": "rotation skew",
 }
 
-__all__ = [
-    "GENERAL",
-    "IN_PLANE",
-    "box",
-    "robot_files",
-    "robots_folder",
-    "rotation",
-    "skew",
-]
+__all__ = ["GENERAL", "IN_PLANE", "box", "robot_files", "robots_folder", "rotation", "skew"]
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazily(__name__, WHERE)

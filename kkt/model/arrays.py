@@ -65,11 +65,19 @@ def tree_from_arrays(
     check_names(labels)
     check_names((name,), "tree")
     tree = BodyTree(
-        name, labels, up, kinds, _axes(axis, kinds, labels), {},
-        _rows("R", R, n, (3, 3)), _rows("p", p, n, (3,)), _rows("mass", mass, n, ()),
-        _rows("com", com, n, (3,)), _rows("inertia", inertia, n, (3, 3)),
+        name,
+        labels,
+        up,
+        kinds,
+        _axes(axis, kinds, labels),
+        {},
+        _rows("R", R, n, (3, 3)),
+        _rows("p", p, n, (3,)),
+        _rows("mass", mass, n, ()),
+        _rows("com", com, n, (3,)),
+        _rows("inertia", inertia, n, (3, 3)),
         checked("tree", "gravity", gravity, (3,)),
-    )  # fmt: skip
+    )
     check_values(tree)
     return tree
 

@@ -35,9 +35,7 @@ def contacts_of(tree: nx.DiGraph, text: str, compliance: float, where: str) -> l
     for item in items:
         body, point = point_of(tree, item, where)
         if tree.graph.get("merged", {}).get(body, (body,))[0] is None:
-            raise ModelError(
-                f"{where}: {item!r} is part of the world, which holds itself; leave it out"
-            )
+            raise ModelError(f"{where}: {item!r} is part of the world, which holds itself; leave it out")
         if items.count(item) > 1:
             raise ModelError(f"{where}: {item!r} is named twice; name each point once")
         found.append(contact(body, point, up, across, compliance=compliance, name=item))

@@ -48,6 +48,8 @@ def default_state(tree: nx.DiGraph, rate: float = 0.2, effort: float = 0.1) -> n
     tree.graph["qd"] = rate * np.cos(2.3 * k)
     tree.graph["tau"] = effort * np.sin(0.9 * k)
     tree.graph["state_formulas"] = {  # what the user, who gave no state, is told of it
-        "q": "0.3 sin(1.7 k)", "qd": f"{rate:g} cos(2.3 k)", "tau": f"{effort:g} sin(0.9 k)"
-    }  # fmt: skip
+        "q": "0.3 sin(1.7 k)",
+        "qd": f"{rate:g} cos(2.3 k)",
+        "tau": f"{effort:g} sin(0.9 k)",
+    }
     return tree

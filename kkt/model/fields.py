@@ -79,6 +79,4 @@ def stacked(
             return array
     except (TypeError, ValueError, OverflowError):
         pass
-    return np.array(
-        [checked(f"body {n!r}", field, v, shape) for n, v in zip(names, values, strict=True)]
-    )
+    return np.array([checked(f"body {n!r}", field, v, shape) for n, v in zip(names, values, strict=True)])

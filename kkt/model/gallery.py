@@ -162,9 +162,7 @@ def comb(n: int, joint: str = "revolute") -> nx.DiGraph:
 
 
 @of_kind
-def random_tree(
-    n: int, seed: int = 0, mass_ratio: float = 1.0, joints: str = MIXTURE
-) -> nx.DiGraph:
+def random_tree(n: int, seed: int = 0, mass_ratio: float = 1.0, joints: str = MIXTURE) -> nx.DiGraph:
     """n bodies, each on a parent drawn among the eight before it, everything else drawn too.
 
     Masses are log-uniform in [1, mass_ratio], bodies are cuboids of density 1000 kg/m^3 in a
@@ -216,9 +214,7 @@ def random_tree(
 
 
 @of_kind
-def featherstone(
-    bodies: int, branching: float = 1.0, skew: float = 0.0, taper: float = 1.0
-) -> nx.DiGraph:
+def featherstone(bodies: int, branching: float = 1.0, skew: float = 0.0, taper: float = 1.0) -> nx.DiGraph:
     """The four-number family of test trees in Featherstone 2008 (Rigid Body Dynamics Algorithms).
 
     Body i hangs on body lambda(i) = floor((i - 2 + ceil(b)) / b), b the branching factor (1 a
@@ -301,9 +297,14 @@ def two_link(r: float = 0.1, tilt: float = 0.0) -> nx.DiGraph:
 
 @of_kind
 def example1(
-    q1: float = 0.0, tilt: float = 0.0, m1: float = 10.0, l1: float = 2.0,
-    m2: float = 0.1, l2: float = 0.02, width: float = 0.02,
-) -> nx.DiGraph:  # fmt: skip
+    q1: float = 0.0,
+    tilt: float = 0.0,
+    m1: float = 10.0,
+    l1: float = 2.0,
+    m2: float = 0.1,
+    l2: float = 0.02,
+    width: float = 0.02,
+) -> nx.DiGraph:
     """Ascher 1996, Example 1 and Fig. 1: tip 2 m, 10 kg; base 0.02 m, 0.1 kg; widths 0.02 m.
 
     ``q1`` [rad] is the angle of the tip joint, which Fig. 1 sweeps from 0 to 2 pi; torques are

@@ -30,9 +30,8 @@ THICK = 0.1  # a rod's width and height, of its length
 
 @of_kind
 def four_bar(
-    crank: float = 1.0, coupler: float = 3.0, rocker: float = 2.5, base: float = 3.0,
-    angle: float = 1.0,
-) -> nx.DiGraph:  # fmt: skip
+    crank: float = 1.0, coupler: float = 3.0, rocker: float = 2.5, base: float = 3.0, angle: float = 1.0
+) -> nx.DiGraph:
     """Crank, coupler and rocker in the x-y plane on a base of length ``base``; one freedom.
 
     Links weigh 1 kg/m; ``angle`` [rad] is the crank's.  Raises ModelError for lengths that are not
@@ -61,9 +60,7 @@ def four_bar(
     _rod(tree, "crank", None, crank)
     _rod(tree, "coupler", "crank", coupler, p=(crank, 0.0, 0.0))
     _rod(tree, "rocker", None, rocker, p=(base, 0.0, 0.0))
-    pin = cut_joint(
-        "coupler", "rocker", p=(coupler, 0, 0), p_second=(rocker, 0, 0), rows=PLANAR, name="pin"
-    )
+    pin = cut_joint("coupler", "rocker", p=(coupler, 0, 0), p_second=(rocker, 0, 0), rows=PLANAR, name="pin")
     return _at_rest(tree, [angle, phi - angle, psi], [pin])
 
 
@@ -132,16 +129,27 @@ def delta(angle: float = 0.3) -> nx.DiGraph:
         for side, y in (("a", apart), ("b", -apart)):
             name = f"rod{k + 1}{side}"
             _body(
-                tree, name, upper, 0.1, (0.01, 0.01, rod), (0, 0, -rod / 2), "universal", (X, Y),
+                tree,
+                name,
+                upper,
+                0.1,
+                (0.01, 0.01, rod),
+                (0, 0, -rod / 2),
+                "universal",
+                (X, Y),
                 (arm, y, 0.0),
-            )  # fmt: skip
+            )
             q += _universal(-along)
             loops.append(
                 cut_joint(
-                    name, "platform", "spherical", p=(0, 0, -rod),
-                    p_second=turn @ (plate, y, 0.0), name=f"ball{k + 1}{side}",
+                    name,
+                    "platform",
+                    "spherical",
+                    p=(0, 0, -rod),
+                    p_second=turn @ (plate, y, 0.0),
+                    name=f"ball{k + 1}{side}",
                 )
-            )  # fmt: skip
+            )
     return _at_rest(tree, q, loops)
 
 
@@ -172,31 +180,40 @@ def gripper(angle: float = 0.5) -> nx.DiGraph:
         _rod(tree, follower, "palm", bar, 1.0, p=(at + side * gap, -0.02, 0.0))
         q += [lean, -lean, lean]
         pin = cut_joint(
-            tip, follower, p=(side * gap, 0, 0), p_second=(bar, 0, 0), rows=PLANAR,
-            name=f"{name}_pin",
-        )  # fmt: skip
+            tip, follower, p=(side * gap, 0, 0), p_second=(bar, 0, 0), rows=PLANAR, name=f"{name}_pin"
+        )
         loops.append(pin)
     return _at_rest(tree, q, loops)
 
 
 def _body(
-    tree: nx.DiGraph, name: str, parent: str | None, mass: float, size: tuple[float, float, float],
-    com: Sequence[float] = (0.0, 0.0, 0.0), joint: str = "revolute",
-    axis: ArrayLike = AXES["z"], p: Sequence[float] | Floats = (0.0, 0.0, 0.0),
-    R: Floats | None = None, **more: Any,
-) -> None:  # fmt: skip
+    tree: nx.DiGraph,
+    name: str,
+    parent: str | None,
+    mass: float,
+    size: tuple[float, float, float],
+    com: Sequence[float] = (0.0, 0.0, 0.0),
+    joint: str = "revolute",
+    axis: ArrayLike = AXES["z"],
+    p: Sequence[float] | Floats = (0.0, 0.0, 0.0),
+    R: Floats | None = None,
+    **more: Any,
+) -> None:
     """A cuboid of edges ``size``."""
     more |= {} if R is None else {"R": R}
     add_body(
-        tree, name, parent, mass=mass, com=com, inertia=box(mass, size), joint=joint, axis=axis,
-        p=p, **more,
-    )  # fmt: skip
+        tree, name, parent, mass=mass, com=com, inertia=box(mass, size), joint=joint, axis=axis, p=p, **more
+    )
 
 
 def _rod(
-    tree: nx.DiGraph, name: str, parent: str | None, length: float, density: float = 1.0,
+    tree: nx.DiGraph,
+    name: str,
+    parent: str | None,
+    length: float,
+    density: float = 1.0,
     p: tuple[float, float, float] = (0.0, 0.0, 0.0),
-) -> None:  # fmt: skip
+) -> None:
     """A rod along x that turns about z; ``density`` [kg/m]."""
     size = (length, THICK * length, THICK * length)
     _body(tree, name, parent, density * length, size, (length / 2, 0.0, 0.0), p=p)

@@ -65,26 +65,16 @@ def quadruped(feet: int = 0, compliance: float = 0.0) -> nx.DiGraph:
             start = (x, 0.10 * y, 0.0)
             _link(tree, hip, "trunk", "x", start, 1.8, (0.12, 0.10, 0.10), (0.02, 0.01 * y, 0.0))
             _link(
-                tree,
-                thigh,
-                hip,
-                "y",
-                (0.0, 0.09 * y, 0.0),
-                1.9,
-                (0.06, 0.06, 0.30),
-                (0.0, -0.01 * y, -0.08),
+                tree, thigh, hip, "y", (0.0, 0.09 * y, 0.0), 1.9, (0.06, 0.06, 0.30), (0.0, -0.01 * y, -0.08)
             )
             _link(tree, shank, thigh, "y", (0, 0, -0.3), 0.3, (0.03, 0.03, 0.30), (0.0, 0.0, -0.13))
             shanks.append(shank)
     if feet:
         across = (AXES["x"], AXES["y"])
         tree.graph["loops"] = tuple(
-            contact(
-                shank, (0, 0, -0.28), tangents=across, compliance=compliance,
-                name=f"{shank} on ground",
-            )
+            contact(shank, (0, 0, -0.28), tangents=across, compliance=compliance, name=f"{shank} on ground")
             for shank in shanks[:feet]
-        )  # fmt: skip
+        )
     return default_state(tree, rate=0.5, effort=2.0)
 
 

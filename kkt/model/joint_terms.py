@@ -80,10 +80,7 @@ class JointTerms:
 
 
 def joint_terms(
-    names: Sequence[Hashable],
-    joint: Sequence[str],
-    offset: NDArray[np.int64],
-    data: Sequence[dict[str, Any]],
+    names: Sequence[Hashable], joint: Sequence[str], offset: NDArray[np.int64], data: Sequence[dict[str, Any]]
 ) -> JointTerms | None:
     """The terms that bodies' attributes give; None where no joint has any.
 

@@ -52,8 +52,7 @@ def _columns(*pairs: tuple[Floats | None, Floats | None]) -> Floats:
     known = next(x for pair in pairs for x in pair if x is not None)
     zero = np.zeros_like(known)
     stacked = [
-        np.concatenate([zero if a is None else a, zero if b is None else b], axis=-1)
-        for a, b in pairs
+        np.concatenate([zero if a is None else a, zero if b is None else b], axis=-1) for a, b in pairs
     ]
     return np.stack(stacked, axis=-1)
 
@@ -129,55 +128,65 @@ def _identity_subspace(rows: slice) -> Callable[[Floats, Floats], Floats]:
 
 
 _TYPES = [
+    JointType("fixed", 0, 0, lambda a, q: np.zeros((len(q), 6, 0)), lambda a, q: _still(q)),
     JointType(
-        "fixed", 0, 0,
-        lambda a, q: np.zeros((len(q), 6, 0)),
-        lambda a, q: _still(q),
-    ),
-    JointType(
-        "revolute", 1, 1,
+        "revolute",
+        1,
+        1,
         lambda a, q: _columns((a[:, 0], None)),
         lambda a, q: (rotation(a[:, 0], q[:, 0]), _still(q)[1]),
         angles=(0,),
     ),
     JointType(
-        "prismatic", 1, 1,
-        lambda a, q: _columns((None, a[:, 0])),
-        lambda a, q: (_still(q)[0], a[:, 0] * q),
+        "prismatic", 1, 1, lambda a, q: _columns((None, a[:, 0])), lambda a, q: (_still(q)[0], a[:, 0] * q)
     ),
     JointType(
-        "cylindrical", 2, 1,
+        "cylindrical",
+        2,
+        1,
         lambda a, q: _columns((a[:, 0], None), (None, a[:, 0])),
         lambda a, q: (rotation(a[:, 0], q[:, 0]), a[:, 0] * q[:, 1:]),
         angles=(0,),
     ),
     JointType(
-        "universal", 2, 2,
+        "universal",
+        2,
+        2,
         _universal_subspace,
-        lambda a, q: (
-            matmul(rotation(a[:, 0], q[:, 0]), rotation(a[:, 1], q[:, 1])), _still(q)[1],
-        ),
-        angles=(0, 1), moving=(0,), bias=_universal_bias,
+        lambda a, q: (matmul(rotation(a[:, 0], q[:, 0]), rotation(a[:, 1], q[:, 1])), _still(q)[1]),
+        angles=(0, 1),
+        moving=(0,),
+        bias=_universal_bias,
         reversed=lambda a, q: (a[::-1], -q[::-1]),
     ),
     JointType(
-        "spherical", 3, 0,
+        "spherical",
+        3,
+        0,
         _identity_subspace(slice(0, 3)),
         lambda a, q: (rotation_vector(q), _still(q)[1]),
         orientation=True,
     ),
     JointType(
-        "planar", 3, 1,
-        _planar_subspace, _planar_pose,
-        angles=(2,), rate=_planar_rate, reversed=_planar_reversed,
+        "planar",
+        3,
+        1,
+        _planar_subspace,
+        _planar_pose,
+        angles=(2,),
+        rate=_planar_rate,
+        reversed=_planar_reversed,
     ),
     JointType(
-        "floating", 6, 0,
+        "floating",
+        6,
+        0,
         _identity_subspace(slice(0, 6)),
         lambda a, q: (rotation_vector(q[:, :3]), q[:, 3:].copy()),
-        orientation=True, reversed=_floating_reversed,
+        orientation=True,
+        reversed=_floating_reversed,
     ),
-]  # fmt: skip
+]
 
 TYPES: dict[str, JointType] = {t.name: t for t in _TYPES}
 TYPES["continuous"] = TYPES["revolute"]

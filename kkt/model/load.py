@@ -54,9 +54,7 @@ def load(
 
         path, floats = find_robot(text.removeprefix("robot:").strip())
         floating = floats if floating is None else floating
-        return _from_file(
-            os.fspath(path), path.suffix.lower(), floating, merge_fixed, mimic, dynamics
-        )
+        return _from_file(os.fspath(path), path.suffix.lower(), floating, merge_fixed, mimic, dynamics)
     suffix = Path(text).suffix.lower()
     separated = os.sep in text or (os.altsep is not None and os.altsep in text)
     if suffix in SUFFIXES or separated or os.path.lexists(text):

@@ -29,9 +29,7 @@ def checked_numbers(where: str, field: str, rows: Any, count: int) -> tuple[int,
         isinstance(r, int | np.integer) and 0 <= r < count for r in kept
     )
     if not whole or not kept or len(set(kept)) < len(kept):
-        raise ModelError(
-            f"{where}: field {field!r} is {rows!r}; give some of 0 to {count - 1}, each once"
-        )
+        raise ModelError(f"{where}: field {field!r} is {rows!r}; give some of 0 to {count - 1}, each once")
     return tuple(int(r) for r in kept)
 
 

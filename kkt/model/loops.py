@@ -24,13 +24,7 @@ from numpy.typing import ArrayLike
 from ..base.errors import ModelError, nearest
 from .fields import Floats, check_names, checked, require_name
 from .joints import GENERAL, TYPES, in_plane
-from .loop_fields import (
-    checked_compliance,
-    checked_damping,
-    checked_gains,
-    checked_numbers,
-    checked_rotation,
-)
+from .loop_fields import checked_compliance, checked_damping, checked_gains, checked_numbers, checked_rotation
 from .spatial import Array, matmul, matvec
 from .tree import require_graph
 
@@ -134,14 +128,20 @@ def cut_joint(
             f"{where}: field 'baumgarte' corrects the position of a general joint, which is not "
             "known; give (a, 0.0)"
         )
-    turns = np.stack(
-        [checked_rotation(where, "R", R), checked_rotation(where, "R_second", R_second)]
-    )
+    turns = np.stack([checked_rotation(where, "R", R), checked_rotation(where, "R_second", R_second)])
     places = np.stack([checked(where, "p", p, (3,)), checked(where, "p_second", p_second, (3,))])
     return Loop(
-        name, (first, second), turns, places, C, free, False, gains,
-        checked_compliance(where, compliance, len(numbers)), numbers,
-    )  # fmt: skip
+        name,
+        (first, second),
+        turns,
+        places,
+        C,
+        free,
+        False,
+        gains,
+        checked_compliance(where, compliance, len(numbers)),
+        numbers,
+    )
 
 
 def contact(
@@ -189,10 +189,17 @@ def contact(
     C = np.concatenate([np.zeros_like(along.T), along.T])
     place = np.stack([np.zeros(3), checked(where, "point", point, (3,))])
     return Loop(
-        name, (on, body), np.stack([np.eye(3)] * 2), place, C, None, True,
+        name,
+        (on, body),
+        np.stack([np.eye(3)] * 2),
+        place,
+        C,
+        None,
+        True,
         checked_damping(where, damping),
-        checked_compliance(where, compliance, len(along)), tuple(range(len(along))),
-    )  # fmt: skip
+        checked_compliance(where, compliance, len(along)),
+        tuple(range(len(along))),
+    )
 
 
 def coupled_joints(
@@ -238,9 +245,14 @@ def coupled_joints(
 
 
 def _along(
-    where: str, tree: nx.DiGraph, body: Hashable, size: float, name: Hashable,
-    gains: tuple[float, float], soft: Floats,
-) -> Loop:  # fmt: skip
+    where: str,
+    tree: nx.DiGraph,
+    body: Hashable,
+    size: float,
+    name: Hashable,
+    gains: tuple[float, float],
+    soft: Floats,
+) -> Loop:
     """The motion of a body beside its parent, along its joint, ``size`` times."""
     require_graph(tree)
     if body not in tree:
@@ -254,8 +266,7 @@ def _along(
         S = TYPES[kind].subspace(unit[None], np.zeros((1, TYPES[kind].dof)))[0]
     if S.shape[1] != 1:
         raise ModelError(
-            f"{where}: the {kind} joint of body {body!r} has {S.shape[1]} freedoms; couple joints "
-            "of one"
+            f"{where}: the {kind} joint of body {body!r} has {S.shape[1]} freedoms; couple joints of one"
         )
     C = S * (size / (S * S).sum())
     parent = next(iter(tree.predecessors(body)), None)
@@ -342,9 +353,7 @@ def _name(name: Hashable, first: Hashable, second: Hashable) -> Hashable:
     return "-".join("world" if body is None else str(body) for body in (first, second))
 
 
-def _beside(
-    where: str, joint: str, axis: ArrayLike, S: ArrayLike | None
-) -> tuple[Floats, Floats | None]:
+def _beside(where: str, joint: str, axis: ArrayLike, S: ArrayLike | None) -> tuple[Floats, Floats | None]:
     """C (6, m), complement of the joint's motion subspace, and the axes about which it turns."""
     if joint not in JOINTS:
         known = ", ".join(sorted(JOINTS))
@@ -373,9 +382,7 @@ def _beside(
         frame = np.concatenate([*in_plane(unit), unit]).T
     motion = TYPES[joint].subspace(frame[None, None, :, 2], np.zeros((1, TYPES[joint].dof)))[0]
     turns, slides = (half[:, half.any(axis=0)] for half in (motion[:3], motion[3:]))
-    angular, linear = (
-        frame[:, ~(np.abs(frame.T @ taken) > 0.5).any(axis=1)] for taken in (turns, slides)
-    )
+    angular, linear = (frame[:, ~(np.abs(frame.T @ taken) > 0.5).any(axis=1)] for taken in (turns, slides))
     C = np.zeros((6, angular.shape[1] + linear.shape[1]))
     C[:3, : angular.shape[1]], C[3:, angular.shape[1] :] = angular, linear
     return C, turns

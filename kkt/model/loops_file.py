@@ -50,8 +50,7 @@ def read_loops(path: str | os.PathLike[str], tree: nx.DiGraph) -> tuple[Loop, ..
             raise ModelError(f"is no file of loops; give an object with 'schema': {SCHEMA!r}")
         if set(document) != {"schema", "loops"}:
             raise ModelError(
-                f"has the fields {', '.join(map(repr, sorted(document)))}; give 'schema' and "
-                "'loops', a list"
+                f"has the fields {', '.join(map(repr, sorted(document)))}; give 'schema' and 'loops', a list"
             )
         return loops_from(document["loops"], tree)
     except UnreadableError as error:
@@ -94,9 +93,7 @@ def _no_truth(where: str, entry: dict[str, Any]) -> None:
             raise ModelError(f"{where}: field {key!r} is {value!r}; true and false are no numbers")
 
 
-def _called(
-    where: str, make: Callable[..., Loop], entry: dict[str, Any], needed: tuple[str, ...]
-) -> Loop:
+def _called(where: str, make: Callable[..., Loop], entry: dict[str, Any], needed: tuple[str, ...]) -> Loop:
     """The loop that a public function makes of the arguments in a JSON object."""
     _known(where, entry, tuple(inspect.signature(make).parameters), needed)
     kind = entry.get("joint", "revolute")
@@ -133,11 +130,18 @@ def _exact(where: str, entry: dict[str, Any]) -> Loop:
         raise ModelError(f"{where}: field 'R' is no list of two rotations; give two, each 3 x 3")
     turns = np.stack([checked_rotation(where, "R", R) for R in entry["R"]])
     return Loop(
-        entry["name"], (ends[0], ends[1]), turns, checked(where, "p", entry["p"], (2, 3)), C,
-        None if free is None else checked(where, "free", free, (3, columns)), entry["point"],
+        entry["name"],
+        (ends[0], ends[1]),
+        turns,
+        checked(where, "p", entry["p"], (2, 3)),
+        C,
+        None if free is None else checked(where, "free", free, (3, columns)),
+        entry["point"],
         checked_gains(where, entry["baumgarte"]),
-        checked_compliance(where, entry["compliance"], m), numbers, _beside(where, entry, m),
-    )  # fmt: skip
+        checked_compliance(where, entry["compliance"], m),
+        numbers,
+        _beside(where, entry, m),
+    )
 
 
 def _beside(where: str, entry: dict[str, Any], rows: int) -> Loop | None:
@@ -152,9 +156,7 @@ def _beside(where: str, entry: dict[str, Any], rows: int) -> Loop | None:
     return other
 
 
-def _known(
-    where: str, entry: dict[str, Any], known: tuple[str, ...], needed: tuple[str, ...]
-) -> None:
+def _known(where: str, entry: dict[str, Any], known: tuple[str, ...], needed: tuple[str, ...]) -> None:
     """Raise ModelError for a field that is unknown, or missing."""
     for key in entry:
         if key not in known:

@@ -63,8 +63,7 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
         import mujoco
     except ImportError:
         raise ModelError(
-            f"{file}: MJCF is read by MuJoCo's compiler, which is not installed; "
-            "python -m pip install mujoco"
+            f"{file}: MJCF is read by MuJoCo's compiler, which is not installed; python -m pip install mujoco"
         ) from None
     try:
         check(file)
@@ -109,21 +108,28 @@ def _require_terms(model: Any, where: str) -> None:
             j = int(model.dof_jntid[wrong[0]] if of == "dof" else wrong[0])
             label = model.joint(j).name or f"joint {j}"
             raise ModelError(
-                f"{where}: joint {label!r}: field {field!r} is {values[wrong[0]]:g}; give zero or "
-                "more"
+                f"{where}: joint {label!r}: field {field!r} is {values[wrong[0]]:g}; give zero or more"
             )
 
 
 def _require_numbers(model: Any, where: str) -> None:
     """Raise ModelError for a place, axis or inertia that is infinite or no number."""
-    for field in ("body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia",
-                  "jnt_pos", "jnt_axis", "qpos0", "eq_data"):  # fmt: skip
+    for field in (
+        "body_pos",
+        "body_quat",
+        "body_ipos",
+        "body_iquat",
+        "body_mass",
+        "body_inertia",
+        "jnt_pos",
+        "jnt_axis",
+        "qpos0",
+        "eq_data",
+    ):
         values = getattr(model, field)
         if not np.isfinite(values).all():
             k = int(np.argwhere(~np.isfinite(values))[0][0])
-            raise ModelError(
-                f"{where}: {field}[{k}] of MuJoCo's model is no finite number; mend it"
-            )
+            raise ModelError(f"{where}: {field}[{k}] of MuJoCo's model is no finite number; mend it")
 
 
 def _switch_off(model: Any) -> None:
@@ -260,9 +266,7 @@ def _joint(model: Any, j: int, where: str) -> dict[str, Any]:
         raise ModelError(f"{where}: damping or stiffness is a polynomial; give one number")
     if model.jnt_stiffness[j]:
         if dof > 1:
-            raise ModelError(
-                f"{where}: a spring of {dof} freedoms is not known; leave field 'stiffness' out"
-            )
+            raise ModelError(f"{where}: a spring of {dof} freedoms is not known; leave field 'stiffness' out")
         given["stiffness"] = model.jnt_stiffness[j]
         given["rest"] = model.qpos_spring[q]
     if kind == "revolute":
@@ -293,6 +297,5 @@ def _tell(model: Any, equal: list[str], where: str) -> None:
     left = [text for there, text in found if there]
     if left:
         warnings.warn(
-            f"{where}: left out, not being in equation (4) here: {'; '.join(left)}",
-            MjcfWarning, stacklevel=4,
-        )  # fmt: skip
+            f"{where}: left out, not being in equation (4) here: {'; '.join(left)}", MjcfWarning, stacklevel=4
+        )

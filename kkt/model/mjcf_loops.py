@@ -60,11 +60,13 @@ def kind_of(model: Any, i: int) -> str:
 def turn_of(wxyz: Floats) -> Floats:
     """The rotation of a quaternion (4,)."""
     w, x, y, z = wxyz / np.sqrt((wxyz * wxyz).sum())
-    return np.array([
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ])  # fmt: skip
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
 
 
 def _tied(model: Any, i: int, what: str, name: str, home: list[Home]) -> list[Loop]:

@@ -139,9 +139,7 @@ def _body(tree: nx.DiGraph, place: str, body: dict[str, Any], terms: bool) -> No
             tree.nodes[name][key] = field(key, (6,))
     for key in (*TERMS, "rest"):
         if key in body and not terms:
-            raise ModelError(
-                f"{where}: field {key!r} is known from {WITH_TERMS!r} on; give it as 'schema'"
-            )
+            raise ModelError(f"{where}: field {key!r} is known from {WITH_TERMS!r} on; give it as 'schema'")
         if key in body:
             one = isinstance(body[key], int | float) and not isinstance(body[key], bool)
             tree.nodes[name][key] = field(key, () if one else (columns,))

@@ -41,8 +41,7 @@ class Payload:
                 raise ModelError(f"{where}: field {field!r} is {value!r}; give a mass in kg")
         if not (0.0 <= self.least <= self.most and isfinite(self.most)):
             raise ModelError(
-                f"{where}: from {self.least:g} to {self.most:g} kg; give finite masses, "
-                "0 <= least <= most"
+                f"{where}: from {self.least:g} to {self.most:g} kg; give finite masses, 0 <= least <= most"
             )
         checked(where, "at", self.at, (3,))
 
@@ -70,9 +69,7 @@ def carrying(tree: nx.DiGraph, payloads: Sequence[Payload], most: bool = True) -
                 "moves with nothing; leave it out"
             )
         if body not in loaded:
-            raise ModelError(
-                f"payload: body {body!r} is unknown; {nearest(str(body), map(str, loaded))}"
-            )
+            raise ModelError(f"payload: body {body!r} is unknown; {nearest(str(body), map(str, loaded))}")
         if body not in parts:
             k = flat.names.index(body)
             own = Mass(float(flat.mass[k]), flat.com[k], flat.inertia[k])

@@ -29,10 +29,7 @@ FLOATING: dict[str, dict[str, str]] = {
     "bolt_description": {"bolt": "bolt"},
     "borinot_description": {"borinot": "borinot_flying_arm_2"},
     "centauro_description": {"centauro": "centauro"},
-    "g1_description": {
-        "g1": "g1_29dof_rev_1_0",
-        "g1_hands": "g1_29dof_with_hand_rev_1_0",
-    },
+    "g1_description": {"g1": "g1_29dof_rev_1_0", "g1_hands": "g1_29dof_with_hand_rev_1_0"},
     "go1_description": {"go1": "go1"},
     "go2_description": {"go2": "go2"},
     "hector_description": {"hector": "quadrotor_base"},
@@ -70,11 +67,7 @@ FIXED: dict[str, dict[str, str]] = {
     "pr2_description": {"pr2": "pr2"},
     "so_arm_description": {"so100": "so100", "so101": "so101"},
     "talos_data": {"talos_arm": "talos_left_arm"},
-    "tiago_description": {
-        "tiago": "tiago",
-        "tiago_dual": "tiago_dual",
-        "tiago_no_hand": "tiago_no_hand",
-    },
+    "tiago_description": {"tiago": "tiago", "tiago_dual": "tiago_dual", "tiago_no_hand": "tiago_no_hand"},
     "tiago_pro_description": {"tiago_pro": "tiago_pro"},
     "ur_description": {
         "ur3": "ur3_robot",

@@ -56,11 +56,7 @@ def cross(a: Array, b: Array) -> Array:
 def skew(d: Array) -> Array:
     """The matrix d~ with d~ y = d x y; (..., 3) to (..., 3, 3)."""
     zero = d[..., 0] * 0
-    rows = [
-        [zero, -d[..., 2], d[..., 1]],
-        [d[..., 2], zero, -d[..., 0]],
-        [-d[..., 1], d[..., 0], zero],
-    ]
+    rows = [[zero, -d[..., 2], d[..., 1]], [d[..., 2], zero, -d[..., 0]], [-d[..., 1], d[..., 0], zero]]
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
@@ -86,9 +82,7 @@ def spatial_inertia(mass: Array, com: Array, inertia: Array) -> Array:
     unit = np.zeros(d.shape, dtype=d.dtype) + d * 0
     for i in range(3):
         unit[..., i, i] = mass
-    M = np.concatenate(
-        [np.concatenate([top, md], axis=-1), np.concatenate([-md, unit], axis=-1)], axis=-2
-    )
+    M = np.concatenate([np.concatenate([top, md], axis=-1), np.concatenate([-md, unit], axis=-1)], axis=-2)
     row, col = np.tril_indices(6, -1)
     M[..., row, col] = M[..., col, row]
     return M
@@ -125,11 +119,7 @@ def turned(axis: Array, c: Array, s: Array) -> Array:
     i = np.arange(3)
     # 1 - (1 - c)(1 - u_i^2): exact 1 on the axis, exact c beside a coordinate axis
     off_axis = outer[..., (1, 2, 0), (1, 2, 0)] + outer[..., (2, 0, 1), (2, 0, 1)]
-    R[..., i, i] = np.where(
-        off_axis == 1.0,
-        c[..., None],
-        1.0 - (1.0 - c)[..., None] * off_axis,
-    )
+    R[..., i, i] = np.where(off_axis == 1.0, c[..., None], 1.0 - (1.0 - c)[..., None] * off_axis)
     return R
 
 

@@ -18,13 +18,24 @@ if TYPE_CHECKING:
     Builder = Callable[..., nx.DiGraph]
 
 EXAMPLES = {
-    "chain": "chain:100", "star": "star:20", "binary": "binary:6", "comb": "comb:10",
-    "random_tree": "random_tree:n=50,seed=1", "featherstone": "featherstone:20,branching=2",
-    "two_link": "two_link:r=0.002", "example1": "example1:q1=0.5", "example2": "example2:m1=1e6",
-    "example3": "example3:m1=1e8,case=2", "rr_arm": "rr_arm", "quadruped": "quadruped:feet=4",
-    "humanoid": "humanoid", "four_bar": "four_bar:angle=0.5", "stewart": "stewart:height=1",
-    "delta": "delta:angle=0.2", "gripper": "gripper:angle=0.3",
-}  # fmt: skip
+    "chain": "chain:100",
+    "star": "star:20",
+    "binary": "binary:6",
+    "comb": "comb:10",
+    "random_tree": "random_tree:n=50,seed=1",
+    "featherstone": "featherstone:20,branching=2",
+    "two_link": "two_link:r=0.002",
+    "example1": "example1:q1=0.5",
+    "example2": "example2:m1=1e6",
+    "example3": "example3:m1=1e8,case=2",
+    "rr_arm": "rr_arm",
+    "quadruped": "quadruped:feet=4",
+    "humanoid": "humanoid",
+    "four_bar": "four_bar:angle=0.5",
+    "stewart": "stewart:height=1",
+    "delta": "delta:angle=0.2",
+    "gripper": "gripper:angle=0.3",
+}
 
 
 @cache
@@ -97,9 +108,7 @@ def from_spec(text: str) -> nx.DiGraph:
             read = given[key] = _READERS[known[key]](value)
         except (ValueError, OverflowError):
             kind = {"int": "a whole number", "float": "a number"}[known[key]]
-            raise ModelError(
-                f"gallery: {name} argument {key!r} is {value!r}; give {kind}"
-            ) from None
+            raise ModelError(f"gallery: {name} argument {key!r} is {value!r}; give {kind}") from None
         if isinstance(read, float) and not math.isfinite(read):
             raise ModelError(f"gallery: {name} argument {key!r} is {value}; give a finite number")
     missing = [key for key, x in arguments_of(build).items() if not x and key not in given]

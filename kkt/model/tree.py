@@ -114,14 +114,16 @@ def add_body(
     if name in tree:
         raise ModelError(f"body {name!r}: name is used twice; every body needs its own name")
     if parent is not None and parent not in tree:
-        raise ModelError(
-            f"body {name!r}: parent {parent!r} is unknown; add the parent first or use None"
-        )
+        raise ModelError(f"body {name!r}: parent {parent!r} is unknown; add the parent first or use None")
     tree.add_node(name, mass=mass, com=com, inertia=inertia, joint=joint, axis=axis, R=R, p=p)
     given = {
-        "S": S, "armature": armature, "damping": damping, "friction": friction,
-        "stiffness": stiffness, "rest": rest,
-    }  # fmt: skip
+        "S": S,
+        "armature": armature,
+        "damping": damping,
+        "friction": friction,
+        "stiffness": stiffness,
+        "rest": rest,
+    }
     tree.nodes[name].update({key: value for key, value in given.items() if value is not None})
     if parent is not None:
         tree.add_edge(parent, name)
@@ -159,10 +161,7 @@ class BodyTree(Shown):
     def facts(self) -> dict[str, Any]:
         kinds = {kind: len(bodies) for kind, bodies in self.by_joint.items()}
         joints = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-        return {
-            "name": self.name, "bodies": self.n, "freedoms": int(self.offset[-1]),
-            "joints": joints,
-        }  # fmt: skip
+        return {"name": self.name, "bodies": self.n, "freedoms": int(self.offset[-1]), "joints": joints}
 
     def require_no_terms(self, what: str) -> None:
         """Raise ArmatureError where joints have terms of their own, which ``what`` cannot take."""
@@ -216,8 +215,7 @@ class BodyTree(Shown):
 def freedoms(joint: Sequence[str], S: dict[int, Floats]) -> NDArray[np.int64]:
     """(n,) N_k of joints by type, and by S where they are general."""
     return np.array(
-        [S[k].shape[1] if t == GENERAL else TYPES[t].dof for k, t in enumerate(joint)],
-        dtype=np.int64,
+        [S[k].shape[1] if t == GENERAL else TYPES[t].dof for k, t in enumerate(joint)], dtype=np.int64
     )
 
 
@@ -260,9 +258,7 @@ def compile_tree(tree: nx.DiGraph) -> BodyTree:
         child = next(iter(tree.successors(bare[0])), None)
         if child is None:
             raise ModelError(f"body {bare[0]!r}: field 'mass' is missing; give it in kg")
-        raise ModelError(
-            f"body {child!r}: parent {bare[0]!r} is unknown; add it with its mass and joint"
-        )
+        raise ModelError(f"body {child!r}: parent {bare[0]!r} is unknown; add it with its mass and joint")
     if sum(len(level) for level in levels(parent)) < len(names):
         cycle = " -> ".join(repr(edge[0]) for edge in nx.find_cycle(tree))
         raise ModelError(f"tree: bodies {cycle} form a cycle; a tree has none")
@@ -289,9 +285,7 @@ def compile_tree(tree: nx.DiGraph) -> BodyTree:
     return compiled
 
 
-def _axes(
-    names: tuple[Hashable, ...], joint: tuple[str, ...], data: list[dict[str, Any]]
-) -> Floats:
+def _axes(names: tuple[Hashable, ...], joint: tuple[str, ...], data: list[dict[str, Any]]) -> Floats:
     axis = np.zeros((len(names), 2, 3))
     for k, kind in enumerate(joint):
         wanted = 0 if kind == GENERAL else TYPES[kind].axes
@@ -309,15 +303,12 @@ def unit_axes(axis: Floats, names: tuple[Hashable, ...], joint: tuple[str, ...])
     count = {kind: 0 if kind == GENERAL else TYPES[kind].axes for kind in set(joint)}
     wanted = np.array([count[kind] for kind in joint], dtype=np.int64)
     for k in np.flatnonzero(((length == 0.0) & (np.arange(2) < wanted[:, None])).any(axis=1)):
-        raise ModelError(
-            f"body {names[k]!r}: field 'axis' is zero; give a direction, such as 0 0 1"
-        )
+        raise ModelError(f"body {names[k]!r}: field 'axis' is zero; give a direction, such as 0 0 1")
     two = np.flatnonzero(wanted == 2)
     between = np.abs(np.cross(axis[two, 0], axis[two, 1])).max(axis=1, initial=0.0)
     for k in two[between <= 1e-12 * length[two].prod(axis=1)]:
         raise ModelError(
-            f"body {names[k]!r}: field 'axis' holds two parallel axes; "
-            "a universal joint needs two directions"
+            f"body {names[k]!r}: field 'axis' holds two parallel axes; a universal joint needs two directions"
         )
     # an axis that is unit to rounding stays as it is given
     scale = np.where((length == 0.0) | (np.abs(length - 1.0) <= 4e-16), 1.0, length)
@@ -353,9 +344,7 @@ def check_values(tree: BodyTree) -> None:
     product = np.einsum("kij,klj->kil", tree.R, tree.R)
     turned = np.abs(product - np.eye(3)).max((1, 2)) > 1e-6
     for k in np.flatnonzero(turned | (np.linalg.det(tree.R) < 0.0)):
-        raise ModelError(
-            f"{body(k)}: field 'R' is not a rotation; give R with R R^T = 1 and determinant 1"
-        )
+        raise ModelError(f"{body(k)}: field 'R' is not a rotation; give R with R R^T = 1 and determinant 1")
     least = np.linalg.eigvalsh(tree.inertia)
     broken = least[:, 0] + least[:, 1] < least[:, 2] * (1.0 - 1e-6) - 1e-300
     for k in np.flatnonzero(broken):

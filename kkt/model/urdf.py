@@ -208,9 +208,7 @@ class _Reader:
         for end in ("parent", "child"):
             link = attribute(where, element.find(end), end, "link")
             if link not in self.links:
-                raise ModelError(
-                    f"{where}: {end} link {link!r} is unknown; {known_links(self.links)}"
-                )
+                raise ModelError(f"{where}: {end} link {link!r} is unknown; {known_links(self.links)}")
             ends.append(link)
         R, p = origin(where, element)
         axis = np.array([1.0, 0.0, 0.0])
@@ -295,9 +293,7 @@ def _mass(where: str, link: Element) -> Mass:
     if inertial is None:
         return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
     R, com = origin(f"{where}: inertial", inertial)
-    mass = number(
-        f"{where}: field 'mass'", attribute(where, inertial.find("mass"), "mass", "value")
-    )
+    mass = number(f"{where}: field 'mass'", attribute(where, inertial.find("mass"), "mass", "value"))
     if mass < 0.0:
         raise ModelError(f"{where}: field 'mass' is {mass:g}; give zero or more, in kg")
     written = inertial.find("inertia")

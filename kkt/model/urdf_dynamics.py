@@ -56,8 +56,9 @@ def joint_dynamics(robot: Element, number: Number) -> dict[str, dict[str, float]
         warnings.warn(
             f"transmissions {', '.join(bare)}: have gears without a rotor's inertia, or several "
             "joints; they add no armature",
-            UrdfWarning, stacklevel=6,
-        )  # fmt: skip
+            UrdfWarning,
+            stacklevel=6,
+        )
     return found
 
 
@@ -78,9 +79,7 @@ def _armature(where: str, actuator: Element, transmission: Element, number: Numb
                 said[field] = number(f"{where}: field '{field}'", text)
     inertia = said.get("rotor_inertia", 0.0)
     if inertia < 0.0:
-        raise ModelError(
-            f"{where}: field 'rotor_inertia' is {inertia:g}; give zero or more, kg m^2"
-        )
+        raise ModelError(f"{where}: field 'rotor_inertia' is {inertia:g}; give zero or more, kg m^2")
     ratio = said.get("gear_ratio", said.get("mechanicalReduction", 1.0))
     return inertia * ratio * ratio
 

@@ -17,19 +17,7 @@ from numpy.typing import NDArray
 
 from ..base.errors import OrderError, close_names
 from ..base.foreign import foreign
-from ..matrix.blocks import (
-    FC,
-    FJ,
-    KINDS,
-    LAM,
-    OF_BODIES,
-    PDD,
-    QDD,
-    Block,
-    F,
-    Structure,
-    require_structure,
-)
+from ..matrix.blocks import FC, FJ, KINDS, LAM, OF_BODIES, PDD, QDD, Block, F, Structure, require_structure
 from .sequence import OrderFunction, PivotSequence, as_sequence
 
 # Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.
@@ -216,9 +204,12 @@ def plan_of(
 
 
 def arranged(
-    blocks: NDArray[np.int64], groups: NDArray[np.int64], partner: NDArray[np.int64],
-    rank: NDArray[np.int64], lead: NDArray[np.bool_],
-) -> NDArray[np.int64] | slice:  # fmt: skip
+    blocks: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    partner: NDArray[np.int64],
+    rank: NDArray[np.int64],
+    lead: NDArray[np.bool_],
+) -> NDArray[np.int64] | slice:
     """The places of blocks inside every group: pairs first, in the order in which they are named.
 
     ``rank`` (blocks,) sorts blocks that are used alone; of a pair, ``lead`` is the block that
@@ -280,9 +271,7 @@ def _numbers(sequence: PivotSequence, structure: Structure) -> list[list[tuple[i
     return result
 
 
-def _paper_pivot(
-    row: int, col: int, structure: Structure, step: int, name: str
-) -> list[tuple[int, int]]:
+def _paper_pivot(row: int, col: int, structure: Structure, step: int, name: str) -> list[tuple[int, int]]:
     """Pivot (i, j) of equation (6): rows 3k-2, 3k-1, 3k are pdd, qdd, f of the k-th body."""
     kinds = (PDD, QDD, F)
     if not (1 <= row <= 3 * structure.n and 1 <= col <= 3 * structure.n):
@@ -323,9 +312,7 @@ def _named_twice(block: Block, step: int, name: str) -> str:
     return f"order {name!r}: eliminates {block} twice, again at step {step}; name every block once"
 
 
-def check_complete(
-    blocks: NDArray[np.int64], group: NDArray[np.int64], graph: BlockGraph, name: str
-) -> None:
+def check_complete(blocks: NDArray[np.int64], group: NDArray[np.int64], graph: BlockGraph, name: str) -> None:
     """Raise OrderError where a block is named twice, not of this form of (4), or left out."""
     times = np.bincount(blocks, minlength=graph.count)
     if (times > 1).any():

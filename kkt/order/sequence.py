@@ -47,8 +47,7 @@ class Rules:
         other = {n for n in defaults if getattr(self, n) != defaults[n]} - {"elimination"}
         if self.elimination == "orthogonal" and other:
             raise OrderError(
-                f"order: switch {min(other)!r} means nothing to elimination 'orthogonal'; "
-                "leave it out"
+                f"order: switch {min(other)!r} means nothing to elimination 'orthogonal'; leave it out"
             )
 
 
@@ -96,13 +95,10 @@ class PivotSequence:
         if not isinstance(self.rules, Rules):
             raise OrderError(f"order {self.name!r}: rules are {self.rules!r}; give kkt.Rules(...)")
         if self.links not in LINKS:
-            raise OrderError(
-                f"order {self.name!r}: links are {self.links!r}; use {', '.join(LINKS)}"
-            )
+            raise OrderError(f"order {self.name!r}: links are {self.links!r}; use {', '.join(LINKS)}")
         if self.composites not in COMPOSITES:
             raise OrderError(
-                f"order {self.name!r}: composites is {self.composites!r}; "
-                f"use {' or '.join(COMPOSITES)}"
+                f"order {self.name!r}: composites is {self.composites!r}; use {' or '.join(COMPOSITES)}"
             )
 
 

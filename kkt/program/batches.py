@@ -28,9 +28,7 @@ class Batch(NamedTuple):
 
 
 def batches(
-    instructions: Iterable[Instruction],
-    shapes: Sequence[tuple[int, int]],
-    known: Iterable[int] = (),
+    instructions: Iterable[Instruction], shapes: Sequence[tuple[int, int]], known: Iterable[int] = ()
 ) -> list[Batch]:
     """The batches of some instructions; in both sequences operands come before their uses.
 
@@ -40,9 +38,7 @@ def batches(
     members: dict[tuple, list[Instruction]] = {}
     for i in instructions:
         depth[i.out] = 1 + max((depth[ref.value] for ref in i.present), default=0)
-        kinds = tuple(
-            None if ref is None else (shapes[ref.value], ref.transposed) for ref in i.args
-        )
+        kinds = tuple(None if ref is None else (shapes[ref.value], ref.transposed) for ref in i.args)
         what = i.info[:1] if i.op == "input" else () if i.op in NAMED_BY_PLACE else i.info
         key = (depth[i.out], i.op, i.symmetric, what, kinds, shapes[i.out])
         members.setdefault(key, []).append(i)

@@ -52,8 +52,7 @@ class Bracket:
                     self.couples[c][b] = write.t_of(ref)
         self.y = {b: fronts.rhs(b) for b in rows}
         self.C: Blocks = {
-            o: present({b: fronts.get(b, o) for b in rows if b in fronts.near[o]})
-            for o in fronts.outside
+            o: present({b: fronts.get(b, o) for b in rows if b in fronts.near[o]}) for o in fronts.outside
         }
 
     # -- step 1 -------------------------------------------------------------------------------
@@ -196,11 +195,7 @@ class Bracket:
             return {}
         met = list(dict.fromkeys(i for b in pivot.blocks for i in E[b]))
         T: dict[int, dict[int, Ref | None]] = {
-            i: {
-                k: w.eye(w.shape(E[b][k])[1]) if i == k else None
-                for b in pivot.blocks
-                for k in E[b]
-            }
+            i: {k: w.eye(w.shape(E[b][k])[1]) if i == k else None for b in pivot.blocks for k in E[b]}
             for i in met
         }
         for i in met:

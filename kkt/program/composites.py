@@ -30,8 +30,7 @@ def with_composites(program: Program, composites: str) -> Program:
     found = list(_rigid(program))
     if composites == "rigid":
         names = {"input": "input", "mul": "shift", "add": "join"}
-        instructions = [i._replace(op=names[i.op], args=a) if a is not None else i
-                        for i, a in found]  # fmt: skip
+        instructions = [i._replace(op=names[i.op], args=a) if a is not None else i for i, a in found]
         return replace(program, instructions=tuple(instructions), composites=composites)
     return _about_centres(program, found)
 
@@ -53,9 +52,7 @@ def _rigid(program: Program) -> Iterator[tuple[Instruction, tuple[Ref, ...] | No
         yield i, args
 
 
-def _about_centres(
-    program: Program, found: list[tuple[Instruction, tuple[Ref, ...] | None]]
-) -> Program:
+def _about_centres(program: Program, found: list[tuple[Instruction, tuple[Ref, ...] | None]]) -> Program:
     """Form each rigid inertia from the same inertia about its centre of mass, which is added."""
     instructions: list[Instruction] = []
     places: list[Place] = []
@@ -82,8 +79,13 @@ def _about_centres(
                 centre[i.out] = write(i, "met", *(centre[ref.value] for ref in args))
             instructions.append(Instruction("about_joint", i.out, (centre[i.out],), i.step, True))
         places += [place] * (len(instructions) - before)
-    return replace(program, instructions=tuple(instructions), shapes=tuple(shapes),
-                   places=tuple(places), composites="centre")  # fmt: skip
+    return replace(
+        program,
+        instructions=tuple(instructions),
+        shapes=tuple(shapes),
+        places=tuple(places),
+        composites="centre",
+    )
 
 
 def require_general(program: Program, what: str) -> None:
@@ -99,9 +101,7 @@ def _plain(ref: Ref | None, rigid: set[int]) -> bool:
     return ref is not None and ref.value in rigid and ref.sign > 0
 
 
-def _congruence(
-    i: Instruction, by_value: dict[int, Instruction], rigid: set[int]
-) -> tuple[Ref, Ref] | None:
+def _congruence(i: Instruction, by_value: dict[int, Instruction], rigid: set[int]) -> tuple[Ref, Ref] | None:
     """(Phi, M) where an instruction is Phi (M Phi^T) of a rigid M, else None."""
     left, right = i.args
     if left is None or right is None or left.transposed or right.transposed:

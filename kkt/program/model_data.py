@@ -23,9 +23,7 @@ WIDTHS = {"parameters": 10, "gravity": 3, "wrench": 6}  # columns of a body; of 
 def column_shapes(N: int, n: int) -> dict[str, tuple[int, ...]]:
     """Shapes of all variables of differentiation, for N freedoms and n bodies."""
     own: dict[str, tuple[int, ...]] = dict.fromkeys(("q", "qd", "tau"), (N,))
-    return own | {
-        name: (width,) if name == "gravity" else (n, width) for name, width in WIDTHS.items()
-    }
+    return own | {name: (width,) if name == "gravity" else (n, width) for name, width in WIDTHS.items()}
 
 
 def holders(moved: Moved, name: str) -> range:

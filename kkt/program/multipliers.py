@@ -133,9 +133,7 @@ class Multipliers:
             assert part is not None
             self.found[c], name = part, self.structure.ties[c].name
             rows = (first, first + size)
-            records.append(
-                PivotRecord((Block("lam", name),), self.steps[c], False, factor.value, rows)
-            )
+            records.append(PivotRecord((Block("lam", name),), self.steps[c], False, factor.value, rows))
             first += size
         return records
 

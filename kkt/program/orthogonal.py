@@ -209,9 +209,7 @@ class _Rotations:
             pivots = w.rows(rows, 0, N)
             assert pivots is not None and along is not None
             factor = w.emit("pivot", (pivots,), (N, N))
-            self.records.append(
-                PivotRecord((Block("qdd", name),), step, False, factor.value, (0, N))
-            )
+            self.records.append(PivotRecord((Block("qdd", name),), step, False, factor.value, (0, N)))
             w.at("shift", k)
             shift = self.part(pivots, RESIDUAL)
             if self.geared(k):
@@ -249,9 +247,8 @@ class _Rotations:
             w.at("z", k)
             residual, weight = self.part(rest, RESIDUAL), self.part(rest, WEIGHT)
         return _Body(
-            step, basis, along, across, factor, y, coupling, shift, turned, G, residual, weight,
-            force,
-        )  # fmt: skip
+            step, basis, along, across, factor, y, coupling, shift, turned, G, residual, weight, force
+        )
 
     def close(self) -> None:
         """The multipliers of loops and contacts."""

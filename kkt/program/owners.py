@@ -88,9 +88,7 @@ def run_bodies(
     return Bodies(program, parent).of(instruction, step)
 
 
-def _body(
-    instruction: Instruction, inputs: dict[int, int], of_value: Owners, parent: Owners
-) -> int:
+def _body(instruction: Instruction, inputs: dict[int, int], of_value: Owners, parent: Owners) -> int:
     if instruction.op == "input":
         return inputs[instruction.out]
     values = [ref.value for ref in instruction.args if ref is not None]

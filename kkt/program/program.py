@@ -328,9 +328,7 @@ class Writer:
     def solve(self, factor: Ref, c: Ref | None) -> Ref | None:
         return None if c is None else self.emit("solve", (factor, c), self.shape(c))
 
-    def inner(
-        self, factor: Ref, y1: Ref | None, y2: Ref | None, symmetric: bool = False
-    ) -> Ref | None:
+    def inner(self, factor: Ref, y1: Ref | None, y2: Ref | None, symmetric: bool = False) -> Ref | None:
         if y1 is None or y2 is None:
             return None
         shape = (self.shape(y1)[1], self.shape(y2)[1])

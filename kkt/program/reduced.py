@@ -144,9 +144,10 @@ def solve(columns: Columns, rights: Sequence[Right], together: bool) -> None:
     sizes = [last - first for first, last in at.values()]
     stacks = [
         w.stack([right.rows.get(b) for b in at], sizes, _width(columns, right))
-        if one and right.rows.keys() <= at.keys() else None
+        if one and right.rows.keys() <= at.keys()
+        else None
         for right in rights
-    ]  # fmt: skip
+    ]
     given = [ref for ref in stacks if ref is not None]
     whole, last = None, 0
     if given:

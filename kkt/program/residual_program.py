@@ -36,9 +36,7 @@ def update_program(structure: Structure) -> Program:
         for kind, size in (("pdd", 6), ("qdd", int(structure.dof[k])), ("f", 6)):
             if size:
                 shape = (size, 1)
-                rows[Block(kind, name)] = w.add(
-                    w.input(kind, k, shape), w.input("d" + kind, k, shape)
-                )
+                rows[Block(kind, name)] = w.add(w.input(kind, k, shape), w.input("d" + kind, k, shape))
     for c, tie in enumerate(structure.ties):
         shape = (tie.rows, 1)
         rows[Block("lam", tie.name)] = w.add(w.input("lam", c, shape), w.input("dlam", c, shape))
@@ -60,10 +58,17 @@ class _Rows(Writer):
 
     def program(self, name: str, rows: dict[Block, Ref | None]) -> Program:
         return Program(
-            name, False, 1, None,
-            tuple(self.instructions), tuple(self.shapes), (),
-            {block: ref for block, ref in rows.items() if ref is not None}, None, (),
-        )  # fmt: skip
+            name,
+            False,
+            1,
+            None,
+            tuple(self.instructions),
+            tuple(self.shapes),
+            (),
+            {block: ref for block, ref in rows.items() if ref is not None},
+            None,
+            (),
+        )
 
     def motion(self, k: int, pdd_up: Ref | None) -> Ref | None:
         """Phi* pdd_parent - a - H* qdd, which row f_k sets equal to pdd_k."""

@@ -66,10 +66,18 @@ def trace_substitution(sequence: Substitution, structure: Structure, name: str) 
     solution = {Block(*key): ref for key, ref in known.items() if ref is not None}
     # tau takes the place of qdd in the solution
     solution = {
-        Block("qdd", block.body) if block.kind == "tau" else block: ref
-        for block, ref in solution.items()
+        Block("qdd", block.body) if block.kind == "tau" else block: ref for block, ref in solution.items()
     }
     return Program(
-        name, False, len(sequence), None,
-        tuple(w.instructions), tuple(w.shapes), (), solution, None, (), tuple(w.places),
-    )  # fmt: skip
+        name,
+        False,
+        len(sequence),
+        None,
+        tuple(w.instructions),
+        tuple(w.shapes),
+        (),
+        solution,
+        None,
+        (),
+        tuple(w.places),
+    )

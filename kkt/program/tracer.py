@@ -129,9 +129,7 @@ class Tracer:
                 fronts.set(own, own, -w.input("compliance", c, (tie.rows, tie.rows)))
             fronts.set_rhs(own, -w.input("gamma", c, (tie.rows, 1)))
 
-    def enter_split_force(
-        self, k: int, up: int, H: Ref | None, Phi: Ref | None, a: Ref | None
-    ) -> None:
+    def enter_split_force(self, k: int, up: int, H: Ref | None, Phi: Ref | None, a: Ref | None) -> None:
         """f = B fJ + C fC with H B = 1 and H C = 0, so that fJ = tau (Yamane & Nakamura, (11))."""
         n, w, fronts = self.n, self.write, self.fronts
         dof = int(self.graph.structure.dof[k])
@@ -210,9 +208,7 @@ class Tracer:
         return [*groups, [tuple(tail)]] if tail else groups
 
     def is_pair(self, pivot: tuple[int, ...]) -> bool:
-        return len(pivot) == 2 and bool(
-            self.symbolic.pivot[self.fronts.position[pivot[0]]] == PAIR_FIRST
-        )
+        return len(pivot) == 2 and bool(self.symbolic.pivot[self.fronts.position[pivot[0]]] == PAIR_FIRST)
 
     def merges(self, pivot: tuple[int, ...]) -> bool:
         return all(self.graph.kind[b] in (QDD, LAM) for b in pivot)
@@ -249,9 +245,7 @@ class Tracer:
             self.inertia, self.inertia_blocks = whole, self.joints_of(blocks)
         self.factored[names] = whole
         steps = [int(self.plan.group[self.fronts.position[b]]) for b in blocks]
-        factor = w.factor(
-            whole, tuple(s for s, m in zip(steps, sizes, strict=True) for _ in range(m))
-        )
+        factor = w.factor(whole, tuple(s for s, m in zip(steps, sizes, strict=True) for _ in range(m)))
         first = 0
         for name, s, size in zip(names, steps, sizes, strict=True):
             self.records.append(PivotRecord((name,), s, False, factor.value, (first, first + size)))
@@ -284,12 +278,7 @@ class Tracer:
             self.backward.append(partial(self.back, pivot, C, y, w.step, w.pivot))
 
     def back(
-        self,
-        pivot: BasePivot,
-        C: dict[int, dict[int, Ref]],
-        y: dict[int, Ref | None],
-        step: int,
-        number: int,
+        self, pivot: BasePivot, C: dict[int, dict[int, Ref]], y: dict[int, Ref | None], step: int, number: int
     ) -> None:
         """x = A^-1 (y - C x_outside) for one pivot."""
         w = self.write

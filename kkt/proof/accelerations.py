@@ -102,9 +102,13 @@ def guarantee_qdd(
 
 
 def promised(
-    systems: tuple[System, System], ranges: Ranges, effort: Floats, bound: Guarantee,
-    behind: Behind | None, chosen: Format,
-) -> Accelerations:  # fmt: skip
+    systems: tuple[System, System],
+    ranges: Ranges,
+    effort: Floats,
+    bound: Guarantee,
+    behind: Behind | None,
+    chosen: Format,
+) -> Accelerations:
     """The bound over all states with these rates and efforts; of pivots there is one already.
 
     ``systems`` are those of the least payloads and of the greatest.
@@ -115,10 +119,7 @@ def promised(
     if resist and not why:
         why = "joints have springs, damping or friction, which are not among the efforts"
     if behind is None and not why:
-        why = (
-            "no bound of qdd is proved for this order; there is one for abm, gain_abm and "
-            "square_root_abm"
-        )
+        why = "no bound of qdd is proved for this order; there is one for abm, gain_abm and square_root_abm"
     turning = [k for k in range(system.tree.n) if axes_turn(system, k)]
     if turning and not why:
         why = f"joint {system.tree.names[turning[0]]}: universal, of which qdd has no bound yet"
@@ -128,9 +129,7 @@ def promised(
     return bounded(system, ranges, behind, data, chosen)
 
 
-def bounded(
-    system: System, ranges: Ranges, found: Behind, data: RightSides, chosen: Format
-) -> Accelerations:
+def bounded(system: System, ranges: Ranges, found: Behind, data: RightSides, chosen: Format) -> Accelerations:
     """The bound for all right-hand sides of the sizes ``data``, in all states within the ranges."""
     with np.errstate(all="ignore"):
         sizes = Sizes(system, ranges, found, data)
@@ -144,9 +143,8 @@ def bounded(
 
 
 def summed(
-    sizes: Sizes, changed: tuple[float, float], forces: tuple[float, bool],
-    back: tuple[float, bool],
-) -> Accelerations:  # fmt: skip
+    sizes: Sizes, changed: tuple[float, float], forces: tuple[float, bool], back: tuple[float, bool]
+) -> Accelerations:
     """The three parts of the energy in one bound, where each of them is small beside what it moves.
 
     That is told beside them: the part by which inertias change, and whether forces and
@@ -192,9 +190,7 @@ def inertias(sizes: Sizes) -> tuple[float, float]:
         rows.append((own, held, held * (scale + math.hypot(lifted, above @ sizes.frames[k]))))
     own, held, cost = np.array(rows).T
     most = own[np.isfinite(own)]
-    left = np.where(
-        own > 0.0, 1.0 - np.minimum(most[:, None] / np.where(own > 0.0, own, 1.0), 1.0), 0.0
-    )
+    left = np.where(own > 0.0, 1.0 - np.minimum(most[:, None] / np.where(own > 0.0, own, 1.0), 1.0), 0.0)
     energy = most * scale + left @ cost
     i = int(np.argmin(energy))
     return float(energy[i] + plain), float(most[i] + left[i] @ held + on_ground)

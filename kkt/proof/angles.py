@@ -78,9 +78,7 @@ def angles(system: System, ranges: Ranges, rest: Floats, L: Floats, k: int) -> A
     return Angles(least * math.exp(-speed * half) * (1.0 - 1e-9), most)
 
 
-def above(
-    parent: Floats, system: System, ranges: Ranges, k: int, unit: float, turn: Turn
-) -> Floats:
+def above(parent: Floats, system: System, ranges: Ranges, k: int, unit: float, turn: Turn) -> Floats:
     """(6, 6) how an inertia of the parent, ``parent`` at least, holds body k up by its joint.
 
     With y = Phi* x + H* z, x the parent's motion, y* above y <= x* parent x, whatever the angle and

@@ -54,9 +54,7 @@ def ball_of(x: Any) -> Any:
     if isinstance(x, complex):  # double-double, as it travels
         return flint.arb(x.real) + flint.arb(x.imag)
     if not hasattr(x, "_mpf_"):  # a user's number
-        return ball_of(
-            Fraction(*x.as_integer_ratio()) if hasattr(x, "as_integer_ratio") else float(x)
-        )
+        return ball_of(Fraction(*x.as_integer_ratio()) if hasattr(x, "as_integer_ratio") else float(x))
     sign, mantissa, exponent, _ = x._mpf_  # mpmath
     ball = flint.arb(flint.fmpz(int(mantissa))) * flint.arb(2) ** int(exponent)
     return -ball if sign else ball

@@ -174,11 +174,7 @@ class Certified:
 
 
 def certify(
-    system: System,
-    digits: int = 50,
-    *,
-    tape: Tape | Any = None,
-    rounded_to: str | Format | None = None,
+    system: System, digits: int = 50, *, tape: Tape | Any = None, rounded_to: str | Format | None = None
 ) -> Certified:
     """The solution of (4) with ``digits`` proved digits of every qdd, and of every lambda.
 
@@ -206,9 +202,7 @@ def certify(
     wanted = digits * BITS_PER_DIGIT + SPARE_BITS
     bits = max(128, int(wanted * 1.2) + 64)
     blocks = tuple(
-        Block("qdd", name)
-        for name, dof in zip(system.tree.names, system.tree.dof, strict=True)
-        if dof
+        Block("qdd", name) for name, dof in zip(system.tree.names, system.tree.dof, strict=True) if dof
     )
     trouble = "no digit is certified"
     most = max(MAX_BITS, int(8 * wanted))

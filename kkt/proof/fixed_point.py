@@ -189,12 +189,17 @@ class Known:
         Phi = np.array([self.carried(k, np.eye(6)) for k in range(tree.n)])
         b = np.sqrt(np.einsum("kii->ki", M) * GROWN) * data.force[:, None]
         of = {
-            "M": M, "Phi": np.maximum(Phi, floor), "S": np.abs(entries.S),
+            "M": M,
+            "Phi": np.maximum(Phi, floor),
+            "S": np.abs(entries.S),
             "a": np.maximum(np.repeat(sizes.own, 3, axis=1), COARSEST),
             "b": np.maximum(b, COARSEST * M.max(axis=(1, 2))[:, None]),
-            "tau": data.effort, "A": np.abs(entries.A), "G": none, "gamma": none,
+            "tau": data.effort,
+            "A": np.abs(entries.A),
+            "G": none,
+            "gamma": none,
             "compliance": none,
-        }  # fmt: skip
+        }
         found, places = [], []
         for letter in LETTERS:
             slots = np.triu(tape.inputs.M) if letter == "M" else tape.inputs.slots(letter)
@@ -294,9 +299,7 @@ def _refused(system: System, tape: Tape, unit: float) -> str:
     return refusal(system, tape, unit)
 
 
-def _before(
-    system: System, M: Floats, least: Floats, sizes: Reach, tape: Tape, unit: float
-) -> Behind:
+def _before(system: System, M: Floats, least: Floats, sizes: Reach, tape: Tape, unit: float) -> Behind:
     """What sizes of right-hand sides are computed from, before anything is rounded."""
     n = system.tree.n
     two, six = np.zeros((n, 2)), np.zeros((n, 6))

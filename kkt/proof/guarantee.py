@@ -101,9 +101,7 @@ def loaded(tree: nx.DiGraph, payloads: Sequence[Payload]) -> tuple[System, Syste
     return build(carrying(tree, payloads, most=False)) if payloads else heavy, heavy
 
 
-def guaranteed(
-    light: System, heavy: System, tape: Tape, chosen: Format, ranges: Ranges
-) -> Guarantee:
+def guaranteed(light: System, heavy: System, tape: Tape, chosen: Format, ranges: Ranges) -> Guarantee:
     """Bounds for one order in one format, over all states within the ranges: :func:`evaluated`."""
     return evaluated(light, heavy, tape, chosen, ranges)[0]
 
@@ -158,10 +156,13 @@ def _of_joint_inertia(system: System, M: Floats, ranges: Ranges, unit: float) ->
     if not math.isfinite(joint):
         return _nothing(tree.n, f"body {worst}: no inertia of its own in some direction")
     if not joint <= LARGEST:
-        return _nothing(tree.n, (
-            f"rounding the joint-space inertia may change it by {joint:.1g} of itself, most where "
-            f"body {worst} moves, which is light beside what it carries; abm does not form it"
-        ))  # fmt: skip
+        return _nothing(
+            tree.n,
+            (
+                f"rounding the joint-space inertia may change it by {joint:.1g} of itself, most where "
+                f"body {worst} moves, which is light beside what it carries; abm does not form it"
+            ),
+        )
     pivot = np.full(tree.n, (inertia.max() + joint) * (1.0 + LARGEST))
     return Guarantee(inertia, pivot, worst, "")
 

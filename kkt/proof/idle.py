@@ -195,12 +195,8 @@ def _energy(system: System, e: Entries, rates: Floats, unit: float) -> tuple[flo
         angular, mixed, linear = (np.linalg.norm(M[i, j]) for i, j in _PARTS)
         energy += float(v[k] @ force)
         noise += unit * float(size @ np.abs(M) @ size)
-        noise += 2.0 * float(
-            np.linalg.norm(force[:3]) * turn[k] + np.linalg.norm(force[3:]) * slide[k]
-        )
-        noise += float(
-            angular * turn[k] ** 2 + 2 * mixed * turn[k] * slide[k] + linear * slide[k] ** 2
-        )
+        noise += 2.0 * float(np.linalg.norm(force[:3]) * turn[k] + np.linalg.norm(force[3:]) * slide[k])
+        noise += float(angular * turn[k] ** 2 + 2 * mixed * turn[k] * slide[k] + linear * slide[k] ** 2)
     return energy, noise
 
 

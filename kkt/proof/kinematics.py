@@ -68,9 +68,12 @@ def kinematics(light: System, heavy: System, chosen: Format, ranges: Ranges) -> 
     worst = tree.names[int(added.argmax())]
     if not pivot.max(initial=0.0) <= LARGEST:
         most = float(pivot.max())
-        return Guarantee(np.full(n, np.inf), np.full(n, np.inf), None,
+        return Guarantee(
+            np.full(n, np.inf),
+            np.full(n, np.inf),
+            None,
             f"body {worst}: rounded positions and rotations may change its inertia by {most:.1g}",
-        )  # fmt: skip
+        )
     return Guarantee(inertia, pivot * (1.0 + LARGEST), worst, "")
 
 
@@ -118,10 +121,9 @@ def _moved(turn: Turn, x: Floats) -> Floats:
         off = np.abs(turn.p0)
     turned = turn.rotated(turn.R, linear)
     lever = np.abs(skew(p)) @ (_of_rotation(turn, linear) + 2.0 * turned)
-    return np.concatenate([
-        _of_rotation(turn, angular) + lever + np.abs(skew(off)) @ turned,
-        _of_rotation(turn, linear),
-    ])  # fmt: skip
+    return np.concatenate(
+        [_of_rotation(turn, angular) + lever + np.abs(skew(off)) @ turned, _of_rotation(turn, linear)]
+    )
 
 
 def _of_rotation(turn: Turn, x: Floats) -> Floats:

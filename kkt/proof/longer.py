@@ -70,8 +70,7 @@ class Longer:
         """The first pivot that is zero for the format, or else the one that is farthest off."""
         none = np.zeros(0)
         own, off, exact = self.apart(
-            np.concatenate([none, *(np.ravel(pivots[i]) for i in tape.pivot_places[0])]),
-            self.pivots,
+            np.concatenate([none, *(np.ravel(pivots[i]) for i in tape.pivot_places[0])]), self.pivots
         )
         if not len(own):
             return None

@@ -62,9 +62,19 @@ class Equations:
         m = len(given.tau)
         flat = (x.reshape(m, -1) for x in (given.gamma, given.compliance))
         blocks = _Blocks(
-            tree.parent, tree.offset, given.M, given.Phi, given.S, given.a, given.b, given.tau,
-            given.A.reshape(m, -1), sides_of(ties), given.G.reshape(m, -1, 6), *flat,
-        )  # fmt: skip
+            tree.parent,
+            tree.offset,
+            given.M,
+            given.Phi,
+            given.S,
+            given.a,
+            given.b,
+            given.tau,
+            given.A.reshape(m, -1),
+            sides_of(ties),
+            given.G.reshape(m, -1, 6),
+            *flat,
+        )
         norms = np.empty((m, 2))
         _norms(blocks, norms)
         return cls(blocks, norms, longer_name(chosen) != "float64")

@@ -49,14 +49,11 @@ class Walked:
 
 
 # quantities: of matrices, of columns on the way to the base, and back
-MATRICES = {"entry": "M^", "W": "U", "A": "D", "inverse": "Mbar", "X": "Mbar Phi*",
-            "update": "Phi Mbar Phi*"}  # fmt: skip
-COLUMNS = {"entry": "b^", "s": "b'", "residual": "tau - H b'", "solve": "alpha", "z": "h",
-           "update": "Phi h"}  # fmt: skip
+MATRICES = {"entry": "M^", "W": "U", "A": "D", "inverse": "Mbar", "X": "Mbar Phi*", "update": "Phi Mbar Phi*"}
+COLUMNS = {"entry": "b^", "s": "b'", "residual": "tau - H b'", "solve": "alpha", "z": "h", "update": "Phi h"}
 BACK = {"right": "a'", "u": "tau - H b^ - U* a'", "solve": "qdd", "now": "w"}
 # that end in another's
-STAGES = {"U": "D", "U D^-1 U*": "Mbar", "Mbar Phi*": "Phi Mbar Phi*", "b'": "tau - H b'",
-          "H* qdd": "w"}  # fmt: skip
+STAGES = {"U": "D", "U D^-1 U*": "Mbar", "Mbar Phi*": "Phi Mbar Phi*", "b'": "tau - H b'", "H* qdd": "w"}
 
 
 def quantity(place: Place, i: Instruction, root: bool) -> str | None:
@@ -85,9 +82,8 @@ class Walk(Lowering):
     """Lowers the program once more, and keeps sizes and errors beside slots."""
 
     def __init__(
-        self, tape: Tape, bits: int, inputs: Floats, places: NDArray[np.int64], named: Named,
-        pivots: Floats,
-    ) -> None:  # fmt: skip
+        self, tape: Tape, bits: int, inputs: Floats, places: NDArray[np.int64], named: Named, pivots: Floats
+    ) -> None:
         """``inputs`` (p,) are sizes of the entries of (4) in the slots ``places`` (p,).
 
         ``named`` bounds quantities by body; ``pivots`` (n,) are lower bounds of D_k.
@@ -95,12 +91,10 @@ class Walk(Lowering):
         super().__init__(tape.program, tape.inputs)
         self.bits, self.named, self.least = bits, named, pivots
         self.bodies = {
-            record.step: tape.inputs.names.index(record.blocks[0].body)
-            for record in tape.program.pivots
+            record.step: tape.inputs.names.index(record.blocks[0].body) for record in tape.program.pivots
         }
         wanted = tape.program.live(("qdd",))
-        self.wanted = {i.out for i, keep in zip(tape.program.instructions, wanted, strict=True)
-                       if keep}  # fmt: skip
+        self.wanted = {i.out for i, keep in zip(tape.program.instructions, wanted, strict=True) if keep}
         self.at = {0: 0, 1: 1, **{int(s): 2 + i for i, s in enumerate(places)}}
         self.count = len(places)
         sizes = [0.0, 1.0, *inputs.tolist()]
@@ -169,9 +163,8 @@ class Walk(Lowering):
                 self.result(stage, dst, op, self.at[a], self.at[b], 0, limit.get(dst))
 
     def result(
-        self, stage: tuple[int, str], dst: int, op: int, a: int, b: int, d: int,
-        limit: float | None,
-    ) -> None:  # fmt: skip
+        self, stage: tuple[int, str], dst: int, op: int, a: int, b: int, d: int, limit: float | None
+    ) -> None:
         """One operation: its size, its binary point and what is rounded in it."""
         (x, y), (e, f) = (self.size[a], self.size[b]), (self._of(stage, a), self._of(stage, b))
         exact = math.inf  # the finest binary point that says more

@@ -82,8 +82,7 @@ class Recursion:
         for k in np.flatnonzero(~self.still).tolist():
             *self.joints[k], self.out[k] = self.joint(k, self.sizes.size[k])
         self.children = [
-            [c for c in np.flatnonzero(tree.parent == k).tolist() if not self.still[c]]
-            for k in range(n)
+            [c for c in np.flatnonzero(tree.parent == k).tolist() if not self.still[c]] for k in range(n)
         ]
         self.B = np.array([self.rounded(k) for k in range(n)])
         self.shares = np.array([self.of(k, self.held[k][None], self.B[k][None]) for k in range(n)])
@@ -153,9 +152,7 @@ class Recursion:
             return
         slack = (1.0 + 8.0 * self.unit) * UP
         m = len(boxes.Phi)
-        sent, carried = (
-            np.repeat(x[None, self.children[k]], m, axis=0) for x in (sizes.sent, sizes.carried)
-        )
+        sent, carried = (np.repeat(x[None, self.children[k]], m, axis=0) for x in (sizes.sent, sizes.carried))
         sent[:, i] = np.minimum(sent[:, i], boxes.Phi @ sizes.handed[child] * slack)
         carried[:, i] = np.minimum(carried[:, i], boxes.Phi @ sizes.size[child] * slack)
         dust = ROUNDED * self.unit * carried**2
@@ -208,8 +205,9 @@ class Recursion:
         """What the numbers were computed from."""
         shares = self.shares[:, [0, 3]] / SECOND
         roots = np.sqrt(np.maximum(np.einsum("kii->ki", self.before), 0.0))
-        return Behind(self.M, self.least, self.B, self.joints, shares, roots, self.sizes,
-                      self.counts, self.unit)  # fmt: skip
+        return Behind(
+            self.M, self.least, self.B, self.joints, shares, roots, self.sizes, self.counts, self.unit
+        )
 
 
 @dataclass(frozen=True)
@@ -224,9 +222,8 @@ class Total:
 
 
 def recursion(
-    system: System, ranges: Ranges, M: Floats, held: Floats, sizes: Reach, counts: Roundings,
-    unit: float,
-) -> tuple[Total, Behind]:  # fmt: skip
+    system: System, ranges: Ranges, M: Floats, held: Floats, sizes: Reach, counts: Roundings, unit: float
+) -> tuple[Total, Behind]:
     """The theorem's numbers; the bodies that cost most are looked at angle by angle."""
     found = Recursion(system, ranges, M, held, sizes, counts, unit)
     return searched(found), found.behind()

@@ -122,11 +122,14 @@ def _magnitudes(entries: Entries) -> Entries:
 
 
 def _normwise(system: System, sizes: Entries, x: Rows, left: list[NDArray]) -> float:
-    none = Entries(**{
-        letter.name: np.zeros_like(getattr(sizes, letter.name))
-        if letter.name in ("a", "b", "tau", "gamma") else getattr(sizes, letter.name)
-        for letter in fields(sizes)
-    })  # fmt: skip
+    none = Entries(
+        **{
+            letter.name: np.zeros_like(getattr(sizes, letter.name))
+            if letter.name in ("a", "b", "tau", "gamma")
+            else getattr(sizes, letter.name)
+            for letter in fields(sizes)
+        }
+    )
     ones = tuple(np.ones_like(part) for part in x)
     norm = _largest(rows_of(system, none, ones, 1))  # type: ignore[arg-type]
     scale = norm * _largest(x) + _largest((sizes.a, sizes.b, sizes.tau, sizes.gamma))

@@ -46,16 +46,19 @@ def weight(M: Floats, force: Floats) -> float:
 def of_state(entries: Entries, M: Floats) -> RightSides:
     """The sizes of one state's own right-hand side; M (n, 6, 6) as the format holds it."""
     force = np.array([weight(x, np.abs(b)) for x, b in zip(M, entries.b, strict=True)])
-    turning, sliding = (
-        np.linalg.norm(x, axis=1) * UP for x in (entries.a[:, :3], entries.a[:, 3:])
-    )
+    turning, sliding = (np.linalg.norm(x, axis=1) * UP for x in (entries.a[:, :3], entries.a[:, 3:]))
     return RightSides(force, turning, sliding, np.abs(entries.tau))
 
 
 def within(
-    system: System, ranges: Ranges, rate: Floats, effort: Floats, M: Floats, unit: float,
+    system: System,
+    ranges: Ranges,
+    rate: Floats,
+    effort: Floats,
+    M: Floats,
+    unit: float,
     light: System | None = None,
-) -> RightSides:  # fmt: skip
+) -> RightSides:
     """Sizes over all states whose rates are at most ``rate`` (N,), and efforts ``effort`` (N,).
 
     ``light`` is the robot with its least payloads, where it carries any of masses in ranges;
@@ -162,9 +165,7 @@ def _given(system: System, default: Floats, given: Given, what: str) -> Floats:
             near = nearest(str(name), map(str, tree.names))
             raise ModelError(f"{what}: body {name!r} is unknown; {near}")
         if not 0.0 <= value < math.inf:
-            raise ModelError(
-                f"{what} of body {name!r}: {value:g} is no largest size; give 0 or more"
-            )
+            raise ModelError(f"{what} of body {name!r}: {value:g} is no largest size; give 0 or more")
         here = slice(int(tree.offset[k]), int(tree.offset[k + 1]))
         found[here] = np.where(default[here] == 0.0, 0.0, value) if one else value
     return found

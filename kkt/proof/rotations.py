@@ -97,9 +97,8 @@ class _Rows(Counting):
 
 class _Rotations(Recursion):
     def __init__(
-        self, system: System, ranges: Ranges, M: Floats, held: Floats, sizes: Reach, tape: Tape,
-        unit: float,
-    ) -> None:  # fmt: skip
+        self, system: System, ranges: Ranges, M: Floats, held: Floats, sizes: Reach, tape: Tape, unit: float
+    ) -> None:
         counting, n = _counted(tape), system.tree.n
         self.rows_of = counting.of_rows
         split = [_split(system, k, tape.inputs.pivot_rows(k)) for k in range(n)]
@@ -140,9 +139,13 @@ class _Rotations(Recursion):
         """What the numbers were computed from, and the counts of rows."""
         rows = self.rows_of
         return RowsBehind(
-            **vars(super().behind()), carried=rows.carried, back=rows.spread, stages=self.stages,
-            spread=self.spread, solved=self.solved,
-        )  # fmt: skip
+            **vars(super().behind()),
+            carried=rows.carried,
+            back=rows.spread,
+            stages=self.stages,
+            spread=self.spread,
+            solved=self.solved,
+        )
 
     def total(self) -> Total:
         """Those of the recursion, if every M_k has a factor."""

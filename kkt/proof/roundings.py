@@ -33,10 +33,14 @@ ENTRANCES = ("entry", "right")  # where what children or the parent wrote is rea
 CARRIED = 2.0**-53  # what the carrier of a format by role may round before
 STAGES = {
     "entry": "gathered",  # children's updates are summed, M_k is added
-    "W": "product", "A": "pivot",  # H M^, and H (M^ H*) with the joint's own entry
-    "solved": "inner", "gain": "inner", "inverse": "inner",  # Mbar, from L^-1 H M^ (label half)
-    "X": "frame", "update": "frame",  # Mbar Phi*, and Phi of that
-}  # fmt: skip
+    "W": "product",
+    "A": "pivot",  # H M^, and H (M^ H*) with the joint's own entry
+    "solved": "inner",
+    "gain": "inner",
+    "inverse": "inner",  # Mbar, from L^-1 H M^ (label half)
+    "X": "frame",
+    "update": "frame",  # Mbar Phi*, and Phi of that
+}
 
 
 @dataclass(frozen=True)
@@ -85,8 +89,7 @@ class Weights:
         self.held = np.array([[not by_role or holds(x, y) for y in parts] for x in parts])
         units = np.array([part.unit + CARRIED * by_role for part in parts])
         self.of_result, self.of_operand = (
-            np.array([[[number[x] for x in row] for row in kind[i]] for kind in kinds])
-            for i in (0, 1)
+            np.array([[[number[x] for x in row] for row in kind[i]] for kind in kinds]) for i in (0, 1)
         )
         rounds = np.where(self.held.all(axis=1), 0.0, units - CARRIED * by_role)
         largest = units[self.of_result] + 2.0 * rounds[self.of_operand]
@@ -190,9 +193,7 @@ class Counting(Lowering):
         self.holder = np.full(tape.slots, self.weights.base)  # of each slot: number of a format
         # bodies that round operands of their own, and of others; last, what is no body's
         self.rounding = np.zeros((2, n + 1), dtype=bool)
-        self.bodies = {
-            record.step: names.index(record.blocks[0].body) for record in tape.program.pivots
-        }
+        self.bodies = {record.step: names.index(record.blocks[0].body) for record in tape.program.pivots}
         self.depth: dict[int, tuple[tuple[int, str], float]] = {}  # of a slot: in a stage
         gathered, frame = np.zeros((2, n, 6, 6))
         product, pivot, inner = np.zeros((3, n))

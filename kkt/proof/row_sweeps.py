@@ -54,10 +54,12 @@ class RowSweeps:
         # sizes in the basis, as in the body's frame, and those with what the split rounds
         size = found.sizes.size
         self.size = np.einsum("kij,kj->ki", found.spread, size) * UP
-        self.far = np.array([
-            float((X @ y / np.where(s > 0.0, s, 1.0)).max(initial=1.0)) * UP
-            for X, y, s in zip(found.solved, self.size, size, strict=True)
-        ])  # fmt: skip
+        self.far = np.array(
+            [
+                float((X @ y / np.where(s > 0.0, s, 1.0)).max(initial=1.0)) * UP
+                for X, y, s in zip(found.solved, self.size, size, strict=True)
+            ]
+        )
         self.root = np.array([self._root(k) for k in range(n)])
         self.pull = self.force + sizes.effort  # of tau - H p, in the norm of D_k^-1
 

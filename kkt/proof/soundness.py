@@ -42,8 +42,7 @@ def judged(
     if found.failed_at is not None:
         return found
     if longer is None:
-        return replace(found, backward_error=backward_of(system, chosen, entries, found),
-                       error_estimate=0.0)  # fmt: skip
+        return replace(found, backward_error=backward_of(system, chosen, entries, found), error_estimate=0.0)
     error = longer.error(found.qdd)
     lost = None if pivots is None else longer.against(tape, pivots, chosen)
     failed = refusal(system, tape, chosen, entries, error, lost)
@@ -96,8 +95,7 @@ def named(tape: Tape, chosen: Format, lost: Lost) -> str:
     record = tape.program.pivots[lost.number]
     pivot = ZERO.format(f"{record.blocks[0]}, step {record.step + 1}", chosen.name)
     return (
-        f"{pivot}, whose rounding leaves {lost.own:.2g} of it where twice the digits leave "
-        f"{lost.exact:.2g}"
+        f"{pivot}, whose rounding leaves {lost.own:.2g} of it where twice the digits leave {lost.exact:.2g}"
     )
 
 

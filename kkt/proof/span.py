@@ -38,9 +38,14 @@ def span(chosen: Format) -> tuple[float, float]:
 
 
 def too_narrow(
-    system: System, held: Floats, sizes: Reach, moving: NDArray[np.int64], chosen: Format,
-    ranges: Ranges, bases: Floats | None = None,
-) -> str:  # fmt: skip
+    system: System,
+    held: Floats,
+    sizes: Reach,
+    moving: NDArray[np.int64],
+    chosen: Format,
+    ranges: Ranges,
+    bases: Floats | None = None,
+) -> str:
     """Why the format's exponents may not do for this robot, or an empty sentence.
 
     ``bases`` (n, 6, 6): inertias are factored into weighted rows, those of bodies without children

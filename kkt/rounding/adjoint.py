@@ -75,9 +75,7 @@ class Gradient:
         end = self.tape.length
         for chunk in reversed(tuple(self.tape.chunks())):
             here = slice(end - len(chunk), end)
-            derivatives.sweep(
-                chunk.dst, chunk.a, chunk.b, self.pa[here], self.pb[here], adjoint, bar
-            )
+            derivatives.sweep(chunk.dst, chunk.a, chunk.b, self.pa[here], self.pb[here], adjoint, bar)
             end -= len(chunk)
         return adjoint
 

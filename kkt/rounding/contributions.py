@@ -69,9 +69,15 @@ class Linearised:
             m, k = len(piece), int(np.count_nonzero(piece.op > 1))
             here = slice(end - m, end)
             derivatives.contribute(
-                piece.op, piece.dst, piece.a, piece.b,
-                self.errors[here], self.slopes[bent - k : bent], adjoint, out[here],
-            )  # fmt: skip
+                piece.op,
+                piece.dst,
+                piece.a,
+                piece.b,
+                self.errors[here],
+                self.slopes[bent - k : bent],
+                adjoint,
+                out[here],
+            )
             end, bent = end - m, bent - k
         return out
 
@@ -117,9 +123,7 @@ def linearised(
             if overflow is None and bad < m:
                 overflow = at + bad
             at, bent = at + m, bent + k
-    return Linearised(
-        tape, longer.name, v, np.ascontiguousarray(exact.real), errors, slopes, overflow
-    )
+    return Linearised(tape, longer.name, v, np.ascontiguousarray(exact.real), errors, slopes, overflow)
 
 
 Step = Callable[[Chunk, NDArray, NDArray, Floats, Floats], int]

@@ -36,9 +36,8 @@ class Reader(Protocol):
         """Apply a chunk; operands and results go to arrays (len(chunk),)."""
 
     def look(
-        self, op: Column, x: Column, y: Column, r: Column,
-        cancelled: Column, absorbed: Column, size: Column,
-    ) -> None:  # fmt: skip
+        self, op: Column, x: Column, y: Column, r: Column, cancelled: Column, absorbed: Column, size: Column
+    ) -> None:
         """Fill the figures of recorded operations: see :func:`kkt.arithmetic.watch.looked`."""
 
     def zero(self, x: Column) -> NDArray[np.bool_]:
@@ -75,9 +74,8 @@ class Arrays:
             self.runner.record(chunk, self.v, x, y, r)
 
     def look(
-        self, op: Column, x: Column, y: Column, r: Column,
-        cancelled: Column, absorbed: Column, size: Column,
-    ) -> None:  # fmt: skip
+        self, op: Column, x: Column, y: Column, r: Column, cancelled: Column, absorbed: Column, size: Column
+    ) -> None:
         from ..arithmetic import watch
 
         watch.looked(op, x, y, r, cancelled, absorbed, size)
@@ -124,9 +122,8 @@ class Objects:
             raise SingularError(zero_pivot(self.tape, zero.step)) from None
 
     def look(
-        self, op: Column, x: Column, y: Column, r: Column,
-        cancelled: Column, absorbed: Column, size: Column,
-    ) -> None:  # fmt: skip
+        self, op: Column, x: Column, y: Column, r: Column, cancelled: Column, absorbed: Column, size: Column
+    ) -> None:
         looks.looked(self.read, -self.log_unit, op, x, y, r, cancelled, absorbed, size)
 
     def zero(self, x: Column) -> NDArray[np.bool_]:
@@ -139,11 +136,7 @@ class Objects:
 
 
 def reader_of(
-    tape: Tape,
-    entries: Entries,
-    format: Format,
-    number: Callable[[float], Any] | None = None,
-    bits: int = 0,
+    tape: Tape, entries: Entries, format: Format, number: Callable[[float], Any] | None = None, bits: int = 0
 ) -> Reader:
     """The reader of a format; ``bits`` is the precision of balls, ``number`` makes objects."""
     if format.on_arrays:

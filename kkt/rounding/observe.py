@@ -222,9 +222,17 @@ def observe(
     sound = seen.shadow is not None and seen.shadow.owing and seen.shadow.sound
     runs = kept.gathered(seen.reader, figure, seen.errors, sound)
     return Observation(
-        tape, seen.v, seen.largest, kept.step, kept.owner, runs, blocks, seen.shadow,
-        seen.reader.log_unit, seen.reader.bits,
-    )  # fmt: skip
+        tape,
+        seen.v,
+        seen.largest,
+        kept.step,
+        kept.owner,
+        runs,
+        blocks,
+        seen.shadow,
+        seen.reader.log_unit,
+        seen.reader.bits,
+    )
 
 
 class _Part(NamedTuple):
@@ -320,8 +328,9 @@ def seen(
         bits = bits or certify(system, format.digits, tape=tape).bits
         with flint.ctx.workprec(bits):
             entries = assemble(system.state, flint.arb)
-            return observe(tape, entries, format, name, bits=bits,
-                           residues=residues_of(system, tape), **options)  # fmt: skip
+            return observe(
+                tape, entries, format, name, bits=bits, residues=residues_of(system, tape), **options
+            )
     number = number_of(format)
     entries = assemble(system.state, number)
     zeros = None if format.kind == "exact" else residues_of(system, tape)

@@ -21,9 +21,31 @@ from .borrowed import borrowed
 
 WIDTH = 14
 (
-    ADD, MUL, MUL_SYMMETRIC, INNER, INNER_SYMMETRIC, FACTOR, FACTOR_GAIN, FORWARD, SOLVE, MIRROR,
-    DIVIDE, ROWS, ZERO, PUT, EYE, ALONG, ACROSS, ARRIVED, HAND, KEEP, KEPT, OTHER, FOUND, ENTRY,
-) = range(24)  # fmt: skip
+    ADD,
+    MUL,
+    MUL_SYMMETRIC,
+    INNER,
+    INNER_SYMMETRIC,
+    FACTOR,
+    FACTOR_GAIN,
+    FORWARD,
+    SOLVE,
+    MIRROR,
+    DIVIDE,
+    ROWS,
+    ZERO,
+    PUT,
+    EYE,
+    ALONG,
+    ACROSS,
+    ARRIVED,
+    HAND,
+    KEEP,
+    KEPT,
+    OTHER,
+    FOUND,
+    ENTRY,
+) = range(24)
 ENTRY_A = ENTRY + 6
 
 
@@ -95,12 +117,7 @@ def run(programs, numbers, left, store, v, units, ahead):  # pragma: no cover
                     block, size = p.at[u] + row[7], 0
                     for k in range(m):
                         d = v[out + k * n + k]
-                        if (
-                            k
-                            == size
-                            + numbers.first[p.place[block] + 1]
-                            - numbers.first[p.place[block]]
-                        ):
+                        if k == size + numbers.first[p.place[block] + 1] - numbers.first[p.place[block]]:
                             size, block = k, block + 1
                         if d == 0.0 or not np.isfinite(d):
                             failed = min(failed, p.place[block])

@@ -51,9 +51,12 @@ class Kind(Outline):
 
 
 def kinds_of(
-    parent: NDArray[np.int64], offset: NDArray[np.int64], leaf: NDArray[np.bool_],
-    pattern: Pattern, further: NDArray[np.int64] | None = None,
-) -> tuple[list[Kind], NDArray[np.uint8]]:  # fmt: skip
+    parent: NDArray[np.int64],
+    offset: NDArray[np.int64],
+    leaf: NDArray[np.bool_],
+    pattern: Pattern,
+    further: NDArray[np.int64] | None = None,
+) -> tuple[list[Kind], NDArray[np.uint8]]:
     """The kinds of a tree's bodies, and (n,) the kind of each body.
 
     ``further`` (n, 2) are words of :mod:`.bodywise` by which bodies differ whatever their patterns.
@@ -62,9 +65,17 @@ def kinds_of(
     too many.
     """
     keys = _keys(
-        parent, offset, leaf, pattern.M, pattern.Phi, pattern.Phi_one, pattern.S, pattern.S_one,
-        pattern.a, pattern.A,
-    )  # fmt: skip
+        parent,
+        offset,
+        leaf,
+        pattern.M,
+        pattern.Phi,
+        pattern.Phi_one,
+        pattern.S,
+        pattern.S_one,
+        pattern.a,
+        pattern.A,
+    )
     most = MOST
     if further is not None:
         keys[:, 3:] = further
@@ -106,10 +117,17 @@ def _kind(word: int, S: int, S_one: int, children: int, rows: int) -> Kind:
     own = tuple(ANY * x for x in bit[_OWN : _OWN + dof])
     columns = (ONE if S_one >> i & 1 else ANY * (S >> i & 1) for i in range(6 * dof))
     return Kind(
-        dof, bool(bit[_ROOT]), bool(bit[_LEAF]), bool(bit[_BIAS]), tuple(M), tuple(Phi),
-        tuple(columns), children=children_of(children), rows=rows_of(rows),
+        dof,
+        bool(bit[_ROOT]),
+        bool(bit[_LEAF]),
+        bool(bit[_BIAS]),
+        tuple(M),
+        tuple(Phi),
+        tuple(columns),
+        children=children_of(children),
+        rows=rows_of(rows),
         A=own if any(own) else (),
-    )  # fmt: skip
+    )
 
 
 @njit(cache=True)

@@ -46,9 +46,7 @@ def function(name: str, step: Step, arrays: Sequence[str], relaxed: bool) -> Ite
             yield from load(b[i])
             yield f"%v{slot} = {OPERATION[op]}{flags} double {known[a[i]]}, {known[b[i]]}"
         known[slot] = f"%v{slot}"
-    for i, (signed, (array, at)) in enumerate(
-        zip(program.outputs.tolist(), step.outputs, strict=True)
-    ):
+    for i, (signed, (array, at)) in enumerate(zip(program.outputs.tolist(), step.outputs, strict=True)):
         yield from load(abs(signed))
         value = known[abs(signed)]
         if signed < 0:

@@ -58,10 +58,14 @@ def steps_of(order: Bodywise, kind: Kind) -> tuple[Step, Step, int]:
     own = {
         letter: there.array(letter, known)
         for letter, known in (
-            ("M", kind.M), ("Phi", kind.Phi), ("S", kind.S),
-            ("a", (ANY if kind.bias else ZERO,) * 6), ("b", any6), ("tau", (ANY,) * N),
+            ("M", kind.M),
+            ("Phi", kind.Phi),
+            ("S", kind.S),
+            ("a", (ANY if kind.bias else ZERO,) * 6),
+            ("b", any6),
+            ("tau", (ANY,) * N),
         )
-    }  # fmt: skip
+    }
     if kind.A:
         own["A"] = diagonal(there.array("A", kind.A))
     step = BodyBracket(order, kind, there)
@@ -108,9 +112,7 @@ class BodyBracket:
             out |= {("update", i): x for i, x in enumerate(update)}
         return out
 
-    def back(
-        self, writer: StepWriter, record: Record, own: Blocks, up: Array | None
-    ) -> dict[Place, Any]:
+    def back(self, writer: StepWriter, record: Record, own: Blocks, up: Array | None) -> dict[Place, Any]:
         """pdd, qdd and f, from the parent's pdd and the record of the way there."""
         made, play = self.template, Play(self.template, writer.recorder, self.kind.rows)
         for value in made.kept:

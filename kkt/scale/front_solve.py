@@ -99,10 +99,20 @@ def analysis_of(factor: SymbolicFactor) -> Kinds | None:
     code = np.concatenate([np.zeros((0, kernels.WIDTH), dtype=np.int64), *parts])
     bounds = np.cumsum([0, *(len(part) for part in parts)], dtype=np.int64)
     programs = kernels.KindPrograms(
-        code, bounds[::2], bounds[1::2], walked.kind, walked.at, walked.place, walked.body_at,
-        walked.body, walked.arrival_at, walked.arrival, walked.update, handed,
+        code,
+        bounds[::2],
+        bounds[1::2],
+        walked.kind,
+        walked.at,
+        walked.place,
+        walked.body_at,
+        walked.body,
+        walked.arrival_at,
+        walked.arrival,
+        walked.update,
+        handed,
         np.cumsum(kept) - kept,
-    )  # fmt: skip
+    )
     return Kinds(factor, split, units, walked, programs, left, int(kept.sum()), room)
 
 

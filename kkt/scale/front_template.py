@@ -118,9 +118,8 @@ def _traced(
     bodies = np.array(around.bodies, dtype=np.int64).reshape(many, 6)
     own_inertia = bodies[:, 5] > 0
     structure = Structure(
-        tuple(range(many)), bodies[:, 1], bodies[:, 0],
-        armature=own_inertia if own_inertia.any() else None,
-    )  # fmt: skip
+        tuple(range(many)), bodies[:, 1], bodies[:, 0], armature=own_inertia if own_inertia.any() else None
+    )
     if copies:
         structure = replace(
             structure,
@@ -159,8 +158,7 @@ class _Group(Tracer):
         kept = {
             key: ref
             for key, ref in fronts.matrix.items()
-            if (key[0] in mine and (key[1] == RHS or key[1] in here))
-            or (key[1] in mine and key[0] in here)
+            if (key[0] in mine and (key[1] == RHS or key[1] in here)) or (key[1] in mine and key[0] in here)
         }
         fronts.matrix = kept
         fronts.near.clear()
@@ -218,9 +216,7 @@ class _Group(Tracer):
                 at = {block: i for i, block in enumerate(support)} | {RHS: RHS}
                 keys = sorted(refs)
                 form = tuple(
-                    UpdateBlock(
-                        at[i], at[j], self.write.shape(refs[i, j]), self._symmetric(refs[i, j])
-                    )
+                    UpdateBlock(at[i], at[j], self.write.shape(refs[i, j]), self._symmetric(refs[i, j]))
                     for i, j in keys
                 )
                 made.append((Update(anchor, tuple(support), form), [refs[key] for key in keys]))
@@ -247,9 +243,7 @@ class _Writer:
         group = self.group
         wanted = {ref.value for block in group.own for ref in [group.x[block]]}
         back = self._live(self.back, wanted)
-        kept = sorted(
-            v for v in wanted if v < (self.back[0].out if self.back else len(self.shapes))
-        )
+        kept = sorted(v for v in wanted if v < (self.back[0].out if self.back else len(self.shapes)))
         given = {i.out: i for i in self.there if i.op == "input" and i.info[0] != "update"}
         given |= {i.out: i for i in self.there if i.op == "eye"}
         again = [given[v] for v in kept if v in given]

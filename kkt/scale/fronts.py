@@ -105,20 +105,28 @@ def units_of(factor: SymbolicFactor) -> Units:
         step = np.append(np.arange(start + 1), plan.groups)
     n, same = structure.n, np.arange(structure.n)
     given = [
-        (structure.copy_of, same), (structure.pieces, np.ones(n)), (structure.carrier, np.zeros(n)),
+        (structure.copy_of, same),
+        (structure.pieces, np.ones(n)),
+        (structure.carrier, np.zeros(n)),
         (structure.armature, np.zeros(n)),
-    ]  # fmt: skip
+    ]
     copies = [np.asarray(b if a is None else a, dtype=np.int64) for a, b in given]
     return Units(
-        first[step], step, plan.group.astype(np.int64), graph.kind[blocks], graph.member[blocks],
-        factor.pivot.astype(np.int64), pointer, later, structure.parent.astype(np.int64),
-        structure.dof.astype(np.int64), *copies,
-    )  # fmt: skip
+        first[step],
+        step,
+        plan.group.astype(np.int64),
+        graph.kind[blocks],
+        graph.member[blocks],
+        factor.pivot.astype(np.int64),
+        pointer,
+        later,
+        structure.parent.astype(np.int64),
+        structure.dof.astype(np.int64),
+        *copies,
+    )
 
 
-def walk(
-    factor: SymbolicFactor, units: Units, most: int
-) -> tuple[Walked, list[FrontTemplate]] | None:
+def walk(factor: SymbolicFactor, units: Units, most: int) -> tuple[Walked, list[FrontTemplate]] | None:
     """Kinds of all units, and the template of each kind; None if these have ``most`` operations."""
     U, B, n = len(units.first) - 1, len(units.group), len(units.parent)
     groups = int(units.group[-1]) + 1 if B else 0
@@ -126,13 +134,28 @@ def walk(
     zero = lambda size: np.zeros(size, dtype=np.int64)  # noqa: E731
     none = lambda size: np.full(size, -1, dtype=np.int64)  # noqa: E731
     walked = Walked(
-        none(U), zero(U + 1), zero(room["place"]), zero(U + 1), zero(room["body"]), zero(U + 1),
-        zero(room["arrival"]), zero(U + 1),
-    )  # fmt: skip
+        none(U),
+        zero(U + 1),
+        zero(room["place"]),
+        zero(U + 1),
+        zero(room["body"]),
+        zero(U + 1),
+        zero(room["arrival"]),
+        zero(U + 1),
+    )
     with_ = _Scratch(
-        none(B), zero(B), none(n), zero(n), zero(n), none(groups), none(groups),
-        zero(room["arrival"]), zero(room["arrival"]), zero(room["words"]), zero(6),
-    )  # fmt: skip
+        none(B),
+        zero(B),
+        none(n),
+        zero(n),
+        zero(n),
+        none(groups),
+        none(groups),
+        zero(room["arrival"]),
+        zero(room["arrival"]),
+        zero(room["words"]),
+        zero(6),
+    )
     book = _Book()
     templates: list[FrontTemplate] = []
     unit = operations = 0
@@ -149,11 +172,14 @@ def walk(
             if operations >= most:
                 return None
         else:
-            bigger = {f: np.resize(getattr(walked, f), 2 * len(getattr(walked, f)))
-                      for f in ("place", "body", "arrival")}  # fmt: skip
+            bigger = {
+                f: np.resize(getattr(walked, f), 2 * len(getattr(walked, f)))
+                for f in ("place", "body", "arrival")
+            }
             walked = walked._replace(**bigger)
-            more = {f: np.resize(getattr(with_, f), 2 * len(getattr(with_, f)))
-                    for f in ("next", "of", "words")}  # fmt: skip
+            more = {
+                f: np.resize(getattr(with_, f), 2 * len(getattr(with_, f))) for f in ("next", "of", "words")
+            }
             with_ = with_._replace(**more)
 
 
@@ -187,9 +213,15 @@ class _Book:
     @property
     def known(self) -> _Known:
         return _Known(
-            self.table, self.word_at.data, self.word.data, self.made.data, self.anchor.data,
-            self.form.data, self.support_at.data, self.support.data,
-        )  # fmt: skip
+            self.table,
+            self.word_at.data,
+            self.word.data,
+            self.made.data,
+            self.anchor.data,
+            self.form.data,
+            self.support_at.data,
+            self.support.data,
+        )
 
     def add(self, words: Integers, template: FrontTemplate) -> None:
         """Add a kind: its words, and the updates that it makes."""

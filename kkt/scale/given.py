@@ -49,9 +49,7 @@ def given(tree: BodyTree) -> Given:
     other = np.flatnonzero(joints(tree) == len(PLAIN))
     bodies = {kind: other[kinds[other] == kind] for kind in sorted(set(kinds[other].tolist()))}
     n, N = (tree.n, int(tree.offset[-1])) if bodies else (0, 0)
-    it = Given(
-        tree, bodies, np.zeros((n, 3, 3)), np.zeros((n, 3)), np.zeros((n, 6)), np.zeros((N, 6))
-    )
+    it = Given(tree, bodies, np.zeros((n, 3, 3)), np.zeros((n, 3)), np.zeros((n, 6)), np.zeros((N, 6)))
     for kind, of_kind in bodies.items():
         for k in of_kind.tolist() if kind == GENERAL else ():
             it.S[tree.offset[k] : tree.offset[k + 1]] = tree.S[k].T

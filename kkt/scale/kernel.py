@@ -49,9 +49,15 @@ class LargeKernel:
     """
 
     def __init__(
-        self, tree: BodyTree, graph: nx.DiGraph, wrench: Floats, relaxed: bool, threads: int,
-        check: bool = False, step: float = 0.0,
-    ):  # fmt: skip
+        self,
+        tree: BodyTree,
+        graph: nx.DiGraph,
+        wrench: Floats,
+        relaxed: bool,
+        threads: int,
+        check: bool = False,
+        step: float = 0.0,
+    ):
         self.tree, self._graph, self.check, self.step = tree, graph, check, step
         self.how = f"machine code, {'relaxed' if relaxed else 'strict'}"
         self._order = walk_of(tree.parent).order
@@ -78,12 +84,28 @@ class LargeKernel:
         self._q, self._qd, self._tau, self._qdd, self._cos, self._sin = q, qd, tau, qdd, cos, sin
         v, pdd = np.empty((n, 6)), np.empty((n, 6))
         self._arrays = {
-            "model": model, "gravity": np.array(tree.gravity, dtype=float), "cos": cos, "sin": sin,
-            "q": q, "qd": qd, "tau": tau, "A": own, "turn": self._given.turn,
-            "shift": self._given.shift, "S": S, "slip": self._given.slip, "wrench": wrench, "v": v,
-            "v_up": v, "pdd": pdd, "pdd_up": pdd, "qdd": qdd, "pivot": self._pivot,
-            "left": self._left, "size": self._size,
-        }  # fmt: skip
+            "model": model,
+            "gravity": np.array(tree.gravity, dtype=float),
+            "cos": cos,
+            "sin": sin,
+            "q": q,
+            "qd": qd,
+            "tau": tau,
+            "A": own,
+            "turn": self._given.turn,
+            "shift": self._given.shift,
+            "S": S,
+            "slip": self._given.slip,
+            "wrench": wrench,
+            "v": v,
+            "v_up": v,
+            "pdd": pdd,
+            "pdd_up": pdd,
+            "qdd": qdd,
+            "pivot": self._pivot,
+            "left": self._left,
+            "size": self._size,
+        }
         numbers = plan.addresses | {name: address(x) for name, x in self._arrays.items()}
         make = motion.checked_passes if check else motion.passes
         machine = compiled(make, plan.order, kinds, relaxed)
@@ -92,9 +114,7 @@ class LargeKernel:
         norm = norm_of(spatial_inertia(tree.mass, tree.com, tree.inertia)) if check else 1.0
         self._norm = max(norm, float(np.max(own, initial=0.0)))
 
-    def __call__(
-        self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None
-    ) -> Any:
+    def __call__(self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None) -> Any:
         """qdd (N,) [rad/s^2, m/s^2] at q, qd, tau, each (N,) as for :func:`kkt.build`.
 
         Rates and efforts that are None are zero.  A checked kernel returns (qdd, status); a status
@@ -167,12 +187,19 @@ def walked(tree: BodyTree, order: NDArray[np.int32]) -> tuple[NDArray[np.int64],
     within = np.arange(dof.sum()) - np.repeat(np.cumsum(dof) - dof, dof)
     take = np.repeat(tree.offset[order], dof) + within
     turned = replace(
-        tree, names=tuple(order.tolist()), parent=place[tree.parent[order]],
-        joint=tuple(map(tree.joint.__getitem__, order.tolist())), axis=tree.axis[order],
-        S={int(place[k]): S for k, S in tree.S.items()}, R=tree.R[order], p=tree.p[order],
-        mass=tree.mass[order], com=tree.com[order], inertia=tree.inertia[order],
+        tree,
+        names=tuple(order.tolist()),
+        parent=place[tree.parent[order]],
+        joint=tuple(map(tree.joint.__getitem__, order.tolist())),
+        axis=tree.axis[order],
+        S={int(place[k]): S for k, S in tree.S.items()},
+        R=tree.R[order],
+        p=tree.p[order],
+        mass=tree.mass[order],
+        com=tree.com[order],
+        inertia=tree.inertia[order],
         terms=tree.terms and JointTerms(*(x[take] for x in astuple(tree.terms))),
-    )  # fmt: skip
+    )
     return take, turned
 
 
@@ -190,9 +217,8 @@ def _fill(to: Floats, field: str, x: Any, take: NDArray[np.int64]) -> None:
 
 
 def compile_large(
-    model: nx.DiGraph | BodyTree | System, *, relaxed: bool = False, threads: int = 1,
-    check: bool = False,
-) -> LargeKernel:  # fmt: skip
+    model: nx.DiGraph | BodyTree | System, *, relaxed: bool = False, threads: int = 1, check: bool = False
+) -> LargeKernel:
     """ABM of a tree of any size as machine code: ``kernel(q, qd, tau)`` is qdd.
 
     The method is that of Featherstone 1983; Ascher, Pai & Cloutier 1996, equations (5) to (7).
@@ -233,9 +259,7 @@ def _regular(kernel: LargeKernel, wrench: Floats, threads: int) -> LargeKernel:
         return kernel
     asked = kernel
     if not kernel.check:
-        asked = LargeKernel(
-            tree, kernel._graph, wrench, False, threads, check=True, step=kernel.step
-        )
+        asked = LargeKernel(tree, kernel._graph, wrench, False, threads, check=True, step=kernel.step)
     draw = np.random.default_rng(N)
     status = [asked(draw.uniform(-1.0, 1.0, N))[1] for _ in range(2)]
     if min(status) > 0:

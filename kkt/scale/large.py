@@ -115,9 +115,7 @@ def _even(system: System) -> bool:
     return bool(system.plans["even"])
 
 
-def body_by_body(
-    system: System, bodies: Bodies | None, threads: int, relaxed: bool = False
-) -> LargeSolution:
+def body_by_body(system: System, bodies: Bodies | None, threads: int, relaxed: bool = False) -> LargeSolution:
     """The solution in an order that goes body by body, ABM where it is None."""
     key, name = ("abm", "abm") if bodies is None else (bodies.key, bodies.order.name)
     if key not in system.plans:

@@ -12,15 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..machine.recorder import Scalar
-from ..model.spatial import (
-    cross_force,
-    cross_motion,
-    force_transform,
-    matmul,
-    matvec,
-    skew,
-    transpose,
-)
+from ..model.spatial import cross_force, cross_motion, force_transform, matmul, matvec, skew, transpose
 from ..model.spatial import turned as turned_about
 from .classes import ANY, UPPER
 from .factor import MOST, OWN, BodyBracket, diagonal
@@ -85,20 +77,10 @@ def _passes(order: Bodywise, kinds: Sequence[Moving], names: tuple[str, ...]) ->
     return tuple(made)
 
 
-def steps_of(
-    order: Bodywise, kind: Moving, checked: bool = False
-) -> tuple[dict[str, Step], int, int]:
+def steps_of(order: Bodywise, kind: Moving, checked: bool = False) -> tuple[dict[str, Step], int, int]:
     """The steps of a body by pass, and the counts of numbers that the first two record."""
     N, any6 = kind.dof, (ANY,) * 6
-    given = {
-        "model": MODEL,
-        "gravity": 3,
-        "turn": 9,
-        "shift": 3,
-        "slip": 6,
-        "wrench": 6,
-        "S": 6 * N,
-    }
+    given = {"model": MODEL, "gravity": 3, "turn": 9, "shift": 3, "slip": 6, "wrench": 6, "S": 6 * N}
     given |= dict.fromkeys(("cos", "sin", "q", "qd", "tau"), N)
     given["A"] = len(kind.A)
     first = StepWriter({**given, "v_up": 6})

@@ -85,10 +85,14 @@ def moving_kinds(
         k, may_own = bodies[0], may[MODEL + 36 :]
         kinds.append(
             Moving(
-                int(dof[k]), bool(tree.parent[k] < 0), bool(walk.leaf[k]),
-                (*PLAIN, GIVEN)[joint[k]], bool(pushed[k]),
-                tuple(known[:MODEL]), tuple(known[MODEL : MODEL + 6 * int(dof[k])]),
+                int(dof[k]),
+                bool(tree.parent[k] < 0),
+                bool(walk.leaf[k]),
+                (*PLAIN, GIVEN)[joint[k]],
+                bool(pushed[k]),
+                tuple(known[:MODEL]),
+                tuple(known[MODEL : MODEL + 6 * int(dof[k])]),
                 A=tuple((ANY * may_own[: dof[k]]).tolist()) if may_own.any() else (),
             )
-        )  # fmt: skip
+        )
     return tuple(kinds), kind.astype(np.uint8)

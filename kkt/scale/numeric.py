@@ -148,10 +148,23 @@ def _analysis(factor: SymbolicFactor) -> Analysis:
     own = np.diff(first[split.first])
     inner = np.concatenate([[0], np.cumsum(np.where(bracket, own * own, 0))])
     layout = Layout(
-        graph.kind[chosen.blocks], graph.member[chosen.blocks], size, first, factor.pivot, tail,
-        factor.column_pointer, factor.column_index, start, factor._widths, panel,
-        split.first, bracket, inner, split.task, at_once(len(size), len(joints)),
-    )  # fmt: skip
+        graph.kind[chosen.blocks],
+        graph.member[chosen.blocks],
+        size,
+        first,
+        factor.pivot,
+        tail,
+        factor.column_pointer,
+        factor.column_index,
+        start,
+        factor._widths,
+        panel,
+        split.first,
+        bracket,
+        inner,
+        split.task,
+        at_once(len(size), len(joints)),
+    )
     if rules.assembly == "multifrontal":
         split, layout = in_sums_of_the_tape(split, layout, from_)
     else:  # updates go to the matrix at once, one after another
@@ -186,14 +199,22 @@ def _scratch(layout: Layout) -> Scratch:
     rows, blocks = max(12, inside), len(layout.size)
     many = min(wide, blocks) + 2
     return Scratch(
-        P=np.empty((rows, wide)), Q=np.empty((rows, wide)), h=np.empty(rows),
-        B=np.empty((inside, inside)), inverse=np.empty((inside, inside)), z=np.empty(rows),
-        D=np.empty((6, 6)), row=np.empty(wide), more=np.empty(wide),
+        P=np.empty((rows, wide)),
+        Q=np.empty((rows, wide)),
+        h=np.empty(rows),
+        B=np.empty((inside, inside)),
+        inverse=np.empty((inside, inside)),
+        z=np.empty(rows),
+        D=np.empty((6, 6)),
+        row=np.empty(wide),
+        more=np.empty(wide),
         outside=np.empty(many, dtype=np.int64),
-        at=np.empty(many, dtype=np.int64), where=np.empty(many, dtype=np.int64),
+        at=np.empty(many, dtype=np.int64),
+        where=np.empty(many, dtype=np.int64),
         stride=np.empty(many, dtype=np.int64),
-        active=np.empty(rows, dtype=np.int64), mark=np.full(blocks, -1),
-    )  # fmt: skip
+        active=np.empty(rows, dtype=np.int64),
+        mark=np.full(blocks, -1),
+    )
 
 
 def _matrix(system: System, factor: SymbolicFactor) -> Matrix:
@@ -216,9 +237,7 @@ def _matrix(system: System, factor: SymbolicFactor) -> Matrix:
     return Matrix(parent, offset, M, Phi, e.S, a, b, e.tau, e.A, basis, moved)
 
 
-def _run(
-    layout: Layout, to: Storage, matrix: Matrix, split: Schedule, delayed: bool, threads: int
-) -> int:
+def _run(layout: Layout, to: Storage, matrix: Matrix, split: Schedule, delayed: bool, threads: int) -> int:
     """Eliminate the subtrees side by side, then the top; find the unknowns in reverse.
 
     Returns the first block whose pivot is zero or not a number, or -1.

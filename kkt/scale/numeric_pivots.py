@@ -300,9 +300,7 @@ def pair(of, to, with_, end, t):  # pragma: no cover
             for c in range(column):
                 Q[size + r, c] = P[r, c] - Q[r, c]
     if count:
-        hand_on(
-            of, to, with_, t, end, count, 2 * size if coupled else size, PAIR if coupled else ALONE
-        )
+        hand_on(of, to, with_, t, end, count, 2 * size if coupled else size, PAIR if coupled else ALONE)
 
 
 @leaf(error_model="numpy")

@@ -128,9 +128,8 @@ class TreePlan:
 
 
 def plan_of(
-    tree: BodyTree, pattern: Pattern, S: NDArray[np.float64],
-    bodies: Bodies | None = None,
-) -> TreePlan:  # fmt: skip
+    tree: BodyTree, pattern: Pattern, S: NDArray[np.float64], bodies: Bodies | None = None
+) -> TreePlan:
     """The plan of a tree whose entries have a pattern.
 
     ``bodies`` is the order, None the articulated body method; ``S`` (N, 6) are the motion subspaces

@@ -17,9 +17,7 @@ from .plan import Part, TreePlan
 Floats = NDArray[np.float64]
 
 
-def solve(
-    system: System, plan: TreePlan, threads: int, relaxed: bool
-) -> tuple[Floats, Floats, Floats]:
+def solve(system: System, plan: TreePlan, threads: int, relaxed: bool) -> tuple[Floats, Floats, Floats]:
     """qdd (N,), pdd (n, 6), f (n, 6) from the entries of (4)."""
     tree, e = system.tree, system.entries
     n, N = tree.n, int(tree.offset[-1])

@@ -49,8 +49,7 @@ class StepWriter:
         """Numbers of an array, each ZERO, ONE or ANY."""
         out = np.empty(len(known), dtype=object)
         out[:] = [
-            self.variable(name, i) if what == ANY else float(what == ONE)
-            for i, what in enumerate(known)
+            self.variable(name, i) if what == ANY else float(what == ONE) for i, what in enumerate(known)
         ]
         return out
 
@@ -95,7 +94,5 @@ class Record:
         read = set(np.abs(np.concatenate([p.a, p.b, p.outputs])).tolist())
         kept = [i for i in range(len(self.slots)) if self.back.slot[self.stream, i] in read]
         place = {i: at for at, i in enumerate(kept)}
-        inputs = tuple(
-            (name, place.get(i, 0) if name == self.stream else i) for name, i in step.inputs
-        )
+        inputs = tuple((name, place.get(i, 0) if name == self.stream else i) for name, i in step.inputs)
         return Step(p, inputs, step.outputs), [self.slots[i] for i in kept]

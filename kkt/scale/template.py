@@ -74,9 +74,10 @@ class Bodywise:
             plain, armed = (template(self, dof, (), False, has) for has in (False, True))
             if list(plain.handed) != list(armed.handed):
                 return False
-            shapes = [[(list(it.room()[i]), it.program.shapes[value])
-                       for i, value in enumerate(it.handed.values())]
-                      for it in (plain, armed)]  # fmt: skip
+            shapes = [
+                [(list(it.room()[i]), it.program.shapes[value]) for i, value in enumerate(it.handed.values())]
+                for it in (plain, armed)
+            ]
             if shapes[0] != shapes[1]:
                 return False
         return True
@@ -156,9 +157,7 @@ def template(
     armature = np.array(names) == body if armed and dof else None
     structure = Structure(names, np.array(parent), np.array(freedoms), armature=armature)
     turn = [*range(body + 1, len(parent)), body, *([] if root else [0])]
-    groups = [
-        [(kind, k) for kind in group] for k in turn for group in order.of(int(structure.dof[k]))
-    ]
+    groups = [[(kind, k) for kind in group] for k in turn for group in order.of(int(structure.dof[k]))]
     sequence = PivotSequence(groups, order.name, rules=order.rules)
     program = program_of(symbolic(plan(sequence, structure)))
     return _cut(program, structure, body)
@@ -188,9 +187,13 @@ def _cut(program: Program, structure: Structure, body: int) -> Template:
 
 
 def _template(
-    program: Program, structure: Structure, body: int, owner: list[int], late: list[bool],
+    program: Program,
+    structure: Structure,
+    body: int,
+    owner: list[int],
+    late: list[bool],
     read: list[tuple[Instruction, int]],
-) -> Template:  # fmt: skip
+) -> Template:
     parent = structure.parent
     solution = {program.solution[Block("pdd", k)].value for k in range(structure.n)}
     # on the way there: values of each body that its parent reads, and their signs
@@ -212,12 +215,17 @@ def _template(
     kept = sorted(v for v in used if owner[v] == body and not late[v])
     up, handed = int(parent[body]), sorted(crossing[body].items())
     return Template(
-        program, body, there, backward, received,
+        program,
+        body,
+        there,
+        backward,
+        received,
         _named(program, structure, body, [value for value, _ in handed]),
-        tuple(sign for _, sign in handed), tuple(kept),
+        tuple(sign for _, sign in handed),
+        tuple(kept),
         program.solution[Block("pdd", up)] if up >= 0 else None,
         _merges(received, there),
-    )  # fmt: skip
+    )
 
 
 def _named(program: Program, structure: Structure, body: int, values: list[int]) -> dict[Name, int]:
@@ -226,9 +234,7 @@ def _named(program: Program, structure: Structure, body: int, values: list[int])
     for value in values:
         at = next(t for t, i in enumerate(program.instructions) if i.out == value)
         made, place = program.instructions[at], program.places[at]
-        blocks = [
-            (b // structure.n, b % structure.n == body) if b >= 0 else b for b in place.blocks
-        ]
+        blocks = [(b // structure.n, b % structure.n == body) if b >= 0 else b for b in place.blocks]
         name = (made.op, made.info[0]) if made.op == "input" else (made.op, place.label, *blocks)
         while name in named:
             name = (*name, "again")

@@ -291,9 +291,7 @@ def places(of, row, entry, by, up, tail, opened):  # pragma: no cover
                     when[made] = here if here < G else opened[group_of[i]]
                     made += 1
                 many -= 1
-                at[k], whence[k], slot[k], stride[k] = (
-                    at[many], whence[many], slot[many], stride[many]
-                )  # fmt: skip
+                at[k], whence[k], slot[k], stride[k] = (at[many], whence[many], slot[many], stride[many])
             if many == 0:
                 break
             if here < G:  # the sum climbs to the next group where it may meet another branch
@@ -344,9 +342,7 @@ def in_sums_of_the_tape(split: Schedule, of: Any, tail: int) -> tuple[Schedule, 
     opened[tail:] = tail + first[of_task]
     place, added, when, more = places(of, row, entry, by, up, tail, opened)
     order = np.argsort(when, kind="stable")
-    found = Waiting(
-        several, update, place, added[order], np.searchsorted(when[order], groups), more
-    )
+    found = Waiting(several, update, place, added[order], np.searchsorted(when[order], groups), more)
     return replace(split, rank=rank), of._replace(waiting=found)
 
 
@@ -354,7 +350,10 @@ def at_once(blocks: int, groups: int) -> Waiting:
     """The :class:`Waiting` of a layout in which every update goes to its entry at once."""
     none = np.zeros(0, dtype=np.int64)
     return Waiting(
-        np.zeros(blocks, dtype=np.bool_), np.zeros(blocks, dtype=np.int64), none,
-        np.zeros((0, ADDED), dtype=np.int64), np.zeros(groups + 1, dtype=np.int64),
+        np.zeros(blocks, dtype=np.bool_),
+        np.zeros(blocks, dtype=np.int64),
+        none,
+        np.zeros((0, ADDED), dtype=np.int64),
+        np.zeros(groups + 1, dtype=np.int64),
         np.zeros(2, dtype=np.int64),
-    )  # fmt: skip
+    )

@@ -27,9 +27,7 @@ class Walk:
     places: int  # that the stack needs
 
 
-def walk_of(
-    parent: Integers, sequence: NDArray[np.int32] | None = None, merges: bool = True
-) -> Walk:
+def walk_of(parent: Integers, sequence: NDArray[np.int32] | None = None, merges: bool = True) -> Walk:
     """The walk of a tree given by its parents, -1 for a root.
 
     ``sequence`` (n,) are the bodies as they are eliminated, by ascending index where it is None;

@@ -20,27 +20,13 @@ from ..program.closed import delassus
 from ..program.columns import Columns as Again
 from ..program.composites import require_general
 from ..proof.balls import ball_of
-from ..proof.certify import (
-    BITS_PER_DIGIT,
-    MAX_BITS,
-    SPARE_BITS,
-    proved_bits,
-    rounded_balls,
-)
+from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, proved_bits, rounded_balls
 from ..proof.idle import DOUBLE
 from ..tape.beside import Given, codes_of
 from ..tape.derivatives import inverse_columns, inverse_slots, tied
 from ..tape.emit import mirrored
 from ..tape.record import Columns
-from ..tape.run import (
-    RangeError,
-    first_bad,
-    number_of,
-    played_objects,
-    rounded_entries,
-    run_floats,
-    signed,
-)
+from ..tape.run import RangeError, first_bad, number_of, played_objects, rounded_entries, run_floats, signed
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for
 
@@ -73,9 +59,7 @@ def solved(system: System, tape: Tape, format: Format, rhs: ArrayLike) -> Column
 
 
 def joint_space_inverse(
-    system: System,
-    order: PivotSequence | OrderFunction | Tape | Any,
-    format: str | Format = "float64",
+    system: System, order: PivotSequence | OrderFunction | Tape | Any, format: str | Format = "float64"
 ) -> NDArray:
     """The (N, N) matrix d qdd / d tau, symmetric, in the tree's order [1/(kg m^2), 1/(kg m), 1/kg].
 
@@ -141,11 +125,7 @@ def delassus_matrix(
 
 
 def played(
-    system: System,
-    tape: Tape,
-    chosen: Format,
-    slots: NDArray[np.int64],
-    numbers: NDArray | None = None,
+    system: System, tape: Tape, chosen: Format, slots: NDArray[np.int64], numbers: NDArray | None = None
 ) -> NDArray:
     """The values of signed slots after a run in any number type.
 

@@ -89,9 +89,7 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
     slopes = gradient(run)
     inputs = tape.inputs
     letters = _letters(system)
-    slots = {
-        letter: _data(inputs.S if letter == "H" else inputs.slots(letter)) for letter in letters
-    }
+    slots = {letter: _data(inputs.S if letter == "H" else inputs.slots(letter)) for letter in letters}
     parts = {letter: np.zeros(N) for letter in letters}
     inverse = np.zeros((N, N))
     for first in range(0, N, TOGETHER):

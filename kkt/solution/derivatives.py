@@ -72,9 +72,10 @@ class Derivatives(Shown, Jacobians):
 
     def facts(self) -> dict[str, Any]:
         return {
-            "name": f"{self.order} in {self.format}", "freedoms": len(self.qdd),
+            "name": f"{self.order} in {self.format}",
+            "freedoms": len(self.qdd),
             "operations": self.operations,
-        }  # fmt: skip
+        }
 
 
 def derivatives(
@@ -131,8 +132,7 @@ def traced_derivatives(
     def played_in(chosen: Format) -> Derivatives:
         values = _values(system, tape, chosen, slots, numbers)
         own, *more = (
-            _shaped(system, {by: values[f"d{of}_d{by}"] for by in (*BY, *asked)}, None)
-            for of in kinds
+            _shaped(system, {by: values[f"d{of}_d{by}"] for by in (*BY, *asked)}, None) for of in kinds
         )
         dlam = Jacobians(**more[0]) if more else None
         return _derivatives(base, found, chosen, values["qdd"], own, dlam)
@@ -183,9 +183,7 @@ def directional_derivatives(
     # the first motion given says how many there are
     width = next((_shape_of(x)[len(shapes[by]) :][:1] for by, x in given.items()), ())
     steps = {
-        by: _numbers(system, x, (*shapes[by], *width), f"d{by}").reshape(
-            prod(shapes[by]), *(width or (1,))
-        )
+        by: _numbers(system, x, (*shapes[by], *width), f"d{by}").reshape(prod(shapes[by]), *(width or (1,)))
         for by, x in given.items()
     }
     tape, slots, numbers, _ = directed(base, system, steps, kind)
@@ -258,9 +256,7 @@ def inertial_parameters(system: System) -> NDArray:
     state = system.state
     M = spatial_inertia(state.mass, state.com, state.inertia)
     row, column = np.tril_indices(3)
-    return np.concatenate(
-        [state.mass[:, None], state.mass[:, None] * state.com, M[:, row, column]], axis=1
-    )
+    return np.concatenate([state.mass[:, None], state.mass[:, None] * state.com, M[:, row, column]], axis=1)
 
 
 def _asked(also: Sequence[str]) -> tuple[str, ...]:
@@ -270,9 +266,7 @@ def _asked(also: Sequence[str]) -> tuple[str, ...]:
         asked = tuple(also)
     for name in asked:
         if not isinstance(name, str) or name not in WIDTHS:
-            raise ModelError(
-                f"derivatives: also names {name!r}; use {', '.join(map(repr, WIDTHS))}"
-            )
+            raise ModelError(f"derivatives: also names {name!r}; use {', '.join(map(repr, WIDTHS))}")
     return tuple(by for by in WIDTHS if by in asked)
 
 
@@ -284,9 +278,7 @@ def _values(
     flat = np.concatenate([x.ravel() for x in wanted.values()])
     found = played(system, tape, chosen, flat, numbers)
     parts = np.split(found, np.cumsum([x.size for x in wanted.values()])[:-1])
-    return {
-        name: part.reshape(x.shape) for (name, x), part in zip(wanted.items(), parts, strict=True)
-    }
+    return {name: part.reshape(x.shape) for (name, x), part in zip(wanted.items(), parts, strict=True)}
 
 
 def _shapes(system: System) -> dict[str, tuple[int, ...]]:
@@ -300,19 +292,26 @@ def _shaped(
     """Derivatives in the shapes that users see, with axes ``front``; None is one axis of rows."""
     shapes = _shapes(system)
     return {
-        f"d{by}": x.reshape(*((len(x),) if front is None else front), *shapes[by])
-        for by, x in values.items()
+        f"d{by}": x.reshape(*((len(x),) if front is None else front), *shapes[by]) for by, x in values.items()
     }
 
 
 def _derivatives(
-    base: Tape, found: Differentiated, chosen: Format, qdd: NDArray, own: Mapping[str, Any],
+    base: Tape,
+    found: Differentiated,
+    chosen: Format,
+    qdd: NDArray,
+    own: Mapping[str, Any],
     dlam: Jacobians | None = None,
-) -> Derivatives:  # fmt: skip
+) -> Derivatives:
     return Derivatives(
-        order=base.program.name, format=chosen.name, qdd=qdd, operations=found.operations(base),
-        dlam=dlam, **own,
-    )  # fmt: skip
+        order=base.program.name,
+        format=chosen.name,
+        qdd=qdd,
+        operations=found.operations(base),
+        dlam=dlam,
+        **own,
+    )
 
 
 def _shape_of(given: ArrayLike | None) -> tuple[int, ...]:

@@ -25,15 +25,7 @@ from ..proof.soundness import at_fault, in_balls, judged
 from ..rounding.observe import Observation, seen
 from ..tape.overflow import overflow
 from ..tape.record import Against, Elimination, StepRecord
-from ..tape.run import (
-    elimination_of,
-    first_bad,
-    number_of,
-    rounded_entries,
-    run_floats,
-    run_objects,
-    signed,
-)
+from ..tape.run import elimination_of, first_bad, number_of, rounded_entries, run_floats, run_objects, signed
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from .columns import solved
@@ -97,9 +89,15 @@ def eliminate(
     if rhs is not None:
         columns = solved(system, tape, chosen, rhs)
         own = eliminate(
-            system, tape, chosen, records=records, exact=exact, reference=reference,
-            refine=refine, residual=residual,
-        )  # fmt: skip
+            system,
+            tape,
+            chosen,
+            records=records,
+            exact=exact,
+            reference=reference,
+            refine=refine,
+            residual=residual,
+        )
         return replace(own, columns=columns)
     if chosen.unit < DOUBLE or not chosen.on_arrays:
         require_general(tape.program, chosen.name)
@@ -224,9 +222,7 @@ def joint_space_inertia(
     chosen = get_format(format)
     slots = (tape := tape_for(system, order)).joint_space_inertia(system)
     if not chosen.on_arrays:
-        raise FormatError(
-            f"format {chosen.name!r}: joint_space_inertia needs a floating-point format"
-        )
+        raise FormatError(f"format {chosen.name!r}: joint_space_inertia needs a floating-point format")
     _, _, v = run_floats(tape, system.entries, chosen)
     return chosen.shown(signed(v, slots))
 
@@ -250,9 +246,7 @@ def step_records(
     assert factor is not None
     count = factor.plan.groups
     fill = np.bincount(factor.fill_step, minlength=count)
-    entries = np.bincount(
-        factor.fill_step, weights=factor.size[factor.fill].prod(axis=0), minlength=count
-    )
+    entries = np.bincount(factor.fill_step, weights=factor.size[factor.fill].prod(axis=0), minlength=count)
     blocks: dict[int, list[Block]] = defaultdict(list)
     values: dict[int, list[Any]] = defaultdict(list)
     for i, record in enumerate(tape.program.pivots):

@@ -42,10 +42,7 @@ class InverseDynamics:
 
 
 def inverse_dynamics(
-    system: System,
-    qdd: ArrayLike,
-    order: Callable[[Structure], Substitution],
-    format: str = "float64",
+    system: System, qdd: ArrayLike, order: Callable[[Structure], Substitution], format: str = "float64"
 ) -> InverseDynamics:
     """Joint efforts tau of (4) for given accelerations, by a substitution order.
 
@@ -99,13 +96,7 @@ def inverse_dynamics(
             tau = chosen.cast(chosen.shown(tau) + resistance)
         else:
             tau = tau + state.terms.resistance(state.qd, state.step, lambda x: _cast(x, number))
-    return InverseDynamics(
-        chosen.name,
-        chosen.shown(tau),
-        chosen.shown(pdd),
-        chosen.shown(f),
-        tape.flops,
-    )
+    return InverseDynamics(chosen.name, chosen.shown(tau), chosen.shown(pdd), chosen.shown(f), tape.flops)
 
 
 def _cast(x: NDArray, number: Callable[[float], Any]) -> NDArray:

@@ -173,9 +173,18 @@ def joined(
         other = None if onto is None else _free_root(tree, onto)
         if onto is None or other is None or other == free:
             loop = cut_joint(
-                onto, body, joint, axis=axis, S=S, R=there.R, p=there.p,
-                R_second=frame.R, p_second=frame.p, rows=rows, name=name,
-            )  # fmt: skip
+                onto,
+                body,
+                joint,
+                axis=axis,
+                S=S,
+                R=there.R,
+                p=there.p,
+                R_second=frame.R,
+                p_second=frame.p,
+                rows=rows,
+                name=name,
+            )
             result = tree.copy()
             result.graph["loops"] = [*now.loops, loop]
             return _after_blow(_at(result, now.q, now.qd), now.velocity)
@@ -235,19 +244,21 @@ class _Moment:
         np.add.at(rates, owner, columns * state.qd[:, None])
         v = velocities(compiled.parent, force_transform(state.R, state.p), rates)
         return cls(
-            compiled.name, names, state,
+            compiled.name,
+            names,
+            state,
             dict(zip(names, np.split(position, cuts), strict=True)),
             dict(zip(names, np.split(state.qd, cuts), strict=True)),
-            pose, dict(zip(names, v, strict=True)), tuple(tree.graph.get("loops", ())),
-        )  # fmt: skip
+            pose,
+            dict(zip(names, v, strict=True)),
+            tuple(tree.graph.get("loops", ())),
+        )
 
     def vector(self, parts: Mapping[Hashable, Floats]) -> Floats:
         return np.concatenate([np.zeros(0), *(parts[name] for name in self.names)])
 
 
-def _at(
-    tree: nx.DiGraph, q: Mapping[Hashable, Floats], qd: Mapping[Hashable, Floats]
-) -> nx.DiGraph:
+def _at(tree: nx.DiGraph, q: Mapping[Hashable, Floats], qd: Mapping[Hashable, Floats]) -> nx.DiGraph:
     """The tree with this state as its default; numbers that are not given are zero."""
     compiled = compile_tree(tree)
     for field, given in (("q", q), ("qd", qd)):
@@ -310,9 +321,7 @@ def _after_blow(tree: nx.DiGraph, v: Mapping[Hashable, Floats]) -> nx.DiGraph:
 _PLACE = (("R", EYE), ("p", (0.0, 0.0, 0.0)))
 
 
-def _carry(
-    data: dict[str, Any], joint: str, place: Pose, axis: Any = (0.0, 0.0, 1.0), S: Any = None
-) -> None:
+def _carry(data: dict[str, Any], joint: str, place: Pose, axis: Any = (0.0, 0.0, 1.0), S: Any = None) -> None:
     """Give a body another joint."""
     data.update(joint=joint, R=place.R, p=place.p, axis=axis)
     for field in ("S", "bias"):  # these belong to the old joint
@@ -328,9 +337,7 @@ def _turned(data: Mapping[str, Any], q: Floats) -> tuple[str, Any, Floats]:
     return (joint, axis, -q) if other is None else (joint, *other(np.array(axis), q))
 
 
-def _reframe(
-    result: nx.DiGraph, tree: nx.DiGraph, name: Hashable, frame: Pose, way: set[Hashable]
-) -> None:
+def _reframe(result: nx.DiGraph, tree: nx.DiGraph, name: Hashable, frame: Pose, way: set[Hashable]) -> None:
     """Express mass, wrench and children of a body in another frame that is fixed to it."""
     data = result.nodes[name]
     data["com"] = frame.R.T @ (np.asarray(data.get("com", np.zeros(3)), dtype=float) - frame.p)

@@ -90,14 +90,20 @@ def rigid(system: System) -> System:
     there = np.concatenate(sides)
     old = system.pattern
     pattern = replace(
-        old, G=old.G[there], G_one=old.G_one[there],
+        old,
+        G=old.G[there],
+        G_one=old.G_one[there],
         compliance=np.zeros(sum(tie.rows for tie in ties), dtype=bool),
-    )  # fmt: skip
+    )
     return replace(
-        system, state=state, entries=assemble(state, None, system.entries.M), pattern=pattern,
+        system,
+        state=state,
+        entries=assemble(state, None, system.entries.M),
+        pattern=pattern,
         structure=replace(system.structure, ties=tuple(ties)),
-        loops=tuple(closure.loop for closure in beside), plans={},
-    )  # fmt: skip
+        loops=tuple(closure.loop for closure in beside),
+        plans={},
+    )
 
 
 def require_iterable(system: System, chosen: Format, count: int, more: bool) -> None:
@@ -124,9 +130,7 @@ def require_iterable(system: System, chosen: Format, count: int, more: bool) -> 
         )
 
 
-def iterated(
-    system: System, tape: Tape, chosen: Format, first: Elimination, count: int
-) -> Elimination:
+def iterated(system: System, tape: Tape, chosen: Format, first: Elimination, count: int) -> Elimination:
     """The answer for rigid rows, by at most ``count`` iterations from ``first``, that of soft rows.
 
     ``proximal`` of the answer says what was done, ``backward_error`` is that for (4) with rigid
@@ -145,13 +149,18 @@ def iterated(
     mu = max(float(loop.compliance.max()) for loop in system.loops)
     record = Proximal(mu, len(sizes), float(np.abs(left).max()), status)
     found = replace(
-        first, pdd=x.pdd, qdd=x.qdd, f=x.f, lam=x.lam, proximal=record, error_estimate=None,
-        order=f"{first.order} proximal", flops=first.flops + len(sizes) * loop.flops,
-    )  # fmt: skip
+        first,
+        pdd=x.pdd,
+        qdd=x.qdd,
+        f=x.f,
+        lam=x.lam,
+        proximal=record,
+        error_estimate=None,
+        order=f"{first.order} proximal",
+        flops=first.flops + len(sizes) * loop.flops,
+    )
     return replace(
-        found,
-        backward_error=backward_of(system, chosen, rigid, found),
-        marked=_mark(chosen, record, x),
+        found, backward_error=backward_of(system, chosen, rigid, found), marked=_mark(chosen, record, x)
     )
 
 

@@ -63,18 +63,11 @@ def require_refinable(chosen: Format, count: int, residual: str) -> None:
     if not is_whole(count, 0, MOST):
         raise OrderError(f"refine {count!r}: is no number of corrections; use 0 to {MOST}")
     if count and chosen.kind != "float":
-        raise FormatError(
-            f"format {chosen.name!r}: is not refined; use float64, float32 or a shorter format"
-        )
+        raise FormatError(f"format {chosen.name!r}: is not refined; use float64, float32 or a shorter format")
 
 
 def refined(
-    system: System,
-    tape: Tape,
-    chosen: Format,
-    first: Elimination,
-    count: int,
-    residual: str = "dynamics",
+    system: System, tape: Tape, chosen: Format, first: Elimination, count: int, residual: str = "dynamics"
 ) -> Elimination:
     """``first``, an order's answer, after at most ``count`` corrections in the same format.
 
@@ -148,9 +141,7 @@ class Corrections:
             )
         every = ("pdd", "qdd", "f", "lam")
         return (
-            self.residual.length
-            + operations_on_rhs(self.tape, every, RIGHT_HAND_SIDE)
-            + self.update.length
+            self.residual.length + operations_on_rhs(self.tape, every, RIGHT_HAND_SIDE) + self.update.length
         )
 
     def run(self, x: Answer, count: int) -> tuple[list[Answer], list[float], str]:

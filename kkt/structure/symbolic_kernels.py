@@ -123,11 +123,7 @@ def eliminate(pointer, later, diagonal, paired, most=1 << 62):  # pragma: no cov
                 continue
             for j in range(start, filled):
                 low, high = min(out[i], out[j]), max(out[i], out[j])
-                if (
-                    low == high
-                    or out[j] == last
-                    or (clique <= j < i and (last > t or paired[first]))
-                ):
+                if low == high or out[j] == last or (clique <= j < i and (last > t or paired[first])):
                     continue
                 value[used], link[used] = high, head[low]
                 head[low] = used

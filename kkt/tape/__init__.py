@@ -9,11 +9,7 @@ if TYPE_CHECKING:
     from .run import played, rounded_into, run_floats, run_objects
     from .tape import Tape, lower
 
-WHERE = {
-    "inputs": "InputSlots",
-    "run": "played rounded_into run_floats run_objects",
-    "tape": "Tape lower",
-}
+WHERE = {"inputs": "InputSlots", "run": "played rounded_into run_floats run_objects", "tape": "Tape lower"}
 
 __all__ = ["InputSlots", "Tape", "lower", "played", "rounded_into", "run_floats", "run_objects"]
 

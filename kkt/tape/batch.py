@@ -19,11 +19,7 @@ LANES, ROOM = 64, 1 << 19  # states of a block, and numbers that it may hold
 
 
 def answers(
-    tape: Tape,
-    chosen: Format,
-    places: NDArray[np.int64],
-    values: NDArray,
-    wanted: NDArray[np.int64],
+    tape: Tape, chosen: Format, places: NDArray[np.int64], values: NDArray, wanted: NDArray[np.int64]
 ) -> NDArray:
     """(m, w) values of the signed slots ``wanted`` (w,) after a run on each state.
 

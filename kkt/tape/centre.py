@@ -74,6 +74,10 @@ def _steiner(e: Emitter, h: Scalars, c: Scalars) -> Scalars:
 
 
 OPERATIONS: dict[str, Callable[..., Scalars]] = {
-    "shift": shift, "join": join,
-    "centred": centred, "carried": carried, "met": met, "about_joint": about_joint,
-}  # fmt: skip
+    "shift": shift,
+    "join": join,
+    "centred": centred,
+    "carried": carried,
+    "met": met,
+    "about_joint": about_joint,
+}

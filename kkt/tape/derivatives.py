@@ -27,9 +27,7 @@ from .tape import Tape, lower
 
 BY = ("q", "qd", "tau")
 DERIVED = {  # names of outputs: what is differentiated, and by what
-    f"d{of}_d{by}": (kind, by)
-    for of, kind in (("qdd", "qdd"), ("lambda", "lam"))
-    for by in (*BY, *WIDTHS)
+    f"d{of}_d{by}": (kind, by) for of, kind in (("qdd", "qdd"), ("lambda", "lam")) for by in (*BY, *WIDTHS)
 }
 DERIVATIVES = tuple(f"dqdd_d{by}" for by in BY)
 MOST = 90_000  # columns of joints times bodies that they meet: minutes of tracing
@@ -121,9 +119,7 @@ def numbers_of(tape: Tape, system: System) -> NDArray:
     return numbers
 
 
-def directed(
-    base: Tape, system: System, steps: Mapping[str, NDArray], kind: str = "qdd"
-) -> Differentiated:
+def directed(base: Tape, system: System, steps: Mapping[str, NDArray], kind: str = "qdd") -> Differentiated:
     """Derivatives along ``steps``: of q, qd and tau (N, m), and of the model's numbers (rows, m).
 
     They are those of qdd, or of lam, in slots of that name, and take one more solve.
@@ -151,10 +147,7 @@ def directed(
 
 
 def weighed(
-    base: Tape,
-    system: System,
-    weights: Mapping[str, NDArray],
-    also: Sequence[str] = (),
+    base: Tape, system: System, weights: Mapping[str, NDArray], also: Sequence[str] = ()
 ) -> Differentiated:
     """Weights of qdd (m, N) and lam (m, rows) times the derivatives, in slots (m, columns).
 
@@ -203,10 +196,7 @@ def _begun(base: Tape, system: System, matrices: Sequence[str] = ()) -> tuple[Co
 
 
 def _moved(
-    system: System,
-    columns: Columns,
-    given: Given,
-    traced: tuple[NDArray, Sequence[Closure]] | None = None,
+    system: System, columns: Columns, given: Given, traced: tuple[NDArray, Sequence[Closure]] | None = None
 ) -> Moved:
     qd, held = (system.state.qd, system.state.loops) if traced is None else traced
     moved = Moved(columns, system.structure, _motion(system, given, qd))
@@ -263,9 +253,7 @@ def inverse_slots(system: System, found: Any) -> NDArray[np.int64]:
     return slots
 
 
-def _beside(
-    system: System, found: Any, widths: Sequence[int], kind: str = "qdd"
-) -> NDArray[np.int64]:
+def _beside(system: System, found: Any, widths: Sequence[int], kind: str = "qdd") -> NDArray[np.int64]:
     """Signed slots (N or multipliers, columns) by one set of columns after another."""
     sides = [_stood(system, x, width, kind) for x, width in zip(found, widths, strict=True)]
     return np.hstack([_stood(system, {}, 0, kind), *sides])

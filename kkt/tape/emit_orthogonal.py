@@ -46,12 +46,7 @@ def basis(e: Emitter, H: Scalars, rows: tuple[int, ...]) -> Scalars:
 
 
 def weigh(
-    e: Emitter,
-    K: Scalars,
-    u: Scalars,
-    dof: int,
-    concentric: bool,
-    linear: tuple[int, ...] = (),
+    e: Emitter, K: Scalars, u: Scalars, dof: int, concentric: bool, linear: tuple[int, ...] = ()
 ) -> Scalars:
     """K = R^T D R without pivoting: rows [D R, R^-T u, D] (6, 8), R unit triangular.
 
@@ -83,12 +78,7 @@ def unweighed(e: Emitter, own: Scalars) -> Scalars:
 
 
 def rotate(
-    e: Emitter,
-    own: Scalars,
-    *more: Scalars,
-    dof: int,
-    concentric: bool,
-    linear: tuple[int, ...] = (),
+    e: Emitter, own: Scalars, *more: Scalars, dof: int, concentric: bool, linear: tuple[int, ...] = ()
 ) -> Scalars:
     """Merge rows into a body's own: (m, 8) unit rows [r, z, w], the ``dof`` pivot rows first.
 
@@ -240,9 +230,7 @@ def back(e: Emitter, F: Scalars, y: Scalars, r: Scalars) -> Scalars:
 OPERATIONS: dict[str, Operation] = {
     "weigh": weigh,
     "unweighed": unweighed,
-    "rotate": lambda e, *args: rotate(
-        e, *args[:-3], dof=args[-3], concentric=args[-2], linear=args[-1]
-    ),
+    "rotate": lambda e, *args: rotate(e, *args[:-3], dof=args[-3], concentric=args[-2], linear=args[-1]),
     "pivot": pivot,
     "merge": lambda e, *args: merge(e, *args[:-1], count=args[-1]),
     "weight": weight,

@@ -34,8 +34,11 @@ def factored(tree: nx.DiGraph) -> nx.DiGraph:
     (45, 86)
     """
     whole = build(tree)
-    moving = [name for name, joint in zip(whole.tree.names, whole.tree.joint, strict=True)
-              if joint != "fixed" and whole.structure.parent_of(name) is not None]  # fmt: skip
+    moving = [
+        name
+        for name, joint in zip(whole.tree.names, whole.tree.joint, strict=True)
+        if joint != "fixed" and whole.structure.parent_of(name) is not None
+    ]
     best: dict[Hashable, tuple[int, str]] = {name: (_cost(whole, name), "") for name in moving}
     for way in WAYS:
         apart, frames = _apart(tree, dict.fromkeys(moving, way))

@@ -176,9 +176,7 @@ class InputSlots:
 
     def linear_columns(self, k: int) -> tuple[int, ...]:
         """Linear columns of E in [S E], last those along links to children, or its own link."""
-        along = set().union(
-            *(self._link_axes(c) for c in np.flatnonzero(self.parent == k).tolist())
-        )
+        along = set().union(*(self._link_axes(c) for c in np.flatnonzero(self.parent == k).tolist()))
         along = along or (self._link_axes(k) if self.parent[k] >= 0 else set())
         beside = [i for i in range(6) if i not in self.pivot_rows(k)]
         linear = sorted((i for i in (5, 4, 3) if i in beside), key=lambda i: i - 3 in along)

@@ -105,9 +105,7 @@ class Lowering:
             before = self.first[place] = self.written
             if not keep[place]:
                 continue
-            if instruction.op == "factor" and (
-                instruction.info or program.shapes[instruction.out][0] > 24
-            ):
+            if instruction.op == "factor" and (instruction.info or program.shapes[instruction.out][0] > 24):
                 yield from self.large_factor(instruction)
             else:
                 self.lower(instruction)

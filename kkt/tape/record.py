@@ -122,9 +122,11 @@ class Columns(Shown):
     def facts(self) -> dict[str, Any]:
         rows, columns = self.values.shape
         return {
-            "name": f"{columns} right-hand sides", "unknowns": rows,
-            "nonzeros": self.nonzeros, "operations": self.operations,
-        }  # fmt: skip
+            "name": f"{columns} right-hand sides",
+            "unknowns": rows,
+            "nonzeros": self.nonzeros,
+            "operations": self.operations,
+        }
 
 
 @dataclass(frozen=True)
@@ -167,9 +169,12 @@ class Elimination(Shown):
 
     def facts(self) -> dict[str, Any]:
         facts: dict[str, Any] = {
-            "name": f"{self.order} in {self.format}", "bodies": len(self.pdd),
-            "freedoms": len(self.qdd), "blocks of fill": self.fill, "operations": self.flops,
-        }  # fmt: skip
+            "name": f"{self.order} in {self.format}",
+            "bodies": len(self.pdd),
+            "freedoms": len(self.qdd),
+            "blocks of fill": self.fill,
+            "operations": self.flops,
+        }
         if self.failed_at is not None:
             return facts | {"failed at": self.failed_at}
         if self.backward_error is not None:

@@ -30,10 +30,7 @@ GUARD_DIGITS = 20  # digits that mp:D carries beyond the D that it gives
 
 
 def run_floats(
-    tape: Tape,
-    entries: Entries,
-    chosen: Format,
-    given: Mapping[str, NDArray] | None = None,
+    tape: Tape, entries: Entries, chosen: Format, given: Mapping[str, NDArray] | None = None
 ) -> tuple[dict[Block, NDArray], dict[int, NDArray], NDArray]:
     """Solution blocks, pivots and the values of all slots after a run, in a float format.
 
@@ -157,10 +154,7 @@ def number_of(chosen: Format) -> Callable[[float], Any]:
 
 
 def entered_objects(
-    tape: Tape,
-    entries: Entries,
-    number: Callable[[float], Any],
-    given: Mapping[str, NDArray] | None = None,
+    tape: Tape, entries: Entries, number: Callable[[float], Any], given: Mapping[str, NDArray] | None = None
 ) -> list[Any]:
     """The values that a tape starts from, in a type of Python objects: zero, one, and inputs."""
     holder = np.array([*([number(0.0)] * tape.slots), None], dtype=object)[:-1]
@@ -174,10 +168,7 @@ def entered_objects(
 
 
 def run_objects(
-    tape: Tape,
-    entries: Entries,
-    number: Callable[[float], Any],
-    given: Mapping[str, NDArray] | None = None,
+    tape: Tape, entries: Entries, number: Callable[[float], Any], given: Mapping[str, NDArray] | None = None
 ) -> tuple[dict[Block, NDArray], dict[int, NDArray], NDArray[np.int64]]:
     """Solution blocks, pivots and operations of each step, in a type of Python objects."""
     v, operations = played_objects(tape, entries, number, given)
@@ -187,10 +178,7 @@ def run_objects(
 
 
 def played_objects(
-    tape: Tape,
-    entries: Entries,
-    number: Callable[[float], Any],
-    given: Mapping[str, NDArray] | None = None,
+    tape: Tape, entries: Entries, number: Callable[[float], Any], given: Mapping[str, NDArray] | None = None
 ) -> tuple[list[Any], NDArray[np.int64]]:
     """All values after a run, and operations of each step.  Raises SingularError at a zero."""
     v = entered_objects(tape, entries, number, given)

@@ -150,11 +150,17 @@ def lower(program: Program, system: System, beside: tuple[Scalars, ...] = ()) ->
     rotations = any(i.op == "rotate" for i in program.instructions)
     tree = system.tree
     inputs = InputSlots(
-        system.pattern, tree.names, tree.parent, tree.dof, system.state.S, tuple(sorted(numbers)),
+        system.pattern,
+        tree.names,
+        tree.parent,
+        tree.dof,
+        system.state.S,
+        tuple(sorted(numbers)),
         tuple(letter for letter in UNKNOWNS if letter in letters),
         near=near_centres(tree, system.pattern) if rotations else None,
-        ties=system.structure.ties, beside=beside,
-    )  # fmt: skip
+        ties=system.structure.ties,
+        beside=beside,
+    )
     lowering = Lowering(program, inputs)
     kept: list[Chunk] = []
     for chunk in lowering.run():

@@ -23,9 +23,7 @@ from .tape import Tape, lower
 MAX_UPDATES = 3_000_000  # of pairs of blocks, in one trace
 
 
-def trace(
-    system: System, order: PivotSequence | OrderFunction | Any, composites: str | None = None
-) -> Tape:
+def trace(system: System, order: PivotSequence | OrderFunction | Any, composites: str | None = None) -> Tape:
     """Eliminate once on structure and write the tape that every number format reads.
 
     Source: equation (4) of Ascher, Pai & Cloutier 1996; docs/elimination.md tells how.
@@ -107,8 +105,7 @@ def unphysical(program: Program, system: System) -> None:
             if what:
                 fixed = system.tree.joint[system.structure.index[body]] == "fixed"
                 merge = (
-                    "merge its fixed joint (merge_fixed=True; on the command line, no "
-                    "--keep-fixed), or "
+                    "merge its fixed joint (merge_fixed=True; on the command line, no --keep-fixed), or "
                     if fixed
                     else ""
                 )
@@ -181,8 +178,7 @@ def structurally_singular(tape: Tape, system: System) -> None:
                     f"({rank}) in order {name!r}; give it an inertia or fix its joint"
                 )
             raise OrderError(
-                f"order {name!r}: {where} ({rank}); "
-                f"eliminate {_force_partner(record.blocks[0])} first"
+                f"order {name!r}: {where} ({rank}); eliminate {_force_partner(record.blocks[0])} first"
             )
 
 
@@ -197,9 +193,7 @@ def _massless(system: System, body: Any) -> Any:
         child = carried.pop()
         if child not in weak:
             return None
-        carried += [
-            system.structure.index[c] for c in system.structure.children(system.tree.names[child])
-        ]
+        carried += [system.structure.index[c] for c in system.structure.children(system.tree.names[child])]
     return body
 
 

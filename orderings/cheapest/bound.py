@@ -38,9 +38,7 @@ class _Parts:
     update: dict[int, int]  # of each joint that is eliminated: its rank-one updates
 
 
-def lower_bound(
-    structure: Structure, inputs: InputSlots, composites: str, crbm: NDArray[np.int64]
-) -> int:
+def lower_bound(structure: Structure, inputs: InputSlots, composites: str, crbm: NDArray[np.int64]) -> int:
     """A lower bound on the operations of the family's orders; ``crbm`` (n,): CRBM's, by step."""
     parts = _parts(structure, inputs, composites == "rigid")
     parent, dof = structure.parent.tolist(), structure.dof.tolist()

@@ -134,9 +134,7 @@ class Dynamic:
             for waiting, (cost, parts) in met.items():
                 for left, best in table.items():
                     both = waiting | left
-                    if len(both) <= self.width and (
-                        both not in more or cost + best.cost < more[both][0]
-                    ):
+                    if len(both) <= self.width and (both not in more or cost + best.cost < more[both][0]):
                         more[both] = (cost + best.cost, (*parts, left))
             met = more
         result: dict[Joints, _Best] = {}

@@ -23,9 +23,12 @@ Counted = tuple[int, PivotSequence]
 
 
 def with_multipliers(
-    tree: Sequence[Counted], structure: Structure, meter: Meter, updates: Sequence[str],
+    tree: Sequence[Counted],
+    structure: Structure,
+    meter: Meter,
+    updates: Sequence[str],
     tick: Callable[[str], None],
-) -> list[Counted]:  # fmt: skip
+) -> list[Counted]:
     """Orders of the tree, cheapest first, ABM and CRBM, with the multipliers of each loop placed.
 
     One loop after another goes to its cheapest place, while the others stay where they are.  The
@@ -51,9 +54,7 @@ def with_multipliers(
     return list(found.values())
 
 
-def placed(
-    sequence: PivotSequence, structure: Structure, where: Mapping[Hashable, str]
-) -> PivotSequence:
+def placed(sequence: PivotSequence, structure: Structure, where: Mapping[Hashable, str]) -> PivotSequence:
     """The order of a tree with its multipliers where they are said to stand."""
     at: dict[int, list[list[tuple[str, Hashable]]]] = {}
     for name, place in where.items():
@@ -79,9 +80,12 @@ def _places(structure: Structure, name: Hashable) -> tuple[str, ...]:
 
 
 def _counted(
-    sequence: PivotSequence, structure: Structure, meter: Meter, where: Mapping[Hashable, str],
+    sequence: PivotSequence,
+    structure: Structure,
+    meter: Meter,
+    where: Mapping[Hashable, str],
     found: dict[int, Counted],
-) -> float:  # fmt: skip
+) -> float:
     """Operations, counted once; infinite where this robot refuses the order."""
     order = placed(sequence, structure, where)
     key = hash((order.rules, tuple(tuple(map(tuple, group)) for group in order.groups)))

@@ -27,9 +27,8 @@ class Meter:
         self.system, self.composites = system, composites
         tree = system.tree
         self.inputs = InputSlots(
-            system.pattern, tree.names, tree.parent, tree.dof, system.state.S,
-            ties=system.structure.ties,
-        )  # fmt: skip
+            system.pattern, tree.names, tree.parent, tree.dof, system.state.S, ties=system.structure.ties
+        )
         self._shared: dict[bool, dict[str, Any]] = {}  # templates, by the way of rank updates
         self.traces = 0
 

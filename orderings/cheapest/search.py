@@ -82,9 +82,12 @@ class SearchResult:
     def as_json(self) -> dict[str, Any]:
         """The winner as an order file, for ``--order FILE.json`` and :func:`orderings.get`."""
         return exported(self.sequence) | {
-            "cost": self.cost_is, "value": self.cost, "bound": self.bound, "gap": self.gap,
+            "cost": self.cost_is,
+            "value": self.cost,
+            "bound": self.bound,
+            "gap": self.gap,
             "composites": self.composites,
-        }  # fmt: skip
+        }
 
 
 def exported(sequence: PivotSequence) -> dict[str, Any]:
@@ -152,9 +155,15 @@ def search(
     elif cost == "depth":
         bound = float(_least_depth(system))
     return SearchResult(
-        cost, composites, ranked[0], bound,
-        family.exact and cost == "flops", family.words, len(tried), tuple(ranked),
-    )  # fmt: skip
+        cost,
+        composites,
+        ranked[0],
+        bound,
+        family.exact and cost == "flops",
+        family.words,
+        len(tried),
+        tuple(ranked),
+    )
 
 
 @dataclass(frozen=True)
@@ -179,8 +188,10 @@ def _family(system: System, meter: Meter, most: int, tick: Callable[[str], None]
     )
     return _Family(
         [Ranked("search", s, flops, flops) for flops, s in found],
-        tree.bound + added_by_loops(system.structure, meter.inputs), False, words,
-    )  # fmt: skip
+        tree.bound + added_by_loops(system.structure, meter.inputs),
+        False,
+        words,
+    )
 
 
 def _of_tree(system: System, meter: Meter, most: int, tick: Callable[[str], None]) -> _Family:
@@ -236,9 +247,14 @@ def _registered(system: System, meter: Meter, tick: Callable[[str], None]) -> li
 
 
 def _ranked(
-    tried: list[Ranked], cost: str, system: System, composites: str, format: str, states: int,
+    tried: list[Ranked],
+    cost: str,
+    system: System,
+    composites: str,
+    format: str,
+    states: int,
     tick: Callable[[str], None],
-) -> list[Ranked]:  # fmt: skip
+) -> list[Ranked]:
     """Cheapest first, without repeats; digits and time are measured on those that may win."""
     seen: dict[tuple, Ranked] = {}
     for ranked in sorted(tried, key=lambda r: (r.flops, r.name == "search")):
@@ -265,9 +281,7 @@ def _ranked(
     else:
         costs = times(system, tapes, format, tick)
     measured = [
-        Ranked(r.name, r.sequence, c, r.flops)
-        for r, c in zip(several, costs, strict=True)
-        if np.isfinite(c)
+        Ranked(r.name, r.sequence, c, r.flops) for r, c in zip(several, costs, strict=True) if np.isfinite(c)
     ]
     if not measured:
         raise OrderError(f"search: no order solves this robot in {format}; use a longer format")
@@ -300,18 +314,24 @@ def random_states(system: System, states: int) -> list[System]:
         return [system]  # random states would open its loops
     return [
         kkt.build(
-            system.graph, q=random.uniform(-np.pi, np.pi, N),
-            qd=random.standard_normal(N), tau=random.standard_normal(N),
-            implicit=system.state.step or None, loops=system.loops,
+            system.graph,
+            q=random.uniform(-np.pi, np.pi, N),
+            qd=random.standard_normal(N),
+            tau=random.standard_normal(N),
+            implicit=system.state.step or None,
+            loops=system.loops,
         )
         for _ in range(states)
-    ]  # fmt: skip
+    ]
 
 
 def errors(
-    system: System, tapes: list[Any], format: str, states: int,
+    system: System,
+    tapes: list[Any],
+    format: str,
+    states: int,
     tick: Callable[[str], None] = lambda text: None,
-) -> list[float]:  # fmt: skip
+) -> list[float]:
     """Largest error of qdd of each tape over random states; infinite where one fails."""
     worst = [0.0] * len(tapes)
     for i, state in enumerate(random_states(system, states)):
@@ -324,9 +344,13 @@ def errors(
 
 
 def times(
-    system: System, tapes: list[Any], format: str,
-    tick: Callable[[str], None] = lambda text: None, states: int = 256, runs: int = 60,
-) -> list[float]:  # fmt: skip
+    system: System,
+    tapes: list[Any],
+    format: str,
+    tick: Callable[[str], None] = lambda text: None,
+    states: int = 256,
+    runs: int = 60,
+) -> list[float]:
     """Seconds for one state of a batch in compiled kernels, run in turns: the least of the runs.
 
     Other work on the machine only adds to a run; batches are short, so that some meet none.

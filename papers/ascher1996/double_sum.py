@@ -22,8 +22,7 @@ def read(program: Program, system: kkt.System) -> tuple[dict[Any, np.float32], l
     reader = _Reader(program, system)
     with np.errstate(all="ignore"):  # a pivot of 0 is shown, not stopped at
         reader.read(program.instructions)
-    qdd = {block.body: reader(ref)[0, 0] for block, ref in program.solution.items()
-           if block.kind == "qdd"}  # fmt: skip
+    qdd = {block.body: reader(ref)[0, 0] for block, ref in program.solution.items() if block.kind == "qdd"}
     return qdd, [reader.values[p.factor][0, 0] for p in program.pivots if not p.pair]
 
 

@@ -43,8 +43,7 @@ class Links:
         C = cos q1, det M = a b - (c C)^2, and gravity's torques below.
         """
         C = np.cos(q1)
-        box = [m * (x * x + self.width**2) / 12.0
-               for m, x in ((self.m1, self.l1), (self.m2, self.l2))]  # fmt: skip
+        box = [m * (x * x + self.width**2) / 12.0 for m, x in ((self.m1, self.l1), (self.m2, self.l2))]
         a = box[1] + self.m2 * self.l2**2 / 4.0 + self.m1 * self.l2**2
         b = box[0] + self.m1 * self.l1**2 / 4.0
         c = self.m1 * self.l2 * self.l1 / 2.0
@@ -67,9 +66,16 @@ class Found:
 
 
 def measure(
-    progress: Progress, *, angles: int = 1001, format: str = "float32", m1: float = 10.0,
-    l1: float = 2.0, m2: float = 0.1, l2: float = 0.02, width: float = 0.02,
-) -> Found:  # fmt: skip
+    progress: Progress,
+    *,
+    angles: int = 1001,
+    format: str = "float32",
+    m1: float = 10.0,
+    l1: float = 2.0,
+    m2: float = 0.1,
+    l2: float = 0.02,
+    width: float = 0.02,
+) -> Found:
     """The three orders over ``angles`` angles of the tip joint."""
     links = Links(m1, l1, m2, l2, width)
     tree = kkt.example1(m1=m1, l1=l1, m2=m2, l2=l2, width=width)
@@ -88,12 +94,21 @@ def rows(found: Found) -> list[Row]:
     sweep, kappa = found.sweep, found.kappa
     low, high = (float(k) for k in (sweep.kappa.min(), sweep.kappa.max()))
     result = [
-        Row("kappa, least and most, by the closed form and by the engine", None,
-            [*kappa, low, high], "within 1e-9 of each other",
-            bool(np.allclose(kappa, (low, high), rtol=1e-9))),
-        Row("certified base acceleration beside the closed form", None, found.apart,
-            "within 1e-13, relative", found.apart <= 1e-13),
-    ]  # fmt: skip
+        Row(
+            "kappa, least and most, by the closed form and by the engine",
+            None,
+            [*kappa, low, high],
+            "within 1e-9 of each other",
+            bool(np.allclose(kappa, (low, high), rtol=1e-9)),
+        ),
+        Row(
+            "certified base acceleration beside the closed form",
+            None,
+            found.apart,
+            "within 1e-13, relative",
+            found.apart <= 1e-13,
+        ),
+    ]
     for order, name in (("abm", "ABM"), ("crbm", "CRBM"), ("bad_abm", "bad ABM")):
         rms, worst, rough = sweep.rms(order), sweep.worst(order), sweep.roughness(order)
         curve = f"{name}, variation over the exact curve's"
@@ -105,17 +120,25 @@ def rows(found: Found) -> list[Row]:
             continue
         smooth = order == "abm"
         result.append(
-            claim(curve, "smooth" if smooth else "rough", rough,
-                  "within 5 % of 1" if smooth else "at least 10",
-                  abs(rough - 1.0) <= 0.05 if smooth else rough >= 10.0,
-                  "variation is the sum of |differences| from angle to angle")
-        )  # fmt: skip
+            claim(
+                curve,
+                "smooth" if smooth else "rough",
+                rough,
+                "within 5 % of 1" if smooth else "at least 10",
+                abs(rough - 1.0) <= 0.05 if smooth else rough >= 10.0,
+                "variation is the sum of |differences| from angle to angle",
+            )
+        )
         share = rms / (kappa[1] * 2.0**-24)
         result.append(
-            Row(error, None, [rms, worst],
+            Row(
+                error,
+                None,
+                [rms, worst],
                 "largest at most 4 u" if smooth else "rms between 0.01 and 1 times kappa u",
-                worst <= 4 * 2.0**-24 if smooth else 0.01 <= share <= 1.0)
-        )  # fmt: skip
+                worst <= 4 * 2.0**-24 if smooth else 0.01 <= share <= 1.0,
+            )
+        )
     return result
 
 

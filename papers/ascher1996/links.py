@@ -35,9 +35,15 @@ def longer(r: float, more: int) -> Any:
     tip: Any = 1
     for j in range(more):
         kkt.add_body(
-            tree, ("more", j), tip, mass=own["mass"], com=own["com"], inertia=own["inertia"],
-            axis=own["axis"], p=(1.0 - r, 0.0, 0.0),
-        )  # fmt: skip
+            tree,
+            ("more", j),
+            tip,
+            mass=own["mass"],
+            com=own["com"],
+            inertia=own["inertia"],
+            axis=own["axis"],
+            p=(1.0 - r, 0.0, 0.0),
+        )
         tip = ("more", j)
     n = 2 + more
     tree.graph.update(q=np.zeros(n), qd=np.zeros(n), tau=np.zeros(n))
@@ -45,9 +51,13 @@ def longer(r: float, more: int) -> Any:
 
 
 def measure(
-    progress: Progress, *, ratios: tuple[float, ...] = (0.1, 0.01, 0.002), most: int = 6,
-    states: int = 40, seed: int = 0,
-) -> Found:  # fmt: skip
+    progress: Progress,
+    *,
+    ratios: tuple[float, ...] = (0.1, 0.01, 0.002),
+    most: int = 6,
+    states: int = 40,
+    seed: int = 0,
+) -> Found:
     """Medians over random angles of the joints, for 0 to ``most`` links more."""
     between("most", most, 1)
     between("states", states, 1)
@@ -80,15 +90,28 @@ def measure(
 def rows(found: Found) -> list[Row]:
     least = min(found.ratios)
     return [
-        *(claim(f"r = {r:g}: median kappa for 0 to {len(kappa) - 1} links more",
-                "makes the conditioning worse", [f"{k:.1e}" for k in kappa],
-                "larger with every link", all(a < b for a, b in pairwise(kappa)),
-                "joint-space inertia in random states; SD/FAST is not to be had")
-          for r, kappa in found.kappa.items()),
-        *(Row(f"r = {least:g}: median error of qdd, {order}, float32", None,
-              [f"{e:.1e}" for e in errors], "none: the paper does not print it", None)
-          for order, errors in found.errors.items()),
-    ]  # fmt: skip
+        *(
+            claim(
+                f"r = {r:g}: median kappa for 0 to {len(kappa) - 1} links more",
+                "makes the conditioning worse",
+                [f"{k:.1e}" for k in kappa],
+                "larger with every link",
+                all(a < b for a, b in pairwise(kappa)),
+                "joint-space inertia in random states; SD/FAST is not to be had",
+            )
+            for r, kappa in found.kappa.items()
+        ),
+        *(
+            Row(
+                f"r = {least:g}: median error of qdd, {order}, float32",
+                None,
+                [f"{e:.1e}" for e in errors],
+                "none: the paper does not print it",
+                None,
+            )
+            for order, errors in found.errors.items()
+        ),
+    ]
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:

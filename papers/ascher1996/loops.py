@@ -44,15 +44,27 @@ def closed_chain(links: int, loops: int) -> kkt.System:
     tree, tip = kkt.new_tree(f"{loops} loops"), None
     for j in range(links):
         kkt.add_body(
-            tree, j, tip, mass=1.0, com=(0.3, 0.1, 0.2), inertia=np.diag([0.1, 0.2, 0.25]),
-            axis=AXES[j % 3], p=(0.6, 0.2, 0.1) if j else (0.0, 0.0, 0.0),
-        )  # fmt: skip
+            tree,
+            j,
+            tip,
+            mass=1.0,
+            com=(0.3, 0.1, 0.2),
+            inertia=np.diag([0.1, 0.2, 0.25]),
+            axis=AXES[j % 3],
+            p=(0.6, 0.2, 0.1) if j else (0.0, 0.0, 0.0),
+        )
         tip = j
     for i in range(loops):
         kkt.add_body(
-            tree, ("finger", i), tip, mass=0.3, com=CENTRE, inertia=np.diag([0.01, 0.02, 0.025]),
-            joint="spherical", p=(0.6, 0.1 * i, 0.2),
-        )  # fmt: skip
+            tree,
+            ("finger", i),
+            tip,
+            mass=0.3,
+            com=CENTRE,
+            inertia=np.diag([0.01, 0.02, 0.025]),
+            joint="spherical",
+            p=(0.6, 0.1 * i, 0.2),
+        )
     tree.graph["q"] = 0.2 + 0.1 * np.arange(links + 3 * loops)
     at_rest = kkt.build(tree)
     where, point = places(at_rest), 2.0 * np.array(CENTRE)
@@ -60,9 +72,10 @@ def closed_chain(links: int, loops: int) -> kkt.System:
     for k in range(links, links + loops):
         turn, origin = where[k]
         cuts.append(
-            kkt.cut_joint(None, at_rest.tree.names[k], "spherical", p=origin + turn @ point,
-                          R=turn, p_second=point)
-        )  # fmt: skip
+            kkt.cut_joint(
+                None, at_rest.tree.names[k], "spherical", p=origin + turn @ point, R=turn, p_second=point
+            )
+        )
     return kkt.build(tree, loops=cuts)
 
 
@@ -106,9 +119,7 @@ def _held(system: kkt.System, result: Any) -> float:
         for kind in ("pdd", "qdd", "f"):
             values = {"pdd": result.pdd, "f": result.f}.get(kind)
             own = slice(system.tree.offset[i], system.tree.offset[i + 1])
-            x[system.blocks[kkt.Block(kind, name)]] = (
-                result.qdd[own] if values is None else values[i]
-            )
+            x[system.blocks[kkt.Block(kind, name)]] = result.qdd[own] if values is None else values[i]
     rows = [system.blocks[block] for block in system.blocks if block.kind == "lam"]
     left = system.matrix @ x - system.rhs
     return float(max(np.abs(left[r]).max() for r in rows) / np.abs(result.pdd).max())
@@ -121,17 +132,31 @@ def rows(found: Found) -> list[Row]:
             steps = np.diff([getattr(c, what) for c in counts])
             each = list(dict.fromkeys(steps.tolist()))
             result.append(
-                Row(f"{count} loops, {what} for one link more", "O(N)" if count else None,
-                    each, "the same for every n", len(each) == 1)
-            )  # fmt: skip
+                Row(
+                    f"{count} loops, {what} for one link more",
+                    "O(N)" if count else None,
+                    each,
+                    "the same for every n",
+                    len(each) == 1,
+                )
+            )
     flops = [c.flops for c in found.by_loops]
     third = np.diff(flops[1:], n=3)
     return [
         *result,
-        Row(f"operations for 0 to {len(flops) - 1} loops", None, flops,
-            "a polynomial of the third degree from 1 on", len(set(third)) == 1),
-        Row("qdd beside scipy's sparse solve of (4) with its new rows", None, found.apart,
-            "within 1e-9, relative", found.apart <= 1e-9),
-        Row("the rows of the loops, residual", None, found.still, "at most 1e-12",
-            found.still <= 1e-12),
-    ]  # fmt: skip
+        Row(
+            f"operations for 0 to {len(flops) - 1} loops",
+            None,
+            flops,
+            "a polynomial of the third degree from 1 on",
+            len(set(third)) == 1,
+        ),
+        Row(
+            "qdd beside scipy's sparse solve of (4) with its new rows",
+            None,
+            found.apart,
+            "within 1e-9, relative",
+            found.apart <= 1e-9,
+        ),
+        Row("the rows of the loops, residual", None, found.still, "at most 1e-12", found.still <= 1e-12),
+    ]

@@ -43,14 +43,20 @@ def turns(found: Mapping[float, Sweep], names: Mapping[str, str], style: str) ->
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         for i, (order, name) in enumerate(names.items()):
-            ax.plot(list(found), [turn.rms(order) for turn in found.values()], marker="o",
-                    markersize=2.5, color=look.series[i], linestyle=DASHES[i], linewidth=1.3,
-                    label=name)  # fmt: skip
+            ax.plot(
+                list(found),
+                [turn.rms(order) for turn in found.values()],
+                marker="o",
+                markersize=2.5,
+                color=look.series[i],
+                linestyle=DASHES[i],
+                linewidth=1.3,
+                label=name,
+            )
         ax.set_yscale("log")
         ax.set_xlabel("frames turned about x [degrees]", color=look.ink)
         ax.set_ylabel("rms error, single precision", color=look.ink)
-        figure.legend(loc="outside upper center", ncols=2, frameon=False, labelcolor=look.ink,
-                      fontsize=7)  # fmt: skip
+        figure.legend(loc="outside upper center", ncols=2, frameon=False, labelcolor=look.ink, fontsize=7)
     return figure
 
 
@@ -77,24 +83,36 @@ def pivots(found: Mapping[str, list[tuple[float, float]]], style: str) -> Figure
 
 
 def approach(
-    angles: Sequence[float], kappa: Sequence[float], errors: Mapping[str, Sequence[float]],
-    style: str,
-) -> Figure:  # fmt: skip
+    angles: Sequence[float], kappa: Sequence[float], errors: Mapping[str, Sequence[float]], style: str
+) -> Figure:
     """Errors of orders, and the condition number, as two axes of a shoulder come together."""
     with sheet("single", 2.9, style) as (figure, look):
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         for i, (name, values) in enumerate(errors.items()):
-            ax.plot(angles, values, marker="o", markersize=3, color=look.series[i], label=name,
-                    linestyle=DASHES[i], linewidth=1.3)  # fmt: skip
-        ax.plot(angles, 2.0**-24 * np.array(kappa), color=look.ink, linewidth=0.8,
-                linestyle=(0, (1, 3)), label=r"$\kappa u$")  # fmt: skip
+            ax.plot(
+                angles,
+                values,
+                marker="o",
+                markersize=3,
+                color=look.series[i],
+                label=name,
+                linestyle=DASHES[i],
+                linewidth=1.3,
+            )
+        ax.plot(
+            angles,
+            2.0**-24 * np.array(kappa),
+            color=look.ink,
+            linewidth=0.8,
+            linestyle=(0, (1, 3)),
+            label=r"$\kappa u$",
+        )
         ax.set(xscale="log", yscale="log")
         ax.invert_xaxis()
         ax.set_xlabel("angle between the first and the third axis [rad]", color=look.ink)
         ax.set_ylabel(r"error of $\ddot q$, single precision", color=look.ink)
-        figure.legend(loc="outside upper center", ncols=3, frameon=False, labelcolor=look.ink,
-                      fontsize=7)  # fmt: skip
+        figure.legend(loc="outside upper center", ncols=3, frameon=False, labelcolor=look.ink, fontsize=7)
     return figure
 
 
@@ -106,13 +124,24 @@ def lengthened(
         left, right = figure.subplots(1, 2)
         for ax, curves, title in (
             (left, {f"r = {r:g}": values for r, values in kappa.items()}, r"median $\kappa$"),
-            (right, {order.upper(): values for order, values in errors.items()},
-             rf"median error of $\ddot q$, r = {min(kappa):g}"),
-        ):  # fmt: skip
+            (
+                right,
+                {order.upper(): values for order, values in errors.items()},
+                rf"median error of $\ddot q$, r = {min(kappa):g}",
+            ),
+        ):
             style_axes(ax, look, grid="both")
             for i, (name, values) in enumerate(curves.items()):
-                ax.plot(range(len(values)), values, marker="o", markersize=3, linewidth=1.3,
-                        color=look.series[i], linestyle=DASHES[i], label=name)  # fmt: skip
+                ax.plot(
+                    range(len(values)),
+                    values,
+                    marker="o",
+                    markersize=3,
+                    linewidth=1.3,
+                    color=look.series[i],
+                    linestyle=DASHES[i],
+                    label=name,
+                )
             ax.set_yscale("log")
             ax.set_title(title, color=look.ink)
             ax.set_xlabel("links added at the tip", color=look.ink)
@@ -122,16 +151,27 @@ def lengthened(
 
 def kept(digits: Mapping[str, list[float]], style: str) -> Figure:
     """Digits kept over random axes: the share of axes on which an order keeps at least so many."""
-    names = {"abm": "ABM", "modified_abm": "eq (11)", "projected_abm": "eq (10) with E",
-             "square_root_abm": "rotations"}  # fmt: skip
+    names = {
+        "abm": "ABM",
+        "modified_abm": "eq (11)",
+        "projected_abm": "eq (10) with E",
+        "square_root_abm": "rotations",
+    }
     with sheet("single", 2.5, style) as (figure, look):
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         for i, (order, values) in enumerate(digits.items()):
             level = np.sort(np.array(values))
             share = 1.0 - np.arange(len(level)) / len(level)
-            ax.step(level, share, where="pre", color=look.series[i], linestyle=DASHES[i],
-                    linewidth=1.6, label=names[order])  # fmt: skip
+            ax.step(
+                level,
+                share,
+                where="pre",
+                color=look.series[i],
+                linestyle=DASHES[i],
+                linewidth=1.6,
+                label=names[order],
+            )
         ax.set(xlim=(0, 8), ylim=(0, 1.05))
         ax.set_xlabel(r"digits of $\ddot q_1$ kept in single precision", color=look.ink)
         ax.set_ylabel("share of random axes", color=look.ink)
@@ -162,6 +202,13 @@ def structure(before: Any, after: Any, circled: list[tuple[int, int]], style: st
                 spine.set_color(look.ink)
                 spine.set_linewidth(0.6)
         for i, j in circled:
-            panels[1].plot(j, i, "o", markerfacecolor="none", markeredgecolor=look.series[1],
-                           markersize=15 if n < 12 else 7, markeredgewidth=1.4)  # fmt: skip
+            panels[1].plot(
+                j,
+                i,
+                "o",
+                markerfacecolor="none",
+                markeredgecolor=look.series[1],
+                markersize=15 if n < 12 else 7,
+                markeredgewidth=1.4,
+            )
     return figure

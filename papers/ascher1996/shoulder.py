@@ -44,9 +44,13 @@ def shoulder(angle: float, mass: float, length: float) -> Any:
 
 
 def measure(
-    progress: Progress, *, angles: tuple[float, ...] = ANGLES, mass: float = 10.0,
-    length: float = 1.0, format: str = "float32",
-) -> Found:  # fmt: skip
+    progress: Progress,
+    *,
+    angles: tuple[float, ...] = ANGLES,
+    mass: float = 10.0,
+    length: float = 1.0,
+    format: str = "float32",
+) -> Found:
     """Errors of the orders on the way to the singularity; mass [kg], length [m]."""
     above("kg", mass=mass)
     above("m", length=length)
@@ -70,21 +74,41 @@ def rows(found: Found) -> list[Row]:
     better = max(found.errors["abm"])
     shown = [f"{x:.1e}" for x in found.kappa]
     return [
-        claim("kappa, as the axes come together", "ill-conditioning", shown,
-              "at least 100 times larger at the end", found.kappa[-1] >= 100 * found.kappa[0],
-              f"axes {', '.join(f'{a:g}' for a in found.angles)} rad apart"),
-        claim("CRBM, error of qdd there, at the first angle and at the last",
-              "such bad cases can occur in practice", [first, last],
-              "at least 100 times larger at the end", last >= 100 * first,
-              "CRBM adds the arm's inertia to the light links' before the arm's is taken away"),
-        *(Row(f"{NAMES[order]}, largest error of qdd", None, max(found.errors[order]),
-              "none: the paper does not measure it", None) for order in ORDERS[2:]),
-        claim("ABM, largest error of qdd, and CRBM's",
-              "can be avoided in the articulated body method",
-              [better, max(found.errors["crbm"])], "at most a tenth of CRBM's",
-              better <= 0.1 * max(found.errors["crbm"]),
-              "a heavier arm costs ABM digits too: 6e-3 at most for 1000 kg (--set mass=1000)"),
-    ]  # fmt: skip
+        claim(
+            "kappa, as the axes come together",
+            "ill-conditioning",
+            shown,
+            "at least 100 times larger at the end",
+            found.kappa[-1] >= 100 * found.kappa[0],
+            f"axes {', '.join(f'{a:g}' for a in found.angles)} rad apart",
+        ),
+        claim(
+            "CRBM, error of qdd there, at the first angle and at the last",
+            "such bad cases can occur in practice",
+            [first, last],
+            "at least 100 times larger at the end",
+            last >= 100 * first,
+            "CRBM adds the arm's inertia to the light links' before the arm's is taken away",
+        ),
+        *(
+            Row(
+                f"{NAMES[order]}, largest error of qdd",
+                None,
+                max(found.errors[order]),
+                "none: the paper does not measure it",
+                None,
+            )
+            for order in ORDERS[2:]
+        ),
+        claim(
+            "ABM, largest error of qdd, and CRBM's",
+            "can be avoided in the articulated body method",
+            [better, max(found.errors["crbm"])],
+            "at most a tenth of CRBM's",
+            better <= 0.1 * max(found.errors["crbm"]),
+            "a heavier arm costs ABM digits too: 6e-3 at most for 1000 kg (--set mass=1000)",
+        ),
+    ]
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:

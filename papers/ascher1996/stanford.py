@@ -48,11 +48,17 @@ def stanford_arm() -> Any:
     for k, (twist, offset, mass, centre, moments) in enumerate(LINKS):
         end, ahead = np.array([0.0, 0.0, offset]), _about_x(twist)
         kkt.add_body(
-            tree, k, k - 1 if k else None, mass=mass, com=end + ahead @ np.array(centre),
-            inertia=ahead @ np.diag(moments) @ ahead.T, axis=(0.0, 0.0, 1.0),
-            joint="prismatic" if k == SLIDES else "revolute", p=place,
+            tree,
+            k,
+            k - 1 if k else None,
+            mass=mass,
+            com=end + ahead @ np.array(centre),
+            inertia=ahead @ np.diag(moments) @ ahead.T,
+            axis=(0.0, 0.0, 1.0),
+            joint="prismatic" if k == SLIDES else "revolute",
+            p=place,
             R=turn @ (_quarter() if k == SLIDES else np.eye(3)),
-        )  # fmt: skip
+        )
         place, turn = end, ahead
     tree.graph.update(q=np.zeros(6), qd=np.zeros(6), tau=np.zeros(6))
     return tree
@@ -86,24 +92,38 @@ def measure(progress: Progress, *, states: int = 2000, seed: int = 0, checked: i
         for order in errors:
             result = kkt.eliminate(system, orderings.get(order), "float32", records=False)
             errors[order] = max(errors[order], float(exact.error(result.qdd) or 0.0))
-    return Found(
-        states, np.linalg.cond(inertia), np.linalg.cond(inertia + np.diag(ACTUATORS)), errors
-    )
+    return Found(states, np.linalg.cond(inertia), np.linalg.cond(inertia + np.diag(ACTUATORS)), errors)
 
 
 def rows(found: Found) -> list[Row]:
     said = printed("ascher1996")["stanford"]["kappa"]
     return [
-        Row(f"largest kappa of {found.states} states, masses of Paul 1981", said,
-            float(found.kappa.max()), "none: Angeles & Ma's masses and path are not to be had",
-            None, "Paul's last link has a moment of 0.0003 kg m^2 about its axis, which decides"),
-        Row("least and median kappa of these states", None,
+        Row(
+            f"largest kappa of {found.states} states, masses of Paul 1981",
+            said,
+            float(found.kappa.max()),
+            "none: Angeles & Ma's masses and path are not to be had",
+            None,
+            "Paul's last link has a moment of 0.0003 kg m^2 about its axis, which decides",
+        ),
+        Row(
+            "least and median kappa of these states",
+            None,
             [float(found.kappa.min()), float(np.median(found.kappa))],
-            "none: not in the paper", None),
-        Row("largest kappa with the actuators' inertia", None, float(found.actuated.max()),
-            "none: not in the paper", None,
+            "none: not in the paper",
+            None,
+        ),
+        Row(
+            "largest kappa with the actuators' inertia",
+            None,
+            float(found.actuated.max()),
+            "none: not in the paper",
+            None,
             "motors at the joints take the ill-conditioning away: as the paper says, most "
-            "industrial arms do not have it"),
-        *(Row(f"largest error of qdd, {order}, float32", None, error,
-              "none: not in the paper", None) for order, error in found.errors.items()),
-    ]  # fmt: skip
+            "industrial arms do not have it",
+        ),
+        *(
+            Row(f"largest error of qdd, {order}, float32", None, error, "none: not in the paper", None)
+            for order, error in found.errors.items()
+        ),
+    ]

@@ -49,8 +49,7 @@ def measure(progress: Progress, *, links: int = 3) -> Found:
     pivots = [list(pivot) for pivot in reversed(circled)]  # as the elimination meets them
     result = kkt.eliminate(system, lambda structure: pivots, "float64")
     error = kkt.certify(system, 30).error(result.qdd) or 0.0
-    return Found(links, left, circled,
-                 [_row(before, c, columns) for c in columns], error)  # fmt: skip
+    return Found(links, left, circled, [_row(before, c, columns) for c in columns], error)
 
 
 def _row(left: Remaining, row: Any, columns: list[Any]) -> str:
@@ -75,14 +74,25 @@ def expected(links: int) -> list[str]:
 def rows(found: Found) -> list[Row]:
     want = expected(found.links)
     return [
-        *(Row(f"row {i + 1}", said, ours, "the same blocks", said == ours)
-          for i, (said, ours) in enumerate(zip(want, found.rows, strict=True))),
-        Row("pivots of the backward elimination, as they come", _text(circled(found.links)),
-            _text(found.circled), "the same blocks in the same order",
-            found.circled == circled(found.links)),
-        Row("(6) by the circled pivots: error of qdd, float64", None, found.error,
-            "at most 1e-14", bool(found.error <= 1e-14)),
-    ]  # fmt: skip
+        *(
+            Row(f"row {i + 1}", said, ours, "the same blocks", said == ours)
+            for i, (said, ours) in enumerate(zip(want, found.rows, strict=True))
+        ),
+        Row(
+            "pivots of the backward elimination, as they come",
+            _text(circled(found.links)),
+            _text(found.circled),
+            "the same blocks in the same order",
+            found.circled == circled(found.links),
+        ),
+        Row(
+            "(6) by the circled pivots: error of qdd, float64",
+            None,
+            found.error,
+            "at most 1e-14",
+            bool(found.error <= 1e-14),
+        ),
+    ]
 
 
 def backward(left: list[str]) -> list[tuple[int, int]]:
@@ -119,6 +129,7 @@ def _text(pivots: list[tuple[int, int]]) -> str:
 def figures(found: Found, style: str) -> dict[str, Any]:
     from .pictures import structure
 
-    before, after = (np.array([[c == "x" for c in row] for row in rows])
-                     for rows in (found.nonzero, found.rows))  # fmt: skip
+    before, after = (
+        np.array([[c == "x" for c in row] for row in rows]) for rows in (found.nonzero, found.rows)
+    )
     return {"structure": structure(before, after, found.circled, style)}

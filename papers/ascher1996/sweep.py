@@ -77,9 +77,13 @@ def turned(tree: Any, axis: Iterable[float], angle: float) -> Any:
 
 
 def sweep(
-    progress: Progress, orders: Iterable[str], angles: int, tree: Any = None,
-    format: str = "float32", base_angle: float = 0.0,
-) -> Sweep:  # fmt: skip
+    progress: Progress,
+    orders: Iterable[str],
+    angles: int,
+    tree: Any = None,
+    format: str = "float32",
+    base_angle: float = 0.0,
+) -> Sweep:
     """Every order on every angle of [0, 2 pi] of a tree like :func:`kkt.example1`, or of that.
 
     ``base_angle`` [rad] is that of the base link; at 0 gravity is perpendicular to it.

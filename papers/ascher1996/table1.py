@@ -51,10 +51,18 @@ class Ratio:
 
 
 def measure(
-    progress: Progress, *, ratios: tuple[float, ...] = (), runs: int = 40, seed: int = 0,
-    seconds: float = 10.0, eps: float = 1e-4, format: str = "float32", clock: str = "float32",
-    solver: str = "cholesky", orders: tuple[str, ...] = tuple(NAMES),
-) -> list[Ratio]:  # fmt: skip
+    progress: Progress,
+    *,
+    ratios: tuple[float, ...] = (),
+    runs: int = 40,
+    seed: int = 0,
+    seconds: float = 10.0,
+    eps: float = 1e-4,
+    format: str = "float32",
+    clock: str = "float32",
+    solver: str = "cholesky",
+    orders: tuple[str, ...] = tuple(NAMES),
+) -> list[Ratio]:
     """Ensembles for the printed ratios, or others; ``format`` in place of single precision.
 
     ``solver`` is that of the orders which leave the joint-space inertia, ``clock`` the number type
@@ -67,23 +75,34 @@ def measure(
         tree = kkt.two_link(r)
         single, double = (
             {
-                order: ensemble(progress, tree, order, name, solver,
-                                Integration(seconds, eps, state=state, clock=beat),
-                                runs=runs, seed=seed)
+                order: ensemble(
+                    progress,
+                    tree,
+                    order,
+                    name,
+                    solver,
+                    Integration(seconds, eps, state=state, clock=beat),
+                    runs=runs,
+                    seed=seed,
+                )
                 for order in orders
             }
-            for name, state, beat in (
-                (format, "float32", clock), ("float64", "float64", "float64"))
-        )  # fmt: skip
+            for name, state, beat in ((format, "float32", clock), ("float64", "float64", "float64"))
+        )
         first = next(iter(double.values()))
         found.append(Ratio(r, single, double, condition(tree, first), as_printed))
     return found
 
 
 def ensemble(
-    progress: Progress, tree: Any, order: str, format: str, solver: str, integration: Integration,
+    progress: Progress,
+    tree: Any,
+    order: str,
+    format: str,
+    solver: str,
+    integration: Integration,
     **options: Any,
-) -> Simulation:  # fmt: skip
+) -> Simulation:
     """Runs of an order, its joint-space inertia, where it leaves one, by a dense solver.
 
     ``order`` may name the frames that (4) is written in, as crbm@world.
@@ -97,14 +116,7 @@ def ensemble(
 
     dense = solver if order.startswith("crbm") and "+" not in order else None
     return simulate(
-        tree,
-        pivots,
-        format,
-        integration,
-        solver=dense,
-        frames=frames or "own",
-        tick=tick,
-        **options,
+        tree, pivots, format, integration, solver=dense, frames=frames or "own", tick=tick, **options
     )
 
 
@@ -127,16 +139,27 @@ def rows(found: list[Ratio]) -> list[Row]:
             for order in [order for order in line.double if order != "abm"]:
                 control = line.double[order].mean / line.double["abm"].mean
                 result.append(
-                    Row(f"r = {line.r:g}, float64: {order} over ABM", None, round(control, 3),
+                    Row(
+                        f"r = {line.r:g}, float64: {order} over ABM",
+                        None,
+                        round(control, 3),
                         f"1 ± {SAME}: nothing is stiff in double precision",
-                        abs(control - 1.0) <= SAME)
-                )  # fmt: skip
+                        abs(control - 1.0) <= SAME,
+                    )
+                )
         power = 10.0 ** np.floor(np.log10(line.kappa))
         kappa = None if at is None else said["kappa"][at]
         asked = "none: not in the paper" if kappa is None else "the same"
-        result.append(Row(f"r = {line.r:g}, power of ten of kappa", kappa, float(power), asked,
-                          None if kappa is None else bool(power == kappa),
-                          f"kappa is {line.kappa:.3g}"))  # fmt: skip
+        result.append(
+            Row(
+                f"r = {line.r:g}, power of ten of kappa",
+                kappa,
+                float(power),
+                asked,
+                None if kappa is None else bool(power == kappa),
+                f"kappa is {line.kappa:.3g}",
+            )
+        )
     return result
 
 
@@ -151,8 +174,7 @@ def _count(line: Ratio, order: str, at: int | None) -> Row:
         return Row(item, None, ours, "none: not in the paper", None, _spread(line, order))
     said = printed("ascher1996")["table1"][key][at]
     if not line.as_printed:
-        return Row(item, said, ours, "none: settings other than the paper's", None,
-                   _spread(line, order))  # fmt: skip
+        return Row(item, said, ours, "none: settings other than the paper's", None, _spread(line, order))
     if isinstance(said, str):
         asked, near = f"fails in {LIKELY:.0%} of the runs or more", ours == "fail"
     else:

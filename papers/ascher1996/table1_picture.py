@@ -55,15 +55,26 @@ def turned(found: Any, names: dict[str, str], style: str) -> Figure:
                     for line, x in zip(found.lines, times, strict=True)
                     if np.isfinite(x)
                 ]
-                lost = [line.kappa for line, x in zip(found.lines, times, strict=True)
-                        if not np.isfinite(x)]  # fmt: skip
+                lost = [line.kappa for line, x in zip(found.lines, times, strict=True) if not np.isfinite(x)]
                 if sound:
-                    ax.plot(*zip(*sound, strict=True), color=colour, marker=marker, markersize=4,
-                            linewidth=1, linestyle="-" if tilted else "--",
-                            markerfacecolor=colour if tilted else "none",
-                            label=f"{name}, {found.tilt:g}°" if tilted else None)  # fmt: skip
-                ax.plot(lost, [0.97 if tilted else 0.93] * len(lost), "x", color=colour,
-                        markersize=7, transform=ax.get_xaxis_transform())  # fmt: skip
+                    ax.plot(
+                        *zip(*sound, strict=True),
+                        color=colour,
+                        marker=marker,
+                        markersize=4,
+                        linewidth=1,
+                        linestyle="-" if tilted else "--",
+                        markerfacecolor=colour if tilted else "none",
+                        label=f"{name}, {found.tilt:g}°" if tilted else None,
+                    )
+                ax.plot(
+                    lost,
+                    [0.97 if tilted else 0.93] * len(lost),
+                    "x",
+                    color=colour,
+                    markersize=7,
+                    transform=ax.get_xaxis_transform(),
+                )
         ax.set(xscale="log", yscale="log")
         ax.margins(y=0.12)
         ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -72,9 +83,14 @@ def turned(found: Any, names: dict[str, str], style: str) -> Figure:
         ax.set_xlabel("largest condition number on the way", color=look.ink)
         ax.set_ylabel("evaluations for the motion", color=look.ink)
         legend = figure.legend(
-            loc="outside upper center", ncols=2, frameon=False, labelcolor=look.ink, fontsize=7,
-            title="dashed: frames along the axes; ×: most runs fail", title_fontsize=7,
-        )  # fmt: skip
+            loc="outside upper center",
+            ncols=2,
+            frameon=False,
+            labelcolor=look.ink,
+            fontsize=7,
+            title="dashed: frames along the axes; ×: most runs fail",
+            title_fontsize=7,
+        )
         legend.get_title().set_color(look.ink)
     return figure
 

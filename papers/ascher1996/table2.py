@@ -57,9 +57,13 @@ class Found:
 
 
 def measure(
-    progress: Progress, *, masses: tuple[float, ...] = (), cases: tuple[int, ...] = (1, 2),
-    between: tuple[float, ...] = BETWEEN, points: int = 61,
-) -> Found:  # fmt: skip
+    progress: Progress,
+    *,
+    masses: tuple[float, ...] = (),
+    cases: tuple[int, ...] = (1, 2),
+    between: tuple[float, ...] = BETWEEN,
+    points: int = 61,
+) -> Found:
     """The seven rows as printed and masses ``between``, or other ``masses`` in the given cases.
 
     The curve has ``points`` masses from 1e6 to 1e9, evenly in their logarithms.
@@ -86,8 +90,15 @@ def _cells(progress: Progress, wanted: list[tuple[float, int, Any]]) -> Iterable
             tape = kkt.trace(system, orderings.get(PIVOTS[method]))
             qdd, pivots = read(tape.program, system)
             said = None if row is None else (row["D2"][column], row["qdd1"][column])
-            yield Cell(m1, case, method, (float(pivots[-1]), float(qdd[1])),
-                       _engine(system, method, tip), float(exact.qdd[tip]), said)  # fmt: skip
+            yield Cell(
+                m1,
+                case,
+                method,
+                (float(pivots[-1]), float(qdd[1])),
+                _engine(system, method, tip),
+                float(exact.qdd[tip]),
+                said,
+            )
 
 
 def _engine(system: kkt.System, method: str, tip: int) -> tuple[float, float]:
@@ -111,15 +122,26 @@ def rows(found: Found) -> list[Row]:
         if cell.printed is not None:
             same = "" if engine == ours else f"the engine's {cell.method} gives {', '.join(engine)}"
             result.append(
-                Row(cell.name, list(cell.printed), ours, "the printed digits",
-                    ours == list(cell.printed), f"{cell.name}: {same}" if same else "")
-            )  # fmt: skip
+                Row(
+                    cell.name,
+                    list(cell.printed),
+                    ours,
+                    "the printed digits",
+                    ours == list(cell.printed),
+                    f"{cell.name}: {same}" if same else "",
+                )
+            )
         elif cell.method == "modified_abm":
             result.append(
-                claim(f"{cell.name}: D_2, qdd_1", "better results than the CRBM", ours,
-                      f"{cell.exact:.2f} within {100 * KEPT:g} %", cell.kept,
-                      "the paper's own arithmetic; only powers of ten are printed")
-            )  # fmt: skip
+                claim(
+                    f"{cell.name}: D_2, qdd_1",
+                    "better results than the CRBM",
+                    ours,
+                    f"{cell.exact:.2f} within {100 * KEPT:g} %",
+                    cell.kept,
+                    "the paper's own arithmetic; only powers of ten are printed",
+                )
+            )
         else:
             beside = "none: the paper does not print this mass"
             result.append(Row(f"{cell.name}: D_2, qdd_1", None, ours, beside, None))
@@ -136,10 +158,16 @@ def _share(curve: list[Cell]) -> list[Row]:
         if method == "modified_abm":
             lost = [label(round(cell.m1, -5)) for cell in own if not cell.kept]
             result.append(
-                claim(name, "regardless of m_1", share, "1: at every mass", share == 1.0,
-                      f"from {lost[0] if lost else '-'} on it is lost at {len(lost)} of {len(own)} "
-                      "masses; it is kept where the roundings of s^2 m_1 happen to cancel")
-            )  # fmt: skip
+                claim(
+                    name,
+                    "regardless of m_1",
+                    share,
+                    "1: at every mass",
+                    share == 1.0,
+                    f"from {lost[0] if lost else '-'} on it is lost at {len(lost)} of {len(own)} "
+                    "masses; it is kept where the roundings of s^2 m_1 happen to cancel",
+                )
+            )
         else:
             result.append(Row(name, None, share, "none: the paper prints single masses", None))
     return result
@@ -155,8 +183,10 @@ def in_print(values: tuple[float, float], model: tuple[str, str] | None) -> list
         return ["0", "-"]
     decimals = len(model[0].partition(".")[2]) if model else 2
     shown = f"{D2:.{max(decimals, 1)}f}"
-    return [f"{D2:.0e}" if float(shown) == 0.0 else shown,
-            f"{qdd1:.2f}" if abs(qdd1) < 1e7 else f"{qdd1:.2e}"]  # fmt: skip
+    return [
+        f"{D2:.0e}" if float(shown) == 0.0 else shown,
+        f"{qdd1:.2f}" if abs(qdd1) < 1e7 else f"{qdd1:.2e}",
+    ]
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:
@@ -164,6 +194,7 @@ def figures(found: Found, style: str) -> dict[str, Any]:
 
     names = {"crbm": "CRBM", "abm": "ABM", "modified_abm": "eq (11)"}
     cells = [*found.curve, *(cell for cell in found.cells if cell.case == 2)]
-    values = {name: [(c.m1, c.summed[0]) for c in cells if c.method == method]
-              for method, name in names.items()}  # fmt: skip
+    values = {
+        name: [(c.m1, c.summed[0]) for c in cells if c.method == method] for method, name in names.items()
+    }
     return {"table2": pivots(values, style)}

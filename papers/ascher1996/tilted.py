@@ -24,8 +24,7 @@ from ..row import Row, claim
 from ..settings import above, between
 from .sweep import Sweep, sweep, turned
 
-ORDERS = ("abm", "modified_abm", "child_frame", "projected_abm", "square_root_abm", "crbm",
-          "virtual_work")  # fmt: skip
+ORDERS = ("abm", "modified_abm", "child_frame", "projected_abm", "square_root_abm", "crbm", "virtual_work")
 AXES = ("abm", "modified_abm", "projected_abm", "square_root_abm")
 ABOUT = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0)}
 LEANING = 0.5  # [rad] of the base link
@@ -48,9 +47,15 @@ class Found:
 
 
 def measure(
-    progress: Progress, *, tilt: float = 45.0, angles: int = 101, axes: int = 200,
-    m1: float = 1e8, seed: int = 0, every: float = 9.0,
-) -> Found:  # fmt: skip
+    progress: Progress,
+    *,
+    tilt: float = 45.0,
+    angles: int = 101,
+    axes: int = 200,
+    m1: float = 1e8,
+    seed: int = 0,
+    every: float = 9.0,
+) -> Found:
     """Example 1 tilted by degrees, and Example 3 with H along random directions of translation.
 
     The picture of the tilt takes an angle ``every`` so many degrees up to 90, and those beside.
@@ -103,28 +108,61 @@ def rows(found: Found) -> list[Row]:
     abm, crbm, literal = (tilted.rms(order) for order in ("abm", "crbm", "modified_abm"))
     virtual, leaning = tilted.rms("virtual_work"), found.leaning.rms("virtual_work")
     return [
-        claim("ABM, frames along the axes, rms error", "performs well", level.rms("abm"),
-              "at most 2e-7", level.rms("abm") <= 2e-7, "float32's own rounding is 3e-8 rms"),
-        claim(f"ABM, {at}, rms error, and CRBM's", "breaks down as CRBM does", [abm, crbm],
-              "within a factor of 10 of each other", 0.1 <= abm / crbm <= 10.0,
-              "the errors of accelerations, not yet the integrator's steps"),
-        claim(f"eq (11), {at}, rms error", "addresses this problem", literal,
-              f"at most {REPAIRED:g}", literal <= REPAIRED,
-              "eq (11) keeps H M H* apart from H M~ H*, but M~ itself, rounded in turned frames, "
-              "no longer vanishes along the lost direction; what is left of it is added to D"),
-        *(_in_child(found, about, degrees) for about, degrees in sorted(found.turns)
-          if abs(degrees - found.tilt) <= BESIDE),
-        Row(f"eq (10) with E, {at}, rms error", None, tilted.rms("projected_abm"),
-            f"at most {REPAIRED:g}", tilted.rms("projected_abm") <= REPAIRED),
-        Row(f"rotations, {at}, rms error", None, tilted.rms("square_root_abm"),
-            f"at most {REPAIRED:g}", tilted.rms("square_root_abm") <= REPAIRED),
-        Row(f"virtual work, {at}, and with the base link at {LEANING} rad, rms error", None,
-            [virtual, leaning], "the latter at least 10 times the former",
+        claim(
+            "ABM, frames along the axes, rms error",
+            "performs well",
+            level.rms("abm"),
+            "at most 2e-7",
+            level.rms("abm") <= 2e-7,
+            "float32's own rounding is 3e-8 rms",
+        ),
+        claim(
+            f"ABM, {at}, rms error, and CRBM's",
+            "breaks down as CRBM does",
+            [abm, crbm],
+            "within a factor of 10 of each other",
+            0.1 <= abm / crbm <= 10.0,
+            "the errors of accelerations, not yet the integrator's steps",
+        ),
+        claim(
+            f"eq (11), {at}, rms error",
+            "addresses this problem",
+            literal,
+            f"at most {REPAIRED:g}",
+            literal <= REPAIRED,
+            "eq (11) keeps H M H* apart from H M~ H*, but M~ itself, rounded in turned frames, "
+            "no longer vanishes along the lost direction; what is left of it is added to D",
+        ),
+        *(
+            _in_child(found, about, degrees)
+            for about, degrees in sorted(found.turns)
+            if abs(degrees - found.tilt) <= BESIDE
+        ),
+        Row(
+            f"eq (10) with E, {at}, rms error",
+            None,
+            tilted.rms("projected_abm"),
+            f"at most {REPAIRED:g}",
+            tilted.rms("projected_abm") <= REPAIRED,
+        ),
+        Row(
+            f"rotations, {at}, rms error",
+            None,
+            tilted.rms("square_root_abm"),
+            f"at most {REPAIRED:g}",
+            tilted.rms("square_root_abm") <= REPAIRED,
+        ),
+        Row(
+            f"virtual work, {at}, and with the base link at {LEANING} rad, rms error",
+            None,
+            [virtual, leaning],
+            "the latter at least 10 times the former",
             leaning >= 10 * virtual,
             "virtual work looks insensitive to the tilt while gravity is perpendicular to the base "
-            "link, and only then"),
+            "link, and only then",
+        ),
         *_random(found),
-    ]  # fmt: skip
+    ]
 
 
 def _in_child(found: Found, about: str, degrees: float) -> Row:
@@ -132,10 +170,13 @@ def _in_child(found: Found, about: str, degrees: float) -> Row:
     rms = found.turns[about, degrees].rms("child_frame")
     return claim(
         f"eq (11) in the child's frame, {degrees:g} degrees about {about}, rms error",
-        "addresses this problem", rms, f"at most {REPAIRED:g}", rms <= REPAIRED,
+        "addresses this problem",
+        rms,
+        f"at most {REPAIRED:g}",
+        rms <= REPAIRED,
         "w* Mbar w with w = Phi* H*: where two entries of H are equal their products cancel "
         "exactly, and one degree beside they do not",
-    )  # fmt: skip
+    )
 
 
 def _random(found: Found) -> list[Row]:
@@ -143,15 +184,30 @@ def _random(found: Found) -> list[Row]:
     name = f"Example 3, {found.axes} random axes, share that keeps {KEPT:g} digits"
     literal = share["modified_abm"]
     return [
-        claim(f"{name}: eq (11)", "in case of a general local coordinate system", literal,
-              "1: on every axis", literal == 1.0,
-              "45 degrees in one plane, case 2 of Table 2, is luck of rounding"),
+        claim(
+            f"{name}: eq (11)",
+            "in case of a general local coordinate system",
+            literal,
+            "1: on every axis",
+            literal == 1.0,
+            "45 degrees in one plane, case 2 of Table 2, is luck of rounding",
+        ),
         Row(f"{name}: ABM", None, share["abm"], "none: the paper has two axes", None),
-        Row(f"{name}: eq (10) with E", None, share["projected_abm"], "1: on every axis",
-            share["projected_abm"] == 1.0),
-        Row(f"{name}: rotations", None, share["square_root_abm"], "1: on every axis",
-            share["square_root_abm"] == 1.0),
-    ]  # fmt: skip
+        Row(
+            f"{name}: eq (10) with E",
+            None,
+            share["projected_abm"],
+            "1: on every axis",
+            share["projected_abm"] == 1.0,
+        ),
+        Row(
+            f"{name}: rotations",
+            None,
+            share["square_root_abm"],
+            "1: on every axis",
+            share["square_root_abm"] == 1.0,
+        ),
+    ]
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:
@@ -161,8 +217,15 @@ def figures(found: Found, style: str) -> dict[str, Any]:
     about_x = {d: turn for (about, d), turn in sorted(found.turns.items()) if about == "x"}
     return {
         "tilted": curves(found.tilted, names, style),
-        "tilts": turns(about_x, {"abm": "ABM", "modified_abm": "eq (11)",
-                                 "child_frame": "eq (11) in the child's frame",
-                                 "projected_abm": "eq (10) with E"}, style),
+        "tilts": turns(
+            about_x,
+            {
+                "abm": "ABM",
+                "modified_abm": "eq (11)",
+                "child_frame": "eq (11) in the child's frame",
+                "projected_abm": "eq (10) with E",
+            },
+            style,
+        ),
         "axes": kept(found.digits, style),
-    }  # fmt: skip
+    }

@@ -24,9 +24,12 @@ from ..row import Row, claim
 from .table1 import condition, ensemble
 
 NAMES = {
-    "abm": "ABM", "modified_abm": "eq (11)", "projected_abm": "eq (10) with E", "crbm": "CRBM",
+    "abm": "ABM",
+    "modified_abm": "eq (11)",
+    "projected_abm": "eq (10) with E",
+    "crbm": "CRBM",
     "crbm_com": "CRBM, composites by their centres",
-}  # fmt: skip
+}
 LIMIT = 2.0  # times the evaluations of ABM in frames along the axes
 ROUGHLY = 2.0  # in Table 1 CRBM goes from three times ABM's count to failing within this factor
 SPARED = 0.1  # of evaluations, which an order may take more where it mends
@@ -89,11 +92,15 @@ USUAL = Runs()
 
 
 def measure(
-    progress: Progress, *, tilt: float = 45.0,
-    ratios: tuple[float, ...] = (0.004, 0.003, 0.002, 0.0015, 0.001, 0.0008), how: Runs = USUAL,
-    format: str = "float32", solver: str = "cholesky",
+    progress: Progress,
+    *,
+    tilt: float = 45.0,
+    ratios: tuple[float, ...] = (0.004, 0.003, 0.002, 0.0015, 0.001, 0.0008),
+    how: Runs = USUAL,
+    format: str = "float32",
+    solver: str = "cholesky",
     orders: tuple[str, ...] = ("abm", "modified_abm", "projected_abm", "crbm"),
-) -> Found:  # fmt: skip
+) -> Found:
     """Ensembles in frames turned by degrees about x, and in frames along the axes."""
     orders = ("abm", *(order for order in orders if order != "abm"))
     integration = Integration(how.seconds, how.eps, state="float32", clock=how.clock)
@@ -101,12 +108,20 @@ def measure(
     for r in sorted(ratios, reverse=True):
         level, turned = (
             {
-                order: ensemble(progress, kkt.two_link(r, math.radians(angle)), order, format,
-                                solver, integration, runs=how.runs, seed=how.seed)
+                order: ensemble(
+                    progress,
+                    kkt.two_link(r, math.radians(angle)),
+                    order,
+                    format,
+                    solver,
+                    integration,
+                    runs=how.runs,
+                    seed=how.seed,
+                )
                 for order in orders
             }
             for angle in (0.0, tilt)
-        )  # fmt: skip
+        )
         lines.append(Line(r, level, turned, condition(kkt.two_link(r), level["abm"])))
     return Found(tilt, sorted(lines, key=lambda line: line.kappa))
 
@@ -119,11 +134,16 @@ def rows(found: Found) -> list[Row]:
             ours = [_shown(line.level[order]), _shown(line.tilted[order])]
             times = [line.times(order, False), line.times(order)]
             result.append(
-                Row(f"r = {line.r:g}, {name}: evaluations along the axes, and at {found.tilt:g} "
-                    "degrees", None, ours, "none: the paper prints none", None,
+                Row(
+                    f"r = {line.r:g}, {name}: evaluations along the axes, and at {found.tilt:g} degrees",
+                    None,
+                    ours,
+                    "none: the paper prints none",
+                    None,
                     f"in times of ABM along the axes {_times(times[0])} and {_times(times[1])}; "
-                    f"largest kappa {line.kappa:.2g}")
-            )  # fmt: skip
+                    f"largest kappa {line.kappa:.2g}",
+                )
+            )
     orders = found.lines[0].level
     if "crbm" in orders:
         result += [_same(found, tilted) for tilted in (True, False)]

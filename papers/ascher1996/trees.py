@@ -36,17 +36,15 @@ class Found:
 
 
 def measure(
-    progress: Progress, *, sizes: tuple[int, ...] = (8, 16, 32, 64, 128, 256), seeds: int = 3,
-    seed: int = 0,
-) -> Found:  # fmt: skip
+    progress: Progress, *, sizes: tuple[int, ...] = (8, 16, 32, 64, 128, 256), seeds: int = 3, seed: int = 0
+) -> Found:
     """Random trees of these sizes, several of each."""
     trees = []
     for n in sizes:
         for number in range(seed, seed + seeds):
             progress(f"{n} bodies, seed {number}")
             system = kkt.build(kkt.random_tree(n, seed=number))
-            abm, crbm = (kkt.symbolic(kkt.plan(orderings.get(o), system.structure))
-                         for o in ("abm", "crbm"))  # fmt: skip
+            abm, crbm = (kkt.symbolic(kkt.plan(orderings.get(o), system.structure)) for o in ("abm", "crbm"))
             flops = kkt.trace(system, orderings.get("abm")).flops
             depths = int(system.structure.depth.sum())
             trees.append(Tree(n, number, depths, abm.fill_blocks, crbm.fill_blocks, flops))
@@ -77,22 +75,40 @@ def _crossing(progress: Progress) -> dict[str, int]:
 def rows(found: Found) -> list[Row]:
     trees = found.trees
     large = [t for t in trees if t.n >= LEAST]
-    n, flops = (
-        np.array(x, dtype=float) for x in zip(*((t.n, t.abm_flops) for t in large), strict=True)
-    )
+    n, flops = (np.array(x, dtype=float) for x in zip(*((t.n, t.abm_flops) for t in large), strict=True))
     exponent = float(np.polyfit(np.log(n), np.log(flops), 1)[0])
     return [
-        Row("ABM, blocks of fill", None, [t.abm_fill for t in trees], "n - 1 on every tree",
-            all(t.abm_fill == t.n - 1 for t in trees)),
-        Row("CRBM, blocks of fill", None, [t.crbm_fill for t in trees],
+        Row(
+            "ABM, blocks of fill",
+            None,
+            [t.abm_fill for t in trees],
+            "n - 1 on every tree",
+            all(t.abm_fill == t.n - 1 for t in trees),
+        ),
+        Row(
+            "CRBM, blocks of fill",
+            None,
+            [t.crbm_fill for t in trees],
             "twice the sum of depths on every tree",
-            all(t.crbm_fill == 2 * t.depths for t in trees)),
-        Row(f"ABM, exponent of its operations from {LEAST} bodies on", "O(N)", exponent, "1 ± 0.05",
-            abs(exponent - 1.0) <= 0.05),
-        *(Row(f"links of a chain from which ABM is cheaper, composites as {what}",
-              printed("ascher1996")["trees"]["gain"], found.cheaper[composites],
-              "none: what the paper counts is not said", None,
-              "operations with zeros and ones folded (docs/counts.md); the two ways of moving a "
-              "composite inertia lie on both sides of the printed number")
-          for composites, what in (("general", "6 x 6 matrices"), ("rigid", "ten numbers"))),
-    ]  # fmt: skip
+            all(t.crbm_fill == 2 * t.depths for t in trees),
+        ),
+        Row(
+            f"ABM, exponent of its operations from {LEAST} bodies on",
+            "O(N)",
+            exponent,
+            "1 ± 0.05",
+            abs(exponent - 1.0) <= 0.05,
+        ),
+        *(
+            Row(
+                f"links of a chain from which ABM is cheaper, composites as {what}",
+                printed("ascher1996")["trees"]["gain"],
+                found.cheaper[composites],
+                "none: what the paper counts is not said",
+                None,
+                "operations with zeros and ones folded (docs/counts.md); the two ways of moving a "
+                "composite inertia lie on both sides of the printed number",
+            )
+            for composites, what in (("general", "6 x 6 matrices"), ("rigid", "ten numbers"))
+        ),
+    ]

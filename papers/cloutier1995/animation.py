@@ -55,9 +55,16 @@ class Film:
 
 
 def measure(
-    progress: Progress, *, links: int = 3, start: float = 1.5, seconds: float = 8.0,
-    frames: int = 15, ratio: float = 0.0015, eps: float = 1e-4, format: str = "float32",
-) -> Film:  # fmt: skip
+    progress: Progress,
+    *,
+    links: int = 3,
+    start: float = 1.5,
+    seconds: float = 8.0,
+    frames: int = 15,
+    ratio: float = 0.0015,
+    eps: float = 1e-4,
+    format: str = "float32",
+) -> Film:
     """``links`` unit links from the base angle ``start``; two links of ``ratio`` for the page."""
     between("links", links, 1)
     between("frames", frames, 1, 60)
@@ -84,14 +91,23 @@ def rows(found: Film) -> list[Row]:
     ratio = crbm.mean / abm.mean
     steps = [float(np.median(run.records[0].step)) for run in (abm, crbm)]
     return [
-        Row("film: change of the energy over the largest kinetic one", "conserved", drift,
-            "at most 1e-4", drift <= 1e-4),
-        Row(f"page: evaluations of ABM and CRBM in {abm.format}", "stiff at much lower kappa",
-            [round(abm.mean), round(crbm.mean)], "CRBM's at least 1.5 times ABM's",
-            ratio >= 1.5 or crbm.failed > 0, crbm.why or ""),
-        Row("page: median steps of ABM and CRBM [s]", None, steps, "CRBM's the smaller",
-            steps[1] < steps[0]),
-    ]  # fmt: skip
+        Row(
+            "film: change of the energy over the largest kinetic one",
+            "conserved",
+            drift,
+            "at most 1e-4",
+            drift <= 1e-4,
+        ),
+        Row(
+            f"page: evaluations of ABM and CRBM in {abm.format}",
+            "stiff at much lower kappa",
+            [round(abm.mean), round(crbm.mean)],
+            "CRBM's at least 1.5 times ABM's",
+            ratio >= 1.5 or crbm.failed > 0,
+            crbm.why or "",
+        ),
+        Row("page: median steps of ABM and CRBM [s]", None, steps, "CRBM's the smaller", steps[1] < steps[0]),
+    ]
 
 
 def figures(found: Film, style: str) -> dict[str, Any]:
@@ -99,8 +115,10 @@ def figures(found: Film, style: str) -> dict[str, Any]:
 
     from .drawing import strip
 
-    return {"animation": strip(found, style),
-            "animation_steps": picture(list(found.runs.values()), style=style)}  # fmt: skip
+    return {
+        "animation": strip(found, style),
+        "animation_steps": picture(list(found.runs.values()), style=style),
+    }
 
 
 def films(found: Film) -> dict[str, Callable[[Path], Any]]:

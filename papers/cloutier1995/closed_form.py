@@ -13,9 +13,8 @@ DIGITS = 50
 
 
 def at_rest(
-    lengths: Sequence[float], masses: Sequence[float], width: float, angles: NDArray,
-    gravity: float = GRAVITY,
-) -> NDArray[np.float64]:  # fmt: skip
+    lengths: Sequence[float], masses: Sequence[float], width: float, angles: NDArray, gravity: float = GRAVITY
+) -> NDArray[np.float64]:
     """(m, 2) accelerations [rad/s^2] at theta_1 = 0, theta_2 = angles (m,), rounded once."""
     import mpmath
 
@@ -33,7 +32,6 @@ def at_rest(
             b1 = m1 * g * l1 / 2 + m2 * g * l1 + b2
             determinant = H11 * H22 - H12**2
             rows.append(
-                (float((b2 * H12 - b1 * H22) / determinant),
-                 float((b1 * H12 - b2 * H11) / determinant))
-            )  # fmt: skip
+                (float((b2 * H12 - b1 * H22) / determinant), float((b1 * H12 - b2 * H11) / determinant))
+            )
     return np.array(rows)

@@ -30,14 +30,13 @@ def fall(found: Any, style: str, panels: int = 8) -> Figure:
             middle = (x[:, 0].max() + x[:, 0].min()) / 2
             ax.axhspan(-0.08, 0.0, color=look.shade)
             ax.axhline(0.0, color=look.ink, linewidth=0.8)
-            ax.plot(x[:, 0], x[:, 1], "-", color=look.series[0], linewidth=3,
-                    solid_capstyle="round")  # fmt: skip
-            ax.plot(x[:, 0], x[:, 1], "o", color=look.page, markeredgecolor=look.series[0],
-                    markersize=4)  # fmt: skip
+            ax.plot(x[:, 0], x[:, 1], "-", color=look.series[0], linewidth=3, solid_capstyle="round")
+            ax.plot(x[:, 0], x[:, 1], "o", color=look.page, markeredgecolor=look.series[0], markersize=4)
             on = x[:, 1] < 1e-6
             ax.plot(x[on, 0], x[on, 1], "s", color=look.series[1], markersize=4)
-            ax.set(xlim=(middle - wide, middle + wide), ylim=(-0.08, high), aspect="equal",
-                   xticks=[], yticks=[])  # fmt: skip
+            ax.set(
+                xlim=(middle - wide, middle + wide), ylim=(-0.08, high), aspect="equal", xticks=[], yticks=[]
+            )
             ax.set_title(f"{t:.2f} s", color=look.ink, fontsize=8)
             for spine in ax.spines.values():
                 spine.set_visible(False)
@@ -52,14 +51,26 @@ def energies(found: Any, style: str) -> Figure:
         for ax in (left, right):
             style_axes(ax, look, grid="both")
         floor = 1e-6 * run.energy[0]
-        left.plot(run.t, np.maximum(run.energy, floor), color=look.series[0], linewidth=1.4,
-                  label=f"rigid, e = {found.e:g}")  # fmt: skip
+        left.plot(
+            run.t,
+            np.maximum(run.energy, floor),
+            color=look.series[0],
+            linewidth=1.4,
+            label=f"rigid, e = {found.e:g}",
+        )
         at = np.array([blow.t for blow in run.blows])
-        left.plot(at, np.interp(at, run.t, np.maximum(run.energy, floor)), "o", markersize=2.5,
-                  color=look.series[0])  # fmt: skip
+        left.plot(
+            at, np.interp(at, run.t, np.maximum(run.energy, floor)), "o", markersize=2.5, color=look.series[0]
+        )
         name = f"damped springs, k = {min(found.stiffness):g} N/m"
-        left.plot(found.damped.t, np.maximum(found.damped_energy, floor), "--", linewidth=1.4,
-                  color=look.series[1], label=name)  # fmt: skip
+        left.plot(
+            found.damped.t,
+            np.maximum(found.damped_energy, floor),
+            "--",
+            linewidth=1.4,
+            color=look.series[1],
+            label=name,
+        )
         left.set_yscale("log")
         left.set(xlim=(0, run.t[-1]))
         left.set_xlabel("time [s]", color=look.ink)
@@ -67,8 +78,15 @@ def energies(found: Any, style: str) -> Figure:
         left.legend(frameon=False, labelcolor=look.ink, fontsize=7)
         names = (("q, springs less rigid contact", found.apart), ("deepest point [m]", found.depth))
         for i, (name, values) in enumerate(names):
-            right.loglog(found.stiffness, values, MARKERS[i] + "-", color=look.series[2 + i],
-                         markersize=4, linewidth=1.2, label=name)  # fmt: skip
+            right.loglog(
+                found.stiffness,
+                values,
+                MARKERS[i] + "-",
+                color=look.series[2 + i],
+                markersize=4,
+                linewidth=1.2,
+                label=name,
+            )
         guide = found.apart[-1] * np.sqrt(found.stiffness[-1] / np.array(found.stiffness))
         right.loglog(found.stiffness, guide, ":", color=look.faint, label=r"$k^{-1/2}$")
         right.set_xlabel("stiffness k [N/m]", color=look.ink)
@@ -87,8 +105,7 @@ def blows(found: Any, style: str) -> Figure:
             gains, mu = gains[:DOTS], found.mu[:DOTS]
             more = gains > 1e-12
             ax.plot(mu[~more], gains[~more], ".", color=look.series[0], markersize=2)
-            ax.plot(mu[more], np.minimum(gains[more], 1.0), "^", color=look.series[1],
-                    markersize=3)  # fmt: skip
+            ax.plot(mu[more], np.minimum(gains[more], 1.0), "^", color=look.series[1], markersize=3)
             ax.set_yticks([-1.0, -0.5, 0.0, 0.5, 1.0], ["-1", "-0.5", "0", "0.5", "≥ 1"])
             ax.axhline(0.0, color=look.ink, linewidth=0.7)
             ax.set(ylim=(-1.05, 1.05), xlim=(0, found.mu.max()))
@@ -102,14 +119,19 @@ def growth(found: Any, style: str) -> Figure:
     """Operations and fill over the number of links, one line a number of contacts."""
     with sheet("double", 2.7, style) as (figure, look):
         for ax, what, name in zip(
-            figure.subplots(1, 2), ("operations", "fill"), ("operations", "blocks filled in"),
-            strict=True,
-        ):  # fmt: skip
+            figure.subplots(1, 2), ("operations", "fill"), ("operations", "blocks filled in"), strict=True
+        ):
             style_axes(ax, look, grid="both")
             for i, contacts in enumerate(found.contacts):
-                ax.plot(found.links, getattr(found, what)["abm"][i], MARKERS[i] + "-",
-                        color=look.series[i], markersize=4, linewidth=1.2,
-                        label=f"{contacts} contacts" if contacts != 1 else "1 contact")  # fmt: skip
+                ax.plot(
+                    found.links,
+                    getattr(found, what)["abm"][i],
+                    MARKERS[i] + "-",
+                    color=look.series[i],
+                    markersize=4,
+                    linewidth=1.2,
+                    label=f"{contacts} contacts" if contacts != 1 else "1 contact",
+                )
             ax.set_xlabel("links n", color=look.ink)
             ax.set_ylabel(name, color=look.ink)
             ax.set(ylim=(0, None), xlim=(0, None))

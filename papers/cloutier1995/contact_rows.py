@@ -37,9 +37,13 @@ class Contacts:
 
 
 def measure(
-    progress: Progress, *, links: tuple[int, ...] = (8, 16, 24, 32, 40),
-    contacts: tuple[int, ...] = (0, 1, 2, 4), held: int = 4, seed: int = 1995,
-) -> Contacts:  # fmt: skip
+    progress: Progress,
+    *,
+    links: tuple[int, ...] = (8, 16, 24, 32, 40),
+    contacts: tuple[int, ...] = (0, 1, 2, 4),
+    held: int = 4,
+    seed: int = 1995,
+) -> Contacts:
     """``contacts`` points, tips of the last links; ``held`` of 8 in the check of the forces."""
     each("links", links, 1, 2)
     each("contacts", contacts, 0)
@@ -101,20 +105,35 @@ def _forces(held: int, seed: int) -> tuple[float, float]:
 
 def rows(found: Contacts) -> list[Row]:
     result = [
-        Row("multipliers beside the Schur complement by closed form", None, found.multipliers,
-            "at most 1e-10", found.multipliers <= 1e-10),
-        Row("normal accelerations that are left [m/s^2]", "zero", found.accelerations,
-            "at most 1e-9", found.accelerations <= 1e-9),
-    ]  # fmt: skip
+        Row(
+            "multipliers beside the Schur complement by closed form",
+            None,
+            found.multipliers,
+            "at most 1e-10",
+            found.multipliers <= 1e-10,
+        ),
+        Row(
+            "normal accelerations that are left [m/s^2]",
+            "zero",
+            found.accelerations,
+            "at most 1e-9",
+            found.accelerations <= 1e-9,
+        ),
+    ]
     even = len(set(np.diff(found.links).tolist())) == 1 and len(found.links) > 2
     for i, count in enumerate(found.contacts):
         for what, counts in (("operations", found.operations), ("blocks filled in", found.fill)):
             ours = counts["abm"][i]
             linear = not np.diff(ours, 2).any() if even else None
             result.append(
-                Row(f"ABM with {count} contacts, {what} for n = {found.links[0]}, "
-                    f"{found.links[1]} ...", None, ours, "linear in n exactly", linear)
-            )  # fmt: skip
+                Row(
+                    f"ABM with {count} contacts, {what} for n = {found.links[0]}, {found.links[1]} ...",
+                    None,
+                    ours,
+                    "linear in n exactly",
+                    linear,
+                )
+            )
     return result
 
 

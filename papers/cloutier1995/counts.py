@@ -55,16 +55,28 @@ def rows(found: Counts) -> list[Row]:
             met = p.degree == power and within(asked, lead, share) if own else None
             here = f"{said.text()} in print, here {p.text()} ({ours.status})"
             result.append(
-                Row(f"{one.method}, {name}, coefficient of n^{power}", asked, lead,
-                    criterion if own else "none: not the literature's frames", met, here)
-            )  # fmt: skip
+                Row(
+                    f"{one.method}, {name}, coefficient of n^{power}",
+                    asked,
+                    lead,
+                    criterion if own else "none: not the literature's frames",
+                    met,
+                    here,
+                )
+            )
             near = within(float(said(AT)), float(p(AT)), 0.10) if own else None
             result.append(
-                Row(f"{one.method}, {name}, {AT} links", int(said(AT)), int(p(AT)),
-                    "within 10 %" if own else "none: not the literature's frames", near,
-                    here if power == 1 else f"{here}; ours moves composites as 6 x 6 matrices, and "
-                    "has no bias and no poses")
-            )  # fmt: skip
+                Row(
+                    f"{one.method}, {name}, {AT} links",
+                    int(said(AT)),
+                    int(p(AT)),
+                    "within 10 %" if own else "none: not the literature's frames",
+                    near,
+                    here
+                    if power == 1
+                    else f"{here}; ours moves composites as 6 x 6 matrices, and has no bias and no poses",
+                )
+            )
     return result + _crossings(found)
 
 
@@ -77,14 +89,22 @@ def _crossings(found: Counts) -> list[Row]:
         last = None if first is None else first - 1
         cross, own = (None if x is None else round(x, 2) for x in (theirs[kind].root, ours[kind]))
         result += [
-            Row(f"n up to which CRBM takes fewer, {name}, printed formulas",
-                known["overtakes"] if printed_ else None, last,
+            Row(
+                f"n up to which CRBM takes fewer, {name}, printed formulas",
+                known["overtakes"] if printed_ else None,
+                last,
                 "the same" if printed_ else "none: the thesis's n is that of multiplications",
-                last == known["overtakes"] if printed_ else None, f"{name}: they cross at {cross}"),
-            Row(f"the same, {name}, solution of (4) on {found.family}",
-                known["overtakes"] if printed_ else None, own,
-                "none: bias and poses, which the methods share, are not counted", None),
-        ]  # fmt: skip
+                last == known["overtakes"] if printed_ else None,
+                f"{name}: they cross at {cross}",
+            ),
+            Row(
+                f"the same, {name}, solution of (4) on {found.family}",
+                known["overtakes"] if printed_ else None,
+                own,
+                "none: bias and poses, which the methods share, are not counted",
+                None,
+            ),
+        ]
     return result
 
 

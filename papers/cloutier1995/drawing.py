@@ -79,14 +79,14 @@ def _screen(found: Any, look: Theme) -> tuple[Figure, Any]:
     lengths = lengths_of(found.tree)
     _stage(ax, look, reach(found.tree))
     trail = ax.plot([], [], color=look.series[1], linewidth=1.4)[0]
-    links = [ax.add_patch(_link(box, look, k))
-             for k, box in enumerate(corners(lengths, found.at(np.zeros(1))[0]))]  # fmt: skip
+    links = [
+        ax.add_patch(_link(box, look, k)) for k, box in enumerate(corners(lengths, found.at(np.zeros(1))[0]))
+    ]
     clock = ax.text(0.03, 0.95, "", transform=ax.transAxes, color=look.ink, fontsize=10)
     bar: Any = figure.add_axes((0.78, 0.12, 0.2, 0.78))
     total = float(found.energies.sum(1).max())
     kinetic = bar.bar(0, 0.0, color=look.series[0], label="kinetic")[0]
-    potential = bar.bar(0, 0.0, color=look.series[4], hatch="//", edgecolor=look.page,
-                        label="potential")[0]  # fmt: skip
+    potential = bar.bar(0, 0.0, color=look.series[4], hatch="//", edgecolor=look.page, label="potential")[0]
     bar.axhline(float(found.energies[0].sum()), color=look.ink, linewidth=0.8)
     bar.set(xlim=(-0.6, 0.6), ylim=(0, 1.12 * total), xticks=[])
     bar.set_facecolor(look.page)

@@ -44,10 +44,17 @@ class Drop:
 
 
 def measure(
-    progress: Progress, *, links: int = 4, restitution: float = 0.5, seconds: float = 2.5,
-    height: float = 0.3, step: float = 1e-3, seed: int = 2,
-    stiffness: tuple[float, ...] = (1e5, 1e6, 1e7, 1e8), order: str = "abm",
-) -> Drop:  # fmt: skip
+    progress: Progress,
+    *,
+    links: int = 4,
+    restitution: float = 0.5,
+    seconds: float = 2.5,
+    height: float = 0.3,
+    step: float = 1e-3,
+    seed: int = 2,
+    stiffness: tuple[float, ...] = (1e5, 1e6, 1e7, 1e8),
+    order: str = "abm",
+) -> Drop:
     """``height`` [m] of the lowest point, ``step`` [s] of rigid contact, ``order`` of pivots."""
     between("restitution", restitution, 0.01, 1.0)
     between("step", step, 1e-6, 0.01)
@@ -78,10 +85,20 @@ def measure(
     progress("springs with dampers, to rest")
     soft = Springs(chain, damping=0.5)
     damped = soft.run(soft.start(q, np.zeros(N), (min(stiffness),)), seconds, eps=1e-6)[0]
-    return Drop(chain, restitution, rigid, stiffness, tuple(records), np.array(apart),
-                np.array(depth), np.array(gain), np.array(returned),
-                level(max(stiffness), restitution, height), damped,
-                soft.energy(damped.y))  # fmt: skip
+    return Drop(
+        chain,
+        restitution,
+        rigid,
+        stiffness,
+        tuple(records),
+        np.array(apart),
+        np.array(depth),
+        np.array(gain),
+        np.array(returned),
+        level(max(stiffness), restitution, height),
+        damped,
+        soft.energy(damped.y),
+    )
 
 
 def level(k: float, relax: float, height: float) -> float:
@@ -90,9 +107,7 @@ def level(k: float, relax: float, height: float) -> float:
     springs = Springs(rod, relax=relax)
     down = float(np.sqrt(2.0 * np.linalg.norm(rod.tree.gravity) * height))
     y = springs.start(np.zeros(3), np.array([0.0, -down, 0.0]), (k,))
-    lasting = (
-        2.0 * np.pi * np.sqrt(rod.tree.mass.sum() / (2.0 * k)) / min(np.sqrt(relax) or 1.0, 1.0)
-    )
+    lasting = 2.0 * np.pi * np.sqrt(rod.tree.mass.sum() / (2.0 * k)) / min(np.sqrt(relax) or 1.0, 1.0)
     record = springs.run(y, lasting)[0]
     rising = record.y[:, 1] >= 0.0
     rising[0] = False
@@ -114,38 +129,85 @@ def rows(found: Drop) -> list[Row]:
     slow = float(np.abs(found.damped.y[-1, N:-1]).max())
     spring_gain = float(np.max(found.gain, initial=0.0)) / scale
     return [
-        Row(f"{N - 2} links, energy at the start and at the end [J]", None,
-            [scale, float(energy[-1])], "the end at most 1e-6 of the start",
-            abs(float(energy[-1])) <= 1e-6 * scale),
+        Row(
+            f"{N - 2} links, energy at the start and at the end [J]",
+            None,
+            [scale, float(energy[-1])],
+            "the end at most 1e-6 of the start",
+            abs(float(energy[-1])) <= 1e-6 * scale,
+        ),
         Row("rates at the end [m/s, rad/s]", None, rest, "at most 1e-4", rest <= 1e-4),
-        Row(f"largest gain of energy in {len(rigid.blows)} blows, over the start's", None,
-            blow / scale, "none", blow <= 1e-14 * scale),
-        Row(f"largest gain of energy in {len(rigid.t) - 1} smooth steps, over the start's", None,
-            rigid.smooth_gain / scale, "at most 1e-6", rigid.smooth_gain <= 1e-6 * scale),
-        Row("deepest point, rigid contact [m]", None, rigid.depth, "at most 1e-5",
-            rigid.depth <= 1e-5),
-        Row("springs to rigid contact, q between the first and the second blow", None,
+        Row(
+            f"largest gain of energy in {len(rigid.blows)} blows, over the start's",
+            None,
+            blow / scale,
+            "none",
+            blow <= 1e-14 * scale,
+        ),
+        Row(
+            f"largest gain of energy in {len(rigid.t) - 1} smooth steps, over the start's",
+            None,
+            rigid.smooth_gain / scale,
+            "at most 1e-6",
+            rigid.smooth_gain <= 1e-6 * scale,
+        ),
+        Row("deepest point, rigid contact [m]", None, rigid.depth, "at most 1e-5", rigid.depth <= 1e-5),
+        Row(
+            "springs to rigid contact, q between the first and the second blow",
+            None,
             [float(x) for x in found.apart],
-            "as 1 / k^(1/2): exponent -0.5 +- 0.1 in the last step", abs(order + 0.5) <= 0.1,
-            f"exponent {order:.3f}"),
-        Row("springs, deepest point [m]", "must permit interpenetration",
-            deep, "falls with k", bool((np.diff(deep) < 0).all())),
-        Row("springs, median step below the floor [s]", "larger k, smaller steps", steps,
-            "as 1 / k^(1/2): exponent -0.5 +- 0.15 in the last step", abs(work + 0.5) <= 0.15,
-            f"exponent {work:.3f}"),
-        claim("two springs with k_relax = e k_compress: restitution of a level rod",
-              found.e, found.as_printed, "e, to 1e-2",
-              abs(found.as_printed - found.e) <= 1e-2,
-              "the share of the spring is that of the energy, and the restitution its root"),
-        Row("two springs with k_relax = e^2 k_compress: restitution, as k grows", None, returned,
-            "e, to 1e-2", e <= 1e-2),
-        claim("springs, largest gain of energy in a step, over the start's",
-              "cannot guarantee conservation", spring_gain, "more than 1e-6", spring_gain > 1e-6,
-              "integrated to its accuracy, the arm on undamped springs keeps its energy; what the "
-              "springs do not keep is the floor"),
-        Row("damped springs, rates at the end", None, slow, "at most 1e-3",
-            slow <= 1e-3 and found.damped.failed is None, found.damped.failed or ""),
-    ]  # fmt: skip
+            "as 1 / k^(1/2): exponent -0.5 +- 0.1 in the last step",
+            abs(order + 0.5) <= 0.1,
+            f"exponent {order:.3f}",
+        ),
+        Row(
+            "springs, deepest point [m]",
+            "must permit interpenetration",
+            deep,
+            "falls with k",
+            bool((np.diff(deep) < 0).all()),
+        ),
+        Row(
+            "springs, median step below the floor [s]",
+            "larger k, smaller steps",
+            steps,
+            "as 1 / k^(1/2): exponent -0.5 +- 0.15 in the last step",
+            abs(work + 0.5) <= 0.15,
+            f"exponent {work:.3f}",
+        ),
+        claim(
+            "two springs with k_relax = e k_compress: restitution of a level rod",
+            found.e,
+            found.as_printed,
+            "e, to 1e-2",
+            abs(found.as_printed - found.e) <= 1e-2,
+            "the share of the spring is that of the energy, and the restitution its root",
+        ),
+        Row(
+            "two springs with k_relax = e^2 k_compress: restitution, as k grows",
+            None,
+            returned,
+            "e, to 1e-2",
+            e <= 1e-2,
+        ),
+        claim(
+            "springs, largest gain of energy in a step, over the start's",
+            "cannot guarantee conservation",
+            spring_gain,
+            "more than 1e-6",
+            spring_gain > 1e-6,
+            "integrated to its accuracy, the arm on undamped springs keeps its energy; what the "
+            "springs do not keep is the floor",
+        ),
+        Row(
+            "damped springs, rates at the end",
+            None,
+            slow,
+            "at most 1e-3",
+            slow <= 1e-3 and found.damped.failed is None,
+            found.damped.failed or "",
+        ),
+    ]
 
 
 def under(chain: Floor, record: Record) -> float:

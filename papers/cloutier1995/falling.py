@@ -30,8 +30,9 @@ def falling(n: int, *, free: bool = True, order: str = "abm") -> Floor:
     inertia = np.diag([MASS * WIDTH**2 / 6, about, about])
     for k in range(n):
         place = (LENGTH if k else 0.0, 0.0, 0.0)
-        kkt.add_body(tree, f"link{k + 1}", parent, mass=MASS, com=(LENGTH / 2, 0.0, 0.0),
-                     inertia=inertia, p=place)  # fmt: skip
+        kkt.add_body(
+            tree, f"link{k + 1}", parent, mass=MASS, com=(LENGTH / 2, 0.0, 0.0), inertia=inertia, p=place
+        )
         parent = f"link{k + 1}"
     first = [("link1", (0.0, 0.0, 0.0))] if free else []
     ends = [(f"link{k + 1}", (LENGTH, 0.0, 0.0)) for k in range(n)]

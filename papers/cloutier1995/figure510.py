@@ -48,10 +48,15 @@ class Growth:
 
 
 def measure(
-    progress: Progress, *, n: tuple[int, ...] = (2, 4, 6, 8, 10, 12, 14),
-    longer: tuple[int, ...] = (28,), runs: int = 6, seed: int = 1, seconds: float = 60.0,
+    progress: Progress,
+    *,
+    n: tuple[int, ...] = (2, 4, 6, 8, 10, 12, 14),
+    longer: tuple[int, ...] = (28,),
+    runs: int = 6,
+    seed: int = 1,
+    seconds: float = 60.0,
     eps: float = 1e-4,
-) -> Growth:  # fmt: skip
+) -> Growth:
     """Ensembles for n links by both methods, and for longer chains by ABM."""
     if len(set(n)) < 2:
         raise PivotreeError(f"setting n: is {n}; give two numbers of links or more")
@@ -84,30 +89,48 @@ def rows(found: Growth) -> list[Row]:
     ours = laws(found.n, found.evaluations("ABM"))
     log, power = "a + b log n", "a n^b"
     ratio = ours[log][2] / max(ours[power][2], 1e-300)
-    here, there = (f"{100 * one[log][2]:.1f} % and {100 * one[power][2]:.1f} %"
-                   for one in (ours, theirs))  # fmt: skip
+    here, there = (f"{100 * one[log][2]:.1f} % and {100 * one[power][2]:.1f} %" for one in (ours, theirs))
     as_printed = all(chain.as_printed for chain in found.short)
     result = [
-        claim("rms residual of a + b log n over that of a n^b, evaluations of ABM", "logarithmic",
-              round(ratio, 2), "below 1", ratio < 1.0,
-              f"residuals {here} here, {there} on the printed counts"),
-        Row("exponent of n in a n^b", round(theirs[power][1], 2), round(ours[power][1], 2),
+        claim(
+            "rms residual of a + b log n over that of a n^b, evaluations of ABM",
+            "logarithmic",
+            round(ratio, 2),
+            "below 1",
+            ratio < 1.0,
+            f"residuals {here} here, {there} on the printed counts",
+        ),
+        Row(
+            "exponent of n in a n^b",
+            round(theirs[power][1], 2),
+            round(ours[power][1], 2),
             "within 0.1 of that of the printed counts",
-            abs(ours[power][1] - theirs[power][1]) <= 0.1 if as_printed else None),
-    ]  # fmt: skip
+            abs(ours[power][1] - theirs[power][1]) <= 0.1 if as_printed else None,
+        ),
+    ]
     for links, runs in found.long.items():
-        guesses = [ours["a + b log n"][0] + ours["a + b log n"][1] * np.log(links),
-                   ours["a n^b"][0] * links ** ours["a n^b"][1]]  # fmt: skip
-        shown = {bias: "fail" if one.simulation.failed else round(one.mean)
-                 for bias, one in runs.items()}  # fmt: skip
+        guesses = [
+            ours["a + b log n"][0] + ours["a + b log n"][1] * np.log(links),
+            ours["a n^b"][0] * links ** ours["a n^b"][1],
+        ]
+        shown = {bias: "fail" if one.simulation.failed else round(one.mean) for bias, one in runs.items()}
         result += [
-            Row(f"n = {links}: evaluations of ABM; guesses by log n and by n^b", None,
+            Row(
+                f"n = {links}: evaluations of ABM; guesses by log n and by n^b",
+                None,
                 [shown["propagated"], *(round(guess) for guess in guesses)],
-                "none: not in the thesis", None),
-            Row(f"n = {links}: the same, bias from inverse dynamics", None,
-                shown["inverse_dynamics"], "none: not in the thesis", None,
-                _STIFF if shown["inverse_dynamics"] == "fail" else ""),
-        ]  # fmt: skip
+                "none: not in the thesis",
+                None,
+            ),
+            Row(
+                f"n = {links}: the same, bias from inverse dynamics",
+                None,
+                shown["inverse_dynamics"],
+                "none: not in the thesis",
+                None,
+                _STIFF if shown["inverse_dynamics"] == "fail" else "",
+            ),
+        ]
     result += _work(found)
     return result
 
@@ -120,27 +143,41 @@ _STIFF = (
 
 def _work(found: Growth) -> list[Row]:
     said = printed("cloutier1995")["figure59"]
-    cheaper = [n for n, a, c in zip(found.n, found.work("ABM"), found.work("CRBM"), strict=True)
-               if a < c]  # fmt: skip
-    theirs = [n for n, a, c in zip(said["n"], said["abm"]["seconds"], said["crbm"]["seconds"],
-                                   strict=True) if a < c]  # fmt: skip
+    cheaper = [n for n, a, c in zip(found.n, found.work("ABM"), found.work("CRBM"), strict=True) if a < c]
+    theirs = [
+        n for n, a, c in zip(said["n"], said["abm"]["seconds"], said["crbm"]["seconds"], strict=True) if a < c
+    ]
     last = found.short[-1]
     ratio = found.work("CRBM")[-1] / found.work("ABM")[-1]
     printed_ratio = said["crbm"]["seconds"][-1] / said["abm"]["seconds"][-1]
     each = found.operations("CRBM") / found.operations("ABM")
     ns, late = found.n.astype(int).tolist(), found.n >= 6
     return [
-        Row("ABM does the motion with less work for n =", theirs, [int(n) for n in cheaper],
-            "none: time of two programs there, operations of one here", None),
-        Row(f"work of CRBM over ABM at n = {found.n[-1]:g}", round(printed_ratio, 2),
-            round(float(ratio), 2), "within 25 %, either way",
-            within(printed_ratio, float(ratio), 0.25) if last.as_printed and last.n == said["n"][-1]
+        Row(
+            "ABM does the motion with less work for n =",
+            theirs,
+            [int(n) for n in cheaper],
+            "none: time of two programs there, operations of one here",
+            None,
+        ),
+        Row(
+            f"work of CRBM over ABM at n = {found.n[-1]:g}",
+            round(printed_ratio, 2),
+            round(float(ratio), 2),
+            "within 25 %, either way",
+            within(printed_ratio, float(ratio), 0.25)
+            if last.as_printed and last.n == said["n"][-1]
             else None,
-            "time of two programs there, operations of one here"),
-        Row(f"operations of one evaluation, CRBM over ABM, n = {', '.join(map(str, ns))}", None,
-            [round(float(x), 2) for x in each], "above 1 from n = 6 on, growing",
-            bool((each[late] > 1.0).all() and (np.diff(each[late]) > 0).all())),
-    ]  # fmt: skip
+            "time of two programs there, operations of one here",
+        ),
+        Row(
+            f"operations of one evaluation, CRBM over ABM, n = {', '.join(map(str, ns))}",
+            None,
+            [round(float(x), 2) for x in each],
+            "above 1 from n = 6 on, growing",
+            bool((each[late] > 1.0).all() and (np.diff(each[late]) > 0).all()),
+        ),
+    ]
 
 
 def figures(found: Growth, style: str) -> dict[str, Any]:

@@ -45,10 +45,18 @@ class Found:
 
 
 def measure(
-    progress: Progress, *, length: float = 10.0, mass: float = 1.0, width: float = 0.1,
-    q1: float = 1.5, tau: float = 1.0, seconds: float = 10.0, eps: float = 1e-4,
-    runs: int = 200, seed: int = 0,
-) -> Found:  # fmt: skip
+    progress: Progress,
+    *,
+    length: float = 10.0,
+    mass: float = 1.0,
+    width: float = 0.1,
+    q1: float = 1.5,
+    tau: float = 1.0,
+    seconds: float = 10.0,
+    eps: float = 1e-4,
+    runs: int = 200,
+    seed: int = 0,
+) -> Found:
     """The printed options on three equal links, and every method and solver beside."""
     tree = planar_robot([length] * 3, [mass] * 3, width, q=[q1, 0.0, 0.0], tau=[tau] * 3)
     progress("CRBM, LU")
@@ -69,16 +77,37 @@ def rows(found: Found) -> list[Row]:
         theirs = said[name.replace(" ", "_")]
         inside = "within" if each.min() <= theirs <= each.max() else "outside"
         result.append(
-            Row(f"{name}, mean", theirs, round(float(each.mean()), 1), asked, None,
-                f"{len(each)} runs, {each.min()} to {each.max()}: the printed one lies {inside}")
-        )  # fmt: skip
-    result.append(Row("average energy [J]", said["average_energy"], found.average_energy, asked,
-                      None, "over the steps saved of the first run"))  # fmt: skip
+            Row(
+                f"{name}, mean",
+                theirs,
+                round(float(each.mean()), 1),
+                asked,
+                None,
+                f"{len(each)} runs, {each.min()} to {each.max()}: the printed one lies {inside}",
+            )
+        )
+    result.append(
+        Row(
+            "average energy [J]",
+            said["average_energy"],
+            found.average_energy,
+            asked,
+            None,
+            "over the steps saved of the first run",
+        )
+    )
     reference = found.options["ABM"]
     for name, one in list(found.options.items())[1:]:
         away = float(np.abs(one.q[-1] - reference.q[-1]).max())
-        result.append(Row(f"{name}: angles after {EARLY:g} s, from ABM's [rad]", None, away,
-                          "at most 1e-7, at accuracy 1e-10", away <= 1e-7))  # fmt: skip
+        result.append(
+            Row(
+                f"{name}: angles after {EARLY:g} s, from ABM's [rad]",
+                None,
+                away,
+                "at most 1e-7, at accuracy 1e-10",
+                away <= 1e-7,
+            )
+        )
     return result
 
 

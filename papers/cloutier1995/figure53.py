@@ -16,9 +16,13 @@ from .sweep import Sweep, pair, sweep
 
 
 def measure(
-    progress: Progress, *, second: float = 1e2, angles: int = 1001, width: float = 1.0,
+    progress: Progress,
+    *,
+    second: float = 1e2,
+    angles: int = 1001,
+    width: float = 1.0,
     solver: str = "cholesky",
-) -> Sweep:  # fmt: skip
+) -> Sweep:
     """The test program on one arm; ``second`` is l_2 = m_2."""
     progress(f"l_2 = m_2 = {second:g}")
     return sweep(second, pair(solver), angles, width)
@@ -31,20 +35,41 @@ def rows(found: Sweep) -> list[Row]:
     least = float(found.kappa.min())
     one, two = (float(found.difference(joint).max()) for joint in (1, 2))
     return [
-        *(Row(f"{which} condition number", said["kappa"] if papers else None, ours,
-              "the same power of ten" if papers else "none: not the thesis's arm",
-              float(np.floor(np.log10(ours))) == np.log10(said["kappa"]) if papers else None)
-          for which, ours in (("largest", kappa), ("least", least))),
-        Row("sin of the angle of the largest", "at the singularities", folded, "at most 0.01",
-            folded <= 0.01),
-        Row("largest relative difference, joint 1", said["difference"] if papers else None, one,
+        *(
+            Row(
+                f"{which} condition number",
+                said["kappa"] if papers else None,
+                ours,
+                "the same power of ten" if papers else "none: not the thesis's arm",
+                float(np.floor(np.log10(ours))) == np.log10(said["kappa"]) if papers else None,
+            )
+            for which, ours in (("largest", kappa), ("least", least))
+        ),
+        Row(
+            "sin of the angle of the largest", "at the singularities", folded, "at most 0.01", folded <= 0.01
+        ),
+        Row(
+            "largest relative difference, joint 1",
+            said["difference"] if papers else None,
+            one,
             "within a factor of 10" if papers else "none: not the thesis's arm",
-            1e-13 <= one <= 1e-11 if papers else None),
-        Row("largest relative difference, joint 2", "similar", two,
-            "joint 1's within a factor of 10", 0.1 <= two / one <= 10.0),
-        Row("rms difference where kappa is above its median, over that below",
-            "follows the condition number", _follows(found), "above 1", _follows(found) > 1.0),
-    ]  # fmt: skip
+            1e-13 <= one <= 1e-11 if papers else None,
+        ),
+        Row(
+            "largest relative difference, joint 2",
+            "similar",
+            two,
+            "joint 1's within a factor of 10",
+            0.1 <= two / one <= 10.0,
+        ),
+        Row(
+            "rms difference where kappa is above its median, over that below",
+            "follows the condition number",
+            _follows(found),
+            "above 1",
+            _follows(found) > 1.0,
+        ),
+    ]
 
 
 def _follows(found: Sweep) -> float:

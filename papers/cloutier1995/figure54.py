@@ -52,9 +52,15 @@ class Growth:
 
 
 def measure(
-    progress: Progress, *, most: float = 1e6, decades: int = 1, angles: int = 401,
-    width: float = 1.0, draws: int = 60, seed: int = 0,
-) -> Growth:  # fmt: skip
+    progress: Progress,
+    *,
+    most: float = 1e6,
+    decades: int = 1,
+    angles: int = 401,
+    width: float = 1.0,
+    draws: int = 60,
+    seed: int = 0,
+) -> Growth:
     """``decades`` is lengths a decade from 1 to ``most``, ``draws`` lengths drawn log-uniformly."""
     between("most", most, 10.0, 1e100)
     between("decades", decades, 1)
@@ -75,29 +81,52 @@ def rows(found: Growth) -> list[Row]:
     result = []
     for method, (asked, most) in SLOPES.items():
         slope = found.slope(method)
-        result.append(Row(f"slope of error against kappa, {method}",
-                          1 if method == "CRBM" else None, round(slope, 3),
-                          f"{asked:g} ± {most:g}", bool(abs(slope - asked) <= most)))  # fmt: skip
+        result.append(
+            Row(
+                f"slope of error against kappa, {method}",
+                1 if method == "CRBM" else None,
+                round(slope, 3),
+                f"{asked:g} ± {most:g}",
+                bool(abs(slope - asked) <= most),
+            )
+        )
     kappa = found.kappa
     share = np.array([one.difference().max() for one in found.grid]) / (kappa * UNIT)
     ratio = found.worst("CRBM, LU") / found.worst("CRBM")
     abm, gain = (found.worst(method, drawn=True) / UNIT for method in DRAWN)
     return [
         *result,
-        Row("largest difference over kappa times the roundoff, (5.1)", 1.0,
-            [float(share.min()), float(share.max())], "between 0.1 and 10",
-            bool((share >= 0.1).all() and (share <= 10.0).all())),
-        Row("LU over Cholesky, largest errors", "similar",
-            [float(ratio.min()), float(ratio.max())], "between 0.2 and 5",
-            bool((ratio >= 0.2).all() and (ratio <= 5.0).all())),
-        Row("lengths drawn: share on which ABM loses more than 20 roundoffs, and the worst", None,
+        Row(
+            "largest difference over kappa times the roundoff, (5.1)",
+            1.0,
+            [float(share.min()), float(share.max())],
+            "between 0.1 and 10",
+            bool((share >= 0.1).all() and (share <= 10.0).all()),
+        ),
+        Row(
+            "LU over Cholesky, largest errors",
+            "similar",
+            [float(ratio.min()), float(ratio.max())],
+            "between 0.2 and 5",
+            bool((ratio >= 0.2).all() and (ratio <= 5.0).all()),
+        ),
+        Row(
+            "lengths drawn: share on which ABM loses more than 20 roundoffs, and the worst",
+            None,
             [float(np.mean(abm > LOST)), float(abm.max(initial=0.0))],
-            "none: the thesis has powers of ten only", None,
+            "none: the thesis has powers of ten only",
+            None,
             "fl(fl(c d) / d) is c at powers of ten and at most other lengths; where it is not, "
-            "what is left over grows with the root of kappa, or with kappa"),
-        Row("the same lengths, ABM in gain form, the worst", None, float(gain.max(initial=0.0)),
-            "at most 20", bool((gain <= LOST).all())),
-    ]  # fmt: skip
+            "what is left over grows with the root of kappa, or with kappa",
+        ),
+        Row(
+            "the same lengths, ABM in gain form, the worst",
+            None,
+            float(gain.max(initial=0.0)),
+            "at most 20",
+            bool((gain <= LOST).all()),
+        ),
+    ]
 
 
 def figures(found: Growth, style: str) -> dict[str, Any]:

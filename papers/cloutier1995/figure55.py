@@ -15,9 +15,13 @@ SMOOTH, ROUGH = 0.05, 2.0  # of the variation of the exact curve
 
 
 def measure(
-    progress: Progress, *, second: tuple[float, ...] = (4e4, 5e4, 1e5), angles: int = 1001,
-    width: float = 1.0, solver: str = "cholesky",
-) -> list[Sweep]:  # fmt: skip
+    progress: Progress,
+    *,
+    second: tuple[float, ...] = (4e4, 5e4, 1e5),
+    angles: int = 1001,
+    width: float = 1.0,
+    solver: str = "cholesky",
+) -> list[Sweep]:
     """One sweep for each l_2 = m_2."""
     found = []
     for length in second:
@@ -32,22 +36,36 @@ def rows(found: list[Sweep]) -> list[Row]:
     axes = dict(zip(known["second"], printed_axes, strict=False))  # the third is not legible
     result = []
     for one in found:
-        ours, exact = ([round(float(f(curve[:, 0])), 6) for f in (min, max)]
-                       for curve in (one.found["ABM"], one.exact))  # fmt: skip
+        ours, exact = (
+            [round(float(f(curve[:, 0])), 6) for f in (min, max)] for curve in (one.found["ABM"], one.exact)
+        )
         axis, name = axes.get(one.second), f"l_2 = m_2 = {one.second:g}"
         asked = one.second in known["second"]
         smooth, rough = one.roughness("ABM"), one.roughness("CRBM")
         result += [
             Row(f"{name}: range of ABM", None, ours, f"{exact}, the closed form's", ours == exact),
-            Row(f"{name}: ABM's curve on the printed axis", list(axis) if axis else None, ours,
+            Row(
+                f"{name}: ABM's curve on the printed axis",
+                list(axis) if axis else None,
+                ours,
                 "on it, and fills half of it" if axis else "none: no legible axis",
-                _on(ours, axis) if axis else None),
-            Row(f"{name}: ABM's variation over the exact curve's", "smooth", smooth,
-                f"within {100 * SMOOTH:g} % of 1", abs(smooth - 1.0) <= SMOOTH),
-            Row(f"{name}: CRBM's variation over the exact curve's", "not smooth", rough,
+                _on(ours, axis) if axis else None,
+            ),
+            Row(
+                f"{name}: ABM's variation over the exact curve's",
+                "smooth",
+                smooth,
+                f"within {100 * SMOOTH:g} % of 1",
+                abs(smooth - 1.0) <= SMOOTH,
+            ),
+            Row(
+                f"{name}: CRBM's variation over the exact curve's",
+                "not smooth",
+                rough,
                 f"at least {ROUGH:g}" if asked else "none: not in the thesis",
-                rough >= ROUGH if asked else None),
-        ]  # fmt: skip
+                rough >= ROUGH if asked else None,
+            ),
+        ]
     return result
 
 

@@ -24,9 +24,11 @@ from .simulator import Run, run
 LIKELY = 0.5  # of runs that fail, from which a ratio counts as failed
 NEAR, ALIKE = 0.02, 0.25  # shares of printed counts: of smooth accelerations, and of rough ones
 METHODS = {
-    "ABM": ("ABM", "cholesky"), "CRBM": ("CRBM", "cholesky"),
-    "CRBM, centres": ("CRBM, centres", "cholesky"), "CRBM, LU": ("CRBM", "lu"),
-}  # fmt: skip
+    "ABM": ("ABM", "cholesky"),
+    "CRBM": ("CRBM", "cholesky"),
+    "CRBM, centres": ("CRBM, centres", "cholesky"),
+    "CRBM, LU": ("CRBM", "lu"),
+}
 ROUGH_FROM = 1e-8  # at ratios down from this one CRBM is rough, and LU is run too
 
 
@@ -58,10 +60,17 @@ class Line:
 
 
 def measure(
-    progress: Progress, *, ratios: tuple[float, ...] = (), runs: int = 4, seed: int = 0,
-    seconds: float = 10.0, eps: float = 1e-6, width: float = 0.1, most: int = 10_000,
+    progress: Progress,
+    *,
+    ratios: tuple[float, ...] = (),
+    runs: int = 4,
+    seed: int = 0,
+    seconds: float = 10.0,
+    eps: float = 1e-6,
+    width: float = 0.1,
+    most: int = 10_000,
     methods: tuple[str, ...] = tuple(METHODS),
-) -> list[Line]:  # fmt: skip
+) -> list[Line]:
     """Ensembles of ``runs`` starts for the printed ratios, or for others; ABM is always run."""
     for name in methods:
         if name not in METHODS:
@@ -77,9 +86,15 @@ def measure(
                 continue
             progress(f"ratio {ratio:g}, {name}")
             line[name] = run(
-                shared(ratio, width), method, solver, seconds=seconds, eps=eps, runs=runs,
-                seed=seed, steps=most,
-            )  # fmt: skip
+                shared(ratio, width),
+                method,
+                solver,
+                seconds=seconds,
+                eps=eps,
+                runs=runs,
+                seed=seed,
+                steps=most,
+            )
         found.append(Line(ratio, line, as_printed))
     return found
 
@@ -93,19 +108,28 @@ def rows(found: list[Line]) -> list[Row]:
         if at is None or not line.as_printed:
             continue
         result.append(
-            Row(f"{line.ratio:g}: largest kappa", said["kappa"][at], line.kappa,
-                "within a power of ten", _near(said["kappa"][at], line.kappa),
-                "the thesis prints powers of ten")
-        )  # fmt: skip
+            Row(
+                f"{line.ratio:g}: largest kappa",
+                said["kappa"][at],
+                line.kappa,
+                "within a power of ten",
+                _near(said["kappa"][at], line.kappa),
+                "the thesis prints powers of ten",
+            )
+        )
         if "CRBM" not in line.runs:
             continue
         result.append(
-            Row(f"{line.ratio:g}: difference at 99 % of the states", said["difference"][at],
-                line.difference[0], "within a power of ten",
+            Row(
+                f"{line.ratio:g}: difference at 99 % of the states",
+                said["difference"][at],
+                line.difference[0],
+                "within a power of ten",
                 _near(said["difference"][at], line.difference[0]),
                 f"the thesis prints powers of ten; the largest is {line.difference[1]:.1e}, which "
-                "hangs on how near to zero the acceleration is found at a step")
-        )  # fmt: skip
+                "hangs on how near to zero the acceleration is found at a step",
+            )
+        )
     return result
 
 
@@ -119,13 +143,10 @@ def _count(line: Line, method: str, at: int | None) -> Row:
         return Row(item, None, ours, "none: not in the thesis", None, why)
     theirs = said["abm" if method == "ABM" else "crbm"][at]
     if method == "CRBM, LU":
-        same = (
-            "CRBM" not in line.runs
-            or failed
-            or (line.over_abm(method) >= (1 - ALIKE) * line.over_abm())
+        same = "CRBM" not in line.runs or failed or (line.over_abm(method) >= (1 - ALIKE) * line.over_abm())
+        return Row(
+            item, "similar", ours, "none: the table is Cholesky's", None, why if same else f"{why}; {_LU}"
         )
-        return Row(item, "similar", ours, "none: the table is Cholesky's", None,
-                   why if same else f"{why}; {_LU}")  # fmt: skip
     if not line.as_printed:
         return Row(item, theirs, ours, "none: settings other than the thesis's", None, why)
     if isinstance(theirs, str):

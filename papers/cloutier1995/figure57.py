@@ -17,9 +17,7 @@ METHODS = {
 }  # name -> method, solver, bias
 
 
-def measure(
-    progress: Progress, *, second: float = 1e5, angles: int = 1001, width: float = 1.0
-) -> Sweep:
+def measure(progress: Progress, *, second: float = 1e5, angles: int = 1001, width: float = 1.0) -> Sweep:
     """Good and bad ABM, and CRBM beside them."""
     progress(f"l_2 = m_2 = {second:g}")
     return sweep(second, METHODS, angles, width)
@@ -29,13 +27,28 @@ def rows(found: Sweep) -> list[Row]:
     good, bad = (found.roughness(method) for method in ("ABM", "bad ABM"))
     ratio = found.rms("bad ABM") / found.rms("CRBM")
     return [
-        Row("good ABM's variation over the exact curve's", "the smooth curve", good,
-            "within 5 % of 1", abs(good - 1.0) <= 0.05),
-        Row("bad ABM's variation over the exact curve's", "rough", bad, "at least 10",
-            bad >= 10.0 if found.second >= 1e5 else None),
-        Row("rms error of bad ABM over CRBM's", None, ratio, "between 0.2 and 5: no better",
-            0.2 <= ratio <= 5.0),
-    ]  # fmt: skip
+        Row(
+            "good ABM's variation over the exact curve's",
+            "the smooth curve",
+            good,
+            "within 5 % of 1",
+            abs(good - 1.0) <= 0.05,
+        ),
+        Row(
+            "bad ABM's variation over the exact curve's",
+            "rough",
+            bad,
+            "at least 10",
+            bad >= 10.0 if found.second >= 1e5 else None,
+        ),
+        Row(
+            "rms error of bad ABM over CRBM's",
+            None,
+            ratio,
+            "between 0.2 and 5: no better",
+            0.2 <= ratio <= 5.0,
+        ),
+    ]
 
 
 def figures(found: Sweep, style: str) -> dict[str, Any]:

@@ -36,10 +36,17 @@ class Chain:
 
 
 def measure(
-    progress: Progress, *, n: tuple[int, ...] = (2, 4, 6, 8, 10, 12, 14), runs: int = 24,
-    seed: int = 0, seconds: float = 60.0, eps: float = 1e-4, length: float = 10.0,
-    mass: float = 10.0, width: float = 1.0,
-) -> list[Chain]:  # fmt: skip
+    progress: Progress,
+    *,
+    n: tuple[int, ...] = (2, 4, 6, 8, 10, 12, 14),
+    runs: int = 24,
+    seed: int = 0,
+    seconds: float = 60.0,
+    eps: float = 1e-4,
+    length: float = 10.0,
+    mass: float = 10.0,
+    width: float = 1.0,
+) -> list[Chain]:
     """Ensembles of both methods for each number of links."""
     as_printed = (seconds, eps, length, mass, width) == (60.0, 1e-4, 10.0, 10.0, 1.0)
     found = []
@@ -60,24 +67,34 @@ def rows(found: list[Chain]) -> list[Row]:
         at = said["n"].index(chain.n) if known else 0
         exact = chain.n**2 * chain.length * chain.mass * 9.8
         result.append(
-            Row(f"n = {chain.n}: energy at the start [J]", said["energy"][at] if known else None,
-                chain.energy, "n^2 l m g, to 1e-12", within(exact, chain.energy, 1e-12))
-        )  # fmt: skip
+            Row(
+                f"n = {chain.n}: energy at the start [J]",
+                said["energy"][at] if known else None,
+                chain.energy,
+                "n^2 l m g, to 1e-12",
+                within(exact, chain.energy, 1e-12),
+            )
+        )
         for method in METHODS:
             one, theirs = chain.runs[method], said[method.lower()]
             counts, away = one.simulation.evaluations, np.abs(one.deviations)
             count, deviation = float(one.mean), float(away.mean())
             result += [
-                Row(f"n = {chain.n}: evaluations, {method}",
-                    theirs["evaluations"][at] if known else None, round(count),
+                Row(
+                    f"n = {chain.n}: evaluations, {method}",
+                    theirs["evaluations"][at] if known else None,
+                    round(count),
                     f"mean within {NEAR:.0%}" if known else NOT,
                     within(theirs["evaluations"][at], count, NEAR) if known else None,
-                    f"{len(counts)} starts, {counts.min():.0f} to {counts.max():.0f}"),
-                Row(f"n = {chain.n}: deviation of the average energy, {method} [%]",
-                    theirs["deviation"][at] if known else None, float(f"{deviation:.2g}"),
+                    f"{len(counts)} starts, {counts.min():.0f} to {counts.max():.0f}",
+                ),
+                Row(
+                    f"n = {chain.n}: deviation of the average energy, {method} [%]",
+                    theirs["deviation"][at] if known else None,
+                    float(f"{deviation:.2g}"),
                     f"mean within a factor of {SIZE:g}, either way" if known else NOT,
-                    bool(1 / SIZE <= deviation / theirs["deviation"][at] <= SIZE)
-                    if known else None,
-                    f"{len(away)} starts, {away.min():.4f} to {away.max():.4f}"),
-            ]  # fmt: skip
+                    bool(1 / SIZE <= deviation / theirs["deviation"][at] <= SIZE) if known else None,
+                    f"{len(away)} starts, {away.min():.4f} to {away.max():.4f}",
+                ),
+            ]
     return result

@@ -37,9 +37,12 @@ class Iterations:
 
 
 def measure(
-    progress: Progress, *, exact: tuple[int, ...] = (1, 2, 3, 4, 5),
-    links: tuple[int, ...] = (2, 4, 8, 16, 32, 64), seed: int = 1995,
-) -> Iterations:  # fmt: skip
+    progress: Progress,
+    *,
+    exact: tuple[int, ...] = (1, 2, 3, 4, 5),
+    links: tuple[int, ...] = (2, 4, 8, 16, 32, 64),
+    seed: int = 1995,
+) -> Iterations:
     """Fractions on ``exact`` links, floats on ``links``."""
     each("exact", exact, 1)
     each("links", links, 1)
@@ -65,10 +68,15 @@ def measure(
             errors[format].append(kkt.certify(system, 16, rounded_to=format).error(found.x))
         products.append(cost)
     return Iterations(
-        exact, tuple(taken), zero, links, tuple(kappa),
+        exact,
+        tuple(taken),
+        zero,
+        links,
+        tuple(kappa),
         {format: tuple(values) for format, values in floats.items()},
-        {format: tuple(values) for format, values in errors.items()}, tuple(products),
-    )  # fmt: skip
+        {format: tuple(values) for format, values in errors.items()},
+        tuple(products),
+    )
 
 
 def _system(n: int, generator: np.random.Generator) -> kkt.System:
@@ -79,17 +87,26 @@ def _system(n: int, generator: np.random.Generator) -> kkt.System:
 def rows(found: Iterations) -> list[Row]:
     most = all(k <= n for k, n in zip(found.exact, found.exact_links, strict=True))
     result = [
-        Row(f"iterations in fractions, n = {_list(found.exact_links)}", "at most n",
-            list(found.exact), "at most n, and the residual exactly 0", most and found.zero),
-    ]  # fmt: skip
+        Row(
+            f"iterations in fractions, n = {_list(found.exact_links)}",
+            "at most n",
+            list(found.exact),
+            "at most n, and the residual exactly 0",
+            most and found.zero,
+        )
+    ]
     for format, values in found.floats.items():
         result.append(
-            claim(f"iterations in {format} to {UNTIL[format]:g} of the residual, n = "
-                  f"{_list(found.links)}", "at most n", list(values), "at most n",
-                  all(k <= n for k, n in zip(values, found.links, strict=True)),
-                  "the guarantee is that of exact arithmetic, in which it holds; kappa "
-                  f"{', '.join(f'{k:.1e}' for k in found.kappa)}")
-        )  # fmt: skip
+            claim(
+                f"iterations in {format} to {UNTIL[format]:g} of the residual, n = {_list(found.links)}",
+                "at most n",
+                list(values),
+                "at most n",
+                all(k <= n for k, n in zip(values, found.links, strict=True)),
+                "the guarantee is that of exact arithmetic, in which it holds; kappa "
+                f"{', '.join(f'{k:.1e}' for k in found.kappa)}",
+            )
+        )
         shown = [None if e is None else float(f"{e:.2g}") for e in found.errors[format]]
         unit = 2.0**-53 if format == "float64" else 2.0**-24
         below = all(
@@ -97,15 +114,24 @@ def rows(found: Iterations) -> list[Row]:
             for e, k in zip(found.errors[format], found.kappa, strict=True)
         )
         result.append(
-            Row(f"error of qdd then, {format}", None, shown,
-                "at most 10 (kappa u + kappa^(1/2) of the residual asked for)", below)
-        )  # fmt: skip
+            Row(
+                f"error of qdd then, {format}",
+                None,
+                shown,
+                "at most 10 (kappa u + kappa^(1/2) of the residual asked for)",
+                below,
+            )
+        )
     per_link = [cost / n for cost, n in zip(found.products, found.links, strict=True)]
     result.append(
-        Row("operations of a product M v over n", "O(n)", [round(x, 1) for x in per_link],
+        Row(
+            "operations of a product M v over n",
+            "O(n)",
+            [round(x, 1) for x in per_link],
             "no two differ by more than 25 % from n = 8 on",
-            _even([x for x, n in zip(per_link, found.links, strict=True) if n >= 8]))
-    )  # fmt: skip
+            _even([x for x, n in zip(per_link, found.links, strict=True) if n >= 8]),
+        )
+    )
     return result
 
 

@@ -33,9 +33,14 @@ class Blows:
 
 
 def measure(
-    progress: Progress, *, links: int = 2, samples: int = 4000, restitution: float = 0.7,
-    most_friction: float = 1.0, seed: int = 1995,
-) -> Blows:  # fmt: skip
+    progress: Progress,
+    *,
+    links: int = 2,
+    samples: int = 4000,
+    restitution: float = 0.7,
+    most_friction: float = 1.0,
+    seed: int = 1995,
+) -> Blows:
     """Random states of the chain in which its tip comes down, friction up to ``most_friction``."""
     between("restitution", restitution, 0.0, 1.0)
     between("most_friction", most_friction, 0.0)
@@ -73,16 +78,29 @@ def rows(found: Blows) -> list[Row]:
     newton_, poisson_ = found.gains["Newton"], found.gains["Poisson"]
     share, pulls = float((newton_ > 1e-12).mean()), int(np.isnan(newton_).sum())
     return [
-        Row("without friction, Newton's and Poisson's impulses", "the same", found.apart,
-            "at most 1e-9 of their size", found.apart <= 1e-9),
-        Row("Newton's law with friction, largest gain over the kinetic energy",
-            "does not always conserve energy", most["Newton"], "above 0 in some blow, e > 0",
+        Row(
+            "without friction, Newton's and Poisson's impulses",
+            "the same",
+            found.apart,
+            "at most 1e-9 of their size",
+            found.apart <= 1e-9,
+        ),
+        Row(
+            "Newton's law with friction, largest gain over the kinetic energy",
+            "does not always conserve energy",
+            most["Newton"],
+            "above 0 in some blow, e > 0",
             most["Newton"] > 1e-6 if found.e else None,
-            f"{share:.1%} of {len(newton_)} blows gain; in {pulls} more the floor would pull"),
-        Row("Poisson's hypothesis with friction, largest gain", "consistent with conservation",
-            most["Poisson"], "at most 1e-12, and the floor never pulls",
-            most["Poisson"] <= 1e-12 and not np.isnan(poisson_).any()),
-    ]  # fmt: skip
+            f"{share:.1%} of {len(newton_)} blows gain; in {pulls} more the floor would pull",
+        ),
+        Row(
+            "Poisson's hypothesis with friction, largest gain",
+            "consistent with conservation",
+            most["Poisson"],
+            "at most 1e-12, and the floor never pulls",
+            most["Poisson"] <= 1e-12 and not np.isnan(poisson_).any(),
+        ),
+    ]
 
 
 def figures(found: Blows, style: str) -> dict[str, Any]:

@@ -41,10 +41,13 @@ class Found:
 
 
 def measure(
-    progress: Progress, *, lengths: tuple[float, ...] = (1.0, 1.0),
-    accuracies: tuple[float, ...] = (1e-3, 1e-5, 1e-7, 1e-9), seconds: float = 3.0,
+    progress: Progress,
+    *,
+    lengths: tuple[float, ...] = (1.0, 1.0),
+    accuracies: tuple[float, ...] = (1e-3, 1e-5, 1e-7, 1e-9),
+    seconds: float = 3.0,
     method: str = "ABM",
-) -> Found:  # fmt: skip
+) -> Found:
     """A chain with l = m = ``lengths`` that falls from rest along x, width 0.1."""
     tree = planar_robot(lengths, lengths, 0.1)
     exact = run(tree, method, integrator=REFERENCE[0], eps=REFERENCE[1], seconds=seconds).q[-1]
@@ -90,9 +93,15 @@ def rows(found: Found) -> list[Row]:
         name = f"{integrator}: evaluations over Cash-Karp's at an error of {middle:.0e}"
         if integrator in THESIS:
             result.append(
-                claim(name, "much less efficient", round(ratio, 2), "at least 2", ratio >= 2.0,
-                      f"{integrator}: evaluations, those of difference quotients counted")
-            )  # fmt: skip
+                claim(
+                    name,
+                    "much less efficient",
+                    round(ratio, 2),
+                    "at least 2",
+                    ratio >= 2.0,
+                    f"{integrator}: evaluations, those of difference quotients counted",
+                )
+            )
         else:
             result.append(Row(name, None, round(ratio, 2), "none: not in the thesis", None))
     return result

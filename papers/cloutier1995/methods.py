@@ -53,10 +53,14 @@ class Methods:
 
 
 def measure(
-    progress: Progress, *, seconds: tuple[float, ...] = (1e1, 1e2, 1e3, 1e4, 1e5),
-    angles: int = 24, chains: tuple[int, ...] = (2, 3, 5, 8),
-    links: tuple[int, ...] = (2, 4, 8, 16), seed: int = 1995,
-) -> Methods:  # fmt: skip
+    progress: Progress,
+    *,
+    seconds: tuple[float, ...] = (1e1, 1e2, 1e3, 1e4, 1e5),
+    angles: int = 24,
+    chains: tuple[int, ...] = (2, 3, 5, 8),
+    links: tuple[int, ...] = (2, 4, 8, 16),
+    seed: int = 1995,
+) -> Methods:
     """Two links of section 5.2.1 over ``angles`` of joint 2; random states of equal ``chains``."""
     between("angles", angles, 2)
     each("seconds", seconds, 1e-6, 2)
@@ -92,9 +96,8 @@ def measure(
 
 
 def _errors(
-    tree: nx.DiGraph, states: list[tuple[Floats, Floats, Floats]],
-    formats: tuple[str, ...] = tuple(FORMATS),
-) -> tuple[float, dict[str, dict[str, float]]]:  # fmt: skip
+    tree: nx.DiGraph, states: list[tuple[Floats, Floats, Floats]], formats: tuple[str, ...] = tuple(FORMATS)
+) -> tuple[float, dict[str, dict[str, float]]]:
     """Largest condition number, and by format and method the largest relative error of qdd."""
     systems = [kkt.build(tree, *state) for state in states]
     exact = [kkt.certify(system, 16) for system in systems]
@@ -112,9 +115,7 @@ def _errors(
             answers = [kernel(*state) for state in states]
             errors[method] = [_error(c, x) for c, x in zip(exact, answers, strict=True)]
         for system, certified, state in zip(systems, exact, states, strict=True):
-            blocks = (
-                kkt.certify(system, 16, rounded_to=format) if format != "float64" else certified
-            )
+            blocks = kkt.certify(system, 16, rounded_to=format) if format != "float64" else certified
             for method, solve in _on_blocks(system, format).items():
                 errors.setdefault(method, []).append(_error(blocks, solve()))
             if format == "float64":
@@ -175,60 +176,89 @@ def _operations(n: int) -> dict[str, int]:
 def rows(found: Methods) -> list[Row]:
     wide, narrow = found.worst["float64"], found.worst["float32"]
     result = [
-        Row(f"{method}: equal links, float64, relative error", None, error, "at most 1e-10",
-            error <= 1e-10)
+        Row(f"{method}: equal links, float64, relative error", None, error, "at most 1e-10", error <= 1e-10)
         for method, error in found.apart.items()
-    ]  # fmt: skip
+    ]
     result.append(
-        Row("complement 2: squares of U's diagonal beside ABM's pivots D_k", None, found.pivots,
-            "the same to 1e-10: its reflections are ABM's pivots", found.pivots <= 1e-10)
-    )  # fmt: skip
+        Row(
+            "complement 2: squares of U's diagonal beside ABM's pivots D_k",
+            None,
+            found.pivots,
+            "the same to 1e-10: its reflections are ABM's pivots",
+            found.pivots <= 1e-10,
+        )
+    )
     bound = 10.0 * found.kappa * 2.0**-53
     for method in ("CRBM, Cholesky", "CRBM, LU", "CRBM, Gauss-Jordan", SVD):
         below = bool((wide[method] <= bound).all())
         result.append(
-            Row(f"{method}: l_2 = m_2 = {_list(found.seconds)}, float64", "kappa u",
-                _numbers(wide[method]), "at most 10 kappa u, (4.4)", below)
-        )  # fmt: skip
+            Row(
+                f"{method}: l_2 = m_2 = {_list(found.seconds)}, float64",
+                "kappa u",
+                _numbers(wide[method]),
+                "at most 10 kappa u, (4.4)",
+                below,
+            )
+        )
     last = {method: float(errors[-1]) for method, errors in wide.items()}
     result.append(
-        Row("ABM, the same", "deals better with ill-conditioning", _numbers(wide["ABM"]),
-            "at most 1e-3 of Cholesky's at the last", last["ABM"] <= 1e-3 * last["CRBM, Cholesky"])
-    )  # fmt: skip
+        Row(
+            "ABM, the same",
+            "deals better with ill-conditioning",
+            _numbers(wide["ABM"]),
+            "at most 1e-3 of Cholesky's at the last",
+            last["ABM"] <= 1e-3 * last["CRBM, Cholesky"],
+        )
+    )
     better = [
-        bool(np.nanmax(errors["complement 2"] / errors["complement 1"]) < 1.0)
-        for errors in (wide, narrow)
+        bool(np.nanmax(errors["complement 2"] / errors["complement 1"]) < 1.0) for errors in (wide, narrow)
     ]
     for format, errors in found.worst.items():
         result.append(
-            Row(f"complements 1 and 2, {format}", "the second has better numerical properties",
+            Row(
+                f"complements 1 and 2, {format}",
+                "the second has better numerical properties",
                 [_numbers(errors["complement 1"]), _numbers(errors["complement 2"])],
                 "the second's error is the smaller one throughout",
-                better[format == "float32"], "nan: H has lost its definiteness")
-        )  # fmt: skip
+                better[format == "float32"],
+                "nan: H has lost its definiteness",
+            )
+        )
     for method, asked in (("complement 1", 1.0), ("complement 2", 0.5)):
         power = float(np.polyfit(np.log(found.kappa), np.log(wide[method]), 1)[0])
         result.append(
-            Row(f"{method}, float64: error as a power of kappa", None, round(power, 3),
-                f"{asked:g} +- 0.1", abs(power - asked) <= 0.1)
-        )  # fmt: skip
+            Row(
+                f"{method}, float64: error as a power of kappa",
+                None,
+                round(power, 3),
+                f"{asked:g} +- 0.1",
+                abs(power - asked) <= 0.1,
+            )
+        )
     for format, errors in found.worst.items():
         result.append(
-            Row(f"conjugate gradients, {format}, at most {LIMIT} n iterations", None,
-                _numbers(errors["conjugate gradients"]), "none: errors shown", None)
-        )  # fmt: skip
+            Row(
+                f"conjugate gradients, {format}, at most {LIMIT} n iterations",
+                None,
+                _numbers(errors["conjugate gradients"]),
+                "none: errors shown",
+                None,
+            )
+        )
     for method, counts in found.operations.items():
         result.append(
-            Row(f"operations, {method}, n = {_list(found.links)}", None, counts,
-                "none: counts shown", None)
-        )  # fmt: skip
-    more = [
-        b - a for a, b in zip(*(found.operations[f"complement {i}"] for i in (1, 2)), strict=True)
-    ]
+            Row(f"operations, {method}, n = {_list(found.links)}", None, counts, "none: counts shown", None)
+        )
+    more = [b - a for a, b in zip(*(found.operations[f"complement {i}"] for i in (1, 2)), strict=True)]
     result.append(
-        Row("complement 2, operations more than complement 1", "less efficient than their first",
-            more, "more for every n", min(more) > 0)
-    )  # fmt: skip
+        Row(
+            "complement 2, operations more than complement 1",
+            "less efficient than their first",
+            more,
+            "more for every n",
+            min(more) > 0,
+        )
+    )
     return result
 
 

@@ -37,21 +37,39 @@ def digits(found: Any, style: str) -> Figure:
                 if method not in errors:
                     continue
                 values = errors[method]
-                ax.plot(found.kappa, values, marker=marker, markersize=4.5, linestyle=line,
-                        color=look.series[colour], linewidth=1.2,
-                        label=method if first else None)  # fmt: skip
+                ax.plot(
+                    found.kappa,
+                    values,
+                    marker=marker,
+                    markersize=4.5,
+                    linestyle=line,
+                    color=look.series[colour],
+                    linewidth=1.2,
+                    label=method if first else None,
+                )
                 if np.isnan(values).any():  # where it first breaks down
                     at = found.kappa[np.isnan(values)][:1] * 1.5 ** (i - 4)
-                    ax.plot(at, [8.0], marker, markersize=6, markerfacecolor="none",
-                            markeredgecolor=look.series[colour])  # fmt: skip
-            ax.plot(found.kappa, found.kappa * UNIT[format], color=look.faint, linewidth=1,
-                    linestyle=(0, (2, 2)), label=r"$\kappa u$" if first else None)  # fmt: skip
+                    ax.plot(
+                        at,
+                        [8.0],
+                        marker,
+                        markersize=6,
+                        markerfacecolor="none",
+                        markeredgecolor=look.series[colour],
+                    )
+            ax.plot(
+                found.kappa,
+                found.kappa * UNIT[format],
+                color=look.faint,
+                linewidth=1,
+                linestyle=(0, (2, 2)),
+                label=r"$\kappa u$" if first else None,
+            )
             ax.set(xscale="log", yscale="log", ylim=(UNIT[format] / 4, 50))
             ax.set_title(format, color=look.ink)
             ax.set_xlabel(r"largest $\kappa(H)$ over the angles", color=look.ink)
         panels[0].set_ylabel("largest relative error", color=look.ink)
-        figure.legend(loc="outside lower center", ncols=4, frameon=False, labelcolor=look.ink,
-                      fontsize=7)  # fmt: skip
+        figure.legend(loc="outside lower center", ncols=4, frameon=False, labelcolor=look.ink, fontsize=7)
     return figure
 
 
@@ -62,11 +80,18 @@ def iterations(found: Any, style: str) -> Figure:
         style_axes(ax, look, grid="both")
         n = np.array(found.links)
         ax.plot(n, n, color=look.faint, linestyle=(0, (2, 2)), label="n")
-        ax.plot(found.exact_links, found.exact, "D", color=look.series[2], markersize=5,
-                label="fractions, residual 0")  # fmt: skip
+        ax.plot(
+            found.exact_links,
+            found.exact,
+            "D",
+            color=look.series[2],
+            markersize=5,
+            label="fractions, residual 0",
+        )
         for i, (format, values) in enumerate(found.floats.items()):
-            ax.plot(n, values, MARKERS[i] + "-", color=look.series[i], markersize=4, linewidth=1.2,
-                    label=format)  # fmt: skip
+            ax.plot(
+                n, values, MARKERS[i] + "-", color=look.series[i], markersize=4, linewidth=1.2, label=format
+            )
         ax.set(xscale="log", yscale="log")
         ax.set_xticks(n, [str(k) for k in n])
         ax.minorticks_off()

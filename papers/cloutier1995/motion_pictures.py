@@ -68,8 +68,15 @@ def chains(found: Any, style: str) -> Figure:
             runs = [chain.runs[method].simulation for chain in found.short]
             ours(left, look, i, f"{method}, ours", found.n, runs)
             theirs(left, colour, i, f"{method}, printed", said["n"], counts)
-            right.plot(found.n, found.work(method), color=colour, marker=MARKERS[i], markersize=4,
-                       linestyle=("-", "--")[i], label=method)  # fmt: skip
+            right.plot(
+                found.n,
+                found.work(method),
+                color=colour,
+                marker=MARKERS[i],
+                markersize=4,
+                linestyle=("-", "--")[i],
+                label=method,
+            )
         left.set(ylim=(0, None))
         right.set(ylim=(0, None))
         left.set_ylabel("evaluations for 60 s", color=look.ink)
@@ -97,15 +104,19 @@ def evolution(found: Any, style: str) -> Figure:
         panels[2].set_ylabel(r"$\kappa(H)$", color=look.ink)
         names = [rf"$\Delta_r\ddot\theta_{k + 1}$" for k in range(found.difference.shape[1])]
         for k, name in enumerate(names):
-            panels[3].plot(first.t, found.difference[:, k], "os^vDPX*"[k % 8], markersize=2.5,
-                           color=look.series[k % len(look.series)], label=name)  # fmt: skip
+            panels[3].plot(
+                first.t,
+                found.difference[:, k],
+                "os^vDPX*"[k % 8],
+                markersize=2.5,
+                color=look.series[k % len(look.series)],
+                label=name,
+            )
         panels[3].set(yscale="log")
         panels[3].set_ylabel("ABM and CRBM apart", color=look.ink)
         low, high = panels[3].get_ylim()
         panels[3].set_ylim(low, 20.0 * high)  # room for the legend
-        panels[3].legend(
-            frameon=False, labelcolor=look.ink, fontsize=7, ncols=3, loc="upper center"
-        )
+        panels[3].legend(frameon=False, labelcolor=look.ink, fontsize=7, ncols=3, loc="upper center")
         for ax in panels[2:]:
             ax.set_xlabel("t [s]", color=look.ink)
             ax.set_xlim(0, first.reached)
@@ -118,9 +129,15 @@ def precision(curves: Mapping[str, Sequence[tuple[int, float]]], style: str) -> 
         ax: Any = figure.add_subplot()
         style_axes(ax, look, grid="both")
         for i, (name, points) in enumerate(curves.items()):
-            ax.plot(*zip(*points, strict=True), marker="osD^vPX"[i % 7], markersize=4,
-                    linestyle=("-", "--", "--", "--", ":", ":", ":")[i % 7], linewidth=1.2,
-                    color=look.series[i], label=NAMES.get(name, name))  # fmt: skip
+            ax.plot(
+                *zip(*points, strict=True),
+                marker="osD^vPX"[i % 7],
+                markersize=4,
+                linestyle=("-", "--", "--", "--", ":", ":", ":")[i % 7],
+                linewidth=1.2,
+                color=look.series[i],
+                label=NAMES.get(name, name),
+            )
         ax.set(xscale="log", yscale="log")
         ax.set_xlabel("evaluations", color=look.ink)
         ax.set_ylabel("error of the final angles [rad]", color=look.ink)

@@ -34,15 +34,26 @@ def data(found: Any) -> dict[str, Any]:
     runs = []
     for order, run in found.runs.items():
         record = run.records[0]
-        runs.append({
-            "name": order.upper(), "evaluations": record.evaluations, "failed": record.failed,
-            "reached": record.reached, "operations": run.operations,
-            "q": np.round(found.positions(record, t), 4).tolist(),
-            "h": [float(f"{h:.3g}") for h in record.step],
-        })  # fmt: skip
+        runs.append(
+            {
+                "name": order.upper(),
+                "evaluations": record.evaluations,
+                "failed": record.failed,
+                "reached": record.reached,
+                "operations": run.operations,
+                "q": np.round(found.positions(record, t), 4).tolist(),
+                "h": [float(f"{h:.3g}") for h in record.step],
+            }
+        )
     first = found.runs["abm"]
-    return {"lengths": lengths_of(found.pair).tolist(), "seconds": found.seconds, "rate": RATE,
-            "format": first.format, "model": first.model, "runs": runs}  # fmt: skip
+    return {
+        "lengths": lengths_of(found.pair).tolist(),
+        "seconds": found.seconds,
+        "rate": RATE,
+        "format": first.format,
+        "model": first.model,
+        "runs": runs,
+    }
 
 
 def colours() -> str:

@@ -44,21 +44,41 @@ def lengths(found: Any, style: str) -> Figure:
             ax.set(xscale="log", yscale="log")
         second = [one.second for one in found.grid]
         worst = [one.difference().max() for one in found.grid]
-        left.plot(second, found.kappa, "s-", color=look.series[0], markersize=4,
-                  label=r"$\kappa(H)$")  # fmt: skip
-        left.plot(second, worst, "o--", color=look.series[1], markersize=4,
-                  label=r"$\Delta_r\ddot\theta_1$, ABM and CRBM")  # fmt: skip
+        left.plot(second, found.kappa, "s-", color=look.series[0], markersize=4, label=r"$\kappa(H)$")
+        left.plot(
+            second,
+            worst,
+            "o--",
+            color=look.series[1],
+            markersize=4,
+            label=r"$\Delta_r\ddot\theta_1$, ABM and CRBM",
+        )
         left.set_xlabel("length and mass of link 2", color=look.ink)
         left.set_ylabel("largest over the angles", color=look.ink)
-        names = {"CRBM": "CRBM, slope {:.2f}", "ABM, bias apart": "ABM, bias apart, {:.2f}",
-                 "ABM": "ABM, bias propagated, {:.2f}"}  # fmt: skip
+        names = {
+            "CRBM": "CRBM, slope {:.2f}",
+            "ABM, bias apart": "ABM, bias apart, {:.2f}",
+            "ABM": "ABM, bias propagated, {:.2f}",
+        }
         for i, (method, name) in enumerate(names.items()):
-            right.plot(found.kappa, found.worst(method), "os^"[i], linestyle=DASHES[i],
-                       color=look.series[(1, 2, 0)[i]], markersize=4,
-                       label=name.format(found.slope(method)))  # fmt: skip
+            right.plot(
+                found.kappa,
+                found.worst(method),
+                "os^"[i],
+                linestyle=DASHES[i],
+                color=look.series[(1, 2, 0)[i]],
+                markersize=4,
+                label=name.format(found.slope(method)),
+            )
         kappa = [one.kappa.max() for one in found.drawn]
-        right.plot(kappa, found.worst("ABM", drawn=True), "x", color=look.series[0],
-                   markersize=4, label="ABM, other lengths")  # fmt: skip
+        right.plot(
+            kappa,
+            found.worst("ABM", drawn=True),
+            "x",
+            color=look.series[0],
+            markersize=4,
+            label="ABM, other lengths",
+        )
         right.set_xlabel(r"largest $\kappa(H)$", color=look.ink)
         right.set_ylabel(r"largest relative error of $\ddot\theta_1$", color=look.ink)
         for ax in (left, right):
@@ -74,18 +94,30 @@ def accelerations(found: Sequence[Sweep], methods: tuple[str, str], style: str) 
         panels = figure.subplots(len(found), 1, sharex=True, squeeze=False)[:, 0]
         for i, (ax, one) in enumerate(zip(panels, found, strict=True)):
             style_axes(ax, look, grid="y")
-            ax.plot(one.angles, one.found[rough][:, 0], color=look.series[1], linewidth=0.5,
-                    marker=".", markersize=1.5, label=rough)  # fmt: skip
-            ax.plot(one.angles, one.found[smooth][:, 0], color=look.ink, linewidth=1.4,
-                    label=smooth)  # fmt: skip
+            ax.plot(
+                one.angles,
+                one.found[rough][:, 0],
+                color=look.series[1],
+                linewidth=0.5,
+                marker=".",
+                markersize=1.5,
+                label=rough,
+            )
+            ax.plot(one.angles, one.found[smooth][:, 0], color=look.ink, linewidth=1.4, label=smooth)
             mark = f"{LETTERS[i]}) " if len(found) > 1 else ""
-            ax.set_title(f"{mark}link 2 length and mass = {one.second:.0e}".replace("e+0", "e"),
-                         color=look.ink)  # fmt: skip
+            ax.set_title(
+                f"{mark}link 2 length and mass = {one.second:.0e}".replace("e+0", "e"), color=look.ink
+            )
             ax.set_ylabel("joint 1 [rad/s²]", color=look.ink)
             ax.ticklabel_format(axis="y", useOffset=False)
             ax.set_xlim(0, 2 * np.pi)
         panels[-1].set_xlabel(TURN, color=look.ink)
         figure.align_ylabels(panels)
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center",
-                      ncols=2, frameon=False, labelcolor=look.ink)  # fmt: skip
+        figure.legend(
+            *panels[0].get_legend_handles_labels(),
+            loc="outside upper center",
+            ncols=2,
+            frameon=False,
+            labelcolor=look.ink,
+        )
     return figure

@@ -143,9 +143,13 @@ def check(name: str, system: kkt.System, draw: np.random.Generator) -> Checked:
     ours = propagate(system, np.float32).qdd
     theirs = kkt.eliminate(system, orderings.get("abm"), "float32", records=False).qdd
     return Checked(
-        name, _error(exact, wide.qdd), pivots, projections, squares,
+        name,
+        _error(exact, wide.qdd),
+        pivots,
+        projections,
+        squares,
         *(_error(single, np.asarray(qdd, dtype=float)) for qdd in (ours, theirs)),
-    )  # fmt: skip
+    )
 
 
 def _error(exact: Any, qdd: Floats) -> float:
@@ -154,23 +158,49 @@ def _error(exact: Any, qdd: Floats) -> float:
 
 
 def rows(found: list[Checked]) -> list[Row]:
-    worst = {name: max(getattr(one, name) for one in found)
-             for name in ("qdd", "pivots", "projections", "squares")}  # fmt: skip
+    worst = {
+        name: max(getattr(one, name) for one in found) for name in ("qdd", "pivots", "projections", "squares")
+    }
     robots = f"{len(found)} robots"
     return [
-        Row(f"(3.10) to (3.14) on {robots}: error of qdd", "the same recursion", worst["qdd"],
-            "certified, at most 1e-10", worst["qdd"] <= 1e-10),
-        Row("s' I s of (3.11) beside ABM's pivots", None, worst["pivots"], "the same to 1e-9",
-            worst["pivots"] <= 1e-9),
-        Row("P_A P_A = P_A, and P_F = P_A'", "a projection operator", worst["projections"],
-            "to 1e-8", worst["projections"] <= 1e-8),
-        claim("P_A x beside the least squares problem by LAPACK",
-              "a weighted least squares projection", worst["squares"], "the same to 1e-8",
-              worst["squares"] <= 1e-8,
-              "x minus the motion s alpha that leaves the least kinetic energy"),
-        *(Row(f"{one.robot}: error of qdd in float32, propagators and ABM", None,
-              [float(f"{one.single:.2g}"), float(f"{one.abm:.2g}")],
-              "none: the thesis does not run it", None,
-              f"{one.robot}: the bias of the propagators is float64's inverse dynamics, rounded")
-          for one in found),
-    ]  # fmt: skip
+        Row(
+            f"(3.10) to (3.14) on {robots}: error of qdd",
+            "the same recursion",
+            worst["qdd"],
+            "certified, at most 1e-10",
+            worst["qdd"] <= 1e-10,
+        ),
+        Row(
+            "s' I s of (3.11) beside ABM's pivots",
+            None,
+            worst["pivots"],
+            "the same to 1e-9",
+            worst["pivots"] <= 1e-9,
+        ),
+        Row(
+            "P_A P_A = P_A, and P_F = P_A'",
+            "a projection operator",
+            worst["projections"],
+            "to 1e-8",
+            worst["projections"] <= 1e-8,
+        ),
+        claim(
+            "P_A x beside the least squares problem by LAPACK",
+            "a weighted least squares projection",
+            worst["squares"],
+            "the same to 1e-8",
+            worst["squares"] <= 1e-8,
+            "x minus the motion s alpha that leaves the least kinetic energy",
+        ),
+        *(
+            Row(
+                f"{one.robot}: error of qdd in float32, propagators and ABM",
+                None,
+                [float(f"{one.single:.2g}"), float(f"{one.abm:.2g}")],
+                "none: the thesis does not run it",
+                None,
+                f"{one.robot}: the bias of the propagators is float64's inverse dynamics, rounded",
+            )
+            for one in found
+        ),
+    ]

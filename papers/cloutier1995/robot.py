@@ -36,9 +36,7 @@ def planar_robot(
     given: dict[str, Sequence[float]] = {"lengths": lengths, "masses": masses, "widths": wide}
     for what, values in (*given.items(), ("q", q), ("qd", qd), ("tau", tau)):
         if values is not None and (n == 0 or len(values) != n or not np.isfinite(values).all()):
-            raise ModelError(
-                f"planar_robot: {what} is {values}; give one finite number for each of n links"
-            )
+            raise ModelError(f"planar_robot: {what} is {values}; give one finite number for each of n links")
         if what in given and not np.all(np.asarray(values) > 0.0):
             raise ModelError(f"planar_robot: {what} is {values}; give numbers above zero")
     tree = new_tree(name, (0.0, -float(gravity), 0.0))

@@ -24,17 +24,19 @@ from .robot import height_energy
 
 Floats = NDArray[np.float64]
 METHODS = {
-    "ABM": "abm", "CRBM": "crbm", "CRBM, centres": "crbm_com", "bad ABM": "bad_abm",
+    "ABM": "abm",
+    "CRBM": "crbm",
+    "CRBM, centres": "crbm_com",
+    "bad ABM": "bad_abm",
     "gain ABM": "gain_abm",
-}  # fmt: skip
+}
 SOLVERS = ("cholesky", "lu", "gauss_jordan")  # of CRBM's joint-space system
 BIAS = "inverse_dynamics"
 
 
 def kernel(
-    tree: nx.DiGraph, method: str, solver: str = "cholesky", bias: str = BIAS,
-    format: str = "float64",
-) -> kkt.Kernel:  # fmt: skip
+    tree: nx.DiGraph, method: str, solver: str = "cholesky", bias: str = BIAS, format: str = "float64"
+) -> kkt.Kernel:
     """qdd (m, n) from q, qd, tau by a method; ``solver`` is CRBM's."""
     return kkt.compile(
         tree, orderings.get(order_of(method)), format, solver=_solver(method, solver), bias=bias
@@ -124,15 +126,31 @@ class Run:
 
 
 def run(
-    tree: nx.DiGraph, method: str = "ABM", solver: str = "cholesky",
-    integrator: str = "cash_karp", *, seconds: float = 10.0, eps: float = 1e-4,
-    steps: int = 10_000, runs: int = 1, seed: int = 0, bias: str = BIAS, **options: Any,
-) -> Run:  # fmt: skip
+    tree: nx.DiGraph,
+    method: str = "ABM",
+    solver: str = "cholesky",
+    integrator: str = "cash_karp",
+    *,
+    seconds: float = 10.0,
+    eps: float = 1e-4,
+    steps: int = 10_000,
+    runs: int = 1,
+    seed: int = 0,
+    bias: str = BIAS,
+    **options: Any,
+) -> Run:
     """Simulate; ``runs`` above 1 start an ulp apart.  Further options are those of simulate."""
     found = simulate(
-        tree, order_of(method), "float64", Integration(seconds, eps, integrator, steps=steps),
-        runs=runs, seed=seed, solver=_solver(method, solver), bias=bias, **options,
-    )  # fmt: skip
+        tree,
+        order_of(method),
+        "float64",
+        Integration(seconds, eps, integrator, steps=steps),
+        runs=runs,
+        seed=seed,
+        solver=_solver(method, solver),
+        bias=bias,
+        **options,
+    )
     return Run(tree, method, solver, found)
 
 

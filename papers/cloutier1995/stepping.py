@@ -41,9 +41,14 @@ class Tried(NamedTuple):
 
 
 def integrate(
-    name: str, attempt: Callable[[Start, float, int], Tried], rates: Rates, y: NDArray,
-    seconds: float, first: float, most: int,
-) -> Record:  # fmt: skip
+    name: str,
+    attempt: Callable[[Start, float, int], Tried],
+    rates: Rates,
+    y: NDArray,
+    seconds: float,
+    first: float,
+    most: int,
+) -> Record:
     """From y (states,) to ``seconds`` by ``attempt(start, h, tries so far)``.
 
     Raises PivotreeError where a step becomes too small; after ``most`` steps it gives up.

@@ -46,17 +46,12 @@ def variation(curve: Floats) -> float:
     return float(np.abs(np.diff(curve)).sum())
 
 
-def sweep(
-    second: float, methods: dict[str, tuple[str, str, str]], angles: int, width: float = 1.0
-) -> Sweep:
+def sweep(second: float, methods: dict[str, tuple[str, str, str]], angles: int, width: float = 1.0) -> Sweep:
     """Methods are name -> (method, solver, bias), see :func:`.simulator.kernel`."""
     between("angles", angles, 5)
     tree, turns = two_links(second, width), np.linspace(0.0, 2.0 * np.pi, angles)
     q = np.stack([np.zeros(angles), turns], axis=1)
-    found = {
-        name: np.asarray(kernel(tree, *how)(q, np.zeros_like(q), None))
-        for name, how in methods.items()
-    }
+    found = {name: np.asarray(kernel(tree, *how)(q, np.zeros_like(q), None)) for name, how in methods.items()}
     exact = at_rest((1.0, second), (1.0, second), width, turns)
     return Sweep(second, turns, exact, condition(tree, q), found)
 

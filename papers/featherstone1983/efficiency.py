@@ -110,9 +110,15 @@ def measure(
         form_off = max(form_off, np.inf if error is None else error)
     law = fit(operations)
     return Efficiency(
-        tuple(range(2, most + 1)), tuple(counts[0]), tuple(counts[1]), off, quotient,
-        tuple(operations), None if law is None else law[0], form_off,
-    )  # fmt: skip
+        tuple(range(2, most + 1)),
+        tuple(counts[0]),
+        tuple(counts[1]),
+        off,
+        quotient,
+        tuple(operations),
+        None if law is None else law[0],
+        form_off,
+    )
 
 
 def rows(found: Efficiency) -> list[Row]:
@@ -121,18 +127,40 @@ def rows(found: Efficiency) -> list[Row]:
     linear = all(c == (3 * n - 4, n - 1) for n, c in zip(found.n, found.recursive, strict=True))
     n, last = found.n[-1], (found.brute[-1], found.recursive[-1])
     return [
-        Row("brute force", paper["brute_force"], f"{last[0]} for n = {n}",
-            f"counted, n = {found.n[0]} to {n}", brute),
-        Row("recursion", paper["recursion"], f"{last[1]} for n = {n}",
-            f"counted, n = {found.n[0]} to {n}", linear),
-        Row("both", "B'", [found.off, found.quotient],
+        Row(
+            "brute force",
+            paper["brute_force"],
+            f"{last[0]} for n = {n}",
+            f"counted, n = {found.n[0]} to {n}",
+            brute,
+        ),
+        Row(
+            "recursion",
+            paper["recursion"],
+            f"{last[1]} for n = {n}",
+            f"counted, n = {found.n[0]} to {n}",
+            linear,
+        ),
+        Row(
+            "both",
+            "B'",
+            [found.off, found.quotient],
             "equal, and as a complex step gives B', to 1e-12",
-            max(found.off, found.quotient) <= 1e-12),
-        Row("Lagrangian formulation, classic", paper["lagrangian"],
+            max(found.off, found.quotient) <= 1e-12,
+        ),
+        Row(
+            "Lagrangian formulation, classic",
+            paper["lagrangian"],
             None if found.form is None else f"{found.form.text()} multiplications",
             f"degree 4, fitted exactly to arms of 1 to {found.arms[-1]} links that were run",
             found.form is not None and found.form.degree == 4,
-            "4 x 4 transforms, dense"),
-        Row("Lagrangian formulation, qdd", "the same as any other method's", found.form_off,
-            "qdd within 1e-12 of certified accelerations", found.form_off <= 1e-12),
-    ]  # fmt: skip
+            "4 x 4 transforms, dense",
+        ),
+        Row(
+            "Lagrangian formulation, qdd",
+            "the same as any other method's",
+            found.form_off,
+            "qdd within 1e-12 of certified accelerations",
+            found.form_off <= 1e-12,
+        ),
+    ]

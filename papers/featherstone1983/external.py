@@ -65,10 +65,15 @@ def on(graph: Any, draw: np.random.Generator) -> Gravity:
     engine = kkt.inverse_dynamics(pushed, qdd, order).tau
     ways = [rnea(pushed, qdd), rnea(pushed, qdd, pseudocode=True)]
     return Gravity(
-        system.name, system.tree.n, _off(*both), _off(*forward),
-        max(_off(t, both[0]) for t in typed), *cost(system.tree.n),
-        _off(ways[0], engine), _off(ways[1], engine),
-    )  # fmt: skip
+        system.name,
+        system.tree.n,
+        _off(*both),
+        _off(*forward),
+        max(_off(t, both[0]) for t in typed),
+        *cost(system.tree.n),
+        _off(ways[0], engine),
+        _off(ways[1], engine),
+    )
 
 
 def gravity_wrenches(system: kkt.System) -> NDArray[np.float64]:
@@ -107,8 +112,13 @@ def cost(links: int) -> tuple[tuple[int, int], tuple[int, int]]:
         down = turned(block(ANY, (3, 3), force), down)
         m, d = Known(CONSTANT, force), block(CONSTANT, (3,), force)
         weight = np.array([m * x for x in down])
-        moment = np.array([d[1] * down[2] - d[2] * down[1], d[2] * down[0] - d[0] * down[2],
-                           d[0] * down[1] - d[1] * down[0]])  # fmt: skip
+        moment = np.array(
+            [
+                d[1] * down[2] - d[2] * down[1],
+                d[2] * down[0] - d[0] * down[2],
+                d[0] * down[1] - d[1] * down[0],
+            ]
+        )
         block(ANY, (6,), force) - np.concatenate([moment, weight])
     return (base.mul, base.add), (force.mul, force.add)
 
@@ -122,20 +132,38 @@ def rows(found: list[Gravity]) -> list[Row]:
     for one in found:
         same = max(one.tau, one.slides)
         result += [
-            Row(f"{one.robot}: a_0 = -g or I_i g on every link", "the same Q and q''",
-                [same, one.qdd], "equal to 1e-10", max(same, one.qdd) <= 1e-10),
-            Row(f"{one.robot}: f_i = f_i+1 + f_i* - f_i^x", "Q", one.pushed,
-                "engine as the slides' recursion, to 1e-10", one.pushed <= 1e-10),
-            claim(f"{one.robot}: pseudocode, F_parent = f_i + f_parent* - f_i^x", "Q",
-                  one.pseudocode, "engine as printed, to 1e-10", one.pseudocode <= 1e-10,
-                  "the force taken off must be the parent's own, and the last link's is never "
-                  "taken"),
-            Row(f"{one.robot}: a_0 = -g is more efficient", "in words",
-                f"{_text(one.base)} against {_text(one.force)}", "fewer operations",
+            Row(
+                f"{one.robot}: a_0 = -g or I_i g on every link",
+                "the same Q and q''",
+                [same, one.qdd],
+                "equal to 1e-10",
+                max(same, one.qdd) <= 1e-10,
+            ),
+            Row(
+                f"{one.robot}: f_i = f_i+1 + f_i* - f_i^x",
+                "Q",
+                one.pushed,
+                "engine as the slides' recursion, to 1e-10",
+                one.pushed <= 1e-10,
+            ),
+            claim(
+                f"{one.robot}: pseudocode, F_parent = f_i + f_parent* - f_i^x",
+                "Q",
+                one.pseudocode,
+                "engine as printed, to 1e-10",
+                one.pseudocode <= 1e-10,
+                "the force taken off must be the parent's own, and the last link's is never taken",
+            ),
+            Row(
+                f"{one.robot}: a_0 = -g is more efficient",
+                "in words",
+                f"{_text(one.base)} against {_text(one.force)}",
+                "fewer operations",
                 sum(one.base) < sum(one.force),
                 f"saved: {sum(one.force) - sum(one.base)} operations on {one.links} links, "
-                "18 mul and 15 add a link; the recursion itself is the same program"),
-        ]  # fmt: skip
+                "18 mul and 15 add a link; the recursion itself is the same program",
+            ),
+        ]
     return result
 
 

@@ -112,9 +112,7 @@ def _symbols(text: str) -> list[str]:
     return list(word)
 
 
-def _replaced(
-    word: tuple[str, ...], pairs: list[tuple[tuple[str, ...], tuple[str, ...]]]
-) -> tuple[str, ...]:
+def _replaced(word: tuple[str, ...], pairs: list[tuple[tuple[str, ...], tuple[str, ...]]]) -> tuple[str, ...]:
     for old, new in pairs:
         done: list[str] = []
         at = 0

@@ -28,10 +28,7 @@ from ..row import Row, within
 from ..unit_vectors import dense_solution, operations
 
 AT = 10  # links at which counts are compared
-WHOLE: dict[str, dict[str, str]] = {
-    "abm": {},
-    "crbm": {"solver": "cholesky", "bias": "inverse_dynamics"},
-}
+WHOLE: dict[str, dict[str, str]] = {"abm": {}, "crbm": {"solver": "cholesky", "bias": "inverse_dynamics"}}
 
 
 @dataclass(frozen=True)
@@ -68,11 +65,14 @@ def measure(progress: Progress, *, family: str = "dh") -> Growth:
     start = max(counts[name].holds_from or 1 for name in ("abm", "crbm"))
     abm, crbm = COUNTS
     return Growth(
-        family, counts, None if law is None else law[0],
+        family,
+        counts,
+        None if law is None else law[0],
         crossings(counts["crbm"].polynomials, counts["abm"].polynomials, start),
         {name: laws["mul"] for name, laws in whole.items()},
-        crossings(whole["crbm"], whole["abm"], 2), crossings(crbm.polynomials, abm.polynomials),
-    )  # fmt: skip
+        crossings(whole["crbm"], whole["abm"], 2),
+        crossings(crbm.polynomials, abm.polynomials),
+    )
 
 
 def compiled(family: str, n: int, order: str, options: Mapping[str, Any]) -> dict[str, int]:
@@ -87,56 +87,89 @@ def rows(found: Growth) -> list[Row]:
     for item, order in (("RNEA", "inverse_dynamics"), ("ABA", "abm")):
         count = found.counts[order]
         mul, add = (count.polynomials[kind].text() for kind in ("mul", "add"))
-        result.append(Row(
-            item, paper["rnea"], f"{mul} mul, {add} add", "linear in n, proved",
-            count.degree == 1 and count.proved_from is not None, f"{order}: {count.status}",
-        ))  # fmt: skip
+        result.append(
+            Row(
+                item,
+                paper["rnea"],
+                f"{mul} mul, {add} add",
+                "linear in n, proved",
+                count.degree == 1 and count.proved_from is not None,
+                f"{order}: {count.status}",
+            )
+        )
     crbm, columns = found.counts["crbm"], found.columns
     result += [
-        Row("inertia by unit vectors, every column by RNEA", None,
-            None if columns is None else f"{columns.text()} mul", "quadratic, exactly",
-            columns is not None and columns.degree == 2),
-        Row("CRBA", None, f"{crbm.polynomials['mul'].text()} mul", "cubic, from its factor",
-            crbm.degree == 3, f"crbm: {crbm.status}"),
-    ]  # fmt: skip
+        Row(
+            "inertia by unit vectors, every column by RNEA",
+            None,
+            None if columns is None else f"{columns.text()} mul",
+            "quadratic, exactly",
+            columns is not None and columns.degree == 2,
+        ),
+        Row(
+            "CRBA",
+            None,
+            f"{crbm.polynomials['mul'].text()} mul",
+            "cubic, from its factor",
+            crbm.degree == 3,
+            f"crbm: {crbm.status}",
+        ),
+    ]
     beyond = paper["faster_than_crba_beyond"]
     cross = {kind: _last(found.from_q[kind]) for kind in ("mul", "both")}
     on_dh = found.family == "dh"
     result += [
-        Row(f"ABA from joint positions on, {AT} links, multiplications",
-            int(COUNTS[0].mul(AT)), int(found.whole["abm"](AT)), "within 10 %, on dh",
-            within(float(COUNTS[0].mul(AT)), float(found.whole["abm"](AT)), 0.1)
-            if on_dh else None,
+        Row(
+            f"ABA from joint positions on, {AT} links, multiplications",
+            int(COUNTS[0].mul(AT)),
+            int(found.whole["abm"](AT)),
+            "within 10 %, on dh",
+            within(float(COUNTS[0].mul(AT)), float(found.whole["abm"](AT)), 0.1) if on_dh else None,
             f"{COUNTS[0].mul.text()} in Cloutier 1995; here {found.whole['abm'].text()}, "
-            "operations of kkt.compile with the model's constants folded"),
-        Row(f"CRBA from joint positions on, bias by RNEA, Cholesky, {AT} links, multiplications",
-            int(COUNTS[1].mul(AT)), int(found.whole["crbm"](AT)), "within 10 %, on dh",
-            within(float(COUNTS[1].mul(AT)), float(found.whole["crbm"](AT)), 0.1)
-            if on_dh else None,
-            f"{COUNTS[1].mul.text()} in Cloutier 1995; here {found.whole['crbm'].text()}"),
-        Row("N up to which CRBA takes fewer multiplications, from joint positions on", beyond,
-            cross["mul"], "the same" if on_dh else "none: not the literature's frames",
+            "operations of kkt.compile with the model's constants folded",
+        ),
+        Row(
+            f"CRBA from joint positions on, bias by RNEA, Cholesky, {AT} links, multiplications",
+            int(COUNTS[1].mul(AT)),
+            int(found.whole["crbm"](AT)),
+            "within 10 %, on dh",
+            within(float(COUNTS[1].mul(AT)), float(found.whole["crbm"](AT)), 0.1) if on_dh else None,
+            f"{COUNTS[1].mul.text()} in Cloutier 1995; here {found.whole['crbm'].text()}",
+        ),
+        Row(
+            "N up to which CRBA takes fewer multiplications, from joint positions on",
+            beyond,
+            cross["mul"],
+            "the same" if on_dh else "none: not the literature's frames",
             cross["mul"] == beyond if on_dh else None,
             f"of both kinds up to {cross['both']}; the slides give neither program, and ours has "
-            "constants folded"),
-    ]  # fmt: skip
+            "constants folded",
+        ),
+    ]
     for kind, what in (("mul", "multiplications"), ("add", "additions"), ("both", "both")):
         theirs, ours = found.theirs[kind], found.ours[kind]
         literal = kind == "mul"
-        result.append(Row(
-            f"N up to which CRBA takes fewer, {what}, counts of the literature",
-            beyond if literal else None, _last(theirs),
-            "the same" if literal else "none: the slides' N is that of multiplications",
-            theirs.first == beyond + 1 if literal else None,
-            "printed counts: Cloutier 1995, section 3.4, from Featherstone 1987",
-        ))  # fmt: skip
-        result.append(Row(
-            f"N up to which CRBA takes fewer, {what}, solution of (4) on {found.family}",
-            beyond if literal else None, _last(ours),
-            "none: the programs that the slides compare are not given", None,
-            "here a composite inertia is moved as any symmetric 6 x 6 block, and the bias is that "
-            "of (4): a program that moves ten numbers, and takes the bias from RNEA, crosses later",
-        ))  # fmt: skip
+        result.append(
+            Row(
+                f"N up to which CRBA takes fewer, {what}, counts of the literature",
+                beyond if literal else None,
+                _last(theirs),
+                "the same" if literal else "none: the slides' N is that of multiplications",
+                theirs.first == beyond + 1 if literal else None,
+                "printed counts: Cloutier 1995, section 3.4, from Featherstone 1987",
+            )
+        )
+        result.append(
+            Row(
+                f"N up to which CRBA takes fewer, {what}, solution of (4) on {found.family}",
+                beyond if literal else None,
+                _last(ours),
+                "none: the programs that the slides compare are not given",
+                None,
+                "here a composite inertia is moved as any symmetric 6 x 6 block, and the bias is that "
+                "of (4): a program that moves ten numbers, and takes the bias from RNEA, crosses later",
+            )
+        )
     return result
 
 

@@ -45,9 +45,7 @@ def measure(progress: Progress, part: str, order: str, model: str) -> Lines:
 
 def listed(told: Any) -> dict[str, str]:
     """Left side -> right side, recursions in full where they are; a body that has a parent."""
-    texts = full(told) or [
-        line.replace("←", "=") for line in listing.render(told, "pseudocode").splitlines()
-    ]
+    texts = full(told) or [line.replace("←", "=") for line in listing.render(told, "pseudocode").splitlines()]
     result: dict[str, str] = {}
     for text in texts:
         left, equals, right = text.strip().partition(" = ")
@@ -73,8 +71,13 @@ def _beside(row: dict[str, Any], lines: dict[str, str], rules: dict[str, str]) -
 
 def rows(found: Lines) -> list[Row]:
     return [
-        Row(one.slide, one.printed, f"{one.line} = {one.ours}",
-            "the same symbols, multiplied out, X = 1", one.same,
-            "" if one.same else "the words differ")
+        Row(
+            one.slide,
+            one.printed,
+            f"{one.line} = {one.ours}",
+            "the same symbols, multiplied out, X = 1",
+            one.same,
+            "" if one.same else "the words differ",
+        )
         for one in found.beside
-    ]  # fmt: skip
+    ]

@@ -33,21 +33,30 @@ def page(found: Any, style: str) -> Figure:
     size = 8.5
     with settings():
         figure = new_figure("double", height, look)
-        figure.text(0.015, 1 - 0.12 / height, "slides, one frame", fontsize=7.5, va="center",
-                    color=look.series[0])  # fmt: skip
-        figure.text(0.17, 1 - 0.12 / height, f"pivotree list, order {found.order}", fontsize=7.5,
-                    va="center", color=look.ink)  # fmt: skip
+        figure.text(
+            0.015, 1 - 0.12 / height, "slides, one frame", fontsize=7.5, va="center", color=look.series[0]
+        )
+        figure.text(
+            0.17,
+            1 - 0.12 / height,
+            f"pivotree list, order {found.order}",
+            fontsize=7.5,
+            va="center",
+            color=look.ink,
+        )
         for i, one in enumerate(found.beside):
             top = 1 - (0.34 + 0.62 * i) / height
             left = tex(one.line.replace("_k", "_{1}" if "_1" in one.printed else "_i"))
-            rows = ((f"{left} = {tex(one.printed)}", look.series[0], 0.0),
-                    (f"{tex(one.line)} = {tex(one.ours)}", look.ink, 0.27))  # fmt: skip
+            rows = (
+                (f"{left} = {tex(one.printed)}", look.series[0], 0.0),
+                (f"{tex(one.line)} = {tex(one.ours)}", look.ink, 0.27),
+            )
             for text, colour, down in rows:
-                figure.text(0.03, top - down / height, f"${text}$", fontsize=size, color=colour,
-                            va="center")  # fmt: skip
+                figure.text(0.03, top - down / height, f"${text}$", fontsize=size, color=colour, va="center")
             mark = "=" if one.same else "≠"
-            figure.text(0.012, top - 0.135 / height, mark, fontsize=9, color=look.ink,
-                        va="center", ha="center")  # fmt: skip
+            figure.text(
+                0.012, top - 0.135 / height, mark, fontsize=9, color=look.ink, va="center", ha="center"
+            )
     return figure
 
 
@@ -58,16 +67,19 @@ def growth(found: Any, style: str) -> Figure:
     abm, crbm = (found.counts[name].polynomials["mul"] for name in ("abm", "crbm"))
     with sheet("double", 2.9, style) as (figure, look):
         left, right = figure.subplots(1, 2)
-        lines = [("RNEA", found.counts["inverse_dynamics"].polynomials["mul"], "-", "o"),
-                 ("ABA", abm, (0, (5, 2)), "s"),
-                 ("inertia by unit vectors", found.columns, (0, (1, 1)), "^"),
-                 ("CRBA", crbm, (0, (6, 2, 1, 2)), "v")]  # fmt: skip
+        lines = [
+            ("RNEA", found.counts["inverse_dynamics"].polynomials["mul"], "-", "o"),
+            ("ABA", abm, (0, (5, 2)), "s"),
+            ("inertia by unit vectors", found.columns, (0, (1, 1)), "^"),
+            ("CRBA", crbm, (0, (6, 2, 1, 2)), "v"),
+        ]
         for i, (name, law, dash, marker) in enumerate(lines):
             if law is not None:
                 left.plot(n, _values(law, n), color=look.series[i], linestyle=dash, linewidth=1.3)
                 left.plot(marks, _values(law, marks), marker, color=look.series[i], markersize=3.5)
-                left.plot([], [], color=look.series[i], linestyle=dash, marker=marker,
-                          markersize=3.5, label=name)  # fmt: skip
+                left.plot(
+                    [], [], color=look.series[i], linestyle=dash, marker=marker, markersize=3.5, label=name
+                )
         left.set(xlim=(1, 16), ylim=(0, None))
         left.set_ylabel("multiplications [thousand]", color=look.ink)
         n = n[n >= 2]  # polynomials, of which the literature's are small at 1
@@ -82,16 +94,18 @@ def growth(found: Any, style: str) -> Figure:
             if len(inside):
                 x = float(np.interp(1.0, y[inside[-1] : inside[-1] + 2], n[inside[-1] :][:2]))
                 right.plot(x, 1.0, "o", color=colour, markersize=5)
-                right.annotate(f"{x:.2f}", (x, 1.0), (5, -11), textcoords="offset points",
-                               color=look.ink, fontsize=8)  # fmt: skip
+                right.annotate(
+                    f"{x:.2f}", (x, 1.0), (5, -11), textcoords="offset points", color=look.ink, fontsize=8
+                )
         right.axhline(1.0, color=look.ink, linewidth=0.6)
         right.set(xlim=(1, 16), ylim=(0, None))
         right.set_ylabel("CRBA over ABA, multiplications", color=look.ink)
         for ax in (left, right):
             style_axes(ax, look, grid="both")
             ax.set_xlabel(f"links n ({found.family})", color=look.ink)
-            legend: Any = ax.legend(frameon=False, labelcolor=look.ink, fontsize=7,
-                                    loc="upper left", handlelength=3.2)  # fmt: skip
+            legend: Any = ax.legend(
+                frameon=False, labelcolor=look.ink, fontsize=7, loc="upper left", handlelength=3.2
+            )
             legend.set_zorder(6)
     return figure
 

@@ -54,20 +54,20 @@ def on(graph: Any) -> Robot:
     engine = kkt.inverse_dynamics(system, qdd, orderings.get("inverse_dynamics")).tau
     forward = kkt.eliminate(system, orderings.get("abm"), records=False).qdd
     return Robot(
-        system.name, len(qdd), known is not None,
+        system.name,
+        len(qdd),
+        known is not None,
         (_off(engine, tau, system), _off(rnea(system, qdd), tau, system)),
         (_off(forward, qdd), _off(aba(system), qdd)),
         _off(aba(system, bias="v x I^A v"), qdd),
-    )  # fmt: skip
+    )
 
 
 def _off(found: NDArray, exact: NDArray, system: kkt.System | None = None) -> float:
     """max |difference| over the largest; efforts beside those that hold the robot up."""
     scale = float(np.max(np.abs(exact), initial=0.0))
     if system is not None:
-        still = kkt.inverse_dynamics(
-            system, np.zeros_like(exact), orderings.get("inverse_dynamics")
-        )
+        still = kkt.inverse_dynamics(system, np.zeros_like(exact), orderings.get("inverse_dynamics"))
         scale = max(scale, float(np.max(np.abs(still.tau), initial=0.0)))
     return float(np.max(np.abs(found - exact), initial=0.0)) / (scale or 1.0)
 
@@ -77,20 +77,35 @@ def rows(found: list[Robot]) -> list[Row]:
     for one in found:
         source = "given with the model" if one.given else "certified, 30 digits"
         for what, pair in (("RNEA", one.rnea), ("ABA", one.aba)):
-            result.append(Row(
-                f"{one.name}, {one.dof} dof, {what}", f"exact q'' {source}", list(pair),
-                f"engine and slides' recursion, error <= {MOST:g}", max(pair) <= MOST,
-            ))  # fmt: skip
+            result.append(
+                Row(
+                    f"{one.name}, {one.dof} dof, {what}",
+                    f"exact q'' {source}",
+                    list(pair),
+                    f"engine and slides' recursion, error <= {MOST:g}",
+                    max(pair) <= MOST,
+                )
+            )
     frames = max(one.aba[1] / max(one.aba[0], 1e-17) for one in found)
-    result.append(Row(
-        "ABA in one frame against each link's own", None, f"{frames:.1g} times the error",
-        "none: a finding", None,
-        "in one frame inertias are taken about a far origin, and I^A - ... cancels more",
-    ))  # fmt: skip
+    result.append(
+        Row(
+            "ABA in one frame against each link's own",
+            None,
+            f"{frames:.1g} times the error",
+            "none: a finding",
+            None,
+            "in one frame inertias are taken about a far origin, and I^A - ... cancels more",
+        )
+    )
     worst = min((one.misprint for one in found if one.dof > 1), default=0.0)
-    result.append(claim(
-        "above joint acceleration (2): f = I^A a + v x I^A v, least error", "q''", worst,
-        f"on one robot at most {MOST:g}", worst <= MOST,
-        "the relation that (2) follows from is f = I^A a + p, three slides before",
-    ))  # fmt: skip
+    result.append(
+        claim(
+            "above joint acceleration (2): f = I^A a + v x I^A v, least error",
+            "q''",
+            worst,
+            f"on one robot at most {MOST:g}",
+            worst <= MOST,
+            "the relation that (2) follows from is f = I^A a + p, three slides before",
+        )
+    )
     return result

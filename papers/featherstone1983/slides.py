@@ -75,9 +75,7 @@ def _inertia(state: kkt.State, k: int) -> Floats:
     return np.block([[state.inertia[k] - m * d @ d, m * d], [-m * d, m * np.eye(3)]])
 
 
-def rnea(
-    system: kkt.System, qdd: Floats, *, gravity: str = "base", pseudocode: bool = False
-) -> Floats:
+def rnea(system: kkt.System, qdd: Floats, *, gravity: str = "base", pseudocode: bool = False) -> Floats:
     """Q (N,) for given q'' (N,).
 
     ``gravity``: "base", a_0 = -g; "force", I_i g on every link.  ``pseudocode`` takes its last

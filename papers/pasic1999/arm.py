@@ -48,9 +48,7 @@ class Arm:
         for k, body in enumerate(arm.nodes):
             I33 = self.moment[k]
             arm.nodes[body].update(
-                mass=self.mass[k],
-                com=(self.centre[k], 0.0, 0.0),
-                inertia=np.diag([I33 / 10, I33, I33]),
+                mass=self.mass[k], com=(self.centre[k], 0.0, 0.0), inertia=np.diag([I33 / 10, I33, I33])
             )
         arm.nodes["link2"]["p"] = (self.length[0], 0.0, 0.0)
         return arm
@@ -69,9 +67,19 @@ class Arm:
         one, two = q[..., 0], q[..., 1]
         tau = self.torques(t)
         m11, m12, m22, f1, f2 = _formulas()(
-            self.length[0], *self.centre, *self.mass, *self.moment, tau[..., 0], tau[..., 1],
-            np.cos(one), np.cos(two), np.sin(two), np.cos(one + two), qd[..., 0], qd[..., 1],
-        )  # fmt: skip
+            self.length[0],
+            *self.centre,
+            *self.mass,
+            *self.moment,
+            tau[..., 0],
+            tau[..., 1],
+            np.cos(one),
+            np.cos(two),
+            np.sin(two),
+            np.cos(one + two),
+            qd[..., 0],
+            qd[..., 1],
+        )
         d = m11 * m22 - m12 * m12
         return np.stack([(m22 * f1 - m12 * f2) / d, (m11 * f2 - m12 * f1) / d], axis=-1)
 

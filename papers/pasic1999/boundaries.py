@@ -52,10 +52,15 @@ class Found:
 
 
 def measure(
-    progress: Progress, *, ends: Pair = (0.1, 0.3), s: int = 20,
-    orders: tuple[int, ...] = (1, 2, 3, 4), points: int = 4,
-    arm: Arm = PAPER, order: str = "abm",
-) -> Found:  # fmt: skip
+    progress: Progress,
+    *,
+    ends: Pair = (0.1, 0.3),
+    s: int = 20,
+    orders: tuple[int, ...] = (1, 2, 3, 4),
+    points: int = 4,
+    arm: Arm = PAPER,
+    order: str = "abm",
+) -> Found:
     """The arm on [0, e] with s Gauss points; exp(-x) on [0, 1] with ``points``."""
     above("s", ends=ends)
     each("orders", orders, 1)
@@ -89,8 +94,7 @@ def mixed(both: dict[str, Floats]) -> Conditions:
     for c in range(2):
         first[c, :, c] = 1.0, 1.0
         last[2 + c, :, c] = 1.0, -0.2
-    value = np.concatenate([both["first"][0] + both["first"][1],
-                            both["last"][0] - 0.2 * both["last"][1]])  # fmt: skip
+    value = np.concatenate([both["first"][0] + both["first"][1], both["last"][0] - 0.2 * both["last"][1]])
     return Conditions(first, last, value)
 
 
@@ -130,9 +134,9 @@ def rows(found: Found) -> list[Row]:
     result = []
     for one in found.arms:
         which = "the IVP's solution" if one.apart is not None and one.apart <= NEAR else "another"
-        ours = "diverges" if one.apart is None else (
-            f"{which} in {one.iterations}, missed by {one.missed:.0e}"
-        )  # fmt: skip
+        ours = (
+            "diverges" if one.apart is None else (f"{which} in {one.iterations}, missed by {one.missed:.0e}")
+        )
         what = f"[0, {one.e:g}], given {one.name}"
         long = one.e > LONG and one.apart is None
         if long or not found.paper:
@@ -140,16 +144,24 @@ def rows(found: Found) -> list[Row]:
             result.append(Row(what, None, ours, f"none: {why}", None))
             continue
         result.append(
-            claim(what, "various boundary conditions may be easily handled", ours,
-                  f"a solution, the conditions met to {NEAR:g} by scipy from its start",
-                  one.apart is not None and one.missed <= NEAR,
-                  "the same iteration, other coefficients of phi")
-        )  # fmt: skip
+            claim(
+                what,
+                "various boundary conditions may be easily handled",
+                ours,
+                f"a solution, the conditions met to {NEAR:g} by scipy from its start",
+                one.apart is not None and one.missed <= NEAR,
+                "the same iteration, other coefficients of phi",
+            )
+        )
     for k, (some, more) in found.orders.items():
         result.append(
-            claim(f"order {k}: error of exp(-x), {found.s} and {found.s + 2} Gauss points",
-                  "any order ODEs", [f"{some:.1e}", f"{more:.1e}"],
-                  "at most 1e-4, and a hundredth of it", some <= 1e-4 and more <= some / 100.0,
-                  "of equations y^(k) = f with k conditions at the ends in turn")
-        )  # fmt: skip
+            claim(
+                f"order {k}: error of exp(-x), {found.s} and {found.s + 2} Gauss points",
+                "any order ODEs",
+                [f"{some:.1e}", f"{more:.1e}"],
+                "at most 1e-4, and a hundredth of it",
+                some <= 1e-4 and more <= some / 100.0,
+                "of equations y^(k) = f with k conditions at the ends in turn",
+            )
+        )
     return result

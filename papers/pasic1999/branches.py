@@ -78,11 +78,10 @@ class Problem:
             size = F.size
             A = np.zeros((size + 1, size + 1))
             A[:size, :size] = np.eye(size) - jacobian(G, F)
-            A[:size, size] = -(self.map(e + tiny, s)(F) - self.map(e - tiny, s)(F)).ravel() / (
-                2 * tiny
-            )
-            A[size, :size] = [self.slope(e, x.reshape(F.shape))[-1] - self.slope(e, 0 * F)[-1]
-                              for x in np.eye(size)]  # fmt: skip
+            A[:size, size] = -(self.map(e + tiny, s)(F) - self.map(e - tiny, s)(F)).ravel() / (2 * tiny)
+            A[size, :size] = [
+                self.slope(e, x.reshape(F.shape))[-1] - self.slope(e, 0 * F)[-1] for x in np.eye(size)
+            ]
             A[size, size] = (self.slope(e + tiny, F) - self.slope(e - tiny, F))[-1] / (2 * tiny)
             rest = np.append((F - G(F)).ravel(), self.slope(e, F)[-1] - sigma)
             step = _step(A, rest)

@@ -59,9 +59,7 @@ def integrals(s: int, x: Floats) -> tuple[Floats, Floats]:
 # -- y(F) -----------------------------------------------------------------------------------------
 
 
-def along(
-    points: Floats, s: int, e: float, a0: Floats, a1: Floats, F: Floats
-) -> tuple[Floats, Floats]:
+def along(points: Floats, s: int, e: float, a0: Floats, a1: Floats, F: Floats) -> tuple[Floats, Floats]:
     """y and y' (..., len(points), N) at points of [0, 1]; a_0, a_1 (..., N), F (..., s, N)."""
     once, twice = integrals(s, points)
     return _y(points, once, twice, e, a0, a1, F)
@@ -145,9 +143,8 @@ class Path:
 
 
 def ivp(
-    acceleration: Acceleration, t: Floats, q0: Floats, qd0: Floats, s: int,
-    iterations: int, eps: float = 0.0,
-) -> Path:  # fmt: skip
+    acceleration: Acceleration, t: Floats, q0: Floats, qd0: Floats, s: int, iterations: int, eps: float = 0.0
+) -> Path:
     """Theta'' = acceleration from t[0] on, subdomain after subdomain; (N,) values at the start."""
     q, qd, F, changes = [q0], [qd0], [], []
     for start, e in zip(t, np.diff(t), strict=False):

@@ -48,10 +48,16 @@ class Found:
 
 
 def measure(
-    progress: Progress, *, steps: Pair = STEPS, s: int = 3, more: tuple[int, ...] = (5, 8, 12),
-    starts: int = 41, end: float = END,
-    arm: Arm = PAPER, order: str = "abm",
-) -> Found:  # fmt: skip
+    progress: Progress,
+    *,
+    steps: Pair = STEPS,
+    s: int = 3,
+    more: tuple[int, ...] = (5, 8, 12),
+    starts: int = 41,
+    end: float = END,
+    arm: Arm = PAPER,
+    order: str = "abm",
+) -> Found:
     """Steps of every length from ``starts`` points of the exact solution, F = 0 to begin with."""
     above("s", steps=steps, end=end)
     ours = arm.accelerations(order)
@@ -95,9 +101,7 @@ def rows(found: Found) -> list[Row]:
         why = f"the fifth change is up to {fifth} at step {one.step:g}, s = {one.s}"
         if found.paper and one.s == 3 and one.step == said:
             converges = largest < 1.0 and diverged == 0.0
-            result.append(
-                claim(name, "converges", ours, "rho < 1, and it converges", converges, why)
-            )
+            result.append(claim(name, "converges", ours, "rho < 1, and it converges", converges, why))
         elif found.paper and one.s == 3 and one.step <= 0.25:
             met = largest < 1.0 and diverged == 0.0
             result.append(Row(name, None, ours, "rho < 1, and it converges", met, why))
@@ -115,9 +119,7 @@ def _agreement(found: Found) -> Row:
     if not slow.any():
         return Row("measured over predicted", None, None, "none: no step is slow", None)
     ratio = float(np.median(measured[slow] / rho[slow]))
-    return Row(
-        "measured over predicted, median", None, ratio, "within 0.1 of 1", abs(ratio - 1) < 0.1
-    )
+    return Row("measured over predicted, median", None, ratio, "within 0.1 of 1", abs(ratio - 1) < 0.1)
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:

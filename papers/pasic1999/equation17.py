@@ -52,10 +52,17 @@ class Found:
 
 
 def measure(
-    progress: Progress, *, end: float = 1.0, subdomains: int = 20, s: int = 3, seed: int = 17,
-    arm: Arm = PAPER, order: str = "abm",
-    eliminations: tuple[str, ...] = (*NAMES, "random:0"), lengths: int = 141,
-) -> Found:  # fmt: skip
+    progress: Progress,
+    *,
+    end: float = 1.0,
+    subdomains: int = 20,
+    s: int = 3,
+    seed: int = 17,
+    arm: Arm = PAPER,
+    order: str = "abm",
+    eliminations: tuple[str, ...] = (*NAMES, "random:0"),
+    lengths: int = 141,
+) -> Found:
     """J at the initial value problem's solution on [0, end], and a random right side."""
     import scipy.sparse.linalg as linalg
 
@@ -77,9 +84,10 @@ def measure(
         done, single = eliminate(J, r, taken), eliminate(J, r, taken, np.float32)
         turned = sorted(i for i, pivot in done.pivots.items() if np.linalg.det(pivot) < 0.0)
         orders.append(
-            Eliminated(name, taken, structure_of(taken), done.fill, _apart(done.x, x),
-                       _apart(single.x, x), turned)
-        )  # fmt: skip
+            Eliminated(
+                name, taken, structure_of(taken), done.fill, _apart(done.x, x), _apart(single.x, x), turned
+            )
+        )
     progress("multiple shooting")
     slopes = np.concatenate([local.left, local.right[-1:]])
     long = multiple_shooting(ours, edges, exact.sol(edges)[:2].T, slopes, s)
@@ -89,15 +97,22 @@ def measure(
     sizes = {name: [(n, structure_of(order_of(name, n - 1))) for n in SIZES] for name in NAMES}
     progress("condition against the length of the domain")
     grid = np.linspace(*GRID, lengths)
-    conditions = np.array(
-        [_condition(ours, exact, np.linspace(0.0, e, subdomains + 1), s) for e in grid]
-    )
+    conditions = np.array([_condition(ours, exact, np.linspace(0.0, e, subdomains + 1), s) for e in grid])
     points = conjugate_points(closed, max(end, GRID[1]), zero, zero)
     condition, shooting = (float(np.linalg.cond(A)) for A in (dense, long))
     return Found(
-        end, edges, condition, shooting, (len(dense), len(long)), schur, orders, sizes, points,
-        grid, conditions,
-    )  # fmt: skip
+        end,
+        edges,
+        condition,
+        shooting,
+        (len(dense), len(long)),
+        schur,
+        orders,
+        sizes,
+        points,
+        grid,
+        conditions,
+    )
 
 
 def _jacobian(ours: Any, exact: Any, edges: Floats, s: int) -> tuple[Blocks, Local]:
@@ -131,29 +146,53 @@ def rows(found: Found) -> list[Row]:
         name = f"{n} subdomains, {NAMES.get(one.name, one.name)}"
         counted = one.structure
         result.append(
-            Row(f"{name}: blocks of fill, height", None, [counted.fill, counted.height],
-                "as many blocks as elimination makes", counted.fill == one.fill)
-        )  # fmt: skip
+            Row(
+                f"{name}: blocks of fill, height",
+                None,
+                [counted.fill, counted.height],
+                "as many blocks as elimination makes",
+                counted.fill == one.fill,
+            )
+        )
         result.append(
-            Row(f"{name}: J^-1 r beside scipy's LU", None,
-                f"{one.error:.1e}, float32 {one.single:.1e}", "within 1e-14 kappa",
-                one.error <= 1e-14 * found.condition)
-        )  # fmt: skip
+            Row(
+                f"{name}: J^-1 r beside scipy's LU",
+                None,
+                f"{one.error:.1e}, float32 {one.single:.1e}",
+                "within 1e-14 kappa",
+                one.error <= 1e-14 * found.condition,
+            )
+        )
     result += _growth(found)
     result.append(
-        Row("rows of J, and of multiple shooting", "m (n - 1), 2 m (n + 1)", list(found.size),
-            "so many", found.size == (2 * (n - 1), 4 * (n + 1)),
-            "the introduction prints m (n + 1) for J, equation (18) m (n - 1): the latter is right")
-    )  # fmt: skip
+        Row(
+            "rows of J, and of multiple shooting",
+            "m (n - 1), 2 m (n + 1)",
+            list(found.size),
+            "so many",
+            found.size == (2 * (n - 1), 4 * (n + 1)),
+            "the introduction prints m (n + 1) for J, equation (18) m (n - 1): the latter is right",
+        )
+    )
     result.append(
-        Row("J beside multiple shooting with its slopes eliminated", "half the size",
-            f"{found.schur:.1e} apart", "within 1e-6", found.schur <= 1e-6,
-            "J is a Schur complement: the method is multiple shooting, eliminated once")
-    )  # fmt: skip
+        Row(
+            "J beside multiple shooting with its slopes eliminated",
+            "half the size",
+            f"{found.schur:.1e} apart",
+            "within 1e-6",
+            found.schur <= 1e-6,
+            "J is a Schur complement: the method is multiple shooting, eliminated once",
+        )
+    )
     result.append(
-        Row("condition number of J, of multiple shooting", None,
-            [f"{found.condition:.3g}", f"{found.shooting:.3g}"], "none: not in the paper", None)
-    )  # fmt: skip
+        Row(
+            "condition number of J, of multiple shooting",
+            None,
+            [f"{found.condition:.3g}", f"{found.shooting:.3g}"],
+            "none: not in the paper",
+            None,
+        )
+    )
     return [*result, *_pivots(found)]
 
 
@@ -162,13 +201,13 @@ def _growth(found: Found) -> list[Row]:
     for name, counted in found.sizes.items():
         ours = ", ".join(f"{n}: {one.fill}, {one.height}" for n, one in counted)
         bound = all(
-            one.fill == 0 and one.height == n - 1 if name == "virtual_work"
-            else one.fill < n and one.height <= np.ceil(np.log2(n)) for n, one in counted
-        )  # fmt: skip
-        criterion = "none, n - 1" if name == "virtual_work" else "less than n, at most log2 n"
-        result.append(
-            Row(f"{NAMES[name]}: fill and height, n subdomains", None, ours, criterion, bound)
+            one.fill == 0 and one.height == n - 1
+            if name == "virtual_work"
+            else one.fill < n and one.height <= np.ceil(np.log2(n))
+            for n, one in counted
         )
+        criterion = "none, n - 1" if name == "virtual_work" else "less than n, at most log2 n"
+        result.append(Row(f"{NAMES[name]}: fill and height, n subdomains", None, ours, criterion, bound))
     return result
 
 
@@ -182,11 +221,15 @@ def _pivots(found: Found) -> list[Row]:
     before = [f"{found.edges[np.searchsorted(found.edges, c) - 1]:.4g}" for c in inside]
     fine = found.edges[1] <= RESOLVED
     return [
-        Row("interfaces whose natural pivot has det < 0 [s]", None, at,
+        Row(
+            "interfaces whose natural pivot has det < 0 [s]",
+            None,
+            at,
             "the last before each conjugate point" if fine else "none: subdomains are too long",
             at == before if fine else None,
-            f"conjugate points by scipy: {', '.join(f'{c:.4f}' for c in inside)}")
-    ]  # fmt: skip
+            f"conjugate points by scipy: {', '.join(f'{c:.4f}' for c in inside)}",
+        )
+    ]
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:
@@ -196,9 +239,7 @@ def figures(found: Found, style: str) -> dict[str, Any]:
     for one in found.orders:
         if one.name in NAMES:
             extra = fill_of(one.order)
-            shown.append(
-                (NAMES[one.name], one.order, extra, one.structure.fill, one.structure.height)
-            )
+            shown.append((NAMES[one.name], one.order, extra, one.structure.fill, one.structure.height))
     result = {"conditioning": conditioning(found.lengths, found.conditions, found.conjugate, style)}
     return {"equation17": filled(shown, style), **result} if shown else result
 

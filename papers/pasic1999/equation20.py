@@ -20,10 +20,16 @@ class Found:
 
 
 def measure(
-    progress: Progress, *, states: int = 1000, seed: int = 1999,
-    length: Pair = PAPER.length, centre: Pair = PAPER.centre, moment: Pair = PAPER.moment,
-    mass: Pair = PAPER.mass, orders: tuple[str, ...] = ORDERS,
-) -> Found:  # fmt: skip
+    progress: Progress,
+    *,
+    states: int = 1000,
+    seed: int = 1999,
+    length: Pair = PAPER.length,
+    centre: Pair = PAPER.centre,
+    moment: Pair = PAPER.moment,
+    mass: Pair = PAPER.mass,
+    orders: tuple[str, ...] = ORDERS,
+) -> Found:
     """Random states by several orders of elimination."""
     draw = np.random.default_rng(seed)
     q, qd = draw.uniform(-np.pi, np.pi, (states, 2)), draw.uniform(-10.0, 10.0, (states, 2))
@@ -41,7 +47,12 @@ def measure(
 
 def rows(found: Found) -> list[Row]:
     return [
-        Row(f"Theta'' by {order}, {found.states} states", "M^-1 f of (20)",
-            f"{apart:.1e} apart", "within 1e-12, relative", apart <= 1e-12)
+        Row(
+            f"Theta'' by {order}, {found.states} states",
+            "M^-1 f of (20)",
+            f"{apart:.1e} apart",
+            "within 1e-12, relative",
+            apart <= 1e-12,
+        )
         for order, apart in found.apart.items()
-    ]  # fmt: skip
+    ]

@@ -39,10 +39,16 @@ class Found:
 
 
 def measure(
-    progress: Progress, *, s: int = 3, iterations: int = 5, steps: Pair = STEPS, end: float = END,
+    progress: Progress,
+    *,
+    s: int = 3,
+    iterations: int = 5,
+    steps: Pair = STEPS,
+    end: float = END,
     at: Pair = (0.3, 1.0),
-    arm: Arm = PAPER, order: str = "abm",
-) -> Found:  # fmt: skip
+    arm: Arm = PAPER,
+    order: str = "abm",
+) -> Found:
     """Step lengths with five iterations as printed, and a solution to 12 digits."""
     above("s", steps=steps, end=end, at=at)
     between("iterations", iterations, 1)
@@ -94,24 +100,30 @@ def rows(found: Found) -> list[Row]:
         name = f"Theta({time:g})"
         short = [f"{x:.4f}" for x in ours]
         if time in digits:
-            result.append(
-                Row(name, digits[time], short, "the printed digits", short == digits[time])
-            )
+            result.append(Row(name, digits[time], short, "the printed digits", short == digits[time]))
         apart = float(np.max(np.abs(ours - scipy)))
         result.append(
-            Row(f"{name} in twelve digits, and scipy's DOP853 on (20)", None,
+            Row(
+                f"{name} in twelve digits, and scipy's DOP853 on (20)",
+                None,
                 [*(f"{x:.12f}" for x in ours), *(f"{x:.12f}" for x in scipy)],
-                "within 1e-11 of each other", apart <= 1e-11)
-        )  # fmt: skip
+                "within 1e-11 of each other",
+                apart <= 1e-11,
+            )
+        )
     for step, error in found.errors.items():
         result.append(_step_row(found, step, error, said))
     known = np.isfinite(found.slope) and min(found.errors) <= ASYMPTOTIC
     result.append(
-        Row("order of the error, iterated until it settles", f"2 s = {2 * found.s}",
-            found.slope if known else None, "within 0.5",
+        Row(
+            "order of the error, iterated until it settles",
+            f"2 s = {2 * found.s}",
+            found.slope if known else None,
+            "within 0.5",
             abs(found.slope - 2 * found.s) <= 0.5 if known else None,
-            "" if known else "the finest step is too long to tell, or its error is roundoff")
-    )  # fmt: skip
+            "" if known else "the finest step is too long to tell, or its error is roundoff",
+        )
+    )
     return result
 
 
@@ -129,8 +141,14 @@ def _step_row(found: Found, step: float, error: float, said: dict[str, Any]) -> 
             "it diverges; 0.5 reads as 0.05, which gives Fig. 4",
         )
     if as_printed and step == said["step"] / 10.0:
-        return Row(name, "the solution of Fig. 4", f"{error:.1e}", f"within {DRAWN:g} rad",
-                   bool(error <= DRAWN), settled)  # fmt: skip
+        return Row(
+            name,
+            "the solution of Fig. 4",
+            f"{error:.1e}",
+            f"within {DRAWN:g} rad",
+            bool(error <= DRAWN),
+            settled,
+        )
     return Row(name, None, f"{error:.1e}", "none: not in the paper", None, f"{name}; {settled}")
 
 
@@ -138,7 +156,4 @@ def figures(found: Found, style: str) -> dict[str, Any]:
     from .pictures import angles, torques
 
     marked = {"step 0.05, 5 iterations": found.paths[0.05]} if 0.05 in found.paths else {}
-    return {
-        "figure3": torques(found.torque, found.end, style),
-        "figure4": angles(found.fine, marked, style),
-    }
+    return {"figure3": torques(found.torque, found.end, style), "figure4": angles(found.fine, marked, style)}

@@ -15,8 +15,28 @@ from .branches import Point, Problem, crossing
 from .collocation import Path, along, bvp_map, iterate, slope
 from .references import boundary_value, conjugate_points, integrate, reached
 
-SCAN = (0.2, 0.25, 0.29, 0.3, 0.305, 0.31, 0.315, 0.32, 0.33, 0.34, 0.35, 0.36, 0.37, 0.38, 0.39,
-        0.395, 0.4, 0.405, 0.41, 0.42)  # fmt: skip
+SCAN = (
+    0.2,
+    0.25,
+    0.29,
+    0.3,
+    0.305,
+    0.31,
+    0.315,
+    0.32,
+    0.33,
+    0.34,
+    0.35,
+    0.36,
+    0.37,
+    0.38,
+    0.39,
+    0.395,
+    0.4,
+    0.405,
+    0.41,
+    0.42,
+)
 EPS, MOST = 1e-13, 3000  # of the iteration
 ANOTHER = 0.1  # [rad/s] of Theta'(0), from which a solution is not the initial value problem's
 SECOND = 0.35  # [s], the domain of the second solution
@@ -54,10 +74,18 @@ class Found:
 
 
 def measure(
-    progress: Progress, *, ends: Pair = (0.3, 0.35), s: int = 32, target: Pair = (),
-    scan: Pair = SCAN, guesses: int = 30, push: float = 100.0, seed: int = 0,
-    arm: Arm = PAPER, order: str = "abm",
-) -> Found:  # fmt: skip
+    progress: Progress,
+    *,
+    ends: Pair = (0.3, 0.35),
+    s: int = 32,
+    target: Pair = (),
+    scan: Pair = SCAN,
+    guesses: int = 30,
+    push: float = 100.0,
+    seed: int = 0,
+    arm: Arm = PAPER,
+    order: str = "abm",
+) -> Found:
     """Theta(0) = 0 and Theta(e) from the IVP, or ``target``, for every e; then all lengths.
 
     ``guesses`` are parabolas between the boundary values, their second derivative drawn from a
@@ -76,16 +104,15 @@ def measure(
         progress(f"[0, {e}]")
         b = np.array(target) if target else reached(closed, e, zero, zero)
         solved.append(solve(ours, closed, e, b, s, exact))
-        values = dict(
-            zip(*(printed("pasic1999")["figure4"][k] for k in ("at", "Theta")), strict=True)
-        )
+        values = dict(zip(*(printed("pasic1999")["figure4"][k] for k in ("at", "Theta")), strict=True))
         if own and e in values:
             short = np.array(values[e], dtype=float)
             solved.append(solve(ours, closed, e, short, s, exact, said=True))
     from_guesses = {
         one.e: guessed(ours, one, s, push * np.random.default_rng(seed).normal(size=(guesses, 2)))
-        for one in solved if not one.said
-    }  # fmt: skip
+        for one in solved
+        if not one.said
+    }
     if target:
         return Found(own, s, solved, [], {}, np.nan, from_guesses, exact)
     lengths = []
@@ -99,9 +126,8 @@ def measure(
     branches = followed(problem, min(s, 20)) if own else {}
     points = conjugate_points(closed, CHAIN[1], zero, zero) if own else np.array([])
     return Found(
-        own, s, solved, lengths, branches, float(points[0]) if len(points) else np.nan,
-        from_guesses, exact,
-    )  # fmt: skip
+        own, s, solved, lengths, branches, float(points[0]) if len(points) else np.nan, from_guesses, exact
+    )
 
 
 def guessed(ours: Any, one: Solved, s: int, pushes: Floats) -> list[str]:
@@ -115,17 +141,16 @@ def guessed(ours: Any, one: Solved, s: int, pushes: Floats) -> list[str]:
     return found
 
 
-def solve(
-    ours: Any, closed: Any, e: float, b: Floats, s: int, exact: Any, said: bool = False
-) -> Solved:
+def solve(ours: Any, closed: Any, e: float, b: Floats, s: int, exact: Any, said: bool = False) -> Solved:
     """The iteration (7c) on [0, e], and what scipy says of its solution."""
     zero = np.zeros(2)
     found = iterate(bvp_map(ours, np.zeros(()), e, zero, b, s), e, np.zeros((s, 2)), EPS, MOST)
     a1 = slope(e, zero, b, found.F)
     x = np.linspace(0.0, 1.0, 201)
     y, yd = along(x, s, e, zero, a1, found.F)
-    path = Path(np.array([0.0, e]), np.stack([zero, b]), np.stack([a1, yd[-1]]), found.F[None],
-                [found.changes])  # fmt: skip
+    path = Path(
+        np.array([0.0, e]), np.stack([zero, b]), np.stack([a1, yd[-1]]), found.F[None], [found.changes]
+    )
     last = found.changes[-9:]
     rate = (last[-1] / last[0]) ** (1.0 / max(len(last) - 1, 1)) if found.converged else np.nan
     missed, scipy = np.inf, None
@@ -134,9 +159,7 @@ def solve(
         other = boundary_value(closed, zero, b, e * x, np.hstack([y, yd]))
         scipy = other.sol(0.0)[2:] if other.success else None
     apart = float(np.max(np.abs(y - exact.sol(e * x)[:2].T)))
-    return Solved(
-        e, b, said, found.converged, len(found.changes), rate, a1, missed, apart, scipy, path
-    )
+    return Solved(e, b, said, found.converged, len(found.changes), rate, a1, missed, apart, scipy, path)
 
 
 def followed(problem: Problem, s: int) -> dict[str, list[Point]]:
@@ -147,9 +170,7 @@ def followed(problem: Problem, s: int) -> dict[str, list[Point]]:
     one, two = (problem.at_length(e, found.F) for e, found in fixed.items())
     branches: dict[str, list[Point]] = {}
     if one is not None:
-        branches["IVP's solution"] = problem.follow_length(
-            one, np.linspace(low, high, steps + 1)[1:]
-        )
+        branches["IVP's solution"] = problem.follow_length(one, np.linspace(low, high, steps + 1)[1:])
     if two is not None:
         sigma = float(two.slope[-1])
         down = problem.follow_slope(
@@ -162,8 +183,7 @@ def followed(problem: Problem, s: int) -> dict[str, list[Point]]:
 
 
 def rows(found: Found) -> list[Row]:
-    return [*(row for one in found.solved for row in _solved(one, found)), *_guesses(found),
-            *_lengths(found)]  # fmt: skip
+    return [*(row for one in found.solved for row in _solved(one, found)), *_guesses(found), *_lengths(found)]
 
 
 def _guesses(found: Found) -> list[Row]:
@@ -177,11 +197,15 @@ def _guesses(found: Found) -> list[Row]:
             result.append(Row(name, None, shown, "none: not in the paper", None))
             continue
         result.append(
-            claim(name, "does not depend on the initial guess", shown, "one solution",
-                  len(counts) == 1 and "diverges" not in counts,
-                  f"[0, {e:g}]: more solutions than one attract the iteration"
-                  if len(counts) > 1 else "")
-        )  # fmt: skip
+            claim(
+                name,
+                "does not depend on the initial guess",
+                shown,
+                "one solution",
+                len(counts) == 1 and "diverges" not in counts,
+                f"[0, {e:g}]: more solutions than one attract the iteration" if len(counts) > 1 else "",
+            )
+        )
     return result
 
 
@@ -190,38 +214,53 @@ def _solved(one: Solved, found: Found) -> list[Row]:
     slopes = [f"{x:z.8f}" for x in one.slope]
     result = []
     if not one.converged:
-        return [
-            Row(f"{name}: Theta'(0)", None, "does not converge", "none: not in the paper", None)
-        ]
+        return [Row(f"{name}: Theta'(0)", None, "does not converge", "none: not in the paper", None)]
     if found.paper and one.e == 0.3:
         # four decimals of Theta(0.3) leave 5e-5 open, which the problem magnifies
         near = 1e-3 if one.said else 1e-10
         result.append(
-            Row(f"{name}: distance from the IVP's solution [rad]", "the same", f"{one.apart:.1e}",
-                f"within {near:g}", one.apart <= near)
-        )  # fmt: skip
+            Row(
+                f"{name}: distance from the IVP's solution [rad]",
+                "the same",
+                f"{one.apart:.1e}",
+                f"within {near:g}",
+                one.apart <= near,
+            )
+        )
     elif found.paper and one.e == SECOND:
         other = float(np.max(np.abs(one.slope)))
         result.append(
-            Row(f"{name}: Theta'(0), the IVP's being zero", "another solution", slopes,
-                f"{ANOTHER:g} rad/s and more from zero", other >= ANOTHER)
-        )  # fmt: skip
+            Row(
+                f"{name}: Theta'(0), the IVP's being zero",
+                "another solution",
+                slopes,
+                f"{ANOTHER:g} rad/s and more from zero",
+                other >= ANOTHER,
+            )
+        )
     shrinks = f"{one.iterations} iterations, each change {one.rate:.3f} of the one before"
     result.append(
-        Row(
-            f"{name}: Theta'(0)", None, slopes, "none: not in the paper", None, f"{name}: {shrinks}"
-        )
+        Row(f"{name}: Theta'(0)", None, slopes, "none: not in the paper", None, f"{name}: {shrinks}")
     )
     result.append(
-        Row(f"{name}: miss of the IVP from this slope [rad]", "the same solution",
-            f"{one.missed:.1e}", "within 1e-7", one.missed <= 1e-7)
-    )  # fmt: skip
+        Row(
+            f"{name}: miss of the IVP from this slope [rad]",
+            "the same solution",
+            f"{one.missed:.1e}",
+            "within 1e-7",
+            one.missed <= 1e-7,
+        )
+    )
     apart = None if one.scipy is None else float(np.max(np.abs(one.scipy - one.slope)))
     result.append(
-        Row(f"{name}: scipy's solve_bvp beside it, Theta'(0)", None,
-            "fails" if apart is None else f"{apart:.1e} apart", "within 1e-6",
-            apart is not None and apart <= 1e-6)
-    )  # fmt: skip
+        Row(
+            f"{name}: scipy's solve_bvp beside it, Theta'(0)",
+            None,
+            "fails" if apart is None else f"{apart:.1e} apart",
+            "within 1e-6",
+            apart is not None and apart <= 1e-6,
+        )
+    )
     return result
 
 
@@ -234,35 +273,49 @@ def _lengths(found: Found) -> list[Row]:
     beyond = [e for e, _, _ in found.scan if e > SECOND]
     share = f"{sum(e > SECOND for e in failing)} of {len(beyond)}, the first {first}"
     result = [
-        claim(name, "for a longer domain, the solution diverges", share, "all of them",
-              bool(beyond) and min(beyond) in failing,
-              "it converges up to 0.395, where no eigenvalue has passed -1 yet")
-        if found.paper and beyond else Row(name, None, share, "none: not in the paper", None)
-    ]  # fmt: skip
+        claim(
+            name,
+            "for a longer domain, the solution diverges",
+            share,
+            "all of them",
+            bool(beyond) and min(beyond) in failing,
+            "it converges up to 0.395, where no eigenvalue has passed -1 yet",
+        )
+        if found.paper and beyond
+        else Row(name, None, share, "none: not in the paper", None)
+    ]
     if not found.branches:
         return result
     at = marks(found.branches)
     cross, swings = at.get(CROSS), at.get(SWING)
     result.append(
-        Row("eigenvalue 1 on the IVP's solution [s], and scipy's conjugate point", None,
-            [cross, found.conjugate], "within 1e-3",
-            cross is not None and abs(cross - found.conjugate) <= 1e-3)
-    )  # fmt: skip
-    result.append(Row("eigenvalue 1 on the other solution: it turns back [s]", None, at.get(FOLD),
-                      "none: not in the paper", None))  # fmt: skip
-    result.append(Row("eigenvalue -1 on the other solution: it swings [s]", None, swings,
-                      "none: not in the paper", None))  # fmt: skip
+        Row(
+            "eigenvalue 1 on the IVP's solution [s], and scipy's conjugate point",
+            None,
+            [cross, found.conjugate],
+            "within 1e-3",
+            cross is not None and abs(cross - found.conjugate) <= 1e-3,
+        )
+    )
+    result.append(
+        Row(
+            "eigenvalue 1 on the other solution: it turns back [s]",
+            None,
+            at.get(FOLD),
+            "none: not in the paper",
+            None,
+        )
+    )
+    result.append(
+        Row(
+            "eigenvalue -1 on the other solution: it swings [s]", None, swings, "none: not in the paper", None
+        )
+    )
     between = swings is not None and all(
         (e < swings) == ok for e, ok, _ in found.scan if abs(e - swings) > 2e-3
     )
     result.append(
-        Row(
-            "it fails where an eigenvalue has passed -1",
-            None,
-            between,
-            "on all of the scan",
-            between,
-        )
+        Row("it fails where an eigenvalue has passed -1", None, between, "on all of the scan", between)
     )
     return result
 
@@ -270,11 +323,7 @@ def _lengths(found: Found) -> list[Row]:
 def marks(branches: dict[str, list[Point]]) -> dict[str, float]:
     """Lengths at which something happens to a solution."""
     ivp, other = branches.get("IVP's solution", []), branches.get("other solution", [])
-    lengths = {
-        FOLD: crossing(other[::-1], 1.0),
-        CROSS: crossing(ivp, 1.0),
-        SWING: crossing(other, -1.0),
-    }
+    lengths = {FOLD: crossing(other[::-1], 1.0), CROSS: crossing(ivp, 1.0), SWING: crossing(other, -1.0)}
     return {name: e for name, e in lengths.items() if e is not None}
 
 

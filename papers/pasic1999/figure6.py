@@ -50,10 +50,17 @@ class Found:
 
 
 def measure(
-    progress: Progress, *, ends: Pair = (1.0, 1.5), subdomains: int = 20, s: int = 3,
-    plus: float = 0.01, target: Pair = (), elimination: str = "virtual_work",
-    arm: Arm = PAPER, order: str = "abm",
-) -> Found:  # fmt: skip
+    progress: Progress,
+    *,
+    ends: Pair = (1.0, 1.5),
+    subdomains: int = 20,
+    s: int = 3,
+    plus: float = 0.01,
+    target: Pair = (),
+    elimination: str = "virtual_work",
+    arm: Arm = PAPER,
+    order: str = "abm",
+) -> Found:
     """From the IVP's solution ``plus`` a share, and from the straight line.
 
     Newton's J is eliminated by ``elimination``, an order as in :mod:`.tridiagonal`.
@@ -75,10 +82,7 @@ def measure(
         edges = np.linspace(0.0, e, n + 1)
         near = exact.sol(edges)[:2].T * (1.0 + plus)
         near[-1] = b
-        for name, guess in (
-            (f"IVP + {100 * plus:g} %", near),
-            ("straight line", straight(zero, b, n)),
-        ):
+        for name, guess in ((f"IVP + {100 * plus:g} %", near), ("straight line", straight(zero, b, n))):
             progress(f"[0, {e}], {name}")
             cases.append(_case(ours, closed, e, name, guess, s, exact, elimination))
     first = Matching(ours, np.linspace(0.0, ends[0], PIECES + 1), s)
@@ -131,11 +135,15 @@ def rows(found: Found) -> list[Row]:
         norms = [f"{x:.1e}" for x in case.matched.norms]
         if case.guess == "straight line":
             result.append(
-                Row(f"{name}, undamped", None,
+                Row(
+                    f"{name}, undamped",
+                    None,
                     "converges" if case.matched.converged else "does not converge",
-                    "none: the paper does not say whether it is damped (item multiple)", None,
-                    f"{name}: |phi| {' '.join(norms[:6])}; {case.matched.why or 'converges'}")
-            )  # fmt: skip
+                    "none: the paper does not say whether it is damped (item multiple)",
+                    None,
+                    f"{name}: |phi| {' '.join(norms[:6])}; {case.matched.why or 'converges'}",
+                )
+            )
             continue
         result.append(_iterations(case, name, norms, paper and case.e == said["end"]))
         if case.path is not None:
@@ -144,10 +152,15 @@ def rows(found: Found) -> list[Row]:
     close = [(e, abs(e - c)) for e in ends for c in found.conjugate if abs(e - c) < CLOSE]
     why = [f"[0, {e:g}] ends {gap:.1e} s from a conjugate point" for e, gap in close]
     result.append(
-        Row("conjugate points of the IVP's solution [s]", None,
-            [f"{x:.4f}" for x in found.conjugate], "none: not in the paper", None,
-            "; ".join([*why, "there two solutions cross"]) if why else "")
-    )  # fmt: skip
+        Row(
+            "conjugate points of the IVP's solution [s]",
+            None,
+            [f"{x:.4f}" for x in found.conjugate],
+            "none: not in the paper",
+            None,
+            "; ".join([*why, "there two solutions cross"]) if why else "",
+        )
+    )
     return result
 
 
@@ -155,9 +168,7 @@ def _iterations(case: Case, name: str, norms: list[str], paper: bool) -> Row:
     ours = f"{len(norms)}: {' '.join(norms)}" if case.matched.converged else case.matched.why
     if paper:
         met = case.matched.converged and len(norms) <= 4
-        return Row(
-            f"{name}: iterations, |phi|", "converges", ours, "4 solves of all subdomains", met
-        )
+        return Row(f"{name}: iterations, |phi|", "converges", ours, "4 solves of all subdomains", met)
     name = f"{name}: iterations, |phi|"
     if case.e == LONGER:
         return claim(
@@ -174,11 +185,7 @@ def _iterations(case: Case, name: str, norms: list[str], paper: bool) -> Row:
 def _solution(case: Case, name: str, found: Found, said: dict[str, Any]) -> list[Row]:
     assert case.path is not None
     slope = [f"{x:z.5f}" for x in case.path.qd[0]]
-    fine = (
-        [f"{x:z.7f}" for x in case.refined.local.left[0]]
-        if case.refined and case.refined.local
-        else None
-    )
+    fine = [f"{x:z.7f}" for x in case.refined.local.left[0]] if case.refined and case.refined.local else None
     distances = f"{case.apart:.1e}, refined {case.finer:.1e}"
     printed_, criterion, met = None, "none: not in the paper", None
     if found.paper and case.e == said["end"]:
@@ -189,13 +196,22 @@ def _solution(case: Case, name: str, found: Found, said: dict[str, Any]) -> list
         met = case.apart >= 0.1 and case.finer >= 0.1
     return [
         Row(f"{name}: distance from the IVP's solution [rad]", printed_, distances, criterion, met),
-        Row(f"{name}: Theta'(0), and refined", None, [*slope, *(fine or [])],
-            "none: not in the paper", None),
-        Row(f"{name}: miss of the IVP from the refined slope [rad]", "the same solution",
-            f"{case.missed:.1e}", "within 1e-5", bool(case.missed <= 1e-5)),
-        Row(f"{name}: scipy's solve_bvp beside it, Theta'(0)", None, f"{case.scipy:.1e} apart",
-            "within 1e-5", bool(case.scipy <= 1e-5)),
-    ]  # fmt: skip
+        Row(f"{name}: Theta'(0), and refined", None, [*slope, *(fine or [])], "none: not in the paper", None),
+        Row(
+            f"{name}: miss of the IVP from the refined slope [rad]",
+            "the same solution",
+            f"{case.missed:.1e}",
+            "within 1e-5",
+            bool(case.missed <= 1e-5),
+        ),
+        Row(
+            f"{name}: scipy's solve_bvp beside it, Theta'(0)",
+            None,
+            f"{case.scipy:.1e} apart",
+            "within 1e-5",
+            bool(case.scipy <= 1e-5),
+        ),
+    ]
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:

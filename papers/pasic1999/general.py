@@ -76,10 +76,9 @@ class Problem:
         degree = np.arange(self.s)
         basis = (degree[:, None] + 0.5) * legendre.legvander(points, self.s - 1).T * weights
         on = 2.0 * np.asarray(x) - 1.0
-        return np.array([
-            legendre.legval(on, legendre.legint(basis, j, lbnd=-1)).T / 2**j
-            for j in range(self.k + 1)
-        ])  # fmt: skip
+        return np.array(
+            [legendre.legval(on, legendre.legint(basis, j, lbnd=-1)).T / 2**j for j in range(self.k + 1)]
+        )
 
     def powers(self, x: Floats) -> Floats:
         """(k, len(x), k): derivative j of x^i at e x."""
@@ -105,8 +104,7 @@ class Problem:
         rest = self.conditions.value - np.einsum("rjc,jc->r", self.conditions.last, w)
         if np.linalg.cond(A) > 1e12:
             raise kkt.SingularError(
-                "boundary conditions: do not determine a polynomial; give others, as the value at "
-                "one end"
+                "boundary conditions: do not determine a polynomial; give others, as the value at one end"
             )
         return np.linalg.solve(A, rest).reshape(self.k, self.m)
 
@@ -114,10 +112,9 @@ class Problem:
         """(k, len(x), m): y and its derivatives at points x of [0, 1]."""
         integral, a = self.repeated(x), self.coefficients(F)
         powers = self.powers(x)
-        return np.array([
-            self.e ** (self.k - j) * (integral[self.k - j] @ F) + powers[j] @ a
-            for j in range(self.k)
-        ])  # fmt: skip
+        return np.array(
+            [self.e ** (self.k - j) * (integral[self.k - j] @ F) + powers[j] @ a for j in range(self.k)]
+        )
 
     def solve(self, eps: float = 1e-13, most: int = 3000) -> tuple[Floats | None, int]:
         """F, or None where the fixed-point iteration diverges; and the iterations."""

@@ -50,9 +50,14 @@ class Found:
 
 
 def measure(
-    progress: Progress, *, ends: Pair = (0.2, 0.3, 0.36), subdomains: int = 5, s: int = 6,
-    arm: Arm = PAPER, order: str = "abm",
-) -> Found:  # fmt: skip
+    progress: Progress,
+    *,
+    ends: Pair = (0.2, 0.3, 0.36),
+    subdomains: int = 5,
+    s: int = 6,
+    arm: Arm = PAPER,
+    order: str = "abm",
+) -> Found:
     """Both from the initial value problem's solution plus 1 %, so that both find that one."""
     above("s", ends=ends)
     between("subdomains", subdomains, 3)
@@ -131,28 +136,47 @@ def rows(found: Found) -> list[Row]:
         ours = ["diverges" if one.sweeps is None else one.sweeps, one.newton]
         if one.sweeps is None or not one.same or not found.paper:
             result.append(
-                Row(f"{name}: sweeps, and iterations of Newton's method", None, ours,
-                    "none: the paper names no domain", None,
+                Row(
+                    f"{name}: sweeps, and iterations of Newton's method",
+                    None,
+                    ours,
+                    "none: the paper names no domain",
+                    None,
                     f"{name}: it leaves Newton's solution, where the spectral radius is "
-                    f"{one.there:.3f}" + ("" if one.sweeps is None else
-                    f", for another, {one.apart:.2f} rad away"))
-            )  # fmt: skip
+                    f"{one.there:.3f}"
+                    + ("" if one.sweeps is None else f", for another, {one.apart:.2f} rad away"),
+                )
+            )
         else:
             result.append(
-                claim(f"{name}: sweeps, and iterations of Newton's method",
-                      "slower than the latter", ours, "more sweeps than iterations",
-                      one.sweeps > one.newton, "every sweep is two parallel steps")
-            )  # fmt: skip
+                claim(
+                    f"{name}: sweeps, and iterations of Newton's method",
+                    "slower than the latter",
+                    ours,
+                    "more sweeps than iterations",
+                    one.sweeps > one.newton,
+                    "every sweep is two parallel steps",
+                )
+            )
         if one.sweeps is not None:
             result.append(
-                Row(f"{name}: shrinking of |phi|, measured and predicted", None,
-                    [round(one.rate, 3), round(one.predicted, 3)], "within 5 % of each other",
-                    abs(one.rate / one.predicted - 1.0) <= 0.05)
-            )  # fmt: skip
+                Row(
+                    f"{name}: shrinking of |phi|, measured and predicted",
+                    None,
+                    [round(one.rate, 3), round(one.predicted, 3)],
+                    "within 5 % of each other",
+                    abs(one.rate / one.predicted - 1.0) <= 0.05,
+                )
+            )
     before = [one.same == (one.e < found.conjugate) for one in found.swept]
     result.append(
-        Row("domains on which it finds Newton's solution, those before the first conjugate point",
-            None, f"{sum(one.same for one in found.swept)} of {len(before)}", "these and no others",
-            all(before), f"the first conjugate point is {found.conjugate:.3f}")
-    )  # fmt: skip
+        Row(
+            "domains on which it finds Newton's solution, those before the first conjugate point",
+            None,
+            f"{sum(one.same for one in found.swept)} of {len(before)}",
+            "these and no others",
+            all(before),
+            f"the first conjugate point is {found.conjugate:.3f}",
+        )
+    )
     return result

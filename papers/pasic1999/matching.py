@@ -131,9 +131,12 @@ class Matched:
 
 
 def newton(
-    problem: Matching, guess: Floats, solve: Callable[[Blocks, Floats], Floats], most: int = 30,
+    problem: Matching,
+    guess: Floats,
+    solve: Callable[[Blocks, Floats], Floats],
+    most: int = 30,
     damped: bool = False,
-) -> Matched:  # fmt: skip
+) -> Matched:
     """(12) from a guess (n + 1, N) with the boundary values in its first and last row.
 
     ``solve(J, r)`` gives J^-1 r (n - 1, N): an elimination of the block tridiagonal matrix.  Where

@@ -56,11 +56,15 @@ class Found:
 
 
 def measure(
-    progress: Progress, *, ends: Pair = (1.0, 1.5, 2.0),
-    subdomains: tuple[int, ...] = (10, 15, 20, 30, 40), s: int = 3,
+    progress: Progress,
+    *,
+    ends: Pair = (1.0, 1.5, 2.0),
+    subdomains: tuple[int, ...] = (10, 15, 20, 30, 40),
+    s: int = 3,
     step: float = 0.005,
-    arm: Arm = PAPER, order: str = "abm",
-) -> Found:  # fmt: skip
+    arm: Arm = PAPER,
+    order: str = "abm",
+) -> Found:
     """Both methods from the straight line; ``step`` [s] is that of shooting's Runge-Kutta."""
     above("s", ends=ends, step=step)
     each("subdomains", subdomains, 3)
@@ -76,9 +80,7 @@ def measure(
                 shot = Shooting(ours, edges, zero, b, step).newton(damped=damped)
                 found = None if shot.y is None else shot.y[0, 2:]
                 tries.append(_try(arm, METHODS[0], damped, e, n, found, len(shot.norms), b))
-                matched = newton(
-                    Matching(ours, edges, s), straight(zero, b, n), _thomas, 60, damped
-                )
+                matched = newton(Matching(ours, edges, s), straight(zero, b, n), _thomas, 60, damped)
                 found = None
                 if matched.converged and matched.local is not None:
                     found = matched.local.left[0]
@@ -92,9 +94,8 @@ def _thomas(J: Blocks, r: Floats) -> Floats:
 
 
 def _try(
-    arm: Arm, method: str, damped: bool, e: float, n: int, slope: Floats | None, count: int,
-    b: Floats,
-) -> Try:  # fmt: skip
+    arm: Arm, method: str, damped: bool, e: float, n: int, slope: Floats | None, count: int, b: Floats
+) -> Try:
     missed = float("nan")
     if slope is not None:
         missed = float(np.max(np.abs(reached(arm.closed_form, e, np.zeros(2), slope) - b)))
@@ -103,16 +104,23 @@ def _try(
 
 def rows(found: Found) -> list[Row]:
     said = printed("pasic1999")["figure6"]
-    result = [_shooting(found, one, said) for one in found.tries
-              if one.method == METHODS[0] and one.n == said["subdomains"]]  # fmt: skip
+    result = [
+        _shooting(found, one, said)
+        for one in found.tries
+        if one.method == METHODS[0] and one.n == said["subdomains"]
+    ]
     for method in METHODS:
         for e in dict.fromkeys(one.e for one in found.tries):
             own = [t for t in found.tries if (t.method, t.e, t.damped) == (method, e, True)]
             result.append(
-                Row(f"[0, {e:g}], {method}, damped, by number of subdomains", None,
+                Row(
+                    f"[0, {e:g}], {method}, damped, by number of subdomains",
+                    None,
                     "; ".join(f"{t.n}: {t.says}" for t in own),
-                    "none: the paper has 20 subdomains", None)
-            )  # fmt: skip
+                    "none: the paper has 20 subdomains",
+                    None,
+                )
+            )
     return result + _guess(found, said)
 
 
@@ -123,10 +131,22 @@ def _shooting(found: Found, one: Try, said: dict[str, Any]) -> Row:
     if not found.paper or not one.damped:
         return Row(name, None, one.says, "none: the paper does not say whether it is damped", None)
     if one.e <= said["end"]:
-        return claim(name, "the IVP's solution", one.says, "converges, to the IVP's solution",
-                     one.of_ivp, "from the straight line")  # fmt: skip
-    return claim(name, "diverges", one.says, "does not converge", one.slope is None,
-                 "from the straight line; other numbers of subdomains do converge")  # fmt: skip
+        return claim(
+            name,
+            "the IVP's solution",
+            one.says,
+            "converges, to the IVP's solution",
+            one.of_ivp,
+            "from the straight line",
+        )
+    return claim(
+        name,
+        "diverges",
+        one.says,
+        "does not converge",
+        one.slope is None,
+        "from the straight line; other numbers of subdomains do converge",
+    )
 
 
 def _guess(found: Found, said: dict[str, Any]) -> list[Row]:
@@ -142,9 +162,14 @@ def _guess(found: Found, said: dict[str, Any]) -> list[Row]:
             result.append(Row(f"{name}, undamped", None, one.says, none, None))
         else:
             result.append(
-                Row(f"{name}, damped, from the straight line", "the IVP's solution", one.says,
-                    "converges, to the IVP's solution", one.of_ivp)
-            )  # fmt: skip
+                Row(
+                    f"{name}, damped, from the straight line",
+                    "the IVP's solution",
+                    one.says,
+                    "converges, to the IVP's solution",
+                    one.of_ivp,
+                )
+            )
     return result
 
 

@@ -21,9 +21,7 @@ DIFFERENCE, EPS, MOST = 1e-6, 1e-15, 200
 SETTLED, TRIES, SMALLEST = 1e-9, 60, 1e-5  # norm, iterations and share of Newton's method
 
 
-def multiple_shooting(
-    acceleration: Acceleration, edges: Floats, q: Floats, qd: Floats, s: int
-) -> Floats:
+def multiple_shooting(acceleration: Acceleration, edges: Floats, q: Floats, qd: Floats, s: int) -> Floats:
     """(2 N (n + 1)) square Jacobian; unknowns by edge, q before qd; q, qd (n + 1, N).
 
     Rows: q_0 = a; then for each subdomain its end minus q_{i+1} and minus qd_{i+1}; q_n = b.

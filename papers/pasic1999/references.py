@@ -14,9 +14,13 @@ RELATIVE, ABSOLUTE = 1e-13, 1e-14  # tolerances of the integration
 
 
 def integrate(
-    acceleration: Acceleration, end: float, q0: Floats, qd0: Floats,
-    relative: float = RELATIVE, absolute: float = ABSOLUTE,
-) -> Any:  # fmt: skip
+    acceleration: Acceleration,
+    end: float,
+    q0: Floats,
+    qd0: Floats,
+    relative: float = RELATIVE,
+    absolute: float = ABSOLUTE,
+) -> Any:
     """scipy's solve_ivp (DOP853) over [0, end]; ``sol(t)[:N]`` is Theta, ``y[:, -1]`` the end."""
     from scipy.integrate import solve_ivp
 
@@ -26,9 +30,14 @@ def integrate(
         return np.concatenate([y[N:], acceleration(np.asarray(t), y[:N], y[N:])])
 
     return solve_ivp(
-        right, (0.0, end), np.concatenate([q0, qd0]), method="DOP853",
-        rtol=relative, atol=absolute, dense_output=True,
-    )  # fmt: skip
+        right,
+        (0.0, end),
+        np.concatenate([q0, qd0]),
+        method="DOP853",
+        rtol=relative,
+        atol=absolute,
+        dense_output=True,
+    )
 
 
 def reached(acceleration: Acceleration, end: float, q0: Floats, qd0: Floats) -> Floats:
@@ -36,9 +45,7 @@ def reached(acceleration: Acceleration, end: float, q0: Floats, qd0: Floats) -> 
     return integrate(acceleration, end, q0, qd0).y[: len(q0), -1]
 
 
-def boundary_value(
-    acceleration: Acceleration, a: Floats, b: Floats, t: Floats, guess: Floats
-) -> Any:
+def boundary_value(acceleration: Acceleration, a: Floats, b: Floats, t: Floats, guess: Floats) -> Any:
     """scipy's solve_bvp from a guess (len(t), 2 N) of Theta and its derivative."""
     from scipy.integrate import solve_bvp
 
@@ -62,8 +69,10 @@ def conjugate_points(acceleration: Acceleration, end: float, q0: Floats, qd0: Fl
     from scipy.optimize import brentq
 
     N, tiny = len(q0), 1e-6
-    moved = [[integrate(acceleration, end, q0, qd0 + sign * tiny * unit) for sign in (1.0, -1.0)]
-             for unit in np.eye(N)]  # fmt: skip
+    moved = [
+        [integrate(acceleration, end, q0, qd0 + sign * tiny * unit) for sign in (1.0, -1.0)]
+        for unit in np.eye(N)
+    ]
 
     def determinant(e: float) -> float:
         columns = [(up.sol(e)[:N] - down.sol(e)[:N]) / (2.0 * tiny) for up, down in moved]

@@ -47,11 +47,17 @@ class Found:
 
 
 def measure(
-    progress: Progress, *, ends: Pair = (0.3, 0.35, 1.0, 1.5, 2.0), near: float = 0.01,
+    progress: Progress,
+    *,
+    ends: Pair = (0.3, 0.35, 1.0, 1.5, 2.0),
+    near: float = 0.01,
     target: Pair = (),
-    subdomains: int = 20, s: int = 3, single: int = 16,
-    arm: Arm = PAPER, order: str = "abm",
-) -> Found:  # fmt: skip
+    subdomains: int = 20,
+    s: int = 3,
+    single: int = 16,
+    arm: Arm = PAPER,
+    order: str = "abm",
+) -> Found:
     """From the straight line's slope, and from the IVP's (zero) plus ``near`` [rad/s]."""
     above("s", ends=ends)
     boundary("shooting", target)
@@ -102,9 +108,7 @@ def _counted(
         return ours(t, q, qd)
 
     zero = np.zeros(2)
-    found = iterate(
-        bvp_map(counted, np.zeros(()), e, zero, b, single), e, np.zeros((single, 2)), 1e-10, 300
-    )
+    found = iterate(bvp_map(counted, np.zeros(()), e, zero, b, single), e, np.zeros((single, 2)), 1e-10, 300)
     if found.converged:
         return states, calls, True
     states = calls = 0
@@ -113,9 +117,7 @@ def _counted(
     near[-1] = b
     order = order_of("virtual_work", subdomains - 1)
     for guess in (near, straight(zero, b, subdomains)):
-        if newton(
-            Matching(counted, edges, s), guess, lambda J, r: eliminate(J, r, order).x
-        ).converged:
+        if newton(Matching(counted, edges, s), guess, lambda J, r: eliminate(J, r, order).x).converged:
             return states, calls, False
     return None, calls, False
 
@@ -125,14 +127,8 @@ def rows(found: Found) -> list[Row]:
     for shot in found.shots:
         name = f"[0, {shot.e:g}], simple shooting from {shot.guess}"
         which = "the IVP's solution" if shot.of_ivp else "another solution"
-        ours = (
-            f"{which}, Theta'(0) = {shot.slope[0]:z.5f} {shot.slope[1]:z.5f}"
-            if shot.hit
-            else "fails"
-        )
-        result.append(
-            Row(name, None, ours, "none: the paper's shooting is multiple (item multiple)", None)
-        )
+        ours = f"{which}, Theta'(0) = {shot.slope[0]:z.5f} {shot.slope[1]:z.5f}" if shot.hit else "fails"
+        result.append(Row(name, None, ours, "none: the paper's shooting is multiple (item multiple)", None))
     for e, evaluations in found.ours.items():
         shots = [shot.evaluations for shot in found.shots if shot.e == e and shot.hit]
         least = min(shots, default=None)

@@ -55,10 +55,7 @@ def compare(system: kkt.System) -> Agreement:
     """By every order that suits the robot: split links only where a body has three children."""
     exact = kkt.certify(system, 20)
     serial = bool(np.bincount(system.tree.parent + 1, minlength=1).max() <= 1)
-    qdd = {
-        name: kkt.eliminate(system, orderings.get(name), records=False).qdd
-        for name in ("abm", *ORDERS)
-    }
+    qdd = {name: kkt.eliminate(system, orderings.get(name), records=False).qdd for name in ("abm", *ORDERS)}
     if len(system.entries.tau) <= 100:  # n columns of n links each
         qdd["unit vectors"] = unit_vectors(system)
     typed = None
@@ -76,20 +73,36 @@ def rows(found: list[Agreement]) -> list[Row]:
     result = []
     for one in found:
         worst = max(one.off.values())
-        result.append(Row(
-            f"{one.robot}, {one.dof} dof", "the same accelerations", worst,
-            f"{', '.join(one.off)} as ABM, <= {MOST:g}", worst <= MOST,
-        ))  # fmt: skip
+        result.append(
+            Row(
+                f"{one.robot}, {one.dof} dof",
+                "the same accelerations",
+                worst,
+                f"{', '.join(one.off)} as ABM, <= {MOST:g}",
+                worst <= MOST,
+            )
+        )
     typed = [one for one in found if one.typed is not None]
     if typed:
         mirrored, plain = (max(one.typed[i] for one in typed if one.typed) for i in (0, 1))
         most = max(typed, key=lambda one: one.dof)
-        result.append(Row(
-            f"section 3 as typed, to {most.robot}", "qdd", mirrored, f"certified qdd, <= {MOST:g}",
-            mirrored <= MOST,
-        ))  # fmt: skip
-        result.append(Row(
-            "the same, M_k not mirrored", None, plain, "none: the paper does not speak of it", None,
-            "mirroring M_k: nothing is lost without it on these chains, nor on skew ones",
-        ))  # fmt: skip
+        result.append(
+            Row(
+                f"section 3 as typed, to {most.robot}",
+                "qdd",
+                mirrored,
+                f"certified qdd, <= {MOST:g}",
+                mirrored <= MOST,
+            )
+        )
+        result.append(
+            Row(
+                "the same, M_k not mirrored",
+                None,
+                plain,
+                "none: the paper does not speak of it",
+                None,
+                "mirroring M_k: nothing is lost without it on these chains, nor on skew ones",
+            )
+        )
     return result

@@ -34,11 +34,7 @@ class Closed:
 
 
 def measure(
-    progress: Progress,
-    *,
-    links: tuple[int, ...] = (7, 12),
-    joint: str = "revolute",
-    order: str = "abm",
+    progress: Progress, *, links: tuple[int, ...] = (7, 12), joint: str = "revolute", order: str = "abm"
 ) -> list[Closed]:
     """Chains of revolute joints about z and y in turn, closed by a ``joint``."""
     found = []
@@ -73,14 +69,14 @@ def close(graph: Any, joint: str, order: str) -> Closed:
     matrix = np.block([[A, -here.T], [here, np.zeros((m, m))]])  # (7)
     x = np.linalg.solve(matrix, np.r_[system.entries.tau - b, -turning])
     N = len(qd)
-    engine = kkt.eliminate(
-        kkt.build(system.graph, loops=[loop]), orderings.get(order), records=False
-    )
+    engine = kkt.eliminate(kkt.build(system.graph, loops=[loop]), orderings.get(order), records=False)
     return Closed(
-        f"{system.name}, {joint} joint to the ground, {order}", m,
-        _off(engine.qdd, x[:N]), _off(engine.lam, x[N:]),
+        f"{system.name}, {joint} joint to the ground, {order}",
+        m,
+        _off(engine.qdd, x[:N]),
+        _off(engine.lam, x[N:]),
         float(np.abs(here @ engine.qdd + turning).max() / max(1.0, np.abs(turning).max())),
-    )  # fmt: skip
+    )
 
 
 def pose(system: kkt.System, body: object) -> tuple[Floats, Floats]:
@@ -104,8 +100,12 @@ def _off(a: Floats, b: Floats) -> float:
 
 def rows(found: list[Closed]) -> list[Row]:
     return [
-        Row(f"{one.robot}, {one.rows} constraints", "q'', tau_C, (5)",
-            [one.qdd, one.forces, one.kept], f"as (7), dense, to {MOST:g}",
-            max(one.qdd, one.forces, one.kept) <= MOST)
+        Row(
+            f"{one.robot}, {one.rows} constraints",
+            "q'', tau_C, (5)",
+            [one.qdd, one.forces, one.kept],
+            f"as (7), dense, to {MOST:g}",
+            max(one.qdd, one.forces, one.kept) <= MOST,
+        )
         for one in found
-    ]  # fmt: skip
+    ]

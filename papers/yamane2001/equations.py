@@ -23,9 +23,7 @@ class Equations:
     error: float  # of qdd by the equations as typed in :mod:`.recursion`, relative
 
 
-def measure(
-    progress: Progress, *, only: str = "", n: int = 24, joint: str = "spherical"
-) -> Equations:
+def measure(progress: Progress, *, only: str = "", n: int = 24, joint: str = "spherical") -> Equations:
     """Statements with ``only`` in their name, and numbers on a chain of n ``joint``s."""
     proofs = proved.prove(progress, "Yamane & Nakamura 2001", only)
     system = kkt.build(kkt.chain(n, joint=joint))
@@ -36,8 +34,11 @@ def measure(
 
 def rows(found: Equations) -> list[Row]:
     computed = Row(
-        "eqs (8) to (53), computed", "H_m,k, H_Jm,k; K_m K_Jm* = 0, and what follows", found.error,
-        "qdd as the engine's, to 1e-12", found.error <= 1e-12,
+        "eqs (8) to (53), computed",
+        "H_m,k, H_Jm,k; K_m K_Jm* = 0, and what follows",
+        found.error,
+        "qdd as the engine's, to 1e-12",
+        found.error <= 1e-12,
         "computed by papers/yamane2001/recursion.py",
-    )  # fmt: skip
+    )
     return [computed, *proved.rows(found.proofs)]

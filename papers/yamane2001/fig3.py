@@ -33,12 +33,7 @@ class Splitting:
 
 
 def measure(
-    progress: Progress,
-    *,
-    leaves: tuple[int, ...] = (8, 32),
-    trees: int = 4,
-    bodies: int = 60,
-    seed: int = 0,
+    progress: Progress, *, leaves: tuple[int, ...] = (8, 32), trees: int = 4, bodies: int = 60, seed: int = 0
 ) -> list[Splitting]:
     """Stars with these leaves, and random branched trees."""
     robots = [kkt.star(n, joint="spherical") for n in leaves]
@@ -54,10 +49,14 @@ def split(system: kkt.System) -> Splitting:
     before = joints_of(whole)
     told = [_matrix(name, system) for name in ("virtual_work", "virtual_work_split")]
     return Splitting(
-        system.name, (whole.n, pieces.n), (int(before.max()), int(joints_of(pieces).max())),
+        system.name,
+        (whole.n, pieces.n),
+        (int(before.max()), int(joints_of(pieces).max())),
         bool((each == np.maximum(1, before - 2)).all()),
-        (told[0][2], told[1][2]), (told[0][0], told[1][0]), (told[0][1], told[1][1]),
-    )  # fmt: skip
+        (told[0][2], told[1][2]),
+        (told[0][0], told[1][0]),
+        (told[0][1], told[1][1]),
+    )
 
 
 def joints_of(structure: kkt.Structure) -> NDArray[np.int64]:
@@ -86,14 +85,16 @@ def _matrix(order: str, system: kkt.System) -> tuple[NDArray[np.bool_], NDArray[
 def rows(found: list[Splitting]) -> list[Row]:
     result = []
     for one in found:
-        result.append(Row(
-            one.robot, "m joints: m - 2 links, at most 3 joints each; fewer than twice the joints",
-            f"joints {one.joints[0]} to {one.joints[1]}, on a link {one.most[0]} to {one.most[1]}, "
-            f"met later {one.later[0]} to {one.later[1]}",
-            "as printed; a joint meets at most 2 later ones",
-            one.links and one.most[1] <= 3 and one.joints[1] < 2 * one.joints[0]
-            and one.later[1] <= 2,
-        ))  # fmt: skip
+        result.append(
+            Row(
+                one.robot,
+                "m joints: m - 2 links, at most 3 joints each; fewer than twice the joints",
+                f"joints {one.joints[0]} to {one.joints[1]}, on a link {one.most[0]} to {one.most[1]}, "
+                f"met later {one.later[0]} to {one.later[1]}",
+                "as printed; a joint meets at most 2 later ones",
+                one.links and one.most[1] <= 3 and one.joints[1] < 2 * one.joints[0] and one.later[1] <= 2,
+            )
+        )
     return result
 
 
@@ -102,5 +103,4 @@ def figures(found: list[Splitting], style: str) -> dict[str, Any]:
 
     star = found[0]
     titles = (f"{star.robot}: S, whole links", "S, split links")
-    return {"fig3": patterns(
-        {t: (star.S[i], star.fill[i]) for i, t in enumerate(titles)}, style)}  # fmt: skip
+    return {"fig3": patterns({t: (star.S[i], star.fill[i]) for i, t in enumerate(titles)}, style)}

@@ -61,39 +61,70 @@ def rows(found: Branched) -> list[Row]:
     beyond = paper["faster_beyond_dof"]
     per_leaf = (g.dof[-1] - g.dof[0]) // (g.n[-1] - g.n[0])
     split_dof = (
-        None if found.split_from_all is None
-        else g.dof[0] + per_leaf * (found.split_from_all - g.n[0])
-    )  # fmt: skip
+        None if found.split_from_all is None else g.dof[0] + per_leaf * (found.split_from_all - g.n[0])
+    )
     return [
-        Row("split links", paper["split"], f"{', '.join(map(str, step))} a leaf (mul, add, div)"
-            if step else "not linear", "first differences constant from n = 3, exactly", bool(step),
-            f"multiplications {divided}"),
-        claim("whole links, worst case", paper["unsplit"], law, "degree 2",
-              found.laws[ORDERS[0]].polynomials["mul"].degree == 2,
-              "section 4 has O(n_b^2) for one joint; n_b joints make O(N^3), and the count is "
-              "cubic from the factor of S"),
-        Row("whole links, exponent in this range", 2, round(g.exponent("virtual_work"), 2),
-            "within 25 %, ours being operations", within(2.0, g.exponent("virtual_work"), NEAR),
-            "in the figure's range the lower terms make a cubic look quadratic"),
-        claim("whole links, exponent for 256 to 1024 leaves", 2, round(found.beyond[1], 2),
-              "within 25 %", within(2.0, found.beyond[1], NEAR),
-              f"{found.beyond[0]:.2f} for 16 to 64 leaves: the cubic shows beyond the figure"),
-        Row("whole links against unit vectors, whole runs", "almost the same",
-            [round(min(ratios), 2), round(max(ratios), 2)], "ratio of operations within 1.5",
+        Row(
+            "split links",
+            paper["split"],
+            f"{', '.join(map(str, step))} a leaf (mul, add, div)" if step else "not linear",
+            "first differences constant from n = 3, exactly",
+            bool(step),
+            f"multiplications {divided}",
+        ),
+        claim(
+            "whole links, worst case",
+            paper["unsplit"],
+            law,
+            "degree 2",
+            found.laws[ORDERS[0]].polynomials["mul"].degree == 2,
+            "section 4 has O(n_b^2) for one joint; n_b joints make O(N^3), and the count is "
+            "cubic from the factor of S",
+        ),
+        Row(
+            "whole links, exponent in this range",
+            2,
+            round(g.exponent("virtual_work"), 2),
+            "within 25 %, ours being operations",
+            within(2.0, g.exponent("virtual_work"), NEAR),
+            "in the figure's range the lower terms make a cubic look quadratic",
+        ),
+        claim(
+            "whole links, exponent for 256 to 1024 leaves",
+            2,
+            round(found.beyond[1], 2),
+            "within 25 %",
+            within(2.0, found.beyond[1], NEAR),
+            f"{found.beyond[0]:.2f} for 16 to 64 leaves: the cubic shows beyond the figure",
+        ),
+        Row(
+            "whole links against unit vectors, whole runs",
+            "almost the same",
+            [round(min(ratios), 2), round(max(ratios), 2)],
+            "ratio of operations within 1.5",
             max(ratios) < 1.5 and min(ratios) > 1 / 1.5,
             "with the zeros of unit vectors folded the unit vector method takes less: "
-            f"{g.total(FOLDED)[-1]:,} operations against {g.total(WHOLE)[-1]:,}"),
-        Row("dof from which split links take less than unit vectors", beyond, first,
+            f"{g.total(FOLDED)[-1]:,} operations against {g.total(WHOLE)[-1]:,}",
+        ),
+        Row(
+            "dof from which split links take less than unit vectors",
+            beyond,
+            first,
             f"from there on to the end; within {100 * NEAR:g} %, ours being operations",
             first is not None and within(beyond, first, NEAR),
-            "against zeros folded: " + _dof(g.cheaper_from("virtual_work_split", FOLDED))),
-        claim("dof from which split links take less than whole links", beyond, split_dof,
-              f"within {100 * NEAR:g} %",
-              split_dof is not None and within(beyond, split_dof, NEAR),
-              f"all operations from {found.split_from_all} leaves, multiplications from "
-              f"{found.split_from}; the paper's crossing is of its program's times, and divisions "
-              "weigh here, as (c c*)/d divides every entry"),
-    ]  # fmt: skip
+            "against zeros folded: " + _dof(g.cheaper_from("virtual_work_split", FOLDED)),
+        ),
+        claim(
+            "dof from which split links take less than whole links",
+            beyond,
+            split_dof,
+            f"within {100 * NEAR:g} %",
+            split_dof is not None and within(beyond, split_dof, NEAR),
+            f"all operations from {found.split_from_all} leaves, multiplications from "
+            f"{found.split_from}; the paper's crossing is of its program's times, and divisions "
+            "weigh here, as (c c*)/d divides every entry",
+        ),
+    ]
 
 
 def _dof(first: int | None) -> str:

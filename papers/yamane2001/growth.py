@@ -62,9 +62,7 @@ def exponent(n: Iterable[int], counts: Iterable[int]) -> float:
     return float(np.polyfit(x, y, 1)[0])
 
 
-def growth(
-    progress: Progress, family: str, sizes: Iterable[int], orders: tuple[str, ...]
-) -> Growth:
+def growth(progress: Progress, family: str, sizes: Iterable[int], orders: tuple[str, ...]) -> Growth:
     """Orders and the unit vector method, both readings, on members of a family."""
     if family not in FAMILIES:
         raise ModelError(f"family {family!r} is unknown; use {', '.join(FAMILIES)}")
@@ -85,5 +83,4 @@ def growth(
         units = operations(system)
         counts[WHOLE].append(units.whole)
         counts[FOLDED].append(units.folded)
-    return Growth(family, chosen.variable, sizes, tuple(dof),
-                  {name: tuple(c) for name, c in counts.items()})  # fmt: skip
+    return Growth(family, chosen.variable, sizes, tuple(dof), {name: tuple(c) for name, c in counts.items()})

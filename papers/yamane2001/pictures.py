@@ -25,8 +25,16 @@ def curves(found: Growth, lines: Mapping[str, Line], style: str) -> Figure:
         for i, (method, (label, dash, marker)) in enumerate(lines.items()):
             y = [total / 1000 for total in found.total(method)]
             top = max(top, *y)
-            ax.plot(found.dof, y, color=look.series[i], linestyle=dash, linewidth=1.4,
-                    marker=marker, markersize=4, label=label)  # fmt: skip
+            ax.plot(
+                found.dof,
+                y,
+                color=look.series[i],
+                linestyle=dash,
+                linewidth=1.4,
+                marker=marker,
+                markersize=4,
+                label=label,
+            )
         ax.set(xlim=(0, found.dof[-1] + 1), ylim=(0, 1.03 * top))
         ax.set_xlabel(f"degrees of freedom ({found.n[0]} to {found.n[-1]} {found.variable})")
         ax.set_ylabel("operations [thousand]")
@@ -36,9 +44,7 @@ def curves(found: Growth, lines: Mapping[str, Line], style: str) -> Figure:
     return figure
 
 
-def depths(
-    sizes: Sequence[int], panels: Mapping[str, Mapping[str, Sequence[float]]], style: str
-) -> Figure:
+def depths(sizes: Sequence[int], panels: Mapping[str, Mapping[str, Sequence[float]]], style: str) -> Figure:
     """One panel a quantity, orders against links, heights on a logarithmic axis."""
     dashes = (*DASHES, (0, (3, 1)))
     with sheet("double", 2.7, style) as (figure, look):
@@ -46,8 +52,16 @@ def depths(
         for ax, (what, orders) in zip(axes, panels.items(), strict=True):
             style_axes(ax, look, grid="both")
             for i, (order, y) in enumerate(orders.items()):
-                ax.plot(sizes, y, color=look.series[i], linestyle=dashes[i], linewidth=1.4,
-                        marker="os^vD"[i], markersize=4, label=order.replace("_", " "))  # fmt: skip
+                ax.plot(
+                    sizes,
+                    y,
+                    color=look.series[i],
+                    linestyle=dashes[i],
+                    linewidth=1.4,
+                    marker="os^vD"[i],
+                    markersize=4,
+                    label=order.replace("_", " "),
+                )
             ax.set_xscale("log")
             most, least = (pick(map(pick, orders.values())) for pick in (max, min))
             if most > 20 * least:
@@ -96,13 +110,15 @@ def snapshots(found: Mapping[str, Any], style: str) -> Figure:
         tall = sum(heights) + 0.3 * len(found)
         figure = new_figure("double", tall, look)
         panels = figure.subplots(len(found), across, squeeze=False, height_ratios=heights)
-        figure.subplots_adjust(left=0.04, right=0.995, bottom=0.02, top=1 - 0.2 / tall,
-                               wspace=0.03, hspace=0.3)  # fmt: skip
+        figure.subplots_adjust(
+            left=0.04, right=0.995, bottom=0.02, top=1 - 0.2 / tall, wspace=0.03, hspace=0.3
+        )
         for row, (name, one), (low, high) in zip(panels, found.items(), boxes, strict=True):
             for ax, time, lines in zip(row, one.times, one.lines, strict=True):
                 for ends in lines:
-                    ax.plot(ends[:, 0], ends[:, 2], color=look.series[0], linewidth=1.6,
-                            solid_capstyle="round")  # fmt: skip
+                    ax.plot(
+                        ends[:, 0], ends[:, 2], color=look.series[0], linewidth=1.6, solid_capstyle="round"
+                    )
                 for ends in lines[1:]:
                     ax.plot(ends[0, 0], ends[0, 2], "o", color=look.ink, markersize=2.0)
                 ax.plot(*lines[0][0, ::2], "x", color=look.ink, markersize=5)
@@ -110,6 +126,14 @@ def snapshots(found: Mapping[str, Any], style: str) -> Figure:
                 ax.set_axis_off()
                 ax.set_title(f"{time:.2f} s", color=look.ink, fontsize=7.5, pad=3)
             place = row[0].get_position()
-            figure.text(0.015, (place.y0 + place.y1) / 2, name, rotation=90, va="center",
-                        ha="center", color=look.ink, fontsize=8.5)  # fmt: skip
+            figure.text(
+                0.015,
+                (place.y0 + place.y1) / 2,
+                name,
+                rotation=90,
+                va="center",
+                ha="center",
+                color=look.ink,
+                fontsize=8.5,
+            )
     return figure

@@ -23,8 +23,7 @@ SAYS = {
     "S_J": "q''_i = ... + S_Ji+1,i* n_i+1 - a_Ji",
 }
 MEANT = {
-    "a": "below (32): (23) and (24) give - Gamma_i+1,i A_i^-1 T_i besides, the link i that joint "
-    "i+1 meets",
+    "a": "below (32): (23) and (24) give - Gamma_i+1,i A_i^-1 T_i besides, the link i that joint i+1 meets",
     "t": "(28): joint i+1 pushes link i too; (23) leaves - H_Ji+1,i* n_Ji+1 of (15) out",
     "S_J": "(52), (53): Gamma_J A^-1 Gamma* is not symmetric; its block (i, i+1) is - H_Ji,i "
     "A_i^-1 H_i+1,i*, which S_Ji+1,i* is not, and which it has the shape of for ball joints only",
@@ -59,11 +58,16 @@ def measure(
 
 def rows(found: list[Reading]) -> list[Row]:
     return [
-        claim(f"as printed: {SAYS[r.line]}", "qdd", r.printed, "error of qdd at most 1e-12",
-              r.printed <= 1e-12, MEANT[r.line])
+        claim(
+            f"as printed: {SAYS[r.line]}",
+            "qdd",
+            r.printed,
+            "error of qdd at most 1e-12",
+            r.printed <= 1e-12,
+            MEANT[r.line],
+        )
         for r in found
     ] + [
-        Row(f"as meant: {SAYS[r.line]}", None, r.meant, "error of qdd at most 1e-12",
-            r.meant <= 1e-12)
+        Row(f"as meant: {SAYS[r.line]}", None, r.meant, "error of qdd at most 1e-12", r.meant <= 1e-12)
         for r in found
-    ]  # fmt: skip
+    ]

@@ -57,8 +57,7 @@ class Joint:
             S_c = entries.S[offset[c] : offset[c + 1]].T
             t -= entries.Phi[c] @ np.linalg.pinv(S_c).T @ entries.tau[offset[c] : offset[c + 1]]
         motion = entries.Phi[k].T
-        return cls(np.linalg.inv(entries.M[k]), K, K_J, K @ motion, K_J @ motion,
-                   entries.a[k], t, alone, tau)  # fmt: skip
+        return cls(np.linalg.inv(entries.M[k]), K, K_J, K @ motion, K_J @ motion, entries.a[k], t, alone, tau)
 
 
 def joint_accelerations(

@@ -63,8 +63,14 @@ def measure(
     forces = {name: with_forces(chain, name) for name in ("virtual_work", "abm")}
     progress("pivots in exact fractions")
     pivots = {str(s): all(c.numbers_agree() for c in mobility.on(s)) for s in SHAPES}
-    return Comparison(tables, sizes, {k: tuple(v) for k, v in heights.items()},
-                      {k: tuple(v) for k, v in flops.items()}, forces, pivots)  # fmt: skip
+    return Comparison(
+        tables,
+        sizes,
+        {k: tuple(v) for k, v in heights.items()},
+        {k: tuple(v) for k, v in flops.items()},
+        forces,
+        pivots,
+    )
 
 
 def with_forces(system: kkt.System, order: str) -> tuple[int, int]:
@@ -82,30 +88,44 @@ def rows(found: Comparison) -> list[Row]:
     logs = [b - a for a, b in itertools.pairwise(steps["constraint_force"])]
     each = [b - a for a, b in itertools.pairwise(steps["virtual_work"])]
     result = [
-        Row("6.1: M_i+1 is an inertia much like ABI, with the other link in it", "in words",
+        Row(
+            "6.1: M_i+1 is an inertia much like ABI, with the other link in it",
+            "in words",
             "M_k^-1 = K_k ((I^A_k)^-1 + Phi* (I^A_p)^-1 Phi) K_k*",
-            f"exact fractions on {len(found.pivots)} trees", all(found.pivots.values()),
-            "I^A_p as it is when joint k's turn comes: on a chain A_p alone"),
-        Row(f"6.1: constraint forces besides qdd, operations on {n} links", "a by-product; ABA "
-            "needs a further pass",
+            f"exact fractions on {len(found.pivots)} trees",
+            all(found.pivots.values()),
+            "I^A_p as it is when joint k's turn comes: on a chain A_p alone",
+        ),
+        Row(
+            f"6.1: constraint forces besides qdd, operations on {n} links",
+            "a by-product; ABA needs a further pass",
             f"virtual work +{extra['virtual_work']:,}, ABM +{extra['abm']:,}",
-            "fewer for virtual work", extra["virtual_work"] < extra["abm"],
-            f"of {base['virtual_work']:,} and {base['abm']:,} for qdd alone"),
-        Row("6.2: height of CFA, doubling the links", "O(log N) steps in parallel [4]", logs,
-            "the same number of steps more each time", len(set(logs)) == 1,
-            f"virtual work: {', '.join(map(str, each))} more"),
-    ]  # fmt: skip
+            "fewer for virtual work",
+            extra["virtual_work"] < extra["abm"],
+            f"of {base['virtual_work']:,} and {base['abm']:,} for qdd alone",
+        ),
+        Row(
+            "6.2: height of CFA, doubling the links",
+            "O(log N) steps in parallel [4]",
+            logs,
+            "the same number of steps more each time",
+            len(set(logs)) == 1,
+            f"virtual work: {', '.join(map(str, each))} more",
+        ),
+    ]
     for robot, table in found.tables.items():
         for one in table:
             if one.format == "float32":
-                double = next(
-                    r.error for r in table if r.order == one.order and r.format == "float64"
+                double = next(r.error for r in table if r.order == one.order and r.format == "float64")
+                result.append(
+                    Row(
+                        f"{robot}, {one.order}",
+                        None,
+                        [one.fill_blocks, one.flops, one.height, one.error, double],
+                        "none: fill, operations, height, error in float32, in float64",
+                        None,
+                    )
                 )
-                result.append(Row(
-                    f"{robot}, {one.order}", None,
-                    [one.fill_blocks, one.flops, one.height, one.error, double],
-                    "none: fill, operations, height, error in float32, in float64", None,
-                ))  # fmt: skip
     return result
 
 

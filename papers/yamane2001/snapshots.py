@@ -63,11 +63,20 @@ def rods(parents: list[int]) -> Any:
     asides = {k: i for i, k in enumerate(k for k, up in enumerate(parents) if up == 0)}
     for k, up in enumerate(parents):
         angle = np.radians(40.0) * (asides.get(k, 0) - (len(asides) - 1) / 2) * (up == 0)
-        R = np.array([[np.cos(angle), 0.0, np.sin(angle)], [0.0, 1.0, 0.0],
-                      [-np.sin(angle), 0.0, np.cos(angle)]])  # fmt: skip
-        kkt.add_body(tree, k, None if up < 0 else up, mass=1.0, com=(0.0, 0.0, -0.05),
-                     inertia=inertia, joint="spherical", R=R if up >= 0 else np.eye(3),
-                     p=(0.0, 0.0, 0.0 if up < 0 else -0.1))  # fmt: skip
+        R = np.array(
+            [[np.cos(angle), 0.0, np.sin(angle)], [0.0, 1.0, 0.0], [-np.sin(angle), 0.0, np.cos(angle)]]
+        )
+        kkt.add_body(
+            tree,
+            k,
+            None if up < 0 else up,
+            mass=1.0,
+            com=(0.0, 0.0, -0.05),
+            inertia=inertia,
+            joint="spherical",
+            R=R if up >= 0 else np.eye(3),
+            p=(0.0, 0.0, 0.0 if up < 0 else -0.1),
+        )
     return tree
 
 
@@ -81,8 +90,9 @@ def swing(tree: Any, seconds: float, order: str, pictures: int, reach: float) ->
         return np.r_[kernel.rate(y[:m], y[m:]), kernel(y[:m], y[m:])]
 
     times = np.linspace(0.0, seconds, pictures)
-    found = solve_ivp(rate, (0.0, seconds), np.r_[start, np.zeros(N)], method="DOP853",
-                      t_eval=times, rtol=1e-9, atol=1e-10)  # fmt: skip
+    found = solve_ivp(
+        rate, (0.0, seconds), np.r_[start, np.zeros(N)], method="DOP853", t_eval=times, rtol=1e-9, atol=1e-10
+    )
     energies, lines = [], []
     for y in found.y.T:
         system = kkt.build(tree, q=kernel.coordinates(y[:m]), qd=y[m:])
@@ -112,11 +122,16 @@ def state(system: kkt.System) -> tuple[float, float, tuple[Floats, ...]]:
 
 def rows(found: Mapping[str, Swing]) -> list[Row]:
     return [
-        Row(f"{name} chain, {one.dof} dof, {one.evaluations} evaluations", "snapshots", one.drift,
-            f"energy kept to {MOST:g} of the kinetic energy", one.drift <= MOST,
-            "the paper's links and starts are not given")
+        Row(
+            f"{name} chain, {one.dof} dof, {one.evaluations} evaluations",
+            "snapshots",
+            one.drift,
+            f"energy kept to {MOST:g} of the kinetic energy",
+            one.drift <= MOST,
+            "the paper's links and starts are not given",
+        )
         for name, one in found.items()
-    ]  # fmt: skip
+    ]
 
 
 def figures(found: Mapping[str, Swing], style: str) -> dict[str, Any]:

@@ -43,9 +43,18 @@ WHERE = {"analysis": "Blame Comparison Row blame compare", "orderings": "order s
 
 __version__: str
 __all__ = [  # and all that kkt exports
-    "Blame", "Comparison", "Row", "analysis", "blame", "compare", "kkt", "order", "orderings",
-    "papers", "search",
-]  # fmt: skip
+    "Blame",
+    "Comparison",
+    "Row",
+    "analysis",
+    "blame",
+    "compare",
+    "kkt",
+    "order",
+    "orderings",
+    "papers",
+    "search",
+]
 
 
 def __getattr__(name: str) -> Any:

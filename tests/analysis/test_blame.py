@@ -176,9 +176,7 @@ def test_json_is_the_fixed_document(capsys):
     code, said = run(capsys, "chain:6", "--order", "crbm", "--json", "--top", "3")
     document = json.loads(said.out)
     assert code == 0 and len(document["top"]) == 3
-    assert {"model", "order", "format", "output", "true_error", "explained", "ratio"} <= set(
-        document
-    )
+    assert {"model", "order", "format", "output", "true_error", "explained", "ratio"} <= set(document)
     assert document["model"] == "chain:6" and document["format"] == "float32"
     assert document["ratio"] == pytest.approx(document["explained"] / document["true_error"])
     for culprit in document["top"]:

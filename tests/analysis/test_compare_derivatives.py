@@ -37,9 +37,15 @@ def reported(tmp_path_factory):
     """A report, its folder, and the rows of its table of states."""
     folder = tmp_path_factory.mktemp("derivatives")
     report = robot_report(
-        tree_of(), "robot", ["abm", "gain_abm"], ["float32", "tf32"], states=6, seed=2,
-        quantity="derivatives", folder=folder,
-    )  # fmt: skip
+        tree_of(),
+        "robot",
+        ["abm", "gain_abm"],
+        ["float32", "tf32"],
+        states=6,
+        seed=2,
+        quantity="derivatives",
+        folder=folder,
+    )
     with open(folder / "states.csv", encoding="utf-8") as file:
         return report, folder, list(csv.DictReader(file))
 
@@ -104,9 +110,7 @@ def test_a_tape_is_read_in_other_states_and_refused_where_it_cannot_be():
     moved = system.refresh(q=[0.1, -0.7, 0.2, 0.4], qd=[0.3, 2.0, -1.0, 0.5], tau=np.ones(4))
     found = order.answered(get_format("float64"), order.values(moved)[None])[0]
     exact = kkt.derivatives(moved, ABM)
-    assert np.array_equal(found[1], exact.dq.ravel()) and np.array_equal(
-        found[3], exact.dtau.ravel()
-    )
+    assert np.array_equal(found[1], exact.dq.ravel()) and np.array_equal(found[3], exact.dtau.ravel())
     weightless = robot((0.0, 0.0, 0.0))
     with pytest.raises(kkt.OrderError, match="trace them again"):
         order.values(weightless)
@@ -155,9 +159,10 @@ def test_a_page_of_derivatives_says_so(reported):
     assert document["quantity"] == "derivatives"
     cell = document["rows"][0]
     kept = sorted(
-        float(row["digits_dq"]) for row in rows
+        float(row["digits_dq"])
+        for row in rows
         if (row["order"], row["format"]) == (cell["order"], cell["format"])
-    )  # fmt: skip
+    )
     assert cell["fields"]["dq"]["worst"] == pytest.approx(kept[0], abs=1e-3)
     least = min(cell["fields"][name]["worst"] for name in FIELDS[1:])
     assert cell["digits"]["worst"] == least  # of the three matrices, and not of qdd

@@ -67,8 +67,7 @@ def test_the_second_forms_pivots_are_those_of_abm():
     system = in_motion(kkt.from_spec("random_tree:n=9,seed=2,joints=revolute+prismatic+fixed"))
     steps = kkt.eliminate(system, orderings.get("abm")).steps
     D = {step.blocks[0].body: step.pivots for step in steps}
-    mine = np.concatenate([D[name] for name, d in zip(system.tree.names, system.tree.dof,
-                                                      strict=True) if d])  # fmt: skip
+    mine = np.concatenate([D[name] for name, d in zip(system.tree.names, system.tree.dof, strict=True) if d])
     assert analysis.complements.Complement.of(system).pivots() == pytest.approx(mine, rel=1e-11)
 
 
@@ -144,9 +143,13 @@ def test_scipys_own_iteration_takes_operator_and_preconditioner():
     _, efforts, _ = analysis.gradients.equation(system, "float64")
     rounds = []
     qdd, failed = cg(
-        analysis.gradients.operator(system), efforts, rtol=1e-13, maxiter=50,
-        M=analysis.gradients.preconditioner(system, "abm", "bfloat16"), callback=rounds.append,
-    )  # fmt: skip
+        analysis.gradients.operator(system),
+        efforts,
+        rtol=1e-13,
+        maxiter=50,
+        M=analysis.gradients.preconditioner(system, "abm", "bfloat16"),
+        callback=rounds.append,
+    )
     assert not failed and exact.error(qdd) <= 1e-11
     assert 3 < len(rounds) < 30  # eight bits are few, but enough
     M = analysis.gradients.operator(system) @ np.eye(len(efforts))
@@ -165,9 +168,8 @@ BAD = [
     (lambda: analysis.gradients.solve(loop()), "conjugate gradients"),
     (lambda: analysis.gradients.solve(kkt.build(kkt.chain(2)), "mp:30"), "mp:30"),
     (lambda: analysis.gradients.solve(kkt.build(kkt.chain(2)), preconditioner="abn"), "abm"),
-    (lambda: analysis.gradients.preconditioner(kkt.build(kkt.chain(2)), format="exact"),
-     "floating-point"),
-]  # fmt: skip
+    (lambda: analysis.gradients.preconditioner(kkt.build(kkt.chain(2)), format="exact"), "floating-point"),
+]
 
 
 @pytest.mark.parametrize("ask,said", BAD)

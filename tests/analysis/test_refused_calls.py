@@ -68,13 +68,9 @@ REFUSED = {
     ),
     "pivot ('f', 0) is zero": lambda: boolean.eliminate((-1,), [[("f", 0)]]),
     # -- forms of M, complements, gradients
-    "format 'exact': complements are solved in float64": (
-        lambda: complements.solve(SYSTEM, format="exact")
-    ),
+    "format 'exact': complements are solved in float64": (lambda: complements.solve(SYSTEM, format="exact")),
     "inertia: method is 3; use 1 or 2": lambda: inertia.columns(SYSTEM, 3),
-    "format 'float16': columns are found in float64 or": (
-        lambda: inertia.columns(SYSTEM, 2, "float16")
-    ),
+    "format 'float16': columns are found in float64 or": (lambda: inertia.columns(SYSTEM, 2, "float16")),
     "format 'exact': a preconditioner needs a floating-point": (
         lambda: gradients.preconditioner(SYSTEM, format="exact")
     ),
@@ -87,26 +83,19 @@ REFUSED = {
         lambda: contact.poisson(np.ones((2, 2)), np.array([-1.0, 1.0]), 0.5, 0.1)
     ),
     "joint friction: order 'crbm' in float32: pivot": (
-        lambda: contact.JointFriction.of(HARD, dry=1.0).solve(
-            kkt.build(HARD), order="crbm", format="float32"
-        )
+        lambda: contact.JointFriction.of(HARD, dry=1.0).solve(kkt.build(HARD), order="crbm", format="float32")
     ),
     "contacts: order 'crbm' in float32: pivot": (
         lambda: contact.impact(
-            kkt.build(HARD, qd=[1.0, 1.0], loops=[kkt.contact(2, (0, 0, 0))]),
-            order="crbm", format="float32",
+            kkt.build(HARD, qd=[1.0, 1.0], loops=[kkt.contact(2, (0, 0, 0))]), order="crbm", format="float32"
         )
     ),
-    "format 'exact': contacts need a floating-point format": (
-        lambda: contact.impact(SYSTEM, format="exact")
-    ),
+    "format 'exact': contacts need a floating-point format": (lambda: contact.impact(SYSTEM, format="exact")),
     "springs: stiffness is 0.0; give a number above 0 [N/m]": (
         lambda: contact.Springs(floor()).start([0] * 3, [0] * 3, [0.0])
     ),
     # -- counts, listings
-    "style 'html' is unknown; use text": (
-        lambda: listing.render(listing.of(SYSTEM, "abm"), "html")
-    ),
+    "style 'html' is unknown; use text": (lambda: listing.render(listing.of(SYSTEM, "abm"), "html")),
     # -- the explorer
     "request: is no object; send groups": lambda: asked.question_of([]),
     "request: format 'half' is unknown; use float64": question(format="half"),
@@ -115,10 +104,7 @@ REFUSED = {
     "request: step 1 holds f; a block is": question(groups=[["f"]]),
     "are no switches; give some of couple": question(rules={"x": 1}),
     "order 'mine': has composites of ten numbers": (
-        lambda: explorer_data(
-            SYSTEM, "chain:3",
-            [MINE], ["float32"],
-        )
+        lambda: explorer_data(SYSTEM, "chain:3", [MINE], ["float32"])
     ),
     "scene 9 is unknown; use 1 to 5, or None": lambda: embedded("chain:3", scene=9),
     # -- figures
@@ -140,7 +126,7 @@ REFUSED = {
     "splits forces along joint axes that turn with the state": (
         lambda: armature.least_armature(kkt.chain(3, joint="universal"), "virtual_work", states=9)
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("told", REFUSED)
@@ -163,51 +149,63 @@ def killed():
     return TerminatedWorkerError("killed")
 
 
-ENTRY = SimpleNamespace(value="a:b", dist=None, group="pivotree.figures", name="mine",
-                        load=lambda: 3)  # fmt: skip
+ENTRY = SimpleNamespace(value="a:b", dist=None, group="pivotree.figures", name="mine", load=lambda: 3)
 FALL = {"seconds": 0.1, "step": 0.05}
 MADE = {  # what is changed, to what, and the call that then is refused
     "contact: 0 blows up to t = 0 s, one after another without end": (
-        "contact.rigid.MOST", 0, lambda: contact.fall(floor(), floor().start(), **FALL)
+        "contact.rigid.MOST",
+        0,
+        lambda: contact.fall(floor(), floor().start(), **FALL),
     ),
     "impact: points still come nearer after 0 blows; lower the friction": (
-        "contact.impacts.MOST", 0,
-        lambda: contact.impacts._one_by_one(np.eye(2), -np.ones(2), np.arange(2), [0] * 2, [0] * 2,
-                                            "newton"),
+        "contact.impacts.MOST",
+        0,
+        lambda: contact.impacts._one_by_one(np.eye(2), -np.ones(2), np.arange(2), [0] * 2, [0] * 2, "newton"),
     ),
     "order 'crbm': has no polynomial on family 'binary'; take another": (
-        "counts.table.polynomial", lambda *_: SimpleNamespace(order="crbm", polynomials={}),
+        "counts.table.polynomial",
+        lambda *_: SimpleNamespace(order="crbm", polynomials={}),
         lambda: crossover("crbm", "abm", "binary"),
     ),
     "figure: no order can be counted on this model; use a smaller one": (
-        "figures.data.COUNTED", 0, lambda: data.costs(TREE, ["abm"])
+        "figures.data.COUNTED",
+        0,
+        lambda: data.costs(TREE, ["abm"]),
     ),
     "takes some 5e+03 operations, more than 1e+00; use a smaller model or": (
-        "figures.kinds.HEAVY", 1,
+        "figures.kinds.HEAVY",
+        1,
         lambda: kinds.Request(SYSTEM, ("crbm",)).require("crbm"),
     ),
     "table: 9 blocks are more than 3, too many for a dense table": (
-        "figures.state._LIMIT", 3,
+        "figures.state._LIMIT",
+        3,
         lambda: figures.block_state(kkt.symbolic(kkt.plan(ABM, SYSTEM.structure)), 0).table(),
     ),
     "kind 'mine' of a:b is no Kind or function": (
-        "figures.kinds.added", lambda group: {"mine": ENTRY},
+        "figures.kinds.added",
+        lambda group: {"mine": ENTRY},
         lambda: kinds.kind_of("mine"),
     ),
     "figure x.pgf: LaTeX refuses a text of it: no": (
-        "figures.files.shutil", SimpleNamespace(which=lambda name: name),
-        lambda: files._save_pgf(SimpleNamespace(savefig=raising(RuntimeError("no")),
-                                                get_facecolor=lambda: "w"), files.Path("x.pgf")),
+        "figures.files.shutil",
+        SimpleNamespace(which=lambda name: name),
+        lambda: files._save_pgf(
+            SimpleNamespace(savefig=raising(RuntimeError("no")), get_facecolor=lambda: "w"),
+            files.Path("x.pgf"),
+        ),
     ),
     "some random states have zeros in (4) where others have none": (
-        "report.armature.held", lambda *_: np.array([False]),
+        "report.armature.held",
+        lambda *_: np.array([False]),
         lambda: armature.least_armature(kkt.chain(2), states=2),
     ),
     "worker processes were killed 3 times before they had a result": (
-        "sweep.pools._together", lambda *_: raising(killed())(),
+        "sweep.pools._together",
+        lambda *_: raising(killed())(),
         lambda: list(pools.processes(str, iter([1]), 2)),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("told", MADE)

@@ -176,8 +176,13 @@ def test_no_picture_is_left_over_and_all_are_small():
 
 @pytest.mark.thorough
 def test_every_exercise_has_an_answer_that_its_check_accepts(ran, key):
-    asked = [m for cells in ran.values() for c in cells if type(c.output).__name__ == "Text"
-             for m in re.findall(r"\*\*(\d\.\d)\*\*", c.output.text)]  # fmt: skip
+    asked = [
+        m
+        for cells in ran.values()
+        for c in cells
+        if type(c.output).__name__ == "Text"
+        for m in re.findall(r"\*\*(\d\.\d)\*\*", c.output.text)
+    ]
     assert asked == list(dict.fromkeys(number[:3] for number in key))
     for number, answer in key.items():
         verdict = answer.verdict()
@@ -271,14 +276,19 @@ def test_wrong_answers_are_told_why(key, number, wrong, said):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("number, other", [
-    ("3.1", [body("j3"), body("j2"), body("j1")]),
-    ("4.3", 30),
-    ("6.1", [body("j1"), body("j2")]),
-    ("5.2", "divide_and_conquer"),
-    ("6.1", [[("pdd", "j2"), ("f", "j2")], [("qdd", "j2")], [("pdd", "j1"), ("f", "j1")],
-             [("qdd", "j1")]]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "number, other",
+    [
+        ("3.1", [body("j3"), body("j2"), body("j1")]),
+        ("4.3", 30),
+        ("6.1", [body("j1"), body("j2")]),
+        ("5.2", "divide_and_conquer"),
+        (
+            "6.1",
+            [[("pdd", "j2"), ("f", "j2")], [("qdd", "j2")], [("pdd", "j1"), ("f", "j1")], [("qdd", "j1")]],
+        ),
+    ],
+)
 def test_other_answers_that_are_right(key, number, other):
     assert key[number].check(other).right is True
 

@@ -107,9 +107,12 @@ def test_programs_of_the_page_on_contact():
 @pytest.mark.slow
 def test_tables_of_the_page_on_gradients():
     told = table("gradients", "preconditioner")
-    ways = {"none": {}, "`crbm` in float32": {"preconditioner": "crbm"},
-            "`abm` in float32": {"preconditioner": "abm"},
-            "`abm` in bfloat16": {"preconditioner": "abm", "by": "bfloat16"}}  # fmt: skip
+    ways = {
+        "none": {},
+        "`crbm` in float32": {"preconditioner": "crbm"},
+        "`abm` in float32": {"preconditioner": "abm"},
+        "`abm` in bfloat16": {"preconditioner": "abm", "by": "bfloat16"},
+    }
     assert list(told) == list(ways)
     for column, spec in enumerate(TREES):
         here = system(spec)
@@ -124,8 +127,7 @@ def test_tables_of_the_page_on_gradients():
         for order, cells in table("gradients", "by itself, float64").items():
             x = kkt.eliminate(here, orderings.get(order.strip("`")), records=False).qdd
             assert near(cells[column], exact.error(x))
-        for count in (gradients.equation(here, "float64")[2],
-                      kkt.trace(here, orderings.get("abm")).flops):  # fmt: skip
+        for count in (gradients.equation(here, "float64")[2], kkt.trace(here, orderings.get("abm")).flops):
             assert str(count) in page("gradients").replace(",", "")
 
 

@@ -48,8 +48,7 @@ def test_every_order_has_its_page_and_its_row():
     for order, function in orderings.ORDERS.items():
         text = page(order)
         assert text.startswith(f"# `{order}`: ") and function.source in text.replace("\\", "")
-        for head in ("Brackets", "Elimination", "Listing", "Operations", "Fill and depth",
-                     "When to use it"):  # fmt: skip
+        for head in ("Brackets", "Elimination", "Listing", "Operations", "Fill and depth", "When to use it"):
             assert text.count(f"\n## {head}\n") == 1
         assert table.count(f"[`{order}`]({file_of(order)})") == 4
         assert "{" not in text.partition("## When to use it")[2]
@@ -202,8 +201,11 @@ def test_formulas_meet_the_numbers_beside_them(made):
     """Each formula in the table of orders, with the numbers of its row put in."""
     facts = made["order_facts"]
     text = (PAGES / "README.md").read_text(encoding="utf-8").partition("## Fill and height")[2]
-    line = re.compile(r"^\| \[`(.+?)`\]\(.+?\) \| (.*?) \| (\d+) \| (\d+) \| (\d+) \| (.*?) \| "
-                      r"(\d+) \| (\d+) \|$", re.M)  # fmt: skip
+    line = re.compile(
+        r"^\| \[`(.+?)`\]\(.+?\) \| (.*?) \| (\d+) \| (\d+) \| (\d+) \| (.*?) \| "
+        r"(\d+) \| (\d+) \|$",
+        re.M,
+    )
     seen = 0
     for _, fill, *numbers in line.findall(text):
         height = numbers[3]
@@ -221,9 +223,12 @@ def test_formulas_meet_the_numbers_beside_them(made):
                 of = facts.system(spec).structure
                 children = np.bincount(of.parent[of.parent >= 0], minlength=of.n)
                 letters = {
-                    "n": of.n, "r": int((of.parent < 0).sum()), "D": int(of.depth.sum()),
-                    "h": int(of.depth.max()) + 1, "Q": int((children**2).sum()),
-                }  # fmt: skip
+                    "n": of.n,
+                    "r": int((of.parent < 0).sum()),
+                    "D": int(of.depth.sum()),
+                    "h": int(of.depth.max()) + 1,
+                    "Q": int((children**2).sum()),
+                }
                 assert eval(python, {}, letters) == int(value), (formula, spec)
                 seen += 1
     assert seen > 50
@@ -296,9 +301,7 @@ def test_sequences_fold_where_all_bodies_are_alike(made):
     def hands(structure):
         tips = [k for k in structure.tip_to_base if not structure.children(k)]
         rest = [k for k in structure.tip_to_base if structure.children(k)]
-        return [[("pdd", k), ("f", k)] for k in (*tips, *rest)] + [
-            [("qdd", k)] for k in (*tips, *rest)
-        ]
+        return [[("pdd", k), ("f", k)] for k in (*tips, *rest)] + [[("qdd", k)] for k in (*tips, *rest)]
 
     sequence = made["brackets"].sequence_of(hands)
     assert [phase.pivots for phase in sequence.phases] == ["(pdd_k f_k)", "(qdd_k)"]

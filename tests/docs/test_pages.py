@@ -126,12 +126,8 @@ def test_commands_on_a_page_run(page, tmp_path, monkeypatch, capsys):
 
 
 NUMBER = re.compile(r"\|\s*[-−~<≤]?\**`?\d[\d.,e+−-]*")
-NAMED = re.compile(
-    r"(?:`|^\s*)(?:pivotree \w+|python \S+\.py|make \w|\S+/\w+\.py\b)|^```python", re.M
-)
-NOT_MEASURED = {
-    ("model_file.md", "Model files: `pivotree-model/1` and `/2`"): "fields of the format",
-}
+NAMED = re.compile(r"(?:`|^\s*)(?:pivotree \w+|python \S+\.py|make \w|\S+/\w+\.py\b)|^```python", re.M)
+NOT_MEASURED = {("model_file.md", "Model files: `pivotree-model/1` and `/2`"): "fields of the format"}
 
 
 def tables_without_command(text):
@@ -140,8 +136,9 @@ def tables_without_command(text):
     What a page or an enclosing section says before its first part holds for its parts.
     """
     found, open_parts = [], []
-    parts = re.split(r"^(#{1,6}) (.*)$", re.sub(FENCE, lambda f: f[0].replace("\n#", "\n "), text),
-                     flags=re.M)  # fmt: skip
+    parts = re.split(
+        r"^(#{1,6}) (.*)$", re.sub(FENCE, lambda f: f[0].replace("\n#", "\n "), text), flags=re.M
+    )
     for marks, heading, body in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
         open_parts = [part for part in open_parts if part[0] < len(marks)]
         open_parts.append((len(marks), body))
@@ -184,11 +181,7 @@ def test_a_picture_has_a_dark_twin(page):
     text = page.read_text(encoding="utf-8")
     for dark, light in PAIR.findall(text):
         assert "_dark.".join(light.rsplit(".", 1)) == dark
-        grounds = [
-            Image.open(page.parent / file).convert("L").getpixel((0, 0)) for file in (light, dark)
-        ]
+        grounds = [Image.open(page.parent / file).convert("L").getpixel((0, 0)) for file in (light, dark)]
         assert grounds[0] > 240 and grounds[1] < 40, light
-    alone = re.findall(
-        r"!\[[^\]]*\]\(([^)]+\.png)\)|<img[^>]+src=\"([^\"]+\.png)", PAIR.sub("", text)
-    )
+    alone = re.findall(r"!\[[^\]]*\]\(([^)]+\.png)\)|<img[^>]+src=\"([^\"]+\.png)", PAIR.sub("", text))
     assert [a or b for a, b in alone if not (a or b).endswith(PAPER)] == []

@@ -103,9 +103,7 @@ def site(tmp_path_factory):
 @pytest.mark.slow
 def test_no_link_of_the_site_is_dead(site):
     _, html = site
-    pages = {
-        path.resolve(): Links(path) for path in html.rglob("*.html") if "play" not in path.parts
-    }
+    pages = {path.resolve(): Links(path) for path in html.rglob("*.html") if "play" not in path.parts}
     assert len(pages) > 60
     dead = []
     for path, page in pages.items():

@@ -56,9 +56,7 @@ def test_a_wrong_answer_would_be_found(modules, monkeypatch):
 
 @pytest.mark.slow
 def test_lectures_are_whole_and_every_slide_fits(tmp_path, request):
-    done = subprocess.run(
-        [sys.executable, SLIDES / "make.py", tmp_path], capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, SLIDES / "make.py", tmp_path], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     decks = {minutes: tmp_path / f"lecture_{minutes}.html" for minutes in (45, 90)}
     counts = {m: deck.read_text().count("<section>") for m, deck in decks.items()}

@@ -24,8 +24,16 @@ from pathlib import Path
 import kills
 
 PATIENT = 90.0  # [s] until the sweep must have ended by itself
-WHAT = ("worker KILL", "worker STOP", "worker cut", "scheduler KILL", "scheduler STOP",
-        "scheduler cut", "driver KILL", "driver INT")  # fmt: skip
+WHAT = (
+    "worker KILL",
+    "worker STOP",
+    "worker cut",
+    "scheduler KILL",
+    "scheduler STOP",
+    "scheduler cut",
+    "driver KILL",
+    "driver INT",
+)
 DASK = [sys.executable, "-m"]
 
 
@@ -81,19 +89,18 @@ def _end(run: kills.Run) -> None:
     run.process.wait()
 
 
-def disturbed(
-    what: str, moment: float, top: Path, cache: Path, whole: kills.Undisturbed
-) -> list[str]:
+def disturbed(what: str, moment: float, top: Path, cache: Path, whole: kills.Undisturbed) -> list[str]:
     """What is wrong with a sweep of which a part is lost ``moment`` seconds after its beginning."""
     port, (who, how) = _free(), what.split()
     proxy = Proxy(port)
     through = f"tcp://127.0.0.1:{proxy.port}"
     direct = f"tcp://127.0.0.1:{port}"
     scheduler = _part(
-        top, "scheduler",
-        ["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port),
-         "--no-dashboard"], cache,
-    )  # fmt: skip
+        top,
+        "scheduler",
+        ["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
+        cache,
+    )
     parts = [scheduler]
     try:
         while not _answers(port):

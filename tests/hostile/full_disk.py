@@ -28,7 +28,8 @@ OUTPUTS = {
     **{name: SMALL[name] for name in ("report", "reproduce", "film", "tune")},
     "sweep_csv": pivotree("sweep s.toml -j 1 --yes", files={"s.toml": SOME}, kept=("s.csv.parts",)),
     "sweep_parquet": pivotree(
-        "sweep s.toml -j 1 --yes", files={"s.toml": SOME.replace("s.csv", "s.parquet")},
+        "sweep s.toml -j 1 --yes",
+        files={"s.toml": SOME.replace("s.csv", "s.parquet")},
         kept=("s.parquet.parts",),
     ),
     "pdf": pivotree("figure matrix chain:2 -o a.pdf"),
@@ -40,7 +41,7 @@ OUTPUTS = {
     "export": pivotree("export random_tree:n=6 --order abm -o a.c"),
     "list": pivotree("list chain:30 --order abm -o a.txt"),
     "explore": pivotree("explore chain:1 --orders abm --formats float32 -o a.html"),
-}  # fmt: skip
+}
 CACHED = pivotree("solve chain:3 --json")  # its program is kept, where there is room
 
 
@@ -62,9 +63,7 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {name: x for name, x in kills.files_of(folder).items() if name != FILL}
 
 
-def on_a_full_disk(
-    job: Job, whole: kills.Undisturbed, free: int, top: Path, cache: Path
-) -> list[str]:
+def on_a_full_disk(job: Job, whole: kills.Undisturbed, free: int, top: Path, cache: Path) -> list[str]:
     """What is wrong with a command for whose results ``free`` pages are left."""
     folder = top / "work"
     folder.mkdir(parents=True)

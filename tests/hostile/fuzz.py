@@ -33,23 +33,34 @@ from pivotree.analysis import cli
 
 BATCH = 240
 WARM = (
-    "solve chain:2 --json", "solve m.json --certify=20", "solve m.urdf", "solve m.xml",
-    "compare chain:1 --orders=abm --formats=float32 --json", "blame chain:1", "list chain:1",
-    "export chain:1 -o a.c", "guarantee chain:1 --states=1 --orders=abm --formats=float32",
-    "simulate chain:1 --seconds=0.01 --order=abm", "sweep s.toml -j1", "models", "orders",
-    "solve four_bar --json", "solve chain:2 --contact=j2 --json", "tune chain:1 --most=1",
-    "figure matrix chain:1 -o a.svg", "spy chain:1 -o a.png", "prove --only=x", "counts --orders=x",
+    "solve chain:2 --json",
+    "solve m.json --certify=20",
+    "solve m.urdf",
+    "solve m.xml",
+    "compare chain:1 --orders=abm --formats=float32 --json",
+    "blame chain:1",
+    "list chain:1",
+    "export chain:1 -o a.c",
+    "guarantee chain:1 --states=1 --orders=abm --formats=float32",
+    "simulate chain:1 --seconds=0.01 --order=abm",
+    "sweep s.toml -j1",
+    "models",
+    "orders",
+    "solve four_bar --json",
+    "solve chain:2 --contact=j2 --json",
+    "tune chain:1 --most=1",
+    "figure matrix chain:1 -o a.svg",
+    "spy chain:1 -o a.png",
+    "prove --only=x",
+    "counts --orders=x",
     "explore chain:1 --orders=abm --formats=float32 -o a.html",
     "report chain:1 --states=1 --orders=abm --formats=float32",
-)  # fmt: skip
+)
 
 
 def warm_up() -> None:
     """Load once what commands import, so that a forked process begins with it."""
-    before, top = (
-        Path.cwd(),
-        Case([], {"m.json": GOOD, "m.urdf": URDF, "m.xml": MJCF, "s.toml": SWEEP}),
-    )
+    before, top = (Path.cwd(), Case([], {"m.json": GOOD, "m.urdf": URDF, "m.xml": MJCF, "s.toml": SWEEP}))
     with tempfile.TemporaryDirectory(prefix="hostile-") as place:
         top.lay_out(Path(place) / "a")
         os.chdir(Path(place) / "a")
@@ -66,9 +77,12 @@ def drawn(seed: int, batch: int) -> list[Case]:
     """The cases of one batch: the same for the same seed."""
     found: list[Case] = []
     settings = hypothesis.settings(
-        max_examples=BATCH, deadline=None, database=None, phases=[hypothesis.Phase.generate],
+        max_examples=BATCH,
+        deadline=None,
+        database=None,
+        phases=[hypothesis.Phase.generate],
         suppress_health_check=list(hypothesis.HealthCheck),
-    )  # fmt: skip
+    )
 
     def keep(case: Case) -> None:
         found.append(case)
@@ -77,9 +91,7 @@ def drawn(seed: int, batch: int) -> list[Case]:
     return found
 
 
-def campaign(
-    most: float, seed: int, folder: Path, seconds: float = math.inf
-) -> tuple[int, Counter]:
+def campaign(most: float, seed: int, folder: Path, seconds: float = math.inf) -> tuple[int, Counter]:
     """Inputs judged, and how often each fault was met; the shortest case of each in ``folder``."""
     found: Counter = Counter()
     shortest: dict[str, int] = {}
@@ -98,18 +110,14 @@ def campaign(
                 found[kind] += 1
                 text = case.as_json()
                 if kind not in shortest:
-                    print(
-                        f"{total}: {kind} {case.arguments!r} {case.around or ''}"[:600], flush=True
-                    )
+                    print(f"{total}: {kind} {case.arguments!r} {case.around or ''}"[:600], flush=True)
                 if len(text) < shortest.get(kind, sys.maxsize):
                     shortest[kind] = len(text)
                     (folder / f"seed{seed}_{list(shortest).index(kind)}.json").write_text(text)
         batch += 1
         if batch % 10 == 0:
             rate = total / (time.monotonic() - begin)
-            print(
-                f"{total:,} inputs, {sum(found.values())} failures, {rate:.0f} a second", flush=True
-            )
+            print(f"{total:,} inputs, {sum(found.values())} failures, {rate:.0f} a second", flush=True)
     return total, found
 
 
@@ -129,9 +137,7 @@ def main() -> int:
         warm_up()
         if files:
             texts = [json.loads(path.read_text(encoding="utf-8")) for path in files]
-            both = list(
-                zip(files, processes.judged([Case(**text) for text in texts], 1), strict=True)
-            )
+            both = list(zip(files, processes.judged([Case(**text) for text in texts], 1), strict=True))
             for path, (_, faults) in both:
                 print(f"{path.stem}: {faults or 'as promised'}")
             return int(any(faults for _, (_, faults) in both))

@@ -64,15 +64,23 @@ def positional(metavar):
 
 
 BODY = {
-    "name": "a", "parent": None, "R": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "p": [0, 0, 0],
-    "S": [[0], [0], [1], [0], [0], [0]], "mass": 1.0, "com": [0.1, 0, 0],
+    "name": "a",
+    "parent": None,
+    "R": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "p": [0, 0, 0],
+    "S": [[0], [0], [1], [0], [0], [0]],
+    "mass": 1.0,
+    "com": [0.1, 0, 0],
     "inertia_com": [[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]],
-}  # fmt: skip
+}
 MODEL = {
-    "schema": "pivotree-model/1", "name": "m", "gravity": [0, 0, -9.81],
+    "schema": "pivotree-model/1",
+    "name": "m",
+    "gravity": [0, 0, -9.81],
     "bodies": [BODY, BODY | {"name": "b", "parent": "a", "p": [1, 0, 0]}],
-    "velocity": [0.1, 0.2], "effort": [1, 2],
-}  # fmt: skip
+    "velocity": [0.1, 0.2],
+    "effort": [1, 2],
+}
 GOOD = json.dumps(MODEL)
 
 

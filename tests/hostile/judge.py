@@ -35,11 +35,7 @@ def _said(case, code, out, err):
         yield f"exit {code}"
     if "Traceback" in err or "Traceback (most" in out:
         yield "a traceback is printed"
-    lines = [
-        line
-        for line in err.splitlines()
-        if not line.startswith(("pivotree: warning: ", SIGN_OF_LIFE))
-    ]
+    lines = [line for line in err.splitlines() if not line.startswith(("pivotree: warning: ", SIGN_OF_LIFE))]
     unheard = _lost(case, "stderr")
     if code == 2 and len(lines) != 1 and not unheard:
         yield f"a refusal of {len(lines)} lines: {[line[:60] for line in lines[:3]]}"
@@ -131,6 +127,13 @@ def _number(cell):
 
 
 READERS = {
-    ".html": _html, ".py": _python, ".c": _c, ".h": _c, ".tex": _tex, ".csv": _csv, ".json": _json,
-    ".svg": _html, ".ipynb": _json,
-}  # fmt: skip
+    ".html": _html,
+    ".py": _python,
+    ".c": _c,
+    ".h": _c,
+    ".tex": _tex,
+    ".csv": _csv,
+    ".json": _json,
+    ".svg": _html,
+    ".ipynb": _json,
+}

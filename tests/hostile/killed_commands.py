@@ -43,18 +43,16 @@ build.main()
 """
 PAGES = {
     "README.md": "# Project\n\nSee [the pages](docs/index.md).\n",
-    "docs/index.md": "# Pages\n\n```{toctree}\n../README\nplay\nreference/commands\n"
-    "reference/api\n```\n",
+    "docs/index.md": "# Pages\n\n```{toctree}\n../README\nplay\nreference/commands\nreference/api\n```\n",
     "docs/play.md": "# Play\n\n![a](b.png){.only-light}\n![a](c.png){.only-dark}\n",
     "docs/slides/make.py": "import os, sys\nos.makedirs(sys.argv[1])\n"
     "open(sys.argv[1] + '/a.html', 'w').write('<html></html>')\n",
 }
 SMALL = {
-    "sweep": pivotree(
-        "sweep s.toml -j 2 --json --yes", files={"s.toml": SWEEP}, kept=("s.csv.parts",)
-    ),
+    "sweep": pivotree("sweep s.toml -j 2 --json --yes", files={"s.toml": SWEEP}, kept=("s.csv.parts",)),
     "sweep_here": pivotree(
-        "sweep s.toml -j 1 --json --yes", files={"s.toml": SWEEP.replace("to = 20", "to = 8")},
+        "sweep s.toml -j 1 --json --yes",
+        files={"s.toml": SWEEP.replace("to = 20", "to = 8")},
         kept=("s.csv.parts",),
     ),
     "report": pivotree(
@@ -67,12 +65,13 @@ SMALL = {
     "guarantee": pivotree("guarantee chain:2 --states 3 --orders abm --json"),
     "tune": pivotree("tune chain:2 --most 3 --yes -o order.json"),
     "site": Job(
-        [sys.executable, "-c", SITE, "site"], together="site/html/",
+        [sys.executable, "-c", SITE, "site"],
+        together="site/html/",
         files={f"project/{name}": text for name, text in PAGES.items()}
         | {"site/html/old.html": "what stood here before"},
     ),
     "docs": Job([sys.executable, str(ROOT / "docs" / "site" / "build.py"), "site"]),
-}  # fmt: skip
+}
 LARGE = {
     "export": pivotree("export random_tree:n=300 --order crbm --yes -o a.c"),
     "blame": pivotree("blame chain:200 --order crbm --yes"),
@@ -92,4 +91,4 @@ LARGE = {
         "sweep s.toml --yes", files={"s.toml": SWEEP.replace("n=3", "n=30").replace("20", "2000")}
     ),
     "reproduce": pivotree("reproduce all -o out"),
-}  # fmt: skip
+}

@@ -54,9 +54,11 @@ class Run:
         beside = folder.parent
         (beside / "tmp").mkdir(exist_ok=True)
         variables = {
-            "PIVOTREE_CACHE": str(cache), "SOURCE_DATE_EPOCH": "0", "COLUMNS": "80",
+            "PIVOTREE_CACHE": str(cache),
+            "SOURCE_DATE_EPOCH": "0",
+            "COLUMNS": "80",
             "TMPDIR": str(beside / "tmp"),
-        }  # fmt: skip
+        }
         if job.warm:
             from processes import Forked
 
@@ -64,9 +66,15 @@ class Run:
             return Run(Forked(arguments, folder, variables, beside / "out", beside / "err"), folder)
         with (beside / "out").open("wb") as out, (beside / "err").open("wb") as err:
             process = subprocess.Popen(
-                job.command, cwd=folder, env=os.environ | variables, stdin=subprocess.DEVNULL,
-                stdout=out, stderr=err, start_new_session=True, preexec_fn=_hears,
-            )  # fmt: skip
+                job.command,
+                cwd=folder,
+                env=os.environ | variables,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+                preexec_fn=_hears,
+            )
         return Run(process, folder)
 
     def said(self) -> tuple[str, str]:
@@ -168,9 +176,7 @@ class Told:
     again: bool = False  # something was left, and the command was run again
 
 
-def killed(
-    job: Job, whole: Undisturbed | None, kind: str, moment: float, top: Path, cache: Path
-) -> Told:
+def killed(job: Job, whole: Undisturbed | None, kind: str, moment: float, top: Path, cache: Path) -> Told:
     """One run, ended by a signal after ``moment`` seconds, judged, and run again."""
     folder = _laid_out(job, top)
     run = Run.of(job, folder, cache)
@@ -253,8 +259,9 @@ def _left(job: Job, whole: Undisturbed, kind: str, left: dict[str, bytes]) -> li
     """What is wrong with the files that an ended command has left."""
     faults = []
     if job.together:
-        there, old, new = ({x for x in names if x.startswith(job.together)}
-                           for names in (left, job.files, whole.files))  # fmt: skip
+        there, old, new = (
+            {x for x in names if x.startswith(job.together)} for names in (left, job.files, whole.files)
+        )
         if there not in (set(), old, new):
             faults.append(f"half a folder: {len(there)} of {len(new)} files")
     for name, content in left.items():
@@ -282,9 +289,7 @@ def _ends(path: Path, content: bytes) -> bool:
     return content.rstrip().endswith(end) and bool(content)
 
 
-def _again(
-    job: Job, whole: Undisturbed, folder: Path, cache: Path, left: dict[str, bytes]
-) -> list[str]:
+def _again(job: Job, whole: Undisturbed, folder: Path, cache: Path, left: dict[str, bytes]) -> list[str]:
     """What is wrong with the same command, run once more where the first was ended."""
     run = Run.of(job, folder, cache)
     code = run.process.wait(LIMIT)
@@ -383,9 +388,7 @@ def parsed(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--signals", nargs="+", choices=SIGNALS, default=SIGNALS)
     parser.add_argument("--warm", action="store_true", help="forked off one that has imported all")
     parser.add_argument("--large", action="store_true", help="long work, ended and not run again")
-    parser.add_argument(
-        "--within", type=float, default=20.0, help="[s] in which long work is ended"
-    )
+    parser.add_argument("--within", type=float, default=20.0, help="[s] in which long work is ended")
     return parser.parse_args(words)
 
 

@@ -220,11 +220,7 @@ def _apart(case: Case, out: Path, err: Path) -> int:
     command = [sys.executable, "-m", "pivotree", *(a.replace("\0", "") for a in case.arguments)]
     try:
         process = subprocess.Popen(command, preexec_fn=begin, close_fds=True)
-    except (
-        OSError,
-        UnicodeEncodeError,
-        subprocess.SubprocessError,
-    ):  # what no process can be given
+    except (OSError, UnicodeEncodeError, subprocess.SubprocessError):  # what no process can be given
         out.touch(), err.write_text("pivotree: not started\n")
         return 2
     with contextlib.suppress(subprocess.TimeoutExpired):

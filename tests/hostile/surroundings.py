@@ -20,8 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-LIMITS = {"files": resource.RLIMIT_NOFILE, "memory": resource.RLIMIT_AS,
-          "written": resource.RLIMIT_FSIZE}  # fmt: skip
+LIMITS = {"files": resource.RLIMIT_NOFILE, "memory": resource.RLIMIT_AS, "written": resource.RLIMIT_FSIZE}
 NOBODY = 65534
 STREAMS = ("stdin", "stdout", "stderr")
 

@@ -28,9 +28,13 @@ def on_disks_of_its_own():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "names",
-    ["sweep_csv sweep_parquet tune list export", "pdf svg tex spy explore simulate compare cache",
-     "report film", "reproduce"],
-)  # fmt: skip
+    [
+        "sweep_csv sweep_parquet tune list export",
+        "pdf svg tex spy explore simulate compare cache",
+        "report film",
+        "reproduce",
+    ],
+)
 def test_a_full_disk_leaves_what_was_there_and_is_told_in_one_sentence(names, on_disks_of_its_own):
     done = on_disks_of_its_own(*names.split())
     assert done.stdout.endswith(" times, 0 faults\n"), done.stdout + done.stderr

@@ -37,8 +37,7 @@ def test_what_once_went_wrong(once_more, path):
 
 
 @pytest.mark.parametrize(
-    "most",
-    [pytest.param(48, marks=pytest.mark.thorough), pytest.param(1000, marks=pytest.mark.slow)],
+    "most", [pytest.param(48, marks=pytest.mark.thorough), pytest.param(1000, marks=pytest.mark.slow)]
 )
 def test_hostile_inputs_are_answered_or_refused(tmp_path, most):
     code, said = fuzz("--patience=10", f"--most={most}", f"--seed={most}", f"--into={tmp_path}")
@@ -54,11 +53,15 @@ def test_the_same_seed_draws_the_same_inputs():
 
 @pytest.mark.parametrize(
     "name,text",
-    [("a.json", '{"a": NaN}'), ("a.csv", "name\n=1+1\n"),
-     ("a.html", "<p><script>pwned()</script>"),
-     ("a.py", "x = 1\npwned()\n"), ("a.c", "/* a */ pwned(); /* b */"),
-     ("a.tex", "\\input{pwned}")],
-)  # fmt: skip
+    [
+        ("a.json", '{"a": NaN}'),
+        ("a.csv", "name\n=1+1\n"),
+        ("a.html", "<p><script>pwned()</script>"),
+        ("a.py", "x = 1\npwned()\n"),
+        ("a.c", "/* a */ pwned(); /* b */"),
+        ("a.tex", "\\input{pwned}"),
+    ],
+)
 def test_the_judge_finds_names_that_got_out(tmp_path, name, text):
     assert list(judge.READERS[Path(name).suffix](text, name))
 

@@ -23,9 +23,14 @@ URDF = """<robot name="r"><link name="base"/><link name="arm"><inertial><origin 
 <origin xyz="0 0 1" rpy="0 0.5 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
 </robot>"""
 SPECS = [
-    "chain:3", "random_tree:n=5,seed=1,joints=floating+fixed", "two_link:r=0.5", "robot:ur5",
-    "example3:m1=1e8,case=2", "binary:2", "featherstone:4,branching=1.5",
-]  # fmt: skip
+    "chain:3",
+    "random_tree:n=5,seed=1,joints=floating+fixed",
+    "two_link:r=0.5",
+    "robot:ur5",
+    "example3:m1=1e8,case=2",
+    "binary:2",
+    "featherstone:4,branching=1.5",
+]
 
 
 def judged(read, *arguments):
@@ -71,14 +76,27 @@ def test_specs_with_anything_changed(text):
 # -- one place ------------------------------------------------------------------------------------
 
 OWN = {  # files of the package itself, and those that grow or are locked while a command works
-    "read_text": {"analysis/explorer/page.py", "papers/paper.py",
-                  "papers/cloutier1995/page.py", "papers/make.py"},
+    "read_text": {
+        "analysis/explorer/page.py",
+        "papers/paper.py",
+        "papers/cloutier1995/page.py",
+        "papers/make.py",
+    },
     "read_bytes": {"kkt/machine/store.py"},
-    "write_text": set(), "write_bytes": {"papers/make.py"}, "savefig": set(), "exec_module": set(),
-    "open": {"kkt/base/reading.py", "analysis/report/notebook.py", "analysis/sweep/store.py",
-             "analysis/cli/running.py", "analysis/cli/__init__.py", "kkt/machine/store.py"},
+    "write_text": set(),
+    "write_bytes": {"papers/make.py"},
+    "savefig": set(),
+    "exec_module": set(),
+    "open": {
+        "kkt/base/reading.py",
+        "analysis/report/notebook.py",
+        "analysis/sweep/store.py",
+        "analysis/cli/running.py",
+        "analysis/cli/__init__.py",
+        "kkt/machine/store.py",
+    },
     "exec": {"kkt/base/foreign.py"},
-}  # fmt: skip
+}
 MADE = {"part", "stream", "self.fronts", "Image"}  # by kkt.base.files.beside, in memory, no files
 
 

@@ -29,15 +29,22 @@ TEXTS = ["", "nan", "\x1b[31m", "1,,2", "x" * 1_000_000, "\u202e"]
 LARGE = str(10**30)
 STATED = [command for command, option, _ in OPTIONS if option == "--random"]
 IN_RANGE = {
-    ("compare", "--refine"): {"0"}, ("solve", "--refine"): {"0"},
-    ("spy", "--step"): {"0"}, ("figure", "--step"): {"0"}, ("figure", "--format"): {*TEXTS},
-    ("report", "--seed"): {"0", LARGE}, ("blame", "--top"): {LARGE}, ("tune", "--most"): {LARGE},
+    ("compare", "--refine"): {"0"},
+    ("solve", "--refine"): {"0"},
+    ("spy", "--step"): {"0"},
+    ("figure", "--step"): {"0"},
+    ("figure", "--format"): {*TEXTS},
+    ("report", "--seed"): {"0", LARGE},
+    ("blame", "--top"): {LARGE},
+    ("tune", "--most"): {LARGE},
     **{("simulate", f"--{name}"): {LARGE} for name in ("seconds", "eps", "step", "floor", "steps")},
-    ("simulate", "--seed"): {"0", LARGE}, ("guarantee", "--seed"): {"0", LARGE},
+    ("simulate", "--seed"): {"0", LARGE},
+    ("guarantee", "--seed"): {"0", LARGE},
     **{(name, "--random"): {"0", LARGE} for name in STATED},
-    ("guarantee", "--states"): {"0"}, ("simulate", "--clock"): {""},
+    ("guarantee", "--states"): {"0"},
+    ("simulate", "--clock"): {""},
     ("export", "--name"): {"nan", TEXTS[4]},
-}  # fmt: skip
+}
 
 
 @pytest.mark.thorough
@@ -59,9 +66,19 @@ def test_options_out_of_range(run, tmp_path, command, option, typed):
 @pytest.mark.thorough
 @pytest.mark.parametrize("command", positional("MODEL"))
 def test_specs_beyond_reason(refused, command):
-    for spec in ("chain:1000000000", f"comb:{10**30}", "random_tree:n=1000000000", "binary:60",
-                 f"star:{10**18}", "featherstone:1000000000", f"chain:{'9' * 5000}", "x" * 10**6,
-                 "chain:1,axes=\x1b", "two_link:r=nan", ""):  # fmt: skip
+    for spec in (
+        "chain:1000000000",
+        f"comb:{10**30}",
+        "random_tree:n=1000000000",
+        "binary:60",
+        f"star:{10**18}",
+        "featherstone:1000000000",
+        f"chain:{'9' * 5000}",
+        "x" * 10**6,
+        "chain:1,axes=\x1b",
+        "two_link:r=nan",
+        "",
+    ):
         refused(*words(command, MODEL=spec))
 
 
@@ -144,10 +161,14 @@ def _heeding_ctrl_c():
 def test_ctrl_c(tmp_path, command, seconds):
     """Ctrl-C reaches every process of a terminal, wherever they are."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "pivotree", command, *LONG[command]], cwd=tmp_path, text=True,
+        [sys.executable, "-m", "pivotree", command, *LONG[command]],
+        cwd=tmp_path,
+        text=True,
         start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_heeding_ctrl_c,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=_heeding_ctrl_c,
+    )
     try:
         process.wait(seconds)
         pytest.fail(f"it ended by itself: {process.communicate()}")

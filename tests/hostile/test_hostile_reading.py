@@ -113,8 +113,18 @@ def test_names_that_no_figure_or_file_could_show(name):
         kkt.build(tree, loops=[kkt.contact("a", point=(0, 0, 0), name=name)])
 
 
-ODD = ["<script>alert(1)</script>", "\\end{document}_%&$#^~{}", "\u202eabc\u200f", "$x_{$",
-       "Ω𝄞é漢字", "'\"`;]]>", "[red]x[/red][/]", "../../x", "a,b", " "]  # fmt: skip
+ODD = [
+    "<script>alert(1)</script>",
+    "\\end{document}_%&$#^~{}",
+    "\u202eabc\u200f",
+    "$x_{$",
+    "Ω𝄞é漢字",
+    "'\"`;]]>",
+    "[red]x[/red][/]",
+    "../../x",
+    "a,b",
+    " ",
+]
 
 
 @pytest.mark.thorough

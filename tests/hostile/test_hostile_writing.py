@@ -5,15 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from hostile_words import (
-    COMMANDS,
-    LIMIT,
-    UNCACHED,
-    limited,
-    output_of,
-    place,
-    words,
-)
+from hostile_words import COMMANDS, LIMIT, UNCACHED, limited, output_of, place, words
 
 from pivotree import kkt
 from pivotree.kkt.base import files
@@ -93,17 +85,25 @@ def test_a_writer_that_fails_leaves_the_file_as_it_was(tmp_path):
 
 def test_no_two_names_make_one_file():
     assert stems(["a b", "a$b", "A_B", "a_b_2", "x" * 500]) == {
-        "a b": "a_b", "a$b": "a_b_2", "A_B": "A_B_3", "a_b_2": "a_b_2_2", "x" * 500: "x" * 100,
-    }  # fmt: skip
+        "a b": "a_b",
+        "a$b": "a_b_2",
+        "A_B": "A_B_3",
+        "a_b_2": "a_b_2_2",
+        "x" * 500: "x" * 100,
+    }
 
 
 @pytest.mark.thorough
 def test_a_disk_that_is_full(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "pivotree", "list", "chain:2", "-o", "a.txt"], cwd=tmp_path,
-        env=os.environ | UNCACHED, preexec_fn=limited,
-        capture_output=True, text=True, timeout=LIMIT,
-    )  # fmt: skip
+        [sys.executable, "-m", "pivotree", "list", "chain:2", "-o", "a.txt"],
+        cwd=tmp_path,
+        env=os.environ | UNCACHED,
+        preexec_fn=limited,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+    )
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert "a.txt: cannot be written (File too large)" in done.stderr
     assert not os.listdir(tmp_path)
@@ -112,10 +112,13 @@ def test_a_disk_that_is_full(tmp_path):
 @pytest.mark.thorough
 def test_an_output_that_has_no_letter_for_it(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "pivotree", "list", "chain:2"], cwd=tmp_path, timeout=LIMIT,
+        [sys.executable, "-m", "pivotree", "list", "chain:2"],
+        cwd=tmp_path,
+        timeout=LIMIT,
         env=os.environ | {"PYTHONIOENCODING": "ascii"},
-        capture_output=True, text=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert "standard output: ascii has no" in done.stderr
 
@@ -127,10 +130,13 @@ def test_an_output_that_has_no_letter_for_it(tmp_path):
 def test_streams_that_are_closed(tmp_path, closed, arguments):
     with open(tmp_path / "kept", "w") as kept:
         done = subprocess.run(
-            [sys.executable, "-m", "pivotree", *arguments], cwd=tmp_path, timeout=LIMIT,
+            [sys.executable, "-m", "pivotree", *arguments],
+            cwd=tmp_path,
+            timeout=LIMIT,
             preexec_fn=lambda: os.close(closed),
-            stdout=kept if closed == 2 else None, stderr=kept if closed == 1 else None,
-        )  # fmt: skip
+            stdout=kept if closed == 2 else None,
+            stderr=kept if closed == 1 else None,
+        )
     assert done.returncode == (2 if closed == 2 else 0)
     assert (tmp_path / "kept").read_text() == ""  # neither a traceback nor a misplaced sentence
 
@@ -140,10 +146,13 @@ def test_streams_that_are_closed(tmp_path, closed, arguments):
 def test_a_standard_output_that_is_full(tmp_path, arguments):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "pivotree", *arguments], cwd=tmp_path, timeout=LIMIT,
-            stdout=full, stderr=subprocess.PIPE,
+            [sys.executable, "-m", "pivotree", *arguments],
+            cwd=tmp_path,
+            timeout=LIMIT,
+            stdout=full,
+            stderr=subprocess.PIPE,
             text=True,
-        )  # fmt: skip
+        )
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert "standard output: No space left on device" in done.stderr
 

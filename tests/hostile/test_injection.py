@@ -22,31 +22,71 @@ from pivotree.kkt.base.text import csv_line
 pytestmark = pytest.mark.slow
 COMPILER = shutil.which("cc")
 C_NAMES = [
-    f"*/ int {SIGN}; /*", f"*/int {SIGN};//", f"*??/ int {SIGN};", f"x */ int {SIGN}; /* ??/",
-    f"// int {SIGN};", "ends in a backslash \\", "ends in a trigraph ??/", f'"); {SIGN}(); ("',
-    f"#define x {SIGN}", f"%>%:define {SIGN}", f"'; {SIGN}; '", "/* opened",
+    f"*/ int {SIGN}; /*",
+    f"*/int {SIGN};//",
+    f"*??/ int {SIGN};",
+    f"x */ int {SIGN}; /* ??/",
+    f"// int {SIGN};",
+    "ends in a backslash \\",
+    "ends in a trigraph ??/",
+    f'"); {SIGN}(); ("',
+    f"#define x {SIGN}",
+    f"%>%:define {SIGN}",
+    f"'; {SIGN}; '",
+    "/* opened",
     f"\\u002a/ int {SIGN};",
-]  # fmt: skip
+]
 PYTHON_NAMES = [
-    f"'''; {SIGN}(); '''", f'"""; {SIGN}(); """', f"'); {SIGN}(); ('", f'"); {SIGN}(); ("',
-    f"{{{SIGN}()}}", f"\\'; {SIGN}() #", f"\\N{{COLON}}{SIGN}()", "ends in a backslash \\",
-    f"\u2028{SIGN}()", f"# coding: {SIGN}", f"%({SIGN})s",
-]  # fmt: skip
+    f"'''; {SIGN}(); '''",
+    f'"""; {SIGN}(); """',
+    f"'); {SIGN}(); ('",
+    f'"); {SIGN}(); ("',
+    f"{{{SIGN}()}}",
+    f"\\'; {SIGN}() #",
+    f"\\N{{COLON}}{SIGN}()",
+    "ends in a backslash \\",
+    f"\u2028{SIGN}()",
+    f"# coding: {SIGN}",
+    f"%({SIGN})s",
+]
 OPENED = rf"\immediate\openout7={SIGN}.txt\relax"  # a file that LaTeX then has written
 TEX_NAMES = [
-    OPENED, OPENED.replace("\\", "^^5c"), f"}}{OPENED}{{", f"$ {OPENED} $", f"%}}{OPENED}",
-    rf"\end{{verbatim}}{OPENED}", rf"\end{{document}}{OPENED}", rf"\\{OPENED}", rf"]{OPENED}[",
-    rf"\par}}}}{OPENED}", rf"&{OPENED}", rf"#1{OPENED}", rf"~_^{OPENED}", rf"\csname {OPENED}",
-]  # fmt: skip
+    OPENED,
+    OPENED.replace("\\", "^^5c"),
+    f"}}{OPENED}{{",
+    f"$ {OPENED} $",
+    f"%}}{OPENED}",
+    rf"\end{{verbatim}}{OPENED}",
+    rf"\end{{document}}{OPENED}",
+    rf"\\{OPENED}",
+    rf"]{OPENED}[",
+    rf"\par}}}}{OPENED}",
+    rf"&{OPENED}",
+    rf"#1{OPENED}",
+    rf"~_^{OPENED}",
+    rf"\csname {OPENED}",
+]
 PAGE_NAMES = [
-    "<img src=x onerror=hit()>", "<svg onload=hit()>", "\"><script>hit()</script>",
-    "</script><script>hit()</script>", "<!--<script>", "--><img src=x onerror=hit()>",
-    "]]><script>hit()</script>", "' onmouseover='hit()' x='", '" onfocus=hit() autofocus x="',
-    "</text><script>hit()</script>", "</style><script>hit()</script>",
+    "<img src=x onerror=hit()>",
+    "<svg onload=hit()>",
+    '"><script>hit()</script>',
+    "</script><script>hit()</script>",
+    "<!--<script>",
+    "--><img src=x onerror=hit()>",
+    "]]><script>hit()</script>",
+    "' onmouseover='hit()' x='",
+    '" onfocus=hit() autofocus x="',
+    "</text><script>hit()</script>",
+    "</style><script>hit()</script>",
     "&lt;img src=x onerror=hit()&gt;",
-    "javascript:hit()", "</title><script>hit()</script>", "<iframe srcdoc='<script>hit()'>",
-    "${hit()}", "{{hit()}}", "</a><a href=javascript:hit()>x", "\\u003cimg src=x onerror=hit()>",
-]  # fmt: skip
+    "javascript:hit()",
+    "</title><script>hit()</script>",
+    "<iframe srcdoc='<script>hit()'>",
+    "${hit()}",
+    "{{hit()}}",
+    "</a><a href=javascript:hit()>x",
+    "\\u003cimg src=x onerror=hit()>",
+]
 FORMULAS = ["=HYPERLINK(1)", "+1+cmd", "-2+3+cmd|' /C calc'!A0", "@SUM(1)", '=1"', "=a,b"]
 
 
@@ -79,9 +119,12 @@ def written(run, tmp_path):
 def stripped(path, *options):
     """C without its comments and its strings, as a preprocessor with trigraphs has it."""
     done = subprocess.run(
-        [COMPILER, "-E", "-P", "-trigraphs", *options, path.name], cwd=path.parent,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [COMPILER, "-E", "-P", "-trigraphs", *options, path.name],
+        cwd=path.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return re.sub(r'"(\\.|[^"\\])*"', '""', done.stdout)
 
@@ -145,9 +188,12 @@ def set_by_latex(folder, document):
     """Whether a name was run while LaTeX set a document, and whether a page came out."""
     (folder / "whole.tex").write_text(document, encoding="utf-8")
     subprocess.run(
-        ["pdflatex", "-no-shell-escape", "-interaction=nonstopmode", "whole.tex"], cwd=folder,
-        capture_output=True, check=False, timeout=60,
-    )  # fmt: skip
+        ["pdflatex", "-no-shell-escape", "-interaction=nonstopmode", "whole.tex"],
+        cwd=folder,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
     return (folder / f"{SIGN}.txt").exists(), (folder / "whole.pdf").exists()
 
 
@@ -196,9 +242,7 @@ def test_no_cell_of_a_table_is_a_formula(written, run, tmp_path, name):
         (tmp_path / order).write_text(json.dumps(groups))
     (tmp_path / f"{stem}_m.json").write_text(model_of([name, "b"], name))
     settings = {"output": "s.csv", "models": [f"{stem}_m.json"], "orders": [order]}
-    (tmp_path / "s.toml").write_text(
-        "".join(f"{k} = {json.dumps(v)}\n" for k, v in settings.items())
-    )
+    (tmp_path / "s.toml").write_text("".join(f"{k} = {json.dumps(v)}\n" for k, v in settings.items()))
     assert run("sweep", "s.toml", "-j", "1")[0] == 0
     report = ["report", f"{stem}_m.json", "--states", "1", "--formats", "float32", "-o", "r"]
     assert run(*report, "--orders", order)[0] == 0
@@ -222,9 +266,7 @@ def test_a_cell_begins_with_an_apostrophe_where_a_spreadsheet_would_compute():
         assert row == [f"'{name}", "1"]
 
 
-@pytest.mark.parametrize(
-    "name", ['"}], "x": [{"', "\\u0000", "</script>", "\u00e9\U0001f600", "\\"]
-)
+@pytest.mark.parametrize("name", ['"}], "x": [{"', "\\u0000", "</script>", "\u00e9\U0001f600", "\\"])
 def test_json_gives_a_name_back(written, name):
     told = json.loads(written([name, "b"], name, "blame", "MODEL", "--json"))
     assert name in set(_texts(told))
@@ -243,8 +285,7 @@ def _texts(value):
 
 @pytest.mark.skipif(shutil.which("pdfinfo") is None, reason="poppler is not installed")
 @pytest.mark.parametrize(
-    "name",
-    [") /OpenAction << /S /JavaScript /JS (app.alert(1)) >>", "endobj 9 0 obj << /JS (x) >>"],
+    "name", [") /OpenAction << /S /JavaScript /JS (app.alert(1)) >>", "endobj 9 0 obj << /JS (x) >>"]
 )
 def test_a_pdf_holds_no_code(written, tmp_path, name):
     written([name, "b"], name, "spy", "MODEL", "-o", "a.pdf")

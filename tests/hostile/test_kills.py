@@ -57,9 +57,8 @@ def test_the_judge_finds_half_a_folder():
 def test_commands_that_a_warm_process_forks():
     words = ["--warm", "--most", "2", "--seed", "5", "--commands", "sweep_here", "tune"]
     done = subprocess.run(
-        [sys.executable, kills.__file__, *words, "--signals", "TERM", "KILL"],
-        capture_output=True, text=True,
-    )  # fmt: skip
+        [sys.executable, kills.__file__, *words, "--signals", "TERM", "KILL"], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count(", 0 failed\n") == 4
 
@@ -68,18 +67,7 @@ def test_commands_that_a_warm_process_forks():
 @pytest.mark.parametrize("command", [name for name in kills.SMALL if name != "docs"])
 def test_commands_that_are_ended_leave_nothing_half_and_are_taken_up(command, monkeypatch):
     monkeypatch.setattr(kills, "ANSWER", 20.0)  # tests are not timed
-    words = [
-        "--most",
-        "2",
-        "--seed",
-        "5",
-        "--commands",
-        command,
-        "--signals",
-        "INT",
-        "TERM",
-        "KILL",
-    ]
+    words = ["--most", "2", "--seed", "5", "--commands", command, "--signals", "INT", "TERM", "KILL"]
     assert not kills.campaign(kills.parsed(words))
 
 

@@ -50,26 +50,62 @@ def raw(served, text, wait=True):
 
 
 PATHS = [
-    "", "explorer.js", "live", "../server.py", "..%2f..%2fetc/passwd", "%00", "evil.py", "/evil",
-    "live/../explorer.js", "?x", "live?" + "y" * 9000, "\xff\xfe", "a" * 70_000,
-]  # fmt: skip
-METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "get", "", "\0",
-           "G" * 999]  # fmt: skip
+    "",
+    "explorer.js",
+    "live",
+    "../server.py",
+    "..%2f..%2fetc/passwd",
+    "%00",
+    "evil.py",
+    "/evil",
+    "live/../explorer.js",
+    "?x",
+    "live?" + "y" * 9000,
+    "\xff\xfe",
+    "a" * 70_000,
+]
+METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "get", "", "\0", "G" * 999]
 VERSIONS = ["HTTP/1.0", "HTTP/1.1", "HTTP/2.0", "HTTP/9", "HTTP/-1", "", "FTP/1.0", "HTTP/1.1 x"]
 HEADS = {
-    "Host": ["localhost:PORT", "127.0.0.1", "evil.example", "PORT.evil.example", "[::1]:PORT",
-             "", "\xff"],
-    "Origin": ["null", "http://evil.example", "https://127.0.0.1:PORT", "file://",
-               "http://localhost:PORT"],
+    "Host": ["localhost:PORT", "127.0.0.1", "evil.example", "PORT.evil.example", "[::1]:PORT", "", "\xff"],
+    "Origin": ["null", "http://evil.example", "https://127.0.0.1:PORT", "file://", "http://localhost:PORT"],
     "Content-Type": ["text/plain", "multipart/form-data", "application/json; charset=x"],
     "Content-Length": ["0", "-1", "1e3", "9" * 12, "9" * 23, "\u0661", "7", "", "x"],
-}  # fmt: skip
-MORE = [["Host: evil.example"], ["Transfer-Encoding: chunked"], ["X: " + "y" * 70_000],
-        [f"X{i}: y" for i in range(200)], ["no colon"], [" folded"], ["X: \0"]]  # fmt: skip
+}
+MORE = [
+    ["Host: evil.example"],
+    ["Transfer-Encoding: chunked"],
+    ["X: " + "y" * 70_000],
+    [f"X{i}: y" for i in range(200)],
+    ["no colon"],
+    [" folded"],
+    ["X: \0"],
+]
 ATOMS = [
-    None, True, 0, -1, 1e308, 10**400, "", "abm", "evil", "evil.py", "/etc/passwd", "evil:order",
-    "float32", "mp:99999999", "pdd", "qdd", "f", "link1", "\ud800", "x" * 5000, "<script>", [], {},
-]  # fmt: skip
+    None,
+    True,
+    0,
+    -1,
+    1e308,
+    10**400,
+    "",
+    "abm",
+    "evil",
+    "evil.py",
+    "/etc/passwd",
+    "evil:order",
+    "float32",
+    "mp:99999999",
+    "pdd",
+    "qdd",
+    "f",
+    "link1",
+    "\ud800",
+    "x" * 5000,
+    "<script>",
+    [],
+    {},
+]
 KINDS, BODIES = ["pdd", "qdd", "f", "lam"], ["b1", "b2", "b3", "link1", "evil"]
 
 
@@ -79,12 +115,14 @@ def document(draw, depth=0):
         return draw.choice(ATOMS)
     if depth == 0 and draw.random() < 0.7:
         found = {
-            "groups": [[[draw.choice(KINDS), draw.choice(BODIES)] for _ in range(draw.randrange(3))]
-                       for _ in range(draw.randrange(6))],
+            "groups": [
+                [[draw.choice(KINDS), draw.choice(BODIES)] for _ in range(draw.randrange(3))]
+                for _ in range(draw.randrange(6))
+            ],
             "format": draw.choice(["float32", "float64", "evil", 3]),
             "links": draw.choice(["whole", "split", "evil", None]),
             "rules": {},
-        }  # fmt: skip
+        }
         found[draw.choice([*found, "x"])] = document(draw, depth + 1)
         return found
     if draw.random() < 0.5:
@@ -94,10 +132,16 @@ def document(draw, depth=0):
 
 def body(draw):
     if draw.random() < 0.15:
-        return draw.choice([
-            b"[" * 100_000, b'{"groups": NaN}', b"\xff\xfe{}", b"", draw.randbytes(300),
-            b" " * (server.LARGEST + 1),
-        ])  # fmt: skip
+        return draw.choice(
+            [
+                b"[" * 100_000,
+                b'{"groups": NaN}',
+                b"\xff\xfe{}",
+                b"",
+                draw.randbytes(300),
+                b" " * (server.LARGEST + 1),
+            ]
+        )
     text = json.dumps(document(draw)).encode()
     if draw.random() < 0.2:  # a byte of it is another
         at = draw.randrange(len(text))
@@ -113,14 +157,18 @@ def request(draw, served):
 
     port, token = str(served.server_port), served.token
     if wrong(0.3):
-        token = draw.choice([
-            "", token[:-1], token + "x", token.swapcase(), "..", "x" * 43, "\xe9" + token[1:],
-        ])  # fmt: skip
+        token = draw.choice(
+            ["", token[:-1], token + "x", token.swapcase(), "..", "x" * 43, "\xe9" + token[1:]]
+        )
     method = draw.choice(METHODS) if wrong(0.3) else draw.choice(["GET", "POST"])
     path = draw.choice(PATHS) if wrong(0.5) else "live"
     sent = body(draw) if method == "POST" else b""
-    head = {"Host": f"127.0.0.1:{port}", "Origin": f"http://127.0.0.1:{port}",
-            "Content-Type": "application/json", "Content-Length": str(len(sent))}  # fmt: skip
+    head = {
+        "Host": f"127.0.0.1:{port}",
+        "Origin": f"http://127.0.0.1:{port}",
+        "Content-Type": "application/json",
+        "Content-Length": str(len(sent)),
+    }
     for name, values in HEADS.items():
         if wrong(0.15):
             head[name] = draw.choice(values)
@@ -171,8 +219,7 @@ def page_of(served):
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
 @pytest.mark.parametrize(
-    "most",
-    [pytest.param(300, marks=pytest.mark.thorough), pytest.param(10_000, marks=pytest.mark.slow)],
+    "most", [pytest.param(300, marks=pytest.mark.thorough), pytest.param(10_000, marks=pytest.mark.slow)]
 )
 def test_drawn_requests_are_answered_or_refused_and_leave_no_trace(page, most, capfd):
     draw = random.Random(most)

@@ -88,9 +88,7 @@ def general(columns, **more):
 
 
 def same_names():
-    feet = [
-        kkt.contact("j3", (x, 0.0, 0.0), compliance=1e-3, name=n) for x, n in ((0, 1), (1, "1"))
-    ]
+    feet = [kkt.contact("j3", (x, 0.0, 0.0), compliance=1e-3, name=n) for x, n in ((0, 1), (1, "1"))]
     return kkt.build(TREE, loops=feet)
 
 
@@ -120,8 +118,8 @@ REFUSED = {
     ),
     "limits: is 3; give a mapping of bodies": lambda: kkt.guarantee(TREE, ABM, limits=3),
     "rates: 'fast' is no number; give one": lambda: kkt.fixed_point(TREE, ABM, rates="fast"),
-    "body 'a': field 'com' is (True, 0, 0), a truth value; give 3 numbers": lambda: (
-        kkt.compile_tree(tree_of({"com": (True, 0, 0)}))
+    "body 'a': field 'com' is (True, 0, 0), a truth value; give 3 numbers": lambda: kkt.compile_tree(
+        tree_of({"com": (True, 0, 0)})
     ),
     "tree: field 'joint' is 3; give 2, one for each body": arrays(joint=3),
     "tree: field 'names' holds what names nothing": arrays(names=["a", []]),
@@ -130,17 +128,12 @@ REFUSED = {
     "payloads: is 3; give a list of kkt.Payload": lambda: kkt.guarantee(TREE, ABM, payloads=3),
     "payloads: 3 is none; give kkt.Payload": lambda: kkt.guarantee(TREE, ABM, payloads=[3]),
     "payload of 'hook': this link is fixed to the world": lambda: kkt.guarantee(
-        tree_of({}, merged={"hook": (None, INERTIA, np.zeros(3))}), ABM,
-        payloads=[kkt.Payload("hook", 1.0)],
+        tree_of({}, merged={"hook": (None, INERTIA, np.zeros(3))}), ABM, payloads=[kkt.Payload("hook", 1.0)]
     ),
     "order 'order': groups are 3; give a list of lists": lambda: kkt.PivotSequence(3),
     "order 'order': source is 3; give a text": lambda: kkt.PivotSequence([], source=3),
-    "eliminate: reference is 3; give what kkt.certify": lambda: kkt.eliminate(
-        SYSTEM, ABM, reference=3
-    ),
-    "order 3: is no function of a structure; give": lambda: kkt.inverse_dynamics(
-        SYSTEM, np.ones(3), 3
-    ),
+    "eliminate: reference is 3; give what kkt.certify": lambda: kkt.eliminate(SYSTEM, ABM, reference=3),
+    "order 3: is no function of a structure; give": lambda: kkt.inverse_dynamics(SYSTEM, np.ones(3), 3),
     "export_fixed: found is 3; give what": lambda: kkt.export_fixed(3, "arm.c"),
     "order 3: is no name; give one as a text": lambda: orderings.get(3),
     "order 'mine.py': is a file; name a function of it": lambda: orderings.get("mine.py"),
@@ -171,12 +164,8 @@ REFUSED = {
     ),
     # -- trees
     "bodies 'j1' -> 'j2' -> 'j3' form a cycle": lambda: kkt.build(cycle()),
-    "body 'a\\x01': field 'name' holds the control character": lambda: kkt.build(
-        tree_of({"name": "a\x01"})
-    ),
-    "body 'a': field 'mass' holds a number beyond 1.8e308": lambda: kkt.build(
-        tree_of({"mass": 10**400})
-    ),
+    "body 'a\\x01': field 'name' holds the control character": lambda: kkt.build(tree_of({"name": "a\x01"})),
+    "body 'a': field 'mass' holds a number beyond 1.8e308": lambda: kkt.build(tree_of({"mass": 10**400})),
     "tree: field 'joint' holds 'hinge'; give 2 of": arrays(joint="hinge"),
     "tree: body 0 hangs on a cycle": arrays((1, 0)),
     "body 0: field 'axis' is zero; give a direction": arrays(axis=(0, 0, 0)),
@@ -187,9 +176,7 @@ REFUSED = {
     "loop 'a-b': field 'baumgarte' corrects the position of a general joint": lambda: kkt.cut_joint(
         "a", "b", "general", S=np.eye(6)[:, :2], baumgarte=(1.0, 1.0)
     ),
-    "field 'tangents' is 'all'; give none, one or two": lambda: kkt.contact(
-        "a", (0, 0, 0), tangents="all"
-    ),
+    "field 'tangents' is 'all'; give none, one or two": lambda: kkt.contact("a", (0, 0, 0), tangents="all"),
     "t: no velocity follows from the blow: equation (4) is singular": lambda: kkt.joined(
         tree_of({"joint": "floating"}, {"inertia": 0 * INERTIA, **SKEW}), "a", None, "revolute"
     ),
@@ -229,12 +216,10 @@ REFUSED = {
         TREE, ABM, limits={"j1": (1, 0)}
     ),
     # -- machine code
-    "no coordinates of its general joint give this pose": lambda: kkt.compile(
-        general(2), ABM
-    ).coordinates([0, 0, 0, 0.5, 0.5, 0.5, 0.5]),
-    "field 'x' has shape (2,); give 3 numbers, or m x 3": lambda: kernel().rate(
-        np.zeros(2), np.zeros(3)
+    "no coordinates of its general joint give this pose": lambda: kkt.compile(general(2), ABM).coordinates(
+        [0, 0, 0, 0.5, 0.5, 0.5, 0.5]
     ),
+    "field 'x' has shape (2,); give 3 numbers, or m x 3": lambda: kernel().rate(np.zeros(2), np.zeros(3)),
     "arm.txt: is no C file; give a name that ends in .c": lambda: kkt.export_fixed(
         kkt.fixed_point(kkt.chain(1), ABM), "arm.txt"
     ),
@@ -242,9 +227,7 @@ REFUSED = {
         kkt.fixed_point(kkt.chain(1), ABM), "arm.c", "int"
     ),
     # -- large trees
-    "field 'q' holds a number that is not finite; give": lambda: kkt.compile_large(TREE)(
-        np.full(3, np.nan)
-    ),
+    "field 'q' holds a number that is not finite; give": lambda: kkt.compile_large(TREE)(np.full(3, np.nan)),
     "pivot qdd_b: zero for float64 in any state; give what it moves": lambda: kkt.compile_large(
         pin((0.0, 0.0, 0.0))
     ),
@@ -265,7 +248,7 @@ REFUSED = {
     ),
     "order 'abm': is a plan of another tree": lambda: kkt.solve_large(SYSTEM, plan_of(ABM)),
     "order 'crbm': is a plan of another tree": lambda: kkt.solve_large(SYSTEM, plan_of(CRBM)),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(autouse=True)
@@ -300,22 +283,26 @@ LOWERED = {  # what is put in the place of a limit, or of a part, and a call tha
         lambda: kkt.solve_large(kkt.build(kkt.chain(5))),
     ),
     "order 'late': its factor takes 5e-06 GB (6 blocks of fill), more than": (
-        {"kkt.scale.numeric.MOST_BYTES": 1}, lambda: kkt.solve_large(SYSTEM, late)
+        {"kkt.scale.numeric.MOST_BYTES": 1},
+        lambda: kkt.solve_large(SYSTEM, late),
     ),
     "operations are too many to record; use an order with less fill": (
-        {"kkt.rounding.adjoint.MOST": 10}, lambda: kkt.conditioning(SYSTEM)
+        {"kkt.rounding.adjoint.MOST": 10},
+        lambda: kkt.conditioning(SYSTEM),
     ),
     "tape: needs more than 100 slots; use an order with less fill": (
-        {"kkt.tape.lowering.SLOTS": 100}, lambda: kkt.trace(SYSTEM, ABM)
+        {"kkt.tape.lowering.SLOTS": 100},
+        lambda: kkt.trace(SYSTEM, ABM),
     ),
     "its solution does not satisfy row pdd_j1 of equation (4)": (
-        {"kkt.proof.certify.residual": wrong_residual}, lambda: kkt.certify(SYSTEM, 5)
+        {"kkt.proof.certify.residual": wrong_residual},
+        lambda: kkt.certify(SYSTEM, 5),
     ),
     "search: no order solves this robot in float32; use a longer format": (
         {"orderings.cheapest.search.errors": lambda system, tapes, *_: [np.inf] * len(tapes)},
         lambda: pt.search(kkt.chain(1), "digits", states=1),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("words", LOWERED)

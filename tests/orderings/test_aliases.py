@@ -150,8 +150,7 @@ def test_armstrongs_three_by_three_matrices_are_those_of_abm():
                 if here.parent[c] == b:
                     R, arm = here.pose[c]
                     Mc = R @ left[c] @ R.T
-                    cross = np.array([[0, -arm[2], arm[1]], [arm[2], 0, -arm[0]],
-                                      [-arm[1], arm[0], 0]])  # fmt: skip
+                    cross = np.array([[0, -arm[2], arm[1]], [arm[2], 0, -arm[0]], [-arm[1], arm[0], 0]])
                     T = T + cross.T @ Mc @ cross
                     C = C + cross @ Mc
                     F = F + Mc
@@ -167,8 +166,7 @@ def test_brandls_joints_of_any_freedoms_are_those_of_abm():
     """Their recursion with N_k x N_k matrices, frames turned by rotations of their own."""
     for seed in range(3):
         system, here = system_of(every_joint(), seed)
-        turns = {b: Rotation.random(random_state=seed * 50 + i).as_matrix()
-                 for i, b in enumerate(here.names)}  # fmt: skip
+        turns = {b: Rotation.random(random_state=seed * 50 + i).as_matrix() for i, b in enumerate(here.names)}
         spin = {b: block_diag(Q, Q) for b, Q in turns.items()}
         mine = pivots(system, "brandl_johanni_otter")
         A = {b: spin[b] @ here.M[b] @ spin[b].T for b in here.names}
@@ -232,9 +230,7 @@ def test_baraffs_maximal_coordinates_are_those_of_lagrange():
 def test_walker_and_orins_method_3_beside_composites_written_apart():
     """Columns by the composite's force on the joint, brought down; pivots of crbm from them."""
     for seed in range(3):
-        tree = kkt.from_spec(
-            f"random_tree:n=7,seed={seed},joints=revolute+prismatic+universal+fixed"
-        )
+        tree = kkt.from_spec(f"random_tree:n=7,seed={seed},joints=revolute+prismatic+universal+fixed")
         system, here = system_of(tree, seed)
         world = World(here)
         composite = dict(world.I)
@@ -273,8 +269,10 @@ def test_columns_of_inverse_dynamics_solve_any_tree(method):
 @pytest.mark.thorough
 def test_operations_of_methods_1_2_and_3_on_chains():
     """Quadratic both, method 2 half of method 1; composites less."""
-    counts = {m: [analysis.inertia.columns(kkt.build(kkt.chain(n)), m).operations
-                  for n in (4, 8, 12, 16, 20)] for m in (1, 2)}  # fmt: skip
+    counts = {
+        m: [analysis.inertia.columns(kkt.build(kkt.chain(n)), m).operations for n in (4, 8, 12, 16, 20)]
+        for m in (1, 2)
+    }
     for m in (1, 2):
         third = np.diff(counts[m], 3)
         assert (third == 0).all() and (np.diff(counts[m], 2) > 0).all()

@@ -17,9 +17,13 @@ from pivotree import kkt, orderings
 NEVER = float("inf")
 # (order, case) -> the least m1 of Table 2 at which the cell is printed as failed: D_2 = 0
 FAILS_FROM = {
-    ("crbm", 1): 1e8, ("abm", 1): NEVER, ("modified_abm", 1): NEVER,
-    ("crbm", 2): 1e8, ("abm", 2): 1e8, ("modified_abm", 2): NEVER,
-}  # fmt: skip
+    ("crbm", 1): 1e8,
+    ("abm", 1): NEVER,
+    ("modified_abm", 1): NEVER,
+    ("crbm", 2): 1e8,
+    ("abm", 2): 1e8,
+    ("modified_abm", 2): NEVER,
+}
 ROWS = [(1e7, 1), (1e8, 1), (1e9, 1), (1e6, 2), (1e7, 2), (1e8, 2), (1e9, 2)]
 CELLS = [(order, m1, case) for m1, case in ROWS for order in ("crbm", "abm", "modified_abm")]
 

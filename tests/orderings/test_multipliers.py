@@ -36,9 +36,7 @@ def test_lcaba_leaves_the_body_that_many_loops_tie_for_last():
     system = kkt.build(system.graph, loops=soft)
     bodies = [group[0][1] for group in orderings.get("lcaba")(system.structure)[6:]]
     assert bodies[-1] == "platform" and len(bodies) == 13
-    ours, other = (
-        kkt.eliminate(system, orderings.get(name)) for name in ("lcaba", "lambda_first_abm")
-    )
+    ours, other = (kkt.eliminate(system, orderings.get(name)) for name in ("lcaba", "lambda_first_abm"))
     assert (ours.fill, other.fill) == (30, 60) and ours.flops < other.flops / 3
     assert np.abs(ours.qdd - other.qdd).max() < 1e-8 * np.abs(other.qdd).max()
 
@@ -71,6 +69,4 @@ def test_stiff_contacts_first_absorb_the_robot_in_float32_and_last_they_do_not()
 @pytest.mark.parametrize(("spec", "there"), [("gripper", True), ("chain:2", False)])
 def test_compare_has_them_where_there_are_loops_and_only_there(spec, there):
     rows = analysis.compare(kkt.build(from_spec(spec)), formats=["float64"]).rows
-    assert {row.order for row in rows} & set(orderings.LOOPS) == (
-        set(orderings.LOOPS) if there else set()
-    )
+    assert {row.order for row in rows} & set(orderings.LOOPS) == (set(orderings.LOOPS) if there else set())

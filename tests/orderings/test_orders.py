@@ -5,17 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from helpers import (
-    ALL_JOINTS,
-    MODELS,
-    ROOT,
-    by_body,
-    every_joint,
-    printed,
-    relisted,
-    system_of,
-    tape_of,
-)
+from helpers import ALL_JOINTS, MODELS, ROOT, by_body, every_joint, printed, relisted, system_of, tape_of
 
 from pivotree import kkt, orderings
 
@@ -123,8 +113,7 @@ def test_the_listing_of_bodies_does_not_matter(order):
     random.Random(order).shuffle(listing)
     first, second = kkt.build(tree), kkt.build(relisted(tree, listing))
     before, after = (
-        by_body(s, kkt.eliminate(s, orderings.get(order), records=False).qdd)
-        for s in (first, second)
+        by_body(s, kkt.eliminate(s, orderings.get(order), records=False).qdd) for s in (first, second)
     )
     size = max(np.abs(x).max(initial=0.0) for x in before.values())
     for body in listing:
@@ -164,10 +153,20 @@ def test_files_are_short_and_name_their_source_first():
 
 def test_registered_names():
     assert {
-        "crbm", "crbm_block_row", "abm", "modified_abm", "bad_abm", "virtual_work",
-        "virtual_work_split", "lagrange", "constraint_force", "divide_and_conquer", "base_to_tip",
-        "natural", "minimum_degree",
-    } <= set(orderings.names())  # fmt: skip
+        "crbm",
+        "crbm_block_row",
+        "abm",
+        "modified_abm",
+        "bad_abm",
+        "virtual_work",
+        "virtual_work_split",
+        "lagrange",
+        "constraint_force",
+        "divide_and_conquer",
+        "base_to_tip",
+        "natural",
+        "minimum_degree",
+    } <= set(orderings.names())
     assert orderings.names("tau") == ["inverse_dynamics"]
 
 

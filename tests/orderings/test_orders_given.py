@@ -4,10 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from helpers import (
-    bracketed,
-    system_of,
-)
+from helpers import bracketed, system_of
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.linalg import spsolve
@@ -37,9 +34,8 @@ def groups_of(style):
     return {
         "pairs": [[[kind, b] for kind in kinds] for b in bodies],
         "texts": [[f"{kind}:{b}" for kind in kinds] for b in bodies],
-        "mixed": [["pdd:j3", ["qdd", "j3"], "f:j3"]]
-        + [[[kind, b] for kind in kinds] for b in bodies[1:]],
-    }[style]  # fmt: skip
+        "mixed": [["pdd:j3", ["qdd", "j3"], "f:j3"]] + [[[kind, b] for kind in kinds] for b in bodies[1:]],
+    }[style]
 
 
 @pytest.fixture
@@ -156,14 +152,26 @@ def pivots(*names):
 
 ALL2 = "pdd2 qdd2 f2"
 REFUSED = [
-    ("qdd first", ["qdd2", "pdd2 f2", "pdd1 qdd1 f1"],
-     r"pivot qdd_j2 at step 1 is structurally zero; eliminate pdd_j2 and f_j2 first, or bracket"),
-    ("f first", [ALL2, "f1", "pdd1", "qdd1"],
-     r"pivot f_j1 at step 2 is structurally zero; eliminate pdd_j1 first, or bracket the two"),
-    ("qdd before f", ["pdd2", "qdd2", "f2", "pdd1 qdd1 f1"],
-     r"pivot qdd_j2 at step 2 is structurally zero; eliminate pdd_j2 and f_j2 first"),
-    ("fC alone", ["fC2", "pdd2", "qdd2 fJ2", "pdd1", "qdd1 fJ1", "fC1"],
-     r"pivot fC_j2 at step 1 is structurally zero; eliminate pdd_j2 first"),
+    (
+        "qdd first",
+        ["qdd2", "pdd2 f2", "pdd1 qdd1 f1"],
+        r"pivot qdd_j2 at step 1 is structurally zero; eliminate pdd_j2 and f_j2 first, or bracket",
+    ),
+    (
+        "f first",
+        [ALL2, "f1", "pdd1", "qdd1"],
+        r"pivot f_j1 at step 2 is structurally zero; eliminate pdd_j1 first, or bracket the two",
+    ),
+    (
+        "qdd before f",
+        ["pdd2", "qdd2", "f2", "pdd1 qdd1 f1"],
+        r"pivot qdd_j2 at step 2 is structurally zero; eliminate pdd_j2 and f_j2 first",
+    ),
+    (
+        "fC alone",
+        ["fC2", "pdd2", "qdd2 fJ2", "pdd1", "qdd1 fJ1", "fC1"],
+        r"pivot fC_j2 at step 1 is structurally zero; eliminate pdd_j2 first",
+    ),
     ("left out", [ALL2, "pdd1 f1"], r"leaves out qdd_j1; name every block once"),
     ("much left out", [ALL2], r"leaves out .*_j1 and 2 more"),
     ("twice", [ALL2, "pdd1 qdd1 f1", "f2"], r"eliminates f_j2 twice, again at step 3"),
@@ -171,7 +179,7 @@ REFUSED = [
     ("unknown body", [ALL2, "pdd1 qdd1 f3"], r"step 2 names the unknown body 'j3'"),
     ("unknown kind", [ALL2, "pdd1 qdd1 force1"], r"step 2 names kind 'force'; use pdd, qdd, f"),
     ("both kinds of force", [ALL2, "pdd1", "qdd1 fJ1", "fC1"], r"names f_j2 beside split forces"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("groups,message", [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED])
@@ -215,10 +223,14 @@ def test_a_singular_pivot_is_refused_by_its_rank():
 
 @pytest.mark.parametrize(
     "order,message",
-    [("abm", r"pass orderings.get\('abm'\)"), (lambda s: None, "returns NoneType; return a list"),
-     (lambda s: [3], "returns list; return a list of groups"), ([["pdd"]], "a block is a pair"),
-     ([("pdd", 1)], "and a step a list of blocks")],
-)  # fmt: skip
+    [
+        ("abm", r"pass orderings.get\('abm'\)"),
+        (lambda s: None, "returns NoneType; return a list"),
+        (lambda s: [3], "returns list; return a list of groups"),
+        ([["pdd"]], "a block is a pair"),
+        ([("pdd", 1)], "and a step a list of blocks"),
+    ],
+)
 def test_what_is_no_order(order, message):
     with pytest.raises(kkt.OrderError, match=message):
         kkt.eliminate(kkt.build(kkt.chain(2)), order)
@@ -296,10 +308,7 @@ def test_dense_blocks_of_every_size(links, rank_update):
     """14 to 42 rows in one dense pivot, with entries 0 and 1: small and large ones are alike."""
     system = kkt.build(kkt.chain(links))
     bodies = system.structure.tip_to_base
-    groups = [
-        [("pdd", k) for k in bodies],
-        [("f", k) for k in bodies] + [("qdd", k) for k in bodies],
-    ]
+    groups = [[("pdd", k) for k in bodies], [("f", k) for k in bodies] + [("qdd", k) for k in bodies]]
     order = kkt.PivotSequence(groups, rules=kkt.Rules(rank_update=rank_update))
     dense = np.linalg.solve(system.matrix.toarray(), system.rhs)
     exact = np.concatenate([dense[system.blocks["qdd", k]] for k in system.tree.names])
@@ -307,8 +316,7 @@ def test_dense_blocks_of_every_size(links, rank_update):
 
 
 @pytest.mark.parametrize(
-    ("key", "meant"),
-    [("rule", "rules"), ("link", "links"), ("group", "groups"), ("composite", "composites")],
+    ("key", "meant"), [("rule", "rules"), ("link", "links"), ("group", "groups"), ("composite", "composites")]
 )
 def test_a_misspelt_key_of_an_order_is_not_left_out(tmp_path, key, meant):
     path = tmp_path / "mine.json"

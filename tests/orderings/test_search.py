@@ -33,8 +33,12 @@ def all_orders(structure):
             yield groups
 
 
-SMALL = [("chain:2", "rigid"), ("chain:3", "general"), ("chain:3", "rigid"),
-         ("random_tree:n=3,seed=2", "general")]  # fmt: skip
+SMALL = [
+    ("chain:2", "rigid"),
+    ("chain:3", "general"),
+    ("chain:3", "rigid"),
+    ("random_tree:n=3,seed=2", "general"),
+]
 
 
 @pytest.mark.slow
@@ -200,8 +204,7 @@ def test_tune_prints_the_winner_and_measures_it(capsys, tmp_path):
     rows = {row["order"]: row for row in said["rows"]}
     assert set(rows) == {"tuned", "crbm", "abm"}
     assert said["value"] == rows["tuned"]["flops"] <= min(rows[k]["flops"] for k in ("crbm", "abm"))
-    assert all(0 < row["seconds"]["float32"] < 1 and row["error"]["float64"] < 1e-12
-               for row in rows.values())  # fmt: skip
+    assert all(0 < row["seconds"]["float32"] < 1 and row["error"]["float64"] < 1e-12 for row in rows.values())
     assert main(["solve", "chain:3", "--order", str(file)]) == 0
     capsys.readouterr()
     assert main(["tune", "chain:3", "--most", "2"]) == 0
@@ -209,9 +212,15 @@ def test_tune_prints_the_winner_and_measures_it(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options", [["--cost", "money"], ["--most", "0"], ["-o", "x.txt"], ["--format", "bfloat16"],
-                ["--composites", "heavy"]]
-)  # fmt: skip
+    "options",
+    [
+        ["--cost", "money"],
+        ["--most", "0"],
+        ["-o", "x.txt"],
+        ["--format", "bfloat16"],
+        ["--composites", "heavy"],
+    ],
+)
 def test_tune_refuses_in_one_line(options, capsys):
     assert main(["tune", "chain:2", *options]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -17,8 +17,16 @@ pytestmark = pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")
 def robot(soft=0.0):
     """An arm of two joints and a finger, their tips on the ground."""
     tree = kkt.chain(2, axes="zy", length=0.5)
-    kkt.add_body(tree, "finger", "j1", mass=0.5, com=(0.1, 0, 0), inertia=[[0.1, 0, 0], [0, 0.1, 0],
-                 [0, 0, 0.1]], p=(0, 0.3, 0.1), axis=(0, 1, 0))  # fmt: skip
+    kkt.add_body(
+        tree,
+        "finger",
+        "j1",
+        mass=0.5,
+        com=(0.1, 0, 0),
+        inertia=[[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]],
+        p=(0, 0.3, 0.1),
+        axis=(0, 1, 0),
+    )
     kkt.default_state(tree)
     loops = [
         kkt.contact("j2", (0.5, 0.1, 0), compliance=soft, name="tip"),
@@ -30,9 +38,7 @@ def robot(soft=0.0):
 @pytest.mark.slow
 @pytest.mark.parametrize("soft", [0.0, 0.1])
 @pytest.mark.parametrize("composites", ["general", "rigid"])
-def test_the_winner_costs_what_its_tape_costs_and_no_order_of_the_family_is_below_the_bound(
-    soft, composites
-):
+def test_the_winner_costs_what_its_tape_costs_and_no_order_of_the_family_is_below_the_bound(soft, composites):
     system = robot(soft)
     found = orderings.search(system, composites=composites)
     assert found.cost == kkt.trace(system, found.sequence, composites).flops
@@ -44,9 +50,7 @@ def test_the_winner_costs_what_its_tape_costs_and_no_order_of_the_family_is_belo
     for at in every(structure):
         sequence = at.sequence(structure, found.sequence.rules)[0]
         for where in product(places, repeat=2):
-            order = placed(
-                sequence, structure, dict(zip(structure.constraints, where, strict=True))
-            )
+            order = placed(sequence, structure, dict(zip(structure.constraints, where, strict=True)))
             least = min(least, int(meter.groups(order).sum()))
     assert found.bound <= least <= found.cost <= 1.1 * least and not found.exact
 
@@ -71,8 +75,9 @@ def test_loops_add_no_less_than_the_bound_says(model):
 def test_the_bound_counts_what_every_order_does_of_a_loop():
     """A point of a slide held along it: one row, one joint; the quotient and the product."""
     tree = kkt.new_tree("slide")
-    kkt.add_body(tree, "slide", mass=1.0, inertia=[[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-                 joint="prismatic", axis=(0, 0, 1))  # fmt: skip
+    kkt.add_body(
+        tree, "slide", mass=1.0, inertia=[[1, 0, 0], [0, 1, 0], [0, 0, 1]], joint="prismatic", axis=(0, 0, 1)
+    )
     system = kkt.build(tree, loops=[kkt.contact("slide", (0.1, 0.0, 0.0))])
     assert added_by_loops(system.structure, Meter(system, "general").inputs) == 1
 

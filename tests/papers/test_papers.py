@@ -126,9 +126,7 @@ def test_figures_are_written(capsys, tmp_path):
 
 
 def test_settings_of_an_item(capsys):
-    code, out, _ = reproduce(
-        capsys, "ascher1996", "--item", "structure", "--set", "links=4", "--json"
-    )
+    code, out, _ = reproduce(capsys, "ascher1996", "--item", "structure", "--set", "links=4", "--json")
     rows = [row for row in json.loads(out)["rows"] if ": row " in row["item"]]
     assert code == 0 and len(rows) == 12
 
@@ -194,18 +192,25 @@ def test_no_row_flatters(page):
 
 
 TITLES = {
-    "ascher1996": "Ascher, Pai & Cloutier 1996", "cloutier1995": "Cloutier 1995",
-    "yamane2001": "Yamane & Nakamura 2001", "pasic1999": "Pasic, Williams & Hui 1999",
+    "ascher1996": "Ascher, Pai & Cloutier 1996",
+    "cloutier1995": "Cloutier 1995",
+    "yamane2001": "Yamane & Nakamura 2001",
+    "pasic1999": "Pasic, Williams & Hui 1999",
     "featherstone1983": "Johnson & Su",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_equations_of_a_paper_are_all_statements_that_name_it(paper, monkeypatch):
     """One that is new is there without being listed anywhere else."""
     claims = statements()["equation (9)"].claims
-    for i, source in enumerate((f"{TITLES[paper]}, eq (99)", f"Duff 1983; {TITLES[paper]}, eq (0)",
-                                f"{TITLES[paper]} and others, eq (1)")):  # fmt: skip
+    for i, source in enumerate(
+        (
+            f"{TITLES[paper]}, eq (99)",
+            f"Duff 1983; {TITLES[paper]}, eq (0)",
+            f"{TITLES[paper]} and others, eq (1)",
+        )
+    ):
         new = Statement(f"new {i}", source, "a formula", claims)
         monkeypatch.setitem(REGISTRY, new.name, new)
     monkeypatch.setattr(proved, "prove_one", lambda name, progress: statements()[name])
@@ -226,8 +231,12 @@ def test_a_proof_is_met_a_misprint_refuted_and_what_is_not_proved_missed():
     def proof(name, status="proved", killed=8):
         return "eq (20)", Proof(name, "", "the formula", status, 0.0, mutants=8, killed=killed)
 
-    found = [proof("pivots"), proof("misprint in m_12"), proof("misprint in f_1", "undecided"),
-             proof("forces", killed=7)]  # fmt: skip
+    found = [
+        proof("pivots"),
+        proof("misprint in m_12"),
+        proof("misprint in f_1", "undecided"),
+        proof("forces", killed=7),
+    ]
     assert [row.state for row in proved.rows(found)] == ["met", "refuted", "missed", "missed"]
     assert proved.rows(found)[0].item == "eq (20): pivots"
 
@@ -251,8 +260,9 @@ def test_a_section_shows_every_state_and_a_page_counts_them():
 
 def test_a_chart_of_counts_has_means_ranges_failures_and_what_is_printed():
     def ensemble(counts, failed=0):
-        return SimpleNamespace(mean=np.mean(counts), evaluations=np.array(counts, dtype=float),
-                               failed=failed, records=counts)  # fmt: skip
+        return SimpleNamespace(
+            mean=np.mean(counts), evaluations=np.array(counts, dtype=float), failed=failed, records=counts
+        )
 
     ax, look = Figure().add_subplot(), theme(style="light")
     runs = [ensemble([10, 20, 60]), ensemble([100, 300], failed=1), ensemble([7, 9, 11], failed=1)]

@@ -55,9 +55,7 @@ def test_table_2_at_other_masses_keeps_signs_and_digits():
     assert rows["m1 = 6e7, case 2, crbm: D_2, qdd_1"].state == "open"  # nothing is printed
 
 
-@pytest.mark.parametrize(
-    ("m1", "label"), [(1e7, "1e7"), (1.2e8, "1.2e8"), (123456789.0, "1.23456789e8")]
-)
+@pytest.mark.parametrize(("m1", "label"), [(1e7, "1e7"), (1.2e8, "1.2e8"), (123456789.0, "1.23456789e8")])
 def test_a_mass_is_shown_with_all_its_digits(m1, label):
     assert table2.label(m1) == label
 
@@ -209,15 +207,24 @@ def test_table_1_where_crbm_fails_and_where_it_does_not():
 def count(mean, failed=0, runs=4):
     """What a row needs of an ensemble."""
     records = [None] * runs
-    return SimpleNamespace(mean=mean, failed=failed, records=records, why="steps",
-                           evaluations=np.full(runs, float(mean)))  # fmt: skip
+    return SimpleNamespace(
+        mean=mean, failed=failed, records=records, why="steps", evaluations=np.full(runs, float(mean))
+    )
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("solver", ["cholesky", "lu"])
 def test_table_1_of_an_order_solver_and_accuracy_of_ones_own(solver):
-    (line,) = table1.measure(silent, ratios=(0.02,), runs=2, seconds=0.2, eps=1e-3, solver=solver,
-                             orders=("virtual_work", "crbm_com"), clock="float64")  # fmt: skip
+    (line,) = table1.measure(
+        silent,
+        ratios=(0.02,),
+        runs=2,
+        seconds=0.2,
+        eps=1e-3,
+        solver=solver,
+        orders=("virtual_work", "crbm_com"),
+        clock="float64",
+    )
     assert line.single["crbm_com"].order == f"crbm_com + {solver}"
     assert {row.state for row in table1.rows([line])} == {"open"}
 
@@ -261,8 +268,9 @@ def test_where_abm_breaks_down_in_turned_frames():
 
 @pytest.mark.slow
 def test_turned_frames_are_integrated():
-    found = tilted_motion.measure(silent, ratios=(0.001, 0.002), orders=("projected_abm",),
-                                  how=tilted_motion.Runs(runs=2, seconds=0.5))  # fmt: skip
+    found = tilted_motion.measure(
+        silent, ratios=(0.001, 0.002), orders=("projected_abm",), how=tilted_motion.Runs(runs=2, seconds=0.5)
+    )
     assert [line.r for line in found.lines] == [0.002, 0.001]
     assert list(found.lines[0].tilted) == ["abm", "projected_abm"]
     near, far = (line.times("abm") for line in found.lines)

@@ -22,14 +22,7 @@ from pivotree.papers.cloutier1995 import (
     figure510,
 )
 from pivotree.papers.cloutier1995.closed_form import at_rest
-from pivotree.papers.cloutier1995.robot import (
-    height_energy,
-    planar_robot,
-    reach,
-    regular,
-    shared,
-    two_links,
-)
+from pivotree.papers.cloutier1995.robot import height_energy, planar_robot, reach, regular, shared, two_links
 from pivotree.papers.cloutier1995.simulator import condition, run
 from pivotree.papers.cloutier1995.sweep import pair, sweep
 from pivotree.papers.paper import items, printed
@@ -138,8 +131,7 @@ def test_figure_5_6_cholesky_is_stiff_before_lu_and_both_before_abm():
 
 @pytest.mark.thorough
 def test_figure_5_6_by_other_methods():
-    (line,) = figure56.measure(quiet, ratios=(0.1,), runs=1, seconds=0.5,
-                               methods=("CRBM, centres",))  # fmt: skip
+    (line,) = figure56.measure(quiet, ratios=(0.1,), runs=1, seconds=0.5, methods=("CRBM, centres",))
     assert list(line.runs) == ["ABM", "CRBM, centres"] and len(figure56.rows([line])) == 2
 
 
@@ -218,9 +210,7 @@ def test_statistics_of_a_run():
 def test_counts_beside_the_printed_ones():
     rows = counts.rows(counts.measure(quiet))
     missed = {row.item for row in not_met(rows)}  # ours moves composites as 6 x 6 matrices
-    assert missed == {
-        f"CRBM (Cholesky), {what}, 10 links" for what in ("multiplications", "additions")
-    }
+    assert missed == {f"CRBM (Cholesky), {what}, 10 links" for what in ("multiplications", "additions")}
     assert sum(row.met is True for row in rows) == 7
     planar = counts.rows(counts.measure(quiet, family="planar"))
     assert not not_met(planar) and "planar" in planar[-1].item

@@ -5,12 +5,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from pivotree import kkt
-from pivotree.papers.cloutier1995 import (
-    integrators,
-)
-from pivotree.papers.cloutier1995.robot import (
-    planar_robot,
-)
+from pivotree.papers.cloutier1995 import integrators
+from pivotree.papers.cloutier1995.robot import planar_robot
 from pivotree.papers.cloutier1995.rosenbrock import Rosenbrock, step
 from pivotree.papers.cloutier1995.simulator import kernel, saved
 from pivotree.papers.cloutier1995.stepping import Start, Tried, integrate, jacobian
@@ -47,9 +43,7 @@ def test_rosenbrock_is_of_order_four():
         for _ in range(count):
             y, _error = step(pendulum, y, *jacobian(pendulum, y), 2.0 / count)
         errors.append(
-            np.abs(
-                y - Rosenbrock(1e-12, most=100_000)(pendulum, np.array([1.0, 0.0]), 2.0).y[-1]
-            ).max()
+            np.abs(y - Rosenbrock(1e-12, most=100_000)(pendulum, np.array([1.0, 0.0]), 2.0).y[-1]).max()
         )
     assert 12.0 < errors[0] / errors[1] < 20.0
 
@@ -58,8 +52,9 @@ def test_rosenbrock_does_not_mind_stiffness():
     """y' = -1e6 (y - cos t), t' = 1: an explicit method would need some 1e6 evaluations."""
     found = Rosenbrock(1e-5)(
         lambda y: np.stack([-1e6 * (y[:, 0] - np.cos(y[:, 1])), np.ones(len(y))], axis=1),
-        np.array([0.0, 0.0]), 1.0,
-    )  # fmt: skip
+        np.array([0.0, 0.0]),
+        1.0,
+    )
     assert found.failed is None and found.evaluations < 2000
     assert found.y[-1, 0] == pytest.approx(np.cos(1.0), abs=5e-3)
 
@@ -115,8 +110,9 @@ def test_stifbs_solves_the_stiff_example_of_numerical_recipes(eps):
         return np.stack([first, second, first + second], axis=1)
 
     start = np.array([1.0, 1.0, 0.0])
-    exact = solve_ivp(lambda t, y: rates(y[None])[0], (0.0, 50.0), start, "Radau",
-                      rtol=1e-12, atol=1e-14).y[:, -1]  # fmt: skip
+    exact = solve_ivp(lambda t, y: rates(y[None])[0], (0.0, 50.0), start, "Radau", rtol=1e-12, atol=1e-14).y[
+        :, -1
+    ]
     found = Stifbs(eps, first=2.9e-4)(rates, start, 50.0)
     assert found.failed is None and found.accepted < 20 and found.evaluations < 1000
     assert np.abs(found.y[-1] - exact).max() < max(eps, 1e-7)
@@ -125,8 +121,9 @@ def test_stifbs_solves_the_stiff_example_of_numerical_recipes(eps):
 def test_stifbs_does_not_mind_stiffness_and_gives_up_in_words():
     found = Stifbs(1e-5)(
         lambda y: np.stack([-1e6 * (y[:, 0] - np.cos(y[:, 1])), np.ones(len(y))], axis=1),
-        np.array([0.0, 0.0]), 1.0,
-    )  # fmt: skip
+        np.array([0.0, 0.0]),
+        1.0,
+    )
     assert found.failed is None and found.evaluations < 3000
     assert found.y[-1, 0] == pytest.approx(np.cos(1.0), abs=5e-3)
     assert "more than 2 steps" in Stifbs(1e-10, most=2)(pendulum, np.array([1.0, 0.0]), 10.0).failed

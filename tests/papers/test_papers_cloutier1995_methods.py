@@ -44,9 +44,7 @@ def state(n, seed):
 
 @pytest.mark.slow
 def test_methods_at_reduced_size_and_held_out():
-    found = methods.measure(
-        quiet, seconds=(30.0, 3e3, 3e5), angles=7, chains=(4, 7), links=(3, 6), seed=7
-    )
+    found = methods.measure(quiet, seconds=(30.0, 3e3, 3e5), angles=7, chains=(4, 7), links=(3, 6), seed=7)
     assert not not_met(methods, found)
     assert set(found.worst["float32"]) == {*methods.KERNELS, *methods.MATRICES}  # no SVD there
     assert np.isnan(found.worst["float32"]["CRBM, Cholesky"][-1])
@@ -98,10 +96,15 @@ def test_operations_are_counted_one_by_one():
 @pytest.fixture(scope="module")
 def dropped():
     return drop.measure(
-        quiet, links=2, restitution=0.3, seconds=1.5, step=4e-3, seed=6,
+        quiet,
+        links=2,
+        restitution=0.3,
+        seconds=1.5,
+        step=4e-3,
+        seed=6,
         stiffness=(1e5, 1e6, 1e7),
         order="square_root_abm",
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.slow
@@ -128,8 +131,9 @@ def test_springs_keep_energy_and_return_the_root_of_their_share(dropped):
     """Two claims of the thesis that do not hold here, and would where the numbers were others."""
     refuted = [row.item for row in drop.rows(dropped) if row.state == "refuted"]
     assert [item.partition(" k_relax")[0] for item in refuted] == [
-        "two springs with", "springs, largest gain of energy in a step, over the start's",
-    ]  # fmt: skip
+        "two springs with",
+        "springs, largest gain of energy in a step, over the start's",
+    ]
     gaining = replace(dropped, gain=np.array([0.0, 1e-3, 0.0]), as_printed=0.3)
     assert not [row for row in drop.rows(gaining) if row.state == "refuted"]
 
@@ -200,9 +204,7 @@ def test_figures_in_every_style(shown):
     blows = impact.measure(quiet, samples=20)
     for style in ("light", "dark", "gray"):
         made = together(
-            animation.figures(shown, style),
-            drop.figures(found, style),
-            impact.figures(blows, style),
+            animation.figures(shown, style), drop.figures(found, style), impact.figures(blows, style)
         )
         assert len(list(made)) == 5
 

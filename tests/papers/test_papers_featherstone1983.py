@@ -43,9 +43,13 @@ def test_listings_are_the_slides_formulas_and_proved(listings, part):
 
 
 SWAPS = (
-    ("s_iᵀ", "s_i"), ("I^A_{i+1} s_{i+1}", "s_{i+1} I^A_{i+1}"), ("I_2 s_2", "s_2"),
-    ("q''_i", "q'_i"), ("v_1 × v_2", "v_2 × v_1"), ("i+1", "i-1"),
-)  # fmt: skip
+    ("s_iᵀ", "s_i"),
+    ("I^A_{i+1} s_{i+1}", "s_{i+1} I^A_{i+1}"),
+    ("I_2 s_2", "s_2"),
+    ("q''_i", "q'_i"),
+    ("v_1 × v_2", "v_2 × v_1"),
+    ("i+1", "i-1"),
+)
 
 
 def wrong(formula):
@@ -81,8 +85,12 @@ def test_formulas_are_read_as_sums_of_words():
     assert read("a_i - a_i") == {}
     assert key(put(read("I_i v_i × s_i q'_i"), DATA["rules"])) == key(read("I_i c_i"))
     assert in_one_frame("c_k + X_k a_λ(k) + c_c") == "c_i +  a_{i-1} + c_{i+1}"
-    for text, said in (("a_i + ?", "cannot read ' ?'"), ("(a_i", "a bracket is not closed"),
-                       ("a_i)", "')' is left over"), ("a_i /", "a symbol is missing")):  # fmt: skip
+    for text, said in (
+        ("a_i + ?", "cannot read ' ?'"),
+        ("(a_i", "a bracket is not closed"),
+        ("a_i)", "')' is left over"),
+        ("a_i /", "a symbol is missing"),
+    ):
         with pytest.raises(kkt.PivotreeError, match=re.escape(said)):
             read(text)
 

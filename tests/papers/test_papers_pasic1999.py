@@ -7,33 +7,15 @@ from scipy.integrate import solve_ivp
 from pivotree import kkt, orderings
 from pivotree.papers.paper import items
 from pivotree.papers.pasic1999 import contraction as contraction_item
-from pivotree.papers.pasic1999 import (
-    equation17,
-    equation20,
-    figure4,
-    figure5,
-    figure6,
-    multiple,
-    shooting,
-)
+from pivotree.papers.pasic1999 import equation17, equation20, figure4, figure5, figure6, multiple, shooting
 from pivotree.papers.pasic1999.arm import PAPER, Accelerations, Arm
-from pivotree.papers.pasic1999.collocation import (
-    bvp_map,
-    contraction,
-    gauss,
-    integrals,
-    iterate,
-    ivp,
-    slope,
-)
+from pivotree.papers.pasic1999.collocation import bvp_map, contraction, gauss, integrals, iterate, ivp, slope
 from pivotree.papers.pasic1999.multiple_shooting import Shooting, multiple_shooting
 from pivotree.papers.pasic1999.references import reached
 
 ZERO = np.zeros(2)
 STEP = "step 0.5, 5 iterations: error over [0, 4]"
-OTHER = Arm(
-    length=(0.5, 0.3), centre=(0.2, 0.2), moment=(0.1, 0.05), mass=(5.0, 2.0), torque=(3.0, -1.0)
-)
+OTHER = Arm(length=(0.5, 0.3), centre=(0.2, 0.2), moment=(0.1, 0.05), mass=(5.0, 2.0), torque=(3.0, -1.0))
 
 
 def quiet(text):
@@ -63,9 +45,7 @@ def test_gauss_points_integrate_polynomials_of_degree_2s_minus_1(s):
     for degree in range(s):  # the interpolant is the polynomial itself
         x = np.array([0.3, 1.0])
         assert once @ rule.c**degree == pytest.approx(x ** (degree + 1) / (degree + 1))
-        assert twice @ rule.c**degree == pytest.approx(
-            x ** (degree + 2) / (degree + 1) / (degree + 2)
-        )
+        assert twice @ rule.c**degree == pytest.approx(x ** (degree + 2) / (degree + 1) / (degree + 2))
 
 
 @pytest.mark.parametrize("s", [0, 65])
@@ -134,16 +114,23 @@ def test_an_arm_of_three_links_falls_as_scipy_says():
 @pytest.mark.thorough
 def test_every_item_says_what_it_is():
     assert [item.name for item in items("pasic1999")] == [
-        "equations", "equation20", "figure4", "contraction", "figure5", "figure6", "equation17",
-        "shooting", "multiple", "local", "boundaries",
-    ]  # fmt: skip
+        "equations",
+        "equation20",
+        "figure4",
+        "contraction",
+        "figure5",
+        "figure6",
+        "equation17",
+        "shooting",
+        "multiple",
+        "local",
+        "boundaries",
+    ]
     assert all(item.says for item in items("pasic1999"))
 
 
 def test_equation_20_on_another_arm():
-    found = equation20.measure(
-        quiet, states=50, length=(1.0, 2.0), mass=(1.0, 30.0), orders=("abm",)
-    )
+    found = equation20.measure(quiet, states=50, length=(1.0, 2.0), mass=(1.0, 30.0), orders=("abm",))
     assert met(equation20.rows(found)) == 1
 
 
@@ -156,9 +143,7 @@ def test_figure_4():
 
 @pytest.mark.thorough
 def test_figure_4_of_another_arm_claims_nothing_of_the_paper():
-    found = figure4.measure(
-        quiet, steps=(0.02, 0.01), end=0.5, at=(0.5,), s=2, arm=Arm(mass=(3.0, 6.0))
-    )
+    found = figure4.measure(quiet, steps=(0.02, 0.01), end=0.5, at=(0.5,), s=2, arm=Arm(mass=(3.0, 6.0)))
     rows = figure4.rows(found)
     assert met(rows) == 2 and not any(row.printed == ["-1.1525", "0.5915"] for row in rows)
     assert not any(row.state == "refuted" for row in rows)
@@ -166,9 +151,7 @@ def test_figure_4_of_another_arm_claims_nothing_of_the_paper():
 
 @pytest.mark.thorough
 def test_a_wrong_torque_misses_the_printed_digits():
-    found = figure4.measure(
-        quiet, steps=(0.025, 0.0125), end=0.3, at=(0.3,), arm=Arm(torque=(0.41, 0.1))
-    )
+    found = figure4.measure(quiet, steps=(0.025, 0.0125), end=0.3, at=(0.3,), arm=Arm(torque=(0.41, 0.1)))
     _, ours, scipy = found.values[0]
     assert np.max(np.abs(ours - scipy)) < 1e-11
     assert [f"{x:.4f}" for x in ours] != ["-1.1525", "0.5915"]
@@ -282,9 +265,14 @@ def test_equation_17():
 @pytest.mark.slow
 def test_the_pivots_of_another_arm_count_its_conjugate_points():
     found = equation17.measure(
-        quiet, end=1.2, subdomains=31, s=4, arm=Arm(mass=(8.0, 6.0), torque=(2.0, 0.0)),
-        eliminations=("virtual_work",), lengths=2,
-    )  # fmt: skip
+        quiet,
+        end=1.2,
+        subdomains=31,
+        s=4,
+        arm=Arm(mass=(8.0, 6.0), torque=(2.0, 0.0)),
+        eliminations=("virtual_work",),
+        lengths=2,
+    )
     assert len(found.orders[0].turned) > 1
     assert met(equation17.rows(found)) == 8
 

@@ -6,19 +6,11 @@ import scipy.sparse.linalg as linalg
 from test_papers_pasic1999 import OTHER, ZERO, free, met, quiet
 
 from pivotree import kkt
-from pivotree.papers.pasic1999 import (
-    boundaries,
-    local,
-)
+from pivotree.papers.pasic1999 import boundaries, local
 from pivotree.papers.pasic1999 import general as general_item
 from pivotree.papers.pasic1999.arm import PAPER
 from pivotree.papers.pasic1999.branches import Problem, crossing
-from pivotree.papers.pasic1999.collocation import (
-    bvp_map,
-    gauss,
-    iterate,
-    slope,
-)
+from pivotree.papers.pasic1999.collocation import bvp_map, gauss, iterate, slope
 from pivotree.papers.pasic1999.matching import Blocks, LocalFailure, Matching, newton, straight
 from pivotree.papers.pasic1999.references import conjugate_points, integrate, reached
 from pivotree.papers.pasic1999.tridiagonal import NAMES, eliminate, order_of, structure_of
@@ -110,8 +102,7 @@ def test_a_polynomial_is_found_exactly_whatever_its_order(k):
 
 def test_conditions_that_determine_nothing_are_refused():
     free_ends = {("first", 1): np.zeros(1), ("last", 1): np.zeros(1)}
-    problem = general_item.Problem(lambda x, y: -y[0], 1.0,
-                                   general_item.Conditions.at(2, 1, free_ends), 4)  # fmt: skip
+    problem = general_item.Problem(lambda x, y: -y[0], 1.0, general_item.Conditions.at(2, 1, free_ends), 4)
     with pytest.raises(kkt.SingularError, match="do not determine"):
         problem.solve()
     with pytest.raises(kkt.PivotreeError, match="1 for order 2 and 1 unknowns; give 2"):

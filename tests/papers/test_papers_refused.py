@@ -20,9 +20,7 @@ REFUSED = {
     "compile: solver is 'luu'; did you mean lu?": "cloutier1995 figure53 solver=luu",
     "setting angles: is 1; give 5 or more": "cloutier1995 figure53 angles=1",
     "setting most: is 0.5; give 10 to 1e+100": "cloutier1995 figure54 most=0.5",
-    "setting methods: 'crbm_com' is unknown; use ABM; CRBM": (
-        "cloutier1995 figure56 methods=CRBM;crbm_com"
-    ),
+    "setting methods: 'crbm_com' is unknown; use ABM; CRBM": ("cloutier1995 figure56 methods=CRBM;crbm_com"),
     "lengths is (2.0, -1.0); give numbers above zero": "cloutier1995 figure56 ratios=2",
     "planar_robot: lengths is []; give one finite": "cloutier1995 figure59 n=0",
     "setting n: is (3,); give two numbers of links or more": "cloutier1995 figure510 n=3",
@@ -71,7 +69,7 @@ REFUSED = {
     "setting links: is 7; give 8 or more": "featherstone1983 efficiency links=7",
     "family 'x' is unknown; use": "featherstone1983 growth family=x",
     "gallery: 'x' is unknown; use one of": "featherstone1983 robots models=x",
-}  # fmt: skip
+}
 
 
 @pytest.mark.thorough

@@ -84,9 +84,7 @@ def test_accelerations_equal_abms_on_128_ball_joints_stars_and_random_trees():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "spec", ["humanoid", "random_tree:n=12,seed=8", "chain:n=5,joint=floating"]
-)
+@pytest.mark.parametrize("spec", ["humanoid", "random_tree:n=12,seed=8", "chain:n=5,joint=floating"])
 def test_the_unit_vector_method_gives_certified_accelerations(spec):
     system = kkt.build(kkt.load(spec))
     exact = kkt.certify(system, 20)
@@ -186,8 +184,7 @@ def test_figure_7_at_reduced_size():
 def test_split_stars_are_linear_far_beyond_the_figure():
     order = orderings.get("virtual_work_split")
     counts = {
-        n: np.array(count_robot(order, FAMILIES["star_spherical"].system(n)).total)
-        for n in (3, 4, 19, 20)
+        n: np.array(count_robot(order, FAMILIES["star_spherical"].system(n)).total) for n in (3, 4, 19, 20)
     }
     step = counts[4] - counts[3]
     assert (counts[20] - counts[19] == step).all()

@@ -93,10 +93,14 @@ def spec_of(graph: nx.DiGraph) -> mujoco.MjSpec:
             mujoco.mju_mat2Quat(turn, tree.R[k].ravel())
             J = tree.inertia[k]
             body = bodies[int(tree.parent[k])].add_body(
-                name=str(tree.names[k]), pos=tree.p[k], quat=turn,
-                explicitinertial=True, mass=tree.mass[k], ipos=tree.com[k],
+                name=str(tree.names[k]),
+                pos=tree.p[k],
+                quat=turn,
+                explicitinertial=True,
+                mass=tree.mass[k],
+                ipos=tree.com[k],
                 fullinertia=J[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]],
-            )  # fmt: skip
+            )
             joint = {"name": str(tree.names[k]), "type": kinds[tree.joint[k]]}
             if tree.axis[k, 0].any():
                 joint["axis"] = tree.axis[k, 0]

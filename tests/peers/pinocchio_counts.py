@@ -19,9 +19,14 @@ INERTIAL = (
     '<inertia ixx="1" iyy="2" izz="2.5" ixy="0.1" ixz="0.1" iyz="0.1"/></inertial>'
 )
 KINDS = {
-    casadi.OP_ADD: "add", casadi.OP_SUB: "add", casadi.OP_MUL: "mul", casadi.OP_SQ: "mul",
-    casadi.OP_DIV: "div", casadi.OP_INV: "div", casadi.OP_SQRT: "sqrt",
-}  # fmt: skip
+    casadi.OP_ADD: "add",
+    casadi.OP_SUB: "add",
+    casadi.OP_MUL: "mul",
+    casadi.OP_SQ: "mul",
+    casadi.OP_DIV: "div",
+    casadi.OP_INV: "div",
+    casadi.OP_SQRT: "sqrt",
+}
 FREE = (casadi.OP_CONST, casadi.OP_INPUT, casadi.OP_OUTPUT, casadi.OP_SIN, casadi.OP_COS)
 
 

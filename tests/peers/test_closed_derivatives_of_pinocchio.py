@@ -64,9 +64,14 @@ def closed(kind, seed, first="a5", second="b6"):
     place = pin.SE3(Rotation.random(random_state=seed).as_matrix(), case.draw.normal(size=3) * 0.3)
     there, far = case.rigid(kind, first, second, place)
     loop = kkt.cut_joint(
-        first, second, kind, R=place.rotation, p=place.translation,
-        R_second=far.rotation, p_second=far.translation,
-    )  # fmt: skip
+        first,
+        second,
+        kind,
+        R=place.rotation,
+        p=place.translation,
+        R_second=far.rotation,
+        p_second=far.translation,
+    )
     return Moving(case, [loop], [there])
 
 
@@ -80,10 +85,14 @@ def test_a_cut_fixed_joint_has_the_same_matrices(ends, seed):
 def test_sticking_points_have_the_same_matrices(seed):
     case = Case(seed)
     points = case.draw.normal(size=(2, 3)) * 0.2
-    theirs = [case.rigid("spherical", b, None, pin.SE3(np.eye(3), p))[0]
-              for b, p in zip(("a5", "b6"), points, strict=True)]  # fmt: skip
-    loops = [kkt.contact(b, p, (0, 0, 1), [(1, 0, 0), (0, 1, 0)], name=b)
-             for b, p in zip(("a5", "b6"), points, strict=True)]  # fmt: skip
+    theirs = [
+        case.rigid("spherical", b, None, pin.SE3(np.eye(3), p))[0]
+        for b, p in zip(("a5", "b6"), points, strict=True)
+    ]
+    loops = [
+        kkt.contact(b, p, (0, 0, 1), [(1, 0, 0), (0, 1, 0)], name=b)
+        for b, p in zip(("a5", "b6"), points, strict=True)
+    ]
     assert max(Moving(case, loops, theirs).apart()) <= 1e-9
 
 
@@ -94,10 +103,7 @@ def test_a_cut_spherical_joint_along_motions_that_keep_it(seed):
     peer, J, step = moving.peer, moving.jacobian(moving.q), 1e-6
     dq = moving.case.draw.normal(size=moving.case.N)
     dq -= np.linalg.lstsq(J, J @ dq, rcond=None)[0]
-    ends = [
-        moving.jacobian(pin.integrate(peer.model, moving.q, peer.theirs(s * step * dq)))
-        for s in (1, -1)
-    ]
+    ends = [moving.jacobian(pin.integrate(peer.model, moving.q, peer.theirs(s * step * dq))) for s in (1, -1)]
     turned = (ends[0] - ends[1]) / (2 * step) @ moving.qd
     dqd = -np.linalg.lstsq(J, turned, rcond=None)[0]
     along = kkt.directional_derivatives(moving.system, ABM, dq, dqd)

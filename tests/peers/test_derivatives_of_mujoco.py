@@ -100,8 +100,9 @@ def test_robots_have_the_same_derivatives(name, floats):
     compared(*peers.read_pair(FILES[name], floats, merge_fixed=True), seed=len(name))
 
 
-@pytest.mark.parametrize("joints", ["revolute+prismatic", "spherical+revolute",
-                                    "universal+prismatic", "spherical+universal"])  # fmt: skip
+@pytest.mark.parametrize(
+    "joints", ["revolute+prismatic", "spherical+revolute", "universal+prismatic", "spherical+universal"]
+)
 @pytest.mark.parametrize("floats", [False, True])
 def test_joints_have_the_same_tangents(joints, floats):
     """Hinges, slides, balls, two hinges for a universal joint, and a free root."""

@@ -32,16 +32,29 @@ def all_joints():
     """A tree that has every kind of joint that is not general, armature and damping."""
     tree, up = kkt.new_tree("joints"), None
     kinds = {
-        "floating": {}, "spherical": {}, "revolute": {"axis": [0, 0, 1]},
-        "universal": {"axis": [[1, 0, 0], [0, 1, 0]]}, "prismatic": {"axis": [1, 0, 0]},
-        "fixed": {}, "cylindrical": {"axis": [0, 1, 0]}, "planar": {"axis": [0, 0, 1]},
-    }  # fmt: skip
+        "floating": {},
+        "spherical": {},
+        "revolute": {"axis": [0, 0, 1]},
+        "universal": {"axis": [[1, 0, 0], [0, 1, 0]]},
+        "prismatic": {"axis": [1, 0, 0]},
+        "fixed": {},
+        "cylindrical": {"axis": [0, 1, 0]},
+        "planar": {"axis": [0, 0, 1]},
+    }
     for i, (kind, more) in enumerate(kinds.items()):
         terms = {} if kind == "fixed" else {"armature": 0.1 + 0.01 * i, "damping": 0.2}
         kkt.add_body(
-            tree, kind, up, joint=kind, mass=1.0 + i, com=[0.1, 0.02 * i, 0.3],
-            inertia=np.diag([0.3, 0.4, 0.5]), p=[0.1, 0.2, 0.3], **more, **terms,
-        )  # fmt: skip
+            tree,
+            kind,
+            up,
+            joint=kind,
+            mass=1.0 + i,
+            com=[0.1, 0.02 * i, 0.3],
+            inertia=np.diag([0.3, 0.4, 0.5]),
+            p=[0.1, 0.2, 0.3],
+            **more,
+            **terms,
+        )
         up = kind
     return tree
 
@@ -149,9 +162,14 @@ def two_links():
     tree = kkt.new_tree("two_links", gravity=(0.0, -GRAVITY, 0.0))
     for i, up in enumerate((None, 0)):
         kkt.add_body(
-            tree, i, up, mass=MASS[i], com=(CENTRE[i], 0.0, 0.0), p=(LENGTH * i, 0.0, 0.0),
+            tree,
+            i,
+            up,
+            mass=MASS[i],
+            com=(CENTRE[i], 0.0, 0.0),
+            p=(LENGTH * i, 0.0, 0.0),
             inertia=np.diag([0.01, 0.03, INERTIA[i]]),
-        )  # fmt: skip
+        )
     return tree
 
 
@@ -195,10 +213,12 @@ def longer(start, effort, h):
         turn = m2 * length * c2 * s
         far = m2 * g * c2 * mp.cos(q[0] + q[1])
         left = [
-            mp.mpf(effort[0]) + turn * (2 * qd[0] * qd[1] + qd[1] ** 2)
-            - (m1 * c1 + m2 * length) * g * mp.cos(q[0]) - far,
+            mp.mpf(effort[0])
+            + turn * (2 * qd[0] * qd[1] + qd[1] ** 2)
+            - (m1 * c1 + m2 * length) * g * mp.cos(q[0])
+            - far,
             mp.mpf(effort[1]) - turn * qd[0] ** 2 - far,
-        ]  # fmt: skip
+        ]
         det = M11 * M22 - M12**2
         qdd = [(M22 * left[0] - M12 * left[1]) / det, (M11 * left[1] - M12 * left[0]) / det]
         qd = [v + h * a for v, a in zip(qd, qdd, strict=True)]

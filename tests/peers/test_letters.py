@@ -84,8 +84,17 @@ def test_entries(both):
 def test_the_table_has_these_entries():
     table = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
     for entry in (
-        "-data.a_gf[i]", "data.ddq", "data.f[i]", "model.inertias[i]", "data.joints[i].S",
-        "data.liMi[i].dualAction", "data.v[i].cross(data.h[i])", "data.Yaba[i]",
-        "data.joints[i].Dinv", "data.joints[i].U", "data.Ycrb[i]", "data.M",
-    ):  # fmt: skip
+        "-data.a_gf[i]",
+        "data.ddq",
+        "data.f[i]",
+        "model.inertias[i]",
+        "data.joints[i].S",
+        "data.liMi[i].dualAction",
+        "data.v[i].cross(data.h[i])",
+        "data.Yaba[i]",
+        "data.joints[i].Dinv",
+        "data.joints[i].U",
+        "data.Ycrb[i]",
+        "data.M",
+    ):
         assert f"`{entry}`" in table, entry

@@ -30,11 +30,17 @@ def two_arms(seed, lengths=(6, 7)):
         for i in range(length):
             body = f"{arm}{i}"
             kkt.add_body(
-                tree, body, up, mass=draw.uniform(0.5, 2.0), com=draw.normal(size=3) * 0.2,
-                inertia=np.diag(draw.uniform(0.1, 0.15, 3)), axis=draw.normal(size=3),
-                R=Rotation.random(random_state=seed + i).as_matrix(), p=draw.normal(size=3) * 0.5,
+                tree,
+                body,
+                up,
+                mass=draw.uniform(0.5, 2.0),
+                com=draw.normal(size=3) * 0.2,
+                inertia=np.diag(draw.uniform(0.1, 0.15, 3)),
+                axis=draw.normal(size=3),
+                R=Rotation.random(random_state=seed + i).as_matrix(),
+                p=draw.normal(size=3) * 0.5,
                 joint="spherical" if i == 1 else "revolute",
-            )  # fmt: skip
+            )
             up = body
     return tree
 
@@ -114,9 +120,14 @@ def test_arms_that_hold_each_other(kind, seed):
     place = pin.SE3(Rotation.random(random_state=seed).as_matrix(), case.draw.normal(size=3) * 0.3)
     there, far = case.rigid(kind, "a5", "b6", place)
     loop = kkt.cut_joint(
-        "a5", "b6", kind, R=place.rotation, p=place.translation,
-        R_second=far.rotation, p_second=far.translation,
-    )  # fmt: skip
+        "a5",
+        "b6",
+        kind,
+        R=place.rotation,
+        p=place.translation,
+        R_second=far.rotation,
+        p_second=far.translation,
+    )
     assert case.compare([loop], [there]) < 1e-9
 
 

@@ -68,6 +68,8 @@ def test_closed_robots_are_mujoco_s(name):
             ):
                 apart[which] = max(apart[which], difference(here, other))
         soft_ones_agree(there)
-    print(f"{name}: {len(there.tree)} bodies, {ROBOTS[name]} rows; largest differences: "
-          + ", ".join(f"{which} {x:.0e}" for which, x in apart.items()))  # fmt: skip
+    print(
+        f"{name}: {len(there.tree)} bodies, {ROBOTS[name]} rows; largest differences: "
+        + ", ".join(f"{which} {x:.0e}" for which, x in apart.items())
+    )
     assert max(apart.values()) <= 1e-9

@@ -20,9 +20,10 @@ def mimicking():
     for name, path in robots().items():
         joints = {x.get("name"): x for x in parse(path).getroot().findall("joint")}
         pairs = [
-            (x, joints.get(x.find("mimic").get("joint"))) for x in joints.values()
+            (x, joints.get(x.find("mimic").get("joint")))
+            for x in joints.values()
             if x.find("mimic") is not None and x.get("type") != "fixed"
-        ]  # fmt: skip
+        ]
         if pairs and all(to is not None and to.get("type") != "fixed" for _, to in pairs):
             found.append(name)
     return found
@@ -38,9 +39,7 @@ def inertia_and_forces(model, tree, system):
             continue
         assert joint.nv == 1
         angle = tree.graph["q"][at]
-        q[joint.idx_q : joint.idx_q + joint.nq] = (
-            angle if joint.nq == 1 else [np.cos(angle), np.sin(angle)]
-        )
+        q[joint.idx_q : joint.idx_q + joint.nq] = angle if joint.nq == 1 else [np.cos(angle), np.sin(angle)]
         v[joint.idx_v], column[name] = tree.graph["qd"][at], joint.idx_v
     data = model.createData()
     M = np.triu(pin.crba(model, data, q))

@@ -65,8 +65,9 @@ def drawn(seed):
                     f'<joint name="j{name}_{j}" type="{kind}" axis="{numbers(3)}" '
                     f'pos="{numbers(3, 0.2)}" armature="{rng.uniform(0, 1):.4f}" '
                     f'damping="{rng.uniform(0, 2):.4f}" '
-                    + (spring + f' ref="{rng.normal():.4f}"' if kind != "ball" else "") + "/>"
-                )  # fmt: skip
+                    + (spring + f' ref="{rng.normal():.4f}"' if kind != "ball" else "")
+                    + "/>"
+                )
         text += "".join(joints)
         pose = f'pos="{numbers(3, 0.1)}" quat="{numbers(4)}"'
         text += f'<geom type="box" size="0.1 0.2 0.05" {pose}/>'
@@ -148,19 +149,18 @@ WRONG |= {
 }
 
 
-HINGE = (
-    "<mujoco><worldbody><body name='a'><joint name='hip' {}/><geom size='1' {}/></body>{}</mujoco>"
-)
+HINGE = "<mujoco><worldbody><body name='a'><joint name='hip' {}/><geom size='1' {}/></body>{}</mujoco>"
 WRONG |= {
     HINGE.format("axis='0 nan 0'", "", "</worldbody>"): r"jnt_axis\[0\] of MuJoCo's model is no",
     '<?xml version="1.0" encoding="latin-1"?>'
     + HINGE.format("", "name='\xff'", "</worldbody>").replace("'a'", "'\xff'"): "not text in UTF-8",
     HINGE.format(
-        "", "",
+        "",
+        "",
         "</worldbody><equality><connect body1='a' anchor='0 0 0'/>"
         "<connect name='equality 0' body1='a' anchor='0 0 0'/></equality>",
     ): "loop 'equality 0': name is used twice",
-}  # fmt: skip
+}
 if tuple(map(int, mujoco.__version__.split(".")[:2])) >= (3, 4):  # before, MuJoCo refuses it
     WRONG |= {
         HINGE.format(f"{field}='1 2'", "", "</worldbody>"): "'hip': damping or stiffness is a poly"

@@ -46,21 +46,21 @@ CASES = {
     "weld": (HAND, '<weld body1="lower" body2="box" anchor="0.1 0.2 0"/>', 6),
     "weld to the world": (HAND, '<weld body1="tip"/>', 6),
     "weld with a pose": (
-        HAND, '<weld body1="box" body2="tip" relpose="0.1 0 0.2 0.8 0.6 0 0" '
-        'anchor="0 0.1 0.3"/>', 6
+        HAND,
+        '<weld body1="box" body2="tip" relpose="0.1 0 0.2 0.8 0.6 0 0" anchor="0 0.1 0.3"/>',
+        6,
     ),
     "weld sites": (HAND, '<weld site1="lug" site2="claw" torquescale="3"/>', 6),
     "joints": (HAND, '<joint joint1="pitch" joint2="slide" polycoef="0.1 2.5 0 0 0"/>', 1),
     "held joint": (FOUR_BAR, '<joint joint1="b"/>', 1),
     "closed and coupled": (
-        HAND, '<joint joint1="yaw" joint2="roll" polycoef="0 -3 0 0 0"/>'
-        '<connect body1="box" body2="tip" anchor="0.1 0.2 0.3"/>', 4
+        HAND,
+        '<joint joint1="yaw" joint2="roll" polycoef="0 -3 0 0 0"/>'
+        '<connect body1="box" body2="tip" anchor="0.1 0.2 0.3"/>',
+        4,
     ),
-    "both": (
-        HAND, '<connect body1="box" body2="tip" anchor="0 0 0.3"/>'
-        '<weld body1="box" body2="wall"/>', 9
-    ),
-}  # fmt: skip
+    "both": (HAND, '<connect body1="box" body2="tip" anchor="0 0 0.3"/><weld body1="box" body2="wall"/>', 9),
+}
 
 
 MANY = ("triangle", "both", "closed and coupled")  # rows that are dropped, or of two kinds
@@ -227,9 +227,12 @@ def test_drawn_trees_are_closed_as_mujoco_closes_them(tmp_path, seed):
     kind = "mjEQ_WELD" if seed % 2 else "mjEQ_CONNECT"
     data = np.r_[0.3 * draw.normal(size=3), np.zeros(8)] if seed % 2 else 0.3 * draw.normal(size=11)
     equality = spec.add_equality(
-        name="closed", type=getattr(mujoco.mjtEq, kind), objtype=mujoco.mjtObj.mjOBJ_BODY,
-        name1=first.name, name2=last.name,
-    )  # fmt: skip
+        name="closed",
+        type=getattr(mujoco.mjtEq, kind),
+        objtype=mujoco.mjtObj.mjOBJ_BODY,
+        name1=first.name,
+        name2=last.name,
+    )
     equality.data[:11] = data
     equality.data[10] = 1.0
     spec.compile()
@@ -249,9 +252,7 @@ def test_soft_constraints_at_rest_are_what_mj_forward_gives(tmp_path, case):
     soft = np.full(loop.rows, R[0])
     if loop.rows == 6:  # ours turn first; MuJoCo's rows of turning are scaled
         soft[:3] = R[3:] / (0.5 * there.model.eq_data[0, 10]) ** 2
-    qdd = kkt.eliminate(
-        there.system(state, [replace(loop, compliance=soft)]), orderings.get("abm")
-    ).qdd
+    qdd = kkt.eliminate(there.system(state, [replace(loop, compliance=soft)]), orderings.get("abm")).qdd
     assert difference(qdd, there.peer._from_world(state, there.data.qacc)) <= 1e-9
 
 

@@ -28,9 +28,7 @@ FEET = {  # MuJoCo refuses anymal, one of whose links has a singular inertia
 def tied(spec, first, second, anchor):
     """A point of a body held to another body, or to the world, in all three directions."""
     names = {"name1": str(first), "name2": str(second or "world")}
-    equality = spec.add_equality(
-        type=mujoco.mjtEq.mjEQ_CONNECT, objtype=mujoco.mjtObj.mjOBJ_BODY, **names
-    )
+    equality = spec.add_equality(type=mujoco.mjtEq.mjEQ_CONNECT, objtype=mujoco.mjtObj.mjOBJ_BODY, **names)
     equality.data[:3] = anchor
 
 

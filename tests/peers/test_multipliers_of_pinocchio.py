@@ -55,9 +55,7 @@ class Held:
         poses = [self.peer.data.oMi[joint] for joint in joints]
         far = poses[1].actInv(poses[0].act(there))
         kind, local = pin.ContactType.CONTACT_3D, pin.ReferenceFrame.LOCAL
-        return pin.RigidConstraintModel(
-            kind, self.peer.model, joints[0], there, joints[1], far, local
-        )
+        return pin.RigidConstraintModel(kind, self.peer.model, joints[0], there, joints[1], far, local)
 
     def rates(self, row):
         """The point's velocity on the second body beside the first, in world axes (3, nv)."""

@@ -49,12 +49,7 @@ def test_trajectories_are_those_of_pinocchio_and_scipy(name):
     theirs = solve_ivp(slope, (0, SECONDS), np.r_[q, qd], "DOP853", rtol=1e-11, atol=1e-11).y[:, -1]
     for order in ORDERS:
         ours = simulate(
-            system.graph,
-            order,
-            integration=Integration(seconds=SECONDS, eps=1e-10),
-            q=q,
-            qd=qd,
-            tau=0 * q,
+            system.graph, order, integration=Integration(seconds=SECONDS, eps=1e-10), q=q, qd=qd, tau=0 * q
         )
         assert ours.failed == 0 and ours.drift < 1e-7
         assert np.abs(ours.records[0].y[-1] - theirs).max() < 1e-6 * (1 + np.abs(theirs).max())
@@ -81,12 +76,7 @@ def test_a_floating_robot_falls_as_in_mujoco(name):
     system, peer = mujoco_peer.read_pair(FILES[name], True, True)
     q, qd = start(system)
     ours = simulate(
-        system.graph,
-        "abm",
-        integration=Integration(seconds=SECONDS, eps=1e-10),
-        q=q,
-        qd=qd,
-        tau=0 * q,
+        system.graph, "abm", integration=Integration(seconds=SECONDS, eps=1e-10), q=q, qd=qd, tau=0 * q
     )
     motion = Motion.of(system.graph, orderings.get("abm"))
     x, model, data = motion.start(q, qd), peer.model, peer.data

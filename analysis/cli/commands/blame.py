@@ -26,9 +26,14 @@ def run(options: argparse.Namespace) -> int:
         takes = derived(plays) if options.derivatives else eliminated(plays)
         admit(options, system, {options.order: function}, takes)
         found = blame(
-            system, function, options.format, options.output, top=options.top, progress=progress,
+            system,
+            function,
+            options.format,
+            options.output,
+            top=options.top,
+            progress=progress,
             quantity="derivatives" if options.derivatives else "qdd",
-        )  # fmt: skip
+        )
     found = replace(found, model=options.model)  # as the user calls it
     if options.json:
         print_json({"state": state, **found.as_dict()})

@@ -139,10 +139,16 @@ def _many(options: argparse.Namespace) -> int:
                 pilot(done, options.states)
 
         found = robot_report(
-            tree, options.model, names, formats,
-            states=options.states, seed=options.random or 0, processes=None,
-            quantity="derivatives" if options.derivatives else "qdd", progress=counted,
-        )  # fmt: skip
+            tree,
+            options.model,
+            names,
+            formats,
+            states=options.states,
+            seed=options.random or 0,
+            processes=None,
+            quantity="derivatives" if options.derivatives else "qdd",
+            progress=counted,
+        )
     code = 0 if any(cell.failed < found.states for cell in found.cells) else 1
     if options.json:
         print_json(found.as_dict())

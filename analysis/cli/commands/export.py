@@ -43,9 +43,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _in_words(
-    options: argparse.Namespace, tree: nx.DiGraph, order: Any, bits: int, outputs: list[str],
-    path: Path,
-) -> int:  # fmt: skip
+    options: argparse.Namespace, tree: nx.DiGraph, order: Any, bits: int, outputs: list[str], path: Path
+) -> int:
     """Whole numbers alone, with binary points that are proved."""
     if options.cuda or options.wrench or outputs != ["qdd"]:
         raise kkt.FormatError(

@@ -30,9 +30,7 @@ def run(options: argparse.Namespace) -> int:
             )
     kind, path = kind_of(options.kind), file_of(options.output)
     if options.width not in WIDTHS:
-        raise kkt.PivotreeError(
-            f"option --width: {options.width!r} is unknown; use {' or '.join(WIDTHS)}"
-        )
+        raise kkt.PivotreeError(f"option --width: {options.width!r} is unknown; use {' or '.join(WIDTHS)}")
     if options.font not in FONTS:
         raise kkt.PivotreeError(
             f"option --font: {options.font!r} is unknown; use {' or '.join(FONTS)}, or write a "

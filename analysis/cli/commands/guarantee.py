@@ -121,9 +121,7 @@ def _body(model: nx.DiGraph, option: str, joint: str) -> Hashable:
     names = {str(data.get("joint_name", body)): body for body, data in model.nodes(data=True)}
     names |= {str(body): body for body in model}
     if joint not in names:
-        raise kkt.ModelError(
-            f"option {option}: joint {joint!r} is unknown; {nearest(joint, names)}"
-        )
+        raise kkt.ModelError(f"option {option}: joint {joint!r} is unknown; {nearest(joint, names)}")
     return names[joint]
 
 
@@ -173,17 +171,28 @@ def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
 
     out = console(sys.stdout, wide=True)
     heads = (
-        "order", "format", "proved, all states", "worst seen", "states", "worst body",
-        "qdd proved", "qdd seen",
-    )  # fmt: skip
+        "order",
+        "format",
+        "proved, all states",
+        "worst seen",
+        "states",
+        "worst body",
+        "qdd proved",
+        "qdd seen",
+    )
     shown: list[tuple[str, ...]] = [
         (
-            row.order, _short(row.format), _down(row.bound.digits),
-            f"{row.seen:.1f}" if row.states else "", str(row.states), _worst(row),
-            _down(row.qdd.bound.digits), "" if row.qdd.bound.why else f"{row.qdd.seen:.1f}",
+            row.order,
+            _short(row.format),
+            _down(row.bound.digits),
+            f"{row.seen:.1f}" if row.states else "",
+            str(row.states),
+            _worst(row),
+            _down(row.qdd.bound.digits),
+            "" if row.qdd.bound.why else f"{row.qdd.seen:.1f}",
         )
         for row in rows
-    ]  # fmt: skip
+    ]
     for row in moved:
         seen = "" if row.seen is None else f"{row.seen:.1f}"
         proved = _down(row.bound.digits)
@@ -203,8 +212,7 @@ def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
         if row.bound.why:
             out.print(f"{where}: nothing is promised: {escape(row.bound.why)}.", soft_wrap=True)
         elif row.qdd.bound.why:
-            out.print(f"{where}: of qdd nothing is promised: {escape(row.qdd.bound.why)}.",
-                      soft_wrap=True)  # fmt: skip
+            out.print(f"{where}: of qdd nothing is promised: {escape(row.qdd.bound.why)}.", soft_wrap=True)
         elif row.qdd.names:
             i, qdd = row.qdd.worst, row.qdd
             most, seen = qdd.bound.joint[i], qdd.joint[i]
@@ -215,8 +223,7 @@ def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
             )
         if row.better:
             told = " and ".join(
-                f"{_down(digits)} digits with {escape(words)}"
-                for words, digits in row.better.items()
+                f"{_down(digits)} digits with {escape(words)}" for words, digits in row.better.items()
             )
             out.print(f"{where} would be promised {told}.", soft_wrap=True)
     for row in rows:

@@ -21,8 +21,7 @@ def run(options: argparse.Namespace) -> int:
     with progress_shown() as progress:
         system = system_of(options)
         smaller = "use a smaller model of the same kind, such as chain:10"
-        admit(options, system, {options.order: function}, listed(options.derivatives),
-              smaller=smaller)  # fmt: skip
+        admit(options, system, {options.order: function}, listed(options.derivatives), smaller=smaller)
         progress(f"reading {options.order} as formulas")
         told = listing.of(system, function, options.notation, options.derivatives)
         text = listing.render(told, options.style or "text")

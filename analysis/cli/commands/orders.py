@@ -16,8 +16,7 @@ from .shared import print_json
 def run(options: argparse.Namespace) -> int:
     rows = [_row(name, function) for name, function in (orderings.ORDERS | orderings.LOOPS).items()]
     rows += [_added(name, entry.value) for name, entry in added("pivotree.orders").items()]
-    also = {name: [a for a, alias in orderings.ALIASES.items() if alias.order == name]
-            for name, _, _ in rows}  # fmt: skip
+    also = {name: [a for a, alias in orderings.ALIASES.items() if alias.order == name] for name, _, _ in rows}
     if options.json:
         documents = []
         for name, what, source in rows:

@@ -24,9 +24,10 @@ def run(options: argparse.Namespace) -> int:
     with progress_shown("proving", len(names)) as progress:
         decided = iter(range(1, len(names) + 1))
         proofs = prove(
-            names, min(os.cpu_count() or 1, len(names)),
+            names,
+            min(os.cpu_count() or 1, len(names)),
             lambda proof: progress(f"{proof.status}: {proof.name}", next(decided)),
-        )  # fmt: skip
+        )
     if options.json:
         print_json([proof.as_dict() for proof in proofs])
     else:
@@ -48,9 +49,7 @@ def chosen(only: str | None, names: list[str]) -> list[str]:
         count = next((i for i in range(len(left), 0, -1) if ", ".join(left[:i]) in names), 0)
         if not count:
             near = ", ".join(close_names(left[0], names, n=3, cutoff=0.3) or names)
-            raise kkt.PivotreeError(
-                f"option --only: there is no statement {left[0]!r}; nearest: {near}"
-            )
+            raise kkt.PivotreeError(f"option --only: there is no statement {left[0]!r}; nearest: {near}")
         found.append(", ".join(left[:count]))
         left = left[count:]
     return list(dict.fromkeys(found))
@@ -61,18 +60,34 @@ def proofs_table(proofs: list[Any]) -> Any:
 
     table = Table(box=None, pad_edge=False)
     for title, justify in (
-        ("", "left"), ("statement", "left"), ("says", "left"), ("source", "left"),
-        ("rewriter", "left"), ("sympy", "left"), ("with symbols", "right"), ("fractions", "left"),
-        ("claims", "right"), ("mutants killed", "right"), ("s", "right"),
-    ):  # fmt: skip
+        ("", "left"),
+        ("statement", "left"),
+        ("says", "left"),
+        ("source", "left"),
+        ("rewriter", "left"),
+        ("sympy", "left"),
+        ("with symbols", "right"),
+        ("fractions", "left"),
+        ("claims", "right"),
+        ("mutants killed", "right"),
+        ("s", "right"),
+    ):
         table.add_column(title, justify=justify)  # type: ignore[arg-type]
     for p in proofs:
         rewriter, sympy, fractions = (p.readers.get(r, "") for r in READERS)
         table.add_row(
-            p.status, p.name, p.says, p.source,
-            rewriter, sympy, str(p.symbols) if sympy else "", fractions,
-            str(p.claims), f"{p.killed} of {p.mutants}", f"{p.seconds:.1f}",
-        )  # fmt: skip
+            p.status,
+            p.name,
+            p.says,
+            p.source,
+            rewriter,
+            sympy,
+            str(p.symbols) if sympy else "",
+            fractions,
+            str(p.claims),
+            f"{p.killed} of {p.mutants}",
+            f"{p.seconds:.1f}",
+        )
     return table
 
 

@@ -48,10 +48,18 @@ def run(options: argparse.Namespace) -> int:
                     pilot(done, options.states)
 
             result = robot_report(
-                tree, options.model, orders, formats, states=options.states, seed=options.seed,
-                digits=options.digits, folder=folder, processes=None, progress=told,
+                tree,
+                options.model,
+                orders,
+                formats,
+                states=options.states,
+                seed=options.seed,
+                digits=options.digits,
+                folder=folder,
+                processes=None,
+                progress=told,
                 quantity="derivatives" if options.derivatives else "qdd",
-            )  # fmt: skip
+            )
     except PivotreeError as error:
         _remove_if_empty(folder)
         if isinstance(error, FormatError) and (folder / "states.part").is_file():  # a full disk
@@ -59,8 +67,7 @@ def run(options: argparse.Namespace) -> int:
         raise
     except KeyboardInterrupt:
         kept = _remove_if_empty(folder)
-        print(f"pivotree: interrupted; {where if kept else 'nothing was measured'}",
-              file=sys.stderr)  # fmt: skip
+        print(f"pivotree: interrupted; {where if kept else 'nothing was measured'}", file=sys.stderr)
         return INTERRUPTED
     if options.json:
         print_json(result.as_dict())
@@ -83,12 +90,7 @@ def _least_armature(options: argparse.Namespace, orders: list[str], formats: lis
     tree = tree_of(options)
     found = [
         least_armature(
-            tree,
-            order,
-            format,
-            digits=options.digits,
-            states=min(options.states, STATES),
-            seed=options.seed,
+            tree, order, format, digits=options.digits, states=min(options.states, STATES), seed=options.seed
         )
         for order in orders
         for format in formats

@@ -24,10 +24,12 @@ def run(options: argparse.Namespace) -> int:
         raise kkt.PivotreeError("option --item: belongs to one paper; name it instead of all")
     chosen = [(paper, papers.items(paper, only)) for paper in asked]
     if options.list and options.json:
-        print_json([
-            {"paper": paper, "items": [{"name": item.name, "says": item.says} for item in found]}
-            for paper, found in chosen
-        ])  # fmt: skip
+        print_json(
+            [
+                {"paper": paper, "items": [{"name": item.name, "says": item.says} for item in found]}
+                for paper, found in chosen
+            ]
+        )
         return 0
     if options.list:
         for paper, found in chosen:
@@ -59,9 +61,7 @@ def settings(texts: list[str]) -> dict[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not (equals and name.strip() and value.strip()):
-            raise kkt.PivotreeError(
-                f"option --set: {text!r} is no setting; give NAME=VALUE, as in runs=10"
-            )
+            raise kkt.PivotreeError(f"option --set: {text!r} is no setting; give NAME=VALUE, as in runs=10")
         given[name.strip()] = value.strip()
     return given
 
@@ -112,15 +112,24 @@ def _print(item: Any, rows: list[Any], seconds: float) -> None:
 
     out = console(sys.stdout, wide=True)
     shown = Table(
-        box=SIMPLE_HEAD, title=escape(f"{item.paper} {item.name}: {item.says}"),
-        title_justify="left", caption=f"{seconds:.1f} s", caption_justify="right",
-    )  # fmt: skip
+        box=SIMPLE_HEAD,
+        title=escape(f"{item.paper} {item.name}: {item.says}"),
+        title_justify="left",
+        caption=f"{seconds:.1f} s",
+        caption_justify="right",
+    )
     for head in ("", "printed", "ours", "distance", "criterion", "state"):
         shown.add_column(head, justify="right" if head == "distance" else "left")
     for row in rows:
         what = row.item.partition(": ")[2] or row.item
-        cells = [what, text(row.printed), text(row.ours), apart(row.distance), row.criterion,
-                 MARKS[row.state]]  # fmt: skip
+        cells = [
+            what,
+            text(row.printed),
+            text(row.ours),
+            apart(row.distance),
+            row.criterion,
+            MARKS[row.state],
+        ]
         shown.add_row(*map(escape, cells))
     out.print(shown)
     for why in dict.fromkeys(row.why for row in rows if row.why):
@@ -154,6 +163,8 @@ def text(value: Any) -> str:
 def _sum(documents: list[dict[str, Any]]) -> None:
     rows = [row for document in documents for row in document["rows"]]
     count = {state: sum(row["state"] == state for row in rows) for state in MARKS}
-    print(f"{len(rows)} rows: {count['met']} met, {count['missed']} missed, {count['refuted']} "
-          f"refuted (the paper's claim does not hold here), {count['open']} open (nothing to be "
-          "held against, or not reproducible).")  # fmt: skip
+    print(
+        f"{len(rows)} rows: {count['met']} met, {count['missed']} missed, {count['refuted']} "
+        f"refuted (the paper's claim does not hold here), {count['open']} open (nothing to be "
+        "held against, or not reproducible)."
+    )

@@ -26,15 +26,19 @@ def run(options: argparse.Namespace) -> int:
     from ...simulation.words import verdict
 
     integration = Integration(
-        options.seconds, options.eps, options.integrator, options.step, options.steps,
-        options.floor, options.state_type, options.clock,
-    )  # fmt: skip
+        options.seconds,
+        options.eps,
+        options.integrator,
+        options.step,
+        options.steps,
+        options.floor,
+        options.state_type,
+        options.clock,
+    )
     integration.check()
     require_runs(options.runs)
     if options.frames not in FRAMES:
-        raise kkt.PivotreeError(
-            f"option --frames: is {options.frames!r}; use {' or '.join(FRAMES)}"
-        )
+        raise kkt.PivotreeError(f"option --frames: is {options.frames!r}; use {' or '.join(FRAMES)}")
     formats = items("--format", options.format)
     for name in formats:
         get_format(name)
@@ -72,11 +76,18 @@ def run(options: argparse.Namespace) -> int:
                 progress(f"{what}: compiling")
                 found.append(
                     simulate(
-                        tree, name, format, integration, runs=options.runs, seed=options.seed,
-                        **given, frames=options.frames, manifold=manifold,
+                        tree,
+                        name,
+                        format,
+                        integration,
+                        runs=options.runs,
+                        seed=options.seed,
+                        **given,
+                        frames=options.frames,
+                        manifold=manifold,
                         tick=judged.of(clock(progress, what, options.seconds)),
                     )
-                )  # fmt: skip
+                )
     said = verdict(found)
     if folder is not None:
         _draw(found, folder)
@@ -125,12 +136,24 @@ def _print(found: list[Any], said: str) -> None:
     first = found[0]
     out = console(sys.stdout, wide=True)
     shown = Table(
-        box=SIMPLE_HEAD, pad_edge=False, title_justify="left",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        title_justify="left",
         title=escape(f"{first.model}: {first.seconds:g} s by {first.integrator}"),
-    )  # fmt: skip
+    )
     loops = ("gap", "its rate") if first.left else ()
-    for head in ("order", "format", "evaluations", "steps", "rejected", "operations each",
-                 "energy drift", *loops, "s", ""):  # fmt: skip
+    for head in (
+        "order",
+        "format",
+        "evaluations",
+        "steps",
+        "rejected",
+        "operations each",
+        "energy drift",
+        *loops,
+        "s",
+        "",
+    ):
         shown.add_column(head, justify="left" if head in ("order", "format", "") else "right")
     for simulation in found:
         row = simulation.as_dict()
@@ -139,9 +162,16 @@ def _print(found: list[Any], said: str) -> None:
         failed = f"{row['failed']} of {row['runs']} failed: {row['why']}" if row["failed"] else ""
         why = "; ".join(filter(None, (failed, row["doubt"])))
         shown.add_row(
-            escape(row["order"]), escape(row["format"]), f"{row['evaluations']:,.0f}{spread}",
-            f"{row['accepted']:,.0f}", f"{row['rejected']:,.0f}", f"{row['operations']:,}", drift,
-            *(f"{x:.1e}" for x in simulation.left or ()), f"{row['seconds']:.1f}", escape(why),
-        )  # fmt: skip
+            escape(row["order"]),
+            escape(row["format"]),
+            f"{row['evaluations']:,.0f}{spread}",
+            f"{row['accepted']:,.0f}",
+            f"{row['rejected']:,.0f}",
+            f"{row['operations']:,}",
+            drift,
+            *(f"{x:.1e}" for x in simulation.left or ()),
+            f"{row['seconds']:.1f}",
+            escape(why),
+        )
     out.print(shown)
     out.print(escape(said), soft_wrap=True)

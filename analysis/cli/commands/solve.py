@@ -48,9 +48,8 @@ def run(options: argparse.Namespace) -> int:
             proved = kkt.certify(system, digits, tape=tape)
         progress(f"{options.order} in {chosen.name}")
         result = kkt.eliminate(
-            system, tape, chosen,
-            records=False, refine=corrections, residual=options.residual,
-        )  # fmt: skip
+            system, tape, chosen, records=False, refine=corrections, residual=options.residual
+        )
     if result.failed_at and proved is None:
         raise kkt.SingularError(_failure(result, chosen.name))
     error = None if result.failed_at else exact.error(result.qdd)
@@ -137,9 +136,7 @@ def _proximal(options: argparse.Namespace) -> int:
     with progress_shown() as progress:
         system, state = system_and_state(options)
         progress(f"{options.order} in {chosen.name}")
-        result = kkt.eliminate(
-            system, orderings.get(options.order), chosen, records=False, proximal=MOST
-        )
+        result = kkt.eliminate(system, orderings.get(options.order), chosen, records=False, proximal=MOST)
         progress(f"certified answer for {chosen.name}")
         rigid = kkt.rigid(system)
         exact = reference(rigid, chosen)
@@ -149,11 +146,19 @@ def _proximal(options: argparse.Namespace) -> int:
     error = exact.error(result.qdd)
     values = [float(x) for x in result.qdd]
     if options.json:
-        print_json({
-            "model": options.model, "state": state, "order": result.order, "format": chosen.name,
-            "qdd": values, "lam": [float(x) for x in result.lam], "error": error,
-            "marked": result.marked, "proximal": dict(vars(record)),
-        })  # fmt: skip
+        print_json(
+            {
+                "model": options.model,
+                "state": state,
+                "order": result.order,
+                "format": chosen.name,
+                "qdd": values,
+                "lam": [float(x) for x in result.lam],
+                "error": error,
+                "marked": result.marked,
+                "proximal": dict(vars(record)),
+            }
+        )
         return 0
     for joint, value in zip(_joints(system), values, strict=True):
         print(f"{joint}\t{value:.{chosen.places}g}")

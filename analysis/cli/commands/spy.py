@@ -17,9 +17,7 @@ def run(options: argparse.Namespace) -> int:
     symbolic = kkt.symbolic(kkt.plan(function, system.structure))
     steps = symbolic.plan.groups
     if options.step is not None and not 0 <= options.step <= steps:
-        raise kkt.OrderError(
-            f"option --step: {options.step} is outside this order's steps; use 0 to {steps}"
-        )
+        raise kkt.OrderError(f"option --step: {options.step} is outside this order's steps; use 0 to {steps}")
     path = file_of(options.output)
     save_spy(symbolic, path, step=options.step, dark=options.dark, zeros=True)
     print(written(path))

@@ -17,9 +17,7 @@ from .shared import file_of, print_json, system_of_any, tree_of
 BESIDE = ("crbm", "abm")
 FORMATS = ("float32", "float64")
 STATES = 3  # random states that accuracy is measured in
-HEADS = (
-    "operations", "in the kernel", "kernel, float32", "float64", "error, float32", "float64",
-)  # fmt: skip
+HEADS = ("operations", "in the kernel", "kernel, float32", "float64", "error, float32", "float64")
 
 
 @dataclass(frozen=True)
@@ -39,32 +37,28 @@ def run(options: argparse.Namespace) -> int:
     if options.cost not in COSTS:
         raise kkt.OrderError(f"option --cost: {options.cost!r} is unknown; use {', '.join(COSTS)}")
     if options.composites not in ("rigid", "general"):
-        raise kkt.OrderError(
-            f"option --composites: {options.composites!r} is unknown; use rigid or general"
-        )
+        raise kkt.OrderError(f"option --composites: {options.composites!r} is unknown; use rigid or general")
     if options.format not in FORMATS:
-        raise kkt.FormatError(
-            f"option --format: {options.format!r} cannot be timed; use float32 or float64"
-        )
+        raise kkt.FormatError(f"option --format: {options.format!r} cannot be timed; use float32 or float64")
     if options.most < 1:
         raise kkt.OrderError(f"option --most: is {options.most}; give 1 order or more")
     file = None if options.output is None else file_of(options.output)
     if file is not None and file.suffix != ".json":
-        raise kkt.FormatError(
-            f"option -o: {file} is no name of an order file; give one that ends in .json"
-        )
+        raise kkt.FormatError(f"option -o: {file} is no name of an order file; give one that ends in .json")
     with progress_shown() as progress:
         tree = tree_of(options)
         system = system_of_any(tree)
         admit_search(options, system)
         found = orderings.search(
-            system, options.cost, composites=options.composites, format=options.format,
-            most=options.most, tick=progress,
-        )  # fmt: skip
+            system,
+            options.cost,
+            composites=options.composites,
+            format=options.format,
+            most=options.most,
+            tick=progress,
+        )
         wanted = {"tuned": found.sequence} | {name: orderings.get(name) for name in BESIDE}
-        tapes = {
-            name: kkt.trace(system, order, options.composites) for name, order in wanted.items()
-        }
+        tapes = {name: kkt.trace(system, order, options.composites) for name, order in wanted.items()}
         seconds, off = {}, {}
         for format in FORMATS:
             progress(f"measuring in {format}")
@@ -72,11 +66,14 @@ def run(options: argparse.Namespace) -> int:
             off[format] = errors(system, list(tapes.values()), format, STATES, progress)
         rows = [
             Tuned(
-                name, tape.flops, sum(kkt.compile(system, tape).operations.values()),
-                {f: seconds[f][i] for f in FORMATS}, {f: off[f][i] for f in FORMATS},
+                name,
+                tape.flops,
+                sum(kkt.compile(system, tape).operations.values()),
+                {f: seconds[f][i] for f in FORMATS},
+                {f: off[f][i] for f in FORMATS},
             )
             for i, (name, tape) in enumerate(tapes.items())
-        ]  # fmt: skip
+        ]
     if file is not None:
         from pivotree.kkt.base.files import write_whole
 
@@ -85,17 +82,22 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(
             {
-                "model": options.model, "cost": found.cost_is, "value": found.cost,
-                "bound": found.bound, "gap": found.gap, "exact": found.exact,
-                "composites": found.composites, "searched": found.searched,
-                "counted": found.counted, "winner": found.best.name, "words": said,
-                "rows": [vars(row) for row in rows], "order": found.as_json(),
-                "ranking": [
-                    {"order": r.name, "cost": r.cost, "flops": r.flops}
-                    for r in found.ranking[:20]
-                ],
+                "model": options.model,
+                "cost": found.cost_is,
+                "value": found.cost,
+                "bound": found.bound,
+                "gap": found.gap,
+                "exact": found.exact,
+                "composites": found.composites,
+                "searched": found.searched,
+                "counted": found.counted,
+                "winner": found.best.name,
+                "words": said,
+                "rows": [vars(row) for row in rows],
+                "order": found.as_json(),
+                "ranking": [{"order": r.name, "cost": r.cost, "flops": r.flops} for r in found.ranking[:20]],
             }
-        )  # fmt: skip
+        )
     else:
         _print(options.model, rows, said)
     return 0
@@ -179,9 +181,11 @@ def _print(model: str, rows: list[Tuned], said: str) -> None:
         shown.add_column(head, justify="right")
     for row in rows:
         shown.add_row(
-            row.order, f"{row.flops:,}", f"{row.kernel:,}",
+            row.order,
+            f"{row.flops:,}",
+            f"{row.kernel:,}",
             *(f"{1e6 * row.seconds[f]:.3f} us" for f in FORMATS),
             *(f"{row.error[f]:.1e}" for f in FORMATS),
-        )  # fmt: skip
+        )
     out.print(shown)
     out.print(escape(said), soft_wrap=True)

@@ -64,6 +64,4 @@ def parents(answer: dict) -> Verdict:
     wrong = sorted(c for c in {*truth, *answer} if answer.get(c) != truth.get(c))
     if not wrong:
         return Verdict(True, "A block Phi in row pdd_p and column f_c says that p is c's parent.")
-    return Verdict(
-        False, f"{len(wrong)} wrong; look down the column f_{wrong[0]} for a second row pdd."
-    )
+    return Verdict(False, f"{len(wrong)} wrong; look down the column f_{wrong[0]} for a second row pdd.")

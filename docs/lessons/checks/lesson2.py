@@ -16,10 +16,8 @@ def first_fill(answer: list) -> Verdict:
     found = factor("crbm", kkt.chain(3))
     state = block_state(found, 1, 0)
     block = [str(found.plan.graph.block(int(b))) for b in found.plan.blocks]
-    new = [{block[i], block[j]} for i, j, k in zip(state.row, state.col, state.kind, strict=True)
-           if k == NEW]  # fmt: skip
-    old = [{block[i], block[j]} for i, j, k in zip(state.row, state.col, state.kind, strict=True)
-           if k != NEW]  # fmt: skip
+    new = [{block[i], block[j]} for i, j, k in zip(state.row, state.col, state.kind, strict=True) if k == NEW]
+    old = [{block[i], block[j]} for i, j, k in zip(state.row, state.col, state.kind, strict=True) if k != NEW]
     given = names(answer)
     if given in new:
         return Verdict(True, "Both met f_j3, and what meets a pivot meets each other after it.")
@@ -51,9 +49,7 @@ def more_fill(answer: Any) -> Verdict:
     if groups[: len(head)] != head:
         return Verdict(False, "Start with CRBM's brackets (pdd f), tip to base; move joints only.")
     if own.fill_blocks <= crbm.fill_blocks:
-        return Verdict(
-            False, f"It fills {own.fill_blocks} blocks; CRBM fills {crbm.fill_blocks} already."
-        )
+        return Verdict(False, f"It fills {own.fill_blocks} blocks; CRBM fills {crbm.fill_blocks} already.")
     return Verdict(
         True,
         f"{own.fill_blocks} blocks against {crbm.fill_blocks}: a joint that goes before those "

@@ -18,9 +18,7 @@ def write_abm(answer: list) -> Verdict:
     given = [names(group) for group in answer]
     brackets = [names(group) for group in orderings.get("abm")(structure)]
     if any(group not in brackets for group in given):
-        return Verdict(
-            False, f"It fills {own.fill_blocks} blocks, but ABM has one bracket for each body."
-        )
+        return Verdict(False, f"It fills {own.fill_blocks} blocks, but ABM has one bracket for each body.")
     if {"pdd_j1", "qdd_j1", "f_j1"} != given[-1]:
         return Verdict(False, "ABM's brackets, but one body goes before what hangs on it.")
     return Verdict(True, f"Leaves before the hub, {abm.fill_blocks} blocks of fill.")
@@ -57,6 +55,4 @@ def crossing(answer: int) -> Verdict:
         return Verdict(False, f"With {answer}, CRBM needs no more operations than ABM.")
     if answer > 1 and wins(answer - 1):
         return Verdict(False, f"ABM is cheaper there, but on {answer - 1} links as well.")
-    return Verdict(
-        True, "ABM grows as n and CRBM as n^3; on shorter chains the other terms decide."
-    )
+    return Verdict(True, "ABM grows as n and CRBM as n^3; on shorter chains the other terms decide.")

@@ -24,8 +24,10 @@ def name_it(number: int, answer: str) -> Verdict:
     truth = [names(group) for group in orderings.get(_RIDDLES[number - 1])(structure)]
     if given == truth:
         return Verdict(True, f"{answer}: {order.source}.")
-    at = next((i for i, pair in enumerate(zip(given, truth, strict=False), 1)
-               if pair[0] != pair[1]), min(len(given), len(truth)) + 1)  # fmt: skip
+    at = next(
+        (i for i, pair in enumerate(zip(given, truth, strict=False), 1) if pair[0] != pair[1]),
+        min(len(given), len(truth)) + 1,
+    )
     return Verdict(False, f"{answer} has another bracket at step {at}.")
 
 

@@ -18,15 +18,28 @@ from pivotree.analysis.cli.parser import parser
 
 COMPARE = {"model", "state", "bodies", "dof", "kappa", "kappa_inertia", "rows"}
 ROW = {
-    "order", "format", "fill_blocks", "fill_entries", "flops", "height", "error", "digits",
-    "cancelled_bits", "absorbed_bits", "failed_at", "lost_by_order", "backward_error", "marked",
-    "cancelled_by_order", "cancelled_by_format", "left_by_format", "residues", "vanished",
-    "radius_bits",
-}  # fmt: skip
-SOLVE = {
-    "model", "state", "order", "format", "qdd", "error", "certified_digits", "marked",
+    "order",
+    "format",
+    "fill_blocks",
+    "fill_entries",
+    "flops",
+    "height",
+    "error",
+    "digits",
+    "cancelled_bits",
+    "absorbed_bits",
+    "failed_at",
+    "lost_by_order",
     "backward_error",
-}  # fmt: skip
+    "marked",
+    "cancelled_by_order",
+    "cancelled_by_format",
+    "left_by_format",
+    "residues",
+    "vanished",
+    "radius_bits",
+}
+SOLVE = {"model", "state", "order", "format", "qdd", "error", "certified_digits", "marked", "backward_error"}
 
 
 def document(text):
@@ -65,9 +78,8 @@ def test_compare_json(run):
 @pytest.mark.thorough
 def test_compare_json_of_a_failed_elimination(run):
     code, out, _ = run(
-        "compare", "example3:m1=1e8,case=2", "--orders", "crbm,modified_abm",
-        "--formats", "float32", "--json",
-    )  # fmt: skip
+        "compare", "example3:m1=1e8,case=2", "--orders", "crbm,modified_abm", "--formats", "float32", "--json"
+    )
     crbm, modified = document(out)["rows"]
     assert code == 0 and set(crbm) == set(modified) == ROW
     assert crbm["error"] is None and crbm["digits"] is None and "qdd_2" in crbm["failed_at"]
@@ -96,9 +108,7 @@ def test_solve_json(run):
     code, out, _ = run("solve", MODELS["panda"], "--json")
     result = document(out)
     assert code == 0 and set(result) == SOLVE
-    assert (result["model"], result["order"], result["format"]) == (
-        str(MODELS["panda"]), "abm", "float64",
-    )  # fmt: skip
+    assert (result["model"], result["order"], result["format"]) == (str(MODELS["panda"]), "abm", "float64")
     exact = [float(x) for x in printed("panda")]
     assert all(abs(x - y) <= 1e-13 * 25 for x, y in zip(result["qdd"], exact, strict=True))
     assert 0 <= result["error"] <= 1e-14 and result["certified_digits"] >= 17
@@ -173,8 +183,7 @@ def test_spy_writes_every_kind_of_file(run, tmp_path, suffix, start):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["solve", "chian:3"], ["compare", "chian:3"], ["spy", "chian:3", "-o", "x.svg"]],
+    "arguments", [["solve", "chian:3"], ["compare", "chian:3"], ["spy", "chian:3", "-o", "x.svg"]]
 )
 def test_a_refusal_is_one_line_without_an_empty_one(run, arguments):
     code, out, err = run(*arguments)
@@ -190,8 +199,8 @@ def test_success_without_a_terminal_prints_no_progress(run):
 
 def process(*arguments):
     return subprocess.run(
-        [sys.executable, "-P", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        [sys.executable, "-P", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
 
 
 @pytest.mark.thorough
@@ -231,8 +240,9 @@ def test_importing_the_library_draws_nothing():
 
 
 def test_a_comparison_without_an_answer_exits_with_1(run):
-    code, out, _ = run("compare", "example3:m1=1e9,case=1", "--orders", "crbm", "--formats",
-                       "float32", "--json")  # fmt: skip
+    code, out, _ = run(
+        "compare", "example3:m1=1e9,case=1", "--orders", "crbm", "--formats", "float32", "--json"
+    )
     (row,) = document(out)["rows"]
     assert code == 1 and row["error"] is None and "qdd_2" in row["failed_at"]
 

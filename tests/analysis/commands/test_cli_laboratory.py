@@ -49,8 +49,14 @@ def arm(tmp_path):
             {"name": "a", "parent": None, "p": [0, 0, 0], **link},
             {"name": "b", "parent": "a", "p": [2 * x for x in com], **link},
         ]
-        model = {"schema": "pivotree-model/1", "name": "arm", "gravity": [0, 0, -9.81],
-                 "bodies": bodies, "velocity": [0, 0], "effort": [0, 0]}  # fmt: skip
+        model = {
+            "schema": "pivotree-model/1",
+            "name": "arm",
+            "gravity": [0, 0, -9.81],
+            "bodies": bodies,
+            "velocity": [0, 0],
+            "effort": [0, 0],
+        }
         path = tmp_path / "arm.json"
         path.write_text(json.dumps(model))
         return path
@@ -86,9 +92,12 @@ def test_ctrl_c_is_one_line(run, command, monkeypatch):
 
 def started(*arguments, **options):
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "pivotree", *arguments], cwd=ROOT, text=True,
-        stderr=subprocess.PIPE, **options,
-    )  # fmt: skip
+        [sys.executable, "-P", "-m", "pivotree", *arguments],
+        cwd=ROOT,
+        text=True,
+        stderr=subprocess.PIPE,
+        **options,
+    )
 
 
 @pytest.mark.thorough
@@ -156,17 +165,12 @@ def test_the_problem_is_at_fault_only_where_no_order_keeps_notably_more():
 def test_a_single_refusal_is_told_whole_and_many_are_cut():
     why = "body 'x': field 'inertia' (or 'mass') is singular, and order '{}' pivots on M_k; merge"
     units = {"float32": 2.0**-24}
-    one = verdict(
-        "robot", [row("abm", fill=5), row("lagrange", failed_at=why.format("l"))], {}, units
-    )
+    one = verdict("robot", [row("abm", fill=5), row("lagrange", failed_at=why.format("l"))], {}, units)
     assert one.endswith(f"lagrange gives no answer: {why.format('l')}.")
     two = [row(name, failed_at=why.format(name)) for name in ("lagrange", "natural")]
     others = [row(f"o{i}", failed_at=f"reason {i}") for i in range(4)]
     text = verdict("robot", [row("abm", fill=5), *two, *others], {}, units)
-    assert (
-        "lagrange, natural give no answer: body 'x': field 'inertia' (or 'mass') is singular."
-        in text
-    )
+    assert "lagrange, natural give no answer: body 'x': field 'inertia' (or 'mass') is singular." in text
     assert text.endswith("o2, o3 give none for reasons of their own.")
     assert verdict("robot", [row("abm", fill=5), *two, *others[:3]], {}, units).endswith(
         "o2 gives none for another reason."
@@ -205,8 +209,7 @@ def test_no_number_is_cut_in_a_terminal(width):
 
 @pytest.mark.thorough
 def test_what_was_not_asked_for_has_not_failed(run):
-    code, out, _ = run("compare", "chain:2", "--orders", "abm", "--formats", "dd,float32",
-                       "--refine", "1")  # fmt: skip
+    code, out, _ = run("compare", "chain:2", "--orders", "abm", "--formats", "dd,float32", "--refine", "1")
     assert code == 0 and "abm +1" in out and "failed" not in out
 
 
@@ -214,10 +217,7 @@ def test_what_was_not_asked_for_has_not_failed(run):
     "arguments,words",
     [
         (["solve", ""], "model: no name is given"),
-        (
-            ["solve", "chain:2", "--order", "mine.py"],
-            "name a function of it, as in mine.py:FUNCTION",
-        ),
+        (["solve", "chain:2", "--order", "mine.py"], "name a function of it, as in mine.py:FUNCTION"),
         (["solve", "chain:2", "--format", "+mul=bfloat16"], "format '+mul=bfloat16': has no base"),
     ],
 )
@@ -349,8 +349,19 @@ def test_an_order_of_ones_own_replays_from_the_folder(run, tmp_path, monkeypatch
         "def mine(structure):\n"
         "    return [[('pdd', k), ('qdd', k), ('f', k)] for k in structure.tip_to_base]\n"
     )
-    code, out, _ = run("report", "chain:2", "--orders", "my orders.py:mine", "--formats", "float32",
-                       "--states", "2", "-o", "deep/new", "--json")  # fmt: skip
+    code, out, _ = run(
+        "report",
+        "chain:2",
+        "--orders",
+        "my orders.py:mine",
+        "--formats",
+        "float32",
+        "--states",
+        "2",
+        "-o",
+        "deep/new",
+        "--json",
+    )
     (cell,) = document(out)["rows"]
     monkeypatch.chdir(tmp_path / "deep" / "new")
     found = run(*shlex.split(cell["worst"]["replay"])[1:], "--json")

@@ -14,15 +14,20 @@ GOOD = {
     "gravity": [0, 0, -9.81],
     "bodies": [
         {
-            "name": name, "parent": parent, "R": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-            "p": [0.5, 0, 0], "S": [[0], [1], [0], [0], [0], [0]], "mass": 1.0,
-            "com": [0.2, 0, 0], "inertia_com": [[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]],
+            "name": name,
+            "parent": parent,
+            "R": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+            "p": [0.5, 0, 0],
+            "S": [[0], [1], [0], [0], [0], [0]],
+            "mass": 1.0,
+            "com": [0.2, 0, 0],
+            "inertia_com": [[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]],
         }
         for name, parent in (("upper", None), ("lower", "upper"))
     ],
     "velocity": [0.1, 0.2],
     "effort": [0, 0],
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -81,20 +86,21 @@ MODEL_FAULTS = {
     "NaN mass": ({"body": 1, "mass": float("nan")}, ["NaN", "finite"]),
     "no mass": ({"body": 1, "mass": None}, ["'lower'", "'mass'", "null"]),
     "rank of S": (
-        {"body": 1, "S": [[0, 0], [1, 2], [0, 0], [0, 0], [0, 0], [0, 0]],
-         "top": {"velocity": [0] * 3, "effort": [0] * 3}},
+        {
+            "body": 1,
+            "S": [[0, 0], [1, 2], [0, 0], [0, 0], [0, 0], [0, 0]],
+            "top": {"velocity": [0] * 3, "effort": [0] * 3},
+        },
         ["'lower'", "'S'", "rank 1", "2 columns"],
     ),
     "zero S": ({"body": 1, "S": [[0]] * 6}, ["'lower'", "'S'", "rank 0"]),
     "no rotation": ({"body": 1, "R": [[1, 0, 0], [0, 1, 0], [0, 0, 2]]}, ["'lower'", "'R'"]),
-    "skew inertia": (
-        {"body": 0, "inertia_com": [[1, 1, 0], [0, 1, 0], [0, 0, 1]]}, ["'upper'", "symmetric"],
-    ),
+    "skew inertia": ({"body": 0, "inertia_com": [[1, 1, 0], [0, 1, 0], [0, 0, 1]]}, ["'upper'", "symmetric"]),
     "rates": ({"top": {"velocity": [0.1]}}, ["'velocity'", "1 entries, not 2"]),
     "efforts": ({"top": {"effort": [0, 0, 0]}}, ["'effort'", "3 entries, not 2"]),
     "schema": ({"top": {"schema": "robot/7"}}, ["'schema'", "robot/7", "pivotree-model/1"]),
     "no bodies": ({"top": {"bodies": []}}, ["'bodies'"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("fault", MODEL_FAULTS)
@@ -169,17 +175,21 @@ MJCF_FAULTS = {
         ["MuJoCo refuses it", "unknown"],
     ),
     "an unknown joint": (
-        MJCF.format(ARM, '<equality><joint joint1="c"/></equality>'), ["MuJoCo refuses it", "'c'"]
+        MJCF.format(ARM, '<equality><joint joint1="c"/></equality>'),
+        ["MuJoCo refuses it", "'c'"],
     ),
     "twice the same": (
-        MJCF.format(ARM, '<equality><joint joint1="j" joint2="k"/><joint name="more" joint1="k" '
-                    'joint2="j"/></equality>'),
+        MJCF.format(
+            ARM,
+            '<equality><joint joint1="j" joint2="k"/><joint name="more" joint1="k" joint2="j"/></equality>',
+        ),
         ["'more'", "follows", "leave it out"],
     ),
     "a bent spring": (
-        MJCF.format(ARM.replace('name="j"', 'name="j" stiffness="1 2"'), ""), ["'j'", "polynomial"]
+        MJCF.format(ARM.replace('name="j"', 'name="j" stiffness="1 2"'), ""),
+        ["'j'", "polynomial"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.peers
@@ -243,9 +253,7 @@ def test_an_indefinite_inertia_is_refused_by_the_orders_that_pivot_on_it(run, re
 @pytest.mark.thorough
 def test_a_comparison_keeps_the_orders_that_work(run, model):
     path = model(body=1, inertia_com=[[-1, 0, 0], [0, 1, 0], [0, 0, 1]])
-    code, out, _ = run(
-        "compare", path, "--orders", "abm,virtual_work", "--formats", "float64", "--json"
-    )
+    code, out, _ = run("compare", path, "--orders", "abm,virtual_work", "--formats", "float64", "--json")
     abm, virtual_work = document(out)["rows"]
     assert code == 0 and abm["failed_at"] is None and abm["error"] < 1e-12
     assert virtual_work["error"] is None and "'lower'" in virtual_work["failed_at"]
@@ -263,9 +271,13 @@ def test_a_massless_link_with_a_joint_is_named(refused, model):
 @pytest.mark.parametrize("field", ["q", "qd", "tau"])
 @pytest.mark.parametrize(
     "text,words",
-    [("1,2", ["3 numbers"]), ("1,2,3,4", ["3 numbers"]), ("1,2,x", ["'x' is no number"]),
-     ("1,nan,3", ["nan", "finite"])],
-)  # fmt: skip
+    [
+        ("1,2", ["3 numbers"]),
+        ("1,2,3,4", ["3 numbers"]),
+        ("1,2,x", ["'x' is no number"]),
+        ("1,nan,3", ["nan", "finite"]),
+    ],
+)
 def test_states_of_the_wrong_length(refused, field, text, words):
     line = refused("solve", "chain:3", f"--{field}={text}")
     assert f"{field}" in line and all(word in line for word in words), line

@@ -92,18 +92,16 @@ def test_links_without_mass_stop_no_order_unless_they_are_kept(run, arm):
 
 @pytest.mark.thorough
 def test_many_states_give_medians_and_worst(run, arm):
-    code, out, _ = run(
-        "compare", arm, "--states", "4", "--orders", "abm,crbm", "--formats", "float32"
-    )
+    code, out, _ = run("compare", arm, "--states", "4", "--orders", "abm,crbm", "--formats", "float32")
     assert code == 0 and "median" in out and "worst" in out
     assert "4 random states of seed 0" in out.splitlines()[-1]
-    costs = {o: kkt.trace(kkt.build(kkt.load(arm, merge_fixed=True)), orderings.get(o)).flops
-             for o in ("abm", "crbm")}  # fmt: skip
+    costs = {
+        o: kkt.trace(kkt.build(kkt.load(arm, merge_fixed=True)), orderings.get(o)).flops
+        for o in ("abm", "crbm")
+    }
     for order, flops in costs.items():
         assert re.search(rf"{order} +\d+ +{flops:,} ", out)
-    code, out, _ = run(
-        "compare", arm, "--states", "4", "--orders", "abm", "--random", "5", "--json"
-    )
+    code, out, _ = run("compare", arm, "--states", "4", "--orders", "abm", "--random", "5", "--json")
     assert json.loads(out)["seed"] == 5
 
 

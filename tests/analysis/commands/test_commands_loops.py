@@ -10,8 +10,10 @@ from pivotree import kkt
 from pivotree.analysis.cli import main
 
 TAKES = (
-    ["compare", "four_bar", "--orders", "abm"], ["solve", "four_bar", "--order", "abm"],
-    ["blame", "four_bar", "--order", "abm"], ["spy", "four_bar", "-o", "{out}/m.svg"],
+    ["compare", "four_bar", "--orders", "abm"],
+    ["solve", "four_bar", "--order", "abm"],
+    ["blame", "four_bar", "--order", "abm"],
+    ["spy", "four_bar", "-o", "{out}/m.svg"],
     ["tune", "four_bar", "--most", "5"],
     ["tune", "chain:3", "--contact", "j3", "--compliance", "1", "--most", "5"],
     ["list", "four_bar", "--order", "closed_early"],
@@ -23,7 +25,7 @@ TAKES = (
     ["report", "four_bar", "--states", "3", "--orders", "abm", "-o", "{out}/r"],
     ["report", "four_bar", "--armature", "--states", "3", "--orders", "abm"],
     ["compare", "four_bar", "--states", "3", "--orders", "abm"],
-)  # fmt: skip
+)
 REFUSED = (
     (["report", "four_bar", "--loops", "{file}", "-o", "{out}/r"], "no random state can be closed"),
     (["compare", "four_bar", "--loops", "{file}", "--states", "5"], "distribution = 'given'"),
@@ -45,12 +47,7 @@ def test_commands_that_take_loops(arguments, tmp_path, capsys):
 @pytest.mark.parametrize(("arguments", "sentence"), REFUSED, ids=lambda x: " ".join(x)[:30])
 def test_commands_that_do_not_say_so_and_what_does(arguments, sentence, tmp_path, capsys):
     out, file = tmp_path / "out", tmp_path / "loops.json"
-    turns = {
-        "joint": "general",
-        "S": [[0], [0], [0], [1], [0], [0]],
-        "p": [3, 0, 0],
-        "p_second": [2.5, 0, 0],
-    }
+    turns = {"joint": "general", "S": [[0], [0], [0], [1], [0], [0]], "p": [3, 0, 0], "p_second": [2.5, 0, 0]}
     loop = {"first": "coupler", "second": "rocker", "rows": [3], "compliance": 1, **turns}
     file.write_text(json.dumps({"schema": "pivotree-loops/1", "loops": [loop]}))
     names = {"{out}": str(out), "{file}": str(file)}

@@ -12,31 +12,35 @@ from pivotree.analysis.cli import estimate
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "arguments,words",
-    [(["solve", "chain:2000", "--order", "crbm"],
-      ["solve chain:2000", "min and 32 GB", "crbm", "such as abm", "--yes"]),
-     (["compare", "chain:700"],
-      ["without crbm, crbm_block_row, random:0 it takes about", "(--orders)", "--yes"]),
-     (["blame", "star:1000", "--order", "natural"], ["natural", "--yes"]),
-     (["report", "chain:700"], ["report chain:700", "without crbm it takes about", "--yes"]),
-     (["tune", "binary:9"], ["tune binary:9", "operations", "--most", "--yes"]),
-     (["figure", "film", "chain:500", "-o", "x.gif"], ["about 81 s", "60 pictures", "--yes"]),
-     (["figure", "condition", "chain:200", "-o", "x.svg"], ["without crbm", "--yes"]),
-     (["export", "chain:2000", "--order", "crbm", "-o", "x.c"], ["crbm", "--yes"]),
-     (["compare", "chain:100", "--derivatives"], ["without crbm, ", " more it takes", "--yes"]),
-     (["compare", "chain:200", "--derivatives", "--states", "9"], ["GB", "--orders", "--yes"]),
-     (["blame", "chain:200", "--derivatives"], ["blame chain:200", "GB", "crbm", "--yes"]),
-     (["report", "chain:200", "--derivatives"], ["GB of memory", "crbm", "--yes"]),
-     (["list", "chain:200", "--order", "crbm"], ["of the same kind, such as chain:10", "--yes"]),
-     (["list", "chain:100", "--derivatives"], ["list chain:100", "abm", "--yes"]),
-     (["solve", "chain:9000"], ["solve chain:9000: takes about 3 min", "smaller", "--yes"]),
-     (["solve", "chain:9000", "--certify", "50"], ["fewer digits with --certify", "--yes"]),
-     (["solve", "chain:200", "--format", "exact"], ["solve chain:200", "abm", "--yes"]),
-     (["guarantee", "chain:30", "--states", "1000000"], ["give fewer --states", "--yes"]),
-     (["guarantee", "chain:80", "--digits", "2", "--by-body"], ["leave out --by-body", "--yes"])],
-)  # fmt: skip
-def test_long_work_is_refused_and_says_what_is_smaller(
-    arguments, words, tmp_path, monkeypatch, capsys
-):
+    [
+        (
+            ["solve", "chain:2000", "--order", "crbm"],
+            ["solve chain:2000", "min and 32 GB", "crbm", "such as abm", "--yes"],
+        ),
+        (
+            ["compare", "chain:700"],
+            ["without crbm, crbm_block_row, random:0 it takes about", "(--orders)", "--yes"],
+        ),
+        (["blame", "star:1000", "--order", "natural"], ["natural", "--yes"]),
+        (["report", "chain:700"], ["report chain:700", "without crbm it takes about", "--yes"]),
+        (["tune", "binary:9"], ["tune binary:9", "operations", "--most", "--yes"]),
+        (["figure", "film", "chain:500", "-o", "x.gif"], ["about 81 s", "60 pictures", "--yes"]),
+        (["figure", "condition", "chain:200", "-o", "x.svg"], ["without crbm", "--yes"]),
+        (["export", "chain:2000", "--order", "crbm", "-o", "x.c"], ["crbm", "--yes"]),
+        (["compare", "chain:100", "--derivatives"], ["without crbm, ", " more it takes", "--yes"]),
+        (["compare", "chain:200", "--derivatives", "--states", "9"], ["GB", "--orders", "--yes"]),
+        (["blame", "chain:200", "--derivatives"], ["blame chain:200", "GB", "crbm", "--yes"]),
+        (["report", "chain:200", "--derivatives"], ["GB of memory", "crbm", "--yes"]),
+        (["list", "chain:200", "--order", "crbm"], ["of the same kind, such as chain:10", "--yes"]),
+        (["list", "chain:100", "--derivatives"], ["list chain:100", "abm", "--yes"]),
+        (["solve", "chain:9000"], ["solve chain:9000: takes about 3 min", "smaller", "--yes"]),
+        (["solve", "chain:9000", "--certify", "50"], ["fewer digits with --certify", "--yes"]),
+        (["solve", "chain:200", "--format", "exact"], ["solve chain:200", "abm", "--yes"]),
+        (["guarantee", "chain:30", "--states", "1000000"], ["give fewer --states", "--yes"]),
+        (["guarantee", "chain:80", "--digits", "2", "--by-body"], ["leave out --by-body", "--yes"]),
+    ],
+)
+def test_long_work_is_refused_and_says_what_is_smaller(arguments, words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert cli.main(arguments) == 2
     out, err = capsys.readouterr()
@@ -171,10 +175,7 @@ def test_what_was_judged_to_be_long_is_kept_and_goes_on(tmp_path, monkeypatch, c
     monkeypatch.setattr(estimate, "TRIED", 0.0)
     (tmp_path / "s.toml").write_text(SWEEP)
     report = ["report", "chain:2", "--states", "9", "--orders", "abm", "--formats", "float32"]
-    for arguments, kept in (
-        (["sweep", "s.toml", "-j", "1"], "s.csv.parts"),
-        (report, "report-chain-2"),
-    ):
+    for arguments, kept in ((["sweep", "s.toml", "-j", "1"], "s.csv.parts"), (report, "report-chain-2")):
         monkeypatch.setattr(estimate, "LONG", 1.0 if arguments is report else 30.0)
         monkeypatch.setattr(estimate.time, "perf_counter", iter(range(0, 10**9, 9999)).__next__)
         assert cli.main(arguments) == 2

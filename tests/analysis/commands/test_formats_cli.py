@@ -20,12 +20,22 @@ def ask(capsys, *arguments):
 @pytest.mark.parametrize(
     "name,least",
     [
-        ("float16", 2), ("bfloat16", 1), ("tf32", 2), ("e5m2", 0), ("p24e8", 6), ("p20e6", 4),
-        ("float32:zero", 5), ("float32:up", 5), ("float32:down", 5), ("float32:stochastic:3", 5),
-        ("float32+mul=bfloat16", 1), ("float32+D=float64", 6), ("float32+operands=tf32", 2),
+        ("float16", 2),
+        ("bfloat16", 1),
+        ("tf32", 2),
+        ("e5m2", 0),
+        ("p24e8", 6),
+        ("p20e6", 4),
+        ("float32:zero", 5),
+        ("float32:up", 5),
+        ("float32:down", 5),
+        ("float32:stochastic:3", 5),
+        ("float32+mul=bfloat16", 1),
+        ("float32+D=float64", 6),
+        ("float32+operands=tf32", 2),
         ("dd", 29),
     ],
-)  # fmt: skip
+)
 def test_solve_in_every_kind_of_format(capsys, name, least):
     code, out, _ = ask(capsys, "solve", "rr_arm", "--format", name, "--json")
     found = json.loads(out)
@@ -98,7 +108,5 @@ def test_figures_know_the_digits_of_every_format():
 
     assert unit_of("bfloat16") == 2.0**-8 and unit_of("exact") is None and unit_of("mine") is None
     assert capacity_of("float32") == pytest.approx(7.22, abs=0.01)
-    rows = [
-        {"order": "abm", "format": name, "error": 1e-2, "digits": 2.0} for name in ("tf32", "mine")
-    ]
+    rows = [{"order": "abm", "format": name, "error": 1e-2, "digits": 2.0} for name in ("tf32", "mine")]
     assert error_bars(rows).axes

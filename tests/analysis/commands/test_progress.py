@@ -30,8 +30,9 @@ def test_long_work_says_a_line_every_ten_seconds(clock, capsys):
             clock(1.0)
             told(f"tracing [red]{k}")
     assert capsys.readouterr().err.splitlines() == [
-        "pivotree: ... tracing [red]9, 10 s so far", "pivotree: ... tracing [red]19, 20 s so far",
-    ]  # fmt: skip
+        "pivotree: ... tracing [red]9, 10 s so far",
+        "pivotree: ... tracing [red]19, 20 s so far",
+    ]
 
 
 def test_work_in_parts_says_the_time_left_by_the_parts_after_the_first(clock, capsys):
@@ -42,9 +43,11 @@ def test_work_in_parts_says_the_time_left_by_the_parts_after_the_first(clock, ca
             clock(11.0)
             told("states", done)
     assert capsys.readouterr().err.splitlines() == [
-        "pivotree: ... states: 1 of 5, 60 s so far", "pivotree: ... states: 2 of 5, 33 s left",
-        "pivotree: ... states: 3 of 5, 22 s left", "pivotree: ... states: 4 of 5, 11 s left",
-    ]  # fmt: skip
+        "pivotree: ... states: 1 of 5, 60 s so far",
+        "pivotree: ... states: 2 of 5, 33 s left",
+        "pivotree: ... states: 3 of 5, 22 s left",
+        "pivotree: ... states: 4 of 5, 11 s left",
+    ]
 
 
 def test_a_terminal_gets_a_bar_and_names_are_no_markup(monkeypatch, capsys):

@@ -5,11 +5,19 @@ import json
 import pytest
 
 COMMANDS = {  # what stands behind the model; figure has a kind before it
-    "compare": "--orders abm", "solve": "", "blame": "", "spy": "-o x.svg", "list": "",
-    "figure": "-o x.svg", "explore": "-o x.html", "tune": "--most 3", "export": "-o x.c",
-    "simulate": "--seconds 0.01 -o x", "report": "--states 2 -o x",
+    "compare": "--orders abm",
+    "solve": "",
+    "blame": "",
+    "spy": "-o x.svg",
+    "list": "",
+    "figure": "-o x.svg",
+    "explore": "-o x.html",
+    "tune": "--most 3",
+    "export": "-o x.c",
+    "simulate": "--seconds 0.01 -o x",
+    "report": "--states 2 -o x",
     "compare --states 2": "--orders abm",
-}  # fmt: skip
+}
 IN_ONE_STATE = ("compare", "solve", "blame", "spy", "list", "figure", "explore")
 
 
@@ -40,13 +48,20 @@ OF_ALL = {  # model, options, the loops of a file, and words of the sentence
     "unknown": ("chain:3", "--contact knee", None, ["--contact", "'knee'", "use one of j1, j2"]),
     "twice": ("chain:3", "--contact j3,j3", None, ["--contact", "'j3' is named twice"]),
     "negative": ("chain:3", "--contact j3 --compliance=-1", None, ["--compliance", "zero or more"]),
-    "in a file": ("chain:3", "", [CUT | {"first": "knee"}],
-                  ["loops.json", "'knee-world'", "'knee'"]),
-    "redundant": ("four_bar", "", [AGAIN | {"p_second": [2.5, 0, 0]}],
-                  ["'again'", "rows 0, 1, 2, 3, 4 follow", "leave it out", "--proximal 1e-4"]),
-    "inconsistent": ("four_bar", "", [AGAIN | {"p_second": [2, 0, 0], "rows": [2, 3]}],
-                     ["'again'", "rows 2, 3 follow", "--proximal 1e-4"]),
-}  # fmt: skip
+    "in a file": ("chain:3", "", [CUT | {"first": "knee"}], ["loops.json", "'knee-world'", "'knee'"]),
+    "redundant": (
+        "four_bar",
+        "",
+        [AGAIN | {"p_second": [2.5, 0, 0]}],
+        ["'again'", "rows 0, 1, 2, 3, 4 follow", "leave it out", "--proximal 1e-4"],
+    ),
+    "inconsistent": (
+        "four_bar",
+        "",
+        [AGAIN | {"p_second": [2, 0, 0], "rows": [2, 3]}],
+        ["'again'", "rows 2, 3 follow", "--proximal 1e-4"],
+    ),
+}
 
 
 @pytest.mark.thorough
@@ -188,7 +203,7 @@ FILES = {
     "no ratio": ([COUPLED | {"ratio": "two"}], ["'ratio' is 'two'", "a number"]),
     "to itself": ([COUPLED | {"to": "j3"}], ["joint of 'j3' to itself"]),
     "to what is not": ([COUPLED | {"to": "j9"}], ["'j9' is unknown"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("fault", FILES)

@@ -23,9 +23,7 @@ REFUSED = {
     "order 'crbm' in float16: pivot": (
         "solve example3:m1=1e4 --contact 2 --proximal 1e-4 --order crbm --format float16"
     ),
-    "iterates by itself, and not with --certify": (
-        "solve chain:2 --contact j2 --proximal 1e-4 --certify 5"
-    ),
+    "iterates by itself, and not with --certify": ("solve chain:2 --contact j2 --proximal 1e-4 --certify 5"),
     "option --step: 4 is outside this order's steps; use 0 to 3": "spy chain:3 --step 4 -o x.svg",
     "suffix '.bmp' is unknown; use .png, .pdf": "spy chain:3 -o x.bmp",
     "option --top: is 0; give at least 1": "blame chain:2 --top 0",
@@ -33,9 +31,7 @@ REFUSED = {
     "output 'j1': is no derivative here; use dq": "blame chain:2 --derivatives --output j1",
     "output 'j9': is no joint acceleration here; use a body": "blame chain:2 --output j9",
     # -- export, tune
-    "a file in fixed32 has qdd as its only output": (
-        "export chain:2 --format fixed32 --wrench -o x.c"
-    ),
+    "a file in fixed32 has qdd as its only output": ("export chain:2 --format fixed32 --wrench -o x.c"),
     "option --cost: 'x' is unknown; use flops": "tune chain:2 --cost x",
     "option --composites: 'x' is unknown; use rigid or general": "tune chain:2 --composites x",
     "option --format: 'float16' cannot be timed; use float32 or": "tune chain:2 --format float16",
@@ -50,13 +46,9 @@ REFUSED = {
     "kind 'digits' has no LaTeX; write a .pdf, or": "figure digits chain:2 -o x.tex",
     "block rows leave no room for symbols of 5 pt": "figure matrix chain:9 --width single -o x.pdf",
     "block rows are too many to be set as symbols (at most": "figure matrix chain:40 -o x.pdf",
-    "nothing to hold against exact arithmetic": (
-        "figure cancelled chain:2 --format exact -o x.pdf"
-    ),
+    "nothing to hold against exact arithmetic": ("figure cancelled chain:2 --format exact -o x.pdf"),
     # -- report
-    "is found for the digits of qdd, not of its derivatives": (
-        "report chain:2 --armature --derivatives"
-    ),
+    "is found for the digits of qdd, not of its derivatives": ("report chain:2 --armature --derivatives"),
     "format 'exact': a report needs formats of a fixed": "report chain:2 --formats exact -o r",
     "order 'inverse_dynamics': solves for tau, not for qdd": (
         "report chain:2 --orders inverse_dynamics -o r"
@@ -91,9 +83,7 @@ REFUSED = {
     # -- guarantee
     "option --seed: -1 is negative; use 0 or more": "guarantee chain:2 --seed -1",
     "option --states: -1 is no number of states": "guarantee chain:2 --states -1",
-    "binary points take no payloads in a range": (
-        "guarantee chain:2 --formats fixed32 --payload j2=0:1"
-    ),
+    "binary points take no payloads in a range": ("guarantee chain:2 --formats fixed32 --payload j2=0:1"),
     "are promised 15 digits of pivots and qdd": (
         "guarantee chain:2 --digits 15 --orders abm --formats float32"
     ),
@@ -112,7 +102,7 @@ REFUSED = {
     "is 'x'; give a name that ends in .csv or .parquet": "sweep named.toml",
     "s.csv: holds other columns than this sweep (lacks": "sweep taken.toml",
     "s.parquet: cannot be read as a sweep's .parquet": "sweep parquet.toml",
-}  # fmt: skip
+}
 SWEEP = 'output = "%s"\nmodels = [%s]\norders = ["abm"]\n'
 FILES = {
     "c.toml": SWEEP % ("s.csv", '{ model = "chain:3", contact = "j9" }'),

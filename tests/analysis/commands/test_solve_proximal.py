@@ -6,9 +6,17 @@ import pytest
 
 TWICE = {
     "schema": "pivotree-loops/1",
-    "loops": [{"first": "coupler", "second": "rocker", "joint": "revolute", "name": "again",
-               "p": [3, 0, 0], "p_second": [2.5, 0, 0]}],
-}  # fmt: skip
+    "loops": [
+        {
+            "first": "coupler",
+            "second": "rocker",
+            "joint": "revolute",
+            "name": "again",
+            "p": [3, 0, 0],
+            "p_second": [2.5, 0, 0],
+        }
+    ],
+}
 
 
 def test_redundant_rows_are_refused_without_it_and_answered_with_it(run, tmp_path):
@@ -44,11 +52,7 @@ def test_compare_answers_where_rows_are_refused(run, tmp_path, model):
     assert code == 0 and "made rigid by proximal iteration" in out and "mu = 0.001" in out
     code, out, _ = run(*words, "--proximal", "1e-3", "--json")
     rows = json.loads(out)["rows"]
-    assert [row["order"] for row in rows[::2]] == [
-        "abm proximal",
-        "lcaba proximal",
-        "crbm proximal",
-    ]
+    assert [row["order"] for row in rows[::2]] == ["abm proximal", "lcaba proximal", "crbm proximal"]
     for row in rows:
         bound = 1e-6 if row["format"] == "float32" else 1e-13
         assert row["error"] < bound and row["iterations"] > 0 and row["marked"] is None

@@ -10,9 +10,7 @@ from pivotree.analysis.cli.parser import parser
 # A command at work that prints a document, and its exit code; one that it refuses
 DOCUMENTS = {
     "compare": (0, "chain:2 --orders abm --formats float32", "none.urdf"),
-    "compare states": (
-        0, "chain:2 --orders abm --formats float32 --states 2", "chain:2 --states 0"
-    ),
+    "compare states": (0, "chain:2 --orders abm --formats float32 --states 2", "chain:2 --states 0"),
     "compare of nothing": (1, "example3:m1=1e8 --orders crbm --formats float32", "chain:0"),
     "solve": (0, "chain:2", "example3:m1=1e8 --order crbm --format float32"),
     "report": (0, "chain:2 --states 2 --orders abm --formats float32 -o r", "chain:2 --states 0"),
@@ -27,7 +25,7 @@ DOCUMENTS = {
     "reproduce": (0, "ascher1996 --item structure", "ascher1996 --item table9"),
     "orders": (0, "", "--all"),
     "models": (0, "", "--all"),
-}  # fmt: skip
+}
 
 
 def test_every_command_that_prints_a_document_is_here():
@@ -45,8 +43,7 @@ def test_a_document_alone_stands_on_standard_output(name, run, tmp_path, monkeyp
     command = name.split()[0]
     code, out, err = run(command, *(word.replace("~", " ") for word in given.split()), "--json")
     assert code == wanted and json.loads(out, parse_constant=lambda name: 1 / 0)
-    assert all(line.startswith(("pivotree: ... ", "pivotree: warning: "))
-               for line in err.splitlines()), err  # fmt: skip
+    assert all(line.startswith(("pivotree: ... ", "pivotree: warning: ")) for line in err.splitlines()), err
     code, out, err = run(command, *(word.replace("~", " ") for word in refused.split()), "--json")
     assert code == 2 and out == "" and err.startswith("pivotree: ") and err.count("\n") == 1, err
 

@@ -230,10 +230,7 @@ def test_a_loop_that_is_closed_by_joining_takes_the_same_blow():
         first, *_, last = tree.nodes
         joined = kkt.joined(tree, last, None, "spherical", q, qd, name="held")
         q, before = joined.graph["q"], qd
-        loops = [
-            *joined.graph["loops"],
-            kkt.contact(first, (0.3, 0.2, 0.1), (0.3, 0.4, 0.5), name="p"),
-        ]
+        loops = [*joined.graph["loops"], kkt.contact(first, (0.3, 0.2, 0.1), (0.3, 0.4, 0.5), name="p")]
         bare = kkt.build(joined, q, before, loops=loops)
         blow = contact.impact(bare)
         if blow.impulses["p"][0] > 0.0:  # the point comes down: look at it from below
@@ -318,9 +315,15 @@ def geared_ball(**terms):
     """A ball of 2 kg on a vertical slide with a rotor of 1 kg behind its gear."""
     tree = kkt.new_tree("ball")
     kkt.add_body(
-        tree, "ball", mass=2.0, inertia=np.eye(3), joint="prismatic", axis=(0.0, 0.0, 1.0),
-        armature=1.0, **terms,
-    )  # fmt: skip
+        tree,
+        "ball",
+        mass=2.0,
+        inertia=np.eye(3),
+        joint="prismatic",
+        axis=(0.0, 0.0, 1.0),
+        armature=1.0,
+        **terms,
+    )
     return tree
 
 

@@ -19,8 +19,9 @@ def rod(free=True, length=0.25, mass=0.5):
     """A thin rod, free in space."""
     tree = kkt.new_tree("rod", (0.0, 0.0, -9.8))
     J = mass * length**2 / 12
-    kkt.add_body(tree, "rod", mass=mass, com=(length / 2, 0.0, 0.0), inertia=np.diag([1e-5, J, J]),
-                 joint="floating")  # fmt: skip
+    kkt.add_body(
+        tree, "rod", mass=mass, com=(length / 2, 0.0, 0.0), inertia=np.diag([1e-5, J, J]), joint="floating"
+    )
     ends = [("rod", (0.0, 0.0, 0.0)), ("rod", (length, 0.0, 0.0))]
     return contact.Floor.of(tree, ends)
 
@@ -32,8 +33,7 @@ def test_a_floor_knows_its_points_and_its_energy():
     del tree.graph["tau"]
     q, qd = np.array(tree.graph["q"]), np.array(tree.graph["qd"])
     draw = np.random.default_rng(2)
-    points = [("base", draw.normal(size=3)), (("arm", 1), draw.normal(size=3)),
-              ("tip", draw.normal(size=3))]  # fmt: skip
+    points = [("base", draw.normal(size=3)), (("arm", 1), draw.normal(size=3)), ("tip", draw.normal(size=3))]
     floor = contact.Floor.of(tree, points, normal=(0.2, 0.3, 0.9))
     here = Mechanics(tree, q, qd)
     y = floor.start()[None]
@@ -58,8 +58,12 @@ def test_a_floor_knows_its_points_and_its_energy():
     for s in (h, -h):
         later = here.moved(free, s)
         step = [(b, later.world(b)) for b, _ in points]
-        speeds.append([n @ (R @ (later.v[b][3:] + np.cross(later.v[b][:3], x)))
-                       for (b, (R, _)), (_, x) in zip(step, points, strict=True)])  # fmt: skip
+        speeds.append(
+            [
+                n @ (R @ (later.v[b][3:] + np.cross(later.v[b][:3], x)))
+                for (b, (R, _)), (_, x) in zip(step, points, strict=True)
+            ]
+        )
     assert up == pytest.approx((np.array(speeds[0]) - speeds[1]) / (2 * h), abs=1e-5)
 
 
@@ -69,9 +73,8 @@ def test_a_floor_says_where_its_accelerations_do_not_hold():
     tree, axis, arm = kkt.new_tree("two points"), (0.6, 0.0, 0.8), (0.8, 0.0, -0.6)
     kkt.add_body(tree, "a", joint="revolute", axis=axis, mass=0.0, inertia=np.zeros((3, 3)))
     kkt.add_body(
-        tree, "b", "a", joint="revolute", axis=axis, mass=1.0, com=arm, p=arm,
-        inertia=np.zeros((3, 3)),
-    )  # fmt: skip
+        tree, "b", "a", joint="revolute", axis=axis, mass=1.0, com=arm, p=arm, inertia=np.zeros((3, 3))
+    )
     floor = contact.Floor.of(tree, [("b", arm)])
     bent, straight = floor.start([0.3, 1.0]), floor.start([0.3, 0.0])
     assert floor.doubt(bent[None]) is None
@@ -111,8 +114,16 @@ def test_a_robot_on_its_feet_falls_and_comes_to_rest():
     """A floating body with a leg on a hinge: energy only falls, and nothing sinks."""
     tree = kkt.new_tree("hopper")
     kkt.add_body(tree, "box", mass=2.0, inertia=np.diag([0.02, 0.03, 0.04]), joint="floating")
-    kkt.add_body(tree, "leg", "box", mass=0.3, com=(0, 0, -0.1), inertia=np.diag([2e-3] * 3),
-                 axis=(0, 1, 0), p=(0.1, 0, 0))  # fmt: skip
+    kkt.add_body(
+        tree,
+        "leg",
+        "box",
+        mass=0.3,
+        com=(0, 0, -0.1),
+        inertia=np.diag([2e-3] * 3),
+        axis=(0, 1, 0),
+        p=(0.1, 0, 0),
+    )
     corners = [("box", (x, y, -0.1)) for x in (-0.2, 0.2) for y in (-0.1, 0.1)]
     floor = contact.Floor.of(tree, [*corners, ("leg", (0, 0, -0.3))])
     y = floor.start([0.1, 0.2, 0.0, 0.0, 0.0, 0.5, 0.3])
@@ -144,8 +155,9 @@ def test_a_sphere_on_a_slope_is_the_same_as_gravity_aslant():
     found = []
     for Q in (np.eye(3), turn):
         tree = kkt.new_tree("rod", tuple(Q @ [0.5, 0.0, -9.8]))
-        kkt.add_body(tree, "rod", mass=0.5, com=(0.1, 0, 0), inertia=np.diag([1e-4, 2e-3, 2e-3]),
-                     joint="floating", R=Q)  # fmt: skip
+        kkt.add_body(
+            tree, "rod", mass=0.5, com=(0.1, 0, 0), inertia=np.diag([1e-4, 2e-3, 2e-3]), joint="floating", R=Q
+        )
         floor = contact.Floor.of(tree, [("rod", (0, 0, 0)), ("rod", (0.25, 0, 0))], normal=Q[:, 2])
         y = floor.start([0, 0.2, 0, 0, 0, 0.1])
         found.append(contact.fall(floor, y, seconds=0.25, restitution=0.5))
@@ -158,8 +170,14 @@ def test_a_sphere_on_a_slope_is_the_same_as_gravity_aslant():
 def test_a_block_on_a_slope_stays_until_the_slope_is_too_steep():
     for slope, holds in ((0.29, True), (0.31, False)):
         tree = kkt.new_tree("slope")
-        kkt.add_body(tree, "block", mass=2.0, inertia=np.eye(3), joint="prismatic",
-                     axis=(np.cos(slope), 0.0, -np.sin(slope)))  # fmt: skip
+        kkt.add_body(
+            tree,
+            "block",
+            mass=2.0,
+            inertia=np.eye(3),
+            joint="prismatic",
+            axis=(np.cos(slope), 0.0, -np.sin(slope)),
+        )
         rub = contact.JointFriction.of(tree, dry=2.0 * 9.81 * np.sin(0.30))
         found = rub.solve(kkt.build(tree))
         assert bool(found.sticks[0]) is holds
@@ -182,9 +200,7 @@ def test_sticking_joints_are_those_of_all_sets_that_fit(order):
         rub = contact.JointFriction(dry, np.full(N, 0.1))
         system = kkt.build(tree, q, qd, tau)
         M = Dense(tree, q, [("base", (0.0, 0.0, 0.0))]).M
-        free = np.linalg.solve(
-            *Mechanics(tree, q, qd).equation4(tau - 0.1 * qd - dry * np.sign(qd))
-        )
+        free = np.linalg.solve(*Mechanics(tree, q, qd).equation4(tau - 0.1 * qd - dry * np.sign(qd)))
         free = free[6 * len(tree) : 6 * len(tree) + N]
         W, fits = np.linalg.inv(M), []
         for signs in pairs((-1, 0, 1), repeat=4):
@@ -213,11 +229,7 @@ def test_smooth_friction_takes_the_energy_that_it_should():
     sliding = np.flatnonzero(qd)
     asked = rub.solve(system)
     assert asked.friction[sliding] == pytest.approx([-0.5, 0.9])
-    power = (
-        qd
-        @ kkt.joint_space_inertia(system, orderings.get("crbm"))
-        @ (qdd - kernel(x, qd, np.zeros(3)))
-    )
+    power = qd @ kkt.joint_space_inertia(system, orderings.get("crbm")) @ (qdd - kernel(x, qd, np.zeros(3)))
     assert power == pytest.approx(-0.5 - 0.9 * 2.0)
 
 

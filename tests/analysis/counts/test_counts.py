@@ -64,10 +64,17 @@ def test_exact_solutions_leave_out_dependent_columns():
 # -- scalar counts --------------------------------------------------------------------------------
 
 CHECKED = [
-    ("abm", "dh"), ("crbm", "dh"), ("gain_abm", "planar"), ("square_root_abm", "revolute"),
-    ("virtual_work", "spherical"), ("crbm", "floating"), ("lagrange", "prismatic"),
-    ("crbm_block_row", "dh_whole"), ("virtual_work", "star"), ("abm", "binary"),
-]  # fmt: skip
+    ("abm", "dh"),
+    ("crbm", "dh"),
+    ("gain_abm", "planar"),
+    ("square_root_abm", "revolute"),
+    ("virtual_work", "spherical"),
+    ("crbm", "floating"),
+    ("lagrange", "prismatic"),
+    ("crbm_block_row", "dh_whole"),
+    ("virtual_work", "star"),
+    ("abm", "binary"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -110,9 +117,7 @@ def test_armature_is_an_addition_a_joint_and_to_rotations_a_row(order):
     else:
         assert more == {"mul": "0", "add": "n", "div": "0", "sqrt": "0"}
     system = family_of("revolute+armature").system(4)
-    assert (
-        sum(count_robot(orderings.get(order), system).total) == counted_tape(order, system)[0].flops
-    )
+    assert sum(count_robot(orderings.get(order), system).total) == counted_tape(order, system)[0].flops
     with pytest.raises(kkt.ModelError, match=r"write revolute\+armature or revolute\+contact"):
         family_of("revolute+springs")
 
@@ -142,9 +147,7 @@ def test_these_are_proved(counted, pair):
     sizes = [n for n in count.counted if count.holds_from <= n < count.proof.start]
     family = family_of(count.family)
     assert sizes == [
-        n
-        for n in (family.size(i) for i in range(1, 30))
-        if count.holds_from <= n < count.proof.start
+        n for n in (family.size(i) for i in range(1, 30)) if count.holds_from <= n < count.proof.start
     ]
 
 
@@ -182,8 +185,7 @@ def test_a_proof_can_fail():
 def test_orders_that_halve_are_regular_at_powers_of_two():
     """On 2^h - 1 links nested dissection and cyclic reduction cost the same."""
     law, other = (
-        counts.polynomial(order, "dh_whole").powers
-        for order in ("constraint_force", "divide_and_conquer")
+        counts.polynomial(order, "dh_whole").powers for order in ("constraint_force", "divide_and_conquer")
     )
     assert law.terms == other.terms and law.last == 7
     n, h = 255, 8
@@ -242,9 +244,7 @@ def test_block_counts_are_closed_costs_of_the_shapes(order, dof):
     parent = list(range(-1, len(dof) - 1))
     found = count_blocks(orderings.get(order), parent, dof)
     if order == "crbm_block_row":  # the identities inside its inverse are folded
-        assert all(
-            a <= b for a, b in zip(found.total, closed_costs(found.program, dof), strict=False)
-        )
+        assert all(a <= b for a, b in zip(found.total, closed_costs(found.program, dof), strict=False))
     else:
         assert found.total[:3] == closed_costs(found.program, dof)
 
@@ -356,16 +356,12 @@ def test_kernels_are_counted_and_fitted():
     assert (crbm.order, cholesky.order, abm.order) == ("crbm", "crbm + cholesky", "abm")
     made = kkt.compile(family.system(11), orderings.get("abm")).operations  # not of the fit
     assert abm.at(11) == {kind: made[kind] for kind in ("mul", "add", "div", "sqrt")}
-    assert (
-        abm.at(7) == abm.counted[7] and [p.degree for p in abm.polynomials.values()][:3] == [1] * 3
-    )
+    assert abm.at(7) == abm.counted[7] and [p.degree for p in abm.polynomials.values()][:3] == [1] * 3
     assert crbm.polynomials["mul"].degree == 3 and cholesky.polynomials["sqrt"](7) == 7
     for kind in ("mul", "add"):  # as many or fewer than others print
         assert all(abm.at(7)[kind] <= peer.polynomials[kind](7) for peer in (ABM, PINOCCHIO))
     rows = kernel_rows([crbm, cholesky, abm], family)
-    assert [row[-1] for row in rows[-3:]] == [
-        "1,833 + 1,694", "1,634 + 1,270", "1,843 + 1,577 + 32"
-    ]  # fmt: skip
+    assert [row[-1] for row in rows[-3:]] == ["1,833 + 1,694", "1,634 + 1,270", "1,843 + 1,577 + 32"]
 
 
 @pytest.mark.thorough

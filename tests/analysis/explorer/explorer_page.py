@@ -40,7 +40,6 @@ def groups_of(system, name):
     """An order as the page sends it: kinds and the bodies' texts."""
     sequence = kkt.plan(orderings.get(name), system.structure).sequence
     return [
-        [[kind, " ".join(map(str, body)) if isinstance(body, tuple) else str(body)]
-         for kind, body in group]
+        [[kind, " ".join(map(str, body)) if isinstance(body, tuple) else str(body)] for kind, body in group]
         for group in sequence.groups
-    ]  # fmt: skip
+    ]

@@ -154,9 +154,17 @@ def test_operations_of_200_random_orders_are_those_of_their_traces(random_cases)
 @needs_node
 @pytest.mark.parametrize(
     "spec",
-    ["chain:3", "binary:2", "humanoid", "geared", "four_bar", "stewart", "gripper",
-     "quadruped:feet=4,compliance=1e-6"],
-)  # fmt: skip
+    [
+        "chain:3",
+        "binary:2",
+        "humanoid",
+        "geared",
+        "four_bar",
+        "stewart",
+        "gripper",
+        "quadruped:feet=4,compliance=1e-6",
+    ],
+)
 def test_operations_of_the_registered_orders(spec):
     """Forces split and whole, links stretched, loops: what the page replays with numbers."""
     system = kkt.build(with_terms(kkt.chain(4), 1)) if spec == "geared" else system_of(spec)
@@ -166,18 +174,15 @@ def test_operations_of_the_registered_orders(spec):
     assert {"crbm", "abm", "virtual_work", "divide_and_conquer"} <= {o["name"] for o in orders}
     found = in_javascript(
         [
-            {"data": data, "form": {k: o[k] for k in ("links", "split", "rules")},
-             "attempts": o["groups"]}
+            {"data": data, "form": {k: o[k] for k in ("links", "split", "rules")}, "attempts": o["groups"]}
             for o in orders
         ]
-    )  # fmt: skip
+    )
     assert [one["operations"] for one in found] == [o["flops"] for o in orders]
     for one, order in zip(found, orders, strict=True):
         steps = np.diff(one["counts"])  # of the whole order, and as they were told on the way
         assert (
-            [a["worked"] for a in one["answers"]]
-            == steps.tolist()
-            == [a["foretold"] for a in one["answers"]]
+            [a["worked"] for a in one["answers"]] == steps.tolist() == [a["foretold"] for a in one["answers"]]
         ), order["name"]
         # joints and loops that pivotree ends with are one dense pivot, written down at its first
         n, groups = len(data["structures"][order["links"]]["parent"]), order["groups"]
@@ -190,8 +195,13 @@ def test_operations_of_the_registered_orders(spec):
     assert [one["answers"][-1]["fill"] for one in found] == [o["fill"] for o in orders]
     if system.loops:
         assert {"lambda_first", "closed_early"} <= {o["name"] for o in orders}
-        assert max(abs(one["digits"] - o["formats"]["float32"]["digits"])
-                   for one, o in zip(found, orders, strict=True)) < 1.5  # fmt: skip
+        assert (
+            max(
+                abs(one["digits"] - o["formats"]["float32"]["digits"])
+                for one, o in zip(found, orders, strict=True)
+            )
+            < 1.5
+        )
 
 
 @pytest.mark.slow
@@ -227,9 +237,7 @@ def test_fill_and_admissibility_at_every_step_of_500_random_trees(random_cases):
                 singular += 1
                 break
             now = made | {edge: at for edge, at in made_later.items() if at <= step}
-            assert [tuple(x) for x in said["made"]] == sorted(
-                (*edge, at) for edge, at in now.items()
-            )
+            assert [tuple(x) for x in said["made"]] == sorted((*edge, at) for edge, at in now.items())
             assert said["fill"] == len(now) - len(made)
             assert said["flops"] == pytest.approx(flops[group < step].sum(), abs=1e-2)
             left = blocks[group >= step]
@@ -242,8 +250,7 @@ def test_fill_and_admissibility_at_every_step_of_500_random_trees(random_cases):
             if len(attempts) % 3 == 0:  # tracing costs more than all the rest
                 assert singular_pivot(system, accepted) is None
             parents = {
-                int(blocks[t]): int(blocks[p]) if p >= 0 else -1
-                for t, p in enumerate(factor.parent.tolist())
+                int(blocks[t]): int(blocks[p]) if p >= 0 else -1 for t, p in enumerate(factor.parent.tolist())
             }
             assert dict(found["tree"]) == parents and found["height"] == factor.height
         assert found["undone"]
@@ -285,10 +292,14 @@ def test_labels_are_those_of_the_figures_at_every_step(spec):
         data = document(system)
         data["structures"][links] = structure_of(plan.graph.structure)
         ends = np.flatnonzero(np.diff(plan.group)) + 1
-        cases.append({
-            "data": data, "form": {"links": links, "split": plan.graph.split}, "labels": True,
-            "attempts": [group.tolist() for group in np.split(plan.blocks, ends)],
-        })  # fmt: skip
+        cases.append(
+            {
+                "data": data,
+                "form": {"links": links, "split": plan.graph.split},
+                "labels": True,
+                "attempts": [group.tolist() for group in np.split(plan.blocks, ends)],
+            }
+        )
         symbolics.append(kkt.symbolic(plan))
     named = 0
     for symbolic, case, found in zip(symbolics, cases, in_javascript(cases), strict=True):

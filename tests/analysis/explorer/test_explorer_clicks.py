@@ -42,9 +42,7 @@ def test_a_full_abm_by_keys_alone(opened):
     for k in ("j3", "j2", "j1"):
         page.keyboard.press("b")
         for kind in ("pdd", "qdd", "f"):
-            assert (
-                page.locator(".grid").first.get_attribute("data-cell") == f"{kind}_{k} {kind}_{k}"
-            )
+            assert page.locator(".grid").first.get_attribute("data-cell") == f"{kind}_{k} {kind}_{k}"
             page.keyboard.press("Enter")
             page.keyboard.press("Shift+ArrowDown")
         page.keyboard.press("b")

@@ -28,12 +28,27 @@ def heard():
 
 def started(*arguments):
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "pivotree", "explore", "chain:2", "--orders", "abm",
-         "--formats", "float32", "--no-browser", *arguments],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [
+            sys.executable,
+            "-P",
+            "-m",
+            "pivotree",
+            "explore",
+            "chain:2",
+            "--orders",
+            "abm",
+            "--formats",
+            "float32",
+            "--no-browser",
+            *arguments,
+        ],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         start_new_session=True,
         preexec_fn=heard,
-    )  # fmt: skip
+    )
     address = process.stdout.readline().strip()
     found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([\w-]{40,})/", address)
     assert found, (address, process.poll())
@@ -55,17 +70,11 @@ def children_of(pid):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    not os.path.isdir("/proc") or shutil.which("ps") is None, reason="needs /proc and ps"
-)
-@pytest.mark.parametrize(
-    ("signals", "code"), [([signal.SIGINT], 130), ([signal.SIGHUP], -signal.SIGHUP)]
-)
+@pytest.mark.skipif(not os.path.isdir("/proc") or shutil.which("ps") is None, reason="needs /proc and ps")
+@pytest.mark.parametrize(("signals", "code"), [([signal.SIGINT], 130), ([signal.SIGHUP], -signal.SIGHUP)])
 def test_it_ends_with_ctrl_c_and_with_the_terminal(signals, code):
     process, port, token = started()
-    body = json.dumps({
-        "groups": groups_of(system_of("chain:2"), "abm"), "format": "float32"
-    })  # fmt: skip
+    body = json.dumps({"groups": groups_of(system_of("chain:2"), "abm"), "format": "float32"})
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("POST", f"/{token}/live", body, {"Content-Type": "application/json"})
     assert json.loads(connection.getresponse().read())["digits"] > 5

@@ -27,17 +27,27 @@ def read_by_the_page(document, numbers=()):
     text = json.dumps(packed({"document": document, "list": list(numbers)}))
     done = subprocess.run(
         [NODE, "--input-type=module", "-e", SCRIPT],
-        input=text, capture_output=True, text=True, check=True, cwd=ROOT,
-    )  # fmt: skip
+        input=text,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
     return text, json.loads(done.stdout)
 
 
 @pytest.mark.thorough
 @needs_node
-@pytest.mark.parametrize("make", [
-    lambda: system_of("chain:3"), lambda: system_of("random_tree:n=30,seed=3"),
-    lambda: system_of("humanoid"), lambda: system_of("stewart"), geared,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: system_of("chain:3"),
+        lambda: system_of("random_tree:n=30,seed=3"),
+        lambda: system_of("humanoid"),
+        lambda: system_of("stewart"),
+        geared,
+    ],
+)
 def test_the_page_has_the_engines_numbers_bit_by_bit(make):
     """Entries as they were sent, and the blocks formed of them as those of the matrix."""
     system = make()
@@ -46,8 +56,10 @@ def test_the_page_has_the_engines_numbers_bit_by_bit(make):
     assert read["entries"] == sent["entries"]
     e, bodies = system.entries, range(system.tree.n)
     for letter in ("M", "Phi", "a", "b"):
-        theirs = [(np.zeros(getattr(e, letter)[k].size) if x is None else x)
-                  for k, x in zip(bodies, read["blocks"][letter], strict=True)]  # fmt: skip
+        theirs = [
+            (np.zeros(getattr(e, letter)[k].size) if x is None else x)
+            for k, x in zip(bodies, read["blocks"][letter], strict=True)
+        ]
         assert np.array_equal(theirs, getattr(e, letter).reshape(len(theirs), -1)), letter
 
 

@@ -7,13 +7,7 @@ import numpy as np
 import pytest
 from helpers import system_of
 
-from pivotree.analysis.explorer import (
-    bundle,
-    explorer_data,
-    explorer_page,
-    explorer_styles,
-    write_folder,
-)
+from pivotree.analysis.explorer import bundle, explorer_data, explorer_page, explorer_styles, write_folder
 from pivotree.analysis.explorer.palette import palette
 
 
@@ -66,8 +60,9 @@ def test_the_folder_has_no_inline_code(small, tmp_path):
     page = (tmp_path / "new" / "index.html").read_text(encoding="utf-8")
     assert "unsafe-inline" not in page and "<style" not in page and " style=" not in page
     assert re.findall(r"<script[^>]*>", page) == [
-        '<script type="application/json" id="data">', '<script src="explorer.js" defer>',
-    ]  # fmt: skip
+        '<script type="application/json" id="data">',
+        '<script src="explorer.js" defer>',
+    ]
 
 
 def test_colours_tell_apart_in_grey():

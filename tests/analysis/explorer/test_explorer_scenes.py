@@ -57,8 +57,9 @@ def test_a_link_lights_its_rows_and_a_row_its_link(scene):
 
 
 def test_fill_is_seen_before_and_after(scene):
-    order = [[("pdd", "j2")]] + [[(kind, k)] for kind in ("pdd", "f", "qdd")
-             for k in ("j3", "j2", "j1") if (kind, k) != ("pdd", "j2")]  # fmt: skip
+    order = [[("pdd", "j2")]] + [
+        [(kind, k)] for kind in ("pdd", "f", "qdd") for k in ("j3", "j2", "j1") if (kind, k) != ("pdd", "j2")
+    ]
     factor = kkt.symbolic(kkt.plan(order, system_of("chain:3").structure))
     fill = f"{int((factor.fill_step == 0).sum())} block"
     page = scene(2)
@@ -83,8 +84,9 @@ def test_abm_is_found_and_wrong_ways_are_told_why(scene):
         link(page, body)
     traced = {
         (n, name): kkt.trace(system_of(f"chain:{n}"), orderings.get(name)).flops
-        for n in (3, 10) for name in ("abm", "crbm")
-    }  # fmt: skip
+        for n in (3, 10)
+        for name in ("abm", "crbm")
+    }
     text = told.inner_text()
     assert f"This is ABM, the articulated body method: 2 blocks of fill, {traced[3, 'abm']}" in text
     assert f"CRBM, all joints last, fills 6 and takes {traced[3, 'crbm']}" in text

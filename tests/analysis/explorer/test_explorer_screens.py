@@ -15,9 +15,7 @@ def test_dark_light_and_paper(opened):
     page = opened("chain:3", color_scheme="dark")
 
     def colour(selector=".pivotree"):
-        return page.evaluate(
-            f"getComputedStyle(document.querySelector('{selector}')).backgroundColor"
-        )
+        return page.evaluate(f"getComputedStyle(document.querySelector('{selector}')).backgroundColor")
 
     def rgb(text):
         return "rgb({}, {}, {})".format(*(int(text[i : i + 2], 16) for i in (1, 3, 5)))

@@ -133,8 +133,7 @@ def test_no_host_and_two_hosts_are_refused(server):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "origin",
-    ["http://example.com", "null", "http://127.0.0.1", "https://127.0.0.1:PORT", "file://"],
+    "origin", ["http://example.com", "null", "http://127.0.0.1", "https://127.0.0.1:PORT", "file://"]
 )
 def test_another_origin_is_refused(server, origin):
     port = str(server.server_port)
@@ -148,9 +147,20 @@ def test_another_origin_is_refused(server, origin):
 
 @pytest.mark.parametrize(
     "path",
-    ["../server.py", "..%2fserver.py", "static/explorer.mjs", "/etc/passwd", "explorer.js/",
-     "./explorer.js", "explorer.js%00", "server.py", "live", "\\..\\server.py", "//etc/passwd"],
-)  # fmt: skip
+    [
+        "../server.py",
+        "..%2fserver.py",
+        "static/explorer.mjs",
+        "/etc/passwd",
+        "explorer.js/",
+        "./explorer.js",
+        "explorer.js%00",
+        "server.py",
+        "live",
+        "\\..\\server.py",
+        "//etc/passwd",
+    ],
+)
 def test_nothing_but_its_own_files(server, path):
     assert ask(server, f"/{server.token}/{path}")[0] == 404
     assert alive(server)
@@ -165,16 +175,29 @@ def test_questions_go_to_one_place(server):
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "body",
-    ["", "{", "[" * 100_000, '{"groups": NaN', b"\xff\xfe", "null", "[]", "3", "{}",
-     {"groups": [], "format": "mp:100000"}, {"groups": [], "format": ["float32"]},
-     {"groups": 1, "format": "float32"}, {"groups": [[["pdd"]]], "format": "float32"},
-     {"groups": [["pdd", "b1"]], "format": "float32"}, {"groups": [[[1, 2]]], "format": "float32"},
-     {"groups": [], "format": "float32", "links": "torn"},
-     {"groups": [], "format": "float32", "rules": {"couple": "never"}},
-     {"groups": [], "format": "float32", "rules": {"__class__": "x"}},
-     {"groups": [], "format": "float32", "rules": {"couple": ["inverse"]}}],
+    [
+        "",
+        "{",
+        "[" * 100_000,
+        '{"groups": NaN',
+        b"\xff\xfe",
+        "null",
+        "[]",
+        "3",
+        "{}",
+        {"groups": [], "format": "mp:100000"},
+        {"groups": [], "format": ["float32"]},
+        {"groups": 1, "format": "float32"},
+        {"groups": [[["pdd"]]], "format": "float32"},
+        {"groups": [["pdd", "b1"]], "format": "float32"},
+        {"groups": [[[1, 2]]], "format": "float32"},
+        {"groups": [], "format": "float32", "links": "torn"},
+        {"groups": [], "format": "float32", "rules": {"couple": "never"}},
+        {"groups": [], "format": "float32", "rules": {"__class__": "x"}},
+        {"groups": [], "format": "float32", "rules": {"couple": ["inverse"]}},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_malformed_questions_are_refused_in_a_sentence(server, body):
     status, answer = live(server, body, Content_Type="application/json")
     assert status == 400 and answer["digits"] is None
@@ -189,9 +212,12 @@ def test_long_questions_are_not_read(server):
     head = f"POST /{server.token}/live HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n"
     kind = "Content-Type: application/json\r\n"
     for line, code in (
-        ("Content-Length: 99999999999999999999\r\n", 413), ("Content-Length: -1\r\n", 411),
-        ("Content-Length: x\r\n", 411), ("", 411), ("Transfer-Encoding: chunked\r\n", 411),
-    ):  # fmt: skip
+        ("Content-Length: 99999999999999999999\r\n", 413),
+        ("Content-Length: -1\r\n", 411),
+        ("Content-Length: x\r\n", 411),
+        ("", 411),
+        ("Transfer-Encoding: chunked\r\n", 411),
+    ):
         assert f" {code} " in raw(server, f"{head}{kind}{line}\r\n".encode()).split("\r\n")[0]
     short = raw(server, f"{head}{kind}Content-Length: 9\r\n\r\n{{".encode(), closed=True)
     assert " 400 " in short and "breaks off" in short
@@ -200,8 +226,7 @@ def test_long_questions_are_not_read(server):
 
 
 @pytest.mark.parametrize(
-    "text",
-    [b"\r\n", b"\x16\x03\x01\x02\x00\x01", b"GET\r\n\r\n", b"G" * 70_000, b"GET / HTTP/9\r\n\r\n"],
+    "text", [b"\r\n", b"\x16\x03\x01\x02\x00\x01", b"GET\r\n\r\n", b"G" * 70_000, b"GET / HTTP/9\r\n\r\n"]
 )
 def test_noise_does_not_end_it(server, text, capfd):
     raw(server, text, closed=True)
@@ -220,10 +245,15 @@ def test_noise_does_not_end_it(server, text, capfd):
 def test_live_numbers_are_those_of_eliminate(server, order, format):
     system = system_of(SPEC)
     sequence = kkt.plan(orderings.get(order), system.structure).sequence
-    status, answer = live(server, {
-        "groups": groups_of(system, order), "format": format, "links": sequence.links,
-        "rules": vars(sequence.rules),
-    })  # fmt: skip
+    status, answer = live(
+        server,
+        {
+            "groups": groups_of(system, order),
+            "format": format,
+            "links": sequence.links,
+            "rules": vars(sequence.rules),
+        },
+    )
     exact = kkt.certify(system, 30, rounded_to=format)
     found = kkt.eliminate(system, orderings.get(order), format, reference=exact)
     assert status == 200 and answer["failed"] is None

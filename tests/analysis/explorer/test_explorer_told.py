@@ -67,9 +67,7 @@ def test_blame_is_told_of_the_block_pointed_at(opened):
     for step, body in enumerate(("j3", "j2", "j1"), start=1):
         page.mouse.move(*at_block(page, f"pdd_{body}", f"pdd_{body}"))
         told.get_by_text(f"pdd_{body}, pdd_{body}").wait_for()
-        blamed = re.search(
-            r"Blame: step (\d) causes (-?[1-9]\d*|0) % of the error", told.inner_text()
-        )
+        blamed = re.search(r"Blame: step (\d) causes (-?[1-9]\d*|0) % of the error", told.inner_text())
         assert (blamed is not None) == (step in shares)
         if blamed:
             assert blamed[1] == str(step) and abs(float(blamed[2]) - 100 * shares[step]) <= 0.51
@@ -187,8 +185,6 @@ def test_where_multipliers_stand_is_a_challenge(opened, pages):
     for code, reached in ((f"w.l0.l1.{by_hand}", False), (f"w.{by_hand}.l0.l1", True)):
         page.goto(page.url.partition("#")[0] + f"#order={code}")
         page.locator(".counter", has_text=f"step {n + 2} of {n + 2}").wait_for()
-        assert ("by hand" in item.inner_text()) or reached == (
-            item.get_attribute("class") == "done"
-        )
+        assert ("by hand" in item.inner_text()) or reached == (item.get_attribute("class") == "done")
         digits = float(re.search(r"([\d.]+) digits kept", item.inner_text())[1])
         assert (digits >= float(found[2])) == reached

@@ -51,13 +51,18 @@ def as_the_page(system, name, **more):
     """The traits that the page sets after an order."""
     sequence = kkt.plan(orderings.get(name), system.structure).sequence
     texts = [
-        [[kind, " ".join(map(str, body)) if isinstance(body, tuple) else str(body)]
-         for kind, body in group]
+        [[kind, " ".join(map(str, body)) if isinstance(body, tuple) else str(body)] for kind, body in group]
         for group in sequence.groups
-    ]  # fmt: skip
+    ]
     rules = {k: v for k, v in vars(sequence.rules).items() if v != getattr(kkt.Rules(), k)}
-    return {"code": f"{name}@{len(texts)}", "groups": texts, "complete": True, "rules": rules,
-            "links": sequence.links, **more}  # fmt: skip
+    return {
+        "code": f"{name}@{len(texts)}",
+        "groups": texts,
+        "complete": True,
+        "rules": rules,
+        "links": sequence.links,
+        **more,
+    }
 
 
 @pytest.mark.thorough
@@ -169,11 +174,23 @@ def notebook(tmp_path):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     process = subprocess.Popen(
-        [sys.executable, "-m", "marimo", "run", "notebook.py", "--headless", "--no-token",
-         "--host", "127.0.0.1", "--port", str(port)],
+        [
+            sys.executable,
+            "-m",
+            "marimo",
+            "run",
+            "notebook.py",
+            "--headless",
+            "--no-token",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+        ],
         cwd=tmp_path,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         for _ in range(300):
             with socket.socket() as ready:

@@ -25,9 +25,7 @@ def test_svg_of_a_thousand_bodies_stays_small(order, tmp_path):
 @pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg", ".tex"])
 def test_files_are_the_same_every_time(suffix, tmp_path):
     symbolic = factor("chain:4", "crbm")
-    first, second = (
-        figures.save_spy(symbolic, tmp_path / f"{name}{suffix}").read_bytes() for name in "ab"
-    )
+    first, second = (figures.save_spy(symbolic, tmp_path / f"{name}{suffix}").read_bytes() for name in "ab")
     assert first == second
     assert not re.search(rb"CreationDate|<dc:date>", first)
 

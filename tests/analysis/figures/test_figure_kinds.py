@@ -106,9 +106,7 @@ def test_suffixes_decide_and_what_a_kind_lacks_is_refused(kind, tmp_path, monkey
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "kind", ["spy", "before-after", "film", "orders", "trees", "curves", "heat"]
-)
+@pytest.mark.parametrize("kind", ["spy", "before-after", "film", "orders", "trees", "curves", "heat"])
 def test_svg_of_a_thousand_bodies_is_small(kind, tmp_path):
     asked = request("random_tree:n=1000", orders=("abm",))
     path = write(KINDS[kind], asked, tmp_path / "x.svg")
@@ -211,17 +209,13 @@ def test_cancelled_shows_what_the_steps_say():
     asked = request("chain:10")
     figure = KINDS["cancelled"].make(asked)
     for ax, order in zip(figure.axes, ("crbm", "abm"), strict=True):
-        steps = kkt.eliminate(
-            asked.system, orderings.get(order), "float32", records=True, exact=True
-        ).steps
+        steps = kkt.eliminate(asked.system, orderings.get(order), "float32", records=True, exact=True).steps
         held = [step.against for step in steps]
         assert ax.get_title(loc="left") == order
         assert [bar.get_height() for bar in ax.patches] == [h.order for h in held]
         lines = {line.get_marker(): line for line in ax.lines if line.get_linestyle() == "None"}
         assert lines["s"].get_ydata().tolist() == [h.format for h in held]
-        for marker, counts in (
-            ("v", [h.residues for h in held]), ("x", [h.vanished for h in held])
-        ):  # fmt: skip
+        for marker, counts in (("v", [h.residues for h in held]), ("x", [h.vanished for h in held])):
             assert len(lines[marker].get_xdata()) == sum(count > 0 for count in counts)
     assert max(h.order for h in held) < 24  # abm; crbm cancels more than there is
     with pytest.raises(kkt.FormatError, match="use float32"):
@@ -276,8 +270,9 @@ def test_costs_are_those_of_grown_trees():
     part = data.grown(tree, 7)
     assert part.number_of_nodes() == 7 and part.number_of_edges() == 6
     assert data.costs(kkt.load("chain:9"), ["abm"])["abm"][4] == (
-        5, kkt.trace(kkt.build(kkt.chain(5)), orderings.get("abm")).flops,
-    )  # fmt: skip
+        5,
+        kkt.trace(kkt.build(kkt.chain(5)), orderings.get("abm")).flops,
+    )
 
 
 @pytest.mark.thorough
@@ -308,8 +303,9 @@ def test_multipliers_are_placed_as_compare_places_them():
     """Rows at each compliance; orders of soft multipliers leave rigid rows to the others."""
     found = placements(system_of("four_bar"), compliances=(1e-4, 0.0))
     assert [(p.order, p.compliance, len(p.errors)) for p in found[:2]] == [
-        ("lambda_first", 1e-4, 1), ("lambda_first_abm", 1e-4, 1),
-    ]  # fmt: skip
+        ("lambda_first", 1e-4, 1),
+        ("lambda_first_abm", 1e-4, 1),
+    ]
     assert [len(p.errors) for p in found[5:]] == [0, 0, 1, 1, 1]
     soft = kkt.four_bar()
     (pin,) = soft.graph["loops"]

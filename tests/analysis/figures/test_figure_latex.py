@@ -31,14 +31,19 @@ def compiled(path):
     """What pdflatex says of a file, and the words on its only page."""
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", path.name],
-        cwd=path.parent, capture_output=True, text=True, errors="replace",
-    )  # fmt: skip
+        cwd=path.parent,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
     assert done.returncode == 0, done.stdout[-1500:]
     assert "(1 page" in done.stdout and "Missing character" not in done.stdout
     words = subprocess.run(
         ["pdftotext", "-layout", path.with_suffix(".pdf").name, "-"],
-        cwd=path.parent, capture_output=True, text=True,
-    )  # fmt: skip
+        cwd=path.parent,
+        capture_output=True,
+        text=True,
+    )
     return done.stdout, " ".join(words.stdout.split())
 
 

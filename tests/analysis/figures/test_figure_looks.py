@@ -33,14 +33,23 @@ from pivotree.analysis.figures.style import DARK, GRAY, LIGHT, MARKERS, STYLES, 
 # Machado, Oliveira & Fernandes 2009, severity 1, on linear RGB; gray is the luminance alone
 VISION = {
     "everyone": np.eye(3),
-    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
-                   [-0.003882, -0.048116, 1.051998]],
-    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
-                     [-0.011820, 0.042940, 0.968881]],
-    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
-                   [0.004733, 0.691367, 0.303900]],
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
     "gray": np.tile([0.2126, 0.7152, 0.0722], (3, 1)),
-}  # fmt: skip
+}
 _XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
 
 
@@ -151,9 +160,7 @@ def test_letters_have_eight_or_nine_points(kind, width):
     figure = KINDS[kind].make(request(model_of(kind), width=width))
     FigureCanvasAgg(figure).draw()
     small = [t for t in figure.findobj(Text) if t.get_text() and 0 < t.get_fontsize() < 7.0]
-    assert {t.get_text()[0] for t in small} <= {"$"}, [
-        (t.get_text(), t.get_fontsize()) for t in small
-    ]
+    assert {t.get_text()[0] for t in small} <= {"$"}, [(t.get_text(), t.get_fontsize()) for t in small]
 
 
 # -- films ----------------------------------------------------------------------------------------

@@ -68,9 +68,7 @@ def test_the_base_is_above_in_every_tree(spec):
     FigureCanvasAgg(figure).draw()
     parents = (made.plan.graph.structure.parent, made.parent)
     drawn = [ax.collections[-1].get_offsets() for ax in figure.axes]
-    heights = [
-        ax.transData.transform(places)[:, 1] for ax, places in zip(figure.axes, drawn, strict=True)
-    ]
+    heights = [ax.transData.transform(places)[:, 1] for ax, places in zip(figure.axes, drawn, strict=True)]
     text = figures.tikz_tree(made)
     assert text.count("y=-") == 2
     pictures = text.split(r"\begin{tikzpicture}")[1:]

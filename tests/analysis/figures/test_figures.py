@@ -13,17 +13,26 @@ from pivotree.analysis.figures.style import LIGHT
 
 ORDERS = ("abm", "crbm", "bad_abm", "virtual_work", "lagrange", "natural", "divide_and_conquer")
 ROWS = [
-    {"order": "abm", "format": "float32", "error": 2e-7, "digits": 6.7, "fill_blocks": 2,
-     "flops": 1000},
-    {"order": "modified_abm", "format": "float32", "error": 2e-7, "digits": 6.7, "fill_blocks": 2,
-     "flops": 1010},
-    {"order": "crbm", "format": "float32", "error": None, "digits": None, "fill_blocks": 6,
-     "flops": 900},
-    {"order": "crbm", "format": "float64", "error": 0.0, "digits": None, "fill_blocks": 6,
-     "flops": 900},
-    {"order": "refused", "format": "float64", "error": None, "digits": None, "fill_blocks": None,
-     "flops": None},
-]  # fmt: skip
+    {"order": "abm", "format": "float32", "error": 2e-7, "digits": 6.7, "fill_blocks": 2, "flops": 1000},
+    {
+        "order": "modified_abm",
+        "format": "float32",
+        "error": 2e-7,
+        "digits": 6.7,
+        "fill_blocks": 2,
+        "flops": 1010,
+    },
+    {"order": "crbm", "format": "float32", "error": None, "digits": None, "fill_blocks": 6, "flops": 900},
+    {"order": "crbm", "format": "float64", "error": 0.0, "digits": None, "fill_blocks": 6, "flops": 900},
+    {
+        "order": "refused",
+        "format": "float64",
+        "error": None,
+        "digits": None,
+        "fill_blocks": None,
+        "flops": None,
+    },
+]
 
 
 def factor(spec, order):
@@ -165,9 +174,7 @@ def test_blocks_cover_a_numeric_elimination(order):
         schur = A[np.ix_(left, left)]
         if gone:
             out = np.concatenate(slices[:gone])
-            schur = schur - A[np.ix_(left, out)] @ np.linalg.solve(
-                A[np.ix_(out, out)], A[np.ix_(out, left)]
-            )
+            schur = schur - A[np.ix_(left, out)] @ np.linalg.solve(A[np.ix_(out, out)], A[np.ix_(out, left)])
         owner = np.repeat(np.arange(gone, state.blocks), [len(s) for s in slices[gone:]])
         size = np.zeros((state.blocks,) * 2)
         np.maximum.at(size, (owner[:, None], owner[None, :]), np.abs(schur))
@@ -215,9 +222,7 @@ def test_named_inertias_are_the_schur_complements():
         [np.arange(system.size)[system.blocks[kind, names[0]]] for kind in ("pdd", "f", "qdd")]
     )
     at = np.arange(system.size)[system.blocks["pdd", names[1]]]
-    schur = A[np.ix_(at, at)] - A[np.ix_(at, out)] @ np.linalg.solve(
-        A[np.ix_(out, out)], A[np.ix_(out, at)]
-    )
+    schur = A[np.ix_(at, at)] - A[np.ix_(at, out)] @ np.linalg.solve(A[np.ix_(out, out)], A[np.ix_(out, at)])
     assert np.allclose(schur, M_hat, atol=1e-12)
 
 
@@ -289,8 +294,12 @@ def test_a_failed_order_is_a_cross_and_labels_do_not_overlap():
 @pytest.mark.parametrize("dpi", [72, 130, 300])
 def test_no_label_leaves_the_axes_at_any_resolution(dpi):
     # humanoid: the longest name belongs to the point at the right edge
-    points = {"crbm": (598, 33_500), "abm": (44, 15_900), "virtual_work": (262, 44_900),
-              "divide_and_conquer": (284, 61_200)}  # fmt: skip
+    points = {
+        "crbm": (598, 33_500),
+        "abm": (44, 15_900),
+        "virtual_work": (262, 44_900),
+        "divide_and_conquer": (284, 61_200),
+    }
     rows = [{"order": o, "fill_blocks": f, "flops": c} for o, (f, c) in points.items()]
     figure = figures.fill_cost(rows, title="humanoid: 45 bodies, 50 freedoms")
     figure.set_dpi(dpi)
@@ -334,13 +343,6 @@ def test_write_all(tmp_path):
     comparison = analysis.compare(kkt.build(kkt.chain(3)), ["crbm", "abm"], ["float32"], refine=1)
     assert len(comparison.rows) == 4  # refined answers share their order's picture
     paths = figures.write_all(comparison, tmp_path)
-    names = {
-        "digits",
-        "fill_cost",
-        "pivot_errors_float32",
-        "cancelled_float32",
-        "spy_crbm",
-        "spy_abm",
-    }
+    names = {"digits", "fill_cost", "pivot_errors_float32", "cancelled_float32", "spy_crbm", "spy_abm"}
     assert {p.name for p in paths} == {f"{n}{s}" for n in names for s in (".png", ".pdf")}
     assert sorted(tmp_path.iterdir()) == sorted(paths)

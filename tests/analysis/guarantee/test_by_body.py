@@ -130,10 +130,7 @@ def test_json_and_table(capsys):
     assert main([*given, "--states", "5", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     chosen = found["chosen"]
-    assert (
-        sorted(chosen["bodies"]) == ["j1", "j2", "j3"]
-        and chosen["bits"] < chosen["by_role"]["bits"]
-    )
+    assert sorted(chosen["bodies"]) == ["j1", "j2", "j3"] and chosen["bits"] < chosen["by_role"]["bits"]
     assert found["rows"][0]["format"] == chosen["format"] and "@" in chosen["format"]
     assert found["rows"][0]["proved_digits"] >= 2.8
     assert sum(x["bits"] for x in chosen["bodies"].values()) < chosen["bits"]

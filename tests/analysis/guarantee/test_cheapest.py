@@ -14,8 +14,15 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.proof.roundings import roundings, unit_of
 
 ABM = orderings.get("abm")
-BY_ROLE = ("float32+mul=p22", "float32+add=p22", "p22+mul=float64+add=float64", "float32+div=p21",
-           "float32+D=p21", "float64+operands=p22", "p22+add=float64")  # fmt: skip
+BY_ROLE = (
+    "float32+mul=p22",
+    "float32+add=p22",
+    "p22+mul=float64+add=float64",
+    "float32+div=p21",
+    "float32+D=p21",
+    "float64+operands=p22",
+    "p22+add=float64",
+)
 
 
 def link():
@@ -72,9 +79,7 @@ def test_the_cheapest_is_the_first_that_keeps_the_digits():
         name = "float32" + "".join(
             f"+{role}={x}" for role, x in zip(("add", "mul", "div"), roles, strict=True)
         )
-        keeps = min(
-            kkt.guarantee(tree, ABM, name).digits, kkt.guarantee_qdd(tree, ABM, name).digits
-        )
+        keeps = min(kkt.guarantee(tree, ABM, name).digits, kkt.guarantee_qdd(tree, ABM, name).digits)
         if roles[0] == roles[1] == "float32":
             assert keeps < digits
 
@@ -84,10 +89,7 @@ def test_the_cheapest_is_the_first_that_keeps_the_digits():
     [
         (["--digits", "14"], "no formats by role of float64, float32 are promised 14 digits of"),
         (["--digits", "0"], "0 is no number of digits; use one above 0"),
-        (
-            ["--digits", "3", "--orders", "crbm"],
-            "formats are chosen for one order, abm or gain_abm",
-        ),
+        (["--digits", "3", "--orders", "crbm"], "formats are chosen for one order, abm or gain_abm"),
         (["--digits", "3", "--orders", "abm,gain_abm"], "formats are chosen for one order"),
         (["--by-body"], "formats are chosen for --digits; give how many"),
         (["--digits", "3", "--formats", "fixed32"], "fixed32 is no format of a role"),

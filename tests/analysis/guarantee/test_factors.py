@@ -134,8 +134,16 @@ def three_slides():
     """Bodies that slide along x, one on another: M(q) is of their masses alone."""
     tree, last = kkt.new_tree("slides"), None
     for i, inertia in enumerate((1e3, 1.0, 1e-3)):
-        kkt.add_body(tree, f"b{i}", last, joint="prismatic", axis=(1, 0, 0), mass=1.0,
-                     com=(0, 0, 0), inertia=inertia * np.eye(3))  # fmt: skip
+        kkt.add_body(
+            tree,
+            f"b{i}",
+            last,
+            joint="prismatic",
+            axis=(1, 0, 0),
+            mass=1.0,
+            com=(0, 0, 0),
+            inertia=inertia * np.eye(3),
+        )
         tree.nodes[f"b{i}"]["limits"] = (-1e-3, 1e-3, 1.0)
         last = f"b{i}"
     system = kkt.build(tree)
@@ -207,8 +215,16 @@ def stretched():
     """Step 3, sizes: a straight arm of point-like masses has the moment that is added up."""
     tree, last = kkt.new_tree("arm"), None
     for i in range(3):
-        kkt.add_body(tree, f"b{i}", last, axis=(0, 1, 0), mass=1.0, com=(0.4, 0, 0),
-                     inertia=1e-6 * np.eye(3), p=(0.7 if i else 0.0, 0, 0))  # fmt: skip
+        kkt.add_body(
+            tree,
+            f"b{i}",
+            last,
+            axis=(0, 1, 0),
+            mass=1.0,
+            com=(0.4, 0, 0),
+            inertia=1e-6 * np.eye(3),
+            p=(0.7 if i else 0.0, 0, 0),
+        )
         last = f"b{i}"
     system = kkt.build(tree)
     M = system.entries.M.copy()
@@ -258,10 +274,21 @@ def held_up():
 def waist():
     """A heavy trunk that turns in a light ring on a heavy base: step 8 and its boxes are needed."""
     tree = kkt.new_tree("waist")
-    for name, up, mass, axis in (("base", None, 4.0, (0, 1, 0)), ("ring", "base", 0.05, (0, 0, 1)),
-                                 ("trunk", "ring", 15.0, (1, 0, 0))):  # fmt: skip
-        kkt.add_body(tree, name, up, axis=axis, mass=mass, com=(0.02, 0.0, 0.01 * mass),
-                     inertia=mass * np.diag([2e-3, 3e-3, 1e-3]), p=(0.0, 0.01, 0.05))  # fmt: skip
+    for name, up, mass, axis in (
+        ("base", None, 4.0, (0, 1, 0)),
+        ("ring", "base", 0.05, (0, 0, 1)),
+        ("trunk", "ring", 15.0, (1, 0, 0)),
+    ):
+        kkt.add_body(
+            tree,
+            name,
+            up,
+            axis=axis,
+            mass=mass,
+            com=(0.02, 0.0, 0.01 * mass),
+            inertia=mass * np.diag([2e-3, 3e-3, 1e-3]),
+            p=(0.0, 0.01, 0.05),
+        )
         tree.nodes[name]["limits"] = (-0.5, 0.5, 1.0)
     return tree
 
@@ -309,10 +336,27 @@ def from_above_any():
 
 
 CHECKS = (
-    one_sum, two_sums, one_joint, one_frame, one_pivot, one_rotor, one_axis, two_freedoms,
-    one_carry, one_factor, slides_apart, two_that_are_one, carried_aside, stretched, turned, slid,
-    held_up, by_angles, from_above, from_above_any,
-)  # fmt: skip
+    one_sum,
+    two_sums,
+    one_joint,
+    one_frame,
+    one_pivot,
+    one_rotor,
+    one_axis,
+    two_freedoms,
+    one_carry,
+    one_factor,
+    slides_apart,
+    two_that_are_one,
+    carried_aside,
+    stretched,
+    turned,
+    slid,
+    held_up,
+    by_angles,
+    from_above,
+    from_above_any,
+)
 
 FACTORS = (  # where it stands, the factor, what stands in its place, the check that finds it out
     (bounds.Recursion.entries, "counts.last[k]", "0", one_sum),
@@ -336,10 +380,8 @@ FACTORS = (  # where it stands, the factor, what stands in its place, the check 
     (joint_inertia._energies, "share(_along(S, least[k]), diagonal)", "1.0", two_that_are_one),
     (joint_inertia._carried, "(1.0 + 1.0 / a) * moments", "moments", carried_aside),
     (joint_inertia._carried, "(1.0 + a) * masses", "masses", carried_aside),
-    (counting.Counting._deepen, "op in (MUL, DIV) or (a != 0 and b != 0)", "op in (MUL, DIV)",
-     one_sum),
-    (counting.Counting._deepen, "op in (MUL, DIV) or (a", "op not in (MUL, DIV) and (a",
-     one_pivot),
+    (counting.Counting._deepen, "op in (MUL, DIV) or (a != 0 and b != 0)", "op in (MUL, DIV)", one_sum),
+    (counting.Counting._deepen, "op in (MUL, DIV) or (a", "op not in (MUL, DIV) and (a", one_pivot),
     (joint_inertia._root, "np.outer(t, t)", "0.25 * np.outer(t, t)", one_carry),
     (reaches.reach, "2.0 * far * first[k]", "0.0", stretched),
     (reaches.reach, "far * far * mass[k]", "0.0", stretched),
@@ -354,12 +396,16 @@ FACTORS = (  # where it stands, the factor, what stands in its place, the check 
     (supports.let_go, "L - np.outer(L[z], L[z]) / L[z, z]", "1.0 * L", held_up),
     (supports_by_angle.angles, "math.exp(-speed * half)", "1.0", by_angles),
     (supports_by_angle.angles, "placed) + half *", "placed) + 0.0 *", by_angles),
-    (supports_by_angle.above, "handed_on(system, seen, k)", "handed_on(system, seen, k, True)",
-     from_above_any),
+    (
+        supports_by_angle.above,
+        "handed_on(system, seen, k)",
+        "handed_on(system, seen, k, True)",
+        from_above_any,
+    ),
     (supports_by_angle._within, "math.exp(-speed * half) / more", "1.0 / more", from_above),
     (supports_by_angle._within, "math.exp(-speed * half) / more", "1.0", from_above),
     (supports_by_angle._within, "let_go(seen, z)", "1.0 * seen", from_above),
-)  # fmt: skip
+)
 
 
 @pytest.mark.thorough

@@ -188,8 +188,7 @@ def two_axes_at(q):
     """H H* of a universal joint with axes of no frame, and the cosine between them."""
     axes = np.array([(0.48, 0.6, 0.64), (0.6, -0.64, 0.48)])
     tree = kkt.new_tree("universal")
-    kkt.add_body(tree, "b", joint="universal", axis=axes, mass=1.0, com=(0, 0, 0),
-                 inertia=np.eye(3))  # fmt: skip
+    kkt.add_body(tree, "b", joint="universal", axis=axes, mass=1.0, com=(0, 0, 0), inertia=np.eye(3))
     H = kkt.build(tree, q).entries.S
     return H, axes.astype(np.longdouble) @ axes.T.astype(np.longdouble)
 
@@ -273,9 +272,7 @@ def test_an_inertia_that_is_rounded_is_no_less_than_what_the_proof_takes():
 def test_a_payload_on_a_merged_link_is_on_the_body_that_carries_it():
     tree = kkt.rr_arm()
     R = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    tree.graph["merged"] = {
-        "tool": ("link2", R, np.array([0.4, 0.0, 0.0])), "table": (None, R, np.zeros(3))
-    }  # fmt: skip
+    tree.graph["merged"] = {"tool": ("link2", R, np.array([0.4, 0.0, 0.0])), "table": (None, R, np.zeros(3))}
     one = carrying(tree, [kkt.Payload("tool", 2.0, at=(0.1, 0.0, 0.0))])
     same = carrying(tree, [kkt.Payload("link2", 2.0, at=(0.4, 0.1, 0.0))])
     assert_allclose(kkt.build(one).entries.M, kkt.build(same).entries.M, rtol=1e-15)
@@ -297,9 +294,7 @@ def test_a_payload_is_a_point_mass():
 @pytest.mark.parametrize("name", ["float64", "float32"])
 def test_a_payload_costs_digits_and_its_states_keep_what_is_promised(name):
     abm = orderings.get("abm")
-    bare, full = (
-        kkt.guarantee(kkt.rr_arm(), abm, name, payloads=carried) for carried in ([], [LOADED])
-    )
+    bare, full = (kkt.guarantee(kkt.rr_arm(), abm, name, payloads=carried) for carried in ([], [LOADED]))
     assert full.digits < bare.digits - 0.1
     for mass in (0.0, 1e-3, 0.7, 2.0):
         tree = carrying(kkt.rr_arm(), [kkt.Payload("link2", mass, at=LOADED.at)])

@@ -96,8 +96,7 @@ def test_what_a_joint_moves_is_bounded_by_energies_of_bodies(tree):
 @pytest.mark.thorough
 def test_it_keeps_fewer_digits_than_abm_and_says_why_where_none():
     digits = {
-        name: kkt.guarantee(kkt.chain(6), orderings.get(name), "float64").digits
-        for name in ("abm", "crbm")
+        name: kkt.guarantee(kkt.chain(6), orderings.get(name), "float64").digits for name in ("abm", "crbm")
     }
     assert digits["abm"] - 5.0 < digits["crbm"] < digits["abm"] - 2.0
     found = kkt.guarantee(kkt.chain(6), orderings.get("crbm"), "float32")

@@ -225,8 +225,10 @@ def test_step_8_what_a_parent_holds_may_be_changed_with_it(seed):
     light, parent = definite(draw, 6, 0.5) / 20, definite(draw, 6, 0.5)
     held = let_go(Phi**-1 * parent * Phi.T**-1, H, none)
     M = light + definite(draw, 6, 6.0) / 1000  # light is at most M^
-    L, V = mp.cholesky(light + held + mp.eye(6) * mp.mpf(10) ** -30), mp.matrix(
-        np.linalg.qr(draw.normal(size=(6, 6)))[0])  # fmt: skip
+    L, V = (
+        mp.cholesky(light + held + mp.eye(6) * mp.mpf(10) ** -30),
+        mp.matrix(np.linalg.qr(draw.normal(size=(6, 6)))[0]),
+    )
     for sign in (1, -1):
         G = sign * g * L * V * mp.diag([1, 1, 1, 1, -1, 1]) * V.T * L.T
         Mbar = Phi * let_go(M, H, A) * Phi.T

@@ -158,11 +158,16 @@ def test_the_engine_rounds_no_more_often_than_the_proof_counts(order):
     system = kkt.tilted(kkt.build(pt.chain(4)), kkt.random_turns(4, 0))
     paths = Paths(trace(system, orderings.get(order)))
     most = {
-        ("s", False, 2): accelerations.BIAS, ("residual", False, 1): accelerations.PUSH,
-        ("z", False, 2): 2, ("update", False, 3): accelerations.FRAME,
-        ("right", True, 1): accelerations.FRAME + 1, ("u", True, 1): accelerations.AGAIN,
-        ("x", True, 1): 1, ("s", False, 1): 1, ("now", True, 2): 2,
-    }  # fmt: skip
+        ("s", False, 2): accelerations.BIAS,
+        ("residual", False, 1): accelerations.PUSH,
+        ("z", False, 2): 2,
+        ("update", False, 3): accelerations.FRAME,
+        ("right", True, 1): accelerations.FRAME + 1,
+        ("u", True, 1): accelerations.AGAIN,
+        ("x", True, 1): 1,
+        ("s", False, 1): 1,
+        ("now", True, 2): 2,
+    }
     assert all(0 < paths.longest[key] <= count for key, count in most.items())
     assert paths.longest["s", False, 2] == 7 and paths.longest["right", True, 1] == 7
 

@@ -46,10 +46,14 @@ def light_base(factor):
 @pytest.mark.parametrize(
     "tree",
     [
-        kkt.chain(4), skew(kkt.chain(3)), geared(kkt.chain(3)), geared(skew(kkt.chain(2))),
-        kkt.star(2, joint="spherical"), kkt.example3(m1=1e3, case=2, angle=0.7),
+        kkt.chain(4),
+        skew(kkt.chain(3)),
+        geared(kkt.chain(3)),
+        geared(skew(kkt.chain(2))),
+        kkt.star(2, joint="spherical"),
+        kkt.example3(m1=1e3, case=2, angle=0.7),
     ],
-)  # fmt: skip
+)
 def test_no_pivot_is_further_off_than_proved(tree, name):
     found = ratio(tree, ORDER, name, 5, 0)
     assert found is not None and found <= 1.0

@@ -35,9 +35,13 @@ def geared(tree):
 @pytest.mark.parametrize("format", ["float64", "float32"])
 @pytest.mark.parametrize(
     "tree",
-    [kkt.chain(3), geared(kkt.chain(2)), kkt.star(2, joint="spherical"),
-     kkt.example3(m1=1e2, case=2, angle=0.7)],
-)  # fmt: skip
+    [
+        kkt.chain(3),
+        geared(kkt.chain(2)),
+        kkt.star(2, joint="spherical"),
+        kkt.example3(m1=1e2, case=2, angle=0.7),
+    ],
+)
 def test_no_error_is_above_the_bound(tree, format):
     found = Case(tree, format, ORDER).ratios(6, 0)
     assert len(found) == 6 and max(found) <= 1.0
@@ -95,11 +99,16 @@ def test_the_engine_rounds_no_more_often_than_the_proof_counts():
     system = kkt.tilted(kkt.build(pt.chain(4)), kkt.random_turns(4, 0))
     longest = Paths(trace(system, orderings.get(ORDER))).longest
     counted = {
-        ("weighed", "mul", 1): 3, ("carried", "add", 1): row_sweeps.AGAIN,
-        ("force", "add", 1): row_sweeps.FRAME, ("effort", "add", 1): 3 + 1,
-        ("passed", "add", 1): 6 + 2, ("beta", "add", 1): accelerations.FRAME + 1,
-        ("beside", "add", 1): 2 + 5 + 1, ("moved", "back", 1): 2, ("qdd", "add", 1): 1 + 1,
-    }  # fmt: skip
+        ("weighed", "mul", 1): 3,
+        ("carried", "add", 1): row_sweeps.AGAIN,
+        ("force", "add", 1): row_sweeps.FRAME,
+        ("effort", "add", 1): 3 + 1,
+        ("passed", "add", 1): 6 + 2,
+        ("beta", "add", 1): accelerations.FRAME + 1,
+        ("beside", "add", 1): 2 + 5 + 1,
+        ("moved", "back", 1): 2,
+        ("qdd", "add", 1): 1 + 1,
+    }
     assert all(0 < longest[key] <= count for key, count in counted.items())
     equal = ("beside", "add", 1), ("carried", "add", 1), ("beta", "add", 1)
     assert all(longest[key] == counted[key] for key in equal)

@@ -133,9 +133,7 @@ def test_the_product_of_all_factors_is_covered():
     assert Fraction(PHI) >= 2 + MOST
 
 
-@pytest.mark.parametrize(
-    "looser", [{"largest": 2 * L}, {"local": 6 * h}, {"most": 4 * MOST}, {"phi": 5 * L}]
-)
+@pytest.mark.parametrize("looser", [{"largest": 2 * L}, {"local": 6 * h}, {"most": 4 * MOST}, {"phi": 5 * L}])
 def test_no_threshold_of_the_theorem_can_be_loosened_far(looser):
     """They are what the product is made of: the factor would no longer cover it."""
     assert needed(**looser) > Fraction(SECOND)

@@ -90,9 +90,15 @@ def run(one, given=None):
     system, e = one.system, one.system.entries
     rows = e.tau if given is None else given
     return space[one.problem](
-        system.tree.parent.tolist(), e.M, blocks(system, e.S), e.Phi, *armatures(system), e.a,
-        e.b, blocks(system, rows),
-    )  # fmt: skip
+        system.tree.parent.tolist(),
+        e.M,
+        blocks(system, e.S),
+        e.Phi,
+        *armatures(system),
+        e.a,
+        e.b,
+        blocks(system, rows),
+    )
 
 
 # -- what runs ---------------------------------------------------------------------------------
@@ -170,8 +176,12 @@ def test_the_letters_are_the_unknowns_of_the_matrix(notation, tree):
     x = kkt.eliminate(system, orderings.get("abm"))
     qdd = dict(enumerate(blocks(system, x.qdd)))
     sign = 1.0 if notation == "ascher" else -1.0
-    wanted = {"qdd": qdd, "pdd": dict(enumerate(x.pdd)), "acc": dict(enumerate(-x.pdd)),
-              "f": dict(enumerate(x.f))}  # fmt: skip
+    wanted = {
+        "qdd": qdd,
+        "pdd": dict(enumerate(x.pdd)),
+        "acc": dict(enumerate(-x.pdd)),
+        "f": dict(enumerate(x.f)),
+    }
     assert ("minus" in listing.names.NOTATIONS[notation]["pdd"].what) == (sign > 0)
     met = set()
     for order in orderings.names():
@@ -181,9 +191,15 @@ def test_the_letters_are_the_unknowns_of_the_matrix(notation, tree):
         exec(re.sub(r"(?m)^    return .*\[qdd\[k\].*$", "    return locals()", text), space)
         e = system.entries
         found = space["qdd"](
-            system.tree.parent.tolist(), e.M, blocks(system, e.S), e.Phi, *armatures(system),
-            e.a, e.b, blocks(system, e.tau),
-        )  # fmt: skip
+            system.tree.parent.tolist(),
+            e.M,
+            blocks(system, e.S),
+            e.Phi,
+            *armatures(system),
+            e.a,
+            e.b,
+            blocks(system, e.tau),
+        )
         for family, symbol in one.names.symbols.items():
             if symbol.python not in wanted or not isinstance(found.get(symbol.python), dict):
                 continue
@@ -245,9 +261,7 @@ def test_armature_stands_in_the_pivots_of_all_joints():
     assert any(line.startswith("D_k = A_k + s_kᵀ I^C_k s_k - Σ") for line in lines("crbm"))
     assert "Q_k = s_kᵀ f_k + A_k q''_k" in lines("inverse_dynamics")
     rotated = lines("square_root_abm", "ascher")
-    assert any(
-        line.startswith("R^_k = rotate(R_k, ") and line.endswith(", A_k)") for line in rotated
-    )
+    assert any(line.startswith("R^_k = rotate(R_k, ") and line.endswith(", A_k)") for line in rotated)
 
 
 @pytest.mark.thorough
@@ -291,11 +305,7 @@ def test_crbm_reads_as_walker_and_orin(tree):
 def test_virtual_work_reads_as_yamane_and_nakamura():
     """(36), (37), (41) and (47): n_k = M_k (a_k - S n), M_k the inverse of S_k - S^T M S."""
     lines = formulas(told("chain", "virtual_work"))
-    terms = (
-        "K_k A_k⁻¹ K_kᵀ",
-        "H_{k,λ(k)} A_λ(k)⁻¹ H_{k,λ(k)}ᵀ",
-        " - Σ_{c ∈ children(k)} S_ckᵀ M_c S_ck",
-    )
+    terms = ("K_k A_k⁻¹ K_kᵀ", "H_{k,λ(k)} A_λ(k)⁻¹ H_{k,λ(k)}ᵀ", " - Σ_{c ∈ children(k)} S_ckᵀ M_c S_ck")
     (M,) = (line for line in lines if line.startswith("M_k = ("))
     assert M.endswith(")⁻¹") and all(term in M for term in terms)
     assert "n_k = M_k (a_k - S_{k,λ(k)} n_λ(k))" in lines
@@ -369,13 +379,14 @@ def test_a_long_chain_folds_to_the_same_text():
 def test_latex_compiles(order, tmp_path):
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is not installed")
-    (tmp_path / "listed.tex").write_text(
-        listing.render(told("tree", order), "latex"), encoding="utf-8"
-    )
+    (tmp_path / "listed.tex").write_text(listing.render(told("tree", order), "latex"), encoding="utf-8")
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "listed.tex"],
-        cwd=tmp_path, capture_output=True, text=True, errors="replace",
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout, done.stdout[-2000:]
 
@@ -383,6 +394,4 @@ def test_latex_compiles(order, tmp_path):
 def test_pseudocode_has_loops_and_assignments():
     text = listing.render(told("tree", "abm"), "pseudocode")
     assert text.startswith("algorithm abm\nfor k from tip to base do\n    I^A_k ← I_k + ")
-    assert "for k from base to tip do" in text and " = " not in text.split("where")[0].replace(
-        "N = ", ""
-    )
+    assert "for k from base to tip do" in text and " = " not in text.split("where")[0].replace("N = ", "")

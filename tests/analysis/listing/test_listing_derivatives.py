@@ -19,9 +19,7 @@ TREES = {
     "joints": lambda: kkt.from_spec(
         "random_tree:n=6,seed=3,joints=revolute+spherical+fixed+floating+prismatic"
     ),
-    "geared": lambda: with_terms(
-        kkt.from_spec("random_tree:n=5,seed=3,joints=revolute+prismatic"), 3
-    ),
+    "geared": lambda: with_terms(kkt.from_spec("random_tree:n=5,seed=3,joints=revolute+prismatic"), 3),
     "quadruped": kkt.quadruped,
 }
 TOLD = [name for name in orderings.names() if name not in ("square_root_abm", "crbm_block_row")]
@@ -46,10 +44,18 @@ def run(text, system, terms):
     armatures = [[np.diag(x) for x in by_joint(system, e.A)]] if e.A.size else []
     more = [[np.diag(x) for x in by_joint(system, x)] for x in terms.values()]
     return space["derivatives"](
-        system.tree.parent.tolist(), e.M, by_joint(system, e.S), e.Phi, *armatures, e.a, e.b,
-        by_joint(system, e.tau), by_joint(system, system.state.qd),
-        np.concatenate([np.zeros(3), system.state.gravity]), *more,
-    )  # fmt: skip
+        system.tree.parent.tolist(),
+        e.M,
+        by_joint(system, e.S),
+        e.Phi,
+        *armatures,
+        e.a,
+        e.b,
+        by_joint(system, e.tau),
+        by_joint(system, system.state.qd),
+        np.concatenate([np.zeros(3), system.state.gravity]),
+        *more,
+    )
 
 
 def differ(found, system):
@@ -81,8 +87,7 @@ def test_the_recursion_is_the_one_of_qdd_in_another_column():
     one = listing.of(kkt.build(kkt.chain(3)), "abm", derivatives=True)
     lines = [line.strip() for line in listing.render(one).splitlines()]
     for line in (
-        "p^A_k[q_j] = b_k[q_j] + Σ_{c ∈ children(k)} X_cᵀ (p'_c[q_j] + U_c α_c[q_j])"
-        "   for j ∈ path(k)",
+        "p^A_k[q_j] = b_k[q_j] + Σ_{c ∈ children(k)} X_cᵀ (p'_c[q_j] + U_c α_c[q_j])   for j ∈ path(k)",
         "p'_k[q_j] = p^A_k[q_j] + I^A_k c_k[q_j] [j ∈ path(k)]   for j ∈ line(k)",
         "α_k[q_j] = -s_kᵀ p'_k[q_j] / D_k   for j ∈ line(k)",
         "a'_k[q_j] = c_k[q_j] [j ∈ path(k)] + X_k a_λ(k)[q_j]   for j ∈ tree(k)",
@@ -108,9 +113,7 @@ def test_the_command_writes_it(style, capsys):
         (["chain:3", "--order", "inverse_dynamics"], "solves for tau"),
         (["four_bar"], "loop"),
         (["random_tree:n=4,seed=1,joints=universal"], "turn with its own coordinates"),
-        pytest.param(
-            ["chain:3", "--order", "crbm_block_row"], "no loop over bodies", marks=pytest.mark.slow
-        ),
+        pytest.param(["chain:3", "--order", "crbm_block_row"], "no loop over bodies", marks=pytest.mark.slow),
     ],
 )
 def test_what_is_not_listed_is_one_sentence(arguments, why, capfd):

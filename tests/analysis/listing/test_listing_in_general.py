@@ -187,8 +187,7 @@ def test_abm_in_full_is_the_slides_symbol_by_symbol():
     """Johnson & Su, inertia & bias forces (3) and joint acceleration (2)."""
     text = listing.render(told("chain:3", "abm"))
     for line in (
-        "I^A_k = I_k + Σ_{c ∈ children(k)} X_cᵀ "
-        "(I^A_c - I^A_c s_c s_cᵀ I^A_c / (s_cᵀ I^A_c s_c)) X_c",
+        "I^A_k = I_k + Σ_{c ∈ children(k)} X_cᵀ (I^A_c - I^A_c s_c s_cᵀ I^A_c / (s_cᵀ I^A_c s_c)) X_c",
         "p^A_k = v_k × I_k v_k + Σ_{c ∈ children(k)} X_cᵀ (p^A_c + I^A_c (c_c + s_c "
         "(Q_c - s_cᵀ (p^A_c + I^A_c c_c)) / (s_cᵀ I^A_c s_c)))",
         "q''_k = (Q_k - s_kᵀ (p^A_k + I^A_k (c_k + X_k a_λ(k)))) / (s_kᵀ I^A_k s_k)",

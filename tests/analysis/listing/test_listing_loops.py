@@ -57,9 +57,17 @@ def found(system, order, notation="ascher"):
     soft = [-matrix[at["lam", name], at["lam", name]] for name in names]
     more = [soft] if any(tie.compliant for tie in ties) else []
     return space["qdd"](
-        system.tree.parent.tolist(), e.M, [e.S[x] for x in joints], e.Phi, e.a, e.b,
-        [e.tau[x] for x in joints], G, given, *more,
-    )  # fmt: skip
+        system.tree.parent.tolist(),
+        e.M,
+        [e.S[x] for x in joints],
+        e.Phi,
+        e.a,
+        e.b,
+        [e.tau[x] for x in joints],
+        G,
+        given,
+        *more,
+    )
 
 
 def agrees(system, order, tolerance=1e-11):
@@ -147,9 +155,7 @@ def test_the_file_runs_by_itself(tmp_path, capsys):
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
     printed = np.array([float(x) for x in done.stdout.strip(" []\n").split()])
     tree = kkt.load("quadruped")
-    foot = kkt.contact(
-        "front_left_shank", (0, 0, 0), (0, 0, 1), [(1, 0, 0), (0, 1, 0)], compliance=1e-3
-    )
+    foot = kkt.contact("front_left_shank", (0, 0, 0), (0, 0, 1), [(1, 0, 0), (0, 1, 0)], compliance=1e-3)
     system = kkt.build(tree, loops=[foot])
     wanted = kkt.eliminate(system, orderings.get("abm")).qdd
     assert np.abs(printed - wanted).max() <= 1e-6 * np.abs(wanted).max()
@@ -172,8 +178,11 @@ def test_latex_compiles(order, tmp_path):
     (tmp_path / "listed.tex").write_text(text, encoding="utf-8")
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "listed.tex"],
-        cwd=tmp_path, capture_output=True, text=True, errors="replace",
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
     assert done.returncode == 0, done.stdout[-2000:]
 
 

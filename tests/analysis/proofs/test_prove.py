@@ -35,29 +35,9 @@ def test_every_statement_is_proved_and_every_mutant_is_not(name):
 def test_what_is_asked_for_is_there():
     """The equations by their numbers, each with its paper."""
     sources = " ".join(s.source for s in statements().values())
-    for number in (
-        "(1), (2)",
-        "(3)",
-        "(4)",
-        "(5)",
-        "(6), (7)",
-        "(8)",
-        "(9)",
-        "(10)",
-        "(11)",
-        "footnote 6",
-    ):
+    for number in ("(1), (2)", "(3)", "(4)", "(5)", "(6), (7)", "(8)", "(9)", "(10)", "(11)", "footnote 6"):
         assert number in sources
-    for number in (
-        "(36), (37)",
-        "(40), (41)",
-        "(47)",
-        "sec. 6.1",
-        "(4.8)",
-        "(4.9)",
-        "(4.10)",
-        "(20)",
-    ):
+    for number in ("(36), (37)", "(40), (41)", "(47)", "sec. 6.1", "(4.8)", "(4.9)", "(4.10)", "(20)"):
         assert number in sources
     for number in ("(3.1), (3.2)", "(3.3), (3.4)", "(3.6), (3.7)", "(3.8), (3.9), (3.14)"):
         assert number in sources
@@ -211,9 +191,7 @@ def test_side_by_side_is_one_after_another():
     heard = []
     twice = proving.prove(names, 2, heard.append)
     assert [p.name for p in twice] == names and {p.name for p in heard} == set(names)
-    assert [(p.status, p.claims, p.killed) for p in once] == [
-        (p.status, p.claims, p.killed) for p in twice
-    ]
+    assert [(p.status, p.claims, p.killed) for p in once] == [(p.status, p.claims, p.killed) for p in twice]
 
 
 # -- the algebra --------------------------------------------------------------------------------
@@ -367,9 +345,10 @@ def test_a_body_as_printed_is_the_toolkit_at_numbers():
     bodies = RigidBodies()
     at = {name: bodies.number(name, 0) for name in bodies.letters}
     v = [float(at[f"v_{i}"]) for i in range(1, 7)]
-    d, J = ([float(at[name]) for name in names] for names in (
-        ("d_1x", "d_1y", "d_1z"), ("J_11", "J_12", "J_13", "J_22", "J_23", "J_33")
-    ))  # fmt: skip
+    d, J = (
+        [float(at[name]) for name in names]
+        for names in (("d_1x", "d_1y", "d_1z"), ("J_11", "J_12", "J_13", "J_22", "J_23", "J_33"))
+    )
     whole = np.array([[J[0], J[1], J[2]], [J[1], J[3], J[4]], [J[2], J[4], J[5]]])
     force = float(at["m_1"]) * np.cross(v[:3], np.array(v[3:]) + np.cross(v[:3], d))
     moment = np.cross(v[:3], whole @ v[:3]) + np.cross(d, force)

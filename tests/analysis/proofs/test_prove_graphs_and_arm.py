@@ -17,9 +17,7 @@ from pivotree.analysis.proofs.prove import FEWEST, prove_one
 from pivotree.analysis.proofs.trees import all_shapes, forests, level_sequences, numbers, trees
 
 HERE = [
-    name
-    for name, s in statements().items()
-    if s.claims.__module__ in (fill.__name__, pasic1999.__name__)
+    name for name, s in statements().items() if s.claims.__module__ in (fill.__name__, pasic1999.__name__)
 ]
 
 
@@ -171,9 +169,13 @@ def test_typed_forces_are_those_of_lagrange():
     thetadd = sp.Matrix([one.diff(t, 2), two.diff(t, 2)])
     M = sp.Matrix([[p.M_11, p.M_12], [p.M_12, p.M_22]])
     names = {
-        p.c_1: sp.cos(one), p.c_2: sp.cos(two), p.s_2: sp.sin(two), p.c_12: sp.cos(both),
-        p.td_1: one.diff(t), p.td_2: two.diff(t),
-    }  # fmt: skip
+        p.c_1: sp.cos(one),
+        p.c_2: sp.cos(two),
+        p.s_2: sp.sin(two),
+        p.c_12: sp.cos(both),
+        p.td_1: one.diff(t),
+        p.td_2: two.diff(t),
+    }
     typed = (M * thetadd - sp.Matrix([p.F_1, p.F_2])).subs(names)
     for row, (angle, tau) in enumerate(((one, p.tau_1), (two, p.tau_2))):
         lagrange = L.diff(angle.diff(t)).diff(t) - L.diff(angle)

@@ -21,7 +21,5 @@ def arm(tmp_path_factory):
 def made(arm, tmp_path_factory):
     """One report, written."""
     folder = tmp_path_factory.mktemp("made")
-    report = robot_report(
-        kkt.load(arm), "arm", ORDERS, FORMATS, states=30, seed=3, digits=4, folder=folder
-    )
+    report = robot_report(kkt.load(arm), "arm", ORDERS, FORMATS, states=30, seed=3, digits=4, folder=folder)
     return report, folder

@@ -168,9 +168,16 @@ def test_the_same_seed_gives_the_same_report(made, arm, tmp_path):
     gathering.SHORT, before = 0.0, gathering.SHORT
     try:
         again = robot_report(
-            kkt.load(arm), "arm", ORDERS, FORMATS,
-            states=30, seed=3, digits=4, folder=tmp_path / "again", processes=2,
-        )  # fmt: skip
+            kkt.load(arm),
+            "arm",
+            ORDERS,
+            FORMATS,
+            states=30,
+            seed=3,
+            digits=4,
+            folder=tmp_path / "again",
+            processes=2,
+        )
     finally:
         gathering.SHORT = before
     drop = {"seconds": None}
@@ -219,8 +226,7 @@ def test_a_pivot_that_becomes_zero_counts_as_no_digit():
     assert cell.failed > 0 and "pivot becomes zero" in cell.why_failed
     assert cell.digits["worst"] == 0.0 and cell.worst.error is None
     assert "pivot becomes zero" in cell.worst.why
-    assert any(f"no answer in {cell.failed} of 6" in s or "in any state" in s
-               for s in report.verdict)  # fmt: skip
+    assert any(f"no answer in {cell.failed} of 6" in s or "in any state" in s for s in report.verdict)
     assert report.cell("crbm", "float64").failed == 0
 
 
@@ -268,8 +274,6 @@ def test_why_a_state_failed_is_kept_apart():
     measured = gathering.measure(setup, 0)
     for number, why in enumerate((0, ZERO, OVERFLOW)):
         gone = np.full((1, 1), np.nan) if why else measured.error
-        notes.keep(measured._replace(
-            number=number, error=gone, failed=np.full((1, 1), why, dtype=np.int8)
-        ))  # fmt: skip
+        notes.keep(measured._replace(number=number, error=gone, failed=np.full((1, 1), why, dtype=np.int8)))
     (cell,) = cells_of(notes, 3.0)
     assert cell.failed == 2 and cell.keeps == pytest.approx(1 / 3) and cell.digits["worst"] == 0.0

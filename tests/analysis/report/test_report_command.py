@@ -19,9 +19,8 @@ def test_an_ended_run_is_taken_up_and_measures_what_is_missing(arm, tmp_path, mo
         given = {"states": 9, "seed": 3} | given
         orders, formats = ["abm", "crbm"], ["float32"]
         return robot_report(
-            kkt.load(arm), "arm", orders, formats, folder=tmp_path / folder, progress=progress,
-            **given,
-        )  # fmt: skip
+            kkt.load(arm), "arm", orders, formats, folder=tmp_path / folder, progress=progress, **given
+        )
 
     def interrupt(text, done):
         if done == 5:
@@ -39,9 +38,7 @@ def test_an_ended_run_is_taken_up_and_measures_what_is_missing(arm, tmp_path, mo
         with pytest.raises(kkt.PivotreeError, match="states of other orders, formats or seeds"):
             report("ended", **other)
     again = report("ended")
-    assert seen == [5, 6, 7, 8] and again.as_dict() | {"seconds": 0} == whole.as_dict() | {
-        "seconds": 0
-    }
+    assert seen == [5, 6, 7, 8] and again.as_dict() | {"seconds": 0} == whole.as_dict() | {"seconds": 0}
     for name in ("states.csv", "worst"):
         both = (tmp_path / folder / name for folder in ("whole", "ended"))
         if name == "worst":
@@ -199,9 +196,17 @@ def test_an_order_of_ones_own_is_called_by_its_name(run, tmp_path):
     )
     folder = tmp_path / "out"
     code, out, _ = run(
-        "report", "chain:2", "--orders", f"{mine}:odds", "--formats", "float32", "--states", "2",
-        "-o", str(folder),
-    )  # fmt: skip
+        "report",
+        "chain:2",
+        "--orders",
+        f"{mine}:odds",
+        "--formats",
+        "float32",
+        "--states",
+        "2",
+        "-o",
+        str(folder),
+    )
     assert code == 0 and "enough for odds." in out and "mine.py" not in out
     assert "\n0,odds,float32," in (folder / "states.csv").read_text()
     text = (folder / "report.json").read_text()

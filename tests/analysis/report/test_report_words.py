@@ -22,8 +22,7 @@ def having(report, order, format, **changes):
     return replace(
         report,
         cells=tuple(
-            replace(c, **changes) if (c.order, c.format) == (order, format) else c
-            for c in report.cells
+            replace(c, **changes) if (c.order, c.format) == (order, format) else c for c in report.cells
         ),
     )
 
@@ -64,10 +63,15 @@ def test_failures_and_refusals_are_told_once(made):
     report = made[0]
     for i, (order, format) in enumerate((o, f) for o in ORDERS for f in FORMATS):
         report = having(report, order, format, failed=i, why_failed="a pivot becomes zero")
-    sentences = " ".join(told(report, refused={
-        "natural": "body 'x': field 'mass' is singular, and order 'natural' pivots on M_k",
-        "lagrange": "body 'x': field 'mass' is singular, and order 'lagrange' pivots on M_k",
-    }))  # fmt: skip
+    sentences = " ".join(
+        told(
+            report,
+            refused={
+                "natural": "body 'x': field 'mass' is singular, and order 'natural' pivots on M_k",
+                "lagrange": "body 'x': field 'mass' is singular, and order 'lagrange' pivots on M_k",
+            },
+        )
+    )
     assert "crbm in bfloat16 has no answer in 5 of 30 states: a pivot becomes zero." in sentences
     assert sentences.count("has no answer in") == 1 and "Fewer states have no answer" in sentences
     both = "natural and lagrange are not for this robot: body 'x': field 'mass' is singular."
@@ -89,13 +93,15 @@ def test_an_unsound_reference_is_never_silent(made, tmp_path):
 def test_the_sheet_stays_one_page_however_much_there_is(made):
     """Long verdicts and many formats are cut short, and the sheet says where the rest is."""
     many = tuple(f"p{bits}" for bits in range(4, 16))
-    cells = tuple(
-        replace(made[0].cell(o, "float32"), format=f, order=o) for o in ORDERS for f in many
-    )
+    cells = tuple(replace(made[0].cell(o, "float32"), format=f, order=o) for o in ORDERS for f in many)
     report = replace(
-        made[0], formats=many, cells=cells, capacity=dict.fromkeys(many, 3.0),
-        data=dict.fromkeys(many, NONE), verdict=("A long sentence, many times over. " * 12,) * 15,
-    )  # fmt: skip
+        made[0],
+        formats=many,
+        cells=cells,
+        capacity=dict.fromkeys(many, 3.0),
+        data=dict.fromkeys(many, NONE),
+        verdict=("A long sentence, many times over. " * 12,) * 15,
+    )
     figure = sheet(report)
     texts = [text.get_text() for text in figure.texts]
     assert "The rest stands in report.html." in texts
@@ -167,5 +173,9 @@ def test_the_document_is_json(made):
     assert document["cheapest"]["abm"]["all_states"] == "float32"
     assert document["verdict"] == list(report.verdict)
     assert sorted(p.name for p in folder.iterdir()) == [
-        "report.html", "report.json", "report.pdf", "states.csv", "worst",
-    ]  # fmt: skip
+        "report.html",
+        "report.json",
+        "report.pdf",
+        "states.csv",
+        "worst",
+    ]

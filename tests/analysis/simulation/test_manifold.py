@@ -32,10 +32,7 @@ def moving_platform(stiffness=1000.0):
 @pytest.mark.parametrize("integrator,eps", [("DOP853", 1e-10), ("cash_karp", 1e-8)])
 def test_a_four_bar_moves_as_its_crank_says(integrator, eps):
     own = FourBar()
-    found = simulate(
-        passive(kkt.four_bar()), "abm",
-        integration=Integration(2.0, eps, integrator, floor=0.1),
-    )  # fmt: skip
+    found = simulate(passive(kkt.four_bar()), "abm", integration=Integration(2.0, eps, integrator, floor=0.1))
     theirs = own.joints(integrated(own, np.array([1.0, 0.0]), 2.0))
     assert found.failed == 0 and np.abs(found.records[0].y[-1] - theirs).max() < 1e-6
     assert found.drift < 1e-7 and 0.0 < max(found.left) < 1e-12
@@ -135,8 +132,7 @@ def test_gaps_change_as_their_rows_say():
         _, J = manifold.rows(x)
         for h in (1e-4, 1e-5):
             ahead, behind = (
-                manifold.rows(manifold.places.unit(x + manifold.places.rate(x, s * d)))[0]
-                for s in (h, -h)
+                manifold.rows(manifold.places.unit(x + manifold.places.rate(x, s * d)))[0] for s in (h, -h)
             )
             assert np.abs((ahead - behind) / (2 * h) - J @ d).max() < 30 * h * h + 1e-9
 
@@ -177,10 +173,7 @@ def test_a_start_is_projected_where_it_is_asked_for(capsys):
 
 
 @pytest.mark.parametrize(
-    "state,message",
-    [
-        (["--qd", "1,0,0"], "loop 'pin': the rates qd break it by 3.9 (rad/s or m/s)"),
-    ],
+    "state,message", [(["--qd", "1,0,0"], "loop 'pin': the rates qd break it by 3.9 (rad/s or m/s)")]
 )
 def test_a_start_beside_its_loops_is_warned_about_and_goes_on(capsys, state, message):
     more = ["--seconds", "0.05", "--order", "abm,crbm", "--format", "float64", "--json"]
@@ -196,9 +189,7 @@ def test_rates_that_break_a_loop_stay_what_they_were():
     """(4) holds J qd: it is what it was at the start, and no step takes it away."""
     tree = passive(kkt.four_bar())
     with pytest.warns(kkt.LoopWarning, match="the rates qd break it"):
-        found = simulate(
-            tree, "abm", integration=Integration(0.2, 1e-10, "DOP853"), qd=[1.0, 0.2, 0.3]
-        )
+        found = simulate(tree, "abm", integration=Integration(0.2, 1e-10, "DOP853"), qd=[1.0, 0.2, 0.3])
     manifold, y = Manifold.of(tree), found.records[0].y
     rates = np.array([manifold.rows(row[:3])[1] @ row[3:] for row in y])
     assert np.abs(rates[0]).max() > 0.1 and np.abs(rates - rates[0]).max() < 1e-8
@@ -215,8 +206,7 @@ def test_a_soft_foot_starts_from_the_state_that_is_given():
 def test_radau_takes_loops_and_stiff_integrators_take_soft_ones():
     tree = passive(kkt.four_bar())
     one, other = (
-        simulate(tree, "abm", integration=Integration(0.3, 1e-9, name))
-        for name in ("Radau", "DOP853")
+        simulate(tree, "abm", integration=Integration(0.3, 1e-9, name)) for name in ("Radau", "DOP853")
     )
     ends = [x.records[0].y[-1] for x in (one, other)]
     assert np.abs(ends[0] - ends[1]).max() < 1e-6 and max(one.left) < 1e-12
@@ -263,8 +253,6 @@ def test_what_is_wrong_is_one_sentence(capsys, arguments, message):
 
 def test_a_loop_that_cannot_close_is_refused():
     tree = kkt.chain(2, axes="z", length=0.5)
-    tree.graph["loops"] = [
-        kkt.cut_joint("j2", None, p=(0.5, 0, 0), p_second=(9, 0, 0), rows=(2, 3))
-    ]
+    tree.graph["loops"] = [kkt.cut_joint("j2", None, p=(0.5, 0, 0), p_second=(9, 0, 0), rows=(2, 3))]
     with pytest.raises(kkt.ModelError, match="no state near by closes it"):
         closed(nx.DiGraph(tree), [0.3, 0.4], project=True)

@@ -45,8 +45,9 @@ class Book:
 
     def scales(self, y, dydx, h):
         # fabs gives doubles, TINY is one; the product is of two variables
-        return [self.number(abs(float(v)) + abs(float(d * h)) + 1.0e-30)
-                for v, d in zip(y, dydx, strict=True)]  # fmt: skip
+        return [
+            self.number(abs(float(v)) + abs(float(d * h)) + 1.0e-30) for v, d in zip(y, dydx, strict=True)
+        ]
 
     def rkqs(self, y, dydx, x, htry, yscal):
         number, h, tries = self.number, htry, 0
@@ -76,10 +77,11 @@ class Book:
         dc6 = n(float(c6) - 0.25)
         k = [k1, self.rates([v + n(0.2) * h * a for v, a in zip(y, k1, strict=True)])]
         for row in (
-            (3.0 / 40.0, 9.0 / 40.0), (0.3, -0.9, 1.2),
+            (3.0 / 40.0, 9.0 / 40.0),
+            (0.3, -0.9, 1.2),
             (-11.0 / 54.0, 2.5, -70.0 / 27.0, 35.0 / 27.0),
             (1631.0 / 55296.0, 175.0 / 512.0, 575.0 / 13824.0, 44275.0 / 110592.0, 253.0 / 4096.0),
-        ):  # fmt: skip
+        ):
             at = []
             for i, v in enumerate(y):
                 total = n(row[0]) * k[0][i]
@@ -88,10 +90,10 @@ class Book:
                 at.append(v + h * total)
             k.append(self.rates(at))
         k1, _, k3, k4, k5, k6 = k
-        yout = [v + h * (c1 * k1[i] + c3 * k3[i] + c4 * k4[i] + c6 * k6[i])
-                for i, v in enumerate(y)]  # fmt: skip
-        yerr = [h * (dc1 * k1[i] + dc3 * k3[i] + dc4 * k4[i] + dc5 * k5[i] + dc6 * k6[i])
-                for i in range(len(y))]  # fmt: skip
+        yout = [v + h * (c1 * k1[i] + c3 * k3[i] + c4 * k4[i] + c6 * k6[i]) for i, v in enumerate(y)]
+        yerr = [
+            h * (dc1 * k1[i] + dc3 * k3[i] + dc4 * k4[i] + dc5 * k5[i] + dc6 * k6[i]) for i in range(len(y))
+        ]
         return yout, yerr
 
 

@@ -23,8 +23,9 @@ def pendulum(y):
 
 
 def closely(start, seconds):
-    found = solve_ivp(lambda t, y: pendulum(y[None])[0], (0, seconds), start, "DOP853",
-                      rtol=1e-13, atol=1e-13)  # fmt: skip
+    found = solve_ivp(
+        lambda t, y: pendulum(y[None])[0], (0, seconds), start, "DOP853", rtol=1e-13, atol=1e-13
+    )
     return found.y[:, -1]
 
 
@@ -43,9 +44,7 @@ def test_every_try_is_five_evaluations_and_every_step_one_more():
     (record,) = CashKarp(1e-6)(pendulum, np.array([[2.0, 0.3]]), 10.0)
     assert record.evaluations == record.accepted + 5 * (record.accepted + record.rejected)
     assert record.rejected > 0 and len(record.step) == record.accepted
-    assert np.isclose(record.step.sum(), 10.0) and np.allclose(
-        np.diff(record.step_t), record.step[:-1]
-    )
+    assert np.isclose(record.step.sum(), 10.0) and np.allclose(np.diff(record.step_t), record.step[:-1])
 
 
 @pytest.mark.thorough
@@ -103,17 +102,16 @@ def test_energy_is_kept(name):
 def test_constant_efforts_do_work():
     tree = kkt.chain(3)
     tau = np.array([3.0, -1.0, 0.5])
-    assert (
-        simulate(tree, "abm", integration=Integration(seconds=1.0, eps=1e-9), tau=tau).drift < 1e-6
-    )
+    assert simulate(tree, "abm", integration=Integration(seconds=1.0, eps=1e-9), tau=tau).drift < 1e-6
     motion = Motion.of(tree, orderings.get("abm"), tau=tau)
     states = np.stack([motion.start([0.0, 0.0, 0.0]), motion.start([0.5, 1.0, 2.0])])
     assert np.allclose(motion.work(states), [0.0, 1.5 - 1.0 + 1.0])
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", ["crbm", "crbm+cholesky", "crbm+lu", "crbm+gauss_jordan",
-                                   "virtual_work", "square_root_abm"])  # fmt: skip
+@pytest.mark.parametrize(
+    "order", ["crbm", "crbm+cholesky", "crbm+lu", "crbm+gauss_jordan", "virtual_work", "square_root_abm"]
+)
 def test_orders_move_alike(order):
     tree = kkt.chain(3)
     start = {"q": [0.3, -0.4, 0.5], "qd": [1.0, 0.0, -1.0]}
@@ -128,9 +126,17 @@ def oscillator():
     """One sliding mass 2 kg with armature 1 kg, damping 0.6 N s/m, a spring 12 N/m at 0.3 m."""
     tree = kkt.new_tree("oscillator", gravity=(0.0, 0.0, 0.0))
     kkt.add_body(
-        tree, "mass", mass=2.0, inertia=np.eye(3), joint="prismatic", axis=(1.0, 0.0, 0.0),
-        armature=1.0, damping=0.6, stiffness=12.0, rest=0.3,
-    )  # fmt: skip
+        tree,
+        "mass",
+        mass=2.0,
+        inertia=np.eye(3),
+        joint="prismatic",
+        axis=(1.0, 0.0, 0.0),
+        armature=1.0,
+        damping=0.6,
+        stiffness=12.0,
+        rest=0.3,
+    )
     return tree
 
 
@@ -192,9 +198,7 @@ def test_a_try_that_overflows_is_a_try():
 @pytest.mark.thorough
 @pytest.mark.parametrize("method", SCIPY)
 def test_scipy_on_the_same_motion(method):
-    found = simulate(
-        kkt.chain(2), "abm", integration=Integration(integrator=method, seconds=0.5, eps=1e-8)
-    )
+    found = simulate(kkt.chain(2), "abm", integration=Integration(integrator=method, seconds=0.5, eps=1e-8))
     ours = simulate(kkt.chain(2), "abm", integration=Integration(seconds=0.5, eps=1e-10))
     assert np.abs(found.records[0].y[-1] - ours.records[0].y[-1]).max() < 1e-4
     assert found.records[0].evaluations > 10
@@ -207,18 +211,11 @@ def test_scipy_on_the_same_motion(method):
 def test_midpoint_is_of_second_order_and_keeps_the_energy_for_long():
     tree = kkt.two_link(0.5)
     start = {"q": [0.3, 0.5], "qd": [0.0, 0.0]}
-    exact = (
-        simulate(tree, "abm", integration=Integration(seconds=1.0, eps=1e-12), **start)
-        .records[0]
-        .y[-1]
-    )
+    exact = simulate(tree, "abm", integration=Integration(seconds=1.0, eps=1e-12), **start).records[0].y[-1]
     errors = [
         np.abs(
             simulate(
-                tree,
-                "abm",
-                integration=Integration(integrator="midpoint", seconds=1.0, step=h),
-                **start,
+                tree, "abm", integration=Integration(integrator="midpoint", seconds=1.0, step=h), **start
             )
             .records[0]
             .y[-1]
@@ -294,8 +291,9 @@ def run(capsys, *arguments):
 
 @pytest.mark.slow
 def test_the_document_of_a_simulation(capsys, tmp_path):
-    code, out, err = run(capsys, "two_link:r=0.01", "--seconds", "0.5", "--runs", "2", "--json",
-                         "-o", str(tmp_path / "new"))  # fmt: skip
+    code, out, err = run(
+        capsys, "two_link:r=0.01", "--seconds", "0.5", "--runs", "2", "--json", "-o", str(tmp_path / "new")
+    )
     document = json.loads(out)
     assert code == 0 and err == "" and document["model"].startswith("two_link")
     assert [row["order"] for row in document["rows"]] == ["crbm + cholesky", "abm"]
@@ -337,9 +335,7 @@ def test_a_motion_without_an_operation_is_told_without_a_ratio():
     """A body turns about an axis of symmetry through its centre: qdd is tau over one number."""
     tree = kkt.new_tree("wheel")
     kkt.add_body(tree, "b", mass=1.0, com=np.zeros(3), inertia=np.eye(3), axis=(0, 0, 1))
-    found = [
-        simulate(tree, order, integration=Integration(seconds=0.1)) for order in ("crbm", "abm")
-    ]
+    found = [simulate(tree, order, integration=Integration(seconds=0.1)) for order in ("crbm", "abm")]
     assert [each.operations for each in found] == [0, 0]
     assert "and 0 operations" in verdict(found)
 

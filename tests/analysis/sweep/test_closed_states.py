@@ -95,9 +95,7 @@ def test_contacts_and_loops_stand_beside_a_model_of_a_sweep(tmp_path):
     path = config(tmp_path, CONFIG % (entry % file))
     sweep(read_config(path), jobs=1)
     rows = table(tmp_path / "s.csv")
-    assert {row["model"] for row in rows} == {
-        f"quadruped, contact front_left_shank@0:0:-0.28, loops {file}"
-    }
+    assert {row["model"] for row in rows} == {f"quadruped, contact front_left_shank@0:0:-0.28, loops {file}"}
     tree = kkt.load("quadruped")
     left = contacts_of(tree, "front_left_shank@0:0:-0.28", 0.0, "contact")
     loops = [*kkt.read_loops(file, tree), *left]

@@ -24,9 +24,11 @@ def test_every_case_has_one_row_in_the_sequence_of_the_config(small):
     models = ["chain:3", "two_link:r=0.5", "two_link:r=0.001", "binary:1", "binary:2"]
     expected = [
         (model, state, order, format)
-        for model in models for state in "012"
-        for order in ("crbm", "abm") for format in ("float32", "bfloat16")
-    ]  # fmt: skip
+        for model in models
+        for state in "012"
+        for order in ("crbm", "abm")
+        for format in ("float32", "bfloat16")
+    ]
     assert cases == expected
     assert len({r["key"] for r in rows}) == len(rows)
     assert [r["r"] for r in rows if r["model"] == "two_link:r=0.5"] == ["0.5"] * 12
@@ -101,9 +103,16 @@ def test_what_a_model_rules_out_is_told_in_its_rows(tmp_path):
     tree = kkt.new_tree("light")
     for body, parent, mass in ((1, None, 1.0), (2, 1, 0.0), (3, 2, 1.0)):
         kkt.add_body(
-            tree, body, parent, mass=mass, com=(0.05, 0, 0), inertia=0.1 * mass * np.eye(3),
-            joint="revolute", axis=(0, int(body == 2), int(body != 2)), p=(0.1, 0, 0),
-        )  # fmt: skip
+            tree,
+            body,
+            parent,
+            mass=mass,
+            com=(0.05, 0, 0),
+            inertia=0.1 * mass * np.eye(3),
+            joint="revolute",
+            axis=(0, int(body == 2), int(body != 2)),
+            p=(0.1, 0, 0),
+        )
     kkt.write_model(tmp_path / "light.json", kkt.build(tree).state)
     text = f'models = ["{tmp_path}/light.json"]\norders = ["virtual_work", "abm"]\n'
     summary = sweep(read_config(config(tmp_path, 'output = "{output}"\n' + text)), jobs=1)
@@ -128,7 +137,7 @@ ONE = 'output = "s.csv"\norders = ["abm"]\nmodels = [{ %s }]\n'
 RANGE = 'output = "s.csv"\norders = ["abm"]\nmodels = ["chain:{n}"]\n[ranges]\nn = %s'
 MINIMAL = 'output = "s.csv"\nmodels = ["chain:3"]\norders = ["abm"]\n'
 WRONG = {
-    'models = [': "is no TOML",
+    "models = [": "is no TOML",
     'models = ["chain:3"]\norders = ["abm"]': "has no field 'output'; give a text",
     MINIMAL.replace("s.csv", "s.txt"): "field 'output' is 's.txt'; give a name that ends in .csv",
     MINIMAL.replace("chain:3", "chian:3"): "models[0]: gallery: 'chian' is unknown; did you mean",
@@ -148,8 +157,7 @@ WRONG = {
     MINIMAL + "[states]\nsed = 0": "field 'sed' is unknown in table 'states' of it; did you mean",
     MINIMAL + '[states]\nnumber = 2\ndistribution = "given"': "give 1, a model's own state",
     MINIMAL + "[ranges]\nn = [3]": "range 'n' is taken by no model; write {n} into one",
-    MINIMAL.replace("chain:3", "chain:{n}")
-    + "[ranges]\nn = {from = 1, to = 9}": "give either step or count",
+    MINIMAL.replace("chain:3", "chain:{n}") + "[ranges]\nn = {from = 1, to = 9}": "give either step or count",
     MINIMAL.replace("chain:3", "chain:{state}")
     + "[ranges]\nstate = [3]": "range 'state' has the name of a column",
     MINIMAL.replace("chain:3", "two_link:r={r}")
@@ -170,7 +178,7 @@ WRONG = {
     RANGE % "{from = 3, to = 1, step = 1}": "give a step above 0, and 'to' not below 'from'",
     RANGE % '{from = "1", to = 3, step = 1}': "field 'ranges.n.from' is '1'; give a number",
     RANGE % f"{{from = 1, to = 1{400 * '0'}, count = 2}}": "0; give a number",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("text", WRONG, ids=WRONG.values())
@@ -199,9 +207,7 @@ def test_what_a_config_may_hold(tmp_path, monkeypatch):
     found = read_config(Path("c.toml"))
     labels = [model.label for model in found.models]
     assert labels[:2] == ["chain:3", "star:3"] and found.rows == 7 * 2
-    assert [float(label.partition("=")[2]) for label in labels[2:5]] == pytest.approx(
-        [0.001, 0.01, 0.1]
-    )
+    assert [float(label.partition("=")[2]) for label in labels[2:5]] == pytest.approx([0.001, 0.01, 0.1])
     assert labels[5:] == ["chain:3, loops feet.json", "arm.json, loops feet.json"]
     assert [len(m.tree().graph["loops"]) for m in list(found.models)[5:]] == [1, 1]
     assert (found.kinds["kind"], found.kinds["r"]) == (str, float)

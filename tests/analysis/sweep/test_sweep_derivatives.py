@@ -34,9 +34,15 @@ def test_rows_are_those_of_the_report(tmp_path):
     rows = {(r["r"], r["state"], r["order"], r["format"]): r for r in table(tmp_path / "s.csv")}
     assert len(rows) == 2 * 3 * 2 * 2
     robot_report(
-        kkt.load("two_link:r=0.001"), "two_link", ["crbm", "abm"], ["float32", "bfloat16"],
-        states=3, seed=5, folder=tmp_path / "r", quantity="derivatives",
-    )  # fmt: skip
+        kkt.load("two_link:r=0.001"),
+        "two_link",
+        ["crbm", "abm"],
+        ["float32", "bfloat16"],
+        states=3,
+        seed=5,
+        folder=tmp_path / "r",
+        quantity="derivatives",
+    )
     with (tmp_path / "r" / "states.csv").open(newline="") as file:
         theirs = list(csv.DictReader(file))
     assert len(theirs) == 12
@@ -70,9 +76,7 @@ def test_certified_and_taken_up_again(tmp_path):
     columns = f"measure = {[*more.settings.measures[:-5], 'failed_at']}\n"
     plain = columns + text.replace("derivatives = true", "")
     sweep(read_config(config(tmp_path, plain, "q.csv")), jobs=1)
-    assert not {r["key"] for r in table(tmp_path / "q.csv")} & {
-        r["key"] for r in table(tmp_path / "s.csv")
-    }
+    assert not {r["key"] for r in table(tmp_path / "q.csv")} & {r["key"] for r in table(tmp_path / "s.csv")}
 
 
 def test_models_whose_joints_resist_share_no_tapes_with_others():

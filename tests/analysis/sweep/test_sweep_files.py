@@ -98,9 +98,7 @@ def test_parquet_holds_the_same_rows_and_resumes(tmp_path, small):
     again = sweep(read_config(path), jobs=1)
     assert (again.kept, again.measured) == (40, 0)
     found = parquet.read_table(tmp_path / "s.parquet")
-    assert [str(found.schema.field(n).type) for n in ("error", "flops", "k")] == [
-        "double", "int64", "int64",
-    ]  # fmt: skip
+    assert [str(found.schema.field(n).type) for n in ("error", "flops", "k")] == ["double", "int64", "int64"]
     rows = [{k: "" if v is None else str(v) for k, v in row.items()} for row in found.to_pylist()]
     assert rows == table(small)
 

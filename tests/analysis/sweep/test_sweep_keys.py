@@ -31,12 +31,24 @@ ATTACHING = """<mujoco><asset><model name="m" file="part.xml"/></asset>
 <worldbody><attach model="m" body="b" prefix="x"/></worldbody></mujoco>"""
 INCLUDING = '<mujoco><include file="s/{}.xml"/></mujoco>'
 MODEL = {
-    "schema": "pivotree-model/1", "name": "m", "gravity": [0, 0, -9.81],
-    "bodies": [{"name": "a", "parent": None, "R": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-                "p": [0, 0, 0], "S": [[0], [0], [1], [0], [0], [0]], "mass": 1.0,
-                "com": [0.1, 0, 0], "inertia_com": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}],
-    "velocity": [0.1], "effort": [1],
-}  # fmt: skip
+    "schema": "pivotree-model/1",
+    "name": "m",
+    "gravity": [0, 0, -9.81],
+    "bodies": [
+        {
+            "name": "a",
+            "parent": None,
+            "R": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+            "p": [0, 0, 0],
+            "S": [[0], [0], [1], [0], [0], [0]],
+            "mass": 1.0,
+            "com": [0.1, 0, 0],
+            "inertia_com": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        }
+    ],
+    "velocity": [0.1],
+    "effort": [1],
+}
 CUT = """{"schema": "pivotree-loops/1", "loops": [{"body": "j1", "point": [0, 0, MASS],
 "normal": [0, 0, 1], "compliance": 1e-4}]}"""
 STAND_IN = """#!{}
@@ -48,19 +60,20 @@ print(re.sub("<include (.*)/>", lambda found: open(found[1]).read(), text))
 # files by their names; MASS is the number that changes, and each model is the first file's
 KINDS = {
     "a URDF": {"r.urdf": URDF},
-    "a model file": {"r.json": json.dumps(MODEL).replace('1.0', 'MASS')},
+    "a model file": {"r.json": json.dumps(MODEL).replace("1.0", "MASS")},
     "xacro": {"r.xacro": URDF},
     "a file that xacro includes": {"r.xacro": "<include part.txt/>", "part.txt": URDF},
     "MJCF": {"r.xml": MJCF},
     "MJCF that is included": {"r.xml": INCLUDING.format("a"), "s/a.xml": MJCF},
     "MJCF that an included file includes": {
-        "r.xml": INCLUDING.format("a"), "s/a.xml": INCLUDING.format("b").replace("s/", ""),
-        "s/b.xml": MJCF},
+        "r.xml": INCLUDING.format("a"),
+        "s/a.xml": INCLUDING.format("b").replace("s/", ""),
+        "s/b.xml": MJCF,
+    },
     "MJCF that is attached": {"r.xml": ATTACHING, "part.xml": MJCF},
     "a mesh": {"r.xml": MESHED, "t.obj": MESH},
-    "a mesh of an included file": {
-        "r.xml": INCLUDING.format("a"), "s/a.xml": MESHED, "s/t.obj": MESH},
-}  # fmt: skip
+    "a mesh of an included file": {"r.xml": INCLUDING.format("a"), "s/a.xml": MESHED, "s/t.obj": MESH},
+}
 
 
 @pytest.fixture

@@ -185,9 +185,7 @@ def test_a_frozen_worker_is_told_and_doubles_nothing_where_it_awakes(monkeypatch
         results = []
         with pytest.warns(UserWarning, match="has not been heard of for 3 s") as told:
             for result in pools.cluster(
-                lambda task: time.sleep(0.05) or task,
-                iter(range(1, 601)),
-                cluster.scheduler_address,
+                lambda task: time.sleep(0.05) or task, iter(range(1, 601)), cluster.scheduler_address
             ):
                 results.append(result)
                 if len(results) == 20:

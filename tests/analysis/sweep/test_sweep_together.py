@@ -142,9 +142,8 @@ def test_joints_that_turn_against_the_split_share_tapes(tmp_path, monkeypatch):
     assert 1 < len(order.others) < 7
     monkeypatch.setattr(measure, "together", lambda *task: {})
     monkeypatch.setattr(
-        Order, "fitting",
-        lambda self, name, system: Order(kkt.trace(system, orderings.get(name)), system),
-    )  # fmt: skip
+        Order, "fitting", lambda self, name, system: Order(kkt.trace(system, orderings.get(name)), system)
+    )
     assert measure.measure(work) == rows
 
 

@@ -97,9 +97,7 @@ def test_long_words_are_whole_numbers_and_carried_ones_agree_with_them():
     carried = kkt.eliminate(system, abm, fixed)
     words = Entries(
         *(
-            np.array([*map(fixed.word, x.ravel().tolist()), None], dtype=object)[:-1].reshape(
-                x.shape
-            )
+            np.array([*map(fixed.word, x.ravel().tolist()), None], dtype=object)[:-1].reshape(x.shape)
             for x in (getattr(system.entries, letter) for letter in LETTERS)
         )
     )
@@ -132,9 +130,7 @@ def test_overflow_is_named_and_never_wraps(name):
 
 
 def test_data_that_overflow_are_refused_with_body_and_field():
-    with pytest.raises(
-        FormatError, match=r"body 'j1': field 'a' of equation \(4\) overflows q4.28"
-    ):
+    with pytest.raises(FormatError, match=r"body 'j1': field 'a' of equation \(4\) overflows q4.28"):
         kkt.eliminate(kkt.build(kkt.chain(3)), orderings.get("abm"), "q4.28")
 
 

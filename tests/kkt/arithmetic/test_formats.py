@@ -94,9 +94,7 @@ ROUND = {
 
 def in_float64(operation, x, y):
     with np.errstate(all="ignore"):
-        return {"add": x + y, "sub": x - y, "mul": x * y, "div": x / y, "sqrt": np.sqrt(x)}[
-            operation
-        ]
+        return {"add": x + y, "sub": x - y, "mul": x * y, "div": x / y, "sqrt": np.sqrt(x)}[operation]
 
 
 @pytest.mark.thorough
@@ -200,8 +198,7 @@ def test_a_small_term_is_not_absorbed_on_average():
 def test_a_seed_repeats_and_another_does_not():
     x, y = pairs(get_format("bfloat16"), "mul", 10_000, np.random.default_rng(1))
     first, again, other, default = (
-        operate(get_format(f"bfloat16:stochastic{seed}"), "mul", x, y)
-        for seed in (":1", ":1", ":2", "")
+        operate(get_format(f"bfloat16:stochastic{seed}"), "mul", x, y) for seed in (":1", ":1", ":2", "")
     )
     assert same(first, again).all()
     assert not same(first, other).all() and not same(first, default).all()
@@ -243,9 +240,7 @@ def test_names_that_mean_nothing(name, message):
 
 def test_names():
     mixed = get_format("float32+mul=bfloat16@j1=float64")
-    assert mixed.mul == get_format("bfloat16") and dict(mixed.bodies) == {
-        "j1": get_format("float64")
-    }
+    assert mixed.mul == get_format("bfloat16") and dict(mixed.bodies) == {"j1": get_format("float64")}
     assert get_format("float32:nearest") == get_format("float32")
     assert get_format("float64:nearest") == get_format("float64")
     assert get_format("p24e8:nearest") == get_format("p24e8") == get_format(get_format("p24e8"))

@@ -13,18 +13,7 @@ from helpers import ROOT, system_of, tape_of
 from numba import njit
 
 from pivotree import analysis, kkt, orderings
-from pivotree.kkt.arithmetic import (
-    ADD,
-    DIV,
-    MUL,
-    SQRT,
-    SUB,
-    Binary,
-    Custom,
-    Mixed,
-    get_format,
-    objects,
-)
+from pivotree.kkt.arithmetic import ADD, DIV, MUL, SQRT, SUB, Binary, Custom, Mixed, get_format, objects
 from pivotree.kkt.arithmetic.chunk import Chunk
 from pivotree.kkt.rounding.adjoint import record
 
@@ -72,10 +61,11 @@ def test_a_class_of_numbers_of_ones_own():
 @pytest.mark.thorough
 def test_ones_own_formats_beside_named_ones():
     mine = [
-        Custom("mine", 2.0**-24, njit(truncated)), Custom("decimal", 1e-28, Decimal),
+        Custom("mine", 2.0**-24, njit(truncated)),
+        Custom("decimal", 1e-28, Decimal),
         Binary("p12 to zero", 12, emin=-30, emax=31, rounding="zero"),
         Mixed("coarse sums", get_format("float32"), add=Binary("p12", 12)),
-    ]  # fmt: skip
+    ]
     found = analysis.compare(system_of("chain_10"), ["abm", "crbm"], ["float32", "dd", *mine])
     rows = {(row.order, row.format): row for row in found.rows}
     assert rows["abm", "mine"].error == rows["abm", "float32"].error
@@ -137,9 +127,7 @@ def test_the_certified_answer_is_for_the_rounded_data(name):
     """Rounded once, to nearest; held against fractions of the same rounded entries."""
     system = system_of("rr_arm")
     format = get_format(name)
-    rounded = Custom(
-        "rounded", 1e-60, Fraction, datum=lambda x: Fraction(float(format.cast([x])[0]))
-    )
+    rounded = Custom("rounded", 1e-60, Fraction, datum=lambda x: Fraction(float(format.cast([x])[0])))
     exact = kkt.eliminate(system, orderings.get("abm"), rounded)
     assert kkt.certify(system, 30, rounded_to=name).error(exact.qdd) == 0.0
     assert kkt.certify(system, 30).error(exact.qdd) > 1e-8
@@ -152,9 +140,7 @@ PAGE = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
 
 def test_the_table_of_the_page():
     rows = re.findall(r"^\| (\w+) \| (\d+) \| (-\d+) \| (\d+) \|(.*)\|$", PAGE, re.M)
-    assert [row[0] for row in rows] == [
-        "float64", "float32", "tf32", "bfloat16", "float16", "e5m2", "e4m3"
-    ]  # fmt: skip
+    assert [row[0] for row in rows] == ["float64", "float32", "tf32", "bfloat16", "float16", "e5m2", "e4m3"]
     for name, p, emin, emax, rest in rows:
         if name in ("float64", "float32"):
             info = np.finfo(name)
@@ -165,16 +151,15 @@ def test_the_table_of_the_page():
             numbers = (format.precision, format.emin, format.emax)
             ends = (format.largest, format.smallest_normal, format.smallest)
             if name != "tf32":
-                info = ml_dtypes.finfo(
-                    {"e5m2": "float8_e5m2", "e4m3": "float8_e4m3fn"}.get(name, name)
-                )
+                info = ml_dtypes.finfo({"e5m2": "float8_e5m2", "e4m3": "float8_e4m3fn"}.get(name, name))
                 theirs = (info.max, info.smallest_normal, info.smallest_subnormal)
                 assert ends == tuple(map(float, theirs))
         assert numbers == (int(p), int(emin), int(emax))
         assert rest.split(" | ") == [
-            f" {get_format(name).unit:.1e}", *(f"{float(x):.1e}" for x in ends[:2]),
+            f" {get_format(name).unit:.1e}",
+            *(f"{float(x):.1e}" for x in ends[:2]),
             f"{float(ends[2]):.1e} ",
-        ]  # fmt: skip
+        ]
 
 
 @pytest.mark.thorough
@@ -184,8 +169,12 @@ def test_the_example_of_the_page_runs():
     names = {}
     exec(compile(code, "formats.md", "exec"), names)
     assert {"flushed", "Custom", "Mixed"} <= set(names)
-    small = operate(Custom("flushed", 2.0**-24, names["flushed"]), "mul",
-                    np.array([2.0**-100, 2.0**-60]), np.array([2.0**-100, 2.0**-60]))  # fmt: skip
+    small = operate(
+        Custom("flushed", 2.0**-24, names["flushed"]),
+        "mul",
+        np.array([2.0**-100, 2.0**-60]),
+        np.array([2.0**-100, 2.0**-60]),
+    )
     assert small.tolist() == [0.0, 2.0**-120]
 
 

@@ -9,19 +9,22 @@ from arithmetic import operate, same
 from helpers import MODELS, printed, system_of, tape_of
 
 from pivotree import kkt, orderings
-from pivotree.kkt.arithmetic import (
-    ADD,
-    MUL,
-    SUB,
-    get_format,
-)
+from pivotree.kkt.arithmetic import ADD, MUL, SUB, get_format
 from pivotree.kkt.rounding.adjoint import record
 from pivotree.kkt.rounding.contributions import linearised
 
 GALLERY = (
-    "example1:q1=1", "example3:m1=1e9,case=1", "example3:m1=1e8,case=2", "random_tree:n=12,seed=3",
-    "binary:3", "star:6", "comb:4", "rr_arm", "quadruped", "humanoid",
-)  # fmt: skip
+    "example1:q1=1",
+    "example3:m1=1e9,case=1",
+    "example3:m1=1e8,case=2",
+    "random_tree:n=12,seed=3",
+    "binary:3",
+    "star:6",
+    "comb:4",
+    "rr_arm",
+    "quadruped",
+    "humanoid",
+)
 LARGE = 40  # bodies; above, orders that fill much are left out
 
 
@@ -62,16 +65,20 @@ def test_a_tape_in_mpfr(name):
     format = get_format(name)
     system, tape = system_of("ur5"), tape_of("ur5", "abm")
     context = gmpy2.context(
-        precision=format.precision, emin=format.emin - format.precision + 2, emax=format.emax + 1,
+        precision=format.precision,
+        emin=format.emin - format.precision + 2,
+        emax=format.emax + 1,
         subnormalize=True,
         round={"up": gmpy2.RoundUp, "zero": gmpy2.RoundToZero}.get(format.rounding, 0),
-    )  # fmt: skip
+    )
     functions = (context.add, context.sub, context.mul, context.div)
     ours = record(tape, system.entries, format)
     theirs = by_hand(
-        tape, system.entries, ours.start,
+        tape,
+        system.entries,
+        ours.start,
         lambda _, op, x, y: float(functions[op](gmpy2.mpfr(x), gmpy2.mpfr(y))),
-    )  # fmt: skip
+    )
     assert same(ours.r, theirs).all()
 
 
@@ -126,8 +133,11 @@ def test_the_diagonal_alone_in_float64():
     """crbm: the joint-space inertia's factor and its solves, and the sums before; no more."""
     system, tape = system_of("chain_10"), tape_of("chain_10", "crbm")
     inside = tape.on_diagonal(0, tape.length)
-    ops = {i.op for k, i in enumerate(tape.program.instructions)
-           if inside[tape.first[k] : tape.first[k + 1]].any()}  # fmt: skip
+    ops = {
+        i.op
+        for k, i in enumerate(tape.program.instructions)
+        if inside[tape.first[k] : tape.first[k + 1]].any()
+    }
     assert "factor" in ops and "solve" in ops and inside.mean() < 0.5
     for low in range(0, tape.length, 997):  # as chunks ask for it
         high = min(low + 997, tape.length)
@@ -148,9 +158,10 @@ def test_d_of_modified_abm_is_projected_and_summed_in_its_own_format():
     """H M H* + H M~ H*: example 3 with H of two equal entries; M^ itself is formed in the base."""
     tape = tape_of("example3:m1=1e8,case=2", "modified_abm")
     marked = {
-        i.op for k, i in enumerate(tape.program.instructions)
+        i.op
+        for k, i in enumerate(tape.program.instructions)
         if tape.on_diagonal(tape.first[k], tape.first[k + 1]).any()
-    }  # fmt: skip
+    }
     assert {"mul", "add", "solve"} <= marked
     assert tape.on_diagonal(0, tape.length).mean() < 0.3
 
@@ -219,9 +230,9 @@ def test_double_double_operations(operation):
     with mpmath.workdps(250):
         for r, u, w in zip(ours, x, y, strict=True):
             u, w, r = (mpmath.mpf(z.real) + mpmath.mpf(z.imag) for z in (u, w, r))
-            exact = {
-                "add": u + w, "sub": u - w, "mul": u * w, "div": u / w, "sqrt": mpmath.sqrt(abs(u))
-            }[operation]  # fmt: skip
+            exact = {"add": u + w, "sub": u - w, "mul": u * w, "div": u / w, "sqrt": mpmath.sqrt(abs(u))}[
+                operation
+            ]
             assert abs(r - exact) <= abs(exact) * format.unit
     assert operate(format, "sqrt", np.zeros(1, complex), np.zeros(1, complex))[0] == 0.0
 

@@ -50,8 +50,11 @@ def test_operations_are_exact_and_rounded_once(op, bits):
         if op in (ADD, SUB):
             finest = int(aligned(points[0], points[1]))
         else:
-            finest = int({MUL: points[:2].sum(), DIV: points[0] - points[1] + bits}.get(
-                op, points[0] + points[1] - points[2] + bits - 1))  # fmt: skip
+            finest = int(
+                {MUL: points[:2].sum(), DIV: points[0] - points[1] + bits}.get(
+                    op, points[0] + points[1] - points[2] + bits - 1
+                )
+            )
         own = finest - int(draw.integers(0, bits))
         words = np.rint(draw.uniform(-top, top, size=(20, 3)) * 2.0 ** -draw.integers(0, bits, 3))
         words = np.clip(words, -top, top).astype(np.int64)

@@ -9,9 +9,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.machine.interpreter import Interpreter
 
-ORDERS = (
-    "abm", "crbm", "modified_abm", "virtual_work", "square_root_abm", "divide_and_conquer",
-)  # fmt: skip
+ORDERS = ("abm", "crbm", "modified_abm", "virtual_work", "square_root_abm", "divide_and_conquer")
 ALONG = ("virtual_work", "square_root_abm", "divide_and_conquer")  # split f: no universal joint
 NO_UNIVERSAL = ALL_JOINTS.replace("universal+", "")
 
@@ -27,9 +25,16 @@ def general():
     parent = None
     for name, rows in motions.items():
         kkt.add_body(
-            tree, name, parent, mass=1.5, com=(0.1, 0.2, 0.3), inertia=np.diag([1.0, 1.2, 1.1]),
-            joint="general", S=np.array(rows).T, p=(0.1, 0.2, 0.0),
-        )  # fmt: skip
+            tree,
+            name,
+            parent,
+            mass=1.5,
+            com=(0.1, 0.2, 0.3),
+            inertia=np.diag([1.0, 1.2, 1.1]),
+            joint="general",
+            S=np.array(rows).T,
+            p=(0.1, 0.2, 0.0),
+        )
         parent = name
     return kkt.default_state(tree)
 
@@ -37,9 +42,7 @@ def general():
 TREES = {
     "chain": lambda order: kkt.chain(5),
     "two_link": lambda order: kkt.two_link(),
-    "random": lambda order: kkt.random_tree(
-        5, 0, joints=NO_UNIVERSAL if order in ALONG else ALL_JOINTS
-    ),
+    "random": lambda order: kkt.random_tree(5, 0, joints=NO_UNIVERSAL if order in ALONG else ALL_JOINTS),
     "general": lambda order: general(),
 }
 

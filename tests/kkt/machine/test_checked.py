@@ -20,18 +20,35 @@ def ball_and_point(behind):
     """A body on a hinge, a point mass on a ball joint, and perhaps a whole body on another."""
     tree = kkt.new_tree("ball and point")
     kkt.add_body(
-        tree, "base", joint="revolute", axis=(0.6, 0.0, 0.8), mass=2.0, com=(0.1, 0.2, 0.3),
+        tree,
+        "base",
+        joint="revolute",
+        axis=(0.6, 0.0, 0.8),
+        mass=2.0,
+        com=(0.1, 0.2, 0.3),
         inertia=np.diag([0.1, 0.2, 0.15]),
-    )  # fmt: skip
+    )
     kkt.add_body(
-        tree, "p", "base", joint="spherical", mass=1.0, com=(0.1, 0.2, 0.3), p=(0.3, 0.1, 0.0),
+        tree,
+        "p",
+        "base",
+        joint="spherical",
+        mass=1.0,
+        com=(0.1, 0.2, 0.3),
+        p=(0.3, 0.1, 0.0),
         inertia=np.zeros((3, 3)),
-    )  # fmt: skip
+    )
     if behind:
         kkt.add_body(
-            tree, "c", "p", joint="spherical", mass=1.0, com=(0.05, 0.02, 0.1), inertia=DIAGONAL,
+            tree,
+            "c",
+            "p",
+            joint="spherical",
+            mass=1.0,
+            com=(0.05, 0.02, 0.1),
+            inertia=DIAGONAL,
             p=(0.1, 0.3, 0.2),
-        )  # fmt: skip
+        )
     N = 7 if behind else 4
     tree.graph |= {"q": 0.1 * np.arange(1, N + 1), "qd": np.ones(N), "tau": np.ones(N)}
     return tree
@@ -43,9 +60,16 @@ def two_points():
     zero = np.zeros((3, 3))
     kkt.add_body(tree, "a", joint="revolute", axis=(0.6, 0.0, 0.8), mass=0.0, inertia=zero)
     kkt.add_body(
-        tree, "b", "a", joint="revolute", axis=(0.6, 0.0, 0.8), mass=1.0, com=(0.8, 0.0, -0.6),
-        inertia=zero, p=(0.8, 0.0, -0.6),
-    )  # fmt: skip
+        tree,
+        "b",
+        "a",
+        joint="revolute",
+        axis=(0.6, 0.0, 0.8),
+        mass=1.0,
+        com=(0.8, 0.0, -0.6),
+        inertia=zero,
+        p=(0.8, 0.0, -0.6),
+    )
     return tree
 
 
@@ -139,9 +163,8 @@ def test_constants_whose_root_or_quotient_is_no_number_are_told_in_a_sentence(so
     tree = kkt.new_tree("slides")
     for name, up, mass in (("light", None, 1e-8), ("heavy", "light", 0.3)):
         kkt.add_body(
-            tree, name, up, joint="prismatic", axis=(0.0, 0.0, 1.0), mass=mass,
-            inertia=mass * DIAGONAL,
-        )  # fmt: skip
+            tree, name, up, joint="prismatic", axis=(0.0, 0.0, 1.0), mass=mass, inertia=mass * DIAGONAL
+        )
     with pytest.raises(kkt.SingularError, match=r"order 'crbm': in any state a number is divided"):
         kkt.compile(tree, orderings.get("crbm"), "float32", solver=solver)
     right = kkt.compile(tree, orderings.get("crbm"), check=True)
@@ -229,8 +252,15 @@ def test_a_small_pivot_with_its_digits_is_no_zero(second):
     tree = kkt.new_tree("two links", (0.0, -9.8, 0.0))
     for k, length in enumerate((1.0, second)):
         inertia = np.diag([length / 6, *[length * (length**2 + 1) / 12] * 2])
-        kkt.add_body(tree, k, k - 1 if k else None, mass=length, com=(length / 2, 0, 0),
-                     inertia=inertia, p=(float(k), 0, 0))  # fmt: skip
+        kkt.add_body(
+            tree,
+            k,
+            k - 1 if k else None,
+            mass=length,
+            com=(length / 2, 0, 0),
+            inertia=inertia,
+            p=(float(k), 0, 0),
+        )
     kernel = kkt.compile(tree, orderings.get("abm"), "float32")
     for angle in (0.3, 1.0, 2.5):
         system = kkt.build(tree, [0.0, angle])

@@ -21,8 +21,10 @@ def compiled(compiler, source, flags=STRICT):
     library = source.with_suffix(".so")
     told = subprocess.run(
         [compiler, *flags.split(), "-shared", "-fPIC", str(source), "-o", str(library), "-lm"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return library, told
 
 

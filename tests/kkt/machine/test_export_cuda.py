@@ -52,24 +52,32 @@ def test_threads_have_the_bits_of_the_kernel(order, format, options, tree, tmp_p
     (tmp_path / "host.h").write_text(HOST.replace("THREADS", str(THREADS)))
     library = tmp_path / "robot.so"
     told = subprocess.run(
-        ["g++", *STRICT.split(), "-include", str(tmp_path / "host.h"), "-x", "c++", str(source),
-         "-o", str(library)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [
+            "g++",
+            *STRICT.split(),
+            "-include",
+            str(tmp_path / "host.h"),
+            "-x",
+            "c++",
+            str(source),
+            "-o",
+            str(library),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert told.returncode == 0, told.stderr[-2000:]
     states, threads = 7, 8  # one thread too many
     draw = np.random.default_rng(0)
-    given = [
-        draw.normal(size=(states, *shape)).astype(format) for shape in kernel.fields.given.values()
-    ]
+    given = [draw.normal(size=(states, *shape)).astype(format) for shape in kernel.fields.given.values()]
     given[0] = (kernel.configuration() + 0.2 * given[0]).astype(format)
     expected = kernel(*given)
     expected = expected if isinstance(expected, tuple) else (expected,)
     given[1][3, 0] = np.nan
     arrays = [np.ascontiguousarray(a.reshape(states, -1).T) for a in given]
     results = [
-        np.full((kernel.fields.size_of(output), states), 7.0, dtype=format)
-        for output in kernel.outputs
+        np.full((kernel.fields.size_of(output), states), 7.0, dtype=format) for output in kernel.outputs
     ]
     failed = np.full(states, -1, dtype=np.int32)
     robot = ctypes.CDLL(str(library))

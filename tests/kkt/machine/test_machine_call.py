@@ -91,10 +91,16 @@ def test_what_lies_otherwise_is_left_to_the_kernel(kernel):
     x, qd, tau = (a[0] for a in states(kernel, 1))
     expected = kernel(x, qd, tau)
     other = (
-        list, tuple, unaligned, lambda a: a.astype(">f8"), lambda a: np.stack([a, a], 1)[:, 0],
-        lambda a: a[::-1].copy()[::-1], lambda a: a.view(Other), lambda a: a.astype(np.longdouble),
+        list,
+        tuple,
+        unaligned,
+        lambda a: a.astype(">f8"),
+        lambda a: np.stack([a, a], 1)[:, 0],
+        lambda a: a[::-1].copy()[::-1],
+        lambda a: a.view(Other),
+        lambda a: a.astype(np.longdouble),
         lambda a: a.astype(object),
-    )  # fmt: skip
+    )
     for k, change in enumerate(other):
         for given in ((change(x), qd, tau), (x, change(qd), tau), (x, qd, change(tau))):
             assert [call(*given, None) for call in kernel._calls] == [None, None], k
@@ -112,16 +118,33 @@ def test_what_is_wrong_is_refused_by_the_function(kernel):
     X, QD, TAU = states(kernel, 3)
     x, qd, tau = X[0], QD[0], TAU[0]
     for given in (
-        (), (x,), (x, qd, tau), (x, qd, tau, None, None), (None, qd, tau, None),
-        (x, None, tau, None), (x, qd, tau, tau), (x, qd, tau, np.float64(1.0)),
+        (),
+        (x,),
+        (x, qd, tau),
+        (x, qd, tau, None, None),
+        (None, qd, tau, None),
+        (x, None, tau, None),
+        (x, qd, tau, tau),
+        (x, qd, tau, np.float64(1.0)),
         (x[1:], qd, tau, None),
-        (x, qd[1:], tau, None), (x, qd, TAU, None), (x, qd, np.zeros(()), None), (x, qd, 1.0, None),
-        (x, qd, "tau", None), (x * np.nan, qd, tau, None), (x, qd, tau * np.inf, None),
-        (np.zeros(0), qd, tau, None), (x, float, one, None), (X, QD, TAU, x),
-        (X[:0], QD[:0], TAU[:0], None), (X, QD[:2], TAU, None), (X, QD, tau, None),
-        (X[None], QD[None], TAU[None], None), (X, QD, TAU * np.inf, None),
-        (X, QD, np.zeros(()), None), (x.astype(np.float32), qd, tau, None),
-    ):  # fmt: skip
+        (x, qd[1:], tau, None),
+        (x, qd, TAU, None),
+        (x, qd, np.zeros(()), None),
+        (x, qd, 1.0, None),
+        (x, qd, "tau", None),
+        (x * np.nan, qd, tau, None),
+        (x, qd, tau * np.inf, None),
+        (np.zeros(0), qd, tau, None),
+        (x, float, one, None),
+        (X, QD, TAU, x),
+        (X[:0], QD[:0], TAU[:0], None),
+        (X, QD[:2], TAU, None),
+        (X, QD, tau, None),
+        (X[None], QD[None], TAU[None], None),
+        (X, QD, TAU * np.inf, None),
+        (X, QD, np.zeros(()), None),
+        (x.astype(np.float32), qd, tau, None),
+    ):
         assert one(*given) is None and many(*given) is None
     with pytest.raises(TypeError, match="keyword"):
         one(x, qd, tau=tau)
@@ -189,8 +212,9 @@ def test_threads_share_a_function(kernel):
     def work(i):
         for _ in range(300):
             right = np.array_equal(one(x[i], qd[i], tau[i], None), expected[i])
-            if not (right and np.array_equal(many(x[: i + 1], qd[: i + 1], tau[: i + 1], None),
-                                             expected[: i + 1])):  # fmt: skip
+            if not (
+                right and np.array_equal(many(x[: i + 1], qd[: i + 1], tau[: i + 1], None), expected[: i + 1])
+            ):
                 wrong.append(i)
 
     interval = sys.getswitchinterval()
@@ -259,9 +283,6 @@ kept = kernel._calls[0]
 @pytest.mark.thorough
 def test_a_process_that_holds_functions_ends_well():
     done = subprocess.run(
-        [sys.executable, "-P", "-X", "dev", "-c", SCRIPT],
-        cwd=ROOT,
-        capture_output=True,
-        timeout=100,
+        [sys.executable, "-P", "-X", "dev", "-c", SCRIPT], cwd=ROOT, capture_output=True, timeout=100
     )
     assert done.returncode == 0, done.stderr.decode()

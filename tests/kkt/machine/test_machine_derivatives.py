@@ -20,9 +20,11 @@ def states(kernel, tree, count, seed=1):
 
 
 JOINTS = (
-    "revolute+universal", "planar+spherical", "cylindrical+prismatic",
+    "revolute+universal",
+    "planar+spherical",
+    "cylindrical+prismatic",
     pytest.param("floating", marks=pytest.mark.slow),
-)  # fmt: skip
+)
 
 
 @pytest.mark.thorough
@@ -47,8 +49,9 @@ def test_a_kernel_gives_them_in_many_states(joints, order, format):
             assert np.abs(found - expected).max() <= close * np.abs(expected).max()
 
 
-DERIVED = [f"d{of}_d{by}" for of in ("qdd", "lambda")
-           for by in ("q", "qd", "tau", "parameters", "gravity", "wrench")]  # fmt: skip
+DERIVED = [
+    f"d{of}_d{by}" for of in ("qdd", "lambda") for by in ("q", "qd", "tau", "parameters", "gravity", "wrench")
+]
 
 
 @pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")
@@ -177,9 +180,7 @@ def test_like_operations_side_by_side_change_no_bit():
     sizes = kernel.fields.sizes
     found = np.empty((3, 2, len(kernel.straight.outputs)))
     for out, (lanes, abreast) in zip(found, ((8, 1), (1, 8), (1, 4)), strict=True):
-        native = compiled(
-            kernel.straight, np.float64, lanes, sizes, piece=400, abreast=abreast
-        )  # fmt: skip
+        native = compiled(kernel.straight, np.float64, lanes, sizes, piece=400, abreast=abreast)
         assert native.run([x, qd, tau], out)
     assert np.array_equal(found[0], found[1]) and np.array_equal(found[0], found[2])
 

@@ -23,9 +23,7 @@ def both(system, order, **options):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("order", WHOLE)
-@pytest.mark.parametrize("make", [
-    lambda: kkt.random_tree(5, 4, joints=ALL_JOINTS), general,
-])  # fmt: skip
+@pytest.mark.parametrize("make", [lambda: kkt.random_tree(5, 4, joints=ALL_JOINTS), general])
 def test_accelerations_are_the_same_in_every_frame(order, make):
     system = kkt.build(make())
     own, world = both(system, order)
@@ -45,10 +43,11 @@ def test_motions_and_forces_come_in_the_world_s_directions_and_wrenches_in_the_b
     system = kkt.build(kkt.random_tree(4, 4, joints=ALL_JOINTS))
     wrench = np.random.default_rng(5).normal(size=(4, 6))
     kernels = [
-        kkt.compile(system, orderings.get("abm"), outputs=("qdd", "pdd", "f"), inputs=("wrench",),
-                    frames=frames)
+        kkt.compile(
+            system, orderings.get("abm"), outputs=("qdd", "pdd", "f"), inputs=("wrench",), frames=frames
+        )
         for frames in ("own", "world")
-    ]  # fmt: skip
+    ]
     state = kernels[0].configuration(), system.state.qd, system.state.tau, wrench
     own, world = (kernel(*state) for kernel in kernels)
     A = directions(system.tree.parent, system.state.R)
@@ -76,8 +75,9 @@ def test_an_inertia_that_turns_is_rounded_in_every_state_anew():
     for composites in ("crbm", "crbm_com"):
         seen = {}
         for frames in ("own", "world"):
-            kernel = kkt.compile(tree, orderings.get(composites), "float32", outputs=("inertia",),
-                                 frames=frames)  # fmt: skip
+            kernel = kkt.compile(
+                tree, orderings.get(composites), "float32", outputs=("inertia",), frames=frames
+            )
             M = kernel(np.stack([0.3 + q, q], 1), np.zeros((301, 2)), None)
             seen[frames] = M[:, 1, 1]
         assert len(set(seen["own"])) == 1 and len(set(seen["world"])) > 2
@@ -98,7 +98,7 @@ def test_unknown_frames_are_told_in_a_sentence():
 def test_programs_of_both_frames_are_kept_apart():
     """Traced again, or read from the disk: each is its own."""
     lengths = [
-        [len(kkt.compile(kkt.chain(4), orderings.get("abm"), frames=f).straight)
-         for f in ("own", "world")] for _ in range(2)
-    ]  # fmt: skip
+        [len(kkt.compile(kkt.chain(4), orderings.get("abm"), frames=f).straight) for f in ("own", "world")]
+        for _ in range(2)
+    ]
     assert lengths[0] == lengths[1] and lengths[0][0] != lengths[0][1]

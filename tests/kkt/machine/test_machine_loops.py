@@ -24,11 +24,17 @@ def slides(seed=0):
     for arm in "ab":
         for i in range(4):
             kkt.add_body(
-                tree, f"{arm}{i}", f"{arm}{i - 1}" if i else None, mass=draw.uniform(0.5, 2.0),
-                com=draw.normal(size=3), inertia=np.diag(draw.uniform(0.1, 0.15, 3)),
-                joint="prismatic" if i % 2 else "revolute", axis=draw.normal(size=3),
-                R=Rotation.random(random_state=i).as_matrix(), p=draw.normal(size=3),
-            )  # fmt: skip
+                tree,
+                f"{arm}{i}",
+                f"{arm}{i - 1}" if i else None,
+                mass=draw.uniform(0.5, 2.0),
+                com=draw.normal(size=3),
+                inertia=np.diag(draw.uniform(0.1, 0.15, 3)),
+                joint="prismatic" if i % 2 else "revolute",
+                axis=draw.normal(size=3),
+                R=Rotation.random(random_state=i).as_matrix(),
+                p=draw.normal(size=3),
+            )
     R = Rotation.random(random_state=9).as_matrix()
     return tree, [
         kkt.cut_joint("a3", "b3", "spherical", p=(0.1, 0.2, 0.3), baumgarte=(3.0, 2.0)),
@@ -87,8 +93,10 @@ def test_values_are_those_of_elimination_in_any_state(name):
     system = SYSTEMS[name]()
     draw = np.random.default_rng(7)
     for order, options in (
-        ("abm", {}), ("crbm", {"bias": "inverse_dynamics"}), ("closed_early", {"frames": "world"})
-    ):  # fmt: skip
+        ("abm", {}),
+        ("crbm", {"bias": "inverse_dynamics"}),
+        ("closed_early", {"frames": "world"}),
+    ):
         kernel = kkt.compile(system, orderings.get(order), outputs=OUTPUTS[:2], **options)
         for _ in range(2):
             q = draw.uniform(-1.0, 1.0, kernel.N)
@@ -120,9 +128,12 @@ def _angles(system):
 def test_kernels_of_other_loops_are_other_kernels():
     tree, found = kkt.chain(3), []
     for loop in (
-        None, kkt.contact("j3", (0.1, 0, 0)), kkt.contact("j3", (0.2, 0, 0)),
-        kkt.contact("j3", (0.2, 0, 0), compliance=0.5), kkt.contact("j2", (0.2, 0, 0)),
-    ):  # fmt: skip
+        None,
+        kkt.contact("j3", (0.1, 0, 0)),
+        kkt.contact("j3", (0.2, 0, 0)),
+        kkt.contact("j3", (0.2, 0, 0), compliance=0.5),
+        kkt.contact("j2", (0.2, 0, 0)),
+    ):
         loops = [] if loop is None else [loop]
         kernel = kkt.compile(tree, orderings.get("abm"), loops=loops)
         found.append(kernel([0.1, 0.2, 0.3], [1.0, 2.0, 3.0], [1.0, 0.0, 2.0]).tobytes())

@@ -34,11 +34,14 @@ def test_sine_and_cosine_are_within_a_unit_in_the_last_place(format):
     multiples = np.arange(-8192, 8193, 37) * (np.pi / 2)
     x = np.concatenate(
         [
-            draw.uniform(-7, 7, 3000), draw.uniform(-LARGEST, LARGEST, 3000), multiples,
-            np.nextafter(multiples.astype(chosen.dtype), np.inf), 10.0 ** draw.uniform(-12, 0, 200),
+            draw.uniform(-7, 7, 3000),
+            draw.uniform(-LARGEST, LARGEST, 3000),
+            multiples,
+            np.nextafter(multiples.astype(chosen.dtype), np.inf),
+            10.0 ** draw.uniform(-12, 0, 200),
             [0.0, np.pi / 4, -np.pi / 4],
         ]
-    ).astype(chosen.dtype)  # fmt: skip
+    ).astype(chosen.dtype)
     got = Interpreter(program, chosen).run(x[:, None])
     with mpmath.workprec(150):
         for column, function in ((0, mpmath.sin), (1, mpmath.cos)):

@@ -10,14 +10,7 @@ from test_export_c import compiled as built
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.machine import (
-    forward_dynamics,
-    native,
-    programs,
-    scalar_program,
-    segments,
-    trigonometry,
-)
+from pivotree.kkt.machine import forward_dynamics, native, programs, scalar_program, segments, trigonometry
 from pivotree.kkt.machine.interpreter import Interpreter
 from pivotree.kkt.machine.native import compiled
 from pivotree.kkt.machine.rolling import rolled
@@ -59,9 +52,7 @@ def expected_of(kernel, arrays):
 def test_rolled_code_has_the_bits_of_the_straight_line(tree, order, format):
     kernel = kkt.compile(TREES[tree](), orderings.get(order), format, outputs=("qdd", "f"))
     program = rolled(kernel.straight, longest=300)
-    assert program.length == len(kernel.straight) and program.outputs == len(
-        kernel.straight.outputs
-    )
+    assert program.length == len(kernel.straight) and program.outputs == len(kernel.straight.outputs)
     arrays = states(kernel, 2 * kernel.lanes + 3)
     expected = expected_of(kernel, arrays)
     assert np.isfinite(expected).all()
@@ -164,9 +155,12 @@ def test_segments_are_cut_where_the_operations_say_so():
         rows = kernel.straight.op[at[:, None] + np.arange(size[0])]
         assert (rows == rows[0]).all()
     none = dataclasses.replace(
-        kernel.straight, op=kernel.straight.op[:0], a=kernel.straight.a[:0],
-        b=kernel.straight.b[:0], outputs=np.array([0, -2, 1], dtype=np.int32),
-    )  # fmt: skip
+        kernel.straight,
+        op=kernel.straight.op[:0],
+        a=kernel.straight.a[:0],
+        b=kernel.straight.b[:0],
+        outputs=np.array([0, -2, 1], dtype=np.int32),
+    )
     program = rolled(none)
     out = np.empty((1, 3))
     zeros = [np.ones((1, size)) for size in kernel.fields.sizes]

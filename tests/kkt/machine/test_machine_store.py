@@ -141,9 +141,7 @@ sys.stdout.write(kernel([0.1, 0.2, 0.3], [1, 2, 3], [3, 2, 1]).tobytes().hex())
 @pytest.mark.slow
 def test_two_processes_share_a_folder(folder):
     command = [sys.executable, "-P", "-c", SCRIPT]
-    running = [
-        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)
-    ]
+    running = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     told = [process.communicate(timeout=100)[0] for process in running]
     here = kkt.compile(kkt.chain(3), ABM)([0.1, 0.2, 0.3], [1, 2, 3], [3, 2, 1])
     assert told == [here.tobytes().hex()] * 2
@@ -194,9 +192,7 @@ def test_relaxed_code_is_asked_for_and_named(format, folder, monkeypatch):
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders of Windows have no such modes")
 @pytest.mark.parametrize("mode,owner", [(0o777, 0), (0o770, 0), (0o1777, 0), (0o700, 1)])
-def test_a_folder_that_others_own_or_write_to_is_refused_in_a_sentence(
-    tmp_path, monkeypatch, mode, owner
-):
+def test_a_folder_that_others_own_or_write_to_is_refused_in_a_sentence(tmp_path, monkeypatch, mode, owner):
     monkeypatch.setenv("PIVOTREE_CACHE", str(tmp_path))
     store.write("name", {"x": np.zeros(3)})
     tmp_path.chmod(mode)
@@ -261,8 +257,11 @@ def test_an_entry_that_others_may_have_put_there_is_made_anew(tmp_path, monkeypa
             path.chmod(0o666)
         else:
             path.rename(away)
-            {"a link": lambda: path.symlink_to(away), "a folder": path.mkdir,
-             "a pipe": lambda: os.mkfifo(path)}[whose]()  # fmt: skip
+            {
+                "a link": lambda: path.symlink_to(away),
+                "a folder": path.mkdir,
+                "a pipe": lambda: os.mkfifo(path),
+            }[whose]()
         kept = away.read_bytes() if away.exists() else b""
         assert store.read("one") is None
         store.write("one", {"x": np.arange(4)})
@@ -274,9 +273,7 @@ def test_an_entry_that_others_may_have_put_there_is_made_anew(tmp_path, monkeypa
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="files of Windows have no such modes")
-def test_what_comes_into_the_folder_s_place_after_the_check_is_not_run(
-    tmp_path, monkeypatch, others
-):
+def test_what_comes_into_the_folder_s_place_after_the_check_is_not_run(tmp_path, monkeypatch, others):
     """Another may rename the folder where its parent is theirs; the file that is read is judged."""
     monkeypatch.setenv("PIVOTREE_CACHE", str(tmp_path / "kept"))
     store.write("one", {"x": np.arange(3)})
@@ -318,9 +315,7 @@ def test_a_part_that_lies_there_is_not_written_through(folder, tmp_path):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("home", ["/dev/null", "/proc/none", "", "NOWHERE"])
-def test_without_a_home_that_can_be_written_nothing_is_kept_and_all_is_computed(
-    tmp_path, monkeypatch, home
-):
+def test_without_a_home_that_can_be_written_nothing_is_kept_and_all_is_computed(tmp_path, monkeypatch, home):
     monkeypatch.delenv("PIVOTREE_CACHE", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     (tmp_path / "file").write_text("")

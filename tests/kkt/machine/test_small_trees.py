@@ -23,9 +23,15 @@ from pivotree.kkt.machine.joint_space import SOLVERS
 
 KINDS = ("revolute", "prismatic", "fixed", "spherical", "floating")
 SHAPES = [  # parents of trees, each shape once
-    (-1,), (-1, 0), (-1, 0, 1), (-1, 0, 0),
-    (-1, 0, 1, 2), (-1, 0, 1, 1), (-1, 0, 0, 1), (-1, 0, 0, 0),
-]  # fmt: skip
+    (-1,),
+    (-1, 0),
+    (-1, 0, 1),
+    (-1, 0, 0),
+    (-1, 0, 1, 2),
+    (-1, 0, 1, 1),
+    (-1, 0, 0, 1),
+    (-1, 0, 0, 0),
+]
 EVERY = [(shape, kinds) for shape in SHAPES for kinds in product(KINDS, repeat=len(shape))]
 SAMPLE = EVERY[:30] + EVERY[30::200]  # to two bodies each, and some
 PARTS = 40  # of all trees, so that processes share them
@@ -43,11 +49,17 @@ def tree_of(shape, kinds):
         square = draw.normal(size=(3, 3))
         moment = square @ square.T + 0.2 * np.eye(3)
         kkt.add_body(
-            tree, f"b{k}", None if up < 0 else f"b{up}", joint=kind, mass=draw.uniform(0.5, 2.0),
-            com=0.2 * draw.normal(size=3), axis=draw.normal(size=3),
-            inertia=0.05 * (np.trace(moment) * np.eye(3) - moment), p=0.3 * draw.normal(size=3),
+            tree,
+            f"b{k}",
+            None if up < 0 else f"b{up}",
+            joint=kind,
+            mass=draw.uniform(0.5, 2.0),
+            com=0.2 * draw.normal(size=3),
+            axis=draw.normal(size=3),
+            inertia=0.05 * (np.trace(moment) * np.eye(3) - moment),
+            p=0.3 * draw.normal(size=3),
             R=Rotation.random(random_state=int(draw.integers(1000))).as_matrix(),
-        )  # fmt: skip
+        )
     return kkt.default_state(tree, rate=1.0, effort=1.0)
 
 

@@ -168,9 +168,7 @@ def test_zero_armature_is_the_tree_of_before_bit_by_bit():
     for order in ("abm", "crbm", "square_root_abm"):
         tapes = [kkt.trace(s, orderings.get(order)) for s in (before, after)]
         assert tapes[0].flops == tapes[1].flops
-        answers = [
-            kkt.eliminate(s, t, "float32").qdd for s, t in zip((before, after), tapes, strict=True)
-        ]
+        answers = [kkt.eliminate(s, t, "float32").qdd for s, t in zip((before, after), tapes, strict=True)]
         assert (answers[0] == answers[1]).all()
 
 
@@ -289,9 +287,7 @@ def test_the_cheapest_order_is_counted_with_the_block():
 
 # -- what does not know it says so ----------------------------------------------------------------
 
-REFUSES = {
-    "joined": lambda s: kkt.joined(s.graph, s.graph, *list(s.graph)[:2]),
-}
+REFUSES = {"joined": lambda s: kkt.joined(s.graph, s.graph, *list(s.graph)[:2])}
 
 
 @pytest.mark.parametrize("what", REFUSES)
@@ -302,11 +298,7 @@ def test_a_reader_without_armature_refuses_in_one_sentence(what):
 
 
 def test_efforts_against_damping_have_all_digits_of_double_double():
-    damped, rates, order = (
-        kkt.chain(4),
-        np.linspace(-1.0, 1.0, 4),
-        orderings.get("inverse_dynamics"),
-    )
+    damped, rates, order = (kkt.chain(4), np.linspace(-1.0, 1.0, 4), orderings.get("inverse_dynamics"))
     for data in damped.nodes.values():
         data["damping"] = 0.1
     with_it, without = (

@@ -90,8 +90,12 @@ def test_number_formats(format):
     exact = kkt.certify(system, 30)
     result = kkt.eliminate(system, orderings.get("abm"), format)
     bound = {"float32": 1e-5, "bfloat16": 0.2}.get(format, 1e-14)
-    assert exact.error(np.array([float(x.mid() if format[0] == "b" and ":" in format else x)
-                                 for x in result.qdd])) <= bound  # fmt: skip
+    assert (
+        exact.error(
+            np.array([float(x.mid() if format[0] == "b" and ":" in format else x) for x in result.qdd])
+        )
+        <= bound
+    )
 
 
 @pytest.mark.thorough

@@ -12,15 +12,27 @@ def hand(n, fingers):
     tree, tip, loops = kkt.new_tree("hand"), None, []
     for j in range(n):
         kkt.add_body(
-            tree, j, tip, mass=1.0, com=(0.1, 0.2, 0.3), inertia=np.diag([1.0, 2.0, 2.5]),
-            axis=(1, 2, 3), p=(0.3, 0.2, 0.1),
-        )  # fmt: skip
+            tree,
+            j,
+            tip,
+            mass=1.0,
+            com=(0.1, 0.2, 0.3),
+            inertia=np.diag([1.0, 2.0, 2.5]),
+            axis=(1, 2, 3),
+            p=(0.3, 0.2, 0.1),
+        )
         tip = j
     for i in range(fingers):
         kkt.add_body(
-            tree, f"finger {i}", tip, mass=0.1, com=(0.1, 0.02, 0.05), p=(0.3, 0.1, 0.2),
-            inertia=np.diag([1e-3, 2e-3, 2.5e-3]), joint="spherical",
-        )  # fmt: skip
+            tree,
+            f"finger {i}",
+            tip,
+            mass=0.1,
+            com=(0.1, 0.02, 0.05),
+            p=(0.3, 0.1, 0.2),
+            inertia=np.diag([1e-3, 2e-3, 2.5e-3]),
+            joint="spherical",
+        )
         loops.append(kkt.contact(f"finger {i}", (0.2, 0.1, 0.3)))
     return built(tree, loops)
 

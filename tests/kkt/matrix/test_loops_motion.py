@@ -38,9 +38,7 @@ def by_energy(positions, masses, moments, pulled, angle, rate, gravity=9.81):
     def inertia(t):
         total = mpmath.mpf(0)
         for i, (m, J) in enumerate(zip(masses, moments, strict=True)):
-            dx, dy, turn = (
-                mpmath.diff(lambda s, i=i, j=j: positions(s)[i][j], t) for j in range(3)
-            )
+            dx, dy, turn = (mpmath.diff(lambda s, i=i, j=j: positions(s)[i][j], t) for j in range(3))
             total += m * (dx**2 + dy**2) + J * turn**2
         return total
 
@@ -48,8 +46,7 @@ def by_energy(positions, masses, moments, pulled, angle, rate, gravity=9.81):
         return sum(m * gravity * place[1] for m, place in zip(masses, positions(t), strict=True))
 
     work = sum(
-        effort * mpmath.diff(lambda s, i=i: pulled(s)[i][0], x)
-        for i, (_, effort) in enumerate(pulled(x))
+        effort * mpmath.diff(lambda s, i=i: pulled(s)[i][0], x) for i, (_, effort) in enumerate(pulled(x))
     )
     right = work - mpmath.diff(potential, x) - mpmath.diff(inertia, x) * mpmath.mpf(rate) ** 2 / 2
     return right / inertia(x)
@@ -79,14 +76,15 @@ def test_a_four_bar_linkage_in_closed_form(angle, tilt):
     with mpmath.workdps(30):
         moments = [m * length**2 / 12 for m, length in ((1, 1), (3, 3), (2, 2.5))]
         first = by_energy(
-            positions, (1, 3, 2), moments, lambda t: list(zip(joints(t), tau, strict=True)),
-            angle, rate,
-        )  # fmt: skip
+            positions, (1, 3, 2), moments, lambda t: list(zip(joints(t), tau, strict=True)), angle, rate
+        )
         right = [
-            float(mpmath.diff(lambda s, i=i: joints(s)[i], angle) * first
-                  + mpmath.diff(lambda s, i=i: joints(s)[i], angle, 2) * rate**2)
+            float(
+                mpmath.diff(lambda s, i=i: joints(s)[i], angle) * first
+                + mpmath.diff(lambda s, i=i: joints(s)[i], angle, 2) * rate**2
+            )
             for i in range(3)
-        ]  # fmt: skip
+        ]
     ours = kkt.eliminate(system, orderings.get("abm")).qdd
     assert np.allclose(ours, right, rtol=0, atol=1e-11 * np.abs(right).max())
 
@@ -99,9 +97,7 @@ def test_a_slider_crank_in_closed_form(angle):
     def positions(t):
         phi, x = slider_crank_positions(t)
         c, s = mpmath.cos, mpmath.sin
-        return [
-            (c(t) / 4, s(t) / 4, t), (c(t) / 2 + c(phi), s(t) / 2 + s(phi), phi), (x, 0, 0),
-        ]  # fmt: skip
+        return [(c(t) / 4, s(t) / 4, t), (c(t) / 2 + c(phi), s(t) / 2 + s(phi), phi), (x, 0, 0)]
 
     def pulled(t):
         phi, x = slider_crank_positions(t)
@@ -159,9 +155,15 @@ def test_accelerations_keep_the_loop_in_any_state(kind, seed):
         loop = kkt.cut_joint(None, free, "cylindrical", axis=R[0], R=R, baumgarte=(a, 0.0))
     else:
         loop = kkt.cut_joint(
-            first, second, kind, axis=R[0], S=draw.normal(size=(6, 3)), R=R,
-            p=draw.normal(size=3), baumgarte=(a, 0.0),
-        )  # fmt: skip
+            first,
+            second,
+            kind,
+            axis=R[0],
+            S=draw.normal(size=(6, 3)),
+            R=R,
+            p=draw.normal(size=3),
+            baumgarte=(a, 0.0),
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kkt.LoopWarning)
         system = kkt.build(tree, loops=[loop])
@@ -194,15 +196,17 @@ def test_baumgarte_pulls_an_open_loop_together(kind):
         z = np.cross([0, 0, 1], turn[:, 2])[:2]
         whole = Rotation.from_matrix(turn).as_rotvec()
         return {
-            "fixed": np.r_[whole, shift], "prismatic": np.r_[whole, shift[:2]],
-            "revolute": np.r_[z, shift], "cylindrical": np.r_[z, shift[:2]],
-            "planar": np.r_[z, shift[2:]], "spherical": shift,
-        }[kind]  # fmt: skip
+            "fixed": np.r_[whole, shift],
+            "prismatic": np.r_[whole, shift[:2]],
+            "revolute": np.r_[z, shift],
+            "cylindrical": np.r_[z, shift[:2]],
+            "planar": np.r_[z, shift[2:]],
+            "spherical": shift,
+        }[kind]
 
     loop = kkt.cut_joint(
-        (0, 4), (1, 4), kind, R=turned, p=place, R_second=far[0], p_second=far[1],
-        baumgarte=(0.0, b),
-    )  # fmt: skip
+        (0, 4), (1, 4), kind, R=turned, p=place, R_second=far[0], p_second=far[1], baumgarte=(0.0, b)
+    )
     with pytest.warns(kkt.LoopWarning, match="is open by 0.000"):
         system = kkt.build(tree, q, np.zeros_like(q), loops=[loop])
     now = gap(here)
@@ -252,12 +256,8 @@ def test_a_compliance_is_a_soft_row():
         x = dict(zip(system.tree.names, -result.pdd, strict=True))
         G = system.entries.G.reshape(2, 5, 6)
         left = G[1] @ x["rocker"] - G[0] @ x["coupler"] + c * result.lam
-        assert np.allclose(
-            left, system.entries.gamma, rtol=0, atol=1e-12 * np.abs(result.qdd).max()
-        )
-        assert np.allclose(
-            result.lam[2:4], rigid.lam, rtol=0, atol=1e3 * c * np.abs(rigid.lam).max()
-        )
+        assert np.allclose(left, system.entries.gamma, rtol=0, atol=1e-12 * np.abs(result.qdd).max())
+        assert np.allclose(result.lam[2:4], rigid.lam, rtol=0, atol=1e3 * c * np.abs(rigid.lam).max())
     assert np.allclose(result.qdd, rigid.qdd, atol=1e-6)
 
 

@@ -65,9 +65,15 @@ def test_stored_entries_per_body():
     tree = kkt.new_tree("full")
     for k in range(4):
         kkt.add_body(
-            tree, k, k - 1 if k else None, mass=1.0, inertia=np.eye(3) + 0.1 * np.ones((3, 3)),
-            com=rng.normal(size=3), axis=rng.normal(size=3), p=rng.normal(size=3),
-        )  # fmt: skip
+            tree,
+            k,
+            k - 1 if k else None,
+            mass=1.0,
+            inertia=np.eye(3) + 0.1 * np.ones((3, 3)),
+            com=rng.normal(size=3),
+            axis=rng.normal(size=3),
+            p=rng.normal(size=3),
+        )
     inner, stored = 3, kkt.build(tree).matrix.nnz
     # M: 9 + 6 + 6 + 3 (skew and scalar blocks have zeros); H: 3, twice; 1: 6, twice; Phi: 27, twice
     assert stored == 4 * (9 + 6 + 6 + 3 + 2 * 3 + 2 * 6) + inner * 2 * 27
@@ -167,8 +173,7 @@ def test_listing_and_names_of_bodies_do_not_matter(listing):
 @pytest.mark.thorough
 @pytest.mark.parametrize("gravity", [(0.0, 0.0, 0.0), (1.0, -9.0, 3.0)])
 @pytest.mark.parametrize(
-    "joint",
-    ["revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "floating", "all"],
+    "joint", ["revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "floating", "all"]
 )
 def test_power_balance(joint, gravity):
     """d(energy)/dt = qd . tau along the motion: holds only with the right a_k, b_k and S° qd."""
@@ -180,10 +185,16 @@ def test_power_balance(joint, gravity):
         for k, parent in enumerate((None, 0, 0, 2)):
             axis = rng.normal(size=(2, 3) if joint == "universal" else 3)
             kkt.add_body(
-                tree, k, parent, mass=1.0 + k, com=rng.normal(size=3) / 4,
-                inertia=np.diag([2.0, 3.0, 4.0]) / 10, joint=joint,
-                axis=(0.0, 0.0, 1.0) if joint == "planar" else axis, p=rng.normal(size=3) / 3,
-            )  # fmt: skip
+                tree,
+                k,
+                parent,
+                mass=1.0 + k,
+                com=rng.normal(size=3) / 4,
+                inertia=np.diag([2.0, 3.0, 4.0]) / 10,
+                joint=joint,
+                axis=(0.0, 0.0, 1.0) if joint == "planar" else axis,
+                p=rng.normal(size=3) / 3,
+            )
         kkt.default_state(tree)
     tree.graph["gravity"] = gravity
     q, qd, tau = states(tree, 2)
@@ -260,9 +271,15 @@ def test_a_tape_belongs_to_one_tree():
         tree = kkt.new_tree("four")
         for k, up in enumerate(parents):
             kkt.add_body(
-                tree, f"b{k}", None if up < 0 else f"b{up}", mass=1, com=[0.1, 0.2, 0.3],
-                inertia=np.eye(3), axis=[1, 2, 3], p=[0.3, 0.2, 0.1],
-            )  # fmt: skip
+                tree,
+                f"b{k}",
+                None if up < 0 else f"b{up}",
+                mass=1,
+                com=[0.1, 0.2, 0.3],
+                inertia=np.eye(3),
+                axis=[1, 2, 3],
+                p=[0.3, 0.2, 0.1],
+            )
         return kkt.build(tree, tau=np.ones(4))
 
     chain, star = four([-1, 0, 1, 2]), four([-1, 0, 0, 0])
@@ -296,14 +313,8 @@ def test_data_beyond_a_format_are_named():
         ({"q": [[1], [1, 2]]}, "state: field 'q' holds no numbers; give 3"),
         ({"q": [1.0, 2.0]}, "state: field 'q' has shape (2,); this tree needs 3 numbers"),
         ({"q": {"arm": ["x"] * 4}}, "body 'arm': field 'q' is ['x', 'x', 'x', 'x']; its spherical"),
-        (
-            {"q": {"arm": [1, 2]}},
-            "body 'arm': field 'q' has 2 numbers; its spherical joint needs 3",
-        ),
-        (
-            {"q": [0, 0, 0, 0]},
-            "field 'q' holds the quaternion [0.0, 0.0, 0.0, 0.0]; give x, y, z, w",
-        ),
+        ({"q": {"arm": [1, 2]}}, "body 'arm': field 'q' has 2 numbers; its spherical joint needs 3"),
+        ({"q": [0, 0, 0, 0]}, "field 'q' holds the quaternion [0.0, 0.0, 0.0, 0.0]; give x, y, z, w"),
         ({"q": {"am": [1, 2, 3]}}, "field 'q' names the unknown body 'am'; did you mean arm?"),
         ({"qd": [1, np.nan, 0]}, "state: field 'qd' holds nan at 1; give finite numbers"),
         ({"f_ext": {"am": np.ones(6)}}, "'f_ext' names the unknown body 'am'; did you mean arm?"),

@@ -24,17 +24,28 @@ def mixed():
     tree, draw = kkt.new_tree("mixed", (1.0, 2.0, -9.0)), np.random.default_rng(4)
     up = None
     for name, joint in (
-        ("base", "floating"), ("hinge", "revolute"), ("arm", "universal"), ("slide", "prismatic"),
+        ("base", "floating"),
+        ("hinge", "revolute"),
+        ("arm", "universal"),
+        ("slide", "prismatic"),
         ("tip", "general"),
-    ):  # fmt: skip
+    ):
         axes = draw.normal(size=(2, 3)) if joint == "universal" else draw.normal(size=3)
         S = {"S": np.r_[draw.normal(size=3), np.zeros(3)][:, None]} if joint == "general" else {}
         R = np.linalg.qr(draw.normal(size=(3, 3)))[0]
         kkt.add_body(
-            tree, name, up, mass=draw.uniform(1, 2), com=0.2 * draw.normal(size=3), joint=joint,
-            inertia=np.diag(draw.uniform(0.1, 0.15, 3)), axis=axes, p=0.5 * draw.normal(size=3),
-            R=R * np.linalg.det(R), **S,
-        )  # fmt: skip
+            tree,
+            name,
+            up,
+            mass=draw.uniform(1, 2),
+            com=0.2 * draw.normal(size=3),
+            joint=joint,
+            inertia=np.diag(draw.uniform(0.1, 0.15, 3)),
+            axis=axes,
+            p=0.5 * draw.normal(size=3),
+            R=R * np.linalg.det(R),
+            **S,
+        )
         up = name
     return kkt.default_state(tree)
 

@@ -33,11 +33,26 @@ from pivotree.kkt.model.tree import compile_tree
 
 MODELS = ROOT / "tests" / "models"
 SPECS = [
-    "chain:5", "chain:4,joint=spherical", "chain:3,joint=universal", "two_link:r=0.002",
-    "example1:q1=1", "example2", "example3:m1=1e8,case=2", "random_tree:n=50,seed=1",
-    "binary:4", "star:20", "comb:6", "rr_arm", "humanoid", "quadruped",
-    "featherstone:12,2,0.3,0.9", "four_bar", "stewart", "delta", "gripper",
-]  # fmt: skip
+    "chain:5",
+    "chain:4,joint=spherical",
+    "chain:3,joint=universal",
+    "two_link:r=0.002",
+    "example1:q1=1",
+    "example2",
+    "example3:m1=1e8,case=2",
+    "random_tree:n=50,seed=1",
+    "binary:4",
+    "star:20",
+    "comb:6",
+    "rr_arm",
+    "humanoid",
+    "quadruped",
+    "featherstone:12,2,0.3,0.9",
+    "four_bar",
+    "stewart",
+    "delta",
+    "gripper",
+]
 
 
 def accelerations(tree):
@@ -79,9 +94,7 @@ def test_chain_is_the_reference_chain(n):
 
 
 def test_shapes_of_the_families():
-    counts = {
-        star(5): (6, 2), binary(3): (15, 4), comb(4): (8, 5), chain(7): (7, 7)
-    }  # fmt: skip
+    counts = {star(5): (6, 2), binary(3): (15, 4), comb(4): (8, 5), chain(7): (7, 7)}
     for tree, (bodies, height) in counts.items():
         compiled = compile_tree(tree)
         assert (compiled.n, len(compiled.levels)) == (bodies, height), tree
@@ -205,17 +218,19 @@ def test_rr_arm_has_the_closed_form_of_the_paper():
     c1, c12, c2, s2 = np.cos(q[0]), np.cos(q.sum()), np.cos(q[1]), np.sin(q[1])
     m12 = I2 + m2 * lc2**2 + m2 * l1 * lc2 * c2
     M = np.array(
-        [
-            [I1 + I2 + m1 * lc1**2 + m2 * (l1**2 + lc2**2 + 2 * l1 * lc2 * c2), m12],
-            [m12, I2 + m2 * lc2**2],
-        ]
+        [[I1 + I2 + m1 * lc1**2 + m2 * (l1**2 + lc2**2 + 2 * l1 * lc2 * c2), m12], [m12, I2 + m2 * lc2**2]]
     )
     b = m2 * l1 * lc2 * s2
-    f = tau + np.array([
-        2 * b * qd[0] * qd[1] + b * qd[1] ** 2
-        - m2 * g * lc2 * c12 - m1 * g * lc1 * c1 - m2 * g * l1 * c1,
-        -b * qd[0] ** 2 - m2 * g * lc2 * c12,
-    ])  # fmt: skip
+    f = tau + np.array(
+        [
+            2 * b * qd[0] * qd[1]
+            + b * qd[1] ** 2
+            - m2 * g * lc2 * c12
+            - m1 * g * lc1 * c1
+            - m2 * g * l1 * c1,
+            -b * qd[0] ** 2 - m2 * g * lc2 * c12,
+        ]
+    )
     qdd = np.concatenate(list(accelerations(tree).values()))
     np.testing.assert_allclose(qdd, np.linalg.solve(M, f), rtol=1e-12)
 

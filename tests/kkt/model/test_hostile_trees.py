@@ -140,10 +140,27 @@ def test_a_massless_link_at_the_end_of_a_long_chain_is_named(n):
     for shift, idle in ((0.25 * axis, True), (np.array([0.3, 0.0, 0.1]), False)):
         tree = kkt.chain(n - 2)
         last = list(tree)[-1]
-        kkt.add_body(tree, "light", last, joint="revolute", axis=axis, mass=0.0,
-                     inertia=np.zeros((3, 3)), p=(0.3, 0.1, 0.2))  # fmt: skip
-        kkt.add_body(tree, "tip", "light", joint="revolute", axis=axis, mass=1.0,
-                     com=(0.1, 0.2, 0.1), inertia=np.diag([0.1, 0.2, 0.15]), p=shift)  # fmt: skip
+        kkt.add_body(
+            tree,
+            "light",
+            last,
+            joint="revolute",
+            axis=axis,
+            mass=0.0,
+            inertia=np.zeros((3, 3)),
+            p=(0.3, 0.1, 0.2),
+        )
+        kkt.add_body(
+            tree,
+            "tip",
+            "light",
+            joint="revolute",
+            axis=axis,
+            mass=1.0,
+            com=(0.1, 0.2, 0.1),
+            inertia=np.diag([0.1, 0.2, 0.15]),
+            p=shift,
+        )
         system = kkt.build(tree, 0.3 * np.sin(np.arange(n)), np.zeros(n), np.zeros(n))
         found = idle_motion(system, system.entries, 2.0**-53)
         assert (found is not None) is idle

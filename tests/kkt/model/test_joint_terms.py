@@ -54,9 +54,7 @@ def test_in_a_model_file_too(tmp_path):
     assert kkt.build(kkt.read_model(path)).entries.A.tolist() == [0.5, 0.25]
     document["bodies"][1]["armature"] = -1
     path.write_text(json.dumps(document))
-    with pytest.raises(
-        kkt.ModelError, match=r"'armature' holds -1\.0; give a number, zero or more"
-    ):
+    with pytest.raises(kkt.ModelError, match=r"'armature' holds -1\.0; give a number, zero or more"):
         kkt.build(kkt.read_model(path))
 
 

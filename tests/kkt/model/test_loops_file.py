@@ -41,15 +41,31 @@ def test_a_file_of_loops_says_what_the_functions_take(tmp_path):
     tree, _, _, pin = four_bar(1.0)
     foot = kkt.contact("crank", (0.5, 0, 0), (0, 1, 0), compliance=1e-3, damping=2.0, name="foot")
     file = tmp_path / "loops.json"
-    file.write_text(json.dumps({
-        "schema": "pivotree-loops/1",
-        "loops": [
-            {"first": "coupler", "second": "rocker", "p": [3, 0, 0], "p_second": [2.5, 0, 0],
-             "rows": [2, 3], "name": "pin"},
-            {"body": "crank", "point": [0.5, 0, 0], "normal": [0, 1, 0], "compliance": 1e-3,
-             "damping": 2.0, "name": "foot"},
-        ],
-    }))  # fmt: skip
+    file.write_text(
+        json.dumps(
+            {
+                "schema": "pivotree-loops/1",
+                "loops": [
+                    {
+                        "first": "coupler",
+                        "second": "rocker",
+                        "p": [3, 0, 0],
+                        "p_second": [2.5, 0, 0],
+                        "rows": [2, 3],
+                        "name": "pin",
+                    },
+                    {
+                        "body": "crank",
+                        "point": [0.5, 0, 0],
+                        "normal": [0, 1, 0],
+                        "compliance": 1e-3,
+                        "damping": 2.0,
+                        "name": "foot",
+                    },
+                ],
+            }
+        )
+    )
     assert all(map(same, kkt.read_loops(file, tree), (pin, foot)))
 
 
@@ -82,25 +98,13 @@ def test_a_file_that_holds_no_loops_is_told_in_one_sentence(text, told, tmp_path
         ({"first": "crank", "second": "rocker", "joint": 1}, "field 'joint' is 1; give a text"),
         ({"first": "crank", "second": "rocker", "joint": "hinge"}, "field 'joint' is 'hinge'"),
         ({"first": "", "second": "rocker"}, "field 'first' is empty; give a text, or leave it out"),
-        (
-            {"first": "crank", "second": "rocker", "p": [True, 0, 0]},
-            "true and false are no numbers",
-        ),
-        (
-            {"first": "crank", "second": "rocker", "S": [1]},
-            "that of a joint 'general', and this one",
-        ),
+        ({"first": "crank", "second": "rocker", "p": [True, 0, 0]}, "true and false are no numbers"),
+        ({"first": "crank", "second": "rocker", "S": [1]}, "that of a joint 'general', and this one"),
         ({"first": "crank", "second": "rocker", "axis": [0, 0, 0]}, "field 'axis' is zero; give a"),
         ({"first": "crank", "second": "rocker", "joint": "general"}, "field 'S' is missing; give"),
         ({"body": "crank"}, "field 'point' is missing"),
-        (
-            {"first": "crank", "second": "rocker", "baumgarte": [-1, 0]},
-            "[-1, 0]; give zero or more",
-        ),
-        (
-            {"body": "crank", "point": [0, 0, 0], "damping": -1},
-            "'damping' is -1; give zero or more",
-        ),
+        ({"first": "crank", "second": "rocker", "baumgarte": [-1, 0]}, "[-1, 0]; give zero or more"),
+        ({"body": "crank", "point": [0, 0, 0], "damping": -1}, "'damping' is -1; give zero or more"),
         ({"body": "crank", "point": [0, 0, "x"]}, "field 'point'"),
         ({"body": "crank", "point": [0, 0, 0], "tangents": 3}, "field 'tangents'"),
         ({"bodies": ["crank", "rocker"]}, "is missing"),
@@ -162,8 +166,10 @@ def test_the_other_pair_of_a_coupling_has_as_many_rows(tmp_path):
     write_model(file, kkt.build(tree, loops=[pair]).state)
     document = json.loads(file.read_text())
     document["loops"][0]["beside"] |= {
-        "numbers": [0, 1], "C": np.eye(6)[:, :2].tolist(), "compliance": [0, 0]
-    }  # fmt: skip
+        "numbers": [0, 1],
+        "C": np.eye(6)[:, :2].tolist(),
+        "compliance": [0, 0],
+    }
     file.write_text(json.dumps(document))
     with pytest.raises(kkt.ModelError, match="'gear': field 'beside' has 2 rows; give 1"):
         kkt.load(file)

@@ -7,9 +7,7 @@ import pytest
 from pivotree.kkt.base.errors import UnreadableError
 from pivotree.kkt.model.mjcf_guard import check
 
-INCLUDES = (
-    '<mujoco><compiler meshdir="m"/><include file="b.xml"/><include file="none.xml"/></mujoco>'
-)
+INCLUDES = '<mujoco><compiler meshdir="m"/><include file="b.xml"/><include file="none.xml"/></mujoco>'
 
 
 def checked(folder, text, name="a.xml"):
@@ -20,21 +18,29 @@ def checked(folder, text, name="a.xml"):
 
 @pytest.mark.parametrize(
     "inner",
-    ['<size njmax="5000000" nstack="300000000" memory="1G" nkey="3" nuser_body="x"/>',
-     '<replicate count="100"><replicate count="1000"/></replicate>',
-     '<hfield nrow="nan" ncol="5"/>',
-     '<mesh file="gone.stl"/>', '<composite count="1000000"/>'],
-)  # fmt: skip
+    [
+        '<size njmax="5000000" nstack="300000000" memory="1G" nkey="3" nuser_body="x"/>',
+        '<replicate count="100"><replicate count="1000"/></replicate>',
+        '<hfield nrow="nan" ncol="5"/>',
+        '<mesh file="gone.stl"/>',
+        '<composite count="1000000"/>',
+    ],
+)
 def test_what_robots_ask_for_goes_on_to_the_compiler(tmp_path, inner):
     checked(tmp_path, f"<mujoco>{inner}</mujoco>")
 
 
 @pytest.mark.parametrize(
     "inner",
-    ['<replicate count="1000"><replicate count="101"/></replicate>', '<size nkey="1e9"/>',
-     '<flexcomp count="100 100 100"/>', '<hfield nrow="100000" ncol="100000"/>',
-     '<texture width="100000" height="100000"/>', '<size nuser_body="100000000"/>'],
-)  # fmt: skip
+    [
+        '<replicate count="1000"><replicate count="101"/></replicate>',
+        '<size nkey="1e9"/>',
+        '<flexcomp count="100 100 100"/>',
+        '<hfield nrow="100000" ncol="100000"/>',
+        '<texture width="100000" height="100000"/>',
+        '<size nuser_body="100000000"/>',
+    ],
+)
 def test_more_than_anyone_has_a_use_for_is_refused(tmp_path, inner):
     with pytest.raises(UnreadableError, match="asks for more than 100,000 copies"):
         checked(tmp_path, f"<mujoco>{inner}</mujoco>")
@@ -77,18 +83,27 @@ def written(folder, **texts):
 
 @pytest.mark.parametrize(
     "texts",
-    [{"a": INCLUDE.format("s/b.xml"), "s__b": INCLUDE.format("c.xml"), "s__c": HUGE},
-     {"a": ATTACHED.format("s/b.xml", ATTACH), "s__b": INCLUDE.format("c.xml"), "s__c": HUGE},
-     {"a": COPIES.format('<replicate count="400"><include file="b.xml"/></replicate>'),
-      "b": '<mujocoinclude><replicate count="400"/></mujocoinclude>'},
-     {"a": ATTACHED.format("b.xml", f'<replicate count="400">{ATTACH}</replicate>'),
-      "b": COPIES.format('<replicate count="400"/>')},
-     {"a": ATTACHED.format("b.xml", ATTACH * 400), "b": ATTACHED.format("c.xml", ATTACH * 400),
-      "c": COPIES.format('<replicate count="2"/>')},
-     {"a": ATTACHED.format("b.xml", ATTACH), "b": ATTACHED.format("a.xml", ATTACH)},
-     {"a": ATTACHED.format("a.xml", ATTACH)},
-     {"a": ATTACHED.format("b.xml", ATTACH), "b": INCLUDE.format("a.xml")}],
-)  # fmt: skip
+    [
+        {"a": INCLUDE.format("s/b.xml"), "s__b": INCLUDE.format("c.xml"), "s__c": HUGE},
+        {"a": ATTACHED.format("s/b.xml", ATTACH), "s__b": INCLUDE.format("c.xml"), "s__c": HUGE},
+        {
+            "a": COPIES.format('<replicate count="400"><include file="b.xml"/></replicate>'),
+            "b": '<mujocoinclude><replicate count="400"/></mujocoinclude>',
+        },
+        {
+            "a": ATTACHED.format("b.xml", f'<replicate count="400">{ATTACH}</replicate>'),
+            "b": COPIES.format('<replicate count="400"/>'),
+        },
+        {
+            "a": ATTACHED.format("b.xml", ATTACH * 400),
+            "b": ATTACHED.format("c.xml", ATTACH * 400),
+            "c": COPIES.format('<replicate count="2"/>'),
+        },
+        {"a": ATTACHED.format("b.xml", ATTACH), "b": ATTACHED.format("a.xml", ATTACH)},
+        {"a": ATTACHED.format("a.xml", ATTACH)},
+        {"a": ATTACHED.format("b.xml", ATTACH), "b": INCLUDE.format("a.xml")},
+    ],
+)
 def test_files_within_files_cannot_ask_for_more(tmp_path, texts):
     """Beside the file that names them, which is where MuJoCo finds them; and copies of copies."""
     with pytest.raises(UnreadableError, match=r"asks for more than 100,000 copies|attaches itself"):

@@ -79,9 +79,12 @@ def test_a_written_state_comes_back_to_the_last_bit(tmp_path):
     assert compiled.names == ("base", "tip", "7") and list(compiled.parent) == [-1, 0, 1]
     order = [1, 0, 2]
     for new, was in (
-        (compiled.R, old.R), (compiled.p, old.p), (compiled.mass, old.mass),
-        (compiled.com, old.com), (compiled.inertia, old.inertia),
-    ):  # fmt: skip
+        (compiled.R, old.R),
+        (compiled.p, old.p),
+        (compiled.mass, old.mass),
+        (compiled.com, old.com),
+        (compiled.inertia, old.inertia),
+    ):
         assert (new == was[order]).all()
     assert compiled.joint == ("general", "general", "fixed")
     assert (compiled.S[0] == old.S[1]).all() and (compiled.S[1] == old.S[0]).all()
@@ -112,8 +115,13 @@ def test_any_finite_numbers_come_back_to_the_last_bit(tmp_path_factory, data):
     tree = read_model(path)
     for k, name in enumerate(old.names):
         node = tree.nodes[str(name)]
-        for key, was in (("p", old.p), ("com", old.com), ("mass", old.mass),
-                         ("bias", old.joint_bias), ("wrench", old.wrench)):  # fmt: skip
+        for key, was in (
+            ("p", old.p),
+            ("com", old.com),
+            ("mass", old.mass),
+            ("bias", old.joint_bias),
+            ("wrench", old.wrench),
+        ):
             assert same(node.get(key, 0.0 * was[k]), was[k]).all()
     found = {"base": [0], "tip": [1, 2], "7": []}
     before = {"tip": [0, 1], "base": [2], "7": []}

@@ -105,12 +105,15 @@ def test_robots_are_loaded_from_descriptions(described, capsys):
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("far", "'far' is cloned by robot_descriptions when it is first asked for, and that failed "
-         "(could not resolve host); connect to the network, or give a path"),
+        (
+            "far",
+            "'far' is cloned by robot_descriptions when it is first asked for, and that failed "
+            "(could not resolve host); connect to the network, or give a path",
+        ),
         ("template", "'template' has no URDF or MJCF file, but a template with arguments"),
         ("dogg", "'dogg' is unknown; did you mean dog"),
     ],
-)  # fmt: skip
+)
 def test_robots_that_cannot_be_had_are_told_in_one_sentence(described, capsys, name, told):
     assert main(["solve", f"robot:{name}"]) == 2
     err = capsys.readouterr().err
@@ -141,13 +144,15 @@ def test_xacro_is_expanded_by_the_tool_that_is_installed(xacro, tmp_path):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("print('error: name zz is not defined', file=sys.stderr); sys.exit(2)",
-         "xacro refuses it: error: name zz is not defined"),
+        (
+            "print('error: name zz is not defined', file=sys.stderr); sys.exit(2)",
+            "xacro refuses it: error: name zz is not defined",
+        ),
         ("sys.exit(1)", "xacro refuses it: it says nothing"),
         ("print('<robot')", "is not XML"),
         (None, "is a xacro file, and no xacro is installed; pip install xacro"),
     ],
-)  # fmt: skip
+)
 def test_xacro_that_fails_is_told_in_one_sentence(xacro, tmp_path, capsys, text, told, monkeypatch):
     path = tmp_path / "arm.urdf.xacro"
     path.write_text("MASS")
@@ -167,9 +172,7 @@ def test_an_expansion_that_does_not_end_or_start_is_told(xacro, tmp_path, monkey
     with pytest.raises(kkt.ModelError, match=r"arm\.xacro: cannot be expanded by .*timed out"):
         kkt.load(path)
     (tmp_path / "xacro").write_bytes(b"\0 no program")
-    with pytest.raises(
-        kkt.ModelError, match=r"arm\.xacro: cannot be expanded by .*; expand it else"
-    ):
+    with pytest.raises(kkt.ModelError, match=r"arm\.xacro: cannot be expanded by .*; expand it else"):
         kkt.load(path)
 
 
@@ -188,9 +191,7 @@ def test_robots_of_a_folder_go_by_short_names(tmp_path, monkeypatch):
     monkeypatch.setattr(robot_data, "robots_folder", lambda: home)
     files = robot_data.robot_files()
     assert set(files) == {"panda", "ur5", "ur5_robot", "arm"}
-    assert (
-        files["ur5"] == files["ur5_robot"] == (home / "ur_description/urdf/ur5_robot.urdf", False)
-    )
+    assert files["ur5"] == files["ur5_robot"] == (home / "ur_description/urdf/ur5_robot.urdf", False)
     assert kkt.find_robot("arm") == (home / "mine/arm.urdf", False)
     assert set(kkt.load("robot:ur5")) == {"a"}
 
@@ -204,7 +205,5 @@ def test_a_folder_of_robots_is_found_beside_other_packages(tmp_path, monkeypatch
     monkeypatch.setattr(sys, "path", [])
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     assert robot_data.robots_folder() is None
-    with pytest.raises(
-        kkt.ModelError, match="robot: example-robot-data is not installed; python -m"
-    ):
+    with pytest.raises(kkt.ModelError, match="robot: example-robot-data is not installed; python -m"):
         robot_data.robot_files()

@@ -8,10 +8,12 @@ from pivotree.kkt.machine.configuration import Configuration
 from pivotree.kkt.model import joints
 
 RAIL = joints.JointType(  # three slides along the frame's axes, as of a gantry
-    "cartesian", 3, 0,
+    "cartesian",
+    3,
+    0,
     lambda axis, q: np.broadcast_to(np.eye(6)[:, 3:], (len(q), 6, 3)).copy(),
     lambda axis, q: (np.broadcast_to(np.eye(3), (len(q), 3, 3)).copy(), q.copy()),
-)  # fmt: skip
+)
 
 
 @pytest.fixture
@@ -28,8 +30,16 @@ def gantry(monkeypatch):
             pt.add_body(tree, "x", mass=0.0, joint="prismatic", axis=(1, 0, 0))
             pt.add_body(tree, "y", "x", mass=0.0, joint="prismatic", axis=(0, 1, 0))
             pt.add_body(tree, "z", "y", joint="prismatic", axis=(0, 0, 1), **own)
-        pt.add_body(tree, "arm", "z", mass=1.0, com=(0.3, 0.0, 0.1), inertia=0.02 * np.eye(3),
-                    axis=(0, 1, 0), p=(0.1, 0.2, 0.3))  # fmt: skip
+        pt.add_body(
+            tree,
+            "arm",
+            "z",
+            mass=1.0,
+            com=(0.3, 0.0, 0.1),
+            inertia=0.02 * np.eye(3),
+            axis=(0, 1, 0),
+            p=(0.1, 0.2, 0.3),
+        )
         trees.append(pt.default_state(tree))
     return trees
 

@@ -90,9 +90,10 @@ def test_rpy_is_yaw_after_pitch_after_roll_and_turns_the_inertia(write):
     R = Rz @ Ry @ Rx
     text = f"{r} {p} {y}"
     path = write(
-        link("w"), link("a", com="0.1 0.2 0.3", rpy=text),
+        link("w"),
+        link("a", com="0.1 0.2 0.3", rpy=text),
         joint("j", "w", "a", inside=f'<origin rpy="{text}"/>'),
-    )  # fmt: skip
+    )
     tree = compile_tree(read_urdf(path))
     np.testing.assert_allclose(tree.R[0], R, atol=1e-16)
     np.testing.assert_allclose(tree.inertia[0], R @ np.diag([1, 2, 2.5]) @ R.T, atol=1e-15)
@@ -100,14 +101,18 @@ def test_rpy_is_yaw_after_pitch_after_roll_and_turns_the_inertia(write):
 
 
 ARM = [
-    link("w", "7"), link("a", "3", "0.1 0 0", "0.2 0 0"), link("b", "2", "0 0.3 0", "0 0.7 0"),
-    link("c", "0.5", "0 0 0.2", "0.1 0.2 0.3"), '<link name="tool"/>', link("d", "1.5"),
+    link("w", "7"),
+    link("a", "3", "0.1 0 0", "0.2 0 0"),
+    link("b", "2", "0 0.3 0", "0 0.7 0"),
+    link("c", "0.5", "0 0 0.2", "0.1 0.2 0.3"),
+    '<link name="tool"/>',
+    link("d", "1.5"),
     joint("j1", "w", "a"),
     joint("j2", "a", "b", "fixed", '<origin xyz="0.5 0 0.1" rpy="0.4 0 1"/>'),
     joint("j3", "b", "c", "fixed", '<origin xyz="0 0.2 0" rpy="0 -0.6 0"/>'),
     joint("j4", "c", "tool", "fixed", '<origin xyz="0 0 9"/>'),
     joint("j5", "tool", "d", "revolute", '<origin xyz="0.1 0.2 0.3" rpy="1 0 0"/>'),
-]  # fmt: skip
+]
 
 
 def total(tree, q=None):
@@ -140,10 +145,12 @@ def test_merging_fixed_joints_keeps_mass_centre_and_inertia(write, floating):
 
 def test_links_fixed_to_the_world_vanish_in_merging(write):
     path = write(
-        link("w"), link("post"), link("a"),
+        link("w"),
+        link("post"),
+        link("a"),
         joint("j0", "w", "post", "fixed", '<origin xyz="0 0 2" rpy="0 0 1"/>'),
         joint("j1", "post", "a", inside='<origin xyz="1 0 0"/>'),
-    )  # fmt: skip
+    )
     assert list(read_urdf(path)) == ["post", "a"]
     tree = compile_tree(read_urdf(path, merge_fixed=True))
     assert tree.names == ("a",) and list(tree.parent) == [-1]
@@ -158,9 +165,8 @@ def test_a_link_without_inertial_has_no_mass(write):
 def test_mimic_joints_are_told_and_free_or_fixed_at_their_offset(write):
     coupled = '<axis xyz="0 0 1"/><mimic joint="j1" multiplier="2" offset="0.5"/>'
     path = write(
-        link("w"), link("a"), link("b"), joint("j1", "w", "a"),
-        joint("j2", "a", "b", inside=coupled),
-    )  # fmt: skip
+        link("w"), link("a"), link("b"), joint("j1", "w", "a"), joint("j2", "a", "b", inside=coupled)
+    )
     with pytest.warns(MimicWarning, match="joint 'j2': mimics 'j1'; it moves freely"):
         assert compile_tree(read_urdf(path)).joint == ("revolute", "revolute")
     with pytest.warns(MimicWarning, match="held at its offset 0.5"):
@@ -177,10 +183,14 @@ def test_mimic_joints_are_coupled_in_a_state_that_keeps_them(write):
         return {"inside": '<axis xyz="0 0 1"/>' + inside}
 
     path = write(
-        link("w"), link("a"), link("b"), link("c"), joint("j1", "w", "a"),
+        link("w"),
+        link("a"),
+        link("b"),
+        link("c"),
+        joint("j1", "w", "a"),
         joint("j3", "a", "b", **follows("j2", -1, 0)),
         joint("j2", "w", "c", **follows("j1", 2, 0.5)),
-    )  # fmt: skip
+    )
     tree = read_urdf(path, mimic="coupled")
     q, qd = tree.graph["q"], tree.graph["qd"]
     assert list(tree) == ["a", "b", "c"]
@@ -200,9 +210,12 @@ def test_mimic_joints_are_coupled_in_a_state_that_keeps_them(write):
 )
 def test_mimic_joints_that_follow_nothing_are_refused(write, other, second, message):
     path = write(
-        link("w"), link("a"), link("b"), joint("j1", "w", "a", inside=second),
+        link("w"),
+        link("a"),
+        link("b"),
+        joint("j1", "w", "a", inside=second),
         joint("j2", "a", "b", inside=f'<mimic joint="{other}"/>'),
-    )  # fmt: skip
+    )
     with pytest.raises(ModelError, match=message) as error:
         read_urdf(path, mimic="coupled")
     assert "\n" not in str(error.value)
@@ -259,14 +272,15 @@ def test_bad_files_are_told_in_one_sentence(write, text, words):
 
 
 @pytest.mark.parametrize(
-    "declared",
-    ['<!ENTITY e SYSTEM "file:///etc/hostname">', '<!ENTITY e "1">', '<!ENTITY % e SYSTEM "x">'],
+    "declared", ['<!ENTITY e SYSTEM "file:///etc/hostname">', '<!ENTITY e "1">', '<!ENTITY % e SYSTEM "x">']
 )
 def test_entities_are_refused(write, declared):
     path = write(
-        link("w"), link("a", "&e;"), joint("j", "w", "a"),
+        link("w"),
+        link("a", "&e;"),
+        joint("j", "w", "a"),
         head=f'<!DOCTYPE robot [{declared}]>\n<robot name="r">',
-    )  # fmt: skip
+    )
     with pytest.raises(ModelError, match="refused"):
         read_urdf(path)
 
@@ -289,8 +303,7 @@ def test_files_that_are_no_urdf(tmp_path):
 def test_a_deep_chain_is_no_recursion(write):
     n = 3000
     path = write(
-        *(link(f"l{k}") for k in range(n)),
-        *(joint(f"j{k}", f"l{k}", f"l{k + 1}") for k in range(n - 1)),
+        *(link(f"l{k}") for k in range(n)), *(joint(f"j{k}", f"l{k}", f"l{k + 1}") for k in range(n - 1))
     )
     assert len(compile_tree(read_urdf(path)).levels) == n - 1
 
@@ -344,9 +357,14 @@ def test_an_effort_that_says_nothing_is_none(write, effort):
 def test_many_mimic_joints_are_told_in_one_warning(write):
     coupled = '<mimic joint="j1" offset="0.5"/>'
     path = write(
-        link("w"), link("a"), link("b"), link("c"), joint("j1", "w", "a"),
-        joint("j2", "a", "b", inside=coupled), joint("j3", "b", "c", inside=coupled),
-    )  # fmt: skip
+        link("w"),
+        link("a"),
+        link("b"),
+        link("c"),
+        joint("j1", "w", "a"),
+        joint("j2", "a", "b", inside=coupled),
+        joint("j3", "b", "c", inside=coupled),
+    )
     for mimic, told in (("free", "move freely"), ("fixed", "are held at their offsets")):
         with pytest.warns(MimicWarning, match=f"2 joints mimic others and {told} here: 'j2'"):
             read_urdf(path, mimic=mimic)

@@ -15,9 +15,7 @@ def program_of(name, tree):
 def test_every_instruction_once_and_operands_first(name):
     program = program_of(name, kkt.binary(3))
     found = batches(program.instructions, program.shapes)
-    assert sorted(out for batch in found for out in batch.outs) == sorted(
-        i.out for i in program.instructions
-    )
+    assert sorted(out for batch in found for out in batch.outs) == sorted(i.out for i in program.instructions)
     known: set[int] = set()
     for batch in found:
         for operand in batch.operands:

@@ -28,8 +28,7 @@ def ran(function, *blocks):
         codes.append(code)
     e = emit.Emitter(len(values))
     out = function(e, *codes)
-    does = {ADD: Fraction.__add__, SUB: Fraction.__sub__,
-            MUL: Fraction.__mul__, DIV: Fraction.__truediv__}  # fmt: skip
+    does = {ADD: Fraction.__add__, SUB: Fraction.__sub__, MUL: Fraction.__mul__, DIV: Fraction.__truediv__}
     for op, a, b in zip(e.op, e.a, e.b, strict=True):
         for o, i, j in zip(op.tolist(), a.tolist(), b.tolist(), strict=True):
             values.append(does[o](values[i], values[j]))
@@ -107,8 +106,7 @@ def walker_orin(system):
         mass = sum(tree.mass[b] for b in bodies)
         centres = {b: origin[b] + turn[b] @ tree.com[b] for b in bodies}
         c = sum(tree.mass[b] * centres[b] for b in bodies) / mass
-        E = sum(turn[b] @ tree.inertia[b] @ turn[b].T + spread(tree.mass[b], centres[b] - c)
-                for b in bodies)  # fmt: skip
+        E = sum(turn[b] @ tree.inertia[b] @ turn[b].T + spread(tree.mass[b], centres[b] - c) for b in bodies)
         force = mass * (v + np.cross(w, c - origin[k]))
         moment = E @ w  # about the centre
         for b, (i, wi, vi) in enumerate(columns):

@@ -15,9 +15,7 @@ from scipy.sparse.linalg import spsolve
 
 from pivotree import kkt, orderings
 
-SAME_PIVOTS = (
-    "modified_abm", "modified_abm_stretched", "projected_abm", "joseph_abm", "gain_abm"
-)  # fmt: skip
+SAME_PIVOTS = ("modified_abm", "modified_abm_stretched", "projected_abm", "joseph_abm", "gain_abm")
 TREES = {
     "every joint": every_joint,
     "mixture": lambda: kkt.from_spec(f"random_tree:n=8,seed=3,mass_ratio=10,joints={ALL_JOINTS}"),
@@ -101,9 +99,13 @@ def test_several_children_are_projected_one_by_one():
     """A heavy child along the joint and a light one across it: their sum has no null space."""
     for h, g in zip(directions(20), directions(20, seed=7), strict=True):
         tree = blocks_of(
-            [("base", None, 1.0, [slide(h)]), ("heavy", "base", 1e8, [slide(h)]),
-             ("light", "base", 2.0, [slide(g)]), ("weld", "base", 0.5, [])]
-        )  # fmt: skip
+            [
+                ("base", None, 1.0, [slide(h)]),
+                ("heavy", "base", 1e8, [slide(h)]),
+                ("light", "base", 2.0, [slide(g)]),
+                ("weld", "base", 0.5, []),
+            ]
+        )
         (exact,) = pivots_of(run(tree, "abm", "exact"), "base")
         (ours,) = pivots_of(run(tree, "projected_abm"), "base")
         assert abs(Fraction(float(ours)) / exact - 1) < Fraction(1, 10**6)
@@ -131,9 +133,7 @@ def test_a_fixed_child_is_not_projected():
     """No joint, no null space: E = H, to the last bit and operation."""
     tree = kkt.from_spec("chain:3")
     for body, above in (("j4", "j3"), ("j5", "j3")):
-        kkt.add_body(
-            tree, body, above, mass=3.0, com=(0.1, 0.2, 0.3), inertia=np.eye(3), joint="fixed"
-        )
+        kkt.add_body(tree, body, above, mass=3.0, com=(0.1, 0.2, 0.3), inertia=np.eye(3), joint="fixed")
     for body in ("j2", "j3"):
         tree.nodes[body]["joint"] = "fixed"
     tree.graph.update(q=np.array([0.3]), qd=np.array([0.2]), tau=np.array([1.0]))
@@ -266,10 +266,7 @@ def test_structure_of_stretched_links():
 @pytest.mark.parametrize(
     "groups,message",
     [
-        (
-            [[("pdd", ("j1", "carrier"))]],
-            r"pivot pdd_\('j1', 'carrier'\) at step 1 is structurally",
-        ),
+        ([[("pdd", ("j1", "carrier"))]], r"pivot pdd_\('j1', 'carrier'\) at step 1 is structurally"),
         ([[("fC", "j1")]], "stretched links have no fJ and fC; use f"),
     ],
 )
@@ -301,9 +298,7 @@ def test_names_of_stretched_blocks():
     names = [labels.unknown(t) for t in range(state.blocks)]
     assert names[3:] == [r"\ddot{p}_{2}", "f_{2}", r"\ddot{p}'_{2}", "f'_{2}", r"\ddot{q}_{2}"]
     assert labels.cell(5, 5) == r"\tilde{M}_{2}" and labels.cell(3, 3) == "M_{2}"
-    assert (
-        labels.cell(1, 5) == r"-\Phi_{21}^{*}" and labels.cell(2, 5) == r"-H_{1}M_{1}\Phi_{21}^{*}"
-    )
+    assert labels.cell(1, 5) == r"-\Phi_{21}^{*}" and labels.cell(2, 5) == r"-H_{1}M_{1}\Phi_{21}^{*}"
     assert labels.key() == "1 = j2, 2 = j1"
     assert block_state(factor, 0).table()[5, 5] == 0
     whole = Labels(block_state(factor))

@@ -54,10 +54,7 @@ def test_frames_change_nothing_but_directions(name, frames):
             assert np.abs(x - y).max(initial=0.0) <= 2e-14 * (1e-9 + np.abs(y).max(initial=0.0))
     assert (other.tree.dof == system.tree.dof).all() and other.tree.names == system.tree.names
     exact = np.array([float(x) for x in kkt.certify(system, 20).qdd])
-    assert (
-        np.abs([float(x) for x in kkt.certify(other, 20).qdd] - exact).max()
-        <= 1e-12 * np.abs(exact).max()
-    )
+    assert np.abs([float(x) for x in kkt.certify(other, 20).qdd] - exact).max() <= 1e-12 * np.abs(exact).max()
 
 
 @pytest.mark.parametrize("spec", ["chain:4", "ur5", "humanoid"])
@@ -97,9 +94,7 @@ def test_alignment_mends_example_1_in_rotated_coordinates():
         mended = [kkt.aligned(s) for s in tilted]
         exact = [float(kkt.certify(s, 20, rounded_to="float32").qdd[0]) for s in mended]
         assert rms(mended, exact, "abm") <= 2 * best <= 2e-7
-        flops = [
-            kkt.eliminate(s[1], orderings.get("abm")).flops for s in (straight, tilted, mended)
-        ]
+        flops = [kkt.eliminate(s[1], orderings.get("abm")).flops for s in (straight, tilted, mended)]
         assert flops[2] <= 1.1 * flops[0] < flops[1]
     still, exact = sweep(math.radians(45))
     assert rms(still, exact, "abm") >= 1e-4  # what it mends
@@ -118,9 +113,7 @@ def test_alignment_mends_example_3_in_every_direction():
 def test_tilting_spoils_abm_as_the_gallery_does():
     """kkt.tilted makes of Example 1 what its argument ``tilt`` makes of it."""
     tilt = math.radians(45)
-    turn = np.array(
-        [[1, 0, 0], [0, math.cos(tilt), math.sin(tilt)], [0, -math.sin(tilt), math.cos(tilt)]]
-    )
+    turn = np.array([[1, 0, 0], [0, math.cos(tilt), math.sin(tilt)], [0, -math.sin(tilt), math.cos(tilt)]])
     system = kkt.tilted(kkt.build(kkt.example1(q1=0.7)), turn)
     there = kkt.build(kkt.example1(q1=0.7, tilt=tilt))
     assert np.abs(system.entries.M - there.entries.M).max() <= 1e-14
@@ -205,9 +198,7 @@ def test_the_second_pivot_by_hand(order):
             moments = mass * np.diag(rng.uniform(1.0, 1.9, 3))
             S = rng.normal(size=(6, 1))
             com = rng.normal(size=3)
-            kkt.add_body(
-                tree, body, parent, mass=mass, com=com, inertia=moments, joint="general", S=S
-            )
+            kkt.add_body(tree, body, parent, mass=mass, com=com, inertia=moments, joint="general", S=S)
         system = kkt.build(tree)
         entries = system.entries
         M2, M1 = entries.M.astype(np.float32)
@@ -223,9 +214,7 @@ def test_joseph_form_is_for_brackets():
     system = kkt.build(kkt.chain(6))
     unbracketed = orderings.get("bad_abm")(system.structure)
     joseph, outer = (
-        kkt.eliminate(
-            system, kkt.PivotSequence(unbracketed, rules=kkt.Rules(rank_update=rule)), "float32"
-        )
+        kkt.eliminate(system, kkt.PivotSequence(unbracketed, rules=kkt.Rules(rank_update=rule)), "float32")
         for rule in ("joseph", "outer")
     )
     assert (joseph.qdd == outer.qdd).all() and joseph.flops == outer.flops

@@ -68,9 +68,15 @@ def two_links(ratio, turn, q):
         inertia = turn @ box(mass, (length, 0.02, 0.02)) @ turn.T
         place = turn @ (0.02, 0.0, 0.0) if body == 1 else np.zeros(3)
         kkt.add_body(
-            tree, body, 2 if body == 1 else None, mass=mass, com=turn @ (length / 2, 0.0, 0.0),
-            inertia=(inertia + inertia.T) / 2, axis=turn @ (0.0, 0.0, 1.0), p=place,
-        )  # fmt: skip
+            tree,
+            body,
+            2 if body == 1 else None,
+            mass=mass,
+            com=turn @ (length / 2, 0.0, 0.0),
+            inertia=(inertia + inertia.T) / 2,
+            axis=turn @ (0.0, 0.0, 1.0),
+            p=place,
+        )
     return kkt.build(tree, q=q, qd=(0.5, 0.3), tau=(0.01, 0.02))
 
 
@@ -89,10 +95,16 @@ def skew_chain(masses, seed):
         R, Q = (Rotation.random(random_state=int(rng.integers(1 << 30))).as_matrix() for _ in "RQ")
         inertia = Q @ box(mass, (0.3, 0.06, 0.05)) @ Q.T
         kkt.add_body(
-            tree, k, k - 1 if k else None, mass=mass, com=Q @ (0.15, 0.0, 0.0),
-            inertia=(inertia + inertia.T) / 2, axis=rng.normal(size=3), R=R,
+            tree,
+            k,
+            k - 1 if k else None,
+            mass=mass,
+            com=Q @ (0.15, 0.0, 0.0),
+            inertia=(inertia + inertia.T) / 2,
+            axis=rng.normal(size=3),
+            R=R,
             p=0.17 * rng.normal(size=3) if k else np.zeros(3),
-        )  # fmt: skip
+        )
     q, qd, tau = rng.uniform(-2, 2, n), rng.normal(size=n), min(masses) * rng.normal(size=n)
     return kkt.build(tree, q=q, qd=qd, tau=tau)
 
@@ -103,10 +115,15 @@ def shoulder(ratio, angle, seed):
     tilted = (0.0, np.sin(angle), np.cos(angle))
     for k, mass in enumerate((0.1, 0.1, 0.1, 1.0, ratio)):
         kkt.add_body(
-            tree, k, k - 1 if k else None, mass=mass, com=(0.1, 0.02, 0.01),
-            inertia=box(mass, (0.2, 0.05, 0.06)), p=(0.3, 0.0, 0.0) if k > 2 else np.zeros(3),
+            tree,
+            k,
+            k - 1 if k else None,
+            mass=mass,
+            com=(0.1, 0.02, 0.01),
+            inertia=box(mass, (0.2, 0.05, 0.06)),
+            p=(0.3, 0.0, 0.0) if k > 2 else np.zeros(3),
             axis=(0.0, 0.0, 1.0) if k == 0 else tilted if k < 3 else rng.normal(size=3),
-        )  # fmt: skip
+        )
     q = np.r_[0.3, angle * rng.uniform(-0.1, 0.1), rng.uniform(-2, 2, 3)]
     return kkt.build(tree, q=q, qd=rng.normal(size=5), tau=0.1 * rng.normal(size=5))
 
@@ -118,10 +135,16 @@ def concentric(ratio, seed, apart=0.0):
         R, Q = (Rotation.random(random_state=int(rng.integers(1 << 30))).as_matrix() for _ in "RQ")
         inertia = Q @ box(mass, (0.1, 0.03, 0.04)) @ Q.T
         kkt.add_body(
-            tree, k, k - 1 if k else None, mass=mass, com=Q @ (0.05, 0.0, 0.0),
-            inertia=(inertia + inertia.T) / 2, axis=rng.normal(size=3), R=R,
+            tree,
+            k,
+            k - 1 if k else None,
+            mass=mass,
+            com=Q @ (0.05, 0.0, 0.0),
+            inertia=(inertia + inertia.T) / 2,
+            axis=rng.normal(size=3),
+            R=R,
             p=apart * Q[0] if k else np.zeros(3),
-        )  # fmt: skip
+        )
     return kkt.build(tree, q=rng.uniform(-2, 2, 6), qd=rng.normal(size=6), tau=rng.normal(size=6))
 
 
@@ -134,9 +157,7 @@ def family(name, ratio):
     return {
         "example 1": lambda: [two_links(ratio, np.eye(3), q) for q in angles],
         "example 1, tilted": lambda: [two_links(ratio, tilt, q) for q in angles],
-        "example 1, any axes": lambda: [
-            two_links(ratio, R, q) for R, q in zip(turns, angles, strict=True)
-        ],
+        "example 1, any axes": lambda: [two_links(ratio, R, q) for R, q in zip(turns, angles, strict=True)],
         "example 3, any axes": lambda: [example3(ratio, R[0]) for R in turns],
         "light wrist": lambda: [skew_chain(wrist, seed) for seed in range(3)],
         "heavy tip": lambda: [skew_chain([0.1] * 8 + [0.1 * ratio], seed) for seed in range(3)],
@@ -149,8 +170,17 @@ def family(name, ratio):
     }[name]()
 
 
-FAMILIES = ("example 1", "example 1, tilted", "example 1, any axes", "example 3, any axes",
-            "light wrist", "heavy tip", "shoulder", "concentric wrist", "any tree")  # fmt: skip
+FAMILIES = (
+    "example 1",
+    "example 1, tilted",
+    "example 1, any axes",
+    "example 3, any axes",
+    "light wrist",
+    "heavy tip",
+    "shoulder",
+    "concentric wrist",
+    "any tree",
+)
 ORDERS = ("crbm", "abm")
 
 
@@ -188,10 +218,15 @@ def test_stretched_arms_along_any_axis(axis, turns):
     tree = kkt.new_tree("stretched", tuple(place @ (0.0, -9.81, 0.0)))
     for k, mass in enumerate((1.0, 1.0, 1e8)):
         kkt.add_body(
-            tree, k, k - 1 if k else None, mass=mass, com=place @ (0.05, 0.001, 0.0),
-            inertia=place @ box(mass, (0.1, 0.03, 0.04)) @ place.T, axis=place @ (0.0, 0.0, 1.0),
+            tree,
+            k,
+            k - 1 if k else None,
+            mass=mass,
+            com=place @ (0.05, 0.001, 0.0),
+            inertia=place @ box(mass, (0.1, 0.03, 0.04)) @ place.T,
+            axis=place @ (0.0, 0.0, 1.0),
             p=place @ (0.1, 0.0, 0.0) if k else np.zeros(3),
-        )  # fmt: skip
+        )
     system = kkt.build(tree, q=np.pi * np.array(turns), qd=(0.5, -1.0, 2.0), tau=(1.0, 2.0, 3.0))
     assert lost(system, ["square_root_abm"])[0] <= 1.0
 
@@ -203,9 +238,15 @@ def test_near_centres_are_read_off_the_model():
         [("revolute", 0.0), ("revolute", 0.009), ("prismatic", 0.0), ("spherical", 0.011)]
     ):
         kkt.add_body(
-            tree, k, k - 1 if k else None, mass=1.0, com=(0.5 if k == 2 else 0.3, 0, 0),
-            inertia=1e-9 * np.eye(3), joint=joint, p=(p, 0, 0),
-        )  # fmt: skip
+            tree,
+            k,
+            k - 1 if k else None,
+            mass=1.0,
+            com=(0.5 if k == 2 else 0.3, 0, 0),
+            inertia=1e-9 * np.eye(3),
+            joint=joint,
+            p=(p, 0, 0),
+        )
     system = kkt.build(tree)
     near = near_centres(system.tree, system.pattern)
     assert near.tolist() == [True, True, False, False]
@@ -270,10 +311,16 @@ def wrist_of_rotors(q):
     for k, axis in enumerate(np.eye(3)[[0, 1, 2, 0, 0, 1]]):
         mass = float(k in (2, 5))
         kkt.add_body(
-            tree, k, above, mass=mass, com=(0.1 * mass, 0.0, 0.2 * mass), axis=axis,
-            inertia=mass * np.diag([0.1, 0.2, 0.15]), armature=0.1 + 0.1 * k,
+            tree,
+            k,
+            above,
+            mass=mass,
+            com=(0.1 * mass, 0.0, 0.2 * mass),
+            axis=axis,
+            inertia=mass * np.diag([0.1, 0.2, 0.15]),
+            armature=0.1 + 0.1 * k,
             p=(0.1, 0.2, 0.0) if k == 3 else (0.0, 0.0, 0.0),
-        )  # fmt: skip
+        )
         above = k
     return kkt.build(tree, q=q, qd=np.arange(6.0), tau=np.ones(6))
 

@@ -77,16 +77,12 @@ def dummies(mass=1.0):
     kkt.add_body(tree, "x", "base", mass=0.0, p=(0.3, 0, 0), axis=(1, 0, 0))
     kkt.add_body(tree, "y", "x", mass=0.0, axis=(0, 1, 0))
     kkt.add_body(tree, "flange", "y", mass=0.0, joint="fixed")
-    kkt.add_body(
-        tree, "arm", "y", mass=mass, com=(0.2, 0.01, 0.02), inertia=0.05 * mass * np.eye(3)
-    )
+    kkt.add_body(tree, "arm", "y", mass=mass, com=(0.2, 0.01, 0.02), inertia=0.05 * mass * np.eye(3))
     return tree
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "wrench", [None, {"y": [1.0, 2, 3, 4, 5, 6], "flange": [0.0, 1, 0, 2, 0, 3]}]
-)
+@pytest.mark.parametrize("wrench", [None, {"y": [1.0, 2, 3, 4, 5, 6], "flange": [0.0, 1, 0, 2, 0, 3]}])
 @pytest.mark.parametrize("q", [(0, 0, 0, 0), (0.1, 0.2, 0.3, 0.4)])
 def test_massless_links(q, wrench):
     """Their joints are projected out of what they carry; a force on them is not lost."""
@@ -142,10 +138,7 @@ def test_a_pivot_that_underflows_is_named():
 @pytest.mark.parametrize(
     "groups,message",
     [
-        (
-            lambda s: orderings.get("crbm")(s),
-            r"one bracket \(pdd qdd f\) a body; step 1 is another",
-        ),
+        (lambda s: orderings.get("crbm")(s), r"one bracket \(pdd qdd f\) a body; step 1 is another"),
         (lambda s: orderings.get("lagrange")(s), r"one bracket \(pdd qdd f\) a body"),
         (lambda s: orderings.get("base_to_tip")(s), r"children before parents; put 'j2' before"),
     ],
@@ -168,9 +161,7 @@ def test_switches():
 
 def test_a_tape_whose_joint_has_turned_is_refused():
     tree = kkt.new_tree("turning")
-    kkt.add_body(
-        tree, "u", mass=1.0, inertia=np.eye(3), joint="universal", axis=((1, 0, 0), (0, 1, 0))
-    )
+    kkt.add_body(tree, "u", mass=1.0, inertia=np.eye(3), joint="universal", axis=((1, 0, 0), (0, 1, 0)))
     first = kkt.build(tree, q=(0.0, 0.1))
     tape = kkt.trace(first, ORDER)
     kkt.eliminate(first.refresh(q=(0.3, 0.2)), tape)

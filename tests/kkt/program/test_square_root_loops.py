@@ -25,9 +25,7 @@ def apart(system, format):
     """The largest difference from abm, of any kind of unknowns, beside the largest of them."""
     ours, abm = (kkt.eliminate(system, order, format) for order in (ORDER, ABM))
     assert ours.failed_at is None
-    pairs = [
-        (np.ravel(getattr(x, kind)) for x in (ours, abm)) for kind in ("qdd", "lam", "f", "pdd")
-    ]
+    pairs = [(np.ravel(getattr(x, kind)) for x in (ours, abm)) for kind in ("qdd", "lam", "f", "pdd")]
     return max(np.abs(x - y).max() / np.abs(y).max() for x, y in pairs)
 
 
@@ -95,13 +93,8 @@ def test_rows_that_almost_depend_on_each_other_keep_their_digits():
 
 def test_coupled_joints_and_more_constraints_than_bodies():
     tree = kkt.chain(4)
-    assert (
-        apart(kkt.build(tree, loops=[kkt.coupled_joints(tree, "j4", "j2", -0.5)]), "mp:30") < 1e-25
-    )
-    many = [
-        kkt.contact("j4", (0, 0, 0.1 * i), (0, 1, 0), name=str(i), compliance=1e-3)
-        for i in range(6)
-    ]
+    assert apart(kkt.build(tree, loops=[kkt.coupled_joints(tree, "j4", "j2", -0.5)]), "mp:30") < 1e-25
+    many = [kkt.contact("j4", (0, 0, 0.1 * i), (0, 1, 0), name=str(i), compliance=1e-3) for i in range(6)]
     assert apart(kkt.build(tree, loops=many), "mp:40") <= 1e-30
 
 

@@ -45,9 +45,10 @@ def test_fifty_digits_of_qdd_and_lambda_are_those_of_the_whole_matrix(spec):
                 if (kind, name) in found.solution
                 for ball, i in zip(
                     found.solution[kind, name],
-                    range(*system.blocks[kind, name].indices(len(system.rhs))), strict=True,
+                    range(*system.blocks[kind, name].indices(len(system.rhs))),
+                    strict=True,
                 )
-            ]  # fmt: skip
+            ]
             size = max(abs(float(ball.mid())) for ball, _ in unknowns)
             for ball, same in unknowns:
                 assert ball.overlaps(same)

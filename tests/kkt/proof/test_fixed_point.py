@@ -21,8 +21,10 @@ PROMISED = (9, 17, 36, 59, 160)  # hostile trees with a promise, some of them ne
 
 
 def worst(seeds, bits=32, states=9):
-    return {seed: max(on_words(drawn(seed, 4), "abm", f"fixed{bits}", states, seed), default=0.0)
-            for seed in seeds}  # fmt: skip
+    return {
+        seed: max(on_words(drawn(seed, 4), "abm", f"fixed{bits}", states, seed), default=0.0)
+        for seed in seeds
+    }
 
 
 def test_no_word_is_left_and_no_bound_is_broken():

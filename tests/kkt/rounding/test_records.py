@@ -21,11 +21,24 @@ from pivotree.kkt.tape.run import rounded_entries
 
 ORDERS = ("crbm", "abm", "virtual_work", "lagrange", "square_root_abm", "divide_and_conquer")
 TREES = (
-    "chain:3", "chain:6", "two_link", "example1:q1=1", "example2", "example3:m1=1e8,case=1",
-    "example3:m1=1e9,case=2", "rr_arm", "star:6", "comb:3", "binary:2",
-    "random_tree:n=4,seed=1", "random_tree:n=5,seed=1", "random_tree:n=5,seed=2",
-    "random_tree:n=6,seed=3", "random_tree:n=6,seed=4", "random_tree:n=7,seed=5",
-)  # fmt: skip
+    "chain:3",
+    "chain:6",
+    "two_link",
+    "example1:q1=1",
+    "example2",
+    "example3:m1=1e8,case=1",
+    "example3:m1=1e9,case=2",
+    "rr_arm",
+    "star:6",
+    "comb:3",
+    "binary:2",
+    "random_tree:n=4,seed=1",
+    "random_tree:n=5,seed=1",
+    "random_tree:n=5,seed=2",
+    "random_tree:n=6,seed=3",
+    "random_tree:n=6,seed=4",
+    "random_tree:n=7,seed=5",
+)
 ROBOTS = ("robot:ur5", "robot:panda", "robot:kinova")
 
 
@@ -36,9 +49,7 @@ def cancellation(system, tape, format):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "spec", [*TREES, *(pytest.param(r, marks=pytest.mark.peers) for r in ROBOTS)]
-)
+@pytest.mark.parametrize("spec", [*TREES, *(pytest.param(r, marks=pytest.mark.peers) for r in ROBOTS)])
 def test_what_an_order_cancels_is_the_same_in_fractions_mpmath_and_balls(spec):
     """Step by step and bit by bit: fractions see zeros by themselves, others modulo a prime."""
     system, compared = kkt.build(kkt.load(spec)), 0
@@ -66,9 +77,18 @@ def test_every_format_has_figures_for_every_order(capsys):
 
 
 FORMATS = (
-    "float32", "float64", "dd", "exact", "mp:5", "mp:50", "mp:400", "ball:30", "bfloat16:up",
-    "float32+mul=bfloat16", "p12:stochastic:3",
-)  # fmt: skip
+    "float32",
+    "float64",
+    "dd",
+    "exact",
+    "mp:5",
+    "mp:50",
+    "mp:400",
+    "ball:30",
+    "bfloat16:up",
+    "float32+mul=bfloat16",
+    "p12:stochastic:3",
+)
 
 
 @pytest.mark.thorough
@@ -99,9 +119,7 @@ def test_steps_of_every_format(format):
 def test_without_records_nothing_is_seen():
     system, tape = system_of("chain:4"), tape_of("chain:4", "abm")
     for format in ("float32", "dd", "exact", "mp:50", "ball:30"):
-        plain, recorded = (
-            kkt.eliminate(system, tape, format, records=records) for records in (False, True)
-        )
+        plain, recorded = (kkt.eliminate(system, tape, format, records=records) for records in (False, True))
         assert plain.steps == () and len(recorded.steps) == 4
         if format != "ball:30":
             assert (plain.qdd == recorded.qdd).all()
@@ -158,9 +176,7 @@ def test_every_operation_against_fractions(name, monkeypatch):
     def kept(self):
         for piece in step(self):
             read = looks.of_ball if name.startswith("ball") else looks.of_any
-            numbers = [
-                [looks.fraction(read(x)) for x in column] for column in (piece.x, piece.y, piece.r)
-            ]
+            numbers = [[looks.fraction(read(x)) for x in column] for column in (piece.x, piece.y, piece.r)]
             pieces.append((piece.op.copy(), numbers, piece.cancelled.copy(), piece.absorbed.copy()))
             yield piece
 
@@ -234,9 +250,7 @@ def test_residues_modulo_a_prime_are_those_of_fractions():
             (modular.Residue(a) * modular.Residue(b), p * q),
         ):
             assert found.value == modular.residue(exact.numerator, exact.denominator)
-        product = modular._product(
-            np.int64(modular.Residue(a).value), np.int64(modular.Residue(b).value)
-        )
+        product = modular._product(np.int64(modular.Residue(a).value), np.int64(modular.Residue(b).value))
         assert product == (modular.Residue(a) * modular.Residue(b)).value
         inverse = modular._inverse(np.int64(modular.Residue(a).value))
         assert int(inverse) * modular.Residue(a).value % modular.PRIME == 1
@@ -322,8 +336,7 @@ def test_residues_and_vanished_sums_one_by_one():
 @pytest.mark.slow
 def test_the_column_of_compare(capsys):
     """crbm cancels more bits than float32 has, whatever computes it; abm does not."""
-    assert main(["compare", "chain:30", "--orders", "crbm,abm", "--json",
-                 "--formats", "float32,mp:50"]) == 0  # fmt: skip
+    assert main(["compare", "chain:30", "--orders", "crbm,abm", "--json", "--formats", "float32,mp:50"]) == 0
     rows = {(r["order"], r["format"]): r for r in json.loads(capsys.readouterr().out)["rows"]}
     crbm, abm = rows["crbm", "float32"], rows["abm", "float32"]
     assert crbm["cancelled_by_order"] > 24 >= 10 > abm["cancelled_by_order"]

@@ -57,9 +57,7 @@ def test_runs_gather_what_the_operations_say():
     system, tape = system_of(spec), tape_of(spec, order)
     seen = observe(tape, system.entries, FLOAT32, "dd")
     columns = {
-        key: np.concatenate(
-            [getattr(p, key).copy() for p in Watch(tape, system.entries, FLOAT32, "dd")]
-        )
+        key: np.concatenate([getattr(p, key).copy() for p in Watch(tape, system.entries, FLOAT32, "dd")])
         for key in ("step", "cancelled", "absorbed", "size", "off", "high")
     }
     columns["scale"] = abs(columns["high"])
@@ -147,9 +145,7 @@ def test_float64_needs_a_longer_shadow():
 def test_true_errors_alone():
     """The same errors, and nothing said of sums."""
     system, tape = system_of("chain:4"), tape_of("chain:4", "crbm")
-    whole, alone = (
-        observe(tape, system.entries, FLOAT32, "float64", sums=sums) for sums in (True, False)
-    )
+    whole, alone = (observe(tape, system.entries, FLOAT32, "float64", sums=sums) for sums in (True, False))
     assert (whole.steps.error == alone.steps.error).all() and whole.steps.error.max() > 0.0
     assert whole.steps.cancelled.any() and whole.steps.absorbed.any() and whole.steps.size.any()
     assert not (alone.steps.cancelled.any() or alone.steps.absorbed.any() or alone.steps.size.any())

@@ -20,9 +20,15 @@ from pivotree.kkt.scale.numeric import analyse
 REFUSED = ("square_root_abm",)
 ORDERS = [name for name in orderings.names() if name not in REFUSED]
 BODY_BY_BODY = (
-    "abm", "modified_abm", "projected_abm", "joseph_abm", "gain_abm", "bad_abm", "lagrange",
+    "abm",
+    "modified_abm",
+    "projected_abm",
+    "joseph_abm",
+    "gain_abm",
+    "bad_abm",
+    "lagrange",
     "minimum_degree",
-)  # fmt: skip
+)
 TO_ROUNDING = ("crbm_com",)  # its composites are ten numbers on the tape, 6 x 6 blocks here
 
 
@@ -34,9 +40,15 @@ def forest():
     kkt.add_body(tree, "pole", mass=1.0, inertia=np.eye(3), com=(0, 0.3, 0))
     kkt.add_body(tree, "camera", "arm", mass=0.1, inertia=np.eye(3), joint="fixed", p=(0, 0, 0.1))
     kkt.add_body(
-        tree, "wrist", "arm", mass=0.5, inertia=np.eye(3), joint="universal",
-        axis=((1.0, 0, 0), (0, 1.0, 0)), p=(0, 0.4, 0),
-    )  # fmt: skip
+        tree,
+        "wrist",
+        "arm",
+        mass=0.5,
+        inertia=np.eye(3),
+        joint="universal",
+        axis=((1.0, 0, 0), (0, 1.0, 0)),
+        p=(0, 0.4, 0),
+    )
     kkt.add_body(tree, "flag", "pole", mass=0.3, inertia=np.eye(3), joint="spherical", p=(1, 0, 0))
     return kkt.default_state(tree)
 
@@ -100,8 +112,7 @@ def test_no_bit_differs_by_dissection_and_in_any_sequence_of_brackets(seed):
         same_as_the_tape(system, kkt.PivotSequence(brackets, rules=rules))
     halves = kkt.nested_dissection(system.structure)
     groups = [
-        [halves.graph.block(int(b)) for b in halves.blocks[halves.group == g]]
-        for g in range(halves.groups)
+        [halves.graph.block(int(b)) for b in halves.blocks[halves.group == g]] for g in range(halves.groups)
     ]
     same_as_the_tape(system, kkt.PivotSequence(groups))
 
@@ -191,8 +202,7 @@ def small_pieces(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "most"),
-    [("natural", 10**9), ("crbm", 0), ("virtual_work", 0), ("constraint_force", 0)],
+    ("name", "most"), [("natural", 10**9), ("crbm", 0), ("virtual_work", 0), ("constraint_force", 0)]
 )
 def test_no_bit_depends_on_the_threads(small_pieces, monkeypatch, name, most):
     monkeypatch.setattr(front_solve, "MOST_OPERATIONS", most)
@@ -239,10 +249,7 @@ def test_subtrees_update_what_is_above_them_and_nothing_else(small_pieces):
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 100, 1023])
 def test_dissection_halves_any_tree(n):
     draw = np.random.default_rng(n)
-    for parent in (
-        np.arange(-1, n - 1),
-        np.array([draw.integers(-1, max(k, 1)) for k in range(n)]),
-    ):
+    for parent in (np.arange(-1, n - 1), np.array([draw.integers(-1, max(k, 1)) for k in range(n)])):
         parent[0] = -1
         structure = kkt.Structure(tuple(range(n)), parent, np.ones(n, dtype=np.int64))
         factor = kkt.symbolic(kkt.nested_dissection(structure))
@@ -349,7 +356,5 @@ def test_the_residue_is_no_less_than_the_backward_error(tree):
     near = dataclasses.replace(found, qdd=found.qdd + 1e-3)
     for x in (found._rows, near._rows):
         least = backward_error(system, system.entries, x).normwise
-        assert (
-            residue(system, system.entries, x) >= least == normwise_error(system, system.entries, x)
-        )
+        assert residue(system, system.entries, x) >= least == normwise_error(system, system.entries, x)
     assert least > 1e-8

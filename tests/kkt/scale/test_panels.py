@@ -11,9 +11,14 @@ from pivotree.kkt.scale import front_solve, numeric, schedule, waiting
 from pivotree.kkt.scale.numeric import Analysis, analyse
 
 ON_PANELS = (  # orders that are sent there where a tree is large, and abm
-    "abm", "crbm", "natural", "virtual_work", "virtual_work_split", "constraint_force",
+    "abm",
+    "crbm",
+    "natural",
+    "virtual_work",
+    "virtual_work_split",
+    "constraint_force",
     "divide_and_conquer",
-)  # fmt: skip
+)
 # brackets of several coupled pairs, or of single blocks alone, whose inverse panels form otherwise
 OTHER_BRACKETS = ("crbm_block_row", "base_to_tip")
 

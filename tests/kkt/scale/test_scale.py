@@ -27,9 +27,18 @@ def of_arrays(graph):
     tree = kkt.compile_tree(graph)
     axis = tree.axis if any(kind == "universal" for kind in tree.joint) else tree.axis[:, 0]
     return kkt.tree_from_arrays(
-        tree.parent, mass=tree.mass, com=tree.com, inertia=tree.inertia, joint=tree.joint,
-        axis=axis, R=tree.R, p=tree.p, gravity=tree.gravity, names=tree.names, name=tree.name,
-    )  # fmt: skip
+        tree.parent,
+        mass=tree.mass,
+        com=tree.com,
+        inertia=tree.inertia,
+        joint=tree.joint,
+        axis=axis,
+        R=tree.R,
+        p=tree.p,
+        gravity=tree.gravity,
+        names=tree.names,
+        name=tree.name,
+    )
 
 
 def states(graph):
@@ -71,9 +80,7 @@ def test_a_forest_and_bodies_numbered_tip_to_base():
 def test_arrays_and_graph_make_the_same_system(graph):
     mine, theirs = kkt.build(of_arrays(graph), *states(graph)), kkt.build(graph)
     for letter in ("M", "Phi", "S", "a", "b", "tau"):
-        np.testing.assert_array_equal(
-            getattr(mine.entries, letter), getattr(theirs.entries, letter)
-        )
+        np.testing.assert_array_equal(getattr(mine.entries, letter), getattr(theirs.entries, letter))
     assert (mine.matrix != theirs.matrix).nnz == 0
     np.testing.assert_array_equal(mine.rhs, theirs.rhs)
     np.testing.assert_array_equal(mine.refresh().rhs, theirs.rhs)
@@ -96,9 +103,7 @@ def test_the_compiled_matrix_is_the_other(make, monkeypatch):
         monkeypatch.setattr(f"pivotree.kkt.matrix.{module}.MANY", 10**9)
     slow = kkt.build(graph)
     for letter in ("M", "Phi", "S", "a", "b", "tau"):
-        np.testing.assert_array_equal(
-            getattr(compiled.entries, letter), getattr(slow.entries, letter)
-        )
+        np.testing.assert_array_equal(getattr(compiled.entries, letter), getattr(slow.entries, letter))
     for part in ("indptr", "indices", "data"):
         np.testing.assert_array_equal(getattr(compiled.matrix, part), getattr(slow.matrix, part))
 
@@ -235,9 +240,13 @@ def test_more_kinds_of_bodies_than_are_told_apart():
     axis = np.where(some[:, 6:7] == 1, np.eye(3)[k % 3], draw.normal(size=(n, 3)))
     tree = kkt.tree_from_arrays(
         k - 1 - (draw.random(n) * np.minimum(k, 3)).astype(int),
-        mass=1.0, com=some[:, :3] * draw.random((n, 3)), p=some[:, 3:6] * draw.random((n, 3)),
-        inertia=np.eye(3), joint=joint, axis=axis,
-    )  # fmt: skip
+        mass=1.0,
+        com=some[:, :3] * draw.random((n, 3)),
+        p=some[:, 3:6] * draw.random((n, 3)),
+        inertia=np.eye(3),
+        joint=joint,
+        axis=axis,
+    )
     N = int(tree.offset[-1])
     q, qd, tau = draw.normal(size=(3, N))
     system = kkt.build(tree, q, qd, tau)
@@ -280,9 +289,7 @@ def test_a_large_kernel_agrees_with_the_compiled_program():
     q, qd, tau = states(graph)
     straight = kkt.compile(graph, orderings.get("abm"))
     x = straight.configuration()
-    np.testing.assert_allclose(
-        kkt.compile_large(graph)(q, qd, tau), straight(x, qd, tau), rtol=0, atol=1e-9
-    )
+    np.testing.assert_allclose(kkt.compile_large(graph)(q, qd, tau), straight(x, qd, tau), rtol=0, atol=1e-9)
 
 
 @pytest.mark.thorough
@@ -350,9 +357,13 @@ def test_what_a_large_kernel_cannot_take_is_one_sentence():
     tree = kkt.chain(3)
     kernel, zero = kkt.compile_large(tree), np.zeros(3)
     for wrong in (
-        [10**400] * 3, [[1.0], [1.0, 2.0]], zero + 1j, np.zeros(3, "m8[s]"), "abc",
+        [10**400] * 3,
+        [[1.0], [1.0, 2.0]],
+        zero + 1j,
+        np.zeros(3, "m8[s]"),
+        "abc",
         np.ma.array(zero, mask=True),
-    ):  # fmt: skip
+    ):
         for field, state in (("q", (wrong,)), ("qd", (zero, wrong)), ("tau", (zero, zero, wrong))):
             with pytest.raises(kkt.ModelError, match=f"field '{field}' holds no real numbers"):
                 kernel(*state)

@@ -47,8 +47,11 @@ def test_no_bit_differs_from_the_tape(name, implicit):
 def joints_first(structure):
     """Each qdd, then its pair (pdd f), which takes inertia of every joint's own."""
     tip_to_base = structure.order[::-1]
-    return [[(kind, structure.names[k]) for kind in kinds]
-            for k in tip_to_base for kinds in (("qdd",), ("pdd", "f"))]  # fmt: skip
+    return [
+        [(kind, structure.names[k]) for kind in kinds]
+        for k in tip_to_base
+        for kinds in (("qdd",), ("pdd", "f"))
+    ]
 
 
 @pytest.mark.thorough
@@ -120,24 +123,23 @@ def test_against_pinocchio():
     tree = kkt.new_tree("geared", gravity=tuple(model.gravity.linear))
     for k in range(30):
         name, up = f"b{k}", int(rng.integers(-1, k)) if k else -1
-        mass, com, p, armature = (
-            rng.uniform(1, 2),
-            rng.normal(size=3),
-            rng.normal(size=3),
-            rng.random(),
-        )
+        mass, com, p, armature = (rng.uniform(1, 2), rng.normal(size=3), rng.normal(size=3), rng.random())
         J = np.diag(rng.uniform(1, 2, 3))
         joint = model.addJoint(up + 1, pin.JointModelRZ(), pin.SE3(np.eye(3), p), name)
         model.appendBodyToJoint(joint, pin.Inertia(mass, com, J), pin.SE3.Identity())
         kkt.add_body(
-            tree, name, None if up < 0 else f"b{up}", mass=mass, com=com, inertia=J, p=p,
-            axis=(0, 0, 1), armature=armature,
-        )  # fmt: skip
+            tree,
+            name,
+            None if up < 0 else f"b{up}",
+            mass=mass,
+            com=com,
+            inertia=J,
+            p=p,
+            axis=(0, 0, 1),
+            armature=armature,
+        )
         model.armature[joint - 1] = armature
     q, qd, tau = state(tree)
     wanted = pin.aba(model, model.createData(), q, qd, tau)
-    for found in (
-        kkt.solve_large(kkt.build(tree, q, qd, tau)).qdd,
-        kkt.compile_large(tree)(q, qd, tau),
-    ):
+    for found in (kkt.solve_large(kkt.build(tree, q, qd, tau)).qdd, kkt.compile_large(tree)(q, qd, tau)):
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-10 * np.abs(wanted).max())

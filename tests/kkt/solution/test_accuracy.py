@@ -21,10 +21,16 @@ from pivotree.kkt.proof.residual import residual
 ORDERS = orderings.names()
 CRBM = ("crbm", "crbm_block_row")  # orders that leave the joint-space inertia
 STABLE = {
-    "abm": 1e-14, "modified_abm": 1e-14, "square_root_abm": 1e-14, "bad_abm": 1e-14,
-    "lagrange": 1e-13, "projected_abm": 1e-14, "joseph_abm": 1e-14, "gain_abm": 1e-14,
+    "abm": 1e-14,
+    "modified_abm": 1e-14,
+    "square_root_abm": 1e-14,
+    "bad_abm": 1e-14,
+    "lagrange": 1e-13,
+    "projected_abm": 1e-14,
+    "joseph_abm": 1e-14,
+    "gain_abm": 1e-14,
     "modified_abm_stretched": 1e-14,
-}  # fmt: skip
+}
 OTHERS = 5e-12
 FILLING = ("crbm", "crbm_block_row", "natural", "base_to_tip", "random:0")  # seconds on long trees
 KINDS = ("abm", "crbm", "square_root_abm", "lagrange", "divide_and_conquer")
@@ -108,9 +114,15 @@ def test_exact_fractions_solve_the_sparse_matrix_exactly():
     tree = kkt.new_tree("exact", (0.0, -8.0, 0.0))
     for k in range(3):
         kkt.add_body(
-            tree, k, k - 1 if k else None, mass=2.0**k, com=(0.5, 0.25, 0.0),
-            inertia=np.diag([1.0, 2.0, 2.5]), p=(1.0, 0.5, 0.0), axis=(0.0, 0.0, 1.0),
-        )  # fmt: skip
+            tree,
+            k,
+            k - 1 if k else None,
+            mass=2.0**k,
+            com=(0.5, 0.25, 0.0),
+            inertia=np.diag([1.0, 2.0, 2.5]),
+            p=(1.0, 0.5, 0.0),
+            axis=(0.0, 0.0, 1.0),
+        )
     system = kkt.build(tree, qd=[0.5, 1.5, -2.0], tau=[1.0, 0.25, 3.0])
     result = kkt.eliminate(system, orderings.get("abm"), "exact")
     x = [*result.pdd.ravel(), *result.qdd, *result.f.ravel()]
@@ -149,10 +161,18 @@ def test_rounding_the_data_is_told_apart_from_rounding_the_arithmetic():
 
 
 BOUNDS32 = {
-    "abm": 2e-6, "square_root_abm": 2e-6, "modified_abm": 1e-5, "bad_abm": 1e-5,
-    "virtual_work": 1e-5, "lagrange": 1e-5, "divide_and_conquer": 1e-5,
-    "projected_abm": 2e-6, "joseph_abm": 2e-6, "gain_abm": 2e-6, "modified_abm_stretched": 2e-6,
-}  # fmt: skip
+    "abm": 2e-6,
+    "square_root_abm": 2e-6,
+    "modified_abm": 1e-5,
+    "bad_abm": 1e-5,
+    "virtual_work": 1e-5,
+    "lagrange": 1e-5,
+    "divide_and_conquer": 1e-5,
+    "projected_abm": 2e-6,
+    "joseph_abm": 2e-6,
+    "gain_abm": 2e-6,
+    "modified_abm_stretched": 2e-6,
+}
 
 
 @pytest.mark.thorough
@@ -206,9 +226,9 @@ def test_asked_digits_are_proved(digits):
             assert ball.rad() <= abs(ball.mid()) * flint.arb(10) ** -digits
         assert decimal(ball, 15) == certified.decimals(15)[certified.qdd.index(ball)]
         shown = min(digits, 39)
-        assert abs(Decimal(decimal(ball, shown)) - Decimal(text)) <= abs(Decimal(text)) * Decimal(
-            10
-        ) ** (1 - shown)
+        assert abs(Decimal(decimal(ball, shown)) - Decimal(text)) <= abs(Decimal(text)) * Decimal(10) ** (
+            1 - shown
+        )
 
 
 @pytest.mark.parametrize("name", ["float12", "mp:0", "mp:ten", "ball:-3", "double"])

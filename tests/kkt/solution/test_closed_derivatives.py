@@ -34,9 +34,11 @@ def right_angled(n, seed, joints):
 
 def pose(rng):
     return {
-        "R": QUARTERS[rng.integers(24)], "R_second": QUARTERS[rng.integers(24)],
-        "p": binary(rng, 3), "p_second": binary(rng, 3),
-    }  # fmt: skip
+        "R": QUARTERS[rng.integers(24)],
+        "R_second": QUARTERS[rng.integers(24)],
+        "p": binary(rng, 3),
+        "p_second": binary(rng, 3),
+    }
 
 
 def tied(tree, kind, rng):
@@ -46,9 +48,8 @@ def tied(tree, kind, rng):
     soft = {"compliance": 0.25}
     if kind == "contact":
         return kkt.contact(
-            second, binary(rng, 3), (0.0, 0, 1), [(1.0, 0, 0), (0, 1.0, 0)], damping=0.5,
-            name=kind, **soft,
-        )  # fmt: skip
+            second, binary(rng, 3), (0.0, 0, 1), [(1.0, 0, 0), (0, 1.0, 0)], damping=0.5, name=kind, **soft
+        )
     if kind == "between":
         return kkt.contact(second, binary(rng, 3), on=first, name=kind, **soft)
     if kind in ("coupled", "held"):
@@ -62,8 +63,19 @@ def tied(tree, kind, rng):
     return kkt.cut_joint(*ends, kind, name=kind, baumgarte=gains, **pose(rng), **soft, **S)
 
 
-KINDS = ("revolute", "prismatic", "cylindrical", "spherical", "planar", "fixed", "general",
-         "contact", "between", "coupled", "held")  # fmt: skip
+KINDS = (
+    "revolute",
+    "prismatic",
+    "cylindrical",
+    "spherical",
+    "planar",
+    "fixed",
+    "general",
+    "contact",
+    "between",
+    "coupled",
+    "held",
+)
 
 
 def closed(kinds, joints="revolute+prismatic", n=5, seed=3):
@@ -135,9 +147,7 @@ def test_products_are_those_with_the_matrices():
         assert np.abs(along - exact).max() <= 1e-40 * np.abs(exact).max()
     rows = len(found.dlam.dq)
     weights, multipliers = (rng.integers(-3, 4, size=(2, m)).astype(float) for m in (N, rows))
-    against = kkt.adjoint_derivatives(
-        system, ABM, weights, "mp:50", also=ALSO, multipliers=multipliers
-    )
+    against = kkt.adjoint_derivatives(system, ABM, weights, "mp:50", also=ALSO, multipliers=multipliers)
     for x in names:
         exact = digits(weights) @ flat(found, x) + digits(multipliers) @ flat(found.dlam, x)
         off = np.abs(flat(against, x) - exact).max()

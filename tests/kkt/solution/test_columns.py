@@ -11,8 +11,17 @@ from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.tape.run import run_floats
 
-ORDERS = ("crbm", "abm", "gain_abm", "modified_abm_stretched", "virtual_work", "constraint_force",
-          "divide_and_conquer", "base_to_tip", "random:3")  # fmt: skip
+ORDERS = (
+    "crbm",
+    "abm",
+    "gain_abm",
+    "modified_abm_stretched",
+    "virtual_work",
+    "constraint_force",
+    "divide_and_conquer",
+    "base_to_tip",
+    "random:3",
+)
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +48,7 @@ def sides(system, seed=0):
 def solved_by_itself(system, tape, format, column):
     """The unknowns of a run whose own right-hand side is the column."""
     n, blocks, names = system.tree.n, system.blocks, system.tree.names
-    a, b = -np.array([[column[blocks["f", k]], -column[blocks["pdd", k]]] for k in names]).swapaxes(
-        0, 1
-    )
+    a, b = -np.array([[column[blocks["f", k]], -column[blocks["pdd", k]]] for k in names]).swapaxes(0, 1)
     joints = [blocks["qdd", k] for k in names]
     tau = np.concatenate([column[where] for where in joints])
     assert a.shape == (n, 6)
@@ -120,14 +127,26 @@ def test_a_column_of_a_tip_touches_its_ancestors_only_on_the_way_in():
     for arm in "ab":
         for k in range(3):
             up = f"{arm}{k - 1}" if k else None
-            kkt.add_body(tree, f"{arm}{k}", up, mass=1.0, com=(0.1, 0.0, 0.2),
-                         inertia=np.eye(3), axis=(0.6, 0.0, 0.8), p=(0.3, 0.1, 0.0))  # fmt: skip
+            kkt.add_body(
+                tree,
+                f"{arm}{k}",
+                up,
+                mass=1.0,
+                com=(0.1, 0.0, 0.2),
+                inertia=np.eye(3),
+                axis=(0.6, 0.0, 0.8),
+                p=(0.3, 0.1, 0.0),
+            )
     system = kkt.build(tree)
     B = np.zeros((system.size, 1))
     B[system.blocks["qdd", "a2"]] = 1.0
     found = kkt.eliminate(system, orderings.get("abm"), rhs=B).columns
-    rows = [i for (_, body), where in system.blocks.items() if body[0] == "b"
-            for i in range(where.start, where.stop)]  # fmt: skip
+    rows = [
+        i
+        for (_, body), where in system.blocks.items()
+        if body[0] == "b"
+        for i in range(where.start, where.stop)
+    ]
     assert not found.values[rows].any()
     dense = kkt.eliminate(system, orderings.get("abm"), rhs=np.ones((system.size, 1))).columns
     assert found.nonzeros < dense.nonzeros / 2
@@ -234,6 +253,4 @@ def test_what_a_delassus_matrix_refuses():
     with pytest.raises(kkt.ModelError, match="body 'j9' is unknown"):
         kkt.delassus_matrix(system, abm, [kkt.contact("j9", (0, 0, 0))])
     with pytest.raises(kkt.OrderError, match="rotations"):
-        kkt.delassus_matrix(
-            system, orderings.get("square_root_abm"), [kkt.contact("j2", (0, 0, 0))]
-        )
+        kkt.delassus_matrix(system, orderings.get("square_root_abm"), [kkt.contact("j2", (0, 0, 0))])

@@ -32,9 +32,7 @@ def dense(system, twice=False):
         x = inverse * flint.arb_mat([[r] for r in system.rhs.tolist()])
         x = np.array([float(x[i, 0].mid()) for i in range(system.size)])
         Y = np.array([[float(y.mid()) for y in row] for row in inverse.tolist()])
-    rows = np.concatenate(
-        [np.arange(w.start, w.stop) for b, w in system.blocks.items() if b.kind == "qdd"]
-    )
+    rows = np.concatenate([np.arange(w.start, w.stop) for b, w in system.blocks.items() if b.kind == "qdd"])
     K = system.matrix.tocoo()
     at = {i: (b, i - w.start) for b, w in system.blocks.items() for i in range(w.start, w.stop)}
     total = np.abs(Y[rows]) @ np.abs(system.rhs)
@@ -146,8 +144,7 @@ def test_the_joint_space_inertia():
 def test_the_condition_of_example_1_is_the_printed_one():
     """Ascher 1996, Fig. 1: kappa of the joint-space inertia runs from 1.33e4 to 5.41e4."""
     kappas = [
-        conditioning(kkt.build(kkt.example1(q1))).kappa_inertia
-        for q1 in np.linspace(0.0, 2 * np.pi, 101)
+        conditioning(kkt.build(kkt.example1(q1))).kappa_inertia for q1 in np.linspace(0.0, 2 * np.pi, 101)
     ]
     assert float(f"{max(kappas):.3g}") == 5.41e4 and float(f"{min(kappas):.3g}") == 1.33e4
 
@@ -234,8 +231,15 @@ def test_compare_attributes_the_loss():
 def test_compare_blames_the_problem_where_it_is_ill_conditioned():
     """A joint that nearly balances gravity: few digits in float32 by any order."""
     tree = kkt.new_tree("balance", (0.0, -8.1, 0.0))
-    kkt.add_body(tree, "arm", mass=2.0, com=(0.53, 0.0, 0.0), inertia=np.eye(3), axis=(0, 0, 1),
-                 R=kkt.model.spatial.rotation(np.array([0, 0, 1.0]), np.array(0.3)))  # fmt: skip
+    kkt.add_body(
+        tree,
+        "arm",
+        mass=2.0,
+        com=(0.53, 0.0, 0.0),
+        inertia=np.eye(3),
+        axis=(0, 0, 1),
+        R=kkt.model.spatial.rotation(np.array([0, 0, 1.0]), np.array(0.3)),
+    )
     still = kkt.build(tree, q=[0.1])
     hold = -kkt.eliminate(still, orderings.get("abm")).qdd / conditioning(still).inverse_inertia
     system = kkt.build(tree, q=[0.1], tau=hold.ravel() * (1 + 1e-5))
@@ -283,9 +287,7 @@ def test_a_stall_among_the_last_digits_is_no_news():
     comparison = analysis.compare(
         system_of("panda"), ["abm", "crbm"], "float32", refine=3, residual="equations"
     )
-    statuses = [
-        comparison.eliminations[f"{o} +3", "float32"].refinement.status for o in ("abm", "crbm")
-    ]
+    statuses = [comparison.eliminations[f"{o} +3", "float32"].refinement.status for o in ("abm", "crbm")]
     assert any(status.startswith(("stalled", "diverged")) for status in statuses)
     assert "corrections" not in comparison.verdict
 
@@ -295,10 +297,7 @@ def test_a_stall_among_the_last_digits_is_no_news():
     [
         (["--refine", "-1"], "option --refine: -1 is no number of corrections; use 0 to 100"),
         (["--residual", "energy"], "option --residual: 'energy' is unknown; use dynamics or equ"),
-        (
-            ["--refine", "1", "--formats", "exact"],
-            "format 'exact': is not refined; use float64",
-        ),
+        (["--refine", "1", "--formats", "exact"], "format 'exact': is not refined; use float64"),
     ],
 )
 def test_refinements_that_are_none(options, message, capsys):

@@ -178,8 +178,18 @@ def test_an_implicit_step_is_differentiated_with_its_springs_and_dampers():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("order", ["crbm", "gain_abm", "modified_abm_stretched", "virtual_work",
-                                   "constraint_force", "lcaba", "base_to_tip"])  # fmt: skip
+@pytest.mark.parametrize(
+    "order",
+    [
+        "crbm",
+        "gain_abm",
+        "modified_abm_stretched",
+        "virtual_work",
+        "constraint_force",
+        "lcaba",
+        "base_to_tip",
+    ],
+)
 def test_every_order_of_pivots_gives_them(order):
     system = kkt.build(CASES["mixture"])
     exact = kkt.derivatives(system, ABM, "mp:40")

@@ -25,10 +25,17 @@ def add(tree, prefix, kinds, draw):
         place = Rotation.random(random_state=int(draw.integers(1 << 30))).as_matrix()
         parent = None if k == 0 else f"{prefix}{max(0, k - 1 - k % 2)}"
         kkt.add_body(
-            tree, f"{prefix}{k}", parent, mass=1.0 + k, com=draw.normal(size=3),
-            inertia=place @ np.diag([0.2, 0.3, 0.4]) @ place.T, joint=kind,
-            axis=axes[:2] if kind == "universal" else axes[0], R=place, p=draw.normal(size=3),
-        )  # fmt: skip
+            tree,
+            f"{prefix}{k}",
+            parent,
+            mass=1.0 + k,
+            com=draw.normal(size=3),
+            inertia=place @ np.diag([0.2, 0.3, 0.4]) @ place.T,
+            joint=kind,
+            axis=axes[:2] if kind == "universal" else axes[0],
+            R=place,
+            p=draw.normal(size=3),
+        )
 
 
 def settle(tree, draw):
@@ -88,8 +95,10 @@ def accelerations(tree):
         moved.graph["q"] = advance(compiled, q, qd, s)
         moved.graph["qd"] = qd + s * qdd
         sides.append(world(moved))
-    return {k: [(y - x) / (2 * h) for x, y in zip(a[1:3], sides[1][k][1:3], strict=True)]
-            for k, a in sides[0].items()}  # fmt: skip
+    return {
+        k: [(y - x) / (2 * h) for x, y in zip(a[1:3], sides[1][k][1:3], strict=True)]
+        for k, a in sides[0].items()
+    }
 
 
 def advance(compiled, q, qd, s):

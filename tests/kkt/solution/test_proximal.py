@@ -56,9 +56,7 @@ def test_rigid_leaves_the_rows_that_hold_as_they_are_built():
     tree, _, tau = moved("four_bar")
     soft = kkt.build(tree, tau=tau, loops=kkt.softened([PIN, replace(PIN, name="again")], 1e-3))
     hard = kkt.rigid(soft)
-    rows = kkt.cut_joint(
-        "coupler", "rocker", p=(3, 0, 0), p_second=(2.5, 0, 0), rows=(2, 3), name="pin"
-    )
+    rows = kkt.cut_joint("coupler", "rocker", p=(3, 0, 0), p_second=(2.5, 0, 0), rows=(2, 3), name="pin")
     wanted = kkt.build(tree, tau=tau, loops=[rows])
     assert (hard.matrix != wanted.matrix).nnz == 0 and np.array_equal(hard.rhs, wanted.rhs)
     assert hard.structure.ties == wanted.structure.ties

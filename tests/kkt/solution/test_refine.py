@@ -113,9 +113,7 @@ def test_it_is_the_inverse_dynamics_of_its_own_function(mixed):
 @pytest.mark.parametrize("residual", RESIDUALS)
 def test_refinement_reaches_the_rounding_of_the_answer(order, residual, mixed):
     exact = kkt.certify(mixed, 30, rounded_to="float32")
-    result = kkt.eliminate(
-        mixed, orderings.get(order), "float32", records=False, refine=3, residual=residual
-    )
+    result = kkt.eliminate(mixed, orderings.get(order), "float32", records=False, refine=3, residual=residual)
     assert result.order == f"{order} +3" and result.qdd.dtype == np.float32
     assert exact.error(result.qdd) <= 4 * U32
 
@@ -129,9 +127,13 @@ def test_one_and_three_corrections_of_crbm_on_a_chain_of_40(residual):
     errors = [exact.error(plain.qdd)]
     for count in (1, 3):
         result = kkt.eliminate(
-            system_of("chain:40"), tape_of("chain:40", "crbm"), "float32",
-            records=False, refine=count, residual=residual,
-        )  # fmt: skip
+            system_of("chain:40"),
+            tape_of("chain:40", "crbm"),
+            "float32",
+            records=False,
+            refine=count,
+            residual=residual,
+        )
         assert result.refinement.residual == residual
         assert result.refinement.status == "done" and result.refinement.kept == count
         errors.append(exact.error(result.qdd))
@@ -142,9 +144,7 @@ def test_one_and_three_corrections_of_crbm_on_a_chain_of_40(residual):
 def test_all_unknowns_are_refined_by_the_residual_of_the_equations():
     system = system_of("chain:40")
     exact = kkt.certify(system, 30, rounded_to="float32")
-    result = kkt.eliminate(
-        system, tape_of("chain:40", "crbm"), "float32", refine=4, residual="equations"
-    )
+    result = kkt.eliminate(system, tape_of("chain:40", "crbm"), "float32", refine=4, residual="equations")
     names = system.tree.names
     for kind, values in (("pdd", result.pdd), ("f", result.f)):
         solution = {kkt.Block(kind, name): values[k] for k, name in enumerate(names)}
@@ -174,8 +174,7 @@ def test_one_correction_of_crbm_on_chains_in_random_states(n):
     tape = kkt.trace(system, orderings.get("crbm"))
     exact = kkt.certify(system, 30, rounded_to="float32")
     plain, once, twice = (
-        exact.error(kkt.eliminate(system, tape, "float32", records=False, refine=k).qdd)
-        for k in range(3)
+        exact.error(kkt.eliminate(system, tape, "float32", records=False, refine=k).qdd) for k in range(3)
     )
     assert plain > 1e-5 and once < 20 * U32 and twice < 3 * U32
 
@@ -190,9 +189,7 @@ def test_a_correction_that_drowns_in_its_residuals_rounding_is_not_made(order):
     system = kkt.build(kkt.two_link(1e-6), q=[0.0, 1.833])
     exact = kkt.certify(system, 30, rounded_to="float32")
     tape = kkt.trace(system, orderings.get(order))
-    plain, refined = (
-        kkt.eliminate(system, tape, "float32", records=False, refine=k) for k in (0, 3)
-    )
+    plain, refined = (kkt.eliminate(system, tape, "float32", records=False, refine=k) for k in (0, 3))
     assert exact.error(plain.qdd) < 2 * U32 and (refined.qdd == plain.qdd).all()
     assert refined.refinement.status == "drowned after 1" and refined.refinement.kept == 0
     loop = refine.Corrections(system, tape, get_format("float32"), "dynamics")
@@ -232,9 +229,7 @@ def test_the_doubt_is_no_more_than_what_rounding_the_residual_moves(order, mixed
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "format", ["float16", "tf32", "p18", "float32:zero", "float32:stochastic:3"]
-)
+@pytest.mark.parametrize("format", ["float16", "tf32", "p18", "float32:zero", "float32:stochastic:3"])
 def test_other_formats(format):
     """Digits of crbm's answer on ten links that refinement in the same format brings back."""
     system, tape = system_of("chain:10"), tape_of("chain:10", "crbm")
@@ -316,15 +311,20 @@ def test_a_weld_has_a_residual_though_it_has_no_velocity_term():
     rng = np.random.default_rng(5)
     for k in range(6):
         kkt.add_body(
-            tree, k, k - 1 if k else None, mass=1.0, com=rng.normal(size=3), inertia=np.eye(3),
-            p=rng.normal(size=3), axis=rng.normal(size=3), joint="fixed" if k % 2 else "revolute",
-        )  # fmt: skip
+            tree,
+            k,
+            k - 1 if k else None,
+            mass=1.0,
+            com=rng.normal(size=3),
+            inertia=np.eye(3),
+            p=rng.normal(size=3),
+            axis=rng.normal(size=3),
+            joint="fixed" if k % 2 else "revolute",
+        )
     system = kkt.build(tree, tau=[1.0, 2.0, -1.0])
     assert not system.pattern.a.all()
     exact = kkt.certify(system, 30, rounded_to="float32")
-    result = kkt.eliminate(
-        system, orderings.get("lagrange"), "float32", refine=3, residual="equations"
-    )
+    result = kkt.eliminate(system, orderings.get("lagrange"), "float32", refine=3, residual="equations")
     solution = {kkt.Block("pdd", k): result.pdd[k] for k in range(6)}
     assert exact.block_error(list(solution), solution) < 2 * U32
     assert exact.error(result.qdd) < 2 * U32

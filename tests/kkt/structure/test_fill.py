@@ -36,10 +36,15 @@ def random_parents(n, seed, roots=1):
 
 CHAIN5, STAR6, BINARY15 = [*range(-1, 4)], [-1] + [0] * 5, [-1] + [k // 2 for k in range(14)]
 SHAPES = {
-    "one": [-1], "chain": CHAIN5, "star": STAR6, "binary": BINARY15,
-    "random": random_parents(18, 1), "listed backwards": [1, 2, 3, -1],
-    "two roots": [-1, -1, 0, 1, 2, 2, 3], "forest": random_parents(20, 2, roots=4),
-}  # fmt: skip
+    "one": [-1],
+    "chain": CHAIN5,
+    "star": STAR6,
+    "binary": BINARY15,
+    "random": random_parents(18, 1),
+    "listed backwards": [1, 2, 3, -1],
+    "two roots": [-1, -1, 0, 1, 2, 2, 3],
+    "forest": random_parents(20, 2, roots=4),
+}
 
 
 def factor(groups, of, **rules):
@@ -74,9 +79,7 @@ def agrees(groups, of, **rules):
     assert fill_of(symbolic) == oracle.fill
     assert symbolic.fill_blocks == len(oracle.fill)
     assert symbolic.counts.tolist() == [oracle.counts[b] for b in blocks]
-    assert symbolic.fill_entries == sum(
-        np.prod([oracle.size[b] for b in ends]) for ends in oracle.fill
-    )
+    assert symbolic.fill_entries == sum(np.prod([oracle.size[b] for b in ends]) for ends in oracle.fill)
     check_tree(symbolic, oracle, blocks)
     return symbolic
 
@@ -293,13 +296,16 @@ def test_zero_structures_after_elimination_for_three_bodies():
     """ABM fills (3k - 1, 3k + 1) only; CRBM each joint's ancestors (Ascher 1996, section 2)."""
     of = structure([-1, 0, 1])
     assert set(fill_of(factor(bracketed(of), of))) == {
-        frozenset((("qdd", "b2"), ("pdd", "b1"))), frozenset((("qdd", "b1"), ("pdd", "b0"))),
-    }  # fmt: skip
+        frozenset((("qdd", "b2"), ("pdd", "b1"))),
+        frozenset((("qdd", "b1"), ("pdd", "b0"))),
+    }
     crbm = fill_of(kkt.symbolic(kkt.plan(orderings.get("crbm"), of)))
     assert set(crbm) == {
         frozenset((("qdd", f"b{k}"), (kind, f"b{up}")))
-        for k in range(3) for up in range(k) for kind in ("pdd", "qdd")
-    }  # fmt: skip
+        for k in range(3)
+        for up in range(k)
+        for kind in ("pdd", "qdd")
+    }
 
 
 def test_single_pivots_on_branches_count_what_cancels():
@@ -309,8 +315,7 @@ def test_single_pivots_on_branches_count_what_cancels():
     pivots = [[(kind, k)] for k in of.tip_to_base for kind in ("pdd", "f")]
     joints = [[("qdd", k)] for k in of.tip_to_base]
     states = list(in_numbers(system, pivots))
-    siblings = {frozenset((("qdd", a), ("qdd", b)))
-                for a, b in itertools.combinations(("b1", "b2", "b3"), 2)}  # fmt: skip
+    siblings = {frozenset((("qdd", a), ("qdd", b))) for a, b in itertools.combinations(("b1", "b2", "b3"), 2)}
     assert siblings <= set(fill_of(factor(pivots + joints, of)))
     for pair in siblings:
         assert max(state[pair] for state in states) > 1e-3 and states[-1][pair] < 1e-12

@@ -66,9 +66,7 @@ def test_a_kernel_takes_the_same_states():
 
 @pytest.mark.thorough
 def test_compare_takes_factored_frames(capsys):
-    assert (
-        main(["compare", "random_tree:n=4,seed=1", "--frames", "factored", "--orders", "abm"]) == 0
-    )
+    assert main(["compare", "random_tree:n=4,seed=1", "--frames", "factored", "--orders", "abm"]) == 0
     system = kkt.build(kkt.factored(kkt.load("random_tree:n=4,seed=1")))
     (row,) = analysis.compare(system, ["abm"], ["float32"]).rows
     assert f" {row.flops:,} " in capsys.readouterr().out
