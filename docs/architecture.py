@@ -3,13 +3,16 @@
 Run it as ``python docs/architecture.py`` after a room is added or an import crosses a border. A
 room is a folder; files that stand beside folders are one room together. An arrow says "imports",
 wherever the import stands: at the top of a file, in a function, under TYPE_CHECKING. Arrows that
-follow from others are left out.
+follow from others are left out.  ``python docs/architecture.py --check``, a part of ``make lint``,
+says which imports run upwards or close a circle, and whether the picture is current.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -40,14 +43,20 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
 def sources() -> dict[str, Path]:
     """Every module of the packages, and its file."""
     files = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
     return {module_of(path): path for path in files if "__pycache__" not in path.parts}
 
 
-def imports(path: Path, known: dict[str, Path]) -> Iterator[str]:
+@cache
+def imports(path: Path) -> frozenset[str]:
     """Modules that a file imports, each by its full name without ``pivotree.``."""
+    return frozenset(_imports(path, sources()))
+
+
+def _imports(path: Path, known: dict[str, Path]) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name.removeprefix("pivotree.") for alias in node.names)
@@ -71,16 +80,42 @@ def room_of(module: str) -> str:
     return f"{package}/{inner[0]}" if (ROOT / package / inner[0]).is_dir() else package
 
 
-def house() -> nx.DiGraph:
-    """Rooms, and who imports whom."""
+def folder_of(module: str) -> str:
+    """The folder of a package that a module lies in, or the module, if it lies in none."""
+    parts = module.split(".")
+    return ".".join(parts[:2]) if (ROOT / parts[0] / "".join(parts[1:2])).is_dir() else module
+
+
+def house(named: Callable[[str], str] = room_of) -> nx.DiGraph:
+    """Rooms, and who imports whom; or modules, where ``named`` is ``str``."""
     known = sources()
     graph = nx.DiGraph()
-    graph.add_nodes_from(map(room_of, known))
+    graph.add_nodes_from(map(named, known))
     for module, path in known.items():
-        for target in imports(path, known):
-            if target in known and room_of(target) != room_of(module):
-                graph.add_edge(room_of(module), room_of(target))
+        for target in imports(path) & known.keys():
+            if named(target) != named(module):
+                graph.add_edge(named(module), named(target))
     return graph
+
+
+def faults() -> Iterator[str]:
+    """Sentences on what the house forbids: imports upwards, circles, a picture of another house.
+
+    kkt <- orderings <- analysis <- papers; none of them imports the facade, tests or docs.
+    """
+    for module, path in sources().items():
+        package = module.partition(".")[0]
+        later = {*PACKAGES[PACKAGES.index(package) + 1 :], "pivotree", "tests", "docs", "benchmarks"}
+        for name in sorted(imports(path)):
+            if name.partition(".")[0] in later:
+                yield f"{path.relative_to(ROOT)} imports {name}, which stands above it"
+    for kind, named in (("modules", str), ("rooms", folder_of)):
+        for circle in nx.strongly_connected_components(house(named)):
+            if len(circle) > 1:
+                yield f"imports of {kind} close a circle: {', '.join(sorted(circle))}"
+    picture = ROOT / "docs/architecture.svg"
+    if not picture.exists() or picture.read_text(encoding="utf-8") != drawn(house()):
+        yield "docs/architecture.svg is of another house: run python docs/architecture.py"
 
 
 def floors(graph: nx.DiGraph) -> list[list[str]]:
@@ -141,4 +176,6 @@ def drawn(graph: nx.DiGraph) -> str:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--check"]:
+        sys.exit("\n".join(faults()) or None)
     (ROOT / "docs/architecture.svg").write_text(drawn(house()), encoding="utf-8")

@@ -1,136 +1,53 @@
-"""The house stands as designed: imports run one way, files stay short, linters are silent.
-
-An import counts wherever it stands: at the top of a file, inside a function, under TYPE_CHECKING.
-"""
+"""Files say what they are and stay short, functions too; the check of imports sees what it forbids."""
 
 import ast
 import importlib.util
-import subprocess
-import sys
-from functools import cache
 
 import networkx as nx
 import pytest
 from helpers import ROOT
 
-PACKAGES = ("kkt", "orderings", "analysis", "papers")  # each may import those before it
-FILES = {
-    package: sorted(p for p in (ROOT / package).rglob("*.py") if "__pycache__" not in p.parts)
-    for package in PACKAGES
-}
-SOURCES = [path for files in FILES.values() for path in files]
-LONGEST = 700  # lines
-
-# Imports that close a circle of modules, and imports that close a circle of rooms (folders, and
-# files that stand beside them).  A circle that is cut leaves this list; none may be added.
-BACK_IN_MODULES: set[tuple[str, str]] = set()
-BACK_IN_ROOMS: set[tuple[str, str]] = set()
-
-
-def _drawing():
-    """docs/architecture.py, which walks over the imports for the page that shows them."""
-    spec = importlib.util.spec_from_file_location("architecture", ROOT / "docs/architecture.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-drawing = _drawing()
-MODULES = drawing.sources()
-
-
-def room_of(module):
-    """The folder of a package that a module lies in, or the module, if it lies in none."""
-    parts = module.split(".")
-    return ".".join(parts[:2]) if (ROOT / parts[0] / "".join(parts[1:2])).is_dir() else module
-
-
-@cache
-def imports(path):
-    """Modules that a file imports, each by its full name without ``pivotree.``."""
-    return frozenset(drawing.imports(path, MODULES))
-
-
-def graph_of(named):
-    """Who imports whom, of modules or of rooms."""
-    graph = nx.DiGraph()
-    for module, path in MODULES.items():
-        for target in imports(path):
-            one, other = named(module), named(target)
-            if target in MODULES and one != other:
-                graph.add_edge(one, other)
-    return graph
-
-
-def test_the_packages_are_there():
-    assert all(len(files) > 3 for files in FILES.values()) and len(SOURCES) > 40
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("package", PACKAGES)
-def test_imports_run_one_way(package):
-    """kkt <- orderings <- analysis <- papers; nothing imports the facade, tests or docs."""
-    later = {*PACKAGES[PACKAGES.index(package) + 1 :], "pivotree", "tests", "docs", "benchmarks"}
-    for path in FILES[package]:
-        backward = {name.partition(".")[0] for name in imports(path)} & later
-        assert not backward, f"{path.relative_to(ROOT)} imports {backward}"
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "named,back", [(str, BACK_IN_MODULES), (room_of, BACK_IN_ROOMS)], ids=["modules", "rooms"]
-)
-def test_imports_close_no_circle(named, back):
-    graph = graph_of(named)
-    assert graph.number_of_edges() > 50
-    circles = [c for c in nx.strongly_connected_components(graph) if len(c) > 1]
-    cut = {edge for edge in back if not any(set(edge) <= circle for circle in circles)}
-    assert not cut, f"these close no circle any more, strike them out: {sorted(cut)}"
-    graph.remove_edges_from(back)
-    assert nx.is_directed_acyclic_graph(graph), nx.find_cycle(graph)
-
-
-def test_lazy_and_typed_imports_are_seen(tmp_path, monkeypatch):
-    """The walk itself, on a file that imports in every way."""
-    text = """
-import pivotree.kkt.model.tree
-from pivotree import orderings
-from pivotree.analysis import inertia
-from .matrix.system import System
-if TYPE_CHECKING:
-    from .matrix.state import State
-def lazy():
-    if deep:
-        from .model import gallery
-"""
-    (tmp_path / "kkt").mkdir()
-    path = tmp_path / "kkt" / "one.py"
-    path.write_text(text)
-    monkeypatch.setattr(drawing, "ROOT", tmp_path)
-    wanted = {"model.tree", "matrix.system", "matrix.state", "model.gallery"}
-    assert imports(path) == {f"kkt.{name}" for name in wanted} | {"orderings", "analysis.inertia"}
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_files_are_short_and_say_what_they_are(path):
-    text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= LONGEST
-    assert ast.get_docstring(ast.parse(text)), "a module says in one line what it is"
-
-
-def test_other_files_are_short_too():
-    files = [
-        p for folder in ("src/pivotree", "tests", "docs", "benchmarks") for p in (ROOT / folder).rglob("*.py")
-    ]
-    long = [p for p in files if len(p.read_text(encoding="utf-8").splitlines()) > LONGEST]
-    assert len(files) > 200 and not long
-
-
-# Functions of more than ten parameters, each with how many.  They are asked by users, who name what
-# they give: every keyword has its shape, unit and default in the signature, which help(), the
-# reader of loops' files and the test of docstrings read; a record would hide them.
+PACKAGES = ("kkt", "orderings", "analysis", "papers")
+LONGEST = 700  # lines of a file
+LONGEST_FUNCTION = 60  # lines but its docstring
 MOST_PARAMETERS = 10
+
+# Functions that are longer, each with how long it may be: none may grow, and none may be added.
+LONGER = {
+    "kkt/machine/driver.py:_judge": 90,
+    "kkt/machine/emission.py:_piece": 62,
+    "kkt/machine/kernel.py:compile": 83,
+    "kkt/matrix/model_writer.py:write_model": 64,
+    "kkt/model/mjcf.py:tree_of": 61,
+    "kkt/program/substitution.py:trace_substitution": 61,
+    "kkt/scale/block_kernels.py:run": 111,
+    "kkt/scale/fronts.py:_walk": 131,
+    "kkt/scale/kernel.py:__init__": 65,
+    "kkt/scale/waiting.py:places": 78,
+    "kkt/solution/joining.py:joined": 63,
+    "kkt/structure/counting_kernels.py:count_columns": 74,
+    "kkt/structure/symbolic_kernels.py:eliminate": 66,
+    "orderings/cheapest/bound.py:_parts": 71,
+    "analysis/cli/commands/guarantee.py:_print": 69,
+    "analysis/cli/commands/simulate.py:run": 81,
+    "analysis/cli/commands/solve.py:run": 98,
+    "analysis/cli/commands/tune.py:run": 70,
+    "analysis/cli/model_arguments.py:add_model": 66,
+    "analysis/figures/charts.py:error_bars": 80,
+    "analysis/figures/condition.py:error_condition": 66,
+    "analysis/figures/spy.py:_panels": 76,
+    "analysis/figures/steps.py:pivot_errors": 73,
+    "analysis/listing/python.py:python": 73,
+    "analysis/simulation/picture.py:picture": 63,
+    "papers/cloutier1995/drop.py:rows": 93,
+    "papers/cloutier1995/methods.py:rows": 87,
+    "papers/featherstone1983/growth.py:rows": 90,
+    "papers/pasic1999/equation17.py:measure": 61,
+    "papers/yamane2001/fig7.py:rows": 74,
+}
+# Functions of more parameters, each with how many.  They are asked by users, who name what they
+# give: every keyword has its shape, unit and default in the signature, which help(), the reader of
+# loops' files and the test of docstrings read; a record would hide them.
 ASKED_BY_NAME = {
     "kkt/model/tree.py:add_body": 16,
     "kkt/model/loops.py:cut_joint": 13,
@@ -142,50 +59,44 @@ ASKED_BY_NAME = {
 }
 
 
-@pytest.mark.thorough
-def test_functions_take_few_parameters():
-    """At most ten; those that take more are named above, and none may be added."""
-    found = {}
-    for path in SOURCES:
+def files(*folders):
+    return [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def functions(*folders):
+    """Where each function stands, and its definition."""
+    for path in files(*folders):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-                count = len([a for a in given if a.arg not in ("self", "cls")])
-                if count > MOST_PARAMETERS:
-                    found[f"{path.relative_to(ROOT).as_posix()}:{node.name}"] = count
+                yield f"{path.relative_to(ROOT).as_posix()}:{node.name}", node
+
+
+def test_files_are_short_and_say_what_they_are():
+    everywhere = files(*PACKAGES, "src/pivotree", "tests", "docs", "benchmarks")
+    long = [p for p in everywhere if len(p.read_text(encoding="utf-8").splitlines()) > LONGEST]
+    silent = [p for p in files(*PACKAGES) if not ast.get_docstring(ast.parse(p.read_text(encoding="utf-8")))]
+    assert not long and not silent and len(everywhere) > 500
+
+
+def test_functions_are_short():
+    found = {}
+    for place, node in functions(*PACKAGES, "tests", "docs", "benchmarks"):
+        told = ast.get_docstring(node, clean=False) or ""
+        lines = node.end_lineno - node.lineno + 1 - len(told.splitlines())
+        if lines > LONGEST_FUNCTION:
+            found[place] = lines
+    assert {place for place in found if found[place] > LONGER.get(place, 0)} == set()
+    assert LONGER.keys() <= found.keys(), "those that are short now leave the list"
+
+
+def test_functions_take_few_parameters():
+    found = {}
+    for place, node in functions(*PACKAGES):
+        given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        count = len([a for a in given if a.arg not in ("self", "cls")])
+        if count > MOST_PARAMETERS:
+            found[place] = count
     assert found == ASKED_BY_NAME
-
-
-def tool(name, *arguments):
-    if importlib.util.find_spec(name) is None:
-        pytest.skip(f"{name} is not installed")
-    done = subprocess.run([sys.executable, "-m", name, *arguments], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
-
-
-@pytest.mark.thorough
-def test_ruff_check():
-    tool("ruff", "check", "--no-cache", *PACKAGES, "tests")
-
-
-@pytest.mark.thorough
-def test_ruff_format():
-    tool("ruff", "format", "--check", "--no-cache", *PACKAGES, "tests")
-
-
-@pytest.mark.slow
-def test_mypy(tmp_path):
-    """On the package as an editable install has it."""
-    tool("mypy", "--cache-dir", str(tmp_path / "cache"))
-
-
-@pytest.mark.thorough
-def test_the_drawing_of_the_rooms_is_current():
-    """docs/architecture.svg is what the imports say; the rooms have no circle."""
-    house = drawing.house()
-    assert nx.is_directed_acyclic_graph(house) and len(house) > 25
-    kept = (ROOT / "docs/architecture.svg").read_text(encoding="utf-8")
-    assert kept == drawing.drawn(house), "run python docs/architecture.py"
 
 
 def test_every_room_is_told():
@@ -194,3 +105,57 @@ def test_every_room_is_told():
     rooms = [p.parent.name for p in (ROOT / "kkt").glob("*/__init__.py")]
     assert all(f"`kkt/{room}`" in page for room in rooms)
     assert all(f"`{package}" in page for package in PACKAGES)
+
+
+@pytest.fixture
+def drawing(tmp_path, monkeypatch):
+    """docs/architecture.py, on a house of its own: a file that imports in every way."""
+    spec = importlib.util.spec_from_file_location("architecture", ROOT / "docs/architecture.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    for name in (
+        "kkt/model/gallery",
+        "kkt/matrix/system",
+        "orderings/__init__",
+        "orderings/abm",
+        "analysis/inertia",
+    ):
+        path = tmp_path / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    return module
+
+
+def test_lazy_and_typed_imports_are_seen(drawing, tmp_path):
+    text = """
+import pivotree.kkt.matrix.system
+from pivotree import orderings
+from .model import gallery
+if TYPE_CHECKING:
+    from pivotree.analysis.inertia import Inertia
+def lazy():
+    if deep:
+        from .matrix.state import State
+"""
+    (tmp_path / "kkt/one.py").write_text(text)
+    wanted = {"kkt.matrix.system", "kkt.model.gallery", "kkt.matrix.state", "orderings", "analysis.inertia"}
+    assert drawing.imports(tmp_path / "kkt/one.py") == wanted
+
+
+def test_imports_upwards_circles_and_an_old_picture_are_told(drawing, tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/architecture.svg").write_text(drawing.drawn(drawing.house()))
+    assert list(drawing.faults()) == []
+    (tmp_path / "kkt/model/gallery.py").write_text("from ..matrix import system\n")
+    (tmp_path / "kkt/matrix/system.py").write_text("def lazy():\n    from ..model import gallery\n")
+    (tmp_path / "orderings/abm.py").write_text("import pivotree.analysis.inertia\n")
+    drawing.imports.cache_clear()
+    told = list(drawing.faults())
+    assert told == [
+        "orderings/abm.py imports analysis.inertia, which stands above it",
+        "imports of modules close a circle: kkt.matrix.system, kkt.model.gallery",
+        "imports of rooms close a circle: kkt.matrix, kkt.model",
+        "docs/architecture.svg is of another house: run python docs/architecture.py",
+    ]
+    assert not nx.is_directed_acyclic_graph(drawing.house())
