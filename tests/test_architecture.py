@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+from functools import cache
 
 import networkx as nx
 import pytest
@@ -63,10 +64,15 @@ def files(*folders):
     return [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
 
 
+@cache
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def functions(*folders):
     """Where each function stands, and its definition."""
     for path in files(*folders):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield f"{path.relative_to(ROOT).as_posix()}:{node.name}", node
 
@@ -74,7 +80,7 @@ def functions(*folders):
 def test_files_are_short_and_say_what_they_are():
     everywhere = files(*PACKAGES, "src/pivotree", "tests", "docs", "benchmarks")
     long = [p for p in everywhere if len(p.read_text(encoding="utf-8").splitlines()) > LONGEST]
-    silent = [p for p in files(*PACKAGES) if not ast.get_docstring(ast.parse(p.read_text(encoding="utf-8")))]
+    silent = [p for p in files(*PACKAGES) if not ast.get_docstring(parsed(p))]
     assert not long and not silent and len(everywhere) > 500
 
 
