@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-quick test-times test-slow test-all test-peers coverage refusals fuzz bench bench-page study docs slides counts-page gallery lessons pages papers clean
+.PHONY: demo test test-quick test-all soak soak-if-due lint bits golden mutants coverage refusals fuzz \
+	bench bench-page study docs docs-check slides counts-page gallery lessons pages papers clean
 
 demo: $(VENV)/.main
 	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
@@ -13,26 +14,48 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # Neighbours share models and compiled programs: each process takes a run of tests, then steals.
 PYTEST := $(VENV)/bin/python -m pytest -n auto --dist worksteal
+PLAIN := not product and not browser and not docs and not peers and not soak
 
+test: MARKS := $(PLAIN)
 test: $(VENV)/.test
-	$(PYTEST) -m "not slow and not peers"
+	$(PYTEST) -m "$(MARKS)"
 
+# The heart alone: matrix, orders, elimination, records.
 test-quick: $(VENV)/.test
-	$(PYTEST) -m "not thorough and not slow and not peers"
+	$(PYTEST) -m "$(PLAIN)" tests/kkt tests/orderings
 
-# Which tests make test leaves out: measured in one process, after a run that has compiled.
-test-times: $(VENV)/.test
-	: > tests/slow.txt
-	$(VENV)/bin/python -m pytest -n 0 -q -m "not slow and not peers" --durations=0 \
-		--durations-min=0.1 | $(VENV)/bin/python tests/slow.py
+# All but the soak.
+test-all: $(VENV)/.peers
+	$(MAKE) test MARKS="not soak"
 
-test-slow: $(VENV)/.test
-	$(PYTEST) -m "slow and not peers"
+# Before a release, and in .ci/run when a file of tests/soak_paths.txt is not as it was at the last
+# soak: the list of their contents is kept.
+SOAKED = git ls-files -s -- $$(grep -v "^\#" tests/soak_paths.txt)
+soak: $(VENV)/.peers
+	$(PYTEST) -m soak
+	$(SOAKED) > tests/soaked.txt
 
-test-all: test test-slow
+soak-if-due: $(VENV)/.peers
+	@$(SOAKED) | cmp -s - tests/soaked.txt || $(PYTEST) -m soak
 
-test-peers: $(VENV)/.peers
-	$(VENV)/bin/python -m pytest -m peers
+FOLDERS := kkt orderings analysis papers src tests docs benchmarks setup.py
+lint: $(VENV)/.test
+	$(VENV)/bin/python -m ruff check $(FOLDERS)
+	$(VENV)/bin/python -m ruff format --check $(FOLDERS)
+	$(VENV)/bin/python docs/architecture.py --check
+	$(VENV)/bin/python -m mypy
+
+# What every order gives on some robots, to the last bit, and what every command prints: hashes and
+# files that are kept in tests/guard.
+bits: $(VENV)/.test
+	$(VENV)/bin/python tests/guard/bits.py
+
+golden: $(VENV)/.test
+	$(VENV)/bin/python tests/guard/golden.py
+
+# How many of 200 small faults in the code the tests find.
+mutants: $(VENV)/.test
+	$(VENV)/bin/python tests/guard/mutants.py
 
 # Fails for a branch of a reader of files (pyproject.toml lists them) that no test runs.
 TESTS := tests
@@ -42,7 +65,7 @@ coverage: TESTS := tests/kkt/model tests/kkt/arithmetic tests/orderings tests/an
 COVERAGE := $(VENV)/bin/python -m coverage
 coverage: $(VENV)/.peers
 	$(COVERAGE) erase
-	$(COVERAGE) run -m pytest -n auto --dist worksteal -m "not slow" $(TESTS)
+	$(COVERAGE) run -m pytest -n auto --dist worksteal -m "not soak" $(TESTS)
 	$(COVERAGE) combine -q
 	$(COVERAGE) report
 
@@ -50,7 +73,7 @@ coverage: $(VENV)/.peers
 ROOMS := analysis kkt orderings papers
 refusals: $(VENV)/.peers
 	rm -f build/refusals.jsonl
-	PYTHONPATH=tests $(PYTEST) -p raised -m "not slow" $(TESTS)
+	PYTHONPATH=tests $(PYTEST) -p raised -m "not soak and not browser and not docs" $(TESTS)
 	$(VENV)/bin/python tests/refusals.py $(ROOMS)
 
 SECONDS ?= 600
@@ -72,6 +95,10 @@ study: $(VENV)/.peers
 
 docs: $(VENV)/.docs
 	$(VENV)/bin/python docs/site/build.py build/docs
+
+# Makes anew what is generated and compares, builds the site once, follows its links once.
+docs-check: $(VENV)/.peers $(VENV)/.docs
+	$(VENV)/bin/python docs/check.py
 
 slides: $(VENV)/.main
 	$(VENV)/bin/python docs/slides/make.py build/slides

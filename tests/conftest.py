@@ -50,13 +50,13 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """What was measured to be slow is marked so, before marks choose; a browser is thorough."""
+    """What was measured to be slow is marked so, before marks choose; and what drives a browser."""
     names = slow.listed()
     for item in items:
         if item.nodeid in names:
             item.add_marker("slow")
         if "chromium" in item.fixturenames:
-            item.add_marker("thorough")
+            item.add_marker("browser")
 
 
 def pytest_unconfigure(config):
@@ -66,8 +66,15 @@ def pytest_unconfigure(config):
 
 @pytest.fixture(autouse=True)
 def traced_once(request):
-    """Each order is lowered once on each robot, but in tests that change the program."""
-    if "monkeypatch" in request.fixturenames or "pivotree.kkt" not in sys.modules:
+    """Each order is lowered once on each robot, but in tests that change the program.
+
+    Tests that are marked uncached lower their programs as users do: every room has some.
+    """
+    if (
+        request.node.get_closest_marker("uncached")
+        or "monkeypatch" in request.fixturenames
+        or "pivotree.kkt" not in sys.modules
+    ):
         yield
         return
     import tapes
