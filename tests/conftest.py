@@ -50,13 +50,20 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """What was measured to be slow is marked so, before marks choose; and what drives a browser."""
+    """What needs a browser is marked so; of a function's cases that are all products the first is none.
+
+    So make test has a case of every statement that holds for many.
+    """
     names = slow.listed()
+    plain = {item.function for item in items if "product" not in [mark.name for mark in item.own_markers]}
     for item in items:
         if item.nodeid in names:
             item.add_marker("slow")
         if "chromium" in item.fixturenames:
             item.add_marker("browser")
+        if hasattr(item, "callspec") and item.function not in plain:
+            plain.add(item.function)
+            item.own_markers = [mark for mark in item.own_markers if mark.name != "product"]
 
 
 def pytest_unconfigure(config):

@@ -146,7 +146,7 @@ def test_every_public_function_is_asked():
     assert not any(inspect.signature(FOUND[name]).parameters for name in WITHOUT)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize(("name", "argument"), ARGUMENTS, ids=str)
 def test_another_kind_of_argument_is_taken_or_refused(name, argument, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -77,7 +77,7 @@ def _run(first, arguments, folder, *flags):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: arguments[0])
 def test_commands_need_no_posix_no_encoding_and_no_font_of_the_system(tmp_path, arguments):
     """Windows has neither fork nor users nor locks by fcntl, other fonts, and files in cp1252."""

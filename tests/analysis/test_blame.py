@@ -19,7 +19,7 @@ TREES = [f"random_tree:n={5 + seed},seed={seed}" for seed in range(20)]
 ABSORBED = "example3:m1=1e7.5,case=1"
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("spec", [*(s for s in MODELS if s != "chain_100"), *TREES])
 def test_explained_is_the_true_float32_error(spec):
     """Within 1 % for ABM-like orders and 5 % for crbm, against the certified answer."""
@@ -39,7 +39,7 @@ def test_explained_is_the_true_float32_error(spec):
         assert abs(true[worst]) / scale == pytest.approx(exact.error(computed), rel=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("format", ["float64", "p11", "bfloat16:zero", "p9:stochastic:1"])
 def test_other_formats(format):
     """A shadow of twice the digits: double-double for float64, float64 for shorter formats."""
@@ -48,7 +48,7 @@ def test_other_formats(format):
     assert found.shadow == ("dd" if format == "float64" else "float64")
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_chain_100_by_crbm_and_abm():
     """Six digits lost and none: explained either way."""
     for order, least in (("crbm", 1e-3), ("abm", 0.0)):

@@ -63,6 +63,7 @@ def largest(found, exact):
     return np.abs(found - exact).max() / np.abs(exact).max()
 
 
+@pytest.mark.product
 def test_errors_are_those_for_the_rounded_data_and_for_the_model():
     """By another order in double-double on rounded entries, and in 40 digits on the model."""
     system = robot()
@@ -89,6 +90,7 @@ def test_longer_formats_are_told_apart():
     assert digits["mp:25"] == 25.0 and digits["mp:60"] <= 31.92 and 28.0 < digits["dd"] < 32.0
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("format", ["float32", None])
 def test_certified_derivatives_are_those_of_another_order(format):
     """In balls by abm, and in double-double or 50 digits by base_to_tip; every kind of number."""
@@ -120,6 +122,7 @@ def test_a_tape_is_read_in_other_states_and_refused_where_it_cannot_be():
 # -- report, and compare --states --------------------------------------------------------------
 
 
+@pytest.mark.product
 def test_every_state_of_a_report_is_held_against_another_order(reported):
     """The errors of the table, field by field, against double-double by crbm on rounded data."""
     report, _, rows = reported
@@ -139,6 +142,7 @@ def test_every_state_of_a_report_is_held_against_another_order(reported):
         assert float(row["error"]) == pytest.approx(worst, rel=1e-3)
 
 
+@pytest.mark.product
 def test_worst_states_of_a_report_replay_with_blame(reported):
     report, folder, _ = reported
     assert report.reference.sound and report.reference.disagreement < 1e-25
@@ -151,6 +155,7 @@ def test_worst_states_of_a_report_replay_with_blame(reported):
         assert cell.worst.replay.endswith("--derivatives") and cell.worst.certified
 
 
+@pytest.mark.product
 def test_a_page_of_derivatives_says_so(reported):
     _, folder, rows = reported
     page = (folder / "report.html").read_text(encoding="utf-8")
@@ -169,6 +174,7 @@ def test_a_page_of_derivatives_says_so(reported):
     assert any("d qdd / dq, dqd and dtau" in text for text in document["verdict"])
 
 
+@pytest.mark.product
 def test_the_command_tells_digits_over_states(capsys):
     asked = ["compare", "chain:3", "--derivatives", "--states", "4", "--orders"]
     assert main([*asked, "abm,square_root_abm", "--formats", "float32", "--json"]) == 0
@@ -184,6 +190,7 @@ def test_the_command_tells_digits_over_states(capsys):
 # -- blame ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("order", ["abm", "crbm", "gain_abm"])
 def test_blame_explains_the_error_of_an_entry(order):
     system = robot()
@@ -217,6 +224,7 @@ def test_blame_of_a_pivot_that_vanishes():
 # -- the command line ----------------------------------------------------------------------------
 
 
+@pytest.mark.product
 def test_the_command_tells_digits_and_what_has_none(capsys):
     asked = ["compare", "chain:3", "--derivatives", "--formats", "float32", "--json"]
     assert main([*asked, "--orders", "abm,square_root_abm"]) == 0
@@ -226,7 +234,7 @@ def test_the_command_tells_digits_and_what_has_none(capsys):
     assert data["order"] == DATA and data["digits"]["dtau"] > 6.0
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize(
     "words",
     [

@@ -41,7 +41,7 @@ def far(x, exact):
     return float(np.abs(np.asarray(x, float) - exact).max() / np.abs(exact).max())
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("form", analysis.complements.FORMS)
 def test_complements_on_every_joint_beside_lapack(form):
     for seed in range(4):
@@ -51,7 +51,7 @@ def test_complements_on_every_joint_beside_lapack(form):
         assert 1e-9 < far(analysis.complements.solve(system, form, "float32"), exact) <= 1e-3
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("spec", SPECS)
 def test_complements_and_gradients_on_trees(spec):
     system = in_motion(kkt.from_spec(spec))
@@ -92,7 +92,7 @@ def test_massless_links_and_point_masses_have_complements():
         assert exact.error(analysis.complements.solve(system, form)) <= 1e-10
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_gradients_on_every_joint_beside_lapack():
     for seed in range(4):
         system = every(seed)
@@ -101,7 +101,7 @@ def test_gradients_on_every_joint_beside_lapack():
         assert far(analysis.gradients.solve(system, preconditioner="crbm").x, exact) <= 1e-11
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_an_iteration_that_fails_says_so():
     """bfloat16 loses the sign of a pivot of 100 links: nothing to go on with."""
     system = in_motion(kkt.chain(100))
@@ -112,7 +112,7 @@ def test_an_iteration_that_fails_says_so():
     assert analysis.gradients.solve(system).failed is None
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_gradients_end_in_fractions():
     """Fractions start from the model's doubles, as certified answers do; at most N iterations."""
     system = in_motion(kkt.from_spec("random_tree:n=4,seed=3"))
@@ -123,7 +123,7 @@ def test_gradients_end_in_fractions():
     assert (found.x == exact).all()
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_a_bad_elimination_is_a_good_preconditioner():
     """On 100 links crbm in float32 keeps two digits; an iteration on it keeps all of float64."""
     system = in_motion(kkt.chain(100))
@@ -136,7 +136,7 @@ def test_a_bad_elimination_is_a_good_preconditioner():
     assert exact.error(helped.x) < 1e-9
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_scipys_own_iteration_takes_operator_and_preconditioner():
     system = in_motion(kkt.humanoid())
     exact = kkt.certify(system, 16)

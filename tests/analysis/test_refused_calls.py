@@ -129,6 +129,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("told", REFUSED)
 def test_a_refusal_is_one_sentence(told):
     with pytest.raises((ValueError, TypeError, kkt.PivotreeError)) as error:
@@ -249,7 +250,6 @@ class Nobody:
         pass
 
 
-@pytest.mark.thorough
 def test_a_cluster_without_workers_or_with_a_scheduler_that_is_gone(monkeypatch):
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     monkeypatch.setattr(distributed, "Client", Nobody)

@@ -263,7 +263,7 @@ def told_by(call):
     return str(error.value)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("words", REFUSED)
 def test_a_refusal_is_one_sentence(words):
     assert words in told_by(REFUSED[words])

@@ -77,7 +77,6 @@ def least(H, g, S):
 # -- Vereshchagin 1974 ----------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 def test_vereshchagins_dynamic_programming_has_the_pivots_of_abm():
     """Any tree, any joints: least constraint of a subtree as a function of its base's motion."""
     for seed in range(4):
@@ -161,7 +160,6 @@ def test_armstrongs_three_by_three_matrices_are_those_of_abm():
 # -- Brandl, Johanni & Otter 1986 -----------------------------------------------------------------
 
 
-@pytest.mark.thorough
 def test_brandls_joints_of_any_freedoms_are_those_of_abm():
     """Their recursion with N_k x N_k matrices, frames turned by rotations of their own."""
     for seed in range(3):
@@ -184,7 +182,6 @@ def test_brandls_joints_of_any_freedoms_are_those_of_abm():
 # -- Baraff 1996 ----------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 def test_baraffs_maximal_coordinates_are_those_of_lagrange():
     """His matrix, bodies' motions and joints' forces without any rates, eliminated leaf to root.
 
@@ -226,7 +223,6 @@ def test_baraffs_maximal_coordinates_are_those_of_lagrange():
 # -- Walker & Orin 1982 ---------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 def test_walker_and_orins_method_3_beside_composites_written_apart():
     """Columns by the composite's force on the joint, brought down; pivots of crbm from them."""
     for seed in range(3):
@@ -252,7 +248,7 @@ def test_walker_and_orins_method_3_beside_composites_written_apart():
             assert pytest.approx(M) == analysis.inertia.columns(system, method).M
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("method", [1, 2])
 def test_columns_of_inverse_dynamics_solve_any_tree(method):
     for seed in range(3):
@@ -266,7 +262,7 @@ def test_columns_of_inverse_dynamics_solve_any_tree(method):
     )
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_operations_of_methods_1_2_and_3_on_chains():
     """Quadratic both, method 2 half of method 1; composites less."""
     counts = {

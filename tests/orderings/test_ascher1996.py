@@ -58,7 +58,7 @@ def test_twenty_one_cells():
     assert len(failing) == 6  # the dashes of the printed table
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("order,m1,case", CELLS)
 @pytest.mark.parametrize("format", ["float32", "p24e8"])
 def test_which_cells_of_table_2_survive(order, m1, case, format):
@@ -78,7 +78,7 @@ def test_which_cells_of_table_2_survive(order, m1, case, format):
 SOUND = [c for c in CELLS if c[0] == "modified_abm" or (c[2] == 1 and c[1] < FAILS_FROM[c[0], 1])]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("order,m1,case", SOUND)
 @pytest.mark.parametrize("format", ["float32", "p24e8"])
 def test_sound_cells_print_1_and_971_19(order, m1, case, format):
@@ -158,14 +158,14 @@ def test_base_acceleration_at_zero():
     assert abs(value + 492.10807809556515) <= 1e-15 * 492  # printed to a float64's last digit
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_abm_is_smooth_where_crbm_and_bad_abm_are_rough():
     assert rms(orderings.get("abm")) <= 2e-7
     assert 1e-4 <= rms(orderings.get("crbm")) <= 3e-3
     assert 1e-4 <= rms(orderings.get("bad_abm")) <= 3e-3
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_bracket_is_inverted_before_it_meets_its_couplings():
     """M^ Phi* formed before the projection is as bad as CRBM: the brackets are what matters."""
     assert rms(bracketed, couple="inverse") <= 2e-7
@@ -177,7 +177,7 @@ def test_a_bracket_is_inverted_before_it_meets_its_couplings():
     assert rms(unbracketed, assembly="right_looking") >= 1e-4
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_rotated_coordinates_spoil_abm_and_eq_11_does_not_mend_it():
     """45 degrees of tilt: ABM loses 3 digits or more.  Against the paper's claim of section 4,
     eq (11) taken literally is as bad here; its success in Table 2 is luck of rounding."""
@@ -200,7 +200,7 @@ def circled(n, both):
     return pivots
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("angle", [5, 20, 30, 60, 75, 88])
 @pytest.mark.parametrize("m1", [1e8, 1e9])
 def test_table_2_at_other_angles(m1, angle):
@@ -275,7 +275,7 @@ def test_accumulate_decides_case_2(m1):
     assert pivot_of(apart, 2) == np.float32(float(exact_table2(m1, 2)[0]))
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_rank_update_changes_the_rounding_and_nothing_else():
     """(c c*)/d against (c/d) c*: other digits in float32, the same fractions."""
     groups = bracketed(kkt.build(kkt.chain(6)).structure)

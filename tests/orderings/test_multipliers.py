@@ -9,7 +9,7 @@ from pivotree import analysis, kkt, orderings
 from pivotree.kkt.model.specs import from_spec
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("name", orderings.LOOPS)
 def test_an_order_that_places_multipliers_solves_the_same_equations(name):
     system = kkt.build(from_spec("quadruped:feet=4,compliance=1e-3"))
@@ -53,7 +53,6 @@ def test_multipliers_stand_where_the_name_says():
     assert orderings.get("lambda_first")(rigid) == orderings.get("crbm")(rigid)
 
 
-@pytest.mark.thorough
 def test_stiff_contacts_first_absorb_the_robot_in_float32_and_last_they_do_not():
     """J^T D J is added to M: 1e8 beside a few kilograms is all that float32 keeps of the sum."""
     system = kkt.build(from_spec("quadruped:feet=4,compliance=1e-8"))
@@ -65,7 +64,7 @@ def test_stiff_contacts_first_absorb_the_robot_in_float32_and_last_they_do_not()
         assert rows[name].digits > 5.5
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize(("spec", "there"), [("gripper", True), ("chain:2", False)])
 def test_compare_has_them_where_there_are_loops_and_only_there(spec, there):
     rows = analysis.compare(kkt.build(from_spec(spec)), formats=["float64"]).rows

@@ -33,7 +33,7 @@ def certified(system):
     return kkt.certify(system, 30, rounded_to="float64")
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("order", orderings.names())
 def test_every_order_on_every_joint(order, system, certified):
     result = kkt.eliminate(system, orderings.get(order), reference=certified)
@@ -44,7 +44,7 @@ def test_every_order_on_every_joint(order, system, certified):
     assert np.abs(residual).max() <= 1e-10 * max(np.abs(x).max(), np.abs(system.rhs).max())
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize(  # fractions of long chains grow without bound
     "model,format,most",
     [
@@ -67,7 +67,7 @@ def test_inverse_dynamics_of_the_printed_accelerations(model, format, most):
     assert back.fill == 0 and (np.abs(tau - efforts) <= most * slack).all()
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("order", ["abm", "crbm", "divide_and_conquer"])
 def test_inverse_dynamics_undoes_elimination(order):
     system = kkt.build(every_joint())
@@ -76,7 +76,7 @@ def test_inverse_dynamics_undoes_elimination(order):
     assert np.abs(back.tau - system.entries.tau).max() <= 1e-12 * np.abs(back.f).max()
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("format", ["float64", "float32"])
 @pytest.mark.parametrize("model", MODELS)
 def test_the_joint_space_inertia_is_the_peers(model, format):
@@ -105,7 +105,7 @@ def test_inverse_dynamics_is_a_product_with_the_matrix(name):
     assert np.abs(rows - rhs).max() <= 1e-11 * np.abs(x).max()
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("order", orderings.names())
 def test_the_listing_of_bodies_does_not_matter(order):
     tree = every_joint()
@@ -120,7 +120,7 @@ def test_the_listing_of_bodies_does_not_matter(order):
         assert np.abs(before[body] - after[body]).max(initial=0.0) <= 1e-11 * size
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("seed", range(25))
 def test_random_orders_are_feasible(seed):
     system = kkt.build(kkt.from_spec(f"random_tree:n=7,seed={seed},joints={ALL_JOINTS}+revolute"))

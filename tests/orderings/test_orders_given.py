@@ -60,7 +60,7 @@ def test_bare_and_decorated_functions_are_abm(three, tmp_path):
     assert kkt.certify(three, 20).error(result.qdd) <= 1e-14
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("style", ["pairs", "texts", "mixed"])
 @pytest.mark.parametrize("wrap", [False, True])
 def test_a_json_list_of_groups_is_abm(three, tmp_path, style, wrap):
@@ -73,7 +73,7 @@ def test_a_json_list_of_groups_is_abm(three, tmp_path, style, wrap):
     assert result.order == "own" and [len(s.blocks) for s in result.steps] == [3, 3, 3]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("name", ["gain_abm", "joseph_abm", "modified_abm_stretched"])
 def test_json_keeps_switches_and_links(tmp_path, name):
     system = system_of("random_tree:n=6,seed=2")
@@ -257,7 +257,7 @@ SWITCHES = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("stages", [WHOLE, SPLIT], ids=["whole", "split"])
 @given(data=st.data())
 def test_any_brackets_under_any_switches(stages, data):
@@ -272,7 +272,7 @@ def test_any_brackets_under_any_switches(stages, data):
     assert np.abs(result.qdd - exact).max() <= 1e-8 * np.abs(exact).max()
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @given(data=st.data())
 def test_an_order_written_as_json_is_read_as_it_was(tmp_path_factory, data):
     structure = kkt.build(data.draw(trees(4))).structure
@@ -301,7 +301,7 @@ def test_inverse_dynamics_is_no_forward_order():
         kkt.trace(kkt.build(kkt.chain(2)), orderings.get("inverse_dynamics"))
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("rank_update", ["outer", "gain"])
 @pytest.mark.parametrize("links", range(2, 7))
 def test_dense_blocks_of_every_size(links, rank_update):

@@ -41,7 +41,7 @@ SMALL = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("spec, composites", SMALL)
 def test_small_trees_are_searched_exactly(spec, composites):
     system = kkt.build(kkt.load(spec))
@@ -57,7 +57,7 @@ def test_small_trees_are_searched_exactly(spec, composites):
     assert set(family) <= set(costs)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("seed", range(2))
 def test_never_worse_than_a_registered_order_and_never_below_the_bound(seed):
     system = kkt.build(kkt.random_tree(5, seed=seed))
@@ -69,7 +69,7 @@ def test_never_worse_than_a_registered_order_and_never_below_the_bound(seed):
     assert 0 < found.bound <= family and 0 <= found.gap < 1
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("composites", ["general", "rigid"])
 @pytest.mark.parametrize("spec", ["chain:3", "binary:1", "random_tree:n=3,seed=2"])
 def test_the_bound_is_below_every_order(spec, composites):
@@ -91,7 +91,7 @@ def test_the_bound_is_below_every_order(spec, composites):
     assert 0.5 * least < bound <= least
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_the_winner_solves_equation_4():
     tree = kkt.quadruped()
     q, qd, tau = np.random.default_rng(1).uniform(-1, 1, (3, 18))
@@ -105,7 +105,6 @@ def test_the_winner_solves_equation_4():
     assert exact.error(kernel(kernel.configuration(q), qd, tau)) < 1e-12
 
 
-@pytest.mark.thorough
 def test_rigid_composites_are_the_same_numbers_and_fewer_operations():
     system = kkt.build(kkt.random_tree(8, seed=3))
     order = orderings.get("crbm")
@@ -118,7 +117,7 @@ def test_rigid_composites_are_the_same_numbers_and_fewer_operations():
         kkt.eliminate(system, ten, "exact")
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("composites", ["general", "rigid"])
 def test_an_order_goes_through_json(tmp_path, composites):
     """What was counted is what the file runs, in every command that takes orders."""
@@ -139,7 +138,7 @@ def test_an_order_goes_through_json(tmp_path, composites):
     assert kkt.trace(system, order, other).flops != found.cost
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_an_order_with_ten_numbers_is_refused_where_it_is_not_exact(tmp_path, capsys):
     file = tmp_path / "ten.json"
     file.write_text(json.dumps(orderings.search(kkt.chain(3), composites="rigid").as_json()))
@@ -155,7 +154,6 @@ def test_an_order_with_ten_numbers_is_refused_where_it_is_not_exact(tmp_path, ca
         assert said.count("\n") == 1 and "composites" in said
 
 
-@pytest.mark.thorough
 def test_a_function_may_have_composites_of_ten_numbers():
     @orderings.order("ten", source="test", composites="rigid")
     def ten(structure):
@@ -169,7 +167,7 @@ def test_a_function_may_have_composites_of_ten_numbers():
         kkt.trace(system, ten, "nine")
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("cost", ["depth", "digits", "time"])
 def test_other_costs(cost):
     system = kkt.build(kkt.chain(3))
@@ -196,7 +194,7 @@ def test_bad_input_is_one_sentence(arguments, said):
         orderings.search(kkt.chain(2), **dict(zip(names, arguments, strict=False)))
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_tune_prints_the_winner_and_measures_it(capsys, tmp_path):
     file = tmp_path / "order.json"
     assert main(["tune", "chain:3", "--json", "-o", str(file)]) == 0

@@ -35,7 +35,7 @@ def robot(soft=0.0):
     return kkt.build(tree, loops=loops)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("soft", [0.0, 0.1])
 @pytest.mark.parametrize("composites", ["general", "rigid"])
 def test_the_winner_costs_what_its_tape_costs_and_no_order_of_the_family_is_below_the_bound(soft, composites):
@@ -55,7 +55,7 @@ def test_the_winner_costs_what_its_tape_costs_and_no_order_of_the_family_is_belo
     assert found.bound <= least <= found.cost <= 1.1 * least and not found.exact
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize(
     "model", ["four_bar", "gripper", "stewart", "quadruped:feet=3,compliance=0.1", "robot"]
 )
@@ -82,7 +82,7 @@ def test_the_bound_counts_what_every_order_does_of_a_loop():
     assert added_by_loops(system.structure, Meter(system, "general").inputs) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_soft_multipliers_go_first_and_come_back_from_a_file(tmp_path):
     system = kkt.build(kkt.load("quadruped:feet=1,compliance=1"))
     found = orderings.search(system, most=5)
@@ -95,13 +95,13 @@ def test_soft_multipliers_go_first_and_come_back_from_a_file(tmp_path):
     assert kkt.certify(system).error(result.qdd) < 1e-12
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_contacts_are_measured_in_random_states():
     found = orderings.search(robot(), "digits", states=2)
     assert 1e-9 < found.cost < 1e-4
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_closed_loops_are_measured_in_their_own_state():
     system = kkt.build(kkt.load("four_bar"))
     found = orderings.search(system, "digits", states=3)

@@ -54,7 +54,7 @@ def document(text):
 # -- documents ----------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_compare_json(run):
     code, out, _ = run(
         "compare", "chain:10", "--orders", "crbm,abm", "--formats", "float32,float64", "--json"
@@ -75,7 +75,7 @@ def test_compare_json(run):
     assert crbm["error"] > 10 * abm["error"] and crbm["digits"] < abm["digits"]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_compare_json_of_a_failed_elimination(run):
     code, out, _ = run(
         "compare", "example3:m1=1e8,case=2", "--orders", "crbm,modified_abm", "--formats", "float32", "--json"
@@ -86,14 +86,14 @@ def test_compare_json_of_a_failed_elimination(run):
     assert modified["failed_at"] is None and modified["error"] < 1e-6
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_compare_runs_every_order_by_default(run):
     code, out, _ = run("compare", MODELS["ur5"], "--formats", "float64", "--json")
     assert code == 0
     assert [row["order"] for row in document(out)["rows"]] == orderings.names()
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_compare_prints_a_table_and_a_verdict(run, tmp_path):
     folder = tmp_path / "new" / "figures"
     code, out, _ = run("compare", "chain:12", "--orders", "crbm,abm", "-o", folder)
@@ -103,7 +103,6 @@ def test_compare_prints_a_table_and_a_verdict(run, tmp_path):
     assert any(folder.iterdir()) and all(path.stat().st_size > 0 for path in folder.iterdir())
 
 
-@pytest.mark.thorough
 def test_solve_json(run):
     code, out, _ = run("solve", MODELS["panda"], "--json")
     result = document(out)
@@ -114,7 +113,7 @@ def test_solve_json(run):
     assert 0 <= result["error"] <= 1e-14 and result["certified_digits"] >= 17
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("format", ["mp:50", "ball:45", "exact"])
 def test_solve_json_beyond_double_precision_is_decimal_strings(run, format):
     code, out, _ = run("solve", MODELS["ur5"], "--order", "crbm", "--format", format, "--json")
@@ -125,7 +124,6 @@ def test_solve_json_beyond_double_precision_is_decimal_strings(run, format):
         assert abs(Decimal(text) - Decimal(exact)) <= abs(Decimal(exact)) * Decimal("1e-39")
 
 
-@pytest.mark.thorough
 def test_solve_takes_a_state(run):
     """qdd of a point pendulum: (tau - m g l sin q) / (m l^2), gravity along -z, axis y."""
     code, out, _ = run("solve", "chain:1,axes=y", "--q=0.5", "--qd", "0", "--tau", "0.25", "--json")
@@ -168,7 +166,7 @@ def test_orders_json(run):
     assert all(row["source"] for row in rows)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize(
     "suffix,start", [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml"), ("tex", b"")]
 )
@@ -203,14 +201,14 @@ def process(*arguments):
     )
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_process_that_solves():
     done = process("-m", "pivotree", "solve", str(MODELS["ur5"]), "--json")
     assert done.returncode == 0 and set(document(done.stdout)) == SOLVE
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_process_that_refuses():
     done = process("-m", "pivotree", "solve", "chain:3", "--order", "amb")
     assert done.returncode == 2 and done.stdout == ""
@@ -231,7 +229,7 @@ def test_help_loads_nothing_heavy():
     assert all(command in done.stdout for command in ("compare", "solve", "spy", "orders"))
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_importing_the_library_draws_nothing():
     """matplotlib and sympy are for those who draw and prove."""
     code = "from pivotree import kkt; print({'matplotlib', 'sympy'} & set(sys.modules))"

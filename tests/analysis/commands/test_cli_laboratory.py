@@ -100,7 +100,7 @@ def started(*arguments, **options):
     )
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("command", [["compare", "chain:2", "--orders", "abm"], ["orders"]])
 def test_a_reader_that_has_seen_enough_is_no_failure(command):
     reads, writes = os.pipe()
@@ -111,7 +111,7 @@ def test_a_reader_that_has_seen_enough_is_no_failure(command):
     assert (process.returncode, err) == (0, "")
 
 
-@pytest.mark.thorough
+@pytest.mark.soak
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
 @pytest.mark.parametrize("command", [["orders"], ["solve", "chain:2", "--json"]])
 def test_a_full_disk_is_one_line(command):
@@ -191,7 +191,7 @@ def test_costs_stand_in_the_table_though_the_first_format_fails():
     assert [list(column.cells) for column in table.columns[1:5]] == [["5"]] * 4
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("width", [66, 80, 100, 160])
 def test_no_number_is_cut_in_a_terminal(width):
     """Nothing of a line of a table is replaced by dots, however long an order's name."""
@@ -207,7 +207,7 @@ def test_no_number_is_cut_in_a_terminal(width):
     assert all(f"{row.error:.1e}" in out.getvalue() for row in compared.rows)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_what_was_not_asked_for_has_not_failed(run):
     code, out, _ = run("compare", "chain:2", "--orders", "abm", "--formats", "dd,float32", "--refine", "1")
     assert code == 0 and "abm +1" in out and "failed" not in out
@@ -235,7 +235,6 @@ def test_data_that_rounding_makes_singular_are_told_from_a_singular_robot(run, a
 # -- blame ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 def test_every_name_of_a_formula_is_explained(run):
     code, out, _ = run("blame", MODELS["ur5"], "--order", "square_root_abm", "--json")
     found = document(out)
@@ -253,7 +252,6 @@ def test_nobody_is_blamed_for_an_exact_output(run, arm):
     assert "0.0e+00 of the largest" not in out
 
 
-@pytest.mark.thorough
 def test_an_overflow_of_the_shadow_too_is_no_right_value(run, arm):
     code, out, _ = run("blame", arm(mass=1e200), "--format", "float64", "--json")
     found = document(out)
@@ -276,7 +274,7 @@ def test_a_share_of_nothing_has_no_sign():
     assert [percent(x) for x in (-1e-5, 1e-5, -0.021, 0.35)] == ["0.0 %", "0.0 %", "-2.1 %", "35 %"]
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_formats_of_ones_own_are_told_in_units_of_theirs():
     from pivotree.kkt.arithmetic import Binary, Mixed
 
@@ -315,7 +313,7 @@ def test_wrong_arguments_from_python_are_one_sentence(call, words):
 # -- the report -----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_a_robot_that_overflows_double_double_has_a_report(run, arm):
     model = arm(mass=1e200)
     code, out, _ = run("report", model, "--states", "3", "--json", "-o", "report")
@@ -335,7 +333,7 @@ def test_the_legend_explains_every_line_of_a_panel():
     assert asked.get_color() == LIGHT.faint and asked.get_linestyle() == "-"
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_a_report_takes_one_name_and_a_folder_as_text(tmp_path):
     tree = kkt.chain(2)
     made = robot_report(tree, "m", "abm", "float32", states=2, folder=str(tmp_path / "new"))
@@ -343,7 +341,7 @@ def test_a_report_takes_one_name_and_a_folder_as_text(tmp_path):
     assert (tmp_path / "new" / "report.html").exists()
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_an_order_of_ones_own_replays_from_the_folder(run, tmp_path, monkeypatch):
     (tmp_path / "my orders.py").write_text(
         "def mine(structure):\n"
@@ -372,7 +370,7 @@ def test_an_order_of_ones_own_replays_from_the_folder(run, tmp_path, monkeypatch
 # -- where a file is written ----------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_a_link_is_followed_and_what_is_no_file_is_left_alone(tmp_path):
     def listed(place):
         command = [sys.executable, "-P", "-m", "pivotree", "list", "chain:2", "-o", str(place)]

@@ -250,7 +250,6 @@ def test_an_indefinite_inertia_is_refused_by_the_orders_that_pivot_on_it(run, re
         assert word in line
 
 
-@pytest.mark.thorough
 def test_a_comparison_keeps_the_orders_that_work(run, model):
     path = model(body=1, inertia_com=[[-1, 0, 0], [0, 1, 0], [0, 0, 1]])
     code, out, _ = run("compare", path, "--orders", "abm,virtual_work", "--formats", "float64", "--json")

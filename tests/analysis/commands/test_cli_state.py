@@ -73,7 +73,7 @@ def test_a_random_state_is_the_first_that_a_report_measures(run, arm):
     assert found["state"] == "random state 0 of seed 7"
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("command", ["compare", "solve", "blame"])
 def test_the_state_is_told(run, command):
     _, out, _ = run(command, "chain:2")
@@ -90,7 +90,6 @@ def test_links_without_mass_stop_no_order_unless_they_are_kept(run, arm):
     assert failed["abm"] is None and "no --keep-fixed" in failed["natural"]
 
 
-@pytest.mark.thorough
 def test_many_states_give_medians_and_worst(run, arm):
     code, out, _ = run("compare", arm, "--states", "4", "--orders", "abm,crbm", "--formats", "float32")
     assert code == 0 and "median" in out and "worst" in out
@@ -142,7 +141,7 @@ def test_an_order_file_of_another_kind_is_refused(refused, tmp_path):
     assert "field 'schema' is 'pivotree-model/1'; an order file has 'pivotree-order/1'" in told
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_what_is_written_is_told_with_its_size(run, tmp_path):
     file = tmp_path / "a.c"
     code, out, _ = run("export", "chain:2", "-o", file)

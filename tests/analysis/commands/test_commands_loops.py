@@ -33,7 +33,7 @@ REFUSED = (
 ROWS = r"^\| (`.*?) \| (.*) \|$"
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("arguments", TAKES, ids=" ".join)
 def test_commands_that_take_loops(arguments, tmp_path, capsys):
     assert main([text.replace("{out}", str(tmp_path)) for text in arguments]) == 0

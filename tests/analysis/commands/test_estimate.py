@@ -9,7 +9,7 @@ from pivotree.analysis import cli
 from pivotree.analysis.cli import estimate
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize(
     "arguments,words",
     [
@@ -81,7 +81,6 @@ number = 20
 """
 
 
-@pytest.mark.thorough
 def test_a_sweep_of_long_traces_is_refused_before_it_begins(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.toml").write_text(SWEEP.replace("to = 60", "to = 400"))
@@ -169,7 +168,7 @@ def test_motions_are_judged_by_how_far_the_first_has_come(clock):
     judged(1, seconds=100.0, steps=300)  # after which it is given up
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_what_was_judged_to_be_long_is_kept_and_goes_on(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(estimate, "TRIED", 0.0)

@@ -16,7 +16,7 @@ def ask(capsys, *arguments):
     return code, out, err
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize(
     "name,least",
     [
@@ -50,7 +50,6 @@ def test_solve_in_every_kind_of_format(capsys, name, least):
     assert code == 0 and len(lines) == 4 and f"abm in {name}: error" in lines[-2]
 
 
-@pytest.mark.thorough
 def test_printed_digits_tell_the_numbers_of_a_format_apart(capsys):
     for name, most in (("bfloat16", 4), ("float16", 5), ("float32:up", 9), ("dd", 33)):
         _, out, _ = ask(capsys, "solve", "rr_arm", "--format", name)

@@ -64,7 +64,7 @@ OF_ALL = {  # model, options, the loops of a file, and words of the sentence
 }
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("fault", OF_ALL)
 def test_every_command_refuses_alike(refused, tmp_path, monkeypatch, command, fault):
@@ -82,6 +82,7 @@ def test_a_state_in_which_a_loop_is_open_is_refused(refused, tmp_path, monkeypat
     assert "'pin'" in line and "open by 2.2" in line and "--random 0" in line
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("command", ["tune", "export", "simulate", "report"])
 def test_a_loop_that_nothing_closes_is_refused(refused, tmp_path, monkeypatch, command):
     path = loops_file(tmp_path, [CUT | {"p_second": [9, 0, 0.2]}])
@@ -89,6 +90,7 @@ def test_a_loop_that_nothing_closes_is_refused(refused, tmp_path, monkeypatch, c
     assert "'j3-world'" in line and ("is open by" in line or "none of 100 random states" in line)
 
 
+@pytest.mark.product
 def test_tune_and_export_find_a_state_that_closes_what_is_open(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = loops_file(tmp_path, [CUT | {"p_second": [0.1, 0, 0.2]}])

@@ -129,7 +129,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("told", REFUSED)
 def test_a_refusal_of_an_option_is_one_line(told, folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)

@@ -38,7 +38,7 @@ def test_redundant_rows_are_refused_without_it_and_answered_with_it(run, tmp_pat
 FLAT = "four_bar:crank=1,coupler=3,rocker=1,base=3,angle=1 --q crank=0,coupler=0,rocker=0"
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("model", [FLAT, "four_bar --loops"])
 def test_compare_answers_where_rows_are_refused(run, tmp_path, model):
     """Rows that are redundant, and those of a mechanism that lies flat, which is singular."""

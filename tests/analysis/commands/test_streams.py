@@ -34,7 +34,7 @@ def test_every_command_that_prints_a_document_is_here():
     assert with_json == {name.split()[0] for name in DOCUMENTS}
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_document_alone_stands_on_standard_output(name, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -48,7 +48,7 @@ def test_a_document_alone_stands_on_standard_output(name, run, tmp_path, monkeyp
     assert code == 2 and out == "" and err.startswith("pivotree: ") and err.count("\n") == 1, err
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize(
     "given",
     [

@@ -59,7 +59,7 @@ def most_dissipating(A, c, mu):
     return f(brentq(lambda more: np.linalg.norm(f(more)) - mu, 0.0, np.linalg.norm(c) / mu + 1.0))
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_poisson_is_the_limit_of_small_steps():
     """In the plane and in space, against increments of the normal impulse (Mirtich & Canny)."""
     draw = np.random.default_rng(8)
@@ -87,7 +87,7 @@ def test_laws_on_a_ball():
             assert gain(A, v, slid) < 0.0
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_poisson_never_gains_and_newton_may():
     draw = np.random.default_rng(5)
     gains, pulled = {"newton": [], "poisson": []}, 0
@@ -142,7 +142,7 @@ def robot(seed, loops=()):
     return tree, q, qd, dense
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("order", ["abm", "crbm", "virtual_work"])
 @pytest.mark.parametrize("law", ["newton", "poisson"])
 def test_impacts_without_friction_beside_dense_mechanics(law, order):
@@ -168,7 +168,7 @@ def test_impacts_without_friction_beside_dense_mechanics(law, order):
                 assert abs(energy) <= 1e-10
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("law", ["newton", "poisson"])
 def test_one_point_with_friction_beside_dense_mechanics(law):
     for seed in range(4):
@@ -186,7 +186,6 @@ def test_one_point_with_friction_beside_dense_mechanics(law):
             assert blow.after["p"] == pytest.approx([-0.5 * (J @ qd)[0], 0.0, 0.0], abs=1e-9)
 
 
-@pytest.mark.thorough
 def test_points_with_friction_give_blows_until_none_comes_nearer():
     tree, q, qd, dense = robot(7)
     loops = [kkt.contact(b, x, UP, TANGENTS, name=i) for i, (b, x) in enumerate(dense.points)]
@@ -201,7 +200,6 @@ def test_points_with_friction_give_blows_until_none_comes_nearer():
         assert np.linalg.norm(blow.impulses[i][1:]) <= 0.4 * blow.impulses[i][0] * (1 + 1e-9)
 
 
-@pytest.mark.thorough
 def test_a_loop_stays_closed_through_a_blow_and_takes_its_impulse():
     """Beside the dense equations of impulses, contact and cut joint together."""
     tree, q, qd, dense = robot(1)
@@ -219,7 +217,6 @@ def test_a_loop_stays_closed_through_a_blow_and_takes_its_impulse():
     assert dense.M @ (blow.qd - qd) == pytest.approx(impulses, abs=1e-9)
 
 
-@pytest.mark.thorough
 def test_a_loop_that_is_closed_by_joining_takes_the_same_blow():
     """kkt.joined finds rates in the metric of kinetic energy, impact by equation (4): the same."""
     for seed in range(3):
@@ -241,7 +238,6 @@ def test_a_loop_that_is_closed_by_joining_takes_the_same_blow():
         assert blow.qd == pytest.approx(joined.graph["qd"], abs=1e-9)
 
 
-@pytest.mark.thorough
 def test_momentum_of_a_free_robot_changes_by_the_floors_impulse_alone():
     tree = kkt.default_state(kkt.humanoid())
     draw = np.random.default_rng(3)
@@ -265,7 +261,7 @@ def test_momentum_of_a_free_robot_changes_by_the_floors_impulse_alone():
     assert gained == pytest.approx(blow.impulses["p"][0] * unit, abs=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_which_contacts_press_beside_all_active_sets():
     """Every set of rows as equation (4) has it; one presses nowhere negative and sinks nowhere."""
     for seed in range(4):

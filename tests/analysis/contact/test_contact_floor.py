@@ -26,7 +26,7 @@ def rod(free=True, length=0.25, mass=0.5):
     return contact.Floor.of(tree, ends)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_floor_knows_its_points_and_its_energy():
     """Places, speeds, weights and forces of every kind of joint, beside mechanics apart."""
     tree = every_joint()
@@ -67,7 +67,6 @@ def test_a_floor_knows_its_points_and_its_energy():
     assert up == pytest.approx((np.array(speeds[0]) - speeds[1]) / (2 * h), abs=1e-5)
 
 
-@pytest.mark.thorough
 def test_a_floor_says_where_its_accelerations_do_not_hold():
     """Two point masses on hinges whose axes are parallel: singular where the arm is stretched."""
     tree, axis, arm = kkt.new_tree("two points"), (0.6, 0.0, 0.8), (0.8, 0.0, -0.6)
@@ -82,7 +81,7 @@ def test_a_floor_says_where_its_accelerations_do_not_hold():
     assert contact.fall(floor, bent, seconds=0.01).doubt is None
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_level_rod_bounces_as_a_ball():
     """Both ends touch at once: e^k of the speed after k bounces, at the times of free fall."""
     floor, height, e = rod(), 0.2, 0.6
@@ -109,7 +108,7 @@ def test_elastic_blows_keep_the_energy_and_others_lose_it():
         assert np.sign(np.round(gained, 12)) == np.sign(e - 1.0)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_a_robot_on_its_feet_falls_and_comes_to_rest():
     """A floating body with a leg on a hinge: energy only falls, and nothing sinks."""
     tree = kkt.new_tree("hopper")
@@ -132,7 +131,7 @@ def test_a_robot_on_its_feet_falls_and_comes_to_rest():
     assert found.depth <= 1e-5 and found.smooth_gain <= 1e-5 * found.energy[0]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_springs_conserve_and_their_friction_stops():
     floor = rod()
     springs = contact.Springs(floor, relax=1.0)
@@ -148,7 +147,7 @@ def test_springs_conserve_and_their_friction_stops():
     assert speed == pytest.approx(0.5 - 0.4 * 9.8 * 0.1, abs=5e-3)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_sphere_on_a_slope_is_the_same_as_gravity_aslant():
     """Nothing knows which way is up but the normal."""
     turn = Rotation.from_euler("xyz", [0.3, -0.4, 0.2]).as_matrix()
@@ -185,7 +184,7 @@ def test_a_block_on_a_slope_stays_until_the_slope_is_too_steep():
         assert found.qdd[0] == pytest.approx(0.0 if holds else pull, abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("order", ["abm", "crbm", "square_root_abm"])
 def test_sticking_joints_are_those_of_all_sets_that_fit(order):
     """Beside every choice of standing and sliding, solved by LAPACK: one fits."""
@@ -264,7 +263,7 @@ BAD = [
 ]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("ask,said", BAD)
 def test_what_cannot_be_is_one_sentence(ask, said):
     with pytest.raises(kkt.PivotreeError, match=said) as caught:

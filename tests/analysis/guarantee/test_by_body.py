@@ -39,6 +39,7 @@ def errors_by_pivot(system, tape, name, states):
     return off, bound.pivot[[system.structure.index[b] for b in body]], bound
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("order", ["abm", "gain_abm"])
 @pytest.mark.parametrize("robot", ["chain:4", "star:3", "quadruped"])
 def test_no_pivot_is_further_off_than_its_own_bound(robot, order):
@@ -97,6 +98,7 @@ def found():
     return cheapest(kkt.chain(3), DIGITS, FORMATS, by_body=True)
 
 
+@pytest.mark.product
 def test_it_is_cheaper_than_by_role_and_keeps_the_digits(found):
     assert found.found.cost < found.by_role.cost
     tree, name = kkt.chain(3), found.found.format
@@ -106,6 +108,7 @@ def test_it_is_cheaper_than_by_role_and_keeps_the_digits(found):
     assert row.error < 10.0**-DIGITS and (row.qdd.joint < row.qdd.bound.joint).all()
 
 
+@pytest.mark.product
 def test_a_step_cheaper_at_any_body_breaks_the_promise(found):
     """By the bound; and far enough below it what is seen breaks it, too."""
     assert any(x.cheaper for x in found.bodies)
@@ -117,6 +120,7 @@ def test_a_step_cheaper_at_any_body_breaks_the_promise(found):
     assert row.bound.why and row.error > 10.0**-DIGITS
 
 
+@pytest.mark.product
 def test_it_is_near_the_cheapest_of_all_assignments(found):
     promises = Promises(kkt.chain(3), "abm", {}, {}, {}, ())
     kinds = [(get_format(x),) * len(PARTS) for x in FORMATS]
@@ -125,6 +129,7 @@ def test_it_is_near_the_cheapest_of_all_assignments(found):
     assert found.found.cost <= min(x.cost for x in every)
 
 
+@pytest.mark.product
 def test_json_and_table(capsys):
     given = ["guarantee", "chain:3", "--digits", "2.8", "--formats", "p20,p24", "--by-body"]
     assert main([*given, "--states", "5", "--json"]) == 0

@@ -33,7 +33,7 @@ def link():
     return kkt.build(tree)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_operands_that_are_rounded_count():
     """Two products after one another: 6 u are promised, and more is seen than the 2 u of results"""
     system = link()
@@ -55,7 +55,7 @@ def test_a_format_of_one_part_is_counted_as_it_was():
     assert all(own.path(7) == 7.0 and own.divided == own.most == 1.0 for own in plain.costs)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("name", BY_ROLE)
 def test_no_state_is_further_off_than_proved(name):
     for tree in (kkt.chain(3), kkt.load("rr_arm")):
@@ -65,7 +65,7 @@ def test_no_state_is_further_off_than_proved(name):
         assert (row.qdd.joint < row.qdd.bound.joint).all()
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_the_cheapest_is_the_first_that_keeps_the_digits():
     """Every assignment that costs less, but for those that a longer one rules out, misses."""
     tree, digits = kkt.chain(2), 5.0
@@ -84,6 +84,7 @@ def test_the_cheapest_is_the_first_that_keeps_the_digits():
             assert keeps < digits
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     "given, says",
     [
@@ -112,6 +113,7 @@ def test_json(capsys):
     assert found["chosen"]["qdd"] >= 3.0 and len(found["chosen"]["alone"]) == 2
 
 
+@pytest.mark.product
 def test_payloads_in_a_range_count(capsys):
     """Fewer digits are kept than without, of pivots and of qdd."""
     given = ["guarantee", "chain:2", "--digits", "3.2", "--formats", "float32,p20", "--states", "5"]
@@ -124,6 +126,7 @@ def test_payloads_in_a_range_count(capsys):
     assert "3.2 digits of pivots and qdd in every state" in capsys.readouterr().out
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("name", BY_ROLE[:3])
 def test_joints_of_several_freedoms_have_a_promise_that_holds(name):
     for tree in (kkt.star(2, joint="spherical"), kkt.load("quadruped", floating=True)):
@@ -145,6 +148,7 @@ def test_operands_of_products_are_named_where_they_are_shorter():
     assert by_role((*parts[:-1], longer)).name == "p22+add=p24+mul=p24"
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("name", BY_ROLE)
 def test_gain_abm_has_its_own_promise_by_role(name):
     for tree in (kkt.chain(3), kkt.load("quadruped", floating=True)):

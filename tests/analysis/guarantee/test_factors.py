@@ -408,19 +408,20 @@ FACTORS = (  # where it stands, the factor, what stands in its place, the check 
 )
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_what_is_seen_stays_below_what_is_proved_and_comes_near(check):
     assert 0.45 < check() <= 1.0
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize(("function", "factor", "instead", "check"), FACTORS)
 def test_no_factor_can_be_left_out(monkeypatch, function, factor, instead, check):
     without(monkeypatch, function, factor, instead)
     assert check() > 1.0
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("format", ["float64", "float32"])
 def test_a_light_link_between_heavy_ones_has_a_promise_that_holds(format, monkeypatch):
     def digits():

@@ -73,7 +73,7 @@ def test_the_mean_over_turns_is_the_integral():
     assert_allclose(averaged(N, 0), total, atol=1e-12)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("seed", PROMISED)
 def test_inertias_lie_between_support_and_reach(seed):
     system = kkt.build(drawn(seed, 6))
@@ -89,7 +89,7 @@ def test_inertias_lie_between_support_and_reach(seed):
         assert np.linalg.eigvalsh(gap).min() >= -1e-12
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("order", ["abm", "gain_abm"])
 @pytest.mark.parametrize("name", ["float64", "float32"])
 def test_no_pivot_is_further_off_than_proved(order, name):
@@ -193,6 +193,7 @@ def two_axes_at(q):
     return H, axes.astype(np.longdouble) @ axes.T.astype(np.longdouble)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("unit", [2.0**-53, 2.0**-24, 2.0**-10])
 def test_what_rounding_moves_of_two_axes_is_far_below_what_is_taken(unit):
     """Formed in float64, and each entry rounded by u up or down."""
@@ -214,7 +215,6 @@ def thin():
     return tree
 
 
-@pytest.mark.thorough
 def test_an_axis_that_turns_counts_in_its_worst_direction(monkeypatch):
     assert 0.0 < ratio(thin(), "abm", "float64", 2000, 0) <= 1.0
     for room in (recursion, bounds):
@@ -254,7 +254,6 @@ def test_inertias_with_any_payload_in_range_lie_between_support_and_reach():
             assert np.linalg.eigvalsh(M - held).min() >= -1e-12
 
 
-@pytest.mark.thorough
 def test_an_inertia_that_is_rounded_is_no_less_than_what_the_proof_takes():
     """Without the 7 u of the heaviest, rounding would take some inertia below the lightest."""
     light, heavy = (kkt.build(carrying(kkt.rr_arm(), [LOADED], most)) for most in (False, True))
@@ -290,7 +289,7 @@ def test_a_payload_is_a_point_mass():
         assert more == pytest.approx(2.0 * point @ point, rel=1e-12)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("name", ["float64", "float32"])
 def test_a_payload_costs_digits_and_its_states_keep_what_is_promised(name):
     abm = orderings.get("abm")
@@ -345,6 +344,7 @@ def test_options_that_say_nothing_are_one_sentence(options, said, capsys):
     assert said in line
 
 
+@pytest.mark.product
 def test_limits_of_a_slide_are_how_far_it_reaches(tmp_path, capsys):
     """Ten metres, and more than the ten metres beyond which a file's limits are placeholders."""
     tree = kkt.random_tree(4, seed=0, joints="revolute", mass_ratio=2)
@@ -361,7 +361,6 @@ def test_limits_of_a_slide_are_how_far_it_reaches(tmp_path, capsys):
     assert digits[0] > digits[1] + 0.5 > digits[2] + 1.0
 
 
-@pytest.mark.thorough
 def test_the_command_prints_rows(capsys):
     assert main(["guarantee", "rr_arm", "--states", "3", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

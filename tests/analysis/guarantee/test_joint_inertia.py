@@ -45,7 +45,7 @@ def light_arm(light):
     return tree
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("name", ["float64", "float32"])
 def test_no_pivot_is_further_off_than_proved(name):
     trees = [drawn(seed, 6) for seed in PROMISED] + [kkt.rr_arm(), kkt.star(3), kkt.chain(3)]
@@ -93,7 +93,6 @@ def test_what_a_joint_moves_is_bounded_by_energies_of_bodies(tree):
     assert worst <= 1.0 + 1e-9 and alone > 1.0
 
 
-@pytest.mark.thorough
 def test_it_keeps_fewer_digits_than_abm_and_says_why_where_none():
     digits = {
         name: kkt.guarantee(kkt.chain(6), orderings.get(name), "float64").digits for name in ("abm", "crbm")

@@ -27,7 +27,7 @@ def far_arm():
     return tree
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize(
     "tree",
     [kkt.rr_arm(), far_arm(), kkt.chain(5), kkt.star(2, joint="planar")]
@@ -60,6 +60,7 @@ def test_where_nothing_is_promised_the_row_says_why():
     assert row.bound.digits == 0.0 and "universal" in row.bound.why and row.seen is None
 
 
+@pytest.mark.product
 def test_the_command_has_a_line_of_its_own(capsys):
     assert main(["guarantee", "rr_arm", "--states", "3", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["kinematics"]

@@ -160,6 +160,7 @@ def lost(seed):
     return np.abs(found - exact).max() / tiny, high, low
 
 
+@pytest.mark.product
 def test_limits_what_is_lost_below_the_normal_numbers():
     found = [lost(seed) for seed in range(60)]
     assert all(off <= PRODUCTS * high * high / low for off, high, low in found)

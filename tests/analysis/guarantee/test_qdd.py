@@ -64,7 +64,7 @@ def recursion(system, e):
     return norms, w, qdd
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("seed", PROMISED)
 @pytest.mark.parametrize("format", ["float64", "float32"])
 def test_no_error_is_above_the_bound(seed, format):
@@ -172,7 +172,6 @@ def test_the_engine_rounds_no_more_often_than_the_proof_counts(order):
     assert paths.longest["s", False, 2] == 7 and paths.longest["right", True, 1] == 7
 
 
-@pytest.mark.thorough
 def test_the_command_tells_of_qdd(capsys):
     asked = ["guarantee", "chain:3", "--formats", "float32", "--states", "4", "--json"]
     assert main([*asked, "--orders", "abm,crbm", "--qd", "j2=0.5", "--tau", "3"]) == 0
@@ -187,7 +186,6 @@ def test_the_command_tells_of_qdd(capsys):
 CARRIED = kkt.Payload("link2", 6.0, at=(0.4, 0.3, 0.0))
 
 
-@pytest.mark.thorough
 def test_payloads_of_any_mass_are_within_the_ranges_of_right_hand_sides():
     """And are not without what they add: the bound of the bare arm is exceeded."""
     tree = kkt.rr_arm()
@@ -207,7 +205,7 @@ def test_payloads_of_any_mass_are_within_the_ranges_of_right_hand_sides():
     assert (largest <= bound * (1.0 + 1e-9)).all() and (largest > bare)[1]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("order", ["abm", "square_root_abm"])
 @pytest.mark.parametrize("name", ["float64", "float32"])
 def test_no_mass_in_its_range_has_accelerations_further_off(name, order):

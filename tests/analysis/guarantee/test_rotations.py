@@ -41,7 +41,7 @@ def light_base(factor):
     return tree
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("name", ["float64", "float32"])
 @pytest.mark.parametrize(
     "tree",
@@ -59,7 +59,7 @@ def test_no_pivot_is_further_off_than_proved(tree, name):
     assert found is not None and found <= 1.0
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("name", ["float64", "float32"])
 def test_no_pivot_of_a_hostile_tree_is_further_off_than_proved(name):
     found = [ratio(drawn(seed, 6), ORDER, name, 3, seed) for seed in PROMISED]
@@ -72,7 +72,7 @@ def test_what_a_light_base_loses_is_predicted_by_name():
     assert kkt.guarantee(light_base(3.0), orderings.get(ORDER)).worst == "0"
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_without_the_child_against_the_parent_the_bound_is_refuted(monkeypatch):
     tree = light_base(3.0)
     assert ratio(tree, ORDER, "float64", 20, 0) <= 1.0
@@ -95,7 +95,6 @@ def moved(d, w, x, P, h):
     return np.max(off) / UNIT
 
 
-@pytest.mark.thorough
 def test_a_rotation_moves_no_entry_by_more_than_its_units():
     """Neither the weights' five units nor the two rows' would do alone."""
     draw, m = np.random.default_rng(0), 400_000
@@ -138,7 +137,7 @@ def lost(children=24):
     return tree
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_every_row_that_is_merged_counts(monkeypatch):
     """Without what rounds nothing here: factors of diagonal inertias."""
     monkeypatch.setattr(rotations, "WEIGHED", 0.0)

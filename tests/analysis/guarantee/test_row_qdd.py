@@ -31,7 +31,7 @@ def geared(tree):
     return tree
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("format", ["float64", "float32"])
 @pytest.mark.parametrize(
     "tree",
@@ -47,7 +47,7 @@ def test_no_error_is_above_the_bound(tree, format):
     assert len(found) == 6 and max(found) <= 1.0
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("format", ["float64", "float32"])
 def test_no_error_of_a_hostile_tree_is_above_the_bound(format):
     cases = [Case(drawn(seed, 6), format, ORDER) for seed in PROMISED]
@@ -80,7 +80,7 @@ def rows_of(system, e):
     return lengths, forces
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("seed", [40, 74, 119, 146, 172, 271, 328])
 def test_residuals_and_forces_are_no_larger_than_the_proof_says(seed):
     case = Case(drawn(seed, 6), "float64", ORDER)
@@ -143,7 +143,6 @@ def one_beside_dust(x):
     return x
 
 
-@pytest.mark.thorough
 def test_every_effort_that_meets_a_parent_counts(monkeypatch):
     """0.55 of what is proved is reached, and a bound for a single child is refuted."""
     alone(monkeypatch)
@@ -160,7 +159,7 @@ def test_every_effort_that_meets_a_parent_counts(monkeypatch):
     assert off > promise.energy
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_every_stage_of_rotations_counts_for_residuals(monkeypatch):
     alone(monkeypatch)
     case, of_all = fan("fixed", 1.0, 2.0**-12, 60), RowSweeps.__init__

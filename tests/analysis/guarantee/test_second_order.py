@@ -101,7 +101,7 @@ def needed(largest=L, local=h, most=MOST, phi=L):
     return sizes * pivot * computed * let_go * gamma * firm * axes * lost
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("armature", [0.0, 0.1])
 def test_no_path_is_longer_than_what_gamma_covers(armature):
     """Of a wide tree, of joints of six freedoms that are full, and with armature."""

@@ -28,7 +28,7 @@ def moving_platform(stiffness=1000.0):
     return closed(tree, qd=qd, project=True)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("integrator,eps", [("DOP853", 1e-10), ("cash_karp", 1e-8)])
 def test_a_four_bar_moves_as_its_crank_says(integrator, eps):
     own = FourBar()
@@ -38,7 +38,7 @@ def test_a_four_bar_moves_as_its_crank_says(integrator, eps):
     assert found.drift < 1e-7 and 0.0 < max(found.left) < 1e-12
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_a_platform_on_springs_moves_as_its_pose_says():
     tree = moving_platform()
     found = simulate(tree, "abm", integration=Integration(1.0, 1e-10, "DOP853"))
@@ -52,7 +52,7 @@ def test_a_platform_on_springs_moves_as_its_pose_says():
     assert found.failed == 0 and found.drift < 1e-9 and max(found.left) < 1e-12
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("order", ["crbm", "closed_early"])
 def test_orders_move_alike(order):
     tree = passive(kkt.gripper())
@@ -63,7 +63,7 @@ def test_orders_move_alike(order):
     assert np.abs(one - other).max() < 1e-8
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_foot_that_sticks_stays_where_it_is():
     tree = kkt.chain(4, axes="y", length=0.5)
     tree.graph["loops"] = [kkt.contact("j4", (0.5, 0, 0), tangents=[(1, 0, 0)], name="foot")]
@@ -77,7 +77,7 @@ def test_a_foot_that_sticks_stays_where_it_is():
     assert found.drift < 1e-8
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_coupled_joints_keep_what_they_were_given():
     """q_3 - 0.5 q_2 stays what it is, and the robot moves as one of two joints does."""
     tree = kkt.chain(3, axes="y", length=0.5)
@@ -92,7 +92,7 @@ def test_coupled_joints_keep_what_they_were_given():
     assert abs(off[0, 0] - 0.1) < 1e-12
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_without_projection_the_loop_opens():
     """What the projection is for: the accelerations alone let the gap grow."""
     tree = passive(kkt.four_bar())
@@ -137,7 +137,6 @@ def test_gaps_change_as_their_rows_say():
             assert np.abs((ahead - behind) / (2 * h) - J @ d).max() < 30 * h * h + 1e-9
 
 
-@pytest.mark.thorough
 def test_soft_rows_yield_and_hard_ones_do_not():
     """A compliant foot slides by its own law, a'' = - c lambda; the table tells of hard rows."""
     tree = kkt.chain(3, axes="y", length=0.5)
@@ -157,7 +156,6 @@ def run(capsys, *arguments):
     return (code, *capsys.readouterr())
 
 
-@pytest.mark.thorough
 def test_the_document_tells_what_is_left_of_the_loops(capsys):
     code, out, err = run(capsys, "four_bar", "--seconds", "0.3", "--format", "float64", "--json")
     rows = json.loads(out)["rows"]
@@ -202,7 +200,7 @@ def test_a_soft_foot_starts_from_the_state_that_is_given():
     assert found.records[0].y[0].tolist() == [0.4, 0.3, 0.2, 1.0, 1.0, 1.0]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_radau_takes_loops_and_stiff_integrators_take_soft_ones():
     tree = passive(kkt.four_bar())
     one, other = (
@@ -232,7 +230,7 @@ def test_a_simulation_is_shown_in_one_line():
     assert len(repr(found)) < 120
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize(
     "arguments,message",
     [

@@ -127,7 +127,7 @@ def test_every_step_is_the_books(number, eps):
     beside(book, record)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("number", NUMBERS)
 def test_two_links_move_as_by_the_book(number):
     """The motion of Table 1 of Ascher, Pai & Cloutier 1996, in a kernel, many starts together."""
@@ -163,7 +163,7 @@ def test_steps_end_at_the_end_and_too_many_are_told():
     beside(book, record)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_clock_of_its_own():
     """Time and step in single precision beside states in double precision, and the reverse."""
     tree = kkt.two_link(0.05)

@@ -47,7 +47,6 @@ def test_every_try_is_five_evaluations_and_every_step_one_more():
     assert np.isclose(record.step.sum(), 10.0) and np.allclose(np.diff(record.step_t), record.step[:-1])
 
 
-@pytest.mark.thorough
 def test_starts_side_by_side_do_not_see_each_other():
     states = np.array([[2.0, 0.3], [0.1, 0.0], [3.0, -1.0]])
     together = CashKarp(1e-7)(pendulum, states, 5.0)
@@ -86,7 +85,7 @@ TREES = {
 }
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("name", TREES)
 def test_energy_is_kept(name):
     """Kinetic and potential energy of the bodies, less the work of the efforts, stays."""
@@ -98,7 +97,7 @@ def test_energy_is_kept(name):
     assert rough.drift > found.drift  # it is measured, not zero
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_constant_efforts_do_work():
     tree = kkt.chain(3)
     tau = np.array([3.0, -1.0, 0.5])
@@ -108,7 +107,7 @@ def test_constant_efforts_do_work():
     assert np.allclose(motion.work(states), [0.0, 1.5 - 1.0 + 1.0])
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize(
     "order", ["crbm", "crbm+cholesky", "crbm+lu", "crbm+gauss_jordan", "virtual_work", "square_root_abm"]
 )
@@ -121,7 +120,7 @@ def test_orders_move_alike(order):
     assert other.order == order.replace("+", " + ")
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def oscillator():
     """One sliding mass 2 kg with armature 1 kg, damping 0.6 N s/m, a spring 12 N/m at 0.3 m."""
     tree = kkt.new_tree("oscillator", gravity=(0.0, 0.0, 0.0))
@@ -140,7 +139,7 @@ def oscillator():
     return tree
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("integrator", ["cash_karp", "midpoint"])
 def test_a_damped_oscillator_moves_by_its_closed_form(integrator):
     """x = rest + e^(-c t) (A cos w t + B sin w t), with c = d / 2m and m the mass and its rotor."""
@@ -156,7 +155,7 @@ def test_a_damped_oscillator_moves_by_its_closed_form(integrator):
     assert found.failed == 0 and found.drift < bound
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_energy_less_what_damping_took_is_kept():
     tree = kkt.random_tree(5, seed=2, joints="revolute+prismatic")
     tree = with_terms(tree, 3)
@@ -177,7 +176,7 @@ def test_a_format_that_is_interpreted_may_refuse_a_try():
     assert kernel(*np.zeros((3, 0, 2))).shape == (0, 2)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_rates_of_a_motion_are_those_of_equation_4():
     tree = kkt.random_tree(7, seed=9)
     motion = Motion.of(tree, orderings.get("abm"))
@@ -195,7 +194,7 @@ def test_a_try_that_overflows_is_a_try():
     assert np.isnan(rates[0]).all() and np.isfinite(rates[1]).all()
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("method", SCIPY)
 def test_scipy_on_the_same_motion(method):
     found = simulate(kkt.chain(2), "abm", integration=Integration(integrator=method, seconds=0.5, eps=1e-8))
@@ -207,7 +206,7 @@ def test_scipy_on_the_same_motion(method):
 # -- the symplectic rule ------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_midpoint_is_of_second_order_and_keeps_the_energy_for_long():
     tree = kkt.two_link(0.5)
     start = {"q": [0.3, 0.5], "qd": [0.0, 0.0]}
@@ -233,7 +232,6 @@ def test_midpoint_is_of_second_order_and_keeps_the_energy_for_long():
     assert short.failed == long.failed == 0 and 0.0 < long.drift < 1.5 * short.drift
 
 
-@pytest.mark.thorough
 def test_midpoint_is_symplectic():
     """The derivative J of a step in (q, p) has J^T W J = W; Cash-Karp's has not."""
     tree = kkt.chain(2)
@@ -270,7 +268,7 @@ def test_starts_are_one_roundoff_apart():
     assert (starts(y, 5, 1, "float32")[1:] != starts(y, 5, 0, "float32")[1:]).any()
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_formulation_stiffness():
     """Two links, one 400 times the other: CRBM's roughness costs steps in single precision."""
     tree = kkt.two_link(0.0025)
@@ -289,7 +287,7 @@ def run(capsys, *arguments):
     return (code, *capsys.readouterr())
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_the_document_of_a_simulation(capsys, tmp_path):
     code, out, err = run(
         capsys, "two_link:r=0.01", "--seconds", "0.5", "--runs", "2", "--json", "-o", str(tmp_path / "new")
@@ -320,7 +318,7 @@ def test_a_model_file_keeps_its_rates_whatever_the_case_of_its_suffix(capsys, tm
     assert found[0] == found[1]
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_the_verdict_that_the_page_quotes_is_what_is_printed(capsys):
     """Stale?  Quote what it prints now, in docs/simulate.md."""
     command = "two_link:r=0.0015 --state-type float32 --floor 1e-30 --runs 5"
@@ -340,7 +338,7 @@ def test_a_motion_without_an_operation_is_told_without_a_ratio():
     assert "and 0 operations" in verdict(found)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_motion_in_the_world_s_frame_is_the_same_motion_rounded_otherwise(capsys):
     """In float64 the counts are those of the bodies' own frames; operations are others."""
     rows = {}
@@ -353,13 +351,12 @@ def test_a_motion_in_the_world_s_frame_is_the_same_motion_rounded_otherwise(caps
         assert own["operations"] < world["operations"]
 
 
-@pytest.mark.thorough
 def test_a_simulation_that_no_order_finishes_is_exit_1(capsys):
     code, out, _ = run(capsys, "chain:3", "--order", "abm", "--steps", "5", "--seconds", "2")
     assert code == 1 and "more than 5 steps" in " ".join(out.split())
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize(
     "arguments,message",
     [
@@ -379,7 +376,7 @@ def test_what_is_wrong_is_one_sentence(capsys, arguments, message):
     assert code == 2 and out == "" and err.count("\n") == 1 and message in err, err
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_accelerations_that_do_not_hold_are_told():
     """CRBM in float32 on a long chain keeps no digit; ABM keeps six, and nothing is said."""
     chain, said = kkt.chain(100), "1 of 1 states (float32 keeps fewer than half of its digits here)"

@@ -16,7 +16,7 @@ from pivotree.kkt.matrix.entries import LETTERS
 from pivotree.kkt.model.contact_names import contacts_of
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("spec", ["four_bar", "stewart", "delta", "gripper"])
 def test_loops_are_closed_in_random_states_and_in_their_rates(spec):
     system = kkt.build(kkt.load(spec))
@@ -36,7 +36,6 @@ def test_loops_are_closed_in_random_states_and_in_their_rates(spec):
         assert all(np.array_equal(getattr(many, x)[i], getattr(alone, x)) for x in LETTERS)
 
 
-@pytest.mark.thorough
 def test_states_beyond_the_limits_are_drawn_again_and_counted():
     tree = kkt.four_bar()
     free = ranges_of(kkt.build(tree))
@@ -52,7 +51,6 @@ def test_states_beyond_the_limits_are_drawn_again_and_counted():
         assert 0.2 <= q[crank] <= 1.5 and 1.2 <= q[rocker] <= 1.9
 
 
-@pytest.mark.thorough
 def test_loops_that_no_state_closes_are_refused(monkeypatch):
     monkeypatch.setattr(sample, "MOST", 7)
     tree = kkt.chain(2, axes="z", length=0.5)
@@ -75,7 +73,7 @@ seed = 3
 """
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_rows_of_closed_loops_are_those_of_compare(tmp_path):
     sweep(read_config(config(tmp_path, CONFIG % '"stewart"')), jobs=1)
     rows, base = table(tmp_path / "s.csv"), kkt.build(kkt.load("stewart"))
@@ -86,7 +84,6 @@ def test_rows_of_closed_loops_are_those_of_compare(tmp_path):
         assert int(row["drawn_again"]) == drawn_again(ranges, 3, number)
 
 
-@pytest.mark.thorough
 def test_contacts_and_loops_stand_beside_a_model_of_a_sweep(tmp_path):
     file = tmp_path / "feet.json"
     foot = {"body": "front_right_shank", "point": [0, 0, -0.28], "name": "right"}
@@ -122,7 +119,7 @@ def test_what_is_wrong_beside_a_model_is_one_sentence(entry, message, tmp_path, 
     assert told.count("\n") == 1 and message in told and not (tmp_path / "s.csv").exists(), told
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_report_of_a_closed_loop_says_how_its_states_were_drawn(tmp_path, capsys):
     arguments = ["report", "four_bar", "--states", "4", "--orders", "crbm,abm", "--json"]
     assert main([*arguments, "--formats", "float32", "-o", str(tmp_path / "r")]) == 0

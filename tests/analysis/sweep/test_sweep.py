@@ -17,7 +17,6 @@ from pivotree.analysis.sweep.tapes import Tapes, fingerprint
 from pivotree.kkt.matrix.ranges import ranges_of
 
 
-@pytest.mark.thorough
 def test_every_case_has_one_row_in_the_sequence_of_the_config(small):
     rows = table(small)
     cases = [(r["model"], r["state"], r["order"], r["format"]) for r in rows]
@@ -35,7 +34,7 @@ def test_every_case_has_one_row_in_the_sequence_of_the_config(small):
     assert {r["k"] for r in rows if r["model"] == "chain:3"} == {""}
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("reference", ["certified", "double_double"])
 def test_rows_are_those_of_compare(tmp_path, reference):
     path = config(tmp_path, f'reference = "{reference}"\n' + SMALL)
@@ -62,7 +61,7 @@ def test_rows_are_those_of_compare(tmp_path, reference):
     assert any(row["failed_at"] for row in rows.values())  # bfloat16 loses a pivot of two_link
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_answers_of_a_robot_that_is_badly_scaled_are_marked_or_refused(tmp_path, capsys):
     """A payload of 1e6 times the wrist's mass: every row is right, or says that it is not."""
     text = """
@@ -123,7 +122,6 @@ def test_what_a_model_rules_out_is_told_in_its_rows(tmp_path):
     assert all(not row["failed_at"] and float(row["error"]) < 1e-5 for row in fine)
 
 
-@pytest.mark.thorough
 def test_command_line_prints_a_summary(tmp_path, capsys):
     path = config(tmp_path, SMALL)
     assert main(["sweep", str(path), "--json", "-j", "1"]) == 0

@@ -26,7 +26,7 @@ seed = 5
 """
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_rows_are_those_of_the_report(tmp_path):
     chosen = read_config(config(tmp_path, DERIVED))
     assert chosen.settings.measures[-5:] == (*FIELDS, "failed_at")

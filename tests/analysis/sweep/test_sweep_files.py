@@ -14,7 +14,7 @@ from pivotree.analysis.cli import main
 from pivotree.analysis.sweep import pools, read_config, sweep
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("whole", [1, 2, 4])
 def test_a_disk_that_is_full_after_some_writes(tmp_path, monkeypatch, capsys, small, whole):
     """The parts that were written stay, the message is one sentence, the rerun does the rest."""
@@ -41,7 +41,6 @@ def test_a_disk_that_is_full_after_some_writes(tmp_path, monkeypatch, capsys, sm
     assert output.read_bytes() == small.read_bytes()
 
 
-@pytest.mark.thorough
 def test_a_disk_that_is_full_when_the_table_is_written(tmp_path, monkeypatch, capsys, small):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -55,7 +54,7 @@ def test_a_disk_that_is_full_when_the_table_is_written(tmp_path, monkeypatch, ca
     assert output.read_bytes() == small.read_bytes()
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_file_system_that_fills_up(tmp_path):
     """A real one of 64 KiB, in a mount namespace of its own."""
     small = tmp_path / "disk"
@@ -89,7 +88,6 @@ def test_a_file_system_that_fills_up(tmp_path):
     assert len(table(small / "s.csv")) == 1200
 
 
-@pytest.mark.thorough
 def test_parquet_holds_the_same_rows_and_resumes(tmp_path, small):
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     path = config(tmp_path, SMALL, "s.parquet")
@@ -103,7 +101,7 @@ def test_parquet_holds_the_same_rows_and_resumes(tmp_path, small):
     assert rows == table(small)
 
 
-@pytest.mark.thorough
+@pytest.mark.soak
 def test_a_scheduler_that_does_not_answer_is_one_sentence(tmp_path, capsys, monkeypatch):
     pytest.importorskip("distributed", reason="dask.distributed is not installed")
     monkeypatch.setattr(pools, "PATIENCE", 0.5)

@@ -103,7 +103,7 @@ def digest(*models):
     return model.digest
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_is_another_where_any_of_its_files_changes(kind, written):
     files = KINDS[kind]
@@ -149,7 +149,6 @@ def test_where_a_file_lies_and_what_its_comments_say_is_not_of_its_key(written):
     assert digest('"r.urdf"') == digest('"s/other.urdf"')
 
 
-@pytest.mark.thorough
 def test_rows_are_measured_anew_where_an_included_file_has_changed(written, capsys):
     files = KINDS["a file that xacro includes"]
     Path("c.toml").write_text(CONFIG.format('"r.xacro"'))

@@ -16,7 +16,7 @@ from pivotree.analysis.sweep.cases import positions
 from pivotree.kkt.base.files import part_of
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_rerun_measures_nothing_and_more_states_only_what_is_missing(tmp_path, small):
     path = config(tmp_path, SMALL)
     sweep(read_config(path), jobs=1)
@@ -29,7 +29,7 @@ def test_rerun_measures_nothing_and_more_states_only_what_is_missing(tmp_path, s
     assert [row["key"] for row in table(tmp_path / "s.csv")] == list(at)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_rows_that_are_no_longer_asked_for_stay_at_the_end(tmp_path):
     path = config(tmp_path, SMALL)
     sweep(read_config(path), jobs=1)
@@ -40,7 +40,7 @@ def test_rows_that_are_no_longer_asked_for_stay_at_the_end(tmp_path):
     assert orders[60:] == ["crbm"] * 30 and "crbm" not in orders[:60]
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds workers in /proc")
 def test_sigkill_of_a_worker_then_of_the_driver_loses_and_repeats_nothing(long):
     folder, whole = long
@@ -66,7 +66,6 @@ def test_sigkill_of_a_worker_then_of_the_driver_loses_and_repeats_nothing(long):
     wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in left))  # no orphans
 
 
-@pytest.mark.thorough
 def test_killed_between_the_table_and_the_removal_of_its_parts(tmp_path, small):
     path, output = config(tmp_path, SMALL), tmp_path / "s.csv"
     parts = tmp_path / "s.csv.parts"
@@ -111,7 +110,7 @@ def dies(task):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_pieces_of_a_killed_worker_are_done_again(tmp_path, monkeypatch):
     monkeypatch.setenv("SWEEP_MARKER", str(tmp_path / "died"))
     assert sorted(pools.processes(dies_once, iter(range(20)), 2)) == list(range(20))
@@ -121,7 +120,7 @@ def test_pieces_of_a_killed_worker_are_done_again(tmp_path, monkeypatch):
         list(pools.processes(dies, iter(range(4)), 2))
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.skipif(os.name != "posix", reason="ends with a group of processes")
 def test_a_worker_that_had_no_task_ends_with_its_driver():
     code = (
@@ -153,7 +152,7 @@ def test_only_one_driver_at_a_time(tmp_path):
         sweep(read, jobs=1)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_dask_cluster_of_processes_one_of_which_is_killed(long):
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     folder, whole = long
@@ -173,7 +172,7 @@ def test_a_dask_cluster_of_processes_one_of_which_is_killed(long):
     assert (folder / "d.csv").read_bytes() == whole
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_frozen_worker_is_told_and_doubles_nothing_where_it_awakes(monkeypatch):
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     for name, seconds in (("PATIENCE", 5.0), ("SILENT", 3.0), ("ASK", 0.1)):

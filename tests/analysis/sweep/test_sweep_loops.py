@@ -43,7 +43,7 @@ def compared(system, rows):
         assert bool(row["marked"]) == (ours.marked is not None)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("soft", [False, True])
 def test_rows_of_contacts_are_those_of_compare(tmp_path, soft):
     spec = "quadruped:feet=2" + ",compliance=1e-4" * soft
@@ -56,14 +56,13 @@ def test_rows_of_contacts_are_those_of_compare(tmp_path, soft):
         compared(system, [r for r in rows if r["state"] == str(number)])
 
 
-@pytest.mark.thorough
 def test_rows_of_closed_loops_are_those_of_compare_in_the_model_s_own_state(tmp_path):
     path = config(tmp_path, CONFIG % ('"four_bar"', 1, "given"))
     sweep(read_config(path), jobs=1)
     compared(kkt.build(kkt.load("four_bar")), table(tmp_path / "s.csv"))
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_rows_of_geared_joints_are_those_of_compare(tmp_path):
     tree = kkt.random_tree(5, 2, joints="revolute")
     for i, (_, data) in enumerate(tree.nodes(data=True)):
@@ -78,7 +77,7 @@ def test_rows_of_geared_joints_are_those_of_compare(tmp_path):
         compared(system, [r for r in rows if r["state"] == str(number)])
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_report_of_contacts_is_of_every_order(tmp_path, capsys):
     """Errors in a state are those of the elimination there, against certified answers."""
     folder = tmp_path / "report"
@@ -100,7 +99,6 @@ def test_a_report_of_contacts_is_of_every_order(tmp_path, capsys):
     assert all(float(r["error"]) < 1e-5 for r in rows if r["order"] == "square_root_abm")
 
 
-@pytest.mark.thorough
 def test_many_states_of_loops_are_those_of_each_state():
     """Entries of a forest of copies, to the bit, with coupled joints and contacts of every kind."""
     tree = kkt.random_tree(6, 3, joints="revolute")
@@ -119,7 +117,7 @@ def test_many_states_of_loops_are_those_of_each_state():
             assert np.array_equal(getattr(many, letter)[i], getattr(one, letter)), letter
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_the_least_armature_of_a_robot_on_a_foot():
     """Without any, the digits are those that the report tells; with the least, those wanted."""
     tree = kkt.load("quadruped:feet=1")

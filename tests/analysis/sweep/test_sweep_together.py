@@ -45,7 +45,7 @@ def config(folder, models, text=CONFIG):
     return read_config(path)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("spec", [*MIXED, "chain:1", "star:4", "every joint"])
 @pytest.mark.parametrize("m", [1, 5])
 def test_a_forest_of_states_has_the_bits_of_each_state(spec, m):
@@ -68,7 +68,7 @@ def test_states_whose_zeros_are_others_are_found():
     assert held(system.pattern, entries).tolist() == [True, True, False, system.pattern.a.all()]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("format", ["float64", "float32", "bfloat16", "dd", "p11:up", "e4m3"])
 @pytest.mark.parametrize("m", [1, 3, 70])
 def test_a_tape_on_many_states(format, m):
@@ -91,7 +91,7 @@ def test_a_tape_on_many_states(format, m):
         assert np.array_equal(found[i], signed(v, wanted), equal_nan=True)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_rows_of_states_together_are_those_of_states_alone(tmp_path, monkeypatch):
     chosen = config(tmp_path, MIXED)
     (work, *more) = [t for t in tasks(chosen, set()) if t.model.text == "rr_arm"]
@@ -106,7 +106,7 @@ def test_rows_of_states_together_are_those_of_states_alone(tmp_path, monkeypatch
         assert {row[-1] for row in rows} - {None}  # some fail, and say why
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("spec", [*MIXED, "star:4", "every joint"])
 @pytest.mark.parametrize("format", ["float32", "float64", "bfloat16"])
 def test_backward_errors_of_many_states_are_those_of_eliminate(spec, format):
@@ -133,7 +133,7 @@ def test_backward_errors_of_many_states_are_those_of_eliminate(spec, format):
     assert ours[2] == pytest.approx(alone, rel=1e-6) and ours[2] > 2 * theirs[2]
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_joints_that_turn_against_the_split_share_tapes(tmp_path, monkeypatch):
     """The rows are those of orders that are traced anew in every state."""
     (work,) = tasks(config(tmp_path, ["chain:3,joint=universal"]), set())
@@ -169,7 +169,7 @@ def rows_of(folder, models, text):
         return list(csv.DictReader(file))
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_motions_are_those_of_simulate(tmp_path):
     rows = rows_of(tmp_path, ["two_link:r=0.01"], MOTIONS)
     assert [(r["order"], r["format"]) for r in rows] == [
@@ -188,7 +188,7 @@ def test_motions_are_those_of_simulate(tmp_path):
         assert float(row["energy_drift"]) == pytest.approx(found.drift, rel=1e-12)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_motion_with_loops_starts_where_they_hold(tmp_path):
     """In the model's own state, and in random ones, whose rates are the nearest that hold."""
     text = MOTIONS.replace('"crbm+cholesky", ', "").replace('"float32", ', "")
@@ -210,7 +210,7 @@ def test_a_motion_with_loops_starts_where_they_hold(tmp_path):
     assert max(found.left) < 1e-9 and rows[0]["evaluations"] != rows[1]["evaluations"]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_the_clock_of_a_motion_is_a_setting(tmp_path):
     text = MOTIONS.replace('"crbm+cholesky", ', "").replace(', "float64"', "")
     counts = {}
@@ -231,7 +231,7 @@ def test_the_clock_of_a_motion_is_a_setting(tmp_path):
     assert counts["float32"] != counts["float64"]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_random_starts_go_side_by_side(tmp_path):
     """Counts do not depend on who else is integrated; states that are added cost no others."""
     (tmp_path / "one").mkdir()
@@ -252,7 +252,6 @@ def test_random_starts_go_side_by_side(tmp_path):
     assert several[6]["evaluations"] == str(found.records[0].evaluations)
 
 
-@pytest.mark.thorough
 def test_motions_beside_errors_and_settings_in_the_key(tmp_path):
     text = MOTIONS.replace('"crbm+cholesky"', '"crbm"').replace('"steps"', '"error", "flops"')
     before = rows_of(tmp_path, ["chain:2"], text)
@@ -262,14 +261,13 @@ def test_motions_beside_errors_and_settings_in_the_key(tmp_path):
     assert int(after[0]["evaluations"]) < int(before[0]["evaluations"])
 
 
-@pytest.mark.thorough
 def test_a_motion_that_fails_says_where(tmp_path):
     rows = rows_of(tmp_path, ["chain:2"], MOTIONS.replace("eps = 1e-3", "eps = 1e-3\nsteps = 3"))
     assert all(row["failed_at"].startswith("more than 3 steps") for row in rows)
     assert all(row["evaluations"] == "" for row in rows)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("states", [SOME, ""])
 def test_frames_are_those_of_compare(tmp_path, states):
     spec = "random_tree:n=4,seed=2"
@@ -306,7 +304,7 @@ WRONG = {
 }
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("text", WRONG, ids=WRONG.values())
 def test_wrong_motions_are_one_sentence(text, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -339,7 +337,7 @@ measure = ["error", "fill", "flops"]
 """
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_numbers_of_an_edition_stay(tmp_path):
     """Where this fails for a good reason, raise EDITION, and write down the new numbers."""
     sweep(config(tmp_path, MODELS, PRINTED), jobs=1)

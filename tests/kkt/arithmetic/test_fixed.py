@@ -57,6 +57,7 @@ def operands(fixed, count, seed):
     return np.clip(k, -fixed.top, fixed.top) * 2.0**-fixed.fraction
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_operations_are_the_exact_ones_rounded_once(name, operation):
@@ -73,6 +74,7 @@ def test_operations_are_the_exact_ones_rounded_once(name, operation):
     assert False in met and (True in met or op not in overflows)
 
 
+@pytest.mark.product
 def test_a_tie_of_the_float64_is_none_of_the_exact_product():
     """The float64 product is k + 1/2 exactly; what its rounding took away decides, both ways."""
     fixed, scale = get_format("q2.51"), 2.0**51

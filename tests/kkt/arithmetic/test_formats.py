@@ -23,7 +23,7 @@ ODD = ("p2e2", "p5e3", "p25e8", "p25e10", "p17e6", "p7e10")  # the ends of what 
 MODES = ("nearest", "zero", "up", "down")
 RANDOM = [  # pairs an operation over all formats; a quarter in each directed mode
     100_000,
-    pytest.param(1_000_000, marks=pytest.mark.slow),
+    pytest.param(1_000_000, marks=pytest.mark.soak),
 ]
 
 
@@ -40,7 +40,7 @@ def agree(format, operation, x, y):
     return ours
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("count", RANDOM)
@@ -59,7 +59,7 @@ def test_random_operands_against_mpfr(count, operation, mode):
     assert met == {"subnormal", "overflow", "zero"} or operation == "sqrt"
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", [*NAMED, *ODD])
 def test_special_operands_against_mpfr(name, mode):
@@ -68,7 +68,7 @@ def test_special_operands_against_mpfr(name, mode):
         agree(format, operation, *special(format))
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @given(data=st.data(), name=FORMATS, operation=st.sampled_from(OPERATIONS))
 @settings(max_examples=150)
 def test_any_operands_in_any_format_against_mpfr(data, name, operation):
@@ -97,7 +97,7 @@ def in_float64(operation, x, y):
         return {"add": x + y, "sub": x - y, "mul": x * y, "div": x / y, "sqrt": np.sqrt(x)}[operation]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("name", GFLOAT)
 def test_random_operands_against_gfloat(name, operation):
@@ -115,7 +115,7 @@ def every(name):
     return np.meshgrid(values, values)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ["e4m3", "e5m2"])
 def test_every_pair_of_8_bit_numbers(name, mode):
@@ -137,7 +137,7 @@ def test_every_pair_of_8_bit_numbers(name, mode):
             assert same(ours, single.astype(float)).all()
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("name", [*NAMED, *ODD, "e4m3"])
 def test_casts_of_doubles(name):
     """Data are rounded once, to nearest, in every mode; ties and overflow as MPFR has them."""
@@ -157,7 +157,7 @@ def test_casts_of_doubles(name):
 # -- stochastic rounding --------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("name", ["bfloat16", "p24e8", "float16", "p12e4"])
 def test_stochastic_rounding_is_unbiased(name, operation):
@@ -194,7 +194,6 @@ def test_a_small_term_is_not_absorbed_on_average():
     assert abs(share - 2.0**-4) < 4 * np.sqrt(2.0**-4 * (1 - 2.0**-4) / count)
 
 
-@pytest.mark.thorough
 def test_a_seed_repeats_and_another_does_not():
     x, y = pairs(get_format("bfloat16"), "mul", 10_000, np.random.default_rng(1))
     first, again, other, default = (
@@ -250,7 +249,7 @@ def test_names():
     assert [get_format(n).places for n in ("float32", "float32:up", "float64")] == [9, 9, 17]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize(
     "numbers,message",
     [

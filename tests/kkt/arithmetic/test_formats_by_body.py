@@ -36,7 +36,7 @@ def emulated(system, tape, data, rule, by_body):
     return [float(x) for x in signed(v, tape.unknowns(system).qdd)]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("robot", sorted(ROBOTS))
 @pytest.mark.parametrize("order", ["abm", "gain_abm"])
 def test_it_has_the_bits_of_another_emulation(robot, order):

@@ -35,7 +35,7 @@ def truncated(op, x, y):
     return float(np.float32(r))
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("operate", [truncated, njit(truncated)], ids=["python", "numba"])
 def test_a_function_of_ones_own(operate):
     assert SQRT == 4
@@ -58,7 +58,7 @@ def test_a_class_of_numbers_of_ones_own():
     assert exact.error(ours.qdd) == 0.0
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_ones_own_formats_beside_named_ones():
     mine = [
         Custom("mine", 2.0**-24, njit(truncated)),
@@ -106,7 +106,7 @@ def test_a_class_without_a_root_is_named():
 # -- data -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("format", ["float16", "e4m3", "e5m2:zero", "float16+add=float64"])
 def test_data_that_overflow_are_refused_everywhere(format):
     system = system_of("example3:m1=1e9,case=2")
@@ -162,7 +162,7 @@ def test_the_table_of_the_page():
         ]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_the_example_of_the_page_runs():
     told = PAGE.split("## A format of your own")[1]
     (code,) = re.findall(r"```python\n(.*?)```", told, re.S)

@@ -28,7 +28,7 @@ GALLERY = (
 LARGE = 40  # bodies; above, orders that fill much are left out
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("spec", [*MODELS, *GALLERY])
 def test_float32_on_the_carrier_is_the_processors(spec):
     """Operands and result of every operation of every order's tape, zero pivots and nan too."""
@@ -215,7 +215,7 @@ def test_mixtures_that_mean_nothing(name, message):
 # -- double-double --------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("operation", ["add", "sub", "mul", "div", "sqrt"])
 def test_double_double_operations(operation):
     """Within 2^-104 of the exact result of pairs, by fractions of 250 digits."""
@@ -237,7 +237,7 @@ def test_double_double_operations(operation):
     assert operate(format, "sqrt", np.zeros(1, complex), np.zeros(1, complex))[0] == 0.0
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("spec", ["ur5", "panda", "random_64"])
 def test_double_double_keeps_30_digits(spec):
     system = system_of(spec)
@@ -254,7 +254,6 @@ def test_double_double_keeps_30_digits(spec):
     assert abs(inertia.astype(float) - plain).max() <= 1e-13 * abs(plain).max()
 
 
-@pytest.mark.thorough
 def test_double_double_names_an_overflow_and_goes_back_by_inverse_dynamics():
     beyond = system_of("example3:m1=1e305,case=2")  # products overflow
     result = kkt.eliminate(beyond, orderings.get("crbm"), "dd")

@@ -39,7 +39,7 @@ def exactly(op, words, points, own):
     return floor(exact * Fraction(2) ** own + HALF)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("op", [ADD, SUB, MUL, DIV, SCALED])
 @pytest.mark.parametrize("bits", [8, 16, 32])
 def test_operations_are_exact_and_rounded_once(op, bits):

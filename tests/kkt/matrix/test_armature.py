@@ -41,7 +41,7 @@ def case(name, implicit, seed=0):
     return kkt.build(tree, q, qd, tau, implicit=implicit), np.linalg.solve(left, right), left
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("implicit", STEPS)
 @pytest.mark.parametrize("name", TREES)
 def test_every_order_solves_the_dense_equation_of_motion(name, implicit):
@@ -57,7 +57,7 @@ def test_every_order_solves_the_dense_equation_of_motion(name, implicit):
     np.testing.assert_allclose(inertia, M, rtol=0, atol=1e-12 * np.abs(M).max())
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("implicit", STEPS)
 def test_the_matrix_is_symmetric_with_the_block_where_it_stands_and_counts_it(implicit):
     system, _, _ = case("every_joint", implicit)
@@ -87,7 +87,7 @@ def test_linearly_implicit_euler_is_its_definition():
     np.testing.assert_allclose(v + h * qdd, after, rtol=1e-12)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_exact_fractions_of_all_orders_are_one_answer():
     system, _, _ = case("chain", 0.25)
     first = kkt.eliminate(system, orderings.get("abm"), "exact")
@@ -109,7 +109,7 @@ def test_a_joint_with_armature_may_be_the_first_pivot():
         kkt.eliminate(kkt.build(kkt.chain(4)), joints_first)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_joints_first_make_no_fill_and_more_orders_are_feasible():
     """docs/armature.md: the table of a chain of two, every order of its six blocks."""
 
@@ -134,7 +134,7 @@ def test_joints_first_make_no_fill_and_more_orders_are_feasible():
     assert feasible(geared) == (210, 70, 0)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("format", ["float32", "mp:40", "exact", "ball", "dd", "bfloat16"])
 def test_all_number_formats_read_the_block(format):
     system, qdd, M = case("chain", None)
@@ -144,7 +144,7 @@ def test_all_number_formats_read_the_block(format):
     assert off <= 20 * np.linalg.cond(M) * unit
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("format", ["float64", "exact", "mp:30"])
 @pytest.mark.parametrize("implicit", STEPS)
 def test_inverse_dynamics_gives_back_the_efforts(format, implicit):
@@ -155,7 +155,7 @@ def test_inverse_dynamics_gives_back_the_efforts(format, implicit):
     assert off.max() <= 1e-12 * np.abs(M).max() * np.abs(qdd).max()
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_zero_armature_is_the_tree_of_before_bit_by_bit():
     tree = kkt.humanoid()
     before = kkt.build(tree)
@@ -200,7 +200,7 @@ def without_friction(tree):
     return tree
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("implicit", STEPS)
 @pytest.mark.parametrize("name", ["every_joint", "chain"])
 def test_kernels_of_one_state_and_of_many_are_the_elimination(name, implicit):
@@ -250,7 +250,7 @@ def test_a_forest_of_states_has_the_bits_of_each_state(implicit):
         np.testing.assert_allclose(qdd, draw(ranges, 7, i)[2], rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("implicit", STEPS)
 def test_columns_of_inverse_dynamics_and_conjugate_gradients_know_the_block(implicit):
     system, qdd, M = case("chain", implicit)
@@ -275,7 +275,7 @@ def test_complements_have_the_roots_of_armatures_as_rows(form, implicit):
         np.testing.assert_allclose(pivots[at], found[0], rtol=1e-10)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_the_cheapest_order_is_counted_with_the_block():
     system, _, _ = case("chain", 0.02)
     found = orderings.search(system)

@@ -23,7 +23,7 @@ def solved(request):
     return system, {tuple(block): x[where] for block, where in system.blocks.items()}
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("order", ORDERS)
 def test_every_order_of_whole_links_agrees_with_a_dense_solve(solved, order):
     system, exact = solved
@@ -32,7 +32,6 @@ def test_every_order_of_whole_links_agrees_with_a_dense_solve(solved, order):
     assert off(result, system, exact) <= 1e-9
 
 
-@pytest.mark.thorough
 def test_the_matrix_is_symmetric_and_its_multipliers_come_last(solved):
     system, _ = solved
     K, structure = system.matrix.toarray(), system.structure
@@ -43,7 +42,6 @@ def test_the_matrix_is_symmetric_and_its_multipliers_come_last(solved):
     assert system.blocks.size == len(K)
 
 
-@pytest.mark.thorough
 def test_one_bracket_of_all_multipliers_and_one_after_another(solved):
     system, exact = solved
     names = system.structure.constraints
@@ -53,7 +51,7 @@ def test_one_bracket_of_all_multipliers_and_one_after_another(solved):
         assert off(kkt.eliminate(system, order), system, exact) <= 1e-9
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("order", ["abm", "crbm", "virtual_work", "random:3"])
 def test_certified_answers_agree_with_mpmath(order):
     system = bar()
@@ -83,7 +81,7 @@ def test_fractions_solve_the_equations_exactly():
     assert ("lam", "pin") in rows and all((row == 0).all() for row in rows.values())
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("format", ["float32", "bfloat16", "dd", "exact", "mp:30", "ball:30"])
 def test_number_formats(format):
     system = bar()
@@ -98,7 +96,7 @@ def test_number_formats(format):
     )
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("residual", ["dynamics", "equations"])
 @pytest.mark.parametrize("order", ["abm", "crbm", "lagrange"])
 def test_refinement_sees_the_rows_of_loops(order, residual):
@@ -131,7 +129,6 @@ def test_the_first_correction_of_nothing_is_the_solution(residual):
         assert np.abs(left.lam).max() <= 1e-12 * np.abs(right.qdd).max()
 
 
-@pytest.mark.thorough
 def test_records_name_the_multipliers():
     system = crossed(2)
     exact = kkt.certify(system, 30, rounded_to="float32")
@@ -160,7 +157,7 @@ def test_condition_numbers_leave_out_what_the_loops_hold():
 # -- where multipliers may stand ------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("spec", ["closed chain", "one cross link", "three cross links"])
 def test_multipliers_as_soon_as_their_loop_is_closed(spec):
     system = SYSTEMS[spec]()
@@ -232,7 +229,7 @@ def test_another_state_shares_pattern_and_tape():
         kkt.eliminate(kkt.build(tree, q, qd), tape)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_compare_blame_and_figures(tmp_path):
     system = bar()
     found = analysis.compare(system, formats=["float32"])
@@ -248,7 +245,6 @@ def test_compare_blame_and_figures(tmp_path):
             save_spy(factor, tmp_path / "spy.png", step=step)
 
 
-@pytest.mark.thorough
 def test_pictures_name_the_multipliers():
     from pivotree.analysis.figures.labels import Labels
     from pivotree.analysis.figures.state import block_state

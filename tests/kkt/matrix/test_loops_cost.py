@@ -42,7 +42,7 @@ def counted(system, order="abm"):
     return tape.program.symbolic.fill_blocks, tape.flops
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("fingers", [1, 2, 3])
 def test_linear_in_the_bodies_for_a_fixed_number_of_loops(fingers):
     """Ascher, Pai & Cloutier 1996, section 2: O(N), "only for a fixed number of closed loops"."""
@@ -51,7 +51,7 @@ def test_linear_in_the_bodies_for_a_fixed_number_of_loops(fingers):
     assert len(set(np.diff(flops))) == 1
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("order", ["abm", "crbm"])
 def test_cubic_in_the_number_of_loops(order):
     fill, flops = np.array([counted(hand(5, k), order) for k in range(1, 9)]).T
@@ -59,7 +59,7 @@ def test_cubic_in_the_number_of_loops(order):
     assert set(np.diff(flops, n=3)) == {3}  # k^3 / 2: a product, a quotient and a difference each
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_loops_that_are_closed_early_cost_the_same_each():
     """Every link carries two fingers that hold each other: linear, where carrying all is not."""
 
@@ -80,7 +80,6 @@ def test_loops_that_are_closed_early_cost_the_same_each():
     assert (np.diff(late[0], n=2) > 0).all() and (np.diff(late[1], n=2) > 0).all()
 
 
-@pytest.mark.thorough
 def test_a_tree_is_what_it_was():
     """Loops of none leave matrix, tape and record alone."""
     system, bare = kkt.build(kkt.humanoid()), kkt.build(kkt.humanoid(), loops=[])

@@ -52,7 +52,7 @@ def by_energy(positions, masses, moments, pulled, angle, rate, gravity=9.81):
     return right / inertia(x)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("tilt", [None, TILT])
 @pytest.mark.parametrize("angle", [0.3, 1.0, 2.0, -2.5])
 def test_a_four_bar_linkage_in_closed_form(angle, tilt):
@@ -136,7 +136,7 @@ def apart(mechanics, loop):
 KINDS = ["fixed", "revolute", "prismatic", "cylindrical", "spherical", "planar"]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", [*KINDS, "general", "contact", "on the world"])
 def test_accelerations_keep_the_loop_in_any_state(kind, seed):
@@ -176,7 +176,7 @@ def test_accelerations_keep_the_loop_in_any_state(kind, seed):
     assert np.abs(now).max() > 1e-2  # it was not there that the loop moved with its joint
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("kind", KINDS)
 def test_baumgarte_pulls_an_open_loop_together(kind):
     """At rest, gap'' = -b gap, the gap by the test's own poses."""
@@ -221,7 +221,7 @@ def test_baumgarte_pulls_an_open_loop_together(kind):
     assert np.abs(loose - now).max() > np.abs(closing).max()
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_energy_and_closure_while_a_linkage_turns():
     """Runge-Kutta of order 4: energy to 1e-7, the pin to 1e-8 m, over 0.3 s of a turning crank."""
     tree, q, qd, loop = four_bar(1.0, 4.0)
@@ -261,7 +261,6 @@ def test_a_compliance_is_a_soft_row():
     assert np.allclose(result.qdd, rigid.qdd, atol=1e-6)
 
 
-@pytest.mark.thorough
 def test_frames_turned_and_aligned():
     system = crossed(2)
     right = kkt.eliminate(system, orderings.get("abm"))

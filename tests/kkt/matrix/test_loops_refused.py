@@ -109,7 +109,6 @@ def test_a_ring_of_loops_closes_itself():
         kkt.build(tree, loops=ring)
 
 
-@pytest.mark.thorough
 def test_a_truss_has_no_digit_to_certify():
     tree = kkt.new_tree("truss")
     kkt.add_body(tree, "a", **rod(1.0, 1.0))

@@ -79,7 +79,7 @@ def test_stored_entries_per_body():
     assert stored == 4 * (9 + 6 + 6 + 3 + 2 * 3 + 2 * 6) + inner * 2 * 27
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("layout", ["kind", "body"])
 @pytest.mark.parametrize("model", MODELS)
 def test_a_sparse_solve_gives_the_printed_digits(model, layout):
@@ -156,7 +156,7 @@ def test_several_roots_are_trees_side_by_side():
             np.testing.assert_allclose(qdd, together[body], rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @given(listing=st.permutations(list(every_joint().nodes)))
 @settings(max_examples=8)
 def test_listing_and_names_of_bodies_do_not_matter(listing):
@@ -170,7 +170,7 @@ def test_listing_and_names_of_bodies_do_not_matter(listing):
         np.testing.assert_allclose(after[names[body]], qdd, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("gravity", [(0.0, 0.0, 0.0), (1.0, -9.0, 3.0)])
 @pytest.mark.parametrize(
     "joint", ["revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "floating", "all"]

@@ -72,7 +72,7 @@ def reduced(bare, T):
     return T @ np.linalg.solve(T.T @ M @ T, T.T @ M @ free)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("name", RATIOS)
 def test_coupled_joints_are_a_reduction_of_coordinates(name):
     tree, loops, bare, T, rows = case(name)
@@ -89,7 +89,7 @@ def test_coupled_joints_are_a_reduction_of_coordinates(name):
     assert np.abs(rows @ expected).max() <= 1e-12 * size
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("name", RATIOS)
 def test_the_same_in_other_frames_and_from_a_file(name, tmp_path):
     tree, loops, bare, *_ = case(name)

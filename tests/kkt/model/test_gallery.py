@@ -62,7 +62,7 @@ def accelerations(tree):
     return {body: x[system.blocks["qdd", body]] for body in tree.nodes}
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("spec", SPECS)
 def test_every_tree_builds_with_a_state_and_solves(spec):
     tree = from_spec(spec)

@@ -11,7 +11,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.proof.idle import idle_motion
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_the_trees_are_hostile_and_the_same_in_every_run():
     systems = [hostile_system(seed) for seed in range(40)]
     kinds = {kind for s in systems for kind in s.tree.joint}
@@ -23,7 +23,7 @@ def test_the_trees_are_hostile_and_the_same_in_every_run():
     assert np.array_equal(again.rhs, systems[7].rhs)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("seed", range(0, 40, 3))
 @pytest.mark.parametrize("format", ["float32", "exact"])
 def test_the_oracle_agrees_with_certified_answers(seed, format):
@@ -44,7 +44,7 @@ def found(name):
     return kkt.build(kkt.read_model(FOUND / f"{name}.json"))
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("format", FLOATS)
 def test_a_pivot_that_is_zero_is_named_though_rounding_leaves_something(format):
     """A regular robot (kappa 19) whose M^ of a point mass on a ball joint lagrange inverts."""
@@ -64,7 +64,7 @@ def test_a_pivot_that_is_zero_is_named_though_rounding_leaves_something(format):
         assert truth.error(other.qdd) <= 10 * get_format(format).unit * 19
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("format", [*FLOATS, "dd", "p12e8"])
 @pytest.mark.parametrize("order", ["abm", "crbm", "bad_abm", "natural", "joseph_abm"])
 def test_a_singular_robot_is_refused_whatever_the_order(order, format):
@@ -79,7 +79,7 @@ def test_a_singular_robot_is_refused_whatever_the_order(order, format):
         kkt.eliminate(system, orderings.get("crbm"), "exact")
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("seed", [*range(60), 178, 297, 1017, 1236, 1366, 1611, 2690, 2872, 2904])
 def test_every_answer_is_as_good_as_it_says_or_refused(seed):
     """Orders in turn, three formats: right to half the digits, marked, or refused with a reason."""
@@ -132,8 +132,8 @@ def _rational(ball):
     return flint.fmpq(mantissa) * flint.fmpq(2) ** int(exponent)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("n", [20, 1000, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.product
+@pytest.mark.parametrize("n", [20, 1000, pytest.param(10_000, marks=pytest.mark.product)])
 def test_a_massless_link_at_the_end_of_a_long_chain_is_named(n):
     """Its joint and the last one have one axis, but for rounding; apart they are regular."""
     axis = np.array([0.6, 0.0, 0.8])

@@ -34,7 +34,6 @@ def test_robots_are_the_reference_models(name):
         np.testing.assert_allclose(mine.inertia[k], reference.inertia[there], atol=1e-13)
 
 
-@pytest.mark.thorough
 @pytest.mark.peers
 def test_every_installed_robot_is_read():
     files = robot_files()

@@ -58,7 +58,7 @@ def test_in_a_model_file_too(tmp_path):
         kkt.build(kkt.read_model(path))
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_model_files_hold_the_terms_and_only_then_are_of_schema_2(tmp_path):
     tree = with_terms(every_joint(), 3)
     rng, N = np.random.default_rng(3), int(kkt.compile_tree(tree).offset[-1])

@@ -196,7 +196,7 @@ def test_mechanisms_of_the_gallery_are_closed_and_have_their_freedoms(spec, free
     assert max(np.abs(closure.gap).max() for closure in system.state.loops) < 1e-14
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("spec", CLOSED)
 def test_mechanisms_move_as_differences_of_their_gaps_say(spec):
     """At rest J qdd = 0, and what the loops add to M qdd lies in the rows of J.

@@ -99,7 +99,7 @@ def test_a_written_state_comes_back_to_the_last_bit(tmp_path):
     assert bodies[2]["S"] == [[]] * 6
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @given(data=st.data())
 def test_any_finite_numbers_come_back_to_the_last_bit(tmp_path_factory, data):
     """Signed zeros and subnormals too; what a body's matrices must keep stays as it is."""

@@ -299,7 +299,7 @@ def test_files_that_are_no_urdf(tmp_path):
         read_urdf(tmp_path)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_deep_chain_is_no_recursion(write):
     n = 3000
     path = write(

@@ -22,7 +22,7 @@ def holds(ball, exact):
     return abs(Fraction(ball.mid) - exact) <= Fraction(ball.rad)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("spec", ["random_tree:n=4,seed=2", "two_link:r=0.002", "star:3", "ur5"])
 @pytest.mark.parametrize("order", ORDERS)
 def test_fractions_lie_in_the_decimal_balls_of_every_order(spec, order):
@@ -35,7 +35,7 @@ def test_fractions_lie_in_the_decimal_balls_of_every_order(spec, order):
         assert not holds(ball, x * (1 + Fraction(1, 10**38)))
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("model", MODELS)
 def test_balls_of_two_orders_hold_the_printed_digits(model):
     for order in ("abm", "lagrange"):
@@ -82,13 +82,13 @@ def test_numbers_of_digits_that_are_none(digits):
         kkt.certify(system_of("ur5"), digits)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("spec", ["chain:100", "humanoid"])
 def test_fifty_digits(spec):
     assert kkt.certify(system_of(spec), 50).digits == 50
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_every_joint_by_every_order():
     system = kkt.build(every_joint())
     exact = kkt.eliminate(system, orderings.get("abm"), "exact").qdd

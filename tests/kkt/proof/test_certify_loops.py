@@ -29,7 +29,7 @@ def dense(system):
     return flint.arb_mat(rows).solve(flint.arb_mat(right), algorithm="lu")
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("spec", SPECS)
 def test_fifty_digits_of_qdd_and_lambda_are_those_of_the_whole_matrix(spec):
     system = moving(spec)

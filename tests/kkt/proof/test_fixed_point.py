@@ -53,6 +53,7 @@ def test_a_binary_point_that_is_one_too_fine_overflows(part, monkeypatch):
     assert np.inf in worst(PROMISED).values()
 
 
+@pytest.mark.product
 def test_words_of_32_bits_are_promised_more_than_float32():
     for name in ("chain:3", "chain:8"):
         tree, abm = kkt.load(name), orderings.get("abm")
@@ -62,7 +63,6 @@ def test_words_of_32_bits_are_promised_more_than_float32():
         assert (in_words.qdd.joint < 0.01 * qdd.joint).all()
 
 
-@pytest.mark.thorough
 def test_shorter_words_are_promised_a_digit_less_every_three_bits():
     tree, abm = kkt.chain(3), orderings.get("abm")
     digits = [kkt.fixed_point(tree, abm, bits).digits for bits in (32, 26, 20)]
@@ -99,6 +99,7 @@ def test_lengths_that_are_none(bits):
         kkt.fixed_point(kkt.chain(2), orderings.get("abm"), bits)
 
 
+@pytest.mark.product
 def test_the_command_prints_points_and_json(capsys):
     asked = ["guarantee", "chain:3", "--orders", "abm", "--formats", "float32,fixed32"]
     assert main([*asked, "--states", "5"]) == 0

@@ -48,7 +48,7 @@ def cancellation(system, tape, format):
     return [(step.cancelled_bits, step.exact_zeros) for step in steps]
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("spec", [*TREES, *(pytest.param(r, marks=pytest.mark.peers) for r in ROBOTS)])
 def test_what_an_order_cancels_is_the_same_in_fractions_mpmath_and_balls(spec):
     """Step by step and bit by bit: fractions see zeros by themselves, others modulo a prime."""
@@ -65,7 +65,7 @@ def test_what_an_order_cancels_is_the_same_in_fractions_mpmath_and_balls(spec):
     assert compared >= 2
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_every_format_has_figures_for_every_order(capsys):
     formats = "mp:50,dd,exact,ball:30,float32"
     assert main(["compare", "chain:6", "--formats", formats, "--json"]) == 0
@@ -91,7 +91,7 @@ FORMATS = (
 )
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize(
     "format", [*FORMATS, Custom("decimal", 1e-28, Decimal), Custom("fractions", 1e-60, Fraction)]
 )
@@ -150,7 +150,6 @@ class Mute:
         return Mute(self.x / other.x)
 
 
-@pytest.mark.thorough
 def test_a_class_that_does_not_say_its_numbers_is_refused():
     system, tape = system_of("chain:3"), tape_of("chain:3", "abm")
     mute = Custom("mute", 2.0**-53, Mute)
@@ -280,7 +279,7 @@ def in_fractions(system, tape, format):
     return observe(tape, Entries(*exact), get_format("exact"), blocks=False).steps.cancelled
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("name", ["float32", "float64", "bfloat16", "dd"])
 @pytest.mark.parametrize(
     "spec", ["chain:6", "example1:q1=1", "example3:m1=1e8,case=2", "random_tree:n=6,seed=3"]
@@ -333,7 +332,7 @@ def test_residues_and_vanished_sums_one_by_one():
         assert (count["residues"] > 0) == (order == "abm")
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_the_column_of_compare(capsys):
     """crbm cancels more bits than float32 has, whatever computes it; abm does not."""
     assert main(["compare", "chain:30", "--orders", "crbm,abm", "--json", "--formats", "float32,mp:50"]) == 0

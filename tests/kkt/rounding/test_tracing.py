@@ -29,7 +29,7 @@ def exact_statistics(op, x, y, r):
     return max(0, max(exponent(a), exponent(b)) - exponent(r)), lost  # 0: the sum carries
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("name", ["float32", "float64", "p11", "bfloat16:up", "p9:stochastic:3"])
 @pytest.mark.parametrize("spec, order", [("chain:4", "crbm"), ("example1:q1=1", "abm")])
 def test_every_operation_against_fractions(spec, order, name):
@@ -81,7 +81,6 @@ def test_runs_gather_what_the_operations_say():
         faster.bodies  # noqa: B018
 
 
-@pytest.mark.thorough
 def test_pieces_do_not_matter(monkeypatch):
     system, tape = system_of("chain:20"), tape_of("chain:20", "crbm")
     whole = observe(tape, system.entries, FLOAT32, "float64")
@@ -151,7 +150,7 @@ def test_true_errors_alone():
     assert not (alone.steps.cancelled.any() or alone.steps.absorbed.any() or alone.steps.size.any())
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_memory_is_bounded():
     """Beyond the tape: some pieces and a few numbers a block, not arrays of all operations."""
     system, tape = system_of("chain:150"), tape_of("chain:150", "crbm")

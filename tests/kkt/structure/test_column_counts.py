@@ -19,7 +19,7 @@ TREES = {
 }
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("name", sorted(orderings.names()))
 def test_counts_are_those_of_the_symbolic_factor(tree, name):
@@ -31,7 +31,7 @@ def test_counts_are_those_of_the_symbolic_factor(tree, name):
     assert (counted.fill_blocks, counted.flops) == (factor.fill_blocks, factor.flops)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @given(st.data())
 @settings(max_examples=60)
 def test_sequences_with_and_without_pairs(data):
@@ -51,13 +51,12 @@ def crbm_of_chain(n):
     return kkt.plan_from_arrays(structure, kinds, np.concatenate([np.repeat(tip, 2), tip]), group)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("n", [1, 2, 100, 100_000])
 def test_crbm_fills_two_blocks_for_each_body_and_ancestor(n):
     assert kkt.column_counts(crbm_of_chain(n)).fill_blocks == n * (n - 1)
 
 
-@pytest.mark.thorough
 def test_a_zero_pivot_is_refused():
     structure = kkt.build(kkt.chain(3)).structure
     backward = [[(kind, k)] for k in structure.tip_to_base for kind in ("qdd", "f", "pdd")]

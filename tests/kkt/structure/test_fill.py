@@ -109,7 +109,7 @@ def check_tree(symbolic, oracle, blocks):
 # -- formulas -----------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("parents", SHAPES.values(), ids=SHAPES)
 def test_formulas(parents):
     of, n = structure(parents), len(parents)
@@ -159,7 +159,7 @@ def test_nested_dissection_of_1023_links_trades_fill_for_height():
     assert nested.fill_blocks > 3 * 1022
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("order", orderings.names())
 @pytest.mark.parametrize("parents", SHAPES.values(), ids=SHAPES)
 def test_every_order_fills_what_the_oracle_fills(order, parents):
@@ -168,7 +168,7 @@ def test_every_order_fills_what_the_oracle_fills(order, parents):
     agrees(sequence.groups, of.with_links(sequence.links))
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("order", orderings.names())
 def test_joints_of_any_freedom(order):
     """Fixed joints have no qdd, floating ones no fC: absent blocks are neither pivots nor fill."""
@@ -186,7 +186,7 @@ def named(shape):
     return structure(np.array(shape, dtype=np.int64))
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_any_order_agrees_with_the_oracle_or_is_refused_with_it():
     refused = []
 
@@ -216,7 +216,7 @@ TREES4 = [p for n in range(2, 5) for p in itertools.product(*(range(-1, k) for k
 TREES4 = [p for p in TREES4 if p.count(-1) == 1]
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @given(data=st.data())
 @settings(max_examples=200)
 def test_no_order_fills_less_than_n_minus_1(data):
@@ -326,7 +326,7 @@ def test_single_pivots_on_branches_count_what_cancels():
 # -- size ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("roots", [1, 3])
 def test_a_tree_of_100_000_bodies(roots):
     n = 100_000

@@ -18,7 +18,7 @@ TREES = {
 }
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("name", TREES)
 @pytest.mark.parametrize("order", ["abm", "crbm"])
 def test_the_same_accelerations(name, order):
@@ -33,7 +33,7 @@ def test_the_same_accelerations(name, order):
     assert flops[1] <= flops[0]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("n", [4, 7])
 def test_fewer_operations_than_are_published(n):
     """From joint positions, on arms whose transforms are multiplied out to begin with."""
@@ -53,7 +53,6 @@ def test_what_is_cut_stays_cut_and_nothing_else_is():
     assert list(still) == list(kkt.chain(1))
 
 
-@pytest.mark.thorough
 def test_a_kernel_takes_the_same_states():
     tree = kkt.random_tree(5, seed=2)
     apart = kkt.factored(tree)
@@ -64,7 +63,6 @@ def test_a_kernel_takes_the_same_states():
     np.testing.assert_allclose(kernels[1](x, qd, tau), kernels[0](x, qd, tau), rtol=1e-9)
 
 
-@pytest.mark.thorough
 def test_compare_takes_factored_frames(capsys):
     assert main(["compare", "random_tree:n=4,seed=1", "--frames", "factored", "--orders", "abm"]) == 0
     system = kkt.build(kkt.factored(kkt.load("random_tree:n=4,seed=1")))
