@@ -14,9 +14,12 @@ from pivotree.analysis.algebra.algebra import Algebra
 from pivotree.analysis.algebra.expressions import number, polynomial
 from pivotree.analysis.algebra.polynomial import one
 from pivotree.analysis.cli import main
-from pivotree.analysis.counts import crossover
+from pivotree.analysis.counts import crossover, family_of
 from pivotree.analysis.explorer import asked, embedded, explorer_data
+from pivotree.analysis.explorer.server import ExplorerServer
+from pivotree.analysis.explorer.widget import Explorer
 from pivotree.analysis.figures import data, files, film, kinds
+from pivotree.analysis.figures.labels import place_labels
 from pivotree.analysis.proofs import boolean, fields
 from pivotree.analysis.report import armature, notebook, robot_report
 from pivotree.analysis.simulation import Motion, closed
@@ -24,6 +27,7 @@ from pivotree.analysis.sweep import pools, read_config, sweep, tables
 
 TREE = kkt.chain(3)
 SYSTEM = kkt.build(TREE)
+FOOT = kkt.build(TREE, loops=[kkt.contact("j3", (0.1, 0.0, 0.0), name="foot")])
 ABM = orderings.get("abm")
 HARD = kkt.load("example3:m1=1e8")
 TURNED = np.array([[1.0, 1.0, -0.5], [1.0, 4.0, 0.0], [-0.5, 0.0, 1.0]])
@@ -126,6 +130,37 @@ REFUSED = {
     "splits forces along joint axes that turn with the state": (
         lambda: armature.least_armature(kkt.chain(3, joint="universal"), "virtual_work", states=9)
     ),
+    "floor: no points; give (body, (x, y, z)) for each": lambda: contact.Floor.of(TREE, []),
+    "impact: law is 'newtn'; did you mean newton?": lambda: contact.impact(FOOT, law="newtn"),
+    "contacts: friction names 'paw'; the contacts are 'foot'": (
+        lambda: contact.impact(FOOT, friction={"paw": 1.0})
+    ),
+    "joint friction: body 'j9' is unknown; use one of j1": (
+        lambda: contact.JointFriction.of(TREE, dry={"j9": 1.0})
+    ),
+    "springs: field 'relax' is 2.0; give 0 to 1": (
+        lambda: contact.Springs(contact.Floor.of(TREE, [("j3", (0, 0, 0))]), relax=2.0)
+    ),
+    "springs: method is 'euler'; use one of": (
+        lambda: contact.Springs(contact.Floor.of(TREE, [("j3", (0, 0, 0))])).run(
+            np.zeros((1, 7)), 0.1, method="euler"
+        )
+    ),
+    "complement: form is 'third'; use one of": lambda: complements.solve(SYSTEM, "third"),
+    "family 'planer' is unknown; did you mean planar?": (lambda: family_of("planer")),
+    "family 'planar+rotor': 'rotor' is unknown; write planar+": (lambda: family_of("planar+rotor")),
+    "option --port: 65536 is no port; use 0 to 65535": lambda: ExplorerServer(SYSTEM, {}, 65536),
+    "Explorer: a int is no model; give a System, a tree, or a name": lambda: Explorer(3),
+    "figure: kind 'matrx' is unknown; did you mean matrix": (lambda: kinds.kind_of("matrx")),
+    "order 'abm': has no step 9; use 0 to 3": lambda: figures.block_state(
+        kkt.symbolic(kkt.plan(ABM, SYSTEM.structure)), 9
+    ),
+    "style 'lihgt' is unknown; use light": lambda: figures.theme(style="lihgt"),
+    "font 'comic' is unknown; use stix": lambda: figures.settings("comic"),
+    "width 'triple' is unknown; use single": lambda: figures.new_figure("triple", 2.0, False),
+    "axes: belong to no figure; make them": lambda: place_labels(
+        SimpleNamespace(get_figure=lambda root: None), [], [], [], "black"
+    ),
 }
 
 
@@ -205,6 +240,11 @@ MADE = {  # what is changed, to what, and the call that then is refused
         "sweep.pools._together",
         lambda *_: raising(killed())(),
         lambda: list(pools.processes(str, iter([1]), 2)),
+    ),
+    "blow: sliding stops and starts more than 0 times; lower the friction": (
+        "contact.laws.MOST",
+        0,
+        lambda: contact.poisson(np.eye(2), np.array([-1.0, 0.1]), e=0.5, mu=0.1),
     ),
 }
 

@@ -1,6 +1,6 @@
-"""Refusals of the engine that no other test names: what is called, and words of the one sentence.
+"""Refusals of kkt and of orders: what is called, and words of the one sentence.
 
-`make refusals` says which refusals are named by no test.
+Readers of files have tables of their own; `make refusals` says which refusals no test names.
 """
 
 import os
@@ -16,13 +16,17 @@ import pivotree as pt
 from pivotree import kkt, orderings
 from pivotree.analysis.states.traced import Order
 from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.machine.forward_dynamics import system_to_trace
+from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.model.payload import Payload, carrying
 from pivotree.kkt.program.program import Instruction
 from pivotree.kkt.program.reader import BlockReader
+from pivotree.kkt.proof.rightsides import sides_of
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 
 TREE = kkt.chain(3)
 SYSTEM = kkt.build(TREE)
-ABM, CRBM = orderings.get("abm"), orderings.get("crbm")
+ABM, CRBM, TAU = map(orderings.get, ("abm", "crbm", "inverse_dynamics"))
 INERTIA = np.eye(3)
 
 
@@ -96,6 +100,25 @@ def cycle():
     tree = kkt.chain(3)
     tree.add_edge("j3", "j1")
     return tree
+
+
+def compiled(order=ABM, **options):
+    return lambda: kkt.compile(TREE, order, **options)
+
+
+def substituted(*rows):
+    return lambda: kkt.inverse_dynamics(SYSTEM, np.zeros(3), lambda structure: list(rows))
+
+
+def changed(change, read=kkt.build):
+    """What reads a chain of three in which something has been changed."""
+
+    def call():
+        tree = kkt.chain(3)
+        change(tree)
+        read(tree)
+
+    return call
 
 
 def arrays(parent=(-1, 0), **fields):
@@ -248,6 +271,113 @@ REFUSED = {
     ),
     "order 'abm': is a plan of another tree": lambda: kkt.solve_large(SYSTEM, plan_of(ABM)),
     "order 'crbm': is a plan of another tree": lambda: kkt.solve_large(SYSTEM, plan_of(CRBM)),
+    # -- what is another thing
+    "plan: function is none; pass plan(order, system.structure)": lambda: kkt.symbolic(ABM),
+    "plan: DiGraph is none; pass plan(": lambda: kkt.column_counts(TREE),
+    "structure: System is none; pass build(...).structure": lambda: kkt.plan(ABM, SYSTEM),
+    "structure: DiGraph is none; pass build(": lambda: kkt.nested_dissection(TREE),
+    "structure: System is none; pass build(": lambda: kkt.leaf_to_root(SYSTEM),
+    "write_model: str is no state; give a path": lambda: kkt.write_model("chain:3", "a.json"),
+    "write_model: System is no state; give a path": lambda: kkt.write_model("a.json", SYSTEM),
+    "proximal: System is no loop or contact; give": lambda: kkt.softened(SYSTEM, 1e-4),
+    "proximal: str is no loop or contact; give": lambda: kkt.softened("pin", 1e-4),
+    "random_turns: n is <networkx": lambda: kkt.random_turns(TREE),
+    "tree: a networkx.DiGraph is expected": lambda: kkt.guarantee(kkt.compile_tree(TREE), ABM),
+    "tree 'chain:3': is a name; pass load('chain": lambda: kkt.guarantee_qdd("chain:3", ABM),
+    "tree: a networkx.DiGraph is expected, not System": lambda: kkt.fixed_point(SYSTEM, ABM),
+    # -- inverse dynamics, payloads, ranges, compiled programs
+    "tree: field 'mass' is [[1], [1, 2]]; give 2 numbers": arrays(mass=[[1], [1, 2]]),
+    "tree: a networkx.DiGraph is expected, not int": lambda: kkt.build(3),
+    "body 'a': parent 'b' is unknown; add the parent first or use None": (
+        lambda: kkt.add_body(kkt.new_tree("t"), "a", "b", mass=1.0)
+    ),
+    "payload: body 'j9' is unknown; use one of j1": lambda: carrying(TREE, [Payload("j9", 1.0)]),
+    "order: links 'bent' are unknown; use whole": lambda: SYSTEM.structure.with_links("bent"),
+    "links are 'bent'; use whole": lambda: kkt.PivotSequence([], "mine", links="bent"),
+    "limits: body 'j9' is unknown; use one of j1": lambda: ranges_of(SYSTEM, {"j9": (0, 1)}),
+    "rates: body 'j9' is unknown; use one of j1": lambda: sides_of(
+        SYSTEM, ranges_of(SYSTEM), {"j9": 1.0}, {}
+    ),
+    "derivatives: also names 'mas'; use": lambda: kkt.derivatives(SYSTEM, ABM, also=["mas"]),
+    "orders: problem is 'f'; use 'qdd' or 'tau'": lambda: orderings.names("f"),
+    "body 'j9': is not in the tree; use one of": lambda: kkt.joined(TREE, "j9", None),
+    "state: field 'qdd' is ['x']; give 3 numbers": lambda: kkt.inverse_dynamics(SYSTEM, ["x"], TAU),
+    "state: field 'qdd' has shape (2,); give 3": lambda: kkt.inverse_dynamics(SYSTEM, [1, 2], TAU),
+    "state: field 'qdd' overflows float16; use a larger range": (
+        lambda: kkt.inverse_dynamics(SYSTEM, [1e9, 0, 0], TAU, "float16")
+    ),
+    "row pdd_j1 needs pdd_j1, which is not known yet; put it first": substituted(
+        (("pdd", "j1"), ("f", "j1"))
+    ),
+    "row f_j1 has no invertible block for f_j1": substituted((("f", "j1"), ("f", "j1"))),
+    "tree: has no bodies; add at least one with kkt.add_body": lambda: kkt.build(kkt.new_tree("t")),
+    "body 'j3': has two parents": changed(lambda t: t.add_edge("j1", "j3")),
+    "body 'j1': parent 'j4' is unknown; add it with": changed(lambda t: t.add_edge("j4", "j1")),
+    "body 'j4': field 'mass' is missing; give it in kg": changed(lambda t: t.add_node("j4")),
+    "field 'axis' holds two parallel axes; a universal joint needs two": changed(
+        lambda t: t.nodes["j3"].update(joint="universal", axis=[[1, 0, 0], [1, 0, 0]])
+    ),
+    "payload of body 'j1': from 0 to -1 kg; give finite masses": lambda: Payload("j1", -1.0),
+    "payload of body 'j1': field 'at' has shape (2,)": lambda: Payload("j1", 1.0, 0.0, (0, 0)),
+    "rates of body 'j1': -1 is no largest size; give 0 or more": lambda: sides_of(
+        SYSTEM, ranges_of(SYSTEM), {"j1": -1.0}, {}
+    ),
+    "order 'abm': solves for qdd; use orderings.get('inverse_dynamics')": (
+        lambda: kkt.inverse_dynamics(SYSTEM, np.zeros(3), ABM)
+    ),
+    "format 'ball:50': inverse_dynamics needs a floating-point format, exact": (
+        lambda: kkt.inverse_dynamics(SYSTEM, np.zeros(3), TAU, "ball:50")
+    ),
+    "format 'exact': its rounding errors cannot be blamed": lambda: pt.blame(SYSTEM, ABM, "exact"),
+    "format 'exact': the bound is for floating point of at most float64's digits": (
+        lambda: kkt.guarantee(TREE, ABM, "exact")
+    ),
+    "format 'mp:50': the bound is for floating point of at most float64's digits": (
+        lambda: pt.analysis.guarantee.guarantee(TREE, ["abm"], ["mp:50"], 1)
+    ),
+    "field 'bias' belongs to one state, and a compiled program to all": changed(
+        lambda t: t.nodes["j2"].update(bias=np.ones(6)), lambda t: kkt.compile(t, ABM)
+    ),
+    "field 'bias' belongs to one state, and a compiled program to all; give": changed(
+        lambda t: t.nodes["j2"].update(bias=np.ones(6)), kkt.compile_large
+    ),
+    "overflows float32; use a format with a larger range": changed(
+        lambda t: t.nodes["j2"].update(mass=1e200), lambda t: kkt.compile(t, ABM, "float32")
+    ),
+    "compile: outputs is the text 'qdd'; give a tuple of names": compiled(outputs="qdd"),
+    "compile: outputs is None; give a tuple of names": compiled(outputs=None),
+    "compile: inputs is b'wrench'; give a tuple of names": compiled(inputs=b"wrench"),
+    "bias 'inverse_dynamics' leaves pdd and f without velocities": compiled(
+        bias="inverse_dynamics", outputs=("f",)
+    ),
+    "export: C is written with strict arithmetic; compile without relaxed": (
+        lambda: kkt.compile(TREE, ABM, relaxed=True).export_c("arm.c")
+    ),
+    "field 'x' has shape (2,); give 3 numbers, or m x 3 for m states": (
+        lambda: kkt.compile(TREE, ABM)(np.zeros(2), np.zeros(3), np.zeros(3))
+    ),
+    "compile: solver is 'choleski'; did you mean cholesky?": compiled(solver="choleski"),
+    "compile: solver is 3; use one of": compiled(solver=3),
+    "compile: bias is 'carried'; use one of": compiled(bias="carried"),
+    "compile: frames is 'owned'; did you mean own?": compiled(frames="owned"),
+    "compile: check is of qdd; ask for it among the outputs": compiled(check=True, outputs=("f",)),
+    "compile: outputs is empty; ask for one of": compiled(outputs=()),
+    "solver 'cholesky' finds qdd alone; ask for qdd": compiled(solver="cholesky", outputs=("f",)),
+    "export: C has no bfloat16; compile in float64 or float32": (
+        lambda: kkt.compile(TREE, ABM, "bfloat16").export_c("arm.c")
+    ),
+    "export: 'a\"b.c' cannot be included by a program in C": (
+        lambda: kkt.compile(TREE, ABM).export_c('a"b.c')
+    ),
+    "kind, body and group must be integers, equally many": (
+        lambda: kkt.plan_from_arrays(SYSTEM.structure, [0], [0, 1], [0])
+    ),
+    "block 0 is kind 9 of body 0; kinds run from 0 to": (
+        lambda: kkt.plan_from_arrays(SYSTEM.structure, [9], [0], [0])
+    ),
+    "groups must ascend; sort the blocks by group": (
+        lambda: kkt.plan_from_arrays(SYSTEM.structure, [0, 0], [0, 1], [1, 0])
+    ),
 }
 
 
@@ -257,7 +387,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def told_by(call):
-    with pytest.raises(kkt.PivotreeError) as error:
+    """The sentence of a refusal, which leaves nothing behind but what the call wrote to be read."""
+    with pytest.raises((ValueError, kkt.PivotreeError)) as error:
         call()
     assert "\n" not in str(error.value)
     return str(error.value)
@@ -302,6 +433,26 @@ LOWERED = {  # what is put in the place of a limit, or of a part, and a call tha
         {"orderings.cheapest.search.errors": lambda system, tapes, *_: [np.inf] * len(tapes)},
         lambda: pt.search(kkt.chain(1), "digits", states=1),
     ),
+    "order 'crbm': needs more than 1e+02 operations on this tree": (
+        {"kkt.tape.lowering.LIMIT": 100},
+        lambda: kkt.trace(SYSTEM, CRBM),
+    ),
+    "pairs of blocks on this tree, more than 1e+00; use an order with less fill": (
+        {"kkt.tape.trace.MAX_UPDATES": 1},
+        lambda: kkt.trace(SYSTEM, CRBM),
+    ),
+    "operations on this tree, more than 1e+01 in one program; use an order": (
+        {"kkt.machine.forward_dynamics.LONGEST": 10},
+        lambda: kkt.compile(kkt.star(9), CRBM),
+    ),
+    "chain_3: a condition number takes": (
+        {"kkt.solution.conditioning.MOST": 10},
+        lambda: kkt.conditioning(SYSTEM),
+    ),
+    "operations are too many to blame; use an order with less fill": (
+        {"kkt.rounding.contributions.MOST": 10},
+        lambda: pt.blame(SYSTEM, ABM),
+    ),
 }
 
 
@@ -311,3 +462,73 @@ def test_a_refusal_beyond_a_limit_is_one_sentence(words, monkeypatch):
     for place, value in changed.items():
         monkeypatch.setattr(f"pivotree.{place}", value)
     assert words in told_by(call)
+
+
+OF_A_SYSTEM = {
+    "adjoint_derivatives": lambda x: pt.adjoint_derivatives(x, ABM, np.ones(3)),
+    "aligned": pt.aligned,
+    "certify": lambda x: pt.certify(x, 20),
+    "compare": pt.compare,
+    "conditioning": pt.conditioning,
+    "delassus_matrix": lambda x: pt.delassus_matrix(x, ABM, [kkt.contact("j3", (0.1, 0.0, 0.0))]),
+    "derivatives": lambda x: pt.derivatives(x, ABM),
+    "directional_derivatives": lambda x: pt.directional_derivatives(x, ABM, np.ones(3)),
+    "eliminate": lambda x: pt.eliminate(x, ABM),
+    "inertial_parameters": pt.inertial_parameters,
+    "inverse_dynamics": lambda x: pt.inverse_dynamics(x, np.zeros(3), ABM),
+    "joint_space_inertia": lambda x: pt.joint_space_inertia(x, ABM),
+    "joint_space_inverse": lambda x: pt.joint_space_inverse(x, ABM),
+    "rigid": pt.rigid,
+    "solve_large": pt.solve_large,
+    "tilted": lambda x: pt.tilted(x, np.eye(3)),
+    "trace": lambda x: pt.trace(x, ABM),
+}
+
+
+@pytest.mark.parametrize("name", OF_A_SYSTEM)
+def test_what_is_no_system(name):
+    """A tree, its arrays and a name: each sentence says what makes a system of it."""
+    for given, right in (
+        (TREE, "system: DiGraph is none; pass build(...) of a tree"),
+        (kkt.compile_tree(TREE), "system: BodyTree is none; pass build(...) of a tree"),
+        ("chain:3", "system: str is none; pass build(load(...))"),
+    ):
+        with pytest.raises(kkt.ModelError) as error:
+            OF_A_SYSTEM[name](given)
+        assert str(error.value) == right
+
+
+@pytest.mark.parametrize("value", [True, False, np.True_, [True]])
+@pytest.mark.parametrize("field", ["mass", "armature", "damping", "friction", "stiffness", "rest"])
+def test_a_truth_value_is_no_number(field, value):
+    tree = pt.new_tree("flag")
+    pt.add_body(tree, "a", **{"mass": 1.0, field: value})
+    with pytest.raises(pt.ModelError, match=f"body 'a': field '{field}' (is|has)"):
+        pt.compile_tree(tree)
+
+
+def test_of_several_wrong_arguments_the_first_is_told():
+    """Whatever order they are given in, and whatever the hashes of names are in this process."""
+    with pytest.raises(pt.ModelError, match=r"chain: n is 1\.5; give a whole number"):
+        pt.chain(mass="m", length="l", axes=4, joint=3, n=1.5)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: pt.chain(), r"chain\(\) missing 1 required positional argument: 'n'"),
+        (lambda: pt.chain(3, 4, bodies=5), r"chain\(\) got an unexpected keyword argument"),
+    ],
+)
+def test_a_call_with_other_arguments_names_the_function(call, words):
+    with pytest.raises(TypeError, match=words):
+        call()
+
+
+def test_a_loop_that_no_program_follows_is_told_of_what_was_called():
+    turning = pt.cut_joint(None, "j3", "prismatic", baumgarte=(1.0, 1.0), rows=(0, 2))
+    with pytest.warns(pt.LoopWarning):
+        system = pt.build(TREE, loops=[turning])
+    for what in ("compile", "to_jax"):
+        with pytest.raises(pt.LoopError, match=f"^{what}: loop 'world-j3' has a gain on the turn"):
+            system_to_trace(system, what=what)
