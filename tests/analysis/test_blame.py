@@ -57,6 +57,7 @@ def test_chain_100_by_crbm_and_abm():
         assert found.true_error > least
 
 
+@pytest.mark.uncached
 @pytest.mark.parametrize("order", ["crbm", "bad_abm"])
 def test_the_absorbed_mass_is_named_first(order):
     """m1 = 10^7.5 swallows M_2, so that the pivot D_2 = 1 becomes 0 and qdd says nothing."""

@@ -33,6 +33,7 @@ def certified(system):
     return kkt.certify(system, 30, rounded_to="float64")
 
 
+@pytest.mark.uncached
 @pytest.mark.product
 @pytest.mark.parametrize("order", orderings.names())
 def test_every_order_on_every_joint(order, system, certified):

@@ -103,6 +103,7 @@ def test_compare_prints_a_table_and_a_verdict(run, tmp_path):
     assert any(folder.iterdir()) and all(path.stat().st_size > 0 for path in folder.iterdir())
 
 
+@pytest.mark.uncached
 def test_solve_json(run):
     code, out, _ = run("solve", MODELS["panda"], "--json")
     result = document(out)

@@ -334,6 +334,7 @@ def test_a_blow_turns_the_rotor_too(implicit):
     assert blow.gain == pytest.approx(0.5 * 3.0 * (1.5**2 - 3.0**2))
 
 
+@pytest.mark.uncached
 def test_a_floor_holds_weight_and_spring():
     """The force of a ball that rests is its weight and what its spring pushes with."""
     tree = geared_ball(stiffness=10.0, rest=-0.2)

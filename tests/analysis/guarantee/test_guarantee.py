@@ -89,6 +89,7 @@ def test_inertias_lie_between_support_and_reach(seed):
         assert np.linalg.eigvalsh(gap).min() >= -1e-12
 
 
+@pytest.mark.uncached
 @pytest.mark.product
 @pytest.mark.parametrize("order", ["abm", "gain_abm"])
 @pytest.mark.parametrize("name", ["float64", "float32"])

@@ -85,6 +85,7 @@ TREES = {
 }
 
 
+@pytest.mark.uncached
 @pytest.mark.product
 @pytest.mark.parametrize("name", TREES)
 def test_energy_is_kept(name):

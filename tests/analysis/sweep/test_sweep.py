@@ -122,6 +122,7 @@ def test_what_a_model_rules_out_is_told_in_its_rows(tmp_path):
     assert all(not row["failed_at"] and float(row["error"]) < 1e-5 for row in fine)
 
 
+@pytest.mark.uncached
 def test_command_line_prints_a_summary(tmp_path, capsys):
     path = config(tmp_path, SMALL)
     assert main(["sweep", str(path), "--json", "-j", "1"]) == 0

@@ -254,6 +254,7 @@ def test_double_double_keeps_30_digits(spec):
     assert abs(inertia.astype(float) - plain).max() <= 1e-13 * abs(plain).max()
 
 
+@pytest.mark.uncached
 def test_double_double_names_an_overflow_and_goes_back_by_inverse_dynamics():
     beyond = system_of("example3:m1=1e305,case=2")  # products overflow
     result = kkt.eliminate(beyond, orderings.get("crbm"), "dd")

@@ -129,6 +129,7 @@ def test_the_first_correction_of_nothing_is_the_solution(residual):
         assert np.abs(left.lam).max() <= 1e-12 * np.abs(right.qdd).max()
 
 
+@pytest.mark.uncached
 def test_records_name_the_multipliers():
     system = crossed(2)
     exact = kkt.certify(system, 30, rounded_to="float32")

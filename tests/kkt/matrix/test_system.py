@@ -170,6 +170,7 @@ def test_listing_and_names_of_bodies_do_not_matter(listing):
         np.testing.assert_allclose(after[names[body]], qdd, rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.uncached
 @pytest.mark.product
 @pytest.mark.parametrize("gravity", [(0.0, 0.0, 0.0), (1.0, -9.0, 3.0)])
 @pytest.mark.parametrize(

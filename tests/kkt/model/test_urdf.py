@@ -177,6 +177,7 @@ def test_mimic_joints_are_told_and_free_or_fixed_at_their_offset(write):
         read_urdf(path, mimic="follow")
 
 
+@pytest.mark.uncached
 def test_mimic_joints_are_coupled_in_a_state_that_keeps_them(write):
     def follows(name, ratio, offset):
         inside = f'<mimic joint="{name}" multiplier="{ratio}" offset="{offset}"/>'

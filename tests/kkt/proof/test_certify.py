@@ -61,6 +61,7 @@ def test_decimal_balls_hold_what_the_ball_holds(digits):
     assert Fraction(decimal_ball(flint.arb(-2), digits).mid) == -2
 
 
+@pytest.mark.uncached
 def test_nonsingularity_is_proved_by_pivots_that_are_not_zero():
     """Example 3, case 1: D_1 = m1 = 1e8 and D_2 = 1 exactly."""
     system = kkt.build(kkt.example3(1e8, 1))

@@ -116,6 +116,7 @@ def test_steps_of_every_format(format):
     )
 
 
+@pytest.mark.uncached
 def test_without_records_nothing_is_seen():
     system, tape = system_of("chain:4"), tape_of("chain:4", "abm")
     for format in ("float32", "dd", "exact", "mp:50", "ball:30"):

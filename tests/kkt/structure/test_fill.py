@@ -281,6 +281,7 @@ def in_numbers(system, pivots):
         }
 
 
+@pytest.mark.uncached
 @pytest.mark.parametrize("order", ["bad_abm", "crbm"])
 @pytest.mark.parametrize("parents", [[-1, 0, 1], [-1, 0, 0, 0], random_parents(8, 4, 2)], ids=str)
 def test_fill_is_what_numbers_fill(order, parents):

@@ -18,6 +18,7 @@ TREES = {
 }
 
 
+@pytest.mark.uncached
 @pytest.mark.product
 @pytest.mark.parametrize("name", TREES)
 @pytest.mark.parametrize("order", ["abm", "crbm"])
