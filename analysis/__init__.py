@@ -8,20 +8,9 @@ In float32 crbm keeps 4.6 digits on chain_10 in this one state; abm keeps 6.3 di
 crbm in float32 on chain_10: qdd_j4 is off by 2.7e-05 of the largest acceleration, ...
 """
 
+import lazy_loader
+
 if __name__ == "analysis":  # not twice: its exceptions would be other classes
     raise ImportError("import pivotree.analysis")
 
-from typing import TYPE_CHECKING
-
-from pivotree.kkt.base.lazy import lazily
-
-if TYPE_CHECKING:
-    from .comparison import Comparison, Row, compare
-    from .rounding.blame import Blame, blame
-
-WHERE = {"comparison": "Comparison Row compare", "rounding.blame": "Blame blame"}
-
-__all__ = ["Blame", "Comparison", "Row", "blame", "compare", "complements", "contact", "gradients", "inertia"]
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazily(__name__, WHERE)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -57,11 +57,15 @@ def imports(path: Path) -> frozenset[str]:
 
 
 def _imports(path: Path, known: dict[str, Path]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    stub = path.with_suffix(".pyi")  # what a lazy face loads
+    text = "\n".join(file.read_text(encoding="utf-8") for file in (path, stub) if file.exists())
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name.removeprefix("pivotree.") for alias in node.names)
         if isinstance(node, ast.ImportFrom):
             base = node.module or ""
+            if path.stem == "__init__" and node.level == 1 and not base:
+                continue  # a face names the modules beside it, and needs none
             if node.level:
                 own = module_of(path).split(".")
                 package = own if path.stem == "__init__" else own[:-1]

@@ -10,27 +10,9 @@ An order is a function from the structure of a tree to a list of groups of block
 2
 """
 
+import lazy_loader
+
 if __name__ == "orderings":  # not twice: its exceptions would be other classes
     raise ImportError("import pivotree.orderings")
 
-from typing import TYPE_CHECKING
-
-from pivotree.kkt.base.lazy import lazily
-
-if TYPE_CHECKING:
-    from .aliases import ALIASES, Alias
-    from .catalogue import LOOPS, ORDERS, get, names
-    from .cheapest.search import SearchResult, search
-    from .registry import order
-
-WHERE = {
-    "aliases": "ALIASES Alias",
-    "catalogue": "LOOPS ORDERS get names",
-    "cheapest.search": "SearchResult search",
-    "registry": "order",
-}
-
-__all__ = ["ALIASES", "LOOPS", "ORDERS", "Alias", "SearchResult", "get", "names", "order", "search"]
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazily(__name__, WHERE)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

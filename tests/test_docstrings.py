@@ -12,7 +12,7 @@ import pivotree as pt
 ARRAY = re.compile(r"Array|Floats|Sequence\[float")
 FUNCTIONS = {
     f"{room.__name__}.{name}": getattr(room, name)
-    for room in (pt, pt.kkt, pt.orderings, pt.analysis)
+    for room in (pt.kkt, pt.orderings, pt.analysis)
     for name in room.__all__
     if inspect.isfunction(getattr(room, name))
 }

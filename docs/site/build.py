@@ -31,7 +31,7 @@ from pivotree.kkt.base.files import clear_parts, made, part_of
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-FACADES = ("pivotree", "pivotree.kkt", "pivotree.kkt.arithmetic", "pivotree.orderings", "pivotree.analysis")
+FACADES = ("pivotree.kkt", "pivotree.kkt.arithmetic", "pivotree", "pivotree.orderings", "pivotree.analysis")
 ROOMS = (
     "comparison",
     "complements",

@@ -1,17 +1,5 @@
 """The program as scalar operations, and the one place that plays them in a number format."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from ..base.lazy import lazily
-
-if TYPE_CHECKING:
-    from .inputs import InputSlots
-    from .run import played, rounded_into, run_floats, run_objects
-    from .tape import Tape, lower
-
-WHERE = {"inputs": "InputSlots", "run": "played rounded_into run_floats run_objects", "tape": "Tape lower"}
-
-__all__ = ["InputSlots", "Tape", "lower", "played", "rounded_into", "run_floats", "run_objects"]
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazily(__name__, WHERE)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -19,18 +19,14 @@ The functions that are used most, each with an example in its own ``help``:
 
 Names of robots, the matrix and its elimination are those of :mod:`pivotree.kkt`; orders are
 :mod:`pivotree.orderings`, their comparison and analysis :mod:`pivotree.analysis`, the papers
-:mod:`pivotree.papers`. Each is loaded when it is first asked for.
+:mod:`pivotree.papers`. Each is loaded when it is first asked for; ``__init__.pyi`` says the same to
+type checkers.
 """
 
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from . import analysis, kkt, orderings, papers
-    from .analysis import Blame, Comparison, Row, blame, compare
-    from .kkt import *  # noqa: F403  (kkt.__all__ is what is public)
-    from .orderings import order, search
+import lazy_loader
 
 if Path(__file__).with_name("kkt").is_file():
     raise ImportError(
@@ -39,35 +35,22 @@ if Path(__file__).with_name("kkt").is_file():
         "git checkout -- src, or install the wheel"
     )
 
-WHERE = {"analysis": "Blame Comparison Row blame compare", "orderings": "order search"}
+from . import kkt
 
-__version__: str
-__all__ = [  # and all that kkt exports
-    "Blame",
-    "Comparison",
-    "Row",
-    "analysis",
-    "blame",
-    "compare",
-    "kkt",
-    "order",
-    "orderings",
-    "papers",
-    "search",
-]
+_load, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    ["analysis", "kkt", "orderings", "papers"],
+    {
+        "analysis": ["Blame", "Comparison", "Row", "blame", "compare"],
+        "kkt": kkt.__all__,
+        "orderings": ["order", "search"],
+    },
+)
 
 
 def __getattr__(name: str) -> Any:
-    """Load a name when it is asked for: the command line and small scripts start without others."""
     if name == "__version__":
         from importlib.metadata import version
 
         return version("pivotree")
-    from .kkt.base.lazy import lazily
-
-    where = {**WHERE, "kkt": " ".join(import_module(f"{__name__}.kkt").__all__)}
-    return lazily(__name__, where)[0](name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*__all__, "__version__", *import_module(f"{__name__}.kkt").__all__})
+    return _load(name)

@@ -1,0 +1,14 @@
+from . import analysis as analysis
+from . import kkt as kkt
+from . import orderings as orderings
+from . import papers as papers
+from .analysis import Blame as Blame
+from .analysis import Comparison as Comparison
+from .analysis import Row as Row
+from .analysis import blame as blame
+from .analysis import compare as compare
+from .kkt import *  # noqa: F403
+from .orderings import order as order
+from .orderings import search as search
+
+__version__: str
