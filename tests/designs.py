@@ -14,8 +14,14 @@ def covering(*axes, unmarked=2):
     """
     axes = [list(axis) for axis in axes]
     design = [tuple(axis[i % len(axis)] for axis in axes) for i in range(max(map(len, axes)))]
-    for i, case in enumerate(design):
-        yield pytest.param(*case, marks=() if i < unmarked else pytest.mark.product)
-    for case in product(*axes):
-        if case not in design:
-            yield pytest.param(*case, marks=pytest.mark.soak)
+    rest = [case for case in product(*axes) if case not in design]
+    marks = [()] * unmarked + [pytest.mark.product] * (len(design) - unmarked)
+    marks += [pytest.mark.soak] * len(rest)
+    return [pytest.param(*case, marks=mark) for case, mark in zip(design + rest, marks, strict=True)]
+
+
+def listed(cases, unmarked=2):
+    """Cases, each a value or a tuple of values: the first have no mark, the others are ``product``."""
+    cases = [case if isinstance(case, tuple) else (case,) for case in cases]
+    few = [pytest.param(*case) for case in cases[:unmarked]]
+    return few + [pytest.param(*case, marks=pytest.mark.product) for case in cases[unmarked:]]
