@@ -1,25 +1,32 @@
-"""What the pages show runs: every Python block, every command; what cannot is named here."""
+"""What the pages show runs: every Python block, every command; what cannot is named here.
+
+What the lessons show and what orders' pages show is run by ``make docs-check``.
+"""
 
 import re
 import shlex
 import shutil
 
+import numpy as np
 import pytest
 from helpers import ROOT
-from PIL import Image
 
+from pivotree import kkt, orderings
+from pivotree.analysis import gradients, inertia
 from pivotree.analysis.cli import main
 from pivotree.analysis.cli.parser import joined, parser
 
+pytestmark = pytest.mark.docs
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs").glob("*/README.md")),
     *sorted((ROOT / "papers").glob("*/README.md")),
-]  # what the lessons show is run by test_lessons, what orders' pages show by test_order_pages
+]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
 NOT_RUN = "# not run by the tests: "  # the first line of a block, and then why
 SMALLER = {"n = 1_000_000": "n = 500"}  # the same lines on a tree that a test has time for
+FOUND = "docs/study/found"  # models that pages name from the root of the repository
 
 # Commands that are only parsed, by how they begin.
 PEERS = "needs robots that are not ours: example-robot-data"
@@ -61,19 +68,16 @@ def commands(page):
     return [line for line in lines if line.startswith("pivotree ") and "[" not in line]
 
 
-FOUND = "docs/study/found"  # models that pages name from the root of the repository
-
-
 def words_of(line):
     return shlex.split(line.split("  #")[0], comments=True)[1:]
 
 
-def name(page):
-    return str(page.relative_to(ROOT))
-
-
 def to_run(page):
     return [line for line in commands(page) if not line.startswith(tuple(ONLY_PARSED))]
+
+
+def name(page):
+    return str(page.relative_to(ROOT))
 
 
 def test_every_block_is_looked_at():
@@ -89,9 +93,8 @@ def test_every_block_is_looked_at():
     assert all(any(line.startswith(start) for line in lines) for start in ONLY_PARSED)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
-def test_a_command_on_a_page_is_a_command(page):
-    for line in commands(page):
+def test_every_command_on_a_page_is_a_command():
+    for line in (line for page in PAGES for line in commands(page)):
         words = words_of(line)
         words = words[: words.index("|")] if "|" in words else words
         try:
@@ -100,22 +103,6 @@ def test_a_command_on_a_page_is_a_command(page):
             pytest.fail(line)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", [page for page in PAGES if python(page)], ids=name)
-def test_python_on_a_page_runs(page, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    if page.name == "jax.md":
-        pytest.importorskip("jax")
-    space = {"__name__": "page"}
-    for code in python(page):
-        if code.startswith(NOT_RUN):
-            continue
-        for large, small in SMALLER.items():
-            code = code.replace(large, small)
-        exec(compile(code, page.name, "exec"), space)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if to_run(page)], ids=name)
 def test_commands_on_a_page_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -125,63 +112,111 @@ def test_commands_on_a_page_run(page, tmp_path, monkeypatch, capsys):
         assert main(words_of(line)) == 0, line
 
 
-NUMBER = re.compile(r"\|\s*[-−~<≤]?\**`?\d[\d.,e+−-]*")
-NAMED = re.compile(r"(?:`|^\s*)(?:pivotree \w+|python \S+\.py|make \w|\S+/\w+\.py\b)|^```python", re.M)
-NOT_MEASURED = {("model_file.md", "Model files: `pivotree-model/1` and `/2`"): "fields of the format"}
+@pytest.mark.parametrize("page", [page for page in PAGES if python(page)], ids=name)
+def test_python_on_a_page_runs(page, tmp_path, monkeypatch, capsys):
+    """Where a page says what its program finds, that is asked, too."""
+    monkeypatch.chdir(tmp_path)
+    if page.name == "jax.md":
+        pytest.importorskip("jax")
+    left = {"__name__": "page"}
+    for code in python(page):
+        if code.startswith(NOT_RUN):
+            continue
+        for large, small in SMALLER.items():
+            code = code.replace(large, small)
+        exec(compile(code, page.name, "exec"), left)
+    if page.stem in SAID:
+        SAID[page.stem](left, capsys.readouterr().out.splitlines())
 
 
-def tables_without_command(text):
-    """Headings of the sections with two lines of numbers or more that no command stands beside.
-
-    What a page or an enclosing section says before its first part holds for its parts.
-    """
-    found, open_parts = [], []
-    parts = re.split(
-        r"^(#{1,6}) (.*)$", re.sub(FENCE, lambda f: f[0].replace("\n#", "\n "), text), flags=re.M
-    )
-    for marks, heading, body in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
-        open_parts = [part for part in open_parts if part[0] < len(marks)]
-        open_parts.append((len(marks), body))
-        numbers = [x for x in body.splitlines() if x.startswith("|") and NUMBER.search(x)]
-        if len(numbers) >= 2 and not any(NAMED.search(part) for _, part in open_parts):
-            found.append(heading)
-    return found
+# -- what pages say of their programs ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
-def test_numbers_on_a_page_have_the_command_that_prints_them(page):
-    left = tables_without_command(page.read_text("utf-8"))
-    assert [x for x in left if (page.name, x) not in NOT_MEASURED] == []
+def page_of(stem):
+    return (ROOT / "docs" / f"{stem}.md").read_text(encoding="utf-8")
 
 
-def test_a_table_without_a_command_is_found():
-    table = "| a | 1 |\n| b | 2 |\n"
-    assert tables_without_command(f"# Page\n## Part\n{table}") == ["Part"]
-    assert tables_without_command(f"# Page\n`pivotree compare chain:3`\n## Part\n{table}") == []
-    assert tables_without_command(f"# Page\n## A\n`make bench`\n## B\n{table}") == ["B"]
+def table(stem, head):
+    """{first cell: others} of the table that starts with a head."""
+    text = page_of(stem).split(f"| {head} |", 1)[1].partition("\n\n")[0]
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines()[2:]]
+    return {first: cells for first, *cells in rows}
 
 
-PAIR = re.compile(
-    r'<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">'
-    r'\s*<img\s+alt="[^"]+"\s+src="([^"]+)"[^>]*>\s*</picture>'
-)
-PAPER = "_tex.png"  # what LaTeX prints, on white paper
+def near(told, measured):
+    """An error told in one digit; nan is nan or None."""
+    if told == "nan":
+        return str(measured) in ("None", "nan")
+    return 0.3 <= float(measured) / float(told) <= 3.0
 
 
-def pages_with_pictures():
-    folders = [ROOT.glob("*.md"), *((ROOT / folder).rglob("*.md") for folder in ("docs", "papers"))]
-    pages = [page for folder in folders for page in sorted(folder)]
-    return [page for page in pages if ".png" in page.read_text(encoding="utf-8")]
+def said_of_gradients(left, lines):
+    alone, helped = left["alone"], left["helped"]
+    assert alone.iterations == pytest.approx(673, rel=0.1)
+    assert helped.iterations == 13 and helped.failed is None
+    exact = kkt.certify(left["system"], 16)
+    assert not left["failed"] and exact.error(left["qdd"]) < 1e-11
+    assert left["M"].operations == 343650 and exact.error(left["qdd_by_columns"]) < 1e-8
+    trees = {"10": "chain:10", "100": "chain:100", "45": "humanoid"}
+    ways = {"none": "none", "crbm": "`crbm` in float32", "abm": "`abm` in float32"}
+    ways["abm, coarse"] = "`abm` in bfloat16"
+    by_way, by_itself = table("gradients", "preconditioner"), table("gradients", "by itself, float64")
+    assert len(lines) == len(trees) * (len(by_way) + len(by_itself))
+    for line in lines:
+        pattern = r"(\d+) (none|crbm|abm, coarse|abm)(?: (\d+))? (.+)"
+        bodies, way, iterations, rest = re.fullmatch(pattern, line).groups()
+        column = list(trees).index(bodies)
+        if iterations is None:
+            assert near(by_itself[f"`{way}`"][column], rest)
+        elif (cell := by_way[ways[way]][column]) == "fails":
+            assert not rest[0].isdigit()
+        else:
+            assert float(cell.split(", ")[0]) == pytest.approx(int(iterations), rel=0.1)
+            assert near(cell.split(", ")[1], rest)
+    for column, spec in enumerate(trees.values()):
+        system = kkt.build(kkt.load(spec))
+        product = gradients.equation(system, "float64")[2]
+        for count in (product, kkt.trace(system, orderings.get("abm")).flops):
+            assert str(count) in page_of("gradients").replace(",", "")
+        exact = kkt.certify(system, 16, rounded_to="float32")
+        for method, cells in table("gradients", "method").items():
+            number = int(method.partition(",")[0])
+            assert int(cells[column]) == inertia.columns(system, number).operations
+            x = np.asarray(inertia.solve(system, number, "float32"), float)
+            assert near(cells[3 + column], exact.error(x))
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("page", pages_with_pictures(), ids=lambda p: str(p.relative_to(ROOT)))
-def test_a_picture_has_a_dark_twin(page):
-    """A reader of a dark page meets no white picture, and no name of a file is mistaken."""
-    text = page.read_text(encoding="utf-8")
-    for dark, light in PAIR.findall(text):
-        assert "_dark.".join(light.rsplit(".", 1)) == dark
-        grounds = [Image.open(page.parent / file).convert("L").getpixel((0, 0)) for file in (light, dark)]
-        assert grounds[0] > 240 and grounds[1] < 40, light
-    alone = re.findall(r"!\[[^\]]*\]\(([^)]+\.png)\)|<img[^>]+src=\"([^\"]+\.png)", PAIR.sub("", text))
-    assert [a or b for a, b in alone if not (a or b).endswith(PAPER)] == []
+def said_of_complements(left, lines):
+    assert left["whole"].P.shape == (600, 100)
+    exact = kkt.certify(left["system"], 16)
+    assert exact.error(left["qdd"]) < exact.error(left["worse"])
+    told, columns = table("complements", "method"), ["chain:10", "chain:100", "humanoid"]
+    for line in lines:
+        spec, format, form, error = line.split()
+        assert near(told[f"{form} form"][2 * columns.index(spec) + (format == "float32")], error)
+    assert len(lines) == 12
+    for i, spec in enumerate(columns):
+        system = kkt.build(kkt.load(spec))
+        for j, format in enumerate(("float64", "float32")):
+            exact = kkt.certify(system, 16, rounded_to=format)
+            for method in ("`crbm`", "`abm`", "`square_root_abm`"):
+                x = kkt.eliminate(system, orderings.get(method.strip("`")), format, records=False).qdd
+                assert near(told[method][2 * i + j], exact.error(np.asarray(x, float))), (method, spec)
+
+
+def said_of_contact(left, lines):
+    rough, feet = left["rough"], left["feet"]
+    assert rough.gain < 0.0 and rough.blows >= 4 and left["slippery"].blows == 1
+    for foot in feet:
+        p = rough.impulses[foot]
+        assert np.linalg.norm(p[1:]) <= 0.6 * p[0] * (1 + 1e-9)
+        assert rough.after[foot][0] >= -1e-11
+    pressing = left["standing"].forces
+    assert all((pressing[f] > 0.0) != (left["standing"].accelerations[f] > 0.0) for f in feet)
+    assert len(left["rigid"].blows) >= 3 and left["rigid"].depth <= 1e-5
+    energy = left["springs"].energy(left["record"].y)
+    assert energy[-1] < 0.9 * energy[0]
+    assert left["held"].sticks.any() and not left["held"].sticks.all()
+
+
+SAID = {"gradients": said_of_gradients, "complements": said_of_complements, "contact": said_of_contact}

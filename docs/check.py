@@ -1,0 +1,308 @@
+"""Whether the pages are what the code makes now: ``python docs/check.py [PART ...]`` (``make docs-check``).
+
+Each part makes again what is made, compares it with the file that is kept, and says of what differs
+which command mends it.  The site is built once, into build/docs; its links are followed, and where
+Chromium is installed its pages are laid out as wide as a phone.  Pictures are not drawn again: that
+a picture is there, is used, is small enough and has a dark twin is all that is asked of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import json
+import math
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import nbformat
+from PIL import Image
+
+from pivotree.analysis.cli import main
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+HTML = ROOT / "build" / "docs" / "html"
+README_WORDS = 700  # it is read in three minutes
+Complaints = Iterator[str]
+
+
+@contextlib.contextmanager
+def beside(folder: Path) -> Iterator[Callable[[str], ModuleType]]:
+    """``import_module`` among the files of a folder that is no package; others have a make.py, too."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield import_module
+    finally:
+        sys.path.remove(str(folder))
+        for name, module in list(sys.modules.items()):
+            if Path(getattr(module, "__file__", None) or "/").is_relative_to(folder):
+                del sys.modules[name]
+
+
+def stale(path: Path, fresh: str, command: str, apart: str = "(?!)") -> Complaints:
+    """Where a file is not what a command writes, but for the words that a pattern leaves out."""
+    kept = path.read_text(encoding="utf-8") if path.exists() else ""
+    lines = [re.sub(apart, "", text).splitlines() for text in (kept, fresh)]
+    if lines[0] != lines[1]:
+        longest = max(map(len, lines))
+        kept_lines, fresh_lines = (x + [""] * (longest - len(x)) for x in lines)
+        k = next(i for i in range(longest) if kept_lines[i] != fresh_lines[i])
+        told = f"line {k + 1} is {kept_lines[k]!r} and should be {fresh_lines[k]!r}"
+        yield f"{path.relative_to(ROOT)}: {told}: run {command}"
+
+
+def unused(folder: Path, pages: list[Path], most: int) -> Complaints:
+    """Pictures that no page shows, or that are larger than so many bytes."""
+    shown = "".join(page.read_text(encoding="utf-8") for page in pages)
+    for path in sorted(folder.glob("*.png")):
+        if path.name not in shown:
+            yield f"{path.relative_to(ROOT)}: no page shows it"
+        if path.stat().st_size > most:
+            yield f"{path.relative_to(ROOT)}: is larger than {most} bytes"
+
+
+# -- pages that code makes -------------------------------------------------------------------------
+
+
+def orders() -> Complaints:
+    """A page for every order, and the table of all."""
+    folder = HERE / "orders"
+    with beside(folder) as load:
+        texts = load("make").texts()
+    for name in sorted(set(texts) | {path.name for path in folder.glob("*.md")}):
+        yield from stale(folder / name, texts.get(name, ""), "make pages")
+    yield from unused(folder, list(folder.glob("*.md")), 40_000)
+
+
+def counts() -> Complaints:
+    """Operations as polynomials in the number of links."""
+    with tempfile.TemporaryDirectory() as folder:
+        main(["counts", "-o", f"{folder}/counts.md"])
+        fresh = (Path(folder) / "counts.md").read_text(encoding="utf-8")
+    yield from stale(HERE / "counts.md", fresh, "make counts-page")
+
+
+def gallery() -> Complaints:
+    """The page of the gallery, from the registry of kinds of figures."""
+    with beside(HERE / "gallery") as load:
+        yield from stale(HERE / "gallery" / "README.md", load("make").page(), "make gallery")
+
+
+def study() -> Complaints:
+    """Tables of the study and of derivatives, from what was measured."""
+    with beside(HERE / "study") as load:
+        pictures = load("pictures")
+        rows = pictures.read()
+        facts = {f["name"]: f for f in json.loads((HERE / "study" / "facts.json").read_text("utf-8"))}
+        made = {
+            "orders": pictures.table_orders(rows),
+            "families": pictures.table_families(rows),
+            "facts": pictures.table_facts(facts),
+            "worst": pictures.table_worst(rows),
+        }
+        fresh = (HERE / "study" / "README.md").read_text(encoding="utf-8")
+        for name, table in made.items():
+            fresh = pictures.fill_in(fresh, name, table)
+        yield from stale(HERE / "study" / "README.md", fresh, "python docs/study/pictures.py")
+        page = (HERE / "index.md").read_text(encoding="utf-8")
+        for line in pictures.table_orders(rows).splitlines()[2:]:
+            name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+            row = f"| {name} | {' | '.join(cell.split()[0] for cell in cells[:3])} |"
+            if name in ("`crbm`", "`abm`", "`square_root_abm`") and row not in page:
+                yield f"docs/index.md: lacks the row {row}"
+    with beside(HERE) as load:
+        picture = load("derivatives_picture")
+        if picture.page(picture.read()) not in (HERE / "derivatives.md").read_text(encoding="utf-8"):
+            yield "docs/derivatives.md: its table is not that of derivatives_float32.csv"
+
+
+# -- lessons ---------------------------------------------------------------------------------------
+
+
+def lessons() -> Complaints:
+    """Six lessons run; their pages, notebooks and answers are what they say."""
+    with beside(HERE / "lessons") as load:
+        runner, key = load("runner"), load("key")
+        asked: list[str] = []
+        for path in runner.LESSONS:
+            cells = runner.run(path)
+            yield from lesson(path, cells, load)
+            texts = [cell.output.text for cell in cells if isinstance(cell.output, runner.Text)]
+            asked += re.findall(r"\*\*(\d\.\d)\*\*", "".join(texts))
+        answers = key.key()
+        if asked != list(dict.fromkeys(answer.number[:3] for answer in answers)):
+            yield f"docs/lessons/key.py: its answers are not those to the exercises {asked}"
+        for answer in answers:
+            if (verdict := answer.verdict()).right is not True:
+                yield f"docs/lessons/key.py: the answer to {answer.number} is refused: {verdict}"
+        yield from stale(HERE / "lessons" / "answers.md", key.answers(), "make lessons")
+    pages = list((HERE / "lessons").glob("*.md"))
+    yield from unused(HERE / "lessons" / "pictures", pages, 100_000)
+
+
+def lesson(path: Path, cells: list[Any], load: Callable[[str], ModuleType]) -> Complaints:
+    """One lesson's page and notebook; the notebook's code prints in plain Python what the lesson does."""
+    yield from stale(path.with_suffix(".md"), load("make").page(path, cells), "make lessons")
+    yield from stale(path.with_suffix(".ipynb"), load("notebooks").notebook(path, cells), "make lessons")
+    notebook = nbformat.read(path.with_suffix(".ipynb"), as_version=4)
+    nbformat.validate(notebook)
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, path.name, "exec"), {"__name__": path.stem})
+    if printed.getvalue() != "".join(cell.printed for cell in cells):
+        yield f"{path.stem}.ipynb: prints something else than {path.name}"
+
+
+# Digits that a processor sets, times, and what MJX does where it is installed.
+APART = (
+    r"(?:to_jax: .*\n)?MJX(?::  | is not installed).*|\d(?:\.\d)?e-\d\d"
+    r"|\d+ derivatives: off by \d\.\d(?: mm; compiled in \d+ s, a Jacobian in \d+ ms)?"
+)
+# What the two notebooks on gradients print: a number of theirs, and what it stays below.
+REACHED = {
+    "swing_up": [
+        (r"off upright by (\S+), ", 0.03),
+        (r"turning at (\S+) rad/s", 0.2),
+        (r"gradient and difference quotient: (\S+) apart", 1e-6),
+    ],
+    "reach": [
+        (r"off by (\S+) mm; ", 2.0),
+        (r"the joints turn at (\S+) rad/s", 0.02),
+        (r"difference quotients: (\S+) apart", 1e-6),
+    ],
+}
+
+
+def further(stems: tuple[str, ...] = tuple(REACHED)) -> Complaints:
+    """The notebooks on gradients, which need JAX and a robot, reach what their pages say; minutes."""
+    with beside(HERE / "lessons") as load:
+        for path in (HERE / "lessons" / f"{stem}.py" for stem in stems):
+            cells, command = load("runner").run(path), f"python docs/lessons/make.py {path.stem}"
+            yield from stale(path.with_suffix(".md"), load("make").page(path, cells), command, APART)
+            yield from stale(path.with_suffix(".ipynb"), load("notebooks").notebook(path, cells), command)
+            printed = "".join(cell.printed for cell in cells)
+            for pattern, bound in REACHED[path.stem]:
+                for number in re.findall(pattern, printed) or ["nan"]:
+                    if not float(number) < bound:
+                        yield f"{path.name}: {pattern} is {number}, not below {bound}"
+
+
+# -- the site --------------------------------------------------------------------------------------
+
+
+def site() -> Complaints:
+    """The site is built; its links lead somewhere, it needs no network, and it has what is public."""
+    with beside(HERE / "site") as load:
+        yield from load("build").build(HTML.parent)
+        yield from load("follow").whole(HTML)
+
+
+def phone() -> Complaints:
+    """No page of the site that was built is wider than a phone, and every slide fits."""
+    binary = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if binary is None or importlib.util.find_spec("playwright") is None:
+        print("         left out: it needs Chromium and playwright")
+        return
+    from playwright.sync_api import sync_playwright
+
+    with beside(HERE / "site") as load, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=binary, args=["--no-sandbox", "--disable-gpu"])
+        yield from load("follow").too_wide(browser.new_page(viewport={"width": 390, "height": 844}), HTML)
+        yield from load("follow").spilt(browser.new_page(viewport={"width": 1280, "height": 720}), HTML)
+        browser.close()
+
+
+# -- small facts -----------------------------------------------------------------------------------
+
+
+def slides() -> Complaints:
+    """The engine says what the exam's answers say, and the sheet without answers has none."""
+    with beside(HERE / "slides") as load:
+        exam = load("exam")
+        yield from (f"exam.md: answer {k} is wrong" for k, right in enumerate(exam.CHECKS, 1) if not right())
+        sheets = [exam.sheet(answers) for answers in (True, False)]
+    questions = [re.findall(r"^(\d+)\. \(\d+ points\)", sheet, re.M) for sheet in sheets]
+    if questions[0] != questions[1] or len(questions[0]) != len(exam.CHECKS):
+        yield f"exam.md: has the questions {questions}, and {len(exam.CHECKS)} checks"
+    if re.search(r"^ *>", sheets[1], re.M):
+        yield "exam.md: the sheet without answers holds one"
+
+
+PAIR = re.compile(
+    r'<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">'
+    r'\s*<img\s+alt="[^"]+"\s+src="([^"]+)"[^>]*>\s*</picture>'
+)
+ALONE = re.compile(r"!\[[^\]]*\]\(([^)]+\.png)\)|<img[^>]+src=\"([^\"]+\.png)")
+
+
+def corner(path: Path) -> float:
+    """How light a picture's first pixel is, from 0 to 255; nan where there is no picture."""
+    if not path.exists():
+        return math.nan
+    with Image.open(path) as image:
+        return float(image.convert("L").getpixel((0, 0)))  # type: ignore[arg-type]
+
+
+def pictures() -> Complaints:
+    """A reader of a dark page meets no white picture but what LaTeX prints, on white paper."""
+    for page in [*ROOT.glob("*.md"), *HERE.rglob("*.md"), *(ROOT / "papers").rglob("*.md")]:
+        text, place = page.read_text(encoding="utf-8"), page.relative_to(ROOT)
+        for dark, light in PAIR.findall(text):
+            named = "_dark.".join(light.rsplit(".", 1)) == dark
+            if not (named and corner(page.parent / light) > 240 and corner(page.parent / dark) < 40):
+                yield f"{place}: {dark} is not {light} on a dark ground"
+        alone = [a or b for a, b in ALONE.findall(PAIR.sub("", text))]
+        yield from (f"{place}: {x} has no dark twin" for x in alone if not x.endswith("_tex.png"))
+
+
+def facts() -> Complaints:
+    """The README is short, and every package has its licence in CONTRIBUTING.md."""
+    words = len((ROOT / "README.md").read_text(encoding="utf-8").split())
+    if words > README_WORDS:
+        yield f"README.md: has {words} words, more than {README_WORDS}"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    groups = [project["project"]["dependencies"], *project["project"]["optional-dependencies"].values()]
+    needed = {re.match(r"[\w-]+", one)[0] for group in groups for one in group}  # type: ignore[index]
+    listed = set(re.findall(r"([\w-]+) \([^)]+\)", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
+    yield from (f"CONTRIBUTING.md: lists no licence of {name}" for name in sorted(needed - listed))
+
+
+PARTS: dict[str, Callable[[], Complaints]] = {
+    part.__name__: part
+    for part in (facts, pictures, gallery, study, slides, lessons, orders, counts, site, phone, further)
+}
+APART_FROM_ALL = "further"  # tests of peers run it beside others
+
+
+def check(names: list[str]) -> int:
+    """The number of complaints of some parts, or of nearly all; each is printed, and the seconds of each."""
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        raise SystemExit(f"docs/check.py: part {unknown[0]!r} is unknown; use one of {', '.join(PARTS)}")
+    found = 0
+    for name in names or (name for name in PARTS if name != APART_FROM_ALL):
+        began, used = time.perf_counter(), sum(os.times()[:4])
+        complaints = list(PARTS[name]())
+        took = f"{time.perf_counter() - began:6.1f} s ({sum(os.times()[:4]) - used:.0f} s of processors)"
+        print(f"{took}  {name}: {PARTS[name].__doc__}", flush=True)
+        print(*(f"    {complaint}\n" for complaint in complaints), sep="", end="", flush=True)
+        found += len(complaints)
+    return found
+
+
+if __name__ == "__main__":
+    if count := check(sys.argv[1:]):
+        sys.exit(f"{count} places of the docs are not what the code makes")

@@ -1,0 +1,201 @@
+"""What pages of docs/orders say, held against something that did not write them.
+
+That they are what the code makes is asked by ``make docs-check``.
+"""
+
+import importlib
+import re
+import sys
+
+import numpy as np
+import pytest
+from helpers import ROOT
+from oracle import Oracle, needed_height
+
+from pivotree import kkt, orderings
+
+pytestmark = pytest.mark.docs
+PAGES = ROOT / "docs" / "orders"
+QDD = orderings.names()
+
+
+def page(order):
+    return (PAGES / f"{order.partition(':')[0]}.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def load():
+    """Modules of docs/orders, which is no package."""
+    sys.path.insert(0, str(PAGES))
+    yield importlib.import_module
+    sys.path.remove(str(PAGES))
+    for name, module in list(sys.modules.items()):
+        if str(PAGES) in (getattr(module, "__file__", None) or ""):
+            del sys.modules[name]
+
+
+# -- fill and height ----------------------------------------------------------------------------
+
+
+def oracle(order, of):
+    """Elimination of a dense boolean matrix, which shares nothing with the engine."""
+    sequence = kkt.plan(orderings.get(order), of).sequence
+    return Oracle(sequence.groups, of.with_links(sequence.links))
+
+
+def counted(text, columns):
+    """{specification: numbers} of a table on a page."""
+    cells = r" ([\d,]+) \|" * columns
+    found = re.findall(rf"^\| `([a-z_]+(?::[^`]*)?)` \|{cells}$", text, re.M)
+    return {spec: [int(x.replace(",", "")) for x in numbers] for spec, *numbers in found}
+
+
+@pytest.mark.parametrize(
+    "order", [pytest.param(order, marks=[pytest.mark.product] * (order != "crbm")) for order in QDD]
+)
+def test_fill_height_and_longest_path_of_an_order_are_those_of_booleans(order):
+    found = counted(page(order), 4)
+    assert len(found) == 4
+    for spec, numbers in found.items():
+        of = kkt.build(kkt.from_spec(spec)).structure
+        seen = oracle(order, of)
+        entries = sum(np.prod([seen.size[b] for b in ends]) for ends in seen.fill)
+        assert numbers == [of.n, len(seen.fill), entries, needed_height(seen, seen.order)]
+    path = re.search(r"^    (\S+ → .*)$", page(order), re.M)[1].split(" → ")
+    seen = oracle(order, kkt.build(kkt.from_spec("chain:4")).structure)
+    assert len(path) == len(set(path)) == needed_height(seen, seen.order)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [pytest.param(order, marks=[pytest.mark.product] * (order != "lcaba")) for order in orderings.LOOPS],
+)
+def test_counts_of_an_order_of_loops_are_those_of_booleans_and_of_the_tape(order):
+    soft = order != "closed_early"
+    found = counted(page(order), 8)
+    assert len(found) == 6 and ("compliance of 0.01" in page(order)) == soft
+    for spec, numbers in found.items():
+        loops = kkt.load(spec).graph["loops"]
+        system = kkt.build(kkt.load(spec), loops=kkt.softened(loops, 1e-2) if soft else loops)
+        seen, abm = oracle(order, system.structure), oracle("abm", system.structure)
+        entries = sum(np.prod([seen.size[b] for b in ends]) for ends in seen.fill)
+        blocks = [system.structure.n, len(system.entries.gamma), len(seen.fill), entries]
+        flops = [kkt.trace(system, orderings.get(name)).flops for name in (order, "abm")]
+        assert numbers == [*blocks, needed_height(seen, seen.order), flops[0], len(abm.fill), flops[1]]
+
+
+def test_inverse_dynamics_is_a_permutation_to_a_triangle():
+    """Rows and unknowns of the matrix itself, qdd known and tau unknown: nothing above."""
+    for spec, (_, fill, _, height) in counted(page("inverse_dynamics"), 4).items():
+        system = kkt.build(kkt.from_spec(spec))
+        matrix = system.matrix.toarray() != 0
+        depth = {}
+        pairs = orderings.get("inverse_dynamics")(system.structure)
+        for i, (row, unknown) in enumerate(pairs):
+            needs = []
+            for j, (_, other) in enumerate(pairs):
+                # the effort is the unknown of its own row alone
+                effort = other[0] == "tau"
+                there = (
+                    row == ("qdd", other[1])
+                    if effort
+                    else matrix[system.blocks[row], system.blocks[other]].any()
+                )
+                assert not (there and j > i), "an unknown that is not solved yet"
+                needs += [other] if there and j < i else []
+            depth[unknown] = 1 + max((depth[b] for b in needs), default=0)
+        assert fill == 0 and height == max(depth.values())
+
+
+def test_formulas_meet_the_numbers_beside_them(load):
+    """Each formula in the table of orders, with the numbers of its row put in."""
+    facts, seen = load("order_facts"), 0
+    text = (PAGES / "README.md").read_text(encoding="utf-8").partition("## Fill and height")[2]
+    row = r"^\| \[`.+?`\]\(.+?\) \| (.*?) \| (\d+) \| (\d+) \| (\d+) \| (.*?) \| (\d+) \| (\d+) \|$"
+    for fill, *numbers in re.findall(row, text, re.M):
+        fills = zip(("chain:10", "star:10", "binary:3"), numbers[:3], strict=True)
+        heights = zip(("chain:10", "binary:3"), numbers[4:], strict=True)
+        for formula, cells in ((fill, fills), (numbers[3], heights)):
+            bare, _, scope = formula.partition(" (")
+            for spec, value in cells:
+                if not bare or "2^k" in scope or (scope and not spec.startswith("chain")):
+                    continue
+                of = facts.system(spec).structure
+                children = np.bincount(of.parent[of.parent >= 0], minlength=of.n)
+                roots, depth = int((of.parent < 0).sum()), of.depth
+                letters = {"n": of.n, "r": roots, "D": int(depth.sum()), "h": int(depth.max()) + 1}
+                letters["Q"] = int((children**2).sum())
+                python = re.sub(r"(\d) ([a-zA-Z])", r"\1*\2", bare)
+                assert eval(python, {}, letters) == int(value), (formula, spec)
+                seen += 1
+    assert seen > 50
+
+
+def test_no_order_is_shallower_than_divide_and_conquer_on_deep_trees():
+    for spec in ("chain:31", "binary:5", "comb:10", "humanoid"):
+        of = kkt.build(kkt.from_spec(spec)).structure
+        height = {o: kkt.symbolic(kkt.plan(orderings.get(o), of)).height for o in QDD}
+        assert height["divide_and_conquer"] == min(height.values())
+
+
+# -- brackets -----------------------------------------------------------------------------------
+
+
+def expanded(lines, bodies):
+    """Groups that the lines of a bracket sequence stand for, bodies taken in their order."""
+    groups = []
+    for line in lines:
+        joined = re.fullmatch(r"\((.*), k = 1\.\.n\)\s+(.*)", line)
+        many = re.fullmatch(r"(\(.*\))\s+for k = 1\.\.n, (.*)", line)
+        pivots, course = (joined or many).groups()
+        way = bodies if course in ("tip to base", "as listed") else bodies[::-1]
+        one = [part.replace("_k", "").split() for part in re.findall(r"\(([^)]*)\)", pivots)]
+        if joined:
+            groups.append([(kind, k) for k in way for kind in pivots.replace("_k", "").split()])
+        else:
+            groups += [[(kind, k) for kind in kinds] for k in way for kinds in one]
+    return groups
+
+
+@pytest.mark.parametrize("order", [o for o in QDD if o not in ("random:0", "modified_abm_stretched")])
+def test_brackets_on_a_page_are_the_groups_of_the_order(order):
+    lines = re.search(r"## Brackets\n\n```\n(.*?)\n```", page(order), re.S)[1].split("\n")
+    free = [line for line in lines if "odd-even" in line or "nested" in line]
+    of = kkt.build(kkt.chain(5)).structure
+    bodies = of.tip_to_base if order != "natural" else list(of.names)
+    groups = [[tuple(b) for b in group] for group in orderings.get(order)(of)]
+    told = expanded([line for line in lines if line not in free], bodies)
+    assert groups[: len(told)] == told
+    # a free course is tested below; here that all constraint forces are there
+    assert sorted(groups[len(told) :]) == (sorted([("fC", k)] for k in bodies) if free else [])
+
+
+def test_courses_of_ones_own_orders_are_told_apart(load):
+    """By the middle, by every other body, or by no rule; tips before the rest are alike."""
+    of = load("brackets").sequence_of
+
+    def halves(names):
+        mid = len(names) // 2
+        return [*halves(names[:mid]), *halves(names[mid + 1 :]), names[mid]] if names else []
+
+    def others(names):
+        return [*names[::2], *others(names[1::2])] if names else []
+
+    def course(bodies):
+        sequence = of(lambda s: [[("pdd", k), ("f", k), ("qdd", k)] for k in bodies(s)])
+        return [phase.course for phase in sequence.phases]
+
+    assert course(lambda s: s.tip_to_base) == ["tip to base"]
+    assert course(lambda s: s.base_to_tip) == ["base to tip"]
+    assert course(lambda s: list(s.names)) == ["as listed"]
+    assert course(lambda s: halves(s.tip_to_base)) == ["nested"]
+    assert course(lambda s: others(s.tip_to_base)) == ["odd-even"]
+    assert course(lambda s: sorted(s.names, key=lambda k: (k * 7) % 5)) == []
+
+    def hands(structure):
+        tips_first = sorted(structure.tip_to_base, key=lambda k: bool(structure.children(k)))
+        return [[("pdd", k), ("f", k)] for k in tips_first] + [[("qdd", k)] for k in tips_first]
+
+    assert [phase.pivots for phase in of(hands).phases] == ["(pdd_k f_k)", "(qdd_k)"]
+    assert of(orderings.get("minimum_degree")).phases == of(orderings.get("bad_abm")).phases
+    assert not of(orderings.get("random:0")).phases
