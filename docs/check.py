@@ -34,6 +34,7 @@ from pivotree.analysis.cli import main
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 HTML = ROOT / "build" / "docs" / "html"
+PAGES = [*ROOT.glob("*.md"), *HERE.rglob("*.md"), *(ROOT / "papers").rglob("*.md")]
 README_WORDS = 700  # it is read in three minutes
 Complaints = Iterator[str]
 
@@ -258,7 +259,7 @@ def corner(path: Path) -> float:
 
 def pictures() -> Complaints:
     """A reader of a dark page meets no white picture but what LaTeX prints, on white paper."""
-    for page in [*ROOT.glob("*.md"), *HERE.rglob("*.md"), *(ROOT / "papers").rglob("*.md")]:
+    for page in PAGES:
         text, place = page.read_text(encoding="utf-8"), page.relative_to(ROOT)
         for dark, light in PAIR.findall(text):
             named = "_dark.".join(light.rsplit(".", 1)) == dark
@@ -269,7 +270,7 @@ def pictures() -> Complaints:
 
 
 def facts() -> Complaints:
-    """The README is short, and every package has its licence in CONTRIBUTING.md."""
+    """The README is short, every package has its licence, and tests that pages name are there."""
     words = len((ROOT / "README.md").read_text(encoding="utf-8").split())
     if words > README_WORDS:
         yield f"README.md: has {words} words, more than {README_WORDS}"
@@ -278,6 +279,10 @@ def facts() -> Complaints:
     needed = {re.match(r"[\w-]+", one)[0] for group in groups for one in group}  # type: ignore[index]
     listed = set(re.findall(r"([\w-]+) \([^)]+\)", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
     yield from (f"CONTRIBUTING.md: lists no licence of {name}" for name in sorted(needed - listed))
+    for page in PAGES:
+        for name in sorted(set(re.findall(r"\btests/[\w/]+\.\w+", page.read_text(encoding="utf-8")))):
+            if not (ROOT / name).exists() and name != "tests/soaked.txt":  # made by make soak
+                yield f"{page.relative_to(ROOT)}: {name} is not there"
 
 
 PARTS: dict[str, Callable[[], Complaints]] = {
