@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from paper_rows import by_item, quiet
 
 from pivotree import kkt, orderings
 from pivotree.papers.ascher1996 import (
@@ -23,27 +24,17 @@ from pivotree.papers.ascher1996 import (
 from pivotree.papers.ascher1996.sweep import child_frame, turned
 
 
-def silent(text):
-    pass
-
-
-def by_item(rows):
-    return {row.item: row for row in rows}
-
-
-@pytest.mark.thorough
 def test_table_2_has_every_printed_digit():
-    found = table2.measure(silent, between=(), points=2)
+    found = table2.measure(quiet, between=(), points=2)
     rows = [row for row in table2.rows(found) if isinstance(row.printed, list)]
     assert len(rows) == 21 and all(row.met for row in rows)
     assert by_item(rows)["m1 = 1e6, case 2, crbm"].ours == ["1.03", "941.76"]
     assert by_item(rows)["m1 = 1e8, case 2, abm"].ours == ["0", "-"]
 
 
-@pytest.mark.thorough
 def test_table_2_at_other_masses_keeps_signs_and_digits():
     """Between the powers of ten the paper's arithmetic gives pivots below zero."""
-    found = table2.measure(silent, masses=(3e7, 6e7, 1.2e8), cases=(2,), points=2)
+    found = table2.measure(quiet, masses=(3e7, 6e7, 1.2e8), cases=(2,), points=2)
     pivots = {(c.m1, c.method): c.summed[0] for c in found.cells}
     assert [pivots[m1, "modified_abm"] for m1 in (6e7, 1.2e8)] == [-1.0, -3.0]
     assert pivots[3e7, "modified_abm"] == pytest.approx(-5.96e-8, rel=1e-2)
@@ -60,6 +51,7 @@ def test_a_mass_is_shown_with_all_its_digits(m1, label):
     assert table2.label(m1) == label
 
 
+@pytest.mark.uncached
 @pytest.mark.parametrize("order", ["abm", "modified_abm", "bad_abm"])
 def test_the_table_s_reader_has_the_engine_s_signs(order):
     """In case 1 nothing is summed, so that its pivots are the engine's, to the sign."""
@@ -70,21 +62,22 @@ def test_the_table_s_reader_has_the_engine_s_signs(order):
     assert [float(p) for p in pivots] == [1e5, 1.0]
 
 
+@pytest.mark.uncached
 @pytest.mark.parametrize("links", [1, 2, 3, 6])
 def test_the_zero_structure_of_any_chain(links):
-    found = structure.measure(silent, links=links)
+    found = structure.measure(quiet, links=links)
     assert all(row.met for row in structure.rows(found))
     assert len(found.circled) == 2 * links
 
 
 def test_a_wrong_structure_is_missed():
-    found = structure.measure(silent)
+    found = structure.measure(quiet)
     other = structure.Found(3, found.rows[::-1], found.circled, found.nonzero, found.error)
     assert not all(row.met for row in structure.rows(other))
 
 
 def test_the_circled_pivots_are_found_and_not_typed():
-    found = structure.measure(silent)
+    found = structure.measure(quiet)
     assert found.circled == [(8, 8), (9, 7), (5, 5), (6, 4), (2, 2), (3, 1)]
     cut = [row.replace("x", ".", 1) if i == 7 else row for i, row in enumerate(found.rows)]
     assert structure.backward(cut) == []  # the base's joint acceleration is not to be had
@@ -92,29 +85,28 @@ def test_the_circled_pivots_are_found_and_not_typed():
     assert {row.state for row in structure.rows(other)} == {"met", "missed"}
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_figure_1_in_single_and_double_precision():
-    found = figure1.measure(silent, angles=61)
+    found = figure1.measure(quiet, angles=61)
     assert found.sweep.worst("abm") < 4 * 2.0**-24 and found.sweep.rms("crbm") > 1e-4
     assert found.apart < 1e-13
     assert {row.state for row in figure1.rows(found)} == {"met", "open"}  # 61 angles are too few
-    double = figure1.measure(silent, angles=31, format="float64")
+    double = figure1.measure(quiet, angles=31, format="float64")
     assert double.sweep.rms("crbm") < 1e-11 and not double.paper
 
 
-@pytest.mark.thorough
 def test_figure_1_of_other_links_follows_its_closed_form():
-    found = figure1.measure(silent, angles=9, m1=3.0, l1=0.7, m2=2.0, l2=0.5, width=0.1)
+    found = figure1.measure(quiet, angles=9, m1=3.0, l1=0.7, m2=2.0, l2=0.5, width=0.1)
     rows = by_item(figure1.rows(found))
     assert rows["certified base acceleration beside the closed form"].met
     assert rows["kappa, least and most, by the closed form and by the engine"].met
     with pytest.raises(kkt.PivotreeError, match="example1 has m1 = -1"):
-        figure1.measure(silent, m1=-1.0)
+        figure1.measure(quiet, m1=-1.0)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_turned_frames():
-    found = tilted.measure(silent, angles=21, axes=40, seed=3, tilt=30.0, every=45.0)
+    found = tilted.measure(quiet, angles=21, axes=40, seed=3, tilt=30.0, every=45.0)
     rows = tilted.rows(found)
     assert all(row.met is not False for row in rows)
     states = {row.item: row.state for row in rows}
@@ -122,14 +114,13 @@ def test_turned_frames():
     assert states["Example 3, 40 random axes, share that keeps 5 digits: eq (11)"] == "refuted"
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("about", "degrees", "repaired"),
     [("x", 45.0, True), ("y", 45.0, True), ("x", 44.0, False), ("y", 46.0, False)],
 )
 def test_the_child_s_frame_repairs_at_45_degrees_alone(about, degrees, repaired):
     tree = turned(kkt.example1(), tilted.ABOUT[about], np.radians(degrees))
-    found = tilted.sweep(silent, ("child_frame", "modified_abm"), 21, tree)
+    found = tilted.sweep(quiet, ("child_frame", "modified_abm"), 21, tree)
     assert (found.rms("child_frame") < 2e-5) is repaired
     assert found.rms("modified_abm") > 1e-4
 
@@ -154,15 +145,15 @@ def test_the_child_s_frame_is_another_order_of_the_same_sum():
     assert exact.error(kkt.eliminate(system, child_frame).qdd) < 1e-11
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_more_links_a_shoulder_and_the_stanford_arm():
-    found = links.measure(silent, ratios=(0.01,), most=3, states=12)
+    found = links.measure(quiet, ratios=(0.01,), most=3, states=12)
     assert [row.state for row in links.rows(found)] == ["met", "open", "open"]
-    near = shoulder.measure(silent, angles=(1.0, 0.01, 0.001))
+    near = shoulder.measure(quiet, angles=(1.0, 0.01, 0.001))
     assert [row.state for row in shoulder.rows(near)] == ["met", "met", "open", "open", "met"]
-    far = shoulder.measure(silent, angles=(1.0, 0.9))
+    far = shoulder.measure(quiet, angles=(1.0, 0.9))
     assert "refuted" in {row.state for row in shoulder.rows(far)}  # nothing is collinear there
-    arm = stanford.measure(silent, states=100, checked=2)
+    arm = stanford.measure(quiet, states=100, checked=2)
     assert 1e4 < arm.kappa.min() < arm.kappa.max() < 1e5 and arm.actuated.max() < 1e3
 
 
@@ -178,24 +169,24 @@ def test_the_stanford_arm_s_tip_is_where_its_joints_put_it():
     assert tip == pytest.approx([0.0, 0.154, 0.412 + 0.5 + 0.263], abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_trees_and_loops():
-    found = trees.measure(silent, sizes=(6, 32, 64, 128), seeds=2, seed=11)
+    found = trees.measure(quiet, sizes=(6, 32, 64, 128), seeds=2, seed=11)
     rows = trees.rows(found)
     assert all(row.met is not False for row in rows)
     assert [row.distance for row in rows[-2:]] == pytest.approx([-2 / 7, 5 / 7])
-    rows = loops.rows(loops.measure(silent, most=8, loops=5))
+    rows = loops.rows(loops.measure(quiet, most=8, loops=5))
     assert len(rows) == 11 and all(row.met for row in rows)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_table_1_where_crbm_fails_and_where_it_does_not():
-    (stiff,) = table1.measure(silent, ratios=(0.002,), runs=8, seed=5, seconds=3.0)
+    (stiff,) = table1.measure(quiet, ratios=(0.002,), runs=8, seed=5, seconds=3.0)
     abm, crbm, com = (stiff.single[order].mean for order in ("abm", "crbm", "crbm_com"))
     assert crbm > 1.7 * abm and com > 1.05 * crbm
     assert 0.9 < stiff.double["crbm"].mean / stiff.double["abm"].mean < 1.1
     assert 1e5 < stiff.kappa < 1e6
-    (mild,) = table1.measure(silent, ratios=(0.07,), runs=8, seconds=3.0, orders=("abm", "crbm"))
+    (mild,) = table1.measure(quiet, ratios=(0.07,), runs=8, seconds=3.0, orders=("abm", "crbm"))
     assert 0.85 < mild.single["crbm"].mean / mild.single["abm"].mean < 1.15
     assert {row.printed for row in table1.rows([mild])} == {None}  # 0.07 is not in the table
     rows = by_item(table1.rows([stiff]))  # three seconds are not ten
@@ -212,11 +203,11 @@ def count(mean, failed=0, runs=4):
     )
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("solver", ["cholesky", "lu"])
 def test_table_1_of_an_order_solver_and_accuracy_of_ones_own(solver):
     (line,) = table1.measure(
-        silent,
+        quiet,
         ratios=(0.02,),
         runs=2,
         seconds=0.2,
@@ -266,10 +257,10 @@ def test_where_abm_breaks_down_in_turned_frames():
     assert verdict(coarse)[:2] == ["open", "open"]
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_turned_frames_are_integrated():
     found = tilted_motion.measure(
-        silent, ratios=(0.001, 0.002), orders=("projected_abm",), how=tilted_motion.Runs(runs=2, seconds=0.5)
+        quiet, ratios=(0.001, 0.002), orders=("projected_abm",), how=tilted_motion.Runs(runs=2, seconds=0.5)
     )
     assert [line.r for line in found.lines] == [0.002, 0.001]
     assert list(found.lines[0].tilted) == ["abm", "projected_abm"]

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from helpers import MODELS, Mechanics, by_body, every_joint, system_of
+from paper_rows import by_item, missed, quiet
 
 from pivotree import kkt, orderings
 from pivotree.analysis.counts import COUNTS
@@ -21,10 +22,6 @@ from pivotree.papers.paper import printed
 DATA = printed("featherstone1983")
 
 
-def quiet(text):
-    pass
-
-
 @pytest.fixture(scope="module")
 def listings():
     return {"rnea": rnea_item.measure(quiet), "aba": aba_item.measure(quiet, model="star:3")}
@@ -33,7 +30,7 @@ def listings():
 # -- formulas -------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("part", ["rnea", "aba"])
 def test_listings_are_the_slides_formulas_and_proved(listings, part):
     found = listings[part]
@@ -95,7 +92,7 @@ def test_formulas_are_read_as_sums_of_words():
             read(text)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_joints_of_several_freedoms_are_listed_otherwise():
     # D is a matrix there: the slides' quotient is not what is listed
     found = lines.measure(quiet, "aba", "abm", "humanoid")
@@ -105,7 +102,7 @@ def test_joints_of_several_freedoms_are_listed_otherwise():
 # -- recursions -----------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("spec", ["panda", "ur5", "anymal_c_ff", "baxter", "random_64"])
 def test_robots_with_40_digits_from_their_files(spec):
     """An arm and robots with many limbs, whose accelerations come with the model."""
@@ -115,11 +112,9 @@ def test_robots_with_40_digits_from_their_files(spec):
     assert np.abs(aba(system_of(spec)) - exact).max() <= robots.MOST * np.abs(exact).max()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("spec", ["humanoid", "binary:4", "random_tree:n=25,seed=77"])
 def test_gallery_robots_held_out(spec):
-    rows = robots.rows(robots.measure(quiet, models=(spec,)))
-    assert all(row.met for row in rows if row.met is not None)
+    assert not missed(robots.rows(robots.measure(quiet, models=(spec,))))
 
 
 def test_the_slides_recursions_on_every_joint_against_dense_equation_4():
@@ -141,7 +136,6 @@ def test_the_slides_recursions_on_every_joint_against_dense_equation_4():
     assert set(by_body(system, found)) == set(tree.nodes)
 
 
-@pytest.mark.thorough
 def test_gravity_both_ways_and_external_forces_held_out():
     models = ("comb:5", "random_tree:n=18,seed=3")
     found = external.measure(quiet, models=models, seed=9)
@@ -166,7 +160,6 @@ def test_gravity_costs_grow_by_33_operations_a_link_as_forces_only():
 # -- growth ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("size,seed", [(3, 5), (6, 6)])
 def test_products_by_recursion(size, seed):
     found = efficiency.measure(quiet, most=9, size=size, seed=seed)
@@ -199,7 +192,7 @@ def test_lagrangian_form_refuses_what_has_no_coordinates():
         lagrangian(kkt.build(kkt.chain(1), f_ext=np.ones((1, 6))))
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_growth_on_the_literatures_frames():
     found = growth.measure(quiet)
     rows = growth.rows(found)
@@ -214,9 +207,9 @@ def test_growth_on_the_literatures_frames():
     assert found.whole["crbm"].coefficients[3] == COUNTS[1].mul.coefficients[3]
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_growth_on_other_joints():
     found = growth.measure(quiet, family="revolute")
-    rows = {row.item: row for row in growth.rows(found)}
+    rows = by_item(growth.rows(found))
     assert rows["RNEA"].met and rows["ABA"].met
     assert rows["inertia by unit vectors, every column by RNEA"].met

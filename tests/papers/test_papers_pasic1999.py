@@ -1,31 +1,36 @@
-"""Pasic, Williams & Hui 1999: the criteria, held-out arms and domains, and what must be refused."""
+"""Pasic, Williams & Hui 1999: the criteria, arms, domains and conditions of one's own, refusals."""
 
 import numpy as np
 import pytest
+import scipy.sparse.linalg as linalg
+from paper_rows import met, missed, quiet
 from scipy.integrate import solve_ivp
 
 from pivotree import kkt, orderings
-from pivotree.papers.paper import items
+from pivotree.papers.pasic1999 import (
+    boundaries,
+    equation17,
+    equation20,
+    figure4,
+    figure5,
+    figure6,
+    local,
+    multiple,
+    shooting,
+)
 from pivotree.papers.pasic1999 import contraction as contraction_item
-from pivotree.papers.pasic1999 import equation17, equation20, figure4, figure5, figure6, multiple, shooting
+from pivotree.papers.pasic1999 import general as general_item
 from pivotree.papers.pasic1999.arm import PAPER, Accelerations, Arm
+from pivotree.papers.pasic1999.branches import Problem, crossing
 from pivotree.papers.pasic1999.collocation import bvp_map, contraction, gauss, integrals, iterate, ivp, slope
+from pivotree.papers.pasic1999.matching import Blocks, LocalFailure, Matching, newton, straight
 from pivotree.papers.pasic1999.multiple_shooting import Shooting, multiple_shooting
-from pivotree.papers.pasic1999.references import reached
+from pivotree.papers.pasic1999.references import conjugate_points, integrate, reached
+from pivotree.papers.pasic1999.tridiagonal import NAMES, eliminate, order_of, structure_of
 
 ZERO = np.zeros(2)
 STEP = "step 0.5, 5 iterations: error over [0, 4]"
 OTHER = Arm(length=(0.5, 0.3), centre=(0.2, 0.2), moment=(0.1, 0.05), mass=(5.0, 2.0), torque=(3.0, -1.0))
-
-
-def quiet(text):
-    pass
-
-
-def met(rows):
-    missed = [row for row in rows if row.met is False]
-    assert not missed, missed
-    return sum(row.met is True for row in rows)
 
 
 def free(t, q, qd):
@@ -48,12 +53,6 @@ def test_gauss_points_integrate_polynomials_of_degree_2s_minus_1(s):
         assert twice @ rule.c**degree == pytest.approx(x ** (degree + 2) / (degree + 1) / (degree + 2))
 
 
-@pytest.mark.parametrize("s", [0, 65])
-def test_numbers_of_gauss_points_out_of_range_are_refused(s):
-    with pytest.raises(kkt.PivotreeError, match="give 1 to 64"):
-        gauss(s)
-
-
 def test_the_oscillator_has_the_contraction_constant_of_its_green_function():
     """y'' = -k y on [0, e]: the eigenvalues of dG/dF are k e^2 / (j pi)^2."""
     k, e, s = 3.0, 1.4, 20
@@ -73,7 +72,7 @@ def test_it_converges_up_to_pi_over_the_root_of_the_lipschitz_constant(e, conver
 # -- accelerations ---------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("arm", [PAPER, OTHER])
 @pytest.mark.parametrize("order", ["abm", "crbm", "virtual_work"])
 def test_orders_of_elimination_give_equation_20(arm, order):
@@ -88,7 +87,7 @@ def test_states_far_away_have_no_acceleration():
     assert np.isfinite(found).all(axis=1).tolist() == [True, False, False, False]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_an_arm_of_three_links_falls_as_scipy_says():
     """The method is not made for two links."""
     tree = kkt.chain(3, axes="z", gravity=kkt.model.gallery.IN_PLANE)
@@ -111,37 +110,19 @@ def test_an_arm_of_three_links_falls_as_scipy_says():
 # -- the paper's items -----------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
-def test_every_item_says_what_it_is():
-    assert [item.name for item in items("pasic1999")] == [
-        "equations",
-        "equation20",
-        "figure4",
-        "contraction",
-        "figure5",
-        "figure6",
-        "equation17",
-        "shooting",
-        "multiple",
-        "local",
-        "boundaries",
-    ]
-    assert all(item.says for item in items("pasic1999"))
-
-
 def test_equation_20_on_another_arm():
     found = equation20.measure(quiet, states=50, length=(1.0, 2.0), mass=(1.0, 30.0), orders=("abm",))
     assert met(equation20.rows(found)) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_figure_4():
     rows = figure4.rows(figure4.measure(quiet, steps=(0.5, 0.025, 0.0125)))
     assert met(rows) == 5
     assert {row.item: row.state for row in rows}[STEP] == "refuted"
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_figure_4_of_another_arm_claims_nothing_of_the_paper():
     found = figure4.measure(quiet, steps=(0.02, 0.01), end=0.5, at=(0.5,), s=2, arm=Arm(mass=(3.0, 6.0)))
     rows = figure4.rows(found)
@@ -149,7 +130,6 @@ def test_figure_4_of_another_arm_claims_nothing_of_the_paper():
     assert not any(row.state == "refuted" for row in rows)
 
 
-@pytest.mark.thorough
 def test_a_wrong_torque_misses_the_printed_digits():
     found = figure4.measure(quiet, steps=(0.025, 0.0125), end=0.3, at=(0.3,), arm=Arm(torque=(0.41, 0.1)))
     _, ours, scipy = found.values[0]
@@ -157,7 +137,7 @@ def test_a_wrong_torque_misses_the_printed_digits():
     assert [f"{x:.4f}" for x in ours] != ["-1.1525", "0.5915"]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_the_step_that_is_printed_does_not_contract():
     found = contraction_item.measure(quiet, steps=(0.5, 0.25), more=(), starts=11)
     rows = contraction_item.rows(found)
@@ -165,7 +145,7 @@ def test_the_step_that_is_printed_does_not_contract():
     assert np.max(found.steps[0].rho) > 1.0 > np.max(found.steps[1].rho)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_figure_5():
     found = figure5.measure(quiet, scan=(0.33, 0.39, 0.4), guesses=12)
     rows = figure5.rows(found)
@@ -179,10 +159,10 @@ def test_figure_5():
     assert not any(row.distance is not None for row in rows)  # no number of Fig. 5 is printed
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_three_points_do_not_reach_the_digits_of_the_second_solution():
     found = figure5.measure(quiet, ends=(0.35,), s=3, scan=(0.35,), guesses=1)
-    assert any(row.met is False for row in figure5.rows(found))
+    assert missed(figure5.rows(found))
 
 
 def test_other_boundary_values():
@@ -195,7 +175,7 @@ def sixth():
     return figure6.measure(quiet)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_figure_6(sixth):
     rows = figure6.rows(sixth)
     assert met(rows) == 9
@@ -206,7 +186,7 @@ def test_figure_6(sixth):
     assert four.met and four.ours.startswith("4:")
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("elimination", ["constraint_force", "divide_and_conquer", "random:3"])
 def test_other_subdomains_orders_and_arms(elimination):
     found = figure6.measure(
@@ -216,7 +196,7 @@ def test_other_subdomains_orders_and_arms(elimination):
     assert near.matched.converged and near.apart < 1e-5 and near.missed < 1e-7
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_shooting_finds_the_ivp_on_one_second():
     found = shooting.measure(quiet, ends=(0.35, 1.0))
     rows = shooting.rows(found)
@@ -224,7 +204,7 @@ def test_shooting_finds_the_ivp_on_one_second():
     assert found.shots[3].of_ivp and {row.state for row in rows} == {"met", "open"}
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_multiple_shooting_damped_solves_one_second_and_no_more():
     """As the paper says; undamped it solves nothing, and other subdomains solve more."""
     found = multiple.measure(quiet, ends=(1.0, 1.5), subdomains=(20, 30), step=0.01)
@@ -249,20 +229,20 @@ def test_the_sparse_matrix_of_shooting_is_the_dense_one_and_solves_an_oscillator
     assert found.y[0, 1] == pytest.approx(2.0 / np.sin(2.0), rel=1e-7)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_damped_step_never_makes_the_residual_larger():
     b = reached(PAPER.closed_form, 1.5, ZERO, ZERO)
     shot = Shooting(PAPER.accelerations(), np.linspace(0.0, 1.5, 21), ZERO, b, 0.02).newton()
     assert (np.diff(shot.norms) < 0.0).all() and shot.y is None
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_equation_17():
     rows = equation17.rows(equation17.measure(quiet, lengths=2))
     assert met(rows) == 14
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_the_pivots_of_another_arm_count_its_conjugate_points():
     found = equation17.measure(
         quiet,
@@ -277,10 +257,153 @@ def test_the_pivots_of_another_arm_count_its_conjugate_points():
     assert met(equation17.rows(found)) == 8
 
 
-# -- bad input -------------------------------------------------------------------------------------
-
-
-@pytest.mark.thorough
+@pytest.mark.product
 def test_figures_are_drawn_in_every_style(sixth):
     for style in ("light", "dark", "gray"):
         assert set(figure6.figures(sixth, style)) == {"figure1", "figure6"}
+
+
+# -- matching --------------------------------------------------------------------------------------
+
+
+def matched(n=12, e=0.6):
+    exact = integrate(PAPER.closed_form, e, ZERO, ZERO)
+    edges = np.linspace(0.0, e, n + 1)
+    problem = Matching(PAPER.accelerations(), edges, 4)
+    values = exact.sol(edges)[:2].T
+    return problem, values, problem.jacobian(values, problem.solve(values))
+
+
+def test_the_coloured_jacobian_is_the_dense_one():
+    problem, values, J = matched()
+
+    def phi(s):
+        moved = values.copy()
+        moved[1:-1] = s.reshape(-1, 2)
+        return problem.solve(moved).phi.ravel()
+
+    s = values[1:-1].ravel()
+    dense = np.array([(phi(s + d) - phi(s - d)) / 2e-6 for d in 1e-6 * np.eye(s.size)]).T
+    assert np.abs(dense - J.sparse.toarray()).max() < 1e-6 * np.abs(dense).max()
+
+
+@pytest.mark.product
+@pytest.mark.parametrize("name", [*NAMES, "random:0", "random:8"])
+def test_orders_of_interfaces_agree_with_scipy(name):
+    _, _, J = matched()
+    r = np.random.default_rng(2).normal(size=(11, 2))
+    order = order_of(name, 11)
+    done = eliminate(J, r, order)
+    assert done.x.ravel() == pytest.approx(linalg.spsolve(J.sparse, r.ravel()), rel=1e-10)
+    assert done.fill == structure_of(order).fill
+
+
+@pytest.mark.parametrize("count", [2, 3, 7, 20, 63, 100])
+def test_fill_and_height_of_a_path(count):
+    assert structure_of(order_of("virtual_work", count)).fill == 0
+    for name in ("constraint_force", "divide_and_conquer"):
+        found = structure_of(order_of(name, count))
+        assert found.height == int(np.log2(count)) + 1 and found.fill < count
+
+
+def test_a_straight_line_is_matched_at_once_where_nothing_accelerates():
+    problem = Matching(free, np.linspace(0.0, 1.0, 6), 3)
+    found = newton(problem, straight(ZERO, np.ones(2), 5), lambda J, r: r)
+    assert found.converged and len(found.norms) == 1
+
+
+def test_a_subdomain_that_diverges_is_said():
+    problem = Matching(lambda t, q, qd: -1e3 * q, np.linspace(0.0, 4.0, 5), 3)
+    with pytest.raises(LocalFailure):
+        problem.solve(straight(ZERO, np.ones(2), 4))
+
+
+def test_a_singular_pivot_is_said():
+    block = np.zeros((1, 1, 1))
+    with pytest.raises(kkt.SingularError, match="pivot of interface 1 is singular"):
+        eliminate(Blocks(block[:0], block, block[:0]), np.ones((1, 1)), [0])
+
+
+# -- other orders, other conditions, local matching ------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_a_polynomial_is_found_exactly_whatever_its_order(k):
+    """y^(k) = constant: the solution is of degree k, with any conditions that determine it."""
+    given = {("first", j): np.zeros(2) for j in range(k - 1)} | {("last", 0): np.ones(2)}
+    problem = general_item.Problem(
+        lambda x, y: np.full((len(x), 2), 3.0), 0.7, general_item.Conditions.at(k, 2, given), 3
+    )
+    F, _ = problem.solve()
+    x = np.linspace(0.0, 1.0, 5)
+    y = problem.along(x, F)[0][:, 0]
+    poly = np.polynomial.Polynomial.fit(0.7 * x, y, k) if k < 5 else None
+    assert y[-1] == pytest.approx(1.0) and (k == 1 or abs(y[0]) < 1e-14)
+    if poly is not None:
+        assert poly.deriv(k)(0.3) == pytest.approx(3.0, rel=1e-9)
+
+
+def test_conditions_that_determine_nothing_are_refused():
+    free_ends = {("first", 1): np.zeros(1), ("last", 1): np.zeros(1)}
+    problem = general_item.Problem(lambda x, y: -y[0], 1.0, general_item.Conditions.at(2, 1, free_ends), 4)
+    with pytest.raises(kkt.SingularError, match="do not determine"):
+        problem.solve()
+    with pytest.raises(kkt.PivotreeError, match="1 for order 2 and 1 unknowns; give 2"):
+        general_item.Conditions(np.zeros((1, 2, 1)), np.zeros((1, 2, 1)), np.zeros(1))
+
+
+def test_two_values_are_equation_6():
+    """The general form beside the one typed from the paper."""
+    b = reached(PAPER.closed_form, 0.25, ZERO, ZERO)
+    ours = PAPER.accelerations()
+    given = {("first", 0): ZERO, ("last", 0): b}
+    problem = general_item.Problem(
+        lambda t, y: ours(t, y[0], y[1]), 0.25, general_item.Conditions.at(2, 2, given), 12
+    )
+    F, _ = problem.solve()
+    G = bvp_map(ours, np.zeros(()), 0.25, ZERO, b, 12)
+    other = iterate(G, 0.25, np.zeros((12, 2)), 1e-13, 500)
+    assert np.abs(F - other.F).max() < 1e-9
+    assert problem.coefficients(F)[1] == pytest.approx(slope(0.25, ZERO, b, F), abs=1e-12)
+
+
+@pytest.mark.product
+def test_other_boundary_conditions_lead_to_solutions():
+    found = boundaries.measure(quiet, ends=(0.1,), s=12, orders=(3,))
+    rows = boundaries.rows(found)
+    assert met(rows) == 7 and all(one.apart < 1e-8 for one in found.arms)
+
+
+@pytest.mark.product
+def test_local_matching_is_gauss_seidel_and_leaves_what_is_indefinite():
+    found = local.measure(quiet, ends=(0.25, 0.5), subdomains=5, s=5)
+    assert met(local.rows(found)) == 3
+    near, far = found.swept
+    assert near.same and near.there < 1.0 < far.there and not far.same
+
+
+# -- several solutions -----------------------------------------------------------------------------
+
+
+def test_the_oscillator_is_conjugate_at_half_its_periods():
+    found = conjugate_points(lambda t, q, qd: -4.0 * q, 4.0, np.zeros(1), np.zeros(1))
+    assert found == pytest.approx([np.pi / 2, np.pi], rel=1e-6)
+
+
+@pytest.mark.product
+def test_an_eigenvalue_passes_one_at_the_conjugate_point_of_another_arm():
+    exact = integrate(OTHER.closed_form, 1.5, ZERO, ZERO)
+    points = conjugate_points(OTHER.closed_form, 1.2, ZERO, ZERO)
+    problem = Problem(OTHER.accelerations(), ZERO, lambda e: exact.sol(e)[:2])
+    e, s = float(points[0]) * 0.9, 16
+    at = e * gauss(s).c
+    y = exact.sol(at).T
+    first = problem.at_length(e, OTHER.closed_form(at, y[:, :2], y[:, 2:]))
+    branch = problem.follow_length(first, np.linspace(e, 1.1 * points[0], 10)[1:])
+    assert crossing(branch, 1.0) == pytest.approx(points[0], rel=2e-3)
+
+
+def test_the_second_solution_ends_where_the_first_does():
+    b = reached(PAPER.closed_form, 0.35, ZERO, ZERO)
+    second = reached(PAPER.closed_form, 0.35, ZERO, np.array([2.76838987, -15.60014714]))
+    assert second == pytest.approx(b, abs=1e-7)

@@ -6,11 +6,13 @@ import networkx as nx
 import numpy as np
 import pytest
 from helpers import Mechanics
+from paper_rows import by_item, missed, quiet
 
 from pivotree import kkt, orderings
 from pivotree.analysis.counts import FAMILIES
 from pivotree.analysis.counts.counting import count_robot
 from pivotree.analysis.proofs import mobility
+from pivotree.papers.cloutier1995.tally import Counted
 from pivotree.papers.unit_vectors import dense_solution, inertia_and_bias, operations, unit_vectors
 from pivotree.papers.yamane2001 import (
     agreement,
@@ -27,15 +29,6 @@ from pivotree.papers.yamane2001.growth import exponent
 from pivotree.papers.yamane2001.recursion import joint_accelerations
 
 
-def quiet(text):
-    pass
-
-
-def met(rows):
-    return {row.item: row.met for row in rows}
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize("joint", ["spherical", "universal", "prismatic", "cylindrical"])
 def test_section_3_as_typed_gives_certified_accelerations_on_any_chain(joint):
     for n in (1, 2, 9):
@@ -44,7 +37,6 @@ def test_section_3_as_typed_gives_certified_accelerations_on_any_chain(joint):
         assert error is not None and error <= agreement.MOST
 
 
-@pytest.mark.thorough
 def test_section_3_agrees_with_dense_equation_4_from_the_trees_attributes_alone():
     tree = nx.DiGraph(FAMILIES["spherical"].build(7), gravity=(0.4, -3.0, -9.0))
     tree = kkt.default_state(tree)
@@ -67,7 +59,6 @@ def test_lines_as_printed_are_wrong_and_as_meant_right(family):
     assert states == {"as printed": "refuted", "as meant": "met"}
 
 
-@pytest.mark.thorough
 def test_the_coupling_of_53_has_its_printed_shape_for_ball_joints_only():
     ball = readings.measure(quiet, n=5, lines=("S_J",))
     hinge = readings.measure(quiet, n=5, family="revolute", lines=("S_J",))
@@ -75,15 +66,15 @@ def test_the_coupling_of_53_has_its_printed_shape_for_ball_joints_only():
     assert hinge[0].printed <= 1e-12  # shapes differ there: nothing else than what is meant fits
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_accelerations_equal_abms_on_128_ball_joints_stars_and_random_trees():
     found = agreement.measure(quiet, chains=(128,), stars=(5,), trees=2, bodies=14, seed=100)
     rows = agreement.rows(found)
-    assert all(row.met for row in rows if row.met is not None)
+    assert not missed(rows)
     assert {row.item.split(",")[0] for row in rows} >= {"chain_128", "star_5", "random_14_seed_100"}
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("spec", ["humanoid", "random_tree:n=12,seed=8", "chain:n=5,joint=floating"])
 def test_the_unit_vector_method_gives_certified_accelerations(spec):
     system = kkt.build(kkt.load(spec))
@@ -95,54 +86,28 @@ def test_the_unit_vector_method_gives_certified_accelerations(spec):
     assert np.abs(inertia - crbm).max() <= 1e-13 * np.abs(inertia).max()
 
 
-class Tallied:
-    """A number that counts what is done with it."""
-
-    counts: list[int]
-
-    def __init__(self, value):
-        self.value = value
-
-    def _of(self, other, place, value):
-        self.counts[place] += 1
-        return Tallied(value)
-
-    def __mul__(self, other):
-        return self._of(other, 0, self.value * other.value)
-
-    def __sub__(self, other):
-        return self._of(other, 1, self.value - other.value)
-
-    def __truediv__(self, other):
-        return self._of(other, 2, self.value / other.value)
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize("N", [1, 2, 5, 8])
-def test_the_dense_solution_is_counted_as_it_runs(N, monkeypatch):
-    draw = np.random.default_rng(N)
+def test_the_dense_solution_is_counted_as_it_runs(N):
+    """By L D L*, on numbers that count what is done with them."""
+    draw, count = np.random.default_rng(N), [0]
     square = draw.normal(size=(N, N))
     A, tau, bias = square @ square.T + np.eye(N), draw.normal(size=N), draw.normal(size=N)
-    counts = [0, 0, 0]
-    monkeypatch.setattr(Tallied, "counts", counts, raising=False)
-    M = [[Tallied(x) for x in row] for row in A]
-    x = [Tallied(t) - Tallied(b) for t, b in zip(tau, bias, strict=True)]
-    for k in range(N):  # L D L*
-        column = [M[i][k] / M[k][k] for i in range(k + 1, N)]
-        for i in range(k + 1, N):
-            for j in range(k + 1, i + 1):
-                M[i][j] = M[i][j] - column[i - k - 1] * M[j][k]
-        for i in range(k + 1, N):
-            M[k][i] = column[i - k - 1]
+    M = np.array([[Counted(x, count) for x in row] for row in A])
+    x = np.array([Counted(t, count) - b for t, b in zip(tau, bias, strict=True)])
     for k in range(N):
+        column = M[k + 1 :, k] / M[k, k]
         for i in range(k + 1, N):
-            x[i] = x[i] - M[k][i] * x[k]
+            M[i, k + 1 : i + 1] = M[i, k + 1 : i + 1] - M[k + 1 : i + 1, k] * column[i - k - 1]
+        M[k, k + 1 :] = column
+    for k in range(N):
+        x[k + 1 :] = x[k + 1 :] - M[k, k + 1 :] * x[k]
     for k in range(N - 1, -1, -1):
         x[k] = x[k] / M[k][k]
         for i in range(k + 1, N):
             x[k] = x[k] - M[k][i] * x[i]
     assert np.allclose([v.value for v in x], np.linalg.solve(A, tau - bias))
-    assert tuple(counts) == dense_solution(N)
+    products, sums, quotients = dense_solution(N)
+    assert count == [products + sums + quotients] and sums == products + N
 
 
 def test_folding_unit_vectors_only_saves():
@@ -152,35 +117,35 @@ def test_folding_unit_vectors_only_saves():
         assert sum(found.folded) < sum(found.whole)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("family", ["spherical", "prismatic"])
 def test_figure_6_virtual_work_is_linear_and_overtakes(family):
     found = fig6.measure(quiet, least=2, most=9, family=family)
-    rows = met(fig6.rows(found))
-    assert rows["virtual work"]
+    rows = fig6.rows(found)
+    assert by_item(rows)["virtual work"].met
     first = found.cheaper_from("virtual_work", "unit vectors")
     assert first is None or first > found.dof[0]
     if family == "spherical":
-        assert all(value for value in rows.values() if value is not None)
+        assert not missed(rows)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_cubic_method_is_not_called_linear():
     found = fig6.measure(quiet, least=2, most=6)
     assert len(found.differences("unit vectors")) > 1
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_figure_7_at_reduced_size():
     found = fig7.measure(quiet, least=2, most=8)
     rows = fig7.rows(found)
-    assert all(row.met for row in rows if row.met is not None)
+    assert not missed(rows)
     assert found.laws["virtual_work"].degree == 3
     # the cubic term is that of a dense factor of 3 n rows
     assert found.laws["virtual_work"].polynomials["mul"].coefficients[3] == 27 / 6
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_split_stars_are_linear_far_beyond_the_figure():
     order = orderings.get("virtual_work_split")
     counts = {
@@ -191,14 +156,12 @@ def test_split_stars_are_linear_far_beyond_the_figure():
     assert (counts[19] - counts[4] == 15 * step).all()
 
 
-@pytest.mark.thorough
 def test_figure_3_holds_on_other_trees_and_sees_what_is_not_split():
     found = fig3.measure(quiet, leaves=(13,), trees=3, bodies=35, seed=50)
     assert all(row.met for row in fig3.rows(found))
     assert found[0].most == (14, 3) and found[0].later[0] == 13
 
 
-@pytest.mark.thorough
 def test_closed_chains_other_joints_and_orders():
     found = closed.measure(quiet, links=(9,), joint="spherical", order="virtual_work")
     found += closed.measure(quiet, links=(8,), joint="prismatic", order="crbm")
@@ -206,7 +169,7 @@ def test_closed_chains_other_joints_and_orders():
     assert [one.rows for one in found] == [3, 5]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_both_chains_keep_their_energy_and_swing():
     found = snapshots.measure(quiet, seconds=0.2, order="abm", pictures=3, reach=0.7)
     assert all(row.met for row in snapshots.rows(found))
@@ -216,14 +179,14 @@ def test_both_chains_keep_their_energy_and_swing():
         assert np.linalg.norm(last - first) > 0.05
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_equations_are_computed_and_proved():
     rows = equations.rows(equations.measure(quiet, only="joint acc", n=6, joint="universal"))
     assert [row.state for row in rows] == ["met", "met"]
     assert rows[1].item == "eqs (50) to (53): joint accelerations"
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_pivots_are_the_mobility_of_both_sides_and_not_of_one():
     """By mobility.on, of which one side alone is refused."""
     for shape in ((2, 3, 0), (3, 3, 4, 0)):
@@ -234,15 +197,14 @@ def test_pivots_are_the_mobility_of_both_sides_and_not_of_one():
         assert not alone.numbers_agree() and alone.by_sympy()[0] == "failed"
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_section_6_small():
     found = section6.measure(quiet, largest=4, joint="universal", leaves=3)
     rows = section6.rows(found)
-    assert all(row.met for row in rows if row.met is not None)
+    assert not missed(rows)
     assert found.heights["abm"][-1] == 3 * 15 and found.heights["constraint_force"][-1] == 5
 
 
-@pytest.mark.thorough
 def test_the_fitted_exponent_is_that_of_a_known_curve():
     n = np.arange(4, 40)
     assert exponent(n, 7 * n**2.5) == pytest.approx(2.5)
