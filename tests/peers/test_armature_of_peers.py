@@ -35,7 +35,7 @@ def efforts(tree, state, q):
     return state.tau - resist
 
 
-@pytest.mark.parametrize("name", [x for x in robots() if x not in SINGULAR][:20])
+@pytest.mark.parametrize("name", [x for x in robots() if x not in SINGULAR][:20:2])
 def test_robots_with_random_armature_are_pinocchio_s(name):
     system, peer = pinocchio_peer.read_pair(robots()[name], False, True)
     tree = with_terms(system.graph, len(name))
@@ -126,12 +126,12 @@ def test_energies_and_motions_are_mujoco_s(seed):
     assert np.abs(ours.records[0].y[-1] - theirs).max() < 1e-6 * (1 + np.abs(theirs).max())
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_trees_with_every_term_are_mujoco_s(seed):
     agree_with_mujoco(*drawn(seed, "revolute+prismatic+spherical"), seed)
 
 
-@pytest.mark.parametrize("name", ROBOTS[::2][:20])
+@pytest.mark.parametrize("name", ROBOTS[1::4])
 def test_robots_with_random_armature_are_mujoco_s(name):
     there, peer = mujoco_peer.read_pair(robots()[name], False, True)
     agree_with_mujoco(*with_mujocos_terms(there.graph, peer.model, len(name)), len(name))

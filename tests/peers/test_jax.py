@@ -1,10 +1,11 @@
-"""``kkt.to_jax`` beside kernels, Pinocchio's derivatives and motions in many digits."""
+"""``kkt.to_jax`` beside kernels, Pinocchio's derivatives, and differences of a motion."""
 
 import sys
+from itertools import pairwise
 
-import mpmath as mp
 import numpy as np
 import pytest
+from helpers import every_joint
 
 jax = pytest.importorskip("jax")
 
@@ -15,6 +16,7 @@ jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_disable_most_optimizations", True)  # XLA compiles twice as fast
 BLOCKS = ("abm", "gain_abm", "crbm", "modified_abm", "projected_abm", "natural")
 SPLIT = ("virtual_work", "divide_and_conquer")
+ABM = orderings.get("abm")
 
 
 def state_of(kernel, seed=0, dtype=np.float64):
@@ -29,33 +31,11 @@ def off(found, right):
 
 
 def all_joints():
-    """A tree that has every kind of joint that is not general, armature and damping."""
-    tree, up = kkt.new_tree("joints"), None
-    kinds = {
-        "floating": {},
-        "spherical": {},
-        "revolute": {"axis": [0, 0, 1]},
-        "universal": {"axis": [[1, 0, 0], [0, 1, 0]]},
-        "prismatic": {"axis": [1, 0, 0]},
-        "fixed": {},
-        "cylindrical": {"axis": [0, 1, 0]},
-        "planar": {"axis": [0, 0, 1]},
-    }
-    for i, (kind, more) in enumerate(kinds.items()):
-        terms = {} if kind == "fixed" else {"armature": 0.1 + 0.01 * i, "damping": 0.2}
-        kkt.add_body(
-            tree,
-            kind,
-            up,
-            joint=kind,
-            mass=1.0 + i,
-            com=[0.1, 0.02 * i, 0.3],
-            inertia=np.diag([0.3, 0.4, 0.5]),
-            p=[0.1, 0.2, 0.3],
-            **more,
-            **terms,
-        )
-        up = kind
+    """Every kind of joint that is not general, with armature and damping."""
+    tree = every_joint(general=False)
+    for number, body in enumerate(tree.nodes):
+        if tree.nodes[body]["joint"] != "fixed":
+            tree.nodes[body].update(armature=0.1 + 0.01 * number, damping=0.2)
     return tree
 
 
@@ -84,7 +64,7 @@ def test_closed_loops_and_contacts(loops, name):
     found, slopes = jax.jit(lambda *x: (f(*x), jax.jacfwd(f, (0, 1, 2))(*x)))(*state)
     for own, right in zip(found, kernel(*state), strict=True):
         assert off(own, right) < 1e-12
-    exact = kkt.derivatives(kkt.build(tree, *state, loops=loops), orderings.get("abm"))
+    exact = kkt.derivatives(kkt.build(tree, *state, loops=loops), ABM)
     for own, right in zip(slopes, (exact, exact.dlam), strict=True):
         for x, by in zip(own, ("dq", "dqd", "dtau"), strict=True):
             assert off(x, getattr(right, by)) < 1e-11
@@ -98,9 +78,9 @@ def test_a_humanoid():
 
 def test_every_kind_of_joint_and_an_implicit_step():
     system = kkt.build(all_joints(), implicit=0.01)
-    kernel = kkt.compile(system, orderings.get("abm"))
+    kernel = kkt.compile(system, ABM)
     state = state_of(kernel)
-    f = jax.jit(kkt.to_jax(system, orderings.get("abm")))
+    f = jax.jit(kkt.to_jax(system, ABM))
     assert off(f(*state), kernel(*state)) < 1e-13
     single = state_of(kernel, dtype=np.float32)
     assert f(*single).dtype == np.float32
@@ -109,8 +89,8 @@ def test_every_kind_of_joint_and_an_implicit_step():
 
 def test_many_states_are_as_one():
     tree = kkt.chain(3)
-    kernel = kkt.compile(tree, orderings.get("abm"))
-    f = kkt.to_jax(tree, orderings.get("abm"))
+    kernel = kkt.compile(tree, ABM)
+    f = kkt.to_jax(tree, ABM)
     states = [np.stack(x) for x in zip(*(state_of(kernel, seed) for seed in range(5)), strict=True)]
     assert off(jax.jit(jax.vmap(f))(*states), kernel(*states)) < 1e-12
 
@@ -134,8 +114,8 @@ def test_derivatives_are_pinocchios():
     file, _ = kkt.find_robot("ur5")
     model = pinocchio.buildModelFromUrdf(str(file))
     tree = kkt.read_urdf(file)
-    f = kkt.to_jax(tree, orderings.get("abm"))
-    kernel = kkt.compile(tree, orderings.get("abm"))
+    f = kkt.to_jax(tree, ABM)
+    kernel = kkt.compile(tree, ABM)
     state = state_of(kernel)
     data = model.createData()  # owns what it gives
     right = pinocchio.computeABADerivatives(model, data, *state)
@@ -145,118 +125,120 @@ def test_derivatives_are_pinocchios():
 
 def test_second_derivatives_are_those_of_all_operations():
     tree = kkt.chain(2)
-    abm = orderings.get("abm")
-    ways = [kkt.to_jax(tree, abm, derivatives=d) for d in ("pivots", "operations")]
-    state = state_of(kkt.compile(tree, orderings.get("abm")))
+    ways = [kkt.to_jax(tree, ABM, derivatives=d) for d in ("pivots", "operations")]
+    state = state_of(kkt.compile(tree, ABM))
     by_pivots, by_operations = (
         jax.jit(jax.hessian(lambda q, f=f: f(q, *state[1:]).sum()))(state[0]) for f in ways
     )
     assert off(by_pivots, by_operations) < 1e-12
 
 
-MASS, LENGTH, CENTRE, INERTIA, GRAVITY = (1.2, 0.7), 0.5, (0.25, 0.2), (0.03, 0.02), 9.81
-
-
-def two_links():
-    """Two links in the x-y plane, gravity along -y."""
-    tree = kkt.new_tree("two_links", gravity=(0.0, -GRAVITY, 0.0))
-    for i, up in enumerate((None, 0)):
-        kkt.add_body(
-            tree,
-            i,
-            up,
-            mass=MASS[i],
-            com=(CENTRE[i], 0.0, 0.0),
-            p=(LENGTH * i, 0.0, 0.0),
-            inertia=np.diag([0.01, 0.03, INERTIA[i]]),
-        )
+def with_friction(tree):
+    for body in tree.nodes:
+        tree.nodes[body]["friction"] = 1.0
     return tree
 
 
-def test_a_gradient_through_a_hundred_steps():
-    """Right: central differences, in 40 digits, of the same steps by Lagrange's equations."""
-    f, h, effort = kkt.to_jax(two_links(), orderings.get("abm")), 0.01, np.array([0.2, -0.1])
-
-    def end(start):
-        def step(state, _):
-            q, qd = state
-            qd = qd + h * f(q, qd, effort)
-            return (q + h * qd, qd), None
-
-        (q, qd), _ = jax.lax.scan(step, (start, jax.numpy.zeros(2)), None, length=100)
-        return (q * q).sum() + qd.sum()
-
-    start = np.array([0.3, -0.8])
-    found = np.asarray(jax.jit(jax.grad(end))(start))
-    right = []
-    with mp.workdps(40):
-        small = mp.mpf(10) ** -12
-        for i in range(2):
-            ends = [
-                longer([x + sign * small * (i == j) for j, x in enumerate(start)], effort, h)
-                for sign in (1, -1)
-            ]
-            right.append(float((ends[0] - ends[1]) / (2 * small)))
-    assert off(found, right) < 1e-6
-    assert off(found, right) < 1e-11  # as it was measured
+def screw():
+    tree, S = kkt.new_tree("screw"), np.array([[0, 0, 1, 0, 0, 0.1]]).T
+    kkt.add_body(tree, "a", joint="general", S=S, mass=1.0, inertia=np.eye(3))
+    return tree
 
 
-def longer(start, effort, h):
-    """What ``end`` computes, in mpmath."""
-    q, qd = [mp.mpf(float(x)) if not isinstance(x, mp.mpf) else x for x in start], [mp.mpf(0)] * 2
-    (m1, m2), length, (c1, c2), (i1, i2) = MASS, mp.mpf(LENGTH), map(mp.mpf, CENTRE), INERTIA
-    m1, m2, i1, i2, g, h = (mp.mpf(x) for x in (m1, m2, i1, i2, GRAVITY, h))
-    for _ in range(100):
-        c, s = mp.cos(q[1]), mp.sin(q[1])
-        M11 = i1 + i2 + m1 * c1**2 + m2 * (length**2 + c2**2 + 2 * length * c2 * c)
-        M12, M22 = i2 + m2 * (c2**2 + length * c2 * c), i2 + m2 * c2**2
-        turn = m2 * length * c2 * s
-        far = m2 * g * c2 * mp.cos(q[0] + q[1])
-        left = [
-            mp.mpf(effort[0])
-            + turn * (2 * qd[0] * qd[1] + qd[1] ** 2)
-            - (m1 * c1 + m2 * length) * g * mp.cos(q[0])
-            - far,
-            mp.mpf(effort[1]) - turn * qd[0] ** 2 - far,
-        ]
-        det = M11 * M22 - M12**2
-        qdd = [(M22 * left[0] - M12 * left[1]) / det, (M11 * left[1] - M12 * left[0]) / det]
-        qd = [v + h * a for v, a in zip(qd, qdd, strict=True)]
-        q = [x + h * v for x, v in zip(q, qd, strict=True)]
-    return sum(x * x for x in q) + sum(qd)
+CHAIN, MANY = kkt.chain(2), np.zeros((3, 2))
+REFUSED = {
+    "square_root_abm": lambda: kkt.to_jax(CHAIN, orderings.get("square_root_abm")),
+    "about centres of mass, which to_jax does": lambda: kkt.to_jax(CHAIN, orderings.get("crbm_com")),
+    "outputs holds 'lambda'; use one of qdd": lambda: kkt.to_jax(CHAIN, ABM, outputs=("qdd", "lambda")),
+    "outputs holds 'lam'; did you mean lambda": lambda: kkt.to_jax(kkt.four_bar(), ABM, outputs="lam"),
+    "outputs is None; give a tuple of names": lambda: kkt.to_jax(CHAIN, ABM, outputs=None),
+    "outputs is empty; ask for one of qdd": lambda: kkt.to_jax(CHAIN, ABM, outputs=()),
+    "derivatives is 'finite'; use one of": lambda: kkt.to_jax(CHAIN, ABM, derivatives="finite"),
+    r"one state at a time; jax\.vmap": lambda: kkt.to_jax(CHAIN, ABM)(MANY, MANY, MANY),
+    "to_jax: dry friction": lambda: kkt.to_jax(with_friction(kkt.chain(2)), ABM),
+    "to_jax has no general joints": lambda: kkt.to_jax(screw(), ABM),
+}
 
 
-def test_what_cannot_be_read_is_one_sentence(monkeypatch):
-    chain, abm = kkt.chain(2), orderings.get("abm")
-    with pytest.raises(kkt.OrderError, match="square_root_abm"):
-        kkt.to_jax(chain, orderings.get("square_root_abm"))
-    with pytest.raises(kkt.OrderError, match="about centres of mass, which to_jax does"):
-        kkt.to_jax(chain, orderings.get("crbm_com"))
-    with pytest.raises(kkt.ModelError, match="to_jax: outputs holds 'lambda'; use one of qdd"):
-        kkt.to_jax(chain, abm, outputs=("qdd", "lambda"))
-    with pytest.raises(kkt.ModelError, match="outputs holds 'lam'; did you mean lambda"):
-        kkt.to_jax(kkt.four_bar(), abm, outputs="lam")
-    with pytest.raises(kkt.ModelError, match="outputs is None; give a tuple of names"):
-        kkt.to_jax(chain, abm, outputs=None)
-    with pytest.raises(kkt.ModelError, match="outputs is empty; ask for one of qdd"):
-        kkt.to_jax(chain, abm, outputs=())
-    for wrong in ("abc", None, [[1.0], 2.0], 1j * np.zeros(2)):
-        with pytest.raises(kkt.ModelError, match=r"q holds no real numbers; give \(2,\) of them"):
-            kkt.to_jax(chain, abm)(wrong, np.zeros(2), np.zeros(2))
-    with pytest.raises(kkt.ModelError, match="derivatives is 'finite'; use one of"):
-        kkt.to_jax(chain, abm, derivatives="finite")
-    with pytest.raises(kkt.ModelError, match=r"one state at a time; jax\.vmap"):
-        kkt.to_jax(chain, abm)(np.zeros((3, 2)), np.zeros((3, 2)), np.zeros((3, 2)))
-    rough = kkt.chain(2)
-    for body in rough.nodes:
-        rough.nodes[body]["friction"] = 1.0
-    with pytest.raises(kkt.ArmatureError, match=r"to_jax: dry friction"):
-        kkt.to_jax(rough, abm)
-    screw = kkt.new_tree("screw")
-    S = np.array([[0, 0, 1, 0, 0, 0.1]]).T
-    kkt.add_body(screw, "a", joint="general", S=S, mass=1.0, inertia=np.eye(3))
-    with pytest.raises(kkt.ModelError, match="to_jax has no general joints"):
-        kkt.to_jax(screw, abm)
+@pytest.mark.parametrize("told", REFUSED)
+def test_what_cannot_be_read_is_one_sentence(told):
+    with pytest.raises(kkt.PivotreeError, match=told):
+        REFUSED[told]()
+
+
+@pytest.mark.parametrize("wrong", ["abc", None, [[1.0], 2.0], 1j * np.zeros(2)])
+def test_what_is_no_state_is_one_sentence(wrong):
+    with pytest.raises(kkt.ModelError, match=r"q holds no real numbers; give \(2,\) of them"):
+        kkt.to_jax(CHAIN, ABM)(wrong, np.zeros(2), np.zeros(2))
+
+
+def test_without_jax_it_is_said_how_to_have_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(kkt.ModelError, match=r"jax is not installed; python -m pip install jax"):
-        kkt.to_jax(chain, abm)
+        kkt.to_jax(CHAIN, ABM)
+
+
+# -- a motion of every joint ------------------------------------------------------------------------
+
+
+def times(a, b):
+    """a x b of three numbers each."""
+    return [a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3] for i in range(3)]
+
+
+def rates(kernel, x, qd, cos, sin):
+    """dx/dt number by number, of whatever kind they are; quaternions are (x, y, z, w)."""
+    found, places = [], kernel.places
+    for k, kind in enumerate(places.tree.joint):
+        own, speed = x[places.of(k)], qd[places.rates_of(k)]
+        if kind == "planar":
+            c, s = cos(own[2]), sin(own[2])
+            speed = [c * speed[0] - s * speed[1], s * speed[0] + c * speed[1], speed[2]]
+        if kind not in ("spherical", "floating"):
+            found += list(speed)
+            continue
+        u, w = own[-4:-1], own[-1]
+        if kind == "floating":
+            v = speed[3:]
+            across, scale = times(u, v), 2 / (u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + w * w)
+            twice = times(u, across)
+            found += [v[i] + scale * (w * across[i] + twice[i]) for i in range(3)]
+        turn = times(u, speed)
+        found += [(w * speed[i] + turn[i]) / 2 for i in range(3)]
+        found.append(-(u[0] * speed[0] + u[1] * speed[1] + u[2] * speed[2]) / 2)
+    return found
+
+
+def test_a_gradient_through_a_hundred_steps_of_every_joint():
+    """Beside differences of the kernel's motion, extrapolated to the sixth power of their size."""
+    system, random, h, steps = kkt.build(all_joints()), np.random.default_rng(1), 0.01, 100
+    kernel, f = kkt.compile(system, ABM), kkt.to_jax(system, ABM)
+    start = [0.4 * random.standard_normal(size) for size in (kernel.nx, kernel.N, kernel.N)]
+    weights = random.standard_normal(kernel.nx + kernel.N)
+
+    def end(x, qd, tau):
+        def step(state, _):
+            x, qd = state
+            qd = qd + h * f(x, qd, tau)
+            turned = jax.numpy.stack(rates(kernel, x, qd, jax.numpy.cos, jax.numpy.sin))
+            return (x + h * turned, qd), None
+
+        (x, qd), _ = jax.lax.scan(step, (x, qd), None, length=steps)
+        return weights @ jax.numpy.concatenate([x, qd])
+
+    def by_the_kernel(x, qd, tau):
+        for _ in range(steps):
+            qd = qd + h * kernel(x, qd, tau)
+            x = x + h * np.array(rates(kernel, x, qd, np.cos, np.sin))
+        return weights @ np.concatenate([x, qd])
+
+    slopes = [np.asarray(x) for x in jax.jit(jax.grad(end, (0, 1, 2)))(*start)]
+    along, found = [random.standard_normal(slope.shape) for slope in slopes], []
+    for size in (4e-3, 2e-3, 1e-3):
+        ends = [[x + s * size * by for x, by in zip(start, along, strict=True)] for s in (1, -1)]
+        found.append((by_the_kernel(*ends[0]) - by_the_kernel(*ends[1])) / (2 * size))
+    once = [(4 * b - a) / 3 for a, b in pairwise(found)]
+    parts = [slope @ by for slope, by in zip(slopes, along, strict=True)]
+    off_by = abs(sum(parts) - (16 * once[1] - once[0]) / 15) / max(map(abs, parts))
+    print(f"a gradient through {steps} steps: {off_by:.0e} from differences")
+    assert off_by < 1e-9

@@ -1,8 +1,13 @@
-"""Closed loops and contacts beside Pinocchio's constrained dynamics (proximal, many iterations).
+"""Closed loops, contacts and blows beside Pinocchio's: accelerations, forces, derivatives.
 
 Pinocchio knows two kinds of rows: 6 (a cut fixed joint) and 3 (a cut spherical joint, a sticking
-contact).  Velocities keep the loops, where both differentiate the same rows.
+contact).  ``pin.constraintDynamics`` factors the matrix of Featherstone 2008, section 8.5, and
+``pin.lcaba`` eliminates constraints within the tree (Sathya & Carpentier 2025); both iterate
+proximally, to convergence here.  Velocities keep the loops, where both differentiate the same rows.
 """
+
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,143 +17,303 @@ pytestmark = pytest.mark.peers
 
 import pinocchio as pin  # noqa: E402
 import pinocchio_peer as peers  # noqa: E402
-from random_states import RandomState, difference  # noqa: E402
+from random_states import RandomState, difference, random_state, robots  # noqa: E402
 from scipy.spatial.transform import Rotation  # noqa: E402
 
 from pivotree import kkt, orderings  # noqa: E402
+from pivotree.analysis import contact  # noqa: E402
 
-ROWS = {"fixed": pin.ContactType.CONTACT_6D, "spherical": pin.ContactType.CONTACT_3D}
+ABM = orderings.get("abm")
+ORDERS = ("abm", "crbm", "closed_early", "lagrange")
+WORLD = pin.ReferenceFrame.WORLD
+FEET = {
+    "anymal": ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"),
+    "go2": ("FL_foot", "FR_foot", "RL_foot", "RR_foot"),
+}
 
 
-def two_arms(seed, lengths=(6, 7)):
+class Held:
+    """A system with loops in a motion that keeps them, and the same rows in Pinocchio."""
+
+    def __init__(self, system, peer, q, loops, draw):
+        self.peer, self.q = peer, peer.q(q)
+        model, data = peer.model, peer.data
+        pin.computeJointJacobians(model, data, self.q)
+        bodies = {name: k for k, name in enumerate(system.tree.names)}
+        self.loops = [closure.loop for closure in kkt.build(system.graph, q, loops=loops).state.loops]
+        self.rows = pin.StdVec_RigidConstraintModel([self.row(loop, bodies) for loop in self.loops])
+        J, qd = self.jacobian(self.q), draw.normal(size=model.nv)
+        for _ in range(2):
+            qd -= np.linalg.lstsq(J, J @ qd, rcond=1e-9)[0]
+        assert np.abs(J @ qd).max() < 1e-12
+        self.state = RandomState(q, qd, 5.0 * draw.normal(size=model.nv), {})
+        self.system = kkt.build(system.graph, q, qd, self.state.tau, loops=loops)
+
+    def row(self, loop, bodies):
+        """Where a contact is, on its body and in the world; else the cut joint, on both bodies."""
+        first, second = reversed(loop.bodies) if loop.point else loop.bodies
+        joints = [0 if b is None else self.peer.joint[bodies[b]] for b in (first, second)]
+        side = int(loop.point)
+        there = pin.SE3(loop.R[side], loop.p[side])
+        poses = [self.peer.data.oMi[joint] for joint in joints]
+        far = poses[1].actInv(poses[0].act(there))
+        kind = pin.ContactType.CONTACT_6D if loop.rows == 6 else pin.ContactType.CONTACT_3D
+        model, local = self.peer.model, pin.ReferenceFrame.LOCAL
+        return pin.RigidConstraintModel(kind, model, joints[0], there, joints[1], far, local)
+
+    def jacobian(self, q):
+        """Rows on the rates: motion of the second body beside the first, at the frame, in world axes."""
+        model, data, found = self.peer.model, self.peer.data, []
+        pin.computeJointJacobians(model, data, q)
+        for row in self.rows:
+            point = data.oMi[row.joint1_id].act(row.joint1_placement).translation
+            one, two = (pin.getJointJacobian(model, data, x, WORLD) for x in (row.joint1_id, row.joint2_id))
+            found.append((two - one)[:3] - pin.skew(point) @ (two - one)[3:])
+            if row.type == pin.ContactType.CONTACT_6D:
+                found.append((two - one)[3:])
+        return np.concatenate(found)[:, self.peer.columns]
+
+    def solved(self, solve=pin.constraintDynamics, mu=1e-14, most=300, dq=0.0, dqd=0.0):
+        """Pinocchio's data, its rows' and its settings, behind its answer a step away; qdd (N,)."""
+        model, peer = self.peer.model, self.peer
+        data, datas = model.createData(), [row.createData() for row in self.rows]
+        datas = pin.StdVec_RigidConstraintData(datas)
+        if solve is pin.lcaba:
+            pin.computeJointMinimalOrdering(model, data, self.rows)
+        else:
+            pin.initConstraintDynamics(model, data, self.rows, datas)
+        q = pin.integrate(model, self.q, peer.theirs(np.zeros(model.nv) + dq))
+        v, tau = peer.theirs(self.state.qd + dqd), peer.theirs(self.state.tau)
+        settings = pin.ProximalSettings(1e-15, mu, most)
+        qdd = solve(model, data, q, v, tau, self.rows, datas, settings)[peer.columns]
+        return data, datas, settings, qdd
+
+    def theirs(self, solve, mu):
+        """qdd (N,) and the forces on each row's first body, in its frame (3,)."""
+        _, datas, _, qdd = self.solved(solve, mu)
+        assert difference(qdd, self.peer.aba(self.state)) > 1e-3  # the rows do something
+        return qdd, [d.contact_force.linear.copy() for d in datas]
+
+    def forces(self, lam):
+        """Those of an answer here, as Pinocchio has them."""
+        result, place = [], 0
+        for loop, row in zip(self.loops, self.rows, strict=True):
+            force = loop.C[3:] @ lam[place : place + loop.rows]
+            place += loop.rows
+            if loop.point:  # lambda is along the axes of what it sticks to, on the body
+                turns = [self.peer.data.oMi[joint].rotation for joint in (row.joint1_id, row.joint2_id)]
+                result.append(row.joint1_placement.rotation.T @ turns[0].T @ turns[1] @ force)
+            else:
+                result.append(-force)
+        return np.array(result)
+
+    def agree(self, lcaba=False):
+        """qdd and lambda by every order, and certified, within 1e-9 of Pinocchio's."""
+        qdd, forces = self.theirs(pin.constraintDynamics, 1e-8)
+        if lcaba:  # between two arms it keeps seven digits, with a smaller mu fewer
+            there, opposite = self.theirs(pin.lcaba, 1e-4)
+            assert difference(there, qdd) < 1e-9
+            assert difference(-np.array(opposite), np.array(forces)) < 1e-9
+        exact = kkt.certify(self.system, 50)
+        lam = np.array([float(x) for x in exact.lam])
+        assert exact.error(qdd) < 1e-12
+        assert difference(self.forces(lam), np.array(forces)) < 1e-9
+        for name in ORDERS:
+            ours = kkt.eliminate(self.system, orderings.get(name))
+            assert difference(ours.qdd, qdd) < 1e-9, name
+            assert exact.error(ours.qdd) < 1e-11, name
+            assert difference(self.forces(ours.lam), np.array(forces)) < 1e-9, name
+
+    def derivatives_apart(self):
+        """Largest relative difference of each matrix from computeConstraintDynamicsDerivatives."""
+        data, datas, settings, _ = self.solved()
+        pin.computeConstraintDynamicsDerivatives(self.peer.model, data, self.rows, datas, settings)
+        own, found = np.ix_(self.peer.columns, self.peer.columns), kkt.derivatives(self.system, ABM)
+        theirs = (data.ddq_dq, data.ddq_dv, data.ddq_dtau)
+        return [difference(x, y[own]) for x, y in zip((found.dq, found.dqd, found.dtau), theirs, strict=True)]
+
+
+# -- two arms of any joints ------------------------------------------------------------------------
+
+
+def two_arms(seed):
     """Two arms on a turning base, axes in any direction, one joint of each spherical."""
     draw = np.random.default_rng(seed)
     tree = kkt.new_tree("two arms", (0.3, -0.5, -9.7))
     kkt.add_body(tree, "base", mass=3.0, com=draw.normal(size=3), inertia=np.eye(3), axis=(0, 1, 1))
-    for arm, length in zip("ab", lengths, strict=True):
+    for arm, length in (("a", 6), ("b", 7)):
         up = "base"
         for i in range(length):
             body = f"{arm}{i}"
-            kkt.add_body(
-                tree,
-                body,
-                up,
-                mass=draw.uniform(0.5, 2.0),
-                com=draw.normal(size=3) * 0.2,
-                inertia=np.diag(draw.uniform(0.1, 0.15, 3)),
-                axis=draw.normal(size=3),
-                R=Rotation.random(random_state=seed + i).as_matrix(),
-                p=draw.normal(size=3) * 0.5,
-                joint="spherical" if i == 1 else "revolute",
-            )
+            solid = {"com": draw.normal(size=3) * 0.2, "inertia": np.diag(draw.uniform(0.1, 0.15, 3))}
+            place = {"R": Rotation.random(random_state=seed + i).as_matrix(), "p": draw.normal(size=3) * 0.5}
+            joint = {"axis": draw.normal(size=3), "joint": "spherical" if i == 1 else "revolute"}
+            kkt.add_body(tree, body, up, mass=draw.uniform(0.5, 2.0), **solid, **place, **joint)
             up = body
     return tree
 
 
-class Case:
-    """A tree at random positions, and where its bodies are in Pinocchio."""
-
-    def __init__(self, seed):
-        self.tree, self.draw = two_arms(seed), np.random.default_rng(100 + seed)
-        self.bare = kkt.build(self.tree)
-        self.peer = peers.Peer(self.bare, peers.model_of(self.tree))
-        self.N = len(self.bare.entries.tau)
-        tree = self.bare.tree
-        self.q = {b: self.draw.normal(size=d) for b, d in zip(tree.names, tree.dof, strict=True)}
-        for name, kind in zip(tree.names, tree.joint, strict=True):
-            if kind == "spherical":
-                x = self.draw.normal(size=4)
-                self.q[name] = x / np.linalg.norm(x)
-        model, data = self.peer.model, self.peer.data
-        pin.forwardKinematics(model, data, self.peer.q(self.q))
-
-    def pose(self, body):
-        """Of a body in the world, by Pinocchio; of the world where it is None."""
-        if body is None:
-            return pin.SE3.Identity()
-        return self.peer.data.oMi[self.peer.model.getJointId(body)]
-
-    def rigid(self, kind, first, second, on_first):
-        """The same rows in Pinocchio, and the frame's pose on the second body."""
-        on_second = self.pose(second).actInv(self.pose(first).act(on_first))
-        model = self.peer.model
-        joints = [model.getJointId(b) if b else 0 for b in (first, second)]
-        there = pin.RigidConstraintModel(
-            ROWS[kind], model, joints[0], on_first, joints[1], on_second, pin.ReferenceFrame.LOCAL
-        )
-        return there, on_second
-
-    def apart(self, there):
-        """Rows on the rates: motion of the second beside the first, at the frame, in world axes."""
-        data = self.peer.data
-        J = [
-            pin.getJointJacobian(self.peer.model, data, joint, pin.ReferenceFrame.WORLD)
-            for joint in (there.joint1_id, there.joint2_id)
-        ]
-        point = data.oMi[there.joint1_id].act(there.joint1_placement).translation
-        here = J[1] - J[0]
-        linear = here[:3] - pin.skew(point) @ here[3:]
-        return linear if there.type == ROWS["spherical"] else np.concatenate([linear, here[3:]])
-
-    def compare(self, loops, theirs):
-        """Largest relative difference of qdd over some orders, at a velocity that keeps loops."""
-        model, data, peer = self.peer.model, self.peer.data, self.peer
-        theirs = pin.StdVec_RigidConstraintModel(theirs)
-        datas = pin.StdVec_RigidConstraintData([c.createData() for c in theirs])
-        q = peer.q(self.q)
-        pin.computeJointJacobians(model, data, q)
-        J = np.concatenate([self.apart(c) for c in theirs])[:, peer.columns]
-        qd, tau = self.draw.normal(size=self.N), self.draw.normal(size=self.N) * 5.0
-        qd -= np.linalg.lstsq(J, J @ qd, rcond=None)[0]
-        system = kkt.build(self.tree, self.q, qd, tau, loops=loops)
-        state = RandomState(self.q, qd, tau, {})
-        settings = pin.ProximalSettings(1e-14, 1e-14, 200)
-        pin.initConstraintDynamics(model, data, theirs, datas)
-        v, u = peer.theirs(state.qd), peer.theirs(state.tau)
-        qdd = pin.constraintDynamics(model, data, q, v, u, theirs, datas, settings)[peer.columns]
-        free = peer.aba(state)
-        assert difference(qdd, free) > 1e-3  # the constraints do something
-        assert np.abs(J @ qd).max() < 1e-12
-        ours = [kkt.eliminate(system, orderings.get(o)) for o in ("abm", "crbm", "lagrange")]
-        return max(difference(x.qdd, qdd) for x in ours)
+def in_any_position(seed):
+    """Two arms, the peer, positions (for the peer too), and what draws more."""
+    system, draw = kkt.build(two_arms(seed)), np.random.default_rng(100 + seed)
+    peer, tree = peers.Peer(system, peers.model_of(system.graph)), system.tree
+    q = {body: draw.normal(size=dof) for body, dof in zip(tree.names, tree.dof, strict=True)}
+    for name, kind in zip(tree.names, tree.joint, strict=True):
+        if kind == "spherical":
+            x = draw.normal(size=4)
+            q[name] = x / np.linalg.norm(x)
+    pin.forwardKinematics(peer.model, peer.data, peer.q(q))
+    return system, peer, q, draw
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("kind", ["fixed", "spherical"])
-def test_arms_that_hold_each_other(kind, seed):
-    case = Case(seed)
-    place = pin.SE3(Rotation.random(random_state=seed).as_matrix(), case.draw.normal(size=3) * 0.3)
-    there, far = case.rigid(kind, "a5", "b6", place)
-    loop = kkt.cut_joint(
-        "a5",
-        "b6",
-        kind,
-        R=place.rotation,
-        p=place.translation,
-        R_second=far.rotation,
-        p_second=far.translation,
+def closed(kind, seed, first="a5", second="b6"):
+    """Two arms, a joint of which is cut where Pinocchio says that its second frame is."""
+    system, peer, q, draw = in_any_position(seed)
+    place = pin.SE3(Rotation.random(random_state=seed).as_matrix(), draw.normal(size=3) * 0.3)
+    one, two = (peer.data.oMi[peer.model.getJointId(b) if b else 0] for b in (first, second))
+    far = two.actInv(one.act(place))
+    near = {"R": place.rotation, "p": place.translation}
+    loop = kkt.cut_joint(first, second, kind, R_second=far.rotation, p_second=far.translation, **near)
+    return Held(system, peer, q, [loop], draw)
+
+
+CUTS = product(("fixed", "spherical"), (("a5", "b6"), ("a5", None), (None, "b6")))
+
+
+@pytest.mark.parametrize("seed, cut", [*enumerate(CUTS)])
+def test_a_cut_joint_has_the_same_motion_and_a_fixed_one_the_same_matrices(seed, cut):
+    kind, ends = cut
+    held = closed(kind, seed, *ends)
+    held.agree()
+    if kind == "fixed":
+        assert max(held.derivatives_apart()) <= 1e-9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_hands_that_stick_to_the_world_or_to_each_other(seed):
+    """Of two contacts, of one on another body, and of one beside a cut joint."""
+    system, peer, q, draw = in_any_position(seed)
+    points, turns = draw.normal(size=(2, 3)) * 0.2, Rotation.random(random_state=seed).as_matrix()
+    one, two = (
+        kkt.contact(b, p, (0, 0, 1), [(1, 0, 0), (0, 1, 0)], name=b)
+        for b, p in zip(("a5", "b6"), points, strict=True)
     )
-    assert case.compare([loop], [there]) < 1e-9
+    both = Held(system, peer, q, [one, two], draw)
+    both.agree()
+    assert max(both.derivatives_apart()) <= 1e-9
+    Held(system, peer, q, [kkt.contact("b6", points[0], turns[0], turns[1:], on="a5")], draw).agree()
+    far = peer.data.oMi[peer.model.getJointId("a5")]
+    held = kkt.cut_joint("a5", None, "fixed", R_second=far.rotation, p_second=far.translation)
+    Held(system, peer, q, [held, two], draw).agree()
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_hand_held_by_the_world_and_another_that_sticks_to_it(seed):
-    case = Case(seed)
-    fixed, far = case.rigid("fixed", "a5", None, pin.SE3.Identity())
-    point = case.draw.normal(size=3) * 0.2
-    sticking, _ = case.rigid("spherical", "b6", None, pin.SE3(np.eye(3), point))
-    loops = [
-        kkt.cut_joint("a5", None, "fixed", R_second=far.rotation, p_second=far.translation),
-        kkt.contact("b6", point, (0, 0, 1), [(1, 0, 0), (0, 1, 0)]),
-    ]
-    assert case.compare(loops, [fixed, sticking]) < 1e-9
+@pytest.mark.parametrize("seed", range(3))
+def test_derivatives_of_a_cut_spherical_joint_along_motions_that_keep_it(seed):
+    """J dq = 0 and J dqd + dJ qd = 0: there all formulations of the rows say the same.
+
+    Pinocchio's derivatives by q of such a joint between two bodies (version 4.1) are not those of
+    its own constraintDynamics; differences of that are ours.
+    """
+    held, step = closed("spherical", seed), 1e-6
+    peer, J, qd = held.peer, held.jacobian(held.q), held.state.qd
+    dq = np.random.default_rng(seed).normal(size=len(qd))
+    dq -= np.linalg.lstsq(J, J @ dq, rcond=None)[0]
+    ends = [held.jacobian(pin.integrate(peer.model, held.q, peer.theirs(s * step * dq))) for s in (1, -1)]
+    dqd = -np.linalg.lstsq(J, (ends[0] - ends[1]) / (2 * step) @ qd, rcond=None)[0]
+    along = kkt.directional_derivatives(held.system, ABM, dq, dqd)
+    ends = [held.solved(dq=s * step * dq, dqd=s * step * dqd)[-1] for s in (1, -1)]
+    exact = (ends[0] - ends[1]) / (2 * step)
+    assert np.abs(along - exact).max() <= 1e-7 * np.abs(exact).max()
+    assert held.derivatives_apart()[2] <= 1e-9
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_hand_that_sticks_to_the_other(seed):
-    case = Case(seed)
-    point = case.draw.normal(size=3) * 0.2
-    there, _ = case.rigid("spherical", "b6", "a5", pin.SE3(np.eye(3), point))
-    turns = Rotation.random(random_state=seed).as_matrix()
-    loop = kkt.contact("b6", point, turns[0], turns[1:], on="a5")
-    assert case.compare([loop], [there]) < 1e-9
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_hand_that_hits(rows, seed):
+    """impulseDynamics of one point: normal alone with restitution, or sticking and plastic."""
+    system, peer, where, draw = in_any_position(seed)
+    model, data, q = peer.model, peer.data, peer.q(where)
+    body, point = "a5", draw.normal(size=3) * 0.2
+    pin.computeJointJacobians(model, data, q)
+    joint = model.getJointId(body)
+    J, place = pin.getJointJacobian(model, data, joint, WORLD), data.oMi[joint].act(point)
+    J = (J[:3] - pin.skew(place) @ J[3:])[[2, 0, 1]][:rows]
+    e, pulled = 0.6 if rows == 1 else 0.0, True
+    while pulled:  # a bilateral row may pull to hold a point that slides; a contact may not
+        qd = draw.normal(size=model.nv)
+        theirs = pin.impulseDynamics(model, data, q, peer.theirs(qd), J, e, 0.0)[peer.columns]
+        pulled = J[0, peer.columns] @ qd > 0.0 or data.impulse_c[0] <= 0.0
+    tangents = () if rows == 1 else ((1, 0, 0), (0, 1, 0))
+    loop = kkt.contact(body, point, (0, 0, 1), tangents, name="p")
+    hit = kkt.build(system.graph, where, qd, loops=[loop])
+    ours = contact.impact(hit, restitution=e, friction=1e6 * (rows > 1))
+    assert ours.qd == pytest.approx(theirs, abs=1e-9 * np.abs(theirs).max())
+    assert ours.impulses["p"] == pytest.approx(data.impulse_c, abs=1e-9 * np.abs(theirs).max())
+
+
+# -- mechanisms, and robots on their feet ----------------------------------------------------------
+
+
+def mechanism(spec, seed):
+    tree = kkt.from_spec(spec)
+    base = kkt.build(tree, loops=())
+    peer = peers.Peer(base, peers.model_of(tree))
+    q = dict(zip(base.tree.names, np.split(tree.graph["q"], base.tree.offset[1:-1]), strict=True))
+    for name, kind in zip(base.tree.names, base.tree.joint, strict=True):
+        if kind == "floating":
+            q[name] = np.r_[q[name][:3], 0.0, 0.0, 0.0, 1.0]
+    return Held(base, peer, q, tree.graph["loops"], np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize(
+    "spec", [*(f"four_bar:angle={x}" for x in (0.3, 1.0, 2.0)), *(f"stewart:height={x}" for x in (0.5, 1.1))]
+)
+def test_mechanisms_are_pinocchio_s(spec):
+    """Of the four-bar two rows here, three there, the third of which the joints hold by themselves."""
+    mechanism(spec, 3).agree(lcaba=True)
+
+
+@pytest.mark.parametrize("feet", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", [x for x in FEET if x in robots()])
+def test_a_quadruped_on_its_feet_is_pinocchio_s(name, feet):
+    system, peer = peers.read_pair(robots()[name], True, True)
+    held = [kkt.contact(foot, (0, 0, 0), tangents=np.eye(3)[:2]) for foot in FEET[name][:feet]]
+    Held(system, peer, random_state(system, feet).q, held, np.random.default_rng(feet)).agree(True)
+
+
+@pytest.mark.parametrize("spec", ["four_bar", "stewart", "delta", "gripper"])
+def test_the_order_lcaba_has_the_pivots_of_pinocchio_s(spec):
+    """1 / mu there is the weight of a row, mu here its compliance; joints go in its own order."""
+    held, mu = mechanism(spec, 5), 1e-3
+    data = held.solved(pin.lcaba, mu, most=1)[0]
+    soft = [replace(loop, compliance=np.full(loop.rows, mu)) for loop in held.loops]
+    state = held.state
+    system = kkt.build(held.system.graph, state.q, state.qd, state.tau, loops=soft)
+
+    def furthest(name):
+        """Of det(D_k) from that of the joint's matrix there, over all joints."""
+        ours = {}
+        for step in kkt.eliminate(system, orderings.get(name)).steps:
+            for block in step.blocks:
+                if block.kind == "qdd":
+                    ours[system.structure.index[block.body]] = np.prod(np.float64(step.pivots))
+        theirs = {k: np.linalg.det(data.joints[j].Dinv) for k, j in held.peer.joint.items()}
+        return max(abs(abs(ours[k] * theirs[k]) - 1.0) for k in ours)
+
+    assert furthest("lcaba") < 1e-9
+    assert furthest("lambda_first_abm") > 1.0  # ABM with the joints in another order
+
+
+@pytest.mark.parametrize("order", ["abm", "lcaba"])
+def test_proximal_iteration_over_redundant_rows_is_pinocchio_s(order):
+    """The pin's third row holds by itself; Pinocchio iterates with all three, as here."""
+    held = mechanism("four_bar", 6)
+    place = {"p": (3, 0, 0), "p_second": (2.5, 0, 0)}
+    pin_joint = kkt.cut_joint("coupler", "rocker", rows=(2, 3, 4), name="pin", **place)
+    state = held.state
+    given = (held.system.graph, state.q, state.qd, state.tau)
+    system = kkt.build(*given, loops=kkt.softened([pin_joint], 1e-4))
+    found = kkt.eliminate(system, orderings.get(order), proximal=100)
+    qdd, forces = held.theirs(pin.constraintDynamics, 1e-8)
+    assert found.marked is None and difference(found.qdd, qdd) < 1e-9
+    assert difference(-found.lam, forces[0]) < 1e-9

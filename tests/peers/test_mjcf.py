@@ -99,22 +99,17 @@ def compared(path, seed):
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_files_of_all_joints_are_mujoco_s(tmp_path, seed):
-    path = tmp_path / "robot.xml"
-    path.write_text(drawn(seed))
-    compared(path, seed)
+def test_files_of_all_joints_are_mujoco_s(written, seed):
+    compared(written(drawn(seed)), seed)
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_models_as_people_write_them_are_mujoco_s(tmp_path, name):
-    path = tmp_path / "robot.xml"
-    path.write_text(MODELS[name])
-    compared(path, len(name))
+def test_models_as_people_write_them_are_mujoco_s(written, name):
+    compared(written(MODELS[name]), len(name))
 
 
-def test_a_file_by_hand_and_what_is_left_out_is_named(tmp_path):
-    path = tmp_path / "robot.xml"
-    path.write_text(HAND_WRITTEN)
+def test_a_file_by_hand_and_what_is_left_out_is_named(written):
+    path = written(HAND_WRITTEN)
     compared(path, 3)
     with pytest.warns(kkt.MjcfWarning, match=r"contacts of \d geoms; 1 actuators"):
         tree = kkt.read_mjcf(path)
@@ -139,16 +134,12 @@ WRONG = {
     "<mujoco><worldbody><body><joint type='free' armature='1'/><geom size='1'/></body>"
     "</worldbody></mujoco>": "armature of a free joint",
 }
-
-
 WRONG |= {
     f"<mujoco><worldbody><body><joint name='hip' {field}='{value}'/><geom size='1'/></body>"
     "</worldbody></mujoco>": f"joint 'hip': field '{field}' is {value}; give zero or more"
     for field in ("armature", "damping", "stiffness")
     for value in ("-1", "nan")
 }
-
-
 HINGE = "<mujoco><worldbody><body name='a'><joint name='hip' {}/><geom size='1' {}/></body>{}</mujoco>"
 WRONG |= {
     HINGE.format("axis='0 nan 0'", "", "</worldbody>"): r"jnt_axis\[0\] of MuJoCo's model is no",
@@ -179,9 +170,8 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(tmp_path, text, capfd, m
     assert "robot.xml" in str(error.value) and "\n" not in str(error.value)
 
 
-def test_nothing_is_told_where_nothing_is_left_out(tmp_path):
-    path = tmp_path / "robot.xml"
-    path.write_text(HINGE.format("", "contype='0' conaffinity='0'", "</worldbody>"))
+def test_nothing_is_told_where_nothing_is_left_out(written):
+    path = written(HINGE.format("", "contype='0' conaffinity='0'", "</worldbody>"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert set(kkt.load(path)) == {"a"}
@@ -193,11 +183,10 @@ def test_mjcf_without_mujoco_is_told(tmp_path, monkeypatch):
         kkt.read_mjcf(tmp_path / "robot.xml")
 
 
-def test_what_mujoco_warns_of_is_told_and_not_logged(tmp_path, monkeypatch):
+def test_what_mujoco_warns_of_is_told_and_not_logged(written, tmp_path, monkeypatch):
     """Its own words, without a MUJOCO_LOG.TXT in the folder that one is in."""
     monkeypatch.chdir(tmp_path)
-    path = tmp_path / "robot.xml"
-    path.write_text(HINGE.format("", "", "</worldbody>"))
+    path = written(HINGE.format("", "", "</worldbody>"))
     compiled = mjcf._compiled
     monkeypatch.setattr(mjcf, "_compiled", lambda *given: (compiled(*given)[0], ["inertia is odd"]))
     with pytest.warns(kkt.MjcfWarning, match="MuJoCo warns: inertia is odd"):

@@ -1,4 +1,9 @@
-"""Motions integrated here, and by the peers: the same trajectories, the same energies."""
+"""Motions integrated here, and by the peers: the same trajectories, the same energies.
+
+MuJoCo's closed loops are as stiff as its steps allow.
+"""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +27,8 @@ FIXED = [name for name in ("ur5", "panda", "talos_arm", "double_pendulum") if na
 FLOATING = [name for name in ("a1", "solo12", "simple_humanoid") if name in FILES]
 ORDERS = ("abm", "crbm+cholesky", "square_root_abm")
 SECONDS = 0.5
+RUN = Integration(seconds=SECONDS, eps=1e-10)
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 def start(system):
@@ -48,9 +55,7 @@ def test_trajectories_are_those_of_pinocchio_and_scipy(name):
 
     theirs = solve_ivp(slope, (0, SECONDS), np.r_[q, qd], "DOP853", rtol=1e-11, atol=1e-11).y[:, -1]
     for order in ORDERS:
-        ours = simulate(
-            system.graph, order, integration=Integration(seconds=SECONDS, eps=1e-10), q=q, qd=qd, tau=0 * q
-        )
+        ours = simulate(system.graph, order, integration=RUN, q=q, qd=qd, tau=0 * q)
         assert ours.failed == 0 and ours.drift < 1e-7
         assert np.abs(ours.records[0].y[-1] - theirs).max() < 1e-6 * (1 + np.abs(theirs).max())
 
@@ -75,16 +80,12 @@ def test_energies_are_those_of_pinocchio(name):
 def test_a_floating_robot_falls_as_in_mujoco(name):
     system, peer = mujoco_peer.read_pair(FILES[name], True, True)
     q, qd = start(system)
-    ours = simulate(
-        system.graph, "abm", integration=Integration(seconds=SECONDS, eps=1e-10), q=q, qd=qd, tau=0 * q
-    )
+    ours = simulate(system.graph, "abm", integration=RUN, q=q, qd=qd, tau=0 * q)
     motion = Motion.of(system.graph, orderings.get("abm"))
     x, model, data = motion.start(q, qd), peer.model, peer.data
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
     model.opt.timestep = 2.5e-4
-    coordinates = {}
-    for k, body in enumerate(system.tree.names):
-        coordinates[body] = x[motion.kernel.places.of(k)]
+    coordinates = {body: x[motion.kernel.places.of(k)] for k, body in enumerate(system.tree.names)}
     peer.put(RandomState(coordinates, qd, 0 * qd, {}))
     for _ in range(round(SECONDS / model.opt.timestep)):
         mujoco.mj_step(model, data)
@@ -97,3 +98,53 @@ def test_a_floating_robot_falls_as_in_mujoco(name):
             if end.size == 7:  # quaternions of either sign
                 apart = min(apart, np.abs(np.r_[end[:3], -end[3:]] - theirs[body]).max())
             assert apart < 1e-5, body
+
+
+# -- closed loops -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mechanisms(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    from loops_in_motion import mechanisms
+
+    return list(mechanisms())
+
+
+def by_mujoco(graph, step):
+    """Positions of MuJoCo after Runge-Kutta steps; a quaternion in its order."""
+    from loops_in_motion import start
+    from simulators import mujoco_model
+
+    model = mujoco_model(graph)
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    model.opt.timestep, model.opt.tolerance, model.opt.iterations = step, 1e-14, 200
+    model.eq_solref[:], model.eq_solimp[:, :2] = (2 * step, 1.0), 0.9999
+    data = start(graph, model)
+    for _ in range(round(SECONDS / step)):
+        mujoco.mj_step(model, data)
+    return data.qpos.copy()
+
+
+def test_mechanisms_move_as_in_mujoco(mechanisms):
+    """The closer, the shorter MuJoCo's steps and the stiffer its loops: to 1e-6 and less."""
+    for graph in mechanisms:
+        found = simulate(graph, "abm", integration=Integration(SECONDS, 1e-10, "DOP853", floor=0.1))
+        y, N = found.records[0].y[-1], len(graph.graph["qd"])
+        x = y[:-N]
+        if len(x) > N:  # the platform: position above its joint, quaternion wxyz
+            x = np.concatenate([x[:3] + np.array([0, 0, 0.8]), x[[6, 3, 4, 5]], x[7:]])
+        off = [np.abs(by_mujoco(graph, step) - x).max() for step in (1e-3, 1e-4)]
+        assert off[1] < 1e-6 and off[1] < off[0] / 5, (graph.graph["name"], off)
+        assert max(found.left) < 1e-9 and found.drift < 1e-8
+
+
+def test_energy_drifts_less_than_in_mujoco(mechanisms):
+    """With loops as they are by default, and as stiff as a step of 1 ms allows."""
+    from loops_in_motion import by_mujoco
+
+    for graph in mechanisms:
+        own = simulate(graph, "abm", integration=Integration(SECONDS, 1e-10, "DOP853", floor=0.1))
+        soft, stiff = (by_mujoco(graph, 1e-3, how, SECONDS) for how in (False, True))
+        gaps, drifts = ([float(cells[k]) for cells in (soft, stiff)] for k in (0, 2))
+        assert own.left[0] < 1e-9 < min(gaps) and own.drift < min(drifts)

@@ -1,7 +1,17 @@
-"""Equality constraints of MJCF files: rows and accelerations against MuJoCo's own."""
+"""Closed loops and contacts beside MuJoCo's: rows, accelerations and forces.
 
+MuJoCo softens every constraint: at rest it solves J qacc + R f = 0, a compliance R of ours.  Hard
+ones at any velocity are solved with its inertia, forces and Jacobians.  Robots are equality
+constraints of MJCF files, mechanisms of the gallery, robots on their feet, and closed robots of
+MuJoCo Menagerie: a checkout of github.com/google-deepmind/mujoco_menagerie is looked for where the
+environment variable ``MUJOCO_MENAGERIE`` says, then where robot_descriptions keeps its own.
+``-rP`` prints the figures of docs/loops.md.
+"""
+
+import os
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,8 +19,9 @@ import pytest
 mujoco = pytest.importorskip("mujoco")
 pytestmark = pytest.mark.peers
 
+import mujoco_peer  # noqa: E402
 from mujoco_peer import Peer, mjcf_model  # noqa: E402
-from random_states import RandomState, difference  # noqa: E402
+from random_states import RandomState, difference, read_quietly, robots  # noqa: E402
 from test_mjcf import drawn  # noqa: E402
 
 from pivotree import kkt, orderings  # noqa: E402
@@ -210,43 +221,32 @@ def agree(there, rows=None):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_hard_constraints_are_mujoco_s(tmp_path, case):
+def test_hard_constraints_are_mujoco_s(written, case):
     text, equality, rows = CASES[case]
-    path = tmp_path / "robot.xml"
-    path.write_text(text.format(equality))
-    agree(Closed.read(path, 7), rows)
+    agree(Closed.read(written(text.format(equality)), 7), rows)
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_drawn_trees_are_closed_as_mujoco_closes_them(tmp_path, seed):
-    path = tmp_path / "robot.xml"
+def test_drawn_trees_are_closed_as_mujoco_closes_them(written, seed):
     spec = mujoco.MjSpec.from_string(drawn(seed))
     draw = np.random.default_rng(seed)
     first = next(b for b in spec.bodies if b.joints and b.parent.name == "world")
     last = [b for b in spec.bodies if b.name >= "b100" and b.joints][-1]
-    kind = "mjEQ_WELD" if seed % 2 else "mjEQ_CONNECT"
     data = np.r_[0.3 * draw.normal(size=3), np.zeros(8)] if seed % 2 else 0.3 * draw.normal(size=11)
-    equality = spec.add_equality(
-        name="closed",
-        type=getattr(mujoco.mjtEq, kind),
-        objtype=mujoco.mjtObj.mjOBJ_BODY,
-        name1=first.name,
-        name2=last.name,
-    )
+    names = {"name": "closed", "name1": first.name, "name2": last.name}
+    kind = mujoco.mjtEq.mjEQ_WELD if seed % 2 else mujoco.mjtEq.mjEQ_CONNECT
+    equality = spec.add_equality(type=kind, objtype=mujoco.mjtObj.mjOBJ_BODY, **names)
     equality.data[:11] = data
     equality.data[10] = 1.0
     spec.compile()
-    path.write_text(spec.to_xml())
-    agree(Closed.read(path, seed), 6 if seed % 2 else 3)
+    agree(Closed.read(written(spec.to_xml()), seed), 6 if seed % 2 else 3)
 
 
 @pytest.mark.parametrize("case", [name for name in CASES if name not in MANY])
-def test_soft_constraints_at_rest_are_what_mj_forward_gives(tmp_path, case):
+def test_soft_constraints_at_rest_are_what_mj_forward_gives(written, case):
     """MuJoCo solves J qacc + R f = 0 at rest: a compliance R of our rows."""
     text, equality, _ = CASES[case]
-    path = tmp_path / "robot.xml"
-    path.write_text(text.format(equality))
-    there = Closed.read(path, 5)
+    there = Closed.read(written(text.format(equality)), 5)
     state = there.state(moving=0.0)
     (loop,), R = there.tree.graph["loops"], there.data.efc_R
     soft = np.full(loop.rows, R[0])
@@ -256,56 +256,38 @@ def test_soft_constraints_at_rest_are_what_mj_forward_gives(tmp_path, case):
     assert difference(qdd, there.peer._from_world(state, there.data.qacc)) <= 1e-9
 
 
-def test_what_is_no_loop_is_named(tmp_path):
-    path = tmp_path / "robot.xml"
-    path.write_text(
-        FOUR_BAR.format(
-            '<joint joint1="a" joint2="c" polycoef="0 1 2 0 0"/>'
-            '<weld name="off" body1="crank" active="false"/>'
-        )
-    )
-    with pytest.warns(kkt.MjcfWarning, match="a polynomial, weld 'off', which is not active"):
-        tree = kkt.load(path)
-    assert "loops" not in tree.graph
-
-
-def test_constraints_that_are_switched_off_are_no_loops(tmp_path):
-    path = tmp_path / "robot.xml"
-    text = FOUR_BAR.format(CASES["four-bar"][1]).replace(
+NO_LOOPS = {
+    r"a polynomial, weld 'off', which is not active": FOUR_BAR.format(
+        '<joint joint1="a" joint2="c" polycoef="0 1 2 0 0"/><weld name="off" body1="crank" active="false"/>'
+    ),
+    "equality 0', which is not active": FOUR_BAR.format(CASES["four-bar"][1]).replace(
         "<worldbody>", '<option><flag constraint="disable"/></option><worldbody>'
-    )
-    path.write_text(text)
-    with pytest.warns(kkt.MjcfWarning, match="equality 0', which is not active") as said:
-        assert "loops" not in kkt.load(path).graph
-    assert "contacts" not in str(said[0].message)
+    ),
+    r"equality constraints \(tendon 'e'\); 1 tendons": "<mujoco><worldbody><body name='a'><joint name='h'/>"
+    "<geom size='.1' pos='.1 0 0'/></body><body name='still'><geom size='.1'/></body></worldbody><tendon>"
+    "<fixed name='t'><joint joint='h' coef='1'/></fixed></tendon><equality><weld body1='still'/>"
+    "<tendon name='e' tendon1='t'/></equality></mujoco>",
+}
 
 
-def test_a_loop_within_a_body_is_refused(tmp_path):
-    path = tmp_path / "robot.xml"
-    path.write_text(HAND.format('<connect name="x" site1="hook" body2="box"/>'))
+@pytest.mark.parametrize("said", NO_LOOPS)
+def test_what_is_no_loop_is_named(written, said):
+    with pytest.warns(kkt.MjcfWarning, match=said) as told:
+        assert "loops" not in kkt.load(written(NO_LOOPS[said])).graph
+    assert "constraint" not in NO_LOOPS[said] or "contacts" not in str(told[0].message)
+
+
+def test_a_loop_within_a_body_is_refused(written):
     with pytest.raises(kkt.ModelError, match="MuJoCo refuses it"):
-        kkt.load(path)
+        kkt.load(written(HAND.format('<connect name="x" site1="hook" body2="box"/>')))
     text = HAND.replace('<site name="lug"', '<site name="lag"/><site name="lug"')
-    path.write_text(text.format('<connect name="x" site1="lag" site2="lug"/>'))
+    path = written(text.format('<connect name="x" site1="lag" site2="lug"/>'))
     with pytest.warns(kkt.MjcfWarning), pytest.raises(kkt.ModelError, match="'x': ties 'box' to"):
         kkt.load(path)
 
 
-def test_constraints_that_tie_nothing_and_those_of_tendons_are_no_loops(tmp_path):
-    path = tmp_path / "robot.xml"
-    path.write_text(
-        "<mujoco><worldbody><body name='a'><joint name='h'/><geom size='.1' pos='.1 0 0'/></body>"
-        "<body name='still'><geom size='.1'/></body></worldbody><tendon><fixed name='t'>"
-        "<joint joint='h' coef='1'/></fixed></tendon><equality><weld body1='still'/>"
-        "<tendon name='e' tendon1='t'/></equality></mujoco>"
-    )
-    with pytest.warns(kkt.MjcfWarning, match=r"equality constraints \(tendon 'e'\); 1 tendons"):
-        assert "loops" not in kkt.load(path).graph
-
-
-def test_bodies_too_far_apart_for_the_rows_of_a_loop_are_refused(tmp_path):
-    path = tmp_path / "robot.xml"
-    path.write_text(
+def test_bodies_too_far_apart_for_the_rows_of_a_loop_are_refused(written):
+    path = written(
         "<mujoco><worldbody><body name='b' pos='1e308 1e308 1e308'><joint axis='0 1 0'/>"
         "<geom size='.1'/><body name='d' pos='1 0 0'><joint type='slide'/><geom size='.1'/></body>"
         "</body><body name='c'><freejoint/><geom size='.1'/></body></worldbody><equality>"
@@ -313,3 +295,141 @@ def test_bodies_too_far_apart_for_the_rows_of_a_loop_are_refused(tmp_path):
     )
     with pytest.raises(kkt.ModelError, match=r"robot\.xml: connect 'equality 0': .* too far apart"):
         kkt.load(path)
+
+
+# -- mechanisms of the gallery, robots on their feet -------------------------------------------------
+
+FEET = {  # MuJoCo refuses anymal, one of whose links has a singular inertia
+    "solo12": ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"),
+    "go2": ("FL_foot", "FR_foot", "RL_foot", "RR_foot"),
+}
+
+
+def tied(spec, first, second, anchor):
+    """A point of a body held to another body, or to the world, in all three directions."""
+    names = {"name1": str(first), "name2": str(second or "world")}
+    equality = spec.add_equality(type=mujoco.mjtEq.mjEQ_CONNECT, objtype=mujoco.mjtObj.mjOBJ_BODY, **names)
+    equality.data[:3] = anchor
+
+
+def mechanism(spec, seed):
+    """Of the gallery: free roots at the world's origin, cut joints as points that stay together."""
+    tree = kkt.from_spec(spec)
+    at = np.split(tree.graph["q"], kkt.compile_tree(tree).offset[1:-1])
+    q = dict(zip(tree.nodes, map(np.array, at), strict=True))
+    for name, data in tree.nodes(data=True):
+        if data["joint"] == "floating":
+            q[name] = np.r_[q[name][:3] + data["p"], 0.0, 0.0, 0.0, 1.0]
+            data["p"] = np.zeros(3)
+    model = mujoco_peer.spec_of(tree)
+    for loop in tree.graph["loops"]:
+        tied(model, *loop.bodies, loop.p[0])
+    compiled = model.compile()
+    for i, loop in enumerate(tree.graph["loops"]):
+        compiled.eq_data[i, 3:6] = loop.p[1]
+    return Closed(tree, compiled, seed, q)
+
+
+def quadruped(name, feet, seed):
+    tree = read_quietly(robots()[name], True, True).graph
+    held = [kkt.contact(x, (0, 0, 0), tangents=np.eye(3)[:2]) for x in FEET[name][:feet]]
+    tree.graph["loops"] = [kkt.model.loops.on_bodies(x, tree.graph["merged"]) for x in held]
+    model = mujoco.MjSpec.from_string(mujoco_peer.bare_urdf(robots()[name], True))
+    for loop in tree.graph["loops"]:
+        tied(model, loop.bodies[1], None, loop.p[1])
+    return Closed(tree, model.compile(), seed)
+
+
+def forces(there, loops, lam):
+    """Of an answer here, as MuJoCo has them: of a connect (3,) on the first body, in world axes."""
+    result = []
+    parts = np.split(lam, np.cumsum([loop.rows for loop in loops])[:-1])
+    for loop, own, kind in zip(loops, parts, there.model.eq_type, strict=True):
+        force = own if kind == mujoco.mjtEq.mjEQ_JOINT else loop.C[3:] @ own
+        if kind != mujoco.mjtEq.mjEQ_JOINT and not loop.point:
+            # in the first body's frame, on the second
+            body = there.data.body(str(loop.bodies[0]))
+            force = -body.xmat.reshape(3, 3) @ loop.R[0] @ force
+        result.append(force)
+    return np.concatenate(result)
+
+
+def soft_ones_agree(there):
+    """At rest, with what mj_forward solves to convergence."""
+    state = there.state(moving=0.0)
+    data, loops = there.data, there.tree.graph["loops"]
+    R = [data.efc_R[data.efc_id == i][0] for i in range(len(loops))]
+    soft = [replace(x, compliance=np.full(x.rows, r)) for x, r in zip(loops, R, strict=True)]
+    expected = there.peer._from_world(state, data.qacc)
+    for name in ("abm", "crbm", "closed_early", "lambda_first"):
+        ours = kkt.eliminate(there.system(state, soft), orderings.get(name))
+        assert difference(ours.qdd, expected) <= 1e-9, name
+        assert difference(forces(there, loops, ours.lam), data.efc_force) <= 1e-9, name
+
+
+@pytest.mark.parametrize("spec", ["four_bar", "stewart", "stewart:height=1.1"])
+def test_mechanisms_are_mujoco_s(spec):
+    agree(mechanism(spec, 2))
+    soft_ones_agree(mechanism(spec, 3))
+
+
+@pytest.mark.parametrize("feet", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", [x for x in FEET if x in robots()])
+def test_quadrupeds_on_their_feet_are_mujoco_s(name, feet):
+    agree(quadruped(name, feet, feet))
+    soft_ones_agree(quadruped(name, feet, feet))
+
+
+# -- robots of MuJoCo Menagerie ---------------------------------------------------------------------
+
+ROBOTS = {  # rows: a connect in a planar linkage has two
+    "agility_cassie/cassie.xml": 10,
+    "robotiq_2f85/2f85.xml": 5,
+    "franka_emika_panda/hand.xml": 1,
+    "franka_emika_panda/panda.xml": 1,
+    "ufactory_xarm7/hand.xml": 5,
+    "ufactory_xarm7/xarm7.xml": 5,
+}
+
+
+def found_in_the_menagerie(name):
+    """The path of a robot's file, or the test is skipped with what would let it run."""
+    told = os.environ.get("MUJOCO_MENAGERIE")
+    kept = os.environ.get("ROBOT_DESCRIPTIONS_CACHE", "~/.cache/robot_descriptions")
+    folder = Path(told) if told else Path(kept).expanduser() / "mujoco_menagerie"
+    if told and not folder.is_dir():
+        pytest.fail(f"MUJOCO_MENAGERIE is {told!r}, which is no folder; name a checkout")
+    if not (folder / name).is_file():
+        pytest.skip(f"no {folder / name}; MUJOCO_MENAGERIE=FOLDER names a checkout")
+    return folder / name
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_closed_robots_are_mujoco_s(name):
+    """In four motions that keep the loops, and certified; then softened, with mj_forward's own."""
+    apart = dict.fromkeys(("qdd", "lambda", "certified"), 0.0)
+    for seed in range(4):
+        there = Closed.read(found_in_the_menagerie(name), seed)
+        state, loops = there.state(moving=1.0), there.tree.graph["loops"]
+        system = there.system(state)
+        assert sum(loop.rows for loop in loops) == ROBOTS[name]
+        qacc, force = there.constrained()
+        qacc = there.peer._from_world(state, qacc)
+        sure = kkt.certify(system, 50)
+        assert sure.digits == 50
+        true = [np.array([float(ball) for ball in x]) for x in (sure.qdd, sure.lam)]
+        for order in ("abm", "crbm", "closed_early", "lambda_last"):
+            ours = kkt.eliminate(system, orderings.get(order))
+            for which, here, other in (
+                ("qdd", ours.qdd, qacc),
+                ("lambda", forces(there, loops, ours.lam), force),
+                ("certified", ours.qdd, true[0]),
+                ("certified", ours.lam, true[1]),
+            ):
+                apart[which] = max(apart[which], difference(here, other))
+        soft_ones_agree(there)
+    print(
+        f"{name}: {len(there.tree)} bodies, {ROBOTS[name]} rows; largest differences: "
+        + ", ".join(f"{which} {x:.0e}" for which, x in apart.items())
+    )
+    assert max(apart.values()) <= 1e-9
