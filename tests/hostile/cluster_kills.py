@@ -22,18 +22,11 @@ from collections import Counter
 from pathlib import Path
 
 import kills
+from case import refusals
 
 PATIENT = 90.0  # [s] until the sweep must have ended by itself
-WHAT = (
-    "worker KILL",
-    "worker STOP",
-    "worker cut",
-    "scheduler KILL",
-    "scheduler STOP",
-    "scheduler cut",
-    "driver KILL",
-    "driver INT",
-)
+WHAT = [f"{who} {how}" for who in ("worker", "scheduler") for how in ("KILL", "STOP", "cut")]
+WHAT += ["driver KILL", "driver INT"]
 DASK = [sys.executable, "-m"]
 
 
@@ -149,7 +142,7 @@ def _answers(port: int) -> bool:
 
 def _faults(what: str, code: int | None, seconds: float, err: str, ended: bool) -> list[str]:
     who, how = what.split()
-    lines = kills.refusals(err)
+    lines = refusals(err)
     found = []
     if code is None or seconds > PATIENT:
         found.append(f"no end after {seconds:.0f} s")

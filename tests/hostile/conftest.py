@@ -3,6 +3,7 @@
 import signal
 
 import pytest
+from case import refusals
 from hostile_words import LIMIT
 
 from pivotree.analysis import cli
@@ -34,7 +35,7 @@ def run(capsys, tmp_path, monkeypatch):
             signal.signal(signal.SIGALRM, before)
         out, err = capsys.readouterr()
         assert all(c.isprintable() or c == "\n" for c in err), ascii(err)
-        lines = [line for line in err.splitlines() if not line.startswith("pivotree: warning: ")]
+        lines = refusals(err)
         assert not list(tmp_path.rglob(".*.part*"))
         return code, out, lines
 

@@ -4,6 +4,7 @@ import json
 import re
 import xml.etree.ElementTree as ET
 
+from hostile_words import HOSTILE
 from hypothesis import strategies as st
 from strategies import changed, documents
 
@@ -21,51 +22,7 @@ MJCF = """<mujoco model="m"><compiler angle="radian"/><option gravity="0 0 -9.81
 <geom type="box" size=".1 .2 .3" mass="2"/></body></body><body name="c"><freejoint/>
 <geom type="sphere" size="0.1" mass="1"/></body></worldbody><equality>
 <connect body1="b" body2="c" anchor="0 0 0"/><joint joint1="j" joint2="k"/></equality></mujoco>"""
-VALUES = [
-    "",
-    "nan",
-    "inf",
-    "-inf",
-    "1e400",
-    "-1",
-    "0",
-    "0 0 0",
-    "1 2",
-    "1 2 3 4",
-    "1,2,3",
-    "1e308 1e308 1e308",
-    "nan nan nan",
-    "1e-320",
-    "0x10",
-    "1_0",
-    "\u0661",
-    "abc",
-    "base",
-    "arm",
-    "world",
-    "j",
-    "k",
-    "a",
-    "b",
-    "fixed",
-    "prismatic",
-    "planar",
-    "floating",
-    "ball",
-    "free",
-    "helical",
-    "true",
-    "-0",
-    "9" * 400,
-    "${pi}",
-    "$(find x)",
-    "package://x/y.stl",
-    "../x",
-    "<b>&amp;",
-    "\u202e",
-    "x" * 3000,
-    " arm ",
-]
+VALUES = [*HOSTILE["values of markup"], "9" * 400, "x" * 3000]
 ENCODED = {
     "bom": lambda text: "\ufeff" + text,
     "utf-16": lambda text: _bytes(text, "utf-16"),
@@ -101,31 +58,12 @@ def _chain(n, close=False):
 
 
 WHOLE_XML = [
-    _laughs("robot"),
-    _laughs("mujoco"),
-    '<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]><robot name="&f;"/>',
-    '<!DOCTYPE x SYSTEM "http://127.0.0.1:9/x.dtd"><robot name="r"/>',
-    '<robot xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="/etc/passwd"/></robot>',
+    *HOSTILE["no XML"],
+    *map(_laughs, ("robot", "mujoco")),
+    *(_chain(n, True) for n in (1, 2, 3, 300)),
+    _chain(300),
     "<robot name='r'>" + "<a>" * 3000 + "</a>" * 3000 + "</robot>",
     "<a>" * 100_000,
-    _chain(3, True),
-    _chain(1, True),
-    _chain(2, True),
-    _chain(300),
-    _chain(300, True),
-    '<robot name="r"><link name="a"/><link name="a"/></robot>',
-    '<robot name="r"><link name="a"/><link name="b"/></robot>',
-    "<robot/>",
-    "<mujoco/>",
-    "<x/>",
-    '<robot name="r"><link name="a"/><joint name="j" type="revolute"><parent link="a"/>'
-    '<child link="a"/></joint></robot>',
-    '<mujoco><include file="m.xml"/></mujoco>',
-    '<mujoco><include file="/dev/zero"/></mujoco>',
-    '<mujoco><asset><mesh name="x" file="/etc/passwd"/></asset><worldbody><body><geom type="mesh" '
-    'mesh="x"/></body></worldbody></mujoco>',
-    '<mujoco><worldbody><replicate count="100000000"><body/></replicate></worldbody></mujoco>',
-    '<robot xmlns:xacro="x"><xacro:include filename="/etc/passwd"/></robot>',
 ]
 
 
@@ -165,55 +103,12 @@ def marked(draw, good):
     return ET.tostring(top, encoding="unicode")
 
 
-RAW = [
-    "NaN",
-    "Infinity",
-    "-Infinity",
-    "1e999",
-    "-1e999",
-    "true",
-    "false",
-    "null",
-    '"1"',
-    "1" * 5000,
-    "-0",
-    "1e-400",
-    "[]",
-    "{}",
-    "0x10",
-    "1_000",
-    "\u0663",
-    "01",
-    "+1",
-    ".5",
-    "1.",
-    "[1]",
-    "-1",
-    "0",
-    "1e308",
-    "18446744073709551616",
-    '"\\ud800"',
-    '"\\u0000"',
-    "[[[[[[]]]]]]",
-    "2",
-    "0.5",
-]
+RAW = [*HOSTILE["values of JSON"], "1" * 5000]
 WHOLE_JSON = [
+    *HOSTILE["no JSON"],
     "[" * 100_000,
     "[" * 100_000 + "]" * 100_000,
     '{"a":' * 100_000 + "1" + "}" * 100_000,
-    "null",
-    "1",
-    '"x"',
-    "[]",
-    "{}",
-    '{"schema": "x"}',
-    '{"schema": "pivotree-model/999"}',
-    "NaN",
-    "// x\n{}",
-    "{'a': 1}",
-    '{"a": 1,}',
-    "\ufeff{}",
     "9" * 100_000,
 ]
 

@@ -16,7 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import kills
-from killed_commands import SMALL, SWEEP, Job, pivotree
+from case import refusals
+from kills import SMALL, SWEEP, Job, pivotree
 
 SHARES = (0.0, 0.1, 0.35, 0.6, 0.9)
 PAGE = 4096
@@ -89,7 +90,7 @@ def on_a_full_disk(job: Job, whole: kills.Undisturbed, free: int, top: Path, cac
 
 
 def _refused(code: int, err: str, kept: list[str]) -> list[str]:
-    lines = kills.refusals(err)
+    lines = refusals(err)
     if code != 2 or len(lines) != 1 or "No space left on device" not in lines[0]:
         return [f"exit {code}: {lines[-3:]}"]
     return [f"not told: {kept[:3]}"] if kept and "kept" not in lines[0] else []

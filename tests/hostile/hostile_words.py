@@ -1,13 +1,15 @@
-"""Command lines for every command, read off the parser; files that cannot be read."""
+"""Command lines for every command, read off the parser; words that went wrong somewhere."""
 
 import argparse
 import json
 import re
+from pathlib import Path
 
 from pivotree.analysis.cli.parser import parser
 
 LIMIT = 60  # [s] for one call: more is a hang
 SIGN = "pwned"  # of a name that got out of where names stand
+HOSTILE = json.loads(Path(__file__).with_name("hostile.json").read_text(encoding="utf-8"))
 COMMANDS = next(
     action for action in parser()._actions if isinstance(action, argparse._SubParsersAction)
 ).choices

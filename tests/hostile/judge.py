@@ -9,11 +9,10 @@ import signal
 import tokenize
 from pathlib import Path
 
-from case import Case
+from case import Case, refusals
 from hostile_words import SIGN
 
 from pivotree.analysis import cli
-from pivotree.analysis.cli.progress import SIGN as SIGN_OF_LIFE
 from pivotree.kkt.base.text import LONGEST
 
 CODES = (0, 1, 2, cli.INTERRUPTED)
@@ -35,7 +34,7 @@ def _said(case, code, out, err):
         yield f"exit {code}"
     if "Traceback" in err or "Traceback (most" in out:
         yield "a traceback is printed"
-    lines = [line for line in err.splitlines() if not line.startswith(("pivotree: warning: ", SIGN_OF_LIFE))]
+    lines = refusals(err)
     unheard = _lost(case, "stderr")
     if code == 2 and len(lines) != 1 and not unheard:
         yield f"a refusal of {len(lines)} lines: {[line[:60] for line in lines[:3]]}"

@@ -25,9 +25,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import judge
-from case import Case
+from case import Case, connect, entered, environment, limit, wrapped
 from helpers import ROOT
-from surroundings import connect, entered, environment, limit, wrapped
 
 from pivotree.analysis import cli
 

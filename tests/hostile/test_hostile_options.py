@@ -1,15 +1,11 @@
 """Options out of range, sentences, and Ctrl-C: one line on standard error."""
 
 import json
-import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
 
 import pytest
-from hostile_words import COMMANDS, LIMIT, output_of, positional, words
+from hostile_words import COMMANDS, output_of, positional, words
 
 from pivotree import kkt
 from pivotree.analysis import cli
@@ -47,7 +43,7 @@ IN_RANGE = {
 }
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("command,option,typed", OPTIONS)
 def test_options_out_of_range(run, tmp_path, command, option, typed):
     for value in [*TEXTS, *NUMBERS] if typed else TEXTS:
@@ -63,7 +59,6 @@ def test_options_out_of_range(run, tmp_path, command, option, typed):
         assert all(len(line) <= LONGEST + 10 for line in lines)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("command", positional("MODEL"))
 def test_specs_beyond_reason(refused, command):
     for spec in (
@@ -87,7 +82,7 @@ def test_arguments_that_are_no_text(refused, command):
     assert "'\\udcff'" in refused(command, "\udcff")
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize(
     "arguments,why",
     [
@@ -109,7 +104,6 @@ def test_steps_too_short_to_count(refused):
     assert "--step: is 1e-300, more than 10,000,000 steps" in why
 
 
-@pytest.mark.thorough
 def test_a_sentence_is_one_short_line_of_what_can_be_printed():
     assert sentence("a\n  b\t\u2028c  d") == "a b c  d"
     assert sentence("\x1b[31m\ud800\u202e\0é漢") == "\\x1b[31m\\ud800\\u202e\\x00é漢"
@@ -120,7 +114,6 @@ def test_a_sentence_is_one_short_line_of_what_can_be_printed():
     assert LONGEST_NAME <= LONGEST
 
 
-@pytest.mark.thorough
 def test_json_says_everything_once(tmp_path):
     path = tmp_path / "a.json"
     for text, why in (('{"a": [{"b": 1, "b": 1}]}', "'b' twice"), ("[-Infinity]", "-Infinity")):
@@ -141,50 +134,7 @@ def test_ctrl_c_behind_an_error_of_compiled_code(run, monkeypatch):
     assert (code, out, lines) == (cli.INTERRUPTED, "", ["pivotree: interrupted"])
 
 
-LONG = {
-    "explore": ["random_tree:n=20000", "--no-browser"],
-    "report": ["random_tree:n=30", "-o", "out", "--states", "100000", "--yes"],
-    "prove": [],
-    "counts": ["-o", "counts.md"],
-    "simulate": ["chain:7", "--seconds", "1e9", "--steps", "1000000000", "--yes"],
-}
-
-
-def _heeding_ctrl_c():
-    """Where the tests themselves run in the background, their children would ignore it."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", LONG)
-@pytest.mark.parametrize("seconds", [2.0, 6.0])
-def test_ctrl_c(tmp_path, command, seconds):
-    """Ctrl-C reaches every process of a terminal, wherever they are."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pivotree", command, *LONG[command]],
-        cwd=tmp_path,
-        text=True,
-        start_new_session=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        preexec_fn=_heeding_ctrl_c,
-    )
-    try:
-        process.wait(seconds)
-        pytest.fail(f"it ended by itself: {process.communicate()}")
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGINT)
-    try:
-        out, err = process.communicate(timeout=LIMIT)
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-    # a shell says 130 too where Python ends itself by the signal
-    assert process.returncode in (cli.INTERRUPTED, -signal.SIGINT), err
-    assert "Traceback" not in err and "interrupted" in (out + err).lower()  # a report is kept
-    assert all(line.startswith("pivotree: ") for line in err.splitlines())
-
-
+@pytest.mark.uncached
 def test_where_an_order_fails_is_said_in_its_own_file(refused, tmp_path):
     """Of the frames behind an error those of the engine and of the orders are not told."""
     (tmp_path / "own.py").write_text("def f(structure):\n    return structure.children(1 / 0)\n")

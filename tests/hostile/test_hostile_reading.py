@@ -2,15 +2,23 @@
 
 import json
 import os
+import re
+import warnings
 from xml.etree import ElementTree
 
+import networkx as nx
 import pytest
-from hostile_words import COMMANDS, GOOD, MODEL, positional, words
+from documents import URDF
+from hostile_words import COMMANDS, GOOD, HOSTILE, MODEL, positional, words
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import changed, documents
 
 from pivotree import kkt, orderings
 from pivotree.analysis import cli
 from pivotree.kkt.arithmetic.custom import Custom
 from pivotree.kkt.base.foreign import foreign
+from pivotree.kkt.base.text import LONGEST
 
 
 def sparse(path):
@@ -35,7 +43,6 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("command", [*positional("MODEL"), *positional("CONFIG")])
 @pytest.mark.parametrize("kind", UNREADABLE)
 def test_files_that_cannot_be_read(refused, tmp_path, command, kind):
@@ -63,7 +70,6 @@ ORDER_OPTIONS = [
 ]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("command,option", ORDER_OPTIONS)
 @pytest.mark.parametrize("kind", ["fifo", "zeros", "folder", "missing", "loop", "huge", "binary"])
 def test_order_files_that_cannot_be_read(refused, tmp_path, command, option, kind):
@@ -88,7 +94,6 @@ CHANGED = {
 }
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("command", positional("MODEL"))
 def test_model_files_that_hold_what_they_should_not(refused, tmp_path, command):
     for text in CHANGED.values():
@@ -96,7 +101,6 @@ def test_model_files_that_hold_what_they_should_not(refused, tmp_path, command):
         assert "in.json: " in refused(*words(command, MODEL="in.json"))
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["a\nb", "\x1b[31m", "\ud800", "\0", "\u2028", "x" * 501])
 def test_names_that_no_figure_or_file_could_show(name):
     tree = kkt.new_tree("t")
@@ -113,22 +117,8 @@ def test_names_that_no_figure_or_file_could_show(name):
         kkt.build(tree, loops=[kkt.contact("a", point=(0, 0, 0), name=name)])
 
 
-ODD = [
-    "<script>alert(1)</script>",
-    "\\end{document}_%&$#^~{}",
-    "\u202eabc\u200f",
-    "$x_{$",
-    "Ω𝄞é漢字",
-    "'\"`;]]>",
-    "[red]x[/red][/]",
-    "../../x",
-    "a,b",
-    " ",
-]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.product
+@pytest.mark.parametrize("name", HOSTILE["odd names"])
 def test_odd_names_that_are_names(run, tmp_path, name):
     (tmp_path / "in.json").write_text(GOOD.replace('"a"', json.dumps(name)))
     code, out, lines = run("solve", "in.json", "--json")
@@ -174,7 +164,6 @@ RAISING = {
 }
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("what", RAISING)
 def test_whatever_an_order_raises_is_one_sentence(refused, tmp_path, what):
     (tmp_path / "own.py").write_text(RAISING[what])
@@ -187,7 +176,6 @@ def test_whatever_an_order_raises_is_one_sentence(refused, tmp_path, what):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["own.py"]  # and no __pycache__
 
 
-@pytest.mark.thorough
 def test_ctrl_c_in_an_order_is_ctrl_c(run, tmp_path):
     (tmp_path / "own.py").write_text("def f(s): raise KeyboardInterrupt")
     assert run("solve", "chain:1", "--order", "own.py:f")[0] == cli.INTERRUPTED
@@ -209,7 +197,7 @@ class Raising:
     __sub__ = __mul__ = __truediv__ = __neg__ = __add__
 
 
-@pytest.mark.thorough
+@pytest.mark.uncached
 @pytest.mark.parametrize("operate", [_raising, Raising])
 def test_whatever_a_number_raises_is_one_sentence(operate):
     own = Custom("mine", 1e-3, operate)
@@ -227,3 +215,45 @@ def test_only_ctrl_c_the_end_of_memory_and_our_own_go_through():
             raise KeyboardInterrupt
         except KeyboardInterrupt as error:
             raise SystemError("returned a result with an exception set") from error
+
+
+# -- drawn ----------------------------------------------------------------------------------------
+
+
+def judged(read, *arguments):
+    """A tree that is eliminated, or a refusal in one short line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tree = read(*arguments)
+            assert isinstance(tree, nx.DiGraph)
+            found = kkt.eliminate(kkt.build(tree), orderings.get("abm"))
+            assert found.failed_at or len(found.qdd) == kkt.compile_tree(tree).offset[-1]
+        except kkt.PivotreeError as error:
+            told = str(error)
+            assert told and len(told) <= LONGEST and all(c.isprintable() for c in told)
+
+
+DRAWN = {
+    "model.json": (documents(MODEL).map(json.dumps), kkt.read_model),
+    "robot.urdf": (changed(URDF), kkt.read_urdf),
+    "spec": (st.sampled_from(HOSTILE["specs"]).flatmap(changed), kkt.load),
+}
+
+
+@pytest.mark.product
+@pytest.mark.parametrize("what", DRAWN)
+def test_files_and_specs_with_anything_changed(tmp_path_factory, what):
+    texts, read = DRAWN[what]
+
+    @given(texts)
+    @settings(max_examples=150)
+    def drawn(text):
+        if what != "spec":
+            path = tmp_path_factory.getbasetemp() / what
+            path.write_bytes(text.encode("utf-8", "surrogatepass"))
+            judged(read, path)
+        elif not re.search(r"\d{3}|binary:\D*[1-9]\d", text):  # not a question of size
+            judged(read, text)
+
+    drawn()

@@ -1,11 +1,16 @@
 """Places that cannot be written, full disks, closed streams: one sentence each."""
 
+import ast
 import os
 import subprocess
 import sys
 
 import pytest
+from case import refusals
+from helpers import ROOT
 from hostile_words import COMMANDS, LIMIT, UNCACHED, limited, output_of, place, words
+from test_architecture import PACKAGES
+from test_architecture import files as files_of
 
 from pivotree import kkt
 from pivotree.kkt.base import files
@@ -26,7 +31,6 @@ FILES_ONLY = {
 WRITING = [command for command in COMMANDS if output_of(command) is not None]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     "kind,command",
     [
@@ -70,7 +74,6 @@ def test_links_are_followed_and_what_a_file_was_it_stays(run, tmp_path):
     assert run("list", "chain:2", "-o", name)[0] == 0 and (tmp_path / name).is_file()
 
 
-@pytest.mark.thorough
 def test_a_writer_that_fails_leaves_the_file_as_it_was(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
@@ -93,67 +96,49 @@ def test_no_two_names_make_one_file():
     }
 
 
-@pytest.mark.thorough
-def test_a_disk_that_is_full(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "pivotree", "list", "chain:2", "-o", "a.txt"],
-        cwd=tmp_path,
-        env=os.environ | UNCACHED,
-        preexec_fn=limited,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-    )
-    assert done.returncode == 2 and done.stderr.count("\n") == 1
+@pytest.fixture
+def apart(tmp_path):
+    """The same by a new Python, with what ``subprocess.run`` is given."""
+
+    def call(*arguments, env=None, **given):
+        command = [sys.executable, "-m", "pivotree", *arguments]
+        both = {"stderr": subprocess.PIPE, "cwd": tmp_path, "env": os.environ | (env or {})} | given
+        return subprocess.run(command, text=True, timeout=LIMIT, **both)
+
+    return call
+
+
+def test_a_disk_that_is_full(apart, tmp_path):
+    done = apart("list", "chain:2", "-o", "a.txt", env=UNCACHED, preexec_fn=limited)
+    assert done.returncode == 2 and len(refusals(done.stderr)) == 1
     assert "a.txt: cannot be written (File too large)" in done.stderr
     assert not os.listdir(tmp_path)
 
 
-@pytest.mark.thorough
-def test_an_output_that_has_no_letter_for_it(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "pivotree", "list", "chain:2"],
-        cwd=tmp_path,
-        timeout=LIMIT,
-        env=os.environ | {"PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 2 and done.stderr.count("\n") == 1
+@pytest.mark.product
+def test_an_output_that_has_no_letter_for_it(apart):
+    done = apart("list", "chain:2", env={"PYTHONIOENCODING": "ascii"}, stdout=subprocess.PIPE)
+    assert done.returncode == 2 and len(refusals(done.stderr)) == 1
     assert "standard output: ascii has no" in done.stderr
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "closed,arguments", [(1, ["list", "chain:2"]), (2, ["solve", "chian:2"]), (1, ["--version"])]
-)
-def test_streams_that_are_closed(tmp_path, closed, arguments):
+@pytest.mark.product
+@pytest.mark.parametrize("closed,arguments", [(1, "list chain:2"), (2, "solve chian:2"), (1, "--version")])
+def test_streams_that_are_closed(apart, tmp_path, closed, arguments):
     with open(tmp_path / "kept", "w") as kept:
-        done = subprocess.run(
-            [sys.executable, "-m", "pivotree", *arguments],
-            cwd=tmp_path,
-            timeout=LIMIT,
-            preexec_fn=lambda: os.close(closed),
-            stdout=kept if closed == 2 else None,
-            stderr=kept if closed == 1 else None,
-        )
+        stdout, stderr = (None, kept) if closed == 1 else (kept, None)
+        given = {"stdout": stdout, "stderr": stderr, "preexec_fn": lambda: os.close(closed)}
+        done = apart(*arguments.split(), **given)
     assert done.returncode == (2 if closed == 2 else 0)
     assert (tmp_path / "kept").read_text() == ""  # neither a traceback nor a misplaced sentence
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("arguments", [["--version"], [], ["orders"], ["solve", "chain:1"]])
-def test_a_standard_output_that_is_full(tmp_path, arguments):
+@pytest.mark.product
+@pytest.mark.parametrize("arguments", ["--version", "", "orders", "solve chain:1"])
+def test_a_standard_output_that_is_full(apart, arguments):
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "pivotree", *arguments],
-            cwd=tmp_path,
-            timeout=LIMIT,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-    assert done.returncode == 2 and done.stderr.count("\n") == 1
+        done = apart(*arguments.split(), stdout=full)
+    assert done.returncode == 2 and len(refusals(done.stderr)) == 1
     assert "standard output: No space left on device" in done.stderr
 
 
@@ -189,3 +174,50 @@ def test_parts_of_another_machine_stay_in_a_folder_that_both_share(tmp_path, mon
         write_whole(path, "{}")
     assert left.read_text() == "half" and path.read_text() == "{}"
     assert sorted(os.listdir(tmp_path)) == [left.name, "a.json"]
+
+
+# -- one place ------------------------------------------------------------------------------------
+
+OWN = {  # files of the package itself, and those that grow or are locked while a command works
+    "read_text": {
+        "analysis/explorer/page.py",
+        "papers/paper.py",
+        "papers/cloutier1995/page.py",
+        "papers/make.py",
+    },
+    "read_bytes": {"kkt/machine/store.py"},
+    "write_text": set(),
+    "write_bytes": {"papers/make.py"},
+    "savefig": set(),
+    "exec_module": set(),
+    "open": {
+        "kkt/base/reading.py",
+        "analysis/report/notebook.py",
+        "analysis/sweep/store.py",
+        "analysis/cli/running.py",
+        "analysis/cli/__init__.py",
+        "kkt/machine/store.py",
+    },
+    "exec": {"kkt/base/foreign.py"},
+}
+MADE = {"part", "stream", "self.fronts", "Image"}  # by kkt.base.files.beside, in memory, no files
+
+
+def calls(path):
+    """Name and receiver, or first argument of ``savefig``, of every call that meets a file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        if isinstance(node.func, ast.Name) and node.func.id in ("open", "exec"):
+            yield node.func.id, ""
+        if isinstance(node.func, ast.Attribute) and node.func.attr in OWN:
+            whose = node.args[0] if node.func.attr == "savefig" else node.func.value
+            yield node.func.attr, ast.unparse(whose)
+
+
+def test_files_are_opened_written_and_run_in_one_place():
+    """kkt.base.reading opens what a user names, kkt.base.files writes, kkt.base.foreign runs."""
+    places = [(path.relative_to(ROOT).as_posix(), path) for path in files_of(*PACKAGES)]
+    met = [(where, *call) for where, path in places for call in calls(path)]
+    others = [x for x in met if x[2] not in MADE and x[0] not in {*OWN[x[1]], "kkt/base/files.py"}]
+    assert others == [] and len(met) > 10

@@ -14,80 +14,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hostile_words import BODY, MODEL, SIGN
+from hostile_words import BODY, HOSTILE, MODEL, SIGN
 
 from pivotree import kkt, orderings
 from pivotree.kkt.base.text import csv_line
 
-pytestmark = pytest.mark.slow
 COMPILER = shutil.which("cc")
-C_NAMES = [
-    f"*/ int {SIGN}; /*",
-    f"*/int {SIGN};//",
-    f"*??/ int {SIGN};",
-    f"x */ int {SIGN}; /* ??/",
-    f"// int {SIGN};",
-    "ends in a backslash \\",
-    "ends in a trigraph ??/",
-    f'"); {SIGN}(); ("',
-    f"#define x {SIGN}",
-    f"%>%:define {SIGN}",
-    f"'; {SIGN}; '",
-    "/* opened",
-    f"\\u002a/ int {SIGN};",
-]
-PYTHON_NAMES = [
-    f"'''; {SIGN}(); '''",
-    f'"""; {SIGN}(); """',
-    f"'); {SIGN}(); ('",
-    f'"); {SIGN}(); ("',
-    f"{{{SIGN}()}}",
-    f"\\'; {SIGN}() #",
-    f"\\N{{COLON}}{SIGN}()",
-    "ends in a backslash \\",
-    f"\u2028{SIGN}()",
-    f"# coding: {SIGN}",
-    f"%({SIGN})s",
-]
-OPENED = rf"\immediate\openout7={SIGN}.txt\relax"  # a file that LaTeX then has written
-TEX_NAMES = [
-    OPENED,
-    OPENED.replace("\\", "^^5c"),
-    f"}}{OPENED}{{",
-    f"$ {OPENED} $",
-    f"%}}{OPENED}",
-    rf"\end{{verbatim}}{OPENED}",
-    rf"\end{{document}}{OPENED}",
-    rf"\\{OPENED}",
-    rf"]{OPENED}[",
-    rf"\par}}}}{OPENED}",
-    rf"&{OPENED}",
-    rf"#1{OPENED}",
-    rf"~_^{OPENED}",
-    rf"\csname {OPENED}",
-]
-PAGE_NAMES = [
-    "<img src=x onerror=hit()>",
-    "<svg onload=hit()>",
-    '"><script>hit()</script>',
-    "</script><script>hit()</script>",
-    "<!--<script>",
-    "--><img src=x onerror=hit()>",
-    "]]><script>hit()</script>",
-    "' onmouseover='hit()' x='",
-    '" onfocus=hit() autofocus x="',
-    "</text><script>hit()</script>",
-    "</style><script>hit()</script>",
-    "&lt;img src=x onerror=hit()&gt;",
-    "javascript:hit()",
-    "</title><script>hit()</script>",
-    "<iframe srcdoc='<script>hit()'>",
-    "${hit()}",
-    "{{hit()}}",
-    "</a><a href=javascript:hit()>x",
-    "\\u003cimg src=x onerror=hit()>",
-]
-FORMULAS = ["=HYPERLINK(1)", "+1+cmd", "-2+3+cmd|' /C calc'!A0", "@SUM(1)", '=1"', "=a,b"]
+C_NAMES, PYTHON_NAMES, PAGE_NAMES = (HOSTILE[f"names in {x}"] for x in ("C", "Python", "pages"))
+TEX_NAMES = HOSTILE["names in LaTeX"]  # they open a file, which LaTeX then has written
 
 
 def model_of(names, title):
@@ -130,6 +64,7 @@ def stripped(path, *options):
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler is installed")
+@pytest.mark.product
 @pytest.mark.parametrize("name", C_NAMES)
 def test_names_in_c_and_cuda_stay_in_their_comments(written, tmp_path, name):
     stem = name.replace("/", "\u2215")  # no file has a slash in its name
@@ -158,6 +93,7 @@ def test_a_name_that_leaves_its_comment_would_be_seen(tmp_path):
 # -- Python ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("name", PYTHON_NAMES)
 def test_a_script_of_a_listing_runs_no_name(written, tmp_path, name, capsys):
     if not name.isprintable():
@@ -197,6 +133,7 @@ def set_by_latex(folder, document):
     return (folder / f"{SIGN}.txt").exists(), (folder / "whole.pdf").exists()
 
 
+@pytest.mark.product
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="LaTeX is not installed")
 @pytest.mark.parametrize("what", ["list", "spy", "trees", "pgf"])
 @pytest.mark.parametrize("half", [0, 1])
@@ -221,6 +158,7 @@ def test_latex_sets_names_and_runs_none(written, tmp_path, what, half):
     assert made and not ran
 
 
+@pytest.mark.product
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="LaTeX is not installed")
 def test_a_name_that_latex_runs_would_be_seen(tmp_path):
     head = r"\documentclass{article}\begin{document}x "
@@ -232,7 +170,8 @@ def test_a_name_that_latex_runs_would_be_seen(tmp_path):
 # -- tables, JSON and PDF -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", FORMULAS)
+@pytest.mark.product
+@pytest.mark.parametrize("name", HOSTILE["formulas"])
 def test_no_cell_of_a_table_is_a_formula(written, run, tmp_path, name):
     stem = name.replace("/", "")
     order = "abm"
@@ -261,7 +200,7 @@ def test_no_cell_of_a_table_is_a_formula(written, run, tmp_path, name):
 
 
 def test_a_cell_begins_with_an_apostrophe_where_a_spreadsheet_would_compute():
-    for name in FORMULAS:
+    for name in HOSTILE["formulas"]:
         (row,) = csv.reader([csv_line([name, "1"])])
         assert row == [f"'{name}", "1"]
 
@@ -283,6 +222,7 @@ def _texts(value):
         yield value
 
 
+@pytest.mark.product
 @pytest.mark.skipif(shutil.which("pdfinfo") is None, reason="poppler is not installed")
 @pytest.mark.parametrize(
     "name", [") /OpenAction << /S /JavaScript /JS (app.alert(1)) >>", "endobj 9 0 obj << /JS (x) >>"]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from helpers import system_of
+from hostile_words import HOSTILE
 
 from pivotree.analysis.explorer import explorer_data, server
 from pivotree.kkt.base.text import LONGEST
@@ -49,63 +50,10 @@ def raw(served, text, wait=True):
         return b""
 
 
-PATHS = [
-    "",
-    "explorer.js",
-    "live",
-    "../server.py",
-    "..%2f..%2fetc/passwd",
-    "%00",
-    "evil.py",
-    "/evil",
-    "live/../explorer.js",
-    "?x",
-    "live?" + "y" * 9000,
-    "\xff\xfe",
-    "a" * 70_000,
-]
-METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "get", "", "\0", "G" * 999]
-VERSIONS = ["HTTP/1.0", "HTTP/1.1", "HTTP/2.0", "HTTP/9", "HTTP/-1", "", "FTP/1.0", "HTTP/1.1 x"]
-HEADS = {
-    "Host": ["localhost:PORT", "127.0.0.1", "evil.example", "PORT.evil.example", "[::1]:PORT", "", "\xff"],
-    "Origin": ["null", "http://evil.example", "https://127.0.0.1:PORT", "file://", "http://localhost:PORT"],
-    "Content-Type": ["text/plain", "multipart/form-data", "application/json; charset=x"],
-    "Content-Length": ["0", "-1", "1e3", "9" * 12, "9" * 23, "\u0661", "7", "", "x"],
-}
-MORE = [
-    ["Host: evil.example"],
-    ["Transfer-Encoding: chunked"],
-    ["X: " + "y" * 70_000],
-    [f"X{i}: y" for i in range(200)],
-    ["no colon"],
-    [" folded"],
-    ["X: \0"],
-]
-ATOMS = [
-    None,
-    True,
-    0,
-    -1,
-    1e308,
-    10**400,
-    "",
-    "abm",
-    "evil",
-    "evil.py",
-    "/etc/passwd",
-    "evil:order",
-    "float32",
-    "mp:99999999",
-    "pdd",
-    "qdd",
-    "f",
-    "link1",
-    "\ud800",
-    "x" * 5000,
-    "<script>",
-    [],
-    {},
-]
+PATHS = [*HOSTILE["paths"], "live?" + "y" * 9000, "a" * 70_000]
+METHODS = [*HOSTILE["methods"], "G" * 999]
+MORE = [*([line] for line in HOSTILE["lines"]), ["X: " + "y" * 70_000], [f"X{i}: y" for i in range(200)]]
+ATOMS = [*HOSTILE["atoms"], 10**400, "x" * 5000]
 KINDS, BODIES = ["pdd", "qdd", "f", "lam"], ["b1", "b2", "b3", "link1", "evil"]
 
 
@@ -169,14 +117,14 @@ def request(draw, served):
         "Content-Type": "application/json",
         "Content-Length": str(len(sent)),
     }
-    for name, values in HEADS.items():
+    for name, values in HOSTILE["heads"].items():
         if wrong(0.15):
             head[name] = draw.choice(values)
         elif wrong(0.05):
             del head[name]
     lines = [f"{name}: {value}".replace("PORT", port) for name, value in head.items()]
     lines += draw.choice(MORE) if wrong(0.05) else []
-    version = draw.choice(VERSIONS) if wrong(0.1) else "HTTP/1.1"
+    version = draw.choice(HOSTILE["versions"]) if wrong(0.1) else "HTTP/1.1"
     text = "\r\n".join([f"{method} /{token}/{path} {version}", *lines, "", ""])
     text = text.encode("latin1", "replace") + sent
     if wrong(0.1):
@@ -219,7 +167,7 @@ def page_of(served):
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
 @pytest.mark.parametrize(
-    "most", [pytest.param(300, marks=pytest.mark.thorough), pytest.param(10_000, marks=pytest.mark.slow)]
+    "most", [100, pytest.param(300, marks=pytest.mark.product), pytest.param(10_000, marks=pytest.mark.soak)]
 )
 def test_drawn_requests_are_answered_or_refused_and_leave_no_trace(page, most, capfd):
     draw = random.Random(most)
@@ -289,7 +237,6 @@ def test_who_sends_a_byte_now_and_then_is_sent_away(page, monkeypatch):
     assert waited(lambda: not page.open)
 
 
-@pytest.mark.thorough
 def test_many_pages_at_once(page):
     draw = random.Random(1)
     texts = [request(draw, page)[0] for _ in range(200)]
@@ -339,7 +286,6 @@ window.tried = (async () => {
 </script>"""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 @pytest.mark.parametrize("token", ["right", "wrong"])
 def test_a_page_from_elsewhere_reads_nothing_and_asks_nothing(page, chromium, host, token):

@@ -1,11 +1,20 @@
-"""Some of what ``kills.py`` and ``cluster_kills.py`` do by the hundred."""
+"""Commands that are ended, and disks that are full: some of what three scripts do by the hundred.
 
+They are ``kills.py``, ``cluster_kills.py`` and ``full_disk.py``; and Ctrl-C in the midst of long work.
+"""
+
+import os
+import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import kills
 import pytest
+from hostile_words import LIMIT
+
+from pivotree.analysis import cli
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 
@@ -26,7 +35,7 @@ with open("a.txt", "w") as file:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_the_judge_finds_what_is_half_and_what_stays(tmp_path):
     def job(before, pause):
         return kills.Job([sys.executable, "-c", WRITER.format(before=before, pause=pause)])
@@ -53,7 +62,7 @@ def test_the_judge_finds_half_a_folder():
     assert kills._left(job, whole, "KILL", {"s/a.html": b"a"}) == ["half a folder: 1 of 2 files"]
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_commands_that_a_warm_process_forks():
     words = ["--warm", "--most", "2", "--seed", "5", "--commands", "sweep_here", "tune"]
     done = subprocess.run(
@@ -63,7 +72,7 @@ def test_commands_that_a_warm_process_forks():
     assert done.stdout.count(", 0 failed\n") == 4
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("command", [name for name in kills.SMALL if name != "docs"])
 def test_commands_that_are_ended_leave_nothing_half_and_are_taken_up(command, monkeypatch):
     monkeypatch.setattr(kills, "ANSWER", 20.0)  # tests are not timed
@@ -71,7 +80,7 @@ def test_commands_that_are_ended_leave_nothing_half_and_are_taken_up(command, mo
     assert not kills.campaign(kills.parsed(words))
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("what", ["worker KILL", "scheduler KILL", "scheduler STOP"])
 def test_a_sweep_on_a_cluster_that_loses_a_part(what, tmp_path, monkeypatch):
     pytest.importorskip("distributed", reason="dask.distributed is not installed")
@@ -80,3 +89,83 @@ def test_a_sweep_on_a_cluster_that_loses_a_part(what, tmp_path, monkeypatch):
     monkeypatch.setattr(kills, "ANSWER", 20.0)
     whole = kills.Undisturbed.of(kills.SMALL["sweep"], tmp_path / "whole", tmp_path)
     assert cluster_kills.disturbed(what, 6.0, tmp_path / "d", tmp_path, whole) == []
+
+
+# -- Ctrl-C ----------------------------------------------------------------------------------------
+
+LONG = {
+    "explore": ["random_tree:n=20000", "--no-browser"],
+    "report": ["random_tree:n=30", "-o", "out", "--states", "100000", "--yes"],
+    "prove": [],
+    "counts": ["-o", "counts.md"],
+    "simulate": ["chain:7", "--seconds", "1e9", "--steps", "1000000000", "--yes"],
+}
+
+
+def _heeding_ctrl_c():
+    """Where the tests themselves run in the background, their children would ignore it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("command", LONG)
+@pytest.mark.parametrize("seconds", [2.0, 6.0])
+def test_ctrl_c(tmp_path, command, seconds):
+    """Ctrl-C reaches every process of a terminal, wherever they are."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pivotree", command, *LONG[command]],
+        cwd=tmp_path,
+        text=True,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=_heeding_ctrl_c,
+    )
+    try:
+        process.wait(seconds)
+        pytest.fail(f"it ended by itself: {process.communicate()}")
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGINT)
+    try:
+        out, err = process.communicate(timeout=LIMIT)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    # a shell says 130 too where Python ends itself by the signal
+    assert process.returncode in (cli.INTERRUPTED, -signal.SIGINT), err
+    assert "Traceback" not in err and "interrupted" in (out + err).lower()  # a report is kept
+    assert all(line.startswith("pivotree: ") for line in err.splitlines())
+
+
+# -- full disks ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def on_disks_of_its_own():
+    if shutil.which("unshare") is None:
+        pytest.skip("a disk of its own needs the program unshare")
+    mounted = "mount -t tmpfs -o size=64k none /mnt"
+    if subprocess.run(["unshare", "-rm", "sh", "-c", mounted], capture_output=True).returncode:
+        pytest.skip("no file system can be mounted here: user namespaces are not allowed")
+
+    def run(*names):
+        script = Path(__file__).with_name("full_disk.py")
+        command = ["unshare", "-rm", sys.executable, str(script), *names]
+        return subprocess.run(command, capture_output=True, text=True, timeout=600)
+
+    return run
+
+
+DISKS = (
+    "sweep_csv sweep_parquet tune list export",
+    "pdf svg tex spy explore simulate compare cache",
+    "report film",
+    "reproduce",
+)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("names", DISKS)
+def test_a_full_disk_leaves_what_was_there_and_is_told_in_one_sentence(names, on_disks_of_its_own):
+    done = on_disks_of_its_own(*names.split())
+    assert done.stdout.endswith(" times, 0 faults\n"), done.stdout + done.stderr
