@@ -4,9 +4,13 @@ import json
 import math
 import multiprocessing
 import os
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from designs import covering
 from helpers import MODELS, every_joint
 from report_made import FORMATS, ORDERS, table
 
@@ -16,26 +20,20 @@ from pivotree.analysis.report import robot_report
 from pivotree.analysis.report.make import prepare
 from pivotree.analysis.report.notebook import Notebook, digits
 from pivotree.analysis.report.page import page
+from pivotree.analysis.report.sheet import sheet
 from pivotree.analysis.report.summary import cells_of, quantiles
+from pivotree.analysis.report.words import verdict
 from pivotree.analysis.states.measure import OVERFLOW, ZERO, Setup
 from pivotree.analysis.states.sample import draw, system_at
 from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.model.urdf import read_urdf
 
 
-@pytest.mark.thorough
 def test_limits_of_a_urdf_are_read(arm):
     tree = read_urdf(arm)
     assert tree.nodes["upper"]["limits"] == (-0.5, 1.5, 0.25)
     assert tree.nodes["hand"]["limits"] == (-math.inf, math.inf, 3.0)  # continuous has none
     assert "limits" not in read_urdf(arm, floating=True).nodes["base"]
-
-
-def test_a_limit_that_is_no_number_is_refused(arm, tmp_path):
-    path = tmp_path / "bad.urdf"
-    path.write_text(arm.read_text().replace('upper="1.5"', 'upper="wide"'))
-    with pytest.raises(kkt.ModelError, match=r"'shoulder'.*limit upper.*'wide'; give a number"):
-        read_urdf(path)
 
 
 def test_states_lie_within_the_limits(arm):
@@ -51,7 +49,7 @@ def test_states_lie_within_the_limits(arm):
     assert "2 joints" in ranges.in_words()  # 0 to 0 is no limit, and a continuous joint has none
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_attitudes_are_uniform_over_rotations():
     """The angle of a random rotation has density (1 - cos t) / pi, mean pi/2 + 2/pi."""
     ranges = ranges_of(kkt.build(every_joint()))
@@ -61,8 +59,7 @@ def test_attitudes_are_uniform_over_rotations():
     assert abs(np.mean(angles) - (np.pi / 2 + 2 / np.pi)) < 4 * np.std(angles) / np.sqrt(2000)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("spec", ["arm", "every joint", "panda"])
+@pytest.mark.parametrize("spec", covering(["arm", "every joint", "panda"], unmarked=1))
 def test_efforts_give_the_accelerations_that_were_drawn(arm, spec):
     tree = {"arm": lambda: kkt.load(arm), "every joint": every_joint}.get(
         spec, lambda: kkt.load(MODELS["panda"])
@@ -84,7 +81,6 @@ def test_a_state_depends_on_seed_and_number_only(arm):
     assert not np.array_equal(draw(ranges, 2, 7)[0], draw(ranges, 2, 8)[0])
 
 
-@pytest.mark.thorough
 def test_the_worst_states_replay(made):
     """Each model file gives, on its own, the error that the report prints."""
     report, folder = made
@@ -99,7 +95,7 @@ def test_the_worst_states_replay(made):
         assert cell.worst.replay == f"pivotree blame {command}"
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_every_state_is_that_of_a_certified_answer(made, arm):
     report, folder = made
     setup, _ = prepare(kkt.load(arm), "arm", ORDERS, FORMATS, 3)
@@ -113,14 +109,12 @@ def test_every_state_is_that_of_a_certified_answer(made, arm):
         assert max(whole, 0.0) == pytest.approx(float(row["digits_with_data"]), abs=1e-3)
 
 
-@pytest.mark.thorough
 def test_the_reference_is_certified(made):
     seen = made[0].reference
     assert seen.sound and seen.trouble is None
     assert seen.certified >= 3 * 8 and 0.0 <= seen.disagreement < 1e-25
 
 
-@pytest.mark.thorough
 def test_quantiles_are_values_that_were_seen(made):
     report, folder = made
     rows = table(folder)
@@ -137,7 +131,6 @@ def test_quantiles_are_values_that_were_seen(made):
     assert quantiles(np.arange(1000.0)) == {"worst": 0, "1 %": 9, "10 %": 99, "median": 499}
 
 
-@pytest.mark.thorough
 def test_the_cheapest_format_is_the_shortest_that_keeps_the_digits(made):
     report, _ = made
     assert report.by_cost == ["bfloat16", "float32", "float64"]
@@ -147,7 +140,6 @@ def test_the_cheapest_format_is_the_shortest_that_keeps_the_digits(made):
     assert report.verdict[-1].endswith("name those to measure with --orders.")
 
 
-@pytest.mark.thorough
 def test_data_rounding_is_told_apart(made):
     """The exact answer moves when its data are rounded, whatever is done to them afterwards."""
     report, folder = made
@@ -161,23 +153,14 @@ def test_data_rounding_is_told_apart(made):
     assert any("Rounding the robot's own data" in sentence for sentence in report.verdict)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_the_same_seed_gives_the_same_report(made, arm, tmp_path):
     """Also when the states are measured in several processes, in another order."""
     first, folder = made
     gathering.SHORT, before = 0.0, gathering.SHORT
     try:
-        again = robot_report(
-            kkt.load(arm),
-            "arm",
-            ORDERS,
-            FORMATS,
-            states=30,
-            seed=3,
-            digits=4,
-            folder=tmp_path / "again",
-            processes=2,
-        )
+        options = {"states": 30, "seed": 3, "digits": 4, "processes": 2}
+        again = robot_report(kkt.load(arm), "arm", ORDERS, FORMATS, folder=tmp_path / "again", **options)
     finally:
         gathering.SHORT = before
     drop = {"seconds": None}
@@ -195,7 +178,7 @@ class Dying(Setup):
         return super().system_at(number)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_process_that_dies_loses_no_state(arm, monkeypatch):
     setup, _ = prepare(kkt.load(arm), "arm", ["abm"], ["float32"], 0)
     dying = Dying(**{name: getattr(setup, name) for name in setup.__dataclass_fields__})
@@ -205,6 +188,7 @@ def test_a_process_that_dies_loses_no_state(arm, monkeypatch):
     assert sorted(seen) == list(range(40))
 
 
+@pytest.mark.uncached
 def test_a_format_that_overflows_is_a_row():
     tree = kkt.load("chain:3")
     for body in tree.nodes:
@@ -217,7 +201,7 @@ def test_a_format_that_overflows_is_a_row():
     assert report.cell("abm", "float32").failed == 0
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_pivot_that_becomes_zero_counts_as_no_digit():
     """Example 3 at m1 = 1e9: the light body is absorbed in float32, whatever the state."""
     tree = kkt.load("example3:m1=1e9,case=1")
@@ -230,7 +214,7 @@ def test_a_pivot_that_becomes_zero_counts_as_no_digit():
     assert report.cell("crbm", "float64").failed == 0
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_answers_that_should_not_be_relied_on_are_counted_and_told(tmp_path, arm):
     """A light link under one 1e6 times heavier: all are far off in float32, none in float64."""
     tree = kkt.load("example1:m1=1e6")
@@ -277,3 +261,161 @@ def test_why_a_state_failed_is_kept_apart():
         notes.keep(measured._replace(number=number, error=gone, failed=np.full((1, 1), why, dtype=np.int8)))
     (cell,) = cells_of(notes, 3.0)
     assert cell.failed == 2 and cell.keeps == pytest.approx(1 / 3) and cell.digits["worst"] == 0.0
+
+
+# -- words and files --------------------------------------------------------------------------------
+
+
+def told(report, **changes):
+    return verdict(replace(report, **changes))
+
+
+def having(report, order, format, **changes):
+    """The report with one cell changed."""
+    return replace(
+        report,
+        cells=tuple(
+            replace(c, **changes) if (c.order, c.format) == (order, format) else c for c in report.cells
+        ),
+    )
+
+
+NONE = {"worst": 0.0, "1 %": 0.0, "10 %": 0.0, "median": 0.01}
+
+
+def test_orders_that_need_different_formats_are_told_apart(made):
+    report = having(made[0], "crbm", "float32", keeps=0.9)
+    first = verdict(report)[0]
+    assert first == "To keep 4 digits in all 30 states, abm needs float32; crbm needs float64."
+    report = having(report, "crbm", "float64", keeps=0.9)
+    assert "no format tried is enough for crbm" in verdict(report)[0]
+    report = having(made[0], "abm", "bfloat16", keeps=1.0)
+    assert "bfloat16, the shortest tried, is enough for abm; crbm needs" in verdict(report)[0]
+
+
+def test_best_and_worst_orders_are_named_where_they_differ(made):
+    digits = {"worst": 1.0, "1 %": 1.2, "10 %": 1.5, "median": 2.0}
+    sentences = verdict(having(made[0], "crbm", "float32", digits=digits))
+    (line,) = [s for s in sentences if s.startswith("In float32, abm keeps")]
+    assert line.endswith("at worst; crbm 2.0 and 1.0.")
+
+
+def test_formats_that_keep_nothing_share_a_sentence(made):
+    report = made[0]
+    for order in ORDERS:
+        report = having(report, order, "bfloat16", digits=NONE)
+    told = "In bfloat16 none of these orders keeps a digit in half of the states."
+    assert told in verdict(report)
+
+
+def test_failures_and_refusals_are_told_once(made):
+    report = made[0]
+    for i, (order, format) in enumerate((o, f) for o in ORDERS for f in FORMATS):
+        report = having(report, order, format, failed=i, why_failed="a pivot becomes zero")
+    sentences = " ".join(
+        told(
+            report,
+            refused={
+                "natural": "body 'x': field 'mass' is singular, and order 'natural' pivots on M_k",
+                "lagrange": "body 'x': field 'mass' is singular, and order 'lagrange' pivots on M_k",
+            },
+        )
+    )
+    assert "crbm in bfloat16 has no answer in 5 of 30 states: a pivot becomes zero." in sentences
+    assert sentences.count("has no answer in") == 1 and "Fewer states have no answer" in sentences
+    both = "natural and lagrange are not for this robot: body 'x': field 'mass' is singular."
+    assert both in sentences
+
+
+def test_an_unsound_reference_is_never_silent(made, tmp_path):
+    """A disagreement near the measured errors stands on the page and on the sheet."""
+    seen = replace(made[0].reference, disagreement=1e-3)
+    assert not seen.sound
+    text = page(replace(made[0], reference=seen))
+    assert "NOT SOUND" in text and "1.0e-03" in text
+    seen = replace(made[0].reference, trouble="state 3 in tf32: only 2 digits")
+    assert "NOT SOUND: state 3 in tf32: only 2 digits" in page(replace(made[0], reference=seen))
+
+
+def test_the_sheet_stays_one_page_however_much_there_is(made):
+    """Long verdicts and many formats are cut short, and the sheet says where the rest is."""
+    many = tuple(f"p{bits}" for bits in range(4, 16))
+    cells = tuple(replace(made[0].cell(o, "float32"), format=f, order=o) for o in ORDERS for f in many)
+    report = replace(
+        made[0],
+        formats=many,
+        cells=cells,
+        capacity=dict.fromkeys(many, 3.0),
+        data=dict.fromkeys(many, NONE),
+        verdict=("A long sentence, many times over. " * 12,) * 15,
+    )
+    figure = sheet(report)
+    texts = [text.get_text() for text in figure.texts]
+    assert "The rest stands in report.html." in texts
+    assert min(text.get_position()[1] for text in figure.texts) > 0.02
+
+
+class Page(HTMLParser):
+    """Tags in balance, and what the page would fetch."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.fetched, self.words, self.links = [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+        named = dict(attributes)
+        self.fetched += [named["src"]] if "src" in named else []
+        self.fetched += [tag] if tag in ("script", "link", "iframe", "object") else []
+        self.links += [named["href"]] if tag == "a" else []
+
+    def handle_startendtag(self, tag, attributes):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_the_page_stands_alone(made):
+    report, folder = made
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    seen = Page(text)
+    assert seen.open == [] and seen.fetched == []
+    assert not re.search(r"url\((?!#)", text) and "@import" not in text
+    assert "prefers-color-scheme:dark" in text and "@media print" in text
+    words = " ".join(seen.words)
+    for sentence in report.verdict:
+        assert sentence in words
+    for cell in report.cells:
+        assert cell.worst.replay in words and cell.worst.file in seen.links
+        assert (folder / cell.worst.file).exists()
+    assert "largest disagreement" in words and "seed 3" in words
+    # pictures take the page's colours, and share no names
+    assert text.count("<svg") == 2 and "var(--s0)" in text
+    assert "#0072b2" not in text[text.index("<svg") :].lower()
+    names = re.findall(r'\bid="([^"]+)"', text)
+    assert len(names) == len(set(names))
+
+
+def test_the_sheet_is_one_page(made):
+    data = (made[1] / "report.pdf").read_bytes()
+    assert data.startswith(b"%PDF") and len(re.findall(rb"/Type /Page\b", data)) == 1
+    box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", data)
+    width, height = (float(x) * 25.4 / 72 for x in box.groups())
+    assert abs(width - 210) < 0.5 and abs(height - 297) < 0.5
+
+
+def test_the_document_is_json(made):
+    report, folder = made
+    document = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    assert document["states"] == 30 and document["digits"] == 4
+    assert len(document["rows"]) == len(ORDERS) * len(FORMATS)
+    assert document["cheapest"]["abm"]["all_states"] == "float32"
+    assert document["verdict"] == list(report.verdict)
+    names = {"report.html", "report.json", "report.pdf", "states.csv", "worst"}
+    assert {p.name for p in folder.iterdir()} == names

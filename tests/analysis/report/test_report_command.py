@@ -1,4 +1,4 @@
-"""pivotree report: stopped, asked, and refused."""
+"""pivotree report: stopped, asked, and refused; and the least armature, that it prints."""
 
 import json
 
@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 from report_made import table
 
-from pivotree import kkt
+from pivotree import kkt, orderings
 from pivotree.analysis import cli
 from pivotree.analysis.report import gather as gathering
 from pivotree.analysis.report import robot_report
+from pivotree.analysis.report.armature import least_armature
 from pivotree.analysis.report.make import prepare
 from pivotree.analysis.report.notebook import Notebook
+from pivotree.analysis.states.sample import draw, system_at
+from pivotree.kkt.matrix.ranges import ranges_of
 
 
 def test_an_ended_run_is_taken_up_and_measures_what_is_missing(arm, tmp_path, monkeypatch):
@@ -103,7 +106,6 @@ def run(capsys, tmp_path, monkeypatch):
     return call
 
 
-@pytest.mark.thorough
 def test_the_command_writes_and_tells(run, tmp_path, arm):
     short = ("--states", "3", "--orders", "abm,crbm", "--formats", "float32,tf32")
     code, out, _ = run("report", arm, *short)
@@ -116,7 +118,6 @@ def test_the_command_writes_and_tells(run, tmp_path, arm):
     assert document == json.loads((tmp_path / "other" / "report.json").read_text())
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     "options,words",
     [
@@ -176,7 +177,6 @@ def test_a_model_without_joints_is_refused(run, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["rock.json"]
 
 
-@pytest.mark.thorough
 def test_an_interrupt_before_any_state_leaves_nothing(run, tmp_path, arm, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
@@ -195,18 +195,8 @@ def test_an_order_of_ones_own_is_called_by_its_name(run, tmp_path):
         "    return [[(x, k) for x in ('pdd', 'qdd', 'f')] for k in structure.tip_to_base]\n"
     )
     folder = tmp_path / "out"
-    code, out, _ = run(
-        "report",
-        "chain:2",
-        "--orders",
-        f"{mine}:odds",
-        "--formats",
-        "float32",
-        "--states",
-        "2",
-        "-o",
-        str(folder),
-    )
+    short = ("--formats", "float32", "--states", "2", "-o", folder)
+    code, out, _ = run("report", "chain:2", "--orders", f"{mine}:odds", *short)
     assert code == 0 and "enough for odds." in out and "mine.py" not in out
     assert "\n0,odds,float32," in (folder / "states.csv").read_text()
     text = (folder / "report.json").read_text()
@@ -216,3 +206,64 @@ def test_an_order_of_ones_own_is_called_by_its_name(run, tmp_path):
 def test_one_or_several_orders_go_by_either_name(run):
     code, out, _ = run("solve", "chain:2", "--orders", "abm", "--formats", "float32")
     assert code == 0 and "abm in float32" in out
+
+
+# -- the least armature that keeps an order's digits: held, and least, by other means -------------
+
+STATES, WANTED = 6, 5.0
+
+
+@pytest.fixture(scope="module")
+def found():
+    return least_armature(kkt.chain(12), digits=WANTED, states=STATES)
+
+
+def digits(added):
+    """Of crbm in float32 in the worst state, against certified answers, armature in the model."""
+    tree = kkt.chain(12)
+    plain = kkt.build(tree)
+    heavier = tree.copy()
+    for name, x in zip(heavier, added, strict=True):
+        heavier.nodes[name]["armature"] = x
+    worst = 0.0
+    for i in range(STATES):
+        state = system_at(plain, ranges_of(plain), 0, i)
+        q = draw(ranges_of(plain), 0, i)[0]  # efforts as they were
+        system = kkt.build(heavier, q, state.state.qd, state.state.tau)
+        answer = kkt.eliminate(system, orderings.get("crbm"), "float32").qdd
+        exact = kkt.certify(system, 20, rounded_to="float32")
+        worst = max(worst, exact.error(answer))
+    return -np.log10(worst)
+
+
+@pytest.mark.product
+def test_the_digits_are_kept_with_it_and_not_without(found):
+    added = [joint.least for joint in found.joints]
+    assert found.before < WANTED <= found.after
+    assert digits(np.zeros(12)) == pytest.approx(found.before, abs=0.1)
+    assert digits(added) == pytest.approx(found.after, abs=0.1)
+    assert 0.0 < found.cost[0] <= found.cost[1] and found.uniform_cost > 0.0
+
+
+@pytest.mark.product
+def test_no_joint_can_do_with_a_tenth_of_it(found):
+    added = np.array([joint.least for joint in found.joints])
+    large = [j for j in np.flatnonzero(added) if added[j] > 1e-3 * max(added)]
+    assert large
+    for j in large[:2]:
+        less = added.copy()
+        less[j] /= 10.0
+        assert digits(less) < WANTED
+
+
+def test_where_the_digits_are_there_none_is_needed():
+    found = least_armature(kkt.chain(2), "abm", digits=2.0, states=4)
+    assert not any(joint.least for joint in found.joints)
+    assert "no armature is needed for 2" in found.text()
+
+
+def test_the_command_prints_it(run):
+    asked = ("report", "chain:2", "--armature", "--digits", "2", "--states", "4")
+    assert "no armature is needed" in run(*asked)[1]
+    assert json.loads(run(*asked, "--json")[1])[0]["order"] == "crbm"
+    assert run(*asked, "-o", "folder")[0] == 2
