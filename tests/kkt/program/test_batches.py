@@ -10,7 +10,6 @@ def program_of(name, tree):
     return kkt.trace(kkt.build(tree), orderings.get(name)).program
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["abm", "crbm", "virtual_work", "projected_abm", "natural"])
 def test_every_instruction_once_and_operands_first(name):
     program = program_of(name, kkt.binary(3))

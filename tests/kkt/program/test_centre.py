@@ -1,10 +1,12 @@
 """Composites by mass, centre of mass and inertia about it: the order crbm_com."""
 
 import json
+import operator
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from designs import listed
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
@@ -28,7 +30,7 @@ def ran(function, *blocks):
         codes.append(code)
     e = emit.Emitter(len(values))
     out = function(e, *codes)
-    does = {ADD: Fraction.__add__, SUB: Fraction.__sub__, MUL: Fraction.__mul__, DIV: Fraction.__truediv__}
+    does = {ADD: operator.add, SUB: operator.sub, MUL: operator.mul, DIV: operator.truediv}
     for op, a, b in zip(e.op, e.a, e.b, strict=True):
         for o, i, j in zip(op.tolist(), a.tolist(), b.tolist(), strict=True):
             values.append(does[o](values[i], values[j]))
@@ -126,8 +128,8 @@ TREES = {
 }
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", TREES)
+@pytest.mark.uncached
+@pytest.mark.parametrize("name", listed(TREES, unmarked=3))
 def test_the_inertia_is_walker_and_orins(name):
     system = kkt.build(TREES[name]())
     H = walker_orin(system)
@@ -157,8 +159,7 @@ def test_the_pivots_are_crbms_and_the_composites_are_not():
     assert len({f.tobytes() for f in found}) == 3
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("format", ["float64", "float32"])
+@pytest.mark.parametrize("format", listed(["float64", "float32"], unmarked=1))
 def test_kernels_give_the_same_bits_in_every_batch(format):
     tree = kkt.chain(5)
     kernel = kkt.compile(tree, COM, format, solver="cholesky")
@@ -171,7 +172,6 @@ def test_kernels_give_the_same_bits_in_every_batch(format):
     assert (together != other).any()
 
 
-@pytest.mark.thorough
 def test_it_is_compared_where_it_is_named_and_refused_where_it_is_not_exact(tmp_path, capsys):
     assert "crbm_com" in orderings.ORDERS and "crbm_com" not in orderings.names()
     system = kkt.build(kkt.chain(4))
