@@ -3,18 +3,13 @@
 They are ``kills.py``, ``cluster_kills.py`` and ``full_disk.py``; and Ctrl-C in the midst of long work.
 """
 
-import os
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import kills
 import pytest
-from hostile_words import LIMIT
-
-from pivotree.analysis import cli
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 
@@ -91,50 +86,13 @@ def test_a_sweep_on_a_cluster_that_loses_a_part(what, tmp_path, monkeypatch):
     assert cluster_kills.disturbed(what, 6.0, tmp_path / "d", tmp_path, whole) == []
 
 
-# -- Ctrl-C ----------------------------------------------------------------------------------------
-
-LONG = {
-    "explore": ["random_tree:n=20000", "--no-browser"],
-    "report": ["random_tree:n=30", "-o", "out", "--states", "100000", "--yes"],
-    "prove": [],
-    "counts": ["-o", "counts.md"],
-    "simulate": ["chain:7", "--seconds", "1e9", "--steps", "1000000000", "--yes"],
-}
-
-
-def _heeding_ctrl_c():
-    """Where the tests themselves run in the background, their children would ignore it."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 @pytest.mark.soak
-@pytest.mark.parametrize("command", LONG)
-@pytest.mark.parametrize("seconds", [2.0, 6.0])
-def test_ctrl_c(tmp_path, command, seconds):
-    """Ctrl-C reaches every process of a terminal, wherever they are."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pivotree", command, *LONG[command]],
-        cwd=tmp_path,
-        text=True,
-        start_new_session=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        preexec_fn=_heeding_ctrl_c,
-    )
-    try:
-        process.wait(seconds)
-        pytest.fail(f"it ended by itself: {process.communicate()}")
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGINT)
-    try:
-        out, err = process.communicate(timeout=LIMIT)
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-    # a shell says 130 too where Python ends itself by the signal
-    assert process.returncode in (cli.INTERRUPTED, -signal.SIGINT), err
-    assert "Traceback" not in err and "interrupted" in (out + err).lower()  # a report is kept
-    assert all(line.startswith("pivotree: ") for line in err.splitlines())
+@pytest.mark.parametrize("command", ["explore", "report", "prove", "counts", "simulate"])
+def test_ctrl_c_ends_long_work_in_one_sentence(command, monkeypatch):
+    """It reaches every process of a terminal, wherever they are."""
+    monkeypatch.setattr(kills, "ANSWER", 20.0)
+    words = ["--large", "--most", "2", "--seed", "5", "--within", "8", "--signals", "INT", "--commands"]
+    assert not kills.campaign(kills.parsed([*words, command]))
 
 
 # -- full disks ------------------------------------------------------------------------------------
