@@ -1,40 +1,37 @@
-"""Kernels that tests of machine code share, and a plain interpreter of their programs."""
+"""Kernels that tests of machine code share, states for them, a plain interpreter, and compilers of C."""
 
+import ctypes
+import shutil
+import subprocess
 from functools import cache
 
 import numpy as np
+import pytest
 from helpers import ALL_JOINTS
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.machine.interpreter import Interpreter
 
+ABM = orderings.get("abm")
 ORDERS = ("abm", "crbm", "modified_abm", "virtual_work", "square_root_abm", "divide_and_conquer")
 ALONG = ("virtual_work", "square_root_abm", "divide_and_conquer")  # split f: no universal joint
 NO_UNIVERSAL = ALL_JOINTS.replace("universal+", "")
 
+# -- trees and kernels ----------------------------------------------------------------------------
+
 
 def general():
     """A screw, a slide, and a joint of two motions that do not commute, none along an axis."""
-    tree = kkt.new_tree("general")
+    tree, parent = kkt.new_tree("general"), None
     motions = {
         "screw": [[0.3, 0.2, -0.5, 0.1, 0.4, 0.2]],
         "pair": [[0.3, 0.2, -0.5, 0.1, 0.4, 0.2], [0.1, 0.0, 0.0, 0.3, 0.0, 0.2]],
         "slide": [[0.0, 0.0, 0.0, 0.1, 0.4, 0.2]],
     }
-    parent = None
+    link = {"mass": 1.5, "com": (0.1, 0.2, 0.3), "inertia": np.diag([1.0, 1.2, 1.1]), "p": (0.1, 0.2, 0.0)}
     for name, rows in motions.items():
-        kkt.add_body(
-            tree,
-            name,
-            parent,
-            mass=1.5,
-            com=(0.1, 0.2, 0.3),
-            inertia=np.diag([1.0, 1.2, 1.1]),
-            joint="general",
-            S=np.array(rows).T,
-            p=(0.1, 0.2, 0.0),
-        )
+        kkt.add_body(tree, name, parent, joint="general", S=np.array(rows).T, **link)
         parent = name
     return kkt.default_state(tree)
 
@@ -49,17 +46,46 @@ TREES = {
 
 @cache
 def kernel_of(name, order, format, outputs=("qdd",)):
-    """Compiled once for all tests of this file."""
+    """Compiled once for all tests of a process."""
     return kkt.compile(TREES[name](order), orderings.get(order), format, outputs=outputs)
 
 
 def states(kernel, m, seed=0):
+    """x, qd and tau of m states near the kernel's own, in its number type."""
     draw = np.random.default_rng(seed)
     x = kernel.configuration() + 0.2 * draw.normal(size=(m, kernel.nx))
-    return x, draw.normal(size=(m, kernel.N)), draw.normal(size=(m, kernel.N))
+    return [a.astype(kernel.number.dtype) for a in (x, *draw.normal(size=(2, m, kernel.N)))]
 
 
-def plain(kernel, x, qd, tau):
-    """The same program, one operation after another."""
+def plain(kernel, *arrays):
+    """The kernel's program in these states, one operation after another."""
     run = Interpreter(kernel.straight, get_format(kernel.format))
-    return run.run(np.concatenate([x, qd, tau], axis=1).astype(run.format.dtype))
+    return run.run(np.concatenate(arrays, axis=1).astype(run.format.dtype))
+
+
+def whole(values, m):
+    """Outputs, one or several, as rows of numbers."""
+    values = values if isinstance(values, tuple) else (values,)
+    return np.concatenate([v.reshape(m, -1) for v in values], axis=1)
+
+
+# -- C --------------------------------------------------------------------------------------------
+
+COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
+STRICT = "-std=c99 -pedantic -Wall -Wextra -Werror -O2 -ffp-contract=off"
+needs_compiler = pytest.mark.skipif(not COMPILERS, reason="neither gcc nor clang is installed")
+
+
+def built(compiler, source, flags=STRICT):
+    """The library of a source file, and the finished process of the compiler."""
+    library = source.with_suffix(".so")
+    command = [compiler, *flags.split(), "-shared", "-fPIC", str(source), "-o", str(library), "-lm"]
+    return library, subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def called(library, name, arrays, sizes, dtype):
+    """What the C function returns, and its outputs one after another."""
+    outs = [np.full(size, np.nan, dtype=dtype) for size in sizes]
+    function = getattr(ctypes.CDLL(str(library)), name)
+    given = [ctypes.c_void_p(a.ctypes.data) for a in (*arrays, *outs)]
+    return function(*given), np.concatenate(outs)

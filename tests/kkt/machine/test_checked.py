@@ -1,54 +1,38 @@
 """Kernels that say whether their answer holds, and what no kernel is made of."""
 
 import re
+from itertools import product
 
 import flint
 import numpy as np
 import pytest
-from helpers import ALL_JOINTS
+from designs import covering, listed
+from helpers import ALL_JOINTS, Mechanics
 from hostile_trees import Truth, hostile_tree
+from machine_kernels import ABM, NO_UNIVERSAL, plain, states
+from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.machine.interpreter import Interpreter
+from pivotree.kkt.machine.joint_space import SOLVERS
 
 EVERY = orderings.names()
 DIAGONAL = np.diag([0.01, 0.02, 0.02])
 
 
+HINGE = {"joint": "revolute", "axis": (0.6, 0.0, 0.8)}
+POINT = {"mass": 1.0, "inertia": np.zeros((3, 3))}
+
+
 def ball_and_point(behind):
     """A body on a hinge, a point mass on a ball joint, and perhaps a whole body on another."""
     tree = kkt.new_tree("ball and point")
-    kkt.add_body(
-        tree,
-        "base",
-        joint="revolute",
-        axis=(0.6, 0.0, 0.8),
-        mass=2.0,
-        com=(0.1, 0.2, 0.3),
-        inertia=np.diag([0.1, 0.2, 0.15]),
-    )
-    kkt.add_body(
-        tree,
-        "p",
-        "base",
-        joint="spherical",
-        mass=1.0,
-        com=(0.1, 0.2, 0.3),
-        p=(0.3, 0.1, 0.0),
-        inertia=np.zeros((3, 3)),
-    )
+    base = {"mass": 2.0, "com": (0.1, 0.2, 0.3), "inertia": np.diag([0.1, 0.2, 0.15])}
+    kkt.add_body(tree, "base", **HINGE, **base)
+    kkt.add_body(tree, "p", "base", joint="spherical", com=(0.1, 0.2, 0.3), p=(0.3, 0.1, 0.0), **POINT)
     if behind:
-        kkt.add_body(
-            tree,
-            "c",
-            "p",
-            joint="spherical",
-            mass=1.0,
-            com=(0.05, 0.02, 0.1),
-            inertia=DIAGONAL,
-            p=(0.1, 0.3, 0.2),
-        )
+        whole = {"mass": 1.0, "com": (0.05, 0.02, 0.1), "inertia": DIAGONAL}
+        kkt.add_body(tree, "c", "p", joint="spherical", p=(0.1, 0.3, 0.2), **whole)
     N = 7 if behind else 4
     tree.graph |= {"q": 0.1 * np.arange(1, N + 1), "qd": np.ones(N), "tau": np.ones(N)}
     return tree
@@ -56,68 +40,49 @@ def ball_and_point(behind):
 
 def two_points():
     """Two point masses on hinges that meet: singular where the arm is stretched, and only there."""
-    tree = kkt.new_tree("two points")
-    zero = np.zeros((3, 3))
-    kkt.add_body(tree, "a", joint="revolute", axis=(0.6, 0.0, 0.8), mass=0.0, inertia=zero)
-    kkt.add_body(
-        tree,
-        "b",
-        "a",
-        joint="revolute",
-        axis=(0.6, 0.0, 0.8),
-        mass=1.0,
-        com=(0.8, 0.0, -0.6),
-        inertia=zero,
-        p=(0.8, 0.0, -0.6),
-    )
+    tree, far = kkt.new_tree("two points"), (0.8, 0.0, -0.6)
+    kkt.add_body(tree, "a", **HINGE, **(POINT | {"mass": 0.0}))
+    kkt.add_body(tree, "b", "a", com=far, p=far, **HINGE, **POINT)
     return tree
 
 
-def states(kernel, m, dtype):
-    draw = np.random.default_rng(4)
-    x = kernel.configuration() + 0.2 * draw.normal(size=(m, kernel.nx))
-    return tuple(v.astype(dtype) for v in (x, *draw.normal(size=(2, m, kernel.N))))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("format", ["float64", "float32"])
-@pytest.mark.parametrize("order", ["abm", "crbm", "square_root_abm", "lagrange"])
+@pytest.mark.parametrize(
+    ("order", "format"),
+    covering(["abm", "crbm", "square_root_abm", "lagrange"], ["float64", "float32"], unmarked=1),
+)
 def test_a_checked_kernel_has_the_bits_of_one_that_is_not(order, format):
-    tree = kkt.random_tree(5, 0, joints=ALL_JOINTS.replace("universal+", ""))
-    plain = kkt.compile(tree, orderings.get(order), format, outputs=("qdd", "f"))
-    checked = kkt.compile(tree, orderings.get(order), format, outputs=("qdd", "f"), check=True)
-    given = states(plain, 2 * plain.lanes + 3, format)
-    for wanted, found in zip(plain(*given), checked(*given), strict=False):
+    tree, outputs = kkt.random_tree(3, 0, joints=NO_UNIVERSAL), ("qdd", "f")
+    other, checked = (
+        kkt.compile(tree, orderings.get(order), format, outputs=outputs, check=c) for c in (False, True)
+    )
+    given = states(other, 2 * other.lanes + 3, seed=4)
+    for wanted, found in zip(other(*given), checked(*given), strict=False):
         assert np.array_equal(wanted, found)
     status = checked(*given)[2]
     assert status.dtype == np.int32 and status.shape == (len(given[0]),) and not status.any()
     one = checked(*(v[1] for v in given))
-    assert np.array_equal(one[0], plain(*given)[0][1]) and one[2] == 0 and type(one[2]) is int
+    assert np.array_equal(one[0], other(*given)[0][1]) and one[2] == 0 and type(one[2]) is int
 
 
-@pytest.mark.thorough
 def test_each_of_several_orders_has_its_status():
     tree = ball_and_point(True)
-    both = kkt.compile(tree, [orderings.get("abm"), orderings.get("crbm")], "float32", check=True)
+    both = kkt.compile(tree, [ABM, orderings.get("crbm")], "float32", check=True)
     alone = kkt.compile(tree, orderings.get("crbm"), "float32", check=True)
-    given = states(both, 5, "float32")
+    given = states(both, 5, seed=4)
     (_, first), (qdd, second) = both(*given)
     assert np.array_equal(qdd, alone(*given)[0])
     assert first.tolist() == second.tolist() == [0] * 5
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("solver", [None, "cholesky", "lu", "gauss_jordan"])
-@pytest.mark.parametrize("format", ["float64", "float32"])
-def test_a_state_in_which_an_arm_is_singular_is_told_in_machine_code(format, solver):
+@pytest.mark.parametrize(("solver", "format"), covering([None, *SOLVERS], ["float64", "float32"], unmarked=4))
+def test_a_state_in_which_an_arm_is_singular_is_told_in_machine_code(solver, format):
     """At q_2 = 0 and pi; the status is that of numpy on the same rows, one state or many."""
     kernel = kkt.compile(two_points(), orderings.get("crbm"), format, solver=solver, check=True)
     q = np.array([[0.3, 0.0], [0.3, 1.0], [-0.2, np.pi], [0.1, 2.0], [0.0, 1e-12]], dtype=format)
     qd = np.array([[0.0, 0.0], [1.0, 2.0], [1.0, -1.0], [0.5, 0.5], [0.0, 1.0]], dtype=format)
     _, status = kernel(q, qd, 0 * qd)
     assert status[[1, 3]].tolist() == [0, 0] and (status[[0, 2, 4]] != 0).all()
-    rows = Interpreter(kernel.straight, get_format(format)).run(np.hstack([q, qd, 0 * qd]))
-    assert np.array_equal(kernel.judged.judge(rows)[:, -1], status)
+    assert np.array_equal(kernel.judged.judge(plain(kernel, q, qd, 0 * qd))[:, -1], status)
     assert [kernel(*state)[1] for state in zip(q, qd, strict=True)] == status.tolist()
     for code in status[[0, 2, 4]].tolist():
         assert re.fullmatch(
@@ -128,18 +93,16 @@ def test_a_state_in_which_an_arm_is_singular_is_told_in_machine_code(format, sol
     assert kernel.reason(0) is None
 
 
-@pytest.mark.slow
 def test_an_overflow_and_a_lost_answer_are_told_apart():
     """Efforts beyond float32, and CRBM on a chain that float32 is too short for."""
-    kernel = kkt.compile(kkt.chain(100), orderings.get("crbm"), "float32", check=True)
-    state = kernel.configuration(), np.zeros(100), np.zeros(100)
+    kernel = kkt.compile(kkt.chain(40), orderings.get("crbm"), "float32", check=True)
+    state = kernel.configuration(), np.zeros(40), np.zeros(40)
     assert kernel.reason(kernel(*state)[1]) == "float32 keeps fewer than half of its digits here"
-    short = kkt.compile(kkt.chain(3), orderings.get("abm"), "float32", check=True)
+    short = kkt.compile(kkt.chain(3), ABM, "float32", check=True)
     _, status = short(short.configuration(), np.zeros(3), np.full(3, 3e38))
     assert short.reason(status) == "qdd: overflow or not a number"
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32", "bfloat16"])
 def test_a_pivot_that_no_state_mends_is_refused_when_a_kernel_is_made(format):
     singular = r"in any state equation \(4\) is singular to \w+: the point mass 'p' hangs on"
@@ -149,41 +112,29 @@ def test_a_pivot_that_no_state_mends_is_refused_when_a_kernel_is_made(format):
     regular = ball_and_point(True)
     with pytest.raises(kkt.SingularError, match=r"in any state pivot pdd_p, step 4: zero"):
         kkt.compile(regular, orderings.get("lagrange"), format)
-    kernel = kkt.compile(regular, orderings.get("abm"), format, check=True)
+    kernel = kkt.compile(regular, ABM, format, check=True)
     qdd, status = kernel(kernel.configuration(), np.ones(7), np.ones(7))
     printed = [-13.87, 2.49, 27.75, 40.01, 89.74, 12.56, 37.81]  # certified
     assert status == 0
     assert np.abs(qdd - printed).max() < 89.74 * (0.1 if format == "bfloat16" else 1e-4)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("solver", [None, "cholesky", "lu", "gauss_jordan"])
+@pytest.mark.parametrize("solver", [None, *SOLVERS])
 def test_constants_whose_root_or_quotient_is_no_number_are_told_in_a_sentence(solver):
     """Slides along one line, the heavy one behind the light one: M is (m, m; m, m) in float32."""
     tree = kkt.new_tree("slides")
     for name, up, mass in (("light", None, 1e-8), ("heavy", "light", 0.3)):
-        kkt.add_body(
-            tree, name, up, joint="prismatic", axis=(0.0, 0.0, 1.0), mass=mass, inertia=mass * DIAGONAL
-        )
+        kkt.add_body(tree, name, up, joint="prismatic", axis=(0, 0, 1), mass=mass, inertia=mass * DIAGONAL)
     with pytest.raises(kkt.SingularError, match=r"order 'crbm': in any state a number is divided"):
         kkt.compile(tree, orderings.get("crbm"), "float32", solver=solver)
     right = kkt.compile(tree, orderings.get("crbm"), check=True)
     qdd, status = right(np.zeros(2), np.zeros(2), np.array([0.0, 1.0]))
     assert abs(qdd[0] / -1e8 - 1.0) < 1e-7 and status == 0
     # nothing is rounded on one line: a pivot so small is told to be zero though it is not
-    alarm = kkt.compile(tree, orderings.get("abm"), "float32", check=True)
+    alarm = kkt.compile(tree, ABM, "float32", check=True)
     qdd, status = alarm(np.zeros(2), np.zeros(2), np.array([0.0, 1.0]))
     assert abs(qdd[0] / -1e8 - 1.0) < 1e-5
     assert alarm.reason(status) == "pivot qdd_light, step 2: zero for float32"
-
-
-def test_what_cannot_be_checked_is_refused_in_a_sentence(tmp_path):
-    order = orderings.get("crbm")
-    with pytest.raises(kkt.ModelError, match="check is of qdd; ask for it"):
-        kkt.compile(kkt.chain(2), order, outputs=("inertia",), check=True)
-    kernel = kkt.compile(kkt.chain(2), order, check=True)
-    with pytest.raises(kkt.ModelError, match="C has no status; compile without check"):
-        kernel.export_c(tmp_path / "arm.c")
 
 
 def answers(seed, orders):
@@ -199,14 +150,12 @@ def answers(seed, orders):
                 kernel = kkt.compile(tree, orderings.get(name), format, check=True)
             except kkt.PivotreeError:
                 continue  # refused by name
-            state = np.concatenate([kernel.configuration(), system.state.qd, system.state.tau])
-            rows = Interpreter(kernel.straight, get_format(format)).run(state[None])
-            *qdd, status = kernel.judged.judge(rows)[0]
+            state = kernel.configuration(), system.state.qd, system.state.tau
+            *qdd, status = kernel.judged.judge(plain(kernel, *(a[None] for a in state)))[0]
             yield name, Truth(system, format), qdd, int(status), get_format(format).unit
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("seed", range(40, 80))
+@pytest.mark.parametrize("seed", listed(range(40, 80), unmarked=4))
 def test_no_kernel_of_a_hostile_tree_gives_a_wrong_number_silently(seed):
     """Without a status an answer is right to half of its digits, or to what its condition allows.
 
@@ -222,10 +171,10 @@ def test_no_kernel_of_a_hostile_tree_gives_a_wrong_number_silently(seed):
             assert few or error <= 30 * truth.condition() * unit < 0.1, name
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_checked_kernel_of_a_large_tree_has_the_bits_of_one_that_is_not(threads):
-    tree = kkt.random_tree(40, 1, joints=ALL_JOINTS)
+    tree = kkt.random_tree(14, 1, joints=ALL_JOINTS)
     plain, checked = (kkt.compile_large(tree, threads=threads, check=c) for c in (False, True))
     N = int(kkt.compile_tree(tree).offset[-1])
     for seed in range(3):
@@ -234,7 +183,6 @@ def test_a_checked_kernel_of_a_large_tree_has_the_bits_of_one_that_is_not(thread
         assert np.array_equal(qdd, plain(*state)) and status == 0
 
 
-@pytest.mark.thorough
 def test_kernels_of_large_trees_tell_of_singular_states_and_refuse_singular_trees():
     with pytest.raises(kkt.SingularError, match="pivot qdd_p: zero for float64 in any state; give"):
         kkt.compile_large(ball_and_point(False))
@@ -252,17 +200,141 @@ def test_a_small_pivot_with_its_digits_is_no_zero(second):
     tree = kkt.new_tree("two links", (0.0, -9.8, 0.0))
     for k, length in enumerate((1.0, second)):
         inertia = np.diag([length / 6, *[length * (length**2 + 1) / 12] * 2])
-        kkt.add_body(
-            tree,
-            k,
-            k - 1 if k else None,
-            mass=length,
-            com=(length / 2, 0, 0),
-            inertia=inertia,
-            p=(float(k), 0, 0),
-        )
-    kernel = kkt.compile(tree, orderings.get("abm"), "float32")
+        link = {"mass": length, "com": (length / 2, 0, 0), "inertia": inertia}
+        kkt.add_body(tree, k, k - 1 if k else None, p=(float(k), 0, 0), **link)
+    kernel = kkt.compile(tree, ABM, "float32")
     for angle in (0.3, 1.0, 2.5):
         system = kkt.build(tree, [0.0, angle])
         x = kernel([0.0, angle], np.zeros(2), np.zeros(2))
         assert kkt.certify(system, 16).error(np.asarray(x, float)) < 1e-5
+
+
+# -- every order and solver on small trees, against balls -----------------------------------------
+
+
+# Every shape of tree to four bodies meets every mix of five joints: 2,780 trees.  To three bodies
+# each meets all orders and all solvers of the joint-space inertia, where an order leaves one; of four
+# bodies each meets both of those orders with one solver in turn, and one of the other orders in turn.
+# All of them are soak (ten minutes of one processor), a sample is tested always.
+KINDS = ("revolute", "prismatic", "fixed", "spherical", "floating")
+SHAPES = [  # parents of trees, each shape once
+    (-1,),
+    (-1, 0),
+    (-1, 0, 1),
+    (-1, 0, 0),
+    (-1, 0, 1, 2),
+    (-1, 0, 1, 1),
+    (-1, 0, 0, 1),
+    (-1, 0, 0, 0),
+]
+EVERY = [(shape, kinds) for shape in SHAPES for kinds in product(KINDS, repeat=len(shape))]
+SAMPLES = {"to two bodies": EVERY[:30:3], "some": EVERY[:30] + EVERY[30::400]}
+PARTS = 40  # of all trees, so that processes share them
+LEAVING = ("crbm", "crbm_block_row")  # orders that leave the joint-space inertia
+OTHERS = [name for name in orderings.names() if name not in LEAVING]
+TOLERANCE = 1e-11  # of the largest entry
+
+
+def tree_of(shape, kinds):
+    """Bodies of like masses, frames and axes in any direction; the same tree for the same case."""
+    draw = np.random.default_rng([KINDS.index(kind) for kind in kinds] + [p + 1 for p in shape])
+    tree = kkt.new_tree("small")
+    for k, (up, kind) in enumerate(zip(shape, kinds, strict=True)):
+        square = draw.normal(size=(3, 3))
+        moment = square @ square.T + 0.2 * np.eye(3)
+        body = {"mass": draw.uniform(0.5, 2.0), "inertia": 0.05 * (np.trace(moment) * np.eye(3) - moment)}
+        body |= {x: 0.2 * draw.normal(size=3) for x in ("com", "axis", "p")}
+        R = Rotation.random(random_state=int(draw.integers(1000))).as_matrix()
+        kkt.add_body(tree, f"b{k}", None if up < 0 else f"b{up}", joint=kind, R=R, **body)
+    return kkt.default_state(tree, rate=1.0, effort=1.0)
+
+
+def joint_space(tree, q):
+    """Sum over bodies of J* M J, J the body's velocity by joint rates; no code of the project."""
+    mechanics = Mechanics(tree, q, 0.0 * q)
+    stops = np.concatenate([[0], np.cumsum([mechanics.dof(b) for b in mechanics.names])])
+    N, J, total = int(stops[-1]), {}, 0.0
+    for k, b in enumerate(mechanics.names):  # parents come first
+        up = mechanics.parent[b]
+        J[b] = np.zeros((6, N)) if up is None else mechanics.Phi[b].T @ J[up]
+        J[b][:, stops[k] : stops[k + 1]] += mechanics.S[b]
+        total = total + J[b].T @ mechanics.M[b] @ J[b]
+    return total
+
+
+def off(found, wanted):
+    """Largest difference, over the largest entry; infinite where it is not a number."""
+    if not np.size(wanted):
+        return 0.0 if np.shape(found) == np.shape(wanted) else np.inf
+    error = float(np.abs(found - wanted).max() / np.abs(wanted).max())
+    return error if np.isfinite(error) else np.inf
+
+
+def interpreted(kernel, system):
+    """qdd by the program, one operation after another: the bits of machine code, sooner.
+
+    (N,), or of a kernel of several orders (orders, N).
+    """
+    state = kernel.configuration(), system.state.qd, system.state.tau
+    found = plain(kernel, *(a[None] for a in state))[0]
+    return found if kernel.fields.orders == 1 else found.reshape(kernel.fields.orders, -1)
+
+
+def errors_on(shape, kinds, names, solvers):
+    """Of orders, solvers and joint-space inertias on one tree, by name."""
+    tree = tree_of(shape, kinds)
+    system = kkt.build(tree)
+    exact = kkt.certify(system, 20)
+    qdd = np.array([float(x) for x in exact.decimals()])
+    M = joint_space(tree, tree.graph["q"])
+    tapes = {name: kkt.trace(system, orderings.get(name)) for name in names}
+    errors = {}
+    for solver in dict.fromkeys((None, *solvers)):
+        able = names if solver is None else LEAVING
+        # one program of several orders: poses and bias are traced once, the answers are the same
+        kernel = kkt.compile(system, [tapes[name] for name in able], solver=solver)
+        for name, found in zip(able, np.atleast_2d(interpreted(kernel, system)), strict=True):
+            errors[name, solver] = off(found, qdd)
+    for name in LEAVING:
+        inertia = kkt.joint_space_inertia(system, tapes[name])
+        assert np.array_equal(inertia, inertia.T)
+        np.linalg.cholesky(inertia)  # LinAlgError where it is not positive
+        errors[name, "inertia"] = off(inertia, M)
+    return errors
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "to two bodies",
+        pytest.param("some", marks=pytest.mark.product),
+        *(pytest.param(part, marks=pytest.mark.soak) for part in range(PARTS)),
+    ],
+)
+def test_every_order_and_solver_is_right_on_every_small_tree(part):
+    sample = part in SAMPLES
+    cases = SAMPLES[part] if sample else EVERY[part::PARTS]
+    wrong = {}
+    for i, (shape, kinds) in enumerate(cases):
+        solvers, others = (None, *SOLVERS), OTHERS
+        if sample or len(shape) == 4:
+            others = [OTHERS[i % len(OTHERS)]]
+        if not sample and len(shape) == 4:
+            solvers = [solvers[i % 4]]
+        found = errors_on(shape, kinds, [*LEAVING, *others], solvers)
+        wrong |= {(shape, kinds, *where): e for where, e in found.items() if not e <= TOLERANCE}
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("format", ["float64", "float32"])
+@pytest.mark.parametrize("solver", [None, *SOLVERS])
+def test_machine_code_of_every_solver_has_those_bits(solver, format):
+    """On trees where the inertia comes with the other sign, or a root's argument does."""
+    cases = [((-1, 0), ("fixed", "revolute")), ((-1, 0), ("spherical", "fixed"))]
+    for (shape, kinds), name in product(cases, LEAVING):
+        system = kkt.build(tree_of(shape, kinds))
+        kernel = kkt.compile(system, orderings.get(name), format, solver=solver)
+        found = kernel(kernel.configuration(), system.state.qd, system.state.tau)
+        assert np.array_equal(found, interpreted(kernel, system))
+        exact = kkt.certify(system, 20)
+        assert exact.error(found) < (1e-13 if format == "float64" else 1e-5)

@@ -1,60 +1,50 @@
-"""kkt.compile: the same bits however it is run, and the values that elimination gives."""
+"""kkt.compile: the same bits however it is run, and the values that elimination gives.
+
+In frames of the world, of several orders, with derivatives beside qdd, and along a motion.
+"""
 
 import mpmath
 import numpy as np
 import pytest
-from helpers import ALL_JOINTS, printed, system_of
-from machine_kernels import ORDERS, TREES, kernel_of, plain, states
+from designs import covering, listed
+from helpers import ALL_JOINTS, Mechanics, printed, system_of
+from machine_kernels import ABM, ORDERS, TREES, general, kernel_of, plain, states, whole
+from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
+from pivotree.analysis.counts import published
+from pivotree.analysis.counts.families import family_of
 from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.machine.abreast import widths_of
+from pivotree.kkt.machine.configuration import from_quaternion, to_quaternion
+from pivotree.kkt.machine.forward_dynamics import recorder_for
 from pivotree.kkt.machine.interpreter import Interpreter
+from pivotree.kkt.machine.kinematics import directions
 from pivotree.kkt.machine.native import compiled
-from pivotree.kkt.machine.scalar_program import depth_first
+from pivotree.kkt.machine.recorder import Recorder
+from pivotree.kkt.machine.scalar_program import depth_first, finished
+from pivotree.kkt.machine.trigonometry import LARGEST, sine_and_cosine
+
+ALL = ("qdd", "pdd", "f")
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("format", ["float64", "float32"])
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize(
-    "name", [pytest.param(t, marks=pytest.mark.slow) if t == "random" else t for t in TREES]
-)
+@pytest.mark.parametrize(("name", "order", "format"), covering(TREES, ORDERS, ["float64", "float32"]))
 def test_machine_code_gives_the_bits_of_a_plain_interpreter(name, order, format):
     """Of qdd alone in float32, and of all unknowns in float64."""
-    outputs = {"float64": ("qdd", "pdd", "f"), "float32": ("qdd",)}[format]
-    kernel = kernel_of(name, order, format, outputs)
+    kernel = kernel_of(name, order, format, ALL if format == "float64" else ("qdd",))
     assert kernel.format == format and kernel.order == order and "machine code" in kernel.how
     x, qd, tau = states(kernel, 2 * kernel.lanes + 3)
     expected = plain(kernel, x, qd, tau)
     assert np.isfinite(expected).all() and expected.dtype == format
-    x, qd, tau = (v.astype(format) for v in (x, qd, tau))
     for m in (1, 2, kernel.lanes, kernel.lanes + 1, len(x), len(x)):
         assert np.array_equal(whole(kernel(x[:m], qd[:m], tau[:m]), m), expected[:m])
     for _ in range(3):  # of qdd alone by way of a desk from the second time on
-        one = kernel(x[1], qd[1], tau[1])
-        assert np.array_equal(whole(one, 1)[0], expected[1])
+        assert np.array_equal(whole(kernel(x[1], qd[1], tau[1]), 1)[0], expected[1])
 
 
-def whole(values, m):
-    """Outputs, one or several, as rows of numbers."""
-    values = values if isinstance(values, tuple) else (values,)
-    return np.concatenate([v.reshape(m, -1) for v in values], axis=1)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("lanes", [1, 2, 4, 8])
-def test_bits_do_not_depend_on_the_width_of_vectors(lanes):
-    kernel = kernel_of("random", "abm", "float64", ("qdd", "pdd", "f"))
-    x, qd, tau = states(kernel, 13)
-    out = np.empty((13, len(kernel.straight.outputs)))
-    assert kernel.native(lanes).run([x, qd, tau], out)
-    assert np.array_equal(out, plain(kernel, x, qd, tau))
-
-
-@pytest.mark.thorough
 def test_a_program_cut_into_functions_or_in_another_order_gives_the_same_bits():
     tree = kkt.random_tree(3, 0, joints=ALL_JOINTS)
-    kernel = kkt.compile(tree, orderings.get("abm"), outputs=("f", "qdd"))
+    kernel = kkt.compile(tree, ABM, outputs=("f", "qdd"))
     x, qd, tau = states(kernel, 10)
     expected = plain(kernel, x, qd, tau)
     native = compiled(kernel.straight, np.float64, 4, kernel.fields.sizes, piece=60)
@@ -68,48 +58,43 @@ def test_a_program_cut_into_functions_or_in_another_order_gives_the_same_bits():
     assert np.array_equal(again, expected)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("name", TREES)
+@pytest.mark.uncached
+@pytest.mark.parametrize(("name", "order"), covering(TREES, ORDERS))
 def test_values_are_those_of_elimination(name, order):
     tree = TREES[name](order)
-    kernel = kernel_of(name, order, "float64", ("qdd", "pdd", "f"))
+    kernel = kernel_of(name, order, "float64", ALL)
     draw = np.random.default_rng(3)
     for _ in range(3):
         q, qd, tau = draw.normal(size=(3, kernel.N))
         system = kkt.build(tree, q, qd, tau)
         expected = kkt.eliminate(system, orderings.get(order), records=False)
         got = kernel(kernel.configuration(q), qd, tau)
-        for value, letter in zip(got, ("qdd", "pdd", "f"), strict=True):
+        for value, letter in zip(got, ALL, strict=True):
             wanted = getattr(expected, letter)
             assert value.shape == wanted.shape
             assert np.abs(value - wanted).max() <= 1e-11 * np.abs(wanted).max(), letter
 
 
+@pytest.mark.uncached
 def test_on_a_chain_the_bits_are_those_of_elimination():
     """The tape is the same, and planar kinematics in the same order of operations."""
-    tree = kkt.chain(7)
-    kernel = kkt.compile(tree, orderings.get("abm"))
-    at_rest = np.zeros(7)
-    expected = kkt.eliminate(kkt.build(tree, at_rest), orderings.get("abm"), records=False).qdd
-    stored = tree.graph
-    assert np.array_equal(kernel(at_rest, stored["qd"], stored["tau"]), expected)
+    tree, at_rest = kkt.chain(7), np.zeros(7)
+    expected = kkt.eliminate(kkt.build(tree, at_rest), ABM, records=False).qdd
+    found = kkt.compile(tree, ABM)(at_rest, tree.graph["qd"], tree.graph["tau"])
+    assert np.array_equal(found, expected)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("spec", ["chain_10", "panda", "ur5", "anymal_c_ff"])
+@pytest.mark.parametrize("spec", listed(["ur5", "panda", "chain_10", "anymal_c_ff"]))
 def test_reference_models_keep_their_digits(spec):
     """A model file is one state: its joints are general, and stand at x = configuration(0)."""
     system = system_of(spec)
-    kernel = kkt.compile(system, orderings.get("abm"))
-    state = system.state
-    qdd = kernel(kernel.configuration(np.zeros(kernel.N)), state.qd, state.tau)
+    kernel = kkt.compile(system, ABM)
+    qdd = kernel(kernel.configuration(np.zeros(kernel.N)), system.state.qd, system.state.tau)
     exact = [mpmath.mpf(x) for x in printed(spec)]
     error = max(abs(mpmath.mpf(float(a)) - b) for a, b in zip(qdd, exact, strict=True))
     assert error <= 1e-12 * max(map(abs, exact))
 
 
-@pytest.mark.thorough
 def test_joint_space_inertia_is_an_output():
     tree = kkt.random_tree(7, 2, joints=ALL_JOINTS)
     kernel = kkt.compile(tree, orderings.get("crbm"), outputs=("inertia", "qdd"))
@@ -119,50 +104,403 @@ def test_joint_space_inertia_is_an_output():
     assert np.abs(inertia - expected).max() <= 1e-13 * np.abs(expected).max()
     assert qdd.shape == (kernel.N,)
     with pytest.raises(kkt.OrderError, match="use crbm"):
-        kkt.compile(tree, orderings.get("abm"), outputs=("inertia",))
+        kkt.compile(tree, ABM, outputs=("inertia",))
 
 
-@pytest.mark.thorough
 def test_wrenches_are_constants_or_an_input():
-    tree = kkt.random_tree(5, 6, joints=ALL_JOINTS)
-    draw = np.random.default_rng(2)
-    f_ext, order = draw.normal(size=(5, 6)), orderings.get("abm")
-    stored = tree.graph
+    tree = kkt.random_tree(3, 6, joints=ALL_JOINTS)
+    f_ext, qd, tau = np.random.default_rng(2).normal(size=(3, 6)), tree.graph["qd"], tree.graph["tau"]
     system = kkt.build(tree, f_ext=f_ext)
-    expected = kkt.eliminate(system, order, records=False).qdd
-    constant = kkt.compile(system, order)
-    moving = kkt.compile(tree, order, inputs=("wrench",))
+    expected = kkt.eliminate(system, ABM, records=False).qdd
+    constant, moving = kkt.compile(system, ABM), kkt.compile(tree, ABM, inputs=("wrench",))
     x = constant.configuration()
     for value in (
-        constant(x, stored["qd"], stored["tau"]),
-        moving(x, stored["qd"], stored["tau"], f_ext),
-        moving([x] * 3, stored["qd"], stored["tau"], [f_ext] * 3)[2],
-        moving(x, stored["qd"], stored["tau"], f_ext),  # by way of a desk
+        constant(x, qd, tau),
+        moving(x, qd, tau, f_ext),
+        moving([x] * 3, qd, tau, [f_ext] * 3)[2],
+        moving(x, qd, tau, f_ext),  # by way of a desk
     ):
         assert np.abs(value - expected).max() <= 1e-12 * np.abs(expected).max()
-    without = moving(x, stored["qd"], stored["tau"])
-    assert np.array_equal(without, kkt.compile(tree, order)(x, stored["qd"], stored["tau"]))
+    assert np.array_equal(moving(x, qd, tau), kkt.compile(tree, ABM)(x, qd, tau))
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["bfloat16", "p11", "float16", "tf32:zero", "float32+mul=tf32"])
 def test_other_formats_are_interpreted_operation_by_operation(format):
-    tree, order = kkt.chain(4), orderings.get("abm")
-    kernel = kkt.compile(tree, order, format)
+    tree = kkt.chain(4)
+    kernel = kkt.compile(tree, ABM, format)
     assert kernel.how == f"interpreted, each operation rounded to {format}"
     x, qd, tau = kernel.configuration(), tree.graph["qd"], tree.graph["tau"]
     got = kernel(np.stack([x, x]), qd, tau)
     chosen = get_format(format)
     assert np.array_equal(chosen.cast(got[0]), got[0]) and np.array_equal(*got)
-    truth = kkt.eliminate(kkt.build(tree), order, records=False).qdd
+    truth = kkt.eliminate(kkt.build(tree), ABM, records=False).qdd
     assert 0 < np.abs(got[0] - truth).max() <= 200 * chosen.unit * np.abs(truth).max()
 
 
-@pytest.mark.thorough
 def test_an_interpreted_float32_is_the_machine_s():
     """24 bits on a float64 carrier, program and all, but for the sines' own rounding."""
-    tree, order = kkt.random_tree(5, 3, joints="prismatic+spherical+floating"), orderings.get("abm")
-    machine, carried = (kkt.compile(tree, order, f) for f in ("float32", "p24"))
-    x, qd, tau = states(machine, 4)
+    tree = kkt.random_tree(5, 3, joints="prismatic+spherical+floating")
+    machine, carried = (kkt.compile(tree, ABM, f) for f in ("float32", "p24"))
+    given = states(machine, 4)
     assert carried.operations["sin"] == 0
-    assert np.array_equal(machine(x, qd, tau).astype(float), carried(x, qd, tau))
+    assert np.array_equal(machine(*given).astype(float), carried(*given))
+
+
+# -- frames of the world --------------------------------------------------------------------------
+
+
+def in_both_frames(system, order, wrench=(), **options):
+    """Answers of a kernel in the links' own frames, and in the world's."""
+    order = orderings.get(order)
+    kernels = [kkt.compile(system, order, frames=f, **options) for f in ("own", "world")]
+    state = kernels[0].configuration(), system.state.qd, system.state.tau, *wrench
+    return [kernel(*state) for kernel in kernels]
+
+
+@pytest.mark.parametrize(
+    ("name", "order"), covering(["general", "random"], ["crbm_com", "abm", "modified_abm"], unmarked=1)
+)
+def test_accelerations_are_the_same_in_every_frame(name, order):
+    own, world = in_both_frames(kkt.build(TREES[name](order)), order)
+    assert np.abs(world - own).max() <= 1e-11 * np.abs(own).max()
+
+
+def test_a_dense_solver_and_a_check_in_the_world_s_frame():
+    system = kkt.build(kkt.random_tree(4, 1))
+    (_, _), (qdd, status) = in_both_frames(system, "crbm_com", solver="cholesky", check=True)
+    assert status == 0 and kkt.certify(system, 16).error(qdd) < 1e-12
+
+
+def test_motions_and_forces_come_in_the_world_s_directions_and_wrenches_in_the_body_s():
+    system = kkt.build(kkt.random_tree(4, 4, joints=ALL_JOINTS))
+    wrench = np.random.default_rng(5).normal(size=(4, 6))
+    own, world = in_both_frames(system, "abm", (wrench,), outputs=ALL, inputs=("wrench",))
+    A = directions(system.tree.parent, system.state.R)
+    assert np.abs(world[0] - own[0]).max() <= 1e-11 * np.abs(own[0]).max()
+    for mine, theirs in zip(own[1:], world[1:], strict=True):
+        turned = np.einsum("nij,nhj->nhi", A, mine.reshape(4, 2, 3)).reshape(4, 6)
+        assert np.abs(theirs - turned).max() <= 1e-11 * np.abs(turned).max()
+        assert np.abs(theirs - mine).max() > 1e-3 * np.abs(mine).max()
+
+
+# -- several orders in one kernel -----------------------------------------------------------------
+
+SEVERAL = [orderings.get(name) for name in ("abm", "crbm", "square_root_abm")]
+
+
+@pytest.mark.parametrize(
+    ("model", "format"),
+    covering(["chain:4", "random_tree:n=3,joints=floating+revolute"], ["float64", "float32", "bfloat16"]),
+)
+def test_each_order_has_the_bits_that_it_has_alone(model, format):
+    tree = kkt.load(model)
+    together = kkt.compile(tree, SEVERAL, format)
+    alone = [kkt.compile(tree, order, format) for order in SEVERAL]
+    assert together.order == "abm, crbm, square_root_abm"
+    x, qd, tau = states(together, 21, seed=5)
+    for given in ((x, qd, tau), (x[0], qd[0], tau[0]), (x[:1], qd[:1], None)):
+        for _ in range(2):  # the second call takes another way
+            found = together(*given)
+            assert isinstance(found, tuple) and len(found) == 3
+            for ours, kernel in zip(found, alone, strict=True):
+                assert ours.tobytes() == kernel(*given).tobytes()
+
+
+def test_what_orders_share_is_computed_once():
+    tree = kkt.chain(7)
+    each = [sum(kkt.compile(tree, order).operations.values()) for order in SEVERAL[:2]]
+    together = sum(kkt.compile(tree, SEVERAL[:2]).operations.values())
+    assert max(each) < together < 0.9 * sum(each)
+    again = kkt.compile(tree, [SEVERAL[0], kkt.trace(kkt.build(tree), SEVERAL[0])])
+    assert sum(again.operations.values()) == each[0]  # the same twice costs once
+
+
+def test_several_outputs_are_a_tuple_for_each_order():
+    tree = kkt.chain(3)
+    kernel = kkt.compile(tree, SEVERAL[:2], outputs=("qdd", "f"))
+    given = states(kernel, 4)
+    (qdd, f), (other, _) = kernel(*given)
+    assert qdd.shape == other.shape == (4, 3) and f.shape == (4, 3, 6)
+    np.testing.assert_allclose(qdd, other, rtol=1e-10)
+    solved = kkt.compile(tree, [SEVERAL[1], SEVERAL[1]], solver="cholesky")
+    np.testing.assert_allclose(solved(*given)[1], qdd, rtol=1e-9)
+
+
+def test_a_list_of_groups_is_one_order_and_c_takes_one(tmp_path):
+    tree = kkt.chain(2)
+    kernel = kkt.compile(tree, [[("pdd", k), ("qdd", k), ("f", k)] for k in ("j2", "j1")])
+    assert kernel([0.1, 0.2], [0, 0]).shape == (2,)
+    with pytest.raises(kkt.ModelError, match="for one order, not for abm, crbm"):
+        kkt.compile(tree, SEVERAL[:2]).export_c(tmp_path / "two.c")
+    with pytest.raises(kkt.OrderError, match="virtual"):
+        kkt.compile(kkt.chain(2, "universal"), [ABM, orderings.get("virtual_work")])
+
+
+# -- derivatives beside qdd: those of kkt.derivatives ---------------------------------------------
+
+
+DERIVED = ("qdd", "dqdd_dq", "dqdd_dqd", "dqdd_dtau")
+
+
+def states_of_q(kernel, count, seed=1):
+    rng = np.random.default_rng(seed)
+    q = rng.normal(size=(count, kernel.N))
+    x = np.array([kernel.configuration(row) for row in q])
+    return q, x, rng.normal(size=(count, kernel.N)), rng.normal(size=(count, kernel.N))
+
+
+JOINTS = ("cylindrical+prismatic", "revolute+universal", "planar+spherical", "floating")
+
+
+@pytest.mark.parametrize(
+    ("joints", "order", "format"), covering(JOINTS, ["abm", "crbm"], ["float64", "float32"], unmarked=1)
+)
+def test_a_kernel_gives_them_in_many_states(joints, order, format):
+    """Every kind of joint with its terms, one state and a batch."""
+    tree = kkt.random_tree(2, seed=3, joints=joints)
+    for _, data in tree.nodes(data=True):
+        data |= {"armature": 0.3, "damping": 0.2}
+    kernel = kkt.compile(tree, orderings.get(order), format, outputs=DERIVED)
+    q, x, qd, tau = states_of_q(kernel, 3)
+    batch = kernel(x, qd, tau)
+    for i in range(3):
+        alone = kernel(x[i], qd[i], tau[i])
+        exact = kkt.derivatives(kkt.build(tree, q[i], qd[i], tau[i]), ABM)
+        pairs = zip(alone, (exact.qdd, exact.dq, exact.dqd, exact.dtau), batch, strict=True)
+        for found, expected, many in pairs:
+            assert np.array_equal(found, many[i])
+            close = 1e-11 if format == "float64" else 1e-3
+            assert np.abs(found - expected).max() <= close * np.abs(expected).max()
+
+
+OF_LOOPS = [
+    f"d{of}_d{by}" for of in ("qdd", "lambda") for by in ("q", "qd", "tau", "parameters", "gravity", "wrench")
+]
+
+
+@pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")
+@pytest.mark.parametrize("model", listed(["hanging", "four_bar", "gripper"], unmarked=1))
+def test_a_kernel_gives_those_of_closed_loops(model):
+    """Poses of the loops, gains and all that is differentiated by, in states where loops open."""
+    tree = kkt.chain(3) if model == "hanging" else getattr(kkt, model)()
+    loops = None
+    if model == "hanging":
+        loops = [
+            kkt.cut_joint("j3", None, p=(0.1, 0, 0), rows=(2, 3), baumgarte=(2.0, 5.0)),
+            kkt.contact("j2", (0.1, 0.2, 0), damping=3.0, compliance=0.1),
+        ]
+    outputs = ["qdd", "lambda", *OF_LOOPS]
+    kernel = kkt.compile(tree, ABM, outputs=outputs, loops=loops)
+    q, x, qd, tau = states_of_q(kernel, 3)
+    batch, alone = kernel(x, qd, tau), kernel(x[1], qd[1], tau[1])
+    for i in range(3):
+        system = kkt.build(tree, q[i], qd[i], tau[i], loops=loops)
+        exact = kkt.derivatives(system, ABM, also=["parameters", "gravity", "wrench"])
+        for name, many, one in zip(outputs[2:], batch[2:], alone[2:], strict=True):
+            own = exact if name.startswith("dqdd") else exact.dlam
+            expected = getattr(own, name.split("_")[1])
+            scale = np.abs(expected).max()
+            assert np.abs(many[i] - expected).max() <= 1e-10 * scale, name
+            assert i != 1 or np.array_equal(one, many[1])
+
+
+@pytest.mark.parametrize("order", ["abm", "crbm"])
+def test_what_else_is_asked_changes_no_bit(order):
+    """Of crbm joints' reciprocals are all quotients, and the tip's is a constant."""
+    tree, asked = kkt.chain(5), (("qdd",), DERIVED, DERIVED[1:], DERIVED[3:])
+    plain, beside, alone, last = (kkt.compile(tree, orderings.get(order), outputs=x) for x in asked)
+    _, *given = states_of_q(plain, 4)
+    qdd, *matrices = beside(*given)
+    assert np.array_equal(qdd, plain(*given)) and np.array_equal(matrices[2], last(*given))
+    assert all(map(np.array_equal, matrices, alone(*given)))
+    assert sum(last.operations.values()) < sum(beside.operations.values()) / 2
+    assert order == "abm" or alone.operations["div"] == 4 < plain.operations["div"]
+
+
+def test_a_checked_kernel_and_several_orders_take_them():
+    tree = kkt.chain(3)
+    orders = [ABM, orderings.get("crbm")]
+    kernel = kkt.compile(tree, orders, outputs=("qdd", "dqdd_dq"), check=True)
+    _, x, qd, tau = states_of_q(kernel, 2)
+    (qdd, dq, status), (_, other, _) = kernel(x, qd, tau)
+    assert qdd.shape == (2, 3) and dq.shape == (2, 3, 3) and not status.any()
+    assert other == pytest.approx(dq, rel=1e-8, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    "spec", listed(["example3", "random_tree:n=4,seed=3,joints=revolute", "quadruped"], unmarked=2)
+)
+def test_an_order_that_leaves_the_inertia_walks_no_subtree_for_a_column(spec):
+    """crbm's kernel agrees with abm's in fewer operations than its columns take one by one."""
+    tree, crbm = kkt.load(spec), orderings.get("crbm")
+    kernel = kkt.compile(tree, crbm, outputs=DERIVED)
+    q, x, qd, tau = (a[0] for a in states_of_q(kernel, 1))
+    system = kkt.build(tree, q, qd, tau)
+    exact, alone = kkt.derivatives(system, ABM), kkt.derivatives(system, crbm)
+    expected = exact.qdd, exact.dq, exact.dqd, exact.dtau
+    for found, right in zip(kernel(x, qd, tau), expected, strict=True):
+        assert np.abs(found - right).max() <= 1e-11 * np.abs(right).max()
+    if len(tree) > 3:
+        assert sum(kernel.operations.values()) < alone.operations
+
+
+def test_a_free_base_that_turns_or_slides_moves_its_own_acceleration_alone():
+    """A turned base sees gravity turned, and one that slides as a whole sees nothing else."""
+    kernel = kkt.compile(kkt.quadruped(), orderings.get("crbm"), outputs=DERIVED[1:3])
+    _, x, qd, tau = states_of_q(kernel, 1)
+    dq, dqd = kernel(x[0], qd[0], tau[0])
+    R = kkt.build(kkt.quadruped(), kernel.coordinates(x[0])).state.R[0]
+    g = R.T @ [0.0, 0.0, -9.81]
+    for matrix, columns, vector in ((dq, slice(0, 3), g), (dqd, slice(3, 6), -qd[0, :3])):
+        expected = np.zeros((kernel.N, 3))
+        expected[3:6] = np.cross(vector, np.eye(3)).T
+        assert np.allclose(matrix[:, columns], expected, rtol=0, atol=1e-12)
+    assert not dq[:, 3:6].any()
+
+
+def test_like_operations_side_by_side_change_no_bit():
+    """Of one state, in pieces so short that vectors are handed on, and against a batch."""
+    kernel = kkt.compile(kkt.chain(5), orderings.get("crbm"), outputs=DERIVED[1:])
+    assert (widths_of(kernel.straight, 8) > 1).sum() > 50  # vectors
+    _, x, qd, tau = states_of_q(kernel, 2)
+    sizes = kernel.fields.sizes
+    found = np.empty((3, 2, len(kernel.straight.outputs)))
+    for out, (lanes, abreast) in zip(found, ((8, 1), (1, 8), (1, 4)), strict=True):
+        native = compiled(kernel.straight, np.float64, lanes, sizes, piece=400, abreast=abreast)
+        assert native.run([x, qd, tau], out)
+    assert np.array_equal(found[0], found[1]) and np.array_equal(found[0], found[2])
+
+
+@pytest.mark.parametrize("format", ["float64", "float32"])
+@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
+def test_results_of_vectors_of_any_width_stand_in_their_places(lanes, format):
+    """Squares of results and the rest of them, also of a vector with fewer states than lanes."""
+    kernel = kkt.compile(kkt.chain(5), orderings.get("crbm"), format, outputs=("qdd", "dqdd_dtau"))
+    _, *given = states_of_q(kernel, lanes + 1)
+    given = [array.astype(kernel.number.dtype) for array in given]
+    found = np.empty((2, lanes + 1, kernel.fields.numbers), kernel.number.dtype)
+    assert found.shape[2] % 4 and found.shape[2] > 16
+    for out, width in zip(found, (1, lanes), strict=True):
+        native = compiled(kernel.straight, kernel.number.dtype, width, kernel.fields.sizes)
+        assert native.run(given, out)
+    assert np.array_equal(*found)
+
+
+# -- along a motion: sines, configurations, rates, energy; counts of operations -------------------
+
+
+@pytest.mark.parametrize("format", ["float64", "float32"])
+def test_sine_and_cosine_are_within_a_unit_in_the_last_place(format):
+    chosen, precision = get_format(format), {"float64": 53, "float32": 24}[format]
+    recorder: Recorder = recorder_for(chosen, 1)
+    program = finished(recorder, 1, list(sine_and_cosine(recorder, 2, precision)))
+    assert {kind for kind, count in program.operations.items() if count} == {"add", "mul"}
+    draw = np.random.default_rng(7)
+    multiples = np.arange(-8192, 8193, 37) * (np.pi / 2)
+    near = np.nextafter(multiples.astype(chosen.dtype), np.inf)
+    x = [draw.uniform(-7, 7, 3000), draw.uniform(-LARGEST, LARGEST, 3000), multiples, near]
+    x += [10.0 ** draw.uniform(-12, 0, 200), [0.0, np.pi / 4, -np.pi / 4]]
+    x = np.concatenate(x).astype(chosen.dtype)
+    got = Interpreter(program, chosen).run(x[:, None])
+    with mpmath.workprec(150):
+        for column, function in ((0, mpmath.sin), (1, mpmath.cos)):
+            exact = [function(mpmath.mpf(float(v))) for v in x]
+            last = np.spacing(np.abs(np.array([float(e) for e in exact]).astype(chosen.dtype)))
+            wrong = [
+                abs(mpmath.mpf(float(g)) - e) / float(u)
+                for g, e, u in zip(got[:, column], exact, last, strict=True)
+            ]
+            assert max(wrong) <= 1.0
+
+
+def test_configurations_round_trip():
+    tree = kkt.random_tree(12, 5, joints=ALL_JOINTS)
+    kernel = kkt.compile(tree, ABM)
+    q = np.random.default_rng(4).uniform(-1.0, 1.0, kernel.N)
+    x = kernel.configuration(q)
+    assert kernel.nx > kernel.N
+    assert np.abs(kernel.coordinates(x) - q).max() < 1e-14
+    turned = kernel.configuration(dict(zip(tree.nodes, _by_quaternion(kernel, x), strict=True)))
+    assert np.abs(turned - x).max() < 1e-14
+    screws = kkt.compile(general(), ABM)
+    q = np.array([0.7, -0.4, 0.9, 0.2])
+    assert screws.nx == 1 + 7 + 1
+    assert np.abs(screws.coordinates(screws.configuration(q)) - q).max() < 1e-12
+    w = np.random.default_rng(5).normal(size=(50, 3))
+    exact = Rotation.from_rotvec(w)
+    assert np.abs(from_quaternion(3.0 * to_quaternion(w)) - exact.as_matrix()).max() < 1e-14
+
+
+def _by_quaternion(kernel, x):
+    """What kkt.build takes for each body: quaternions where there are any."""
+    return [x[kernel.places.of(k)] for k in range(kernel.places.tree.n)]
+
+
+@pytest.mark.parametrize("tree", [kkt.random_tree(14, 5, joints=ALL_JOINTS), general()])
+def test_rates_are_derivatives_of_poses(tree):
+    """S qd is the velocity of a body relative to its parent, whatever its numbers are."""
+    kernel = kkt.compile(tree, ABM)
+    draw = np.random.default_rng(6)
+    q, qd = 0.5 * draw.normal(size=(2, kernel.N))
+    x = kernel.configuration(q)
+    rate, h = kernel.rate(x, qd), 1e-5
+    assert kernel.rate(np.stack([x, x]).astype(np.float32), qd).dtype == np.float32
+    body = kernel.places.tree
+
+    def poses(numbers):
+        state = kkt.build(tree, kernel.coordinates(numbers)).state
+        return state.R, state.p
+
+    if tree.name == "general":  # its pair leaves the screws that coordinates can name
+        x_pair = kernel.places.of(1)
+        rate[x_pair] = 0.0
+    (R1, p1), (R0, p0) = poses(x + h * rate), poses(x - h * rate)
+    state = kkt.build(tree, q).state
+    for k in range(body.n):
+        if tree.name == "general" and k == 1:
+            continue
+        S = state.S[k]
+        v = S @ qd[body.offset[k] : body.offset[k + 1]] if S.size else np.zeros(6)
+        spin = state.R[k].T @ (R1[k] - R0[k]) / (2 * h)
+        omega = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
+        assert np.abs(omega - v[:3]).max() < 1e-8
+        assert np.abs(state.R[k].T @ (p1[k] - p0[k]) / (2 * h) - v[3:]).max() < 1e-8
+
+
+def test_energy_is_kept_along_the_motion():
+    """Runge-Kutta on kernel and rate: kinetic and potential energy, by mechanics of the tests'."""
+    tree = kkt.random_tree(5, 8, joints="spherical+universal+floating+cylindrical")
+    kernel = kkt.compile(tree, ABM)
+    x, qd = kernel.configuration(), np.array(tree.graph["qd"])
+
+    def slope(x, qd):
+        return kernel.rate(x, qd), kernel(x, qd)
+
+    def energy(x, qd):
+        return Mechanics(tree, kernel.coordinates(x), qd).energy()
+
+    before, h = energy(x, qd), 1e-3
+    for _ in range(100):
+        a = slope(x, qd)
+        b = slope(x + h / 2 * a[0], qd + h / 2 * a[1])
+        c = slope(x + h / 2 * b[0], qd + h / 2 * b[1])
+        d = slope(x + h * c[0], qd + h * c[1])
+        x = x + h / 6 * (a[0] + 2 * b[0] + 2 * c[0] + d[0])
+        qd = qd + h / 6 * (a[1] + 2 * b[1] + 2 * c[1] + d[1])
+    assert abs(energy(x, qd) - before) < 1e-7 * max(1.0, abs(before))
+
+
+def test_operations_are_counted():
+    kernel = kkt.compile(kkt.two_link(), ABM)
+    assert kernel.operations["sin"] == kernel.operations["cos"] == 2
+    assert kernel.operations["sqrt"] == 0 < kernel.operations["div"]
+    assert sum(kernel.operations.values()) == len(kernel.program)
+
+
+@pytest.mark.parametrize("n", [4, 7])
+def test_abm_takes_no_more_than_the_published_operations(n):
+    """On an arm of Denavit-Hartenberg frames, from joint positions on, bias and all."""
+    kernel = kkt.compile(family_of("dh").system(n).graph, ABM)
+    assert kernel.operations["mul"] <= published.ABM.mul(n) and kernel.operations["add"] <= published.ABM.add(
+        n
+    )

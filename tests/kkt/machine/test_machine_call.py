@@ -1,4 +1,4 @@
-"""A compiled kernel called from Python: the same bits, nothing leaked, nothing misread."""
+"""A compiled kernel called from Python: the same bits, nothing leaked or misread; what is refused."""
 
 import gc
 import pickle
@@ -12,14 +12,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers import ALL_JOINTS, ROOT
+from helpers import ALL_JOINTS, ROOT, every_joint
+from machine_kernels import ABM, states
 
 from pivotree import kkt, orderings
 from pivotree.kkt.machine import builtin, native
 from pivotree.kkt.machine.builtin import known
 from pivotree.kkt.machine.caller import AT
 
-ABM = orderings.get("abm")
 TREE = kkt.random_tree(4, 3, joints=ALL_JOINTS)
 
 
@@ -31,13 +31,6 @@ def kernel():
     return kernel
 
 
-def states(kernel, m, seed=0):
-    draw = np.random.default_rng(seed)
-    x = kernel.configuration() + 0.2 * draw.normal(size=(m, kernel.nx))
-    return x, draw.normal(size=(m, kernel.N)), draw.normal(size=(m, kernel.N))
-
-
-@pytest.mark.thorough
 def test_functions_are_built_in(kernel):
     one, many = kernel._calls
     assert known() and {type(one), type(many)} == {types.BuiltinFunctionType}
@@ -54,12 +47,10 @@ def test_functions_are_built_in(kernel):
     assert np.array_equal(many(x, qd, None, None), many(x, qd, 0 * tau, None))
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32"])
 def test_wrenches_and_several_outputs(format):
-    outputs = ("f", "qdd")
-    kernel = kkt.compile(TREE, ABM, format, outputs=outputs, inputs=("wrench",))
-    x, qd, tau = (a.astype(format) for a in states(kernel, 5))
+    kernel = kkt.compile(TREE, ABM, format, outputs=("f", "qdd"), inputs=("wrench",))
+    x, qd, tau = states(kernel, 5)
     wrench = np.random.default_rng(1).normal(size=(5, 4, 6)).astype(format)
     expected = kernel._states(x, qd, tau, wrench, 1)
     for _ in range(2):
@@ -117,34 +108,14 @@ def test_what_is_wrong_is_refused_by_the_function(kernel):
     one, many = kernel._calls
     X, QD, TAU = states(kernel, 3)
     x, qd, tau = X[0], QD[0], TAU[0]
-    for given in (
-        (),
-        (x,),
-        (x, qd, tau),
-        (x, qd, tau, None, None),
-        (None, qd, tau, None),
-        (x, None, tau, None),
-        (x, qd, tau, tau),
-        (x, qd, tau, np.float64(1.0)),
-        (x[1:], qd, tau, None),
-        (x, qd[1:], tau, None),
-        (x, qd, TAU, None),
-        (x, qd, np.zeros(()), None),
-        (x, qd, 1.0, None),
-        (x, qd, "tau", None),
-        (x * np.nan, qd, tau, None),
-        (x, qd, tau * np.inf, None),
-        (np.zeros(0), qd, tau, None),
-        (x, float, one, None),
-        (X, QD, TAU, x),
-        (X[:0], QD[:0], TAU[:0], None),
-        (X, QD[:2], TAU, None),
-        (X, QD, tau, None),
-        (X[None], QD[None], TAU[None], None),
-        (X, QD, TAU * np.inf, None),
-        (X, QD, np.zeros(()), None),
-        (x.astype(np.float32), qd, tau, None),
-    ):
+    wrong = [(), (x,), (x, qd, tau), (x, qd, tau, None, None), (None, qd, tau, None), (x, None, tau, None)]
+    wrong += [(x, qd, tau, tau), (x, qd, tau, np.float64(1.0)), (x[1:], qd, tau, None)]
+    wrong += [(x, qd[1:], tau, None), (x, float, one, None), (np.zeros(0), qd, tau, None)]
+    wrong += [(x, qd, other, None) for other in (TAU, np.zeros(()), 1.0, "tau", tau * np.inf)]
+    wrong += [(x * np.nan, qd, tau, None), (x.astype(np.float32), qd, tau, None)]
+    wrong += [(X, QD, TAU, x), (X[:0], QD[:0], TAU[:0], None), (X, QD[:2], TAU, None), (X, QD, tau, None)]
+    wrong += [(X[None], QD[None], TAU[None], None), (X, QD, TAU * np.inf, None), (X, QD, np.zeros(()), None)]
+    for given in wrong:
         assert one(*given) is None and many(*given) is None
     with pytest.raises(TypeError, match="keyword"):
         one(x, qd, tau=tau)
@@ -190,7 +161,6 @@ def test_nothing_is_leaked(outputs):
     assert end - start < 4000
 
 
-@pytest.mark.slow
 def test_a_function_keeps_its_code_and_lets_it_go():
     made = kkt.compile(kkt.two_link(), ABM)
     x, qd, tau = states(made, 1)
@@ -211,10 +181,9 @@ def test_threads_share_a_function(kernel):
 
     def work(i):
         for _ in range(300):
-            right = np.array_equal(one(x[i], qd[i], tau[i], None), expected[i])
-            if not (
-                right and np.array_equal(many(x[: i + 1], qd[: i + 1], tau[: i + 1], None), expected[: i + 1])
-            ):
+            alone = one(x[i], qd[i], tau[i], None), kernel(x[i], qd[i], tau[i])
+            beside = many(x[: i + 1], qd[: i + 1], tau[: i + 1], None)
+            if any((a != expected[i]).any() for a in alone) or (beside != expected[: i + 1]).any():
                 wrong.append(i)
 
     interval = sys.getswitchinterval()
@@ -280,9 +249,88 @@ kept = kernel._calls[0]
 """
 
 
-@pytest.mark.thorough
 def test_a_process_that_holds_functions_ends_well():
     done = subprocess.run(
         [sys.executable, "-P", "-X", "dev", "-c", SCRIPT], cwd=ROOT, capture_output=True, timeout=100
     )
     assert done.returncode == 0, done.stderr.decode()
+
+
+# -- what is refused ------------------------------------------------------------------------------
+
+FOOT = [kkt.contact("j3", (0.1, 0, 0))]
+WELD = [kkt.cut_joint("b7", None, "fixed", baumgarte=(1.0, 1.0), name="weld")]
+BESIDE = {"outputs": ("qdd", "dqdd_dq")}
+NO_KERNELS = [
+    (kkt.ModelError, "chain:3 abm", {"outputs": ("qd",)}, "did you mean qdd"),
+    (kkt.ModelError, "chain:3 abm", {"outputs": "qdd"}, "a tuple of names"),
+    (kkt.ModelError, "chain:3 abm", {"outputs": ("dqdd_q",)}, "did you mean dqdd_dq"),
+    (kkt.ModelError, "four_bar abm", {"outputs": ("dlambda_qd",)}, "did you mean dlambda_dqd"),
+    (kkt.ModelError, "chain:3 abm", {"outputs": ("f",), "bias": "inverse_dynamics"}, "without velocities"),
+    (kkt.ModelError, "chain:3 abm", BESIDE | {"bias": "inverse_dynamics"}, "dqdd_dq follows from the bias"),
+    (kkt.ModelError, "chain:3 abm", BESIDE | {"frames": "world"}, "dqdd_dq follows from the bias"),
+    (kkt.OrderError, "chain:3 square_root_abm", BESIDE, "rotations"),
+    (
+        kkt.ModelError,
+        "chain:3 abm",
+        {"outputs": ("lambda",)},
+        "lambda is .*, and chain_3 has no loops and no",
+    ),
+    (kkt.ModelError, "chain:3 abm", {"outputs": ("dlambda_dq",)}, "dlambda_dq is an output, and chain_3 has"),
+    (kkt.LoopError, "chain:3 crbm", {"solver": "lu", "loops": FOOT}, "'lu' takes trees without closed loops"),
+    (kkt.LoopError, "random_tree:n=7,seed=1 abm", {"loops": WELD}, r"'weld' has a gain .* baumgarte=\(a"),
+    (kkt.ModelError, "chain:3 abm", {"frames": "word"}, "frames is 'word'"),
+    (kkt.OrderError, "chain:3 virtual_work", {"frames": "world"}, "turn in the world's frame"),
+    (kkt.OrderError, "chain:3 square_root_abm", {"frames": "world"}, "turn in the world's frame"),
+    (kkt.OrderError, "chain:3 lagrange", {"frames": "world"}, "turn in the world's frame"),
+    (kkt.OrderError, "random_tree:n=3,joints=universal virtual_work", {}, "universal, turn with q"),
+    (kkt.ModelError, "chain:2 crbm", {"outputs": ("inertia",), "check": True}, "check is of qdd; ask for it"),
+    (kkt.FormatError, "chain:3 abm", {"format": "mp:50"}, "no kernel runs in it"),
+    (kkt.FormatError, "chain:3 abm", {"format": "bfloat16", "relaxed": True}, "relaxed is for machine code"),
+]
+
+
+@pytest.mark.parametrize(("error", "where", "options", "told"), NO_KERNELS)
+def test_what_no_kernel_is_made_of_is_one_sentence(error, where, options, told):
+    spec, order = where.split()
+    with pytest.raises(error, match=told) as caught:
+        kkt.compile(kkt.load(spec), orderings.get(order), **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_trees_and_orders_that_no_kernel_is_made_of():
+    heavy = kkt.chain(2)
+    heavy.nodes["j1"]["mass"] = 1e39
+    with pytest.raises(kkt.FormatError, match="overflows float32"):
+        kkt.compile(heavy, ABM, "float32")
+    with pytest.raises(kkt.OrderError, match="pass orderings"):
+        kkt.compile(heavy, "abm")
+    with pytest.raises(kkt.ModelError, match="no tangent space"):
+        kkt.compile(every_joint(), ABM, **BESIDE)
+
+
+def test_what_is_wrong_in_a_call_is_one_sentence():
+    kernel = kkt.compile(kkt.random_tree(4, 1, joints=ALL_JOINTS), ABM)
+    x, qd = kernel.configuration(), np.zeros(kernel.N)
+    kernel(x, qd)
+    single = x.astype(np.float32)
+    assert np.array_equal(kernel(single, qd), kernel(single.astype(float), qd))
+    for arguments, told in (
+        ((x[1:], qd), "field 'x' has shape"),
+        ((x[None, None], qd), "field 'x' has shape"),
+        ((x, qd[:1]), "field 'qd' has shape"),
+        ((x, qd, 1.0), "field 'tau' has shape"),
+        ((x, qd * np.nan), "field 'qd' holds nan at"),
+        ((np.stack([x, x * np.inf]), qd), "state 1; give finite"),
+        ((np.stack([x] * 3), np.stack([qd] * 2)), "has 2 states, and another 3"),
+        ((x, qd, qd + 1j), "field 'tau' holds no real numbers"),
+        (("x", qd), "field 'x' holds no real numbers"),
+        ((x, [10**400] * kernel.N), "field 'qd' holds no real numbers"),
+        ((x, np.zeros(kernel.N, "m8[s]")), "field 'qd' holds no real numbers"),
+        ((x, np.zeros(kernel.N, [("rate", float)])), "field 'qd' holds no real numbers"),
+        ((x, np.ma.array(qd, mask=True)), "field 'qd' holds no real numbers"),
+        ((x, qd, None, np.zeros((4, 6))), "no input of this kernel"),
+    ):
+        with pytest.raises(kkt.ModelError, match=told):
+            kernel(*arguments)
+    assert kernel(np.zeros((0, kernel.nx)), np.zeros((0, kernel.N))).shape == (0, kernel.N)

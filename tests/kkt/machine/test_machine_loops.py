@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from machine_kernels import plain
-from mechanisms import SYSTEMS, standing
+from designs import covering, listed
+from machine_kernels import ABM, plain, states, whole
+from mechanisms import SYSTEMS
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
-from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.machine.interpreter import Interpreter
 
 OUTPUTS = ("qdd", "lambda", "pdd", "f")
 LETTERS = ("qdd", "lam", "pdd", "f")
@@ -51,11 +50,9 @@ def states_of(kernel, m, seed=0):
     return x, qd, tau
 
 
-@pytest.mark.thorough
+@pytest.mark.uncached
 @pytest.mark.parametrize(
-    "order",
-    ["abm", "closed_early", "square_root_abm"]
-    + [pytest.param(name, marks=pytest.mark.slow) for name in ("crbm", "bad_abm")],
+    "order", listed(["abm", "square_root_abm", "closed_early", "crbm", "bad_abm"], unmarked=1)
 )
 def test_the_bits_are_those_of_the_tape(order):
     """Spatial algebra, rows of loops and the order's tape: the same operations, one by one."""
@@ -72,45 +69,37 @@ def test_the_bits_are_those_of_the_tape(order):
             assert np.array_equal(one, many[i]), name
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float64", "float32"])
 def test_machine_code_gives_the_bits_of_a_plain_interpreter(format):
     tree, loops = slides()
-    kernel = kkt.compile(tree, orderings.get("abm"), format, outputs=OUTPUTS, loops=loops)
-    draw = np.random.default_rng(5)
-    x, qd, tau = draw.normal(size=(3, 2 * kernel.lanes + 3, kernel.N))
-    expected = plain(kernel, x, qd, tau)
-    for m in (1, kernel.lanes + 1, len(x)):
-        found = kernel(x[:m], qd[:m], tau[:m])
-        flat = np.concatenate([part.reshape(m, -1) for part in found], axis=1)
-        assert flat.dtype == format and np.array_equal(flat, expected[:m])
+    kernel = kkt.compile(tree, ABM, format, outputs=OUTPUTS, loops=loops)
+    given = states(kernel, 2 * kernel.lanes + 3)
+    expected = plain(kernel, *given)
+    for m in (1, kernel.lanes + 1, len(expected)):
+        found = whole(kernel(*(a[:m] for a in given)), m)
+        assert found.dtype == format and np.array_equal(found, expected[:m])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SYSTEMS)
-def test_values_are_those_of_elimination_in_any_state(name):
+HOW = {"abm": {}, "crbm": {"bias": "inverse_dynamics"}, "closed_early": {"frames": "world"}}
+
+
+@pytest.mark.parametrize(("name", "order"), covering(SYSTEMS, HOW, unmarked=1))
+def test_values_are_those_of_elimination_in_any_state(name, order):
     """Of mechanisms that are open and closed, frames of bodies and of the world."""
-    system = SYSTEMS[name]()
-    draw = np.random.default_rng(7)
-    for order, options in (
-        ("abm", {}),
-        ("crbm", {"bias": "inverse_dynamics"}),
-        ("closed_early", {"frames": "world"}),
-    ):
-        kernel = kkt.compile(system, orderings.get(order), outputs=OUTPUTS[:2], **options)
-        for _ in range(2):
-            q = draw.uniform(-1.0, 1.0, kernel.N)
-            qd, tau = draw.normal(size=(2, kernel.N))
-            expected = kkt.eliminate(system.refresh(q, qd, tau), orderings.get("abm"))
-            found = kernel(kernel.configuration(q), qd, tau)
-            for value, letter in zip(found, LETTERS[:2], strict=True):
-                wanted = getattr(expected, letter)
-                assert np.abs(value - wanted).max() <= 1e-10 * np.abs(wanted).max(), letter
+    system, draw = SYSTEMS[name](), np.random.default_rng(7)
+    kernel = kkt.compile(system, orderings.get(order), outputs=OUTPUTS[:2], **HOW[order])
+    for _ in range(2):
+        q, (qd, tau) = draw.uniform(-1.0, 1.0, kernel.N), draw.normal(size=(2, kernel.N))
+        expected = kkt.eliminate(system.refresh(q, qd, tau), ABM)
+        found = kernel(kernel.configuration(q), qd, tau)
+        for value, letter in zip(found, LETTERS[:2], strict=True):
+            wanted = getattr(expected, letter)
+            assert np.abs(value - wanted).max() <= 1e-10 * np.abs(wanted).max(), letter
 
 
 def test_a_kernel_of_a_closed_mechanism_is_right_to_its_certified_answer():
     system = SYSTEMS["four bar"]()
-    kernel = kkt.compile(system, orderings.get("abm"), outputs=("qdd", "lambda"))
+    kernel = kkt.compile(system, ABM, outputs=("qdd", "lambda"))
     exact = kkt.certify(system, 30)
     q = [1.0, *np.arctan2(*_angles(system))]
     qdd, lam = kernel(kernel.configuration(q), system.state.qd, system.state.tau)
@@ -135,11 +124,11 @@ def test_kernels_of_other_loops_are_other_kernels():
         kkt.contact("j2", (0.2, 0, 0)),
     ):
         loops = [] if loop is None else [loop]
-        kernel = kkt.compile(tree, orderings.get("abm"), loops=loops)
+        kernel = kkt.compile(tree, ABM, loops=loops)
         found.append(kernel([0.1, 0.2, 0.3], [1.0, 2.0, 3.0], [1.0, 0.0, 2.0]).tobytes())
     assert len(set(found)) == len(found)
     tree.graph["loops"] = (kkt.contact("j3", (0.1, 0, 0)),)
-    own = kkt.compile(tree, orderings.get("abm"))
+    own = kkt.compile(tree, ABM)
     assert own([0.1, 0.2, 0.3], [1.0, 2.0, 3.0], [1.0, 0.0, 2.0]).tobytes() == found[1]
 
 
@@ -148,9 +137,9 @@ def flat():
     return kkt.load("four_bar:crank=1,coupler=3,rocker=1,base=3,angle=1")
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("format", ["float64", "float32"])
-@pytest.mark.parametrize("order", ["abm", "crbm", "closed_early"])
+@pytest.mark.parametrize(
+    ("order", "format"), covering(["abm", "crbm", "closed_early"], ["float64", "float32"])
+)
 def test_a_state_in_which_a_loop_is_singular_is_told(order, format):
     """The status names the multiplier where the system is refused, one state or many."""
     tree = flat()
@@ -169,25 +158,21 @@ def test_a_state_in_which_a_loop_is_singular_is_told(order, format):
                 kkt.build(tree, exactly)
         else:
             kkt.build(tree, exactly)
-    rows = Interpreter(kernel.straight, get_format(format)).run(
-        np.hstack([q, 0 * q, 0 * q + 1]).astype(format)
-    )
+    rows = plain(kernel, q, 0 * q, 0 * q + 1)
     assert np.array_equal(kernel.judged.judge(rows)[:, -1], status)
 
 
-@pytest.mark.thorough
 def test_rows_that_are_redundant_in_every_state():
     """Rigid they are refused when the kernel is made; softened they have a pivot, and an answer."""
     tree = flat()
     (pin,) = tree.graph["loops"]
     twice = [pin, replace(pin, name="again")]
-    abm = orderings.get("abm")
     with pytest.raises(kkt.ModelError, match="'again': rows 2, 3 follow"):
-        kkt.compile(tree, abm, check=True, loops=twice)
-    kernel = kkt.compile(tree, abm, check=True, loops=kkt.softened(twice, 1e-3))
+        kkt.compile(tree, ABM, check=True, loops=twice)
+    kernel = kkt.compile(tree, ABM, check=True, loops=kkt.softened(twice, 1e-3))
     q = np.array(tree.graph["q"])
     assert kernel(q, 0 * q, 0 * q + 1)[1] == 0
-    one = kkt.compile(tree, abm, check=True, loops=[pin])(q, 0 * q, 0 * q + 1)
+    one = kkt.compile(tree, ABM, check=True, loops=[pin])(q, 0 * q, 0 * q + 1)
     assert one[1] == 0 and one[0].shape == (3,)
 
 
@@ -198,10 +183,13 @@ def arm():
     return tree
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("format", ["float64", "float32"])
 @pytest.mark.parametrize(
-    "load", [arm, pytest.param(lambda: kkt.load("quadruped:feet=4"), marks=pytest.mark.slow)]
+    ("load", "format"),
+    [
+        (arm, "float64"),
+        (arm, "float32"),
+        pytest.param(lambda: kkt.load("quadruped:feet=4"), "float32", marks=pytest.mark.product),
+    ],
 )
 def test_a_status_is_what_elimination_says(load, format):
     """On stiff ground: lambda first loses float32's digits, lambda last loses none."""
@@ -216,23 +204,3 @@ def test_a_status_is_what_elimination_says(load, format):
         assert np.array_equal(qdd, plain(*state))
         assert bool(status) == bool(said.marked or said.failed_at)
         assert bool(status) == (format == "float32" and order == "lambda_first_abm")
-
-
-def test_what_a_kernel_cannot_have_with_loops_is_said():
-    tree, foot = kkt.chain(3), [kkt.contact("j3", (0.1, 0, 0))]
-    abm, crbm = orderings.get("abm"), orderings.get("crbm")
-    with pytest.raises(kkt.ModelError, match="chain_3 has no loops and no contacts"):
-        kkt.compile(tree, abm, outputs=("lambda",))
-    with pytest.raises(kkt.LoopError, match="solver 'lu' takes trees without closed loops"):
-        kkt.compile(tree, crbm, solver="lu", loops=foot)
-    arm = kkt.random_tree(7, 1)
-    weld = kkt.cut_joint(list(arm)[-1], None, "fixed", baumgarte=(1.0, 1.0), name="weld")
-    with pytest.raises(kkt.LoopError, match=r"loop 'weld' has a gain on the turn .* baumgarte=\(a"):
-        kkt.compile(arm, abm, loops=[weld])
-
-
-def test_short_formats_are_interpreted():
-    system = standing()
-    kernel = kkt.compile(system, orderings.get("abm"), "bfloat16", outputs=("lambda",))
-    x = kernel.configuration(np.zeros(kernel.N))
-    assert kernel(x, system.state.qd, system.state.tau).shape == (len(system.entries.gamma),)

@@ -4,18 +4,15 @@ import dataclasses
 
 import numpy as np
 import pytest
+from designs import listed
 from helpers import ALL_JOINTS
-from test_export_c import COMPILERS, called, needs_compiler
-from test_export_c import compiled as built
+from machine_kernels import ABM, COMPILERS, built, called, needs_compiler, plain, states
 
 from pivotree import kkt, orderings
-from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.machine import forward_dynamics, native, programs, scalar_program, segments, trigonometry
-from pivotree.kkt.machine.interpreter import Interpreter
 from pivotree.kkt.machine.native import compiled
 from pivotree.kkt.machine.rolling import rolled
 
-ABM = orderings.get("abm")
 TREES = {
     "chain": lambda: kkt.chain(9),
     "comb": lambda: kkt.comb(5),
@@ -23,38 +20,24 @@ TREES = {
     "revolute": lambda: kkt.random_tree(5, 2, joints="revolute"),
 }
 CASES = [
+    ("revolute", "abm", "float64"),
+    ("comb", "bad_abm", "float32"),
     ("chain", "crbm", "float32"),
     ("chain", "square_root_abm", "float64"),
     ("chain", "divide_and_conquer", "float64"),
-    ("comb", "bad_abm", "float32"),
     ("random", "abm", "float32"),
     ("random", "crbm", "float64"),
     ("revolute", "virtual_work", "float64"),
-    ("revolute", "abm", "float64"),
 ]
 
 
-def states(kernel, m, seed=0):
-    draw = np.random.default_rng(seed)
-    x = kernel.configuration() + 0.2 * draw.normal(size=(m, kernel.nx))
-    arrays = x, draw.normal(size=(m, kernel.N)), draw.normal(size=(m, kernel.N))
-    return [a.astype(kernel.format) for a in arrays]
-
-
-def expected_of(kernel, arrays):
-    """The same operations, one after another."""
-    run = Interpreter(kernel.straight, get_format(kernel.format))
-    return run.run(np.concatenate(arrays, axis=1))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("tree", "order", "format"), CASES)
+@pytest.mark.parametrize(("tree", "order", "format"), listed(CASES))
 def test_rolled_code_has_the_bits_of_the_straight_line(tree, order, format):
     kernel = kkt.compile(TREES[tree](), orderings.get(order), format, outputs=("qdd", "f"))
     program = rolled(kernel.straight, longest=300)
     assert program.length == len(kernel.straight) and program.outputs == len(kernel.straight.outputs)
     arrays = states(kernel, 2 * kernel.lanes + 3)
-    expected = expected_of(kernel, arrays)
+    expected = plain(kernel, *arrays)
     assert np.isfinite(expected).all()
     again = type(program).from_arrays(program.arrays())
     for lanes, code in ((1, program), (kernel.lanes, again)):
@@ -70,7 +53,6 @@ def chains():
     return [kkt.compile(kkt.chain(n), ABM) for n in (100, 160)]
 
 
-@pytest.mark.thorough
 def test_code_does_not_grow_with_a_chain(chains):
     small, large = (kernel.rolled for kernel in chains)
     assert len(small.functions) == len(large.functions) <= 20
@@ -81,7 +63,6 @@ def test_code_does_not_grow_with_a_chain(chains):
     assert f"{small.code:,} operations called {small.calls} times" in chains[0].how
 
 
-@pytest.mark.thorough
 def test_a_long_chain_is_what_elimination_makes_of_it(chains):
     kernel = chains[0]
     tree = kkt.chain(100)
@@ -91,7 +72,6 @@ def test_a_long_chain_is_what_elimination_makes_of_it(chains):
     assert np.abs(got - truth).max() <= 1e-10 * np.abs(truth).max()
 
 
-@pytest.mark.thorough
 def test_batches_and_threads_keep_the_bits(chains, monkeypatch):
     kernel = chains[0]
     monkeypatch.setattr(native, "SHARE", 1)
@@ -99,22 +79,20 @@ def test_batches_and_threads_keep_the_bits(chains, monkeypatch):
     many = kernel(*arrays)
     assert np.array_equal(kernel(*arrays, threads=3), many)
     assert np.array_equal(kernel(*(a[5] for a in arrays)), many[5])
-    assert np.array_equal(many[:2], expected_of(kernel, [a[:2] for a in arrays]))
+    assert np.array_equal(many[:2], plain(kernel, *(a[:2] for a in arrays)))
     arrays[0][7, 3] = np.inf
     with pytest.raises(kkt.ModelError, match="state 7"):
         kernel(*arrays)
 
 
-@pytest.mark.thorough
 def test_bodies_that_differ_by_numbers_share_their_code():
     """Masses, poses and axes of all signs: what is drawn for a body is data."""
     kernel = kkt.compile(kkt.random_tree(40, 0, joints="revolute"), ABM)
     assert kernel.rolled is not None and kernel.rolled.code < 0.5 * kernel.rolled.length
     arrays = states(kernel, 2)
-    assert np.array_equal(kernel(*arrays), expected_of(kernel, arrays))
+    assert np.array_equal(kernel(*arrays), plain(kernel, *arrays))
 
 
-@pytest.mark.thorough
 def test_what_was_rolled_is_read_again(tmp_path, monkeypatch):
     monkeypatch.setenv("PIVOTREE_CACHE", str(tmp_path))
     monkeypatch.setattr(programs, "SAVED", 1000)
@@ -133,7 +111,6 @@ def test_what_was_rolled_is_read_again(tmp_path, monkeypatch):
     assert np.array_equal(again(x, qd, tau), first) and set(tmp_path.iterdir()) == entries
 
 
-@pytest.mark.thorough
 def test_what_repeats_little_stays_a_straight_line():
     kernel = kkt.compile(kkt.random_tree(12, 5), ABM)
     assert len(kernel.straight) > programs.SAVED
@@ -141,7 +118,6 @@ def test_what_repeats_little_stays_a_straight_line():
     assert kernel.rolled is None and "functions" not in kernel.how
 
 
-@pytest.mark.thorough
 def test_segments_are_cut_where_the_operations_say_so():
     kernel = kkt.compile(kkt.chain(30), ABM)
     found = segments.segments_of(kernel.straight, 700)
@@ -168,10 +144,10 @@ def test_segments_are_cut_where_the_operations_say_so():
     assert out.tolist() == [[0.0, -1.0, 1.0]]
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @needs_compiler
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("format", ["float64", "float32"])
+@pytest.mark.parametrize("format", [pytest.param("float64", marks=pytest.mark.soak), "float32"])
 def test_c_is_a_loop_too(compiler, format, tmp_path, monkeypatch):
     monkeypatch.setattr(programs, "SAVED", 1000)
     monkeypatch.setenv("PIVOTREE_CACHE", "off")
@@ -185,13 +161,12 @@ def test_c_is_a_loop_too(compiler, format, tmp_path, monkeypatch):
         arrays = states(kernel, 1)
         sizes = [kernel.fields.size_of(output) for output in kernel.outputs]
         code, got = called(library, "chain", arrays, sizes, format)
-        assert code == 0 and np.array_equal(got, expected_of(kernel, arrays)[0])
+        assert code == 0 and np.array_equal(got, plain(kernel, *arrays)[0])
         arrays[1][0, 0] = np.inf
         assert called(library, "chain", arrays, sizes, format)[0] == 1
     assert length[14][0] == length[40][0] and length[40][1] < 1.5 * length[14][1]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("tree", "order", "options"),
     [

@@ -1,0 +1,270 @@
+"""C and CUDA that kernels and proofs write: no warnings, the same bits, one sentence for refusals."""
+
+import ctypes
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from designs import covering, listed
+from helpers import ALL_JOINTS, ROOT
+from machine_kernels import ABM, COMPILERS, STRICT, built, called, needs_compiler, whole
+
+from pivotree import kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.kkt.machine.integer_c import CONSTANT, ends_of, inputs_of
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+import fixed_point
+from guarantee import drawn, single
+
+
+def geared(tree):
+    """With armature, damping and springs."""
+    for i, (_, data) in enumerate(tree.nodes(data=True)):
+        data |= {"armature": 0.1 * i, "damping": 0.3, "stiffness": 2.0 * i, "rest": 0.1}
+    return tree
+
+
+FOOT = kkt.contact("b2", (0.1, 0, 0.2), tangents=[(1, 0, 0)], compliance=1e-3)
+HAND = kkt.contact("j2", (0.1, 0, 0.2), compliance=1e-3)
+CLOSED = ("qdd", "lambda", "dqdd_dq", "dlambda_dq", "dlambda_dqd", "dlambda_dtau")
+CASES = {
+    "derivatives": ("abm", "float64", {"outputs": ("dqdd_dq", "dqdd_dqd", "dqdd_dtau")}, kkt.chain(2)),
+    "lambda": ("closed_early", "float32", {"outputs": ("lambda",)}, kkt.load("four_bar")),
+    "inertia": ("crbm", "float64", {"outputs": ("qdd", "inertia"), "solver": "cholesky"}, kkt.chain(4)),
+    "closed": ("abm", "float64", {"outputs": CLOSED}, kkt.load("four_bar")),
+    "closed softly": ("crbm", "float32", {"outputs": CLOSED, "loops": [HAND]}, kkt.chain(2)),
+    "every joint": ("abm", "float64", {}, kkt.random_tree(4, 1, joints=ALL_JOINTS)),
+    "rotations": ("square_root_abm", "float32", {"outputs": ("f", "qdd")}, kkt.random_tree(3, 2)),
+    "contact": ("abm", "float64", {"outputs": ("qdd", "lambda"), "loops": [FOOT]}, kkt.random_tree(3, 4)),
+    "wrenches": ("crbm", "float32", {"inputs": ("wrench",), "outputs": ("pdd",)}, kkt.random_tree(3, 4)),
+    "terms of joints": ("abm", "float64", {}, geared(kkt.random_tree(3, 4, joints="revolute"))),
+}
+
+
+@needs_compiler
+@pytest.mark.parametrize(("name", "compiler"), covering(CASES, COMPILERS or ["none"]))
+def test_c_has_the_bits_of_the_kernel(name, compiler, tmp_path):
+    order, format, options, tree = CASES[name]
+    kernel = kkt.compile(tree, orderings.get(order), format, **options)
+    source, header = kernel.export_c(tmp_path / "robot-1.c", "robot")
+    assert f"ROBOT_NX {kernel.nx}\n" in header.read_text()
+    library, told = built(compiler, source)
+    assert told.returncode == 0 and not told.stderr
+    draw = np.random.default_rng(0)
+    sizes = [kernel.fields.size_of(output) for output in kernel.outputs]
+    for _ in range(3):
+        arrays = [draw.normal(size=s).astype(format) for s in kernel.fields.given.values()]
+        arrays[0] = (kernel.configuration() + 0.2 * arrays[0]).astype(format)
+        code, got = called(library, "robot", arrays, sizes, format)
+        assert code == 0 and np.array_equal(got, whole(kernel(*arrays), 1)[0])
+    arrays[1][0] = np.inf
+    assert called(library, "robot", arrays, sizes, format)[0] == 1
+
+
+@needs_compiler
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_flags_that_change_bits_are_refused_or_harmless(compiler, tmp_path):
+    kernel = kkt.compile(kkt.chain(7), ABM)
+    source, _ = kernel.export_c(tmp_path / "arm.c", "arm")
+    assert "without -ffast-math" in built(compiler, source, "-O2 -ffast-math")[1].stderr
+    draw = np.random.default_rng(1).normal(size=(3, 7))
+    for flags in ("-std=gnu11 -O3 -march=native", "-std=c99 -O3 -march=native", "-O0"):
+        library, told = built(compiler, source, flags)
+        if told.returncode:
+            assert "fuses operations" in told.stderr and "gnu" in flags
+            continue
+        assert np.array_equal(called(library, "arm", draw, [7], float)[1], kernel(*draw))
+        library.unlink()
+
+
+@needs_compiler
+def test_the_page_s_program_runs(tmp_path, capsys):
+    page = (ROOT / "docs" / "machine.md").read_text()
+    (tmp_path / "main.c").write_text(re.search(r"```c\n(.*?)```", page, re.S)[1])
+    source = str(tmp_path / "arm.c")
+    assert main(["export", "chain:3", "--order", "abm", "--c", "--name", "arm", "-o", source]) == 0
+    assert "arm.h" in capsys.readouterr().out
+    command = [COMPILERS[0], *STRICT.split(), "main.c", "arm.c", "-o", "run", "-lm"]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    printed = subprocess.run([tmp_path / "run"], capture_output=True, text=True, check=True).stdout
+    kernel = kkt.compile(kkt.chain(3), ABM)
+    assert [float(line) for line in printed.split()] == kernel(np.zeros(3), np.zeros(3)).tolist()
+
+
+def test_names_that_c_cannot_have(tmp_path):
+    tree = kkt.chain(2)
+    tree.graph["name"] = "7 */ arms??/"
+    kernel = kkt.compile(tree, ABM)
+    source, header = kernel.export_c(tmp_path / "a.c")
+    assert "int model_7_arms_abm(" in header.read_text()
+    text = source.read_text() + header.read_text()
+    assert text.count("/*") == text.count("*/") and "??" not in text
+    for name in ("double", "7", "a b", "é", "", 7):
+        with pytest.raises(kkt.ModelError, match="cannot name a function in C"):
+            kernel.export_c(tmp_path / "b.c", name)
+    for path in ("b.h", 'b".c', "b"):
+        with pytest.raises(kkt.ModelError, match=r"give FILE\.c"):
+            kernel.export_c(tmp_path / path)
+    with pytest.raises(kkt.ModelError, match=r"export: 3 is no path; give FILE\.c"):
+        kernel.export_c(3)
+    with pytest.raises(kkt.FormatError, match="C has no bfloat16"):
+        kkt.compile(tree, ABM, "bfloat16").export_c(tmp_path / "b.c")
+    for options, told in ({"check": True}, "C has no status"), ({"relaxed": True}, "compile without relaxed"):
+        with pytest.raises(kkt.ModelError, match=told):
+            kkt.compile(tree, ABM, **options).export_c(tmp_path / "b.c")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.c", "a.h"}
+
+
+FIXED = ["--format", "fixed32"]
+
+
+@pytest.mark.parametrize(
+    ("file", "asked", "told"),
+    [
+        ("x.c", ["chain:2", "--c", "--format", "bfloat16"], "C has no bfloat16"),
+        ("x.c", ["chain:2", "--c", "--outputs", "qd"], "did you mean qdd"),
+        ("x.c", ["chain:2", "--c", "--order", "amb"], "abm"),
+        ("x.c", ["chain:2", "--cuda"], "give FILE.cu"),
+        ("x.cu", ["chain:2", "--cuda", "--name", "template"], "cannot name a function"),
+        ("x.cu", ["chain:2", "--cuda", "--format", "bfloat16"], "CUDA has no bfloat16"),
+        ("x.cu", ["chain:2", "--cuda", "--outputs", "qd"], "did you mean qdd"),
+        ("x.cu", ["chain:2", "--cuda", "--c"], "not allowed with"),
+        ("x.c", ["quadruped", *FIXED], "nothing is promised: joint trunk: floating, and only joints of one"),
+        ("x.c", ["chain:2", *FIXED, "--order", "crbm"], "proved for abm alone, not for crbm"),
+        ("x.c", ["chain:2", *FIXED, "--outputs", "pdd"], "qdd as its only output and takes no wrenches"),
+        ("x.c", ["chain:2", *FIXED, "--name", "int"], "'int' cannot name a function in C"),
+        ("x.c", ["chain:2", "--format", "fixed33"], "33 bits are no length of a word; use 8 to 32"),
+    ],
+)
+def test_the_command_refuses_in_one_line_and_writes_nothing(file, asked, told, tmp_path, capsys):
+    try:
+        code = main(["export", *asked, "-o", str(tmp_path / file)])
+    except SystemExit as error:  # as argparse ends
+        code = error.code
+    said = capsys.readouterr().err
+    assert code == 2 and told in said and "Traceback" not in said and not list(tmp_path.iterdir())
+
+
+# -- CUDA -----------------------------------------------------------------------------------------
+
+THREADS = 4  # of a block
+HOST = """
+#include <math.h>
+#define __global__
+#define __device__
+#define __noinline__
+static struct { unsigned x; } blockIdx, threadIdx, blockDim = {THREADS};
+extern "C" void at(int s) { blockIdx.x = s / THREADS; threadIdx.x = s % THREADS; }
+static inline double __dadd_rn(double a, double b) { return a + b; }
+static inline double __dsub_rn(double a, double b) { return a - b; }
+static inline double __dmul_rn(double a, double b) { return a * b; }
+static inline double __ddiv_rn(double a, double b) { return a / b; }
+static inline double __dsqrt_rn(double a) { return sqrt(a); }
+static inline float __fadd_rn(float a, float b) { return a + b; }
+static inline float __fsub_rn(float a, float b) { return a - b; }
+static inline float __fmul_rn(float a, float b) { return a * b; }
+static inline float __fdiv_rn(float a, float b) { return a / b; }
+static inline float __fsqrt_rn(float a) { return sqrtf(a); }
+"""
+CUDA_CASES = {
+    "derivatives": ("abm", "float32", {"outputs": ("dqdd_dq", "dqdd_dtau")}, kkt.chain(2)),
+    "rolled: functions and tables": ("abm", "float64", {}, kkt.chain(30)),
+    **{name: CASES[name] for name in ("every joint", "rotations", "contact")},
+}
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="g++ is not installed")
+@pytest.mark.parametrize("name", listed(CUDA_CASES, unmarked=1))
+def test_threads_of_cuda_have_the_bits_of_the_kernel(name, tmp_path):
+    """On the host, where a device's operations are functions that round once, as CUDA says."""
+    order, format, options, tree = CUDA_CASES[name]
+    kernel = kkt.compile(tree, orderings.get(order), format, **options)
+    source = kernel.export_cuda(tmp_path / "robot.cu", "robot")
+    (tmp_path / "host.h").write_text(HOST.replace("THREADS", str(THREADS)))
+    strict = f"-std=c++17 -O0 -ffp-contract=off -Wall -Wextra -Werror -include {tmp_path / 'host.h'} -x c++"
+    library, told = built("g++", source, strict)
+    assert told.returncode == 0, told.stderr[-2000:]
+    states, threads = 7, 8  # one thread too many
+    draw = np.random.default_rng(0)
+    given = [draw.normal(size=(states, *shape)).astype(format) for shape in kernel.fields.given.values()]
+    given[0] = (kernel.configuration() + 0.2 * given[0]).astype(format)
+    expected = kernel(*given)
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    given[1][3, 0] = np.nan
+    arrays = [np.ascontiguousarray(a.reshape(states, -1).T) for a in given]
+    sizes = [kernel.fields.size_of(output) for output in kernel.outputs]
+    results = [np.full((size, states), 7.0, dtype=format) for size in sizes]
+    failed = np.full(states, -1, dtype=np.int32)
+    robot = ctypes.CDLL(str(library))
+    for s in range(threads):
+        robot.at(s)
+        robot.robot(states, *(ctypes.c_void_p(a.ctypes.data) for a in (*arrays, *results, failed)))
+    assert failed.tolist() == [0, 0, 0, 1, 0, 0, 0]
+    good = failed == 0
+    for got, wanted in zip(results, expected, strict=True):
+        assert np.array_equal(got.T[good], wanted.reshape(states, -1)[good])
+        assert np.all(got.T[~good] == 7.0)  # not written
+
+
+def test_the_command_writes_cuda(tmp_path, capsys):
+    assert main(["export", "chain:2", "--cuda", "-o", str(tmp_path / "arm.cu")]) == 0
+    assert "arm.cu (" in capsys.readouterr().out
+
+
+# -- words ----------------------------------------------------------------------------------------
+
+
+def variables(found):
+    """Entries of the state, which the function in C is given; the model's are in its text."""
+    return [entry for entry in inputs_of(found) if entry.letter not in CONSTANT]
+
+
+@needs_compiler
+def test_the_file_of_words_has_the_bits_of_the_emulation():
+    found = fixed_point.run("chain:3", 32, 300, COMPILERS[0])
+    assert found["same_bits"] == 300 and not found["refused"] and not found["left_their_word"]
+    assert found["pivot"][0] < found["pivot"][1] and found["worst_joint"][0] < 1.0
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("drawing", "compiler"),
+    covering([(9, 32), (36, 24), (59, 32), (160, 16)], COMPILERS or ["none"], unmarked=1),
+)
+def test_hostile_trees_with_slides_and_rotors_in_words(drawing, compiler, tmp_path):
+    seed, bits = drawing
+    found = kkt.fixed_point(single(drawn(seed, 4)), ABM, bits)
+    assert not found.why
+    words = found.words
+    given = words.words(np.array([entry.value for entry in inputs_of(found)]))[None]
+    emulated, beyond = words.play(given)
+    assert beyond[0] == len(words.op)
+    varies = np.array([entry.letter not in CONSTANT for entry in inputs_of(found)])
+    ends, _ = ends_of(found)
+    function = fixed_point.compiled(found, tmp_path, compiler)
+    made, refused = fixed_point.called(function, given[:, varies], len(ends))
+    assert not refused
+    assert made[0].tolist() == [int(np.sign(v)) * int(emulated[0, abs(v)]) for v in ends]
+
+
+@needs_compiler
+def test_a_word_that_is_too_large_is_refused(tmp_path):
+    found = kkt.fixed_point(kkt.chain(2), ABM)
+    function = fixed_point.compiled(found, tmp_path, COMPILERS[0])
+    x = np.zeros((2, len(variables(found))), dtype=np.int64)
+    x[1, -1] = found.words.top  # an effort
+    assert [fixed_point.called(function, one[None], 2)[1] for one in x] == [0, 1]
+
+
+def test_the_header_names_every_entry_and_its_binary_point(tmp_path):
+    found = kkt.fixed_point(kkt.chain(2), ABM, 24)
+    _, header = kkt.export_fixed(found, tmp_path / "arm.c")
+    told, varies = header.read_text(), variables(found)
+    for i, entry in enumerate(varies):
+        assert f"x[{i}]  {entry}, {entry.point}\n" in told
+    assert f"INPUTS {len(varies)}\n" in told and "int chain_2_fixed24(const int32_t" in told
