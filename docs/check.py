@@ -21,6 +21,7 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -287,27 +288,29 @@ def facts() -> Complaints:
 
 PARTS: dict[str, Callable[[], Complaints]] = {
     part.__name__: part
-    for part in (facts, pictures, gallery, study, slides, lessons, orders, counts, site, phone, further)
+    for part in (site, phone, facts, pictures, gallery, study, slides, lessons, orders, counts, further)
 }
-APART_FROM_ALL = "further"  # tests of peers run it beside others
+# Two processes at a time, each its parts in turn; further is run by tests of peers, beside others.
+TOGETHER = [["site", "phone"], [name for name in PARTS if name not in ("site", "phone", "further")]]
 
 
 def check(names: list[str]) -> int:
-    """The number of complaints of some parts, or of nearly all; each is printed, and the seconds of each."""
-    unknown = [name for name in names if name not in PARTS]
-    if unknown:
-        raise SystemExit(f"docs/check.py: part {unknown[0]!r} is unknown; use one of {', '.join(PARTS)}")
+    """The number of complaints of some parts; each is printed, and the seconds of each part."""
     found = 0
-    for name in names or (name for name in PARTS if name != APART_FROM_ALL):
+    for name in names:
         began, used = time.perf_counter(), sum(os.times()[:4])
         complaints = list(PARTS[name]())
         took = f"{time.perf_counter() - began:6.1f} s ({sum(os.times()[:4]) - used:.0f} s of processors)"
-        print(f"{took}  {name}: {PARTS[name].__doc__}", flush=True)
-        print(*(f"    {complaint}\n" for complaint in complaints), sep="", end="", flush=True)
+        lines = [f"{took}  {name}: {PARTS[name].__doc__}", *(f"    {one}" for one in complaints)]
+        print("\n".join(lines), flush=True)
         found += len(complaints)
     return found
 
 
 if __name__ == "__main__":
-    if count := check(sys.argv[1:]):
+    if unknown := [name for name in sys.argv[1:] if name not in PARTS]:
+        sys.exit(f"docs/check.py: part {unknown[0]!r} is unknown; use one of {', '.join(PARTS)}")
+    with ProcessPoolExecutor(len(TOGETHER)) as pool:
+        count = sum(pool.map(check, [sys.argv[1:]] if sys.argv[1:] else TOGETHER))
+    if count:
         sys.exit(f"{count} places of the docs are not what the code makes")

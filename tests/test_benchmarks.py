@@ -66,7 +66,6 @@ def test_the_reference_of_long_chains_is_that_of_balls():
         forward_dynamics(kkt.compile_tree(kkt.star(3, "spherical")), q, qd, tau)
 
 
-@pytest.mark.thorough
 def test_orders_of_unknowns_follow_the_plan():
     from scale import order_of
 
@@ -77,7 +76,7 @@ def test_orders_of_unknowns_follow_the_plan():
     assert order[0] == 6 * first and len(order) == system.matrix.shape[0]
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_rows_of_scale_run_at_small_sizes():
     import scale
 
@@ -127,7 +126,7 @@ def test_metis_orders_are_pivoted_and_lower_than_leaf_to_root():
         kkt.symbolic(plan)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_fill_of_the_composite_method_from_arrays_is_that_of_its_order():
     import growth
 
@@ -140,7 +139,7 @@ def test_fill_of_the_composite_method_from_arrays_is_that_of_its_order():
     assert all(row.met for row in found if not isinstance(row, growth.Curve))
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_searched_order_beside_the_classics(monkeypatch):
     import searched
 
@@ -154,7 +153,7 @@ def test_a_searched_order_beside_the_classics(monkeypatch):
     assert counted[0].theirs == kkt.trace(kkt.build(kkt.chain(3)), orderings.get("crbm")).flops
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_memory_grows_with_the_arrays():
     import growth
 
@@ -164,7 +163,7 @@ def test_memory_grows_with_the_arrays():
     assert 0 < growth.peak("chain", 50).ours < 8
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_one_command_measures_prints_and_keeps(tmp_path):
     command = [
         sys.executable,
@@ -247,7 +246,7 @@ def test_the_page_is_written_between_its_marks(tmp_path):
     assert (ROOT / "docs" / "benchmarks.md").read_text().count(page.START) == 1
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_digits_of_derivatives_are_printed_by_order(monkeypatch, capsys):
     """And are as large as differences to another order in twice the digits."""
     import derivatives

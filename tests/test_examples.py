@@ -89,10 +89,14 @@ def run(module, name, doc):
     return "".join(told)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("module", "name", "doc"), EXAMPLES, ids=[f"{m}.{n}".strip(".") for m, n, _ in EXAMPLES]
-)
+def case(module, name, doc):
+    """Examples of the heart are run by ``make test``, those of what is built on it with the docs."""
+    built = module.startswith(("pivotree.analysis", "pivotree.papers"))
+    marks = [pytest.mark.docs] if built else []
+    return pytest.param(module, name, doc, id=f"{module}.{name}".strip("."), marks=marks)
+
+
+@pytest.mark.parametrize(("module", "name", "doc"), [case(*example) for example in EXAMPLES])
 def test_an_example_gives_what_it_shows(module, name, doc, tmp_path, monkeypatch):
     if module in NEEDS:
         pytest.importorskip(NEEDS[module])

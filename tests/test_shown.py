@@ -52,7 +52,6 @@ def test_a_notebook_shows_a_table_and_the_matrix(system):
     assert "<svg" not in system.tree._repr_html_()
 
 
-@pytest.mark.thorough
 def test_a_notebook_shows_a_figure_at_two_pixels_for_one(system):
     factor = pt.kkt.symbolic(pt.kkt.plan(pt.orderings.get("abm"), system.structure))
     image, size = figures.spy(factor)._repr_png_()
