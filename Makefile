@@ -118,29 +118,33 @@ lessons: $(VENV)/.main
 papers: $(VENV)/.main
 	$(VENV)/bin/python papers/make.py
 
-$(VENV)/bin/python:
+# pip installs groups of dependencies from 25.1 on; a Python may bring an older one.
+$(VENV)/.pip:
 	$(PYTHON) -c "import sys; sys.exit('pivotree needs Python 3.11 or newer: make PYTHON=python3.12' if sys.version_info < (3, 11) else 0)"
-	$(PYTHON) -m venv $(VENV)
+	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --upgrade "pip>=25.1"
+	touch $@
 
-$(VENV)/.main: $(VENV)/bin/python pyproject.toml
+$(VENV)/.main: $(VENV)/.pip pyproject.toml
 	$(PIP) install --quiet --editable .
 	touch $@
 
-$(VENV)/.test: $(VENV)/bin/python pyproject.toml
-	$(PIP) install --quiet --editable ".[test]"
+$(VENV)/.docs: $(VENV)/.pip pyproject.toml
+	$(PIP) install --quiet --editable . --group docs
 	touch $@ $(VENV)/.main
 
-$(VENV)/.docs: $(VENV)/bin/python pyproject.toml
-	$(PIP) install --quiet --editable ".[docs]"
-	touch $@ $(VENV)/.main
+EXTRAS := widget,parquet,cluster
+$(VENV)/.test: $(VENV)/.pip pyproject.toml
+	$(PIP) install --quiet --editable ".[$(EXTRAS)]" --group test
+	touch $@ $(VENV)/.docs $(VENV)/.main
 
-$(VENV)/.peers: $(VENV)/bin/python pyproject.toml
-	$(PIP) install --quiet --editable ".[test,peers,lessons]"
-	touch $@ $(VENV)/.test $(VENV)/.main
+$(VENV)/.peers: $(VENV)/.pip pyproject.toml
+	$(PIP) install --quiet --editable ".[$(EXTRAS),robots,mujoco,jax,lessons]" --group peers
+	touch $@ $(VENV)/.test $(VENV)/.docs $(VENV)/.main
 
-$(VENV)/.bench: $(VENV)/bin/python pyproject.toml
-	$(PIP) install --quiet --editable ".[test,peers,bench]"
-	touch $@ $(VENV)/.peers $(VENV)/.test $(VENV)/.main
+$(VENV)/.bench: $(VENV)/.pip pyproject.toml
+	$(PIP) install --quiet --editable ".[$(EXTRAS),robots,mujoco,jax,lessons]" --group bench
+	touch $@ $(VENV)/.peers $(VENV)/.test $(VENV)/.docs $(VENV)/.main
 
 clean:
 	rm -rf $(VENV) demo build dist *.egg-info

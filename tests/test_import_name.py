@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from helpers import ROOT
 import pivotree as pt
 
 ROOMS = ("kkt", "orderings", "analysis", "papers")
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +102,8 @@ def test_the_wheel_has_every_file_and_one_package(wheel):
         for path in (ROOT / room).rglob("*")
         if path.suffix in (".py", ".pyi", ".mjs", ".css", ".toml") or path.name == "animation.html"
     }
-    assert there | {"pivotree/py.typed", "pivotree/__init__.py", "pivotree/__init__.pyi"} <= names, there - names
+    there |= {f"pivotree/{name}" for name in ("py.typed", "__init__.py", "__init__.pyi")}
+    assert there <= names, there - names
 
 
 @pytest.mark.product
@@ -172,3 +175,18 @@ def test_a_checkout_without_links_says_what_to_do(tmp_path):
     with pytest.raises(subprocess.CalledProcessError) as refused:
         run("-c", "import pivotree", paths=[tmp_path / "src"], cwd=tmp_path)
     assert "git config core.symlinks true" in refused.value.stderr.splitlines()[-1]
+
+
+def test_every_place_that_says_the_version_says_that_of_pyproject():
+    version = SETTINGS["project"]["version"]
+    short = version.rpartition(".")[0]
+    said = {"CITATION.cff": f"\nversion: {version}\n", "docs/prior_art.md": f"  version = {{{short}}},"}
+    said["README.md"] = f"> version {short}, "
+    assert [file for file, text in said.items() if text not in (ROOT / file).read_text()] == []
+    assert pt.__version__ == version
+
+
+def test_hooks_run_the_ruff_that_make_lint_runs():
+    pinned = dict(one.split("==") for one in SETTINGS["dependency-groups"]["lint"])
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text()
+    assert f"ruff-pre-commit\n    rev: v{pinned['ruff']} " in hooks
