@@ -16,5 +16,5 @@ from . import sweep as sweep
 from .comparison import Comparison as Comparison
 from .comparison import Row as Row
 from .comparison import compare as compare
-from .rounding.blame import Blame as Blame
 from .rounding.blame import blame as blame
+from .rounding.text import Blame as Blame

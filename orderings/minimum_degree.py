@@ -16,7 +16,8 @@ def minimum_degree(structure: Structure) -> list:
     """Greedy: the feasible pivot with fewest neighbours, a pair (pdd f) counting as one."""
     near: dict[Block, set[Block]] = defaultdict(set)
     for k in structure.names:
-        for other in (("pdd", k), ("qdd", k), ("pdd", structure.parent_of(k))):
+        others: tuple[Block, ...] = (("pdd", k), ("qdd", k), ("pdd", structure.parent_of(k)))
+        for other in others:
             if other != ("pdd", None) and (other[0] != "qdd" or structure.dof[structure.index[k]]):
                 near["f", k].add(other)
                 near[other].add(("f", k))

@@ -146,7 +146,7 @@ def solve_exactly(
     reduced, rank = fmpq_mat(fmpz_mat(whole)).rref()
     result = [[Fraction(0)] * columns for _ in values]
     for i in range(rank):
-        lead = next(j for j in range(columns + len(values)) if reduced[i, j])
+        lead = next(j for j in range(columns + len(values)) if reduced[i, j] != 0)
         if lead >= columns:
             return None
         for x, j in zip(result, range(columns, columns + len(values)), strict=True):

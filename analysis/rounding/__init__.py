@@ -1,5 +1,6 @@
 """Which operations, pivots and bodies lost the digits: rounding errors times adjoints."""
 
-from .blame import Blame, blame
+from .blame import blame
+from .text import Blame
 
 __all__ = ["Blame", "blame"]

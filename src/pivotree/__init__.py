@@ -42,7 +42,7 @@ _load, __dir__, __all__ = lazy_loader.attach(
     ["analysis", "kkt", "orderings", "papers"],
     {
         "analysis": ["Blame", "Comparison", "Row", "blame", "compare"],
-        "kkt": kkt.__all__,
+        "kkt": dir(kkt),
         "orderings": ["order", "search"],
     },
 )

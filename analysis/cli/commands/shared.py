@@ -89,7 +89,8 @@ def refinement(options: argparse.Namespace) -> int:
     """Corrections asked for, with their residual, or one sentence."""
     if not options.refine and options.residual == "dynamics":
         return 0
-    from pivotree.kkt.solution.refine import MOST, RESIDUALS
+    from pivotree.kkt.program.residual_program import RESIDUALS
+    from pivotree.kkt.solution.refine import MOST
 
     if not 0 <= options.refine <= MOST:
         raise kkt.OrderError(

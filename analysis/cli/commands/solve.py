@@ -8,7 +8,7 @@ from typing import Any
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.names import MAX_DIGITS
-from pivotree.kkt.proof.certify import decimal
+from pivotree.kkt.proof.balls import decimal
 from pivotree.kkt.solution.refine import MOST
 
 from ..estimate import admit, certificate, eliminated

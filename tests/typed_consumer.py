@@ -1,0 +1,13 @@
+"""What a user's type checker knows of Pivotree: make lint runs mypy on this file, and no test does."""
+
+from typing import assert_type
+
+import pivotree as pt
+
+system = pt.build(pt.humanoid())
+assert_type(system, pt.System)
+assert_type(pt.kkt.eliminate(system, pt.orderings.get("abm"), "float32"), pt.Elimination)
+assert_type(pt.compare(system, ["crbm", "abm"], ["float32"]), pt.Comparison)
+assert_type(pt.compare(system, ["crbm", "abm"]).verdict, str)
+assert_type(pt.arithmetic.Binary("mine", precision=12), pt.kkt.arithmetic.Binary)
+assert_type(pt.__version__, str)
