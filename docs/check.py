@@ -100,6 +100,7 @@ def gallery() -> Complaints:
     """The page of the gallery, from the registry of kinds of figures."""
     with beside(HERE / "gallery") as load:
         yield from stale(HERE / "gallery" / "README.md", load("make").page(), "make gallery")
+    yield from unused(HERE / "gallery", [HERE / "gallery" / "README.md"], 400_000)
 
 
 def study() -> Complaints:

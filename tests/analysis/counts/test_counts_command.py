@@ -1,24 +1,21 @@
-"""``pivotree counts``: what it prints and refuses; and the page that it writes."""
+"""``pivotree counts``: what it prints and refuses; the page that it writes is held by docs-check."""
 
 import json
 
 import pytest
-from helpers import ROOT
 
 from pivotree.analysis import counts
 from pivotree.analysis.cli import main
-from pivotree.analysis.counts import page
 from pivotree.analysis.counts.words import count_cells
 
 
-@pytest.mark.thorough
 def test_the_command_prints_polynomials_and_the_crossing(capsys):
     assert main(["counts", "--orders", "crbm,abm", "--family", "planar"]) == 0
     out = capsys.readouterr().out
     assert "109 n - 122" in out and "proved for n >= 2" in out and "from n = 4" in out
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_the_command_as_json(capsys):
     assert main(["counts", "--orders", "abm,virtual_work", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
@@ -46,13 +43,6 @@ def test_bad_input_is_one_sentence(capsys, arguments, told):
     assert captured.out == "" and captured.err.count("\n") == 1 and told in captured.err
 
 
-@pytest.mark.thorough
 def test_a_count_without_polynomial_is_a_row_too():
     cells = count_cells(counts.polynomial("random:0", "dh_whole"))
     assert cells == ("random:0", "none", "none", "none", "no polynomial in n")
-
-
-@pytest.mark.slow
-def test_the_page_is_fresh():
-    """docs/counts.md is what this version counts; else run make counts-page."""
-    assert (ROOT / "docs" / "counts.md").read_text() == page.page(page.gather())
