@@ -2,11 +2,13 @@
 
 import random
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
 from armature import with_terms
-from explorer_engine import document, geared, in_javascript, needs_node
+from designs import covering
+from explorer_engine import document, geared, in_javascript, needs_node, replayed
 from helpers import system_of
 
 from pivotree import kkt, orderings
@@ -15,6 +17,8 @@ from pivotree.analysis.explorer.data import structure_of
 from pivotree.analysis.figures.curves import traced_counts
 from pivotree.analysis.figures.labels import Labels
 from pivotree.analysis.figures.state import block_state
+
+pytestmark = needs_node
 
 
 def factored(groups, structure, split):
@@ -99,11 +103,6 @@ def numbers_of(blocks, graph):
     return [graph.number(kind, body) for kind, body in blocks]
 
 
-@pytest.fixture(scope="module")
-def random_cases():
-    return random_orders(range(500))
-
-
 def random_orders(seeds):
     """Cases of :func:`random_case`, their symbolic factors, and what the page says of them."""
     made = [random_case(seed) for seed in seeds]
@@ -114,7 +113,7 @@ def random_orders(seeds):
         blocks = [numbers_of(bracket, plan.graph) for bracket in attempts]
         form = {"links": "whole", "split": split}
         cases.append({"data": document(system), "form": form, "attempts": blocks})
-    return made, factors, in_javascript(cases)
+    return zip(made, factors, in_javascript("run", cases), strict=True)
 
 
 def singular_pivot(system, groups):
@@ -126,135 +125,63 @@ def singular_pivot(system, groups):
     return None
 
 
-def same_counts(cases):
-    """Operations of orders that the page's engine went through to the end: page's and trace's."""
-    counted = 0
-    for (system, *_, accepted), _, found in cases:
-        if any("rank" in (said["refused"] or "") for said in found["answers"]):
-            assert found["operations"] is None  # singular whatever the numbers: no end is reached
-            continue
-        assert found["operations"] == kkt.trace(system, accepted).flops, (accepted, system.name)
-        counted += 1
-    return counted
-
-
-@needs_node
-@pytest.mark.thorough
-def test_operations_of_an_order_made_by_hand_are_those_of_its_trace():
-    assert same_counts(zip(*random_orders(range(12)), strict=True)) > 4
-
-
-@needs_node
-@pytest.mark.slow
-def test_operations_of_200_random_orders_are_those_of_their_traces(random_cases):
-    assert same_counts(zip(*(of[:200] for of in random_cases), strict=True)) > 80
-
-
-@pytest.mark.slow
-@needs_node
 @pytest.mark.parametrize(
-    "spec",
-    [
-        "chain:3",
-        "binary:2",
-        "humanoid",
-        "geared",
-        "four_bar",
-        "stewart",
-        "gripper",
-        "quadruped:feet=4,compliance=1e-6",
-    ],
+    ("first", "count"),
+    [(0, 10), pytest.param(10, 60, marks=pytest.mark.product), pytest.param(70, 430, marks=pytest.mark.soak)],
 )
-def test_operations_of_the_registered_orders(spec):
-    """Forces split and whole, links stretched, loops: what the page replays with numbers."""
-    system = kkt.build(with_terms(kkt.chain(4), 1)) if spec == "geared" else system_of(spec)
-    formats = ["float32"] if system.loops else []
-    data = explorer_data(system, spec, formats=formats, story=False)
-    orders = [o for o in data["orders"] if o["links"] != "split" and not o["rules"]]
-    assert {"crbm", "abm", "virtual_work", "divide_and_conquer"} <= {o["name"] for o in orders}
-    found = in_javascript(
-        [
-            {"data": data, "form": {k: o[k] for k in ("links", "split", "rules")}, "attempts": o["groups"]}
-            for o in orders
-        ]
-    )
-    assert [one["operations"] for one in found] == [o["flops"] for o in orders]
-    for one, order in zip(found, orders, strict=True):
-        steps = np.diff(one["counts"])  # of the whole order, and as they were told on the way
-        assert (
-            [a["worked"] for a in one["answers"]] == steps.tolist() == [a["foretold"] for a in one["answers"]]
-        ), order["name"]
-        # joints and loops that pivotree ends with are one dense pivot, written down at its first
-        n, groups = len(data["structures"][order["links"]]["parent"]), order["groups"]
-        joints = [all(b // n in (1, 5) for b in group) for group in groups]
-        last = next((k for k in range(len(groups), 0, -1) if not joints[k - 1]), 0)
-        traced = traced_counts(kkt.trace(system, orderings.get(order["name"])))
-        assert traced[: last + 1].tolist() == one["counts"][: last + 1], order["name"]
-        assert traced[-1] == one["counts"][-1]
-    assert [one["height"] for one in found] == [o["height"] for o in orders]
-    assert [one["answers"][-1]["fill"] for one in found] == [o["fill"] for o in orders]
-    if system.loops:
-        assert {"lambda_first", "closed_early"} <= {o["name"] for o in orders}
-        assert (
-            max(
-                abs(one["digits"] - o["formats"]["float32"]["digits"])
-                for one, o in zip(found, orders, strict=True)
-            )
-            < 1.5
-        )
-
-
-@pytest.mark.slow
-@needs_node
-def test_fill_and_admissibility_at_every_step_of_500_random_trees(random_cases):
+def test_fill_and_admissibility_at_every_step_of_random_trees(first, count):
     """Fill, cost, what may be a pivot, the elimination tree; and every step is taken back."""
-    refused = singular = steps = 0
-    for (system, _, attempts, expected, accepted), factor, found in zip(*random_cases, strict=True):
-        graph, group = factor.plan.graph, factor.plan.group
-        blocks = factor.plan.blocks
-        made = {tuple(sorted(edge)): 0 for edge in graph.edges.T.tolist()}
-        fill = np.sort(blocks[factor.fill], axis=0).T.tolist()
-        made_later = dict(zip(map(tuple, fill), (factor.fill_step + 1).tolist(), strict=True))
-        s, w = factor.size.astype(float), factor._widths.astype(float)
-        flops = s**3 / 3 + s * s * w * 2 + s * w * (w + 1)
-        first = first_updates(factor)
-        step = 0
-        for bracket, words, said in zip(attempts, expected, found["answers"], strict=True):
-            assert said["foreseen"] == said["refused"] and said["untouched"] and said["same"]
-            if words is not None:
-                assert "structurally zero" in said["refused"], (bracket, words, said["refused"])
-                named = re.search(r"pivot (\S+) at step", words)[1]
-                assert said["refused"].startswith(f"{named} is")
-                refused += 1
-                continue
-            step += 1
-            if said["refused"]:
-                rank = re.search(r"has rank (\d+) of (\d+)", said["refused"])
-                tape = singular_pivot(system, accepted)
-                assert rank and tape, (bracket, said["refused"], tape)
-                assert f"at step {step} is structurally singular" in tape
-                assert f"(rank {rank[1]} of {rank[2]})" in tape
-                singular += 1
-                break
-            now = made | {edge: at for edge, at in made_later.items() if at <= step}
-            assert [tuple(x) for x in said["made"]] == sorted((*edge, at) for edge, at in now.items())
-            assert said["fill"] == len(now) - len(made)
-            assert said["flops"] == pytest.approx(flops[group < step].sum(), abs=1e-2)
-            left = blocks[group >= step]
-            assert said["left"] == sorted(left.tolist())
-            ready = {b for t, b in enumerate(blocks) if group[t] >= step and first[t] < step}
-            ready |= {b for b in left.tolist() if graph.diagonal[b]}
-            assert set(said["pivotable"]) == ready
-            steps += 1
-        else:
-            if len(attempts) % 3 == 0:  # tracing costs more than all the rest
-                assert singular_pivot(system, accepted) is None
-            parents = {
-                int(blocks[t]): int(blocks[p]) if p >= 0 else -1 for t, p in enumerate(factor.parent.tolist())
-            }
-            assert dict(found["tree"]) == parents and found["height"] == factor.height
-        assert found["undone"]
-    assert refused > 200 and singular > 20 and steps > 2000, (refused, singular, steps)
+    seen = Counter()
+    for case, factor, found in random_orders(range(first, first + count)):
+        seen += walked(*case, factor, found)
+    assert seen["refused"] > count // 3 and seen["singular"] >= count // 30, seen
+    assert seen["steps"] > 3 * count and seen["counted"] > count // 2, seen
+
+
+def walked(system, split, attempts, expected, accepted, factor, found):
+    """One case, step by step; how many of each kind it had."""
+    seen = Counter()
+    graph, group, blocks = factor.plan.graph, factor.plan.group, factor.plan.blocks
+    made = {tuple(sorted(edge)): 0 for edge in graph.edges.T.tolist()}
+    fill = np.sort(blocks[factor.fill], axis=0).T.tolist()
+    made_later = dict(zip(map(tuple, fill), (factor.fill_step + 1).tolist(), strict=True))
+    s, w = factor.size.astype(float), factor._widths.astype(float)
+    flops = s**3 / 3 + s * s * w * 2 + s * w * (w + 1)
+    first = first_updates(factor)
+    step = 0
+    for bracket, words, said in zip(attempts, expected, found["answers"], strict=True):
+        assert said["foreseen"] == said["refused"] and said["untouched"] and said["same"]
+        if words is not None:
+            assert "structurally zero" in said["refused"], (bracket, words, said["refused"])
+            named = re.search(r"pivot (\S+) at step", words)[1]
+            assert said["refused"].startswith(f"{named} is")
+            seen["refused"] += 1
+            continue
+        step += 1
+        if said["refused"]:
+            rank = re.search(r"has rank (\d+) of (\d+)", said["refused"])
+            tape = singular_pivot(system, accepted)
+            assert rank and tape, (bracket, said["refused"], tape)
+            assert f"at step {step} is structurally singular" in tape
+            assert f"(rank {rank[1]} of {rank[2]})" in tape
+            assert found["operations"] is None and found["undone"]  # no end is reached
+            seen["singular"] += 1
+            return seen
+        now = made | {edge: at for edge, at in made_later.items() if at <= step}
+        assert [tuple(x) for x in said["made"]] == sorted((*edge, at) for edge, at in now.items())
+        assert said["fill"] == len(now) - len(made)
+        assert said["flops"] == pytest.approx(flops[group < step].sum(), abs=1e-2)
+        left = blocks[group >= step]
+        assert said["left"] == sorted(left.tolist())
+        ready = {b for t, b in enumerate(blocks) if group[t] >= step and first[t] < step}
+        ready |= {b for b in left.tolist() if graph.diagonal[b]}
+        assert set(said["pivotable"]) == ready
+        seen["steps"] += 1
+    parents = {int(blocks[t]): int(blocks[p]) if p >= 0 else -1 for t, p in enumerate(factor.parent.tolist())}
+    assert dict(found["tree"]) == parents and found["height"] == factor.height and found["undone"]
+    assert found["operations"] == kkt.trace(system, accepted).flops, (accepted, system.name)
+    seen["counted"] += 1
+    return seen
 
 
 def first_updates(factor):
@@ -268,25 +195,65 @@ def first_updates(factor):
     return first
 
 
+# -- registered orders ----------------------------------------------------------------------------
+
+MODELS = ("chain:3", "random_tree:n=8,seed=3", "geared", "binary:2")
+CLOSED = ("four_bar", "stewart", "gripper", "quadruped:feet=4,compliance=1e-6")
+PARTS = [
+    pytest.param(spec, part, marks=() if spec in ("chain:3", "four_bar") else pytest.mark.product)
+    for models in (MODELS, CLOSED)
+    for part, spec in enumerate(models)
+]
+PARTS += [pytest.param(spec, None, marks=pytest.mark.soak) for spec in (*MODELS, "humanoid", *CLOSED)]
+
+
+@pytest.mark.parametrize(("spec", "part"), PARTS)
+def test_operations_of_the_registered_orders(spec, part):
+    """Forces split and whole, links stretched, loops: what the page replays with numbers.
+
+    A quarter of all orders on each of four trees and of four mechanisms, or all of them.
+    """
+    system = geared() if spec == "geared" else system_of(spec)
+    closed = bool(system.loops)
+    names = orderings.names(loops=closed)
+    names = names if part is None else names[part::4]
+    data = explorer_data(system, spec, names, ["float32"] if closed else [], story=False)
+    orders = [o for o in data["orders"] if o["links"] != "split" and not o["rules"]]
+    assert orders
+    for one, order in zip(replayed(data, orders), orders, strict=True):
+        assert [one["operations"], one["height"]] == [order["flops"], order["height"]]
+        assert one["answers"][-1]["fill"] == order["fill"]
+        if closed:
+            assert abs(one["digits"] - order["formats"]["float32"]["digits"]) < 1.5
+        steps = np.diff(one["counts"])  # of the whole order, and as they were told on the way
+        assert [a["worked"] for a in one["answers"]] == steps.tolist(), order["name"]
+        assert [a["foretold"] for a in one["answers"]] == steps.tolist(), order["name"]
+        # joints and loops that pivotree ends with are one dense pivot, written down at its first
+        n, groups = len(data["structures"][order["links"]]["parent"]), order["groups"]
+        joints = [all(b // n in (1, 5) for b in group) for group in groups]
+        last = next((k for k in range(len(groups), 0, -1) if not joints[k - 1]), 0)
+        traced = traced_counts(kkt.trace(system, orderings.get(order["name"])))
+        assert traced[: last + 1].tolist() == one["counts"][: last + 1], order["name"]
+        assert traced[-1] == one["counts"][-1]
+
+
 # -- the paper's notation -------------------------------------------------------------------------
 
 LABELLED = {
+    "chain:3": ("crbm", "abm", "lagrange", "virtual_work_split", "modified_abm_stretched"),
     "four_bar": ("crbm", "abm", "lagrange", "closed_early"),
     "stewart": ("abm", "lambda_first"),
     "geared": ("crbm", "abm", "lagrange", "minimum_degree"),
-    "chain:3": None,
     "binary:2": ("crbm", "abm", "lagrange", "base_to_tip", "minimum_degree", "random:0"),
-    "random_tree:n=4,seed=3": ("crbm", "abm", "natural", "virtual_work", "modified_abm_stretched"),
+    "random_tree:n=4,seed=3": ("crbm", "natural", "virtual_work", "modified_abm_stretched"),
 }
 
 
-@pytest.mark.thorough
-@needs_node
-@pytest.mark.parametrize("spec", LABELLED)
+@pytest.mark.parametrize("spec", covering(LABELLED))
 def test_labels_are_those_of_the_figures_at_every_step(spec):
     system = geared() if spec == "geared" else system_of(spec)
     cases, symbolics = [], []
-    for name in LABELLED[spec] or orderings.names():
+    for name in LABELLED[spec]:
         plan = kkt.plan(orderings.get(name), system.structure)
         links = plan.sequence.links
         data = document(system)
@@ -302,7 +269,7 @@ def test_labels_are_those_of_the_figures_at_every_step(spec):
         )
         symbolics.append(kkt.symbolic(plan))
     named = 0
-    for symbolic, case, found in zip(symbolics, cases, in_javascript(cases), strict=True):
+    for symbolic, case, found in zip(symbolics, cases, in_javascript("run", cases), strict=True):
         own = case["data"]["structures"][case["form"]["links"]]
         graph, n = symbolic.plan.graph, len(own["names"])
         kinds = (0, 1, 3, 4) if graph.split else (0, 1, 2)

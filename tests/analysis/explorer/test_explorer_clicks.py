@@ -1,15 +1,16 @@
-"""Through an elimination on the explorer's page: by clicks, by keys, step by step."""
+"""Through an elimination on the explorer's page: by clicks, by keys, and by orders that come to it."""
 
+import json
 import re
 
-import pytest
 from explorer_page import at_block, click, counter, own, status
 from helpers import system_of
 
-from pivotree import kkt
+from pivotree import kkt, orderings
+from pivotree.analysis.explorer import explorer_data, write_page
+from pivotree.analysis.explorer.data import text_of
 
 
-@pytest.mark.thorough
 def test_a_full_abm_by_clicks(opened):
     page = opened("chain:3")
     own(page)
@@ -27,7 +28,6 @@ def test_a_full_abm_by_clicks(opened):
     assert "done" in (challenge.get_attribute("class") or "")
 
 
-@pytest.mark.thorough
 def test_a_full_abm_by_keys_alone(opened):
     page = opened("chain:3")
     own(page)
@@ -86,13 +86,6 @@ def test_refusals_say_why(opened):
     assert "eliminated already, at step 1" in status(page)
 
 
-def test_a_rank_is_told(opened):
-    # the joint above has gone through f of its child: one row of six is left to pivot on
-    page = opened("chain:3", "w.p1f1.q1")
-    click(page, "f_j3")
-    assert "f_j3 has rank 1 of 6: eliminate pdd_j3 first" in status(page)
-
-
 def test_a_preview_comes_before_the_click(opened):
     page = opened("chain:3")
     own(page)
@@ -110,7 +103,7 @@ def test_a_preview_comes_before_the_click(opened):
     assert page.locator(".over rect[stroke-dasharray]").count() >= 2 * fill
 
 
-def test_undo_to_the_start_and_back(opened):
+def test_undo_to_the_start_and_back_and_play_to_the_end(opened):
     page = opened("chain:3")
     page.get_by_role("button", name="To the end").click()
     last = page.locator(".layer").first.inner_html()
@@ -121,10 +114,7 @@ def test_undo_to_the_start_and_back(opened):
     for _ in range(3):
         page.get_by_role("button", name="Redo (R)").click()
     assert page.locator(".layer").first.inner_html() == last
-
-
-def test_play_runs_to_the_end(opened):
-    page = opened("chain:3")
+    page.keyboard.press("Home")
     page.keyboard.press("p")
     page.locator(".counter", has_text="step 3 of 3").wait_for()
 
@@ -147,9 +137,15 @@ def test_two_orders_in_step(opened):
     assert page.locator(".board h2").all_inner_texts() == ["abm", "lagrange"]
 
 
-def test_views_are_linked(opened):
+def test_views_are_linked_and_pointing_moves_nothing(opened):
     page = opened("chain:3", "abm@2")
+    where = "[...document.querySelectorAll('aside > *')].map(e => e.getBoundingClientRect().top)"
+    before = page.evaluate(where)
+    for row, column in (("pdd_j1", "pdd_j1"), ("f_j2", "pdd_j1")):
+        page.mouse.move(*at_block(page, row, column))
+        assert page.evaluate(where) == before
     page.mouse.move(*at_block(page, "pdd_j3", "pdd_j3"))
+    assert page.evaluate(where) == before
     rings = page.locator(".views .over ellipse")
     assert rings.count() == 2  # its body, and its pivot in the elimination tree
     body = page.locator(".views .image").first
@@ -162,7 +158,6 @@ def test_views_are_linked(opened):
     assert "Step 3: (pdd_j1 qdd_j1 f_j1)" in status(page)
 
 
-@pytest.mark.thorough
 def test_checkpoints_bring_back_a_state(opened):
     page = opened("chain:3", "abm@2")
     page.keyboard.press("c")
@@ -174,15 +169,6 @@ def test_checkpoints_bring_back_a_state(opened):
     assert "step 2 of 3" in counter(page)
 
 
-def test_nothing_moves_when_a_block_is_pointed_at(opened):
-    page = opened("chain:3", "abm@2")
-    where = "[...document.querySelectorAll('aside > *')].map(e => e.getBoundingClientRect().top)"
-    before = page.evaluate(where)
-    for row, column in (("pdd_j3", "pdd_j3"), ("pdd_j1", "pdd_j1"), ("f_j2", "pdd_j1")):
-        page.mouse.move(*at_block(page, row, column))
-        assert page.evaluate(where) == before
-
-
 def test_a_tap_shows_before_it_pivots(opened):
     page = opened("chain:3", "w", has_touch=True)
     spot = at_block(page, "pdd_j2", "pdd_j2")
@@ -191,3 +177,90 @@ def test_a_tap_shows_before_it_pivots(opened):
     assert "step 0" in counter(page)
     page.touchscreen.tap(*spot)
     page.locator(".counter", has_text="step 1").wait_for()
+
+
+# -- orders from files, and in the address -----------------------------------------------------------
+
+
+def test_an_order_is_opened_from_a_file(opened, tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps([[["pdd", "j3"], ["f", "j3"]], ["qdd:j3"]]))
+    page = opened("chain:3")
+    page.set_input_files("input[type=file]", path)
+    page.locator(".counter", has_text="step 2 of 2").wait_for()
+    path.write_text(json.dumps([[["qdd", "j3"]]]))
+    page.set_input_files("input[type=file]", path)
+    page.locator("[role=status]", has_text="mine.json: qdd_j3 is structurally zero").wait_for()
+    assert "step 2 of 2" in counter(page)  # the order before is still there
+
+
+REFUSED = [
+    ("[", "is not JSON"),
+    ({"steps": []}, "holds no list of groups"),
+    ({"groups": [["pdd"]]}, 'step 1 holds "pdd"; a block is ["pdd", "link1"]'),
+    ([["pdd:j3"], [7, 13]], "step 2 names its pivot by numbers, which only pivotree solve"),
+    ([["pdd:j9"]], "this model has no block pdd j9"),
+    ({"groups": [], "rule": {}}, 'holds "rule"; write "rules"'),
+    ({"groups": [], "links": "split"}, 'links are "split"; this page has whole'),
+    ({"groups": [], "rules": {"coupel": "carried"}}, 'switch "coupel" is unknown; use couple,'),
+    ({"groups": [], "rules": {"couple": "loose"}}, "use inverse or carried"),
+    (
+        {"groups": [], "rules": {"elimination": "orthogonal", "couple": "carried"}},
+        "switch couple means nothing to elimination orthogonal",
+    ),
+]
+
+
+def test_a_file_that_the_page_cannot_honour_is_refused(opened, tmp_path):
+    page = opened("chain:3", "abm@2")
+    for number, (document, said) in enumerate(REFUSED):
+        path = tmp_path / f"mine{number}.json"
+        path.write_text(document if isinstance(document, str) else json.dumps(document))
+        page.set_input_files("input[type=file]", path)
+        page.locator("[role=status].refused", has_text=f"Refused: {path.name}").wait_for()
+        assert said in status(page) and "step 2 of 3" in counter(page)
+
+
+def test_a_file_keeps_its_switches_and_links(opened, tmp_path):
+    system = system_of("chain:3")
+    orders = ["abm", "gain_abm", "modified_abm_stretched"]
+    data = explorer_data(system, "chain:3", orders, ["float32"], story=False)
+    path_of_page = write_page(data, tmp_path / "page.html")
+    gain = {"rank_update": "gain", "couple": "inverse"}  # the second is as usual, and left out
+    for name, links, rules, kept in [
+        ("gain_abm", "whole", gain, {"rank_update": "gain"}),
+        ("modified_abm_stretched", "stretched", {}, {}),
+    ]:
+        groups = kkt.plan(orderings.get(name), system.structure).sequence.groups
+        listed = [[[kind, text_of(body)] for kind, body in group] for group in groups]
+        path = tmp_path / "mine.json"
+        path.write_text(json.dumps({"groups": listed[:2], "links": links, "rules": rules}))
+        page = opened(path_of_page)
+        page.set_input_files("input[type=file]", path)
+        page.locator(".counter", has_text="step 2 of 2").wait_for()
+        code = page.evaluate("decodeURIComponent(location.hash)").removeprefix("#order=")
+        again = opened(path_of_page, code)  # the address keeps them, too
+        assert "step 2 of 2" in counter(again)
+        again.locator("summary", has_text="Export").click()
+        with again.expect_download() as waiting:
+            again.get_by_role("button", name="Export as json").click()
+        saved = json.loads(waiting.value.path().read_text())
+        assert (saved["links"], saved["rules"], saved["groups"]) == (links, kept, listed[:2])
+
+
+def test_the_order_is_shared_in_the_address(opened):
+    page = opened("chain:3")
+    own(page)
+    click(page, "pdd_j3", "f_j3")
+    click(page, "qdd_j3")
+    code = page.evaluate("location.hash")
+    again = opened("chain:3", code.removeprefix("#order="))
+    assert counter(again) == counter(page).replace("of 3", "of 2")
+    assert again.evaluate("location.hash") == code
+
+
+def test_an_address_that_does_not_fit_keeps_what_is_done(opened):
+    page = opened("chain:3", "w.p2q2f2.p1q1f1")
+    page.evaluate("location.hash = 'order=w.p99'")
+    page.locator("[role=status].refused", has_text="does not fit this model").wait_for()
+    assert "step 2 of 2" in counter(page)

@@ -1,14 +1,30 @@
-"""The explorer's page as a file: small, closed, legible."""
+"""The explorer's page as a file: small, closed, legible, on every screen; and what leaves it."""
 
 import gzip
+import json
 import re
+from importlib.resources import files
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from helpers import system_of
+from explorer_page import counter, status
+from helpers import ROOT, system_of
 
-from pivotree.analysis.explorer import bundle, explorer_data, explorer_page, explorer_styles, write_folder
+from pivotree import kkt, orderings
+from pivotree.analysis.cli import main
+from pivotree.analysis.explorer import (
+    bundle,
+    embedded,
+    explorer_data,
+    explorer_page,
+    explorer_styles,
+    write_folder,
+    write_page,
+)
+from pivotree.analysis.explorer.embedded import SCENES
 from pivotree.analysis.explorer.palette import palette
+from pivotree.analysis.figures.style import DARK, LIGHT
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +40,16 @@ def test_the_page_is_small_and_asks_for_nothing(small):
     assert "default-src 'none'" in page and "import " not in bundle()
     addresses = set(re.findall(r"https?://[^\s\"'<>)]+", page))
     assert addresses == {"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"}
+
+
+@pytest.mark.product
+@pytest.mark.parametrize(
+    "model",
+    ["random_tree:n=101", *(pytest.param(x, marks=pytest.mark.soak) for x in ("humanoid", "chain:101"))],
+)
+def test_the_page_of_a_large_tree_is_small(model):
+    page = explorer_page(explorer_data(system_of(model), model))
+    assert len(gzip.compress(page.encode())) < 120_000
 
 
 def test_a_name_cannot_end_the_data(small):
@@ -54,7 +80,7 @@ def test_the_page_runs_its_own_code_alone(small, chromium, tmp_path):
     assert all("Content Security Policy" in text for text in said)
 
 
-def test_the_folder_has_no_inline_code(small, tmp_path):
+def test_the_folder_works_without_inline_code(small, opened, tmp_path):
     paths = write_folder(small, tmp_path / "new")
     assert sorted(path.name for path in paths) == ["explorer.css", "explorer.js", "index.html"]
     page = (tmp_path / "new" / "index.html").read_text(encoding="utf-8")
@@ -63,6 +89,38 @@ def test_the_folder_has_no_inline_code(small, tmp_path):
         '<script type="application/json" id="data">',
         '<script src="explorer.js" defer>',
     ]
+    page = opened(tmp_path / "new" / "index.html")
+    page.get_by_role("button", name="To the end").click()
+    assert "All blocks are eliminated" in status(page)
+
+
+def test_switches_of_the_page_are_the_engines():
+    static = files("pivotree.analysis.explorer") / "static"
+    text = (static / "opening.mjs").read_text(encoding="utf-8")
+    table = re.search(r"RULES = \{(.*?)\n\};", text, re.S)[1]
+    found = {k: re.findall(r'"(\w+)"', v) for k, v in re.findall(r"(\w+): \[(.*?)\]", table)}
+    usual = vars(kkt.Rules())
+    assert {name: choices[0] for name, choices in found.items()} == usual
+    for name, choices in found.items():
+        with pytest.raises(kkt.OrderError) as told:
+            kkt.Rules(**{name: "none"})
+        assert str(told.value).endswith(f"use {' or '.join(choices)}")
+
+
+@pytest.mark.docs
+def test_a_scene_leads_to_its_lesson_and_the_lesson_to_the_scene():
+    story = (ROOT / "analysis/explorer/static/story.mjs").read_text(encoding="utf-8")
+    lessons = re.findall(r'lesson: \["(\w+)", "Lesson (\d)"\]', story)
+    assert len(lessons) == SCENES
+    for scene, (stem, number) in enumerate(lessons, start=1):
+        assert stem.startswith(number)
+        text = (ROOT / "docs" / "lessons" / f"{stem}.md").read_text(encoding="utf-8")
+        assert f"then open `page.html#scene={scene}`" in text, stem
+
+
+def test_a_scene_that_is_not_there_is_refused():
+    with pytest.raises(kkt.ModelError, match="is unknown; use 1 to 5, or None"):
+        embedded(scene=6)
 
 
 def test_colours_tell_apart_in_grey():
@@ -109,3 +167,137 @@ def test_the_first_screen_is_painted_before_the_script_works(chromium, pages):
     )
     assert first < page.evaluate("made")
     page.close()
+
+
+# -- as it is seen -----------------------------------------------------------------------------------
+
+
+def test_dark_light_and_paper(opened):
+    page = opened("chain:3", color_scheme="dark")
+
+    def colour(selector=".pivotree"):
+        return page.evaluate(f"getComputedStyle(document.querySelector('{selector}')).backgroundColor")
+
+    def rgb(text):
+        return "rgb({}, {}, {})".format(*(int(text[i : i + 2], 16) for i in (1, 3, 5)))
+
+    assert colour() == rgb(DARK.page) == colour("body")
+    page.get_by_role("button", name=re.compile("^Theme")).click()
+    page.get_by_role("button", name=re.compile("^Theme")).click()
+    assert colour() == rgb(LIGHT.page) == colour("body")
+    page.get_by_role("button", name=re.compile("^Theme")).click()
+    page.emulate_media(media="print", color_scheme="dark")
+    assert colour() == rgb(LIGHT.page) == colour("body")
+    assert not page.locator(".transport").is_visible() and page.locator(".grid").is_visible()
+    page.emulate_media(media="screen", color_scheme="dark", reduced_motion="reduce")
+    button = "getComputedStyle(document.querySelector('button')).transitionDuration"
+    assert page.evaluate(button) == "0s"
+
+
+def test_focus_can_be_seen(opened):
+    page = opened("chain:3")
+    page.keyboard.press("Tab")
+    width = page.evaluate("parseFloat(getComputedStyle(document.activeElement).outlineWidth)")
+    assert width >= 2.0
+    page.keyboard.press("m")
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".over rect").count() >= 2  # the cursor, with a rim of the page's colour
+
+
+def test_narrow_screens_do_not_scroll_sideways(opened):
+    page = opened("chain:3", "crbm@2")
+    page.set_viewport_size({"width": 375, "height": 740})
+    page.wait_for_timeout(100)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    texts = page.locator(".views svg text")  # curves stand one below the other, to be read
+    sizes = [texts.nth(i).bounding_box()["height"] for i in range(texts.count())]
+    assert len(sizes) > 9 and min(sizes) >= 10.0, sizes
+
+
+@pytest.mark.soak
+def test_300_blocks_are_stepped_through(opened, tmp_path):
+    system = system_of("random_tree:n=101,seed=1,joints=revolute")
+    data = explorer_data(system, "101 joints", ["crbm", "abm"], [], story=False)
+    page = opened(write_page(data, tmp_path / "page.html"), "crbm@40")
+    assert page.locator(".grid").get_attribute("aria-rowcount") == "303"
+    for _ in range(15):
+        page.get_by_role("button", name="Next step of the order").click()
+    assert "step 55 of 202" in counter(page)
+    first = page.locator(".legend rect").first  # as the blocks of a large matrix are drawn
+    assert first.get_attribute("fill") == "var(--pt-entryStrong)"
+
+
+@pytest.mark.soak
+def test_a_large_tree_is_shown_by_densities_and_a_subtree(opened, tmp_path):
+    system = kkt.build(kkt.load("random_tree:n=10000,seed=4"))
+    data = explorer_data(system, "large", ["abm"], [], story=False)
+    page = opened(write_page(data, tmp_path / "large.html"))
+    text = page.locator("body").inner_text()
+    assert "10,000 bodies: too many to draw block by block" in text
+    assert re.search(r"each dot stands for \d+ by \d+ blocks", text)
+    page.select_option("select >> nth=0", "abm")
+    assert "abm fills 9,999 blocks" in page.locator("figcaption").first.inner_text()
+    _, fill, height = page.locator("tbody tr").first.locator("td").all_inner_texts()
+    assert int(fill) == 99 and 0 < int(height) <= 300
+    assert "Below: the subtree of" in status(page)
+    page.get_by_role("button", name="Next step of the order").click()
+    assert "step 1 of" in counter(page)
+
+
+# -- exports -----------------------------------------------------------------------------------------
+
+
+def test_exports_are_what_they_say(opened, tmp_path, capsys):
+    page = opened("chain:3", "abm@3")
+    page.locator("summary", has_text="Export").click()
+    page.select_option("aside select", "range")
+
+    def exported(kind):
+        with page.expect_download() as waiting:
+            page.get_by_role("button", name=f"Export as {kind}").click()
+        waiting.value.save_as(tmp_path / waiting.value.suggested_filename)
+        return tmp_path / waiting.value.suggested_filename
+
+    raw = exported("svg").read_bytes()
+    root = ElementTree.fromstring(raw)
+    assert root.tag.endswith("svg") and b"var(" not in raw and LIGHT.new.encode() in raw
+    assert "chain:3, abm: step 3, fill 2" in "".join(root.itertext())
+    raw = exported("png").read_bytes()
+    assert raw.startswith(b"\x89PNG") and len(raw) > 20_000
+    raw = exported("pdf").read_bytes()
+    assert raw.startswith(b"%PDF-1.4") and raw.rstrip().endswith(b"%%EOF")
+    assert raw.count(b"/Type /Page ") == 4
+    start = int(re.search(rb"startxref\n(\d+)", raw)[1])
+    assert raw[start:].startswith(b"xref")
+    for number, offset in enumerate(re.findall(rb"(\d{10}) 00000 n", raw), start=1):
+        assert raw[int(offset) :].startswith(b"%d 0 obj" % number)
+    text = exported("tikz").read_text()
+    assert text.count(r"\begin{tikzpicture}") == 4 == text.count(r"\end{tikzpicture}")
+    assert r"$\hat{M}_{j2}$" in text
+    path = exported("json")
+    document = json.loads(path.read_text())
+    assert document["complete"] and len(document["steps"]) == 3
+    order = orderings.get(str(path))
+    assert kkt.symbolic(kkt.plan(order, system_of("chain:3").structure)).fill_blocks == 2
+    assert main(["solve", "chain:3", "--order", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["error"] < 1e-14
+
+
+def test_a_range_of_steps_is_exported(opened):
+    page = opened("chain:3", "abm@1")
+    page.locator("summary", has_text="Export").click()
+    first = page.get_by_label("First step")
+    assert not first.is_visible()
+    page.select_option("aside select", "range")
+    first.fill("1")
+    page.get_by_label("Last step").fill("2")  # one that is still ahead
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Export as tikz").click()
+    assert waiting.value.suggested_filename == "chain_3_abm_1_2.tex"
+    text = waiting.value.path().read_text()
+    assert [*dict.fromkeys(re.findall(r"abm: step (\d)", text))] == ["1", "2"]
+    assert "step 1 of 3" in counter(page)
+    assert page.evaluate("location.hash").endswith("abm%401")
+    first.fill("3")
+    page.get_by_role("button", name="Export as tikz").click()
+    assert "Refused: there are steps 0 to 3, not 3 to 2" in status(page)

@@ -1,19 +1,28 @@
-"""The explorer's page served: asked by sockets, as browsers, strangers and broken programs do."""
+"""The explorer's page served: asked as browsers, strangers and broken programs do; its command."""
 
 import json
+import os
 import re
+import shutil
+import signal
 import socket
+import subprocess
+import sys
 import threading
+import time
 from dataclasses import replace
 from http.client import HTTPConnection
 
 import networkx as nx
 import pytest
+from designs import covering
 from explorer_page import groups_of
-from helpers import system_of
+from helpers import ROOT, system_of
 
 from pivotree import kkt, orderings
+from pivotree.analysis.cli import main
 from pivotree.analysis.explorer import explorer_data
+from pivotree.analysis.explorer import server as serving
 from pivotree.analysis.explorer.asked import Measurer, question_of, sequence_of
 from pivotree.analysis.explorer.data import References, measured
 from pivotree.analysis.explorer.live import Live
@@ -25,7 +34,7 @@ SPEC = "random_tree:n=6,seed=2"
 @pytest.fixture(scope="module")
 def server():
     system = system_of(SPEC)
-    data = explorer_data(system, SPEC, ["abm", "crbm"], ["float32"])
+    data = explorer_data(system, SPEC, ["abm", "crbm"], ["float32"], story=False)
     with ExplorerServer(system, data) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server
@@ -68,10 +77,9 @@ def alive(server):
     return ask(server)[0] == 200
 
 
-# -- who may ask ----------------------------------------------------------------------------------
+# -- who may ask -------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 def test_listens_on_loopback_only(server):
     assert server.socket.getsockname()[0] == "127.0.0.1"
     others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None)}
@@ -81,7 +89,6 @@ def test_listens_on_loopback_only(server):
             socket.create_connection((address, server.server_port), timeout=2).close()
 
 
-@pytest.mark.thorough
 def test_the_page_asks_for_its_own_files_only(server):
     status, headers, page = ask(server)
     assert status == 200 and SPEC in page.decode()
@@ -98,30 +105,29 @@ def test_the_page_asks_for_its_own_files_only(server):
     assert ask(server, method="HEAD")[2] == b""
 
 
-@pytest.mark.thorough
-def test_each_server_has_another_token(server):
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+def test_without_the_token_nothing(server, method):
+    for path in ("/", "/explorer.js", "/live", "/wrong/", f"/{server.token[:-1]}/", f"/{server.token}x/"):
+        assert ask(server, path, method, {} if method == "POST" else None)[0] == 403, path
     assert len(server.token) >= 40
     with ExplorerServer(server.live.system, {"model": ""}) as other:
         assert other.token != server.token
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("path", ["/", "/explorer.js", "/live", "/wrong/", "/TOKEN?/", "/TOKENx/"])
-@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
-def test_without_the_token_nothing(server, path, method):
-    path = path.replace("TOKEN?", server.token[:-1]).replace("TOKEN", server.token)
-    assert ask(server, path, method, {} if method == "POST" else None)[0] == 403
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize(
-    "host", ["example.com", "127.0.0.1", "127.0.0.1:1", "PORT.example.com", "[::1]:PORT", ""]
+    ("header", "texts"),
+    [
+        ("Host", ("example.com", "127.0.0.1", "127.0.0.1:1", "PORT.example.com", "[::1]:PORT", "")),
+        ("Origin", ("http://example.com", "null", "http://127.0.0.1", "https://127.0.0.1:PORT", "file://")),
+    ],
 )
-def test_another_host_is_refused(server, host):
-    host = host.replace("PORT", str(server.server_port))
-    assert ask(server, Host=host)[0] == 403
-    assert live(server, {}, Host=host)[0] == 403
-    assert ask(server, Host=f"localhost:{server.server_port}")[0] == 200
+def test_another_host_or_origin_is_refused(server, header, texts):
+    port = str(server.server_port)
+    for text in texts:
+        given = {header: text.replace("PORT", port)}
+        assert ask(server, **given)[0] == live(server, {}, **given)[0] == 403, text
+    own = {"Host": f"localhost:{port}", "Origin": f"http://127.0.0.1:{port}"}[header]
+    assert ask(server, **{header: own})[0] == 200
 
 
 def test_no_host_and_two_hosts_are_refused(server):
@@ -131,38 +137,14 @@ def test_no_host_and_two_hosts_are_refused(server):
         assert f" {code} " in raw(server, text.encode()).split("\r\n")[0]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "origin", ["http://example.com", "null", "http://127.0.0.1", "https://127.0.0.1:PORT", "file://"]
-)
-def test_another_origin_is_refused(server, origin):
-    port = str(server.server_port)
-    assert ask(server, Origin=origin.replace("PORT", port))[0] == 403
-    assert live(server, {}, Origin=origin.replace("PORT", port))[0] == 403
-    assert ask(server, Origin=f"http://127.0.0.1:{port}")[0] == 200
+# -- what may be asked for ---------------------------------------------------------------------------
 
 
-# -- what may be asked for ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "../server.py",
-        "..%2fserver.py",
-        "static/explorer.mjs",
-        "/etc/passwd",
-        "explorer.js/",
-        "./explorer.js",
-        "explorer.js%00",
-        "server.py",
-        "live",
-        "\\..\\server.py",
-        "//etc/passwd",
-    ],
-)
-def test_nothing_but_its_own_files(server, path):
-    assert ask(server, f"/{server.token}/{path}")[0] == 404
+def test_nothing_but_its_own_files(server):
+    paths = r"../server.py ..%2fserver.py static/explorer.mjs /etc/passwd explorer.js/ ./explorer.js "
+    paths += r"explorer.js%00 server.py live \..\server.py //etc/passwd"
+    for path in paths.split():
+        assert ask(server, f"/{server.token}/{path}")[0] == 404, path
     assert alive(server)
 
 
@@ -172,40 +154,29 @@ def test_questions_go_to_one_place(server):
         assert ask(server, "live", method)[0] == 501
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "body",
-    [
-        "",
-        "{",
-        "[" * 100_000,
-        '{"groups": NaN',
-        b"\xff\xfe",
-        "null",
-        "[]",
-        "3",
-        "{}",
-        {"groups": [], "format": "mp:100000"},
-        {"groups": [], "format": ["float32"]},
-        {"groups": 1, "format": "float32"},
-        {"groups": [[["pdd"]]], "format": "float32"},
-        {"groups": [["pdd", "b1"]], "format": "float32"},
-        {"groups": [[[1, 2]]], "format": "float32"},
-        {"groups": [], "format": "float32", "links": "torn"},
-        {"groups": [], "format": "float32", "rules": {"couple": "never"}},
-        {"groups": [], "format": "float32", "rules": {"__class__": "x"}},
-        {"groups": [], "format": "float32", "rules": {"couple": ["inverse"]}},
-    ],
-    ids=str,
-)
-def test_malformed_questions_are_refused_in_a_sentence(server, body):
-    status, answer = live(server, body, Content_Type="application/json")
-    assert status == 400 and answer["digits"] is None
-    assert len(answer["failed"]) > 10 and "\n" not in answer["failed"]
-    assert "Traceback" not in answer["failed"] and alive(server)
+MALFORMED = [
+    *("", "{", "[" * 100_000, '{"groups": NaN', b"\xff\xfe", "null", "[]", "3", "{}"),
+    {"groups": [], "format": "mp:100000"},
+    {"groups": [], "format": ["float32"]},
+    {"groups": 1, "format": "float32"},
+    {"groups": [[["pdd"]]], "format": "float32"},
+    {"groups": [["pdd", "b1"]], "format": "float32"},
+    {"groups": [[[1, 2]]], "format": "float32"},
+    {"groups": [], "format": "float32", "links": "torn"},
+    {"groups": [], "format": "float32", "rules": {"couple": "never"}},
+    {"groups": [], "format": "float32", "rules": {"__class__": "x"}},
+    {"groups": [], "format": "float32", "rules": {"couple": ["inverse"]}},
+]
 
 
-@pytest.mark.thorough
+def test_malformed_questions_are_refused_in_a_sentence(server):
+    for body in MALFORMED:
+        status, answer = live(server, body, Content_Type="application/json")
+        assert status == 400 and answer["digits"] is None, body
+        assert len(answer["failed"]) > 10 and "\n" not in answer["failed"]
+        assert "Traceback" not in answer["failed"] and alive(server)
+
+
 def test_long_questions_are_not_read(server):
     status, answer = live(server, b"[" + b" " * LARGEST + b"]", Content_Type="application/json")
     assert status == 413 and str(LARGEST) in answer["failed"]
@@ -236,31 +207,24 @@ def test_noise_does_not_end_it(server, text, capfd):
     assert "Traceback" not in capfd.readouterr().err
 
 
-# -- what it answers ------------------------------------------------------------------------------
+# -- what it answers ---------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("format", ["float64", "float32", "bfloat16"])
-@pytest.mark.parametrize("order", ["abm", "crbm", "gain_abm", "modified_abm_stretched"])
+@pytest.mark.parametrize(
+    ("order", "format"),
+    covering(["abm", "crbm", "gain_abm", "modified_abm_stretched"], ["float64", "float32", "bfloat16"]),
+)
 def test_live_numbers_are_those_of_eliminate(server, order, format):
     system = system_of(SPEC)
     sequence = kkt.plan(orderings.get(order), system.structure).sequence
-    status, answer = live(
-        server,
-        {
-            "groups": groups_of(system, order),
-            "format": format,
-            "links": sequence.links,
-            "rules": vars(sequence.rules),
-        },
-    )
+    question = {"links": sequence.links, "rules": vars(sequence.rules)}
+    status, answer = live(server, {"groups": groups_of(system, order), "format": format} | question)
     exact = kkt.certify(system, 30, rounded_to=format)
     found = kkt.eliminate(system, orderings.get(order), format, reference=exact)
     assert status == 200 and answer["failed"] is None
     assert answer["error"] == exact.error(found.qdd) > 0
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -296,7 +260,7 @@ def test_an_order_of_the_page_names_loops_by_their_texts():
     assert found["flops"] == kkt.trace(system, orderings.get("closed_early")).flops
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_what_takes_too_long_is_given_up_and_the_next_is_answered():
     system = system_of("chain:100")
     question = question_of({"groups": groups_of(system, "crbm"), "format": "float32"})
@@ -313,7 +277,6 @@ def test_what_takes_too_long_is_given_up_and_the_next_is_answered():
     )
 
 
-@pytest.mark.thorough
 def test_answers_from_many_at_once(server):
     groups = groups_of(system_of(SPEC), "abm")
     formats = ["float64", "float32", "tf32", "bfloat16"] * 3
@@ -331,7 +294,6 @@ def test_answers_from_many_at_once(server):
     assert len({json.dumps(found[at]) for at in range(4)}) == 4
 
 
-@pytest.mark.thorough
 def test_in_a_browser_the_served_page_is_told_its_digits(server, chromium):
     said, asked = [], []
     page = chromium.new_page(viewport={"width": 1280, "height": 900})
@@ -354,7 +316,7 @@ def test_in_a_browser_the_served_page_is_told_its_digits(server, chromium):
     assert {url for _, url in asked} == {*own, live[1]}
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_an_answer_that_should_not_be_relied_on_says_so():
     """CRBM on a chain of 40 in float32 keeps fewer than half of the digits; ABM's float64 holds."""
     system = kkt.build(kkt.chain(40))
@@ -364,3 +326,121 @@ def test_an_answer_that_should_not_be_relied_on_says_so():
     far = measured(system, crbm, "float32", references)
     assert far["error"] > 2.0**-12 and "fewer than half of its digits" in far["marked"]
     assert measured(system, proof, "float64", references)["marked"] is None
+
+
+# -- the command -------------------------------------------------------------------------------------
+
+
+def heard():
+    """Signals as a terminal's processes have them; a job in the background ignores some."""
+    for one in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(one, signal.SIG_DFL)
+
+
+def started(*arguments):
+    command = "-P -m pivotree explore chain:2 --orders abm --formats float32 --no-browser"
+    process = subprocess.Popen(
+        [sys.executable, *command.split(), *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=heard,
+    )
+    address = process.stdout.readline().strip()
+    found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([\w-]{40,})/", address)
+    assert found, (address, process.poll())
+    return process, int(found[1]), found[2]
+
+
+def gone(pid):
+    """Whether a process has ended; it may wait for its new parent to notice."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def children_of(pid):
+    done = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True)
+    return [int(line) for line in done.stdout.split()]
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not os.path.isdir("/proc") or shutil.which("ps") is None, reason="needs /proc and ps")
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, -signal.SIGHUP)])
+def test_it_ends_with_ctrl_c_and_with_the_terminal(sent, code):
+    process, port, token = started()
+    body = json.dumps({"groups": groups_of(system_of("chain:2"), "abm"), "format": "float32"})
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("POST", f"/{token}/live", body, {"Content-Type": "application/json"})
+    assert json.loads(connection.getresponse().read())["digits"] > 5
+    children = children_of(process.pid)
+    assert len(children) == 1
+    os.killpg(process.pid, sent)  # as a terminal does
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == code and out == "" and "Traceback" not in err
+    until = time.monotonic() + 10
+    while not all(map(gone, children)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert all(map(gone, children))
+    with socket.socket() as free:  # nobody listens, and the port can be had again
+        assert free.connect_ex(("127.0.0.1", port)) != 0
+    process, again, _ = started("--port", str(port))
+    try:
+        assert again == port
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_the_browser_is_opened_at_the_address(monkeypatch):
+    opened, told = threading.Event(), []
+    monkeypatch.setattr(serving.webbrowser, "open", lambda url: (told.append(url), opened.set()))
+
+    def interrupted(self):
+        assert opened.wait(10)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ExplorerServer, "serve_forever", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        serving.serve(system_of("chain:2"), {"model": "x"}, told=told.append)
+    assert len(told) == 2 and told[0] == told[1] and told[0].startswith("http://127.0.0.1:")
+
+
+def test_the_server_says_how_it_is_stopped(monkeypatch, capsys):
+    monkeypatch.setattr(ExplorerServer, "serve_forever", lambda self: None)
+    serving.serve(system_of("chain:2"), {"model": "x"}, browser=False)
+    out, err = capsys.readouterr()
+    assert out.startswith("http://127.0.0.1:") and len(out.splitlines()) == 1
+    assert err == "pivotree: Ctrl-C stops the page\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--port", "70000"], "option --port: 70000 is no port"),
+        (["--port", "TAKEN"], "cannot be had"),
+        (["--port", "0", "-o", "x.html"], "option -o: writes a page"),
+        (["-o", ""], "option -o: is empty"),
+        (["--orders", "", "-o", "x.html"], "option --orders: is empty"),
+        (["--formats", " , ", "-o", "x.html"], "option --formats: is empty"),
+        (["--orders", "abn", "-o", "x.html"], "abn"),
+        (["--formats", "float31", "-o", "x.html"], "float31"),
+        (["--formats", "mp:50", "-o", "x.html"], "'mp:50': is none that"),
+        (["-o", "no/such/page.html"], "no/such/page.html"),
+    ],
+)
+def test_bad_options_are_one_sentence(arguments, words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        arguments = [port if word == "TAKEN" else word for word in arguments]
+        command = ["explore", "chain:2", "--orders", "abm", "--formats", "float32", *arguments]
+        assert main(command if "-o" in arguments else [*command, "--no-browser"]) == 2
+    said = capsys.readouterr().err
+    assert words in said and said.count("\n") == 1 and "Traceback" not in said

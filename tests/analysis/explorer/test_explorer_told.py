@@ -1,4 +1,4 @@
-"""What the explorer's page tells: formulas, digits, blame, costs, names, challenges."""
+"""What the explorer's page tells: its five scenes; formulas, digits, blame, costs, challenges."""
 
 import re
 
@@ -7,9 +7,9 @@ from explorer_page import at_block, click, counter, own, status
 from helpers import system_of
 
 from pivotree import analysis, kkt, orderings
+from pivotree.analysis.explorer import embedded
 
 
-@pytest.mark.thorough
 def test_formulas_are_math(opened):
     page = opened("chain:3", "abm@1")
     page.mouse.move(*at_block(page, "pdd_j2", "pdd_j2"))
@@ -20,7 +20,6 @@ def test_formulas_are_math(opened):
     assert formula.locator("msubsup").count() >= 2
 
 
-@pytest.mark.thorough
 def test_heat_shows_digits_lost(opened):
     page = opened("chain:3", "lagrange@4")
     page.select_option("select >> nth=3", "bfloat16")
@@ -35,7 +34,6 @@ def test_heat_shows_digits_lost(opened):
     assert "float64 has no shadow" in page.locator(".legend-heat").inner_text()
 
 
-@pytest.mark.slow
 def test_sliders_change_the_example(opened):
     page = opened("example3:m1=1e8,case=2", "abm@2")
     page.get_by_role("slider", name="Mass ratio").fill("9")
@@ -46,7 +44,7 @@ def test_sliders_change_the_example(opened):
     assert "7.2 digits" in page.locator("aside .answer").inner_text()
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("spec", ["example1", "example2:m1=1e6"])
 def test_the_other_examples_have_sliders_too(opened, spec):
     page = opened(spec, "abm@2")
@@ -112,7 +110,6 @@ def test_no_key_meets_challenges_and_no_steps_meet_two(opened):
     assert reached.count() == 2
 
 
-@pytest.mark.thorough
 def test_abm_one_pivot_at_a_time_and_abm_after_another_order_are_told(opened):
     page = opened("chain:3", "w")
     own(page)
@@ -129,7 +126,6 @@ def test_abm_one_pivot_at_a_time_and_abm_after_another_order_are_told(opened):
     assert "your order: this is abm" in page.locator("body").inner_text()
 
 
-@pytest.mark.thorough
 def test_digits_are_a_challenge_where_orders_differ(opened):
     page = opened("example2:m1=1e8")
     page.locator("summary", has_text="Challenges").click()
@@ -170,7 +166,6 @@ def test_bodies_have_one_name_or_numbers_on_request(opened):
     assert "j3" not in texts.inner_text()
 
 
-@pytest.mark.thorough
 def test_where_multipliers_stand_is_a_challenge(opened, pages):
     """Soft feet condensed first keep no digit; by hand and last, lambda leaves them."""
     spec = "quadruped:feet=2,compliance=1e-6"
@@ -188,3 +183,138 @@ def test_where_multipliers_stand_is_a_challenge(opened, pages):
         assert ("by hand" in item.inner_text()) or reached == (item.get_attribute("class") == "done")
         digits = float(re.search(r"([\d.]+) digits kept", item.inner_text())[1])
         assert (digits >= float(found[2])) == reached
+
+
+# -- scenes ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scene(opened, pages):
+    """A scene by its number."""
+
+    def open_scene(number, **options):
+        path = pages("chain:3")
+        page = opened(path, **options)
+        page.goto(path.as_uri() + f"#scene={number}")
+        page.locator(".scene-title").wait_for()
+        page.locator(".story .grid svg").first.wait_for()
+        return page
+
+    return open_scene
+
+
+def link(page, body):
+    """A link of the robot, which moves: its joint, pressed where it is."""
+    page.locator(".story .robot .body").nth(body).dispatch_event("click")
+
+
+def test_the_page_asks_its_question_first_and_every_screen_holds_it(chromium, pages):
+    for width, height in ((1440, 900), (1024, 768), (390, 844)):
+        context = chromium.new_context(viewport={"width": width, "height": height})
+        page = context.new_page()
+        page.goto(pages("chain:3").as_uri())
+        page.locator(".story .grid svg").first.wait_for()
+        assert page.locator("h1").inner_text() == "In which order would you eliminate?"
+        grid = page.locator(".story .grid").bounding_box()
+        assert grid["y"] < 260 and grid["y"] + grid["height"] <= height
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator(".story .robot").bounding_box()["y"] < height
+        context.close()
+
+
+def test_a_link_lights_its_rows_and_a_row_its_link(scene):
+    page = scene(1)
+    page.locator(".story .robot .body").nth(1).dispatch_event("pointerenter")
+    told = page.locator(".told")
+    told.get_by_text("Body j2: rows p̈, q̈ and f. It meets body j1 and body j3").wait_for()
+    assert page.locator(".story .over rect").count() == 2  # rows, and columns
+    box = page.locator(".story .grid").bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 20, box["y"] + box["height"] - 20)
+    page.locator(".story .robot .body.marked").wait_for()
+    assert page.locator(".story .robot .marked title").text_content() == "body j1"
+
+
+def test_fill_is_seen_before_and_after(scene):
+    order = [[("pdd", "j2")]] + [
+        [(kind, k)] for kind in ("pdd", "f", "qdd") for k in ("j3", "j2", "j1") if (kind, k) != ("pdd", "j2")
+    ]
+    factor = kkt.symbolic(kkt.plan(order, system_of("chain:3").structure))
+    fill = f"{int((factor.fill_step == 0).sum())} block"
+    page = scene(2)
+    box = page.locator(".story .grid").bounding_box()
+    spot = (box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.47)
+    page.mouse.move(*spot)
+    page.locator(".told", has_text=f"p̈ of body j2: would fill {fill}").wait_for()
+    page.mouse.click(*spot)
+    page.locator(".told", has_text=f"is gone: {fill} above the diagonal filled in").wait_for()
+    page.get_by_role("button", name="Undo the last step").click()
+    assert "One step back" in page.locator(".told").inner_text()
+
+
+def test_abm_is_found_and_wrong_ways_are_told_why(scene):
+    page = scene(4)
+    told = page.locator(".told")
+    link(page, 1)
+    text = told.inner_text()
+    assert "Body j3 still hung on it" in text and "(j3, j1)" in text
+    page.keyboard.press("u")
+    for body in (2, 1, 0):
+        link(page, body)
+    traced = {
+        (n, name): kkt.trace(system_of(f"chain:{n}"), orderings.get(name)).flops
+        for n in (3, 10)
+        for name in ("abm", "crbm")
+    }
+    text = told.inner_text()
+    assert f"This is ABM, the articulated body method: 2 blocks of fill, {traced[3, 'abm']}" in text
+    assert f"CRBM, all joints last, fills 6 and takes {traced[3, 'crbm']}" in text
+    assert f"ABM takes {traced[10, 'abm']:,} and CRBM {traced[10, 'crbm']:,}" in text
+
+
+def test_digits_vanish_in_one_order_and_not_in_the_other(scene):
+    page = scene(5)
+    for name, words in (("crbm", "pivot is 0;"), ("abm", "pivot is 1;")):
+        page.get_by_role("button", name=f"Run {name}", exact=True).click()
+        assert words in page.locator(".told").inner_text()
+    page.locator(".scene-buttons .primary").click()
+    assert page.locator(".transport").is_visible() and not page.locator(".story").is_visible()
+    page.get_by_role("button", name=re.compile("^Five scenes")).click()
+    assert page.locator(".scene-title").inner_text() == "The arm is a matrix"
+
+
+def test_names_of_siblings_do_not_lie_on_each_other(opened):
+    page = opened("binary:2")
+    names = page.locator(".robot .name >> visible=true")
+    assert names.count() == 7
+    for _ in range(3):  # while the robot moves
+        boxes = names.evaluate_all(
+            "all => all.map(x => (({x, y, width, height}) => [x, y, width, height])"
+            "(x.getBoundingClientRect()))"
+        )
+        for i, (x, y, w, h) in enumerate(boxes):
+            for u, v, a, b in boxes[:i]:
+                across = min(x + w, u + a) - max(x, u)
+                down = min(y + h, v + b) - max(y, v)
+                assert across <= 2 or down <= 4, (boxes[i], (u, v, a, b))
+        page.wait_for_timeout(400)
+
+
+@pytest.mark.parametrize("scene", [4, None])
+def test_a_scene_is_shown_inside_a_notebook(chromium, tmp_path, scene):
+    outside = tmp_path / "notebook.html"
+    outside.write_text(f"<!doctype html>{embedded(scene=scene)._repr_html_()}", encoding="utf-8")
+    page = chromium.new_page(viewport={"width": 1000, "height": 800})
+    said = []
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(outside.as_uri())
+    inside = page.frame_locator("iframe")
+    if scene is None:
+        inside.locator(".transport").wait_for()
+        assert inside.locator(".scene-title").count() == 0
+    else:
+        inside.locator(".scene-title", has_text="Find the order").wait_for()
+        for body in (2, 1, 0):
+            inside.locator(".story .robot .body").nth(body).dispatch_event("click")
+        inside.locator(".told", has_text="This is ABM").wait_for()
+    page.close()
+    assert said == []

@@ -9,6 +9,8 @@ import time
 
 import numpy as np
 import pytest
+from designs import covering
+from explorer_page import groups_of
 from helpers import ROOT, system_of
 
 from pivotree import kkt, orderings
@@ -17,7 +19,6 @@ from pivotree.analysis.explorer import bundle
 SPEC = "random_tree:n=6,seed=2"
 
 
-@pytest.mark.thorough
 def test_without_anywidget_one_sentence_says_what_to_install():
     script = (
         "import sys; sys.modules['anywidget'] = None\n"
@@ -25,9 +26,8 @@ def test_without_anywidget_one_sentence_says_what_to_install():
         "try:\n    import pivotree.analysis.explorer.widget\n"
         "except ImportError as error:\n    print(error)"
     )
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    run = {"cwd": ROOT, "capture_output": True, "text": True, "check": True}
+    done = subprocess.run([sys.executable, "-P", "-c", script], **run)
     assert "pip install anywidget" in done.stdout and done.stdout.count("\n") == 1
 
 
@@ -47,25 +47,15 @@ def made():
         widget.close()
 
 
-def as_the_page(system, name, **more):
+def as_the_page(system, name):
     """The traits that the page sets after an order."""
     sequence = kkt.plan(orderings.get(name), system.structure).sequence
-    texts = [
-        [[kind, " ".join(map(str, body)) if isinstance(body, tuple) else str(body)] for kind, body in group]
-        for group in sequence.groups
-    ]
     rules = {k: v for k, v in vars(sequence.rules).items() if v != getattr(kkt.Rules(), k)}
-    return {
-        "code": f"{name}@{len(texts)}",
-        "groups": texts,
-        "complete": True,
-        "rules": rules,
-        "links": sequence.links,
-        **more,
-    }
+    groups = groups_of(system, name)
+    made = {"code": f"{name}@{len(groups)}", "groups": groups, "complete": True}
+    return made | {"rules": rules, "links": sequence.links}
 
 
-@pytest.mark.thorough
 def test_the_widget_runs_the_pages_module(made):
     widget = made("chain:2", ["abm"])
     assert widget._esm.startswith(bundle()) and "import " not in widget._esm
@@ -75,8 +65,7 @@ def test_the_widget_runs_the_pages_module(made):
     assert {"code", "groups", "links", "rules", "complete"} <= set(state)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", ["abm", "crbm", "gain_abm", "modified_abm_stretched"])
+@pytest.mark.parametrize("name", covering(["abm", "modified_abm_stretched", "crbm", "gain_abm"]))
 def test_the_order_is_back_in_python_and_in_a_file(made, tmp_path, name):
     widget, seen = made(), []
     widget.observe(lambda change: seen.append((change.new, len(widget.groups))), "code")
@@ -88,7 +77,6 @@ def test_the_order_is_back_in_python_and_in_a_file(made, tmp_path, name):
     assert np.array_equal(kkt.eliminate(widget.system, order, "float32").qdd, want)
 
 
-@pytest.mark.thorough
 def test_bodies_are_found_whose_names_are_no_texts(made):
     widget = made(kkt.model.gallery.example1(), ["abm"])
     assert not any(isinstance(name, str) for name in widget.system.structure.names)
@@ -97,7 +85,6 @@ def test_bodies_are_found_whose_names_are_no_texts(made):
     assert np.array_equal(kkt.eliminate(widget.system, widget.order).qdd, want)
 
 
-@pytest.mark.thorough
 def test_an_order_half_made_is_refused_by_the_engine(made):
     widget = made(system_of("chain:3"), ["abm"])
     widget.set_state({"groups": [[["pdd", "j3"], ["f", "j3"]]], "code": "w.p2f2"})
@@ -107,7 +94,7 @@ def test_an_order_half_made_is_refused_by_the_engine(made):
         widget.save("no/such/place.json")
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_questions_are_answered_whatever_they_are(made, monkeypatch):
     widget, sent = made(), []
     monkeypatch.setattr(widget, "send", sent.append)
@@ -173,23 +160,9 @@ def notebook(tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    command = f"-m marimo run notebook.py --headless --no-token --host 127.0.0.1 --port {port}"
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "marimo",
-            "run",
-            "notebook.py",
-            "--headless",
-            "--no-token",
-            "--host",
-            "127.0.0.1",
-            "--port",
-            str(port),
-        ],
-        cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        [sys.executable, *command.split()], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         for _ in range(300):

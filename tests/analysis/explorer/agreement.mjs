@@ -1,9 +1,11 @@
-// Runs sequences of pivots through the page's engine and says what it did at every step: read by
-// test_explorer.py.  Cases come on standard input, answers go to standard output.
+// What the page's own modules make of what tests give them (explorer_engine.py).  A question, "do" and
+// "of", comes on standard input, the answer goes to standard output.
 
 import { readFileSync } from "node:fs";
-import { Model } from "../analysis/explorer/static/model.mjs";
-import { Labels } from "../analysis/explorer/static/labels.mjs";
+import { rounding } from "../../../analysis/explorer/static/arithmetic.mjs";
+import { Labels } from "../../../analysis/explorer/static/labels.mjs";
+import { Model, blocksOf } from "../../../analysis/explorer/static/model.mjs";
+import { unpacked } from "../../../analysis/explorer/static/packed.mjs";
 
 function state(engine) {
   const { graph } = engine;
@@ -19,6 +21,7 @@ function state(engine) {
   };
 }
 
+// A sequence of pivots goes through the engine, which says what it did at every step.
 function run({ data, form, attempts, format, labels }) {
   const model = new Model(data, form, format ?? "float32");
   const { engine } = model;
@@ -80,5 +83,17 @@ function run({ data, form, attempts, format, labels }) {
   };
 }
 
-const cases = JSON.parse(readFileSync(0, "utf8"));
-process.stdout.write(JSON.stringify(cases.map(run)));
+// Entries as they arrive packed, and the blocks that the page forms of them.
+function read({ document, list }) {
+  const blocks = blocksOf(document.entries, document.structures.whole, (x) => x);
+  for (const letter in blocks) blocks[letter] = blocks[letter].map((b) => b && [...b.values]);
+  return { entries: document.entries, list, blocks };
+}
+
+const answers = {
+  run: (cases) => cases.map(run),
+  read: (packed) => read(unpacked(packed)),
+  round: ({ format, numbers }) => numbers.map(rounding(format)).map(String),
+};
+const asked = JSON.parse(readFileSync(0, "utf8"));
+process.stdout.write(JSON.stringify(answers[asked.do](asked.of)));
