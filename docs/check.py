@@ -276,9 +276,10 @@ def facts() -> Complaints:
     words = len((ROOT / "README.md").read_text(encoding="utf-8").split())
     if words > README_WORDS:
         yield f"README.md: has {words} words, more than {README_WORDS}"
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    groups = [project["project"]["dependencies"], *project["project"]["optional-dependencies"].values()]
-    needed = {re.match(r"[\w-]+", one)[0] for group in groups for one in group}  # type: ignore[index]
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = told["project"]["optional-dependencies"] | told["dependency-groups"]
+    every = [one for group in (told["project"]["dependencies"], *extras.values()) for one in group]
+    needed = {re.split(r"[^\w-]", one)[0] for one in every if isinstance(one, str)}
     listed = set(re.findall(r"([\w-]+) \([^)]+\)", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
     yield from (f"CONTRIBUTING.md: lists no licence of {name}" for name in sorted(needed - listed))
     for page in PAGES:
