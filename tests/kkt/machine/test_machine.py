@@ -186,11 +186,11 @@ def test_motions_and_forces_come_in_the_world_s_directions_and_wrenches_in_the_b
 # -- several orders in one kernel -----------------------------------------------------------------
 
 SEVERAL = [orderings.get(name) for name in ("abm", "crbm", "square_root_abm")]
+SHORT = "random_tree:n=3,joints=floating+revolute"
 
 
 @pytest.mark.parametrize(
-    ("model", "format"),
-    covering(["chain:4", "random_tree:n=3,joints=floating+revolute"], ["float64", "float32", "bfloat16"]),
+    ("model", "format"), covering(["chain:4", SHORT], ["float64", "float32", "bfloat16"], unmarked=1)
 )
 def test_each_order_has_the_bits_that_it_has_alone(model, format):
     tree = kkt.load(model)
@@ -344,6 +344,7 @@ def test_an_order_that_leaves_the_inertia_walks_no_subtree_for_a_column(spec):
         assert sum(kernel.operations.values()) < alone.operations
 
 
+@pytest.mark.product
 def test_a_free_base_that_turns_or_slides_moves_its_own_acceleration_alone():
     """A turned base sees gravity turned, and one that slides as a whole sees nothing else."""
     kernel = kkt.compile(kkt.quadruped(), orderings.get("crbm"), outputs=DERIVED[1:3])

@@ -53,6 +53,7 @@ def chains():
     return [kkt.compile(kkt.chain(n), ABM) for n in (100, 160)]
 
 
+@pytest.mark.product
 def test_code_does_not_grow_with_a_chain(chains):
     small, large = (kernel.rolled for kernel in chains)
     assert len(small.functions) == len(large.functions) <= 20
@@ -63,6 +64,7 @@ def test_code_does_not_grow_with_a_chain(chains):
     assert f"{small.code:,} operations called {small.calls} times" in chains[0].how
 
 
+@pytest.mark.product
 def test_a_long_chain_is_what_elimination_makes_of_it(chains):
     kernel = chains[0]
     tree = kkt.chain(100)
@@ -72,6 +74,7 @@ def test_a_long_chain_is_what_elimination_makes_of_it(chains):
     assert np.abs(got - truth).max() <= 1e-10 * np.abs(truth).max()
 
 
+@pytest.mark.product
 def test_batches_and_threads_keep_the_bits(chains, monkeypatch):
     kernel = chains[0]
     monkeypatch.setattr(native, "SHARE", 1)
@@ -85,6 +88,7 @@ def test_batches_and_threads_keep_the_bits(chains, monkeypatch):
         kernel(*arrays)
 
 
+@pytest.mark.product
 def test_bodies_that_differ_by_numbers_share_their_code():
     """Masses, poses and axes of all signs: what is drawn for a body is data."""
     kernel = kkt.compile(kkt.random_tree(40, 0, joints="revolute"), ABM)

@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -132,6 +133,7 @@ sys.stdout.write(kernel([0.1, 0.2, 0.3], [1, 2, 3], [3, 2, 1]).tobytes().hex())
 """
 
 
+@pytest.mark.product
 def test_two_processes_share_a_folder(folder):
     command = [sys.executable, "-P", "-c", SCRIPT]
     running = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
@@ -191,16 +193,6 @@ def test_a_folder_that_others_own_or_write_to_is_refused_in_a_sentence(tmp_path,
     assert [path.stem for path in tmp_path.iterdir()] == ["name"]
 
 
-@posix
-def test_the_folder_is_made_for_its_user_alone(tmp_path, monkeypatch):
-    monkeypatch.setenv("PIVOTREE_CACHE", str(tmp_path / "new"))
-    before = os.umask(0)
-    try:
-        assert stat.S_IMODE(store.folder().stat().st_mode) == 0o700
-    finally:
-        os.umask(before)
-
-
 @pytest.fixture
 def others(monkeypatch):
     """What lies at these places belongs to another user, or to this one with another mode."""
@@ -226,42 +218,46 @@ def others(monkeypatch):
     return give_away
 
 
+@pytest.fixture
+def no_mask():
+    """Modes are as they are asked for."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
 @posix
 @pytest.mark.parametrize("whose", ["another's", "written by all", "a link", "a folder", "a pipe"])
-def test_an_entry_that_others_may_have_put_there_is_made_anew(tmp_path, monkeypatch, others, whose):
+def test_an_entry_that_others_may_have_put_there_is_made_anew(folder, tmp_path, others, no_mask, whose):
     """Its checksum is right: others can compute one, too.  The folder is closed to them now."""
-    monkeypatch.setenv("PIVOTREE_CACHE", str(tmp_path / "kept"))
-    before = os.umask(0)
-    try:
-        store.write("one", {"x": np.arange(3)})
-        path, away = store.folder() / "one.npz", tmp_path / "away.npz"
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        if whose == "another's":
-            others(path)
-            os.link(path, tmp_path / "held")  # no other file is it, however the system counts
-        elif whose == "written by all":
-            path.chmod(0o666)
-        else:
-            path.rename(away)
-            {
-                "a link": lambda: path.symlink_to(away),
-                "a folder": path.mkdir,
-                "a pipe": lambda: os.mkfifo(path),
-            }[whose]()
-        kept = away.read_bytes() if away.exists() else b""
-        assert store.read("one") is None
-        store.write("one", {"x": np.arange(4)})
-        if whose != "a folder":  # nothing of its user's is removed with what it holds
-            assert np.array_equal(store.read("one")["x"], np.arange(4))
-        assert not path.is_symlink() and (not kept or away.read_bytes() == kept)
-    finally:
-        os.umask(before)
+    store.write("one", {"x": np.arange(3)})
+    path, away = store.folder() / "one.npz", tmp_path / "away.npz"
+    modes = [stat.S_IMODE(place.stat().st_mode) for place in (path.parent, path)]
+    assert path.parent == folder and modes == [0o700, 0o600]
+    if whose == "another's":
+        others(path)
+        os.link(path, tmp_path / "held")  # no other file is it, however the system counts
+    elif whose == "written by all":
+        path.chmod(0o666)
+    else:
+        path.rename(away)
+        put = {
+            "a link": partial(path.symlink_to, away),
+            "a folder": path.mkdir,
+            "a pipe": partial(os.mkfifo, path),
+        }
+        put[whose]()
+    kept = away.read_bytes() if away.exists() else b""
+    assert store.read("one") is None
+    store.write("one", {"x": np.arange(4)})
+    if whose != "a folder":  # nothing of its user's is removed with what it holds
+        assert np.array_equal(store.read("one")["x"], np.arange(4))
+    assert not path.is_symlink() and (not kept or away.read_bytes() == kept)
 
 
 @posix
-def test_what_comes_into_the_folder_s_place_after_the_check_is_not_run(tmp_path, monkeypatch, others):
+def test_what_comes_into_the_folder_s_place_after_the_check_is_not_run(folder, tmp_path, monkeypatch, others):
     """Another may rename the folder where its parent is theirs; the file that is read is judged."""
-    monkeypatch.setenv("PIVOTREE_CACHE", str(tmp_path / "kept"))
     store.write("one", {"x": np.arange(3)})
     checked = store.folder()
     monkeypatch.setattr(store, "folder", lambda: checked)  # looked at, and found good
@@ -315,11 +311,10 @@ def refuse_to_write(*_, **__):
     raise PermissionError(13, "Permission denied")
 
 
-def test_an_entry_under_another_name_is_none(tmp_path, monkeypatch):
+def test_an_entry_under_another_name_is_none(folder):
     """Machine code of one robot is never run for another, nor with any bit flipped."""
-    monkeypatch.setenv("PIVOTREE_CACHE", str(tmp_path / "new"))
     store.write("one", {"x": np.arange(3)})
-    path = store.folder() / "one.npz"
+    path = folder / "one.npz"
     whole = path.read_bytes()
     path.with_stem("two").write_bytes(whole)
     assert store.read("two") is None

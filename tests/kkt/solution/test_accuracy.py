@@ -7,45 +7,39 @@ in another order, a mirrored triangle forgotten or a bracket opened too early br
 
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 
 import flint
 import numpy as np
 import pytest
-from helpers import MODELS, printed, solve, system_of, tape_of
+from designs import covering, listed
+from helpers import MODELS as FILES
+from helpers import printed, solve, system_of, tape_of
 
 from pivotree import kkt, orderings
 from pivotree.kkt.matrix.entries import assemble
 from pivotree.kkt.proof.certify import decimal
 from pivotree.kkt.proof.residual import residual
 
-ORDERS = orderings.names()
+MODELS = sorted(FILES, key=lambda name: kkt.compile_tree(kkt.load(FILES[name])).n)  # the longest last
+KINDS = ("abm", "crbm", "virtual_work", "lagrange", "square_root_abm", "divide_and_conquer", "gain_abm")
+ORDERS = [*KINDS, *(name for name in orderings.names() if name not in KINDS)]
 CRBM = ("crbm", "crbm_block_row")  # orders that leave the joint-space inertia
-STABLE = {
-    "abm": 1e-14,
-    "modified_abm": 1e-14,
-    "square_root_abm": 1e-14,
-    "bad_abm": 1e-14,
-    "lagrange": 1e-13,
-    "projected_abm": 1e-14,
-    "joseph_abm": 1e-14,
-    "gain_abm": 1e-14,
-    "modified_abm_stretched": 1e-14,
-}
+STABLE = ("abm", "modified_abm", "square_root_abm", "bad_abm", "projected_abm", "joseph_abm", "gain_abm")
+BOUNDS = dict.fromkeys((*STABLE, "modified_abm_stretched"), 1e-14) | {"lagrange": 1e-13}
 OTHERS = 5e-12
-FILLING = ("crbm", "crbm_block_row", "natural", "base_to_tip", "random:0")  # seconds on long trees
-KINDS = ("abm", "crbm", "square_root_abm", "lagrange", "divide_and_conquer")
-
-
-def pairs(quick):
-    """Orders and models; slow where they take seconds, or are of no ``quick`` order."""
-    for order in ORDERS:
-        for model in MODELS:
-            long = order in FILLING and model in ("chain_100", "random_64")
-            slow = long or order not in quick
-            yield pytest.param(order, model, marks=[pytest.mark.slow] if slow else [])
-
-
 UNIT = 1.1e-16  # float64
+
+
+@cache
+def certified(spec, rounded_to):
+    return kkt.certify(system_of(spec), 30, rounded_to=rounded_to)
+
+
+def assert_printed(model, qdd):
+    """Each number has the 40 digits of the model's file."""
+    for x, text in zip(qdd, printed(model), strict=True):
+        assert Decimal(decimal(x, 40)) == Decimal(text)
 
 
 def off(model, qdd):
@@ -55,54 +49,44 @@ def off(model, qdd):
     return float(max(wrong) / max(map(abs, exact)))
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(("order", "model"), list(pairs(ORDERS)))
-def test_float64(model, order):
+@pytest.mark.uncached
+@pytest.mark.parametrize(("order", "model"), covering(ORDERS, MODELS, unmarked=4))
+def test_float64(order, model):
     result = solve(model, order)
     assert result.qdd.dtype == np.float64 and result.failed_at is None
-    bound = STABLE.get(order, OTHERS)
+    bound = BOUNDS.get(order, OTHERS)
     if order in CRBM:  # normal equations: the condition of the joint-space inertia counts
         cond = system_of(model).graph.graph["expected"]["cond_M"]
         bound = 100 * UNIT * cond
     assert off(model, result.qdd) <= bound
 
 
-@pytest.mark.thorough
-def test_what_crbm_loses_is_lost_in_float64_too():
-    """A 100-link chain: 1e-10 against 1e-15 (the certified figures are 2.0e-10 and 3.6e-16)."""
-    assert off("chain_100", solve("chain_100", "crbm").qdd) > 1e-11
-    assert off("chain_100", solve("chain_100", "abm").qdd) < 1e-15
+@pytest.mark.parametrize(("order", "model"), covering(KINDS, MODELS, unmarked=1))
+def test_mpmath_gives_every_printed_digit(order, model):
+    assert_printed(model, solve(model, order, "mp:50").qdd)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(("order", "model"), list(pairs(KINDS)))
-def test_mpmath_gives_every_printed_digit(model, order):
-    qdd = solve(model, order, "mp:50").qdd
-    for x, text in zip(qdd, printed(model), strict=True):
-        assert Decimal(decimal(x, 40)) == Decimal(text)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("order", ["abm", "lagrange", "divide_and_conquer"])
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    ("model", "order"),
+    covering(MODELS, ["square_root_abm", "lagrange", "divide_and_conquer", "abm"], unmarked=2),
+)
 def test_balls_hold_every_printed_digit(model, order):
     qdd = solve(model, order, "ball:50").qdd
+    assert_printed(model, qdd)
     for x, text in zip(qdd, printed(model), strict=True):
-        assert Decimal(decimal(x, 40)) == Decimal(text)
         with flint.ctx.workprec(400):
             assert x.rel_accuracy_bits() >= 50 * 3.32
             # the truth lies in the string's last digit, and the ball within it
             assert abs(x - flint.arb(text)) < abs(x) * flint.arb("1e-38")
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("model", ["ur5", "panda"])
+@pytest.mark.parametrize("model", listed(["ur5", "panda"], unmarked=1))
 def test_fractions_are_the_exact_answer(model):
     """One fraction whatever the order, inside the certified ball, with the printed digits."""
     answers = [solve(model, order, "exact").qdd for order in ("abm", "crbm", "lagrange")]
     assert (answers[0] == answers[1]).all() and (answers[0] == answers[2]).all()
-    certified = kkt.certify(system_of(model), 60)
-    for x, ball, text in zip(answers[0], certified.qdd, printed(model), strict=True):
+    balls = kkt.certify(system_of(model), 60).qdd
+    for x, ball, text in zip(answers[0], balls, printed(model), strict=True):
         assert isinstance(x, Fraction)
         with flint.ctx.workprec(1000):
             assert flint.fmpq(x.numerator, x.denominator) in ball
@@ -112,89 +96,74 @@ def test_fractions_are_the_exact_answer(model):
 def test_exact_fractions_solve_the_sparse_matrix_exactly():
     """K x = rhs with no error at all, for data whose assembly is exact in doubles."""
     tree = kkt.new_tree("exact", (0.0, -8.0, 0.0))
+    link = {
+        "com": (0.5, 0.25, 0.0),
+        "inertia": np.diag([1.0, 2.0, 2.5]),
+        "p": (1.0, 0.5, 0.0),
+        "axis": (0, 0, 1),
+    }
     for k in range(3):
-        kkt.add_body(
-            tree,
-            k,
-            k - 1 if k else None,
-            mass=2.0**k,
-            com=(0.5, 0.25, 0.0),
-            inertia=np.diag([1.0, 2.0, 2.5]),
-            p=(1.0, 0.5, 0.0),
-            axis=(0.0, 0.0, 1.0),
-        )
+        kkt.add_body(tree, k, k - 1 if k else None, mass=2.0**k, **link)
     system = kkt.build(tree, qd=[0.5, 1.5, -2.0], tau=[1.0, 0.25, 3.0])
     result = kkt.eliminate(system, orderings.get("abm"), "exact")
     x = [*result.pdd.ravel(), *result.qdd, *result.f.ravel()]
+    assert not any(left_over(system, x))
+
+
+def left_over(system, x, dtype=np.float64):
+    """K x - rhs of the sparse matrix, its data rounded, in exact fractions."""
+    left = [-Fraction(float(dtype(r))) for r in system.rhs]
     K = system.matrix.tocoo()
-    left = [Fraction(0)] * system.size
     for i, j, value in zip(K.row, K.col, K.data, strict=True):
-        left[i] += Fraction(float(value)) * x[j]
-    assert left == [Fraction(float(r)) for r in system.rhs]
+        left[i] += Fraction(float(dtype(value))) * x[j]
+    return left
 
 
 @pytest.mark.parametrize("rounded_to", ["float32", "float64"])
 def test_the_certified_answer_solves_the_rounded_matrix(rounded_to):
     """Its residual in equation (4), data rounded, in exact rational arithmetic."""
     system = system_of("panda")
-    certified = kkt.certify(system, 30, rounded_to=rounded_to)
+    solution = certified("panda", rounded_to).solution
     x = [None] * system.size
     for block, where in system.blocks.items():
-        for i, ball in zip(range(where.start, where.stop), certified.solution[block], strict=True):
+        for i, ball in zip(range(where.start, where.stop), solution[block], strict=True):
             mantissa, exponent = ball.mid().man_exp()
             x[i] = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-    K = system.matrix.tocoo()
-    dtype = np.dtype(rounded_to).type
-    left = [-Fraction(float(dtype(r))) for r in system.rhs]
-    for i, j, value in zip(K.row, K.col, K.data, strict=True):
-        left[i] += Fraction(float(dtype(value))) * x[j]
+    left = left_over(system, x, np.dtype(rounded_to).type)
     assert max(map(abs, left)) <= Fraction(1, 10**25) * max(map(abs, x))
 
 
-@pytest.mark.thorough
 def test_rounding_the_data_is_told_apart_from_rounding_the_arithmetic():
     """The float32 answer is held against float32's data: those differ by 1e-8 to 1e-6 here."""
-    exact, rounded = (kkt.certify(system_of("panda"), 30, rounded_to=x) for x in (None, "float32"))
+    exact, rounded = certified("panda", None), certified("panda", "float32")
     apart = exact.error(np.array([float(x) for x in rounded.qdd]))
     assert 1e-9 < apart < 1e-4
     assert rounded.error(solve("panda", "abm", "float32").qdd) < 1e-5
 
 
-BOUNDS32 = {
-    "abm": 2e-6,
-    "square_root_abm": 2e-6,
-    "modified_abm": 1e-5,
-    "bad_abm": 1e-5,
-    "virtual_work": 1e-5,
-    "lagrange": 1e-5,
-    "divide_and_conquer": 1e-5,
-    "projected_abm": 2e-6,
-    "joseph_abm": 2e-6,
-    "gain_abm": 2e-6,
-    "modified_abm_stretched": 2e-6,
-}
+LESS = ("modified_abm", "bad_abm", "virtual_work", "lagrange", "divide_and_conquer")
+BOUNDS32 = dict.fromkeys((*STABLE, "modified_abm_stretched"), 2e-6) | dict.fromkeys(LESS, 1e-5)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("order", BOUNDS32)
+@pytest.mark.parametrize("order", listed(BOUNDS32, unmarked=1))
 def test_a_chain_of_100_in_float32(order):
-    certified = kkt.certify(system_of("chain_100"), 30, rounded_to="float32")
     result = solve("chain_100", order, "float32")
     assert result.qdd.dtype == np.float32
-    assert 1e-9 < certified.error(result.qdd) <= BOUNDS32[order]
+    assert 1e-9 < certified("chain_100", "float32").error(result.qdd) <= BOUNDS32[order]
 
 
-@pytest.mark.slow
-def test_a_chain_of_100_in_float32_by_crbm_loses_all_but_one_digit():
-    certified = kkt.certify(system_of("chain_100"), 30, rounded_to="float32")
-    assert certified.error(solve("chain_100", "crbm", "float32").qdd) > 1e-2
+@pytest.mark.product
+def test_a_chain_of_100_by_crbm_loses_all_but_one_digit_in_float32_and_five_in_float64():
+    """1e-10 against 1e-15 in float64 (the certified figures are 2.0e-10 and 3.6e-16)."""
+    assert certified("chain_100", "float32").error(solve("chain_100", "crbm", "float32").qdd) > 1e-2
+    assert off("chain_100", solve("chain_100", "crbm").qdd) > 1e-11
+    assert off("chain_100", solve("chain_100", "abm").qdd) < 1e-15
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_a_chain_of_1000_in_float64():
     """Backward error must not grow with n: 3e-16, where MuJoCo's CRBM is at 1.4e-6."""
-    certified = kkt.certify(system_of("chain:1000"), 30, rounded_to="float64")
-    assert certified.error(solve("chain:1000", "abm").qdd) <= 1e-14
+    assert certified("chain:1000", "float64").error(solve("chain:1000", "abm").qdd) <= 1e-14
 
 
 def test_a_singular_system_is_never_certified():
@@ -216,19 +185,17 @@ def test_a_massless_link_that_carries_a_joint_is_named():
         kkt.certify(kkt.build(tree), 30)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("digits", [15, 40, 200])
 def test_asked_digits_are_proved(digits):
-    certified = kkt.certify(system_of("chain_10"), digits)
-    assert certified.digits == digits and certified.bits > digits * 3.32
-    for ball, text in zip(certified.qdd, printed("chain_10"), strict=True):
-        with flint.ctx.workprec(4 * certified.bits):
+    found = kkt.certify(system_of("chain_10"), digits)
+    assert found.digits == digits and found.bits > digits * 3.32
+    for ball, text in zip(found.qdd, printed("chain_10"), strict=True):
+        with flint.ctx.workprec(4 * found.bits):
             assert ball.rad() <= abs(ball.mid()) * flint.arb(10) ** -digits
-        assert decimal(ball, 15) == certified.decimals(15)[certified.qdd.index(ball)]
+        assert decimal(ball, 15) == found.decimals(15)[found.qdd.index(ball)]
         shown = min(digits, 39)
-        assert abs(Decimal(decimal(ball, shown)) - Decimal(text)) <= abs(Decimal(text)) * Decimal(10) ** (
-            1 - shown
-        )
+        allowed = abs(Decimal(text)) * Decimal(10) ** (1 - shown)
+        assert abs(Decimal(decimal(ball, shown)) - Decimal(text)) <= allowed
 
 
 @pytest.mark.parametrize("name", ["float12", "mp:0", "mp:ten", "ball:-3", "double"])
@@ -239,8 +206,7 @@ def test_unknown_formats_are_refused(name):
 
 def test_a_wrong_solution_cannot_be_certified():
     """The residual of (4) comes from its blocks: it sees what all formats would share."""
-    system = system_of("panda")
-    exact = kkt.certify(system, 30)
+    system, exact = system_of("panda"), certified("panda", None)
     entries = assemble(system.state, flint.arb)
     with flint.ctx.workprec(exact.bits):
         for row in residual(system, entries, exact.solution).values():

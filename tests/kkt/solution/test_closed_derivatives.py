@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from designs import listed
 from scipy.spatial.transform import Rotation
-from test_derivatives import ABM, FIELDS, JOINTS, STEP, Differences, apart, digits
+from test_derivatives import ABM, ALSO, FIELDS, JOINTS, STEP, Differences, apart, digits, flat, shapes
 
 from pivotree import kkt, orderings
 
@@ -64,6 +65,7 @@ def tied(tree, kind, rng):
 
 
 KINDS = (
+    "contact",
     "revolute",
     "prismatic",
     "cylindrical",
@@ -71,10 +73,7 @@ KINDS = (
     "planar",
     "fixed",
     "general",
-    "contact",
     "between",
-    "coupled",
-    "held",
 )
 
 
@@ -85,20 +84,20 @@ def closed(kinds, joints="revolute+prismatic", n=5, seed=3):
 
 pytestmark = pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")
 MANY = ("contact", "spherical", "general")
-ALSO = ("parameters", "gravity", "wrench")
+SLIDES = "revolute+prismatic"
+CLOSED = [  # every kind of loop, and every kind of joint, some of which couple
+    (("coupled",), SLIDES),
+    *(((kind,), JOINTS[i % len(JOINTS)]) for i, kind in enumerate(KINDS)),
+    (("held",), SLIDES),
+    (MANY, "+".join(JOINTS)),
+]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kinds", "joints"),
-    [((kind,), "revolute+prismatic") for kind in KINDS]
-    + [(("contact", "revolute"), joint) for joint in JOINTS]
-    + [(MANY, "+".join(JOINTS))],
-)
+@pytest.mark.parametrize(("kinds", "joints"), listed(CLOSED))
 def test_they_are_the_limits_of_differences(kinds, joints):
     """Central differences in 60 digits agree to 30 for every kind of loop and of joint, where no
     loop is closed and nothing rests; of qdd and of lambda."""
-    system = closed(kinds, joints, n=5 if joints == "revolute+prismatic" else 3)
+    system = closed(kinds, joints, n=5 if joints == SLIDES else 3)
     found, limits = kkt.derivatives(system, ABM, "mp:50"), Differences(system)
     for field in FIELDS:
         for own, kind in ((found, "qdd"), (found.dlam, "lam")):
@@ -109,15 +108,11 @@ def test_they_are_the_limits_of_differences(kinds, joints):
                 assert apart(getattr(own, field), exact) <= 1e-30, (field, kind)
 
 
-@pytest.mark.thorough
 def test_a_direction_of_all_that_moves_is_the_limit_of_differences():
     """Masses, gravity and wrenches too: gravity stands in the rows of what the world holds."""
     system = closed(MANY, "revolute+spherical", n=3)
-    limits, rng, n = Differences(system), np.random.default_rng(2), system.tree.n
-    N = int(system.tree.offset[-1])
-    shapes = {"dq": (N,), "dqd": (N,), "dtau": (N,)}
-    shapes |= {"dparameters": (n, 10), "dgravity": (3,), "dwrench": (n, 6)}
-    moves = {name: rng.normal(size=shape) for name, shape in shapes.items()}
+    limits, rng = Differences(system), np.random.default_rng(2)
+    moves = {name: rng.normal(size=shape) for name, shape in shapes(system).items()}
     for of, kind in (("qdd", "qdd"), ("lambda", "lam")):
         along = kkt.directional_derivatives(system, ABM, **moves, format="mp:50", of=of)
         ends = [
@@ -127,35 +122,27 @@ def test_a_direction_of_all_that_moves_is_the_limit_of_differences():
         assert apart(along, (ends[0] - ends[1]) / (2 * STEP)) <= 1e-30, of
 
 
-def flat(found, by):
-    x = getattr(found, f"d{by}")
-    return x.reshape(len(x), -1)
-
-
-@pytest.mark.slow
+@pytest.mark.product
 def test_products_are_those_with_the_matrices():
     """By another order, to 40 digits of 50: motions and weights of qdd and lambda together."""
-    system = closed(MANY, "revolute+spherical+universal")
+    system = closed(MANY, "revolute+spherical+universal", n=4)
     found = kkt.derivatives(system, orderings.get("crbm"), "mp:50", also=ALSO)
-    rng, n, N = np.random.default_rng(4), system.tree.n, len(found.qdd)
-    names = ("q", "qd", "tau", *ALSO)
-    shapes = dict(zip(names, ((N,), (N,), (N,), (n, 10), (3,), (n, 6)), strict=True))
-    moves = {f"d{x}": rng.integers(-3, 4, size=(*shapes[x], 2)).astype(float) for x in names}
+    rng = np.random.default_rng(4)
+    moves = {x: rng.integers(-3, 4, size=(*shape, 2)).astype(float) for x, shape in shapes(system).items()}
     for own, of in ((found, "qdd"), (found.dlam, "lambda")):
         along = kkt.directional_derivatives(system, ABM, **moves, format="mp:50", of=of)
-        exact = sum(flat(own, x) @ digits(moves[f"d{x}"]).reshape(-1, 2) for x in names)
+        exact = sum(flat(own, x) @ digits(move).reshape(-1, 2) for x, move in moves.items())
         assert np.abs(along - exact).max() <= 1e-40 * np.abs(exact).max()
-    rows = len(found.dlam.dq)
-    weights, multipliers = (rng.integers(-3, 4, size=(2, m)).astype(float) for m in (N, rows))
+    rows = len(found.qdd), len(found.dlam.dq)
+    weights, multipliers = (rng.integers(-3, 4, size=(2, m)).astype(float) for m in rows)
     against = kkt.adjoint_derivatives(system, ABM, weights, "mp:50", also=ALSO, multipliers=multipliers)
-    for x in names:
+    for x in moves:
         exact = digits(weights) @ flat(found, x) + digits(multipliers) @ flat(found.dlam, x)
         off = np.abs(flat(against, x) - exact).max()
         assert off <= 1e-40 * np.abs(exact).max(), x
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("order", ["crbm", "closed_early", "lcaba", "lambda_first"])
+@pytest.mark.parametrize("order", listed(["closed_early", "lambda_first", "crbm", "lcaba"]))
 def test_every_order_and_number_type_gives_them(order):
     """In fractions the orders agree to the last digit; wherever lambda stands."""
     system = closed(("contact", "revolute"), n=3)
@@ -171,8 +158,7 @@ def test_every_order_and_number_type_gives_them(order):
             assert np.abs(getattr(own, field) - x).max() <= 1e-3 * np.abs(x).max()
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("joint", ["fixed", "prismatic", "revolute"])
+@pytest.mark.parametrize("joint", listed(["fixed", "prismatic", "revolute"], unmarked=1))
 def test_the_gap_of_an_open_loop_counts(joint):
     """Baumgarte's b: differences in float64, about any turn."""
     tree = kkt.random_tree(4, seed=1, joints="revolute")
@@ -195,6 +181,7 @@ def test_the_gap_of_an_open_loop_counts(joint):
         assert np.abs(own.dq - other.dq).max() >= 1e-2 * np.abs(exact).max()
 
 
+@pytest.mark.uncached
 def test_by_efforts_they_are_the_inverse_of_motions_that_loops_allow():
     """Rows of lambda on rates keep dtau: J dtau = 0; and lambda's by efforts is J's other half."""
     system = kkt.build(kkt.four_bar())

@@ -3,25 +3,18 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import flint
 import numpy as np
 import pytest
+from designs import covering, listed
 from helpers import every_joint, tape_of
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.tape.run import run_floats
 
-ORDERS = (
-    "crbm",
-    "abm",
-    "gain_abm",
-    "modified_abm_stretched",
-    "virtual_work",
-    "constraint_force",
-    "divide_and_conquer",
-    "base_to_tip",
-    "random:3",
-)
+ORDERS = ("crbm", "abm", "virtual_work", "gain_abm", "modified_abm_stretched", "constraint_force")
+ORDERS += ("divide_and_conquer", "base_to_tip", "random:3")
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +53,9 @@ def solved_by_itself(system, tape, format, column):
     return x
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(("name", "layout"), [*((o, "kind") for o in ORDERS), ("abm", "body")])
+@pytest.mark.parametrize(
+    ("name", "layout"), listed([("abm", "body"), ("crbm", "kind"), *((o, "kind") for o in ORDERS[1:])])
+)
 def test_all_orders_solve_for_them(mixed, name, layout):
     system, B = replace(mixed, layout=layout), sides(mixed)
     found = kkt.eliminate(system, orderings.get(name), records=False, rhs=B).columns
@@ -71,10 +65,11 @@ def test_all_orders_solve_for_them(mixed, name, layout):
     assert np.count_nonzero(found.values) <= found.nonzeros < found.values.size
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("format", ["float32", "float64", "bfloat16", "dd"])
-@pytest.mark.parametrize("name", ["abm", "crbm"])
-def test_a_column_has_the_bits_of_a_run_of_its_own(mixed, name, format):
+@pytest.mark.uncached
+@pytest.mark.parametrize(
+    ("format", "name"), covering(["float64", "float32", "bfloat16", "dd"], ["abm", "crbm"])
+)
+def test_a_column_has_the_bits_of_a_run_of_its_own(mixed, format, name):
     """Sums, their order and their signs are those of the right-hand side that (4) has."""
     # a body without bias acceleration has no slots for it, and a column may have rows there
     mixed = replace(mixed, pattern=replace(mixed.pattern, a=np.ones(mixed.tree.n, bool)))
@@ -86,7 +81,6 @@ def test_a_column_has_the_bits_of_a_run_of_its_own(mixed, name, format):
         assert np.array_equal(found[:, j], own)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float32", "float64", "mp:30", "ball:30"])
 def test_the_own_answer_keeps_its_bits(format):
     system, tape = kkt.build(kkt.binary(3)), tape_of("binary:3", "abm")
@@ -100,11 +94,8 @@ def test_the_own_answer_keeps_its_bits(format):
     assert alone.columns is None
 
 
-@pytest.mark.thorough
 def test_fractions_and_balls_solve_exactly(mixed):
     """K X = B in fractions to the last digit, and every ball holds the fraction."""
-    import flint
-
     system = kkt.build(kkt.random_tree(4, seed=2))
     B = np.random.default_rng(3).normal(size=(system.size, 2))
     X = kkt.eliminate(system, orderings.get("abm"), "exact", rhs=B).columns.values
@@ -123,38 +114,22 @@ def test_fractions_and_balls_solve_exactly(mixed):
 
 def test_a_column_of_a_tip_touches_its_ancestors_only_on_the_way_in():
     """Two arms on the world: a column on the one leaves the other at zero."""
-    tree = kkt.new_tree("two arms")
+    tree, link = kkt.new_tree("two arms"), {"mass": 1.0, "com": (0.1, 0.0, 0.2), "inertia": np.eye(3)}
+    link |= {"axis": (0.6, 0.0, 0.8), "p": (0.3, 0.1, 0.0)}
     for arm in "ab":
         for k in range(3):
-            up = f"{arm}{k - 1}" if k else None
-            kkt.add_body(
-                tree,
-                f"{arm}{k}",
-                up,
-                mass=1.0,
-                com=(0.1, 0.0, 0.2),
-                inertia=np.eye(3),
-                axis=(0.6, 0.0, 0.8),
-                p=(0.3, 0.1, 0.0),
-            )
+            kkt.add_body(tree, f"{arm}{k}", f"{arm}{k - 1}" if k else None, **link)
     system = kkt.build(tree)
     B = np.zeros((system.size, 1))
     B[system.blocks["qdd", "a2"]] = 1.0
     found = kkt.eliminate(system, orderings.get("abm"), rhs=B).columns
-    rows = [
-        i
-        for (_, body), where in system.blocks.items()
-        if body[0] == "b"
-        for i in range(where.start, where.stop)
-    ]
-    assert not found.values[rows].any()
+    assert not any(found.values[rows].any() for (_, body), rows in system.blocks.items() if body[0] == "b")
     dense = kkt.eliminate(system, orderings.get("abm"), rhs=np.ones((system.size, 1))).columns
     assert found.nonzeros < dense.nonzeros / 2
     assert found.operations < dense.operations / 2
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize("name", listed(ORDERS))
 def test_the_joint_space_inverse_by_any_order(mixed, name):
     inverse = kkt.joint_space_inverse(mixed, orderings.get(name))
     M = kkt.joint_space_inertia(mixed, orderings.get("crbm"))
@@ -162,7 +137,6 @@ def test_the_joint_space_inverse_by_any_order(mixed, name):
     assert np.abs(inverse @ M - np.eye(len(M))).max() <= 1e-11
 
 
-@pytest.mark.thorough
 def test_the_joint_space_inverse_in_every_number_type():
     tree = kkt.random_tree(4, seed=5)
     for k, body in enumerate(tree):
@@ -173,29 +147,6 @@ def test_the_joint_space_inverse_in_every_number_type():
     for format, close in (("float32", 1e-5), ("float64", 1e-13), ("dd", 1e-15), ("mp:30", 1e-28)):
         found = kkt.joint_space_inverse(system, abm, format)
         assert np.abs(found.astype(float) - exact.astype(float)).max() <= max(close, 2e-16) * size
-    unit = sum((exact[:, k] * 0 for k in range(len(exact))), exact[:, 0] * 0)
-    assert not unit.any()
-
-
-def test_operational_space_inertias_are_columns_of_wrenches(mixed):
-    """B* K^-1 B with B on rows pdd is J M^-1 J*: inverse inertias seen at the bodies' points."""
-    blocks, bodies = mixed.blocks, ("tip", "wheel", frozenset("x"))
-    rng = np.random.default_rng(8)
-    B = np.zeros((mixed.size, 9))
-    for i, body in enumerate(bodies):
-        B[blocks["pdd", body], 3 * i : 3 * i + 3] = rng.normal(size=(6, 3))
-    X = kkt.eliminate(mixed, orderings.get("abm"), records=False, rhs=B).columns.values
-    # J: twists of the bodies at unit joint rates, minus pdd's answer to unit qdd in the rows f
-    M = kkt.joint_space_inertia(mixed, orderings.get("crbm"))
-    J = np.zeros((mixed.size, len(M)))
-    for k in mixed.structure.base_to_tip:
-        i, up = mixed.structure.index[k], mixed.structure.parent_of(k)
-        own, offset = blocks["pdd", k], mixed.tree.offset
-        if up is not None:
-            J[own] = mixed.entries.Phi[i].T @ J[blocks["pdd", up]]
-        J[own, offset[i] : offset[i + 1]] += mixed.entries.S[offset[i] : offset[i + 1]].T
-    wanted = B.T @ J @ np.linalg.solve(M, J.T @ B)
-    assert np.abs(B.T @ X - wanted).max() <= 1e-9 * np.abs(wanted).max()
 
 
 def test_loops_have_columns_too():
@@ -206,7 +157,6 @@ def test_loops_have_columns_too():
         assert system.matrix @ X == pytest.approx(B, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.thorough
 def test_what_is_refused(mixed):
     abm = orderings.get("abm")
     for rhs, shape in ((np.ones(mixed.size), r"\(\d+,\)"), (np.ones((3, 2)), r"\(3, 2\)")):

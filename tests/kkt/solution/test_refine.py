@@ -1,10 +1,12 @@
 """Iterative refinement: residuals held against exact fractions, answers against certified ones."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import networkx as nx
 import numpy as np
 import pytest
+from designs import covering, listed
 from helpers import every_joint, solve, system_of, tape_of
 
 from pivotree import kkt, orderings
@@ -81,16 +83,10 @@ def test_the_residual_of_inverse_dynamics_leaves_the_other_rows_of_the_matrix_at
     """Its pdd and f satisfy rows f and pdd of (4); what row qdd then lacks is the residual."""
     given = unknowns(mixed, 4)
     got = in_fractions(mixed, "dynamics", given)
-    n = mixed.tree.names
-    full = {
-        "pdd": np.array([got["pdd", k] for k in n]),
-        "f": np.array([got["f", k] for k in n]),
-        "qdd": given["qdd"],
-    }
-    x = vector(mixed, {"pdd": given["pdd"], "qdd": given["qdd"], "f": given["f"]})
+    x = vector(mixed, given)
     for kind in ("pdd", "f"):
-        for k, name in enumerate(n):
-            x[mixed.blocks[kind, name]] = list(full[kind][k])
+        for name in mixed.tree.names:
+            x[mixed.blocks[kind, name]] = list(got[kind, name])
     rows = matrix_residual(mixed, x)
     for block, where in mixed.blocks.items():
         if block.kind == "qdd" and where.stop > where.start:
@@ -108,9 +104,10 @@ def test_it_is_the_inverse_dynamics_of_its_own_function(mixed):
     assert np.allclose(left, mixed.entries.tau - tau, rtol=0, atol=1e-10)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("order", ["crbm", "abm", "divide_and_conquer", "modified_abm"])
-@pytest.mark.parametrize("residual", RESIDUALS)
+@pytest.mark.uncached
+@pytest.mark.parametrize(
+    ("order", "residual"), covering(["crbm", "abm", "divide_and_conquer", "modified_abm"], RESIDUALS)
+)
 def test_refinement_reaches_the_rounding_of_the_answer(order, residual, mixed):
     exact = kkt.certify(mixed, 30, rounded_to="float32")
     result = kkt.eliminate(mixed, orderings.get(order), "float32", records=False, refine=3, residual=residual)
@@ -118,7 +115,6 @@ def test_refinement_reaches_the_rounding_of_the_answer(order, residual, mixed):
     assert exact.error(result.qdd) <= 4 * U32
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("residual", RESIDUALS)
 def test_one_and_three_corrections_of_crbm_on_a_chain_of_40(residual):
     """2.7e-3 without: digits come by two or three a correction, down to 1 u."""
@@ -126,21 +122,14 @@ def test_one_and_three_corrections_of_crbm_on_a_chain_of_40(residual):
     plain = solve("chain:40", "crbm", "float32")
     errors = [exact.error(plain.qdd)]
     for count in (1, 3):
-        result = kkt.eliminate(
-            system_of("chain:40"),
-            tape_of("chain:40", "crbm"),
-            "float32",
-            records=False,
-            refine=count,
-            residual=residual,
-        )
+        asked = {"records": False, "refine": count, "residual": residual}
+        result = kkt.eliminate(system_of("chain:40"), tape_of("chain:40", "crbm"), "float32", **asked)
         assert result.refinement.residual == residual
         assert result.refinement.status == "done" and result.refinement.kept == count
         errors.append(exact.error(result.qdd))
     assert errors[0] > 1e-3 and errors[1] < errors[0] / 50 and errors[2] <= U32
 
 
-@pytest.mark.thorough
 def test_all_unknowns_are_refined_by_the_residual_of_the_equations():
     system = system_of("chain:40")
     exact = kkt.certify(system, 30, rounded_to="float32")
@@ -151,7 +140,7 @@ def test_all_unknowns_are_refined_by_the_residual_of_the_equations():
         assert exact.block_error(list(solution), solution) < 4 * U32
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_a_diverging_refinement_is_reported_and_the_first_answer_kept():
     """crbm in float32 on 140 links has no digit (error 2): its corrections grow."""
     system, tape = system_of("chain:140"), tape_of("chain:140", "crbm")
@@ -163,8 +152,7 @@ def test_a_diverging_refinement_is_reported_and_the_first_answer_kept():
     assert kkt.certify(system, 30, rounded_to="float32").error(first.qdd) > 1.0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [30, 40, 50])
+@pytest.mark.parametrize("n", listed([30, 50], unmarked=1))
 def test_one_correction_of_crbm_on_chains_in_random_states(n):
     """Errors of 3e-5 to 7e-4 come down to a few units, and two corrections to 3 u at most."""
     rng = np.random.default_rng(n)
@@ -198,8 +186,7 @@ def test_a_correction_that_drowns_in_its_residuals_rounding_is_not_made(order):
     assert exact.error(loop.sum(x, d).qdd) > 15 * U32
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(("n", "seed", "ratio"), [(24, 8, 1e8), (24, 8, 1e6), (14, 25, 1e8)])
+@pytest.mark.parametrize(("n", "seed", "ratio"), listed([(14, 25, 1e8), (24, 8, 1e8), (24, 8, 1e6)], 1))
 def test_light_joints_between_heavy_ones_keep_their_digits(n, seed, ratio):
     """One correction would multiply the error of square_root_abm by 40 to 1500 here."""
     system = kkt.build(kkt.random_tree(n, seed=seed, mass_ratio=ratio))
@@ -215,7 +202,6 @@ def test_light_joints_between_heavy_ones_keep_their_digits(n, seed, ratio):
     assert 0.0 < doubt < d.size
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["abm", "crbm", "square_root_abm"])
 def test_the_doubt_is_no_more_than_what_rounding_the_residual_moves(order, mixed):
     """u |r_k| / D_k against u |A^-1| |r|, the inverse from conditioning's derivatives."""
@@ -228,7 +214,6 @@ def test_the_doubt_is_no_more_than_what_rounding_the_residual_moves(order, mixed
     assert 0.0 < doubt <= most
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("format", ["float16", "tf32", "p18", "float32:zero", "float32:stochastic:3"])
 def test_other_formats(format):
     """Digits of crbm's answer on ten links that refinement in the same format brings back."""
@@ -293,7 +278,6 @@ def test_the_watch_for_divergence(sizes, kept, status, monkeypatch):
     assert result.flops == 10 * len(sizes)
 
 
-@pytest.mark.thorough
 def test_operations_that_the_factor_does_not_share():
     """One more right-hand side costs some part of the order itself."""
     for spec, order, most in (("chain:40", "crbm", 0.25), ("chain:40", "abm", 0.4)):
@@ -310,17 +294,9 @@ def test_a_weld_has_a_residual_though_it_has_no_velocity_term():
     tree = kkt.new_tree("welded", (0.1, -9.7, 0.3))
     rng = np.random.default_rng(5)
     for k in range(6):
-        kkt.add_body(
-            tree,
-            k,
-            k - 1 if k else None,
-            mass=1.0,
-            com=rng.normal(size=3),
-            inertia=np.eye(3),
-            p=rng.normal(size=3),
-            axis=rng.normal(size=3),
-            joint="fixed" if k % 2 else "revolute",
-        )
+        place = {"com": rng.normal(size=3), "p": rng.normal(size=3), "axis": rng.normal(size=3)}
+        joint = "fixed" if k % 2 else "revolute"
+        kkt.add_body(tree, k, k - 1 if k else None, mass=1.0, inertia=np.eye(3), joint=joint, **place)
     system = kkt.build(tree, tau=[1.0, 2.0, -1.0])
     assert not system.pattern.a.all()
     exact = kkt.certify(system, 30, rounded_to="float32")
@@ -369,3 +345,113 @@ def test_formats_that_need_none(format):
 def test_unknown_residuals():
     with pytest.raises(kkt.OrderError, match="dynamics or equations"):
         kkt.eliminate(system_of("ur5"), tape_of("ur5", "abm"), refine=1, residual="energy")
+
+
+# -- rigid rows by proximal iteration -------------------------------------------------------------
+
+
+PIN = kkt.cut_joint("coupler", "rocker", p=(3, 0, 0), p_second=(2.5, 0, 0), name="pin")
+SPECS = ("four_bar", "gripper", "stewart", "delta", "quadruped:feet=4")
+ABM = orderings.get("abm")
+
+
+def moved(spec, loops=None):
+    """A mechanism at its own state, with efforts; (4) with rigid rows, and with soft ones."""
+    tree = kkt.from_spec(spec)
+    loops = list(tree.graph["loops"] if loops is None else loops)
+    tau = np.sin(np.arange(int(kkt.compile_tree(tree).offset[-1])) + 1.0)
+    return tree, loops, tau
+
+
+@pytest.mark.parametrize(("spec", "order"), covering(SPECS, ["abm", "lcaba", "crbm"]))
+def test_rows_that_are_independent_have_the_answer_of_every_order(spec, order):
+    tree, loops, tau = moved(spec)
+    rigid = kkt.eliminate(kkt.build(tree, tau=tau, loops=loops), ABM)
+    soft = kkt.build(tree, tau=tau, loops=kkt.softened(loops, 1e-4))
+    found = kkt.eliminate(soft, orderings.get(order), proximal=100)
+    assert found.marked is None and found.proximal.iterations < 12
+    assert found.proximal.status in ("converged", "settled") and found.proximal.residual < 1e-9
+    assert np.abs(found.qdd - rigid.qdd).max() < 1e-9 * np.abs(rigid.qdd).max()
+    assert np.abs(found.lam - rigid.lam).max() < 1e-9 * np.abs(rigid.lam).max()
+
+
+@pytest.mark.parametrize("format, digits", [("float64", 1e-11), ("float32", 1e-5)])
+@pytest.mark.parametrize("mu", [1e-2, 1e-4])
+def test_redundant_rows_have_the_qdd_of_those_that_hold_and_the_least_lambda(format, digits, mu):
+    """Three points of the coupler are held where one pin and two others say the same."""
+    tree, (pin,), tau = moved("four_bar")
+    exact = kkt.certify(kkt.build(tree, tau=tau, loops=[pin]), 20)
+    twice = [PIN, replace(PIN, name="again")]
+    with pytest.raises(kkt.ModelError, match="follow"):
+        kkt.build(tree, tau=tau, loops=twice)
+    soft = kkt.build(tree, tau=tau, loops=kkt.softened(twice, mu))
+    found = kkt.eliminate(soft, ABM, format, proximal=100)
+    assert found.marked is None and exact.error(found.qdd) < digits
+    alone = kkt.eliminate(kkt.build(tree, tau=tau, loops=[pin]), ABM).lam
+    half = np.zeros((2, 5))
+    half[:, 2:4] = alone / 2  # the least of all pairs with this sum
+    assert np.abs(found.lam - half.ravel()).max() < 100 * digits * np.abs(alone).max()
+
+
+def test_rigid_leaves_the_rows_that_hold_as_they_are_built():
+    """Entries, pattern and structure are those of a system built with these rows alone."""
+    tree, _, tau = moved("four_bar")
+    soft = kkt.build(tree, tau=tau, loops=kkt.softened([PIN, replace(PIN, name="again")], 1e-3))
+    hard = kkt.rigid(soft)
+    rows = kkt.cut_joint("coupler", "rocker", p=(3, 0, 0), p_second=(2.5, 0, 0), rows=(2, 3), name="pin")
+    wanted = kkt.build(tree, tau=tau, loops=[rows])
+    assert (hard.matrix != wanted.matrix).nnz == 0 and np.array_equal(hard.rhs, wanted.rhs)
+    assert hard.structure.ties == wanted.structure.ties
+    assert np.array_equal(hard.pattern.G, wanted.pattern.G)
+    assert kkt.rigid(wanted) is wanted
+
+
+def test_rows_that_contradict_each_other_are_said_to():
+    tree, loops, tau = moved("quadruped:feet=1")
+    other = replace(loops[0], name="other", baumgarte=(3.0, 0.0))
+    qd = np.linspace(-1.0, 1.0, len(tau))
+    soft = kkt.build(tree, qd=qd, tau=tau, loops=kkt.softened([*loops, other], 1e-4))
+    for format in ("float64", "float32"):
+        found = kkt.eliminate(soft, ABM, format, proximal=100)
+        assert found.proximal.residual > 0.1 and "contradict" in found.marked
+
+
+def test_an_iteration_that_has_not_settled_is_marked():
+    tree, loops, tau = moved("stewart")
+    soft = kkt.build(tree, tau=tau, loops=kkt.softened(loops, 10.0))
+    found = kkt.eliminate(soft, ABM, proximal=2)
+    assert found.proximal.status == "not settled" and "smaller mu" in found.marked
+
+
+def test_lambda_first_in_float32_is_mended_by_a_mu_that_the_sum_can_hold():
+    """mu = 1e-8 absorbs the robot; 1e-3 does not, and the iteration takes the softness away."""
+    tree, loops, tau = moved("quadruped:feet=4")
+    exact = kkt.certify(kkt.build(tree, tau=tau, loops=loops), 20)
+    order = orderings.get("lambda_first_abm")
+    stiff = kkt.build(tree, tau=tau, loops=kkt.softened(loops, 1e-8))
+    soft = kkt.build(tree, tau=tau, loops=kkt.softened(loops, 1e-2))
+    lost = kkt.eliminate(stiff, order, "float32")
+    assert lost.failed_at is not None or exact.error(lost.qdd) > 1e-2
+    once = kkt.eliminate(soft, order, "float32")
+    assert exact.error(once.qdd) > 1e-3
+    found = kkt.eliminate(soft, order, "float32", proximal=100)
+    assert found.marked is None and exact.error(found.qdd) < 1e-4
+
+
+@pytest.mark.parametrize(
+    "ask, said",
+    [
+        (lambda s: kkt.softened([PIN], 0.0), "mu is 0.0"),
+        (lambda s: kkt.softened([PIN], float("nan")), "mu is nan"),
+        (lambda s: kkt.softened([PIN], "small"), "mu is 'small'"),
+        (lambda s: kkt.eliminate(s, ABM, proximal=100), "some row has none"),
+        (lambda s: kkt.eliminate(kkt.build(kkt.chain(2)), ABM, proximal=100), "there are none"),
+        (lambda s: kkt.eliminate(s, ABM, proximal=True), "use 0 to"),
+        (lambda s: kkt.eliminate(s, ABM, "exact", proximal=100), "not iterated"),
+    ],
+)
+def test_what_cannot_be_iterated_is_one_sentence(ask, said):
+    system = kkt.build(kkt.from_spec("four_bar"))
+    with pytest.raises(kkt.PivotreeError, match=said) as caught:
+        ask(system)
+    assert "\n" not in str(caught.value)
