@@ -6,7 +6,8 @@ A mutant is the program with one small fault: a wrong sign, a wrong index, an of
 term, or a wrong rule.  ``mutants.json`` keeps the list, drawn once by a seed, and which test found
 each.  A later run asks the same mutants of the present tree, says which are no longer found and
 which have no place any more (their function was changed or moved), and fails if fewer are found.
-``--keep`` writes the file anew, ``--draw`` draws other mutants.
+``--keep`` writes the file anew, ``--draw`` draws other mutants, ``--tree FOLDER`` asks the tests of
+another checkout, such as that of an earlier commit, and ``--resume FOLDER`` goes on where a run ended.
 
 First all tests that ``--marks`` leaves run once without a fault, under coverage: each mutant then
 meets the tests that reach its lines, its function or its file, nearest first, until ``BUDGET``
@@ -371,7 +372,9 @@ def chosen(rings, seconds, before):
     """Tests that a mutant meets: the one that found it before, then file after file, nearest first."""
     files = defaultdict(list)
     near = {test: ring for test, ring in rings.items() if ring < 3}
-    for test, ring in (near or rings).items():
+    nearby = {test.split("::")[0] for test in rings}  # a test of compiled code alone reaches no line
+    far = {test: 3 for test in seconds if test.split("::")[0] in nearby}
+    for test, ring in (near or far).items():
         if test in seconds:
             files[test.split("::")[0]].append((ring, seconds[test], test))
     order = sorted(
@@ -488,7 +491,9 @@ def main():
         if not m["by"]:
             print("NO LONGER FOUND:" if before[key(m)] else "survives:", told(m))
     found, earlier = sum(map(bool, now.values())), sum(map(bool, before.values()))
-    print(table(results), f"{found} found of {len(now)}; of these {earlier} were found before", sep="\n")
+    apart = sum(by in ("(time)", "(crash)") for by in now.values())
+    print(table(results), f"{found} of {len(now)} found, {apart} of them by time or a crash", sep="\n")
+    print(f"{earlier} of these {len(now)} were found before; {len(gone)} mutants have no place any more")
     if args.keep:
         lines = ",\n".join(json.dumps(m) for m in results + gone)
         head = f'"seed": {args.seed}, "found": {found}, "of": {len(now)}'
