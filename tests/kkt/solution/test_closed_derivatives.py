@@ -97,7 +97,7 @@ CLOSED = [  # every kind of loop, and every kind of joint, some of which couple
 def test_they_are_the_limits_of_differences(kinds, joints):
     """Central differences in 60 digits agree to 30 for every kind of loop and of joint, where no
     loop is closed and nothing rests; of qdd and of lambda."""
-    system = closed(kinds, joints, n=5 if joints == SLIDES else 3)
+    system = closed(kinds, joints, n={SLIDES: 5, "floating": 2}.get(joints, 3))
     found, limits = kkt.derivatives(system, ABM, "mp:50"), Differences(system)
     for field in FIELDS:
         for own, kind in ((found, "qdd"), (found.dlam, "lam")):

@@ -140,16 +140,15 @@ def test_all_unknowns_are_refined_by_the_residual_of_the_equations():
         assert exact.block_error(list(solution), solution) < 4 * U32
 
 
-@pytest.mark.product
 def test_a_diverging_refinement_is_reported_and_the_first_answer_kept():
-    """crbm in float32 on 140 links has no digit (error 2): its corrections grow."""
-    system, tape = system_of("chain:140"), tape_of("chain:140", "crbm")
-    first = kkt.eliminate(system, tape, "float32", records=False)
-    result = refine.refined(system, tape, get_format("float32"), first, 3)
+    """crbm in bfloat16 on 12 links has no digit (error 1.3): its corrections grow."""
+    system, tape = system_of("chain:12"), tape_of("chain:12", "crbm")
+    first = kkt.eliminate(system, tape, "bfloat16", records=False)
+    result = refine.refined(system, tape, get_format("bfloat16"), first, 3)
     assert result.refinement.status == "diverged after 1" and result.refinement.kept == 0
     assert result.refinement.corrections[0] > 1.0
     assert (result.qdd == first.qdd).all()
-    assert kkt.certify(system, 30, rounded_to="float32").error(first.qdd) > 1.0
+    assert kkt.certify(system, 30, rounded_to="bfloat16").error(first.qdd) > 1.0
 
 
 @pytest.mark.parametrize("n", listed([30, 50], unmarked=1))
