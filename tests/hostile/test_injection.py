@@ -14,7 +14,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hostile_words import BODY, HOSTILE, MODEL, SIGN
+from hostile_words import BODY, HOSTILE, LIMIT, MODEL, SIGN
 
 from pivotree import kkt, orderings
 from pivotree.kkt.base.text import csv_line
@@ -128,7 +128,7 @@ def set_by_latex(folder, document):
         cwd=folder,
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=LIMIT,
     )
     return (folder / f"{SIGN}.txt").exists(), (folder / "whole.pdf").exists()
 

@@ -179,7 +179,7 @@ def test_trees_and_loops():
     assert len(rows) == 11 and all(row.met for row in rows)
 
 
-@pytest.mark.product
+@pytest.mark.soak
 def test_table_1_where_crbm_fails_and_where_it_does_not():
     (stiff,) = table1.measure(quiet, ratios=(0.002,), runs=8, seed=5, seconds=3.0)
     abm, crbm, com = (stiff.single[order].mean for order in ("abm", "crbm", "crbm_com"))

@@ -145,7 +145,7 @@ def test_figure_5_6_judges_what_the_thesis_ran_alone():
     assert missed(figure56.rows([replace(line, as_printed=True)]))  # were they called so
 
 
-@pytest.mark.product
+@pytest.mark.soak
 def test_figure_5_8_conserves_energy_within_the_printed_axis():
     found = figure58.measure(quiet, runs=3)
     rows = figure58.rows(found)
@@ -154,7 +154,7 @@ def test_figure_5_8_conserves_energy_within_the_printed_axis():
     assert missed(figure58.rows(wild))
 
 
-@pytest.mark.product
+@pytest.mark.soak
 def test_figure_5_9_and_its_energies():
     found = figure59.measure(quiet, n=(2, 4), runs=12)
     assert not missed(figure59.rows(found))
