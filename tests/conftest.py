@@ -11,7 +11,6 @@ import tempfile
 from importlib import import_module
 
 import pytest
-import slow
 from hypothesis import HealthCheck, settings
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -54,11 +53,8 @@ def pytest_collection_modifyitems(items):
 
     So make test has a case of every statement that holds for many.
     """
-    names = slow.listed()
     plain = {item.function for item in items if "product" not in [mark.name for mark in item.own_markers]}
     for item in items:
-        if item.nodeid in names:
-            item.add_marker("slow")
         if "chromium" in item.fixturenames:
             item.add_marker("browser")
         if hasattr(item, "callspec") and item.function not in plain:
