@@ -62,10 +62,11 @@ def comparison_tables(comparison: Comparison, width: int, bits: bool = False) ->
     tables = [
         _table(comparison, orders, group, shown, costs=number == 0) for number, group in enumerate(groups)
     ]
-    tables[0].title = (
+    first = tables[0]
+    first.title = (
         f"{escape(comparison.model)}: {comparison.bodies} bodies, {comparison.dof} degrees of freedom"
     )
-    tables[0].caption = (
+    first.caption = (
         "fill and entries: blocks and numbers of one triangle that were zero in the matrix and "
         "become nonzero; operations: additions, multiplications, divisions and roots; height: "
         "pivots that wait for each other; under a format's name the error, "
@@ -156,7 +157,8 @@ def states_tables(report: Report, width: int) -> list[Table]:
     groups = [report.formats] if together else [(name,) for name in report.formats]
     tables = [_states(report, group, costs=number == 0) for number, group in enumerate(groups)]
     of = "" if report.quantity == "qdd" else "; derivatives of qdd"
-    tables[0].title = (
+    first = tables[0]
+    first.title = (
         f"{escape(report.model)}: {report.bodies} bodies, {report.dof} degrees of freedom, "
         f"{report.states} states{of}"
     )
