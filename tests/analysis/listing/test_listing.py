@@ -2,23 +2,27 @@
 
 The scripts that ``python()`` gives are run as they stand and held against ``kkt.eliminate`` and
 ``kkt.inverse_dynamics``; the formulas of ABM, CRBM, inverse dynamics and virtual work are pinned.
+That a listing unrolled is its program, ``listing.of`` checks itself of every listing made here.
 """
 
+import ast
 import json
-import re
-import shutil
-import subprocess
-import sys
+from functools import cache
 
 import numpy as np
 import pytest
 from armature import with_terms
+from designs import covering
 from helpers import every_joint
+from latex import compiled, needs_latex
+from listed import arguments, formulas, function_of, printed_by
 
 from pivotree import kkt, orderings
 from pivotree.analysis import listing
+from pivotree.analysis.cli import main
 from pivotree.analysis.listing import unroll
 from pivotree.analysis.listing.cost import Poly
+from pivotree.analysis.listing.python import by_joint
 
 
 def geared():
@@ -29,120 +33,65 @@ def geared():
 
 
 TREES = {
-    "geared": geared,
     "chain": lambda: kkt.chain(4),
-    "star": lambda: kkt.star(5),
-    "binary": lambda: kkt.from_spec("binary:3"),
+    "one body": lambda: kkt.chain(1),
     "tree": lambda: kkt.from_spec("random_tree:n=7,seed=3"),
+    "humanoid": lambda: kkt.from_spec("humanoid"),
+    "forest": every_joint,
+    "binary": lambda: kkt.from_spec("binary:3"),
     "joints": lambda: kkt.from_spec(
         "random_tree:n=8,seed=3,joints=revolute+spherical+fixed+floating+prismatic"
     ),
-    "forest": every_joint,
-    "humanoid": lambda: kkt.from_spec("humanoid"),
-    "one body": lambda: kkt.chain(1),
+    "geared": geared,
+    "star": lambda: kkt.star(5),
 }
-SMALL = ("chain", "star", "tree", "joints", "geared")
-KEEPS = {"random:0": 1e-11, "natural": 1e-11, "base_to_tip": 1e-11}  # that lose digits themselves
 ORDERS = [*orderings.names(), "inverse_dynamics"]
+FEW = ("abm", "crbm", "virtual_work", "modified_abm_stretched", "square_root_abm", "lagrange")
 
 
-QUICK = ("chain", "tree", "one body")
-SHAPES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in TREES]
-COMPILED = [
-    name
-    if name in ("abm", "virtual_work", "inverse_dynamics")
-    else pytest.param(name, marks=pytest.mark.slow)
-    for name in ORDERS
-]  # by pdflatex
-
-
-@pytest.fixture(scope="module", params=SHAPES)
-def system(request):
-    return kkt.build(TREES[request.param]())
-
-
+@cache
 def told(tree, order, notation=None):
     return listing.of(kkt.build(TREES[tree]()), order, notation)
-
-
-def formulas(one):
-    """Lines of the text that are formulas, without the blanks before them."""
-    lines = listing.render(one).partition("\nin full:")[0].splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith("for "))
-    return [line.strip() for line in lines[start:] if line.startswith("  ") and " = " in line]
-
-
-def blocks(system, x):
-    offset = system.tree.offset
-    return [x[offset[k] : offset[k + 1]] for k in range(system.tree.n)]
-
-
-def armatures(system):
-    """The argument A, where there is one."""
-    A = system.entries.A
-    return [[np.diag(x) for x in blocks(system, A)]] if A.size else []
-
-
-def run(one, given=None):
-    """The script's function on the system's blocks."""
-    space = {"__name__": "listed"}
-    exec(compile(listing.render(one, "python"), one.order, "exec"), space)
-    system, e = one.system, one.system.entries
-    rows = e.tau if given is None else given
-    return space[one.problem](
-        system.tree.parent.tolist(),
-        e.M,
-        blocks(system, e.S),
-        e.Phi,
-        *armatures(system),
-        e.a,
-        e.b,
-        blocks(system, rows),
-    )
 
 
 # -- what runs ---------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("order", ORDERS)
-def test_the_script_gives_the_same_answer(order, system):
-    one = listing.of(system, order)
+@pytest.mark.parametrize(("order", "tree"), covering(ORDERS, TREES))
+def test_the_script_gives_the_same_answer(order, tree):
+    one = told(tree, order)
+    system, run = one.system, function_of(listing.render(one, "python"), one.problem)
     exact = kkt.eliminate(system, orderings.get("abm")).qdd
     if order == "inverse_dynamics":
-        wanted = kkt.inverse_dynamics(system, exact, orderings.get(order)).tau
-        wanted = wanted - (system.state.tau - system.entries.tau)  # what resists the motion
-        force = np.abs(kkt.inverse_dynamics(system, exact, orderings.get(order)).f).max()
-        assert np.abs(run(one, exact) - wanted).max() <= 1e-12 * force
+        found = kkt.inverse_dynamics(system, exact, orderings.get(order))
+        wanted = found.tau - (system.state.tau - system.entries.tau)  # what resists the motion
+        assert np.abs(run(*arguments(system, exact)) - wanted).max() <= 1e-12 * np.abs(found.f).max()
         return
     result = kkt.eliminate(system, orderings.get(order)).qdd
     own = np.abs(result - exact).max()  # what the order loses in float64 by itself
-    assert np.abs(run(one) - result).max() <= 1e-12 * np.abs(exact).max() + 10 * own
+    assert np.abs(run(*arguments(system)) - result).max() <= 1e-12 * np.abs(exact).max() + 10 * own
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("order", ["abm", "crbm", "virtual_work", "square_root_abm"])
+@pytest.mark.parametrize(
+    "order",
+    ["abm", *(pytest.param(x, marks=pytest.mark.product) for x in ("virtual_work", "square_root_abm"))],
+)
 def test_the_file_runs_by_itself(order, tmp_path):
-    system = kkt.build(TREES["tree"]())
     path = tmp_path / "listed.py"
-    path.write_text(listing.render(listing.of(system, order), "python"))
-    done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
-    printed = np.array([float(x) for x in done.stdout.strip(" []\n").split()])
-    wanted = kkt.eliminate(system, orderings.get(order)).qdd
-    assert np.abs(printed - wanted).max() <= 1e-7 * np.abs(wanted).max()  # print has 8 digits
+    path.write_text(listing.render(told("tree", order), "python"))
+    wanted = kkt.eliminate(told("tree", order).system, orderings.get(order)).qdd
+    assert np.abs(printed_by(path) - wanted).max() <= 1e-7 * np.abs(wanted).max()  # print has 8 digits
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_inverse_dynamics_script_returns_the_efforts(tmp_path):
     system = kkt.build(kkt.chain(3), tau=[1.0, -2.0, 0.5])
     path = tmp_path / "rnea.py"
     path.write_text(listing.render(listing.of(system, "inverse_dynamics"), "python"))
-    done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
-    printed = np.array([float(x) for x in done.stdout.strip(" []\n").split()])
-    assert np.allclose(printed, [1.0, -2.0, 0.5], atol=1e-10)
+    assert np.allclose(printed_by(path), [1.0, -2.0, 0.5], atol=1e-10)
 
 
-@pytest.mark.thorough
+@pytest.mark.uncached
 def test_orders_of_a_user_are_listed(tmp_path):
     """A file with a function, and a JSON list of groups that no loop fits."""
     file = tmp_path / "mine.py"
@@ -153,7 +102,7 @@ def test_orders_of_a_user_are_listed(tmp_path):
         "    return ([[('pdd', k), ('f', k)] for k in tips] + [[('qdd', k)] for k in tips]\n"
         "            + [[('pdd', k), ('qdd', k), ('f', k)] for k in rest])\n"
     )
-    system = kkt.build(kkt.from_spec("binary:3"))
+    system = kkt.build(kkt.from_spec("binary:2"))
     names = list(system.structure.tip_to_base)
     groups = [[["pdd", k], ["f", k]] for k in names[::2]]
     groups += [[["qdd", names[0]], ["qdd", names[2]]]]
@@ -161,78 +110,50 @@ def test_orders_of_a_user_are_listed(tmp_path):
     groups += [[["qdd", k]] for k in names if k not in (names[0], names[2])]
     (tmp_path / "mine.json").write_text(json.dumps(groups))
     for name in (f"{file}:hands", str(tmp_path / "mine.json")):
-        order = orderings.get(name)
-        wanted = kkt.eliminate(system, order).qdd
-        got = run(listing.of(system, order))
+        wanted = kkt.eliminate(system, orderings.get(name)).qdd
+        text = listing.render(listing.of(system, orderings.get(name)), "python")
+        got = function_of(text)(*arguments(system))
         assert np.abs(got - wanted).max() <= 1e-11 * np.abs(wanted).max()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("tree", ["joints", "geared"])
-@pytest.mark.parametrize("notation", ["ascher", "featherstone", "yamane"])
-def test_the_letters_are_the_unknowns_of_the_matrix(notation, tree):
+@pytest.mark.parametrize(
+    ("notation", "tree", "orders"),
+    [
+        ("ascher", "chain", FEW[:2]),
+        pytest.param("ascher", "geared", orderings.names(), marks=pytest.mark.product),
+        pytest.param("featherstone", "joints", FEW, marks=pytest.mark.product),
+        pytest.param("yamane", "geared", FEW, marks=pytest.mark.product),
+    ],
+)
+def test_the_letters_are_the_unknowns_of_the_matrix(notation, tree, orders):
     """p¨ is pdd of (4), sign and all; in the other notations it is called an acceleration."""
     system = kkt.build(TREES[tree]())
     x = kkt.eliminate(system, orderings.get("abm"))
-    qdd = dict(enumerate(blocks(system, x.qdd)))
     sign = 1.0 if notation == "ascher" else -1.0
     wanted = {
-        "qdd": qdd,
+        "qdd": by_joint(system, x.qdd),
         "pdd": dict(enumerate(x.pdd)),
         "acc": dict(enumerate(-x.pdd)),
         "f": dict(enumerate(x.f)),
     }
     assert ("minus" in listing.names.NOTATIONS[notation]["pdd"].what) == (sign > 0)
     met = set()
-    for order in orderings.names():
-        one = listing.of(system, order, notation)
-        space = {"__name__": "listed"}
-        text = listing.render(one, "python")
-        exec(re.sub(r"(?m)^    return .*\[qdd\[k\].*$", "    return locals()", text), space)
-        e = system.entries
-        found = space["qdd"](
-            system.tree.parent.tolist(),
-            e.M,
-            blocks(system, e.S),
-            e.Phi,
-            *armatures(system),
-            e.a,
-            e.b,
-            blocks(system, e.tau),
-        )
-        for family, symbol in one.names.symbols.items():
+    for order in orders:
+        one = told(tree, order, notation)
+        found = function_of(listing.render(one, "python"), whole=True)(*arguments(system))
+        for symbol in one.names.symbols.values():
             if symbol.python not in wanted or not isinstance(found.get(symbol.python), dict):
                 continue
-            met.add((family[1], symbol.python))
+            met.add(symbol.python)
             for k, value in found[symbol.python].items():
                 if k >= system.tree.n:  # a link that a stretched joint adds is no body of (4)
                     continue
-                right = wanted[symbol.python][k]
                 scale = np.abs(x.pdd).max() + np.abs(x.f).max()
+                right = wanted[symbol.python][k]
                 assert np.abs(np.ravel(value) - right).max(initial=0.0) <= 1e-10 * scale
-    assert {name for _, name in met} >= {"qdd", "pdd" if notation == "ascher" else "acc"}
+    assert met >= {"qdd", "pdd" if notation == "ascher" else "acc"}
 
 
-# -- unrolled ----------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("tree", SMALL)
-@pytest.mark.parametrize("order", ORDERS)
-def test_unrolled_it_is_the_program(tree, order):
-    one = told(tree, order)
-    unroll.check(one.values, one.tree, one.loops)
-    made = sum(
-        1
-        for loop in one.loops
-        for case, k in loop.steps
-        for line in loop.cases[case].lines
-        for _ in unroll.contexts(one.tree, line, k)
-    )
-    assert made == len(one.values.members) > 0
-
-
-@pytest.mark.thorough
 def test_a_wrong_folding_is_found():
     """Each kind of fault: a line left out, lines in the wrong order, another index."""
     one = told("tree", "abm")
@@ -252,7 +173,6 @@ def test_a_wrong_folding_is_found():
 # -- what it reads like ------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 def test_armature_stands_in_the_pivots_of_all_joints():
     def lines(order, notation="featherstone"):
         return formulas(listing.of(kkt.build(with_terms(kkt.chain(4), 1)), order, notation))
@@ -264,8 +184,7 @@ def test_armature_stands_in_the_pivots_of_all_joints():
     assert any(line.startswith("R^_k = rotate(R_k, ") and line.endswith(", A_k)") for line in rotated)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("tree", ["chain", "binary"])
+@pytest.mark.parametrize("tree", ["chain", pytest.param("binary", marks=pytest.mark.product)])
 def test_abm_reads_as_featherstone(tree):
     """Recursions (I)-(VI) of the slides, with transforms between frames."""
     lines = formulas(told(tree, "abm"))
@@ -279,7 +198,7 @@ def test_abm_reads_as_featherstone(tree):
     assert len(lines) <= 12
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_abm_reads_as_featherstone_on_a_floating_base():
     lines = formulas(told("humanoid", "abm"))
     assert any(line.startswith("I^A_k = I_k + Σ_{c ∈ children(k)") for line in lines)
@@ -287,7 +206,7 @@ def test_abm_reads_as_featherstone_on_a_floating_base():
     assert len(lines) <= 16
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 @pytest.mark.parametrize("tree", ["tree", "binary"])
 def test_crbm_reads_as_walker_and_orin(tree):
     """Composite inertias, F carried down, and the factor of branch-induced sparsity."""
@@ -301,7 +220,7 @@ def test_crbm_reads_as_walker_and_orin(tree):
     assert any("for j ∈ ancestors(k)" in line for line in lines)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_virtual_work_reads_as_yamane_and_nakamura():
     """(36), (37), (41) and (47): n_k = M_k (a_k - S n), M_k the inverse of S_k - S^T M S."""
     lines = formulas(told("chain", "virtual_work"))
@@ -321,12 +240,8 @@ def test_inverse_dynamics_reads_as_the_slides():
     ]
 
 
-@pytest.mark.thorough
 def test_modified_abm_reads_as_equation_11():
-    lines = formulas(told("tree", "modified_abm"))
-    assert "D_k = H_k M_k H_kᵀ + H_k M~_k H_kᵀ   if k has children" in [
-        line.replace("H_kᵀ", "H_kᵀ") for line in lines
-    ]
+    assert "D_k = H_k M_k H_kᵀ + H_k M~_k H_kᵀ   if k has children" in formulas(told("tree", "modified_abm"))
 
 
 def test_gain_and_outer_forms_differ_in_one_line():
@@ -334,17 +249,21 @@ def test_gain_and_outer_forms_differ_in_one_line():
     assert len(outer - gain) == len(gain - outer) == 1
 
 
-@pytest.mark.thorough
 def test_notations_name_the_same_lines():
     texts = [formulas(told("chain", "abm", name)) for name in ("ascher", "featherstone", "yamane")]
     assert len({len(text) for text in texts}) == 1 and len({tuple(text) for text in texts}) == 3
     assert any(line.startswith("M^_k = M_k + Σ_{c ∈ children(k)} Φ_c") for line in texts[0])
 
 
+@pytest.mark.product
+def test_a_long_chain_folds_to_the_same_text():
+    short, long = (formulas(listing.of(kkt.build(kkt.chain(n)), "abm")) for n in (6, 300))
+    assert short == long
+
+
 # -- what it costs -----------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 def test_costs_are_counted_from_shapes():
     one = told("chain", "abm")
     cost = {line.family[:2]: one.cost(line) for line in one.lines()}
@@ -365,33 +284,86 @@ def test_polynomials():
     assert Poly(0).text() == "0" and (x - x) == 0
 
 
-@pytest.mark.slow
-def test_a_long_chain_folds_to_the_same_text():
-    short, long = (formulas(listing.of(kkt.build(kkt.chain(n)), "abm")) for n in (6, 300))
-    assert short == long
+# -- LaTeX, pseudocode and the command ---------------------------------------------------------
 
 
-# -- LaTeX and pseudocode ----------------------------------------------------------------------
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("order", COMPILED)
-def test_latex_compiles(order, tmp_path):
-    if shutil.which("pdflatex") is None:
-        pytest.skip("pdflatex is not installed")
-    (tmp_path / "listed.tex").write_text(listing.render(told("tree", order), "latex"), encoding="utf-8")
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "listed.tex"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        errors="replace",
-    )
-    assert done.returncode == 0, done.stdout[-2000:]
-    assert "Overfull" not in done.stdout, done.stdout[-2000:]
+@needs_latex
+@pytest.mark.product
+def test_latex_compiles(tmp_path):
+    """Every order, and some with loops, in one document."""
+    soft = kkt.load("quadruped:feet=4")
+    held = [kkt.build(soft), kkt.build(soft, loops=kkt.softened(soft.graph["loops"], 1e-2))]
+    ones = [told("tree", order) for order in ORDERS]
+    ones += [listing.of(held[0], order) for order in ("abm", "closed_early", "square_root_abm")]
+    ones += [listing.of(held[1], "lambda_first")]
+    texts = [listing.render(one, "latex") for one in ones]
+    (head,) = {text.partition(r"\begin{document}")[0] for text in texts}
+    bodies = [text.partition(r"\begin{document}")[2].partition(r"\end{document}")[0] for text in texts]
+    path = tmp_path / "listed.tex"
+    whole = "\n\\clearpage\n".join(bodies)
+    path.write_text(rf"{head}\begin{{document}}{whole}\end{{document}}", encoding="utf-8")
+    assert "Overfull" not in compiled(path)[0]
 
 
 def test_pseudocode_has_loops_and_assignments():
     text = listing.render(told("tree", "abm"), "pseudocode")
     assert text.startswith("algorithm abm\nfor k from tip to base do\n    I^A_k ← I_k + ")
     assert "for k from base to tip do" in text and " = " not in text.split("where")[0].replace("N = ", "")
+
+
+@pytest.mark.parametrize("style", ["text", "pseudocode", "latex", "python"])
+def test_the_command_writes_what_the_library_gives(style, tmp_path, capsys):
+    flags = [] if style == "text" else [f"--{style}"]
+    assert main(["list", "chain:2", "--order", "crbm", *flags]) == 0
+    printed = capsys.readouterr().out
+    path = tmp_path / "listed"
+    assert main(["list", "chain:2", "--order", "crbm", *flags, "-o", str(path)]) == 0
+    assert path.read_text() == printed and len(printed) > 300
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["chain:3", "--order", "no_such_order"], "no_such_order"),
+        (["chain:3", "--notation", "newton"], "newton"),
+        (["no_such_model"], "no_such_model"),
+        (["chain:3", "-o", "/no/such/folder/file.tex"], "/no/such/folder/file.tex"),
+        (["chain:3", "-o", " "], "-o"),
+        pytest.param(["chain:2000", "--order", "crbm"], "crbm", marks=pytest.mark.product),
+        (["chain:3", "--derivatives", "--order", "square_root_abm"], "rotations"),
+        (["chain:3", "--derivatives", "--order", "inverse_dynamics"], "solves for tau"),
+        (["four_bar", "--derivatives"], "loop"),
+        (["random_tree:n=4,seed=1,joints=universal", "--derivatives"], "turn with its own coordinates"),
+        pytest.param(
+            ["chain:3", "--derivatives", "--order", "crbm_block_row"],
+            "no loop over bodies",
+            marks=pytest.mark.product,
+        ),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(arguments, why, capfd):
+    assert main(["list", *arguments]) == 2
+    error = capfd.readouterr().err
+    assert error.startswith("pivotree: ") and error.count("\n") == 1 and why in error
+
+
+def test_two_styles_are_refused(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["list", "chain:3", "--latex", "--python"])
+    assert stop.value.code == 2 and "not allowed with" in capsys.readouterr().err
+
+
+def test_no_name_ends_the_docstring_of_a_script():
+    """An order in a file is called as the file is, which may come from anyone."""
+    name = '"""; run(); """'
+
+    @orderings.order(name, source=f"{name}.json")
+    def named(structure):
+        return orderings.get("abm")(structure)
+
+    tree = kkt.chain(2)
+    tree.graph["name"] = name
+    script = listing.render(listing.of(kkt.build(tree), named), "python")
+    texts = [node.value for node in ast.walk(ast.parse(script)) if isinstance(node, ast.Constant)]
+    assert sum(name in str(text) for text in texts) == 2  # of the script and of its function
+    assert not [node for node in ast.walk(ast.parse(script)) if getattr(node, "id", "") == "run"]

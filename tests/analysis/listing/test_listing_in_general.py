@@ -2,9 +2,14 @@
 
 import random
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import sympy
+from designs import covering
+from flint import fmpq, fmpq_mat
+from listed import arguments, function_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis import listing
@@ -13,89 +18,48 @@ from pivotree.analysis.listing.full import in_full
 from pivotree.analysis.listing.nodes import Leaf, Sum
 from pivotree.analysis.listing.unroll import contexts
 
-ELSEWHERE = ("chain:6", "random_tree:n=9,seed=3", "binary:3")
-ANY = ("abm", "crbm", "bad_abm", "gain_abm", "joseph_abm", "modified_abm", "lagrange")
+ANY = covering(["abm", "crbm", "bad_abm", "gain_abm", "joseph_abm", "modified_abm", "lagrange"])
+
+COSTED = ("abm", "crbm", "gain_abm", "modified_abm", "inverse_dynamics")
 
 
 def told(model, order):
     return listing.of(kkt.build(kkt.load(model)), order)
 
 
-def function(text, name="qdd", **names):
-    """The function that a listing's Python defines."""
-    space = {"__name__": "listing"}
-    exec(text, space)
-    space.update(names)
-    return space[name]
-
-
-def blocks(system):
-    """M, H, Phi, a, b, tau of a system, body by body."""
-    n, offset, e = system.tree.n, system.tree.offset, system.entries
-    H = [e.S[offset[k] : offset[k + 1]] for k in range(n)]
-    tau = [e.tau[offset[k] : offset[k + 1]] for k in range(n)]
-    return list(e.M), H, list(e.Phi), list(e.a), list(e.b), tau
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("order", ANY)
-def test_lines_of_any_tree_run_on_other_trees(order):
-    small = told("chain:3", order)
-    assert small.holds_on == "any tree"
-    run = function(listing.render(small, "python"))
-    for model in ELSEWHERE:
-        system = kkt.build(kkt.load(model))
-        exact = kkt.eliminate(system, orderings.get("abm"), "float64").qdd
-        qdd = run(system.tree.parent.tolist(), *blocks(system))
-        assert np.max(np.abs(qdd - exact)) <= 1e-12 * np.max(np.abs(exact))
-
-
-@pytest.mark.thorough
-def test_what_is_below_is_not_taken_for_children():
-    """On three links they are the same; CRBM's factor asks for all that is below."""
-    text = listing.render(told("chain:3", "crbm"))
-    assert "Σ_{c ∈ below(k)} H_ck H_cj / D_c" in text
-
-
-@pytest.mark.thorough
 def test_lines_of_chains_refuse_a_tree():
     small = told("chain:3", "virtual_work")
     assert small.holds_on == "chains" and "lines on chains" in listing.render(small)
-    run = function(listing.render(small, "python"))
+    run = function_of(listing.render(small, "python"))
     system = kkt.build(kkt.load("chain:7"))
     exact = kkt.eliminate(system, orderings.get("abm"), "float64").qdd
-    assert np.allclose(run(system.tree.parent.tolist(), *blocks(system)), exact, rtol=1e-11)
+    assert np.allclose(run(*arguments(system)), exact, rtol=1e-11)
     with pytest.raises(ValueError, match="chains"):
-        run([-1, 0, 0], *blocks(kkt.build(kkt.load("star:2"))))
+        run([-1, 0, 0], *arguments(kkt.build(kkt.load("star:2")))[1:])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("order", ["divide_and_conquer", "random:0", "base_to_tip"])
+@pytest.mark.parametrize("order", covering(["base_to_tip", "divide_and_conquer", "random:0"], unmarked=1))
 def test_lines_of_one_tree_refuse_another(order):
     one = told("binary:2", order)
     assert one.holds_on == "this tree" and "lines on this tree" in listing.render(one)
-    run = function(listing.render(one, "python"))
+    run = function_of(listing.render(one, "python"))
     with pytest.raises(ValueError, match="another tree"):
-        run([-1, 0, 1], *blocks(kkt.build(kkt.load("chain:3"))))
+        run([-1, 0, 1], *arguments(kkt.build(kkt.load("chain:3")))[1:])
 
 
 # -- the same formulas in fractions: equal, not close ---------------------------------------------
 
 
 def exactly(A, b):
-    """A x = b by elimination in fractions."""
-    A = np.array(A, dtype=object)
-    n = len(A)
-    x = np.array(b, dtype=object).reshape(n, -1)
-    for k in range(n):
-        p = next(r for r in range(k, n) if A[r, k] != 0)
-        A[[k, p]], x[[k, p]] = A[[p, k]], x[[p, k]]
-        for r in range(n):
-            if r != k:
-                f = A[r, k] / A[k, k]
-                A[r], x[r] = A[r] - f * A[k], x[r] - f * x[k]
-    x = x / np.array([A[k, k] for k in range(n)], dtype=object)[:, None]
-    return x.reshape(np.shape(b))
+    """A x = b in fractions, by FLINT."""
+    A, b = np.array(A, dtype=object), np.array(b, dtype=object)
+    columns = b.reshape(len(b), -1)
+    x = rationals(A).solve(rationals(columns)).tolist()
+    return np.array([[Fraction(int(v.p), int(v.q)) for v in row] for row in x]).reshape(b.shape)
+
+
+def rationals(A):
+    return fmpq_mat([[fmpq(v.numerator, v.denominator) for v in map(Fraction, row)] for row in A])
 
 
 def fractions(draw, *shape):
@@ -124,30 +88,25 @@ def equation_4(parent, M, H, Phi, a, b, tau):
     return np.concatenate([x[qdd[k]] for k in range(n)])
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("order", ANY)
 def test_the_formulas_are_exact(order):
-    """Blocks of any values, of mixed freedoms: no rounding, so no tolerance.
-
-    But for orders whose lines hold an identity, which numpy makes of floats.
-    """
+    """Lines of a chain of three on another tree, blocks of any values: no rounding, so no tolerance."""
     draw = random.Random(order)
-    parent, N = [-1, 0, 1, 0], [2, 1, 3, 1]
+    parent, N = [-1, 0, 1, 0, 2, 2, 4], [2, 1, 3, 1, 1, 2, 1]
     half = [fractions(draw, 6, 6) for _ in parent]
     M = [h @ h.T + unit(6) for h in half]
     H = [fractions(draw, m, 6) for m in N]
     Phi = [fractions(draw, 6, 6) for _ in parent]
     a, b = ([fractions(draw, 6) for _ in parent] for _ in range(2))
     tau = [fractions(draw, m) for m in N]
-    run = function(
-        listing.render(told("chain:3", order), "python"), solve=exactly, along=along, across=across
-    )
+    listed = told("chain:3", order)
+    assert listed.holds_on == "any tree"
+    text = listing.render(listed, "python").replace(" else 0.0", " else 0")  # which would round
+    exact_numpy = SimpleNamespace(**vars(np) | {"eye": unit})
+    run = function_of(text, solve=exactly, along=along, across=across, np=exact_numpy)
     got = run(parent, M, H, Phi, a, b, tau)
-    exact = equation_4(parent, M, H, Phi, a, b, tau)
-    if order in ("abm", "crbm", "gain_abm"):
-        assert list(got) == list(exact)
-    else:
-        assert np.allclose(got.astype(float), exact.astype(float), rtol=1e-12, atol=0)
+    assert list(got) == list(equation_4(parent, M, H, Phi, a, b, tau))
 
 
 def unit(n):
@@ -161,23 +120,10 @@ def along(H):
 
 def across(H):
     """C with H C = 0, of full rank."""
-    columns = []
-    rows = np.array(H, dtype=object)
-    lead = []
-    for r in range(len(rows)):
-        p = next(c for c in range(6) if rows[r, c] != 0)
-        rows[r] = rows[r] / rows[r, p]
-        for other in range(len(rows)):
-            if other != r:
-                rows[other] = rows[other] - rows[other, p] * rows[r]
-        lead.append(p)
-    for c in range(6):
-        if c not in lead:
-            column = [Fraction(int(i == c)) for i in range(6)]
-            for r, p in enumerate(lead):
-                column[p] = -rows[r, c]
-            columns.append(column)
-    return np.array(columns, dtype=object).T
+    columns = sympy.Matrix(
+        [[sympy.Rational(v.numerator, v.denominator) for v in row] for row in H]
+    ).nullspace()
+    return np.array([[Fraction(int(v.p), int(v.q)) for v in column] for column in columns], dtype=object).T
 
 
 # -- recursions in full ---------------------------------------------------------------------------
@@ -220,8 +166,9 @@ def value(node, known, given, tree, context):
     return args[0].T if node.op == "T" else args[0]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("order", ["abm", "crbm", "gain_abm", "bad_abm", "modified_abm"])
+@pytest.mark.parametrize(
+    "order", covering(["abm", "crbm", "gain_abm", "bad_abm", "modified_abm"], unmarked=1)
+)
 def test_lines_in_full_have_the_values_of_the_lines(order):
     draw = random.Random(order)
     one = told("binary:2", order)
@@ -255,9 +202,7 @@ def test_lines_in_full_have_the_values_of_the_lines(order):
 # -- costs ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("model", ["chain:4", "star:3", "binary:2"])
-@pytest.mark.parametrize("order", ["abm", "gain_abm", "modified_abm", "crbm", "inverse_dynamics"])
+@pytest.mark.parametrize(("order", "model"), covering(COSTED, ["chain:4", "star:3", "binary:2"]))
 def test_costs_of_lines_add_up_to_those_of_the_tape(order, model):
     """Of the tape with full blocks, which leaves out accelerations that qdd does not need."""
     one = told(model, order)
