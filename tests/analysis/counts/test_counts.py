@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
+from designs import covering
 
 from pivotree import kkt, orderings
 from pivotree.analysis import counts
@@ -64,38 +66,31 @@ def test_exact_solutions_leave_out_dependent_columns():
 # -- scalar counts --------------------------------------------------------------------------------
 
 CHECKED = [
-    ("abm", "dh"),
-    ("crbm", "dh"),
-    ("gain_abm", "planar"),
-    ("square_root_abm", "revolute"),
-    ("virtual_work", "spherical"),
-    ("crbm", "floating"),
-    ("lagrange", "prismatic"),
-    ("crbm_block_row", "dh_whole"),
-    ("virtual_work", "star"),
-    ("abm", "binary"),
+    *(("abm", "dh"), ("crbm", "dh"), ("gain_abm", "planar"), ("square_root_abm", "revolute")),
+    *(("virtual_work", "spherical"), ("crbm", "floating"), ("lagrange", "prismatic")),
+    *(("crbm_block_row", "dh_whole"), ("virtual_work", "star"), ("abm", "binary")),
 ]
 
 
-@pytest.fixture(scope="module")
-def counted():
-    return {pair: counts.polynomial(*pair) for pair in CHECKED}
+@cache
+def counted(order, family):
+    return counts.polynomial(order, family)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("pair", CHECKED)
-def test_polynomials_meet_counts_that_took_no_part(counted, pair):
+def test_polynomials_meet_counts_that_took_no_part(pair):
     """Far beyond the members that were counted for the fit."""
     order, family = pair
-    count = counted[pair]
+    count = counted(order, family)
     n = 127 if family_of(family).doubles else 21
     assert n > 1.5 * max(count.counted)
     total = count_robot(orderings.get(order), family_of(family).system(n)).total
     assert total == tuple(count.polynomials[kind](n) for kind in KINDS)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("pair", CHECKED[:6])
+@pytest.mark.uncached
+@pytest.mark.parametrize("pair", covering(CHECKED[:6]))
 def test_counts_are_those_of_the_tape(pair):
     order, family = pair
     system = family_of(family).system(4)
@@ -106,8 +101,7 @@ def test_counts_are_those_of_the_tape(pair):
     assert all(x <= y for x, y in zip(mine.total, (ops[2], ops[0] + ops[1], *ops[3:]), strict=True))
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("order", ["abm", "crbm", "square_root_abm"])
+@pytest.mark.parametrize("order", covering(["abm", "crbm", "square_root_abm"], unmarked=1))
 def test_armature_is_an_addition_a_joint_and_to_rotations_a_row(order):
     plain, geared = (polynomial(order, family) for family in ("revolute", "revolute+armature"))
     assert geared.proof.proved and geared.holds_from == plain.holds_from
@@ -122,8 +116,9 @@ def test_armature_is_an_addition_a_joint_and_to_rotations_a_row(order):
         family_of("revolute+springs")
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("order", ["abm", "crbm", "lambda_first_abm", "square_root_abm"])
+@pytest.mark.parametrize(
+    "order", covering(["lambda_first_abm", "abm", "crbm", "square_root_abm"], unmarked=1)
+)
 def test_rows_of_a_contact_are_counted_with_its_multiplier(order):
     """As the tape has them; lambda last is carried by every link, lambda first is a constant."""
     system = family_of("revolute+contact+armature").system(4)
@@ -136,13 +131,15 @@ def test_rows_of_a_contact_are_counted_with_its_multiplier(order):
         assert (held.mul - free.mul).text() == more[order]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("pair", CHECKED)
-def test_these_are_proved(counted, pair):
-    count = counted[pair]
+@pytest.mark.parametrize("pair", covering(CHECKED))
+def test_these_are_proved(pair):
+    count = counted(*pair)
     assert count.proof.proved, count.proof.why_not
     assert count.proved_from == count.holds_from and count.status.startswith("proved")
     assert count.degree <= count.proof.degree
+    if count.proof.kind == "repeats":
+        slopes = tuple(count.polynomials[kind](1) - count.polynomials[kind](0) for kind in KINDS)
+        assert count.proof.segment == slopes
     # below what the proof reaches, every n was counted
     sizes = [n for n in count.counted if count.holds_from <= n < count.proof.start]
     family = family_of(count.family)
@@ -151,16 +148,7 @@ def test_these_are_proved(counted, pair):
     ]
 
 
-@pytest.mark.thorough
-def test_the_slope_is_the_segment_that_repeats(counted):
-    linear = [c for c in counted.values() if c.proof.kind == "repeats"]
-    assert len(linear) >= 4
-    for count in linear:
-        slopes = tuple(count.polynomials[kind](1) - count.polynomials[kind](0) for kind in KINDS)
-        assert count.proof.segment == slopes
-
-
-@pytest.mark.slow
+@pytest.mark.product
 def test_a_proof_can_fail():
     """Orders that halve, a search, and a chain with one odd link are not proved."""
     for order in ("constraint_force", "divide_and_conquer", "random:3"):
@@ -181,7 +169,7 @@ def test_a_proof_can_fail():
     assert not proof.prove(family, sizes).proved
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_orders_that_halve_are_regular_at_powers_of_two():
     """On 2^h - 1 links nested dissection and cyclic reduction cost the same."""
     law, other = (
@@ -249,7 +237,7 @@ def test_block_counts_are_closed_costs_of_the_shapes(order, dof):
         assert found.total[:3] == closed_costs(found.program, dof)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("order", ["crbm", "abm", "projected_abm", "lagrange"])
 def test_block_polynomials_meet_trees_that_took_no_part(order):
     """Random forests of mixed joints, larger than those of the fit."""
@@ -261,7 +249,7 @@ def test_block_polynomials_meet_trees_that_took_no_part(order):
         assert found(parent, dof) == count_blocks(function, parent, dof).total, (parent, dof)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_crbm_grows_with_pairs_and_abm_does_not():
     crbm, abm = (counts.block_count(orderings.get(order)) for order in ("crbm", "abm"))
     pairs = {e: c for e, c in crbm.part("mul", "body").items() if e[4] or e[5]}
@@ -270,7 +258,7 @@ def test_crbm_grows_with_pairs_and_abm_does_not():
     assert crbm.part("div", "body")[3, 0, 0, 0, 0, 0] == Fraction(1, 6)
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_orders_without_a_tree_polynomial_say_so():
     function = orderings.get("virtual_work")
     assert counts.block_count(function) is None
@@ -299,20 +287,20 @@ def test_printed_counts_cross_where_they_should():
     assert "all" not in found  # divisions are not printed apart
 
 
-@pytest.mark.thorough
-def test_abm_on_denavit_hartenberg_frames_is_near_the_printed_slope(counted):
+@pytest.mark.product
+def test_abm_on_denavit_hartenberg_frames_is_near_the_printed_slope():
     """The solution alone; poses and bias come on top of it (docs/counts.md)."""
-    count = counted["abm", "dh"]
+    count = counted("abm", "dh")
     assert abs(count.mul.coefficients[1] / 300 - 1) < Fraction(1, 10)
     assert abs(count.add.coefficients[1] / 279 - 1) < Fraction(1, 10)
     # CRBM's cubic term is that of the triangular factor
-    assert counted["crbm", "dh"].mul.coefficients[3] == Fraction(1, 6)
+    assert counted("crbm", "dh").mul.coefficients[3] == Fraction(1, 6)
 
 
-@pytest.mark.slow
-def test_crossings_are_those_of_the_counts(counted):
+@pytest.mark.product
+def test_crossings_are_those_of_the_counts():
     found = counts.crossover("crbm", "abm", "dh")
-    crbm, abm = counted["crbm", "dh"].counted, counted["abm", "dh"].counted
+    crbm, abm = counted("crbm", "dh").counted, counted("abm", "dh").counted
     for j, kind in enumerate(("mul", "add")):
         dearer = [n for n in crbm if crbm[n][j] > abm[n][j]]
         assert min(dearer) == found[kind].first and dearer == list(range(found[kind].first, 10))
@@ -348,7 +336,7 @@ def test_what_comes_before_the_solve_is_counted_from_its_formulas():
 # -- kernels --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_kernels_are_counted_and_fitted():
     family = family_of("dh")
     counts = [polynomial(name, family) for name in ("crbm", "abm")]
@@ -364,7 +352,7 @@ def test_kernels_are_counted_and_fitted():
     assert [row[-1] for row in rows[-3:]] == ["1,833 + 1,694", "1,634 + 1,270", "1,843 + 1,577 + 32"]
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_heavy_members_have_no_kernel(monkeypatch):
     family = family_of("revolute")
     monkeypatch.setattr(kernels, "MOST", 3000)

@@ -22,35 +22,21 @@ from pivotree.analysis.proofs.interfaces import INNER, Subdomains
 from pivotree.analysis.proofs.prove import FEWEST, prove_one
 from pivotree.analysis.proofs.rigid import RigidBodies
 
+QUICK = ("equation (9)", "composite inertias", "fill of Lagrange multipliers", "RR arm: misprint in m_12")
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", list(statements()))
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(x, marks=() if x in QUICK else pytest.mark.product) for x in statements()]
+)
 def test_every_statement_is_proved_and_every_mutant_is_not(name):
     proof = prove_one(name)
-    assert (proof.status, proof.why) == (PROVED, "")
-    assert proof.survivors == ()
-    assert proof.mutants >= FEWEST and proof.claims > 0
-
-
-def test_what_is_asked_for_is_there():
-    """The equations by their numbers, each with its paper."""
-    sources = " ".join(s.source for s in statements().values())
-    for number in ("(1), (2)", "(3)", "(4)", "(5)", "(6), (7)", "(8)", "(9)", "(10)", "(11)", "footnote 6"):
-        assert number in sources
-    for number in ("(36), (37)", "(40), (41)", "(47)", "sec. 6.1", "(4.8)", "(4.9)", "(4.10)", "(20)"):
-        assert number in sources
-    for number in ("(3.1), (3.2)", "(3.3), (3.4)", "(3.6), (3.7)", "(3.8), (3.9), (3.14)"):
-        assert number in sources
-    for number in ("(3.10) to (3.12)", "sec. 2.5", "(6.3) to (6.5), (6.9)", "(4) to (7)", "(17)"):
-        assert number in sources
-    for author in ("Johnson & Su", "Baraff", "Fijany", "Cloutier", "Pasic", "Yamane"):
-        assert author in sources
+    assert (proof.status, proof.why, proof.survivors) == (PROVED, "", ())
+    assert proof.mutants >= FEWEST and proof.killed == proof.mutants and proof.claims > 0
 
 
 # -- what is false ------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 def test_a_false_formula_fails():
     t = Articulated((2, 3, 0)).t
     left = t.after("abm", 1).entry(("pdd", 2), ("pdd", 2))
@@ -130,24 +116,23 @@ def false():
     return [Equal("M", t, t.after("abm", 0).entry(("pdd", 1), ("pdd", 1)), t.M(2))]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("claims", "status"), [(parallel_sum, UNDECIDED), (false, FAILED), (list, UNDECIDED)]
+    ("claims", "status", "why"),
+    [
+        (parallel_sum, UNDECIDED, "normal form"),
+        (false, FAILED, "M"),
+        (list, UNDECIDED, "there is nothing to prove"),
+        (lambda: 1 / 0, FAILED, "ZeroDivisionError"),
+    ],
 )
-def test_what_is_not_proved_exits_1_and_is_named(claims, status, one_statement, capsys):
+def test_what_is_not_proved_exits_1_and_is_named(claims, status, why, one_statement, capsys):
     one_statement(claims)
     assert cli.main(["prove", "--json"]) == 1
     (row,) = json.loads(capsys.readouterr().out)
-    assert row["status"] == status and row["why"]
+    assert row["status"] == status and why in row["why"]
     assert cli.main(["prove"]) == 1
     out = capsys.readouterr().out
     assert "0 of 1 statements proved" in out and f"s: {status}" in out
-
-
-def test_a_statement_that_breaks_is_not_proved(one_statement, capsys):
-    one_statement(lambda: 1 / 0)
-    assert cli.main(["prove"]) == 1
-    assert "ZeroDivisionError" in capsys.readouterr().out
 
 
 def test_a_surviving_mutant_exits_1(one_statement, capsys):
@@ -168,7 +153,6 @@ def test_a_surviving_mutant_exits_1(one_statement, capsys):
 # -- the command --------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 def test_json_has_what_design_asks_for(capsys):
     assert cli.main(["prove", "--only", "equation (9),equation (8)", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
@@ -184,7 +168,7 @@ def test_an_unknown_statement_is_one_sentence(only, capsys):
     assert error.startswith("pivotree: option --only") and error.count("\n") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.product
 def test_side_by_side_is_one_after_another():
     names = ["equation (9)", "equation (8)"]
     once = proving.prove(names, 1)
@@ -244,6 +228,7 @@ def test_sympy_refuses_shapes_that_do_not_fit():
     assert isinstance(t.M(1), MatrixSymbol) and t.Phi(2, 2) == Identity(6)
 
 
+@pytest.mark.docs
 def test_the_page_lists_every_statement():
     page = (ROOT / "docs/proofs.md").read_text(encoding="utf-8")
     rows = [f"| {s.name} | `{s.says}` | {s.source} |" for s in statements().values()]
@@ -308,17 +293,6 @@ def test_disagreement_is_named_and_exits_1(one_statement, capsys, monkeypatch):
 
 
 # -- what the new statements rest on ------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_sympy_decides_at_least_thirty_statements_of_blocks():
-    """An equality of blocks is read by sympy, and a proof waits for its verdict."""
-    names = [n for n, s in statements().items() if isinstance(first(s), Equal | Misprint)]
-    assert len(names) >= 50
-
-
-def first(statement):
-    return next(iter(statement.claims()))
 
 
 def test_a_root_of_M_is_what_makes_D_positive():
