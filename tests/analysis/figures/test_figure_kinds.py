@@ -1,76 +1,68 @@
-"""Figures for papers: every kind in every look, LaTeX that compiles, colours told apart by all."""
+"""Figures for papers: every kind in every look, their numbers and captions, files and the command."""
 
 import re
-from collections import defaultdict
+import shutil
 from dataclasses import replace
+from itertools import pairwise, product
 
+import matplotlib
 import numpy as np
 import pytest
-from helpers import ROOT, system_of
+from designs import covering
+from figured import SMALL, factor, model_of, request
+from helpers import system_of
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from test_figures import AFTER_ABM, AFTER_CRBM, factor, in_rows_of_6
+from matplotlib.text import Text
+from PIL import Image
 
-from pivotree import kkt, orderings
+from pivotree import analysis, kkt, orderings
 from pivotree.analysis import figures
 from pivotree.analysis.cli import main
 from pivotree.analysis.comparison import compare, placements
 from pivotree.analysis.figures import data
-from pivotree.analysis.figures.curves import step_counts, traced_counts
-from pivotree.analysis.figures.density import KINDS as BLOCK_KINDS
-from pivotree.analysis.figures.density import density
+from pivotree.analysis.figures.film import stops
 from pivotree.analysis.figures.kinds import KINDS, Request, kind_of, write
-from pivotree.analysis.figures.state import NEW, ZERO, ZEROED, block_state
-from pivotree.analysis.figures.style import STYLES
+from pivotree.analysis.figures.state import ZERO, block_state
+from pivotree.analysis.figures.style import GRAY, LIGHT, STYLES
 from pivotree.kkt.arithmetic import get_format
 
-GALLERY = ROOT / "docs" / "gallery"
-SMALL = "chain:3"
+FIELDS = ("order", "format", "error", "digits", "fill_blocks", "flops")
+MEASURED_ROWS = (
+    ("abm", "float32", 2e-7, 6.7, 2, 1000),
+    ("modified_abm", "float32", 2e-7, 6.7, 2, 1010),
+    ("crbm", "float32", None, None, 6, 900),
+    ("crbm", "float64", 0.0, None, 6, 900),
+    ("refused", "float64", None, None, None, None),
+)
+ROWS = [dict(zip(FIELDS, row, strict=True)) for row in MEASURED_ROWS]
 
 
-MEASURED = defaultdict(dict)  # by the model and the number of states; looks share it
+WIDTHS = {"single": 3.4, "double": 7.0}
 
 
-def model_of(kind):
-    """A small model that a kind shows."""
-    return "four_bar" if KINDS[kind].loops else SMALL
-
-
-def request(spec=SMALL, **options):
-    return Request(system_of(spec), memory=MEASURED[spec, data.STATES], **options)
-
-
-# -- every kind -----------------------------------------------------------------------------------
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("width, inches", [("single", 3.4), ("double", 7.0)])
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_is_a_figure_of_a_journals_width(kind, style, width, inches, monkeypatch):
+@pytest.mark.parametrize(("kind", "style"), covering(product(KINDS, WIDTHS), STYLES))
+def test_every_kind_fits_a_journal_and_can_be_read(kind, style, monkeypatch):
+    """As wide as a column, no text cut off, and letters of eight points where no block holds them."""
     monkeypatch.setattr(data, "STATES", 3)
-    figure = KINDS[kind].make(request(model_of(kind), width=width, style=style))
-    assert isinstance(figure, Figure) and figure.get_figwidth() == inches
+    name, width = kind
+    figure = KINDS[name].make(request(model_of(name), width=width, style=style))
+    assert isinstance(figure, Figure) and figure.get_figwidth() == WIDTHS[width]
     assert figure.get_figheight() < 9.5
     assert figure.get_facecolor()[:3] == pytest.approx(to_rgb(STYLES[style].page))
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("width", ["single", "double"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_text_is_cut_off(kind, width):
-    figure = KINDS[kind].make(request(model_of(kind), width=width))
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
-    page = figure.bbox
-    texts = list(_texts(figure))
+    page, texts = figure.bbox, list(_texts(figure))
     assert texts
     for text in texts:
         box = text.get_window_extent(canvas.get_renderer())
         inside = page.x0 - 1 <= box.x0 and box.x1 <= page.x1 + 1
         assert inside and page.y0 - 1 <= box.y0 and box.y1 <= page.y1 + 1, text.get_text()
+    if name not in ("spy", "film", "trees"):
+        small = [t for t in figure.findobj(Text) if t.get_text() and 0 < t.get_fontsize() < 7.0]
+        assert {t.get_text()[0] for t in small} <= {"$"}, [(t.get_text(), t.get_fontsize()) for t in small]
 
 
 def _texts(figure):
@@ -87,8 +79,7 @@ def _texts(figure):
     return [t for t in found if t.get_visible() and t.get_text().strip()]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", covering(KINDS, unmarked=1))
 def test_suffixes_decide_and_what_a_kind_lacks_is_refused(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(data, "STATES", 3)
     chosen = KINDS[kind]
@@ -105,7 +96,7 @@ def test_suffixes_decide_and_what_a_kind_lacks_is_refused(kind, tmp_path, monkey
     assert not list(tmp_path.glob(".*"))
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("kind", ["spy", "before-after", "film", "orders", "trees", "curves", "heat"])
 def test_svg_of_a_thousand_bodies_is_small(kind, tmp_path):
     asked = request("random_tree:n=1000", orders=("abm",))
@@ -113,58 +104,28 @@ def test_svg_of_a_thousand_bodies_is_small(kind, tmp_path):
     assert path.stat().st_size < 1_000_000
 
 
-# -- 0-structures and rasters ---------------------------------------------------------------------
+@pytest.mark.parametrize("kind", covering([name for name, kind in KINDS.items() if not kind.loops]))
+def test_no_kind_stops_at_an_order_that_a_robot_rules_out(kind):
+    """A link without mass, as the tool of ur5 where fixed links are kept, stops virtual work alone."""
+    tree = kkt.chain(3)
+    kkt.add_body(tree, "tool", "j3", mass=0.0, joint="fixed")
+    asked = Request(kkt.build(kkt.default_state(tree)), titled=True)
+    assert asked.affordable() == ("crbm", "abm")
+    assert "without virtual_work" in asked.told(("crbm", "abm"))
+    assert KINDS[kind].make(asked).axes
+    with pytest.raises(kkt.SingularError, match="'tool'"):
+        replace(asked, orders=("virtual_work",)).affordable()
 
 
-@pytest.mark.parametrize("order, printed", [("abm", AFTER_ABM), ("crbm", AFTER_CRBM)])
-def test_zeros_made_are_what_the_printed_structure_lacks(order, printed):
-    symbolic = factor("chain:3", order)
-    state = block_state(symbolic)
-    drawn = in_rows_of_6(symbolic, state.table(zeros=True))
-    assert ((drawn != ZERO) & (drawn != ZEROED) == printed).all()
-    whole = in_rows_of_6(symbolic, state.table())
-    assert ((drawn == ZEROED) == ((whole != ZERO) & ~printed)).all()
-    assert not (block_state(symbolic, 0).table(zeros=True) == ZEROED).any()
+def test_an_order_out_of_reach_is_left_out_or_refused():
+    asked = request("random_tree:n=1000")
+    assert asked.affordable() == ("abm", "virtual_work", "divide_and_conquer")
+    assert "without crbm" in replace(asked, titled=True).told(asked.affordable())
+    with pytest.raises(kkt.SizeError, match="order 'crbm': a figure of its numbers on 1000 bodies"):
+        kind_of("heat").make(request("random_tree:n=1000", orders=("crbm",)))
 
 
-@pytest.mark.parametrize("zeros", [False, True])
-@pytest.mark.parametrize("spec, order", [("humanoid", "crbm"), ("chain:40", "virtual_work")])
-def test_density_counts_every_block(spec, order, zeros):
-    state = block_state(factor(spec, order), 20)
-    table = state.table(zeros=zeros)
-    assert (table == NEW).any() and (table == ZEROED).any() == zeros
-    whole = density(state, 10_000, zeros=zeros)
-    for counted, kind in zip(whole, BLOCK_KINDS, strict=True):
-        assert (counted == (table == kind)).all()
-    pixels = 17
-    coarse = density(state, pixels, zeros=zeros)
-    at = np.arange(state.blocks) * pixels // state.blocks
-    for counted, kind in zip(coarse, BLOCK_KINDS, strict=True):
-        expected = np.zeros((pixels, pixels), dtype=int)
-        for i, j in np.argwhere(table == kind):
-            expected[at[i], at[j]] += 1
-        assert (counted == expected).all()
-
-
-# -- curves ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("order", ["abm", "crbm", "lagrange", "divide_and_conquer"])
-def test_curves_end_at_the_factors_counts(order):
-    symbolic = factor("humanoid", order)
-    fill, flops = step_counts(symbolic)
-    assert fill[0] == flops[0] == 0 and len(fill) == len(flops) == symbolic.plan.groups + 1
-    assert fill[-1] == symbolic.fill_blocks and int(flops[-1]) == symbolic.flops
-    states = [block_state(symbolic, k).fill_blocks for k in range(0, len(fill), 7)]
-    assert fill[::7].tolist() == states
-
-
-@pytest.mark.parametrize("order", ["abm", "crbm", "virtual_work_split", "divide_and_conquer"])
-def test_traced_curves_end_at_the_tapes_count(order):
-    tape = kkt.trace(system_of("binary:2"), orderings.get(order))
-    work = traced_counts(tape)
-    assert work[-1] == tape.flops and len(work) == tape.program.groups + 1
-    assert work[0] == 0 and (np.diff(work) >= 0).all()
+# -- numbers -----------------------------------------------------------------------------------------
 
 
 def test_curves_count_on_structure_where_tapes_are_out_of_reach(monkeypatch):
@@ -174,9 +135,6 @@ def test_curves_count_on_structure_where_tapes_are_out_of_reach(monkeypatch):
     assert labels(KINDS["curves"].make(request()))[1] == "operations"
     monkeypatch.setattr("pivotree.analysis.figures.kinds.HEAVY", 10)
     assert labels(KINDS["curves"].make(request()))[1] == "operations, dense blocks"
-
-
-# -- numbers --------------------------------------------------------------------------------------
 
 
 def test_heat_finds_the_pivot_that_is_lost():
@@ -203,7 +161,6 @@ def _positions(tape, blocks):
     return [order.index(block) for block in blocks]
 
 
-@pytest.mark.thorough
 def test_cancelled_shows_what_the_steps_say():
     """Bars are exact arithmetic's bits, points the format's, marks the sums that are apart."""
     asked = request("chain:10")
@@ -222,8 +179,7 @@ def test_cancelled_shows_what_the_steps_say():
         KINDS["cancelled"].make(request("chain:3", format="mp:50"))
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("format", ["mp:20", "dd", "exact", "ball:20"])
+@pytest.mark.parametrize("format", covering(["exact", "mp:20", "dd", "ball:20"], unmarked=1))
 def test_heat_and_pivots_in_numbers_that_are_no_floats(format):
     """Guard digits and radii are what is lost; nothing is lost in fractions."""
     asked = request("chain:4", format=format, orders=("crbm", "abm"))
@@ -260,7 +216,7 @@ def test_condition_of_random_states_is_kkts_own(monkeypatch):
     assert found[2].error == pytest.approx(exact.error(result.qdd), rel=1e-6)
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_costs_are_those_of_grown_trees():
     tree = kkt.load("humanoid")
     found = data.costs(tree, ["abm"])["abm"]
@@ -275,7 +231,7 @@ def test_costs_are_those_of_grown_trees():
     )
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_tree_grows_with_the_loops_among_its_bodies():
     tree = kkt.stewart()
     parts = [kkt.build(data.grown(tree, n)) for n in (2, 9, 13)]
@@ -284,19 +240,6 @@ def test_a_tree_grows_with_the_loops_among_its_bodies():
     assert np.array_equal(parts[-1].state.p, whole.state.p)
     (last,) = data.costs(tree, ["abm"])["abm"][-1:]
     assert last == (13, kkt.trace(whole, orderings.get("abm")).flops)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_caption_has_two_sentences_with_numbers(kind, tmp_path, capsys):
-    path = tmp_path / "a.svg"
-    assert main(["figure", kind, model_of(kind), "--width", "single", "-o", str(path)]) == 0
-    text = (tmp_path / "a_caption.tex").read_text().replace("\\_", "_")
-    first, second = text.rstrip().split(". In numbers: ")
-    name = model_of(kind).replace(":", "_")
-    assert f"{name}: 3 bodies, 3 freedoms" in first and second.endswith(".")
-    assert re.search(r"\d", second) and "step K" not in text
-    assert "abm" in second
 
 
 def test_multipliers_are_placed_as_compare_places_them():
@@ -317,15 +260,30 @@ def test_multipliers_are_placed_as_compare_places_them():
         placements(kkt.build(kkt.chain(2)))
 
 
-def test_there_is_no_title_unless_it_is_asked_for():
-    def words(titled):
-        made = KINDS["digits"].make(Request(kkt.build(kkt.chain(2)), titled=titled))
-        return [ax.get_title(loc="left") for ax in made.axes]
+def test_pivot_errors_of_the_records():
+    system = kkt.build(kkt.chain(12))
+    results = {o: kkt.eliminate(system, orderings.get(o), "float32") for o in ("crbm", "abm")}
+    lines = {line.get_label(): line for line in figures.pivot_errors(results).axes[0].lines}
+    drawn = [line.get_ydata() for line in lines.values() if len(line.get_xdata()) > 2]
+    errors = [s.pivot_error for s in results["crbm"].steps if s.pivot_error > 1e-10]
+    assert any(np.array_equal(y, errors) for y in drawn)
 
-    assert words(False) == [""] and words(True) == ["chain_2: 2 bodies, 2 freedoms"]
+
+# -- captions, titles, labels ------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.parametrize("kind", covering(KINDS, unmarked=1))
+def test_a_caption_has_two_sentences_with_numbers(kind, tmp_path, capsys):
+    path = tmp_path / "a.svg"
+    assert main(["figure", kind, model_of(kind), "--width", "single", "-o", str(path)]) == 0
+    text = (tmp_path / "a_caption.tex").read_text().replace("\\_", "_")
+    first, second = text.rstrip().split(". In numbers: ")
+    name = model_of(kind).replace(":", "_")
+    assert f"{name}: 3 bodies, 3 freedoms" in first and second.endswith(".")
+    assert re.search(r"\d", second) and "step K" not in text
+    assert "abm" in second
+
+
 def test_numbers_of_a_caption_are_those_of_the_factor(tmp_path, capsys):
     made = kkt.symbolic(kkt.plan(orderings.get("crbm"), kkt.build(kkt.chain(4)).structure))
     path = tmp_path / "a.svg"
@@ -338,21 +296,237 @@ def test_numbers_of_a_caption_are_those_of_the_factor(tmp_path, capsys):
     assert ", after 2 steps, for" in text and f"in the end {told}" in text
 
 
-def test_an_order_that_gives_no_answer_is_left_out():
-    """The links of ur5 without mass, where they are kept, stop virtual work alone."""
-    tree = kkt.chain(3)
-    kkt.add_body(tree, "tool", "j3", mass=0.0, joint="fixed")
-    kkt.default_state(tree)
-    made = Request(kkt.build(tree), titled=True)
-    assert made.affordable() == ("crbm", "abm")
-    assert "without virtual_work" in made.told(("crbm", "abm"))
-    with pytest.raises(kkt.SingularError, match="'tool'"):
-        Request(kkt.build(tree), ("virtual_work",)).affordable()
+def test_there_is_no_title_unless_it_is_asked_for():
+    def words(titled):
+        made = KINDS["digits"].make(Request(kkt.build(kkt.chain(2)), titled=titled))
+        return [ax.get_title(loc="left") for ax in made.axes]
+
+    assert words(False) == [""] and words(True) == ["chain_2: 2 bodies, 2 freedoms"]
 
 
-def test_an_order_out_of_reach_is_left_out_or_refused():
-    asked = request("random_tree:n=1000")
-    assert asked.affordable() == ("abm", "virtual_work", "divide_and_conquer")
-    assert "without crbm" in replace(asked, titled=True).told(asked.affordable())
-    with pytest.raises(kkt.SizeError, match="order 'crbm': a figure of its numbers on 1000 bodies"):
-        kind_of("heat").make(request("random_tree:n=1000", orders=("crbm",)))
+@pytest.mark.product
+def test_a_title_in_two_lines_is_even():
+    figure = figures.before_after(factor("random_tree:n=1000", "modified_abm_stretched"))
+    (title,) = [t.get_text() for t in figure.texts if "entries" in t.get_text()]
+    first, second = title.split("\n")
+    assert abs(len(first) - len(second)) <= 8
+
+
+def test_compared_orders_say_their_fill():
+    figure = figures.compare_orders([factor("chain:6", o) for o in ("crbm", "abm")])
+    texts = [text.get_text() for text in figure.texts]
+    assert "crbm: 30 blocks of fill" in texts and "abm: 5 blocks of fill" in texts
+
+
+def test_a_failed_order_is_a_cross_and_labels_do_not_overlap():
+    ax = figures.error_bars(ROWS).axes[0]
+    assert any(line.get_marker() == "x" for line in ax.lines)
+    rows = [{"order": f"order{i}", "fill_blocks": 10 + i, "flops": 1000 + 9 * i} for i in range(9)]
+    figure = figures.fill_cost(rows)
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+@pytest.mark.parametrize("dpi", covering([72, 130, 300], unmarked=1))
+def test_no_label_leaves_the_axes_at_any_resolution(dpi):
+    # humanoid: the longest name belongs to the point at the right edge
+    points = {"crbm": (598, 33_500), "abm": (44, 15_900), "virtual_work": (262, 44_900)}
+    points["divide_and_conquer"] = (284, 61_200)
+    rows = [{"order": o, "fill_blocks": f, "flops": c} for o, (f, c) in points.items()]
+    figure = figures.fill_cost(rows, title="humanoid: 45 bodies, 50 freedoms")
+    figure.set_dpi(dpi)
+    figure.canvas.draw()
+    frame = figure.axes[0].get_window_extent()
+    for text in figure.axes[0].texts:
+        box = text.get_window_extent()
+        assert frame.x0 < box.x0 and box.x1 < frame.x1, text.get_text()
+
+
+def test_no_fill_has_a_place_on_the_axis():
+    row = {"order": "abm", "format": "float32", "fill_blocks": 0, "flops": 10}
+    assert figures.fill_cost([row]).axes[0].get_yscale() == "symlog"
+
+
+def test_an_order_keeps_its_colour_where_another_is_left_out():
+    result = kkt.eliminate(kkt.build(kkt.chain(12)), orderings.get("abm"), "float32")
+    told = figures.pivot_errors({"abm": result}, among=("crbm", "abm")).legends[0].legend_handles
+    assert {h.get_color() for h in told if h.get_label() == "abm"} == {LIGHT.series[1]}
+
+
+@pytest.mark.product
+def test_few_lines_of_a_large_robot_have_a_colour():
+    """The pivots of a humanoid: of four orders the best and the worst, the others one gray."""
+    orders = ("crbm", "abm", "gain_abm", "divide_and_conquer")
+    asked = Request(kkt.build(kkt.humanoid()), orders)
+    figure = KINDS["pivots"].make(asked)
+    lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
+    colours = [line.get_color() for line in lines]
+    assert len(lines) == 4 and colours.count(LIGHT.faint) == 2
+    assert len({*colours}) == 3
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "other orders" in names and len({*orders} & {*names}) == 2
+
+
+# -- films -------------------------------------------------------------------------------------------
+
+
+def test_stops_begin_with_the_matrix_and_end_with_the_factor():
+    assert stops(3, 6) == [0, 1, 2, 3] and stops(0, 5) == [0]
+    assert stops(100, 5) == [0, 25, 50, 75, 100]
+
+
+def test_a_strip_marks_what_is_new_since_the_picture_before():
+    figure = figures.strip(factor("chain:6", "crbm"), frames=4)
+    texts = [t.get_text() for t in figure.texts]
+    assert "the matrix" in texts and "12 of 12: 30 filled" in texts
+    legend = [t.get_text() for t in figure.legends[0].get_texts()]
+    assert {"made zero", "new fill", "earlier fill"} <= set(legend)
+
+
+def test_an_interrupted_film_is_not_put_together_first(tmp_path, monkeypatch):
+    """matplotlib does so, and a long film takes it longer than Ctrl-C may."""
+    from matplotlib.animation import PillowWriter
+
+    seen = []
+
+    def interrupted(self, **how):
+        seen.append(self)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PillowWriter, "grab_frame", interrupted)
+    monkeypatch.setattr(PillowWriter, "finish", lambda self: pytest.fail("it is put together"))
+    with pytest.raises(KeyboardInterrupt):
+        figures.animation(factor("chain:1", "abm"), tmp_path / "film.gif")
+    assert len(seen) == 1 and not list(tmp_path.iterdir())
+
+
+@pytest.mark.product
+def test_an_animation_has_a_picture_a_bracket_and_the_commands_twice_the_resolution(tmp_path):
+    asked = request(width="single")
+    path = write(KINDS["film"], asked, tmp_path / "film.gif")
+    with Image.open(path) as image:
+        frames = []
+        for k in range(image.n_frames):
+            image.seek(k)
+            frames.append(np.asarray(image.convert("RGB"), dtype=int))
+    different = 1 + sum((a != b).any() for a, b in pairwise(frames))
+    assert different == 4  # the matrix and three brackets
+    once = Image.open(figures.animation(asked.symbolic, tmp_path / "once.gif")).size
+    assert image.size[0] == 2 * once[0] and abs(image.size[1] - 2 * once[1]) <= 1
+    with pytest.raises(kkt.FormatError, match="cannot be written"):
+        write(KINDS["film"], request(), tmp_path / "missing" / "film.gif")
+
+
+def test_an_mp4_needs_ffmpeg(tmp_path, monkeypatch):
+    if shutil.which("ffmpeg"):
+        path = write(KINDS["film"], request(width="single"), tmp_path / "film.mp4")
+        assert b"ftyp" in path.read_bytes()[:32]
+    monkeypatch.setattr("matplotlib.animation.FFMpegWriter.isAvailable", lambda: False)
+    with pytest.raises(kkt.FormatError, match="needs the program ffmpeg, which is not found"):
+        write(KINDS["film"], request(), tmp_path / "other.mp4")
+    assert not (tmp_path / "other.mp4").exists()
+
+
+# -- files and the command ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", covering([".svg", ".png", ".pdf", ".tex"], unmarked=1))
+def test_files_are_the_same_every_time(suffix, tmp_path):
+    symbolic = factor("chain:4", "crbm")
+    first, second = (figures.save_spy(symbolic, tmp_path / f"{name}{suffix}").read_bytes() for name in "ab")
+    assert first == second
+    assert not re.search(rb"CreationDate|<dc:date>", first)
+
+
+def test_global_settings_stay_as_they_are(tmp_path):
+    def now():
+        return {key: value for key, value in matplotlib.rcParams.items() if key != "backend"}
+
+    before = now()
+    figures.save_spy(factor("chain:3", "abm"), tmp_path / "spy.svg")
+    assert now() == before
+
+
+@pytest.mark.parametrize("place", ["missing/spy.png", "file/spy.tex"])
+def test_a_folder_that_cannot_be_written_to(place, tmp_path):
+    (tmp_path / "file").write_text("")
+    path = tmp_path / place
+    with pytest.raises(kkt.PivotreeError) as caught:
+        figures.save_spy(factor("chain:3", "abm"), path)
+    text = str(caught.value)
+    assert text.startswith(f"{path}: cannot be written (") and "\n" not in text
+    assert text.endswith("give a place that can, or make room")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file"]
+
+
+@pytest.mark.parametrize("name", ["spy.gif", "spy"])
+def test_an_unknown_suffix(name, tmp_path):
+    with pytest.raises(kkt.FormatError, match=r"use \.png, \.pdf, \.svg, \.tex, \.pgf$"):
+        figures.save_spy(factor("chain:3", "abm"), tmp_path / name)
+    with pytest.raises(kkt.FormatError, match="does not hold a drawn figure"):
+        figures.save(figures.error_bars(ROWS), tmp_path / "digits.tex")
+
+
+def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "spy.svg"
+    path.write_text("old")
+
+    def broken(self, data):
+        self.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", broken)
+    with pytest.raises(kkt.FormatError, match="No space left"):
+        figures.save_spy(factor("chain:3", "abm"), path)
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.product
+def test_write_all(tmp_path):
+    comparison = analysis.compare(kkt.build(kkt.chain(3)), ["crbm", "abm"], ["float32"], refine=1)
+    assert len(comparison.rows) == 4  # refined answers share their order's picture
+    paths = figures.write_all(comparison, tmp_path)
+    names = {"digits", "fill_cost", "pivot_errors_float32", "cancelled_float32", "spy_crbm", "spy_abm"}
+    assert {p.name for p in paths} == {f"{n}{s}" for n in names for s in (".png", ".pdf")}
+    assert sorted(tmp_path.iterdir()) == sorted(paths)
+
+
+def test_the_command_lists_and_draws(tmp_path, capsys):
+    assert main(["figure", "--list"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(KINDS)
+    path = tmp_path / "x.svg"
+    assert main(["figure", "spy", SMALL, "--step", "1", "--gray", "-o", str(path)]) == 0
+    assert GRAY.new.lower() in path.read_text().lower()
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["figure"], "KIND is missing"),
+        (["figure", "spy"], "MODEL is missing"),
+        (["figure", "spy", SMALL], "-o is missing"),
+        (["figure", "spi", SMALL, "-o", "x.png"], "kind 'spi' is unknown; did you mean spy?"),
+        (["figure", "spy", "chian:3", "-o", "x.png"], "did you mean chain?"),
+        (["figure", "spy", SMALL, "--orders", "abn", "-o", "x.png"], "nearest: abm"),
+        (["figure", "spy", SMALL, "--orders", "abm,crbm", "-o", "x.png"], "one order, not 2"),
+        (["figure", "spy", SMALL, "--step", "9", "-o", "x.png"], "use 0 to 3"),
+        (["figure", "heat", SMALL, "--format", "float33", "-o", "x.png"], "float33"),
+        (["figure", "cancelled", SMALL, "--format", "mp:50", "-o", "x.png"], "nothing to hold"),
+        (["figure", "condition", SMALL, "--format", "mp:30", "-o", "x.png"], "does not round"),
+        (["figure", "spy", SMALL, "--font", "arial", "-o", "x.png"], "use stix or sans"),
+        (["figure", "spy", SMALL, "--width", "triple", "-o", "x.png"], "use single or double"),
+        (["figure", "spy", SMALL, "-o", "x.bmp"], "suffix '.bmp' is unknown"),
+        (["figure", "curves", SMALL, "-o", "x.tex"], "use kind spy, before-after, matrix, orders"),
+        (["figure", "curves", SMALL, "-o", "x.mp4"], "use kind film"),
+        (["figure", "matrix", "chain:20", "-o", "x.png"], "too many to be set as symbols"),
+        (["figure", "trees", "chain:100", "-o", "x.tex"], "too many for LaTeX"),
+        (["figure", "spy", "chain:100", "-o", "x.tex"], "too many for LaTeX"),
+    ],
+)
+def test_bad_input_is_one_sentence(arguments, sentence, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert sentence in error and error.count("\n") == 1 and error.startswith("pivotree: ")
+    assert not list(tmp_path.iterdir())

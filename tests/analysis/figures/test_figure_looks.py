@@ -1,20 +1,22 @@
-"""Colours told apart by all, fonts, films, the command and the gallery."""
+"""Colours told apart by all, fonts, symbols and LaTeX of figures; the gallery."""
 
 import importlib.util
 import re
-import shutil
-from itertools import combinations, pairwise
+import shlex
+import subprocess
+from itertools import combinations
 
+import networkx as nx
 import numpy as np
 import pytest
+from designs import covering
+from figured import ORDERS, SMALL, factor, request
+from helpers import ROOT
+from latex import compiled, needs_latex
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.text import Text
-from PIL import Image
-from test_figure_kinds import GALLERY, SMALL, model_of, request
-from test_figures import factor
 
 from pivotree import kkt
 from pivotree.analysis import figures
@@ -22,13 +24,15 @@ from pivotree.analysis.cli import main
 from pivotree.analysis.figures.captions import caption
 from pivotree.analysis.figures.density import KINDS as BLOCK_KINDS
 from pivotree.analysis.figures.density import strong
-from pivotree.analysis.figures.film import stops
 from pivotree.analysis.figures.kinds import KINDS, Request, write
 from pivotree.analysis.figures.matrix import face
-from pivotree.analysis.figures.state import ZEROED
+from pivotree.analysis.figures.state import FILL, ORIGINAL, ZERO, ZEROED, block_state
 from pivotree.analysis.figures.style import DARK, GRAY, LIGHT, MARKERS, STYLES, theme
+from pivotree.analysis.figures.tex import escaped
 
-# -- colours --------------------------------------------------------------------------------------
+GALLERY = ROOT / "docs" / "gallery"
+
+# -- colours -----------------------------------------------------------------------------------------
 
 # Machado, Oliveira & Fernandes 2009, severity 1, on linear RGB; gray is the luminance alone
 VISION = {
@@ -71,17 +75,14 @@ def test_simulated_vision_is_that_of_the_tables():
     assert seen((1, 1, 1), "everyone") == pytest.approx([100, 0, 0], abs=0.1)
 
 
-@pytest.mark.parametrize("vision", VISION)
 @pytest.mark.parametrize("look", [LIGHT, DARK, GRAY], ids=STYLES)
-def test_small_blocks_are_told_apart_by_lightness(look, vision):
+def test_small_blocks_are_told_apart_by_lightness(look):
     """Where there is no room for glyphs: every pair, and each from the page and the shade."""
-    colours = {kind: strong(kind, look) for kind in BLOCK_KINDS}
-    colours |= {"page": look.page}
-    lightness = {name: seen(to_rgb(c), vision)[0] for name, c in colours.items()}
-    names = list(lightness)
-    for i, a in enumerate(names):
-        for b in names[:i]:
-            assert abs(lightness[a] - lightness[b]) > 9, (a, b)
+    colours = {kind: strong(kind, look) for kind in BLOCK_KINDS} | {"page": look.page}
+    for vision in VISION:
+        lightness = {name: seen(to_rgb(c), vision)[0] for name, c in colours.items()}
+        for a, b in combinations(lightness, 2):
+            assert abs(lightness[a] - lightness[b]) > 9, (a, b, vision)
 
 
 def swatch(kind, look):
@@ -98,16 +99,14 @@ def swatch(kind, look):
     return np.asarray(canvas.buffer_rgba())[..., :3] / 255
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("vision", VISION)
 @pytest.mark.parametrize("look", [LIGHT, DARK, GRAY], ids=STYLES)
-def test_blocks_are_told_apart_as_they_are_drawn(look, vision):
+def test_blocks_are_told_apart_as_they_are_drawn(look):
     """By colour and glyph together: lightness alone, pixel by pixel, in the mean."""
-    drawn = {kind: seen(swatch(kind, look), vision)[..., 0] for kind in BLOCK_KINDS}
-    for a in BLOCK_KINDS:
-        for b in BLOCK_KINDS:
-            if a < b:
-                assert np.abs(drawn[a] - drawn[b]).mean() > 8, (a, b)
+    swatches = {kind: swatch(kind, look) for kind in BLOCK_KINDS}
+    for vision in VISION:
+        drawn = {kind: seen(image, vision)[..., 0] for kind, image in swatches.items()}
+        for a, b in combinations(BLOCK_KINDS, 2):
+            assert np.abs(drawn[a] - drawn[b]).mean() > 8, (a, b, vision)
 
 
 @pytest.mark.parametrize("look", [LIGHT, DARK, GRAY], ids=STYLES)
@@ -140,188 +139,22 @@ def test_style_of_that_name():
     assert one.get_facecolor() == other.get_facecolor()
 
 
-# -- fonts ----------------------------------------------------------------------------------------
+# -- fonts and symbols -------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("font, name", [("stix", b"STIXGeneral"), ("sans", b"DejaVuSans")])
-@pytest.mark.parametrize("kind", ["curves", "heat"])
+@pytest.mark.product
+@pytest.mark.parametrize(
+    ("kind", "font", "name"), [("curves", "stix", b"STIXGeneral"), ("heat", "sans", b"DejaVuSans")]
+)
 def test_all_of_a_figure_is_in_its_font(kind, font, name, tmp_path):
     path = write(KINDS[kind], request(width="single", font=font), tmp_path / "figure.pdf")
     found = {*re.findall(rb"/BaseFont /(?:[A-Z]+\+)?(\w+)", path.read_bytes())}
     assert found and all(one.startswith(name) for one in found), found
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("width", ["single", "double"])
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("spy", "film", "trees")])
-def test_letters_have_eight_or_nine_points(kind, width):
-    """Where they are not inside a block, which may be small."""
-    figure = KINDS[kind].make(request(model_of(kind), width=width))
-    FigureCanvasAgg(figure).draw()
-    small = [t for t in figure.findobj(Text) if t.get_text() and 0 < t.get_fontsize() < 7.0]
-    assert {t.get_text()[0] for t in small} <= {"$"}, [(t.get_text(), t.get_fontsize()) for t in small]
-
-
-# -- films ----------------------------------------------------------------------------------------
-
-
-def test_stops_begin_with_the_matrix_and_end_with_the_factor():
-    assert stops(3, 6) == [0, 1, 2, 3] and stops(0, 5) == [0]
-    assert stops(100, 5) == [0, 25, 50, 75, 100]
-
-
-@pytest.mark.thorough
-def test_a_strip_marks_what_is_new_since_the_picture_before():
-    figure = figures.strip(factor("chain:6", "crbm"), frames=4)
-    texts = [t.get_text() for t in figure.texts]
-    assert "the matrix" in texts and "12 of 12: 30 filled" in texts
-    legend = [t.get_text() for t in figure.legends[0].get_texts()]
-    assert {"made zero", "new fill", "earlier fill"} <= set(legend)
-
-
-@pytest.mark.thorough
-def test_an_interrupted_film_is_not_put_together_first(tmp_path, monkeypatch):
-    """matplotlib does so, and a long film takes it longer than Ctrl-C may."""
-    from matplotlib.animation import PillowWriter
-
-    seen = []
-
-    def interrupted(self, **how):
-        seen.append(self)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(PillowWriter, "grab_frame", interrupted)
-    monkeypatch.setattr(PillowWriter, "finish", lambda self: pytest.fail("it is put together"))
-    with pytest.raises(KeyboardInterrupt):
-        figures.animation(factor("chain:1", "abm"), tmp_path / "film.gif")
-    assert len(seen) == 1 and not list(tmp_path.iterdir())
-
-
-@pytest.mark.slow
-def test_an_animation_has_a_picture_a_bracket(tmp_path):
-    path = write(KINDS["film"], request(width="single"), tmp_path / "film.gif")
-    with Image.open(path) as image:
-        frames = []
-        for k in range(image.n_frames):
-            image.seek(k)
-            frames.append(np.asarray(image.convert("RGB"), dtype=int))
-    different = 1 + sum((a != b).any() for a, b in pairwise(frames))
-    assert different == 4  # the matrix and three brackets
-    with pytest.raises(kkt.FormatError, match="cannot be written"):
-        write(KINDS["film"], request(), tmp_path / "missing" / "film.gif")
-
-
-def test_an_mp4_needs_ffmpeg(tmp_path, monkeypatch):
-    if shutil.which("ffmpeg"):
-        path = write(KINDS["film"], request(width="single"), tmp_path / "film.mp4")
-        assert b"ftyp" in path.read_bytes()[:32]
-    monkeypatch.setattr("matplotlib.animation.FFMpegWriter.isAvailable", lambda: False)
-    with pytest.raises(kkt.FormatError, match="needs the program ffmpeg, which is not found"):
-        write(KINDS["film"], request(), tmp_path / "other.mp4")
-    assert not (tmp_path / "other.mp4").exists()
-
-
-# -- the command ----------------------------------------------------------------------------------
-
-
-@pytest.mark.thorough
-def test_the_command_lists_and_draws(tmp_path, capsys):
-    assert main(["figure", "--list"]) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(KINDS)
-    path = tmp_path / "x.svg"
-    assert main(["figure", "spy", SMALL, "--step", "1", "--gray", "-o", str(path)]) == 0
-    assert GRAY.new.lower() in path.read_text().lower()
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize(
-    "arguments, sentence",
-    [
-        (["figure"], "KIND is missing"),
-        (["figure", "spy"], "MODEL is missing"),
-        (["figure", "spy", SMALL], "-o is missing"),
-        (["figure", "spi", SMALL, "-o", "x.png"], "kind 'spi' is unknown; did you mean spy?"),
-        (["figure", "spy", "chian:3", "-o", "x.png"], "did you mean chain?"),
-        (["figure", "spy", SMALL, "--orders", "abn", "-o", "x.png"], "nearest: abm"),
-        (["figure", "spy", SMALL, "--orders", "abm,crbm", "-o", "x.png"], "one order, not 2"),
-        (["figure", "spy", SMALL, "--step", "9", "-o", "x.png"], "use 0 to 3"),
-        (["figure", "heat", SMALL, "--format", "float33", "-o", "x.png"], "float33"),
-        (["figure", "cancelled", SMALL, "--format", "mp:50", "-o", "x.png"], "nothing to hold"),
-        (["figure", "condition", SMALL, "--format", "mp:30", "-o", "x.png"], "does not round"),
-        (["figure", "spy", SMALL, "--font", "arial", "-o", "x.png"], "use stix or sans"),
-        (["figure", "spy", SMALL, "--width", "triple", "-o", "x.png"], "use single or double"),
-        (["figure", "spy", SMALL, "-o", "x.bmp"], "suffix '.bmp' is unknown"),
-        (["figure", "curves", SMALL, "-o", "x.tex"], "use kind spy, before-after, matrix, orders"),
-        (["figure", "curves", SMALL, "-o", "x.mp4"], "use kind film"),
-        (["figure", "matrix", "chain:20", "-o", "x.png"], "too many to be set as symbols"),
-        (["figure", "trees", "chain:100", "-o", "x.tex"], "too many for LaTeX"),
-    ],
+    ("spec", "width"), covering(["chain:3", "chain:6", "star:6", "chain:7", "chain:13"], ["double", "single"])
 )
-def test_bad_input_is_one_sentence(arguments, sentence, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 2
-    error = capsys.readouterr().err
-    assert sentence in error and error.count("\n") == 1 and error.startswith("pivotree: ")
-    assert not list(tmp_path.iterdir())
-
-
-# -- the gallery ----------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def gallery():
-    spec = importlib.util.spec_from_file_location("make_gallery", GALLERY / "make.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_gallery_is_that_of_the_registry(gallery):
-    """Stale?  Run ``make gallery``."""
-    text = (GALLERY / "README.md").read_text(encoding="utf-8")
-    assert text == gallery.page()
-    assert re.findall(r"^## (.+)$", text, re.M) == list(KINDS)
-    for kind in KINDS.values():
-        for stem in gallery.models_of(kind):
-            shown = [(GALLERY / gallery.picture(stem, kind, s)).exists() for s in gallery.STYLES]
-            assert all(shown) != (GALLERY / gallery.refused(stem, kind)).exists(), (kind.name, stem)
-            if stem == "chain_3":
-                assert all(shown) and (GALLERY / gallery.picture(stem, kind, "gray")).exists()
-
-
-def test_files_of_the_gallery_are_shown_and_small():
-    text = (GALLERY / "README.md").read_text(encoding="utf-8")
-    named = {*re.findall(r'(?:src|srcset)="([^"]+)"', text), *re.findall(r"\]\(([^#)]+)\)", text)}
-    files = {p.name for p in GALLERY.iterdir() if p.suffix in (".png", ".gif", ".tex")}
-    assert named == files
-    assert sum(p.stat().st_size for p in GALLERY.iterdir() if p.is_file()) < 4_000_000
-
-
-def test_refusals_are_still_the_commands(gallery):
-    for kind in ("matrix",):
-        for stem in ("humanoid", "tree_1000"):
-            with pytest.raises(kkt.PivotreeError) as caught:
-                KINDS[kind].make(gallery.request_of(gallery.MODELS[stem][0]))
-            told = (GALLERY / gallery.refused(stem, KINDS[kind])).read_text(encoding="utf-8")
-            assert told.strip() == str(caught.value)
-
-
-def test_commands_of_the_gallery_are_understood():
-    from pivotree.analysis.cli.parser import parser
-
-    text = (GALLERY / "README.md").read_text(encoding="utf-8")
-    for line in re.findall(r"pivotree (figure [^`\n]+)", text):
-        options = parser().parse_args([w for w in line.split() if w not in ("KIND",)])
-        assert options.list or options.kind in KINDS or "KIND" in line
-
-
-# -- symbols --------------------------------------------------------------------------------------
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("width", ["single", "double"])
-@pytest.mark.parametrize("spec", ["chain:3", "chain:6", "chain:7", "star:6", "chain:13"])
 def test_symbols_of_the_matrix_do_not_touch_and_can_be_read(spec, width):
     """By matplotlib's own boxes; symbols that have no room are left out, and that is said."""
     asked = Request(kkt.build(kkt.load(spec)), ("crbm",), width=width)
@@ -348,39 +181,172 @@ def test_symbols_of_the_matrix_do_not_touch_and_can_be_read(spec, width):
     assert crowded == ((spec != "chain:3" and width == "single") or spec == "chain:13")
 
 
-# -- what a reader is spared ----------------------------------------------------------------------
+# -- LaTeX -------------------------------------------------------------------------------------------
+
+LATEX = [name for name, kind in KINDS.items() if kind.latex]
+HOSTILE = ["left_arm", "50%", "a&b", "x^2 #1", "{$\\alpha$}", "~tilde\\", "größe_µ"]
 
 
-@pytest.mark.thorough
-def test_few_lines_of_a_large_robot_have_a_colour():
-    """The pivots of a humanoid: of four orders the best and the worst, the others one gray."""
-    orders = ("crbm", "abm", "gain_abm", "divide_and_conquer")
-    asked = Request(kkt.build(kkt.humanoid()), orders)
-    figure = KINDS["pivots"].make(asked)
-    lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
-    colours = [line.get_color() for line in lines]
-    assert len(lines) == 4 and colours.count(LIGHT.faint) == 2
-    assert len({*colours}) == 3
-    names = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert "other orders" in names and len({*orders} & {*names}) == 2
+def size_of(path):
+    told = subprocess.run(["pdfinfo", path.with_suffix(".pdf")], capture_output=True, text=True)
+    return [float(x) for x in re.search(r"Page size:\s+([\d.]+) x ([\d.]+)", told.stdout).groups()]
 
 
-@pytest.mark.slow
-def test_a_film_of_the_command_has_twice_the_resolution(tmp_path):
-    asked = Request(kkt.build(kkt.chain(1)), width="single")
-    once = figures.animation(asked.symbolic, tmp_path / "once.gif")
-    twice = write(KINDS["film"], asked, tmp_path / "twice.gif")
-    sizes = [Image.open(path).size for path in (once, twice)]
-    assert sizes[1][0] == 2 * sizes[0][0] and abs(sizes[1][1] - 2 * sizes[0][1]) <= 1
+def test_pmatrix_circles_the_pivots_and_shows_the_zeros():
+    symbolic = factor("chain:3", "abm")
+    text = figures.pmatrix(symbolic)
+    body = text.partition(r"\begin{pmatrix}")[2].partition(r"\end{pmatrix}")[0]
+    rows = [re.sub(r"%.*", "", line).strip() for line in body.splitlines() if "&" in line]
+    cells = [[c.strip() for c in row.removesuffix(r"\\").split("&")] for row in rows]
+    state = block_state(symbolic)
+    table = state.table(zeros=True)
+    assert np.shape(cells) == table.shape
+    for i, j in np.ndindex(table.shape):
+        cell = cells[i][j]
+        assert (cell == "") == (table[i, j] == ZERO) and (cell == "0") == (table[i, j] == ZEROED)
+        assert (r"\pivot{" in cell) == ([i, j] in state.pivots.tolist())
+        assert (r"\filled{" in cell) == (table[i, j] == FILL)
+    assert cells[1][3] == r"-\Phi_{21}^{*}" and cells[2][2] == r"\pivot{\filled{D_{1}}}"
+    assert table[1, 3] == ORIGINAL
 
 
-@pytest.mark.thorough
+@pytest.mark.parametrize("order", covering(ORDERS))
+def test_tex_is_balanced_and_circles_every_pivot(order):
+    symbolic = factor("chain:3", order)
+    text = figures.tikz(symbolic)
+    begun, ended = (re.findall(rf"\\{word}{{(\w+)}}", text) for word in ("begin", "end"))
+    assert sorted(begun) == sorted(ended) == ["document", "tikzpicture"]
+    body = re.sub(r"%.*", "", text)
+    assert body.count("{") == body.count("}") and body.count("[") == body.count("]")
+    rows = [line for line in body.splitlines() if line.rstrip().endswith(r"\\")]
+    state = block_state(symbolic)
+    assert len(rows) == state.blocks
+    cells = [row.rstrip().removesuffix(r"\\").split("&") for row in rows]
+    assert {len(row) for row in cells} == {state.blocks}
+    circled = {(i, j) for i, row in enumerate(cells) for j, c in enumerate(row) if "pivot" in c}
+    assert circled == {tuple(p) for p in state.pivots.tolist()}
+    empty = np.array([[not cell.strip() for cell in row] for row in cells])
+    assert (empty == (state.table() == ZERO)).all()
+
+
+def hostile():
+    tree = kkt.binary(2)
+    return kkt.build(nx.relabel_nodes(tree, dict(zip(tree, HOSTILE, strict=True)), copy=True))
+
+
+@needs_latex
+@pytest.mark.product
 @pytest.mark.parametrize(
-    "kind", [kind for kind in KINDS.values() if not kind.loops], ids=lambda kind: kind.name
+    ("kind", "model"), [*((kind, "hostile") for kind in LATEX), ("spy", "humanoid"), ("trees", "humanoid")]
 )
-def test_no_kind_stops_at_an_order_that_a_robot_rules_out(kind):
-    """A link without mass, as the tool of ur5 where fixed links are kept, stops virtual work."""
-    tree = kkt.chain(3)
-    kkt.add_body(tree, "tool", "j3", mass=0.0, joint="fixed")
-    asked = Request(kkt.build(kkt.default_state(tree)))
-    assert kind.make(asked).axes
+def test_latex_takes_a_picture(kind, model, tmp_path):
+    """Of bodies of any names and of many: cut to the picture, and no wider than the column."""
+    asked = request("humanoid") if model == "humanoid" else Request(hostile(), width="single")
+    path = write(KINDS[kind], asked, tmp_path / "figure.tex")
+    assert "(1 page" in compiled(path)[0]
+    wide, high = size_of(path)
+    assert wide < (7.0 if model == "humanoid" else 3.4) * 72.27 + 13 and high < 9.5 * 72
+
+
+@needs_latex
+@pytest.mark.docs
+def test_the_paper_of_the_how_to_compiles(tmp_path, monkeypatch, capsys):
+    """Its commands are run and its LaTeX is copied, as they stand on the page."""
+    page = (ROOT / "docs" / "howto.md").read_text(encoding="utf-8")
+    part = page.partition("## Put a figure into a LaTeX paper")[2]
+    monkeypatch.chdir(tmp_path)
+    for line in re.search(r"```sh\n(.*?)```", part, re.S)[1].splitlines():
+        assert main(shlex.split(line)[1:]) == 0
+    paper = tmp_path / "paper.tex"
+    paper.write_text(re.search(r"```latex\n(.*?)```", part, re.S)[1], encoding="utf-8")
+    log, words = compiled(paper)
+    assert "Overfull" not in log
+    assert "Figure 1: The block matrix in symbols, pivots circled, for chain" in words
+    assert "elimination tree of abm" in words and words.count("abm fills in 2 blocks") == 2
+
+
+@needs_latex
+@pytest.mark.product
+def test_a_pgf_has_the_fonts_of_the_document(tmp_path):
+    kinds = ("digits", "heat", "condition")
+    for kind in kinds:
+        write(KINDS[kind], request(width="single"), tmp_path / f"{kind}.pgf")
+    paper = tmp_path / "paper.tex"
+    paper.write_text(
+        r"\documentclass{article}\usepackage{pgf}\begin{document}\thispagestyle{empty}"
+        + "".join(rf"\resizebox{{2in}}{{!}}{{\input{{{kind}.pgf}}}}\par" for kind in kinds)
+        + r"\end{document}"
+    )
+    words = compiled(paper)[1]
+    assert "correct decimal digits" in words and "float64" in words and "crbm" in words
+    assert "virtual work" in words and "condition number times unit roundoff" in words
+    text = (tmp_path / "digits.pgf").read_text("utf-8")
+    assert r"virtual\_work" in text and "{use as bounding box}" in text
+    fonts = subprocess.run(["pdffonts", "paper.pdf"], cwd=tmp_path, capture_output=True, text=True)
+    assert "STIX" not in fonts.stdout and "CMR" in fonts.stdout
+
+
+def test_a_pgf_needs_latex(tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(kkt.FormatError, match="needs the program pdflatex, which is not found"):
+        write(KINDS["digits"], request(SMALL), tmp_path / "digits.pgf")
+    assert not list(tmp_path.iterdir())
+
+
+def test_words_are_escaped():
+    assert escaped("a_b 50% #1 {x}") == r"a\_b 50\% \#1 \{x\}"
+    assert escaped("^~\\<") == r"\textasciicircum{}\textasciitilde{}\textbackslash{}\textless{}"
+
+
+# -- the gallery -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def gallery():
+    spec = importlib.util.spec_from_file_location("make_gallery", GALLERY / "make.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.docs
+def test_the_gallery_is_that_of_the_registry(gallery):
+    """Stale?  Run ``make gallery``."""
+    text = (GALLERY / "README.md").read_text(encoding="utf-8")
+    assert text == gallery.page()
+    assert re.findall(r"^## (.+)$", text, re.M) == list(KINDS)
+    for kind in KINDS.values():
+        for stem in gallery.models_of(kind):
+            shown = [(GALLERY / gallery.picture(stem, kind, s)).exists() for s in gallery.STYLES]
+            assert all(shown) != (GALLERY / gallery.refused(stem, kind)).exists(), (kind.name, stem)
+            if stem == "chain_3":
+                assert all(shown) and (GALLERY / gallery.picture(stem, kind, "gray")).exists()
+
+
+@pytest.mark.docs
+def test_files_of_the_gallery_are_shown_and_small():
+    text = (GALLERY / "README.md").read_text(encoding="utf-8")
+    named = {*re.findall(r'(?:src|srcset)="([^"]+)"', text), *re.findall(r"\]\(([^#)]+)\)", text)}
+    files = {p.name for p in GALLERY.iterdir() if p.suffix in (".png", ".gif", ".tex")}
+    assert named == files
+    assert sum(p.stat().st_size for p in GALLERY.iterdir() if p.is_file()) < 4_000_000
+
+
+@pytest.mark.docs
+def test_refusals_are_still_the_commands(gallery):
+    for kind in ("matrix",):
+        for stem in ("humanoid", "tree_1000"):
+            with pytest.raises(kkt.PivotreeError) as caught:
+                KINDS[kind].make(gallery.request_of(gallery.MODELS[stem][0]))
+            told = (GALLERY / gallery.refused(stem, KINDS[kind])).read_text(encoding="utf-8")
+            assert told.strip() == str(caught.value)
+
+
+@pytest.mark.docs
+def test_commands_of_the_gallery_are_understood():
+    from pivotree.analysis.cli.parser import parser
+
+    text = (GALLERY / "README.md").read_text(encoding="utf-8")
+    for line in re.findall(r"pivotree (figure [^`\n]+)", text):
+        options = parser().parse_args([w for w in line.split() if w not in ("KIND",)])
+        assert options.list or options.kind in KINDS or "KIND" in line

@@ -1,43 +1,25 @@
-"""Figures: 0-structures block by block against Ascher 1996, files, and what is refused."""
+"""Figures: 0-structures block by block against Ascher 1996, labels, rasters, curves, trees."""
+
+import re
 
 import numpy as np
 import pytest
+from designs import covering
+from figured import ORDERS, factor
+from helpers import system_of
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from pivotree import analysis, kkt, orderings
+from pivotree import kkt, orderings
 from pivotree.analysis import figures
+from pivotree.analysis.figures.curves import step_counts, traced_counts
+from pivotree.analysis.figures.density import KINDS as BLOCK_KINDS
+from pivotree.analysis.figures.density import density
 from pivotree.analysis.figures.labels import Labels
 from pivotree.analysis.figures.matrix import draw
-from pivotree.analysis.figures.state import FILL, NEW, ORIGINAL, ZERO, block_state
+from pivotree.analysis.figures.state import FILL, NEW, ORIGINAL, ZERO, ZEROED, block_state
 from pivotree.analysis.figures.style import LIGHT
-
-ORDERS = ("abm", "crbm", "bad_abm", "virtual_work", "lagrange", "natural", "divide_and_conquer")
-ROWS = [
-    {"order": "abm", "format": "float32", "error": 2e-7, "digits": 6.7, "fill_blocks": 2, "flops": 1000},
-    {
-        "order": "modified_abm",
-        "format": "float32",
-        "error": 2e-7,
-        "digits": 6.7,
-        "fill_blocks": 2,
-        "flops": 1010,
-    },
-    {"order": "crbm", "format": "float32", "error": None, "digits": None, "fill_blocks": 6, "flops": 900},
-    {"order": "crbm", "format": "float64", "error": 0.0, "digits": None, "fill_blocks": 6, "flops": 900},
-    {
-        "order": "refused",
-        "format": "float64",
-        "error": None,
-        "digits": None,
-        "fill_blocks": None,
-        "flops": None,
-    },
-]
-
-
-def factor(spec, order):
-    structure = kkt.build(kkt.load(spec)).structure
-    return kkt.symbolic(kkt.plan(orderings.get(order), structure))
+from pivotree.analysis.figures.trees import bodies_of, body_colours, tree_layout, walk
 
 
 def in_rows_of_6(symbolic, table):
@@ -112,6 +94,17 @@ def test_zero_structure_after_elimination(order, printed):
     assert (in_rows_of_6(symbolic, kept) == printed).all()
 
 
+@pytest.mark.parametrize("order, printed", [("abm", AFTER_ABM), ("crbm", AFTER_CRBM)])
+def test_zeros_made_are_what_the_printed_structure_lacks(order, printed):
+    symbolic = factor("chain:3", order)
+    state = block_state(symbolic)
+    drawn = in_rows_of_6(symbolic, state.table(zeros=True))
+    assert ((drawn != ZERO) & (drawn != ZEROED) == printed).all()
+    whole = in_rows_of_6(symbolic, state.table())
+    assert ((drawn == ZEROED) == ((whole != ZERO) & ~printed)).all()
+    assert not (block_state(symbolic, 0).table(zeros=True) == ZEROED).any()
+
+
 def test_circled_pivots_of_ascher():
     """(3k, 3k-2), here with its mirror image, and (3k-1, 3k-1)."""
     symbolic = factor("chain:3", "abm")
@@ -143,9 +136,10 @@ def test_fill_of_abm_is_each_joint_with_its_parents_acceleration():
     }
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("spec", ["chain:5", "random_tree:n=12,seed=1", "star:4"])
-def test_counts_grow_to_the_symbolic_factors(spec, order):
+@pytest.mark.parametrize(
+    ("order", "spec"), covering(ORDERS, ["chain:5", "random_tree:n=12,seed=1", "star:4"])
+)
+def test_counts_grow_to_the_symbolic_factors(order, spec):
     symbolic = factor(spec, order)
     groups = symbolic.plan.groups
     states = [block_state(symbolic, step) for step in range(groups + 1)]
@@ -158,7 +152,7 @@ def test_counts_grow_to_the_symbolic_factors(spec, order):
     assert not (last.kind == NEW).any() and last.eliminated.all() and (last.kind == FILL).any()
 
 
-@pytest.mark.parametrize("order", ["abm", "crbm", "bad_abm", "natural", "base_to_tip"])
+@pytest.mark.parametrize("order", covering(["abm", "crbm", "bad_abm", "natural", "base_to_tip"]))
 def test_blocks_cover_a_numeric_elimination(order):
     """Schur complements of the dense matrix are nonzero inside the active blocks only."""
     system = kkt.build(kkt.random_tree(6, seed=3))
@@ -181,6 +175,9 @@ def test_blocks_cover_a_numeric_elimination(order):
         active = np.zeros_like(size, dtype=bool)
         active[gone:, gone:] = True
         assert ((size > 1e-9 * np.abs(A).max()) <= ((state.table() != ZERO) & active)).all()
+
+
+# -- labels ------------------------------------------------------------------------------------------
 
 
 def test_names_of_blocks_in_the_papers_notation():
@@ -207,34 +204,33 @@ def test_names_are_given_only_where_they_are_right():
     assert after.cell(6, 7) == r"\mathcal{M}_{12}" and after.cell(7, 8) == ""
 
 
-def test_named_inertias_are_the_schur_complements():
-    """D_2 and M-hat_2 of the labels, by the dense matrix, against eq (7)."""
-    system = kkt.build(kkt.chain(3))
-    names = system.structure.tip_to_base
-    e = system.entries
-    k = [system.structure.index[b] for b in names]
-    H = [e.S[system.tree.offset[i] : system.tree.offset[i + 1]] for i in k]
-    Phi, M = e.Phi[k[0]], e.M[k[0]]
-    bar = M - M @ H[0].T @ np.linalg.solve(H[0] @ M @ H[0].T, H[0] @ M)
-    M_hat = e.M[k[1]] + Phi @ bar @ Phi.T
-    A = system.matrix.toarray()
-    out = np.concatenate(
-        [np.arange(system.size)[system.blocks[kind, names[0]]] for kind in ("pdd", "f", "qdd")]
-    )
-    at = np.arange(system.size)[system.blocks["pdd", names[1]]]
-    schur = A[np.ix_(at, at)] - A[np.ix_(at, out)] @ np.linalg.solve(A[np.ix_(out, out)], A[np.ix_(out, at)])
-    assert np.allclose(schur, M_hat, atol=1e-12)
-
-
 def test_a_step_there_is_not_is_refused():
     with pytest.raises(kkt.OrderError, match=r"has no step 4; use 0 to 3"):
         block_state(factor("chain:3", "abm"), 4)
 
 
-# -- drawing --------------------------------------------------------------------------------------
+# -- blocks as they are drawn, and curves ------------------------------------------------------------
 
 
-@pytest.mark.thorough
+@pytest.mark.parametrize("zeros", [False, True])
+@pytest.mark.parametrize("spec, order", [("humanoid", "crbm"), ("chain:40", "virtual_work")])
+def test_density_counts_every_block(spec, order, zeros):
+    state = block_state(factor(spec, order), 20)
+    table = state.table(zeros=zeros)
+    assert (table == NEW).any() and (table == ZEROED).any() == zeros
+    whole = density(state, 10_000, zeros=zeros)
+    for counted, kind in zip(whole, BLOCK_KINDS, strict=True):
+        assert (counted == (table == kind)).all()
+    pixels = 17
+    coarse = density(state, pixels, zeros=zeros)
+    at = np.arange(state.blocks) * pixels // state.blocks
+    for counted, kind in zip(coarse, BLOCK_KINDS, strict=True):
+        expected = np.zeros((pixels, pixels), dtype=int)
+        for i, j in np.argwhere(table == kind):
+            expected[at[i], at[j]] += 1
+        assert (counted == expected).all()
+
+
 @pytest.mark.parametrize("spec, mode", [("chain:6", "cells"), ("humanoid", "vector")])
 def test_every_block_is_drawn(spec, mode):
     state = block_state(factor(spec, "crbm"))
@@ -245,7 +241,7 @@ def test_every_block_is_drawn(spec, mode):
         assert cells == np.count_nonzero(state.table()) + state.symbolic.plan.groups
 
 
-@pytest.mark.thorough
+@pytest.mark.product
 def test_a_density_raster_shows_each_kind():
     state = block_state(factor("chain:1000", "crbm"))
     ax = Figure().add_axes((0, 0, 1, 1))
@@ -255,94 +251,88 @@ def test_a_density_raster_shows_each_kind():
     assert image[-1, -1, 3] > 200 and image[0, 400, 3] == 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", ["single", "double"])
-def test_all_figures_in_both_widths_and_themes(dark, width, tmp_path):
-    style = {"dark": dark, "width": width}
-    symbolic = factor("chain:3", "virtual_work")
-    drawn = [
-        figures.spy(symbolic, 2, **style),
-        figures.before_after(symbolic, **style),
-        figures.compare_orders([factor("chain:6", o) for o in ("crbm", "abm")], **style),
-        figures.error_bars(ROWS, **style),
-        figures.fill_cost(ROWS, **style),
-    ]
-    for figure in drawn:
-        assert figure.get_figwidth() == {"single": 3.4, "double": 7.0}[width]
-        path = figures.save(figure, tmp_path / "figure.png")
-        assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+@pytest.mark.parametrize("order", ["abm", "crbm", "lagrange", "divide_and_conquer"])
+def test_curves_end_at_the_factors_counts(order):
+    symbolic = factor("humanoid", order)
+    fill, flops = step_counts(symbolic)
+    assert fill[0] == flops[0] == 0 and len(fill) == len(flops) == symbolic.plan.groups + 1
+    assert fill[-1] == symbolic.fill_blocks and int(flops[-1]) == symbolic.flops
+    states = [block_state(symbolic, k).fill_blocks for k in range(0, len(fill), 7)]
+    assert fill[::7].tolist() == states
 
 
-def test_compared_orders_say_their_fill():
-    figure = figures.compare_orders([factor("chain:6", o) for o in ("crbm", "abm")])
-    texts = [text.get_text() for text in figure.texts]
-    assert "crbm: 30 blocks of fill" in texts and "abm: 5 blocks of fill" in texts
+@pytest.mark.parametrize("order", ["abm", "crbm", "virtual_work_split", "divide_and_conquer"])
+def test_traced_curves_end_at_the_tapes_count(order):
+    tape = kkt.trace(system_of("binary:2"), orderings.get(order))
+    work = traced_counts(tape)
+    assert work[-1] == tape.flops and len(work) == tape.program.groups + 1
+    assert work[0] == 0 and (np.diff(work) >= 0).all()
 
 
-def test_a_failed_order_is_a_cross_and_labels_do_not_overlap():
-    ax = figures.error_bars(ROWS).axes[0]
-    assert any(line.get_marker() == "x" for line in ax.lines)
-    rows = [{"order": f"order{i}", "fill_blocks": 10 + i, "flops": 1000 + 9 * i} for i in range(9)]
-    figure = figures.fill_cost(rows)
-    figure.canvas.draw()
-    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
-    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+# -- the tree of bodies and the elimination tree -----------------------------------------------------
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("dpi", [72, 130, 300])
-def test_no_label_leaves_the_axes_at_any_resolution(dpi):
-    # humanoid: the longest name belongs to the point at the right edge
-    points = {
-        "crbm": (598, 33_500),
-        "abm": (44, 15_900),
-        "virtual_work": (262, 44_900),
-        "divide_and_conquer": (284, 61_200),
-    }
-    rows = [{"order": o, "fill_blocks": f, "flops": c} for o, (f, c) in points.items()]
-    figure = figures.fill_cost(rows, title="humanoid: 45 bodies, 50 freedoms")
-    figure.set_dpi(dpi)
-    figure.canvas.draw()
-    frame = figure.axes[0].get_window_extent()
-    for text in figure.axes[0].texts:
-        box = text.get_window_extent()
-        assert frame.x0 < box.x0 and box.x1 < frame.x1, text.get_text()
+@pytest.mark.parametrize("spec", ["chain:4", "star:5", "binary:3", "random_tree:n=60,seed=2"])
+def test_layout_of_a_tree(spec):
+    parent = system_of(spec).structure.parent
+    place = tree_layout(parent)
+    inner = parent >= 0
+    assert (place[inner, 1] == place[parent[inner], 1] + 1).all()
+    assert len({tuple(p) for p in place.round(6).tolist()}) == len(parent)  # no two on one place
+    for k in np.unique(parent[inner]):
+        x = place[parent == k, 0]
+        assert place[k, 0] == pytest.approx((x.min() + x.max()) / 2)
+    levels = [np.sort(place[place[:, 1] == d, 0]) for d in np.unique(place[:, 1])]
+    assert all((np.diff(level) >= 1 - 1e-9).all() for level in levels)
 
 
-@pytest.mark.thorough
-def test_a_title_in_two_lines_is_even():
-    figure = figures.before_after(factor("random_tree:n=1000", "modified_abm_stretched"))
-    (title,) = [t.get_text() for t in figure.texts if "entries" in t.get_text()]
-    first, second = title.split("\n")
-    assert abs(len(first) - len(second)) <= 8
+def test_the_elimination_tree_has_the_colours_of_the_bodies():
+    for order in ("abm", "virtual_work", "modified_abm_stretched"):
+        symbolic = factor("binary:3", order)
+        owner = bodies_of(symbolic)
+        plan = symbolic.plan
+        n = plan.graph.structure.n
+        names = [plan.graph.structure.names[int(b) % n] for b in plan.blocks]
+        own = system_of("binary:3").structure.names
+        told = [name[0] if isinstance(name, tuple) else name for name in names]
+        assert [own[k] for k in owner] == told
+        colours = body_colours(symbolic, LIGHT)
+        assert len({tuple(c) for c in colours.round(9).tolist()}) == len(own)
 
 
-def test_no_fill_has_a_place_on_the_axis():
-    row = {"order": "abm", "format": "float32", "fill_blocks": 0, "flops": 10}
-    assert figures.fill_cost([row]).axes[0].get_yscale() == "symlog"
+def test_walk_visits_parents_first_and_subtrees_together():
+    parent = system_of("random_tree:n=50,seed=1").structure.parent
+    order = walk(parent)
+    assert sorted(order) == list(range(50))
+    place = {k: i for i, k in enumerate(order)}
+    for k in range(50):
+        assert parent[k] < 0 or place[parent[k]] < place[k]
+        below = [j for j in range(50) if k in _line(j, parent)]
+        at = sorted(place[j] for j in below)
+        assert at == list(range(at[0], at[0] + len(at)))
 
 
-def test_pivot_errors_of_the_records():
-    system = kkt.build(kkt.chain(12))
-    results = {o: kkt.eliminate(system, orderings.get(o), "float32") for o in ("crbm", "abm")}
-    lines = {line.get_label(): line for line in figures.pivot_errors(results).axes[0].lines}
-    drawn = [line.get_ydata() for line in lines.values() if len(line.get_xdata()) > 2]
-    errors = [s.pivot_error for s in results["crbm"].steps if s.pivot_error > 1e-10]
-    assert any(np.array_equal(y, errors) for y in drawn)
+def _line(k, parent):
+    while k >= 0:
+        yield k
+        k = int(parent[k])
 
 
-def test_an_order_keeps_its_colour_where_another_is_left_out():
-    result = kkt.eliminate(kkt.build(kkt.chain(12)), orderings.get("abm"), "float32")
-    told = figures.pivot_errors({"abm": result}, among=("crbm", "abm")).legends[0].legend_handles
-    assert {h.get_color() for h in told if h.get_label() == "abm"} == {LIGHT.series[1]}
-
-
-@pytest.mark.slow
-def test_write_all(tmp_path):
-    comparison = analysis.compare(kkt.build(kkt.chain(3)), ["crbm", "abm"], ["float32"], refine=1)
-    assert len(comparison.rows) == 4  # refined answers share their order's picture
-    paths = figures.write_all(comparison, tmp_path)
-    names = {"digits", "fill_cost", "pivot_errors_float32", "cancelled_float32", "spy_crbm", "spy_abm"}
-    assert {p.name for p in paths} == {f"{n}{s}" for n in names for s in (".png", ".pdf")}
-    assert sorted(tmp_path.iterdir()) == sorted(paths)
+def test_the_base_is_above_in_every_tree():
+    """Of both trees, on the page and in LaTeX, where y points down too."""
+    made = factor("binary:2", "crbm")
+    figure = figures.trees(made)
+    FigureCanvasAgg(figure).draw()
+    parents = (made.plan.graph.structure.parent, made.parent)
+    drawn = [ax.collections[-1].get_offsets() for ax in figure.axes]
+    heights = [ax.transData.transform(places)[:, 1] for ax, places in zip(figure.axes, drawn, strict=True)]
+    text = figures.tikz_tree(made)
+    assert text.count("y=-") == 2
+    pictures = text.split(r"\begin{tikzpicture}")[1:]
+    for picture in pictures:
+        found = re.findall(r"\(n(\d+)\) at \([-\d.]+,([-\d.]+)\)", picture)
+        heights.append(np.array([-float(y) for _, y in found]))
+    for up, height in zip(parents * 2, heights, strict=True):
+        assert len(up) == len(height)
+        below = np.flatnonzero(np.asarray(up) >= 0)
+        assert len(below) and (height[np.asarray(up)[below]] > height[below]).all()

@@ -1,0 +1,27 @@
+"""What tests of figures share: symbolic factors, and requests whose measurements are kept."""
+
+from collections import defaultdict
+
+from helpers import system_of
+
+from pivotree import kkt, orderings
+from pivotree.analysis.figures import data
+from pivotree.analysis.figures.kinds import KINDS, Request
+
+SMALL = "chain:3"
+ORDERS = ("abm", "crbm", "bad_abm", "virtual_work", "lagrange", "natural", "divide_and_conquer")
+MEASURED = defaultdict(dict)  # by the model and the number of states; looks share it
+
+
+def factor(spec, order):
+    """The symbolic factor of an order on a model."""
+    return kkt.symbolic(kkt.plan(orderings.get(order), system_of(spec).structure))
+
+
+def model_of(kind):
+    """A small model that a kind shows."""
+    return "four_bar" if KINDS[kind].loops else SMALL
+
+
+def request(spec=SMALL, **options):
+    return Request(system_of(spec), memory=MEASURED[spec, data.STATES], **options)
