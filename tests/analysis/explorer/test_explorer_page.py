@@ -42,10 +42,12 @@ def test_the_page_is_small_and_asks_for_nothing(small):
     assert addresses == {"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"}
 
 
-@pytest.mark.product
 @pytest.mark.parametrize(
     "model",
-    ["random_tree:n=101", *(pytest.param(x, marks=pytest.mark.soak) for x in ("humanoid", "chain:101"))],
+    [
+        pytest.param("random_tree:n=101", marks=pytest.mark.product),
+        *(pytest.param(x, marks=pytest.mark.soak) for x in ("humanoid", "chain:101")),
+    ],
 )
 def test_the_page_of_a_large_tree_is_small(model):
     page = explorer_page(explorer_data(system_of(model), model))

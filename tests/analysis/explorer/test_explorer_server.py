@@ -430,7 +430,7 @@ def test_the_server_says_how_it_is_stopped(monkeypatch, capsys):
         (["--orders", "abn", "-o", "x.html"], "abn"),
         (["--formats", "float31", "-o", "x.html"], "float31"),
         (["--formats", "mp:50", "-o", "x.html"], "'mp:50': is none that"),
-        (["-o", "no/such/page.html"], "no/such/page.html"),
+        pytest.param(["-o", "no/such/page.html"], "no/such/page.html", marks=pytest.mark.product),
     ],
 )
 def test_bad_options_are_one_sentence(arguments, words, capsys, tmp_path, monkeypatch):

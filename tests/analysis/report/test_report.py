@@ -81,6 +81,7 @@ def test_a_state_depends_on_seed_and_number_only(arm):
     assert not np.array_equal(draw(ranges, 2, 7)[0], draw(ranges, 2, 8)[0])
 
 
+@pytest.mark.product
 def test_the_worst_states_replay(made):
     """Each model file gives, on its own, the error that the report prints."""
     report, folder = made

@@ -17,6 +17,7 @@ from pivotree.analysis.states.sample import draw, system_at
 from pivotree.kkt.matrix.ranges import ranges_of
 
 
+@pytest.mark.product
 def test_an_ended_run_is_taken_up_and_measures_what_is_missing(arm, tmp_path, monkeypatch):
     def report(folder, progress=lambda text, done: None, **given):
         given = {"states": 9, "seed": 3} | given
@@ -187,6 +188,7 @@ def test_an_interrupt_before_any_state_leaves_nothing(run, tmp_path, arm, monkey
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.product
 def test_an_order_of_ones_own_is_called_by_its_name(run, tmp_path):
     """Its file is named only where a command has to find it."""
     mine = tmp_path / "mine.py"
