@@ -20,6 +20,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt import ModelError
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.model.fields import checked
+from pivotree.kkt.model.joints import in_plane
 from pivotree.kkt.model.spatial import cross
 
 from ..simulation import Motion
@@ -91,10 +92,7 @@ class Floor:
         made = partial(kkt.compile, weightless, found, inputs=("wrench",), outputs=("qdd", "pdd"))
         motion = Motion(tree, made(), system.state.tau, partial(made, check=True))
         return Floor(
-            motion,
-            np.array([known[b] for b in names]),
-            np.array(places),
-            np.stack([up, *kkt.model.joints.in_plane(up)]),
+            motion, np.array([known[b] for b in names]), np.array(places), np.stack([up, *in_plane(up)])
         )
 
     @property

@@ -24,7 +24,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.bias import joint_rates, velocities
 from pivotree.kkt.matrix.entries import Entries
 from pivotree.kkt.matrix.pattern import Pattern
-from pivotree.kkt.model.spatial import matvec
+from pivotree.kkt.model.spatial import force_transform, matvec
 from pivotree.kkt.tape.trace import tape_for
 
 Floats = NDArray[np.float64]
@@ -64,7 +64,7 @@ class Rows:
             one = []
             for place, k, sign in closure.sides:
                 R, p = closure.R[place], closure.p[place]
-                one.append((k, sign, closure.loop.C.T @ kkt.model.spatial.force_transform(R, p).T))
+                one.append((k, sign, closure.loop.C.T @ force_transform(R, p).T))
             found.append(one)
         return found
 
@@ -138,7 +138,7 @@ class Rows:
         for closure in self.bare.state.loops:
             rows = np.zeros(closure.rows)
             for place, k, sign in closure.sides:
-                X = kkt.model.spatial.force_transform(closure.R[place], closure.p[place]).T
+                X = force_transform(closure.R[place], closure.p[place]).T
                 rows -= sign * closure.loop.C.T @ X @ v[k]
             gamma.append(rows)
         if not gamma or not np.concatenate(gamma).any():

@@ -22,6 +22,7 @@ from rich.progress import track
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.solution.conditioning import conditioning, lost_by_order
+from pivotree.kkt.tape import Tape
 
 HERE = Path(__file__).resolve().parent
 FORMAT = "float32"
@@ -100,7 +101,7 @@ def _short(x: Any) -> Any:
 
 def measured(instances: list[Instance]) -> list[Row]:
     """Rows of instances that share a tree: tapes are traced once for a pattern of zeros."""
-    tapes: dict[str, kkt.tape.tape.Tape | None] = {}
+    tapes: dict[str, Tape | None] = {}
     aligned: dict[str, Any] = {}
     rows: list[Row] = []
     for instance in instances:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from pivotree import kkt
+from pivotree.kkt.model import IN_PLANE
 
 from ..paper import Progress
 from ..row import Row, claim
@@ -23,7 +24,7 @@ from .sweep import BASE, TIP, Sweep, sweep
 ORDERS = ("abm", "crbm", "bad_abm")
 ENOUGH = 501  # angles, from which noise of 4e-4 is ten times the curve's own variation
 CHECKED = 16  # angles at which the certified answer is held against the closed form
-GRAVITY = -float(kkt.model.gallery.IN_PLANE[1])
+GRAVITY = -float(IN_PLANE[1])
 
 
 @dataclass(frozen=True)

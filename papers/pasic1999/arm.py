@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
+from pivotree.kkt.model import IN_PLANE
 
 from .collocation import FAR
 
@@ -126,6 +127,6 @@ def _formulas() -> Callable[..., Any]:
 
     names = "l_1 l_c1 l_c2 m_1 m_2 I_133 I_233 tau_1 tau_2 c_1 c_2 s_2 c_12 td_1 td_2"
     letters = [getattr(typed, name) for name in names.split()]
-    down = {typed.g: -kkt.model.gallery.IN_PLANE[1]}
+    down = {typed.g: -IN_PLANE[1]}
     formulas = (typed.M_11, typed.M_12, typed.M_22, typed.F_1_FREE, typed.F_2_FREE)
     return lambdify(letters, [f.subs(down) for f in formulas], "numpy")

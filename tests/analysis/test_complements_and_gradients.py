@@ -9,6 +9,7 @@ from helpers import Mechanics, every_joint
 from scipy.sparse.linalg import cg
 
 from pivotree import analysis, kkt, orderings
+from pivotree.kkt.matrix.state import coordinates
 
 SPECS = ("chain:7", "humanoid", "random_tree:n=12,seed=4", "star:4", "quadruped")
 
@@ -22,7 +23,7 @@ def in_motion(tree, seed=1):
 def dense(system):
     """qdd by LAPACK on equation (4) written down apart (tests/helpers.py), joints in all kinds."""
     tree = system.tree
-    q = kkt.matrix.state.coordinates(tree, system.graph, None)
+    q = coordinates(tree, system.graph, None)
     mechanics = Mechanics(system.graph, q, system.state.qd)
     K, rhs = mechanics.equation4(system.state.tau)
     return scipy.linalg.solve(K, rhs)[6 * tree.n : 6 * tree.n + int(tree.offset[-1])]

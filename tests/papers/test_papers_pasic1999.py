@@ -7,6 +7,7 @@ from paper_rows import met, missed, quiet
 from scipy.integrate import solve_ivp
 
 from pivotree import kkt, orderings
+from pivotree.kkt.model import IN_PLANE
 from pivotree.papers.pasic1999 import (
     boundaries,
     equation17,
@@ -90,7 +91,7 @@ def test_states_far_away_have_no_acceleration():
 @pytest.mark.product
 def test_an_arm_of_three_links_falls_as_scipy_says():
     """The method is not made for two links."""
-    tree = kkt.chain(3, axes="z", gravity=kkt.model.gallery.IN_PLANE)
+    tree = kkt.chain(3, axes="z", gravity=IN_PLANE)
     ours = Accelerations(
         kkt.compile(tree, orderings.get("abm")), lambda t: 0.01 * np.cos(t)[:, None] + np.zeros(3)
     )

@@ -24,6 +24,7 @@ from test_mujoco import ROBOTS  # noqa: E402
 
 from pivotree import kkt, orderings  # noqa: E402
 from pivotree.analysis.simulation import Integration, Motion, simulate  # noqa: E402
+from pivotree.kkt.matrix.state import coordinates  # noqa: E402
 
 SINGULAR = ("romeo", "romeo_laas_small", "hector", "iris")
 
@@ -42,7 +43,7 @@ def test_robots_with_random_armature_are_pinocchio_s(name):
     state = random_state(system, len(name))
     ours = kkt.build(tree, state.q, state.qd, state.tau, state.f_ext)
     peer.model.armature[peer.columns] = terms_of(tree)[0]
-    q = kkt.matrix.state.coordinates(ours.tree, tree, state.q)
+    q = coordinates(ours.tree, tree, state.q)
     given = type(state)(state.q, state.qd, efforts(tree, state, q), state.f_ext)
     qdd = kkt.eliminate(ours, orderings.get("abm")).qdd
     M = kkt.joint_space_inertia(ours, orderings.get("crbm"))

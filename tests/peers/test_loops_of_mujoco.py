@@ -25,6 +25,7 @@ from random_states import RandomState, difference, read_quietly, robots  # noqa:
 from test_mjcf import drawn  # noqa: E402
 
 from pivotree import kkt, orderings  # noqa: E402
+from pivotree.kkt.model.loops import on_bodies  # noqa: E402
 
 FOUR_BAR = """<mujoco><compiler angle="radian"/><worldbody><body name="frame" euler="0.3 0.2 0.1">
  <body name="crank"><joint name="a" axis="0 0 1" damping="0.1"/><geom type="capsule" size="0.02"
@@ -333,7 +334,7 @@ def mechanism(spec, seed):
 def quadruped(name, feet, seed):
     tree = read_quietly(robots()[name], True, True).graph
     held = [kkt.contact(x, (0, 0, 0), tangents=np.eye(3)[:2]) for x in FEET[name][:feet]]
-    tree.graph["loops"] = [kkt.model.loops.on_bodies(x, tree.graph["merged"]) for x in held]
+    tree.graph["loops"] = [on_bodies(x, tree.graph["merged"]) for x in held]
     model = mujoco.MjSpec.from_string(mujoco_peer.bare_urdf(robots()[name], True))
     for loop in tree.graph["loops"]:
         tied(model, loop.bodies[1], None, loop.p[1])

@@ -62,7 +62,7 @@ def with_contacts(tree, rng):
 def random_case(seed):
     """A tree, brackets that are tried one after another, and what the project says of each."""
     rng = random.Random(seed)
-    tree = kkt.model.gallery.random_tree(n=rng.randint(1, 7), seed=seed)
+    tree = kkt.random_tree(n=rng.randint(1, 7), seed=seed)
     tree = with_terms(tree, seed) if seed % 4 == 0 else tree
     system = with_contacts(tree, rng) if seed % 3 == 1 else kkt.build(tree)
     structure, split = system.structure, rng.random() < 0.3

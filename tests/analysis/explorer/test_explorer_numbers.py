@@ -63,7 +63,7 @@ def test_a_joint_with_armature_can_be_clicked_first():
 )
 def test_table_2_of_ascher_1996_on_the_page(m1, angle, order, keeps):
     """D_2 is 1 or 0 in float32, as printed; exactly it is 1 and qdd_1 = 971.19 + 981 / m1."""
-    system = kkt.build(kkt.model.gallery.example3(m1=m1, case=2 if angle else 1))
+    system = kkt.build(kkt.example3(m1=m1, case=2 if angle else 1))
     data = explorer_data(system, "example3", [order], ["float32"], story=False)
     (found,) = replayed(data, format="float32")
     if keeps:

@@ -78,7 +78,7 @@ def test_the_order_is_back_in_python_and_in_a_file(made, tmp_path, name):
 
 
 def test_bodies_are_found_whose_names_are_no_texts(made):
-    widget = made(kkt.model.gallery.example1(), ["abm"])
+    widget = made(kkt.example1(), ["abm"])
     assert not any(isinstance(name, str) for name in widget.system.structure.names)
     widget.set_state(as_the_page(widget.system, "abm"))
     want = kkt.eliminate(widget.system, orderings.get("abm")).qdd

@@ -17,7 +17,7 @@ from pivotree.kkt.base.errors import FormatError
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.rounding.observe import observe, seen
 from pivotree.kkt.rounding.watched_run import Watch
-from pivotree.kkt.tape.run import rounded_entries
+from pivotree.kkt.tape.run import number_of, rounded_entries
 
 ORDERS = ("crbm", "abm", "virtual_work", "lagrange", "square_root_abm", "divide_and_conquer")
 TREES = (
@@ -228,7 +228,7 @@ def test_radii_grow_and_bound_what_the_pivots_are_off():
 def test_absorption_in_any_number_of_digits():
     """1 and 1e-30 in mp:400: bits are told where a double could not hold the fraction."""
     op = np.zeros(2, dtype=np.int8)
-    number = kkt.tape.run.number_of(get_format("mp:400"))
+    number = number_of(get_format("mp:400"))
     bits = number.context.prec
     small = number.context.ldexp(1, -bits - 3)
     x = np.array([number(1.0), number(1.0)], dtype=object)

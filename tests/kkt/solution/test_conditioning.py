@@ -12,6 +12,7 @@ from helpers import every_joint, solve, system_of, tape_of
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.kkt.matrix.entries import Entries
+from pivotree.kkt.model import rotation
 from pivotree.kkt.solution import conditioning as module
 from pivotree.kkt.solution.conditioning import conditioning, lost_by_order
 from pivotree.kkt.tape.run import run_objects
@@ -224,7 +225,7 @@ def test_compare_attributes_the_loss():
 def test_compare_blames_the_problem_where_it_is_ill_conditioned():
     """A joint that nearly balances gravity: few digits in float32 by any order."""
     tree = kkt.new_tree("balance", (0.0, -8.1, 0.0))
-    R = kkt.model.spatial.rotation(np.array([0, 0, 1.0]), np.array(0.3))
+    R = rotation(np.array([0, 0, 1.0]), np.array(0.3))
     kkt.add_body(tree, "arm", mass=2.0, com=(0.53, 0.0, 0.0), inertia=np.eye(3), axis=(0, 0, 1), R=R)
     still = kkt.build(tree, q=[0.1])
     hold = -kkt.eliminate(still, orderings.get("abm")).qdd / conditioning(still).inverse_inertia
