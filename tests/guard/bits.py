@@ -22,8 +22,8 @@ equation (4) before orders touch it.  Of inverse dynamics tau is kept.  Orders t
 are left out where there are none: there they are CRBM or ABM.  ``has`` leaves out what takes long.
 
 Numbers are the same on every machine: numpy's sines and products through BLAS differ between
-processors in the last bit, so that numbers of models, poses and subspaces are rounded to whole
-multiples of 2^-30 first.
+processors in the last bit, so that numbers of models, poses and subspaces are rounded first, to 30
+bits behind the point, or 30 in all.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ RECORDS = ("program", "tape", "fill", "operations", "cancelled", "absorbed", "st
 COLUMNS = (*RECORDS, *FORMATS, "code", "kernel", "large", "derivatives")
 MECHANISMS = ("crbm", "crbm_com", "abm", "gain_abm", "square_root_abm", "divide_and_conquer")
 DEAR = {  # model -> columns that the orders of MECHANISMS alone have, one for each way of pivoting
-    "decades": ("exact",),
+    "decades": ("exact", "derivatives"),
     "every_joint": ("exact", "derivatives"),
     "humanoid": ("dd", "mp:50", "code"),
 }
@@ -125,7 +125,9 @@ MODELS: dict[str, Callable[[], nx.DiGraph]] = {
 
 
 def on_grid(x: Any) -> np.ndarray:
-    return np.rint(np.asarray(x, dtype=float) * 2.0**30) / 2.0**30
+    """The nearest multiple of 2^-30, or of that share of a larger number's power of two."""
+    bits = 30 - np.maximum(np.frexp(x)[1], 0)
+    return np.ldexp(np.rint(np.ldexp(x, bits)), -bits)
 
 
 @cache
