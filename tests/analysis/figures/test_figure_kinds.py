@@ -431,7 +431,7 @@ def test_an_mp4_needs_ffmpeg(tmp_path, monkeypatch):
 # -- files and the command ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", covering([".svg", ".png", ".pdf", ".tex"], unmarked=1))
+@pytest.mark.parametrize("suffix", covering([".tex", ".svg", ".png", ".pdf"], unmarked=1))
 def test_files_are_the_same_every_time(suffix, tmp_path):
     symbolic = factor("chain:4", "crbm")
     first, second = (figures.save_spy(symbolic, tmp_path / f"{name}{suffix}").read_bytes() for name in "ab")
