@@ -59,9 +59,9 @@ RECORDS = ("program", "tape", "fill", "operations", "cancelled", "absorbed", "st
 COLUMNS = (*RECORDS, *FORMATS, "code", "kernel", "large", "derivatives")
 MECHANISMS = ("crbm", "crbm_com", "abm", "gain_abm", "square_root_abm", "divide_and_conquer")
 DEAR = {  # model -> columns that the orders of MECHANISMS alone have, one for each way of pivoting
-    "decades": ("exact", "derivatives"),
-    "every_joint": ("exact", "derivatives"),
-    "humanoid": ("dd", "mp:50", "code"),
+    "decades": ("dd", "mp:50", "exact", "derivatives"),
+    "every_joint": ("dd", "mp:50", "exact", "derivatives"),
+    "humanoid": ("dd", "mp:50", "code", "large"),
 }
 
 
