@@ -40,7 +40,7 @@ def test_there_are_robots_enough():
     assert len(ROBOTS) >= 10
 
 
-@pytest.mark.parametrize("name, floats, merge", readings([*ROBOTS, *FLOATING_ONLY], FLOATING_ONLY))
+@pytest.mark.parametrize("name, floats, merge", readings([*ROBOTS, *sorted(FLOATING_ONLY)], FLOATING_ONLY))
 def test_forward_dynamics_and_joint_space_inertia(name, floats, merge):
     forward, inertia, allowed = compare(*peers.read_pair(FILES[name], floats, merge), seed=3)
     assert forward <= allowed
