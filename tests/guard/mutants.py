@@ -1,6 +1,6 @@
 """How many of 200 small faults in kkt, orderings and analysis the tests find.
 
-    make mutants        # about forty minutes on two processors; not for every change
+    make mutants        # long: not for every change
 
 A mutant is the program with one small fault: a wrong sign, a wrong index, an off by one, a dropped
 term, or a wrong rule.  ``mutants.json`` keeps the list, drawn once by a seed, and which test found
