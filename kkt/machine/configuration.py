@@ -5,7 +5,8 @@ There is one number for each freedom, as in q, but orientations are quaternions 
 =====================  =====================================================
 spherical              quaternion
 floating               position [m], quaternion
-general, 2 or more     position [m], quaternion of the joint's pose
+general                as in q where its motions commute, such as slides; else
+                       position [m], quaternion of the joint's pose
 all others             as in q
 =====================  =====================================================
 
@@ -27,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError
 from ..matrix.state import coordinates
-from ..model.joints import GENERAL, TYPES, exponential, quaternion_to_vector
+from ..model.joints import GENERAL, TYPES, commute, exponential, quaternion_to_vector
 from ..model.spatial import cross, matvec
 from ..model.tree import BodyTree
 
@@ -75,8 +76,14 @@ class Configuration:
 
     def turns(self, k: int) -> bool:
         """Whether the joint of body k has a quaternion among its numbers."""
-        kind = self.tree.joint[k]
-        return int(self.tree.dof[k]) > 1 if kind == GENERAL else TYPES[kind].orientation
+        return self._turning[k]
+
+    @cached_property
+    def _turning(self) -> list[bool]:
+        joints = enumerate(self.tree.joint)
+        return [
+            not commute(self.tree.S[k]) if kind == GENERAL else TYPES[kind].orientation for k, kind in joints
+        ]
 
     @cached_property
     def offset(self) -> NDArray[np.int64]:

@@ -17,8 +17,9 @@ from ..matrix.closures import closures
 from ..matrix.entries import LETTERS, Entries
 from ..matrix.state import coordinates
 from ..matrix.system import System, build
-from ..model.joints import GENERAL, TYPES
+from ..model.joints import GENERAL, TYPES, commute
 from ..model.loops import Loop
+from ..model.tree import BodyTree
 from ..program.reduced import leaves_inertia
 from ..program.residual_program import residual_program
 from ..tape.derivatives import DERIVED, differentiated
@@ -58,6 +59,7 @@ def system_to_trace(model: Any, loops: Sequence[Loop] | None = None, what: str =
             f"leave friction out at body {body!r}, and give it with tau"
         )
     require_no_bias(system.graph)
+    require_springs(system.tree, what)
     for loop in system.loops:
         turns_freely = loop.point or (loop.free is not None and loop.free.shape[1] > 0)
         if loop.baumgarte[1] and not turns_freely:
@@ -73,6 +75,18 @@ def system_to_trace(model: Any, loops: Sequence[Loop] | None = None, what: str =
         if kind == GENERAL:
             q[tree.offset[k] : tree.offset[k + 1]] = 0.7 + 0.1 * np.arange(int(tree.dof[k]))
     return system.refresh(q, f_ext=system.state.wrench)
+
+
+def require_springs(tree: BodyTree, what: str) -> None:
+    """Raise ModelError for a spring whose q are not among the numbers that a program takes."""
+    for k in tree.by_joint.get(GENERAL, ()) if tree.terms is not None else ():
+        own = slice(tree.offset[k], tree.offset[k + 1])
+        if tree.terms.stiffness[own].any() and not commute(tree.S[k]):
+            raise ModelError(
+                f"{what}: the motions S of the general joint of body {tree.names[k]!r} do not "
+                "commute, so that a program knows its pose but not the q of its spring; leave the "
+                "spring out, or give its effort as tau"
+            )
 
 
 def in_world(system: System, configuration: Configuration) -> System:

@@ -78,7 +78,7 @@ def _constants(x: Array) -> Array:
 
 
 def _coordinates(configuration: Configuration, x: Array) -> Array:
-    """q (N,) for springs, with 0 for joints whose numbers are a quaternion."""
+    """q (N,) for springs, with 0 for joints whose numbers are a quaternion, which have none."""
     q = np.zeros(int(configuration.tree.offset[-1]), dtype=object)
     for k in range(configuration.tree.n):
         if not configuration.turns(k):
@@ -135,9 +135,11 @@ def _pose(configuration: Configuration, k: int, x: Array) -> tuple[Array, Array]
         position = x[:3] if len(x) > 4 else np.zeros(3)
         return from_quaternion(x[None, -4:])[0], position
     if kind == GENERAL:
-        if not tree.dof[k]:
-            return np.eye(3), np.zeros(3)
-        return _screw(tree.S[k][:, 0], x[0])
+        R, p = np.eye(3), np.zeros(3)
+        for S, position in zip(tree.S[k].T, x, strict=True):  # they commute
+            turn, shift = _screw(S, position)
+            R, p = matmul(R, turn), p + matvec(R, shift)
+        return R, p
     turn, shift = TYPES[kind].pose(tree.axis[k : k + 1], x[None])
     return turn[0], shift[0]
 
@@ -162,7 +164,8 @@ def _write_sines_first(configuration: Configuration, x: Array) -> None:
     tree = configuration.tree
     for k, kind in enumerate(tree.joint):
         xk = x[configuration.of(k)]
-        if kind == GENERAL and int(tree.dof[k]) == 1:
-            _screw(tree.S[k][:, 0], xk[0])
+        if kind == GENERAL and not configuration.turns(k):
+            for S, position in zip(tree.S[k].T, xk, strict=True):
+                _screw(S, position)
         for i in () if kind == GENERAL else TYPES[kind].angles:
             np.sin(xk[i : i + 1]), np.cos(xk[i : i + 1])

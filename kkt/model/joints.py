@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError, nearest
-from .spatial import cross, matmul, matvec, rotation, skew
+from .spatial import cross, cross_motion, matmul, matvec, rotation, skew
 
 Floats = NDArray[np.float64]
 
@@ -190,6 +190,7 @@ _TYPES = [
 
 TYPES: dict[str, JointType] = {t.name: t for t in _TYPES}
 TYPES["continuous"] = TYPES["revolute"]
+ROUNDING = 1e-14  # of the brackets of motions of length 1 that commute, written in float64
 GENERAL = "general"  # any 6 x N matrix of full rank, given as the attribute S
 
 
@@ -199,6 +200,21 @@ def known(kind: object, body: object) -> str:
         names = [*TYPES, GENERAL]
         raise ModelError(f"body {body!r}: field 'joint' is {kind!r}; {nearest(str(kind), names)}")
     return str(kind)
+
+
+def brackets(S: Floats) -> Floats:
+    """The Lie brackets (6, pairs) of each two columns of S (6, N_k): zeros where motions commute."""
+    pairs = [(i, j) for i in range(S.shape[1]) for j in range(i)]
+    return np.array([cross_motion(S[:, i], S[:, j]) for i, j in pairs]).reshape(-1, 6).T
+
+
+def commute(S: Floats) -> bool:
+    """Whether the motions S (6, N_k) commute, but for rounding: exp(S q) is a product of screws then.
+
+    So do slides, and a turn about an axis with a slide along it: qd are the rates of q then.
+    """
+    size = float(np.sqrt((S * S).sum(axis=0)).max(initial=0.0))
+    return bool(np.abs(brackets(S)).max(initial=0.0) <= ROUNDING * size**2)
 
 
 def exponential(twist: Floats) -> tuple[Floats, Floats]:

@@ -13,8 +13,7 @@ from ..base.errors import ModelError, OrderError, SizeError
 from ..matrix.blocks import Block
 from ..matrix.closures import Closure
 from ..matrix.system import System
-from ..model.joints import GENERAL, TYPES
-from ..model.spatial import cross_motion
+from ..model.joints import GENERAL, TYPES, brackets
 from ..program.closed import Closing, Pair
 from ..program.columns import Columns
 from ..program.derivatives import Motion, Moved, Pairs
@@ -337,12 +336,11 @@ def _require_tangents(system: System) -> None:
     for k in tree.by_joint.get(GENERAL, ()):
         S = np.asarray(tree.S[k])
         size = np.sqrt((S * S).sum(axis=0))
-        pairs = [(i, j) for i in range(S.shape[1]) for j in range(i)]
-        brackets = np.array([cross_motion(S[:, i], S[:, j]) for i, j in pairs]).reshape(-1, 6).T
+        turned = brackets(S)
         far = CLOSED * max(1.0, float(size.max(initial=0.0))) ** 2
-        if np.abs(brackets).max(initial=0.0) <= far:
+        if np.abs(turned).max(initial=0.0) <= far:
             continue
-        left = brackets - S @ np.linalg.lstsq(S, brackets, rcond=None)[0]
+        left = turned - S @ np.linalg.lstsq(S, turned, rcond=None)[0]
         where = f"body {tree.names[k]!r}: the motions S of its general joint"
         if np.abs(left).max() > far:
             raise ModelError(
