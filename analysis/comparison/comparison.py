@@ -9,12 +9,10 @@ from typing import Any
 
 from pivotree import orderings
 from pivotree.kkt import (
-    ArmatureError,
     CertificationError,
     Certified,
     Elimination,
     FormatError,
-    LoopError,
     ModelError,
     OrderError,
     PivotreeError,
@@ -126,8 +124,8 @@ def compare(
 
     Every format is held against the certified solution for the data rounded to it (forward errors:
     Higham 2002, section 1.5; of these orders Ascher, Pai & Cloutier 1996, section 3).  An order
-    that this robot's inertias, loops or size rule out gives a row with ``failed_at``.  Raises
-    OrderError for an order that is unknown or infeasible, FormatError for a format that means
+    that cannot pivot on this robot, or that its inertias, loops or size rule out, gives a row with
+    ``failed_at``.  Raises OrderError for an order that is unknown, FormatError for a format that means
     nothing or is asked for twice, and CertificationError where the joint-space inertia is
     singular.
 
@@ -222,7 +220,9 @@ def _answers(
         progress(name)
         try:
             tape = trace(system, function)
-        except (ArmatureError, LoopError, SingularError, SizeError) as error:
+        except (OrderError, SingularError, SizeError) as error:
+            if [*asked.orders] == [name] and type(error) is OrderError:
+                raise  # there is no other row
             why = str(error)
             yield from ((name, f, why) for f in asked.formats)
             continue

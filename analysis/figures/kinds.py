@@ -17,7 +17,6 @@ from pivotree import kkt, orderings
 from pivotree.kkt import (
     Elimination,
     FormatError,
-    LoopError,
     OrderError,
     PivotreeError,
     SingularError,
@@ -137,7 +136,7 @@ class Request:
         for name in asked:
             try:
                 self.tape(name)
-            except (LoopError, SingularError) as error:
+            except (OrderError, SingularError) as error:
                 first = first or error
             else:
                 able.append(name)
@@ -199,7 +198,7 @@ def _orders(r: Request) -> Figure:
 def _curves(r: Request) -> Figure:
     try:
         tapes = [r.tape(name) for name in r.orders or USUAL]
-    except (SizeError, LoopError, SingularError):
+    except (SizeError, OrderError, SingularError):
         tapes = None  # counted on structure alone, as the axis says
     return fill_curves(r.symbolics, tapes, title=r.title(r.about), **r.look)
 

@@ -13,9 +13,7 @@ import networkx as nx
 
 from pivotree import orderings
 from pivotree.kkt import (
-    ArmatureError,
     FormatError,
-    LoopError,
     ModelError,
     OrderError,
     PivotreeError,
@@ -44,7 +42,6 @@ from .worst import Inspector
 ORDERS = ("abm", "modified_abm", "crbm", "square_root_abm")
 FORMATS = ("float64", "float32", "tf32", "bfloat16")
 MOST_STATES = 10_000_000
-ROTATED = {"qdd": (), "derivatives": (OrderError,)}  # orders by rotations have no columns
 TABLE, PAGE, SHEET, DOCUMENT = "states.csv", "report.html", "report.pdf", "report.json"
 DIGITS = (1.0, 15.0)  # that may be asked for
 
@@ -219,7 +216,7 @@ def prepare(
         try:
             tape = proof if name == "abm" else trace(system, orderings.get(name))
             found[name] = tape if isinstance(tape, Order) else Order(tape, system, quantity)
-        except (ArmatureError, LoopError, SingularError, SizeError, *ROTATED[quantity]) as error:
+        except (OrderError, SingularError, SizeError) as error:
             refused[name] = _without_name(str(error), name)
     if not found:
         name, why = next(iter(refused.items()))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arithmetic import modular
 from ..base.errors import OrderError, SingularError, SizeError
+from ..matrix.bias import velocities
 from ..matrix.blocks import Block
 from ..matrix.system import System, require_system
 from ..model.parents import paths
@@ -20,6 +21,10 @@ from ..structure.symbolic import symbolic
 from .inputs import pivot_rows
 from .tape import Tape, lower
 
+MOST_NAMED = 4  # bodies in a sentence
+MOST_FREEDOMS = 200  # of a robot whose motions are looked at one by one
+STILL = 1e-12  # part of the largest kinetic energy of a motion up to which one moves no mass
+MOVES = 1e-6  # part of a motion from which a joint takes part in it
 MAX_UPDATES = 3_000_000  # of pairs of blocks, in one trace
 
 
@@ -85,6 +90,9 @@ def unphysical(program: Program, system: System) -> None:
     singular = {system.tree.names[k] for k in system.tree.singular()}
     if not indefinite and not singular:
         return
+    tree = system.tree
+    if tree.dof.any() and not (tree.mass.any() or tree.inertia.any() or system.entries.A.any()):
+        raise SingularError(f"{tree.name}: no link has a mass; give each link that a joint moves its inertia")
     assert program.symbolic is not None
     if program.symbolic.plan.sequence.rules.elimination == "orthogonal":
         return _unweighable(program, system)
@@ -177,9 +185,66 @@ def structurally_singular(tape: Tape, system: System) -> None:
                     f"body {massless!r}: carries a joint but no mass beyond it, so {where} "
                     f"({rank}) in order {name!r}; give it an inertia or fix its joint"
                 )
-            raise OrderError(
-                f"order {name!r}: {where} ({rank}); eliminate {_force_partner(record.blocks[0])} first"
+            _require_regular(system, name)
+            partner = Block(
+                "pdd" if record.blocks[0].kind in ("f", "fC", "fJ") else "f", record.blocks[0].body
             )
+            gone = {block for earlier in tape.program.pivots[:number] for block in earlier.blocks}
+            why = "" if partner in gone else f", since {partner} comes after it"
+            raise OrderError(
+                f"order {name!r}: {where} ({rank}){why}; use an order that pairs the two, such as abm"
+            )
+
+
+def _require_regular(system: System, order: str) -> None:
+    """Raise SingularError for a tree without loops that moves, in part, without moving a mass."""
+    structure = system.structure
+    if structure.constraints:
+        return
+    if order != "abm":  # whose pivots of joints are zero for singular robots alone
+        tape_for(system)
+        return
+    joints = [str(structure.names[k]) for k in _moves_nothing(system)]
+    if joints:
+        what = (
+            f"the joint of {joints[0]!r} moves"
+            if len(joints) == 1
+            else f"the joints of {_listed(joints)} move"
+        )
+        together = " together" if len(joints) > 1 else ""
+        raise SingularError(
+            f"{system.name}: is singular: {what}{together} without moving any mass, so that no finite "
+            "acceleration answers an effort there; fix a joint, or give a link between them a mass"
+        )
+
+
+def _listed(names: list[str]) -> str:
+    shown = [repr(name) for name in names[:MOST_NAMED]]
+    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    *first, last = shown + more
+    return f"{', '.join(first)} and {last}"
+
+
+def _moves_nothing(system: System) -> list[int]:
+    """The bodies whose joints have a part in a motion that moves no mass, in the system's own state."""
+    tree, entries = system.tree, system.entries
+    N = int(tree.offset[-1])
+    if N > MOST_FREEDOMS:
+        return []
+    owner = np.repeat(np.arange(tree.n), tree.dof)
+    v = np.zeros((N, tree.n, 6))
+    for i in range(N):
+        rates = np.zeros((tree.n, 6))
+        rates[owner[i]] = entries.S[i]
+        v[i] = velocities(tree.parent, entries.Phi, rates)
+    H = np.einsum("iks,kst,jkt->ij", v, entries.M, v)
+    own = np.sqrt((v * v).sum(axis=(1, 2)))
+    energy, motions = np.linalg.eigh(H / np.outer(own, own))
+    if energy[0] > STILL * energy[-1]:
+        return []
+    motion = motions[:, 0]
+    moving = np.flatnonzero(np.abs(motion) > MOVES * np.abs(motion).max())
+    return sorted(set(owner[moving].tolist()))
 
 
 def _massless(system: System, body: Any) -> Any:
@@ -213,7 +278,3 @@ def _mend(tape: Tape, number: int) -> str:
         more = f" and {len(late) - 1} more of its loop's joints" if late[1:] else ""
         return f"eliminate {late[0]}{more} first, or leave it out, and it comes last"
     return "keep fewer of its rows, or give them a compliance"
-
-
-def _force_partner(block: Block) -> str:
-    return str(Block("pdd" if block.kind in ("f", "fC", "fJ") else "f", block.body))

@@ -1,0 +1,97 @@
+"""Small robots and files on which something went wrong once, each with its right value."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pivotree import kkt, orderings
+from pivotree.analysis import compare
+from pivotree.analysis.cli import main
+from pivotree.kkt.matrix.ranges import ranges_of
+
+FIELD = Path(__file__).parent / "models" / "field"
+
+
+def test_an_order_that_cannot_pivot_leaves_the_others_their_rows():
+    """A massless link between two joints is no matter but for the orders that pivot on its M_k."""
+    system = kkt.build(kkt.load(str(FIELD / "massless_middle.urdf")))
+    found = compare(system, ["lagrange", "abm", "crbm", "virtual_work"], ["float64"])
+    why = {row.order: row.failed_at for row in found.rows}
+    assert why["abm"] is why["crbm"] is None
+    assert "pivot pdd_cross at step 4 is structurally singular (rank 5 of 6)" in why["lagrange"]
+    assert "since f_cross comes after it" in why["lagrange"]
+    assert "body 'cross'" in why["virtual_work"]
+    right = (-15.65013329, 65.72706721, 15.70235976)
+    assert np.abs(found.eliminations["abm", "float64"].qdd - right).max() < 1e-8
+    with pytest.raises(kkt.OrderError, match="order 'lagrange': pivot pdd_cross"):
+        compare(system, ["lagrange"])
+
+
+SINGULAR = {
+    "parallel_hinges": "the joints of 'dummy' and 'arm' move together without moving any mass",
+    "floating_world": "the joints of 'world' and 'drum' move together without moving any mass",
+    "no_mass": "no_mass: no link has a mass",
+}
+
+
+@pytest.mark.parametrize("order", ["abm", "lagrange", "crbm"])
+@pytest.mark.parametrize("name", SINGULAR)
+def test_a_singular_robot_is_told_in_its_own_words(name, order):
+    tree = kkt.load(str(FIELD / f"{name}.urdf"), floating=name == "floating_world")
+    with pytest.raises(kkt.SingularError, match=SINGULAR[name]):
+        kkt.trace(kkt.build(tree), orderings.get(order))
+
+
+@pytest.mark.parametrize("name", ["dd_wide_balls_1", "dd_wide_balls_2"])
+def test_an_answer_in_dd_is_not_judged_by_balls_that_are_wide(name):
+    """Balls of the usual bits are wider than dd's error there, and their midpoints say nothing."""
+    system = kkt.build(kkt.read_model(FIELD / f"{name}.json"))
+    found = kkt.eliminate(system, orderings.get("lagrange"), "dd", records=False)
+    error = kkt.certify(system, 40, rounded_to="float64").error(found.qdd)
+    assert found.marked is None
+    assert found.error_estimate == pytest.approx(error, rel=0.01) and error < 1e-24
+
+
+def test_limits_stay_at_the_joint_when_a_tree_gets_another_root():
+    tree, unit = kkt.new_tree("free"), {"mass": 1.0, "inertia": 0.1 * np.eye(3)}
+    kkt.add_body(tree, "base", joint="floating", **unit)
+    kkt.add_body(tree, "a", "base", p=(0.1, 0, 0), **unit)
+    kkt.add_body(tree, "b", "a", axis=(0, 1, 0), p=(0.1, 0, 0), **unit)
+    tree.nodes["a"].update(limits=(0.0, 1.0, 2.0), joint_name="first", effort=3.0)
+    tree.nodes["b"]["limits"] = (2.0, 3.0, 2.0)
+    tree.graph["q"] = np.array([0, 0, 0, 0, 0, 0, 0.5, 2.5])
+    turned = kkt.rerooted(tree, "b")
+    system = kkt.build(turned)
+    places = {name: system.tree.offset[k] for k, name in enumerate(system.tree.names)}
+    ranges = ranges_of(system)
+    found = {name: (ranges.lower[k], ranges.upper[k]) for name, k in places.items()}
+    assert turned.graph["q"][places["a"]] == -2.5 and found["a"] == (-3.0, -2.0)
+    assert found["base"] == (-1.0, 0.0)
+    assert turned.nodes["base"]["joint_name"] == "first" and turned.nodes["base"]["effort"] == 3.0
+    assert not {"limits", "joint_name", "effort"} & set(turned.nodes["b"])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with a name")
+@pytest.mark.parametrize("name", ["nofolder/pipe.obj", r"no\folder\pipe.obj"])
+def test_mujoco_waits_for_no_pipe_whose_path_is_stripped(name, tmp_path, monkeypatch, capsys):
+    os.mkfifo(tmp_path / "pipe.obj")
+    (tmp_path / "strip.xml").write_text(
+        f'<mujoco><compiler strippath="true"/><asset><mesh name="m" file="{name}"/></asset>'
+        '<worldbody><body><joint/><geom type="mesh" mesh="m"/></body></worldbody></mujoco>'
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(["solve", "strip.xml"]) == 2
+    assert "file 'pipe.obj' is no plain file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("part", ["a", '"a,="', "'a#'"])
+def test_a_key_of_many_parts_is_refused_before_it_takes_memory(part, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("keys.toml").write_text(f"{'.'.join([part] * 20_000)} = 1\n")
+    assert main(["sweep", "keys.toml"]) == 2
+    assert "keys.toml: has a key of more than 100 parts" in capsys.readouterr().err
+    Path("dots.toml").write_text(f"# {'.' * 500}\nmodels = 1.5\n")
+    main(["sweep", "dots.toml"])
+    assert "parts" not in capsys.readouterr().err
