@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,10 +15,19 @@ from pivotree.kkt.base.kinds import is_whole
 from pivotree.kkt.base.reading import read_text
 
 
+DEEPEST = 100  # parts of a dotted key, for which tomllib takes memory and time by their square
+QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
+DOTS = re.compile(r"[^.\s]\s*\.")
+ENDS_A_KEY = re.compile(r"[][{}=,#\n]")
+
+
 def document(path: Path) -> dict[str, Any]:
     """A TOML file.  Raises PivotreeError where it cannot be read, or is no TOML."""
     try:
-        return tomllib.loads(read_text(path))
+        text = read_text(path)
+        if max(len(DOTS.findall(part)) for part in ENDS_A_KEY.split(QUOTED.sub("x", text))) > DEEPEST:
+            raise PivotreeError(f"{path}: has a key of more than {DEEPEST} parts; give fewer")
+        return tomllib.loads(text)
     except UnreadableError as error:
         raise PivotreeError(f"{path}: {error}; give a TOML file") from None
     except (ValueError, RecursionError) as error:  # RecursionError: nested too deep

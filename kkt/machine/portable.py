@@ -322,8 +322,9 @@ extern "C" __global__ void {self.name}(
 
 
 def _stores(wanted: dict[int, list[int]], slot: int, inputs: int, value: str) -> Iterator[str]:
+    negated = value[1:] if value.startswith("-") else f"-{value}"
     for i in wanted.get(slot, ()):
-        yield f"    w[{inputs + abs(i) - 1}] = {value if i > 0 else '-' + value};"
+        yield f"    w[{inputs + abs(i) - 1}] = {value if i > 0 else negated};"
 
 
 def write_c(kernel: Any, path: str | Path, name: str | None) -> tuple[Path, Path]:

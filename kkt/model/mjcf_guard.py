@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -98,14 +100,16 @@ def _require_plain(document: list[_Found]) -> None:
 
 
 def _there(found: _Found, within: Iterable[str] = ("",)) -> Iterator[str]:
-    """The files that an element may mean and that exist; ``within`` are folders in its folders."""
+    """The files that an element may mean and that exist; ``within`` are folders in its folders.
+
+    With ``strippath`` MuJoCo opens a file by the last part of its name.
+    """
     for key, name in found.element.attrib.items():
         if key.startswith("file") and name and "\0" not in name:
-            for folder in sorted(found.folders):
-                for inner in within:
-                    path = os.path.join(folder, inner, name)
-                    if os.path.exists(path):
-                        yield path
+            names = dict.fromkeys((name, re.split(r"[/\\]", name)[-1]))
+            for place in product(sorted(found.folders), within, names):
+                if os.path.exists(path := os.path.join(*place)):
+                    yield path
 
 
 def _sizes(root: Element, above: int) -> Iterator[tuple[Element, int]]:

@@ -31,6 +31,7 @@ from .balls import ball_of
 SHORT = 2.0**-30  # unit roundoff from which float64 has twice the digits
 BITS_OF_PAIRS = 2 * 106 + 64
 BITS_A_LEVEL = 8  # by which balls widen from tip to base, at most as a rule
+DOUBLINGS = 3  # of the bits, where balls have widened more; wider ones hold a pivot that is zero
 
 Floats = NDArray[np.float64]
 Pair = tuple[NDArray, NDArray]  # values as unevaluated sums high + low
@@ -159,15 +160,25 @@ def of_slots(system: System, tape: Tape, v: NDArray) -> Longer:
 def _in_balls(system: System, tape: Tape, chosen: Format, entries: Entries) -> Longer:
     import flint
 
-    bits = ball_bits(system, chosen)
-    with flint.ctx.workprec(bits):
-        if chosen.from_model:
-            entries = assemble(system.state, flint.arb)
-        else:
-            entries = as_balls(entries, chosen)
-        solution, pivots, _ = run_objects(tape, entries, flint.arb)
-        every = [d for i in tape.pivot_places[0] for d in pivots[i]]
-        return Longer(every, Unknowns.of(system, solution).qdd, bits)
+    least = ball_bits(system, chosen)
+    for bits in (least << doubled for doubled in range(DOUBLINGS + 1)):
+        with flint.ctx.workprec(bits):
+            if chosen.from_model:
+                exact = assemble(system.state, flint.arb)
+            else:
+                exact = as_balls(entries, chosen)
+            solution, pivots, _ = run_objects(tape, exact, flint.arb)
+            every = [d for i in tape.pivot_places[0] for d in pivots[i]]
+            found = Longer(every, Unknowns.of(system, solution).qdd, bits)
+            if _narrow(found.qdd, chosen.unit):
+                break
+    return found
+
+
+def _narrow(qdd: Any, unit: float) -> bool:
+    """Whether the midpoints of balls may stand for them beside numbers of a format."""
+    width = max((float(x.rad()) for x in qdd), default=0.0)
+    return width <= unit * max((float(abs(x.mid())) for x in qdd), default=0.0)
 
 
 def ball_bits(system: System, chosen: Format) -> int:

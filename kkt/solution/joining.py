@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 import networkx as nx
@@ -35,6 +36,7 @@ from ..model.tree import compile_tree
 EYE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 FITS = 1e-9  # relative residual up to which a joint can follow a velocity
 FREE = "floating"
+OF_JOINTS = ("joint_name", "limits", "effort")  # what readers of files note of a joint of one freedom
 
 
 def released(
@@ -112,7 +114,7 @@ def rerooted(
         result.add_edge(child, parent)
         old = tree.nodes[child]
         joint, axis, q_of[parent] = _turned(old, now.q[child])
-        _carry(result.nodes[parent], joint, frames[child].inverse, axis, old.get("S"))
+        _carry(result.nodes[parent], joint, frames[child].inverse, axis, old.get("S"), _reversed(old))
     _carry(result.nodes[body], FREE, now.pose[body])
     q_of[body] = np.zeros(6)
     for name, frame in frames.items():
@@ -321,13 +323,29 @@ def _after_blow(tree: nx.DiGraph, v: Mapping[Hashable, Floats]) -> nx.DiGraph:
 _PLACE = (("R", EYE), ("p", (0.0, 0.0, 0.0)))
 
 
-def _carry(data: dict[str, Any], joint: str, place: Pose, axis: Any = (0.0, 0.0, 1.0), S: Any = None) -> None:
-    """Give a body another joint."""
-    data.update(joint=joint, R=place.R, p=place.p, axis=axis)
-    for field in ("S", "bias"):  # these belong to the old joint
+def _carry(
+    data: dict[str, Any],
+    joint: str,
+    place: Pose,
+    axis: Any = (0.0, 0.0, 1.0),
+    S: Any = None,
+    more: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    """Give a body another joint, and what ``more`` is known of it, in the place of its own."""
+    for field in ("S", "bias", *OF_JOINTS):
         data.pop(field, None)
+    data.update(joint=joint, R=place.R, p=place.p, axis=axis, **more)
     if joint == GENERAL:
         data["S"] = S
+
+
+def _reversed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known of a joint whose two bodies change places, so that q becomes -q."""
+    more = {field: data[field] for field in OF_JOINTS if data.get(field) is not None}
+    if "limits" in more:
+        low, high, rate = more["limits"]
+        more["limits"] = (-high, -low, rate)
+    return more
 
 
 def _turned(data: Mapping[str, Any], q: Floats) -> tuple[str, Any, Floats]:
