@@ -9,30 +9,18 @@ with the elimination but the entries.
 """
 
 import warnings
+from fractions import Fraction
 
 import flint
-import networkx as nx
+import mpmath
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt
-from pivotree.kkt.matrix.blocks import Block
 from pivotree.kkt.matrix.entries import LETTERS, Entries, assemble
 
-JOINTS = (
-    "fixed",
-    "revolute",
-    "revolute",
-    "revolute",
-    "continuous",
-    "prismatic",
-    "spherical",
-    "floating",
-    "planar",
-    "universal",
-    "cylindrical",
-    "general",
-)
+KINDS = "fixed revolute revolute revolute continuous prismatic spherical floating planar universal "
+JOINTS = (KINDS + "cylindrical general").split()
 INERTIAS = ("full", "full", "full", "rod", "point", "massless")
 SPECIAL = np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0], [0.6, 0, 0.8], [0, 0.6, 0.8]])
 
@@ -42,7 +30,7 @@ def hostile_tree(seed, most=6):
     draw = np.random.default_rng([1996, seed])
     tree = kkt.new_tree(f"hostile {seed}", (0.0, 0.0, -9.81))
     n = int(draw.integers(1, most + 1))
-    kinds, axes = [], []
+    axes = []
     spread = draw.choice([0.0, 0.0, 2.0, 4.0])  # decades of masses, up and down
     for k in range(n):
         up = None if k == 0 or draw.random() < 0.1 else int(draw.integers(max(0, k - 2), k))
@@ -55,21 +43,10 @@ def hostile_tree(seed, most=6):
             given = {"S": _subspace(draw)}
         mass, com, J = _inertia(draw, str(draw.choice(INERTIAS)), 10.0 ** draw.uniform(-1, 1))
         scale = 10.0 ** draw.uniform(-spread, spread)
-        kkt.add_body(
-            tree,
-            f"b{k}",
-            None if up is None else f"b{up}",
-            joint=kind,
-            mass=mass * scale,
-            com=com,
-            inertia=J * scale,
-            R=_turn(draw),
-            p=_point(draw),
-            **given,
-        )
-        kinds.append(kind)
+        given |= {"mass": mass * scale, "com": com, "inertia": J * scale, "R": _turn(draw), "p": _point(draw)}
+        kkt.add_body(tree, f"b{k}", None if up is None else f"b{up}", joint=kind, **given)
         axes.append(axis)
-    N = len(kkt.default_state(tree).graph["q"]) if n else 0
+    N = len(kkt.default_state(tree).graph["q"])
     choice = draw.random()
     tree.graph["q"] = np.zeros(N) if choice < 0.3 else draw.uniform(-1, 1, N)
     tree.graph["qd"] = np.zeros(N) if draw.random() < 0.3 else draw.normal(size=N)
@@ -104,18 +81,9 @@ def _loops(draw, tree):
         others = [*(b for b in names if b != first), None]
         second = others[int(draw.integers(len(others)))]
         rows = sorted(draw.choice(6, size=int(draw.integers(1, 4)), replace=False).tolist())
-        found.append(
-            kkt.cut_joint(
-                first,
-                second,
-                "fixed",
-                p=_point(draw),
-                R=_turn(draw),
-                rows=tuple(rows),
-                compliance=0.0 if draw.random() < 0.8 else 1e-3,
-                name=f"loop{number}",
-            )
-        )
+        given = {"p": _point(draw), "R": _turn(draw), "rows": tuple(rows), "name": f"loop{number}"}
+        given["compliance"] = 0.0 if draw.random() < 0.8 else 1e-3
+        found.append(kkt.cut_joint(first, second, "fixed", **given))
     return found
 
 
@@ -137,11 +105,8 @@ def _turn(draw):
     if choice < 0.5:
         return np.eye(3)
     if choice < 0.65:
-        return (
-            Rotation.from_rotvec(np.pi / 2 * draw.choice([1, 2, 3]) * np.eye(3)[int(draw.integers(3))])
-            .as_matrix()
-            .round()
-        )
+        quarters = np.pi / 2 * draw.choice([1, 2, 3])
+        return Rotation.from_rotvec(quarters * np.eye(3)[int(draw.integers(3))]).as_matrix().round()
     return Rotation.from_rotvec(draw.normal(size=3)).as_matrix()
 
 
@@ -183,7 +148,14 @@ def _inertia(draw, kind, mass):
 
 
 def rational(x):
-    """A double, a numpy number of any length, or a fraction, as flint's rational number."""
+    """A number of any kind, or the middle of a ball, as flint's rational number."""
+    if isinstance(x, flint.arb):
+        mantissa, exponent = x.mid().man_exp()
+        return flint.fmpq(mantissa) * flint.fmpq(2) ** int(exponent)
+    if hasattr(x, "high"):  # a double-double
+        return rational(x.high) + rational(x.low)
+    if hasattr(x, "_mpf_"):
+        return flint.fmpq(*map(int, mpmath.libmp.to_rational(x._mpf_)))
     top, bottom = (x if hasattr(x, "as_integer_ratio") else float(x)).as_integer_ratio()
     return flint.fmpq(int(top), int(bottom))
 
@@ -193,8 +165,6 @@ def entries_of(system, format):
 
     Those rounded to the format; for exact, mp and ball those of the model's doubles, unrounded.
     """
-    from fractions import Fraction
-
     chosen = kkt.arithmetic.get_format(format)
     if chosen.from_model:
         given = assemble(system.state, Fraction)
@@ -209,128 +179,85 @@ def entries_of(system, format):
 
 
 def dense(system, e):
-    """Equation (4) as nested lists K and r, and the slice of every block."""
-    names, parent, offset = system.tree.names, system.tree.parent, system.tree.offset
-    index, size = system.blocks, system.size
-    where = {}
-    for kind, owners in (("pdd", names), ("qdd", names), ("f", names)):
-        where |= {Block(kind, b): _slice(index, kind, b) for b in owners}
-    zero, one = flint.fmpq(0), flint.fmpq(1)
-    K = np.full((size, size), zero, dtype=object)
-    r = np.full(size, zero, dtype=object)
+    """Equation (4): K and r of rational numbers, and the slice of every body's joint."""
+    names, parent, offset, at = system.tree.names, system.tree.parent, system.tree.offset, system.blocks
+
+    def diagonal(size, entries):
+        return np.where(np.eye(size) == 1, entries, flint.fmpq(0))
+
+    K = np.full((system.size,) * 2, flint.fmpq(0), dtype=object)
+    r = np.full(system.size, flint.fmpq(0), dtype=object)
 
     def put(rows, columns, block):
         K[rows, columns] = K[rows, columns] + block
         if rows != columns:
             K[columns, rows] = K[columns, rows] + np.transpose(block)
 
-    eye = np.where(np.eye(6) == 1, one, zero)
     for k, b in enumerate(names):
-        P, Q, F = (where[Block(kind, b)] for kind in ("pdd", "qdd", "f"))
+        P, Q, F = (at[kind, b] for kind in ("pdd", "qdd", "f"))
         put(P, P, e.M[k])
-        put(P, F, eye)
+        put(P, F, diagonal(6, flint.fmpq(1)))
         put(Q, F, e.S[offset[k] : offset[k + 1]])
         if parent[k] >= 0:
-            put(where[Block("pdd", names[parent[k]])], F, -e.Phi[k])
+            put(at["pdd", names[parent[k]]], F, -e.Phi[k])
         r[P], r[Q], r[F] = e.b[k], e.tau[offset[k] : offset[k + 1]], -e.a[k]
     row = side = 0
     for tie in system.structure.ties:
-        L = where[Block("lam", tie.name)] = _slice(index, "lam", tie.name)
+        L, own = at["lam", tie.name], slice(row, row + tie.rows)
         for k, sign in zip(tie.bodies, tie.signs, strict=True):
-            put(L, where[Block("pdd", names[k])], e.G[side : side + tie.rows] * rational(sign))
+            put(L, at["pdd", names[k]], e.G[side : side + tie.rows] * rational(sign))
             side += tie.rows
-        own = slice(row, row + tie.rows)
-        K[L, L] = K[L, L] - np.where(np.eye(tie.rows) == 1, e.compliance[own][:, None], zero)
+        put(L, L, -diagonal(tie.rows, e.compliance[own][:, None]))
         r[L] = -e.gamma[own]
         row += tie.rows
-    return K, r, where
-
-
-def _slice(index, kind, owner):
-    found = index[kind, owner]
-    return slice(found.start, found.stop)
+    return K, r, [at["qdd", b] for b in names]
 
 
 class Truth:
     """The exact solution of (4) for the data that a format starts from.
 
-    ``singular`` says that there is none; else ``qdd`` (N,) are rational numbers, and ``kappa`` the
+    ``singular`` says that there is none; else ``qdd`` (N,) are rational numbers. ``condition`` is the
     componentwise condition number of qdd (Skeel 1979; entries of (4) moved one by one):
     max (|K^-1| (|K| |x| + |r|))_qdd / max |qdd|.
     """
 
     def __init__(self, system, format):
-        K, r, where = dense(system, entries_of(system, format))
-        self.places = [
-            i
-            for b, dof in zip(system.tree.names, system.tree.dof, strict=True)
-            if dof
-            for i in range(where[Block("qdd", b)].start, where[Block("qdd", b)].stop)
-        ]
-        matrix = flint.fmpq_mat(K.tolist())
-        self.singular, self.kappa = False, np.inf
+        self.K, self.r, joints = dense(system, entries_of(system, format))
+        self.places = [i for joint in joints for i in range(joint.start, joint.stop)]
+        self.singular = False
         try:
-            x = matrix.solve(flint.fmpq_mat([[y] for y in r]))
+            x = flint.fmpq_mat(self.K.tolist()).solve(flint.fmpq_mat([[y] for y in self.r]))
         except ZeroDivisionError:
             self.singular = True
             return
-        self.x = [x[i, 0] for i in range(len(r))]
+        self.x = [x[i, 0] for i in range(len(self.r))]
         self.qdd = [self.x[i] for i in self.places]
-        self._system = K, r
 
     def condition(self):
         """kappa, from balls of 2000 bits."""
-        K, r = self._system
-        size = len(r)
         with flint.ctx.workprec(2000):
-            balls = [[flint.arb(y) for y in row] for row in K.tolist()]
+            balls = [[flint.arb(y) for y in row] for row in self.K.tolist()]
             inverse = flint.arb_mat(balls).inv()
             rows = np.array([[abs(y) for y in row] for row in balls], dtype=object)
             x = np.array([abs(flint.arb(y)) for y in self.x], dtype=object)
-            w = rows @ x + np.array([abs(flint.arb(y)) for y in r], dtype=object)
-            moved = [sum(abs(inverse[i, j]) * w[j] for j in range(size)) for i in self.places]
+            w = rows @ x + np.array([abs(flint.arb(y)) for y in self.r], dtype=object)
+            moved = [sum(abs(inverse[i, j]) * w[j] for j in range(len(w))) for i in self.places]
             most = max((float(y.upper()) for y in moved), default=0.0)
-        largest = max((abs(_float(y)) for y in self.qdd), default=0.0)
-        self.kappa = most / largest if largest else np.inf
-        return self.kappa
+        largest = max((_float(abs(y)) for y in self.qdd), default=0.0)
+        return most / largest if largest else np.inf
 
     def error(self, qdd):
         """max |qdd - exact| / max |exact|; inf where a number is none."""
-        if not len(self.qdd):
-            return 0.0
         if not all(np.isfinite(float(x)) for x in qdd):
             return np.inf
-        off = max(abs(_float(_rational_of(x) - y)) for x, y in zip(qdd, self.qdd, strict=True))
-        size = max(abs(_float(y)) for y in self.qdd)
+        off = max((_float(abs(rational(x) - y)) for x, y in zip(qdd, self.qdd, strict=True)), default=0.0)
+        size = max((_float(abs(y)) for y in self.qdd), default=0.0)
         return off / size if size else (0.0 if off == 0.0 else np.inf)
 
 
-def _rational_of(x):
-    if hasattr(x, "_mpf_"):
-        sign, mantissa, exponent, _ = x._mpf_
-        value = flint.fmpq(int(mantissa)) * flint.fmpq(2) ** int(exponent)
-        return -value if sign else value
-    if isinstance(x, flint.arb):
-        mantissa, exponent = x.mid().man_exp()
-        return flint.fmpq(mantissa) * flint.fmpq(2) ** int(exponent)
-    if hasattr(x, "high"):
-        return rational(x.high) + rational(x.low)
-    return rational(x)
-
-
 def _float(x):
-    return float(x.p) / float(x.q) if x.p.bit_length() + x.q.bit_length() < 900 else _long(x)
-
-
-def _long(x):
-    shift = int(x.p).bit_length() - int(x.q).bit_length() - 60
-    top, bottom = (int(x.p), int(x.q) << shift) if shift > 0 else (int(x.p) << -shift, int(x.q))
-    return (
-        float(np.ldexp(float(top // bottom), shift))
-        if abs(shift) < 1000
-        else (0.0 if shift < 0 else float("inf"))
-    )
-
-
-def children_first(tree):
-    return list(reversed(list(nx.topological_sort(tree))))
+    """A rational number rounded; Python divides integers of any length."""
+    try:
+        return int(x.p) / int(x.q)
+    except OverflowError:
+        return np.inf
