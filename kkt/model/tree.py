@@ -13,9 +13,15 @@ S          (6, N) motion subspace, for ``joint="general"`` only
 R, p       (3, 3) and (3,) [m]: pose of the joint frame in the parent's at q = 0
 armature, damping, friction, stiffness, rest
            a number or (N,) each: terms of the joint itself (:mod:`kkt.model.joint_terms`)
+wrench     (6,) on the body at its joint's origin, in its frame [N m, N]
+bias       (6,) S° qd of a general joint, in one state
+joint_name, limits, effort
+           what readers of files note of a joint: its name; least and largest position and largest
+           rate [rad, m; per s]; largest effort [N m, N]
 =========  ==========================================================================
 
-``tree.graph`` may hold ``gravity`` and a state, ``q``, ``qd`` and ``tau``.
+``tree.graph`` may hold ``gravity``, a state, ``q``, ``qd`` and ``tau``, and ``loops``; readers of
+files note more there.  Edges hold nothing.  What is not named here is refused as a misspelling.
 """
 
 from __future__ import annotations
@@ -30,11 +36,11 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.errors import ArmatureError, ModelError
+from ..base.errors import ArmatureError, ModelError, nearest
 from ..base.kinds import of_kind
 from ..base.shown import Shown
 from .fields import Floats, check_names, checked, require_name, stacked
-from .joint_terms import JointTerms, joint_terms
+from .joint_terms import TERMS, JointTerms, joint_terms
 from .joints import GENERAL, TYPES, known
 from .parents import levels
 
@@ -219,6 +225,13 @@ def freedoms(joint: Sequence[str], S: dict[int, Floats]) -> NDArray[np.int64]:
     )
 
 
+LINK, JOINT = ("mass", "com", "inertia", "wrench"), ("joint", "axis", "R", "p", "S", "bias")
+NOTED = ("limits", "effort", "joint_name")
+OF_BODIES = {*LINK, *JOINT, *TERMS, "rest", *NOTED}
+STATE, FROM_FILES = ("q", "qd", "tau", "loops"), ("source", "merged", "expected", "state_formulas")
+OF_TREES = {"name", "gravity", *STATE, *FROM_FILES}
+
+
 def require_graph(tree: object) -> None:
     """Raise ModelError for anything but a graph of bodies, such as a name or arrays."""
     if isinstance(tree, str):
@@ -263,6 +276,7 @@ def compile_tree(tree: nx.DiGraph) -> BodyTree:
         cycle = " -> ".join(repr(edge[0]) for edge in nx.find_cycle(tree))
         raise ModelError(f"tree: bodies {cycle} form a cycle; a tree has none")
     data = [tree.nodes[name] for name in names]
+    _require_attributes(tree)
     joint = tuple(known(d.get("joint", "revolute"), k) for k, d in zip(names, data, strict=True))
     S = {k: _subspace(names[k], data[k]) for k, t in enumerate(joint) if t == GENERAL}
     offset = np.concatenate([[0], np.cumsum(freedoms(joint, S))])
@@ -283,6 +297,28 @@ def compile_tree(tree: nx.DiGraph) -> BodyTree:
     )
     check_values(compiled)
     return compiled
+
+
+def _require_attributes(tree: nx.DiGraph) -> None:
+    """Raise ModelError for an attribute that nothing reads: a word that is misspelt, or misplaced."""
+    for name, given in tree.nodes(data=True):
+        if given.keys() - OF_BODIES:
+            field = min(map(str, given.keys() - OF_BODIES))
+            raise ModelError(f"body {name!r}: field {field!r} is unknown; {nearest(field, OF_BODIES)}")
+        if "inertia" not in given and given["mass"]:
+            raise ModelError(
+                f"body {name!r}: field 'inertia' is missing; give it in kg m^2 about the centre of mass, "
+                "or zeros (3, 3) for a point mass"
+            )
+    if tree.graph.keys() - OF_TREES:
+        field = min(map(str, tree.graph.keys() - OF_TREES))
+        raise ModelError(f"tree: field {field!r} of its graph is unknown; {nearest(field, OF_TREES)}")
+    for parent, child, given in tree.edges(data=True):
+        if given:
+            raise ModelError(
+                f"body {child!r}: the edge from {parent!r} holds {min(map(str, given))!r}, and nothing reads "
+                f"edges; give a joint's fields at the body that it carries, {child!r}"
+            )
 
 
 def _axes(names: tuple[Hashable, ...], joint: tuple[str, ...], data: list[dict[str, Any]]) -> Floats:

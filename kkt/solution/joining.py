@@ -31,12 +31,11 @@ from ..model.fields import Floats, checked
 from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop, cut_joint
 from ..model.spatial import IDENTITY, Pose, force_transform, matvec, spatial_inertia
-from ..model.tree import compile_tree
+from ..model.tree import NOTED, compile_tree
 
 EYE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 FITS = 1e-9  # relative residual up to which a joint can follow a velocity
 FREE = "floating"
-OF_JOINTS = ("joint_name", "limits", "effort")  # what readers of files note of a joint of one freedom
 
 
 def released(
@@ -332,7 +331,7 @@ def _carry(
     more: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Give a body another joint, and what ``more`` is known of it, in the place of its own."""
-    for field in ("S", "bias", *OF_JOINTS):
+    for field in ("S", "bias", *NOTED):
         data.pop(field, None)
     data.update(joint=joint, R=place.R, p=place.p, axis=axis, **more)
     if joint == GENERAL:
@@ -341,7 +340,7 @@ def _carry(
 
 def _reversed(data: Mapping[str, Any]) -> dict[str, Any]:
     """What is known of a joint whose two bodies change places, so that q becomes -q."""
-    more = {field: data[field] for field in OF_JOINTS if data.get(field) is not None}
+    more = {field: data[field] for field in NOTED if data.get(field) is not None}
     if "limits" in more:
         low, high, rate = more["limits"]
         more["limits"] = (-high, -low, rate)
