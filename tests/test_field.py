@@ -1,5 +1,6 @@
 """Small robots and files on which something went wrong once, each with its right value."""
 
+import json
 import os
 from pathlib import Path
 
@@ -112,3 +113,16 @@ def test_what_nothing_reads_is_refused_in_a_networkx_tree(sentence):
     MISSPELT[sentence](tree)
     with pytest.raises(kkt.ModelError, match=sentence):
         kkt.build(tree)
+
+
+@pytest.mark.parametrize("command", ["solve", "compare --orders abm", "blame"])
+def test_json_carries_the_numbers_of_its_state(command, tmp_path, capsys):
+    """They are a file for --state, in which the same model has the same answer."""
+    words, file = command.split(), str(tmp_path / "state.json")
+    assert main([words[0], "quadruped", *words[1:], "--random", "3", "--frames", "aligned", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    Path(file).write_text(json.dumps({field: told[field] for field in ("q", "qd", "tau")}))
+    for given in (["--random", "3"], ["--state", file]):
+        assert main(["solve", "quadruped", "--json", *given]) == 0
+    drawn, read = (json.loads(part + "}") for part in capsys.readouterr().out.split("\n}\n")[:2])
+    assert drawn["qdd"] == read["qdd"]

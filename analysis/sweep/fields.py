@@ -14,7 +14,6 @@ from pivotree.kkt.base.errors import UnreadableError, nearest
 from pivotree.kkt.base.kinds import is_whole
 from pivotree.kkt.base.reading import read_text
 
-
 DEEPEST = 100  # parts of a dotted key, for which tomllib takes memory and time by their square
 QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 DOTS = re.compile(r"[^.\s]\s*\.")

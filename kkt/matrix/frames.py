@@ -11,6 +11,7 @@ Turning is done once, in float64, and rounds what it turns to about 1e-16.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -150,7 +151,8 @@ def _in_frames(system: System, turns: Floats, *, tidy: bool) -> System:
     with warnings.catch_warnings():  # the user was warned when the tree itself was built
         warnings.simplefilter("ignore", InertiaWarning)
         warnings.simplefilter("ignore", LoopWarning)
-        return build(tree, layout=system.layout, loops=loops)
+        built = build(tree, layout=system.layout, loops=loops)
+    return replace(built, state=replace(built.state, q=s.q))
 
 
 # -- axes -----------------------------------------------------------------------------------------

@@ -41,6 +41,7 @@ def forest_of(system: System, q: Floats, qd: Floats) -> tuple[BodyTree, Entries]
         forest.mass,
         forest.com,
         forest.inertia,
+        q.ravel(),
         qd.ravel(),
         np.zeros(q.size),
         forest.gravity,

@@ -46,6 +46,7 @@ class State:
     mass: Floats  # (n,) [kg]
     com: Floats  # (n, 3) [m]
     inertia: Floats  # (n, 3, 3) about the centre of mass [kg m^2]
+    q: Floats  # (N,) joint positions [rad, m], orientations as rotation vectors
     qd: Floats  # (N,) joint rates [rad/s, m/s]
     tau: Floats  # (N,) joint efforts [N m, N]
     gravity: Floats  # (3,) [m/s^2] in the world frame
@@ -90,6 +91,7 @@ def state_of(
         tree.mass,
         tree.com,
         tree.inertia,
+        position,
         rates,
         efforts,
         tree.gravity,

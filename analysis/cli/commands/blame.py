@@ -11,7 +11,7 @@ from pivotree.kkt.arithmetic import get_format
 
 from ..estimate import admit, derived, eliminated
 from ..progress import progress_shown
-from .shared import one_state, print_json, system_and_state
+from .shared import one_state, print_json, state_document, system_and_state
 
 
 def run(options: argparse.Namespace) -> int:
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
         )
     found = replace(found, model=options.model)  # as the user calls it
     if options.json:
-        print_json({"state": state, **found.as_dict()})
+        print_json({**state_document(system, state), **found.as_dict()})
         return 0
     from ...rounding.text import blame_table, rest
     from ..table import console

@@ -19,6 +19,7 @@ from .shared import (
     one_state,
     print_json,
     refinement,
+    state_document,
     system_and_state,
     system_of_any,
     tree_of,
@@ -62,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
             files = write_all(result, folder)
     code = 0 if any(row.error is not None for row in result.rows) else 1
     if options.json:
-        print_json(result.as_dict())
+        print_json({"model": options.model, **state_document(system, state), **result.as_dict()})
         return code
     from ..table import comparison_tables, console
 
@@ -103,7 +104,7 @@ def _derivatives(options: argparse.Namespace) -> int:
     code = 0 if min(of_orders, default=math.inf) < math.inf else 1
     if options.json:
         rows = [row.as_dict() for row in found]
-        print_json({"model": options.model, "state": state, "rows": rows})
+        print_json({"model": options.model, **state_document(system, state), "rows": rows})
         return code
     from ..table import console, derivatives_table
 

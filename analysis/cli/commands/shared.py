@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pivotree import kkt
 from pivotree.kkt.base.files import check_file, check_folder
 
@@ -52,6 +54,12 @@ def system_and_state(options: argparse.Namespace) -> tuple[kkt.System, str]:
     tree = kkt.factored(tree) if options.frames == "factored" else tree
     system, state = system_in_state(tree, options)
     return (kkt.aligned(system) if options.frames == "aligned" else system), state
+
+
+def state_document(system: kkt.System, told: str) -> dict[str, Any]:
+    """The fields of a JSON document that say in which state it is: what ``--state`` reads, and words."""
+    numbers = {field: getattr(system.state, field) for field in ("q", "qd", "tau")}
+    return {"state": told} | {field: np.asarray(x, dtype=float).tolist() for field, x in numbers.items()}
 
 
 def system_of_any(tree: nx.DiGraph) -> kkt.System:

@@ -13,7 +13,7 @@ from pivotree.kkt.solution.refine import MOST
 
 from ..estimate import admit, certificate, eliminated
 from ..progress import progress_shown
-from .shared import one_state, print_json, refinement, system_and_state
+from .shared import one_state, print_json, refinement, state_document, system_and_state
 
 
 def run(options: argparse.Namespace) -> int:
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         document: dict[str, Any] = {
             "model": options.model,
-            "state": state,
+            **state_document(system, state),
             "order": result.order,
             "format": chosen.name,
             "qdd": values,
@@ -149,7 +149,7 @@ def _proximal(options: argparse.Namespace) -> int:
         print_json(
             {
                 "model": options.model,
-                "state": state,
+                **state_document(system, state),
                 "order": result.order,
                 "format": chosen.name,
                 "qdd": values,
