@@ -1,11 +1,16 @@
-"""What is public says what it takes: each array its shape and unit, each exception by its name."""
+"""What is public says what it takes: each array its shape and unit, each exception by its name.
+
+What docstrings refer to is there: a module, a class or a function of that name.
+"""
 
 import builtins
 import inspect
+import pkgutil
 import re
 import sys
 
 import pytest
+from helpers import ROOT
 
 import pivotree as pt
 
@@ -80,6 +85,7 @@ def test_what_is_left_out_is_found():
     def told(q: "ArrayLike", mass: "ArrayLike"):  # noqa: F821
         """Something of ``q`` (N,) and ``mass`` [kg].  Raises NoSuchError."""
 
+    assert len(FUNCTIONS) > 50
     assert lacks(told) == ["NoSuchError is no exception", "the shape of mass"]
 
     def silent(q: "ArrayLike") -> "NDArray":  # noqa: F821
@@ -88,5 +94,44 @@ def test_what_is_left_out_is_found():
     assert lacks(silent) == ["what it raises, by name", "the unit of q", "the unit of what it returns"]
 
 
-def test_there_are_functions_to_look_at():
-    assert len(FUNCTIONS) > 50 and "pivotree.kkt.eliminate" in FUNCTIONS
+# -- references ------------------------------------------------------------------------------------
+
+ROOMS = ("kkt", "orderings", "analysis", "papers")
+REFERENCE = re.compile(r":(?:mod|class|func|data|attr):`~?([^`<]+)`")
+
+
+def there(name):
+    """Whether a dotted name is a module, something that a module holds, or a field of a class."""
+    owner, _, last = name.rpartition(".")
+    try:
+        pkgutil.resolve_name(name)
+    except AttributeError:
+        return there(owner) and last in getattr(pkgutil.resolve_name(owner), "__annotations__", {})
+    except (ImportError, ValueError):
+        return False
+    return True
+
+
+def meant(path, text):
+    """The full names that a reference in a file may stand for."""
+    parts = ("pivotree", *path.relative_to(ROOT).with_suffix("").parts)
+    own = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    package = parts[:-1]
+    if text.startswith("."):
+        dots = len(text) - len(text.lstrip("."))
+        return [".".join([*package[: len(package) - dots + 1], text.lstrip(".")])]
+    return [text, f"pivotree.{text}", f"{own}.{text}"]
+
+
+def test_references_lead_somewhere():
+    nowhere = []
+    for path in (path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))):
+        named = set(REFERENCE.findall(path.read_text(encoding="utf-8")))
+        lost = sorted(text for text in named if not any(map(there, meant(path, text))))
+        nowhere += [f"{path.relative_to(ROOT)}: {text}" for text in lost]
+    assert nowhere == []
+
+
+def test_a_name_that_is_not_there_is_seen():
+    assert there("pivotree.kkt.build") and there("pivotree.kkt.matrix.system.System.tree")
+    assert not there("pivotree.kkt.nowhere") and not there("nowhere.at_all")
