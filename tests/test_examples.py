@@ -11,29 +11,10 @@ from helpers import ROOT
 
 import pivotree as pt
 
-ROOMS = (
-    "pivotree",
-    "pivotree.kkt",
-    "pivotree.kkt.arithmetic",
-    "pivotree.orderings",
-    "pivotree.analysis",
-    "pivotree.analysis.comparison",
-    "pivotree.analysis.complements",
-    "pivotree.analysis.contact",
-    "pivotree.analysis.counts",
-    "pivotree.analysis.explorer",
-    "pivotree.analysis.figures",
-    "pivotree.analysis.gradients",
-    "pivotree.analysis.guarantee",
-    "pivotree.analysis.inertia",
-    "pivotree.analysis.listing",
-    "pivotree.analysis.report",
-    "pivotree.analysis.rounding",
-    "pivotree.analysis.simulation",
-    "pivotree.analysis.states",
-    "pivotree.analysis.sweep",
-    "pivotree.papers",
-)
+PARTS = "comparison complements contact counts explorer figures gradients guarantee inertia listing report "
+PARTS += "rounding simulation states sweep"
+ROOMS = ["pivotree", "pivotree.kkt", "pivotree.kkt.arithmetic", "pivotree.orderings", "pivotree.analysis"]
+ROOMS += ["pivotree.papers", *(f"pivotree.analysis.{part}" for part in PARTS.split())]
 NEEDS_A_PAGE = {"pivotree.analysis.explorer.widget"}  # a notebook, and somebody who clicks
 NEEDS = {  # what an extra of pivotree installs, by the module whose examples ask for it
     "pivotree.kkt.machine.to_jax": "jax",
@@ -92,7 +73,7 @@ def run(module, name, doc):
 def case(module, name, doc):
     """Examples of the heart are run by ``make test``, those of what is built on it with the docs."""
     built = module.startswith(("pivotree.analysis", "pivotree.papers"))
-    marks = [pytest.mark.docs] if built else []
+    marks = [pytest.mark.docs] * built + [pytest.mark.peers] * (module in NEEDS)
     return pytest.param(module, name, doc, id=f"{module}.{name}".strip("."), marks=marks)
 
 
