@@ -59,13 +59,10 @@ class Oracle:
         return [group for group in kept if group]
 
     def _base_pivots(self, group):
-        """Pairs first, in the order of their first named block; then pdd, f or fJ, fC, qdd."""
-        pairs, named = [], set()
-        for b in group:
-            for x, z in self.mate.items():
-                if b in (x, z) and x in group and z in group and x not in named:
-                    pairs.append((x, z))
-                    named |= {x, z}
+        """Pairs first, in the order of their pdd, or of their qdd beside fJ; then pdd, f or fJ, fC, qdd."""
+        pair_of = {pair[self.split]: pair for pair in self.mate.items()}
+        pairs = [pair_of[b] for b in group if b in pair_of and set(pair_of[b]) <= set(group)]
+        named = {b for pair in pairs for b in pair}
         rank = {"pdd": 0, "f": 1, "fJ": 1, "fC": 2, "qdd": 3, "lam": 4}
         rest = sorted((b for b in group if b not in named), key=lambda b: rank[b[0]])
         return pairs + [(b,) for b in rest]
