@@ -5,19 +5,12 @@ import warnings
 import numpy as np
 import pytest
 import scipy.linalg
+from designs import listed
 from helpers import Mechanics, every_joint
 from scipy.sparse.linalg import cg
 
 from pivotree import analysis, kkt, orderings
 from pivotree.kkt.matrix.state import coordinates
-
-SPECS = ("chain:7", "humanoid", "random_tree:n=12,seed=4", "star:4", "quadruped")
-
-
-def in_motion(tree, seed=1):
-    draw = np.random.default_rng(seed)
-    N = int(kkt.compile_tree(tree).offset[-1])
-    return kkt.build(tree, draw.uniform(-1, 1, N), draw.normal(size=N), draw.normal(size=N) * 5)
 
 
 def dense(system):
@@ -29,12 +22,11 @@ def dense(system):
     return scipy.linalg.solve(K, rhs)[6 * tree.n : 6 * tree.n + int(tree.offset[-1])]
 
 
-def every(seed):
-    """All kinds of joints, branches, two roots; q stands in the tree."""
-    tree = every_joint()
+def in_motion(tree, seed=1):
+    """A tree in a drawn state, which stands in the tree too."""
     draw = np.random.default_rng(seed)
     N = int(kkt.compile_tree(tree).offset[-1])
-    tree.graph.update(q=draw.uniform(-1, 1, N), qd=draw.normal(size=N), tau=draw.normal(size=N))
+    tree.graph.update(q=draw.uniform(-1, 1, N), qd=draw.normal(size=N), tau=draw.normal(size=N) * 5)
     return kkt.build(tree)
 
 
@@ -42,26 +34,17 @@ def far(x, exact):
     return float(np.abs(np.asarray(x, float) - exact).max() / np.abs(exact).max())
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("form", analysis.complements.FORMS)
-def test_complements_on_every_joint_beside_lapack(form):
-    for seed in range(4):
-        system = every(seed)
-        exact = dense(system)
+@pytest.mark.parametrize("seed", listed(range(3), unmarked=1))
+def test_complements_and_gradients_on_every_joint_beside_lapack(seed):
+    system = in_motion(every_joint(), seed)
+    exact = dense(system)
+    for form in analysis.complements.FORMS:
         assert far(analysis.complements.solve(system, form), exact) <= 1e-11
         assert 1e-9 < far(analysis.complements.solve(system, form, "float32"), exact) <= 1e-3
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("spec", SPECS)
-def test_complements_and_gradients_on_trees(spec):
-    system = in_motion(kkt.from_spec(spec))
-    exact = kkt.certify(system, 16)
-    for form in analysis.complements.FORMS:
-        assert exact.error(analysis.complements.solve(system, form)) <= 1e-11
-    found = analysis.gradients.solve(system, preconditioner="abm")
-    assert exact.error(found.x) <= 1e-11
-    assert found.iterations <= 6
+    assert far(analysis.gradients.solve(system).x, exact) <= 1e-10
+    for order in ("crbm", "abm"):
+        found = analysis.gradients.solve(system, preconditioner=order)
+        assert far(found.x, exact) <= 1e-11 and found.iterations <= 6
 
 
 def test_the_second_forms_pivots_are_those_of_abm():
@@ -94,47 +77,24 @@ def test_massless_links_and_point_masses_have_complements():
 
 
 @pytest.mark.product
-def test_gradients_on_every_joint_beside_lapack():
-    for seed in range(4):
-        system = every(seed)
-        exact = dense(system)
-        assert far(analysis.gradients.solve(system).x, exact) <= 1e-10
-        assert far(analysis.gradients.solve(system, preconditioner="crbm").x, exact) <= 1e-11
-
-
-@pytest.mark.product
 def test_an_iteration_that_fails_says_so():
-    """bfloat16 loses the sign of a pivot of 100 links: nothing to go on with."""
-    system = in_motion(kkt.chain(100))
+    """bfloat16 loses the sign of a pivot of 40 links: nothing to go on with."""
+    system = in_motion(kkt.chain(40))
     lost = analysis.gradients.solve(system, preconditioner="crbm", by="bfloat16")
     assert "preconditioner" in lost.failed and lost.residuals[-1] > 1e-9
     short = analysis.gradients.solve(system, most=5)
     assert "after 5 iterations" in short.failed and short.iterations == 5
-    assert analysis.gradients.solve(system).failed is None
 
 
 @pytest.mark.product
 def test_gradients_end_in_fractions():
     """Fractions start from the model's doubles, as certified answers do; at most N iterations."""
-    system = in_motion(kkt.from_spec("random_tree:n=4,seed=3"))
+    system = in_motion(kkt.chain(3))
     N = len(system.state.tau)
     found = analysis.gradients.solve(system, "exact")
     assert found.iterations <= N and found.residuals[-1] == 0.0
     exact = kkt.eliminate(system, orderings.get("abm"), "exact").qdd
     assert (found.x == exact).all()
-
-
-@pytest.mark.product
-def test_a_bad_elimination_is_a_good_preconditioner():
-    """On 100 links crbm in float32 keeps two digits; an iteration on it keeps all of float64."""
-    system = in_motion(kkt.chain(100))
-    exact = kkt.certify(system, 16)
-    alone = kkt.eliminate(system, orderings.get("crbm"), "float32", records=False)
-    assert exact.error(np.asarray(alone.qdd, float)) > 1e-3
-    plain = analysis.gradients.solve(system, most=1000, until=1e-15)
-    helped = analysis.gradients.solve(system, preconditioner="crbm", until=1e-15)
-    assert helped.iterations < plain.iterations / 5
-    assert exact.error(helped.x) < 1e-9
 
 
 @pytest.mark.product
@@ -155,29 +115,6 @@ def test_scipys_own_iteration_takes_operator_and_preconditioner():
     assert 3 < len(rounds) < 30  # eight bits are few, but enough
     M = analysis.gradients.operator(system) @ np.eye(len(efforts))
     assert pytest.approx(M, abs=1e-12) == kkt.joint_space_inertia(system, orderings.get("crbm"))
-
-
-def loop():
-    tree = kkt.chain(3)
-    return kkt.build(tree, loops=[kkt.contact("j3", (1.0, 0.0, 0.0))])
-
-
-BAD = [
-    (lambda: analysis.complements.solve(kkt.build(kkt.chain(2)), "third"), "form is 'third'"),
-    (lambda: analysis.complements.solve(kkt.build(kkt.chain(2)), format="exact"), "exact"),
-    (lambda: analysis.complements.solve(loop()), "orthogonal complement"),
-    (lambda: analysis.gradients.solve(loop()), "conjugate gradients"),
-    (lambda: analysis.gradients.solve(kkt.build(kkt.chain(2)), "mp:30"), "mp:30"),
-    (lambda: analysis.gradients.solve(kkt.build(kkt.chain(2)), preconditioner="abn"), "abm"),
-    (lambda: analysis.gradients.preconditioner(kkt.build(kkt.chain(2)), format="exact"), "floating-point"),
-]
-
-
-@pytest.mark.parametrize("ask,said", BAD)
-def test_what_cannot_be_is_one_sentence(ask, said):
-    with pytest.raises(kkt.PivotreeError, match=said) as caught:
-        ask()
-    assert "\n" not in str(caught.value)
 
 
 def test_an_inertia_without_a_root_is_refused():
