@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import sympy as sp
+from designs import listed
 
 from pivotree import kkt, orderings
 from pivotree.analysis import blame, complements, contact, figures, gradients, inertia, listing
@@ -21,7 +22,7 @@ from pivotree.analysis.explorer.widget import Explorer
 from pivotree.analysis.figures import data, files, film, kinds
 from pivotree.analysis.figures.labels import place_labels
 from pivotree.analysis.proofs import boolean, fields
-from pivotree.analysis.report import armature, notebook, robot_report
+from pivotree.analysis.report import armature, robot_report
 from pivotree.analysis.simulation import Motion, closed
 from pivotree.analysis.sweep import pools, read_config, sweep, tables
 
@@ -72,7 +73,7 @@ REFUSED = {
     ),
     "pivot ('f', 0) is zero": lambda: boolean.eliminate((-1,), [[("f", 0)]]),
     # -- forms of M, complements, gradients
-    "format 'exact': complements are solved in float64": (lambda: complements.solve(SYSTEM, format="exact")),
+    "format 'exact': complements are solved in float64": lambda: complements.solve(SYSTEM, format="exact"),
     "inertia: method is 3; use 1 or 2": lambda: inertia.columns(SYSTEM, 3),
     "format 'float16': columns are found in float64 or": (lambda: inertia.columns(SYSTEM, 2, "float16")),
     "format 'exact': a preconditioner needs a floating-point": (
@@ -115,7 +116,7 @@ REFUSED = {
     "'.avi' does not move; use .gif or .mp4": lambda: film.writer_of(files.Path("x.avi")),
     # -- listings and blame
     "finds the forces that derivatives need in a sequence that no loop": (
-        lambda: listing.of(SYSTEM, "crbm_block_row", derivatives=True)
+        lambda: listing.of(kkt.build(kkt.chain(2)), "crbm_block_row", derivatives=True)
     ),
     "top: 0 culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=0),
     "top: True culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=True),
@@ -147,6 +148,10 @@ REFUSED = {
         )
     ),
     "complement: form is 'third'; use one of": lambda: complements.solve(SYSTEM, "third"),
+    "the natural orthogonal complement takes trees without": lambda: complements.solve(FOOT),
+    "conjugate gradients takes trees without closed loops": lambda: gradients.solve(FOOT),
+    "format 'mp:30': conjugate gradients run in float64": lambda: gradients.solve(SYSTEM, "mp:30"),
+    "order 'abn' is unknown; nearest": lambda: gradients.solve(SYSTEM, preconditioner="abn"),
     "family 'planer' is unknown; did you mean planar?": (lambda: family_of("planer")),
     "family 'planar+rotor': 'rotor' is unknown; write planar+": (lambda: family_of("planar+rotor")),
     "option --port: 65536 is no port; use 0 to 65535": lambda: ExplorerServer(SYSTEM, {}, 65536),
@@ -164,12 +169,40 @@ REFUSED = {
 }
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("told", REFUSED)
+@pytest.mark.parametrize("told", listed(REFUSED))
 def test_a_refusal_is_one_sentence(told):
     with pytest.raises((ValueError, TypeError, kkt.PivotreeError)) as error:
         REFUSED[told]()
     assert told in str(error.value) and "\n" not in str(error.value)
+
+
+ROTATED = "its rotations take the right-hand side along, and no others can follow"
+EMPTY = "is empty; give names separated by commas"
+COMMANDS = {  # beside those of tests/analysis/commands/test_refused_commands.py
+    "explore chain:2 --orders= -o x.html": f"option --orders: {EMPTY}",
+    "explore chain:2 --orders abm --formats mp:50 -o x.html": "'mp:50': is none that the page computes in",
+    "figure condition chain:3 --format mp:30 -o x.png": "format 'mp:30': does not round; use float32",
+    "figure trees chain:100 -o x.tex": "300 block rows are too many for LaTeX (at most 200)",
+    "list chain:3 --derivatives --order square_root_abm": ROTATED,
+    "list random_tree:n=4,seed=1,joints=universal --derivatives": "joint turn with its own coordinates",
+    "counts --orders ,": f"option --orders: {EMPTY}",
+    "report chain:2 --formats ,": f"option --formats: {EMPTY}",
+    "report chain:2 -o file": "output folder file: cannot be written (Not a directory)",
+    "report chain:3 --derivatives --states 2 --orders square_root_abm -o no": ROTATED,
+    "compare chain:3 --derivatives --states 2 --bits": "option --states: draws its states; leave out --bits",
+    "blame chain:3 --derivatives --order square_root_abm": ROTATED,
+    "blame chain:3 --output j1[1]": "output 'j1[1]': is no joint acceleration here; use a body",
+}
+
+
+@pytest.mark.parametrize("words", listed(COMMANDS))
+def test_a_refusal_of_a_command_is_one_line_and_writes_nothing(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("mine")
+    assert main(words.split()) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("pivotree: ") and err.count("\n") == 1 and COMMANDS[words] in err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def raising(error):
@@ -317,17 +350,7 @@ def test_a_sweep_over_a_robot_without_an_answer_says_why_in_its_rows(tmp_path, m
     kkt.write_model("light.json", kkt.build(tree).state)
     files.Path("c.toml").write_text('output = "s.csv"\nmodels = ["light.json"]\norders = ["abm"]')
     assert sweep(read_config(files.Path("c.toml")), jobs=1).failed == 2
-    assert "body 'tip': carries a joint but no mass" in files.Path("s.csv").read_text()
-
-
-def test_a_folder_that_holds_states_of_another_report(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    part = notebook.records(files.Path("r/states.csv"))
-    files.Path("r").mkdir(exist_ok=True)
-    part.write_text("of other orders\nand states")
-    assert main(["report", "chain:2", "--states", "2", "--orders", "abm", "-o", "r"]) == 2
-    assert "holds states of other orders, formats or seeds; give" in capsys.readouterr().err
-    assert part.read_text() == "of other orders\nand states"
+    assert "no link has a mass; give each link that a joint moves" in files.Path("s.csv").read_text()
 
 
 def test_a_report_on_a_full_disk_says_that_its_states_are_kept(tmp_path, monkeypatch, capsys):
