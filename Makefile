@@ -73,7 +73,7 @@ coverage: $(VENV)/.peers
 ROOMS := analysis kkt orderings papers
 refusals: $(VENV)/.peers
 	rm -f build/refusals.jsonl
-	PYTHONPATH=tests $(PYTEST) -p raised -m "not soak and not browser and not docs" $(TESTS)
+	PYTHONPATH=tests $(PYTEST) -p refusals -m "not soak and not browser and not docs" $(TESTS)
 	$(VENV)/bin/python tests/refusals.py $(ROOMS)
 
 SECONDS ?= 600
