@@ -3,14 +3,14 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
+from dataclasses import asdict
 
 import numpy as np
 import pytest
+from helpers import ROOT
 
 from pivotree import kkt, orderings
 
-ROOT = Path(__file__).parents[1]
 BENCHMARKS = ROOT / "benchmarks"
 
 
@@ -66,29 +66,12 @@ def test_the_reference_of_long_chains_is_that_of_balls():
         forward_dynamics(kkt.compile_tree(kkt.star(3, "spherical")), q, qd, tau)
 
 
-def test_orders_of_unknowns_follow_the_plan():
-    from scale import order_of
-
-    system = kkt.build(kkt.random_tree(5, seed=1))
-    order = order_of(system)
-    assert sorted(order) == list(range(len(system.rhs)))
-    first = kkt.leaf_to_root(system.structure).blocks[0]
-    assert order[0] == 6 * first and len(order) == system.matrix.shape[0]
-
-
 @pytest.mark.product
 def test_rows_of_scale_run_at_small_sizes():
     import scale
 
-    parts = (
-        scale.assembly((20,), 1),
-        scale.symbolic(20, 1),
-        scale.solve(20, 1),
-        scale.traced(5, 1),
-        scale.threads(10, 1, ("chain:3",)),
-        scale.large_threads(20, 1),
-    )
-    rows = [row for part in parts for row in part]
+    rows = [*scale.assembly((20,), 1), *scale.symbolic(20, 1), *scale.solve(20, 1), *scale.traced(5, 1)]
+    rows += [*scale.threads(10, 1, ("chain:3",)), *scale.large_threads(20, 1)]
     assert {row.work.partition(",")[0] for row in rows} >= {"assemble (4)", "factor + solve"}
     for row in rows:
         assert row.ours is not None and (row.theirs is not None or row.note or not row.peer)
@@ -165,23 +148,15 @@ def test_memory_grows_with_the_arrays():
 
 @pytest.mark.product
 def test_one_command_measures_prints_and_keeps(tmp_path):
-    command = [
-        sys.executable,
-        str(BENCHMARKS / "table.py"),
-        "--quick",
-        "--only",
-        "traced",
-        "fill",
-        "--results",
-        str(tmp_path),
-    ]
+    table = [sys.executable, str(BENCHMARKS / "table.py"), "--quick"]
+    command = [*table, "--only", "traced", "fill", "--results", str(tmp_path)]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     (path,) = tmp_path.glob("quick-traced-fill-*.json")
     document = json.loads(path.read_text())
     assert str(path) in run.stdout and "SuperLU, factor alone" in run.stdout
     assert {row["section"] for row in document["rows"]} == {"traced", "fill"}
     assert document["machine"]["versions"]["numpy"] == np.__version__ and document["curves"]
-    refused = subprocess.run([*command[:3], "--page"], capture_output=True, text=True)
+    refused = subprocess.run([*table, "--page"], capture_output=True, text=True)
     assert refused.returncode == 2 and "takes a whole run" in refused.stderr
 
 
@@ -203,38 +178,14 @@ def test_a_section_that_fails_leaves_the_others(monkeypatch, tmp_path):
 
 def test_the_page_is_written_between_its_marks(tmp_path):
     import page
+    from machine import machine
+    from rows import Row
 
-    row = {
-        "section": "solve",
-        "work": "solve",
-        "ours": 1e-3,
-        "error": 1e-15,
-        "peer": "one",
-        "theirs": 2e-3,
-        "their_error": 1e-16,
-        "ratio": 0.5,
-        "spread": [0.4, 0.6],
-        "target": 0.2,
-        "about": None,
-        "unit": "s",
-        "note": "all of it",
-        "met": False,
-    }
-    document = {
-        "date": "2026-01-01",
-        "rounds": 3,
-        "quick": False,
-        "load": [0.5, 0.7],
-        "rows": [row],
-        "machine": {
-            "processor": "a",
-            "cores": 2,
-            "memory": 8,
-            "system": "b",
-            "python": "3",
-            "versions": {"numpy": "2"},
-        },
-    }
+    spread = {"ratio": 0.5, "spread": (0.4, 0.6), "target": 0.2}
+    row = Row("solve", 1e-3, 1e-15, "one", 2e-3, 1e-16, note="all of it", **spread)
+    rows = [asdict(row) | {"section": "solve", "met": row.met}]
+    document = {"date": "2026-01-01", "rounds": 3, "quick": False, "load": [0.5, 0.7], "rows": rows}
+    document["machine"] = machine()
     place = tmp_path / "page.md"
     place.write_text("before\n" + page.RESULT + page.RESULT_END + page.START + "old\n" + page.END + "after\n")
     page.write_page(document, place)
