@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from designs import listed
 from helpers import system_of, tape_of
 
 from pivotree import kkt
@@ -29,12 +30,22 @@ def exact_statistics(op, x, y, r):
     return max(0, max(exponent(a), exponent(b)) - exponent(r)), lost  # 0: the sum carries
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("name", ["float32", "float64", "p11", "bfloat16:up", "p9:stochastic:3"])
-@pytest.mark.parametrize("spec, order", [("chain:4", "crbm"), ("example1:q1=1", "abm")])
+@pytest.mark.parametrize(
+    ("name", "spec", "order"),
+    listed(
+        [
+            ("float32", "chain:4", "crbm"),
+            ("float64", "example1:q1=1", "abm"),
+            ("p11", "chain:4", "crbm"),
+            ("bfloat16:up", "example1:q1=1", "abm"),
+            ("p9:stochastic:3", "chain:4", "crbm"),
+        ]
+    ),
+)
 def test_every_operation_against_fractions(spec, order, name):
+    """A sum that carries cancels nothing, and is no zero."""
     system, tape, format = system_of(spec), tape_of(spec, order), get_format(name)
-    seen, sums, zeros = 0, 0, 0
+    seen, sums, zeros, carried = 0, 0, 0, 0
     for piece in Watch(tape, system.entries, format):
         assert piece.at == seen
         seen += len(piece.op)
@@ -43,11 +54,12 @@ def test_every_operation_against_fractions(spec, order, name):
             if op < 2:
                 sums += 1
                 cancelled, absorbed = exact_statistics(op, piece.x[i], piece.y[i], piece.r[i])
+                carried += abs(piece.r[i]) >= 2.0 ** math.frexp(max(abs(piece.x[i]), abs(piece.y[i])))[1]
             zeros += cancelled < 0
             assert piece.cancelled[i] == cancelled
             assert float(piece.absorbed[i]) == pytest.approx(float(absorbed), rel=1e-6)
             assert piece.size[i] == abs(piece.r[i])
-    assert seen == tape.length and sums > 100
+    assert seen == tape.length and sums > 100 and carried > 0
     assert zeros > 0 or name == "float64"
 
 
@@ -82,27 +94,13 @@ def test_runs_gather_what_the_operations_say():
 
 
 def test_pieces_do_not_matter(monkeypatch):
-    system, tape = system_of("chain:20"), tape_of("chain:20", "crbm")
+    system, tape = system_of("chain:10"), tape_of("chain:10", "crbm")
     whole = observe(tape, system.entries, FLOAT32, "float64")
     monkeypatch.setattr(watched_run, "PIECE", 37)
     pieces = observe(tape, system.entries, FLOAT32, "float64")
     for kind in ("steps", "blocks", "bodies"):
         for a, b in zip(getattr(whole, kind), getattr(pieces, kind), strict=True):
             assert np.array_equal(a, b)
-
-
-def test_the_absorbed_mass_of_example_3():
-    """m1 = 1e8 swallows m2 = 1 whole, on body 2, in the sum M_2 + Phi M_1 Phi*."""
-    spec = "example3:m1=1e8,case=1"
-    system, tape = system_of(spec), tape_of(spec, "crbm")
-    seen = observe(tape, system.entries, FLOAT32)
-    body = system.structure.index[2]
-    assert seen.bodies.absorbed[body] == 1.0
-    assert seen.bodies.absorbed[1 - body] < 1e-6
-    result = kkt.eliminate(system, tape, "float32")
-    worst = max(result.steps, key=lambda s: s.absorbed)
-    assert worst.absorbed == 1.0 and worst.absorbed_bits == 24.0
-    assert {b.body for b in worst.blocks} == {2}
 
 
 def test_shadows_agree_and_see_the_true_error():
@@ -132,15 +130,6 @@ def test_shadows_agree_and_see_the_true_error():
         )
 
 
-def test_float64_needs_a_longer_shadow():
-    """float64 is its own float64 shadow, so that only double-double sees its error."""
-    system, tape = system_of("chain:20"), tape_of("chain:20", "crbm")
-    own = observe(tape, system.entries, get_format("float64"), "float64")
-    longer = observe(tape, system.entries, get_format("float64"), "dd")
-    assert own.steps.off.max() == 0.0
-    assert longer.pivot_errors.max() > 1e-15
-
-
 def test_true_errors_alone():
     """The same errors, and nothing said of sums."""
     system, tape = system_of("chain:4"), tape_of("chain:4", "crbm")
@@ -150,7 +139,7 @@ def test_true_errors_alone():
     assert not (alone.steps.cancelled.any() or alone.steps.absorbed.any() or alone.steps.size.any())
 
 
-@pytest.mark.product
+@pytest.mark.soak
 def test_memory_is_bounded():
     """Beyond the tape: some pieces and a few numbers a block, not arrays of all operations."""
     system, tape = system_of("chain:150"), tape_of("chain:150", "crbm")
@@ -172,17 +161,3 @@ def test_refusals():
         observe(tape, system.entries, FLOAT32, "quad")
     with pytest.raises(kkt.FormatError, match="without a shadow"):
         observe(tape, system.entries, FLOAT32).pivot_errors  # noqa: B018
-
-
-def test_a_sum_that_carries_is_no_zero():
-    """1 + 1 = 2 has a larger exponent than its terms: it cancels nothing and is not zero."""
-    system, tape = system_of("chain:6"), tape_of("chain:6", "abm")
-    carried = zeros = 0
-    for piece in Watch(tape, system.entries, FLOAT32):
-        sums = (piece.op < 2) & (piece.x != 0.0) & (piece.y != 0.0)
-        zeros += int((piece.r[sums] == 0.0).sum())
-        exponent = [np.frexp(column)[1] for column in (piece.x, piece.y, piece.r)]
-        larger = (piece.r != 0.0) & (exponent[2] > np.maximum(*exponent[:2]))
-        carried += int((sums & larger).sum())
-        assert (piece.cancelled[sums & larger] == 0).all()
-    assert carried > zeros == observe(tape, system.entries, FLOAT32).runs.zeros.sum()
