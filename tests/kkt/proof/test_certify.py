@@ -9,7 +9,7 @@ import flint
 import numpy as np
 import pytest
 from designs import covering, listed
-from helpers import ALL_JOINTS, MODELS, printed, solve, system_of, tape_of
+from helpers import ALL_JOINTS, printed, solve, system_of, tape_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
