@@ -17,35 +17,19 @@ UP, TANGENTS = (0.0, 0.0, 1.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
 # -- the laws, on a few numbers -------------------------------------------------------------------
 
 
-def test_complementarity_against_all_active_sets():
+def test_complementarity_keeps_its_conditions():
+    """p >= 0, A p + b >= 0, and one of both is zero; also where points follow from others, as of a stool."""
     draw = np.random.default_rng(2)
-    for _ in range(60):
-        c = int(draw.integers(1, 6))
-        A = draw.normal(size=(c, c + 1))
-        A, b = A @ A.T, draw.normal(size=c)
-        p = complementary(A, b)
-        fit = []
-        for active in pairs((False, True), repeat=c):
-            on, x = np.array(active), np.zeros(c)
-            x[on] = np.linalg.solve(A[np.ix_(on, on)], -b[on])
-            if (x >= 0).all() and (A @ x + b >= -1e-12).all():
-                fit.append(x)
-        assert any(np.allclose(p, x) for x in fit)
-
-
-def test_complementarity_where_points_follow_from_others():
-    """Four feet of a stool: how they share is free, what they do is not."""
-    draw = np.random.default_rng(3)
-    for _ in range(20):
-        J = draw.normal(size=(6, 3))
-        A, b = J @ J.T, J @ draw.normal(size=3)
+    for _ in range(80):
+        c, rank = draw.integers(1, 7), draw.integers(2, 8)
+        J = draw.normal(size=(c, rank))
+        A, b = J @ J.T, J @ draw.normal(size=rank)
         p = complementary(A, b)
         w = A @ p + b
         assert (p >= 0).all() and (w >= -1e-9).all() and abs(p @ w) <= 1e-9
 
 
-def laws():
-    return [("newton", newton), ("poisson", poisson)]
+LAWS = {"newton": newton, "poisson": poisson}
 
 
 def most_dissipating(A, c, mu):
@@ -64,7 +48,7 @@ def test_poisson_is_the_limit_of_small_steps():
     """In the plane and in space, against increments of the normal impulse (Mirtich & Canny)."""
     draw = np.random.default_rng(8)
     for tangents in (1, 2):
-        for _ in range(6):
+        for _ in range(3):
             A = draw.normal(size=(1 + tangents, 4))
             A, mu, e = A @ A.T, float(draw.uniform(0.1, 1)), 0.5
             v = np.concatenate([[-1.0], draw.normal(size=tangents)])
@@ -91,12 +75,12 @@ def test_laws_on_a_ball():
 def test_poisson_never_gains_and_newton_may():
     draw = np.random.default_rng(5)
     gains, pulled = {"newton": [], "poisson": []}, 0
-    for _ in range(300):
+    for _ in range(120):
         t = int(draw.integers(1, 3))
         A = draw.normal(size=(1 + t, 1 + t))
         A, mu = A @ A.T + 0.05 * np.eye(1 + t), float(draw.uniform(0, 1))
         v = np.concatenate([[-1.0], draw.normal(size=t)])
-        for name, law in laws():
+        for name, law in LAWS.items():
             try:
                 p = law(A, v, 0.8, mu)
             except kkt.PivotreeError as error:
@@ -143,8 +127,7 @@ def robot(seed, loops=()):
 
 
 @pytest.mark.product
-@pytest.mark.parametrize("order", ["abm", "crbm", "virtual_work"])
-@pytest.mark.parametrize("law", ["newton", "poisson"])
+@pytest.mark.parametrize("law,order", [("newton", "abm"), ("poisson", "crbm"), ("newton", "virtual_work")])
 def test_impacts_without_friction_beside_dense_mechanics(law, order):
     for seed in range(3):
         tree, q, qd, dense = robot(seed)
@@ -171,7 +154,7 @@ def test_impacts_without_friction_beside_dense_mechanics(law, order):
 @pytest.mark.product
 @pytest.mark.parametrize("law", ["newton", "poisson"])
 def test_one_point_with_friction_beside_dense_mechanics(law):
-    for seed in range(4):
+    for seed in range(2):
         tree, q, qd, dense = robot(seed)
         body, point = dense.points[2]
         system = kkt.build(tree, q, qd, loops=[kkt.contact(body, point, UP, TANGENTS, name="p")])
@@ -179,7 +162,7 @@ def test_one_point_with_friction_beside_dense_mechanics(law):
         A = J @ np.linalg.solve(dense.M, J.T)
         for mu in (0.2, 5.0):
             blow = contact.impact(system, restitution=0.5, friction={"p": mu}, law=law)
-            p = dict(laws())[law](A, J @ qd, 0.5, mu)
+            p = LAWS[law](A, J @ qd, 0.5, mu)
             assert blow.impulses["p"] == pytest.approx(p, abs=1e-7)
             assert dense.M @ (blow.qd - qd) == pytest.approx(J.T @ blow.impulses["p"], abs=1e-9)
         if law == "newton":
@@ -238,33 +221,10 @@ def test_a_loop_that_is_closed_by_joining_takes_the_same_blow():
         assert blow.qd == pytest.approx(joined.graph["qd"], abs=1e-9)
 
 
-def test_momentum_of_a_free_robot_changes_by_the_floors_impulse_alone():
-    tree = kkt.default_state(kkt.humanoid())
-    draw = np.random.default_rng(3)
-    system = kkt.build(tree, qd=draw.normal(size=len(kkt.build(tree).state.qd)))
-    root = next(b for b in tree if not list(tree.predecessors(b)))
-    tip = next(b for b in tree if not list(tree.successors(b)))
-    normal = (0.3, -0.4, 0.8)
-    loop = kkt.contact(tip, (0.05, 0.0, -0.1), normal, name="p")
-    rising = contact.impact(kkt.build(tree, qd=system.state.qd, loops=[loop]))
-    down = -np.sign(rising.before["p"][0])  # turned round, so that it comes down
-    system = kkt.build(tree, qd=down * system.state.qd, loops=[loop])
-    blow = contact.impact(system, restitution=0.7)
-
-    def momentum(qd):
-        here = Mechanics(tree, tree.graph["q"], qd)
-        return sum(here.world(b)[0] @ (here.M[b] @ here.v[b])[3:] for b in tree)
-
-    assert tree.nodes[root]["joint"] == "floating" and blow.impulses["p"][0] > 0
-    gained = momentum(blow.qd) - momentum(system.state.qd)
-    unit = np.array(normal) / np.linalg.norm(normal)
-    assert gained == pytest.approx(blow.impulses["p"][0] * unit, abs=1e-9)
-
-
 @pytest.mark.product
 def test_which_contacts_press_beside_all_active_sets():
     """Every set of rows as equation (4) has it; one presses nowhere negative and sinks nowhere."""
-    for seed in range(4):
+    for seed in range(2):
         tree, q, _, dense = robot(seed)
         N = len(q)
         loops = [kkt.contact(b, x, UP, name=i) for i, (b, x) in enumerate(dense.points)]
@@ -274,19 +234,13 @@ def test_which_contacts_press_beside_all_active_sets():
             kept = [loop for loop, one in zip(loops, on, strict=True) if one]
             system = kkt.build(tree, q, np.zeros(N), loops=kept)
             here = kkt.eliminate(system, orderings.get("abm"), records=False)
-            up = dense.J[:, 2] @ here.qdd + _drift(tree, q, np.zeros(N), dense)
+            up = dense.J[:, 2] @ here.qdd  # at rest
             if (here.lam >= 0).all() and (up >= -1e-9).all():
                 fits.append(here.qdd)
         assert len(fits) == 1
         assert found.qdd == pytest.approx(fits[0], abs=1e-9)
         for i in range(3):
             assert (found.forces[i] > 0.0) != (found.accelerations[i] > 0.0)
-
-
-def _drift(tree, q, qd, dense):
-    """Normal accelerations of the points at qdd = 0: none at rest."""
-    assert not qd.any()
-    return np.zeros(3)
 
 
 def test_forces_of_moving_contacts_are_those_of_the_rows():
@@ -309,17 +263,8 @@ def test_forces_of_moving_contacts_are_those_of_the_rows():
 
 def geared_ball(**terms):
     """A ball of 2 kg on a vertical slide with a rotor of 1 kg behind its gear."""
-    tree = kkt.new_tree("ball")
-    kkt.add_body(
-        tree,
-        "ball",
-        mass=2.0,
-        inertia=np.eye(3),
-        joint="prismatic",
-        axis=(0.0, 0.0, 1.0),
-        armature=1.0,
-        **terms,
-    )
+    tree, slide = kkt.new_tree("ball"), {"joint": "prismatic", "axis": (0.0, 0.0, 1.0)}
+    kkt.add_body(tree, "ball", mass=2.0, inertia=np.eye(3), armature=1.0, **slide, **terms)
     return tree
 
 

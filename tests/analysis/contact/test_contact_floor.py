@@ -4,6 +4,7 @@ from itertools import product as pairs
 
 import numpy as np
 import pytest
+from designs import listed
 from helpers import Mechanics, every_joint
 from scipy.spatial.transform import Rotation
 from test_contact import Dense
@@ -15,15 +16,16 @@ from pivotree.analysis.contact import rigid
 # -- a floor --------------------------------------------------------------------------------------
 
 
-def rod(free=True, length=0.25, mass=0.5):
-    """A thin rod, free in space."""
-    tree = kkt.new_tree("rod", (0.0, 0.0, -9.8))
-    J = mass * length**2 / 12
-    kkt.add_body(
-        tree, "rod", mass=mass, com=(length / 2, 0.0, 0.0), inertia=np.diag([1e-5, J, J]), joint="floating"
-    )
+LEVEL = np.eye(3)
+
+
+def rod(turn=LEVEL, length=0.25, mass=0.5):
+    """A thin rod, free in space, over a floor that is turned with gravity."""
+    tree, J = kkt.new_tree("rod", tuple(turn @ (0.0, 0.0, -9.8))), mass * length**2 / 12
+    given = {"mass": mass, "com": (length / 2, 0.0, 0.0), "inertia": np.diag([1e-5, J, J])}
+    kkt.add_body(tree, "rod", joint="floating", R=turn, **given)
     ends = [("rod", (0.0, 0.0, 0.0)), ("rod", (length, 0.0, 0.0))]
-    return contact.Floor.of(tree, ends)
+    return contact.Floor.of(tree, ends, normal=turn[:, 2])
 
 
 @pytest.mark.product
@@ -53,27 +55,20 @@ def test_a_floor_knows_its_points_and_its_energy():
     M = Dense(tree, q, points).M
     assert moved == pytest.approx(np.linalg.solve(M, (n @ J).T).T, abs=1e-10)
     assert pytest.approx((n @ J) @ np.linalg.solve(M, (n @ J).T), abs=1e-10) == A
-    h = 1e-6
-    speeds = []
-    for s in (h, -h):
-        later = here.moved(free, s)
-        step = [(b, later.world(b)) for b, _ in points]
-        speeds.append(
-            [
-                n @ (R @ (later.v[b][3:] + np.cross(later.v[b][:3], x)))
-                for (b, (R, _)), (_, x) in zip(step, points, strict=True)
-            ]
-        )
-    assert up == pytest.approx((np.array(speeds[0]) - speeds[1]) / (2 * h), abs=1e-5)
+    h, speeds = 1e-6, np.zeros((2, 3))
+    for moved_by, found in zip((h, -h), speeds, strict=True):
+        later = here.moved(free, moved_by)
+        for i, (body, x) in enumerate(points):
+            found[i] = n @ later.world(body)[0] @ (later.v[body][3:] + np.cross(later.v[body][:3], x))
+    assert up == pytest.approx((speeds[0] - speeds[1]) / (2 * h), abs=1e-5)
 
 
 def test_a_floor_says_where_its_accelerations_do_not_hold():
     """Two point masses on hinges whose axes are parallel: singular where the arm is stretched."""
     tree, axis, arm = kkt.new_tree("two points"), (0.6, 0.0, 0.8), (0.8, 0.0, -0.6)
-    kkt.add_body(tree, "a", joint="revolute", axis=axis, mass=0.0, inertia=np.zeros((3, 3)))
-    kkt.add_body(
-        tree, "b", "a", joint="revolute", axis=axis, mass=1.0, com=arm, p=arm, inertia=np.zeros((3, 3))
-    )
+    point = {"axis": axis, "inertia": np.zeros((3, 3))}
+    kkt.add_body(tree, "a", mass=0.0, **point)
+    kkt.add_body(tree, "b", "a", mass=1.0, com=arm, p=arm, **point)
     floor = contact.Floor.of(tree, [("b", arm)])
     bent, straight = floor.start([0.3, 1.0]), floor.start([0.3, 0.0])
     assert floor.doubt(bent[None]) is None
@@ -83,8 +78,11 @@ def test_a_floor_says_where_its_accelerations_do_not_hold():
 
 @pytest.mark.product
 def test_a_level_rod_bounces_as_a_ball():
-    """Both ends touch at once: e^k of the speed after k bounces, at the times of free fall."""
-    floor, height, e = rod(), 0.2, 0.6
+    """Both ends touch at once: e^k of the speed after k bounces, at the times of free fall.
+
+    Nothing knows which way is up but the normal.
+    """
+    floor, height, e = rod(Rotation.from_euler("xyz", [0.3, -0.4, 0.2]).as_matrix()), 0.2, 0.6
     y = floor.start([0, 0, 0, 0, 0, height])
     found = contact.fall(floor, y, seconds=1.1, restitution=e, step=5e-3)
     fall = np.sqrt(2 * height / 9.8)
@@ -113,20 +111,12 @@ def test_a_robot_on_its_feet_falls_and_comes_to_rest():
     """A floating body with a leg on a hinge: energy only falls, and nothing sinks."""
     tree = kkt.new_tree("hopper")
     kkt.add_body(tree, "box", mass=2.0, inertia=np.diag([0.02, 0.03, 0.04]), joint="floating")
-    kkt.add_body(
-        tree,
-        "leg",
-        "box",
-        mass=0.3,
-        com=(0, 0, -0.1),
-        inertia=np.diag([2e-3] * 3),
-        axis=(0, 1, 0),
-        p=(0.1, 0, 0),
-    )
+    leg = {"mass": 0.3, "com": (0, 0, -0.1), "inertia": np.diag([2e-3] * 3)}
+    kkt.add_body(tree, "leg", "box", axis=(0, 1, 0), p=(0.1, 0, 0), **leg)
     corners = [("box", (x, y, -0.1)) for x in (-0.2, 0.2) for y in (-0.1, 0.1)]
     floor = contact.Floor.of(tree, [*corners, ("leg", (0, 0, -0.3))])
     y = floor.start([0.1, 0.2, 0.0, 0.0, 0.0, 0.5, 0.3])
-    found = contact.fall(floor, y, seconds=0.8, restitution=0.3, step=4e-3)
+    found = contact.fall(floor, y, seconds=0.4, restitution=0.3, step=4e-3)
     assert len(found.blows) >= 4 and max(blow.gain for blow in found.blows) <= 1e-9
     assert found.depth <= 1e-5 and found.smooth_gain <= 1e-5 * found.energy[0]
 
@@ -147,48 +137,13 @@ def test_springs_conserve_and_their_friction_stops():
     assert speed == pytest.approx(0.5 - 0.4 * 9.8 * 0.1, abs=5e-3)
 
 
-@pytest.mark.product
-def test_a_sphere_on_a_slope_is_the_same_as_gravity_aslant():
-    """Nothing knows which way is up but the normal."""
-    turn = Rotation.from_euler("xyz", [0.3, -0.4, 0.2]).as_matrix()
-    found = []
-    for Q in (np.eye(3), turn):
-        tree = kkt.new_tree("rod", tuple(Q @ [0.5, 0.0, -9.8]))
-        kkt.add_body(
-            tree, "rod", mass=0.5, com=(0.1, 0, 0), inertia=np.diag([1e-4, 2e-3, 2e-3]), joint="floating", R=Q
-        )
-        floor = contact.Floor.of(tree, [("rod", (0, 0, 0)), ("rod", (0.25, 0, 0))], normal=Q[:, 2])
-        y = floor.start([0, 0.2, 0, 0, 0, 0.1])
-        found.append(contact.fall(floor, y, seconds=0.25, restitution=0.5))
-    assert found[0].energy == pytest.approx(found[1].energy, abs=1e-7)
-
-
 # -- friction in joints --------------------------------------------------------------------------
 
 
-def test_a_block_on_a_slope_stays_until_the_slope_is_too_steep():
-    for slope, holds in ((0.29, True), (0.31, False)):
-        tree = kkt.new_tree("slope")
-        kkt.add_body(
-            tree,
-            "block",
-            mass=2.0,
-            inertia=np.eye(3),
-            joint="prismatic",
-            axis=(np.cos(slope), 0.0, -np.sin(slope)),
-        )
-        rub = contact.JointFriction.of(tree, dry=2.0 * 9.81 * np.sin(0.30))
-        found = rub.solve(kkt.build(tree))
-        assert bool(found.sticks[0]) is holds
-        pull = 9.81 * (np.sin(slope) - np.sin(0.30))
-        assert found.qdd[0] == pytest.approx(0.0 if holds else pull, abs=1e-12)
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("order", ["abm", "crbm", "square_root_abm"])
+@pytest.mark.parametrize("order", listed(["abm", "crbm", "square_root_abm"], unmarked=1))
 def test_sticking_joints_are_those_of_all_sets_that_fit(order):
     """Beside every choice of standing and sliding, solved by LAPACK: one fits."""
-    for seed in range(6):
+    for seed in range(3):
         tree = every_joint()
         draw = np.random.default_rng(seed)
         N = int(kkt.compile_tree(tree).offset[-1])
@@ -241,25 +196,16 @@ def one(**more):
 
 BAD = [
     (lambda: contact.impact(kkt.build(kkt.chain(2))), "this system has none"),
-    (lambda: contact.impact(one(), law="hertz"), "law is 'hertz'"),
     (lambda: contact.impact(one(), restitution=1.5), "restitution of 'p' is 1.5.*0 to 1"),
-    (lambda: contact.impact(one(), friction={"q": 1.0}), "friction names 'q'"),
     (lambda: contact.impact(one(), friction=-1.0), "friction of 'p' is -1.0"),
-    (lambda: contact.impact(one(), format="exact"), "floating-point"),
     (lambda: contact.impact(one(tangents=((1.0, 0.0, 1.0),)), friction=0.5), "across the normal"),
     (lambda: contact.forces(one(tangents=((1.0, 0.0, 0.0),))), "has tangents"),
     (lambda: contact.Floor.of(kkt.chain(2), [("j9", (0, 0, 0))]), "j9"),
     (lambda: contact.Floor.of(kkt.chain(2), ["j1"]), "no \\(body, point\\)"),
-    (lambda: contact.Floor.of(kkt.chain(2), []), "no points"),
     (lambda: contact.Floor.of(kkt.chain(2), [("j1", (0, 0))]), "point"),
-    (lambda: contact.Floor.of(kkt.chain(2), [("j1", (0, 0, 0))], normal=(0, 0, 0)), "normal"),
-    (lambda: contact.Springs(rod(), relax=2.0), "relax"),
-    (lambda: contact.JointFriction.of(kkt.chain(2), dry={"j3": 1.0}), "'j3' is unknown"),
     (lambda: contact.JointFriction.of(kkt.chain(2), dry=-1.0), "'dry' is -1.0"),
     (lambda: contact.JointFriction.of(kkt.chain(2), viscous={"j1": (1, 2)}), "'viscous' is"),
     (lambda: contact.JointFriction.of(kkt.chain(3), dry=1.0).solve(one()), "friction in joints"),
-    (lambda: contact.Springs(rod()).start(np.zeros(6), np.zeros(6), (0.0,)), "stiffness"),
-    (lambda: contact.Springs(rod()).run(np.zeros((1, 14)), 0.1, method="RK4"), "RK45"),
 ]
 
 
