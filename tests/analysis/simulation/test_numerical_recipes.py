@@ -170,22 +170,12 @@ def test_a_clock_of_its_own():
     runs = {}
     for state in ("float32", "float64"):
         for clock in ("float32", "float64", None):
-            found = simulate(
-                tree, "abm", "float32", Integration(seconds=1.0, eps=1e-4, state=state, clock=clock)
-            )
-            runs[state, clock] = found.records[0]
-            single = (clock or state) == "float32"
-            steps = found.records[0].step
+            chosen = Integration(seconds=1.0, eps=1e-4, state=state, clock=clock)
+            runs[state, clock] = simulate(tree, "abm", "float32", chosen).records[0]
+            single, steps = (clock or state) == "float32", runs[state, clock].step
             assert (steps.astype(np.float32) == steps).all() == single
     for state in ("float32", "float64"):
         own, other = runs[state, state], runs[state, {"float32": "float64"}.get(state, "float32")]
         assert (own.step == runs[state, None].step).all()
         assert own.step.tolist() != other.step.tolist()
         assert own.evaluations == pytest.approx(other.evaluations, rel=0.1)
-
-
-def test_what_is_no_clock_is_told():
-    with pytest.raises(kkt.PivotreeError, match="option --clock: is 'float16'; use float64 or"):
-        simulate(kkt.chain(2), integration=Integration(clock="float16"))
-    with pytest.raises(kkt.PivotreeError, match="is Cash-Karp's alone, and RK45 has none"):
-        simulate(kkt.chain(2), integration=Integration(integrator="RK45", clock="float32"))
