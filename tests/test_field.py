@@ -10,6 +10,7 @@ import pytest
 from pivotree import kkt, orderings
 from pivotree.analysis import compare
 from pivotree.analysis.cli import main
+from pivotree.analysis.states.sample import draw, drawn_system
 from pivotree.kkt.matrix.ranges import ranges_of
 
 FIELD = Path(__file__).parent / "models" / "field"
@@ -126,3 +127,69 @@ def test_json_carries_the_numbers_of_its_state(command, tmp_path, capsys):
         assert main(["solve", "quadruped", "--json", *given]) == 0
     drawn, read = (json.loads(part + "}") for part in capsys.readouterr().out.split("\n}\n")[:2])
     assert drawn["qdd"] == read["qdd"]
+
+
+def solved(capsys, words):
+    """What ``pivotree solve`` tells as JSON."""
+    assert main(["solve", *words.split(), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_joints_that_mimic_follow_in_every_state(capsys):
+    jaw = f"{FIELD / 'mimic_jaw.urdf'} --mimic coupled"
+    told = solved(capsys, f"{jaw} --q l=0.1 --qd l=1 --tau 0,0")
+    assert told["qdd"] == pytest.approx([8.70547393, -17.41094786])
+    for seed in range(5):
+        q, qd = (np.array(solved(capsys, f"{jaw} --random {seed}")[field]) for field in ("q", "qd"))
+        assert q[1] == pytest.approx(-2 * q[0] + 0.1) and qd[1] == pytest.approx(-2 * qd[0])
+        assert abs(q[1]) <= 1  # the limits of the one that follows
+    assert main(["solve", *jaw.split(), "--q", "0.1,0.3"]) == 2
+    assert "loop 'r': is open by 0.4" in capsys.readouterr().err
+    assert main(["solve", *jaw.split(), "--qd", "1,1"]) == 2
+    assert "loop 'r': is torn at 3 (rad/s or m/s)" in capsys.readouterr().err
+    tree = kkt.load(str(FIELD / "mimic_jaw.urdf"), mimic="coupled")
+    with pytest.warns(kkt.LoopWarning, match="loop 'r': is open by 0.4"):
+        kkt.build(tree, q=[0.1, 0.3])
+
+
+def test_joints_that_follow_do_so_beside_closed_loops(tmp_path):
+    """Where other loops close by iteration the coupling is one of its rows, and files keep it."""
+    tree = kkt.four_bar()
+    kkt.add_body(tree, "hand", "crank", mass=0.1, inertia=1e-3 * np.eye(3), axis=(0, 1, 0))
+    follows = kkt.coupled_joints(tree, "hand", "crank", -0.5, offset=0.2)
+    tree.graph.update(q=None, qd=None, tau=None, loops=(*tree.graph["loops"], follows))
+    tree = kkt.default_state(tree)
+    system, ranges = drawn_system(tree, 0)
+    names = [str(name) for name in system.tree.names]
+    crank, hand = names.index("crank"), names.index("hand")
+    for number in range(4):
+        q, qd, _ = draw(ranges, 1, number)
+        assert q[hand] == pytest.approx(-0.5 * q[crank] + 0.2, abs=1e-8)
+        assert qd[hand] == pytest.approx(-0.5 * qd[crank], abs=1e-8)
+        assert max(np.abs(c.gap).max() for c in system.refresh(q, qd, 0 * q).state.loops) < 1e-8
+    kkt.write_model(tmp_path / "robot.json", system.state)
+    read = kkt.read_model(tmp_path / "robot.json")  # there positions are measured from this state's
+    ratio, offset = read.graph["loops"][1].follows
+    assert ratio == -0.5 and abs(offset) < 1e-8
+    assert all(np.abs(c.gap).max() < 1e-8 for c in kkt.aligned(system).state.loops)
+
+
+def test_rates_that_no_closed_loop_can_have_are_refused(capsys):
+    assert main(["solve", "four_bar", "--qd", "1,0,0"]) == 2
+    assert "loop 'pin': is torn at 3.9 (rad/s or m/s)" in capsys.readouterr().err
+
+
+@pytest.mark.peers
+def test_a_weld_without_torques_is_a_connect_and_couplings_keep_their_offset(capsys):
+    pytest.importorskip("mujoco")
+    told = solved(capsys, f"{FIELD / 'weld_torquescale0.xml'} --tau 1,0.1,0.2,0.3,1,2,3")
+    assert told["qdd"][:4] == pytest.approx([-8.914825, 506.329114, 6.855243, 5.425813], rel=1e-6)
+    assert solved(capsys, f"{FIELD / 'coupled_offset.xml'} --q l=0.4")["q"] == pytest.approx([0.4, -0.7])
+    assert solved(capsys, str(FIELD / "coupled_offset.xml"))["q"] == pytest.approx([0.0, 0.1])
+
+
+def test_loops_of_dialects_are_named_where_they_are_left_out():
+    with pytest.warns(kkt.UrdfWarning) as said:
+        kkt.load(str(FIELD / "loop_dialects.urdf"))
+    for name in ("<loop_joint> pin", "<ball_constraint>", "<joint> pin in <gazebo>", "--loops"):
+        assert name in str(said[0].message)

@@ -13,6 +13,8 @@ import numpy as np
 from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.reading import read_json
+from pivotree.kkt.matrix.couplings import couplings, kept
+from pivotree.kkt.matrix.redundancy import on_rates
 from pivotree.kkt.model.loops import OPEN
 
 SCHEMA = "pivotree-state/1"
@@ -60,6 +62,11 @@ def assembled(tree: nx.DiGraph, values: Vectors) -> kkt.System:
             f"loop {found[0]!r}: is open by {found[1]:.2g} (rad or m) in this state; close it with "
             "--q or --state, draw a closed state with --random 0, or mend the loop's poses"
         )
+    if (found := torn(system)) is not None:
+        raise kkt.ModelError(
+            f"loop {found[0]!r}: is torn at {found[1]:.2g} (rad/s or m/s) by the rates of this state; give "
+            "--qd that keep it closed, or a state of --random 0, which does"
+        )
     for warning in said:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return system
@@ -71,6 +78,22 @@ def left_open(system: kkt.System) -> tuple[Hashable, float] | None:
         gap = float(np.abs(closure.gap).max(initial=0.0))
         if gap > OPEN and not closure.loop.baumgarte[1]:
             return closure.loop.name, gap
+    return None
+
+
+def torn(system: kkt.System) -> tuple[Hashable, float] | None:
+    """A loop that the rates qd open, and that Baumgarte's terms do not slow, and how fast."""
+    state, offset = system.state, system.tree.offset
+    for closure in state.loops:
+        if closure.loop.point or closure.loop.baumgarte[0]:
+            continue
+        rows = on_rates(state, closure).items()
+        speed = sum(
+            (part @ state.qd[offset[k] : offset[k + 1]] for k, (part, _) in rows), np.zeros(closure.rows)
+        )
+        fastest = float(np.abs(speed[closure.loop.compliance == 0.0]).max(initial=0.0))
+        if fastest > OPEN * max(1.0, float(np.abs(state.qd).max(initial=0.0))):
+            return closure.loop.name, fastest
     return None
 
 
@@ -151,16 +174,21 @@ def _read(tree: nx.DiGraph, file: str) -> Vectors:
 def _named(
     tree: nx.DiGraph, where: str, field: str, named: dict[str, Any], start: Vectors | None = None
 ) -> list[float]:
-    """All freedoms, those that have a name changed; the others stay."""
+    """All freedoms, those that have a name changed; the others stay, but for joints that follow."""
     names = freedoms(tree)
     own = (start or {}).get(field, tree.graph.get(field))
     values = np.zeros(len(names)) if own is None else np.array(own, dtype=float)
+    changed: set[int] = set()
     for joint, x in named.items():
         places = [k for k, both in enumerate(names) if joint in both]
         if not places:
             known = [both[0] for both in names]
             raise kkt.ModelError(f"{where}: joint {joint!r} is unknown; {nearest(joint, known)}")
         values[places[0]] = x
+        changed.add(places[0])
+    if field != "tau":
+        coupled = couplings(kkt.compile_tree(tree), tree.graph.get("loops", ()))
+        values = kept(coupled, values, changed, rates=field == "qd")
     return [float(x) for x in values]
 
 

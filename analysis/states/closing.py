@@ -41,10 +41,10 @@ def ranges_of(system: kkt.System, limits: Limits = MappingProxyType({})) -> Rang
     """
     found = plain.ranges_of(system, limits)
     loops = tuple(loop for loop in system.loops if not loop.anywhere)
-    if not loops:
+    if all(loop.follows for loop in loops):  # positions that follow others need no iteration
         return found
     for loop in loops:
-        if loop.free is None:
+        if loop.free is None and not loop.follows:
             raise kkt.LoopError(
                 f"loop {loop.name!r}: how far a cut joint of general directions is open is not "
                 "defined, so that no random state can be closed; look at one state with compare, "

@@ -95,6 +95,8 @@ class Manifold:
         """What a loop keeps of the start, x (nx,); None where its frames say what it keeps."""
         if closure.loop.point:
             return closure.p[0]
+        if closure.loop.follows:
+            return None
         bodies = [pair.bodies for pair in closure.pairs]
         joints = all(b >= 0 and self.tree.parent[b] == a and self.tree.dof[b] == 1 for a, b in bodies)
         return self.places.to_coordinates(x) if joints and closure.loop.free is None else None

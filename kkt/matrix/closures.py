@@ -43,6 +43,7 @@ class Closure:
     R: Array  # (2, 3, 3) orientation of the frame c in each body's, at this state
     p: Array  # (2, 3) its origin there [m]
     beside: Closure | None = None  # of ``loop.beside``
+    apart: float = 0.0  # of coupled joints: q - ratio q_to - offset [rad, m], where these are known
 
     @property
     def rows(self) -> int:
@@ -51,7 +52,15 @@ class Closure:
     @cached_property
     def gap(self) -> Array:
         """(m,) how far the loop is open, by rows [rad, m]; 0 where that is not defined."""
+        if self.loop.follows:
+            return np.full(self.rows, self.apart)
         return _gap(self.loop, *self._apart)
+
+    @property
+    def from_here(self) -> Loop:
+        """The loop, in a tree whose joints' positions are measured from this state's."""
+        follows = self.loop.follows
+        return replace(self.loop, follows=(follows[0], 0.0 - self.apart)) if follows else self.loop
 
     @property
     def gap_rate(self) -> Array:

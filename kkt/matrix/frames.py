@@ -147,7 +147,7 @@ def _in_frames(system: System, turns: Floats, *, tidy: bool) -> System:
     # damping, springs and friction act in the efforts, an implicit step in the joints' inertia
     tree.graph.update(q=np.zeros(len(s.qd)), qd=s.qd, tau=system.entries.tau)
     side = {name: turns[k] for k, name in enumerate(s.names)}
-    loops = [turned(x, side) for x in system.loops]
+    loops = [turned(closure.from_here, side) for closure in s.loops]
     with warnings.catch_warnings():  # the user was warned when the tree itself was built
         warnings.simplefilter("ignore", InertiaWarning)
         warnings.simplefilter("ignore", LoopWarning)

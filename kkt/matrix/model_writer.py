@@ -77,7 +77,7 @@ def write_model(
     rates, efforts = (
         [float(x) for k in order for x in vector[start[k] : stop[k]]] for vector in (state.qd, state.tau)
     )
-    loops = [loop_document(closure.loop) for closure in state.loops]
+    loops = [loop_document(closure.from_here) for closure in state.loops]
     if len({loop["name"] for loop in loops}) < len(loops):
         raise ModelError("loops: two would have one name as texts; give every loop its own")
     schema = SCHEMA if state.terms is None and not loops else WITH_TERMS

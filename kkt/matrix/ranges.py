@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..base.errors import ModelError, nearest
 from ..model.fields import checked
+from .couplings import Coupling, couplings
 from .system import System
 
 Floats = NDArray[np.float64]
@@ -33,6 +34,7 @@ class Ranges:
     acceleration: Floats  # (N,) largest magnitude [rad/s^2, m/s^2]
     attitudes: tuple[int, ...]  # where a rotation vector starts
     limited: int  # joints whose limits the model gives
+    coupled: tuple[Coupling, ...]  # joints that follow others
 
     def in_words(self) -> str:
         """The distribution, in one sentence."""
@@ -91,7 +93,20 @@ def ranges_of(system: System, limits: Limits = MappingProxyType({})) -> Ranges:
                 lower[here], upper[here] = low, high
                 limited += 1
     acceleration = np.where(turning, ACCELERATION, THRUST)
-    return Ranges(lower, upper, rate, acceleration, tuple(attitudes), limited)
+    coupled = couplings(tree, system.loops)
+    for one in reversed(coupled):
+        _narrow(lower, upper, one)
+    return Ranges(lower, upper, rate, acceleration, tuple(attitudes), limited, coupled)
+
+
+def _narrow(lower: Floats, upper: Floats, one: Coupling) -> None:
+    """Keep a joint to where those that follow it stay within their limits, if there is such a range."""
+    if one.to < 0 or not one.ratio:
+        return
+    ends = sorted((end[one.place] - one.offset) / one.ratio for end in (lower, upper))
+    low, high = max(lower[one.to], ends[0]), min(upper[one.to], ends[1])
+    if low < high:
+        lower[one.to], upper[one.to] = low, high
 
 
 def _check(system: System, name: Hashable, low: float, high: float) -> None:

@@ -24,6 +24,7 @@ from ..model.tree import BodyTree
 from ..model.tree_kernels import one_axis
 from ..model.tree_order import MANY
 from .closures import Closure, closures
+from .couplings import measured
 
 Floats = NDArray[np.float64]
 ONE_AXIS = ("continuous", "prismatic", "revolute")  # joints of one freedom
@@ -97,7 +98,7 @@ def state_of(
         tree.gravity,
         bias,
         wrench,
-        closures(tree, R, p, loops),
+        measured(tree, closures(tree, R, p, loops), position),
         None if tree.terms is None else tree.terms.at(position),
         step,
     )

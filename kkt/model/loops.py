@@ -68,6 +68,8 @@ class Loop:
     compliance: Floats  # (m,) c >= 0 in  G acceleration + c lambda = gamma
     numbers: tuple[int, ...]  # (m,) of the rows that are kept; a contact's normal is 0
     beside: Loop | None = None  # two other bodies, whose rows are added to these: coupled joints
+    # ratio and offset [rad, m] of coupled joints whose positions keep q = ratio q_to + offset; None: any
+    follows: tuple[float, float] | None = None
 
     @property
     def rows(self) -> int:
@@ -76,8 +78,8 @@ class Loop:
 
     @property
     def anywhere(self) -> bool:
-        """Whether no state opens it, as for a contact and for coupled joints."""
-        return self.point or self.beside is not None
+        """Whether no state opens it, as for a contact and for joints whose rates alone are coupled."""
+        return self.point or (self.beside is not None and self.follows is None)
 
     @property
     def pairs(self) -> tuple[Loop, ...]:
@@ -208,6 +210,7 @@ def coupled_joints(
     to: Hashable = None,
     ratio: float = 1.0,
     *,
+    offset: float | None = None,
     damping: float = 0.0,
     compliance: float = 0.0,
     name: Hashable = None,
@@ -216,8 +219,9 @@ def coupled_joints(
 
     One row: the motion of ``body`` beside its parent, along its joint, is ``ratio`` [1, rad/m,
     m/rad] times that of the body ``to`` beside its own; ``to`` None holds the joint where it is.
-    Both joints have one freedom.  The row couples accelerations, not positions: an offset between
-    the two positions does not matter.  lambda is the coupling's effort on the joint of ``body``.
+    Both joints have one freedom.  The row couples accelerations.  With ``offset`` [rad, m] states
+    keep q = ratio q_to + offset too: random ones do, and others are told to be open; where it is
+    None, any two positions do.  lambda is the coupling's effort on the joint of ``body``.
     ``damping`` is a [1/s] and ``compliance`` [1/(kg m^2), 1/kg] one number, as in :func:`contact`.
 
     Raises ModelError, one sentence, for a body that is unknown, or whose joint has another number
@@ -237,6 +241,10 @@ def coupled_joints(
     gains = checked_damping(where, damping)
     soft = checked_compliance(where, compliance, 1)
     first = _along(where, tree, body, 1.0, name, gains, soft)
+    if offset is not None:
+        first = replace(
+            first, follows=(size if to is not None else 0.0, float(checked(where, "offset", offset, ())))
+        )
     if to is None or size == 0.0:
         return first
     if to == body:

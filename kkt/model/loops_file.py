@@ -112,8 +112,10 @@ def _called(where: str, make: Callable[..., Loop], entry: dict[str, Any], needed
 
 def _exact(where: str, entry: dict[str, Any]) -> Loop:
     """A loop from its own fields."""
-    _known(where, entry, (*FIELDS, "beside"), FIELDS)
+    _known(where, entry, (*FIELDS, "beside", "follows"), FIELDS)
     where = f"loop {entry['name']!r}"
+    kept = entry.get("follows")
+    ratio_and_offset = None if kept is None else checked(where, "follows", kept, (2,)).tolist()
     ends, free = entry["bodies"], entry["free"]
     named = isinstance(ends, list) and all(isinstance(body, str | None) for body in ends)
     if not named or len(ends) != 2:
@@ -141,6 +143,7 @@ def _exact(where: str, entry: dict[str, Any]) -> Loop:
         checked_compliance(where, entry["compliance"], m),
         numbers,
         _beside(where, entry, m),
+        None if ratio_and_offset is None else (ratio_and_offset[0], ratio_and_offset[1]),
     )
 
 
@@ -171,5 +174,7 @@ def loop_document(loop: Loop) -> dict[str, Any]:
     fields = {key: getattr(loop, key) for key in FIELDS}
     arrays = {key: value.tolist() for key, value in fields.items() if isinstance(value, np.ndarray)}
     ends = [None if body is None else str(body) for body in loop.bodies]
-    more = {"beside": loop_document(loop.beside)} if loop.beside else {}
+    more: dict[str, Any] = {"beside": loop_document(loop.beside)} if loop.beside else {}
+    if loop.follows:
+        more["follows"] = list(loop.follows)
     return fields | arrays | {"name": str(loop.name), "bodies": ends} | more

@@ -42,12 +42,20 @@ def loops_of(
         elif what == "joint" and not model.eq_data[i, 2:5].any():
             to = None if model.eq_obj2id[i] < 0 else carrier[model.eq_obj2id[i]]
             ratio, body = float(model.eq_data[i, 1]), carrier[model.eq_obj1id[i]]
-            loops.append(coupled_joints(tree, body, to, ratio, name=name))
+            offset = _offset(model, i)
+            loops.append(coupled_joints(tree, body, to, ratio, offset=offset, name=name))
         elif what == "joint":
             left.append(f"joint {name!r}, which couples by a polynomial")
         else:
             left.append(f"{what} {name!r}")
     return tuple(loops), left
+
+
+def _offset(model: Any, i: int) -> float:
+    """q - ratio q_to of coupled joints [rad, m]: MuJoCo's polynomial begins at qpos0 of both."""
+    own, to = model.jnt_qposadr[model.eq_obj1id[i]], model.eq_obj2id[i]
+    followed = 0.0 if to < 0 else model.eq_data[i, 1] * model.qpos0[model.jnt_qposadr[to]]
+    return float(model.eq_data[i, 0] + model.qpos0[own] - followed)
 
 
 def kind_of(model: Any, i: int) -> str:
@@ -93,7 +101,8 @@ def _tied(model: Any, i: int, what: str, name: str, home: list[Home]) -> list[Lo
     )
     if first is None and second is None:
         return []
-    joint = "fixed" if what == "weld" else "spherical"
+    # what a weld holds of the orientation is scaled: by 0, it is a connect
+    joint = "fixed" if what == "weld" and data[10] else "spherical"
     loop = cut_joint(first, second, joint, R=R, p=p, R_second=R2, p_second=p2, name=name)
     moved = loop.C.T @ _motions(model, ids, frames[0])
     if not np.isfinite(moved).all():

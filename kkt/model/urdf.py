@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from .joints import TYPES
 from .mass import Mass, combine, turned_inertia
 from .spatial import matmul, matvec
 from .tree import add_body, new_tree
-from .urdf_dynamics import joint_dynamics, put_into
+from .urdf_dynamics import UrdfWarning, joint_dynamics, put_into
 from .urdf_elements import (
     attribute,
     effort_of,
@@ -42,6 +43,7 @@ from .urdf_mimic import Coupling, couple
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 AXIAL = ("revolute", "continuous", "prismatic", "planar")  # those that have an axis
+CLOSING = re.compile(r"(loop_joint|constraint)$")  # elements of dialects, such as drake:ball_constraint
 MIMIC = ("free", "fixed", "coupled")
 
 
@@ -157,6 +159,21 @@ class _Reader:
             self.below[joint.parent].append(joint)
         self.root = self._single_root()
         self._report_mimics()
+        self._report_closures()
+
+    def _report_closures(self) -> None:
+        """One warning for the constraints of dialects that close loops, which are left out here."""
+        inside = [child for outer in self.robot.findall("gazebo") for child in outer.findall("joint")]
+        beside = [child for child in self.robot if CLOSING.search(str(child.tag))]
+        if inside or beside:
+            names = [f"<{x.tag.split('}')[-1]}> {x.get('name', '')}".strip() for x in beside]
+            names += [f"<joint> {x.get('name', '')} in <gazebo>" for x in inside]
+            warnings.warn(
+                f"{self.file}: left out, so that the loops that they close are open here: "
+                f"{', '.join(names)}; give the loops with --loops or loops=, see docs/loops.md",
+                UrdfWarning,
+                stacklevel=5,
+            )
 
     def _report_mimics(self) -> None:
         """One warning for all of them: a hand has twenty."""

@@ -21,7 +21,7 @@ Number = Callable[[str, str], float]  # of what, and its text; raises ModelError
 
 
 class UrdfWarning(UserWarning):
-    """A URDF describes a transmission from which no armature follows.
+    """A URDF describes what is left out: a transmission without an armature, or a closed loop.
 
     >>> issubclass(pt.UrdfWarning, UserWarning)
     True

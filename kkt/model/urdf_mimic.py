@@ -51,8 +51,8 @@ def couple(tree: nx.DiGraph, coupled: Mapping[str, Coupling]) -> None:
             qd[first[j]] = ratio * qd[first[to]]
     tree.graph.update(q=q, qd=qd)
     tree.graph["loops"] = tuple(
-        coupled_joints(tree, body[joint], body[to], ratio, name=joint)
-        for joint, (to, ratio, _) in coupled.items()
+        coupled_joints(tree, body[joint], body[to], ratio, offset=offset, name=joint)
+        for joint, (to, ratio, offset) in coupled.items()
     )
     for field in ("q", "qd"):
         tree.graph["state_formulas"][field] += ", and as it follows for joints that mimic"

@@ -374,7 +374,7 @@ def _reframed(loop: Loop, frames: Mapping[Hashable, Pose]) -> Loop:
     here = [f.inverse @ Pose(R, p) for f, R, p in zip(own, loop.R, loop.p, strict=True)]
     beside = loop.beside and _reframed(loop.beside, frames)
     R, p = np.stack([x.R for x in here]), np.stack([x.p for x in here])
-    return replace(loop, R=R, p=p, beside=beside)
+    return replace(loop, R=R, p=p, beside=beside, follows=None)  # joints may be turned about
 
 
 def _require_body(tree: nx.DiGraph, body: Hashable) -> None:
