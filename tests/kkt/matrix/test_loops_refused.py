@@ -36,7 +36,7 @@ def test_a_state_in_which_rows_become_dependent_is_refused_on_refresh():
         system.refresh([0.3, 0.0])
 
 
-CUT = {"first": "coupler", "second": "rocker"}
+CUT = {"first": "coupler", "second": "rocker", "name": "pin"}
 
 
 @pytest.mark.parametrize(
@@ -59,30 +59,23 @@ CUT = {"first": "coupler", "second": "rocker"}
         ({"baumgarte": (-1, 0)}, "field 'baumgarte' is \\(-1, 0\\); give zero or more"),
         ({"compliance": -1.0}, "field 'compliance' is -1.0; give zero or more"),
         ({"compliance": (1, 2)}, "field 'compliance' has shape \\(2,\\); give 5 numbers"),
-    ],
-)
-def test_cut_joints_that_are_wrong_are_told_in_one_sentence(given, told):
-    tree = four_bar(1.0)[0]
-    with pytest.raises(kkt.ModelError, match=told):
-        kkt.build(tree, loops=[kkt.cut_joint(**(CUT | {"name": "pin"} | given))])
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
+        # of a contact
         ({"body": "x"}, "body 'x' is unknown"),
-        ({"normal": (0, 0, 0)}, "its normal and 0 tangents have rank 0"),
-        ({"tangents": [(0, 0, 2)]}, "its normal and 1 tangents have rank 1"),
-        ({"tangents": [(1, 0)]}, "field 'tangents' has shape"),
-        ({"tangents": [(1, 0, 0), (1,)]}, "field 'tangents' is"),
-        ({"damping": -1.0}, "field 'damping' is"),
-        ({"point": "tip"}, "field 'point' is 'tip'"),
+        ({"body": "rocker", "normal": (0, 0, 0)}, "its normal and 0 tangents have rank 0"),
+        ({"body": "rocker", "tangents": [(0, 0, 2)]}, "its normal and 1 tangents have rank 1"),
+        ({"body": "rocker", "tangents": [(1, 0)]}, "field 'tangents' has shape"),
+        ({"body": "rocker", "tangents": [(1, 0, 0), (1,)]}, "field 'tangents' is"),
+        ({"body": "rocker", "damping": -1.0}, "field 'damping' is"),
+        ({"body": "rocker", "point": "tip"}, "field 'point' is 'tip'"),
     ],
 )
-def test_contacts_that_are_wrong_are_told_in_one_sentence(given, told):
+def test_loops_that_are_wrong_are_told_in_one_sentence(given, told):
     with pytest.raises(kkt.ModelError, match=told):
-        right = {"body": "rocker", "point": (2.5, 0, 0)}
-        kkt.build(four_bar(1.0)[0], loops=[kkt.contact(**(right | given))])
+        if "body" in given:
+            loop = kkt.contact(**{"point": (2.5, 0, 0)} | given)
+        else:
+            loop = kkt.cut_joint(**CUT | given)
+        kkt.build(four_bar(1.0)[0], loops=[loop])
 
 
 @pytest.mark.parametrize("loops", [[1], 7, "pin", kkt.contact("rocker", (0, 0, 0), (1, 0, 0))])
