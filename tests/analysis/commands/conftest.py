@@ -1,4 +1,6 @@
-"""Commands are run in this process, and refusals are one line."""
+"""Commands are run in this process, in the test's own folder, and refusals are one line."""
+
+from contextlib import chdir
 
 import pytest
 
@@ -6,7 +8,7 @@ from pivotree.analysis import cli
 
 
 @pytest.fixture
-def run(capsys):
+def run(capsys, tmp_path):
     """Run a command in this process: exit code, standard output, standard error."""
 
     def call(*arguments):
@@ -17,7 +19,8 @@ def run(capsys):
             code = stop.code
         return (code, *capsys.readouterr())
 
-    return call
+    with chdir(tmp_path):
+        yield call
 
 
 @pytest.fixture
@@ -26,8 +29,8 @@ def refused(run):
 
     def call(*arguments):
         code, out, err = run(*arguments)
-        assert code == 2 and out == ""
-        (line,) = err.splitlines()
+        assert code == 2 and out == "", err
+        (line,) = [line for line in err.splitlines() if not line.startswith("pivotree: ... ")]
         assert line.startswith("pivotree: ") and "Traceback" not in err
         return line.removeprefix("pivotree: ")
 

@@ -1,18 +1,15 @@
 """The command line says in which state it computes, and takes others."""
 
 import argparse
-import io
 import json
 import re
 import shlex
 
 import pytest
 
-import pivotree as pt
 from pivotree import kkt, orderings
 from pivotree.analysis.cli.examples import EXAMPLES
 from pivotree.analysis.cli.parser import joined, parser
-from pivotree.analysis.cli.table import _Console, comparison_tables
 from pivotree.analysis.states.sample import system_at
 from pivotree.kkt.matrix.ranges import ranges_of
 
@@ -73,15 +70,6 @@ def test_a_random_state_is_the_first_that_a_report_measures(run, arm):
     assert found["state"] == "random state 0 of seed 7"
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("command", ["compare", "solve", "blame"])
-def test_the_state_is_told(run, command):
-    _, out, _ = run(command, "chain:2")
-    last = out.rstrip().splitlines()[-1]
-    assert last.startswith("This is one state: q = 0.3 sin(1.7 k), qd = 0.2 cos(2.3 k), tau = ")
-    assert last.endswith("for all states: pivotree report chain:2")
-
-
 def test_links_without_mass_stop_no_order_unless_they_are_kept(run, arm):
     _, out, _ = run("compare", arm, "--orders", "abm,natural", "--json")
     assert all(row["error"] is not None for row in json.loads(out)["rows"])
@@ -94,103 +82,37 @@ def test_many_states_give_medians_and_worst(run, arm):
     code, out, _ = run("compare", arm, "--states", "4", "--orders", "abm,crbm", "--formats", "float32")
     assert code == 0 and "median" in out and "worst" in out
     assert "4 random states of seed 0" in out.splitlines()[-1]
-    costs = {
-        o: kkt.trace(kkt.build(kkt.load(arm, merge_fixed=True)), orderings.get(o)).flops
-        for o in ("abm", "crbm")
-    }
+    system = kkt.build(kkt.load(arm, merge_fixed=True))
+    costs = {order: kkt.trace(system, orderings.get(order)).flops for order in ("abm", "crbm")}
     for order, flops in costs.items():
         assert re.search(rf"{order} +\d+ +{flops:,} ", out)
-    code, out, _ = run("compare", arm, "--states", "4", "--orders", "abm", "--random", "5", "--json")
-    assert json.loads(out)["seed"] == 5
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["--q", "elbwo=1"], "option --q: joint 'elbwo' is unknown; did you mean elbow?"),
-        (["--q", "elbow=1,2"], "option --q: '2' has no name; give every number a name"),
-        (["--q", "elbow=x"], "option --q: 'x' is no number; give numbers as 0.1,0,-2"),
-        (["--random", "-1"], "option --random: -1 is no seed"),
-        (["--random", "1", "--state", "x"], "options --random and --state: give one of them"),
-        (["--state", "nowhere.json"], "option --state: nowhere.json: cannot be read"),
-    ],
-)
-def test_a_state_that_is_none_is_one_sentence(refused, arm, options, told):
-    assert refused("solve", arm, *options).startswith(told)
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ('{"schema": "pivotree-model/1"}', "field 'schema' is 'pivotree-model/1'; use"),
-        ('{"p": [1, 2]}', "field 'p' is unknown; use q, qd, tau"),
-        ('{"q": {"elbow": "x"}}', "field 'q': give a list of numbers"),
-        ("[]", "give an object with q, qd or tau"),
-    ],
-)
-def test_a_state_file_that_is_none_is_one_sentence(refused, arm, tmp_path, text, told):
-    file = tmp_path / "s.json"
-    file.write_text(text)
-    assert told in refused("solve", arm, "--state", file)
-
-
-def test_an_order_file_of_another_kind_is_refused(refused, tmp_path):
-    file = tmp_path / "o.json"
-    file.write_text('{"schema": "pivotree-model/1", "groups": []}')
-    told = refused("solve", "chain:2", "--order", file)
-    assert "field 'schema' is 'pivotree-model/1'; an order file has 'pivotree-order/1'" in told
-
-
-@pytest.mark.product
-def test_what_is_written_is_told_with_its_size(run, tmp_path):
-    file = tmp_path / "a.c"
-    code, out, _ = run("export", "chain:2", "-o", file)
-    assert code == 0 and f"{file} ({file.stat().st_size:,} bytes)" in out
-    for command in (["spy", "chain:2"], ["figure", "spy", "chain:2"]):
-        picture = tmp_path / "a.svg"
-        _, out, _ = run(*command, "-o", picture)
-        assert out.startswith(f"{picture} (") and out.rstrip().endswith(("bytes)", "kB)"))
-
-
-@pytest.mark.parametrize("columns", [80, 250])
 @pytest.mark.parametrize("command", EXAMPLES)
-def test_every_help_has_examples_that_parse(run, command, columns, monkeypatch):
-    monkeypatch.setenv("COLUMNS", str(columns))
-    code, out, _ = run(command, "--help")
-    assert code == 0 and "examples:" in out
-    assert max(map(len, out.splitlines())) <= columns
+def test_every_help_has_defaults_and_examples_that_parse(run, command, monkeypatch):
+    for columns in (80, 250):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        code, out, _ = run(command, "--help")
+        assert code == 0 and "examples:" in out
+        assert max(map(len, out.splitlines())) <= columns
+        assert all(f"  pivotree {example}" in out for example in EXAMPLES[command])
     for example in EXAMPLES[command]:
-        assert f"  pivotree {example}" in out
         assert parser().parse_args(joined(shlex.split(example))).command == command
+    for action in parser()._subparsers._group_actions[0].choices[command]._actions:
+        default = f"{action.default:g}" if isinstance(action.default, float) else action.default
+        if action.option_strings and default not in (None, False, argparse.SUPPRESS):
+            assert f"({default})" in action.help, action.option_strings
 
 
-def test_help_shows_an_order_of_ones_own_that_runs(run, tmp_path, monkeypatch):
+def test_help_shows_an_order_of_ones_own_that_runs(run, tmp_path):
     text = run("orders", "--help")[1]
     lines = text.partition("every other body goes first:\n")[2].partition("\nthen:\n  ")
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("\n".join(x[2:] for x in lines[0].splitlines()), "utf-8")
     code, out, _ = run(*shlex.split(lines[2])[1:])
     assert code == 0 and re.search(r"odds_first +6 +66 +2,349 ", out)
     headings = re.findall(r"\w+", next(x for x in out.splitlines() if x.startswith(" order ")))
     told = out.partition("fill and entries:")[1] + out.partition("fill and entries:")[2]
     assert not [x for x in headings if x not in told and not x.startswith(("order", "float"))]
-
-
-def test_what_is_no_model_says_how_a_robot_is_named(run):
-    code, _, err = run("compare", "ur5")
-    assert code == 2 and "an installed robot is written robot:ur5" in err
-
-
-def test_a_narrow_terminal_loses_no_word():
-    result = pt.compare(pt.build(pt.chain(3)), ["modified_abm_stretched", "abm"])
-    for bits in (False, True):
-        out = _Console(file=io.StringIO(), width=80, highlight=False, force_terminal=True)
-        for table in comparison_tables(result, 80, bits):
-            out.print(table)
-        text = out.file.getvalue()
-        assert "…" not in text and "modified_abm_stretched" in text
-        for row in result.rows:
-            assert f"{row.error:.1e}" in text
 
 
 def test_contacts_and_loops_stand_beside_the_model_on_the_command_line(run, refused, arm, tmp_path):
@@ -204,24 +126,5 @@ def test_contacts_and_loops_stand_beside_the_model_on_the_command_line(run, refu
     entry |= {"tangents": [[1, 0, 0], [0, 1, 0]], "compliance": 0.5}
     file.write_text(json.dumps({"schema": "pivotree-loops/1", "loops": [entry]}))
     assert solved(run, arm, "--loops", file)["qdd"] == pytest.approx(merged["qdd"], rel=1e-12)
-    for options, told in (
-        (["--contact", "tol"], "option --contact: body 'tol' is unknown; did you mean tool"),
-        (["--contact", "tool@1"], "option --contact: 'tool@1' names no point; write tool@0:0:-0.1"),
-        (["--contact", "tool@0:0:nan"], "names no point"),
-        (["--contact", "tool@0:0:x"], "names no point"),
-        (["--contact", "tool,tool"], "option --contact: 'tool' is named twice"),
-        (["--contact", "tool"], "follow"),  # three rows on two joints
-        (["--compliance", "1"], "option --compliance: softens contacts; name some"),
-        (["--contact", "tool", "--compliance", "-1"], "'-1' is no compliance; give zero or more"),
-        (["--loops", tmp_path / "none.json"], "none.json: cannot be read"),
-    ):
-        assert told in refused("solve", arm, *options)
-
-
-@pytest.mark.parametrize("command", EXAMPLES)
-def test_help_says_the_default_of_every_option(command):
-    parsed = parser()._subparsers._group_actions[0].choices[command]
-    for action in parsed._actions:
-        default = f"{action.default:g}" if isinstance(action.default, float) else action.default
-        if action.option_strings and default not in (None, False, argparse.SUPPRESS):
-            assert f"({default})" in action.help, action.option_strings
+    told = refused("solve", arm, "--contact", "tol")
+    assert "option --contact: body 'tol' is unknown; did you mean tool" in told
