@@ -5,7 +5,6 @@ import argparse
 import pytest
 
 from pivotree import kkt, orderings
-from pivotree.analysis import cli
 from pivotree.analysis.cli import estimate
 
 
@@ -40,13 +39,9 @@ from pivotree.analysis.cli import estimate
         (["guarantee", "chain:80", "--digits", "2", "--by-body"], ["leave out --by-body", "--yes"]),
     ],
 )
-def test_long_work_is_refused_and_says_what_is_smaller(arguments, words, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(arguments) == 2
-    out, err = capsys.readouterr()
-    assert out == "" and len(err.splitlines()) == 1 and not [*tmp_path.iterdir()]
-    for word in words:
-        assert word in err, err
+def test_long_work_is_refused_and_says_what_is_smaller(arguments, words, refused, tmp_path):
+    line = refused(*arguments)
+    assert not [*tmp_path.iterdir()] and all(word in line for word in words), line
 
 
 def test_short_work_and_work_that_is_wanted_goes_on(monkeypatch):
@@ -63,11 +58,9 @@ def test_short_work_and_work_that_is_wanted_goes_on(monkeypatch):
     estimate.admit(asked, system, orders, lambda size: estimate.Work(59.0, 3.9e9))
 
 
-def test_an_order_that_cannot_be_is_refused_where_it_is_eliminated(tmp_path, capsys):
-    order = tmp_path / "order.json"
-    order.write_text('[[["pdd", "nobody"]]]')
-    assert cli.main(["solve", "chain:3", "--order", str(order)]) == 2
-    told = capsys.readouterr().err
+def test_an_order_that_cannot_be_is_refused_where_it_is_eliminated(refused, tmp_path):
+    (tmp_path / "order.json").write_text('[[["pdd", "nobody"]]]')
+    told = refused("solve", "chain:3", "--order", "order.json")
     assert "nobody" in told and "--yes" not in told
 
 
@@ -81,16 +74,11 @@ number = 20
 """
 
 
-def test_a_sweep_of_long_traces_is_refused_before_it_begins(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_a_sweep_of_long_traces_is_refused_before_it_begins(refused, tmp_path):
     (tmp_path / "s.toml").write_text(SWEEP.replace("to = 60", "to = 400"))
-    assert cli.main(["sweep", "s.toml"]) == 2
-    told = capsys.readouterr().err
-    assert (
-        "sweep s.toml: takes about" in told
-        and "to trace every model's orders once" in told
-        and "--yes" in told
-    )
+    told = refused("sweep", "s.toml")
+    for words in ("sweep s.toml: takes about", "to trace every model's orders once", "--yes"):
+        assert words in told
     assert [path.name for path in tmp_path.iterdir()] == ["s.toml"]
 
 
@@ -169,17 +157,15 @@ def test_motions_are_judged_by_how_far_the_first_has_come(clock):
 
 
 @pytest.mark.product
-def test_what_was_judged_to_be_long_is_kept_and_goes_on(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_what_was_judged_to_be_long_is_kept_and_goes_on(run, tmp_path, monkeypatch):
     monkeypatch.setattr(estimate, "TRIED", 0.0)
-    (tmp_path / "s.toml").write_text(SWEEP)
+    (tmp_path / "s.toml").write_text(SWEEP.replace("to = 60", "to = 12").replace("20", "4"))
     report = ["report", "chain:2", "--states", "9", "--orders", "abm", "--formats", "float32"]
     for arguments, kept in ((["sweep", "s.toml", "-j", "1"], "s.csv.parts"), (report, "report-chain-2")):
         monkeypatch.setattr(estimate, "LONG", 1.0 if arguments is report else 30.0)
         monkeypatch.setattr(estimate.time, "perf_counter", iter(range(0, 10**9, 9999)).__next__)
-        assert cli.main(arguments) == 2
-        told = capsys.readouterr().err
-        assert "what was measured is kept" in told and "--yes goes on" in told
+        code, _, told = run(*arguments)
+        assert code == 2 and "what was measured is kept" in told and "--yes goes on" in told
         assert (tmp_path / kept).is_dir()
-        assert cli.main([*arguments, "--yes"]) == 0
+        assert run(*arguments, "--yes")[0] == 0
     assert (tmp_path / "s.csv").exists() and (tmp_path / kept / "report.html").exists()
