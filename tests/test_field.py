@@ -193,3 +193,32 @@ def test_loops_of_dialects_are_named_where_they_are_left_out():
         kkt.load(str(FIELD / "loop_dialects.urdf"))
     for name in ("<loop_joint> pin", "<ball_constraint>", "<joint> pin in <gazebo>", "--loops"):
         assert name in str(said[0].message)
+
+
+def test_promises_of_a_model_file_hold_in_every_pose(tmp_path):
+    """All of its joints are general ones, whose zeros at q = 0 are no zeros elsewhere."""
+    tree = kkt.chain(3)
+    kkt.write_model(tmp_path / "chain.json", kkt.build(tree, q=[0.0, 0.3, 0.4]).state)
+    read = kkt.read_model(tmp_path / "chain.json")
+    abm = orderings.get("abm")
+    found = kkt.guarantee(read, abm, "float32").digits
+    read.graph["q"] = [0.5, -0.2, 0.1]
+    assert kkt.guarantee(read, abm, "float32").digits == found
+    flops = {kkt.fixed_point(robot, abm).tape.flops for robot in (read, tree)}
+    assert flops == {kkt.trace(kkt.build(read, q=[0.1, 0.2, 0.3]), abm).flops}
+
+
+def test_nothing_is_promised_of_what_the_theorem_leaves_out():
+    abm, tree = orderings.get("abm"), kkt.chain(3)
+    tree.nodes["j2"]["wrench"] = np.full(6, 10.0)
+    assert (
+        kkt.guarantee_qdd(tree, abm).why
+        == "body j2: an external wrench acts on it, which the bound leaves out"
+    )
+    assert kkt.fixed_point(tree, abm).why.startswith("body j2: an external wrench")
+    tree = kkt.chain(3)
+    tree.nodes["j3"]["inertia"] = np.diag([1.0, 1.0, -0.001])
+    with pytest.warns(kkt.InertiaWarning):
+        for order in ("abm", "crbm", "gain_abm"):
+            why = kkt.guarantee(tree, orderings.get(order)).why
+            assert why.startswith("body j3: its inertia is not positive semidefinite")

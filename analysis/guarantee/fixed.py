@@ -17,6 +17,7 @@ from pivotree.kkt import FixedPoint, FormatError, Payload
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.ranges import Limits, ranges_of
+from pivotree.kkt.matrix.system import in_general
 from pivotree.kkt.proof.fixed_point import pointed, require_length
 from pivotree.kkt.proof.rightsides import Given, sides_of
 
@@ -93,7 +94,7 @@ def fixed(
             "that mass in the model, or use float32"
         )
     require_length(bits)
-    system = kkt.build(model)
+    system = in_general(kkt.build(model))
     ranges, effort = sides_of(system, ranges_of(system, limits), rates, efforts)
     tape = kkt.trace(system, orderings.get(order))
     bound = pointed(system, tape, ranges, effort, bits)

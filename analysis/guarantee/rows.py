@@ -17,6 +17,7 @@ from pivotree.kkt import FixedPoint, Guarantee, Payload, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.many import held
 from pivotree.kkt.matrix.ranges import Limits, Ranges, ranges_of
+from pivotree.kkt.matrix.system import in_general
 from pivotree.kkt.proof.accelerations import promised
 from pivotree.kkt.proof.guarantee import evaluated, guaranteed, loaded, require_roundoff
 from pivotree.kkt.proof.rightsides import Given, sides_of
@@ -125,7 +126,7 @@ def pivots(
     True
     """
     chosen = [get_format(name) for name in formats]
-    system = kkt.build(model)
+    system = in_general(kkt.build(model))
     tape, ranges = kkt.trace(system, orderings.get(order)), ranges_of(system)
     bounds = [guaranteed(system, system, tape, each, ranges) for each in chosen]
     some = [i for i, bound in enumerate(bounds) if not bound.why]

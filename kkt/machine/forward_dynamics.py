@@ -15,8 +15,7 @@ from ..arithmetic.formats import Format, Hardware
 from ..base.errors import ArmatureError, FormatError, LoopError, ModelError, OrderError, SizeError
 from ..matrix.closures import closures
 from ..matrix.entries import LETTERS, Entries
-from ..matrix.state import coordinates
-from ..matrix.system import System, build
+from ..matrix.system import System, build, in_general
 from ..model.joints import GENERAL, TYPES, commute
 from ..model.loops import Loop
 from ..model.tree import BodyTree
@@ -38,10 +37,9 @@ OUTPUTS = ("qdd", "pdd", "f", "inertia", "lambda", *DERIVED)
 
 
 def system_to_trace(model: Any, loops: Sequence[Loop] | None = None, what: str = "compile") -> System:
-    """Equation (4) of a tree, or of a system's tree, in a state where general joints are not at 0.
+    """Equation (4) of a tree, or of a system's tree, in a state like any other.
 
-    At 0 a general joint's pose may have zeros that it does not have in other states, and a kernel
-    is for all states.  ``loops`` None are those of the tree or the system; ``what`` begins the
+    ``loops`` None are those of the tree or the system; ``what`` begins the
     sentence of an error.  Raises ArmatureError for dry friction, ModelError for a body's ``bias``,
     and LoopError for a gain on the turn between two frames.
     """
@@ -68,13 +66,7 @@ def system_to_trace(model: Any, loops: Sequence[Loop] | None = None, what: str =
                 "angle a program without branches does not find; give baumgarte=(a, 0.0), or a "
                 "spherical joint and rows beside it"
             )
-    if GENERAL not in tree.joint:
-        return system
-    q = coordinates(tree, system.graph, None)
-    for k, kind in enumerate(tree.joint):
-        if kind == GENERAL:
-            q[tree.offset[k] : tree.offset[k + 1]] = 0.7 + 0.1 * np.arange(int(tree.dof[k]))
-    return system.refresh(q, f_ext=system.state.wrench)
+    return in_general(system)
 
 
 def require_springs(tree: BodyTree, what: str) -> None:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError
 from ..base.shown import LARGEST, Shown, spy
+from ..model.joints import GENERAL
 from ..model.loops import Loop, checked_loops, warn_if_open
 from ..model.tree import BodyTree, compile_tree
 from ..model.tree_kernels import matrix as compiled_matrix
@@ -209,6 +210,20 @@ def require_system(system: object) -> None:
     if not isinstance(system, System):
         made = "build(load(...))" if isinstance(system, str) else "build(...) of a tree"
         raise ModelError(f"system: {type(system).__name__} is none; pass {made}")
+
+
+def in_general(system: System) -> System:
+    """The system in a state where no zero of (4) is there by chance: for what holds in all states.
+
+    A general joint's pose may have zeros at q = 0 that it does not have elsewhere.
+    """
+    tree = system.tree
+    if GENERAL not in tree.joint:
+        return system
+    q = coordinates(tree, system.graph, None)
+    for k in tree.by_joint[GENERAL].tolist():
+        q[tree.offset[k] : tree.offset[k + 1]] = 0.7 + 0.1 * np.arange(int(tree.dof[k]))
+    return system.refresh(q, f_ext=system.state.wrench)
 
 
 def build(

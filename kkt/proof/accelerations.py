@@ -32,7 +32,7 @@ from .loewner import share
 from .motion import Sizes
 from .reach import UP, axes_turn
 from .recursion import Behind, pivot_and_size
-from .rightsides import Given, RightSides, sides_of, weight, within
+from .rightsides import Given, RightSides, pushed, sides_of, weight, within
 from .roundings import eliminated
 from .row_sweeps import RowsBehind, RowSweeps
 from .span import span
@@ -118,6 +118,7 @@ def promised(
     resist = terms is not None and (terms.damping + terms.friction + terms.stiffness).any()
     if resist and not why:
         why = "joints have springs, damping or friction, which are not among the efforts"
+    why = why or pushed(system)
     if behind is None and not why:
         why = "no bound of qdd is proved for this order; there is one for abm, gain_abm and square_root_abm"
     turning = [k for k in range(system.tree.n) if axes_turn(system, k)]

@@ -22,7 +22,7 @@ from ..base.errors import FormatError
 from ..base.kinds import of_kind
 from ..matrix.entries import LETTERS
 from ..matrix.ranges import Limits, Ranges, ranges_of
-from ..matrix.system import System, build
+from ..matrix.system import System, build, in_general
 from ..model.tree import require_graph
 from ..tape.tape import Tape
 from ..tape.trace import trace
@@ -34,7 +34,7 @@ from .motion import Sizes
 from .points import NoPivot, Off, Walk, Walked, point_of
 from .reach import UP, Reach, has_armature, reach
 from .recursion import Behind, Recursion, firm
-from .rightsides import Given, sides_of, within
+from .rightsides import Given, pushed, sides_of, within
 from .roundings import roundings
 from .support import support
 
@@ -102,7 +102,7 @@ def fixed_point(
     """
     require_graph(tree)
     require_length(bits)
-    system = build(tree)
+    system = in_general(build(tree))
     ranges, effort = sides_of(system, ranges_of(system, limits), rates, efforts)
     return pointed(system, trace(system, order), ranges, effort, bits)
 
@@ -296,6 +296,8 @@ def _refused(system: System, tape: Tape, unit: float) -> str:
     terms = tree.terms
     if terms is not None and (terms.damping + terms.friction + terms.stiffness).any():
         return "joints have springs, damping or friction, which are not among the efforts"
+    if pushed(system):
+        return pushed(system)
     return refusal(system, tape, unit)
 
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from ..arithmetic import Format, Mixed, get_format
 from ..base.errors import FormatError
 from ..matrix.ranges import Limits, Ranges, ranges_of
-from ..matrix.system import System, build
+from ..matrix.system import System, build, in_general
 from ..model.payload import Payload, carrying
 from ..model.tree import require_graph
 from ..order.sequence import PivotSequence, Rules
@@ -97,8 +97,9 @@ def guarantee(
 
 def loaded(tree: nx.DiGraph, payloads: Sequence[Payload]) -> tuple[System, System]:
     """(4) with the least payloads, and with the greatest: one system where there are none."""
-    heavy = build(carrying(tree, payloads))
-    return build(carrying(tree, payloads, most=False)) if payloads else heavy, heavy
+    heavy = in_general(build(carrying(tree, payloads)))
+    light = in_general(build(carrying(tree, payloads, most=False))) if payloads else heavy
+    return light, heavy
 
 
 def guaranteed(light: System, heavy: System, tape: Tape, chosen: Format, ranges: Ranges) -> Guarantee:
@@ -115,7 +116,9 @@ def evaluated(
     roundings are what is counted.  Inertias are at least those of ``light``.
     """
     n, unit = heavy.tree.n, unit_of(chosen)
-    why = refusal(heavy, tape, unit) or by_role(heavy, tape, chosen)
+    why = (
+        refusal(heavy, tape, unit) or by_role(heavy, tape, chosen) or _indefinite(light) or _indefinite(heavy)
+    )
     if why:
         return _nothing(n, why), None
     M = least_inertias(light, heavy, chosen)
@@ -140,6 +143,15 @@ def evaluated(
     if total.why:
         return _nothing(n, total.why), None
     return Guarantee(total.inertia, total.pivot, heavy.tree.names[total.worst], ""), behind
+
+
+def _indefinite(system: System) -> str:
+    """That the theorem, which takes every M_k >= 0, does not hold, or an empty sentence."""
+    bodies = system.tree.indefinite()
+    if not bodies:
+        return ""
+    name = system.tree.names[bodies[0]]
+    return f"body {name}: its inertia is not positive semidefinite, which the theorem asks of every body"
 
 
 def _nothing(n: int, why: str) -> Guarantee:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..base.errors import ModelError, nearest
 from ..matrix.entries import Entries
 from ..matrix.ranges import Ranges
+from ..matrix.state import node_field
 from ..matrix.system import System
 from .loewner import share
 from .reach import UP, Turn
@@ -135,6 +136,15 @@ def _entrywise(M: Floats, size: Floats, spin: float, speed: float, part: float) 
         [spin * (turn @ momentum[:3]) + speed * (turn @ momentum[3:]), spin * (turn @ momentum[3:])]
     )
     return weight(M, part * b * (1.0 + 1e-9))
+
+
+def pushed(system: System) -> str:
+    """That wrenches or a bias of the model act, of which no bound knows, or an empty sentence."""
+    for field, told in (("wrench", "an external wrench acts on it"), ("bias", "its joint has a bias")):
+        given = node_field(system.tree, system.graph, field).any(axis=1)
+        if given.any():
+            return f"body {system.tree.names[int(given.argmax())]}: {told}, which the bound leaves out"
+    return ""
 
 
 def sides_of(system: System, ranges: Ranges, rates: Given, efforts: Given) -> tuple[Ranges, Floats]:
