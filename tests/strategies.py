@@ -33,18 +33,12 @@ def trees(draw, most=6, joints=ALL_JOINTS):
         square = rng.normal(size=(3, 3))
         moment = square @ square.T + 0.2 * np.eye(3)
         axis = {"planar": (0.0, 0.0, 1.0), "universal": rng.normal(size=(2, 3))}
-        kkt.add_body(
-            tree,
-            f"b{k}",
-            None if up < 0 else f"b{up}",
-            joint=kind,
-            mass=rng.uniform(0.5, 2.0),
-            com=0.2 * rng.normal(size=3),
-            axis=axis.get(kind, rng.normal(size=3)),
-            inertia=0.05 * (np.trace(moment) * np.eye(3) - moment),
-            p=0.3 * rng.normal(size=3),
-            R=Rotation.random(random_state=int(rng.integers(1000))).as_matrix(),
-        )
+        body = {"mass": rng.uniform(0.5, 2.0), "com": 0.2 * rng.normal(size=3)}
+        body["axis"] = axis.get(kind, rng.normal(size=3))
+        body["inertia"] = 0.05 * (np.trace(moment) * np.eye(3) - moment)
+        body["p"] = 0.3 * rng.normal(size=3)
+        body["R"] = Rotation.random(random_state=int(rng.integers(1000))).as_matrix()
+        kkt.add_body(tree, f"b{k}", None if up < 0 else f"b{up}", joint=kind, **body)
     return kkt.default_state(tree, rate=1.0, effort=1.0)
 
 
@@ -121,7 +115,7 @@ JSON = st.recursive(
 
 
 @st.composite
-def documents(draw, good):
+def documents(draw, good, values=JSON):
     """A good JSON document with one to three values replaced, removed or doubled."""
     document = json.loads(json.dumps(good))
     for _ in range(draw(st.integers(1, 3))):
@@ -134,7 +128,7 @@ def documents(draw, good):
             continue
         what = draw(st.sampled_from(["replace", "replace", "remove", "double"]))
         if what == "replace":
-            owner[key] = draw(JSON)
+            owner[key] = draw(values)
         elif what == "remove":
             del owner[key]
         elif isinstance(owner, list):
