@@ -222,3 +222,19 @@ def test_nothing_is_promised_of_what_the_theorem_leaves_out():
         for order in ("abm", "crbm", "gain_abm"):
             why = kkt.guarantee(tree, orderings.get(order)).why
             assert why.startswith("body j3: its inertia is not positive semidefinite")
+
+
+def test_a_long_rail_is_no_placeholder(tmp_path, capsys):
+    """Limits of slides count up to a kilometre, and the longer a rail the less is promised."""
+    abm, digits = orderings.get("abm"), []
+    for limit in (1.0, 19.9, 20.1, 30.0):
+        tree, unit = kkt.new_tree("rail"), {"inertia": 0.1 * np.eye(3)}
+        kkt.add_body(tree, "base", mass=50.0, axis=(0, 1, 0), **unit)
+        kkt.add_body(tree, "cart", "base", mass=5.0, joint="prismatic", axis=(1, 0, 0), **unit)
+        kkt.add_body(tree, "arm", "cart", mass=3.0, com=(0.1, 0.2, 0.3), axis=(0, 0.6, 0.8), **unit)
+        tree.nodes["cart"]["limits"] = (0.0, limit, 1.0)
+        digits.append(kkt.guarantee(tree, abm, "float32").digits)
+    assert digits == sorted(digits, reverse=True) and len(set(digits)) == 4
+    tree.nodes["cart"]["limits"] = (-1e4, 1e4, 1.0)
+    said = ranges_of(kkt.build(tree)).positions_in_words()
+    assert said == "within ±π and ±0.5 m (limits beyond 1000 m are taken for none: cart)"

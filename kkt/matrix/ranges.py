@@ -20,7 +20,7 @@ Limits = Mapping[Hashable, tuple[float, float]]
 # turning joints [rad, rad/s, rad/s^2], sliding ones [m, m/s, m/s^2]
 ANGLE, RATE, ACCELERATION = np.pi, 2.0, 10.0
 SHIFT, SPEED, THRUST = 0.5, 0.5, 5.0
-LONGEST = 10.0  # [m] limits of sliding joints beyond this are placeholders
+LONGEST = 1000.0  # [m] limits of sliding joints beyond this are placeholders, and are named
 ATTITUDE = ("spherical", "floating")  # the first three coordinates are a rotation vector
 
 
@@ -35,19 +35,25 @@ class Ranges:
     attitudes: tuple[int, ...]  # where a rotation vector starts
     limited: int  # joints whose limits the model gives
     coupled: tuple[Coupling, ...]  # joints that follow others
+    placeholders: tuple[Hashable, ...]  # bodies of slides whose limits are so wide that they say nothing
+
+    def positions_in_words(self) -> str:
+        """Where joints may be."""
+        where = any_pose = f"within ±π and ±{SHIFT:g} m"
+        if self.limited:
+            where = f"within the model's limits ({self.limited} joints)"
+            where += f", else {any_pose}" if self.limited < len(self.lower) else ""
+        if self.placeholders:
+            named = ", ".join(map(str, self.placeholders[:3]))
+            more = f" and {len(self.placeholders) - 3} more" if self.placeholders[3:] else ""
+            where += f" (limits beyond {LONGEST:g} m are taken for none: {named}{more})"
+        return where + (", attitudes over all rotations" if self.attitudes else "")
 
     def in_words(self) -> str:
         """The distribution, in one sentence."""
-        any_pose = f"within ±π and ±{SHIFT:g} m"
-        where = f"positions uniform {any_pose}"
-        if self.limited:
-            where = f"positions uniform within the model's limits ({self.limited} joints)"
-            if self.limited < len(self.lower):
-                where += f", else {any_pose}"
-        base = ", attitudes over all rotations" if self.attitudes else ""
         return (
-            f"{where}{base}; rates uniform within {RATE:g} rad/s and {SPEED:g} m/s, or the joint's "
-            f"own limit; efforts those that give accelerations uniform within {ACCELERATION:g} "
+            f"positions uniform {self.positions_in_words()}; rates uniform within {RATE:g} rad/s and "
+            f"{SPEED:g} m/s, or the joint's own limit; efforts those that give accelerations uniform within {ACCELERATION:g} "
             f"rad/s² and {THRUST:g} m/s² (at a floating base they stand for the contacts)"
         )
 
@@ -71,7 +77,7 @@ def ranges_of(system: System, limits: Limits = MappingProxyType({})) -> Ranges:
     upper = np.where(turning, ANGLE, SHIFT)
     lower = -upper
     rate = np.where(turning, RATE, SPEED)
-    limited, attitudes = 0, []
+    limited, attitudes, placeholders = 0, [], []
     for k, name in enumerate(tree.names):
         here = int(tree.offset[k])
         if tree.joint[k] in ATTITUDE:
@@ -92,11 +98,13 @@ def ranges_of(system: System, limits: Limits = MappingProxyType({})) -> Ranges:
             if high - low <= widest:
                 lower[here], upper[here] = low, high
                 limited += 1
+            elif not turning[here]:
+                placeholders.append(name)
     acceleration = np.where(turning, ACCELERATION, THRUST)
     coupled = couplings(tree, system.loops)
     for one in reversed(coupled):
         _narrow(lower, upper, one)
-    return Ranges(lower, upper, rate, acceleration, tuple(attitudes), limited, coupled)
+    return Ranges(lower, upper, rate, acceleration, tuple(attitudes), limited, coupled, tuple(placeholders))
 
 
 def _narrow(lower: Floats, upper: Floats, one: Coupling) -> None:

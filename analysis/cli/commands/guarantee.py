@@ -12,6 +12,7 @@ import networkx as nx
 
 from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
+from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.model.contact_names import point_of
 
 from ..estimate import admit_promises
@@ -54,7 +55,8 @@ def run(options: argparse.Namespace) -> int:
         own = {} if chosen is None else {"chosen": chosen.as_dict()}
         print_json({"model": options.model, **own, "rows": found, "kinematics": poses})
     else:
-        _print(options.model, rows, moved)
+        ranges = ranges_of(system_of_any(model), limits)
+        _print(options.model, rows, moved, ranges.positions_in_words())
         if chosen is not None:
             _print_chosen(chosen)
     return 0
@@ -164,7 +166,12 @@ def _range(option: str, item: str, text: str) -> tuple[float | None, float]:
         ) from None
 
 
-def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
+def _proved(bound: Any) -> str:
+    """The digits that are promised; "none" where nothing is."""
+    return "none" if bound.why else _down(bound.digits)
+
+
+def _print(model: str, rows: list[Any], moved: list[Any], positions: str) -> None:
     from rich.markup import escape
 
     from ..table import console, grid
@@ -184,22 +191,22 @@ def _print(model: str, rows: list[Any], moved: list[Any]) -> None:
         (
             row.order,
             _short(row.format),
-            _down(row.bound.digits),
+            _proved(row.bound),
             f"{row.seen:.1f}" if row.states else "",
             str(row.states),
             _worst(row),
-            _down(row.qdd.bound.digits),
+            _proved(row.qdd.bound),
             "" if row.qdd.bound.why else f"{row.qdd.seen:.1f}",
         )
         for row in rows
     ]
     for row in moved:
         seen = "" if row.seen is None else f"{row.seen:.1f}"
-        proved = _down(row.bound.digits)
-        kinematics = "kinematics", _short(row.format), proved, seen, str(row.states), _worst(row)
+        kinematics = "kinematics", _short(row.format), _proved(row.bound), seen, str(row.states), _worst(row)
         shown.append(kinematics)
     title = f"{model}: decimal digits of every pivot D_k"
     out.print(grid(title, heads, shown, no_wrap=True))
+    out.print(f"All states: positions {positions}.", soft_wrap=True, markup=False)
     if any(row.qdd.names and not row.qdd.bound.why for row in rows):
         out.print(
             "Digits of qdd are those of its error beside the largest accelerations that limits, "
