@@ -1,7 +1,6 @@
 """What tests of sweeps share: configurations, tables, and the processes that make them."""
 
 import csv
-import sys
 from pathlib import Path
 
 SMALL = """
@@ -17,23 +16,6 @@ k = {{ from = 1, to = 2, step = 1 }}
 number = 3
 seed = 5
 """
-LONG = """
-output = "{output}"
-models = ["random_tree:n=3,seed={{s}}"]
-orders = ["{output.parent}/slow.py:slow_abm", "crbm"]
-formats = ["float32", "bfloat16"]
-[ranges]
-s = {{ from = 1, to = 30, step = 1 }}
-[states]
-number = 2
-"""
-ROWS = 30 * 2 * 2 * 2
-SLOW = """import os, time
-def slow_abm(structure):
-    time.sleep(float(os.environ.get("SLOW_ABM", 0.0)))
-    return [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
-"""
-COMMAND = [sys.executable, "-m", "pivotree", "sweep"]
 
 
 def config(folder, text, output="s.csv"):

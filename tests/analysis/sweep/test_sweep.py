@@ -1,7 +1,8 @@
 """Sweeps: rows against ``compare``, and nothing lost or twice there, whatever is killed."""
 
-import importlib.util
+import csv
 import json
+from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from sweep_runs import SMALL, config, table
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
+from pivotree.analysis.report import robot_report
 from pivotree.analysis.states.sample import system_at
 from pivotree.analysis.sweep import read_config, sweep
 from pivotree.analysis.sweep.tapes import Tapes, fingerprint
@@ -42,9 +44,8 @@ def test_rows_are_those_of_compare(tmp_path, reference):
     rows = {(r["model"], r["state"], r["order"], r["format"]): r for r in table(tmp_path / "s.csv")}
     for spec in ("chain:3", "two_link:r=0.001"):
         base = kkt.build(kkt.load(spec))
-        result = analysis.compare(
-            system_at(base, ranges_of(base), 5, 2), ["crbm", "abm"], ["float32", "bfloat16"]
-        )
+        system = system_at(base, ranges_of(base), 5, 2)
+        result = analysis.compare(system, ["crbm", "abm"], ["float32", "bfloat16"])
         for ours in result.rows:
             row = rows[spec, "2", ours.order, ours.format]
             assert (row["fill"], row["flops"]) == (str(ours.fill_blocks), str(ours.flops))
@@ -101,17 +102,8 @@ def test_models_of_one_pattern_share_tapes_and_others_do_not():
 def test_what_a_model_rules_out_is_told_in_its_rows(tmp_path):
     tree = kkt.new_tree("light")
     for body, parent, mass in ((1, None, 1.0), (2, 1, 0.0), (3, 2, 1.0)):
-        kkt.add_body(
-            tree,
-            body,
-            parent,
-            mass=mass,
-            com=(0.05, 0, 0),
-            inertia=0.1 * mass * np.eye(3),
-            joint="revolute",
-            axis=(0, int(body == 2), int(body != 2)),
-            p=(0.1, 0, 0),
-        )
+        link = {"com": (0.05, 0, 0), "axis": (0, int(body == 2), int(body != 2)), "p": (0.1, 0, 0)}
+        kkt.add_body(tree, body, parent, mass=mass, inertia=0.1 * mass * np.eye(3), **link)
     kkt.write_model(tmp_path / "light.json", kkt.build(tree).state)
     text = f'models = ["{tmp_path}/light.json"]\norders = ["virtual_work", "abm"]\n'
     summary = sweep(read_config(config(tmp_path, 'output = "{output}"\n' + text)), jobs=1)
@@ -135,6 +127,7 @@ def test_command_line_prints_a_summary(tmp_path, capsys):
 ONE = 'output = "s.csv"\norders = ["abm"]\nmodels = [{ %s }]\n'
 RANGE = 'output = "s.csv"\norders = ["abm"]\nmodels = ["chain:{n}"]\n[ranges]\nn = %s'
 MINIMAL = 'output = "s.csv"\nmodels = ["chain:3"]\norders = ["abm"]\n'
+MOVED = MINIMAL + 'measure = ["steps"]\n'
 WRONG = {
     "models = [": "is no TOML",
     'models = ["chain:3"]\norders = ["abm"]': "has no field 'output'; give a text",
@@ -162,12 +155,27 @@ WRONG = {
     MINIMAL.replace("chain:3", "two_link:r={r}")
     + "[ranges]\nr = {from = 0, to = 1, count = 3, scale = 'log'}": "for scale 'log', ends above 0",
     MINIMAL + "states = 3": "field 'states' is 3; give a table",
+    MINIMAL + 'measure = ["digits_dq"]': "'measure[0]' is 'digits_dq'; give derivatives = true with",
+    MINIMAL + "derivatives = 1": "'derivatives' is 1; give true or false",
+    MINIMAL + 'derivatives = true\nmeasure = ["steps"]': "give with derivatives = true also one of",
+    MINIMAL + "[simulate]\nseconds = 1": "give one of evaluations, steps, rejected",
+    MOVED + "[simulate]\nseconds = 0": "field 'simulate.seconds' is 0; give a number above 0",
+    MOVED + '[simulate]\nintegrator = "euler"': "field 'simulate.integrator' is 'euler'; give 'c",
+    MOVED + "[simulate]\ntolerance = 1": "field 'tolerance' is unknown in table 'simulate' of it",
+    MOVED.replace("abm", "crbm+qr"): "field 'orders[0]' is 'crbm+qr'; give an order alone",
+    MINIMAL.replace("abm", "crbm+lu"): "field 'orders[0]' is 'crbm+lu'; give an order alone",
+    MOVED.replace('"chain:3"', '{ model = "chain:3", frames = "aligned" }'): "a motion has many",
+    ONE % 'model = "chain:3", frames = "bent"': "'given' or 'aligned' or 'factored'",
     MINIMAL.replace('orders = ["abm"]', ""): "has no field 'orders'; give a list of names",
     MINIMAL.replace('["abm"]', '"abm"'): "field 'orders' is 'abm'; give a list of names",
     MINIMAL.replace('["abm"]', "[3]"): "field 'orders[0]' is 3; give a text",
     MINIMAL.replace('["abm"]', '["abm", "abm"]'): "field 'orders[1]' is 'abm'; give each name once",
     ONE % 'model = "r.urdf", merge_fixed = 1': "field 'models[0].merge_fixed' is 1; give true or",
     ONE % 'model = "chain:3", floating = true': "a .urdf file or robot:NAME, or leave out floating",
+    ONE % 'model = "chain:3", loops = "none.json"': "models[0]: none.json: cannot be read",
+    ONE % 'model = "chain:3", contact = ""': "field 'models[0].contact' is ''; give a text",
+    ONE % 'model = "chain:3", compliance = 1e-4': "give contacts that it softens",
+    ONE % 'model = "chain:3", contact = "j3", compliance = -1': "is -1; give zero or more [1/kg]",
     ONE % 'model = "chain:3", contact = "j3", compliance = "x"': "is 'x'; give zero or more [1/kg]",
     ONE % f'model = "chain:3", contact = "j3", compliance = 1{400 * "0"}': "0; give zero or more",
     ONE % 'model = "chain:{n}", contact = "j3"' + "[ranges]\nn = [3]": "one model without a range",
@@ -181,14 +189,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG, ids=WRONG.values())
-def test_wrong_configs_are_one_sentence(text, tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("c.toml").write_text(text)
-    assert main(["sweep", "c.toml"]) == 2
+def test_wrong_configs_are_one_sentence(text, tmp_path, capsys):
+    with chdir(tmp_path):
+        Path("c.toml").write_text(text)
+        assert main(["sweep", "c.toml"]) == 2
     told = capsys.readouterr().err
     assert told.startswith("pivotree: c.toml: ") and told.count("\n") == 1
     assert WRONG[text] in told
-    assert not list(tmp_path.glob("s.*"))
+    assert [path.name for path in tmp_path.iterdir()] == ["c.toml"]
 
 
 def test_what_a_config_may_hold(tmp_path, monkeypatch):
@@ -213,20 +221,75 @@ def test_what_a_config_may_hold(tmp_path, monkeypatch):
     assert found.order_digests[0].startswith("own.py:f ")
 
 
-def test_files_that_are_not_this_sweep_s(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert main(["sweep", "none.toml"]) == 2
-    assert "none.toml: cannot be read (No such file or directory)" in capsys.readouterr().err
-    Path("c.toml").write_text(MINIMAL)
-    Path("s.csv").write_text("a,b\n1,2\n")
-    assert main(["sweep", "c.toml", "-j", "1"]) == 2
-    assert "s.csv: holds other columns than this sweep (lacks key" in capsys.readouterr().err
-    assert Path("s.csv").read_text() == "a,b\n1,2\n"
-    Path("c.toml").write_text(MINIMAL.replace("s.csv", "c.toml/s.csv"))
-    assert main(["sweep", "c.toml", "-j", "1"]) == 2
-    assert "c.toml/s.csv: cannot be written (Not a directory)" in capsys.readouterr().err
-    if importlib.util.find_spec("pyarrow"):
-        Path("c.toml").write_text(MINIMAL.replace("s.csv", "s.parquet"))
-        Path("s.parquet").write_text("no parquet")
-        assert main(["sweep", "c.toml", "-j", "1"]) == 2
-        assert "s.parquet: cannot be read as a sweep's .parquet" in capsys.readouterr().err
+# -- derivatives -----------------------------------------------------------------------------------
+
+FIELDS = ("digits_qdd", "digits_dq", "digits_dqd", "digits_dtau")
+DERIVED = """
+output = "{output}"
+models = ["two_link:r={{r}}"]
+orders = ["crbm", "abm"]
+formats = ["float32", "bfloat16"]
+derivatives = true
+[ranges]
+r = [0.5, 1e-3]
+[states]
+number = 3
+seed = 5
+"""
+
+
+@pytest.mark.product
+def test_rows_of_derivatives_are_those_of_the_report(tmp_path):
+    chosen = read_config(config(tmp_path, DERIVED))
+    assert chosen.settings.measures[-5:] == (*FIELDS, "failed_at")
+    sweep(chosen, jobs=1)
+    rows = {(r["r"], r["state"], r["order"], r["format"]): r for r in table(tmp_path / "s.csv")}
+    assert len(rows) == 2 * 3 * 2 * 2
+    asked = "two_link", ["crbm", "abm"], ["float32", "bfloat16"]
+    how = {"states": 3, "seed": 5, "folder": tmp_path / "r", "quantity": "derivatives"}
+    robot_report(kkt.load("two_link:r=0.001"), *asked, **how)
+    with (tmp_path / "r" / "states.csv").open(newline="") as file:
+        theirs = list(csv.DictReader(file))
+    assert len(theirs) == 12
+    for own in theirs:
+        row = rows["0.001", own["state"], own["order"], own["format"]]
+        assert bool(row["failed_at"]) == (own["failed"] == "1")
+        if row["failed_at"]:
+            continue
+        assert float(row["error"]) == pytest.approx(float(own["error"]), rel=1e-4)
+        assert bool(row["marked"]) == (own["marked"] == "1")
+        for name in ("digits", *FIELDS):
+            assert float(row[name]) == pytest.approx(float(own[name]), abs=0.011)
+        assert float(row["digits"]) == min(float(row[name]) for name in FIELDS[1:])
+    kept = [float(row["digits_dq"]) for row in rows.values() if not row["failed_at"]]
+    assert min(kept) < 2.5 < 6.5 < max(kept)
+
+
+def test_derivatives_are_certified_and_taken_up_again(tmp_path):
+    """Rows that are there stay; those of qdd are other cases, and certified ones others again."""
+    text = DERIVED.replace("[0.5, 1e-3]", "[0.5]").replace("number = 3", "number = 1")
+    text = text.replace(', "bfloat16"', "")
+    chosen = read_config(config(tmp_path, text))
+    assert (sweep(chosen, jobs=1).measured, sweep(chosen, jobs=1).measured) == (2, 0)
+    more = read_config(config(tmp_path, text.replace("number = 1", "number = 2")))
+    assert (first := sweep(more, jobs=1)).measured == 2 and first.kept == 2
+    proved = 'reference = "certified"\n' + text
+    sweep(read_config(config(tmp_path, proved, "c.csv")), jobs=1)
+    for own, right in zip(table(tmp_path / "s.csv"), table(tmp_path / "c.csv"), strict=False):
+        assert own["key"] != right["key"]
+        assert float(own["error"]) == pytest.approx(float(right["error"]), rel=1e-6)
+    columns = f"measure = {[*more.settings.measures[:-5], 'failed_at']}\n"
+    plain = columns + text.replace("derivatives = true", "")
+    sweep(read_config(config(tmp_path, plain, "q.csv")), jobs=1)
+    assert not {r["key"] for r in table(tmp_path / "q.csv")} & {r["key"] for r in table(tmp_path / "s.csv")}
+
+
+def test_models_whose_joints_resist_share_no_tapes_with_others():
+    """A spring and a damper are one number each, and (4) has places for neither."""
+    trees = []
+    for name in ("stiffness", "damping"):
+        tree = kkt.chain(2)
+        tree.nodes["j1"][name] = 0.5
+        trees.append(kkt.build(tree, q=[0.3, 0.4], qd=np.ones(2)))
+    assert len({fingerprint(x) for x in trees}) == 1
+    assert len({fingerprint(x, "derivatives") for x in trees}) == 2

@@ -30,25 +30,10 @@ MESH = "v 0 0 0\nv MASS 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 
 ATTACHING = """<mujoco><asset><model name="m" file="part.xml"/></asset>
 <worldbody><attach model="m" body="b" prefix="x"/></worldbody></mujoco>"""
 INCLUDING = '<mujoco><include file="s/{}.xml"/></mujoco>'
-MODEL = {
-    "schema": "pivotree-model/1",
-    "name": "m",
-    "gravity": [0, 0, -9.81],
-    "bodies": [
-        {
-            "name": "a",
-            "parent": None,
-            "R": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-            "p": [0, 0, 0],
-            "S": [[0], [0], [1], [0], [0], [0]],
-            "mass": 1.0,
-            "com": [0.1, 0, 0],
-            "inertia_com": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-        }
-    ],
-    "velocity": [0.1],
-    "effort": [1],
-}
+MODEL = """{"schema": "pivotree-model/1", "name": "m", "gravity": [0, 0, -9.81],
+"bodies": [{"name": "a", "parent": null, "R": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "p": [0, 0, 0],
+"S": [[0], [0], [1], [0], [0], [0]], "mass": MASS, "com": [0.1, 0, 0],
+"inertia_com": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}], "velocity": [0.1], "effort": [1]}"""
 CUT = """{"schema": "pivotree-loops/1", "loops": [{"body": "j1", "point": [0, 0, MASS],
 "normal": [0, 0, 1], "compliance": 1e-4}]}"""
 STAND_IN = """#!{}
@@ -60,7 +45,7 @@ print(re.sub("<include (.*)/>", lambda found: open(found[1]).read(), text))
 # files by their names; MASS is the number that changes, and each model is the first file's
 KINDS = {
     "a URDF": {"r.urdf": URDF},
-    "a model file": {"r.json": json.dumps(MODEL).replace("1.0", "MASS")},
+    "a model file": {"r.json": MODEL},
     "xacro": {"r.xacro": URDF},
     "a file that xacro includes": {"r.xacro": "<include part.txt/>", "part.txt": URDF},
     "MJCF": {"r.xml": MJCF},

@@ -1,5 +1,6 @@
-"""Sweeps that are killed, and taken up again."""
+"""Sweeps that are killed or whose disk is full, and taken up again; tables in Parquet; schedulers."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -8,11 +9,14 @@ import time
 from pathlib import Path
 
 import pytest
-from sweep_runs import COMMAND, LONG, ROWS, SMALL, config, done_parts, kept, table
+from sweep_runs import SMALL, config, done_parts, kept, table
 
 from pivotree import kkt
+from pivotree.analysis.cli import main
 from pivotree.analysis.sweep import pools, read_config, sweep
 from pivotree.analysis.sweep.cases import positions
+from pivotree.analysis.sweep.store import Store
+from pivotree.analysis.sweep.tables import table_of
 from pivotree.kkt.base.files import part_of
 
 
@@ -40,32 +44,6 @@ def test_rows_that_are_no_longer_asked_for_stay_at_the_end(tmp_path):
     assert orders[60:] == ["crbm"] * 30 and "crbm" not in orders[:60]
 
 
-@pytest.mark.soak
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds workers in /proc")
-def test_sigkill_of_a_worker_then_of_the_driver_loses_and_repeats_nothing(long):
-    folder, whole = long
-    path, output = config(folder, LONG, "k.csv"), folder / "k.csv"
-    slow = os.environ | {"SLOW_ABM": "0.3"}
-    driver = subprocess.Popen([*COMMAND, str(path), "-j", "2", "--yes"], cwd=folder, env=slow)
-    try:
-        wait_for(lambda: done_parts(output))
-        worker = workers_of(driver.pid)[0]
-        os.kill(worker, signal.SIGKILL)
-        count = len(done_parts(output))
-        wait_for(lambda: len(done_parts(output)) > count)
-        wait_for(lambda: {*workers_of(driver.pid)} - {worker})  # others took over
-        left = workers_of(driver.pid)
-    finally:
-        driver.kill()
-        driver.wait()
-    keys = kept(output)
-    assert 0 < len(keys) == len(set(keys)) < ROWS and not output.exists()
-    summary = sweep(read_config(path), jobs=1)
-    assert (summary.kept, summary.measured) == (len(keys), ROWS - len(keys))
-    assert output.read_bytes() == whole and not output.with_name("k.csv.parts").exists()
-    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in left))  # no orphans
-
-
 def test_killed_between_the_table_and_the_removal_of_its_parts(tmp_path, small):
     path, output = config(tmp_path, SMALL), tmp_path / "s.csv"
     parts = tmp_path / "s.csv.parts"
@@ -79,42 +57,12 @@ def test_killed_between_the_table_and_the_removal_of_its_parts(tmp_path, small):
     assert sorted(item.name for item in tmp_path.iterdir()) == ["s.csv", "s.toml"]
 
 
-def wait_for(what, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < end, "nothing came"
-        time.sleep(0.02)
-
-
-def workers_of(pid):
-    """joblib's worker processes of a driver."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(stat.read_text().rpartition(")")[2].split()[1])
-            if parent == pid and b"LokyProcess" in (stat.parent / "cmdline").read_bytes():
-                found.append(int(stat.parent.name))
-        except OSError:  # it has ended
-            continue
-    return found
-
-
-def dies_once(task):
-    if task == 3 and not (MARKER := Path(os.environ["SWEEP_MARKER"])).exists():
-        MARKER.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return task
-
-
 def dies(task):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.soak
-def test_pieces_of_a_killed_worker_are_done_again(tmp_path, monkeypatch):
-    monkeypatch.setenv("SWEEP_MARKER", str(tmp_path / "died"))
-    assert sorted(pools.processes(dies_once, iter(range(20)), 2)) == list(range(20))
-    assert (tmp_path / "died").exists()
+def test_pieces_that_kill_their_workers_are_told(monkeypatch):
     monkeypatch.setattr(pools, "DEATHS", 2)
     with pytest.raises(kkt.PivotreeError, match=r"were killed 2 times .* want of memory"):
         list(pools.processes(dies, iter(range(4)), 2))
@@ -130,46 +78,21 @@ def test_a_worker_that_had_no_task_ends_with_its_driver():
     driver = subprocess.Popen([sys.executable, "-P", "-c", code], start_new_session=True)
     assert driver.wait() == 0
 
-    def gone():
-        try:
+    end = time.monotonic() + 60.0
+    with pytest.raises(ProcessLookupError):
+        while time.monotonic() < end:
             os.killpg(driver.pid, 0)
-        except ProcessLookupError:
-            return True
-
-    wait_for(gone)
+            time.sleep(0.02)
 
 
 def test_only_one_driver_at_a_time(tmp_path):
     pytest.importorskip("fcntl")
-    from pivotree.analysis.sweep.store import Store
-    from pivotree.analysis.sweep.tables import table_of
-
     read = read_config(config(tmp_path, SMALL))
     with (
         Store(read.output, table_of(".csv", read.kinds)),
         pytest.raises(kkt.PivotreeError, match="another sweep is writing it"),
     ):
         sweep(read, jobs=1)
-
-
-@pytest.mark.soak
-def test_a_dask_cluster_of_processes_one_of_which_is_killed(long):
-    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    folder, whole = long
-    killed = []
-
-    def progress(done, missing, before):
-        if done and not killed:
-            killed.append(next(iter(cluster.workers.values())).pid)
-            os.kill(killed[0], signal.SIGKILL)
-
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as cluster:
-        path = config(folder, LONG, "d.csv")
-        result = sweep(read_config(path), None, cluster.scheduler_address, progress)
-        assert killed and result.measured == ROWS
-    assert (folder / "d.csv").read_bytes() == whole
 
 
 @pytest.mark.soak
@@ -193,3 +116,68 @@ def test_a_frozen_worker_is_told_and_doubles_nothing_where_it_awakes(monkeypatch
                     os.kill(frozen, signal.SIGCONT)
                     frozen = 0
     assert sorted(results) == list(range(1, 601)) and not frozen
+
+
+# -- full disks, tables in Parquet, a scheduler that is away -----------------------------------------
+
+
+@pytest.mark.product
+@pytest.mark.parametrize("whole", [1, 2, 4])
+def test_a_disk_that_is_full_after_some_writes(tmp_path, monkeypatch, capsys, small, whole):
+    """The parts that were written stay, the message is one sentence, the rerun does the rest."""
+    monkeypatch.setattr("pivotree.analysis.sweep.store.FIRST", 0.0)  # parts at once
+    monkeypatch.setattr("pivotree.analysis.sweep.store.SHARE", 0.0)
+    path, output = config(tmp_path, SMALL), tmp_path / "s.csv"
+    write, count = Path.write_text, iter(range(100))
+
+    def full(self, text, **how):
+        if next(count) < whole:
+            return write(self, text, **how)
+        write(self, text[:100], **how)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", full)
+        assert main(["sweep", str(path), "-j", "1"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and "No space left on device" in told and "is kept" in told
+    assert len(done_parts(output)) == whole and not output.exists()
+    keys = kept(output)
+    result = sweep(read_config(path), jobs=1)
+    assert (result.kept, result.measured) == (len(keys), 60 - len(keys))
+    assert output.read_bytes() == small.read_bytes()
+
+
+def test_a_disk_that_is_full_when_the_table_is_written(tmp_path, monkeypatch, capsys, small):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path, output = config(tmp_path, SMALL), tmp_path / "s.csv"
+    with monkeypatch.context() as patch:
+        patch.setattr("pivotree.analysis.sweep.tables.Csv.join", full)
+        assert main(["sweep", str(path), "-j", "1"]) == 2
+    assert f"{output}: cannot be written (No space left" in capsys.readouterr().err
+    assert sweep(read_config(path), jobs=1).measured == 0
+    assert output.read_bytes() == small.read_bytes()
+
+
+def test_parquet_holds_the_same_rows_and_resumes(tmp_path, small):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    path = config(tmp_path, SMALL, "s.parquet")
+    sweep(read_config(path), jobs=1)
+    path.write_text(path.read_text().replace("number = 3", "number = 2"))
+    again = sweep(read_config(path), jobs=1)
+    assert (again.kept, again.measured) == (40, 0)
+    found = parquet.read_table(tmp_path / "s.parquet")
+    assert [str(found.schema.field(n).type) for n in ("error", "flops", "k")] == ["double", "int64", "int64"]
+    rows = [{k: "" if v is None else str(v) for k, v in row.items()} for row in found.to_pylist()]
+    assert rows == table(small)
+
+
+@pytest.mark.soak
+def test_a_scheduler_that_does_not_answer_is_one_sentence(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    monkeypatch.setattr(pools, "PATIENCE", 0.5)
+    path = config(tmp_path, SMALL)
+    assert main(["sweep", str(path), "--scheduler", "tcp://127.0.0.1:9"]) == 2
+    assert "no Dask scheduler answers at 'tcp://127.0.0.1:9'" in capsys.readouterr().err

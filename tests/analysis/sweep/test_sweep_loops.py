@@ -1,18 +1,69 @@
-"""Sweeps and reports of robots on their feet, with closed loops, and with geared joints."""
+"""Sweeps and reports of robots on their feet, with closed loops, and with geared joints.
+
+Random states of closed loops are closed, drawn again where they cannot be, and counted.
+"""
 
 import csv
+import json
+import pickle
 
 import numpy as np
 import pytest
+from designs import listed
 from sweep_runs import config, table
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.report.armature import least_armature
-from pivotree.analysis.states.sample import entries_at, system_at
+from pivotree.analysis.states import ranges_of, sample
+from pivotree.analysis.states.sample import draw, drawn_again, system_at
 from pivotree.analysis.sweep import read_config, sweep
-from pivotree.kkt.matrix.entries import LETTERS
-from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.model.contact_names import contacts_of
+
+# -- random states of closed loops ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", listed(["four_bar", "stewart", "delta", "gripper"], unmarked=1))
+def test_loops_are_closed_in_random_states_and_in_their_rates(spec):
+    system = kkt.build(kkt.load(spec))
+    ranges = pickle.loads(pickle.dumps(ranges_of(system)))
+    drawn = [draw(ranges, 1, number) for number in range(3)]
+    for number, (q, qd, _) in enumerate(drawn):
+        here = system_at(system, ranges, 1, number)
+        assert max(np.abs(loop.gap).max() for loop in here.state.loops) < 1e-9
+        step = 1e-6  # the gap does not change along the rates
+        ahead = system.refresh(q + step * qd, qd, np.zeros_like(q))
+        if spec in ("four_bar", "gripper"):  # rates are derivatives of positions there
+            assert max(np.abs(loop.gap).max() for loop in ahead.state.loops) < 1e-9
+    assert not np.allclose(drawn[0][0], drawn[1][0])
+
+
+def test_states_beyond_the_limits_are_drawn_again_and_counted():
+    tree = kkt.four_bar()
+    free = ranges_of(kkt.build(tree))
+    assert all(drawn_again(free, 0, number) <= 3 for number in range(5))
+    for body, (low, high) in {"crank": (0.2, 1.5), "rocker": (1.2, 1.9)}.items():
+        tree.nodes[body]["limits"] = (low, high, 0.0)
+    tight = ranges_of(kkt.build(tree))
+    counts = [drawn_again(tight, 0, number) for number in range(5)]
+    assert max(counts) > 0
+    crank, rocker = (kkt.compile_tree(tree).names.index(name) for name in ("crank", "rocker"))
+    for number in range(5):
+        q = draw(tight, 0, number)[0]
+        assert 0.2 <= q[crank] <= 1.5 and 1.2 <= q[rocker] <= 1.9
+
+
+def test_loops_that_no_state_closes_are_refused(monkeypatch):
+    monkeypatch.setattr(sample, "MOST", 7)
+    tree = kkt.chain(2, axes="z", length=0.5)
+    far = kkt.cut_joint("j2", None, p=(0.5, 0, 0), p_second=(9, 0, 0), rows=(2, 3), name="far")
+    with pytest.warns(kkt.LoopWarning):
+        system = kkt.build(tree, loops=[far])
+    with pytest.raises(kkt.LoopError, match="loop 'far': none of 7 random states"):
+        draw(ranges_of(system), 0, 0)
+
+
+# -- rows beside compare --------------------------------------------------------------------------
 
 ORDERS = ("crbm", "abm", "closed_early", "square_root_abm")
 CONFIG = """
@@ -20,7 +71,7 @@ output = "{output}"
 models = [%s]
 orders = ["crbm", "abm", "closed_early", "square_root_abm"]
 formats = ["float32", "float64"]
-measure = ["error", "backward_error", "marked", "fill", "flops", "failed_at"]
+measure = ["error", "backward_error", "marked", "fill", "flops", "failed_at", "drawn_again"]
 [states]
 number = %d
 seed = 3
@@ -28,53 +79,67 @@ distribution = "%s"
 """
 
 
-def compared(system, rows):
-    """Rows of a sweep beside ``compare`` in one state: costs, errors and backward errors."""
-    result = analysis.compare(system, ORDERS, ["float32", "float64"])
-    assert len(rows) == len(result.rows)
-    for row, ours in zip(rows, result.rows, strict=True):
-        assert (row["order"], row["format"]) == (ours.order, ours.format)
-        if ours.failed_at is not None:
-            assert row["failed_at"] and not row["error"]
-            continue
-        assert (row["fill"], row["flops"]) == (str(ours.fill_blocks), str(ours.flops))
-        assert float(row["error"]) == pytest.approx(ours.error, rel=1e-6)
-        assert float(row["backward_error"]) == pytest.approx(ours.backward_error, rel=1e-3)
-        assert bool(row["marked"]) == (ours.marked is not None)
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("soft", [False, True])
-def test_rows_of_contacts_are_those_of_compare(tmp_path, soft):
-    spec = "quadruped:feet=2" + ",compliance=1e-4" * soft
-    path = config(tmp_path, CONFIG % (f'"{spec}"', 2, "random"))
-    sweep(read_config(path), jobs=1)
-    rows, base = table(tmp_path / "s.csv"), kkt.build(kkt.load(spec))
-    for number in range(2):
-        system = system_at(base, ranges_of(base), 3, number)
-        assert len(system.entries.gamma) == 6
-        compared(system, [r for r in rows if r["state"] == str(number)])
-
-
-def test_rows_of_closed_loops_are_those_of_compare_in_the_model_s_own_state(tmp_path):
-    path = config(tmp_path, CONFIG % ('"four_bar"', 1, "given"))
-    sweep(read_config(path), jobs=1)
-    compared(kkt.build(kkt.load("four_bar")), table(tmp_path / "s.csv"))
-
-
-@pytest.mark.product
-def test_rows_of_geared_joints_are_those_of_compare(tmp_path):
+def geared(folder):
+    """A model file whose joints have rotors and dampers."""
     tree = kkt.random_tree(5, 2, joints="revolute")
     for i, (_, data) in enumerate(tree.nodes(data=True)):
         data |= {"armature": 0.1 * i, "damping": 0.5}
-    kkt.write_model(tmp_path / "geared.json", kkt.build(tree).state, str(tree.graph["name"]))
-    path = config(tmp_path, CONFIG % (f'"{tmp_path / "geared.json"}"', 3, "random"))
-    sweep(read_config(path), jobs=1)
-    rows, base = table(tmp_path / "s.csv"), kkt.build(kkt.load(str(tmp_path / "geared.json")))
+    kkt.write_model(folder / "geared.json", kkt.build(tree).state, str(tree.graph["name"]))
+    base = kkt.build(kkt.load(str(folder / "geared.json")))
     assert len(base.entries.A) == 5
-    for number in range(3):
-        system = system_at(base, ranges_of(base), 3, number)
-        compared(system, [r for r in rows if r["state"] == str(number)])
+    return f'"{folder / "geared.json"}"', base
+
+
+def held(folder):
+    """Contacts and a file of loops beside a model."""
+    file, contact = folder / "feet.json", "front_left_shank@0:0:-0.28"
+    foot = {"body": "front_right_shank", "point": [0, 0, -0.28], "name": "right"}
+    file.write_text(json.dumps({"schema": "pivotree-loops/1", "loops": [foot]}))
+    tree = kkt.load("quadruped")
+    loops = [*kkt.read_loops(file, tree), *contacts_of(tree, contact, 0.0, "contact")]
+    entry = f'{{{{ model = "quadruped", contact = "{contact}", loops = "{file}" }}}}'
+    return entry, kkt.build(tree, loops=loops)
+
+
+def named(spec):
+    return lambda folder: (f'"{spec}"', kkt.build(kkt.load(spec)))
+
+
+CASES = {  # an entry of a sweep's models and its system; how many states of which kind
+    "a closed loop in the model's own state": (named("four_bar"), 1, "given"),
+    "contacts and loops beside a model": (held, 2, "random"),
+    "a closed loop in random states": (named("stewart"), 2, "random"),
+    "contacts": (named("quadruped:feet=2"), 2, "random"),
+    "soft contacts": (named("quadruped:feet=2,compliance=1e-4"), 2, "random"),
+    "geared joints": (geared, 3, "random"),
+}
+
+
+@pytest.mark.parametrize("name", listed(CASES, unmarked=1))
+def test_rows_are_those_of_compare(tmp_path, name):
+    """Costs, errors and backward errors, and how often states were drawn again."""
+    case, number, distribution = CASES[name]
+    entry, base = case(tmp_path)
+    sweep(read_config(config(tmp_path, CONFIG % (entry, number, distribution))), jobs=1)
+    rows, ranges = table(tmp_path / "s.csv"), ranges_of(base)
+    for state in range(number):
+        own = [row for row in rows if row["state"] == str(state)]
+        system = system_at(base, ranges, 3, state) if distribution == "random" else base
+        result = analysis.compare(system, ORDERS, ["float32", "float64"])
+        for row, ours in zip(own, result.rows, strict=True):
+            assert (row["order"], row["format"]) == (ours.order, ours.format)
+            if distribution == "random" and len(base.entries.G):
+                assert int(row["drawn_again"]) == drawn_again(ranges, 3, state)
+            if ours.failed_at is not None:
+                assert row["failed_at"] and not row["error"]
+                continue
+            assert (row["fill"], row["flops"]) == (str(ours.fill_blocks), str(ours.flops))
+            assert float(row["error"]) == pytest.approx(ours.error, rel=1e-6)
+            assert float(row["backward_error"]) == pytest.approx(ours.backward_error, rel=1e-3)
+            assert bool(row["marked"]) == (ours.marked is not None)
+
+
+# -- reports --------------------------------------------------------------------------------------
 
 
 @pytest.mark.product
@@ -84,37 +149,17 @@ def test_a_report_of_contacts_is_of_every_order(tmp_path, capsys):
     arguments = ["report", "quadruped", "--contact", "front_left_shank@0:0:-0.28", "--states", "3"]
     arguments += ["--orders", "crbm,abm,square_root_abm", "--formats", "float32", "--json"]
     assert main([*arguments, "-o", str(folder)]) == 0
-    assert "takes trees" not in capsys.readouterr().out
-    with open(folder / "states.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
+    assert json.loads(capsys.readouterr().out)["model"] == "quadruped"
+    rows = list(csv.DictReader((folder / "states.csv").open(newline="")))
     assert {r["order"] for r in rows} == {"crbm", "abm", "square_root_abm"}
-    up = kkt.load("quadruped")
     foot = kkt.contact("front_left_shank", (0, 0, -0.28), (0, 0, 1), [(1, 0, 0), (0, 1, 0)])
-    base = kkt.build(up, loops=[foot])
+    base = kkt.build(kkt.load("quadruped"), loops=[foot])
     system = system_at(base, ranges_of(base), 0, 1)
     exact = kkt.certify(system, rounded_to="float32")
     right = exact.error(kkt.eliminate(system, orderings.get("abm"), "float32").qdd)
     errors = [float(r["error"]) for r in rows if r["order"] == "abm"]
     assert np.isclose(errors, right, rtol=1e-3).sum() == 1
     assert all(float(r["error"]) < 1e-5 for r in rows if r["order"] == "square_root_abm")
-
-
-def test_many_states_of_loops_are_those_of_each_state():
-    """Entries of a forest of copies, to the bit, with coupled joints and contacts of every kind."""
-    tree = kkt.random_tree(6, 3, joints="revolute")
-    names = list(tree)
-    loops = [
-        kkt.contact(names[5], (0.1, 0, 0.2), tangents=[(1, 0, 0)], compliance=1e-2, damping=2.0),
-        kkt.contact(names[4], (0.2, 0.1, 0), (0, 1, 1), on=names[1], name="between"),
-        kkt.coupled_joints(tree, names[3], names[2], -2.0),
-    ]
-    base = kkt.build(tree, loops=loops)
-    ranges = ranges_of(base)
-    many = entries_at(base, ranges, 5, range(4))
-    for i in range(4):
-        one = system_at(base, ranges, 5, i).entries
-        for letter in LETTERS:
-            assert np.array_equal(getattr(many, letter)[i], getattr(one, letter)), letter
 
 
 @pytest.mark.product
