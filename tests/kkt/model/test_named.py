@@ -71,7 +71,11 @@ def described(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("model", [x for x in kkt.named_models() if x.source == "gallery"])
 def test_every_example_of_the_gallery_is_built(model):
-    tree = kkt.load(model.example)
+    tree, again = (kkt.load(model.example) for _ in range(2))
+    compiled, N = kkt.compile_tree(tree), len(kkt.build(tree).entries.tau)
+    assert [len(tree.graph[key]) for key in ("q", "qd", "tau")] == [N, N, N]
+    assert (compiled.mass > 0).all() and not compiled.indefinite() and not compiled.singular()
+    assert (kkt.compile_tree(again).inertia == compiled.inertia).all()
     assert len(tree) > 1 and model.example.startswith(model.name) and model.what.endswith(".")
     given = [part.partition("=")[0] for part in model.example.partition(":")[2].split(",")]
     assert all(key in model.arguments for key in given if "=" in key)
@@ -207,3 +211,10 @@ def test_a_folder_of_robots_is_found_beside_other_packages(tmp_path, monkeypatch
     assert robot_data.robots_folder() is None
     with pytest.raises(kkt.ModelError, match="robot: example-robot-data is not installed; python -m"):
         robot_data.robot_files()
+
+
+def test_a_missing_package_is_told(monkeypatch):
+    monkeypatch.setattr("pivotree.kkt.model.robot_data.robots_folder", lambda: None)
+    monkeypatch.setattr("pivotree.kkt.model.descriptions.find_spec", lambda name: None)
+    with pytest.raises(kkt.ModelError, match="pip install example-robot-data"):
+        kkt.load("robot:panda")
