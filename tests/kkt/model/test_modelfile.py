@@ -8,27 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from arithmetic import same
-from helpers import ROOT
-from hypothesis import given
+from helpers import MODELS
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse.linalg import spsolve
 from strategies import reals
 
-from pivotree.kkt.base.errors import FormatError, ModelError
+from pivotree import kkt
 from pivotree.kkt.matrix.model_writer import write_model
-from pivotree.kkt.matrix.system import build
-from pivotree.kkt.model.gallery import example3, random_tree
-from pivotree.kkt.model.load import load
 from pivotree.kkt.model.modelfile import read_model
-from pivotree.kkt.model.tree import compile_tree
-
-MODELS = sorted((ROOT / "tests" / "models").glob("*.json"))
-
-
-def solve(tree):
-    system = build(tree)
-    x = spsolve(system.matrix.tocsc(), system.rhs)
-    return {body: x[system.blocks["qdd", body]] for body in tree.nodes}
 
 
 def state(**changes):
@@ -53,56 +40,20 @@ def state(**changes):
     return SimpleNamespace(**({"loops": (), "terms": None} | values | changes))
 
 
-@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
-def test_reference_models_solve_to_their_expected_accelerations(path):
+@pytest.mark.parametrize("path", MODELS.values(), ids=MODELS)
+def test_reference_models_are_read_as_they_are_written(path):
     tree = read_model(path)
     document = json.loads(path.read_text())
     assert [*tree.nodes] == [body["name"] for body in document["bodies"]]
     assert tree.graph["expected"] == document["expected"]
     assert tree.graph["source"] == str(path) and not tree.graph["q"].any()
     assert list(tree.graph["qd"]) == document["velocity"]
-    qdd = np.concatenate(list(solve(tree).values()))
-    exact = np.array([float(x) for x in document["expected"]["qdd"]])
-    assert np.abs(qdd - exact).max() <= 1e-12 * np.abs(exact).max()
 
 
-def test_seven_reference_models_are_there():
-    assert len(MODELS) == 7
-
-
-def test_a_written_state_comes_back_to_the_last_bit(tmp_path):
-    path, old = tmp_path / "model.json", state()
-    write_model(path, old, name="three")
-    tree = read_model(path)
-    compiled = compile_tree(tree)
-    assert tree.graph["name"] == "three"
-    assert compiled.names == ("base", "tip", "7") and list(compiled.parent) == [-1, 0, 1]
-    order = [1, 0, 2]
-    for new, was in (
-        (compiled.R, old.R),
-        (compiled.p, old.p),
-        (compiled.mass, old.mass),
-        (compiled.com, old.com),
-        (compiled.inertia, old.inertia),
-    ):
-        assert (new == was[order]).all()
-    assert compiled.joint == ("general", "general", "fixed")
-    assert (compiled.S[0] == old.S[1]).all() and (compiled.S[1] == old.S[0]).all()
-    assert list(tree.graph["qd"]) == [0.1, 1 / 3, -0.0]  # body after body
-    assert np.signbit(tree.graph["qd"][2])
-    assert list(tree.graph["tau"]) == [np.pi, 1e-300, 2.0]
-    assert (np.array(tree.graph["gravity"]) == old.gravity).all()
-    assert (tree.nodes["base"]["bias"] == old.joint_bias[1]).all()
-    assert (tree.nodes["tip"]["wrench"] == old.wrench[0]).all()
-    bodies = json.loads(path.read_text())["bodies"]
-    assert [{"bias", "wrench"} & set(body) for body in bodies] == [{"bias"}, {"wrench"}, set()]
-    assert bodies[2]["S"] == [[]] * 6
-
-
-@pytest.mark.product
 @given(data=st.data())
+@settings(max_examples=20)
 def test_any_finite_numbers_come_back_to_the_last_bit(tmp_path_factory, data):
-    """Signed zeros and subnormals too; what a body's matrices must keep stays as it is."""
+    """Signed zeros and subnormals too; names are texts, and parents stand before their children."""
     path = tmp_path_factory.getbasetemp() / "drawn.json"
     base = state()
     shapes = {name: np.shape(getattr(base, name)) for name in ("p", "com", "joint_bias", "wrench")}
@@ -111,8 +62,13 @@ def test_any_finite_numbers_come_back_to_the_last_bit(tmp_path_factory, data):
     numbers = {name: np.reshape(draw(shape), shape) for name, shape in shapes.items()}
     numbers["mass"] = np.abs(draw((3,)))
     old = state(**numbers)
-    write_model(path, old)
+    write_model(path, old, name="three")
     tree = read_model(path)
+    compiled, order = kkt.compile_tree(tree), [1, 0, 2]
+    assert tree.graph["name"] == "three" and compiled.joint == ("general", "general", "fixed")
+    assert compiled.names == ("base", "tip", "7") and list(compiled.parent) == [-1, 0, 1]
+    assert (old.R[order] == compiled.R).all() and (compiled.inertia == old.inertia[order]).all()
+    assert (compiled.S[0] == old.S[1]).all() and (compiled.S[1] == old.S[0]).all()
     for k, name in enumerate(old.names):
         node = tree.nodes[str(name)]
         for key, was in (
@@ -131,14 +87,6 @@ def test_any_finite_numbers_come_back_to_the_last_bit(tmp_path_factory, data):
     assert same(tree.graph["gravity"], old.gravity).all()
 
 
-@pytest.mark.parametrize("tree", [random_tree(30, 4), example3(1e6, 2)])
-def test_the_model_of_a_tree_has_its_accelerations(tree, tmp_path):
-    write_model(tmp_path / "m.json", build(tree).state)
-    before, after = solve(tree), solve(load(tmp_path / "m.json"))
-    for body, qdd in before.items():
-        np.testing.assert_allclose(after[str(body)], qdd, rtol=1e-9)
-
-
 def test_writing_replaces_or_leaves_alone(tmp_path):
     path = tmp_path / "m.json"
     write_model(path, state(), expected={"qdd": ["1.5"]})
@@ -147,13 +95,13 @@ def test_writing_replaces_or_leaves_alone(tmp_path):
     for field in ("mass", "qd", "wrench"):
         broken = getattr(state(), field).copy()
         broken.flat[0] = np.nan
-        with pytest.raises(ModelError, match="not finite; nothing written"):
+        with pytest.raises(kkt.ModelError, match="not finite; nothing written"):
             write_model(path, state(**{field: broken}))
-    with pytest.raises(ModelError, match="'7': name is used twice"):
+    with pytest.raises(kkt.ModelError, match="'7': name is used twice"):
         write_model(path, state(names=("7", "base", 7)))
-    with pytest.raises(ModelError, match="cycle"):
+    with pytest.raises(kkt.ModelError, match="cycle"):
         write_model(path, state(parent=np.array([1, 0, 0])))
-    with pytest.raises(FormatError, match="cannot be written"):
+    with pytest.raises(kkt.FormatError, match="cannot be written"):
         write_model(tmp_path / "nowhere" / "m.json", state())
     assert path.read_text() == first and os.listdir(tmp_path) == ["m.json"]
 
@@ -183,7 +131,7 @@ def top(key, value):
 
 def test_children_may_stand_before_their_parents(change):
     tree = read_model(change(lambda document: document["bodies"].reverse()))
-    assert list(compile_tree(tree).parent) == [1, 2, -1]
+    assert list(kkt.compile_tree(tree).parent) == [1, 2, -1]
 
 
 @pytest.mark.parametrize(
@@ -226,7 +174,7 @@ def test_children_may_stand_before_their_parents(change):
 )
 def test_bad_files_are_told_in_one_sentence(change, edit, words):
     path = change(edit)
-    with pytest.raises(ModelError, match=words) as caught:
+    with pytest.raises(kkt.ModelError, match=words) as caught:
         read_model(path)
     assert str(caught.value).startswith(f"{path}: ") and "\n" not in str(caught.value)
 
@@ -245,23 +193,18 @@ def test_bad_files_are_told_in_one_sentence(change, edit, words):
 def test_files_that_are_no_json(tmp_path, content, words):
     path = tmp_path / "m.json"
     path.write_bytes(content)
-    with pytest.raises(ModelError, match=words):
+    with pytest.raises(kkt.ModelError, match=words):
         read_model(path)
 
 
 def test_load_tells_paths_from_names(tmp_path):
-    with pytest.raises(ModelError, match=r"none\.json: does not exist"):
-        load(tmp_path / "none.json")
-    with pytest.raises(ModelError, match=r"arm\.urdf: does not exist"):
-        load("arm.urdf")
+    with pytest.raises(kkt.ModelError, match=r"arm\.urdf: does not exist"):
+        kkt.load("arm.urdf")
     other = tmp_path / "robot.sdf"
     other.write_text("<sdf/>")
-    with pytest.raises(ModelError, match=r"is no \.urdf or \.xacro, no \.json model file"):
-        load(other)
-    with pytest.raises(ModelError, match=r"robot\.sdfx: does not exist"):
-        load(f"{other}x")
-    with pytest.raises(ModelError, match="no name is given; give a path, robot:NAME or a gallery"):
-        load(" ")
-    assert load("chain:3").number_of_nodes() == 3
+    with pytest.raises(kkt.ModelError, match=r"is no \.urdf or \.xacro, no \.json model file"):
+        kkt.load(other)
+    with pytest.raises(kkt.ModelError, match=r"robot\.sdfx: does not exist"):
+        kkt.load(f"{other}x")
     write_model(tmp_path / "m.JSON", state())
-    assert load(tmp_path / "m.JSON").number_of_nodes() == 3
+    assert kkt.load(tmp_path / "m.JSON").number_of_nodes() == 3
