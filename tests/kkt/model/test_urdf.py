@@ -2,20 +2,12 @@
 
 import numpy as np
 import pytest
-from helpers import ROOT
+from helpers import Mechanics, hat
+from scipy.spatial.transform import Rotation
 
-from pivotree import orderings
-from pivotree.kkt.base.errors import ModelError
-from pivotree.kkt.matrix.state import kinematics
-from pivotree.kkt.matrix.system import build
-from pivotree.kkt.model.joints import TYPES
-from pivotree.kkt.model.load import load
-from pivotree.kkt.model.tree import compile_tree
+from pivotree import kkt, orderings
 from pivotree.kkt.model.urdf import MimicWarning, read_urdf
 from pivotree.kkt.model.urdf_dynamics import UrdfWarning
-from pivotree.kkt.solution.eliminate import eliminate
-
-MODELS = ROOT / "tests" / "models"
 
 
 def link(name, mass="1", com="0 0 0", rpy="0 0 0", moments="1 2 2.5"):
@@ -56,45 +48,33 @@ EVERY = (
 
 def test_every_joint_type(write):
     tree = read_urdf(write(*EVERY))
-    compiled = compile_tree(tree)
+    compiled = kkt.compile_tree(tree)
     assert compiled.names == ("a", "b", "c", "d", "e", "f")
     assert list(compiled.parent) == [-1, 0, 0, 2, 3, -1]
-    kinds = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
-    assert compiled.joint == kinds
-    assert list(compiled.dof) == [TYPES[kind].dof for kind in kinds] == [1, 1, 1, 0, 3, 6]
+    assert compiled.joint == ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
+    assert list(compiled.dof) == [1, 1, 1, 0, 3, 6]
     np.testing.assert_allclose(compiled.axis[0, 0], [0, 0.6, 0.8])
     assert (compiled.axis[1, 0] == [1, 0, 0]).all()  # URDF's default axis
     assert (compiled.axis[2, 0] == [0, 0, -1]).all()
     assert (compiled.p[0] == [1, 2, 3]).all()
     assert [tree.nodes[name]["joint_name"] for name in tree] == ["j1", "j2", "j3", "j4", "j5", "j6"]
     assert len(tree.graph["q"]) == 12 and tree.graph["name"] == "r"
-    R, _, S, _ = kinematics(compiled, tree.graph["q"], tree.graph["qd"])
-    assert S[3].shape == (6, 0)
-    assert np.abs(np.einsum("kij,klj->kil", R, R) - np.eye(3)).max() < 1e-15
-    assert build(tree).matrix.shape == (12 * 6 + 12,) * 2
 
 
 def test_a_floating_base_is_a_body(write):
     tree = read_urdf(write(*EVERY), floating=True)
-    compiled = compile_tree(tree)
+    compiled = kkt.compile_tree(tree)
     assert compiled.names[0] == "w" and compiled.joint[0] == "floating"
     assert list(compiled.parent) == [-1, 0, 1, 1, 3, 4, 0]
     assert int(compiled.dof.sum()) == 18 == len(tree.graph["qd"])
 
 
 def test_rpy_is_yaw_after_pitch_after_roll_and_turns_the_inertia(write):
-    r, p, y = 0.3, -0.5, 1.1
-    Rx = np.array([[1, 0, 0], [0, np.cos(r), -np.sin(r)], [0, np.sin(r), np.cos(r)]])
-    Ry = np.array([[np.cos(p), 0, np.sin(p)], [0, 1, 0], [-np.sin(p), 0, np.cos(p)]])
-    Rz = np.array([[np.cos(y), -np.sin(y), 0], [np.sin(y), np.cos(y), 0], [0, 0, 1]])
-    R = Rz @ Ry @ Rx
-    text = f"{r} {p} {y}"
-    path = write(
-        link("w"),
-        link("a", com="0.1 0.2 0.3", rpy=text),
-        joint("j", "w", "a", inside=f'<origin rpy="{text}"/>'),
-    )
-    tree = compile_tree(read_urdf(path))
+    angles = (0.3, -0.5, 1.1)
+    R, text = Rotation.from_euler("xyz", angles).as_matrix(), " ".join(map(str, angles))
+    turned = joint("j", "w", "a", inside=f'<origin rpy="{text}"/>')
+    path = write(link("w"), link("a", com="0.1 0.2 0.3", rpy=text), turned)
+    tree = kkt.compile_tree(read_urdf(path))
     np.testing.assert_allclose(tree.R[0], R, atol=1e-16)
     np.testing.assert_allclose(tree.inertia[0], R @ np.diag([1, 2, 2.5]) @ R.T, atol=1e-15)
     assert (tree.com[0] == [0.1, 0.2, 0.3]).all() and (tree.inertia[0] == tree.inertia[0].T).all()
@@ -115,20 +95,14 @@ ARM = [
 ]
 
 
-def total(tree, q=None):
-    """Mass, centre of mass and inertia about it of the whole tree, in the world."""
-    compiled = compile_tree(tree)
-    R, p, _, _ = kinematics(compiled, q, np.zeros_like(q))
-    for level in compiled.levels[1:]:
-        for k in level:
-            up = compiled.parent[k]
-            R[k], p[k] = R[up] @ R[k], p[up] + R[up] @ p[k]
-    at = p + np.einsum("kij,kj->ki", R, compiled.com)
-    com = compiled.mass @ at / compiled.mass.sum()
-    J = np.einsum("kij,kjl,kml->im", R, compiled.inertia, R)
-    for m, d in zip(compiled.mass, at - com, strict=True):
-        J = J + m * (d @ d * np.eye(3) - np.outer(d, d))
-    return compiled.mass.sum(), com, J
+def total(tree, q):
+    """Mass, centre and inertia of the whole tree: its spatial inertia at the world's origin."""
+    here, whole = Mechanics(tree, q, 0.0 * q), np.zeros((6, 6))
+    for body in here.names:
+        R, p = here.world(body)
+        back = np.linalg.inv(np.block([[R, np.zeros((3, 3))], [hat(p) @ R, R]]))
+        whole += back.T @ here.M[body] @ back
+    return whole
 
 
 @pytest.mark.parametrize("floating", [False, True])
@@ -138,43 +112,46 @@ def test_merging_fixed_joints_keeps_mass_centre_and_inertia(write, floating):
     assert len(kept) == len(merged) + 3 == 5 + floating
     assert list(merged) == (["w"] if floating else []) + ["a", "d"]
     assert merged.has_edge("a", "d")
+    for tree in (kept, merged):
+        tree.nodes[next(iter(tree))]["axis"] = (0.0, 0.0, 1.0)  # that of a floating base is none
     q = 0.4 * np.arange(1, len(kept.graph["q"]) + 1)
-    for one, other in zip(total(kept, q), total(merged, q), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(total(kept, q), total(merged, q), rtol=1e-14, atol=1e-14)
 
 
 def test_links_fixed_to_the_world_vanish_in_merging(write):
-    path = write(
-        link("w"),
-        link("post"),
-        link("a"),
-        joint("j0", "w", "post", "fixed", '<origin xyz="0 0 2" rpy="0 0 1"/>'),
-        joint("j1", "post", "a", inside='<origin xyz="1 0 0"/>'),
-    )
+    still = joint("j0", "w", "post", "fixed", '<origin xyz="0 0 2" rpy="0 0 1"/>')
+    arm = joint("j1", "post", "a", inside='<origin xyz="1 0 0"/>')
+    path = write(*map(link, ("w", "post", "a")), still, arm)
     assert list(read_urdf(path)) == ["post", "a"]
-    tree = compile_tree(read_urdf(path, merge_fixed=True))
+    tree = kkt.compile_tree(read_urdf(path, merge_fixed=True))
     assert tree.names == ("a",) and list(tree.parent) == [-1]
     np.testing.assert_allclose(tree.p[0], [np.cos(1), np.sin(1), 2])
 
 
 def test_a_link_without_inertial_has_no_mass(write):
-    tree = compile_tree(read_urdf(write(link("w"), '<link name="a"/>', joint("j", "w", "a"))))
+    tree = kkt.compile_tree(read_urdf(write(link("w"), '<link name="a"/>', joint("j", "w", "a"))))
     assert tree.mass[0] == 0 and not tree.inertia.any()
 
 
-def test_mimic_joints_are_told_and_free_or_fixed_at_their_offset(write):
-    coupled = '<axis xyz="0 0 1"/><mimic joint="j1" multiplier="2" offset="0.5"/>'
-    path = write(
-        link("w"), link("a"), link("b"), joint("j1", "w", "a"), joint("j2", "a", "b", inside=coupled)
+def test_mimic_joints_are_told_in_one_warning_and_free_or_fixed_at_their_offset(write):
+    links = [link(name) for name in "wabc"]
+    one, two = (
+        joint(name, up, down, inside='<axis xyz="0 0 1"/><mimic joint="j1" multiplier="2" offset="0.5"/>')
+        for name, up, down in (("j2", "a", "b"), ("j3", "b", "c"))
     )
+    path = write(*links[:3], joint("j1", "w", "a"), one)
     with pytest.warns(MimicWarning, match="joint 'j2': mimics 'j1'; it moves freely"):
-        assert compile_tree(read_urdf(path)).joint == ("revolute", "revolute")
+        assert kkt.compile_tree(read_urdf(path)).joint == ("revolute", "revolute")
     with pytest.warns(MimicWarning, match="held at its offset 0.5"):
-        held = compile_tree(read_urdf(path, mimic="fixed"))
+        held = kkt.compile_tree(read_urdf(path, mimic="fixed"))
     assert held.joint == ("revolute", "fixed")
     assert held.R[1][0, 0] == np.cos(0.5)
-    with pytest.raises(ModelError, match="option mimic"):
+    with pytest.raises(kkt.ModelError, match="option mimic"):
         read_urdf(path, mimic="follow")
+    path = write(*links, joint("j1", "w", "a"), one, two)
+    for mimic, told in (("free", "move freely"), ("fixed", "are held at their offsets")):
+        with pytest.warns(MimicWarning, match=f"2 joints mimic others and {told} here: 'j2'"):
+            read_urdf(path, mimic=mimic)
 
 
 @pytest.mark.uncached
@@ -183,21 +160,15 @@ def test_mimic_joints_are_coupled_in_a_state_that_keeps_them(write):
         inside = f'<mimic joint="{name}" multiplier="{ratio}" offset="{offset}"/>'
         return {"inside": '<axis xyz="0 0 1"/>' + inside}
 
-    path = write(
-        link("w"),
-        link("a"),
-        link("b"),
-        link("c"),
-        joint("j1", "w", "a"),
-        joint("j3", "a", "b", **follows("j2", -1, 0)),
-        joint("j2", "w", "c", **follows("j1", 2, 0.5)),
-    )
+    two, three = follows("j1", 2, 0.5), follows("j2", -1, 0)
+    joints = joint("j1", "w", "a") + joint("j3", "a", "b", **three) + joint("j2", "w", "c", **two)
+    path = write(*map(link, "wabc"), joints)
     tree = read_urdf(path, mimic="coupled")
     q, qd = tree.graph["q"], tree.graph["qd"]
     assert list(tree) == ["a", "b", "c"]
     assert [q[2], q[1]] == [2 * q[0] + 0.5, -q[2]] and [qd[2], qd[1]] == [2 * qd[0], -qd[2]]
-    system = build(tree)
-    qdd = eliminate(system, orderings.get("abm")).qdd
+    system = kkt.build(tree)
+    qdd = kkt.eliminate(system, orderings.get("abm")).qdd
     assert np.allclose(qdd, qdd[0] * np.array([1, -2, 2]), rtol=1e-13)
 
 
@@ -210,14 +181,9 @@ def test_mimic_joints_are_coupled_in_a_state_that_keeps_them(write):
     ],
 )
 def test_mimic_joints_that_follow_nothing_are_refused(write, other, second, message):
-    path = write(
-        link("w"),
-        link("a"),
-        link("b"),
-        joint("j1", "w", "a", inside=second),
-        joint("j2", "a", "b", inside=f'<mimic joint="{other}"/>'),
-    )
-    with pytest.raises(ModelError, match=message) as error:
+    follower = joint("j2", "a", "b", inside=f'<mimic joint="{other}"/>')
+    path = write(*map(link, "wab"), joint("j1", "w", "a", inside=second), follower)
+    with pytest.raises(kkt.ModelError, match=message) as error:
         read_urdf(path, mimic="coupled")
     assert "\n" not in str(error.value)
 
@@ -238,10 +204,7 @@ TWO = link("w") + link("a")
         (TWO + joint("j", "w", "a") + joint("k", "w", "a"), "'a': has two parent joints, 'j'"),
         (TWO + joint("j", "w", "w"), "links w -> w: form a cycle"),
         (TWO + joint("j", "w", "a") + joint("k", "a", "w"), "cycle"),
-        (
-            TWO + link("b") + joint("j", "a", "b") + joint("k", "b", "a"),
-            "links (a -> b -> a|b -> a -> b): form a cycle",
-        ),
+        (TWO + link("b") + joint("j", "a", "b") + joint("k", "b", "a"), r"links \w -> \w -> \w: form a"),
         (TWO + joint("j", "w", "a", "hinge"), "'type' is 'hinge'; use one of"),
         (TWO + joint("j", "w", "a", "revolut"), "did you mean revolute"),
         (TWO + joint("j", "w", "a", inside='<axis xyz="0 0 0"/>'), "joint 'j': field 'axis' is ze"),
@@ -267,7 +230,7 @@ TWO = link("w") + link("a")
 )
 def test_bad_files_are_told_in_one_sentence(write, text, words):
     path = write(text)
-    with pytest.raises(ModelError, match=words) as caught:
+    with pytest.raises(kkt.ModelError, match=words) as caught:
         read_urdf(path)
     assert str(caught.value).startswith(f"{path}: ") and "\n" not in str(caught.value)
 
@@ -276,37 +239,32 @@ def test_bad_files_are_told_in_one_sentence(write, text, words):
     "declared", ['<!ENTITY e SYSTEM "file:///etc/hostname">', '<!ENTITY e "1">', '<!ENTITY % e SYSTEM "x">']
 )
 def test_entities_are_refused(write, declared):
-    path = write(
-        link("w"),
-        link("a", "&e;"),
-        joint("j", "w", "a"),
-        head=f'<!DOCTYPE robot [{declared}]>\n<robot name="r">',
-    )
-    with pytest.raises(ModelError, match="refused"):
+    head = f'<!DOCTYPE robot [{declared}]>\n<robot name="r">'
+    path = write(link("w"), link("a", "&e;"), joint("j", "w", "a"), head=head)
+    with pytest.raises(kkt.ModelError, match="refused"):
         read_urdf(path)
 
 
 def test_files_that_are_no_urdf(tmp_path):
     other = tmp_path / "other.urdf"
     other.write_text("<sdf/>")
-    with pytest.raises(ModelError, match="root element is <sdf>"):
+    with pytest.raises(kkt.ModelError, match="root element is <sdf>"):
         read_urdf(other)
     other.write_bytes(b'<?xml version="1.0" encoding="utf-8"?><robot name="\xff"/>')
-    with pytest.raises(ModelError, match=r"(encoding|not XML)"):
+    with pytest.raises(kkt.ModelError, match=r"(encoding|not XML)"):
         read_urdf(other)
-    with pytest.raises(ModelError, match="No such file"):
+    with pytest.raises(kkt.ModelError, match="No such file"):
         read_urdf(tmp_path / "none.urdf")
-    with pytest.raises(ModelError, match="cannot be read"):
+    with pytest.raises(kkt.ModelError, match="cannot be read"):
         read_urdf(tmp_path)
 
 
 @pytest.mark.product
 def test_a_deep_chain_is_no_recursion(write):
-    n = 3000
-    path = write(
-        *(link(f"l{k}") for k in range(n)), *(joint(f"j{k}", f"l{k}", f"l{k + 1}") for k in range(n - 1))
-    )
-    assert len(compile_tree(read_urdf(path)).levels) == n - 1
+    n = 1500
+    joints = (joint(f"j{k}", f"l{k}", f"l{k + 1}") for k in range(n - 1))
+    path = write(*(link(f"l{k}") for k in range(n)), *joints)
+    assert len(kkt.compile_tree(read_urdf(path)).levels) == n - 1
 
 
 # -- joints of their own --------------------------------------------------------------------------
@@ -324,20 +282,20 @@ def geared(write, dynamics='<dynamics damping="0.5" friction="0.25"/>', actuator
 
 def test_damping_friction_and_rotors_are_read_on_request(write):
     path = geared(write)
-    assert compile_tree(read_urdf(path)).terms is None
-    terms = compile_tree(load(path, dynamics=True)).terms
+    assert kkt.compile_tree(read_urdf(path)).terms is None
+    terms = kkt.compile_tree(kkt.load(path, dynamics=True)).terms
     assert terms.damping.tolist() == [0.5, 2.0, 2.0, 2.0]
     assert terms.friction.tolist() == [0.25, 0.0, 0.0, 0.0]
     np.testing.assert_allclose(terms.armature, [2e-5 * 50**2, 0, 0, 0])
     plain = '<mechanicalReduction>-40</mechanicalReduction><rotor_inertia value="1e-4"/>'
-    terms = compile_tree(read_urdf(geared(write, "", plain), dynamics=True)).terms
+    terms = kkt.compile_tree(read_urdf(geared(write, "", plain), dynamics=True)).terms
     np.testing.assert_allclose(terms.armature[0], 1e-4 * 40**2)
 
 
 def test_a_gear_without_a_rotor_is_told(write):
     path = geared(write, "", "<mechanicalReduction>40</mechanicalReduction>")
     with pytest.warns(UrdfWarning, match="transmissions t: .* add no armature"):
-        assert not compile_tree(read_urdf(path, dynamics=True)).terms.armature.any()
+        assert not kkt.compile_tree(read_urdf(path, dynamics=True)).terms.armature.any()
 
 
 def test_what_says_nothing_of_a_joint_is_no_term(write):
@@ -345,7 +303,7 @@ def test_what_says_nothing_of_a_joint_is_no_term(write):
     still = joint("j0", "u", "w", "fixed", '<dynamics damping="3"/>')
     arm = joint("j1", "w", "a", inside='<dynamics damping="0"/>')
     path = write(link("u"), link("w"), link("a"), still, arm, TRANSMISSION.format(""))
-    assert compile_tree(read_urdf(path, dynamics=True)).terms is None
+    assert kkt.compile_tree(read_urdf(path, dynamics=True)).terms is None
 
 
 @pytest.mark.parametrize("effort", ["0", "inf", "nan"])
@@ -355,32 +313,15 @@ def test_an_effort_that_says_nothing_is_none(write, effort):
     assert "effort" not in data and data["limits"] == (-np.inf, np.inf, np.inf)
 
 
-def test_many_mimic_joints_are_told_in_one_warning(write):
-    coupled = '<mimic joint="j1" offset="0.5"/>'
-    path = write(
-        link("w"),
-        link("a"),
-        link("b"),
-        link("c"),
-        joint("j1", "w", "a"),
-        joint("j2", "a", "b", inside=coupled),
-        joint("j3", "b", "c", inside=coupled),
-    )
-    for mimic, told in (("free", "move freely"), ("fixed", "are held at their offsets")):
-        with pytest.warns(MimicWarning, match=f"2 joints mimic others and {told} here: 'j2'"):
-            read_urdf(path, mimic=mimic)
-
-
 @pytest.mark.parametrize(
     ("dynamics", "actuator", "message"),
     [
-        ('<dynamics damping="-1"/>', ROTOR, "r.urdf: joint 'j1': field 'dynamics damping' is -1"),
         ('<dynamics friction="x"/>', ROTOR, "'dynamics friction' is 'x'; give a finite number"),
         ("", '<rotor_inertia value="-1"/>', "transmission 't': field 'rotor_inertia' is -1"),
         ("", '<rotor_inertia value="nan"/>', "field 'rotor_inertia' is 'nan'; give a finite"),
     ],
 )
 def test_what_is_wrong_with_a_joint_is_one_sentence(write, dynamics, actuator, message):
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(kkt.ModelError, match=message):
         read_urdf(geared(write, dynamics, actuator), dynamics=True)
     read_urdf(geared(write, dynamics, actuator))
