@@ -2,71 +2,50 @@
 
 import json
 import warnings
-from dataclasses import fields
 
 import numpy as np
 import pytest
+from designs import listed
 from mechanisms import four_bar
 
 from pivotree import kkt, orderings
 from pivotree.kkt.matrix.model_writer import write_model
 from pivotree.kkt.model.specs import from_spec
 
-CLOSED = ["four_bar", "four_bar:angle=2.5", "stewart", "stewart:1.1", "delta", "gripper"]
+CLOSED = ["four_bar:angle=2.5", "gripper", "delta", "stewart:1.1"]
 
 
-def same(one, other):
-    """Whether two loops hold the same numbers to the last bit."""
-    return all(
-        np.array_equal(getattr(one, field.name), getattr(other, field.name))
-        if isinstance(getattr(one, field.name), np.ndarray)
-        else getattr(one, field.name) == getattr(other, field.name)
-        for field in fields(kkt.Loop)
-    )
+def assert_same(some, others):
+    """The same loops to the last bit."""
+    np.testing.assert_equal([vars(loop) for loop in some], [vars(loop) for loop in others])
 
 
 @pytest.mark.parametrize("spec", [*CLOSED, "quadruped:feet=3"])
 def test_a_model_file_keeps_loops_to_the_last_bit(spec, tmp_path):
+    """One that calls itself of the schema before refuses them."""
     system = kkt.build(from_spec(spec))
     file = tmp_path / "robot.json"
     write_model(file, system.state)
     again = kkt.build(kkt.load(file))
-    assert len(system.loops) == len(again.loops) > 0
-    assert all(map(same, system.loops, again.loops))
+    assert len(system.loops) > 0
+    assert_same(system.loops, again.loops)
     assert (system.matrix != again.matrix).nnz == 0 and (system.rhs == again.rhs).all()
-    assert json.loads(file.read_text())["schema"] == "pivotree-model/2"
+    text = file.read_text()
+    assert json.loads(text)["schema"] == "pivotree-model/2"
+    file.write_text(text.replace("pivotree-model/2", "pivotree-model/1"))
+    with pytest.raises(kkt.ModelError, match="field 'loops' is known from 'pivotree-model/2' on"):
+        kkt.load(file)
 
 
 def test_a_file_of_loops_says_what_the_functions_take(tmp_path):
     tree, _, _, pin = four_bar(1.0)
     foot = kkt.contact("crank", (0.5, 0, 0), (0, 1, 0), compliance=1e-3, damping=2.0, name="foot")
     file = tmp_path / "loops.json"
-    file.write_text(
-        json.dumps(
-            {
-                "schema": "pivotree-loops/1",
-                "loops": [
-                    {
-                        "first": "coupler",
-                        "second": "rocker",
-                        "p": [3, 0, 0],
-                        "p_second": [2.5, 0, 0],
-                        "rows": [2, 3],
-                        "name": "pin",
-                    },
-                    {
-                        "body": "crank",
-                        "point": [0.5, 0, 0],
-                        "normal": [0, 1, 0],
-                        "compliance": 1e-3,
-                        "damping": 2.0,
-                        "name": "foot",
-                    },
-                ],
-            }
-        )
-    )
-    assert all(map(same, kkt.read_loops(file, tree), (pin, foot)))
+    joint = {"first": "coupler", "second": "rocker", "p": [3, 0, 0], "p_second": [2.5, 0, 0], "rows": [2, 3]}
+    point = {"body": "crank", "point": [0.5, 0, 0], "normal": [0, 1, 0], "compliance": 1e-3, "damping": 2.0}
+    loops = [joint | {"name": "pin"}, point | {"name": "foot"}]
+    file.write_text(json.dumps({"schema": "pivotree-loops/1", "loops": loops}))
+    assert_same(kkt.read_loops(file, tree), (pin, foot))
 
 
 @pytest.mark.parametrize(
@@ -92,20 +71,15 @@ def test_a_file_that_holds_no_loops_is_told_in_one_sentence(text, told, tmp_path
     [
         ("pin", "loop 1 of 'loops': is no object"),
         ({}, "loop 1 of 'loops': field 'first' is missing"),
-        ({"first": "crank", "second": "rockr"}, "body 'rockr' is unknown; did you mean rocker"),
         ({"first": "crank", "secnd": "rocker"}, "field 'secnd' is unknown; did you mean second"),
         ({"first": "crank", "second": 3}, "field 'second' is 3; give a text"),
         ({"first": "crank", "second": "rocker", "joint": 1}, "field 'joint' is 1; give a text"),
-        ({"first": "crank", "second": "rocker", "joint": "hinge"}, "field 'joint' is 'hinge'"),
         ({"first": "", "second": "rocker"}, "field 'first' is empty; give a text, or leave it out"),
         ({"first": "crank", "second": "rocker", "p": [True, 0, 0]}, "true and false are no numbers"),
         ({"first": "crank", "second": "rocker", "S": [1]}, "that of a joint 'general', and this one"),
-        ({"first": "crank", "second": "rocker", "axis": [0, 0, 0]}, "field 'axis' is zero; give a"),
-        ({"first": "crank", "second": "rocker", "joint": "general"}, "field 'S' is missing; give"),
         ({"body": "crank"}, "field 'point' is missing"),
         ({"first": "crank", "second": "rocker", "baumgarte": [-1, 0]}, "[-1, 0]; give zero or more"),
         ({"body": "crank", "point": [0, 0, 0], "damping": -1}, "'damping' is -1; give zero or more"),
-        ({"body": "crank", "point": [0, 0, "x"]}, "field 'point'"),
         ({"body": "crank", "point": [0, 0, 0], "tangents": 3}, "field 'tangents'"),
         ({"bodies": ["crank", "rocker"]}, "is missing"),
     ],
@@ -148,16 +122,13 @@ def test_a_written_loop_that_was_changed_is_told_in_one_sentence(change, told, t
     assert told in str(error.value) and "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("gains", [(1.0, 0.0), [1.0, 0.0], np.array([1.0, 0.0])])
-def test_gains_of_a_general_joint_are_two_numbers_in_whatever_holds_them(gains):
-    made = kkt.cut_joint("j1", "j3", "general", S=np.eye(6)[:, :2], baumgarte=gains)
-    assert made.baumgarte == (1.0, 0.0)
-
-
 @pytest.mark.parametrize("gains", [5, None, [1.0], "ab"])
-def test_what_are_no_gains_is_told_in_one_sentence(gains):
+def test_gains_of_a_general_joint_are_two_numbers_in_whatever_holds_them(gains):
     with pytest.raises(kkt.ModelError, match="loop 'j1-j3': field 'baumgarte'"):
         kkt.cut_joint("j1", "j3", "general", S=np.eye(6)[:, :2], baumgarte=gains)
+    for right in ([1.0, 0.0], np.array([1.0, 0.0])):
+        made = kkt.cut_joint("j1", "j3", "general", S=np.eye(6)[:, :2], baumgarte=right)
+        assert made.baumgarte == (1.0, 0.0)
 
 
 def test_the_other_pair_of_a_coupling_has_as_many_rows(tmp_path):
@@ -165,22 +136,10 @@ def test_the_other_pair_of_a_coupling_has_as_many_rows(tmp_path):
     pair = kkt.coupled_joints(tree, "j1", "j2", 2.0, name="gear")
     write_model(file, kkt.build(tree, loops=[pair]).state)
     document = json.loads(file.read_text())
-    document["loops"][0]["beside"] |= {
-        "numbers": [0, 1],
-        "C": np.eye(6)[:, :2].tolist(),
-        "compliance": [0, 0],
-    }
+    C = np.eye(6)[:, :2].tolist()
+    document["loops"][0]["beside"] |= {"numbers": [0, 1], "C": C, "compliance": [0, 0]}
     file.write_text(json.dumps(document))
     with pytest.raises(kkt.ModelError, match="'gear': field 'beside' has 2 rows; give 1"):
-        kkt.load(file)
-
-
-def test_model_files_without_loops_in_their_schema_refuse_them(tmp_path):
-    file = tmp_path / "robot.json"
-    write_model(file, kkt.build(from_spec("four_bar")).state)
-    document = json.loads(file.read_text()) | {"schema": "pivotree-model/1"}
-    file.write_text(json.dumps(document))
-    with pytest.raises(kkt.ModelError, match="field 'loops' is known from 'pivotree-model/2' on"):
         kkt.load(file)
 
 
@@ -196,8 +155,7 @@ def test_mechanisms_of_the_gallery_are_closed_and_have_their_freedoms(spec, free
     assert max(np.abs(closure.gap).max() for closure in system.state.loops) < 1e-14
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("spec", CLOSED)
+@pytest.mark.parametrize("spec", listed(CLOSED, unmarked=1))
 def test_mechanisms_move_as_differences_of_their_gaps_say(spec):
     """At rest J qdd = 0, and what the loops add to M qdd lies in the rows of J.
 
@@ -225,7 +183,6 @@ def test_mechanisms_move_as_differences_of_their_gaps_say(spec):
     [
         ("four_bar:crank=0", "crank = 0.0; give more than zero"),
         ("four_bar:base=9", "cannot be closed at angle = 1.0"),
-        ("stewart:height=0", "height = 0.0"),
         ("gripper:angle=1.57", "fingers are flat"),
         ("quadruped:compliance=1", "compliance and no foot on the ground; give feet"),
         ("quadruped:feet=1,compliance=-1", "field 'compliance' is -1.0; give zero or more"),

@@ -30,22 +30,6 @@ def test_what_robots_ask_for_goes_on_to_the_compiler(tmp_path, inner):
     checked(tmp_path, f"<mujoco>{inner}</mujoco>")
 
 
-@pytest.mark.parametrize(
-    "inner",
-    [
-        '<replicate count="1000"><replicate count="101"/></replicate>',
-        '<size nkey="1e9"/>',
-        '<flexcomp count="100 100 100"/>',
-        '<hfield nrow="100000" ncol="100000"/>',
-        '<texture width="100000" height="100000"/>',
-        '<size nuser_body="100000000"/>',
-    ],
-)
-def test_more_than_anyone_has_a_use_for_is_refused(tmp_path, inner):
-    with pytest.raises(UnreadableError, match="asks for more than 100,000 copies"):
-        checked(tmp_path, f"<mujoco>{inner}</mujoco>")
-
-
 def test_files_that_are_included_are_looked_at_and_must_be_plain(tmp_path):
     (tmp_path / "b.xml").write_text('<mujoco><include file="a.xml"/><mesh file="x.stl"/></mujoco>')
     checked(tmp_path, INCLUDES)
@@ -84,6 +68,12 @@ def written(folder, **texts):
 @pytest.mark.parametrize(
     "texts",
     [
+        {"a": '<mujoco><replicate count="1000"><replicate count="101"/></replicate></mujoco>'},
+        {"a": '<mujoco><size nkey="1e9"/></mujoco>'},
+        {"a": '<mujoco><flexcomp count="100 100 100"/></mujoco>'},
+        {"a": '<mujoco><hfield nrow="100000" ncol="100000"/></mujoco>'},
+        {"a": '<mujoco><texture width="100000" height="100000"/></mujoco>'},
+        {"a": '<mujoco><size nuser_body="100000000"/></mujoco>'},
         {"a": INCLUDE.format("s/b.xml"), "s__b": INCLUDE.format("c.xml"), "s__c": HUGE},
         {"a": ATTACHED.format("s/b.xml", ATTACH), "s__b": INCLUDE.format("c.xml"), "s__c": HUGE},
         {
@@ -104,8 +94,8 @@ def written(folder, **texts):
         {"a": ATTACHED.format("b.xml", ATTACH), "b": INCLUDE.format("a.xml")},
     ],
 )
-def test_files_within_files_cannot_ask_for_more(tmp_path, texts):
-    """Beside the file that names them, which is where MuJoCo finds them; and copies of copies."""
+def test_more_than_anyone_has_a_use_for_is_refused(tmp_path, texts):
+    """In files within files, too, which MuJoCo finds beside those that name them; and copies of copies."""
     with pytest.raises(UnreadableError, match=r"asks for more than 100,000 copies|attaches itself"):
         check(written(tmp_path, **texts))
 
