@@ -3,6 +3,7 @@
 import flint
 import numpy as np
 import pytest
+from designs import covering, listed
 from helpers import ROOT
 from hostile_trees import Truth, dense, entries_of, hostile_system
 
@@ -23,9 +24,7 @@ def test_the_trees_are_hostile_and_the_same_in_every_run():
     assert np.array_equal(again.rhs, systems[7].rhs)
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("seed", range(0, 40, 3))
-@pytest.mark.parametrize("format", ["float32", "exact"])
+@pytest.mark.parametrize(("seed", "format"), covering(range(0, 40, 5), ["float32", "exact"]))
 def test_the_oracle_agrees_with_certified_answers(seed, format):
     system = hostile_system(seed)
     truth = Truth(system, format)
@@ -64,9 +63,10 @@ def test_a_pivot_that_is_zero_is_named_though_rounding_leaves_something(format):
         assert truth.error(other.qdd) <= 10 * get_format(format).unit * 19
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("format", [*FLOATS, "dd", "p12e8"])
-@pytest.mark.parametrize("order", ["abm", "crbm", "bad_abm", "natural", "joseph_abm"])
+@pytest.mark.parametrize(
+    ("order", "format"),
+    covering(["abm", "crbm", "bad_abm", "natural", "joseph_abm"], [*FLOATS, "dd", "p12e8"]),
+)
 def test_a_singular_robot_is_refused_whatever_the_order(order, format):
     system = found("singular_point_mass")
     try:
@@ -79,8 +79,12 @@ def test_a_singular_robot_is_refused_whatever_the_order(order, format):
         kkt.eliminate(system, orderings.get("crbm"), "exact")
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("seed", [*range(60), 178, 297, 1017, 1236, 1366, 1611, 2690, 2872, 2904])
+FOUND_ONCE = [178, 297, 1017, 1236, 1366, 1611, 2690, 2872, 2904]
+
+
+@pytest.mark.parametrize(
+    "seed", [*listed(FOUND_ONCE), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(60))]
+)
 def test_every_answer_is_as_good_as_it_says_or_refused(seed):
     """Orders in turn, three formats: right to half the digits, marked, or refused with a reason."""
     check(seed, FLOATS[:2] if seed % 4 else ["float64", "dd", "mp:30"])
@@ -132,35 +136,16 @@ def _rational(ball):
     return flint.fmpq(mantissa) * flint.fmpq(2) ** int(exponent)
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("n", [20, 1000, pytest.param(10_000, marks=pytest.mark.product)])
+@pytest.mark.parametrize("n", [20, pytest.param(10_000, marks=pytest.mark.soak)])
 def test_a_massless_link_at_the_end_of_a_long_chain_is_named(n):
     """Its joint and the last one have one axis, but for rounding; apart they are regular."""
     axis = np.array([0.6, 0.0, 0.8])
     for shift, idle in ((0.25 * axis, True), (np.array([0.3, 0.0, 0.1]), False)):
         tree = kkt.chain(n - 2)
         last = list(tree)[-1]
-        kkt.add_body(
-            tree,
-            "light",
-            last,
-            joint="revolute",
-            axis=axis,
-            mass=0.0,
-            inertia=np.zeros((3, 3)),
-            p=(0.3, 0.1, 0.2),
-        )
-        kkt.add_body(
-            tree,
-            "tip",
-            "light",
-            joint="revolute",
-            axis=axis,
-            mass=1.0,
-            com=(0.1, 0.2, 0.1),
-            inertia=np.diag([0.1, 0.2, 0.15]),
-            p=shift,
-        )
+        tip = {"mass": 1.0, "com": (0.1, 0.2, 0.1), "inertia": np.diag([0.1, 0.2, 0.15])}
+        kkt.add_body(tree, "light", last, axis=axis, mass=0.0, inertia=np.zeros((3, 3)), p=(0.3, 0.1, 0.2))
+        kkt.add_body(tree, "tip", "light", axis=axis, p=shift, **tip)
         system = kkt.build(tree, 0.3 * np.sin(np.arange(n)), np.zeros(n), np.zeros(n))
         found = idle_motion(system, system.entries, 2.0**-53)
         assert (found is not None) is idle
