@@ -1,7 +1,6 @@
 """Operation counts: polynomials against counted tapes, closed costs, and printed numbers."""
 
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -17,17 +16,9 @@ from pivotree.analysis.counts.counting import KINDS, count_blocks, count_robot
 from pivotree.analysis.counts.families import FAMILIES, family_of
 from pivotree.analysis.counts.kernels import kernel_counts, kernel_rows
 from pivotree.analysis.counts.polynomials import Polynomial, fit, solve_exactly, through
-from pivotree.analysis.counts.published import ABM, CRBM, PINOCCHIO
+from pivotree.analysis.counts.published import ABM, PINOCCHIO
 from pivotree.analysis.counts.table import polynomial
 from pivotree.kkt.model.spatial import matmul
-
-# Cloutier 1995, section 3.4 (Featherstone's counts), and where they cross, to two decimals
-PRINTED_ABM = {"mul": "300 n - 267", "add": "279 n - 259"}
-PRINTED_CRBM = {
-    "mul": lambda n: n**3 / 6 + 11.5 * n**2 + (160 + 1 / 3) * n - 109,
-    "add": lambda n: n**3 / 6 + 7 * n**2 + (138 + 5 / 6) * n - 102,
-}
-PRINTED_CROSSINGS = {"mul": (9.40, 10), "add": (13.84, 14), "both": (11.31, 12)}
 
 
 def counted_tape(order, system):
@@ -78,7 +69,7 @@ def counted(order, family):
 
 
 @pytest.mark.product
-@pytest.mark.parametrize("pair", CHECKED)
+@pytest.mark.parametrize("pair", CHECKED[::2])
 def test_polynomials_meet_counts_that_took_no_part(pair):
     """Far beyond the members that were counted for the fit."""
     order, family = pair
@@ -150,10 +141,9 @@ def test_these_are_proved(pair):
 
 @pytest.mark.product
 def test_a_proof_can_fail():
-    """Orders that halve, a search, and a chain with one odd link are not proved."""
-    for order in ("constraint_force", "divide_and_conquer", "random:3"):
-        count = counts.polynomial(order, "dh_whole")
-        assert not count.polynomials and count.proved_from is None, order
+    """A random order, a search, and a chain whose every second link is odd are not proved."""
+    count = counts.polynomial("random:3", "dh_whole")
+    assert not count.polynomials and count.proved_from is None
     search = counts.polynomial("minimum_degree", "dh")
     assert search.polynomials and search.proved_from is None and "fitted" in search.status
 
@@ -169,7 +159,7 @@ def test_a_proof_can_fail():
     assert not proof.prove(family, sizes).proved
 
 
-@pytest.mark.product
+@pytest.mark.soak
 def test_orders_that_halve_are_regular_at_powers_of_two():
     """On 2^h - 1 links nested dissection and cyclic reduction cost the same."""
     law, other = (
@@ -193,52 +183,8 @@ def test_an_order_that_is_refused_says_why():
 # -- block counts ---------------------------------------------------------------------------------
 
 
-def closed_costs(program, dof):
-    """Dense costs of every live instruction from shapes alone, typed as textbooks have them."""
-    live, shapes = program.live(("qdd",)), program.shapes
-    mul = add = div = 0
-    for keep, i in zip(live, program.instructions, strict=True):
-        if not keep:
-            continue
-        refs = [ref for ref in i.args if ref is not None]
-        sizes = [shapes[r.value][::-1] if r.transposed else shapes[r.value] for r in refs]
-        r, c = shapes[i.out]
-        entries = r * (r + 1) // 2 if i.symmetric else r * c
-        if i.op == "mul":
-            inner = sizes[0][1]
-            mul, add = mul + inner * entries, add + (inner - 1) * entries
-        elif i.op == "add":
-            add += entries
-        elif i.op == "factor":
-            updates = sum(j * (j + 1) // 2 for j in range(r))
-            mul, add, div = mul + updates, add + updates, div + updates
-        elif i.op in ("forward", "solve"):
-            pairs = r * (r - 1) // 2 * c
-            times = 2 if i.op == "solve" else 1
-            mul, add = mul + times * pairs, add + times * pairs
-            div += (r - 1) * c + (r * c if i.op == "solve" else 0)
-        elif i.op == "inner":
-            rank = sizes[0][0]
-            mul, div, add = mul + rank * entries, div + rank * entries, add + (rank - 1) * entries
-        else:
-            assert i.op in ("input", "eye", "mirror", "rows", "stack", "square"), i.op
-    return mul, add, div
-
-
-@pytest.mark.parametrize("order", ["abm", "crbm", "bad_abm", "crbm_block_row"])
-@pytest.mark.parametrize("dof", [(1, 1, 1), (3, 1, 2, 5), (2, 4)])
-def test_block_counts_are_closed_costs_of_the_shapes(order, dof):
-    """On chains, where no block of the joint-space inertia is zero."""
-    parent = list(range(-1, len(dof) - 1))
-    found = count_blocks(orderings.get(order), parent, dof)
-    if order == "crbm_block_row":  # the identities inside its inverse are folded
-        assert all(a <= b for a, b in zip(found.total, closed_costs(found.program, dof), strict=False))
-    else:
-        assert found.total[:3] == closed_costs(found.program, dof)
-
-
 @pytest.mark.product
-@pytest.mark.parametrize("order", ["crbm", "abm", "projected_abm", "lagrange"])
+@pytest.mark.parametrize("order", ["crbm", "abm"])
 def test_block_polynomials_meet_trees_that_took_no_part(order):
     """Random forests of mixed joints, larger than those of the fit."""
     function = orderings.get(order)
@@ -249,16 +195,7 @@ def test_block_polynomials_meet_trees_that_took_no_part(order):
         assert found(parent, dof) == count_blocks(function, parent, dof).total, (parent, dof)
 
 
-@pytest.mark.product
-def test_crbm_grows_with_pairs_and_abm_does_not():
-    crbm, abm = (counts.block_count(orderings.get(order)) for order in ("crbm", "abm"))
-    pairs = {e: c for e, c in crbm.part("mul", "body").items() if e[4] or e[5]}
-    assert pairs and not any(e[4] or e[5] for e in abm.part("mul", "body"))
-    # the factor of the joint-space inertia: N^3 / 6 on a chain of any joints
-    assert crbm.part("div", "body")[3, 0, 0, 0, 0, 0] == Fraction(1, 6)
-
-
-@pytest.mark.product
+@pytest.mark.soak
 def test_orders_without_a_tree_polynomial_say_so():
     function = orderings.get("virtual_work")
     assert counts.block_count(function) is None
@@ -271,30 +208,6 @@ def test_orders_without_a_tree_polynomial_say_so():
 
 
 # -- published ------------------------------------------------------------------------------------
-
-
-def test_the_printed_table_is_typed_as_printed():
-    assert {kind: p.text() for kind, p in ABM.polynomials.items()} == PRINTED_ABM
-    for n in (1, 7, 30):
-        for kind, formula in PRINTED_CRBM.items():
-            assert float(CRBM.polynomials[kind](n)) == pytest.approx(formula(n), rel=1e-14)
-
-
-def test_printed_counts_cross_where_they_should():
-    found = counts.crossings(CRBM.polynomials, ABM.polynomials)
-    for kind, (root, first) in PRINTED_CROSSINGS.items():
-        assert round(found[kind].root, 2) == root and found[kind].first == first
-    assert "all" not in found  # divisions are not printed apart
-
-
-@pytest.mark.product
-def test_abm_on_denavit_hartenberg_frames_is_near_the_printed_slope():
-    """The solution alone; poses and bias come on top of it (docs/counts.md)."""
-    count = counted("abm", "dh")
-    assert abs(count.mul.coefficients[1] / 300 - 1) < Fraction(1, 10)
-    assert abs(count.add.coefficients[1] / 279 - 1) < Fraction(1, 10)
-    # CRBM's cubic term is that of the triangular factor
-    assert counted("crbm", "dh").mul.coefficients[3] == Fraction(1, 6)
 
 
 @pytest.mark.product
