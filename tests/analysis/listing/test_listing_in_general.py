@@ -1,25 +1,29 @@
-"""A listing holds where it says: on any tree, on chains, or on its own tree alone."""
+"""Where a listing holds: on any tree, on chains, on its own tree, with loops; and listed derivatives."""
 
 import random
+import re
 from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import sympy
+from armature import with_terms
 from designs import covering
 from flint import fmpq, fmpq_mat
-from listed import arguments, function_of
+from helpers import ROOT
+from listed import agrees, arguments, function_of, lines_of, printed_by
 
 from pivotree import kkt, orderings
 from pivotree.analysis import listing
+from pivotree.analysis.cli import main
 from pivotree.analysis.counts.counting import count_blocks
 from pivotree.analysis.listing.full import in_full
 from pivotree.analysis.listing.nodes import Leaf, Sum
+from pivotree.analysis.listing.python import by_joint
 from pivotree.analysis.listing.unroll import contexts
 
 ANY = covering(["abm", "crbm", "bad_abm", "gain_abm", "joseph_abm", "modified_abm", "lagrange"])
-
 COSTED = ("abm", "crbm", "gain_abm", "modified_abm", "inverse_dynamics")
 
 
@@ -27,7 +31,7 @@ def told(model, order):
     return listing.of(kkt.build(kkt.load(model)), order)
 
 
-def test_lines_of_chains_refuse_a_tree():
+def test_lines_of_chains_refuse_a_tree_and_lines_of_one_tree_another():
     small = told("chain:3", "virtual_work")
     assert small.holds_on == "chains" and "lines on chains" in listing.render(small)
     run = function_of(listing.render(small, "python"))
@@ -37,10 +41,7 @@ def test_lines_of_chains_refuse_a_tree():
     with pytest.raises(ValueError, match="chains"):
         run([-1, 0, 0], *arguments(kkt.build(kkt.load("star:2")))[1:])
 
-
-@pytest.mark.parametrize("order", covering(["base_to_tip", "divide_and_conquer", "random:0"], unmarked=1))
-def test_lines_of_one_tree_refuse_another(order):
-    one = told("binary:2", order)
+    one = told("binary:2", "divide_and_conquer")
     assert one.holds_on == "this tree" and "lines on this tree" in listing.render(one)
     run = function_of(listing.render(one, "python"))
     with pytest.raises(ValueError, match="another tree"):
@@ -62,9 +63,19 @@ def rationals(A):
     return fmpq_mat([[fmpq(v.numerator, v.denominator) for v in map(Fraction, row)] for row in A])
 
 
-def fractions(draw, *shape):
-    flat = [Fraction(draw.randint(-5, 5)) for _ in range(int(np.prod(shape)))]
-    return np.array(flat, dtype=object).reshape(shape)
+def drawn(seed, N):
+    """Blocks of bodies with so many freedoms, of any values."""
+    draw = random.Random(seed)
+
+    def fractions(*shape):
+        flat = [Fraction(draw.randint(-5, 5)) for _ in range(int(np.prod(shape)))]
+        return np.array(flat, dtype=object).reshape(shape)
+
+    half = [fractions(6, 6) for _ in N]
+    given = {"M": [h @ h.T + unit(6) for h in half], "H": [fractions(m, 6) for m in N]}
+    given |= {"Phi": [fractions(6, 6) for _ in N]}
+    given |= {name: [fractions(6) for _ in N] for name in ("a", "b")}
+    return given | {"tau": [fractions(m) for m in N]}
 
 
 def equation_4(parent, M, H, Phi, a, b, tau):
@@ -92,21 +103,14 @@ def equation_4(parent, M, H, Phi, a, b, tau):
 @pytest.mark.parametrize("order", ANY)
 def test_the_formulas_are_exact(order):
     """Lines of a chain of three on another tree, blocks of any values: no rounding, so no tolerance."""
-    draw = random.Random(order)
     parent, N = [-1, 0, 1, 0, 2, 2, 4], [2, 1, 3, 1, 1, 2, 1]
-    half = [fractions(draw, 6, 6) for _ in parent]
-    M = [h @ h.T + unit(6) for h in half]
-    H = [fractions(draw, m, 6) for m in N]
-    Phi = [fractions(draw, 6, 6) for _ in parent]
-    a, b = ([fractions(draw, 6) for _ in parent] for _ in range(2))
-    tau = [fractions(draw, m) for m in N]
+    given = drawn(order, N)
     listed = told("chain:3", order)
     assert listed.holds_on == "any tree"
     text = listing.render(listed, "python").replace(" else 0.0", " else 0")  # which would round
     exact_numpy = SimpleNamespace(**vars(np) | {"eye": unit})
     run = function_of(text, solve=exactly, along=along, across=across, np=exact_numpy)
-    got = run(parent, M, H, Phi, a, b, tau)
-    assert list(got) == list(equation_4(parent, M, H, Phi, a, b, tau))
+    assert list(run(parent, *given.values())) == list(equation_4(parent, *given.values()))
 
 
 def unit(n):
@@ -127,18 +131,6 @@ def across(H):
 
 
 # -- recursions in full ---------------------------------------------------------------------------
-
-
-def test_abm_in_full_is_the_slides_symbol_by_symbol():
-    """Johnson & Su, inertia & bias forces (3) and joint acceleration (2)."""
-    text = listing.render(told("chain:3", "abm"))
-    for line in (
-        "I^A_k = I_k + Σ_{c ∈ children(k)} X_cᵀ (I^A_c - I^A_c s_c s_cᵀ I^A_c / (s_cᵀ I^A_c s_c)) X_c",
-        "p^A_k = v_k × I_k v_k + Σ_{c ∈ children(k)} X_cᵀ (p^A_c + I^A_c (c_c + s_c "
-        "(Q_c - s_cᵀ (p^A_c + I^A_c c_c)) / (s_cᵀ I^A_c s_c)))",
-        "q''_k = (Q_k - s_kᵀ (p^A_k + I^A_k (c_k + X_k a_λ(k)))) / (s_kᵀ I^A_k s_k)",
-    ):
-        assert f"  {line}\n" in text
 
 
 def value(node, known, given, tree, context):
@@ -170,18 +162,8 @@ def value(node, known, given, tree, context):
     "order", covering(["abm", "crbm", "gain_abm", "bad_abm", "modified_abm"], unmarked=1)
 )
 def test_lines_in_full_have_the_values_of_the_lines(order):
-    draw = random.Random(order)
     one = told("binary:2", order)
-    n, N = len(one.tree.parent), one.tree.dof
-    half = [fractions(draw, 6, 6) for _ in range(n)]
-    given = {
-        "M": [h @ h.T + unit(6) for h in half],
-        "H": [fractions(draw, m, 6) for m in N],
-        "Phi": [fractions(draw, 6, 6) for _ in range(n)],
-        "a": [fractions(draw, 6) for _ in range(n)],
-        "b": [fractions(draw, 6) for _ in range(n)],
-        "tau": [fractions(draw, m) for m in N],
-    }
+    given = drawn(order, one.tree.dof)
     whole = {(line.family, line.index): line for line in in_full(one.lines())}
     known, compared = {}, 0
     for loop in one.loops:
@@ -196,7 +178,7 @@ def test_lines_in_full_have_the_values_of_the_lines(order):
                         again = value(put.expression, known, given, one.tree, context)
                         assert np.all(again == made)
                         compared += 1
-    assert compared > n
+    assert compared > len(one.tree.dof)
 
 
 # -- costs ----------------------------------------------------------------------------------------
@@ -211,3 +193,152 @@ def test_costs_of_lines_add_up_to_those_of_the_tape(order, model):
     leaves = sum(N for N, children in zip(dof, one.tree.children, strict=True) if not children)
     spare = 6 * leaves if "abm" in order else 0
     assert (one.total.mul - spare, one.total.add - spare) == (mul, add)
+
+
+ORDERS = orderings.names(loops=True)
+
+
+def mechanism(name, mu=None):
+    """A model of the gallery, its loops soft where ``mu`` is given."""
+    tree = kkt.load(name)
+    loops = tree.graph["loops"]
+    return kkt.build(tree, loops=loops if mu is None else kkt.softened(loops, mu))
+
+
+@pytest.mark.parametrize(
+    ("order", "model"), covering(ORDERS, ["four_bar", "gripper", "soft gripper", "delta", "quadruped:feet=4"])
+)
+def test_what_the_lines_find_are_the_unknowns_of_the_matrix(order, model):
+    soft = model.startswith("soft ")
+    system = mechanism(model.removeprefix("soft "), 1e-2 if soft else None)
+    agrees(listing.of(system, order, "ascher"), 1e-8)
+
+
+def test_lambda_is_a_step_of_the_recursion():
+    """Abm, multipliers last: rows carried to the base, mobility summed, and the way back."""
+    one = listing.of(mechanism("quadruped:feet=4"), "abm")
+    lines = lines_of(one)
+    assert "W_kj = G_jkᵀ [k ∈ tied(j)] + Σ_{c ∈ toward(k,j)} X_cᵀ Z_jc   for j ∈ held(k)" in lines
+    assert "Λ_k = Δ_k⁻¹ (δ_k - Σ_{c ∈ later(k)} Δ_kc Λ_c)" in lines
+    assert lines.index("for k in loops:") < lines.index("for k in loops, last to first:")
+    assert "13 is front_left_shank" in listing.render(one)
+
+
+def test_lambda_first_adds_the_stiffness_to_the_inertia():
+    across = [(1, 0, 0), (0, 1, 0)]
+    tip = kkt.contact("j2", (0, 0, 0.1), (0, 0, 1), across, compliance=1e-3, name="tip")
+    system = kkt.build(kkt.chain(2), loops=[tip])
+    one = listing.of(system, "lambda_first_abm", "ascher")
+    lines = lines_of(one)
+    stiff = "M^_k = M_k + Σ_{c ∈ ties(k)} G_ckᵀ ε_c⁻¹ G_ck + Σ_{c ∈ children(k)} Φ_c (M^_c - U_c"
+    assert any(line.startswith(stiff) for line in lines)
+    assert "Λ_k = ε_k⁻¹ (γ_k + Σ_{c ∈ tied(k)} G_kc p¨_c)" in lines
+    agrees(one, 1e-9)
+
+
+def test_a_loop_that_is_called_as_a_body_and_one_that_couples_joints():
+    tree = kkt.chain(4)
+    namesake = kkt.contact("j3", (0, 0, 0.1), (0, 1, 0), name="j3")
+    for loop, order in ((namesake, "abm"), (kkt.coupled_joints(tree, "j4", "j2", -0.5), "crbm")):
+        agrees(listing.of(kkt.build(tree, loops=[loop]), order, "ascher"))
+
+
+def test_the_file_runs_by_itself(tmp_path, capsys):
+    path = tmp_path / "listed.py"
+    command = ["list", "quadruped", "--contact", "front_left_shank", "--compliance", "1e-3"]
+    assert main([*command, "--order", "lambda_first", "--python", "-o", str(path)]) == 0
+    tree = kkt.load("quadruped")
+    foot = kkt.contact("front_left_shank", (0, 0, 0), (0, 0, 1), [(1, 0, 0), (0, 1, 0)], compliance=1e-3)
+    system = kkt.build(tree, loops=[foot])
+    wanted = kkt.eliminate(system, orderings.get("abm")).qdd
+    assert np.abs(printed_by(path) - wanted).max() <= 1e-6 * np.abs(wanted).max()
+    with pytest.raises(ValueError, match="other loops and contacts"):
+        n = system.tree.n
+        function_of(path.read_text())(*arguments(system), {(0, n - 1): np.zeros((3, 6))}, [], [])
+
+
+def test_rotations_find_all_multipliers_in_one_step():
+    """Rows of every joint on lambda, rotated into one triangle; forces of all loops as one."""
+    lines = lines_of(listing.of(mechanism("quadruped:feet=4"), "square_root_abm", "ascher"))
+    at = lines.index("for all loops together, k = 13:")
+    assert lines[at + 1].startswith("Δ^_k = merge(set(quotient(stack[forward(D_c, Q_cd)ᵀ for d ∈")
+    assert "Δ_k = triangle(Δ^_k)" in lines and "Λ_j = Λ^_k[lam_j]   for j ∈ loops" in lines
+    assert "P_kj = Σ_{c ∈ toward(k,j)} Φ_c P¯_cj   for j ∈ held(k)   if k has children" in lines
+    assert "loops: all loops and contacts." in lines and not any("J1" in line for line in lines)
+
+
+PAGE = ROOT / "docs" / "derivatives.md"
+TREES = {
+    "chain": lambda: kkt.chain(4),
+    "tree": lambda: kkt.from_spec("random_tree:n=7,seed=3,joints=revolute+prismatic"),
+    "joints": lambda: kkt.from_spec(
+        "random_tree:n=6,seed=3,joints=revolute+spherical+fixed+floating+prismatic"
+    ),
+    "geared": lambda: with_terms(kkt.from_spec("random_tree:n=5,seed=3,joints=revolute+prismatic"), 3),
+    "quadruped": kkt.quadruped,
+}
+TOLD = [name for name in orderings.names() if name not in ("square_root_abm", "crbm_block_row")]
+CASES = [("chain", "abm"), ("geared", "abm"), ("joints", "abm"), ("quadruped", "crbm")]
+CASES += [("tree", name) for name in TOLD[::5]]
+
+
+def moving(tree):
+    """A system with rates and efforts that are no round numbers."""
+    rng = np.random.default_rng(7)
+    N = len(kkt.build(tree).state.qd)
+    return kkt.build(tree, qd=rng.normal(size=N), tau=rng.normal(size=N))
+
+
+def run(text, system, terms):
+    """The script's function on the blocks of a system."""
+    more = [[np.diag(x) for x in by_joint(system, x)] for x in terms.values()]
+    gravity = np.concatenate([np.zeros(3), system.state.gravity])
+    given = (*arguments(system), by_joint(system, system.state.qd), gravity, *more)
+    return function_of(text, "derivatives")(*given)
+
+
+def differ(found, system):
+    exact = kkt.derivatives(system, orderings.get("abm"))
+    wanted = exact.qdd, exact.dq, exact.dqd, exact.dtau
+    return [np.abs(x - y).max() / np.abs(y).max() for x, y in zip(found, wanted, strict=True)]
+
+
+@pytest.mark.parametrize("case", covering(CASES, unmarked=1))
+def test_the_script_gives_the_derivatives(case):
+    tree, order = case
+    system = moving(TREES[tree]())
+    one = listing.of(system, order, derivatives=True)
+    assert max(differ(run(listing.render(one, "python"), system, one.terms), system)) <= 1e-10
+
+
+@pytest.mark.product
+@pytest.mark.parametrize("order", ["abm", "gain_abm", "crbm"])
+def test_lines_of_any_tree_hold_on_others(order):
+    """What was listed for a chain of three runs on a tree with branches."""
+    one = listing.of(kkt.build(kkt.chain(3)), order, derivatives=True)
+    assert one.holds_on == "any tree" and not one.tree.tables
+    system = moving(TREES["tree"]())
+    assert max(differ(run(listing.render(one, "python"), system, {}), system)) <= 1e-10
+
+
+@pytest.mark.product
+def test_the_recursion_is_the_one_of_qdd_in_another_column():
+    """With the column's letters struck out, abm's lines are those of its qdd."""
+    one = listing.of(kkt.build(kkt.chain(3)), "abm", derivatives=True)
+    lines = lines_of(one)
+    for line in (
+        "p^A_k[q_j] = b_k[q_j] + Σ_{c ∈ children(k)} X_cᵀ (p'_c[q_j] + U_c α_c[q_j])   for j ∈ path(k)",
+        "p'_k[q_j] = p^A_k[q_j] + I^A_k c_k[q_j] [j ∈ path(k)]   for j ∈ line(k)",
+        "α_k[q_j] = -s_kᵀ p'_k[q_j] / D_k   for j ∈ line(k)",
+        "a'_k[q_j] = c_k[q_j] [j ∈ path(k)] + X_k a_λ(k)[q_j]   for j ∈ tree(k)",
+    ):
+        assert line in lines
+    struck = re.sub(r"\[[qQ]'?_[jk]\]", "", "\n".join(lines))
+    assert "p^A_k = b_k + Σ_{c ∈ children(k)} X_cᵀ (p'_c + U_c α_c)" in struck
+
+
+@pytest.mark.docs
+def test_the_page_has_the_listing_of_today():
+    """``pivotree list chain:3 --derivatives --pseudocode`` stands in docs/derivatives.md."""
+    one = listing.of(kkt.build(kkt.chain(3)), "abm", derivatives=True)
+    assert listing.render(one, "pseudocode").strip() in PAGE.read_text(encoding="utf-8")
