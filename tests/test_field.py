@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from pivotree.analysis import compare
 from pivotree.analysis.cli import main
 from pivotree.analysis.states.sample import draw, drawn_system
 from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.model.joints import rotation_vector
 
 FIELD = Path(__file__).parent / "models" / "field"
 
@@ -238,3 +240,57 @@ def test_a_long_rail_is_no_placeholder(tmp_path, capsys):
     tree.nodes["cart"]["limits"] = (-1e4, 1e4, 1.0)
     said = ranges_of(kkt.build(tree)).positions_in_words()
     assert said == "within ±π and ±0.5 m (limits beyond 1000 m are taken for none: cart)"
+
+
+def nearly(name):
+    """Robots that are singular but for the rounding of one number."""
+    if name.endswith(".urdf"):
+        return kkt.load(str(FIELD / name))
+    tree, bar = kkt.new_tree(name), {"mass": 1.0, "inertia": np.diag([0.01, 0.02, 0.02])}
+    if name == "point mass":  # on the axis of a wrist, whose mount is turned by pi/2
+        kkt.add_body(tree, "arm", axis=(0, 1, 0), com=(0.1, 0, 0), **bar)
+        mount = rotation_vector(np.array([[0.0, np.pi / 2, 0.0]]))[0]
+        kkt.add_body(tree, "wrist", "arm", axis=(1, 0, 0), R=mount, mass=1.0, com=mount.T @ (0, 0, -0.3))
+        return tree
+    if name == "gimbal lock":
+        kkt.add_body(tree, "fork", axis=(0, 0, 1), mass=0.0)
+        kkt.add_body(tree, "ring", "fork", axis=(0, 1, 0), mass=0.0)
+        kkt.add_body(tree, "wheel", "ring", axis=(1, 0, 0), com=(0.1, 0.0, 0.0), **bar)
+        tree.graph["q"] = np.array([0.3, np.pi / 2, 0.2])
+        return tree
+    kkt.add_body(tree, "first", axis=(0, 1, 0), mass=0.0)
+    kkt.add_body(tree, "second", "first", axis=(float(name), 1, 0), com=(0.2, 0, 0), **bar)
+    return tree
+
+
+CHANCES = ["almost_parallel.urdf", "near_parallel_1e-17.urdf", "point mass", "gimbal lock", "1e-16", "1e-50"]
+
+
+@pytest.mark.parametrize("name", CHANCES)
+def test_what_is_regular_by_rounding_alone_is_refused_in_every_format(name):
+    tree, abm = nearly(name), orderings.get("abm")
+    n = len(tree)
+    q = tree.graph.get("q", np.array([0.3, 0.2]))
+    system = kkt.build(tree, q, np.zeros(n), 0.1 + 0.1 * np.arange(n))
+    for format in ("float32", "float64", "dd", "mp:50", "exact"):
+        try:
+            told = kkt.eliminate(system, abm, format, records=False).failed_at
+        except kkt.SingularError as error:
+            told = str(error)
+        assert told and ("singular" in told or "carries a joint but no mass" in told), format
+    with suppress(kkt.SingularError, kkt.CertificationError):  # a pivot that is exactly zero
+        assert kkt.eliminate(system, abm, "ball:30").marked
+    with pytest.raises(kkt.SingularError):
+        kkt.solve_large(system, abm)
+    with suppress(kkt.SingularError):  # in every state; in this one it is a status
+        kernel = kkt.compile(system, abm, check=True)
+        assert kernel(kernel.configuration(q), np.zeros(n), 0.1 + 0.1 * np.arange(n))[1] != 0
+
+
+def test_small_inertias_that_are_no_rounding_are_answered():
+    """Micro robots, and a finger of 1e-12 kg at a hand of 1 kg, have all of their digits."""
+    for mass in (1e-3, 1e-9, 1e-12):
+        tree = kkt.chain(2)
+        tree.nodes["j2"].update(mass=mass, inertia=mass * np.diag([1e-6, 2e-6, 2e-6]))
+        found = kkt.eliminate(kkt.build(tree), orderings.get("abm"))
+        assert found.failed_at is None and found.marked is None

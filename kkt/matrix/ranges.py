@@ -53,8 +53,9 @@ class Ranges:
         """The distribution, in one sentence."""
         return (
             f"positions uniform {self.positions_in_words()}; rates uniform within {RATE:g} rad/s and "
-            f"{SPEED:g} m/s, or the joint's own limit; efforts those that give accelerations uniform within {ACCELERATION:g} "
-            f"rad/s² and {THRUST:g} m/s² (at a floating base they stand for the contacts)"
+            f"{SPEED:g} m/s, or the joint's own limit; efforts those that give accelerations uniform "
+            f"within {ACCELERATION:g} rad/s² and {THRUST:g} m/s² (at a floating base they stand for "
+            "the contacts)"
         )
 
 

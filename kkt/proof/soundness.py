@@ -21,6 +21,7 @@ from .idle import DOUBLE, Idle, idle_motion
 from .longer import Longer, Lost, as_balls, ball_bits, longer_name
 from .residual import backward_error
 
+BEYOND = 1e6  # rad/s^2 or m/s^2 from which on it is asked whether (4) is singular
 SMALLEST = 2.0**-1022  # that stands for units of more than 307 digits, which no double holds
 _CUT = re.compile("; |, whose ")  # where a sentence on a pivot says no more than which
 
@@ -41,6 +42,8 @@ def judged(
     """
     if found.failed_at is not None:
         return found
+    if (by_chance := _by_chance(system, found)) is not None:
+        return replace(found, failed_at=by_chance)
     if longer is None:
         return replace(found, backward_error=backward_of(system, chosen, entries, found), error_estimate=0.0)
     error = longer.error(found.qdd)
@@ -53,6 +56,17 @@ def judged(
     if marked is None and lost is not None and lost.zero:
         marked = f"{named(tape, chosen, lost)}, though the answer is right"
     return replace(found, backward_error=backward, error_estimate=error, marked=marked)
+
+
+def _by_chance(system: System, found: Elimination) -> str | None:
+    """That (4) is regular by the rounding of its data alone, whatever format solves it; else None.
+
+    Mounts at pi/2 whose cosine is 6e-17 leave joints parallel but for that: what answers an effort
+    there is as large as rounding is small, and has all of its digits.
+    """
+    largest = max((abs(float(x)) for x in np.ravel(found.qdd)), default=0.0)
+    idle = idle_motion(system, system.entries, DOUBLE) if largest > BEYOND else None
+    return None if idle is None else f"equation (4) is singular but for rounding of the model: {idle.why}"
 
 
 def refusal(
@@ -118,14 +132,15 @@ def backward_of(system: System, chosen: Format, entries: Entries, found: Elimina
 def in_balls(system: System, found: Elimination, bits: int) -> Elimination:
     """``found`` in balls, with an upper bound of the backward errors of all that it holds.
 
-    Its digits are proved, so that nothing is marked.
+    Its digits are proved for the model's own doubles: it is marked where these are regular by chance.
     """
     import flint
 
     x = (found.pdd, found.qdd, found.f, found.lam)
     with flint.ctx.workprec(bits):
         entries = assemble(system.state, flint.arb)
-        return replace(found, backward_error=backward_error(system, entries, x))
+        backward = backward_error(system, entries, x)
+    return replace(found, backward_error=backward, marked=_by_chance(system, found))
 
 
 def _middles(values: NDArray) -> NDArray:
