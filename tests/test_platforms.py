@@ -9,7 +9,6 @@ import pytest
 from helpers import ROOT
 
 from pivotree.analysis.cli.progress import SIGN
-from pivotree.kkt.base.files import stems
 
 # joblib and matplotlib ask for their own system when they are imported; the project's code must not
 WITHOUT_POSIX = """
@@ -51,24 +50,24 @@ formats = ["float32"]
 [states]
 number = 2
 """
-COMMANDS = [
-    ["compare", "robot.urdf", "-o", "compared", "--json"],
-    ["explore", "robot.urdf", "-o", "page.html"],
-    ["export", "robot.urdf", "-o", "arm.c"],
-    ["figure", "spy", "robot.urdf", "-o", "spy.svg"],
-    ["list", "robot.urdf", "--order", "abm", "--python"],
-    ["report", "robot.urdf", "-o", "report", "--states", "20", "--orders", "abm,crbm"],
-    ["simulate", "robot.urdf", "--seconds", "0.1", "--json"],
-    ["sweep", "sweep.toml"],
-]
+COMMANDS = """
+compare robot.urdf -o compared --json
+explore robot.urdf -o page.html
+export robot.urdf -o arm.c
+figure spy robot.urdf -o spy.svg
+list robot.urdf --order abm --python
+report robot.urdf -o report --states 20 --orders abm,crbm
+simulate robot.urdf --seconds 0.1 --json
+sweep sweep.toml
+"""
 
 
-def _run(first, arguments, folder, *flags):
+def _run(first, command, folder):
     (folder / "robot.urdf").write_text(MODEL, "utf-8")
     (folder / "sweep.toml").write_text(SWEEP, "utf-8")
-    main = f"{first}\nfrom pivotree.analysis import cli\nsys.exit(cli.main({arguments!r}))"
+    main = f"{first}\nfrom pivotree.analysis import cli\nsys.exit(cli.main({command.split()!r}))"
     return subprocess.run(
-        [sys.executable, *flags, "-c", f"import sys\n{main}"],
+        [sys.executable, "-X", "warn_default_encoding", "-c", f"import sys\n{main}"],
         cwd=folder,
         capture_output=True,
         env=os.environ | {"PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT)},
@@ -78,14 +77,14 @@ def _run(first, arguments, folder, *flags):
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: arguments[0])
-def test_commands_need_no_posix_no_encoding_and_no_font_of_the_system(tmp_path, arguments):
+@pytest.mark.parametrize("command", COMMANDS.strip().splitlines())
+def test_commands_need_no_posix_no_encoding_and_no_font_of_the_system(tmp_path, command):
     """Windows has neither fork nor users nor locks by fcntl, other fonts, and files in cp1252."""
     first = IN_ANOTHER_ENCODING + WITHOUT_POSIX + WITHOUT_FONTS
-    done = _run(first, arguments, tmp_path, "-X", "warn_default_encoding")
+    done = _run(first, command, tmp_path)
     told = [line for line in done.stderr.splitlines() if not line.startswith(SIGN)]
     assert (done.returncode, told) == (0, [])
-    if "--json" in arguments:
+    if "--json" in command:
         json.loads(done.stdout)
 
 
@@ -94,11 +93,5 @@ def test_a_file_that_leaves_its_encoding_to_the_system_is_noticed(tmp_path):
     (tmp_path / "robot.urdf").touch()
     first = f"sys.path.insert(0, {str(tmp_path)!r}){IN_ANOTHER_ENCODING}"
     first = first.replace(r"\b", "") + "import pivotree_of_mine as m; m.f('robot.urdf')"
-    done = _run(first, ["orders"], tmp_path, "-X", "warn_default_encoding")
+    done = _run(first, "orders", tmp_path)
     assert done.returncode == 1 and "EncodingWarning" in done.stderr
-
-
-def test_names_of_files_are_told_apart_where_letters_have_no_case():
-    found = stems(["abm", "ABM", "robot:ur5", "robot_ur5", "a/b\\c", "..", "ß"])
-    assert len({stem.casefold() for stem in found.values()}) == len(found)
-    assert not any(set(stem) & set('<>:"/\\|?* ') for stem in found.values())

@@ -1,6 +1,7 @@
 """Commands that must answer in time: a refusal is one line, and no call hangs."""
 
-import signal
+import faulthandler
+import sys
 
 import pytest
 from case import refusals
@@ -10,29 +11,20 @@ from pivotree.analysis import cli
 from pivotree.kkt.base.text import LONGEST
 
 
-class Hang(BaseException):
-    """No answer in time."""
-
-
 @pytest.fixture
 def run(capsys, tmp_path, monkeypatch):
     """Run a command in a folder of its own: exit code, standard output, the lines of a refusal."""
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):
-        def late(*_):
-            raise Hang(f"{[str(a)[:60] for a in arguments]}: no answer in {LIMIT} s")
-
         capsys.readouterr()
-        before = signal.signal(signal.SIGALRM, late)
-        signal.alarm(LIMIT)
+        faulthandler.dump_traceback_later(LIMIT, exit=True, file=sys.__stderr__)
         try:
             code = cli.main([str(a) for a in arguments])
         except SystemExit as stop:  # argparse
             code = stop.code
         finally:
-            signal.alarm(0)
-            signal.signal(signal.SIGALRM, before)
+            faulthandler.cancel_dump_traceback_later()
         out, err = capsys.readouterr()
         assert all(c.isprintable() or c == "\n" for c in err), ascii(err)
         lines = refusals(err)

@@ -84,13 +84,3 @@ MODEL = {
     "effort": [1, 2],
 }
 GOOD = json.dumps(MODEL)
-
-
-def limited():
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))  # bytes: a disk that is soon full
-
-
-# for what runs so: bytecode, which Python would cut off and read again
-UNCACHED = {"PYTHONDONTWRITEBYTECODE": "1", "PIVOTREE_CACHE": "off"}
