@@ -6,8 +6,7 @@ Streams, limits, a user without rights, a time to be ended: ``case.around`` may 
 * ``stdin``, ``stdout``, ``stderr``: closed, full, broken (a pipe that nobody reads), or ascii,
 * ``files``: how many may be open; ``memory``: more bytes than now; ``written``: bytes of a file,
 * ``nobody``: a user to whom nothing here belongs; ``gone``: the working folder is removed,
-* ``ended``: [s] after which Ctrl-C comes,
-* ``apart``: a new Python runs it, as from a shell.
+* ``ended``: [s] after which Ctrl-C comes.
 """
 
 import io
@@ -115,7 +114,16 @@ def entered(around: dict) -> Iterator[None]:
     """Rights, limits and the folder as they are to be; as they were behind the block."""
     before = {what: resource.getrlimit(LIMITS[what]) for what in LIMITS if what in around}
     try:
-        limit(around)
+        for what, (_, hard) in before.items():
+            most = around[what] + (_size() if what == "memory" else 0)
+            resource.setrlimit(LIMITS[what], (most, hard))
+        if around.get("gone"):
+            shutil.rmtree(Path.cwd())
+        if around.get("nobody") and os.getuid() == 0:
+            os.setresuid(NOBODY, NOBODY, 0)
+        if "ended" in around:
+            signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+            signal.setitimer(signal.ITIMER_REAL, around["ended"])
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -123,21 +131,6 @@ def entered(around: dict) -> Iterator[None]:
             os.setresuid(0, 0, 0)
         for what, both in before.items():
             resource.setrlimit(LIMITS[what], both)
-
-
-def limit(around: dict) -> None:
-    """The part that a new process does before it becomes another program."""
-    for what in LIMITS:
-        if what in around:
-            most = around[what] + (_size() if what == "memory" else 0)
-            resource.setrlimit(LIMITS[what], (most, resource.getrlimit(LIMITS[what])[1]))
-    if around.get("gone"):
-        shutil.rmtree(Path.cwd())
-    if around.get("nobody") and os.getuid() == 0:
-        os.setresuid(NOBODY, NOBODY, 0)
-    if "ended" in around:
-        signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
-        signal.setitimer(signal.ITIMER_REAL, around["ended"])
 
 
 def _size() -> int:

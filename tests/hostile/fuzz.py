@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import gc
 import io
+import itertools
 import json
 import math
 import os
@@ -25,9 +26,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import hypothesis
 import processes
 from case import Case
-from documents import MJCF, URDF
 from hostile_words import GOOD, HOSTILE
-from inputs import SWEEP, cases
+from inputs import MJCF, SWEEP, URDF, cases
 
 from pivotree.analysis import cli
 
@@ -50,7 +50,7 @@ def warm_up() -> None:
 
 
 def drawn(seed: int, batch: int) -> list[Case]:
-    """The cases of one batch: the same for the same seed."""
+    """The cases of one batch, no two of them alike: the same for the same seed."""
     found: list[Case] = []
     settings = hypothesis.settings(
         max_examples=BATCH,
@@ -59,41 +59,31 @@ def drawn(seed: int, batch: int) -> list[Case]:
         phases=[hypothesis.Phase.generate],
         suppress_health_check=list(hypothesis.HealthCheck),
     )
-
-    def keep(case: Case) -> None:
-        found.append(case)
-
-    hypothesis.seed(seed * 1_000_003 + batch)(settings(hypothesis.given(cases())(keep)))()
-    return found
+    test = hypothesis.given(cases())(lambda case: found.append(case))
+    hypothesis.seed(seed * 1_000_003 + batch)(settings(test))()
+    return list({case.as_json(): case for case in found}.values())
 
 
 def campaign(most: float, seed: int, folder: Path, seconds: float = math.inf) -> tuple[int, Counter]:
     """Inputs judged, and how often each fault was met; the shortest case of each in ``folder``."""
     found: Counter = Counter()
     shortest: dict[str, int] = {}
-    total, batch, begin = 0, 0, time.monotonic()
-    met: set[int] = set()  # hashes: no input counts twice
+    total, begin = 0, time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
-    while total < most and time.monotonic() - begin < seconds:
-        new = {hash(case.as_json()): case for case in drawn(seed, batch)}
-        some = [case for number, case in new.items() if number not in met]
-        some = some[: int(min(most - total, BATCH))]
-        met.update(new)
+    for batch in itertools.count():
+        if total >= most or time.monotonic() - begin > seconds:
+            break
+        some = drawn(seed, batch)[: int(min(most - total, BATCH))]
+        total += len(some)
         for case, faults in processes.judged(some):
-            total += 1
             for fault in faults:
-                kind = f"{case.arguments[0]}: {fault}"
+                kind, text = f"{case.arguments[0]}: {fault}", case.as_json()
                 found[kind] += 1
-                text = case.as_json()
                 if kind not in shortest:
-                    print(f"{total}: {kind} {case.arguments!r} {case.around or ''}"[:600], flush=True)
+                    print(f"{kind} {case.arguments!r} {case.around or ''}"[:600], flush=True)
                 if len(text) < shortest.get(kind, sys.maxsize):
                     shortest[kind] = len(text)
                     (folder / f"seed{seed}_{list(shortest).index(kind)}.json").write_text(text)
-        batch += 1
-        if batch % 10 == 0:
-            rate = total / (time.monotonic() - begin)
-            print(f"{total:,} inputs, {sum(found.values())} failures, {rate:.0f} a second", flush=True)
     return total, found
 
 
@@ -113,10 +103,10 @@ def main() -> int:
         warm_up()
         if files:
             texts = [json.loads(path.read_text(encoding="utf-8")) for path in files]
-            both = list(zip(files, processes.judged([Case(**text) for text in texts], 1), strict=True))
-            for path, (_, faults) in both:
+            wrong = False
+            for path, (_, faults) in zip(files, processes.judged([Case(**x) for x in texts], 1), strict=True):
                 print(f"{path.stem}: {faults or 'as promised'}")
-            wrong = any(faults for _, (_, faults) in both)
+                wrong |= bool(faults)
             if wrong or options.most == math.inf:
                 return int(wrong)
         into = options.into.absolute()

@@ -1,12 +1,139 @@
 """Command lines with something wrong, drawn with the files that they read."""
 
 import json
+import re
+import xml.etree.ElementTree as ET
 
 from case import Case
-from documents import MJCF, URDF, jsons, marked, toml_of
 from hostile_words import BODY, COMMANDS, GOOD, HOSTILE, MODEL, output_of, words
 from hypothesis import strategies as st
 from strategies import changed, documents
+
+# -- files gone wrong, their structure first -------------------------------------------------------
+
+URDF = """<robot name="r"><link name="base"/><link name="arm"><inertial><origin xyz="0 0 0.1"/>
+<mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>
+<origin xyz="0 0 1" rpy="0 0.5 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+<link name="hand"><inertial><mass value="2"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0"
+iyz="0"/></inertial></link><joint name="k" type="continuous"><parent link="arm"/>
+<child link="hand"/><axis xyz="1 0 0"/><dynamics damping="0.1" friction="0"/>
+<mimic joint="j" multiplier="2" offset="0.1"/></joint></robot>"""
+MJCF = """<mujoco model="m"><compiler angle="radian"/><option gravity="0 0 -9.81"/><worldbody>
+<body name="a" pos="0 0 1"><joint name="j" type="hinge" axis="0 1 0" damping="0.1"/>
+<geom type="sphere" size="0.1" mass="1"/><body name="b" pos="1 0 0"><joint name="k" type="slide"/>
+<geom type="box" size=".1 .2 .3" mass="2"/></body></body><body name="c"><freejoint/>
+<geom type="sphere" size="0.1" mass="1"/></body></worldbody><equality>
+<connect body1="b" body2="c" anchor="0 0 0"/><joint joint1="j" joint2="k"/></equality></mujoco>"""
+VALUES = [*HOSTILE["values of markup"], "9" * 400, "x" * 3000]
+ENCODED = {
+    "bom": lambda text: "\ufeff" + text,
+    "utf-16": lambda text: _bytes(text, "utf-16"),
+    "latin-1": lambda text: _bytes(text.replace('"', '"\xe9', 1), "latin-1"),
+    "utf-32": lambda text: _bytes(text, "utf-32"),
+    "lies": lambda text: '<?xml version="1.0" encoding="utf-16"?>' + text,
+    "unknown": lambda text: '<?xml version="1.0" encoding="nonsense"?>' + text,
+    "half": lambda text: text[: len(text) // 2],
+    "twice": lambda text: text + text,
+    "noise": lambda text: ["bytes", "".join(chr(k * k % 251) for k in range(2000))],
+    "nothing": lambda text: "",
+    "blank": lambda text: " \n\t ",
+    "zeros": lambda text: "\0" * 5000,
+    "crlf": lambda text: text.replace("\n", "\r\n"),
+}
+
+
+def _bytes(text, encoding):
+    return ["bytes", text.encode(encoding, "replace").decode("latin-1")]
+
+
+def _laughs(tag):
+    entities = "".join(f'<!ENTITY l{k + 1} "{f"&l{k};" * 10}">' for k in range(9))
+    return f'<!DOCTYPE x [<!ENTITY l0 "ha">{entities}]><{tag} name="r">&l9;</{tag}>'
+
+
+WHOLE_XML = [
+    *HOSTILE["no XML"],
+    *map(_laughs, ("robot", "mujoco")),
+    "<robot name='r'>" + "<a>" * 3000 + "</a>" * 3000 + "</robot>",
+    "<a>" * 100_000,
+]
+
+
+@st.composite
+def marked(draw, good):
+    """XML whose elements are removed, doubled, moved or given other attributes; or no XML."""
+    kind = draw(st.integers(0, 9))
+    if kind == 0:
+        return draw(st.sampled_from(WHOLE_XML))
+    if kind == 1:
+        return ENCODED[draw(st.sampled_from(sorted(ENCODED)))](good)
+    if kind < 4:
+        return draw(changed(good))
+    top = ET.fromstring(good)
+    for _ in range(draw(st.integers(1, 3))):
+        pairs = [(owner, child) for owner in top.iter() for child in owner]
+        if not pairs:
+            break
+        owner, child = draw(st.sampled_from(pairs))
+        what = draw(st.sampled_from(["set", "set", "set", "drop", "new", "double", "remove", "move"]))
+        if what == "set" and child.attrib:
+            child.set(draw(st.sampled_from(sorted(child.attrib))), draw(st.sampled_from(VALUES)))
+        elif what == "drop" and child.attrib:
+            del child.attrib[draw(st.sampled_from(sorted(child.attrib)))]
+        elif what == "new":
+            name = draw(st.sampled_from(["name", "type", "range", "ref", "armature", "class", "x"]))
+            child.set(name, draw(st.sampled_from(VALUES)))
+        elif what == "double":
+            owner.append(child)
+        elif what == "remove":
+            owner.remove(child)
+        elif what == "move":
+            new = draw(st.sampled_from(pairs))[0]
+            if new is not child and new not in list(child.iter()):
+                owner.remove(child)
+                new.append(child)
+    return ET.tostring(top, encoding="unicode")
+
+
+RAW = [*HOSTILE["values of JSON"], "1" * 5000]
+WHOLE_JSON = [
+    *HOSTILE["no JSON"],
+    "[" * 100_000,
+    "[" * 100_000 + "]" * 100_000,
+    '{"a":' * 100_000 + "1" + "}" * 100_000,
+    "9" * 100_000,
+]
+
+
+@st.composite
+def revalued(draw, text):
+    """A text, JSON or TOML, with one number or string or two replaced."""
+    for _ in range(draw(st.integers(1, 2))):
+        words = list(re.finditer(r'-?\d+\.?\d*|"[^"]*"', text))
+        if words:
+            at = draw(st.sampled_from(words))
+            text = text[: at.start()] + draw(st.sampled_from(RAW)) + text[at.end() :]
+    return text
+
+
+@st.composite
+def jsons(draw, good):
+    """JSON with values of its structure, single numbers or letters replaced; or no JSON."""
+    kind = draw(st.integers(0, 9))
+    if kind == 0:
+        return draw(st.sampled_from(WHOLE_JSON))
+    text = json.dumps(good)
+    if kind == 1:
+        return ENCODED[draw(st.sampled_from(sorted(ENCODED)))](text)
+    if kind == 2:
+        return draw(changed(text))
+    if kind < 6:
+        return json.dumps(draw(documents(good)))
+    return draw(revalued(text))
+
+
+# -- command lines ---------------------------------------------------------------------------------
 
 PYTHON = """def mine(structure):
     return [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
@@ -21,6 +148,20 @@ r = [0.5, 1e-3]
 [states]
 number = 1
 """
+MOTIONS = """models = ["chain:1", { model = "m.json", floating = true }]
+orders = ["abm"]
+formats = ["float32"]
+measure = ["steps", "energy_drift"]
+[states]
+number = 1
+distribution = "random"
+[simulate]
+seconds = 0.01
+eps = 1e-4
+integrator = "cash_karp"
+steps = 20
+clock = "float64"
+"""
 NAMES = [*HOSTILE["names"], "a" * 10**6, "a" * 500]
 NUMBERS = ["nan", "inf", "-inf", "-1", "0", "1", "2", "1e400", "1e-320", str(10**30), "9" * 5000]
 TEXTS = ["", ",", "=", "nan", "1,,2", "x" * 10**6, "\u202e", "all", "../x", "-", "--", "{}", "@:"]
@@ -29,7 +170,6 @@ DEVICES = [*HOSTILE["devices"], "x" * 300 + ".json", "x/" * 3000]
 QUICK = ["solve", "solve", "solve", "export", "export", "list", "guarantee", "compare", "blame", "simulate"]
 DEAR = {"reproduce", "prove", "counts", "report", "explore", "figure", "spy", "tune"}  # drawn seldom
 NOT_DRAWN = {"--port", "--scheduler", "--help"}  # drawn by _served
-MOTION = HOSTILE["sweep"] | HOSTILE["sweep of motions"]
 
 
 def _small(text):
@@ -45,20 +185,9 @@ BAD_SPECS = st.sampled_from([*HOSTILE["bad specs"], "chain:" + "9" * 5000])
 PLACES = st.sampled_from([*HOSTILE["places"], "x" * 300, *DEVICES])
 
 
-MORE = (
-    "--floating",
-    "--keep-fixed",
-    "--dynamics",
-    "--mimic=coupled",
-    "--mimic=fixed",
-    "--contact=hand",
-    "--contact=b@1:0:0 --compliance=1e-3",
-)
-
-
 def _of_model(draw, file, text):
     command = draw(st.sampled_from(QUICK))
-    more = draw(st.sampled_from(["", "", "", *MORE])).split()
+    more = draw(st.sampled_from(["", "", "", *HOSTILE["beside models"]])).split()
     known = COMMANDS[command]._option_string_actions
     return Case(words(command, MODEL=file) + [x for x in more if x.split("=")[0] in known], {file: text})
 
@@ -107,8 +236,7 @@ def _sweep(draw):
     if kind < 3:
         text = draw(changed(SWEEP).filter(_small))
     else:
-        table = draw(documents(draw(st.sampled_from([HOSTILE["sweep"], MOTION]))))
-        text = toml_of(table)
+        text = draw(st.sampled_from([SWEEP, MOTIONS]).flatmap(revalued))
         if draw(st.integers(0, 9)) == 0:
             text = text.replace("s.csv", draw(st.sampled_from(["s.parquet", "x/s.csv", "s", *DEVICES])))
     jobs = draw(st.sampled_from(["-j1"] * 30 + ["-j2", "-j0", "--json"]))
@@ -120,34 +248,11 @@ def _named(draw):
     first, second, model = (draw(st.sampled_from(NAMES)) for _ in range(3))
     bodies = [BODY | {"name": first}, BODY | {"name": second, "parent": first, "p": [1, 0, 0]}]
     text = json.dumps(MODEL | {"name": model, "bodies": bodies})
-    line = draw(st.sampled_from([*NAMED, *LATE] if draw(st.integers(0, 7)) == 0 else NAMED))
+    dear = HOSTILE["named in pages"] if draw(st.integers(0, 7)) == 0 else []
+    line = draw(st.sampled_from([*HOSTILE["named"], *dear]))
     command, *more = line.split()
     before = ["tree"] if command == "figure" else []
     return Case([command, *before, "m.json", *more], {"m.json": text})
-
-
-NAMED = (
-    "solve --json",
-    "compare --json --orders=abm",
-    "blame",
-    "blame --json",
-    "list --latex -o a.tex",
-    "list --python -o a.py",
-    "list --pseudocode -o a.txt",
-    "export -o a.c",
-    "list",
-    "export -o a.c --outputs=qdd,dqdd_dq,f",
-    "export --cuda -o a.cu",
-    "guarantee --json --states=1",
-    "simulate --json --seconds=0.01",
-)
-LATE = (
-    "explore -o a.html --orders=abm --formats=float32",
-    "figure -o a.svg",
-    "report -o r --states=1 --orders=abm --formats=float32",
-    "compare --orders=abm -o c",
-    "spy -o a.svg",
-)
 
 
 def _state(draw):
@@ -177,15 +282,8 @@ def _served(draw):
     if draw(st.booleans()):
         port = draw(st.sampled_from([*NUMBERS, "65536", "80", "1.5", "x", "\u0661", "0x50"]))
         around = {} if port not in ("0", "1", "80", "\u0661") else {"ended": 0.5}
-        command = [
-            "explore",
-            "chain:1",
-            "--orders=abm",
-            "--formats=float32",
-            f"--port={port}",
-            "--no-browser",
-        ]
-        return Case(command, around=around)
+        words = f"explore chain:1 --orders=abm --formats=float32 --port={port} --no-browser"
+        return Case(words.split(" "), around=around)
     address = draw(st.sampled_from(HOSTILE["addresses"]))
     return Case(["sweep", "sweep.toml", f"--scheduler={address}"], {"sweep.toml": SWEEP})
 
@@ -211,48 +309,28 @@ AROUND = st.sampled_from(
         *({"env": variables} for variables in HOSTILE["variables"]),
     ]
 )
-APART = st.sampled_from(
-    [
-        {},
-        {"files": 64},
-        *HOSTILE["streams"],
-        *({"env": variables} for variables in HOSTILE["variables of a new Python"]),
-        *({"ended": x / 10} for x in range(1, 16)),
-    ]
-)
 EITHER = ["m.json", "m.urdf", "chain:3", "binary:3", "nothing.json"]
 
 
-def _around(draw, apart):
+def _around(draw):
     model = draw(st.sampled_from(EITHER))
     command = draw(st.sampled_from([*QUICK, *QUICK, "orders", "models", "counts"]))
     more = draw(st.sampled_from([[], [], ["--json"], ["--help"]]))
-    around = dict(draw(APART if apart else AROUND))
-    if apart:
-        around["apart"] = True
+    around = draw(AROUND)
     if more == ["--json"] and "--json" not in COMMANDS[command]._option_string_actions:
         more = []
     return Case(words(command, MODEL=model) + more, {"m.json": GOOD, "m.urdf": URDF}, around)
 
 
-def _specs(draw):
-    return Case(words(draw(st.sampled_from(QUICK)), MODEL=draw(SMALL_SPECS | BAD_SPECS)))
-
-
-def _python(draw):
-    return Case(["solve", "chain:2", "--order=o.py:mine"], {"o.py": draw(changed(PYTHON))})
-
-
 KINDS = (  # how often each is drawn, and how
     (150, lambda draw: _of_model(draw, "m.json", draw(jsons(MODEL)))),
     (150, lambda draw: _of_model(draw, "m.urdf", draw(marked(URDF)))),
-    (1, lambda draw: _around(draw, True)),
     (2, _served),
-    (20, lambda draw: _around(draw, False)),
+    (20, _around),
     (6, lambda draw: _options(draw, True)),
     (60, lambda draw: _of_model(draw, "m.xml", draw(marked(MJCF)))),
-    (80, _specs),
-    (30, _python),
+    (80, lambda draw: Case(words(draw(st.sampled_from(QUICK)), MODEL=draw(SMALL_SPECS | BAD_SPECS)))),
+    (30, lambda draw: Case(["solve", "chain:2", "--order=o.py:mine"], {"o.py": draw(changed(PYTHON))})),
     (150, _beside),
     (60, _sweep),
     (60, _named),

@@ -2,61 +2,44 @@
 
 All that commands import is loaded once.  A process is forked off for some inputs, one after
 another, each in a folder of its own, with files in the place of its streams, through ``main`` of
-the command line.  What went wrong is asked again in a process of its own.
+the command line.
 """
 
-import atexit
 import contextlib
 import faulthandler
 import gc
 import json
-import math
 import os
 import select
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-import judge
-from case import Case, connect, entered, environment, limit, wrapped
+from case import Case, connect, entered, environment, refusals, wrapped
 from helpers import ROOT
+from hostile_words import SIGN
 
 from pivotree.analysis import cli
+from pivotree.kkt.base.text import LONGEST
 
 MANY = 40  # inputs that one process answers; one that changes its surroundings is alone
-HANG = 20  # [s] of processor time without a word; six times as long where it waits
-LONG = 60  # [s] after which one that does say how far it is must listen to Ctrl-C
+HANG = 60  # [s] without an answer; one that does say how far it is must then listen to Ctrl-C
 ANSWER = 10  # [s] that it has for this, on a machine that others use
-DEAD = os.WEXITED | os.WNOHANG | os.WNOWAIT
 
 
 def judged(cases: list[Case], many: int = MANY) -> Iterator[tuple[Case, list[str]]]:
     """Each case with what is wrong about its answer."""
     rest = list(cases)
     while rest:
-        run = rest[:1]
-        if not rest[0].around:
-            plain = next((k for k, case in enumerate(rest) if case.around), len(rest))
-            run = rest[: min(many, plain)]
-        done = _process(run)
-        for case, found in zip(run, done, strict=False):
-            if found and len(run) > 1 and not (alone := _process([case])[0]):
-                found = [f"(not alone) {fault}" for fault in found]
-            elif found and len(run) > 1:
-                found = alone
-            yield case, found
+        plain = next((k for k, case in enumerate(rest) if case.around), len(rest))
+        done = _process(rest[: min(many, max(plain, 1))])
+        yield from zip(rest, done, strict=False)
         rest = rest[len(done) :]
-
-
-def faults(case: Case) -> list[str]:
-    return _process([case])[0]
 
 
 def _process(cases: list[Case]) -> list[list[str]]:
@@ -103,23 +86,20 @@ def _one(case: Case, place: Path, top: Path) -> list[str]:
     folder.chmod(0o755)
     out, err = top / "out", top / "err"
     fault, code = None, None
-    if case.around.get("apart"):
-        code = _apart(case, out, err)
-    else:
-        connect(case.around, out, err)
-        environment(case.around)
-        wrapped(case.around)
-        try:
-            with entered(case.around):
-                code = _main(case.arguments)
-        except BaseException as error:
-            fault = _place_of(error)
-            _flushed(1)
+    connect(case.around, out, err)
+    environment(case.around)
+    wrapped(case.around)
+    try:
+        with entered(case.around):
+            code = _main(case.arguments)
+    except BaseException as error:
+        fault = _place_of(error)
+        _flushed(1)
     os.chdir(place)
     if fault is not None:
         return [fault] if fault else []
     texts = (path.read_bytes().decode("utf-8", "replace") for path in (out, err))
-    return judge.judged(case, folder, code, *texts)
+    return answered(case, folder, code, *texts)
 
 
 def _main(arguments: list[str]) -> int:
@@ -131,72 +111,6 @@ def _main(arguments: list[str]) -> int:
     return _flushed(code)
 
 
-class Forked:
-    """A command line in a session of its own, forked off this process; as subprocess.Popen has it.
-
-    It ends as a Python does that was started for it: by what runs at the exit, and by signals.
-    Nothing of this process may wait to be removed then: no tempfile.TemporaryDirectory.
-    """
-
-    def __init__(self, arguments: list[str], folder: Path, variables: dict, out: Path, err: Path):
-        ready, begun = os.pipe()
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        self.returncode: int | None = None
-        self.pid = os.fork()
-        if self.pid == 0:
-            os.close(ready)
-            os.setsid()
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            os.chdir(folder)
-            connect({}, out, err)
-            environment({"env": variables})
-            wrapped({})
-            _to_the_end(arguments, begun)
-        os.close(begun)
-        os.read(ready, 1)  # its end: signals reach what can hear them from here on
-        os.close(ready)
-
-    def poll(self) -> int | None:
-        if self.returncode is None and os.waitid(os.P_PID, self.pid, DEAD):
-            self.returncode = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        return self.returncode
-
-    def wait(self, timeout: float = math.inf) -> int:
-        end = time.monotonic() + timeout
-        while self.poll() is None:
-            left = end - time.monotonic()
-            if left <= 0:
-                raise subprocess.TimeoutExpired(str(self.pid), timeout)
-            time.sleep(min(left, 0.005))
-        return self.returncode
-
-    def send_signal(self, number: int) -> None:
-        if self.poll() is None:
-            os.kill(self.pid, number)
-
-
-def _to_the_end(arguments: list[str], begun: int) -> None:
-    """The rest of a forked process."""
-    code = 1
-    try:
-        tempfile.tempdir, sys.argv = None, ["pivotree", *arguments]
-        os.close(begun)
-        try:
-            code = cli.command()
-        except SystemExit as stop:
-            code = stop.code or 0
-        threading._shutdown()
-        atexit._run_exitfuncs()
-    except KeyboardInterrupt:  # as Python ends where it comes before ``main``
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        signal.raise_signal(signal.SIGINT)
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        os._exit(_flushed(code))
-
-
 def _flushed(code: int) -> int:
     for stream, failed in ((sys.stdout, 120), (sys.stderr, code)):
         if stream is not None:
@@ -205,27 +119,6 @@ def _flushed(code: int) -> int:
             except (OSError, ValueError):
                 code = failed
     return code
-
-
-def _apart(case: Case, out: Path, err: Path) -> int:
-    """The same by a new Python."""
-    around = case.around
-    environment(around)
-
-    def begin() -> None:
-        connect(around, out, err)
-        limit({key: x for key, x in around.items() if key not in ("memory", "ended")})
-
-    command = [sys.executable, "-m", "pivotree", *(a.replace("\0", "") for a in case.arguments)]
-    try:
-        process = subprocess.Popen(command, preexec_fn=begin, close_fds=True)
-    except (OSError, UnicodeEncodeError, subprocess.SubprocessError):  # what no process can be given
-        out.touch(), err.write_text("pivotree: not started\n")
-        return 2
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(around.get("ended"))
-    process.send_signal(signal.SIGINT)
-    return process.wait()
 
 
 def _place_of(error: BaseException) -> str:
@@ -241,58 +134,30 @@ def _place_of(error: BaseException) -> str:
 
 def _watched(pid: int, heard: int, top: Path, many: int) -> list[list[str]]:
     """What the process tells of its cases; at its end, or where it must be ended, what is wrong."""
-    text, said = b"", -1
-    began = since = time.monotonic()
-    worked, asked, wrong = _worked(pid), 0.0, ""
-    while True:
-        if select.select([heard], [], [], 1.0)[0]:
+    text, asked, wrong = b"", False, ""
+    while not wrong and text.count(b"\n") < many:  # a process that is left would hold the pipe open
+        if select.select([heard], [], [], ANSWER if asked else HANG)[0]:
             part = os.read(heard, 65536)
             if not part:
                 break
-            text += part
-            if text.count(b"\n") == many:  # a process that is left would hold the pipe open
-                break
-            began = since = time.monotonic()
-            worked, asked = _worked(pid), 0.0
-            continue
-        now, size = time.monotonic(), _size(top / "err")
-        if size != said:
-            said, since, worked = size, now, _worked(pid)
-        if asked and now - asked > ANSWER:
-            wrong = f"no answer to Ctrl-C within {ANSWER} s"
-        elif _worked(pid) - worked > HANG or now - since > 6 * HANG:
-            wrong = f"no word for {HANG} s of work"
-        elif not asked and now - began > LONG and said > 0:
-            asked = now
+            text, asked = text + part, False
+        elif not asked and (top / "err").exists() and (top / "err").stat().st_size:
+            asked = True
             os.killpg(pid, signal.SIGINT)
-        if wrong:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGUSR1)
-                time.sleep(0.5)
-                os.killpg(pid, signal.SIGKILL)
-            break
+        else:
+            wrong = f"no answer to Ctrl-C within {ANSWER} s" if asked else f"no word for {HANG} s"
+            os.kill(pid, signal.SIGUSR1)  # it writes down where it is
+            time.sleep(0.5)
+            os.killpg(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
     done = [json.loads(line) for line in text.splitlines()]
     if wrong:
         return [*done, [f"{wrong} {_where(top)}"]]
     if status and len(done) < many:
         done.append([f"the process ends with {os.waitstatus_to_exitcode(status)} {_where(top)}"])
-    elif left := _left(pid):
-        done[-1].append(f"a process is left: {left}")
+    elif _left(pid):
+        done[-1].append("a process is left")
     return done
-
-
-def _worked(pid: int) -> float:
-    """[s] of processor time of a process and of those whose end it has seen."""
-    try:
-        words = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    except OSError:
-        return 0.0
-    return sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
 
 
 def _where(top: Path) -> str:
@@ -301,16 +166,75 @@ def _where(top: Path) -> str:
     return ours[0].replace(str(ROOT), "") if ours else ""
 
 
-def _left(group: int) -> str:
-    """The command of a process that outlives its command by seconds; it is ended."""
+def _left(group: int) -> bool:
+    """Whether a process outlives its command by seconds; it is ended."""
     for wait in (0.0, 0.1, 1.0, 3.0):
         time.sleep(wait)
         try:
             os.killpg(group, 0)
         except ProcessLookupError:
-            return ""
-    found = subprocess.run(["ps", "-eo", "pgid=,stat=,args="], capture_output=True, text=True)
-    own = [line for line in found.stdout.splitlines() if line.split(None, 1)[0] == str(group)]
+            return False
     with contextlib.suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)
-    return "; ".join(own)[:300]
+    return True
+
+
+# -- what is wrong with an answer -------------------------------------------------------------------
+
+CODES = (0, 1, 2, cli.INTERRUPTED)
+
+
+def answered(case: Case, folder: Path, code: int, out: str, err: str) -> list[str]:
+    """What is wrong with an exit code, with what was said, and with the files in the folder."""
+    return [*_said(case, code, out, err), *_files(folder, case, code)]
+
+
+def _said(case, code, out, err):
+    if code not in CODES:
+        yield f"exit {code}"
+    if "Traceback" in err or "Traceback (most" in out:
+        yield "a traceback is printed"
+    lines = refusals(err)
+    unheard = _lost(case, "stderr")
+    if code == 2 and len(lines) != 1 and not unheard:
+        yield f"a refusal of {len(lines)} lines: {[line[:60] for line in lines[:3]]}"
+    if any(len(line) > LONGEST + len("pivotree: ") for line in lines):
+        yield "a sentence longer than 500 characters"
+    if not all(c.isprintable() or c == "\n" for c in err):
+        yield "a control character on standard error"
+    if any(line.startswith(("Exception ignored", "Traceback", "Fatal")) for line in lines):
+        yield f"Python speaks: {lines[:2]}"
+    if code == cli.INTERRUPTED and lines[-1:] != ["pivotree: interrupted"] and not unheard:
+        yield f"interrupted, and not said so: {lines[-1:]}"
+    told = code in (0, 1) and not _lost(case, "stdout") and "--help" not in case.arguments
+    if told and "--json" in case.arguments:
+        yield from _json(out, "standard output")
+
+
+def _lost(case, stream):
+    """Whether nobody can read what is said there."""
+    lost = case.around.get(stream) in ("closed", "full", "broken")
+    return lost or case.around.get("written", LONGEST) < LONGEST
+
+
+def _json(text, where):
+    try:
+        json.loads(text, parse_constant=lambda name: 1 / 0)
+    except (ValueError, ZeroDivisionError):
+        yield f"{where} is not JSON"
+
+
+def _files(top, case, code):
+    """What is wrong with the files that stand there afterwards."""
+    if [*top.parent.parent.rglob(SIGN)]:
+        yield "a name was run by a shell"
+    for path in top.rglob("*"):
+        name = path.relative_to(top).as_posix()
+        if ".part" in name:
+            yield f"half-written: {name}"
+        if name in case.files or not path.is_file():
+            continue
+        if code == 2 and "sweep" not in case.arguments[:1] and not _lost(case, "stdout"):
+            yield f"refused, and yet written: {name}"
+        if path.suffix in (".json", ".ipynb"):
+            yield from _json(path.read_bytes().decode("utf-8", "replace"), name)

@@ -7,7 +7,6 @@ import sys
 import time
 from pathlib import Path
 
-import judge
 import processes
 import pytest
 from case import Case
@@ -16,52 +15,32 @@ HERE = Path(__file__).parent
 CASES = sorted((HERE / "cases").glob("*.json"))
 
 
-def fuzz(folder, *arguments):
+def drawn(folder, *arguments):
     """Answers of the script, its exit code and what it printed; tests are not timed."""
     command = [sys.executable, HERE / "fuzz.py", "--patience=10", f"--into={folder}", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.product
 def test_what_once_went_wrong_and_inputs_drawn_anew_are_answered_or_refused(tmp_path):
-    code, said = fuzz(tmp_path, "--most=48", "--seed=48", *CASES)
+    code, said = drawn(tmp_path, "--most=96", "--seed=96", *CASES)
     wrong = [path.stem for path in CASES if f"{path.stem}: as promised" not in said.splitlines()]
-    assert (code, wrong) == (0, []) and "48 inputs, 0 failures" in said, said
+    assert (code, wrong) == (0, []) and "96 inputs, 0 failures" in said, said
 
 
 @pytest.mark.soak
 def test_many_inputs_are_answered_or_refused(tmp_path):
-    code, said = fuzz(tmp_path, "--most=1000", "--seed=1000")
+    code, said = drawn(tmp_path, "--most=1000", "--seed=1000")
     assert code == 0 and "1,000 inputs, 0 failures" in said, said
 
 
-def test_the_same_seed_draws_the_same_inputs():
-    from fuzz import drawn
+def test_the_same_seed_draws_the_same_inputs(monkeypatch):
+    import fuzz
 
-    first, again, other = drawn(3, 1), drawn(3, 1), drawn(3, 2)
-    assert first == again != other and len(first) > 100
-
-
-@pytest.mark.parametrize(
-    "name,text",
-    [
-        ("a.json", '{"a": NaN}'),
-        ("a.csv", "name\n=1+1\n"),
-        ("a.html", "<p><script>pwned()</script>"),
-        ("a.py", "x = 1\npwned()\n"),
-        ("a.c", "/* a */ pwned(); /* b */"),
-        ("a.tex", "\\input{pwned}"),
-    ],
-)
-def test_the_judge_finds_names_that_got_out(tmp_path, name, text):
-    assert list(judge.READERS[Path(name).suffix](text, name))
-
-
-def test_cells_of_tables_are_texts_and_numbers_stay_numbers():
-    from pivotree.kkt.base.text import csv_line
-
-    assert csv_line(["=1+1", "@a", "-a,b", "+", "a"]) == """'=1+1,'@a,"'-a,b",'+,a"""
-    assert csv_line(["-1", "+1e-3", -1.5, "-.5", "", None]) == "-1,+1e-3,-1.5,-.5,,"
+    monkeypatch.setattr(fuzz, "BATCH", 20)
+    first, again, other = fuzz.drawn(3, 1), fuzz.drawn(3, 1), fuzz.drawn(3, 2)
+    assert first == again != other and len(first) > 5
 
 
 @pytest.fixture
@@ -96,12 +75,10 @@ def test_what_dies_hangs_or_stays_is_found(orders, monkeypatch):
             time.sleep(60)
         return 0
 
-    assert orders(child)[0][0].startswith("a process is left")
+    assert orders(child) == [["a process is left"]]
     monkeypatch.setattr(processes, "HANG", 0.3)
     assert orders(lambda options: time.sleep(60))[0][0].startswith("no word for 0.3 s")
-    monkeypatch.setattr(processes, "HANG", 60)
-    monkeypatch.setattr(processes, "LONG", 1)
-    monkeypatch.setattr(processes, "ANSWER", 1)
+    monkeypatch.setattr(processes, "ANSWER", 0.3)
 
     def deaf(options):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -109,13 +86,3 @@ def test_what_dies_hangs_or_stays_is_found(orders, monkeypatch):
         time.sleep(60)
 
     assert orders(deaf)[0][0].startswith("no answer to Ctrl-C")
-
-
-def test_what_goes_wrong_only_after_others_is_told_apart(orders):
-    seen = []
-
-    def second(options):
-        seen.append(1)
-        return 7 if len(seen) == 2 else 0
-
-    assert orders(second, 3) == [[], ["(not alone) exit 7"], []]
