@@ -39,6 +39,57 @@ def robot(children: int, R=NO_TURN, joint="fixed", axis=(0, 0, 1), armature=0.0)
     return kkt.build(tree)
 
 
+def skew(tree):
+    """The tree with axes of no frame."""
+    for _, data in tree.nodes(data=True):
+        data["axis"] = SKEW
+    return tree
+
+
+def geared(tree, armature=0.3):
+    """The tree with a rotor behind each joint."""
+    for _, data in tree.nodes(data=True):
+        data["armature"] = armature
+    return tree
+
+
+def recursion(system, e):
+    """M^, b^ in the norm of M^^-1, accelerations of bodies and qdd, by the textbook in numpy."""
+    tree = system.tree
+    M, b, D, U = e.M.copy(), e.b.copy(), {}, {}
+    norms, w, qdd = np.zeros(tree.n), np.zeros((tree.n, 6)), np.zeros(len(e.tau))
+    for level in reversed(tree.levels):
+        for k in level:
+            here = slice(*tree.offset[k : k + 2])
+            S = e.S[here]
+            U[k] = M[k] @ S.T
+            D[k] = S @ U[k] + (np.diag(e.A[here]) if len(e.A) else 0.0)
+            norms[k] = np.sqrt(abs(b[k] @ np.linalg.lstsq(M[k], b[k], rcond=None)[0]))
+            up = tree.parent[k]
+            if up >= 0:
+                shifted, N = b[k] + M[k] @ e.a[k], M[k]
+                if len(S):
+                    shifted = shifted + U[k] @ np.linalg.solve(D[k], e.tau[here] - S @ shifted)
+                    N = N - U[k] @ np.linalg.solve(D[k], U[k].T)
+                M[up] += e.Phi[k] @ N @ e.Phi[k].T
+                b[up] += e.Phi[k] @ shifted
+    for level in tree.levels:
+        for k in level:
+            here = slice(*tree.offset[k : k + 2])
+            w[k] = e.a[k]
+            if tree.parent[k] >= 0:
+                w[k] += e.Phi[k].T @ w[tree.parent[k]]
+            if len(e.S[here]):
+                qdd[here] = np.linalg.solve(D[k], e.tau[here] - e.S[here] @ b[k] - U[k].T @ w[k])
+                w[k] += e.S[here].T @ qdd[here]
+    return M, norms, w, qdd
+
+
+def exact_inertias(system):
+    """M^_k in float64."""
+    return recursion(system, system.entries)[0]
+
+
 class Made:
     """Numbers for (4) of a robot, in float32: what is lost of the base's pivot, over the bound."""
 

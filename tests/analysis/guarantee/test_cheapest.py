@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from designs import covering
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
@@ -39,7 +40,7 @@ def test_operands_that_are_rounded_count():
     system = link()
     order = Order(kkt.trace(system, ABM), system)
     draw = np.random.default_rng(0)
-    values = order.values(system) * draw.uniform(1.0, 1.5, (20000, 1))
+    values = order.values(system) * draw.uniform(1.0, 1.5, (8000, 1))
     values = values * draw.uniform(1.0, 1.1, values.shape)
     u, chosen = 2.0**-12, get_format("float64+mul=p12")
     seen = pivot_errors(order, values, chosen).max()
@@ -55,14 +56,17 @@ def test_a_format_of_one_part_is_counted_as_it_was():
     assert all(own.path(7) == 7.0 and own.divided == own.most == 1.0 for own in plain.costs)
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("name", BY_ROLE)
-def test_no_state_is_further_off_than_proved(name):
-    for tree in (kkt.chain(3), kkt.load("rr_arm")):
-        (row,) = guarantee(tree, ["abm"], [name], states=20)
-        assert not row.bound.why and not row.qdd.bound.why
-        assert 0.0 < row.error < row.bound.pivot.max()
-        assert (row.qdd.joint < row.qdd.bound.joint).all()
+@pytest.mark.parametrize("name,order", covering(BY_ROLE, ["abm", "gain_abm"]))
+def test_no_state_is_further_off_than_proved(name, order):
+    """Where a joint has several freedoms, abm has a promise of its pivots, and gain_abm says why none."""
+    for tree in (kkt.chain(3), kkt.load("quadruped", floating=True), kkt.star(2, joint="spherical")):
+        (row,) = guarantee(tree, [order], [name], states=5)
+        if order == "gain_abm" and tree.graph["name"] == "star_2":
+            assert "several freedoms" in row.bound.why
+            continue
+        assert not row.bound.why and 0.0 < row.error < row.bound.pivot.max() < 1.0
+        if tree.graph["name"] != "star_2":
+            assert not row.qdd.bound.why and (row.qdd.joint < row.qdd.bound.joint).all()
 
 
 @pytest.mark.product
@@ -76,41 +80,10 @@ def test_the_cheapest_is_the_first_that_keeps_the_digits():
     assert found.alone[0].format == "float32" and found.alone[0].digits < digits
     assert found.alone[0].cost < found.found.cost < found.alone[1].cost
     for roles in itertools.product(("float32", "float64"), repeat=3):
-        name = "float32" + "".join(
-            f"+{role}={x}" for role, x in zip(("add", "mul", "div"), roles, strict=True)
-        )
+        name = "float32+add={}+mul={}+div={}".format(*roles)
         keeps = min(kkt.guarantee(tree, ABM, name).digits, kkt.guarantee_qdd(tree, ABM, name).digits)
         if roles[0] == roles[1] == "float32":
             assert keeps < digits
-
-
-@pytest.mark.product
-@pytest.mark.parametrize(
-    "given, says",
-    [
-        (["--digits", "14"], "no formats by role of float64, float32 are promised 14 digits of"),
-        (["--digits", "0"], "0 is no number of digits; use one above 0"),
-        (["--digits", "3", "--orders", "crbm"], "formats are chosen for one order, abm or gain_abm"),
-        (["--digits", "3", "--orders", "abm,gain_abm"], "formats are chosen for one order"),
-        (["--by-body"], "formats are chosen for --digits; give how many"),
-        (["--digits", "3", "--formats", "fixed32"], "fixed32 is no format of a role"),
-        (["--digits", "3", "--formats", "p20,p21,p22,p23"], "give at most 3 formats to choose"),
-        (["--digits", "3", "--formats", "float32+add=float64"], "is one by role; give its parts"),
-        (["--digits", "3", "--formats", "dd"], "at most float64's digits"),
-        (["--digits", "15", "--payload", "j2=0:1"], "are promised 15 digits of pivots and"),
-    ],
-)
-def test_bad_input_is_one_sentence(given, says, capsys):
-    assert main(["guarantee", "chain:2", *given]) == 2
-    told = capsys.readouterr().err
-    assert says in told and "Traceback" not in told
-
-
-def test_json(capsys):
-    assert main(["guarantee", "chain:2", "--digits", "3", "--states", "5", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["chosen"]["format"] == "float32" == found["rows"][0]["format"]
-    assert found["chosen"]["qdd"] >= 3.0 and len(found["chosen"]["alone"]) == 2
 
 
 @pytest.mark.product
@@ -126,15 +99,6 @@ def test_payloads_in_a_range_count(capsys):
     assert "3.2 digits of pivots and qdd in every state" in capsys.readouterr().out
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("name", BY_ROLE[:3])
-def test_joints_of_several_freedoms_have_a_promise_that_holds(name):
-    for tree in (kkt.star(2, joint="spherical"), kkt.load("quadruped", floating=True)):
-        (row,) = guarantee(tree, ["abm"], [name], states=10)
-        assert 0.0 < row.error < row.bound.pivot.max() < 1.0, row.bound.why
-    assert not row.qdd.bound.why and (row.qdd.joint < row.qdd.bound.joint).all()
-
-
 def test_what_has_no_bound_says_why():
     other = kkt.guarantee(kkt.chain(2), orderings.get("crbm"), BY_ROLE[0])
     assert other.why == "formats by role are proved for abm and gain_abm alone, not for crbm"
@@ -146,18 +110,6 @@ def test_operands_of_products_are_named_where_they_are_shorter():
     assert by_role(tuple(parts)).name == "p22+add=p24+mul=p24+operands=p22"
     longer = get_format("p24")
     assert by_role((*parts[:-1], longer)).name == "p22+add=p24+mul=p24"
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("name", BY_ROLE)
-def test_gain_abm_has_its_own_promise_by_role(name):
-    for tree in (kkt.chain(3), kkt.load("quadruped", floating=True)):
-        (row,) = guarantee(tree, ["gain_abm"], [name], states=10)
-        assert not row.bound.why and not row.qdd.bound.why
-        assert 0.0 < row.error < row.bound.pivot.max()
-        assert (row.qdd.joint < row.qdd.bound.joint).all()
-    ball = kkt.guarantee(kkt.star(2, joint="spherical"), orderings.get("gain_abm"), name)
-    assert "several freedoms" in ball.why
 
 
 def test_formats_are_chosen_for_gain_abm_too(capsys):

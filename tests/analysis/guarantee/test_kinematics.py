@@ -1,19 +1,12 @@
 """docs/guarantee.md, *Kinematics*: pivots move no further than proved; a term less, and they do."""
 
-import json
-import sys
-
 import numpy as np
 import pytest
-from helpers import ROOT
+from guarantee import drawn
 
 from pivotree import kkt
-from pivotree.analysis.cli import main
 from pivotree.analysis.guarantee import kinematics
 from pivotree.kkt.proof import kinematics as bounds
-
-sys.path.insert(0, str(ROOT / "benchmarks"))
-from guarantee import drawn
 
 FORMATS = ["float32", "float64"]
 
@@ -58,13 +51,3 @@ def test_rounded_inertias_alone_nearly_reach_the_bound():
 def test_where_nothing_is_promised_the_row_says_why():
     (row,) = kinematics(kkt.chain(3, joint="universal"), ["float32"], states=0)
     assert row.bound.digits == 0.0 and "universal" in row.bound.why and row.seen is None
-
-
-@pytest.mark.product
-def test_the_command_has_a_line_of_its_own(capsys):
-    assert main(["guarantee", "rr_arm", "--states", "3", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["kinematics"]
-    assert [row["format"] for row in rows] == ["float64", "float32"]
-    assert all(row["seen_digits"] >= row["proved_digits"] > 5 for row in rows)
-    assert main(["guarantee", "rr_arm", "--states", "3"]) == 0
-    assert capsys.readouterr().out.count("kinematics") == 2

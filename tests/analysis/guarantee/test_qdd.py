@@ -1,13 +1,14 @@
 """docs/guarantee_qdd.md: sizes and errors of qdd stay below the bounds, and wrong bounds do not."""
 
 import json
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers import ROOT
+from guarantee import drawn
+from made import recursion
 from numpy.testing import assert_array_less
+from qdd_cases import Case, Paths, of_sides
 
 import pivotree as pt
 from pivotree import kkt, orderings
@@ -24,44 +25,8 @@ from pivotree.kkt.proof.motion import Sizes
 from pivotree.kkt.proof.rightsides import of_state, sides_of, within
 from pivotree.kkt.tape.trace import trace
 
-sys.path.insert(0, str(ROOT / "benchmarks"))
-from guarantee import drawn
-from qdd_cases import Case, Paths, of_sides
-
 PROMISED = (36, 44, 118, 138, 143, 145, 246, 354)  # hostile trees that the theorem speaks of
 ABM = orderings.get("abm")
-
-
-def recursion(system, e):
-    """b^ in the norm of M^^-1, accelerations of bodies and qdd, by the textbook in numpy."""
-    tree = system.tree
-    M, b, D, U = e.M.copy(), e.b.copy(), {}, {}
-    norms, w, qdd = np.zeros(tree.n), np.zeros((tree.n, 6)), np.zeros(len(e.tau))
-    for level in reversed(tree.levels):
-        for k in level:
-            here = slice(*tree.offset[k : k + 2])
-            S = e.S[here]
-            U[k] = M[k] @ S.T
-            D[k] = S @ U[k] + (np.diag(e.A[here]) if len(e.A) else 0.0)
-            norms[k] = np.sqrt(abs(b[k] @ np.linalg.lstsq(M[k], b[k], rcond=None)[0]))
-            up = tree.parent[k]
-            if up >= 0:
-                shifted, N = b[k] + M[k] @ e.a[k], M[k]
-                if len(S):
-                    shifted = shifted + U[k] @ np.linalg.solve(D[k], e.tau[here] - S @ shifted)
-                    N = N - U[k] @ np.linalg.solve(D[k], U[k].T)
-                M[up] += e.Phi[k] @ N @ e.Phi[k].T
-                b[up] += e.Phi[k] @ shifted
-    for level in tree.levels:
-        for k in level:
-            here = slice(*tree.offset[k : k + 2])
-            w[k] = e.a[k]
-            if tree.parent[k] >= 0:
-                w[k] += e.Phi[k].T @ w[tree.parent[k]]
-            if len(e.S[here]):
-                qdd[here] = np.linalg.solve(D[k], e.tau[here] - e.S[here] @ b[k] - U[k].T @ w[k])
-                w[k] += e.S[here].T @ qdd[here]
-    return norms, w, qdd
 
 
 @pytest.mark.product
@@ -72,7 +37,7 @@ def test_no_error_is_above_the_bound(seed, format):
     if case.found is None:
         assert format == "float32"
         return
-    found = case.ratios(6, seed)
+    found = case.ratios(3, seed)
     assert found or format == "float32"
     assert max(found, default=0.0) <= 1.0
 
@@ -83,7 +48,7 @@ def test_sizes_bound_what_is_computed(seed):
     for number in range(6):
         _, _, given = case.state(seed, number)
         sizes = Sizes(case.system, case.ranges, case.found, of_state(given, case.found.M))
-        norms, w, qdd = recursion(case.system, given)
+        _, norms, w, qdd = recursion(case.system, given)
         near = 1.0 + 1e-6
         moving = ~sizes.still
         assert_array_less(norms[moving], sizes.bias[moving] * near + 1e-9)
@@ -131,7 +96,7 @@ def test_with_too_much_inertia_the_sizes_are_refuted():
     _, _, given = case.state(118, 1)
     heavier = replace(case.found, least=1e6 * case.found.least)
     sizes = Sizes(case.system, case.ranges, heavier, of_state(given, case.found.M))
-    lengths = np.linalg.norm(recursion(case.system, given)[1].reshape(-1, 2, 3), axis=2)
+    lengths = np.linalg.norm(recursion(case.system, given)[2].reshape(-1, 2, 3), axis=2)
     assert (lengths > sizes.reached).any()
 
 
@@ -179,8 +144,6 @@ def test_the_command_tells_of_qdd(capsys):
     proved, seen = of_abm["proved_error"], of_abm["seen_error"]
     assert of_abm["proved_digits"] > 3.0 and all(0.0 < seen[j] <= proved[j] for j in proved)
     assert of_crbm == {"proved_digits": 0.0, "why": of_crbm["why"]} and "abm" in of_crbm["why"]
-    assert main([*asked, "--tau", "j9=1"]) == 2
-    assert "option --tau: joint 'j9' is unknown" in capsys.readouterr().err
 
 
 CARRIED = kkt.Payload("link2", 6.0, at=(0.4, 0.3, 0.0))
