@@ -294,3 +294,23 @@ def test_small_inertias_that_are_no_rounding_are_answered():
         tree.nodes["j2"].update(mass=mass, inertia=mass * np.diag([1e-6, 2e-6, 2e-6]))
         found = kkt.eliminate(kkt.build(tree), orderings.get("abm"))
         assert found.failed_at is None and found.marked is None
+
+
+@pytest.mark.parametrize("format", ["float32", "float64"])
+def test_a_checked_kernel_does_not_trust_arguments_that_are_too_large(format):
+    abm, none = orderings.get("abm"), np.zeros(3)
+    kernel = kkt.compile(kkt.chain(3), abm, format, check=True)
+    for angle in (1e2, 1e4, -1e4):
+        assert kernel(np.array([0.25, angle, -0.5]), none, none)[1] == 0
+    for angle in (2e4, -1e6, 1e15):
+        assert kernel(np.array([0.25, angle, -0.5]), none, none)[1] != 0
+    tree = kkt.new_tree("ball")
+    inertia = np.diag([1.0, 2.0, 2.5])
+    kkt.add_body(tree, "ball", mass=1.0, com=(0.1, 0.2, 0.3), inertia=inertia, joint="spherical")
+    kernel, unit = kkt.compile(tree, abm, format, check=True), np.array([0.1, -0.5, 0.3, 0.7])
+    right = kernel(unit, none, none)[0]
+    for length in (1e-5, 1.0, 1e5):
+        qdd, status = kernel(length * unit, none, none)
+        assert status == 0 and np.abs(qdd - right).max() < 1e-5
+    for length in (1e-20, 1e-7, 1e7, 1e20, 1e155 if format == "float64" else 1e30):
+        assert kernel(length * unit, none, none)[1] != 0

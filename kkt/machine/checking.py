@@ -15,7 +15,10 @@ of (4) to rounding, but those of efforts and of loops, whose residuals are tau -
 (pdd, qdd) times (1 plus the largest row sum of the M_k).  This is no less than the normwise
 backward error, since the norms of (4) and of its unknowns are no smaller.  *What is the error?*
 The residual is solved for by the same factor: a step of iterative refinement, whose size estimates
-the error of qdd in this order.  Both have the bound of :func:`kkt.tape.trust.bound`.
+the error of qdd in this order.  Both have the bound of :func:`kkt.tape.trust.bound`.  *Are the poses
+right?*  Numbers beside the residuals are infinite where an angle or a quaternion is so large that
+its sine or rotation is wrong (:func:`.kinematics.outside`).  The entries of (4) are judged as the
+format formed them: how their own rounding moves qdd is not asked.
 """
 
 from __future__ import annotations
@@ -35,6 +38,8 @@ from ..solution.eliminate import eliminate
 from ..tape.tape import Tape
 from ..tape.trust import FEWER, NO_NUMBER, ROUNDINGS, bound
 from .checking_rows import places_of_rows
+from .configuration import Configuration
+from .kinematics import arguments
 from .states import Fields
 
 OVERFLOW, INEXACT = -1, -2  # status of an answer; 0: no fault; k: the k-th pivot is zero
@@ -58,7 +63,7 @@ class Judged:
     zero: tuple[float, ...]  # of each order: up to so much of its size a pivot is zero
     bound: float  # of the correction relative to qdd, and of the backward error
     norm: float  # a lower bound of the norm of (4)
-    rows: int = 0  # m, of loops and contacts
+    rows: int = 0  # m, of loops and contacts, and of arguments that must not be too large
 
     def parts(self) -> list[tuple[int, list[slice]]]:
         """For each order the row of its status, and its slices of the rows that are checked."""
@@ -91,9 +96,15 @@ class Judged:
 
 
 def judged_by(
-    pivots: Sequence[Rows], rotations: Sequence[bool], fields: Fields, unit: float, system: System
+    pivots: Sequence[Rows],
+    rotations: Sequence[bool],
+    fields: Fields,
+    unit: float,
+    system: System,
+    configuration: Configuration,
 ) -> Judged:
     """The checks for a kernel of orders; ``rotations``: which of them eliminate by rotations."""
+    each = [1 if speed else 2 for _, speed in arguments(configuration)]
     return Judged(
         fields.numbers,
         fields.N,
@@ -102,7 +113,7 @@ def judged_by(
         tuple(ROUNDINGS * unit ** (2 if rotates else 1) for rotates in rotations),
         bound(unit),
         norm_of(system.entries.M),
-        fields.rows,
+        fields.rows + sum(each),
     )
 
 

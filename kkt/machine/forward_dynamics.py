@@ -28,7 +28,7 @@ from .checking import by_rotations, pivots_of, sizes_of_pivots
 from .checking_rows import pivots_of_rows
 from .configuration import Configuration, require_no_bias
 from .joint_space import SOLVERS
-from .kinematics import entries, kinematics, variables
+from .kinematics import entries, kinematics, outside, variables
 from .recorder import Recorder, operate, reference
 from .scalar_program import MANY, ScalarProgram, finished
 
@@ -235,6 +235,7 @@ def forward_dynamics(
         sizes = sizes_of_pivots(system, *kinematics(configuration, x, qd)[:3])
         with np.errstate(all="ignore"):
             ties = pivots_of_rows(system, traced)
+            wrong = outside(configuration, x)
     for tape in tapes:
         place = replayed(recorder, tape, solved)
         qdd = qdd_of(recorder, tape, system, place, solved.tau, request.solver)
@@ -254,7 +255,7 @@ def forward_dynamics(
             correction = qdd_of(recorder, tape, system, at, left, request.solver)
             pivots = pivots_of(tape, system)
             wanted.append(0)
-            questions += [reference(recorder, x) for x in (*qdd, *correction, *pdd, *left, *rows)]
+            questions += [reference(recorder, x) for x in (*qdd, *correction, *pdd, *left, *rows, *wrong)]
             questions += references(place, pivots[:, 4])
             questions += [reference(recorder, x) for x in ties[0]]
             questions += [reference(recorder, sizes[kind][k][i]) for kind, k, i in pivots[:, :3].tolist()]

@@ -153,7 +153,7 @@ def compile(
     fields = Fields(tree.n, N, configuration.size, request.wrench, given, len(orders), rows)
     judged = None
     if check:
-        judged = judged_by(found.pivots, found.rotations, fields, chosen.unit, system)
+        judged = judged_by(found.pivots, found.rotations, fields, chosen.unit, system, configuration)
     name = found.order if solver is None else f"{found.order} + {solver}"
     name = name if frames == "own" else f"{name}, {frames}"
     return Kernel(

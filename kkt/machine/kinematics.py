@@ -16,6 +16,9 @@ from ..model.parents import levels
 from ..model.spatial import Array, force_transform, matmul, matvec, rotation, skew, spatial_inertia, transpose
 from .configuration import Configuration, from_quaternion
 from .recorder import Recorder, Scalar
+from .trigonometry import LARGEST
+
+LENGTH = 1e6  # of a quaternion, at most
 
 
 def variables(recorder: Recorder, first: int, count: int) -> Array:
@@ -157,6 +160,45 @@ def _screw(S: Array, q: Scalar) -> tuple[Array, Array]:
     # q v + (1 - cos)/|w| K v + (q - sin/|w|) K K v
     once, twice = matvec(K, v), matvec(K, matvec(K, v))
     return turn, v * q + once / speed * (1.0 - c) + (twice * q - twice / speed * s)
+
+
+def arguments(configuration: Configuration) -> list[tuple[slice, float]]:
+    """Places in x of each angle, with its turn for 1, and of each quaternion, with 0."""
+    tree, found = configuration.tree, []
+    for k, kind in enumerate(tree.joint):
+        own = configuration.of(k)
+        if configuration.turns(k):
+            found.append((slice(own.stop - 4, own.stop), 0.0))
+            continue
+        turning = range(own.stop - own.start) if kind == GENERAL else TYPES[kind].angles
+        for i in turning:
+            speed = float(np.linalg.norm(tree.S[k][:3, i])) if kind == GENERAL else 1.0
+            if speed:
+                found.append((slice(own.start + i, own.start + i + 1), speed))
+    return found
+
+
+def outside(configuration: Configuration, x: Array) -> list[Scalar | float]:
+    """A number for each argument of a pose: infinite where its sine or its rotation is wrong.
+
+    Else zero, or nearly.  An angle is right to LARGEST rad; a quaternion whose length is beyond
+    LENGTH or below 1/LENGTH has a square that overflows in some format.
+    """
+    found = []
+    for own, speed in arguments(configuration):
+        if speed:
+            found.append(_beyond(x[own][0] * (speed / LARGEST)))
+        else:
+            square = (x[own] * x[own]).sum()
+            found += [_beyond(square * LENGTH**-2), _beyond(LENGTH**-2 / square)]
+    return found
+
+
+def _beyond(part: Scalar | float) -> Scalar | float:
+    """part^4096, which overflows in every format of a processor from 1.2 on, and is nothing below 0.8."""
+    for _ in range(12):
+        part = part * part
+    return part
 
 
 def _write_sines_first(configuration: Configuration, x: Array) -> None:

@@ -42,13 +42,13 @@ def judged(
     """
     if found.failed_at is not None:
         return found
-    if (by_chance := _by_chance(system, found)) is not None:
-        return replace(found, failed_at=by_chance)
     if longer is None:
+        if (by_chance := _by_chance(system, found)) is not None:
+            return replace(found, failed_at=by_chance)
         return replace(found, backward_error=backward_of(system, chosen, entries, found), error_estimate=0.0)
     error = longer.error(found.qdd)
     lost = None if pivots is None else longer.against(tape, pivots, chosen)
-    failed = refusal(system, tape, chosen, entries, error, lost)
+    failed = refusal(system, tape, chosen, entries, error, lost) or _by_chance(system, found)
     if failed is not None:
         return replace(found, failed_at=failed)
     backward = backward_of(system, chosen, entries, found)
