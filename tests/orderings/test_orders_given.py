@@ -4,13 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from helpers import bracketed, system_of
-from hypothesis import given
+from designs import listed
+from helpers import bracketed
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.linalg import spsolve
 from strategies import SPLIT, WHOLE, brackets, trees
 
-import pivotree as pt
 from pivotree import kkt, orderings
 from pivotree.orderings.cheapest.search import exported
 
@@ -26,16 +26,6 @@ def mine(structure):
 def bare(structure):
     return [[("pdd", k), ("qdd", k), ("f", k)] for k in structure.tip_to_base]
 """
-
-
-def groups_of(style):
-    """ABM on three bodies j1, j2, j3 in the spellings that a JSON list may have."""
-    kinds, bodies = ("pdd", "qdd", "f"), ("j3", "j2", "j1")
-    return {
-        "pairs": [[[kind, b] for kind in kinds] for b in bodies],
-        "texts": [[f"{kind}:{b}" for kind in kinds] for b in bodies],
-        "mixed": [["pdd:j3", ["qdd", "j3"], "f:j3"]] + [[[kind, b] for kind in kinds] for b in bodies[1:]],
-    }[style]
 
 
 @pytest.fixture
@@ -60,33 +50,13 @@ def test_bare_and_decorated_functions_are_abm(three, tmp_path):
     assert kkt.certify(three, 20).error(result.qdd) <= 1e-14
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("style", ["pairs", "texts", "mixed"])
-@pytest.mark.parametrize("wrap", [False, True])
-def test_a_json_list_of_groups_is_abm(three, tmp_path, style, wrap):
-    groups = groups_of(style)
-    document = {"groups": groups, "name": "a reader's own"} if wrap else groups
-    (tmp_path / "own.json").write_text(json.dumps(document))
-    order = orderings.get(f"{tmp_path}/own.json")
-    result = kkt.eliminate(three, order)
+def test_a_json_list_of_groups_is_abm(three, tmp_path):
+    """Blocks as pairs and as texts, side by side."""
+    groups = [[["pdd", body], f"qdd:{body}", ["f", body]] for body in ("j3", "j2", "j1")]
+    (tmp_path / "own.json").write_text(json.dumps(groups))
+    result = kkt.eliminate(three, orderings.get(f"{tmp_path}/own.json"))
     assert (result.qdd == kkt.eliminate(three, orderings.get("abm")).qdd).all()
     assert result.order == "own" and [len(s.blocks) for s in result.steps] == [3, 3, 3]
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("name", ["gain_abm", "joseph_abm", "modified_abm_stretched"])
-def test_json_keeps_switches_and_links(tmp_path, name):
-    system = system_of("random_tree:n=6,seed=2")
-    sequence = kkt.plan(orderings.get(name), system.structure).sequence
-    texts = [
-        [(kind, " ".join(body) if isinstance(body, tuple) else body) for kind, body in group]
-        for group in sequence.groups
-    ]
-    document = {"groups": texts, "links": sequence.links, "rules": vars(sequence.rules)}
-    (tmp_path / "own.json").write_text(json.dumps(document))
-    own = kkt.eliminate(system, orderings.get(f"{tmp_path}/own.json"), "float32").qdd
-    assert np.array_equal(own, kkt.eliminate(system, orderings.get(name), "float32").qdd)
-    assert not np.array_equal(own, kkt.eliminate(system, orderings.get("abm"), "float32").qdd)
 
 
 @pytest.mark.parametrize("block", ["3", '["pdd", "j1", "j2"]', "null", "{}"])
@@ -123,6 +93,9 @@ def test_json_finds_bodies_whose_names_are_numbers(tmp_path):
         ("a.json", '{"groups": [], "links": [3]}', r"links are \[3\]"),
         ("a.json", '{"groups": [], "composites": "ten"}', "composites is 'ten'; use general or"),
         ("a.json", '[1, "pdd:j1"]', "holds no list of groups"),
+        ("a.json", '{"groups": [], "link": {}}', "holds 'link'; write 'links'"),
+        ("a.json", '{"groups": [], "group": {}}', "holds 'group'; write 'groups'"),
+        ("a.json", '{"groups": [], "composite": {}}', "holds 'composite'; write 'composites'"),
         ("missing.json", None, "No such file or directory"),
         ("a.py:f", None, "No such file or directory"),
         ("a.py:f", "def g(structure): return []", "has no function 'f'; it has g"),
@@ -176,6 +149,7 @@ REFUSED = [
     ("much left out", [ALL2], r"leaves out .*_j1 and 2 more"),
     ("twice", [ALL2, "pdd1 qdd1 f1", "f2"], r"eliminates f_j2 twice, again at step 3"),
     ("twice in one", [ALL2 + " pdd2", "pdd1 qdd1 f1"], r"eliminates pdd_j2 twice, again at step 1"),
+    ("a force twice in one", [ALL2 + " f2", "pdd1 qdd1 f1"], r"eliminates f_j2 twice, again at step 1"),
     ("unknown body", [ALL2, "pdd1 qdd1 f3"], r"step 2 names the unknown body 'j3'"),
     ("unknown kind", [ALL2, "pdd1 qdd1 force1"], r"step 2 names kind 'force'; use pdd, qdd, f"),
     ("both kinds of force", [ALL2, "pdd1", "qdd1 fJ1", "fC1"], r"names f_j2 beside split forces"),
@@ -190,17 +164,9 @@ def test_refusals_name_block_step_and_remedy(groups, message):
     assert "\n" not in str(refusal.value) and str(refusal.value).startswith("order 'order': ")
 
 
-def test_a_force_named_twice_in_one_bracket_is_refused():
-    with pytest.raises(kkt.OrderError, match="eliminates f_j2 twice"):
-        kkt.eliminate(kkt.build(kkt.chain(2)), pivots(ALL2 + " f2", "pdd1 qdd1 f1"))
-
-
 def test_unknown_bodies_get_the_nearest():
-    tree = kkt.new_tree("arm")
-    for body, above in (("shoulder", None), ("elbow", "shoulder")):
-        kkt.add_body(tree, body, above, mass=1.0, inertia=np.eye(3))
-    with pytest.raises(kkt.OrderError, match="unknown body 'shoulders'; nearest: shoulder"):
-        kkt.eliminate(kkt.build(tree), [[("pdd", "shoulders")]])
+    with pytest.raises(kkt.OrderError, match="unknown body 'j22'; nearest: j2"):
+        kkt.eliminate(kkt.build(kkt.chain(2)), [[("pdd", "j22")]])
 
 
 def test_a_singular_pivot_is_refused_by_its_rank():
@@ -214,7 +180,7 @@ def test_a_singular_pivot_is_refused_by_its_rank():
         kkt.eliminate(system, groups)
     text = str(refusal.value)
     assert "pivot f_j2 at step 3 is structurally singular (rank 1 of 6)" in text
-    assert "eliminate pdd_j2 first" in text and "\n" not in text
+    assert "since pdd_j2 comes after it; use an order that pairs the two" in text and "\n" not in text
     # and the remedy helps
     mended = pivots("pdd1 f1", "qdd1", "pdd2", "f2", "qdd2")
     error = kkt.certify(system, 20).error(kkt.eliminate(system, mended).qdd)
@@ -238,15 +204,6 @@ def test_what_is_no_order(order, message):
         kkt.plan(order, kkt.build(kkt.chain(2)).structure)
 
 
-def test_what_is_no_tree_and_no_system():
-    with pytest.raises(kkt.ModelError, match=r"is a name; pass load\('chain:3'\)"):
-        kkt.build("chain:3")
-    for wrong, remedy in (("chain:3", r"pass build\(load"), (kkt.chain(3), r"pass build\(")):
-        for run in (kkt.eliminate, kkt.derivatives, pt.blame, lambda s, f: pt.compare(s, [f])):
-            with pytest.raises(kkt.ModelError, match=remedy):
-                run(wrong, orderings.get("abm"))
-
-
 # -- random brackets and switches ---------------------------------------------------------------
 
 SWITCHES = {
@@ -260,6 +217,7 @@ SWITCHES = {
 @pytest.mark.product
 @pytest.mark.parametrize("stages", [WHOLE, SPLIT], ids=["whole", "split"])
 @given(data=st.data())
+@settings(max_examples=20)
 def test_any_brackets_under_any_switches(stages, data):
     """Whatever the bracket and the switches, the answer is scipy's; only its rounding differs."""
     system = kkt.build(data.draw(trees(joints="revolute")))
@@ -274,6 +232,7 @@ def test_any_brackets_under_any_switches(stages, data):
 
 @pytest.mark.product
 @given(data=st.data())
+@settings(max_examples=20)
 def test_an_order_written_as_json_is_read_as_it_was(tmp_path_factory, data):
     structure = kkt.build(data.draw(trees(4))).structure
     stages = data.draw(st.sampled_from([WHOLE, SPLIT]))
@@ -288,22 +247,7 @@ def test_an_order_written_as_json_is_read_as_it_was(tmp_path_factory, data):
     assert (read.sequence.rules, read.sequence.links) == (rules, links)
 
 
-def test_an_order_that_raises_is_told_in_one_sentence():
-    def broken(structure):
-        return [[("pdd", structure.names[99])]]
-
-    with pytest.raises(kkt.OrderError, match=r"'broken': raises IndexError: .*line \d+\)"):
-        kkt.trace(kkt.build(kkt.chain(2)), broken)
-
-
-def test_inverse_dynamics_is_no_forward_order():
-    with pytest.raises(kkt.OrderError, match="solves for tau with qdd known"):
-        kkt.trace(kkt.build(kkt.chain(2)), orderings.get("inverse_dynamics"))
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("rank_update", ["outer", "gain"])
-@pytest.mark.parametrize("links", range(2, 7))
+@pytest.mark.parametrize(("links", "rank_update"), listed([(2, "outer"), (3, "gain"), (6, "outer")]))
 def test_dense_blocks_of_every_size(links, rank_update):
     """14 to 42 rows in one dense pivot, with entries 0 and 1: small and large ones are alike."""
     system = kkt.build(kkt.chain(links))
@@ -313,13 +257,3 @@ def test_dense_blocks_of_every_size(links, rank_update):
     dense = np.linalg.solve(system.matrix.toarray(), system.rhs)
     exact = np.concatenate([dense[system.blocks["qdd", k]] for k in system.tree.names])
     np.testing.assert_allclose(kkt.eliminate(system, order).qdd, exact, rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("key", "meant"), [("rule", "rules"), ("link", "links"), ("group", "groups"), ("composite", "composites")]
-)
-def test_a_misspelt_key_of_an_order_is_not_left_out(tmp_path, key, meant):
-    path = tmp_path / "mine.json"
-    path.write_text(json.dumps({"groups": [], "name": "mine", key: {}}))
-    with pytest.raises(kkt.OrderError, match=f"holds '{key}'; write '{meant}'"):
-        orderings.get(str(path))
