@@ -10,6 +10,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from designs import listed
 from helpers import bracketed
 
 from pivotree import kkt, orderings
@@ -52,49 +53,31 @@ def exact_table2(m1, case):
     return h2, tau1 / (m1 * h2) - qdd2
 
 
-def test_twenty_one_cells():
-    assert len(CELLS) == 21
-    failing = [cell for cell in CELLS if cell[1] >= FAILS_FROM[cell[0], cell[2]]]
-    assert len(failing) == 6  # the dashes of the printed table
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("order,m1,case", CELLS)
-@pytest.mark.parametrize("format", ["float32", "p24e8"])
-def test_which_cells_of_table_2_survive(order, m1, case, format):
-    system, result = run(kkt.example3(m1, case), orderings.get(order), format)
-    d2 = pivot_of(result, 2)
-    qdd1 = result.qdd[system.tree.names.index(1)]
-    if m1 >= FAILS_FROM[order, case]:
-        assert d2 == 0.0 and not np.isfinite(qdd1)
-        assert "qdd_2" in result.failed_at and "zero" in result.failed_at
-    else:
-        assert d2 > 0.0 and np.isfinite(qdd1)
-        # CRBM's 2 beside an exact 1 has no bit of it; ABM's and eq (11)'s answers stand
-        lost = (order, m1, case) == ("crbm", 1e7, 2)
-        assert ("qdd_2" in result.failed_at) if lost else (result.failed_at is None)
-
-
 SOUND = [c for c in CELLS if c[0] == "modified_abm" or (c[2] == 1 and c[1] < FAILS_FROM[c[0], 1])]
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("order,m1,case", SOUND)
-@pytest.mark.parametrize("format", ["float32", "p24e8"])
-def test_sound_cells_print_1_and_971_19(order, m1, case, format):
+@pytest.mark.parametrize(("order", "m1", "case"), listed(CELLS))
+def test_which_cells_of_table_2_survive_and_sound_ones_print_1_and_971_19(order, m1, case):
     """Where the paper prints D_2 = 1.0 and 971.19, so do we.
 
     In case 1 D_2 is 1 to the last bit.  In case 2 H H* is 2 fl(1/sqrt 2)^2, whose nearest
     float32 is 1 - 2^-24: that is what an exact D_2 rounds to, and "1.0" in print.
     """
-    system, result = run(kkt.example3(m1, case), orderings.get(order), format)
-    d2, qdd1 = exact_table2(m1, case)
-    assert pivot_of(result, 2) == np.float32(float(d2))
-    assert case == 2 or pivot_of(result, 2) == 1.0
-    assert f"{float(pivot_of(result, 2)):.1f}" == "1.0"
-    ours = result.qdd[system.tree.names.index(1)]
-    assert abs(Fraction(float(ours)) - qdd1) <= qdd1 * Fraction(1, 10**6)
-    assert f"{float(ours):.2f}" == "971.19"
+    system, result = run(kkt.example3(m1, case), orderings.get(order))
+    ours, pivot = result.qdd[system.tree.names.index(1)], pivot_of(result, 2)
+    if m1 >= FAILS_FROM[order, case]:  # the dashes of the printed table
+        assert pivot == 0.0 and not np.isfinite(ours)
+        assert "qdd_2" in result.failed_at and "zero" in result.failed_at
+        return
+    assert pivot > 0.0 and np.isfinite(ours)
+    # CRBM's 2 beside an exact 1 has no bit of it; ABM's and eq (11)'s answers stand
+    lost = (order, m1, case) == ("crbm", 1e7, 2)
+    assert ("qdd_2" in result.failed_at) if lost else (result.failed_at is None)
+    if (order, m1, case) in SOUND:
+        d2, qdd1 = exact_table2(m1, case)
+        assert pivot == np.float32(float(d2)) and (case == 2 or pivot == 1.0)
+        assert f"{float(pivot):.1f}" == "1.0" and f"{float(ours):.2f}" == "971.19"
+        assert abs(Fraction(float(ours)) - qdd1) <= qdd1 * Fraction(1, 10**6)
 
 
 @pytest.mark.parametrize("m1", [1e6, 1e7])
@@ -107,18 +90,9 @@ def test_the_wrong_cells_of_case_2_are_wrong(m1):
         assert abs(pivot_of(result, 2) - 1.0) > least
 
 
-def test_example_2_is_case_1():
-    """Collinear prismatic joints, Phi = 1: CRBM's D_2 is m1 + m2 - m1 = 0 in float32."""
-    for order, survives in (("crbm", False), ("abm", True)):
-        _, result = run(kkt.example2(1e8), orderings.get(order))
-        assert bool(pivot_of(result, 2) != 0.0) is survives
-    _, result = run(kkt.example2(1e8), orderings.get("crbm"), "float64")
-    assert pivot_of(result, 2) == 1.0
-
-
 # -- Example 1 ----------------------------------------------------------------------------------
 
-ANGLES = np.linspace(0.0, 2 * np.pi, 40, endpoint=False)
+ANGLES = np.linspace(0.0, 2 * np.pi, 20, endpoint=False)
 
 
 @cache
@@ -140,22 +114,6 @@ def rms(groups, tilt=0.0, **rules):
         qdd = kkt.eliminate(system, order, "float32", records=False).qdd
         total += (float(qdd[system.tree.names.index(2)]) / exact - 1.0) ** 2
     return math.sqrt(total / len(ANGLES))
-
-
-def test_base_acceleration_at_zero():
-    """-492.108...: the two-link closed form, M(q) qdd = -gravity, by hand in fractions."""
-    system = kkt.build(kkt.from_spec("example1:q1=0"))
-    l1, m1, l2, m2, w, g = (Fraction(x) for x in ("2", "10", "0.02", "0.1", "0.02", "9.81"))
-    I1, I2 = m1 * (l1 * l1 + w * w) / 12, m2 * (l2 * l2 + w * w) / 12
-    m11 = I1 + m1 * l1 * l1 / 4
-    m12 = I1 + m1 * (l1 / 2) * (l2 + l1 / 2)
-    m22 = I1 + m1 * (l2 + l1 / 2) ** 2 + I2 + m2 * l2 * l2 / 4
-    tau1, tau2 = -g * m1 * l1 / 2, -g * (m1 * (l2 + l1 / 2) + m2 * l2 / 2)
-    by_hand = (m11 * tau2 - m12 * tau1) / (m11 * m22 - m12 * m12)
-    certified = kkt.certify(system, 30)
-    value = float(certified.decimals(20)[system.tree.names.index(2)])
-    assert abs(value - float(by_hand)) <= 1e-15 * 492  # 0.02 and 0.1 are doubles in the model
-    assert abs(value + 492.10807809556515) <= 1e-15 * 492  # printed to a float64's last digit
 
 
 @pytest.mark.product
@@ -200,9 +158,7 @@ def circled(n, both):
     return pivots
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("angle", [5, 20, 30, 60, 75, 88])
-@pytest.mark.parametrize("m1", [1e8, 1e9])
+@pytest.mark.parametrize(("m1", "angle"), listed([(1e8, 30), (1e9, 5), (1e8, 60), (1e9, 88)], unmarked=1))
 def test_table_2_at_other_angles(m1, angle):
     """CRBM and ABM survive at none; E and rotations at all (eq (11) at 45 degrees, by luck)."""
     system = kkt.build(kkt.from_spec(f"example3:m1={m1},case=2,angle={angle}"))
@@ -214,15 +170,6 @@ def test_table_2_at_other_angles(m1, angle):
 
     assert error("crbm") > 1e-2 and error("abm") > 1e-2
     assert error("projected_abm") < 1e-6 and error("square_root_abm") < 1e-5
-
-
-def test_example_3_takes_any_angle():
-    """The two cases are angles: 0 and 45 degrees."""
-    for case, angle in ((1, 0.0), (2, 45.0)):
-        a, b = (kkt.build(kkt.example3(1e8, *x)).entries.S for x in ((case,), (case, angle)))
-        assert (a == b).all()
-    s = float(np.float32(1.0 / np.sqrt(2.0)))
-    assert kkt.build(kkt.example3(1e8, 2)).entries.S[0].tolist() == [0, 0, 0, 0, s, s]
 
 
 @pytest.mark.parametrize("both", [True, False])
@@ -254,38 +201,23 @@ def test_off_diagonal_pivots_that_are_not_in_the_paper(pivots, message):
 # -- switches -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("m1", [1e8, 1e9])
-def test_assembly_decides_case_1(m1):
+def test_assembly_decides_case_1():
     """(pdd f)(qdd) adds m1 to m2 first when right-looking; a child's sum apart keeps m2."""
     groups = [[("pdd", 1), ("f", 1)], [("qdd", 1)], [("pdd", 2), ("f", 2)], [("qdd", 2)]]
     for assembly, d2 in (("right_looking", 0.0), ("multifrontal", 1.0)):
-        _, result = run(kkt.example3(m1, 1), groups, assembly=assembly)
+        _, result = run(kkt.example3(1e8, 1), groups, assembly=assembly)
         assert pivot_of(result, 2) == d2
         assert (result.failed_at is None) is (d2 != 0.0)
 
 
-@pytest.mark.parametrize("m1", [1e8, 1e9])
-def test_accumulate_decides_case_2(m1):
+def test_accumulate_decides_case_2():
     """ABM's brackets: D_2 from M + M~ is 0, from H M H* + H M~ H* it is right."""
-    system = kkt.build(kkt.example3(m1, 2))
-    groups = bracketed(system.structure)
-    _, assembled = run(kkt.example3(m1, 2), groups, accumulate="assembled")
-    _, apart = run(kkt.example3(m1, 2), groups, accumulate="unassembled")
+    tree = kkt.example3(1e9, 2)
+    groups = bracketed(kkt.build(tree).structure)
+    _, assembled = run(tree, groups, accumulate="assembled")
+    _, apart = run(tree, groups, accumulate="unassembled")
     assert pivot_of(assembled, 2) == 0.0 and assembled.failed_at
-    assert pivot_of(apart, 2) == np.float32(float(exact_table2(m1, 2)[0]))
-
-
-@pytest.mark.product
-def test_rank_update_changes_the_rounding_and_nothing_else():
-    """(c c*)/d against (c/d) c*: other digits in float32, the same fractions."""
-    groups = bracketed(kkt.build(kkt.chain(6)).structure)
-    results = {}
-    for rule in ("outer", "gain"):
-        for format in ("float32", "exact"):
-            _, results[rule, format] = run(kkt.chain(6), groups, format, rank_update=rule)
-    assert (results["outer", "exact"].qdd == results["gain", "exact"].qdd).all()
-    assert (results["outer", "float32"].qdd != results["gain", "float32"].qdd).any()
-    assert results["outer", "float32"].fill == results["gain", "float32"].fill
+    assert pivot_of(apart, 2) == np.float32(float(exact_table2(1e9, 2)[0]))
 
 
 @pytest.mark.parametrize("switch", ["couple", "assembly", "accumulate", "rank_update"])
