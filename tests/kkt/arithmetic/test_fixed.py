@@ -162,7 +162,7 @@ def rounded_up(op, words, points, own):
 def test_programs_on_words_are_exact_and_rounded_once(op, bits):
     draw, met = np.random.default_rng([op, bits]), set()
     top = (1 << (bits - 1)) - 1
-    for _ in range(150):
+    for _ in range(60):
         points = draw.integers(0, 20, size=3) + draw.integers(0, 2) * 30 * np.array([1, 0, 0])
         if op in (ADD, SUB):
             finest = int(aligned(points[0], points[1]))

@@ -136,7 +136,9 @@ def _rational(ball):
     return flint.fmpq(mantissa) * flint.fmpq(2) ** int(exponent)
 
 
-@pytest.mark.parametrize("n", [20, pytest.param(10_000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    "n", [pytest.param(20, marks=pytest.mark.product), pytest.param(10_000, marks=pytest.mark.soak)]
+)
 def test_a_massless_link_at_the_end_of_a_long_chain_is_named(n):
     """Its joint and the last one have one axis, but for rounding; apart they are regular."""
     axis = np.array([0.6, 0.0, 0.8])
