@@ -1,39 +1,74 @@
-"""The robot report: what it measures, what it writes, and how it is stopped and refused."""
+"""The robot report: what it measures, what it writes, how it is stopped; and the least armature."""
 
-import json
+import csv
+import html
 import math
 import multiprocessing
 import os
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
+import networkx as nx
 import numpy as np
 import pytest
 from designs import covering
 from helpers import MODELS, every_joint
-from report_made import FORMATS, ORDERS, table
 
 from pivotree import kkt, orderings
+from pivotree.analysis import cli
 from pivotree.analysis.report import gather as gathering
 from pivotree.analysis.report import robot_report
+from pivotree.analysis.report.armature import least_armature
 from pivotree.analysis.report.make import prepare
 from pivotree.analysis.report.notebook import Notebook, digits
 from pivotree.analysis.report.page import page
 from pivotree.analysis.report.sheet import sheet
-from pivotree.analysis.report.summary import cells_of, quantiles
+from pivotree.analysis.report.summary import quantiles
 from pivotree.analysis.report.words import verdict
-from pivotree.analysis.states.measure import OVERFLOW, ZERO, Setup
+from pivotree.analysis.states.measure import Setup
 from pivotree.analysis.states.sample import draw, system_at
 from pivotree.kkt.matrix.ranges import ranges_of
-from pivotree.kkt.model.urdf import read_urdf
+
+ARM = """<robot name="arm">
+ <link name="base"/>
+ {links}
+ <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/>
+  <axis xyz="0 1 0"/><limit lower="-0.5" upper="1.5" velocity="0.25" effort="10"/></joint>
+ <joint name="elbow" type="revolute"><parent link="upper"/><child link="lower"/>
+  <origin xyz="0.3 0 0"/><axis xyz="0 1 0"/><limit lower="0" upper="0" velocity="0"/></joint>
+ <joint name="slide" type="prismatic"><parent link="lower"/><child link="tip"/>
+  <origin xyz="0.2 0 0" rpy="0.1 0.2 0.3"/><axis xyz="1 0 0"/>
+  <limit lower="0.01" upper="0.03" velocity="1e16"/></joint>
+ <joint name="wrist" type="continuous"><parent link="tip"/><child link="hand"/>
+  <origin xyz="0.1 0 0"/><axis xyz="1 0 0"/><limit lower="-1" upper="1" velocity="3"/></joint>
+</robot>"""
+LINK = """<link name="{}"><inertial><origin xyz="0.1 0.01 0.02"/><mass value="{}"/>
+ <inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+FORMATS = ("float64", "float32", "bfloat16")
+ORDERS = ("abm", "crbm")
 
 
-def test_limits_of_a_urdf_are_read(arm):
-    tree = read_urdf(arm)
-    assert tree.nodes["upper"]["limits"] == (-0.5, 1.5, 0.25)
-    assert tree.nodes["hand"]["limits"] == (-math.inf, math.inf, 3.0)  # continuous has none
-    assert "limits" not in read_urdf(arm, floating=True).nodes["base"]
+def table(folder):
+    with open(folder / "states.csv", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def arm(tmp_path_factory):
+    """A small arm with every way of writing limits."""
+    path = tmp_path_factory.mktemp("arm") / "arm.urdf"
+    masses = {"upper": 3.0, "lower": 1.5, "tip": 0.4, "hand": 0.2}
+    links = "".join(LINK.format(name, mass, i=0.01 * mass) for name, mass in masses.items())
+    path.write_text(ARM.format(links=links))
+    return path
+
+
+@pytest.fixture(scope="module")
+def made(arm, tmp_path_factory):
+    """One report, written."""
+    folder = tmp_path_factory.mktemp("made")
+    report = robot_report(kkt.load(arm), "arm", ORDERS, FORMATS, states=30, seed=3, digits=4, folder=folder)
+    return report, folder
 
 
 def test_states_lie_within_the_limits(arm):
@@ -61,11 +96,8 @@ def test_attitudes_are_uniform_over_rotations():
 
 @pytest.mark.parametrize("spec", covering(["arm", "every joint", "panda"], unmarked=1))
 def test_efforts_give_the_accelerations_that_were_drawn(arm, spec):
-    tree = {"arm": lambda: kkt.load(arm), "every joint": every_joint}.get(
-        spec, lambda: kkt.load(MODELS["panda"])
-    )()
-    base = kkt.build(tree)
-    ranges = ranges_of(base)
+    tree = every_joint() if spec == "every joint" else kkt.load({"arm": arm, "panda": MODELS["panda"]}[spec])
+    ranges = ranges_of(kkt.build(tree))
     for number in range(3):
         q, qd, qdd = draw(ranges, 5, number)
         system = system_at(kkt.build(tree, q), ranges, 5, number)
@@ -146,7 +178,6 @@ def test_data_rounding_is_told_apart(made):
     report, folder = made
     for cell in report.cells:
         assert report.data[cell.format]["worst"] <= report.capacity[cell.format] + 1e-9
-    # no state can agree with the true answer better than its rounded data and its order allow
     for row in table(folder):
         assert float(row["digits_with_data"]) <= report.capacity[row["format"]] + 1e-9
     assert report.data["float64"]["worst"] == pytest.approx(report.capacity["float64"], abs=0.01)
@@ -192,8 +223,7 @@ def test_a_process_that_dies_loses_no_state(arm, monkeypatch):
 @pytest.mark.uncached
 def test_a_format_that_overflows_is_a_row():
     tree = kkt.load("chain:3")
-    for body in tree.nodes:
-        tree.nodes[body]["mass"] = 1e6
+    nx.set_node_attributes(tree, 1e6, "mass")
     report = robot_report(tree, "heavy", ["abm"], ["float16", "float32"], states=4)
     cell = report.cell("abm", "float16")
     assert cell.failed == 4 and cell.digits["median"] == 0.0 and cell.keeps == 0.0
@@ -219,8 +249,8 @@ def test_a_pivot_that_becomes_zero_counts_as_no_digit():
 def test_answers_that_should_not_be_relied_on_are_counted_and_told(tmp_path, arm):
     """A light link under one 1e6 times heavier: all are far off in float32, none in float64."""
     tree = kkt.load("example1:m1=1e6")
-    orders, formats = ["abm", "crbm"], ["float32", "float64"]
-    report = robot_report(tree, "example1", orders, formats, states=5, folder=tmp_path / "r")
+    formats = ["float32", "float64"]
+    report = robot_report(tree, "example1", ORDERS, formats, states=5, folder=tmp_path / "r")
     rows = [row for row in table(tmp_path / "r") if not int(row["failed"])]
     bound = {"float32": 2.0**-12, "float64": 2.0**-26.5}
     wrong = [row for row in rows if float(row["error"]) > bound[row["format"]]]
@@ -232,12 +262,10 @@ def test_answers_that_should_not_be_relied_on_are_counted_and_told(tmp_path, arm
         assert cell.backward_error == most
     count = report.cell("crbm", "float32").marked
     other = report.cell("abm", "float32").marked
-    assert 0 < other < count and not any(report.cell(o, "float64").marked for o in orders)
+    assert 0 < other < count and not any(report.cell(o, "float64").marked for o in ORDERS)
     told = f"Of 5 states this marks {other} to {count} in float32 with each of these orders."
     assert any(told in sentence for sentence in report.verdict)
     assert f"crbm in float32: {count} of 5 states" in page(report)
-    document = json.loads((tmp_path / "r" / "report.json").read_text())
-    assert [row["marked"] for row in document["rows"]] == [cell.marked for cell in report.cells]
     fine = robot_report(kkt.load(arm), "arm", ["abm"], formats, states=3)
     assert not any("Marked" in sentence for sentence in fine.verdict)
 
@@ -253,38 +281,20 @@ def test_an_order_that_the_inertias_rule_out_is_told(arm):
         robot_report(tree, "arm", ["virtual_work"], ["float32"], states=3)
 
 
-def test_why_a_state_failed_is_kept_apart():
-    setup, _ = prepare(kkt.load("chain:2"), "chain", ["abm"], ["float32"], 0)
-    notes = Notebook(setup, 3)
-    measured = gathering.measure(setup, 0)
-    for number, why in enumerate((0, ZERO, OVERFLOW)):
-        gone = np.full((1, 1), np.nan) if why else measured.error
-        notes.keep(measured._replace(number=number, error=gone, failed=np.full((1, 1), why, dtype=np.int8)))
-    (cell,) = cells_of(notes, 3.0)
-    assert cell.failed == 2 and cell.keeps == pytest.approx(1 / 3) and cell.digits["worst"] == 0.0
-
-
 # -- words and files --------------------------------------------------------------------------------
-
-
-def told(report, **changes):
-    return verdict(replace(report, **changes))
 
 
 def having(report, order, format, **changes):
     """The report with one cell changed."""
-    return replace(
-        report,
-        cells=tuple(
-            replace(c, **changes) if (c.order, c.format) == (order, format) else c for c in report.cells
-        ),
-    )
+    kept = report.cell(order, format)
+    cells = [replace(kept, **changes) if cell is kept else cell for cell in report.cells]
+    return replace(report, cells=tuple(cells))
 
 
 NONE = {"worst": 0.0, "1 %": 0.0, "10 %": 0.0, "median": 0.01}
 
 
-def test_orders_that_need_different_formats_are_told_apart(made):
+def test_orders_that_need_different_formats_keep_more_or_nothing_are_told_apart(made):
     report = having(made[0], "crbm", "float32", keeps=0.9)
     first = verdict(report)[0]
     assert first == "To keep 4 digits in all 30 states, abm needs float32; crbm needs float64."
@@ -292,36 +302,23 @@ def test_orders_that_need_different_formats_are_told_apart(made):
     assert "no format tried is enough for crbm" in verdict(report)[0]
     report = having(made[0], "abm", "bfloat16", keeps=1.0)
     assert "bfloat16, the shortest tried, is enough for abm; crbm needs" in verdict(report)[0]
-
-
-def test_best_and_worst_orders_are_named_where_they_differ(made):
     digits = {"worst": 1.0, "1 %": 1.2, "10 %": 1.5, "median": 2.0}
     sentences = verdict(having(made[0], "crbm", "float32", digits=digits))
     (line,) = [s for s in sentences if s.startswith("In float32, abm keeps")]
     assert line.endswith("at worst; crbm 2.0 and 1.0.")
-
-
-def test_formats_that_keep_nothing_share_a_sentence(made):
     report = made[0]
     for order in ORDERS:
         report = having(report, order, "bfloat16", digits=NONE)
-    told = "In bfloat16 none of these orders keeps a digit in half of the states."
-    assert told in verdict(report)
+    assert "In bfloat16 none of these orders keeps a digit in half of the states." in verdict(report)
 
 
 def test_failures_and_refusals_are_told_once(made):
     report = made[0]
     for i, (order, format) in enumerate((o, f) for o in ORDERS for f in FORMATS):
         report = having(report, order, format, failed=i, why_failed="a pivot becomes zero")
-    sentences = " ".join(
-        told(
-            report,
-            refused={
-                "natural": "body 'x': field 'mass' is singular, and order 'natural' pivots on M_k",
-                "lagrange": "body 'x': field 'mass' is singular, and order 'lagrange' pivots on M_k",
-            },
-        )
-    )
+    why = "body 'x': field 'mass' is singular, and order '{}' pivots on M_k"
+    refused = {order: why.format(order) for order in ("natural", "lagrange")}
+    sentences = " ".join(verdict(replace(report, refused=refused)))
     assert "crbm in bfloat16 has no answer in 5 of 30 states: a pivot becomes zero." in sentences
     assert sentences.count("has no answer in") == 1 and "Fewer states have no answer" in sentences
     both = "natural and lagrange are not for this robot: body 'x': field 'mass' is singular."
@@ -356,44 +353,16 @@ def test_the_sheet_stays_one_page_however_much_there_is(made):
     assert min(text.get_position()[1] for text in figure.texts) > 0.02
 
 
-class Page(HTMLParser):
-    """Tags in balance, and what the page would fetch."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.fetched, self.words, self.links = [], [], [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        if tag not in ("meta", "br"):
-            self.open.append(tag)
-        named = dict(attributes)
-        self.fetched += [named["src"]] if "src" in named else []
-        self.fetched += [tag] if tag in ("script", "link", "iframe", "object") else []
-        self.links += [named["href"]] if tag == "a" else []
-
-    def handle_startendtag(self, tag, attributes):
-        pass
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.words.append(data)
-
-
 def test_the_page_stands_alone(made):
     report, folder = made
     text = (folder / "report.html").read_text(encoding="utf-8")
-    seen = Page(text)
-    assert seen.open == [] and seen.fetched == []
-    assert not re.search(r"url\((?!#)", text) and "@import" not in text
+    assert not re.search(r"<(script|link|iframe|object)\b|\ssrc=|url\((?!#)|@import", text)
     assert "prefers-color-scheme:dark" in text and "@media print" in text
-    words = " ".join(seen.words)
+    words = html.unescape(re.sub(r"<[^>]*>", "", text))
     for sentence in report.verdict:
         assert sentence in words
     for cell in report.cells:
-        assert cell.worst.replay in words and cell.worst.file in seen.links
+        assert cell.worst.replay in words and f'href="{cell.worst.file}"' in text
         assert (folder / cell.worst.file).exists()
     assert "largest disagreement" in words and "seed 3" in words
     # pictures take the page's colours, and share no names
@@ -411,12 +380,152 @@ def test_the_sheet_is_one_page(made):
     assert abs(width - 210) < 0.5 and abs(height - 297) < 0.5
 
 
-def test_the_document_is_json(made):
-    report, folder = made
-    document = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    assert document["states"] == 30 and document["digits"] == 4
-    assert len(document["rows"]) == len(ORDERS) * len(FORMATS)
-    assert document["cheapest"]["abm"]["all_states"] == "float32"
-    assert document["verdict"] == list(report.verdict)
-    names = {"report.html", "report.json", "report.pdf", "states.csv", "worst"}
-    assert {p.name for p in folder.iterdir()} == names
+@pytest.mark.product
+def test_an_ended_run_is_taken_up_and_measures_what_is_missing(arm, tmp_path, monkeypatch):
+    def report(folder, progress=lambda text, done: None, **given):
+        given = {"states": 9, "seed": 3, "folder": tmp_path / folder, "progress": progress} | given
+        return robot_report(kkt.load(arm), "arm", ORDERS, ["float32"], **given)
+
+    def interrupt(text, done):
+        if done == 5:
+            raise KeyboardInterrupt
+
+    whole = report("whole")
+    with pytest.raises(KeyboardInterrupt):
+        report("ended", interrupt)
+    part = tmp_path / "ended" / "states.part"
+    assert [path.name for path in part.parent.iterdir()] == [part.name]
+    part.write_bytes(part.read_bytes() + b"torn")
+    seen, usual = [], gathering.measure
+    monkeypatch.setattr(gathering, "measure", lambda *x: seen.append(x[1]) or usual(*x))
+    for other in ({"seed": 4}, {"states": 8, "seed": 4}):
+        with pytest.raises(kkt.PivotreeError, match="states of other orders, formats or seeds"):
+            report("ended", **other)
+    again = report("ended")
+    assert seen == [5, 6, 7, 8] and again.as_dict() | {"seconds": 0} == whole.as_dict() | {"seconds": 0}
+    for name in ("states.csv", "worst/abm_float32.json", "worst/crbm_float32.json"):
+        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "ended" / name).read_bytes()
+    assert not part.exists()
+    with pytest.raises(kkt.PivotreeError, match="is not empty"):
+        report("ended")
+
+
+def test_states_are_on_disk_as_they_come(arm, tmp_path):
+    """What a killed run leaves: every state that was measured, for fewer states too."""
+    setup, _ = prepare(kkt.load(arm), "arm", ["abm"], ["float32"], 0)
+    path = tmp_path / "states.csv"
+    notes = Notebook(setup, 3, path)
+    for number in (2, 0):
+        notes.keep(gathering.measure(setup, number))
+        with pytest.raises(kkt.PivotreeError, match="another report is writing it"):
+            Notebook(setup, 3, path)
+    del notes
+    other, _ = prepare(kkt.chain(setup.system.tree.n), "arm", ["abm"], ["float32"], 0)
+    with pytest.raises(kkt.PivotreeError, match="states of another robot"):
+        Notebook(other, 3, path)
+    fewer = Notebook(setup, 2, path)
+    assert fewer.missing() == [1] and fewer.numbers.tolist() == [0]
+    fewer.close()
+    notes = Notebook(setup, 3, path)
+    assert notes.missing() == [1] and not path.exists()
+    notes.finish()
+    notes.close(done=True)
+    assert [int(row["state"]) for row in table(tmp_path)] == [0, 2]
+    assert [path.name for path in tmp_path.iterdir()] == ["states.csv"]
+
+
+def test_records_without_a_state_are_nobodys(arm, tmp_path):
+    """A run that was killed before its first state leaves only the line that says what it is."""
+    setup, _ = prepare(kkt.load(arm), "arm", ["abm"], ["float32"], 0)
+    other, _ = prepare(kkt.load(arm), "arm", ["crbm"], ["float32"], 0)
+    path, part = tmp_path / "states.csv", tmp_path / "states.part"
+    for left in (b"", f"{other.head()}\n".encode(), other.head().encode()[:9]):
+        part.write_bytes(left)
+        notes = Notebook(setup, 1, path)
+        assert notes.missing() == [0] and part.read_text() == f"{setup.head()}\n"
+        notes.close()
+        assert not part.exists()
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """Exit code, standard output and error of a command, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        try:
+            code = cli.main([str(a) for a in arguments])
+        except SystemExit as stop:  # argparse
+            code = stop.code
+        return (code, *capsys.readouterr())
+
+    return call
+
+
+def test_an_interrupt_before_any_state_leaves_nothing(run, tmp_path, arm, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pivotree.analysis.report.make.gather", interrupted)
+    code, out, err = run("report", arm, "--orders", "abm", "--formats", "float32", "-o", "new")
+    assert code == 130 and out == "" and err == "pivotree: interrupted; nothing was measured\n"
+    assert not (tmp_path / "new").exists()
+
+
+def test_one_or_several_orders_go_by_either_name(run):
+    code, out, _ = run("solve", "chain:2", "--orders", "abm", "--formats", "float32")
+    assert code == 0 and "abm in float32" in out
+
+
+# -- the least armature that keeps an order's digits: held, and least, by other means -------------
+
+STATES, WANTED = 6, 5.0
+
+
+@pytest.fixture(scope="module")
+def found():
+    return least_armature(kkt.chain(12), digits=WANTED, states=STATES)
+
+
+def kept_with(added):
+    """Of crbm in float32 in the worst state, against certified answers, armature in the model."""
+    tree = kkt.chain(12)
+    plain = kkt.build(tree)
+    heavier = tree.copy()
+    for name, x in zip(heavier, added, strict=True):
+        heavier.nodes[name]["armature"] = x
+    worst = 0.0
+    for i in range(STATES):
+        state = system_at(plain, ranges_of(plain), 0, i)
+        q = draw(ranges_of(plain), 0, i)[0]  # efforts as they were
+        system = kkt.build(heavier, q, state.state.qd, state.state.tau)
+        answer = kkt.eliminate(system, orderings.get("crbm"), "float32").qdd
+        exact = kkt.certify(system, 20, rounded_to="float32")
+        worst = max(worst, exact.error(answer))
+    return -np.log10(worst)
+
+
+@pytest.mark.product
+def test_the_digits_are_kept_with_it_and_not_without(found):
+    added = [joint.least for joint in found.joints]
+    assert found.before < WANTED <= found.after
+    assert kept_with(np.zeros(12)) == pytest.approx(found.before, abs=0.1)
+    assert kept_with(added) == pytest.approx(found.after, abs=0.1)
+    assert 0.0 < found.cost[0] <= found.cost[1] and found.uniform_cost > 0.0
+
+
+@pytest.mark.product
+def test_no_joint_can_do_with_a_tenth_of_it(found):
+    added = np.array([joint.least for joint in found.joints])
+    large = [j for j in np.flatnonzero(added) if added[j] > 1e-3 * max(added)]
+    assert large
+    for j in large[:2]:
+        less = added.copy()
+        less[j] /= 10.0
+        assert kept_with(less) < WANTED
+
+
+def test_where_the_digits_are_there_none_is_needed():
+    found = least_armature(kkt.chain(2), "abm", digits=2.0, states=4)
+    assert not any(joint.least for joint in found.joints)
+    assert "no armature is needed for 2" in found.text()
