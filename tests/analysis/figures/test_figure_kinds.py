@@ -9,7 +9,7 @@ import matplotlib
 import numpy as np
 import pytest
 from designs import covering
-from figured import SMALL, factor, model_of, request
+from figured import factor, model_of, request
 from helpers import system_of
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -20,27 +20,19 @@ from PIL import Image
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis import figures
-from pivotree.analysis.cli import main
 from pivotree.analysis.comparison import compare, placements
 from pivotree.analysis.figures import data
+from pivotree.analysis.figures.captions import caption
 from pivotree.analysis.figures.film import stops
 from pivotree.analysis.figures.kinds import KINDS, Request, kind_of, write
 from pivotree.analysis.figures.state import ZERO, block_state
-from pivotree.analysis.figures.style import GRAY, LIGHT, STYLES
+from pivotree.analysis.figures.style import LIGHT, STYLES
+from pivotree.analysis.states.sample import system_at
 from pivotree.kkt.arithmetic import get_format
-
-FIELDS = ("order", "format", "error", "digits", "fill_blocks", "flops")
-MEASURED_ROWS = (
-    ("abm", "float32", 2e-7, 6.7, 2, 1000),
-    ("modified_abm", "float32", 2e-7, 6.7, 2, 1010),
-    ("crbm", "float32", None, None, 6, 900),
-    ("crbm", "float64", 0.0, None, 6, 900),
-    ("refused", "float64", None, None, None, None),
-)
-ROWS = [dict(zip(FIELDS, row, strict=True)) for row in MEASURED_ROWS]
-
+from pivotree.kkt.matrix.ranges import ranges_of
 
 WIDTHS = {"single": 3.4, "double": 7.0}
+STARTS = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
 
 
 @pytest.mark.parametrize(("kind", "style"), covering(product(KINDS, WIDTHS), STYLES))
@@ -79,14 +71,14 @@ def _texts(figure):
     return [t for t in found if t.get_visible() and t.get_text().strip()]
 
 
-@pytest.mark.parametrize("kind", covering(KINDS, unmarked=1))
-def test_suffixes_decide_and_what_a_kind_lacks_is_refused(kind, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("kind", "suffix"), covering(KINDS, STARTS, unmarked=1))
+def test_suffixes_decide_and_what_a_kind_lacks_is_refused(kind, suffix, tmp_path, monkeypatch):
+    """And its caption has two sentences with numbers."""
     monkeypatch.setattr(data, "STATES", 3)
     chosen = KINDS[kind]
     asked = request(model_of(kind))
-    for suffix, start in ((".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")):
-        path = write(chosen, asked, tmp_path / f"x{suffix}")
-        assert path.read_bytes().startswith(start)
+    path = write(chosen, asked, tmp_path / f"x{suffix}")
+    assert path.read_bytes().startswith(STARTS[suffix])
     if chosen.latex is None:
         with pytest.raises(kkt.FormatError, match=f"kind '{kind}' has no LaTeX"):
             write(chosen, asked, tmp_path / "x.tex")
@@ -94,6 +86,9 @@ def test_suffixes_decide_and_what_a_kind_lacks_is_refused(kind, tmp_path, monkey
         with pytest.raises(kkt.FormatError, match=f"kind '{kind}' does not move; use kind film"):
             write(chosen, asked, tmp_path / "x.gif")
     assert not list(tmp_path.glob(".*"))
+    first, second = caption(chosen, asked).rstrip().split(". In numbers: ")
+    assert ": 3 bodies, 3 freedoms" in first and "step K" not in first
+    assert re.search(r"abm.* \d", second) and second.endswith(".")
 
 
 @pytest.mark.soak
@@ -141,24 +136,19 @@ def test_heat_finds_the_pivot_that_is_lost():
     """Example 1 of Ascher 1996, tilted: ABM's D of the light base is off, all before it is not."""
     system = kkt.build(kkt.load("two_link:r=0.002"))
     tape = kkt.trace(system, orderings.get("bad_abm"))
-    chosen = get_format("float32")
+    chosen, plan = get_format("float32"), tape.program.symbolic.plan
     loss = figures.block_loss(tape, system, chosen)
-    result = kkt.eliminate(system, tape, "float32")
-    for step in result.steps:
-        at = _positions(tape, step.blocks[-1:])
-        worst = max(
-            (d for i, j, d in zip(loss.row, loss.col, loss.digits, strict=True) if i == j == at[0]),
-            default=0.0,
-        )
+    order = [plan.graph.block(int(b)) for b in plan.blocks]
+    for step in kkt.eliminate(system, tape, "float32").steps:
+        at = order.index(step.blocks[-1])
+        worst = loss.digits[(loss.row == at) & (loss.col == at)].max(initial=0.0)
         if step.pivot_error and len(step.pivots) == 1:
             assert 10**worst * chosen.unit >= 0.99 * step.pivot_error
     assert (loss.digits >= 0).all() and (loss.row < loss.blocks).all()
-
-
-def _positions(tape, blocks):
-    factor = tape.program.symbolic
-    order = [factor.plan.graph.block(int(b)) for b in factor.plan.blocks]
-    return [order.index(block) for block in blocks]
+    table = block_state(tape.program.symbolic).table()
+    inner = loss.col < loss.blocks
+    assert (table[loss.row[inner], loss.col[inner]] != ZERO).all() and inner.any()
+    assert (~inner).any()  # the right-hand side, and the answer
 
 
 def test_cancelled_shows_what_the_steps_say():
@@ -183,32 +173,20 @@ def test_cancelled_shows_what_the_steps_say():
 def test_heat_and_pivots_in_numbers_that_are_no_floats(format):
     """Guard digits and radii are what is lost; nothing is lost in fractions."""
     asked = request("chain:4", format=format, orders=("crbm", "abm"))
-    loss = figures.block_loss(asked.tape("crbm"), asked.system, get_format(format))
+    loss, usual = (
+        figures.block_loss(asked.tape("crbm"), asked.system, get_format(x)) for x in (format, "float64")
+    )
     assert np.isfinite(loss.digits).all()
+    assert np.median(usual.digits) < 1.0  # digits are counted from the format's own unit
     assert (loss.digits.max() > 0.0) == (format != "exact") and loss.digits.max() < 12.0
     for kind in ("heat", "pivots", "digits"):
         assert KINDS[kind].make(asked).axes
-
-
-def test_heat_lies_on_blocks_of_the_factor():
-    system = system_of("chain:6")
-    tape = kkt.trace(system, orderings.get("crbm"))
-    loss = figures.block_loss(tape, system, get_format("bfloat16"))
-    table = block_state(tape.program.symbolic).table()
-    inner = loss.col < loss.blocks
-    assert (table[loss.row[inner], loss.col[inner]] != ZERO).all() and inner.any()
-    assert (~inner).any()  # the right-hand side, and the answer
-    exact = figures.block_loss(tape, system, get_format("float64"))
-    assert np.median(exact.digits) < 1.0  # digits are counted from the format's own unit
 
 
 def test_condition_of_random_states_is_kkts_own(monkeypatch):
     system = system_of("chain:3")
     found = data.instances(system, ["abm", "crbm"], get_format("float32"), states=3)
     assert [i.order for i in found] == ["abm", "crbm"] * 3
-    from pivotree.analysis.states.sample import system_at
-    from pivotree.kkt.matrix.ranges import ranges_of
-
     here = system_at(system, ranges_of(system), 0, 1)
     assert found[2].kappa == pytest.approx(kkt.conditioning(here).kappa)
     exact = kkt.certify(here, 30, rounded_to=get_format("float32"))
@@ -218,17 +196,14 @@ def test_condition_of_random_states_is_kkts_own(monkeypatch):
 
 @pytest.mark.product
 def test_costs_are_those_of_grown_trees():
-    tree = kkt.load("humanoid")
+    tree = kkt.load("binary:4")
     found = data.costs(tree, ["abm"])["abm"]
-    assert [n for n, _ in found] == data.sizes(45) and data.sizes(45)[-1] == 45
-    whole = kkt.trace(kkt.build(tree), orderings.get("abm"))
-    assert found[-1] == (45, whole.flops)
+    assert [n for n, _ in found] == data.sizes(31) and data.sizes(31)[-1] == 31
+    assert found[-1] == (31, kkt.trace(kkt.build(tree), orderings.get("abm")).flops)
     part = data.grown(tree, 7)
     assert part.number_of_nodes() == 7 and part.number_of_edges() == 6
-    assert data.costs(kkt.load("chain:9"), ["abm"])["abm"][4] == (
-        5,
-        kkt.trace(kkt.build(kkt.chain(5)), orderings.get("abm")).flops,
-    )
+    five = kkt.trace(system_of("chain:5"), orderings.get("abm")).flops
+    assert data.costs(kkt.load("chain:9"), ["abm"])["abm"][4] == (5, five)
 
 
 @pytest.mark.product
@@ -260,92 +235,36 @@ def test_multipliers_are_placed_as_compare_places_them():
         placements(kkt.build(kkt.chain(2)))
 
 
-def test_pivot_errors_of_the_records():
-    system = kkt.build(kkt.chain(12))
-    results = {o: kkt.eliminate(system, orderings.get(o), "float32") for o in ("crbm", "abm")}
-    lines = {line.get_label(): line for line in figures.pivot_errors(results).axes[0].lines}
-    drawn = [line.get_ydata() for line in lines.values() if len(line.get_xdata()) > 2]
-    errors = [s.pivot_error for s in results["crbm"].steps if s.pivot_error > 1e-10]
-    assert any(np.array_equal(y, errors) for y in drawn)
-
-
 # -- captions, titles, labels ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", covering(KINDS, unmarked=1))
-def test_a_caption_has_two_sentences_with_numbers(kind, tmp_path, capsys):
-    path = tmp_path / "a.svg"
-    assert main(["figure", kind, model_of(kind), "--width", "single", "-o", str(path)]) == 0
-    text = (tmp_path / "a_caption.tex").read_text().replace("\\_", "_")
-    first, second = text.rstrip().split(". In numbers: ")
-    name = model_of(kind).replace(":", "_")
-    assert f"{name}: 3 bodies, 3 freedoms" in first and second.endswith(".")
-    assert re.search(r"\d", second) and "step K" not in text
-    assert "abm" in second
-
-
-def test_numbers_of_a_caption_are_those_of_the_factor(tmp_path, capsys):
-    made = kkt.symbolic(kkt.plan(orderings.get("crbm"), kkt.build(kkt.chain(4)).structure))
-    path = tmp_path / "a.svg"
-    main(["figure", "spy", "chain:4", "--orders", "crbm", "-o", str(path)])
+def test_a_caption_has_the_numbers_of_the_factor():
+    asked = request("chain:4", orders=("crbm",))
+    made = factor("chain:4", "crbm")
     told = f"crbm fills in {made.fill_blocks} blocks ({made.fill_entries} entries)"
-    text = (tmp_path / "a_caption.tex").read_text()
-    assert told in text and text.startswith("% \\caption{\\protect\\input{a_caption.tex}}\n")
-    main(["figure", "matrix", "chain:4", "--orders", "crbm", "--step", "2", "-o", str(path)])
-    text = (tmp_path / "a_caption.tex").read_text()
-    assert ", after 2 steps, for" in text and f"in the end {told}" in text
+    for kind, step in product(("spy", "matrix"), (None, 2)):
+        text = caption(KINDS[kind], replace(asked, step=step))
+        assert ("after 2 steps, for" in text) == (step is not None) == ("in the end" in text)
+        assert told in text
 
 
-def test_there_is_no_title_unless_it_is_asked_for():
-    def words(titled):
-        made = KINDS["digits"].make(Request(kkt.build(kkt.chain(2)), titled=titled))
-        return [ax.get_title(loc="left") for ax in made.axes]
-
-    assert words(False) == [""] and words(True) == ["chain_2: 2 bodies, 2 freedoms"]
-
-
-@pytest.mark.product
-def test_a_title_in_two_lines_is_even():
-    figure = figures.before_after(factor("random_tree:n=1000", "modified_abm_stretched"))
-    (title,) = [t.get_text() for t in figure.texts if "entries" in t.get_text()]
-    first, second = title.split("\n")
-    assert abs(len(first) - len(second)) <= 8
-
-
-def test_compared_orders_say_their_fill():
-    figure = figures.compare_orders([factor("chain:6", o) for o in ("crbm", "abm")])
-    texts = [text.get_text() for text in figure.texts]
-    assert "crbm: 30 blocks of fill" in texts and "abm: 5 blocks of fill" in texts
-
-
-def test_a_failed_order_is_a_cross_and_labels_do_not_overlap():
-    ax = figures.error_bars(ROWS).axes[0]
+def test_a_failed_order_is_a_cross_and_labels_stay_apart_and_on_the_axes():
+    fields = ("order", "format", "error", "digits", "fill_blocks", "flops")
+    measured = ("abm", "float32", 2e-7, 6.7, 2, 1000), ("crbm", "float32", None, None, 6, 900)
+    ax = figures.error_bars([dict(zip(fields, row, strict=True)) for row in measured]).axes[0]
     assert any(line.get_marker() == "x" for line in ax.lines)
-    rows = [{"order": f"order{i}", "fill_blocks": 10 + i, "flops": 1000 + 9 * i} for i in range(9)]
-    figure = figures.fill_cost(rows)
-    figure.canvas.draw()
-    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
-    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
-
-
-@pytest.mark.parametrize("dpi", covering([72, 130, 300], unmarked=1))
-def test_no_label_leaves_the_axes_at_any_resolution(dpi):
-    # humanoid: the longest name belongs to the point at the right edge
-    points = {"crbm": (598, 33_500), "abm": (44, 15_900), "virtual_work": (262, 44_900)}
-    points["divide_and_conquer"] = (284, 61_200)
-    rows = [{"order": o, "fill_blocks": f, "flops": c} for o, (f, c) in points.items()]
-    figure = figures.fill_cost(rows, title="humanoid: 45 bodies, 50 freedoms")
-    figure.set_dpi(dpi)
-    figure.canvas.draw()
-    frame = figure.axes[0].get_window_extent()
-    for text in figure.axes[0].texts:
-        box = text.get_window_extent()
-        assert frame.x0 < box.x0 and box.x1 < frame.x1, text.get_text()
-
-
-def test_no_fill_has_a_place_on_the_axis():
-    row = {"order": "abm", "format": "float32", "fill_blocks": 0, "flops": 10}
-    assert figures.fill_cost([row]).axes[0].get_yscale() == "symlog"
+    close = {f"order{i}": (10 + i, 1000 + 9 * i) for i in range(9)}
+    humanoid = {"crbm": (598, 33_500), "abm": (44, 15_900), "virtual_work": (262, 44_900)}
+    humanoid["divide_and_conquer"] = (284, 61_200)  # the longest name, at the right edge
+    for points, dpi in product((close, humanoid), (72, 300)):
+        rows = [{"order": o, "fill_blocks": fill, "flops": cost} for o, (fill, cost) in points.items()]
+        figure = figures.fill_cost(rows)
+        figure.set_dpi(dpi)
+        figure.canvas.draw()
+        frame = figure.axes[0].get_window_extent()
+        boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+        assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+        assert points is close or all(frame.x0 < box.x0 and box.x1 < frame.x1 for box in boxes)
 
 
 def test_an_order_keeps_its_colour_where_another_is_left_out():
@@ -358,8 +277,7 @@ def test_an_order_keeps_its_colour_where_another_is_left_out():
 def test_few_lines_of_a_large_robot_have_a_colour():
     """The pivots of a humanoid: of four orders the best and the worst, the others one gray."""
     orders = ("crbm", "abm", "gain_abm", "divide_and_conquer")
-    asked = Request(kkt.build(kkt.humanoid()), orders)
-    figure = KINDS["pivots"].make(asked)
+    figure = KINDS["pivots"].make(Request(system_of("humanoid"), orders))
     lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
     colours = [line.get_color() for line in lines]
     assert len(lines) == 4 and colours.count(LIGHT.faint) == 2
@@ -371,12 +289,8 @@ def test_few_lines_of_a_large_robot_have_a_colour():
 # -- films -------------------------------------------------------------------------------------------
 
 
-def test_stops_begin_with_the_matrix_and_end_with_the_factor():
-    assert stops(3, 6) == [0, 1, 2, 3] and stops(0, 5) == [0]
-    assert stops(100, 5) == [0, 25, 50, 75, 100]
-
-
 def test_a_strip_marks_what_is_new_since_the_picture_before():
+    assert stops(3, 6) == [0, 1, 2, 3] and stops(0, 5) == [0] and stops(100, 5) == [0, 25, 50, 75, 100]
     figure = figures.strip(factor("chain:6", "crbm"), frames=4)
     texts = [t.get_text() for t in figure.texts]
     assert "the matrix" in texts and "12 of 12: 30 filled" in texts
@@ -403,7 +317,7 @@ def test_an_interrupted_film_is_not_put_together_first(tmp_path, monkeypatch):
 
 @pytest.mark.product
 def test_an_animation_has_a_picture_a_bracket_and_the_commands_twice_the_resolution(tmp_path):
-    asked = request(width="single")
+    asked = request("chain:1", width="single")
     path = write(KINDS["film"], asked, tmp_path / "film.gif")
     with Image.open(path) as image:
         frames = []
@@ -411,7 +325,7 @@ def test_an_animation_has_a_picture_a_bracket_and_the_commands_twice_the_resolut
             image.seek(k)
             frames.append(np.asarray(image.convert("RGB"), dtype=int))
     different = 1 + sum((a != b).any() for a, b in pairwise(frames))
-    assert different == 4  # the matrix and three brackets
+    assert different == 2  # the matrix and its bracket
     once = Image.open(figures.animation(asked.symbolic, tmp_path / "once.gif")).size
     assert image.size[0] == 2 * once[0] and abs(image.size[1] - 2 * once[1]) <= 1
     with pytest.raises(kkt.FormatError, match="cannot be written"):
@@ -439,6 +353,12 @@ def test_files_are_the_same_every_time(suffix, tmp_path):
     assert not re.search(rb"CreationDate|<dc:date>", first)
 
 
+def test_a_drawn_figure_is_not_written_as_latex(tmp_path):
+    figure = figures.fill_cost([{"order": "abm", "fill_blocks": 2, "flops": 10}])
+    with pytest.raises(kkt.FormatError, match="does not hold a drawn figure"):
+        figures.save(figure, tmp_path / "cost.tex")
+
+
 def test_global_settings_stay_as_they_are(tmp_path):
     def now():
         return {key: value for key, value in matplotlib.rcParams.items() if key != "backend"}
@@ -448,85 +368,11 @@ def test_global_settings_stay_as_they_are(tmp_path):
     assert now() == before
 
 
-@pytest.mark.parametrize("place", ["missing/spy.png", "file/spy.tex"])
-def test_a_folder_that_cannot_be_written_to(place, tmp_path):
-    (tmp_path / "file").write_text("")
-    path = tmp_path / place
-    with pytest.raises(kkt.PivotreeError) as caught:
-        figures.save_spy(factor("chain:3", "abm"), path)
-    text = str(caught.value)
-    assert text.startswith(f"{path}: cannot be written (") and "\n" not in text
-    assert text.endswith("give a place that can, or make room")
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["file"]
-
-
-@pytest.mark.parametrize("name", ["spy.gif", "spy"])
-def test_an_unknown_suffix(name, tmp_path):
-    with pytest.raises(kkt.FormatError, match=r"use \.png, \.pdf, \.svg, \.tex, \.pgf$"):
-        figures.save_spy(factor("chain:3", "abm"), tmp_path / name)
-    with pytest.raises(kkt.FormatError, match="does not hold a drawn figure"):
-        figures.save(figures.error_bars(ROWS), tmp_path / "digits.tex")
-
-
-def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "spy.svg"
-    path.write_text("old")
-
-    def broken(self, data):
-        self.write_text("half")
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("pathlib.Path.write_bytes", broken)
-    with pytest.raises(kkt.FormatError, match="No space left"):
-        figures.save_spy(factor("chain:3", "abm"), path)
-    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
-
-
 @pytest.mark.product
 def test_write_all(tmp_path):
-    comparison = analysis.compare(kkt.build(kkt.chain(3)), ["crbm", "abm"], ["float32"], refine=1)
+    comparison = analysis.compare(system_of("chain:2"), ["crbm", "abm"], ["float32"], refine=1)
     assert len(comparison.rows) == 4  # refined answers share their order's picture
     paths = figures.write_all(comparison, tmp_path)
     names = {"digits", "fill_cost", "pivot_errors_float32", "cancelled_float32", "spy_crbm", "spy_abm"}
     assert {p.name for p in paths} == {f"{n}{s}" for n in names for s in (".png", ".pdf")}
     assert sorted(tmp_path.iterdir()) == sorted(paths)
-
-
-def test_the_command_lists_and_draws(tmp_path, capsys):
-    assert main(["figure", "--list"]) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(KINDS)
-    path = tmp_path / "x.svg"
-    assert main(["figure", "spy", SMALL, "--step", "1", "--gray", "-o", str(path)]) == 0
-    assert GRAY.new.lower() in path.read_text().lower()
-
-
-@pytest.mark.parametrize(
-    "arguments, sentence",
-    [
-        (["figure"], "KIND is missing"),
-        (["figure", "spy"], "MODEL is missing"),
-        (["figure", "spy", SMALL], "-o is missing"),
-        (["figure", "spi", SMALL, "-o", "x.png"], "kind 'spi' is unknown; did you mean spy?"),
-        (["figure", "spy", "chian:3", "-o", "x.png"], "did you mean chain?"),
-        (["figure", "spy", SMALL, "--orders", "abn", "-o", "x.png"], "nearest: abm"),
-        (["figure", "spy", SMALL, "--orders", "abm,crbm", "-o", "x.png"], "one order, not 2"),
-        (["figure", "spy", SMALL, "--step", "9", "-o", "x.png"], "use 0 to 3"),
-        (["figure", "heat", SMALL, "--format", "float33", "-o", "x.png"], "float33"),
-        (["figure", "cancelled", SMALL, "--format", "mp:50", "-o", "x.png"], "nothing to hold"),
-        (["figure", "condition", SMALL, "--format", "mp:30", "-o", "x.png"], "does not round"),
-        (["figure", "spy", SMALL, "--font", "arial", "-o", "x.png"], "use stix or sans"),
-        (["figure", "spy", SMALL, "--width", "triple", "-o", "x.png"], "use single or double"),
-        (["figure", "spy", SMALL, "-o", "x.bmp"], "suffix '.bmp' is unknown"),
-        (["figure", "curves", SMALL, "-o", "x.tex"], "use kind spy, before-after, matrix, orders"),
-        (["figure", "curves", SMALL, "-o", "x.mp4"], "use kind film"),
-        (["figure", "matrix", "chain:20", "-o", "x.png"], "too many to be set as symbols"),
-        (["figure", "trees", "chain:100", "-o", "x.tex"], "too many for LaTeX"),
-        (["figure", "spy", "chain:100", "-o", "x.tex"], "too many for LaTeX"),
-    ],
-)
-def test_bad_input_is_one_sentence(arguments, sentence, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 2
-    error = capsys.readouterr().err
-    assert sentence in error and error.count("\n") == 1 and error.startswith("pivotree: ")
-    assert not list(tmp_path.iterdir())
