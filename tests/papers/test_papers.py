@@ -2,13 +2,16 @@
 
 import json
 import re
+import shlex
 import tomllib
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from helpers import ROOT
 from matplotlib.figure import Figure
+from paper_rows import quiet
 
 from pivotree.analysis.cli import main
 from pivotree.analysis.figures.style import theme
@@ -99,30 +102,20 @@ def test_the_distance_to_a_printed_number(printed, ours, apart):
 
 
 @pytest.mark.product
-def test_figures_are_written(capsys, tmp_path):
-    folder = tmp_path / "out"
-    code, _, _ = reproduce(capsys, "ascher1996", "--item", "structure", "-o", str(folder))
-    names = {path.name for path in (folder / "ascher1996").iterdir()}
+def test_figures_are_written_of_an_item_with_other_settings(capsys, tmp_path):
+    given = ("--item", "structure", "--set", "links=4", "-o", str(tmp_path / "out"), "--json")
+    code, out, _ = reproduce(capsys, "ascher1996", *given)
+    names = {path.name for path in (tmp_path / "out" / "ascher1996").iterdir()}
     assert code == 0 and names == {"structure.png", "structure.pdf", "structure_dark.png"}
-
-
-def test_settings_of_an_item(capsys):
-    code, out, _ = reproduce(capsys, "ascher1996", "--item", "structure", "--set", "links=4", "--json")
-    rows = [row for row in json.loads(out)["rows"] if ": row " in row["item"]]
-    assert code == 0 and len(rows) == 12
+    assert len([row for row in json.loads(out)["rows"] if ": row " in row["item"]]) == 12
 
 
 @pytest.mark.parametrize(
     "arguments,message",
     [
         (["acher1996"], "paper 'acher1996': is unknown; use .*nearest: ascher1996"),
-        (["ascher1996", "--item", "table9"], "ascher1996 has no 'table9'; use "),
         (["all", "--item", "table2"], "belongs to one paper"),
         (["ascher1996", "--set", "links=4"], "belongs to one item"),
-        (["ascher1996", "--item", "structure", "--set", "links"], "'links' is no setting"),
-        (["ascher1996", "--item", "structure", "--set", "n=4"], "has no setting 'n'; it has links"),
-        (["ascher1996", "--item", "structure", "--set", "links=many"], "links is 'many'"),
-        (["ascher1996", "--item", "table1", "--set", "ratios=x"], "give it as numbers with semi"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(capsys, arguments, message):
@@ -132,6 +125,11 @@ def test_what_is_wrong_is_one_sentence(capsys, arguments, message):
 
 
 REFUSED = {
+    "ascher1996 has no 'table9'; use ": "ascher1996 table9",
+    "'links' is no setting": "ascher1996 structure links",
+    "has no setting 'n'; it has links": "ascher1996 structure n=4",
+    "links is 'many'": "ascher1996 structure links=many",
+    "give it as numbers with semi": "ascher1996 table1 ratios=x",
     "setting most: is 0; give 1 or more": "ascher1996 links most=0",
     "setting states: is 0; give 1 or more": "ascher1996 stanford states=0",
     "setting mass: is -1.0; give more than 0 [kg]": "ascher1996 shoulder mass=-1",
@@ -141,7 +139,7 @@ REFUSED = {
     "compile: solver is 'luu'; did you mean lu?": "cloutier1995 figure53 solver=luu",
     "setting angles: is 1; give 5 or more": "cloutier1995 figure53 angles=1",
     "setting most: is 0.5; give 10 to 1e+100": "cloutier1995 figure54 most=0.5",
-    "setting methods: 'crbm_com' is unknown; use ABM; CRBM": ("cloutier1995 figure56 methods=CRBM;crbm_com"),
+    "setting methods: 'crbm_com' is unknown; use ABM; CRBM": "cloutier1995 figure56 methods=CRBM;crbm_com",
     "lengths is (2.0, -1.0); give numbers above zero": "cloutier1995 figure56 ratios=2",
     "planar_robot: lengths is []; give one finite": "cloutier1995 figure59 n=0",
     "setting n: is (3,); give two numbers of links or more": "cloutier1995 figure510 n=3",
@@ -208,6 +206,80 @@ def test_subdomains_on_which_the_iteration_diverges_are_one_sentence():
         equation17._jacobian(PAPER.accelerations("abm"), straight, np.arange(4) * 10.0, 3)
 
 
+# -- items at other sizes, with other robots, and what their rows say then --------------------------
+
+RUNS = """
+ascher1996 structure links=1: 5 met
+ascher1996 structure links=6: 20 met
+ascher1996 figure1 angles=9 m1=3 l1=0.7 m2=2 l2=0.5 width=0.1: 2 met, 6 open
+ascher1996 tilted angles=7 axes=5 seed=3 tilt=30 every=45: 7 met, 8 refuted, 1 open
+ascher1996 links ratios=0.01 most=3 states=12: 1 met, 2 open
+ascher1996 shoulder angles=1;0.01;0.001: 3 met, 2 open
+ascher1996 shoulder angles=1;0.9: 1 met, 2 refuted, 2 open
+ascher1996 stanford states=50 checked=1: 5 open
+ascher1996 trees sizes=6;32;64 seeds=2 seed=11: 3 met, 2 open
+ascher1996 loops most=5 loops=5: 11 met
+ascher1996 table1 ratios=0.02 runs=1 seconds=0.1 eps=1e-3 solver=cholesky orders=virtual_work;crbm_com: 3 open
+ascher1996 table1 ratios=0.02 runs=1 seconds=0.1 eps=1e-3 solver=lu clock=float64 orders=crbm_com: 2 open
+ascher1996 tilted_motion ratios=0.002 orders=projected_abm runs=1 seconds=0.1: 2 open
+cloutier1995 figure52 runs=6: 3 met, 5 open
+cloutier1995 figure53 angles=401: 6 met
+cloutier1995 figure53 second=1e3 angles=21: 3 met, 3 open
+cloutier1995 figure54 angles=41 draws=4: 6 met, 1 open
+cloutier1995 figure55 angles=401 second=4e4;1e5: 7 met, 1 open
+cloutier1995 figure57 angles=401: 3 met
+cloutier1995 figure58 runs=1 seconds=0.5: 2 met, 3 open
+cloutier1995 figure59 n=2;3 runs=1 seconds=0.5: 2 met, 8 open
+cloutier1995 figure510 n=2;3;4 longer=5 runs=1 seconds=0.5: 1 met, 1 refuted, 5 open
+cloutier1995 counts: 7 met, 2 missed, 5 open
+cloutier1995 integrators accuracies=1e-4;1e-6 seconds=0.5: 2 met, 4 open
+cloutier1995 methods seconds=30;3e5 angles=5 chains=4;5 links=3;4 seed=7: 20 met, 10 open
+cloutier1995 gradients exact=2;4 links=3;9;18 seed=11: 4 met, 2 refuted
+cloutier1995 impact links=3 samples=200 restitution=0.9 most_friction=1.5 seed=3: 3 met
+cloutier1995 impact samples=100 restitution=0 seed=4: 2 met, 1 open
+cloutier1995 contact_rows links=6;9;12 contacts=3 held=2 seed=8: 4 met
+cloutier1995 propagators models=chain:7;random_tree:n=15,seed=8;humanoid;star:6 second=7: 4 met, 5 open
+yamane2001 agreement chains=16 stars=5 trees=2 bodies=14 seed=100: 5 met, 1 open
+yamane2001 readings n=5 lines=a;t: 2 met, 2 refuted
+yamane2001 readings n=5 family=revolute lines=a;t: 2 met, 2 refuted
+yamane2001 fig3 leaves=13 trees=3 bodies=35 seed=50: 4 met
+yamane2001 fig7 least=2 most=8: 4 met, 3 refuted
+yamane2001 closed links=9 joint=spherical order=virtual_work: 1 met
+yamane2001 closed links=8 joint=prismatic order=crbm: 1 met
+yamane2001 section6 largest=3 joint=universal leaves=3: 3 met, 16 open
+yamane2001 snapshots seconds=0.05 order=abm pictures=2 reach=0.7: 2 met
+pasic1999 equation20 states=50 length=1;2 mass=1;30 orders=abm: 1 met
+pasic1999 figure4 steps=0.02;0.01 end=0.5 at=0.5 s=2 mass=3;6: 2 met, 2 open
+pasic1999 figure5 ends=0.35 s=3 scan=0.35 guesses=1: 3 met, 3 missed, 4 open
+pasic1999 figure5 ends=0.25 target=-0.2;0.1 mass=12;3: 2 met, 2 open
+pasic1999 contraction steps=0.5;0.25 more=5 starts=11: 2 met, 1 refuted, 1 open
+pasic1999 figure6 ends=1: 2 met, 5 open
+pasic1999 figure6 ends=0.5 subdomains=12 s=4 torque=1;0.5 elimination=divide_and_conquer: 2 met, 5 open
+pasic1999 multiple ends=1 subdomains=20 step=0.02: 2 met, 4 open
+pasic1999 shooting ends=0.35 subdomains=10: 1 met, 2 open
+pasic1999 equation17 end=1.2 subdomains=31 s=4 mass=8;6 torque=2;0 eliminations=virtual_work lengths=2: 8 met
+pasic1999 boundaries ends=0.1 s=12 orders=3: 7 met
+pasic1999 local ends=0.25;0.5 subdomains=5 s=4: 3 met, 1 open
+featherstone1983 aba model=humanoid: 1 met, 5 missed
+featherstone1983 robots models=humanoid;binary:4;random_tree:n=25,seed=77: 6 met, 1 refuted, 1 open
+featherstone1983 external models=comb:5;random_tree:n=18,seed=3 seed=9: 6 met, 2 refuted
+featherstone1983 efficiency most=9 size=6 seed=6: 5 met
+""".strip().splitlines()
+
+
+@pytest.mark.product
+@pytest.mark.parametrize("run", RUNS)
+def test_rows_and_figures_of_an_item_at_other_sizes(run):
+    asked, _, said = run.rpartition(": ")
+    paper, name, *given = shlex.split(asked)
+    (item,) = items(paper, [name])
+    found = item.measure(quiet, **item.settings(dict(one.split("=", 1) for one in given)))
+    states = Counter(row.state for row in item.rows(found))
+    assert ", ".join(f"{states[state]} {state}" for state in MARKS if states[state]) == said
+    style = ("light", "dark", "gray")[len(run) % 3]
+    assert all(isinstance(figure, Figure) for figure in item.figures(found, style).values())
+
+
 # -- the pages of rows -----------------------------------------------------------------------------
 
 PAGES = sorted((ROOT / "papers").glob("*/rows.md"))
@@ -262,27 +334,24 @@ TITLES = {
 def test_the_equations_of_a_paper_are_all_statements_that_name_it(paper, monkeypatch):
     """One that is new is there without being listed anywhere else."""
     claims = statements()["equation (9)"].claims
+    title = TITLES[paper]
     for i, source in enumerate(
-        (
-            f"{TITLES[paper]}, eq (99)",
-            f"Duff 1983; {TITLES[paper]}, eq (0)",
-            f"{TITLES[paper]} and others, eq (1)",
-        )
+        (f"{title}, eq (99)", f"Duff 1983; {title}, eq (0)", f"{title} and more, (1)")
     ):
         new = Statement(f"new {i}", source, "a formula", claims)
         monkeypatch.setitem(REGISTRY, new.name, new)
     monkeypatch.setattr(proved, "prove_one", lambda name, progress: statements()[name])
     module = items(paper, ["equations"])[0].module
-    found = module.measure(lambda text: None)
+    found = module.measure(quiet)
     found = getattr(found, "proofs", found)
-    named = [s.name for s in REGISTRY.values() if f"{TITLES[paper]}, " in s.source]
+    named = [s.name for s in REGISTRY.values() if f"{title}, " in s.source]
     assert sorted(s.name for _, s in found) == sorted(named) and len(named) >= 4
     assert found[0][1].name == "new 1"
     equations = [place for place, _ in found if re.search(r"\(\d", place)]
     assert [place for place, _ in found][: len(equations)] == equations
     assert equations[-1] == "eq (99)"
     with pytest.raises(PivotreeError, match="no statement of"):
-        module.measure(lambda text: None, only="no such")
+        module.measure(quiet, only="no such")
 
 
 def test_a_proof_is_met_a_misprint_refuted_and_what_is_not_proved_missed():
@@ -300,15 +369,12 @@ def test_a_proof_is_met_a_misprint_refuted_and_what_is_not_proved_missed():
 
 
 def test_a_section_shows_every_state_and_a_page_counts_them():
-    document = [
-        row.as_dict()
-        for row in (
-            Row("x: a | b", 2.0, 2.1, "within 10 %", True),
-            claim("x: c", "repairs", 5e-4, "at most 1e-5", False, "5e-4 is left"),
-            Row("x: d", None, 2, "none: not in the paper", None),
-        )
-    ]
-    part = section("What it is", document)
+    rows = (
+        Row("x: a | b", 2.0, 2.1, "within 10 %", True),
+        claim("x: c", "repairs", 5e-4, "at most 1e-5", False, "5e-4 is left"),
+        Row("x: d", None, 2, "none: not in the paper", None),
+    )
+    part = section("What it is", [row.as_dict() for row in rows])
     assert "| a \\| b | 2 | 2.1 | +5.0 % | within 10 % | ✓ met |" in part
     assert "* 5e-4 is left" in part
     page = whole("ascher1996", {"table2": part})
@@ -318,9 +384,8 @@ def test_a_section_shows_every_state_and_a_page_counts_them():
 
 def test_a_chart_of_counts_has_means_ranges_failures_and_what_is_printed():
     def ensemble(counts, failed=0):
-        return SimpleNamespace(
-            mean=np.mean(counts), evaluations=np.array(counts, dtype=float), failed=failed, records=counts
-        )
+        counts = np.array(counts, dtype=float)
+        return SimpleNamespace(mean=counts.mean(), evaluations=counts, failed=failed, records=counts)
 
     ax, look = Figure().add_subplot(), theme(style="light")
     runs = [ensemble([10, 20, 60]), ensemble([100, 300], failed=1), ensemble([7, 9, 11], failed=1)]
