@@ -61,11 +61,14 @@ def kappa(model: str) -> str:
     return f"{float(condition.kappa):.2g}" if condition else "none"
 
 
-def crossing(most: int = 40) -> int:
-    """The shortest chain on which ABM takes fewer operations than CRBM."""
+def crossing(composites: str = "general", most: int = 40) -> int:
+    """The shortest chain on which ABM takes fewer operations than CRBM.
+
+    Composite inertias are whole 6 x 6 matrices, or with "rigid" ten numbers.
+    """
     for n in range(1, most):
-        abm, crbm = (eliminated(order, f"chain:{n}").flops for order in ("abm", "crbm"))
-        if abm < crbm:
+        abm = kkt.trace(system(f"chain:{n}"), orderings.get("abm")).flops
+        if abm < kkt.trace(system(f"chain:{n}"), orderings.get("crbm"), composites=composites).flops:
             return n
     raise ValueError(f"no chain of fewer than {most} links")
 

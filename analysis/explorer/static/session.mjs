@@ -160,7 +160,7 @@ export class Session {
   }
 
   // The registered order that these steps are: { order, moved }, moved where its brackets came in
-  // another sequence that fills the same; null before the end, and for any other order.
+  // another sequence, each of which met the same blocks; null before the end, and for any other order.
   get known() {
     const { engine, form } = this;
     if (!engine.done) return null;
@@ -171,10 +171,22 @@ export class Session {
         order.groups.length === groups.length && order.fill === engine.fill && order.split === form.split;
       if (!alike || order.links !== form.links || !sameRules(order.rules, form.rules)) continue;
       if (order.groups.every((group, at) => same(group, groups[at]))) return { order, moved: false };
-      if (order.groups.every((group) => groups.some((other) => same(group, other))))
-        found ??= { order, moved: true };
+      if (!found && order.groups.every((group) => groups.some((other) => same(group, other))) && this._meets(order))
+        found = { order, moved: true };
     }
     return found;
+  }
+
+  // Whether each bracket met the same blocks as in an order of the same brackets: then the two are one
+  // elimination, whose brackets commute.  Equal fill is not enough.
+  _meets(order) {
+    const { structures } = this.data;
+    const run = new Engine(structures[this.form.links], this.form.split);
+    const met = ({ columns = [] }) => columns.map(([b, column]) => `${b}:${[...column].sort((x, y) => x - y)}`).join(" ");
+    return order.groups.every((group) => {
+      const own = this.engine.steps.find(({ members }) => same(group, members));
+      return met(run.eliminate(group)) === met(own);
+    });
   }
 
   // The registered order whose brackets these steps are, block by block: the same pivots one at a time

@@ -13,7 +13,7 @@ export const SCENES = [
     ask: "Point at a link of the arm, or tap it.",
     lesson: ["1_matrix", "Lesson 1"],
     text: [
-      "Every body brings three rows: its acceleration p̈, the acceleration q̈ of its joint, and the force f through that joint. A colour marks what is not zero.",
+      "Every body brings three rows: p̈, minus its acceleration, the acceleration q̈ of its joint, and the force f through that joint. A colour marks what is not zero.",
       "Point at a link, or at a row. Two bodies meet in the matrix only where one hangs on the other: the matrix is the arm.",
     ],
   },
@@ -262,7 +262,10 @@ export class Story {
     const { engine, known, data } = this.session;
     if (!engine.done) return wrong ? `${wrong}: ${plural(record.fill.length, "block")} of fill. Undo, and begin where nothing hangs on.` : this._filled(record, `body ${this._name(k)}`);
     const [abm, crbm] = ["abm", "crbm"].map((name) => data.orders.find((order) => order.name === name));
-    if (known?.order !== abm) return `${engine.fill} blocks of fill. ${wrong || "An earlier body went while another still hung on it"}. It can be done with ${abm.fill}: from the tip to the base.`;
+    if (known?.order !== abm) {
+      const least = engine.fill === abm.fill ? `no sequence fills less, but one takes only ${abm.flops}` : `it can be done with ${abm.fill} blocks of fill and ${abm.flops} operations`;
+      return `${plural(engine.fill, "block")} of fill, ${this.session.cost}: ${least}. ${wrong || "An earlier body went while another still hung on it"}.`;
+    }
     const ten = this.data.ten;
     return `This is ABM, the articulated body method: ${engine.fill} blocks of fill, ${abm.flops} operations. CRBM, all joints last, fills ${crbm.fill} and takes ${crbm.flops}: on three links it is cheaper all the same. On ten, ABM takes ${ten.abm.toLocaleString("en")} and CRBM ${ten.crbm.toLocaleString("en")}.`;
   }
