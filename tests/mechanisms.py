@@ -50,24 +50,6 @@ def four_bar_angles(angle):
     return phi, mpmath.atan2(tip[1], tip[0] - d)
 
 
-def slider_crank(angle, rate):
-    """Crank 0.5, rod 2 [m], and a slider along x: tree, q, qd, loop."""
-    tree = kkt.new_tree("slider crank", (0.0, -9.81, 0.0))
-    kkt.add_body(tree, "crank", **rod(0.5, 1.0))
-    kkt.add_body(tree, "rod", "crank", p=(0.5, 0, 0), **rod(2.0, 2.0))
-    kkt.add_body(tree, "slider", mass=3.0, inertia=np.eye(3), joint="prismatic", axis=(1, 0, 0))
-    phi, x = slider_crank_positions(angle)
-    dphi, dx = (mpmath.diff(lambda t, i=i: slider_crank_positions(t)[i], angle) for i in range(2))
-    q = [angle, float(phi - angle), float(x)]
-    qd = np.array([1.0, float(dphi - 1), float(dx)]) * rate
-    return tree, q, qd, kkt.cut_joint("rod", "slider", p=(2.0, 0, 0), rows=(2, 3), name="pin")
-
-
-def slider_crank_positions(angle):
-    phi = -mpmath.asin(mpmath.mpf("0.5") * mpmath.sin(angle) / 2)
-    return phi, mpmath.cos(angle) / 2 + 2 * mpmath.cos(phi)
-
-
 def arms(lengths=(5, 5), seed=0):
     """Arms on one base, axes in any direction, body (arm, i)."""
     draw = np.random.default_rng(seed)
@@ -76,17 +58,11 @@ def arms(lengths=(5, 5), seed=0):
     for arm, length in enumerate(lengths):
         up = "base"
         for i in range(length):
-            kkt.add_body(
-                tree,
-                (arm, i),
-                up,
-                mass=draw.uniform(0.5, 2.0),
-                com=draw.normal(size=3) * 0.2,
-                inertia=np.diag(draw.uniform(0.1, 0.15, 3)),
-                axis=draw.normal(size=3),
-                R=Rotation.random(random_state=7 * arm + i).as_matrix(),
-                p=draw.normal(size=3) / 2,
-            )
+            body = {"mass": draw.uniform(0.5, 2.0), "com": draw.normal(size=3) * 0.2}
+            body["inertia"] = np.diag(draw.uniform(0.1, 0.15, 3))
+            body["axis"] = draw.normal(size=3)
+            body["R"] = Rotation.random(random_state=7 * arm + i).as_matrix()
+            kkt.add_body(tree, (arm, i), up, p=draw.normal(size=3) / 2, **body)
             up = (arm, i)
     return tree
 
@@ -108,6 +84,15 @@ def crossed(k):
         for i in range(1, 2 * k + 1, 2)
     ]
     return built(arms((2 * k + 2, 2 * k + 2)), loops)
+
+
+def slider_crank():
+    """Crank 0.5, rod 2 [m], and a slider along x."""
+    tree = kkt.new_tree("slider crank", (0.0, -9.81, 0.0))
+    kkt.add_body(tree, "crank", **rod(0.5, 1.0))
+    kkt.add_body(tree, "rod", "crank", p=(0.5, 0, 0), **rod(2.0, 2.0))
+    kkt.add_body(tree, "slider", mass=3.0, inertia=np.eye(3), joint="prismatic", axis=(1, 0, 0))
+    return built(tree, [kkt.cut_joint("rod", "slider", p=(2.0, 0, 0), rows=(2, 3), name="pin")])
 
 
 def closed_chain(n):
@@ -138,7 +123,7 @@ def bar(angle=1.0, rate=2.0):
 
 SYSTEMS = {
     "four bar": bar,
-    "slider crank": lambda: kkt.build(*slider_crank(0.7, 3.0)[:3], loops=[slider_crank(0.7, 3)[3]]),
+    "slider crank": slider_crank,
     "closed chain": lambda: closed_chain(8),
     "one cross link": lambda: crossed(1),
     "three cross links": lambda: crossed(3),
