@@ -19,6 +19,8 @@ from pivotree import kkt, orderings
 ROOT = Path(__file__).parents[1]
 MODELS = {path.stem: path for path in sorted((ROOT / "tests" / "models").glob("*.json"))}
 ALL_JOINTS = "revolute+prismatic+cylindrical+universal+spherical+planar+floating+fixed"
+DOF = {"fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "cylindrical": 2, "universal": 2}
+DOF |= {"spherical": 3, "planar": 3, "floating": 6}
 
 
 @cache
@@ -90,24 +92,17 @@ def every_joint(general=True):
             kind = "revolute"
         square = rng.normal(size=(3, 3))
         S = rng.normal(size=(6, 1 if body == "screw" else 2))
-        axis = rng.normal(size=3)
+        given = {"axis": rng.normal(size=3)}
         if kind == "universal":
-            axis = rng.normal(size=(2, 3))
+            given["axis"] = rng.normal(size=(2, 3))
         if kind == "planar":
-            axis = (0.0, 0.0, 1.0)  # the only normal for which in-plane axes are x and y
-        kkt.add_body(
-            tree,
-            body,
-            parent,
-            mass=rng.uniform(0.5, 2.0),
-            com=0.2 * rng.normal(size=3),
-            inertia=_physical(square @ square.T),
-            joint=kind,
-            axis=axis,
-            R=Rotation.random(random_state=int(rng.integers(1000))).as_matrix(),
-            p=0.3 * rng.normal(size=3),
-            S=S if kind == "general" else None,
-        )
+            given["axis"] = (0.0, 0.0, 1.0)  # the only normal for which in-plane axes are x and y
+        if kind == "general":
+            given["S"] = S
+        given |= {"mass": rng.uniform(0.5, 2.0), "com": 0.2 * rng.normal(size=3)}
+        given["inertia"] = _physical(square @ square.T)
+        given["R"] = Rotation.random(random_state=int(rng.integers(1000))).as_matrix()
+        kkt.add_body(tree, body, parent, joint=kind, p=0.3 * rng.normal(size=3), **given)
     return kkt.default_state(tree)
 
 
@@ -147,19 +142,7 @@ class Mechanics:
 
     def dof(self, body):
         data = self.tree.nodes[body]
-        if data["joint"] == "general":
-            return np.shape(data["S"])[1]
-        return {
-            "fixed": 0,
-            "revolute": 1,
-            "continuous": 1,
-            "prismatic": 1,
-            "cylindrical": 2,
-            "universal": 2,
-            "spherical": 3,
-            "planar": 3,
-            "floating": 6,
-        }[data["joint"]]
+        return np.shape(data["S"])[1] if data["joint"] == "general" else DOF[data["joint"]]
 
     def _parts(self, x):
         stops = np.cumsum([self.dof(b) for b in self.names])
@@ -233,6 +216,17 @@ class Mechanics:
             return R, p
         above, origin = self.world(self.parent[body])
         return above @ R, origin + above @ p
+
+    def inertia(self):
+        """The joint-space inertia: the sum over bodies of J* M J, J a body's velocity by joint rates."""
+        stops = np.concatenate([[0], np.cumsum([self.dof(b) for b in self.names])])
+        J, total = {}, np.zeros((stops[-1], stops[-1]))
+        for b in self.downward:
+            up, k = self.parent[b], self.names.index(b)
+            J[b] = np.zeros((6, stops[-1])) if up is None else self.Phi[b].T @ J[up]
+            J[b][:, stops[k] : stops[k + 1]] += self.S[b]
+            total += J[b].T @ self.M[b] @ J[b]
+        return total
 
     def energy(self):
         """Kinetic plus potential energy [J]."""
