@@ -82,6 +82,7 @@ def test_json_finds_bodies_whose_names_are_numbers(tmp_path):
     assert kkt.certify(system, 20).error(result.qdd) <= 1e-12
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     "name,text,message",
     [

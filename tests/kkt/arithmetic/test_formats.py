@@ -179,6 +179,7 @@ def test_a_seed_repeats_and_another_does_not():
 # -- names ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     "name,message",
     [

@@ -230,8 +230,7 @@ def test_columns_of_inverse_dynamics_and_conjugate_gradients_know_the_block(impl
     np.testing.assert_allclose(exact, qdd, rtol=1e-11)
 
 
-@pytest.mark.parametrize("implicit", STEPS)
-@pytest.mark.parametrize("form", ["first", "second"])
+@pytest.mark.parametrize(("form", "implicit"), [("first", 0.02), ("second", None)])
 def test_complements_have_the_roots_of_armatures_as_rows(form, implicit):
     system, qdd, _ = case("branched", implicit)
     np.testing.assert_allclose(analysis.complements.solve(system, form), qdd, rtol=1e-9)

@@ -20,7 +20,7 @@ from pivotree.kkt.tape.run import run_objects
 ORDERS = [*orderings.names(), *orderings.LOOPS]
 
 
-@pytest.fixture(scope="module", params=SYSTEMS, ids=lambda name: name.replace(" ", "_"))
+@pytest.fixture(scope="module", params=listed(SYSTEMS))
 def solved(request):
     """A system and LAPACK's solution of its matrix, by block."""
     system = SYSTEMS[request.param]()

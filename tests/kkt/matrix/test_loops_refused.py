@@ -39,6 +39,7 @@ def test_a_state_in_which_rows_become_dependent_is_refused_on_refresh():
 CUT = {"first": "coupler", "second": "rocker", "name": "pin"}
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     ("given", "told"),
     [

@@ -200,6 +200,7 @@ def test_split_forces_follow_a_universal_joint():
         kkt.eliminate(still.refresh(q=[0.1, np.pi / 2]), tape)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     ("given", "told"),
     [

@@ -139,6 +139,7 @@ def test_rr_arm_is_the_arm_of_the_paper():
         assert (getattr(ours, field) == getattr(theirs, field)).all()
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     "spec, words",
     [

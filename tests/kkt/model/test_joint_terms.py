@@ -25,6 +25,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(("given", "sentence"), WRONG)
 def test_what_is_wrong_is_refused_with_the_body_and_the_field(given, sentence):
     tree = kkt.new_tree("wrong")

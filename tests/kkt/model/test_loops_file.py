@@ -66,6 +66,7 @@ def test_a_file_that_holds_no_loops_is_told_in_one_sentence(text, told, tmp_path
     assert str(error.value).startswith(f"{file}: {told}") and "\n" not in str(error.value)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     ("entry", "told"),
     [
@@ -92,6 +93,7 @@ def test_a_loop_in_a_file_that_is_wrong_is_told_in_one_sentence(entry, told, tmp
     assert told in str(error.value) and "\n" not in str(error.value)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     ("change", "told"),
     [

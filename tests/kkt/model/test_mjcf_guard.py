@@ -65,6 +65,7 @@ def written(folder, **texts):
     return str(folder / "a.xml")
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     "texts",
     [

@@ -134,6 +134,7 @@ def test_children_may_stand_before_their_parents(change):
     assert list(kkt.compile_tree(tree).parent) == [1, 2, -1]
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     "edit, words",
     [

@@ -145,6 +145,7 @@ def test_xacro_is_expanded_by_the_tool_that_is_installed(xacro, tmp_path):
     assert list(kkt.load(path)) == ["a"]
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     ("text", "told"),
     [

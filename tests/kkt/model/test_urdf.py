@@ -191,6 +191,7 @@ def test_mimic_joints_that_follow_nothing_are_refused(write, other, second, mess
 TWO = link("w") + link("a")
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     "text, words",
     [

@@ -51,6 +51,7 @@ def test_balls_of_two_orders_hold_the_printed_digits(model):
             assert Decimal(ball.rad) <= Decimal("1e-60") * abs(Decimal(ball.mid))
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("digits", [1, 2, 3, 17, 300])
 def test_decimal_balls_hold_what_the_ball_holds(digits):
     rng = np.random.default_rng(digits)
@@ -122,7 +123,7 @@ def dense(system):
     return flint.arb_mat(rows).solve(flint.arb_mat(right), algorithm="lu")
 
 
-@pytest.mark.parametrize(("spec", "order"), listed(CLOSED))
+@pytest.mark.parametrize(("spec", "order"), listed(CLOSED, unmarked=1))
 def test_fifty_digits_of_qdd_and_lambda_are_those_of_the_whole_matrix(spec, order):
     """FLINT's dense solution of all rows of (4)."""
     system = moving(spec)
