@@ -4,8 +4,7 @@ import faulthandler
 import sys
 
 import pytest
-from case import refusals
-from hostile_words import LIMIT
+from hostile_words import LIMIT, refusals
 
 from pivotree.analysis import cli
 from pivotree.kkt.base.text import LONGEST

@@ -25,9 +25,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import hypothesis
 import processes
-from case import Case
 from hostile_words import GOOD, HOSTILE
 from inputs import MJCF, SWEEP, URDF, cases
+from processes import Case
 
 from pivotree.analysis import cli
 

@@ -84,3 +84,9 @@ MODEL = {
     "effort": [1, 2],
 }
 GOOD = json.dumps(MODEL)
+
+
+def refusals(err: str) -> list[str]:
+    """The lines of standard error but for warnings, and what slow work says of itself."""
+    usual = ("pivotree: warning: ", "pivotree: ... ")
+    return [line for line in err.splitlines() if not line.startswith(usual)]

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from case import refusals
+from hostile_words import refusals
 
 pytestmark = [
     pytest.mark.soak,

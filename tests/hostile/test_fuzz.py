@@ -9,7 +9,7 @@ from pathlib import Path
 
 import processes
 import pytest
-from case import Case
+from processes import Case
 
 HERE = Path(__file__).parent
 CASES = sorted((HERE / "cases").glob("*.json"))

@@ -7,9 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from case import refusals
 from helpers import ROOT
-from hostile_words import COMMANDS, LIMIT, output_of, place, words
+from hostile_words import COMMANDS, LIMIT, output_of, place, refusals, words
 from test_architecture import PACKAGES, parsed
 from test_architecture import files as files_of
 
