@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from helpers import ALL_JOINTS
+from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
@@ -36,11 +37,40 @@ def general():
     return kkt.default_state(tree)
 
 
+def slides():
+    """Two arms of hinges and slides, and loops of every kind between them."""
+    draw = np.random.default_rng(0)
+    tree = kkt.new_tree("slides", (0.3, -0.5, -9.7))
+    for arm in "ab":
+        for i in range(3):
+            kkt.add_body(
+                tree,
+                f"{arm}{i}",
+                f"{arm}{i - 1}" if i else None,
+                mass=draw.uniform(0.5, 2.0),
+                com=draw.normal(size=3),
+                inertia=np.diag(draw.uniform(0.1, 0.15, 3)),
+                joint="prismatic" if i % 2 else "revolute",
+                axis=draw.normal(size=3),
+                R=Rotation.random(random_state=i).as_matrix(),
+                p=draw.normal(size=3),
+            )
+    R = Rotation.random(random_state=9).as_matrix()
+    tree.graph["loops"] = [
+        kkt.cut_joint("a2", "b2", "spherical", p=(0.1, 0.2, 0.3), baumgarte=(3.0, 2.0)),
+        kkt.cut_joint("a1", None, "revolute", R=R, rows=(3,), baumgarte=(1.0, 4.0)),
+        kkt.contact("a2", (0.2, 0, 0.1), tangents=[(1, 0, 0)], compliance=1e-2, damping=2.0),
+        kkt.contact("b0", (0.2, 0.3, 0.1), (1, 2, 3), on="b2", name="touch"),
+    ]
+    return kkt.default_state(tree)
+
+
 TREES = {
     "chain": lambda order: kkt.chain(5),
     "two_link": lambda order: kkt.two_link(),
     "random": lambda order: kkt.random_tree(5, 0, joints=NO_UNIVERSAL if order in ALONG else ALL_JOINTS),
     "general": lambda order: general(),
+    "closed": lambda order: slides(),
 }
 
 
