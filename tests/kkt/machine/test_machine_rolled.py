@@ -16,22 +16,18 @@ from pivotree.kkt.machine.rolling import rolled
 TREES = {
     "chain": lambda: kkt.chain(9),
     "comb": lambda: kkt.comb(5),
-    "random": lambda: kkt.random_tree(5, 1, joints=ALL_JOINTS),
-    "revolute": lambda: kkt.random_tree(5, 2, joints="revolute"),
+    "random": lambda: kkt.random_tree(4, 1, joints=ALL_JOINTS),
+    "revolute": lambda: kkt.random_tree(4, 2, joints="revolute"),
 }
 CASES = [
     ("revolute", "abm", "float64"),
     ("comb", "bad_abm", "float32"),
-    ("chain", "crbm", "float32"),
     ("chain", "square_root_abm", "float64"),
-    ("chain", "divide_and_conquer", "float64"),
-    ("random", "abm", "float32"),
-    ("random", "crbm", "float64"),
-    ("revolute", "virtual_work", "float64"),
+    ("random", "crbm", "float32"),
 ]
 
 
-@pytest.mark.parametrize(("tree", "order", "format"), listed(CASES))
+@pytest.mark.parametrize(("tree", "order", "format"), listed(CASES, unmarked=1))
 def test_rolled_code_has_the_bits_of_the_straight_line(tree, order, format):
     kernel = kkt.compile(TREES[tree](), orderings.get(order), format, outputs=("qdd", "f"))
     program = rolled(kernel.straight, longest=300)
@@ -62,16 +58,6 @@ def test_code_does_not_grow_with_a_chain(chains):
     bodies = large.calls - small.calls
     assert bodies % 30 == 0 and large.rows - small.rows <= 40 * 60
     assert f"{small.code:,} operations called {small.calls} times" in chains[0].how
-
-
-@pytest.mark.product
-def test_a_long_chain_is_what_elimination_makes_of_it(chains):
-    kernel = chains[0]
-    tree = kkt.chain(100)
-    system = kkt.build(tree)
-    truth = kkt.eliminate(system, ABM, records=False).qdd
-    got = kernel(kernel.configuration(), system.state.qd, system.state.tau)
-    assert np.abs(got - truth).max() <= 1e-10 * np.abs(truth).max()
 
 
 @pytest.mark.product
