@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 
 from pivotree import kkt, orderings
 from pivotree.analysis import compare
@@ -314,3 +315,14 @@ def test_a_checked_kernel_does_not_trust_arguments_that_are_too_large(format):
         assert status == 0 and np.abs(qdd - right).max() < 1e-5
     for length in (1e-20, 1e-7, 1e7, 1e20, 1e155 if format == "float64" else 1e30):
         assert kernel(length * unit, none, none)[1] != 0
+
+
+def test_no_digit_is_shown_that_is_not_proved():
+    system = kkt.build(kkt.read_model(FIELD / "exact_zero.json"))
+    proved = kkt.certify(system, 5)
+    *others, zero = proved.decimals()
+    assert zero == "0" and kkt.eliminate(system, orderings.get("abm"), "exact").qdd[-1] == 0
+    assert others == [f"{float(x):.5g}" for x in kkt.eliminate(system, orderings.get("abm")).qdd[:-1]]
+    for asked, right in zip(proved.decimals(45)[:-1], kkt.certify(system, 60).decimals()[:-1], strict=True):
+        with mp.workdps(70):
+            assert abs(mpf(asked) - mpf(right)) <= abs(mpf(right)) * mpf(10) ** -(len(asked.strip("-")) - 2)

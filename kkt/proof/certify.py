@@ -8,6 +8,7 @@ its blocks and not by the program, must hold zero.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -82,10 +83,12 @@ class Certified:
         return _multipliers(self.system, self.solution)
 
     def decimals(self, digits: int | None = None) -> list[str]:
-        """qdd as decimal strings of the proved digits."""
-        count = digits or self.digits
+        """qdd as decimal strings of the proved digits, or of so many of them.
+
+        Of a number that may be zero no digit is proved, and it is shown as 0.
+        """
         with flint.ctx.workprec(self.bits):
-            return [decimal(x, count) for x in self.qdd]
+            return [_decimal(x, digits or self.digits) for x in self.qdd]
 
     def balls(self, kind: str = "qdd") -> list[DecimalBall]:
         """(N,) decimal balls that hold the exact qdd, or with ``kind`` "lam" the multipliers.
@@ -171,6 +174,12 @@ class Certified:
                 largest[block.kind] = max(largest.get(block.kind, 0.0), size)
             self.__dict__["_largest"] = largest
         return self.__dict__["_largest"]
+
+
+def _decimal(x: flint.arb, count: int) -> str:
+    """At most so many digits of a ball, those that it proves."""
+    right = math.floor(x.rel_accuracy_bits() * math.log10(2.0))
+    return "0" if x.contains(0) else decimal(x, max(1, min(count, right)))
 
 
 def certify(
