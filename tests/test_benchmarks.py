@@ -136,7 +136,7 @@ def test_a_searched_order_beside_the_classics(monkeypatch):
     assert counted[0].theirs == kkt.trace(kkt.build(kkt.chain(3)), orderings.get("crbm")).flops
 
 
-@pytest.mark.product
+@pytest.mark.soak
 def test_memory_grows_with_the_arrays():
     import growth
 

@@ -74,6 +74,7 @@ def case(module, name, doc):
     """Examples of the heart are run by ``make test``, those of what is built on it with the docs."""
     built = module.startswith(("pivotree.analysis", "pivotree.papers"))
     marks = [pytest.mark.docs] * built + [pytest.mark.peers] * (module in NEEDS)
+    marks += [pytest.mark.soak] * (NEEDS.get(module) == "jax")  # compiles for ten seconds
     return pytest.param(module, name, doc, id=f"{module}.{name}".strip("."), marks=marks)
 
 

@@ -161,6 +161,7 @@ def environment(around: dict) -> None:
 
 MANY = 40  # inputs that one process answers; one that changes its surroundings is alone
 HANG = 60  # [s] without an answer; one that does say how far it is must then listen to Ctrl-C
+WAITS = (0.0, 0.1, 1.0, 3.0)  # [s] until a process that its command has left should have ended
 ANSWER = 10  # [s] that it has for this, on a machine that others use
 
 
@@ -300,7 +301,7 @@ def _where(top: Path) -> str:
 
 def _left(group: int) -> bool:
     """Whether a process outlives its command by seconds; it is ended."""
-    for wait in (0.0, 0.1, 1.0, 3.0):
+    for wait in WAITS:
         time.sleep(wait)
         try:
             os.killpg(group, 0)

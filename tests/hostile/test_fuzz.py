@@ -75,6 +75,7 @@ def test_what_dies_hangs_or_stays_is_found(orders, monkeypatch):
             time.sleep(60)
         return 0
 
+    monkeypatch.setattr(processes, "WAITS", (0.0, 0.1))
     assert orders(child) == [["a process is left"]]
     monkeypatch.setattr(processes, "HANG", 0.3)
     assert orders(lambda options: time.sleep(60))[0][0].startswith("no word for 0.3 s")

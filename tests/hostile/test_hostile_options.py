@@ -42,13 +42,15 @@ def in_range(command, option, value):
 @pytest.mark.product
 @pytest.mark.parametrize("command,option,typed", OPTIONS)
 def test_options_out_of_range(run, tmp_path, command, option, typed):
-    for value in [*TEXTS[:3], *NUMBERS] if typed else TEXTS:
+    values = [*TEXTS[:3], *NUMBERS] if typed else TEXTS
+    right = [value for value in values if in_range(command, option, value)]
+    for value in (value for value in values if value not in right[1:]):  # one that is right does its work
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
         if option == "--port" and value == "0":  # served until Ctrl-C
             continue
         given = [command, "chain:1", f"--port={value}"] if option == "--port" else None
         code, _, lines = run(*(given or words(command, **{option: value})))
-        expected = 0 if in_range(command, option, value) else 2
+        expected = 0 if value in right else 2
         assert (code, len(lines)) == (expected, expected // 2), (value[:20], lines)
         assert all(len(line) <= LONGEST + 10 for line in lines)
 

@@ -104,7 +104,7 @@ def small_files():
         ("list chain:2 -o a.txt", None, {}, small_files, "a.txt: cannot be written (File too large)"),
         ("list chain:2", "out", {"PYTHONIOENCODING": "ascii"}, None, "standard output: ascii has no"),
         *(
-            pytest.param(words, "/dev/full", {}, None, "standard output: No space", marks=pytest.mark.product)
+            pytest.param(words, "/dev/full", {}, None, "standard output: No space", marks=pytest.mark.soak)
             for words in ("--version", "", "solve chain:1")
         ),
     ],
@@ -119,7 +119,10 @@ def test_what_takes_no_output(apart, tmp_path, arguments, stdout, env, limits, w
 
 
 @pytest.mark.product
-@pytest.mark.parametrize("closed,arguments", [(1, "list chain:2"), (2, "solve chian:2"), (1, "--version")])
+@pytest.mark.parametrize(
+    "closed,arguments",
+    [(1, "list chain:2"), (2, "solve chian:2"), pytest.param(1, "--version", marks=pytest.mark.soak)],
+)
 def test_streams_that_are_closed(apart, tmp_path, closed, arguments):
     with open(tmp_path / "kept", "w") as kept:
         stdout, stderr = (None, kept) if closed == 1 else (kept, None)

@@ -243,7 +243,7 @@ window.tried = (async () => {
 </script>"""
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+@pytest.mark.parametrize("host", ["127.0.0.1", pytest.param("localhost", marks=pytest.mark.soak)])
 def test_a_page_from_elsewhere_reads_nothing_and_asks_nothing(page, chromium, host, tmp_path, monkeypatch):
     """In a browser, from another port of this machine, even where it has come to know the token."""
     posts = []
