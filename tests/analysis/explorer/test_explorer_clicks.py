@@ -1,13 +1,14 @@
-"""Through an elimination on the explorer's page: by clicks, by keys, and by orders that come to it."""
+"""On the explorer's page: eliminations by clicks, keys and files; what it tells; and its five scenes."""
 
 import json
 import re
 
+import pytest
 from explorer_page import at_block, click, counter, own, status
-from helpers import system_of
+from helpers import system_of, tape_of
 
-from pivotree import kkt, orderings
-from pivotree.analysis.explorer import explorer_data, write_page
+from pivotree import analysis, kkt, orderings
+from pivotree.analysis.explorer import embedded, explorer_data, write_page
 from pivotree.analysis.explorer.data import text_of
 
 
@@ -55,7 +56,7 @@ def test_a_full_abm_by_keys_alone(opened):
     assert "step 0 of 3" in counter(page)
 
 
-def test_what_the_keys_reach_is_told(opened):
+def test_what_keys_and_mouse_reach_is_told(opened):
     page = opened("chain:3", "w.p2q2f2")  # (pdd_j3 qdd_j3 f_j3) is gone
     page.keyboard.press("m")
     for _ in range(3):
@@ -65,6 +66,12 @@ def test_what_the_keys_reach_is_told(opened):
     told = cell.get_attribute("aria-label")
     assert told.startswith("row pdd_j2, column pdd_j2: M hat j2.")
     assert "As the next pivot: fills 0 blocks" in told and "operations" in told
+    page.mouse.move(*at_block(page, "pdd_j2", "pdd_j2"))
+    formula = page.locator(".formula math")
+    formula.wait_for()
+    told = formula.get_attribute("aria-label")
+    assert told.startswith("M hat j2 is M j2 plus Phi j2,j3 M j3 Phi j2,j3 star minus")
+    assert formula.locator("msubsup").count() >= 2
 
 
 def test_refusals_say_why(opened):
@@ -86,6 +93,14 @@ def test_refusals_say_why(opened):
     assert "eliminated already, at step 1" in status(page)
 
 
+def filled_by_pdd_j2():
+    """Blocks that pdd_j2 fills in as the first pivot of chain:3."""
+    order = [[("pdd", k)] for k in ("j2", "j3", "j1")]
+    order += [[(kind, k)] for kind in ("f", "qdd") for k in ("j3", "j2", "j1")]
+    factor = kkt.symbolic(kkt.plan(order, system_of("chain:3").structure))
+    return int((factor.fill_step == 0).sum())
+
+
 def test_a_preview_comes_before_the_click(opened):
     page = opened("chain:3")
     own(page)
@@ -93,11 +108,7 @@ def test_a_preview_comes_before_the_click(opened):
     told = page.locator("aside .panel").first
     told.get_by_text("As the next pivot").wait_for()
     text = told.inner_text()
-    order = [[("pdd", "j2")]]
-    rest = [[b] for b in (("pdd", "j3"), ("pdd", "j1"))]
-    rest += [[(kind, k)] for kind in ("f", "qdd") for k in ("j3", "j2", "j1")]
-    factor = kkt.symbolic(kkt.plan(order + rest, system_of("chain:3").structure))
-    fill = int((factor.fill_step == 0).sum())
+    fill = filled_by_pdd_j2()
     assert f"fills {fill} block" in text and "digits of float32 lost" in text
     assert "step 0" in counter(page)
     assert page.locator(".over rect[stroke-dasharray]").count() >= 2 * fill
@@ -182,19 +193,8 @@ def test_a_tap_shows_before_it_pivots(opened):
 # -- orders from files, and in the address -----------------------------------------------------------
 
 
-def test_an_order_is_opened_from_a_file(opened, tmp_path):
-    path = tmp_path / "mine.json"
-    path.write_text(json.dumps([[["pdd", "j3"], ["f", "j3"]], ["qdd:j3"]]))
-    page = opened("chain:3")
-    page.set_input_files("input[type=file]", path)
-    page.locator(".counter", has_text="step 2 of 2").wait_for()
-    path.write_text(json.dumps([[["qdd", "j3"]]]))
-    page.set_input_files("input[type=file]", path)
-    page.locator("[role=status]", has_text="mine.json: qdd_j3 is structurally zero").wait_for()
-    assert "step 2 of 2" in counter(page)  # the order before is still there
-
-
 REFUSED = [
+    ([[["qdd", "j3"]]], "qdd_j3 is structurally zero"),
     ("[", "is not JSON"),
     ({"steps": []}, "holds no list of groups"),
     ({"groups": [["pdd"]]}, 'step 1 holds "pdd"; a block is ["pdd", "link1"]'),
@@ -211,14 +211,21 @@ REFUSED = [
 ]
 
 
-def test_a_file_that_the_page_cannot_honour_is_refused(opened, tmp_path):
-    page = opened("chain:3", "abm@2")
+def test_an_order_is_opened_from_a_file_and_one_that_the_page_cannot_honour_is_refused(opened, tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps([[["pdd", "j3"], ["f", "j3"]], ["qdd:j3"]]))
+    page = opened("chain:3")
+    page.set_input_files("input[type=file]", path)
+    page.locator(".counter", has_text="step 2 of 2").wait_for()
     for number, (document, said) in enumerate(REFUSED):
         path = tmp_path / f"mine{number}.json"
         path.write_text(document if isinstance(document, str) else json.dumps(document))
         page.set_input_files("input[type=file]", path)
         page.locator("[role=status].refused", has_text=f"Refused: {path.name}").wait_for()
-        assert said in status(page) and "step 2 of 3" in counter(page)
+        assert said in status(page) and "step 2 of 2" in counter(page)  # the order before is still there
+    page.evaluate("location.hash = 'order=w.p99'")
+    page.locator("[role=status].refused", has_text="does not fit this model").wait_for()
+    assert "step 2 of 2" in counter(page)
 
 
 def test_a_file_keeps_its_switches_and_links(opened, tmp_path):
@@ -248,19 +255,246 @@ def test_a_file_keeps_its_switches_and_links(opened, tmp_path):
         assert (saved["links"], saved["rules"], saved["groups"]) == (links, kept, listed[:2])
 
 
-def test_the_order_is_shared_in_the_address(opened):
+def test_heat_shows_digits_lost(opened):
+    page = opened("chain:3", "lagrange@4")
+    page.select_option("select >> nth=3", "bfloat16")
+    page.keyboard.press("h")
+    assert page.locator(".legend-heat .heat").count() == 6
+    cells = page.locator(".layer").first.locator("rect[fill^='var(--pt-heat']")
+    assert cells.count() > 4
+    numbers = page.locator(".layer").first.locator("text").all_text_contents()
+    lost = [float(text) for text in numbers if re.fullmatch(r"\d(\.\d)?", text)]
+    assert len(lost) > 4 and 0.0 < max(lost) <= 2.5
+    page.select_option("select >> nth=3", "float64")
+    assert "float64 has no shadow" in page.locator(".legend-heat").inner_text()
+
+
+def test_sliders_change_the_example(opened):
+    page = opened("example3:m1=1e8,case=2", "abm@2")
+    page.get_by_role("slider", name="Mass ratio").fill("9")
+    page.get_by_role("slider", name="Tilt").fill("3")
+    assert "Mass ratio 1e9, tilt 45°" in status(page)
+    assert "the pivot qdd_2" in page.locator("aside").inner_text()  # D_2 is 0, as in Table 2
+    page.get_by_role("slider", name="Tilt").fill("0")
+    assert "7.2 digits" in page.locator("aside .answer").inner_text()
+
+
+def test_blame_is_told_of_the_block_pointed_at(opened):
+    page = opened("chain:3", "abm@3")
+    found = analysis.blame(system_of("chain:3"), "abm", "float32", top=8)
+    told = page.locator("aside .panel").first
+    shares = {c.step: c.share for c in found.pivots}
+    for step, body in enumerate(("j3", "j2", "j1"), start=1):
+        page.mouse.move(*at_block(page, f"pdd_{body}", f"pdd_{body}"))
+        told.get_by_text(f"pdd_{body}, pdd_{body}").wait_for()
+        blamed = re.search(r"Blame: step (\d) causes (-?[1-9]\d*|0) % of the error", told.inner_text())
+        assert (blamed is not None) == (step in shares)
+        if blamed:
+            assert blamed[1] == str(step) and abs(float(blamed[2]) - 100 * shares[step]) <= 0.51
+    assert shares
+
+
+def test_challenges_say_how_far_they_are_and_give_hints(opened):
     page = opened("chain:3")
+    page.locator("summary", has_text="Challenges").click()
+    items = page.locator(".challenges li")
+    page.select_option("select >> nth=0", "crbm")
+    page.get_by_role("button", name="To the end").click()
+    fill, last = (items.nth(k).inner_text() for k in (0, 1))
+    assert "6 filled, but replayed" in fill and "6 filled, but replayed" in last
+    for words in ("take blocks that few others touch", "A body at a tip has one neighbour"):
+        items.first.get_by_role("button", name="Hint").click()
+        assert words in items.first.inner_text() and words in status(page)
+
+
+def test_no_key_meets_challenges_and_no_steps_meet_two(opened):
+    page = opened("chain:3", "w")
+    page.locator("summary", has_text="Challenges").click()
+    reached = page.locator(".challenges li.done")
+    page.keyboard.press("f")
+    page.locator("[role=status]", has_text="Finished").wait_for()
+    assert reached.count() == 0  # ABM, but not by hand
     own(page)
-    click(page, "pdd_j3", "f_j3")
-    click(page, "qdd_j3")
-    code = page.evaluate("location.hash")
-    again = opened("chain:3", code.removeprefix("#order="))
-    assert counter(again) == counter(page).replace("of 3", "of 2")
-    assert again.evaluate("location.hash") == code
+    for k in ("j3", "j2", "j1"):
+        page.mouse.move(*at_block(page, f"pdd_{k}", f"pdd_{k}"))
+        page.keyboard.press("e")
+    assert "This is abm" in status(page) and reached.count() == 1
+    own(page)
+    for k in ("j3", "j2", "j1"):
+        for kind in ("pdd", "f", "qdd"):
+            click(page, f"{kind}_{k}")
+    assert "Its pivots are those of abm, one at a time: as brackets they take 456" in status(page)
+    page.select_option("select >> nth=3", "bfloat16")
+    assert reached.count() == 1
+    own(page)
+    for k in ("j3", "j2", "j1"):
+        click(page, f"pdd_{k}", f"f_{k}")
+    for k in ("j3", "j2", "j1"):
+        click(page, f"qdd_{k}")
+    assert "This is crbm" in status(page) and reached.count() == 2
+    page.reload()
+    page.locator(".grid svg").first.wait_for()
+    assert reached.count() == 2
 
 
-def test_an_address_that_does_not_fit_keeps_what_is_done(opened):
-    page = opened("chain:3", "w.p2q2f2.p1q1f1")
-    page.evaluate("location.hash = 'order=w.p99'")
-    page.locator("[role=status].refused", has_text="does not fit this model").wait_for()
-    assert "step 2 of 2" in counter(page)
+def test_digits_are_a_challenge_where_orders_differ(opened):
+    page = opened("example2:m1=1e8")
+    page.locator("summary", has_text="Challenges").click()
+    told = page.locator(".challenges").inner_text()
+    found = re.search(r"Keep (\d+) digits in (\w+), where (\w+) keeps ([\d.]+)", told)
+    assert found and float(found[1]) > float(found[4])
+
+
+def test_an_order_has_one_cost_one_answer_and_one_name(opened):
+    """By hand and replayed, the same traced operations and measured digits, at every step."""
+    traced, told = tape_of("chain:3", "crbm").flops, []
+    for address in ("w.p2f2.p1f1.p0f0.q2.q1.q0", "crbm@6"):
+        page = opened("chain:3", address)
+        assert counter(page).endswith(f"{traced} operations")
+        answer = page.locator("aside .answer").inner_text()
+        assert "measured by pivotree" in answer
+        told.append(re.search(r"[\d.]+ digits", answer)[0])
+        row = page.locator("aside tr.now").inner_text().split()
+        assert row[0] == "crbm" and row[3] == str(traced) and f"{row[4]} digits" == told[-1]
+        page.keyboard.press("u")
+        told[-1] += counter(page).rpartition("fill")[2]
+        page.locator(".views figure", has_text="operations").first.wait_for()
+        shown = page.locator("#explorer").inner_html()
+        assert "dense operations" not in shown and "operations, dense" not in shown
+    assert told[0] == told[1] and told[0].endswith(" operations")
+
+
+def test_bodies_have_one_name_or_numbers_on_request(opened):
+    page = opened("chain:3")
+    texts = page.locator(".layer").first
+    assert "Bodies:" not in page.locator(".legend").inner_text() and "j3" in texts.inner_text()
+    page.get_by_label("names of bodies").uncheck()
+    assert "Bodies: 1 = j3, 2 = j2, 3 = j1" in page.locator(".legend").inner_text()
+    assert "j3" not in texts.inner_text()
+
+
+def test_where_multipliers_stand_is_a_challenge(opened, pages):
+    """Soft feet condensed first keep no digit; by hand and last, lambda leaves them."""
+    spec = "quadruped:feet=2,compliance=1e-6"
+    page = opened(pages(spec, ("abm", "crbm", "lambda_first")))
+    page.locator("summary", has_text="Challenges").click()
+    item = page.locator(".challenges li", has_text="Where does λ stand?")
+    found = re.search(r"CRBM keeps ([\d.]+) digits in float32: keep (\d)", item.inner_text())
+    assert found and float(found[1]) < 2 < float(found[2])
+    system = system_of(spec)
+    bodies, n = system.structure.order.tolist(), system.structure.n
+    by_hand = ".".join(f"p{k}q{k}f{k}" for k in bodies)
+    for code, reached in ((f"w.l0.l1.{by_hand}", False), (f"w.{by_hand}.l0.l1", True)):
+        page.goto(page.url.partition("#")[0] + f"#order={code}")
+        page.locator(".counter", has_text=f"step {n + 2} of {n + 2}").wait_for()
+        assert ("by hand" in item.inner_text()) or reached == (item.get_attribute("class") == "done")
+        digits = float(re.search(r"([\d.]+) digits kept", item.inner_text())[1])
+        assert (digits >= float(found[2])) == reached
+
+
+# -- scenes ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scene(opened, pages):
+    """A scene by its number."""
+
+    def open_scene(number, **options):
+        path = pages("chain:3")
+        page = opened(path, **options)
+        page.goto(path.as_uri() + f"#scene={number}")
+        page.locator(".scene-title").wait_for()
+        page.locator(".story .grid svg").first.wait_for()
+        return page
+
+    return open_scene
+
+
+def link(page, body):
+    """A link of the robot, which moves: its joint, pressed where it is."""
+    page.locator(".story .robot .body").nth(body).dispatch_event("click")
+
+
+def test_a_link_lights_its_rows_and_a_row_its_link(scene):
+    page = scene(1)
+    page.locator(".story .robot .body").nth(1).dispatch_event("pointerenter")
+    told = page.locator(".told")
+    told.get_by_text("Body j2: rows p̈, q̈ and f. It meets body j1 and body j3").wait_for()
+    assert page.locator(".story .over rect").count() == 2  # rows, and columns
+    box = page.locator(".story .grid").bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 20, box["y"] + box["height"] - 20)
+    page.locator(".story .robot .body.marked").wait_for()
+    assert page.locator(".story .robot .marked title").text_content() == "body j1"
+
+
+def test_fill_is_seen_before_and_after(scene):
+    fill = f"{filled_by_pdd_j2()} block"
+    page = scene(2)
+    box = page.locator(".story .grid").bounding_box()
+    spot = (box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.47)
+    page.mouse.move(*spot)
+    page.locator(".told", has_text=f"p̈ of body j2: would fill {fill}").wait_for()
+    page.mouse.click(*spot)
+    page.locator(".told", has_text=f"is gone: {fill} above the diagonal filled in").wait_for()
+    page.get_by_role("button", name="Undo the last step").click()
+    assert "One step back" in page.locator(".told").inner_text()
+
+
+def test_abm_is_found_and_wrong_ways_are_told_why(scene):
+    page = scene(4)
+    told = page.locator(".told")
+    link(page, 1)
+    text = told.inner_text()
+    assert "Body j3 still hung on it" in text and "(j3, j1)" in text
+    page.keyboard.press("u")
+    for body in (2, 1, 0):
+        link(page, body)
+    text = told.inner_text()
+    abm, crbm = (tape_of("chain:3", name).flops for name in ("abm", "crbm"))
+    assert f"This is ABM, the articulated body method: 2 blocks of fill, {abm}" in text
+    assert f"CRBM, all joints last, fills 6 and takes {crbm}" in text
+    abm, crbm = (tape_of("chain:10", name).flops for name in ("abm", "crbm"))
+    assert f"ABM takes {abm:,} and CRBM {crbm:,}" in text
+
+
+def test_digits_vanish_in_one_order_and_not_in_the_other(scene):
+    page = scene(5)
+    for name, words in (("crbm", "pivot is 0;"), ("abm", "pivot is 1;")):
+        page.get_by_role("button", name=f"Run {name}", exact=True).click()
+        assert words in page.locator(".told").inner_text()
+    page.locator(".scene-buttons .primary").click()
+    assert page.locator(".transport").is_visible() and not page.locator(".story").is_visible()
+    page.get_by_role("button", name=re.compile("^Five scenes")).click()
+    assert page.locator(".scene-title").inner_text() == "The arm is a matrix"
+
+
+@pytest.mark.parametrize("scene", [4, None])
+def test_a_scene_is_shown_inside_a_notebook(chromium, tmp_path, scene):
+    outside = tmp_path / "notebook.html"
+    outside.write_text(f"<!doctype html>{embedded(scene=scene)._repr_html_()}", encoding="utf-8")
+    page = chromium.new_page(viewport={"width": 1000, "height": 800})
+    said = []
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(outside.as_uri())
+    inside = page.frame_locator("iframe")
+    if scene is None:
+        inside.locator(".transport").wait_for()
+        assert inside.locator(".scene-title").count() == 0
+    else:
+        inside.locator(".scene-title", has_text="Find the order").wait_for()
+        for body in (2, 1, 0):
+            inside.locator(".story .robot .body").nth(body).dispatch_event("click")
+        inside.locator(".told", has_text="This is ABM").wait_for()
+    page.close()
+    assert said == []
+
+
+def test_another_elimination_of_the_same_fill_is_not_called_abm(scene):
+    """j1, j3, j2 fills as little as ABM and takes more operations: two of its brackets meet others."""
+    page = scene(4)
+    for body in (0, 2, 1):
+        link(page, body)
+    text = page.locator(".told").inner_text()
+    abm = tape_of("chain:3", "abm").flops
+    assert f"2 blocks of fill, 578 operations: no sequence fills less, but one takes only {abm}" in text
+    assert "This is ABM" not in text

@@ -112,13 +112,6 @@ def test_questions_are_answered_whatever_they_are(made, monkeypatch):
     assert process.poll() is not None
 
 
-def test_what_is_no_model_is_refused(made):
-    with pytest.raises(kkt.ModelError, match="a int is no model"):
-        made(3)
-    with pytest.raises(kkt.ModelError, match="chian"):
-        made("chian:3")
-
-
 # -- in a notebook --------------------------------------------------------------------------------
 
 NOTEBOOK = """
