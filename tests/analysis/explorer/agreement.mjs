@@ -1,4 +1,4 @@
-// What the page's own modules make of what tests give them (explorer_engine.py).  A question, "do" and
+// What the page's own modules make of what tests give them (test_explorer.py).  A question, "do" and
 // "of", comes on standard input, the answer goes to standard output.
 
 import { readFileSync } from "node:fs";
