@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import flint
 import mpmath
-import networkx as nx
 import numpy as np
 import pytest
 from designs import listed
-from helpers import every_joint
+from helpers import by_body, every_joint, relisted
 
 from pivotree import kkt, orderings
 from pivotree.analysis.states.traced import Order
@@ -43,10 +43,8 @@ class Differences:
         self.M = self.inertias()
         self.owner = np.repeat(np.arange(system.tree.n), system.tree.dof)
 
-    def qdd(self, *moves, **data):
-        return self.unknowns("qdd", *moves, **data)
-
-    def unknowns(self, kind, dq, dqd, dtau, dparameters=None, dgravity=0, dwrench=0):
+    def unknowns(self, dq, dqd, dtau, dparameters=None, dgravity=0, dwrench=0):
+        """qdd and lambda, by their kinds of blocks."""
         state, tree = self.system.state, self.system.tree
         Phi, S, own = (x.copy() for x in (self.Phi, self.S, self.own))
         R, p = digits(state.R), digits(state.p)
@@ -92,31 +90,31 @@ class Differences:
         v = velocities(state.parent, Phi, rates)
         entries = Entries(M, Phi, S, a, b, tau, *constraint_rows(held, v, down, digits), A)
         solution, _, _ = run_objects(self.tape, entries, MP.mpf)
-        rows = [x for block, x in solution.items() if block.kind == kind]
-        return np.concatenate(rows)
+        parts = {kind: [x for block, x in solution.items() if block.kind == kind] for kind in ("qdd", "lam")}
+        return {kind: np.concatenate(rows) for kind, rows in parts.items() if rows}
 
     def inertias(self, dparameters=0):
         """M of all bodies, by mass, centre and inertia about it, after m, m c and I have moved."""
         m, c, J = (digits(getattr(self.system.state, x)) for x in ("mass", "com", "inertia"))
         row, column = np.tril_indices(3)
         about = J - matmul(skew(c), skew(c)) * m[:, None, None]
-        ten = [m[:, None], m[:, None] * c, about[:, row, column]]
-        ten = np.concatenate(ten, axis=1) + dparameters
+        self.ten = np.concatenate([m[:, None], m[:, None] * c, about[:, row, column]], axis=1)
+        ten = self.ten + dparameters
         m, c = ten[:, 0], ten[:, 1:4] / ten[:, :1]
         about[:, row, column] = about[:, column, row] = ten[:, 4:]
         return spatial_inertia(m, c, about + matmul(skew(c), skew(c)) * m[:, None, None])
 
-    def derivative(self, which, kind="qdd"):
-        """(unknowns, N) central differences by dq, dqd or dtau."""
-        N, columns = len(self.qd), []
-        for j in range(N):
-            ends = []
-            for sign in (1, -1):
-                moves = {field: digits(np.zeros(N)) for field in FIELDS}
-                moves[which][j] = sign * STEP
-                ends.append(self.unknowns(kind, *moves.values()))
-            columns.append((ends[0] - ends[1]) / (2 * STEP))
-        return np.array(columns, dtype=object).T
+    def along(self, **moves):
+        """Central differences of qdd and of lambda, all numbers of these kinds moved at once."""
+        N = len(self.qd)
+        moves = {field: digits(moves.get(field, np.zeros(N))) for field in (*FIELDS, *moves)}
+        later, earlier = (self.unknowns(**{x: s * STEP * y for x, y in moves.items()}) for s in (1, -1))
+        return {kind: (later[kind] - earlier[kind]) / (2 * STEP) for kind in later}
+
+    def derivative(self, which):
+        """(unknowns, N) central differences by dq, dqd or dtau, by kinds of unknowns."""
+        columns = [self.along(**{which: one}) for one in np.eye(len(self.qd))]
+        return {kind: np.array([c[kind] for c in columns], dtype=object).T for kind in columns[0]}
 
 
 def apart(found, exact):
@@ -125,9 +123,19 @@ def apart(found, exact):
     return float(off / max(abs(y) for y in exact.flat))
 
 
+def lopsided(tree):
+    """The tree with bodies whose inertias have no zeros, which a tape would not read."""
+    rng = np.random.default_rng(5)
+    for _, data in tree.nodes(data=True):
+        half = rng.normal(size=(3, 3))
+        spread = half @ half.T
+        data.update(com=rng.normal(size=3), inertia=np.trace(spread) * np.eye(3) - spread)
+    return tree
+
+
 def rich(n, seed, joints, terms=True):
     """A random tree in motion with wrenches, tilted gravity, and terms of the joints' own."""
-    tree = kkt.random_tree(n, seed=seed, joints=joints)
+    tree = lopsided(kkt.random_tree(n, seed=seed, joints=joints))
     rng = np.random.default_rng(seed)
     tree.graph["gravity"] = tuple(rng.normal(size=3))
     for _, data in tree.nodes(data=True):
@@ -144,7 +152,7 @@ def rich(n, seed, joints, terms=True):
 
 def general(columns):
     """A chain whose middle joint is general, with these motions."""
-    tree = kkt.chain(3)
+    tree = lopsided(kkt.chain(3))
     tree.nodes["j2"].update(joint="general", S=np.array(columns, dtype=float).T, axis=None)
     N = 2 + len(columns)
     rng = np.random.default_rng(N)
@@ -154,23 +162,46 @@ def general(columns):
 
 CASES = {
     "screw": general([[0.3, 0.1, 0.9, 0.2, 0.0, 0.5]]),
-    **{joint: rich(3, seed, joint) for seed, joint in enumerate(JOINTS)},
-    "mixture": rich(6, 9, "+".join((*JOINTS, "fixed"))),
+    **{joint: rich(3 if seed < 4 else 2, seed, joint) for seed, joint in enumerate(JOINTS)},
+    "mixture": rich(5, 9, "+".join((*JOINTS, "fixed"))),
     "general": general([[0, 0, 1, 0.1, 0.2, 0], [0, 0, 0, 0, 0, 1]]),  # they commute
 }
+
+
+ALSO = ("parameters", "gravity", "wrench")
+NAMES = tuple(f"d{name}" for name in ALSO)
+
+
+def shapes(system):
+    """Of every kind of number that qdd is differentiated by."""
+    n, N = system.tree.n, int(system.tree.offset[-1])
+    return dict.fromkeys(FIELDS, (N,)) | {"dparameters": (n, 10), "dgravity": (3,), "dwrench": (n, 6)}
+
+
+def flat(found, name):
+    """(unknowns, numbers) of the derivatives by one kind of number."""
+    x = getattr(found, name)
+    return x.reshape(len(x), -1)
 
 
 @pytest.mark.parametrize("name", listed(CASES))
 def test_they_are_the_limits_of_differences(name):
     """Central differences in 60 digits agree to 30, of every kind of joint and term.
 
-    So do certified derivatives, the sums of two doubles that digits are counted against.
+    So do certified derivatives, the sums of two doubles that digits are counted against, and those
+    by inertias, gravity and wrenches in a direction that moves all of these numbers of all bodies.
     """
     system = kkt.build(CASES[name])
-    found, limits = kkt.derivatives(system, ABM, "mp:50"), Differences(system)
+    found, limits = kkt.derivatives(system, ABM, "mp:50", also=ALSO), Differences(system)
+    assert apart(kkt.inertial_parameters(system), limits.ten) <= 1e-14
+    rng = np.random.default_rng(len(name))
+    for field in NAMES:
+        move = rng.normal(size=shapes(system)[field])
+        exact = limits.along(**{field: move})["qdd"]
+        assert apart(flat(found, field) @ digits(move).ravel(), exact) <= 1e-30, field
     proved = Order(kkt.trace(system, ABM), system, "derivatives").certified(system, 40)
     for k, field in enumerate(FIELDS, start=1):
-        exact = limits.derivative(field)
+        exact = limits.derivative(field)["qdd"]
         assert any(exact.flat) or (name, field) in {("prismatic", "dq"), ("prismatic", "dqd")}
         if any(exact.flat):
             high, low = (digits(x[k]).reshape(exact.shape) for x in (proved.high, proved.low))
@@ -182,26 +213,34 @@ def test_an_implicit_step_is_differentiated_with_its_springs_and_dampers():
     system = kkt.build(rich(3, 4, "revolute+universal+prismatic"), implicit=0.01)
     found, limits = kkt.derivatives(system, ABM, "mp:50"), Differences(system)
     for field in FIELDS:
-        assert apart(getattr(found, field), limits.derivative(field)) <= 1e-30
+        assert apart(getattr(found, field), limits.derivative(field)["qdd"]) <= 1e-30
 
 
 ORDERS = ("crbm", "virtual_work", "gain_abm", "modified_abm_stretched", "constraint_force", "lcaba")
 
 
-@pytest.mark.parametrize("order", listed([*ORDERS, "base_to_tip"]))
-def test_every_order_of_pivots_gives_them(order):
+@cache
+def mixture():
     system = kkt.build(CASES["mixture"])
-    exact = kkt.derivatives(system, ABM, "mp:40")
-    found = kkt.derivatives(system, orderings.get(order))
-    for field in FIELDS:
-        assert apart(getattr(found, field), getattr(exact, field)) <= 1e-10
-    assert np.array_equal(found.qdd, kkt.eliminate(system, orderings.get(order)).qdd)
+    return system, kkt.derivatives(system, ABM, "mp:40", also=ALSO)
 
 
-@pytest.mark.parametrize("seed", listed(range(3), unmarked=1))
+@pytest.mark.parametrize("order", listed([*ORDERS, "base_to_tip"], unmarked=1))
+def test_every_order_of_pivots_gives_them(order):
+    (system, exact), order = mixture(), orderings.get(order)
+    found = kkt.derivatives(system, order, also=ALSO)
+    light = kkt.adjoint_derivatives(system, order, np.eye(len(found.qdd)), also=ALSO)
+    single = kkt.derivatives(system, ABM, "float32", also=ALSO)
+    for field in (*FIELDS, *NAMES):
+        for x, close in ((found, 1e-10), (light, 1e-10), (single, 1e-3)):
+            assert apart(digits(getattr(x, field)), getattr(exact, field)) <= close, field
+    assert np.array_equal(found.qdd, kkt.eliminate(system, order).qdd)
+
+
+@pytest.mark.parametrize("seed", listed(range(2), unmarked=1))
 def test_abm_in_float64_keeps_13_digits(seed):
     """And in float32 five, against 50 proved digits."""
-    system = kkt.build(kkt.random_tree(7, seed=seed))
+    system = kkt.build(kkt.random_tree(5, seed=seed))
     proved = kkt.derivatives(system, ABM, "ball:50")
     for format, worst in (("float64", 1e-13), ("float32", 1e-4), ("dd", 1e-15)):
         found = kkt.derivatives(system, ABM, format)
@@ -233,42 +272,37 @@ def test_by_efforts_they_are_the_joint_space_inverse():
 
 
 def test_joints_are_listed_in_any_order():
-    """Bodies named and listed children first: rows and columns follow the listing."""
+    """Bodies listed children first: rows and columns follow the listing."""
     tree = rich(5, 3, "revolute+universal+fixed", terms=False)
-    system = kkt.build(tree)
-    turned = nx.DiGraph(**tree.graph)
-    turned.add_nodes_from(reversed(list(tree.nodes(data=True))))
-    turned.add_edges_from(tree.edges)
-    offset, place = system.tree.offset, np.arange(int(system.tree.offset[-1]))
-    listing = np.concatenate([place[offset[k] : offset[k + 1]] for k in range(5)[::-1]])
-    for field in ("q", "qd", "tau"):
-        turned.graph[field] = np.asarray(tree.graph[field])[listing]
-    first, second = kkt.derivatives(system, ABM), kkt.derivatives(kkt.build(turned), ABM)
+    system, turned = kkt.build(tree), kkt.build(relisted(tree, list(tree)[::-1]))
+    place = by_body(system, np.arange(int(system.tree.offset[-1])))
+    listing = np.concatenate([place[body] for body in turned.tree.names])
+    first, second = kkt.derivatives(system, ABM), kkt.derivatives(turned, ABM)
     for field in FIELDS:
         expected = getattr(first, field)[np.ix_(listing, listing)]
         assert getattr(second, field) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
+ALSO_WRONG = r"also names .*; use 'parameters', 'gravity'"
+
+
 def test_what_is_refused():
-    with pytest.raises(kkt.OrderError, match="rotations take the right-hand side along"):
-        kkt.derivatives(kkt.build(kkt.chain(2)), orderings.get("square_root_abm"))
-    with pytest.raises(kkt.ModelError, match="general joint lead out of what they span"):
-        kkt.derivatives(kkt.build(every_joint()), ABM)
     turning = general(np.eye(6)[:3])  # a ball, whose q is a rotation vector
     assert kkt.derivatives(kkt.build(turning), ABM).dq.shape == (5, 5)
     turning.nodes["j2"]["stiffness"] = 1.0
-    with pytest.raises(kkt.ModelError, match="do not commute, so that the rates of its spring's q"):
-        kkt.derivatives(kkt.build(turning), ABM)
-    with pytest.raises(kkt.SizeError, match="derivatives of 301 joints on 301 bodies are too long"):
-        kkt.derivatives(kkt.build(kkt.chain(301)), ABM)
     massless = kkt.chain(2)
     massless.nodes["j2"].update(mass=0.0, inertia=np.zeros((3, 3)))
-    with pytest.raises(kkt.SingularError, match="'j2'"):
-        kkt.derivatives(kkt.build(massless), ABM)
-    with pytest.raises(kkt.ModelError, match="also names 'mass'; use 'parameters', 'gravity'"):
-        kkt.derivatives(kkt.build(kkt.chain(2)), ABM, also=["mass"])
-    with pytest.raises(kkt.SizeError, match=r"1000 numbers \(parameters\) on 100 bodies are too"):
-        kkt.derivatives(kkt.build(kkt.chain(100)), ABM, also="parameters")
+    for error, words, tree, order, also in (
+        (kkt.OrderError, "rotations take the right-hand side", kkt.chain(2), "square_root_abm", ()),
+        (kkt.ModelError, "general joint lead out of what they span", every_joint(), "abm", ()),
+        (kkt.ModelError, "not commute, so that the rates of its spring's q", turning, "abm", ()),
+        (kkt.SizeError, "of 301 joints on 301 bodies are too long", kkt.chain(301), "abm", ()),
+        (kkt.SizeError, r"1000 numbers \(parameters\) on 100 bodies", kkt.chain(100), "abm", "parameters"),
+        (kkt.SingularError, "'j2'", massless, "abm", ()),
+        *((kkt.ModelError, ALSO_WRONG, kkt.chain(2), "abm", x) for x in (["mass"], 3, [3], [["gravity"]])),
+    ):
+        with pytest.raises(error, match=words):
+            kkt.derivatives(kkt.build(tree), orderings.get(order), also=also)
 
 
 def test_a_model_at_rest_without_joints():
@@ -284,98 +318,14 @@ def test_a_model_at_rest_without_joints():
     assert not resting.dqd.any() and np.count_nonzero(resting.dq) == 2
 
 
-# -- by inertial parameters, gravity and wrenches -------------------------------------------------
-
-ALSO = ("parameters", "gravity", "wrench")
-NAMES = tuple(f"d{name}" for name in ALSO)
-
-
-def shapes(system):
-    """Of every kind of number that qdd is differentiated by."""
-    n, N = system.tree.n, int(system.tree.offset[-1])
-    return dict.fromkeys(FIELDS, (N,)) | {"dparameters": (n, 10), "dgravity": (3,), "dwrench": (n, 6)}
-
-
-def flat(found, name):
-    """(unknowns, numbers) of the derivatives by one kind of number."""
-    x = getattr(found, name)
-    return x.reshape(len(x), -1)
-
-
-def whole_moves(system, m, seed, names):
+def whole_moves(system, m, seed):
     """Directions in small whole numbers, zeros and signs among them."""
-    rng, shape = np.random.default_rng(seed), shapes(system)
-    return {x: rng.integers(-3, 4, size=(*shape[x], m)).astype(float) for x in names}
-
-
-def lopsided(tree):
-    """The tree with bodies whose inertias have no zeros, which a tape would not read."""
-    tree, rng = tree.copy(), np.random.default_rng(5)
-    for _, data in tree.nodes(data=True):
-        half = rng.normal(size=(3, 3))
-        spread = half @ half.T
-        data.update(com=rng.normal(size=3), inertia=np.trace(spread) * np.eye(3) - spread)
-    return tree
+    rng = np.random.default_rng(seed)
+    return {x: rng.integers(-3, 4, size=(*shape, m)).astype(float) for x, shape in shapes(system).items()}
 
 
 def fractions(x):
     return np.vectorize(Fraction, otypes=[object])(x)
-
-
-@pytest.mark.parametrize("name", listed(CASES))
-def test_by_data_they_are_the_limits_of_differences(name):
-    """Central differences in 60 digits, by mass, centre and inertia, agree to 30, in a direction
-    that moves all of these numbers of all bodies."""
-    system = kkt.build(lopsided(CASES[name]))
-    found, limits = kkt.derivatives(system, ABM, "mp:50", also=ALSO), Differences(system)
-    none, rng = digits(np.zeros(len(found.qdd))), np.random.default_rng(len(name))
-    for field in NAMES:
-        move = digits(rng.normal(size=shapes(system)[field]))
-        ends = [limits.qdd(none, none, none, **{field: x * STEP}) for x in (move, -move)]
-        exact = (ends[0] - ends[1]) / (2 * STEP)
-        assert any(exact), field
-        assert apart(flat(found, field) @ move.ravel(), exact) <= 1e-30, field
-
-
-def test_in_fractions_twice_the_masses_under_twice_the_forces_move_alike():
-    """By Euler's theorem on homogeneous functions; qdd is affine in gravity and wrenches."""
-    tree = rich(3, 2, "revolute+universal+fixed", terms=False)
-    system = kkt.build(tree)
-    found = kkt.derivatives(system, orderings.get("crbm"), "exact", also=ALSO)
-    state = system.state
-    m, c, J = (fractions(x) for x in (state.mass, state.com, state.inertia))
-    row, column = np.tril_indices(3)
-    squares = (c * c).sum(axis=1)[:, None, None] * np.eye(3, dtype=int)
-    about = J + m[:, None, None] * (squares - c[:, :, None] * c[:, None, :])
-    theta = np.concatenate([m[:, None], m[:, None] * c, about[:, row, column]], axis=1)
-    change = flat(found, "dparameters") @ theta.ravel() + found.dtau @ fractions(state.tau)
-    assert flat(found, "dparameters").any()
-    assert not (change + flat(found, "dwrench") @ fractions(state.wrench).ravel()).any()
-    assert kkt.inertial_parameters(system) == pytest.approx(theta.astype(float), rel=1e-12)
-    moves = {"dgravity": np.array([1.0, -2.0, 0.5]), "dwrench": np.ones((3, 6))}
-    heavier = tree.copy()
-    heavier.graph["gravity"] = tuple(np.asarray(tree.graph["gravity"]) * 2.0)
-    pushed = kkt.build(heavier, f_ext=2.0 * state.wrench)
-    difference = kkt.eliminate(pushed, ABM, "exact").qdd - found.qdd
-    expected = found.dgravity @ fractions(state.gravity)
-    expected = expected + flat(found, "dwrench") @ fractions(state.wrench).ravel()
-    assert (difference == expected).all()
-    along = kkt.directional_derivatives(system, ABM, format="exact", **moves)
-    assert (along == sum(flat(found, x) @ fractions(y).ravel() for x, y in moves.items())).all()
-
-
-@pytest.mark.parametrize("order", listed(["crbm", "modified_abm_stretched", "lcaba", "base_to_tip"], 1))
-def test_every_order_and_number_type_gives_those_by_data(order):
-    system = kkt.build(kkt.random_tree(4, seed=6))
-    exact = kkt.derivatives(system, ABM, "ball:30", also=ALSO)
-    found = kkt.derivatives(system, orderings.get(order), also=ALSO)
-    light = kkt.adjoint_derivatives(system, orderings.get(order), np.eye(len(found.qdd)), also=ALSO)
-    single = kkt.derivatives(system, ABM, "float32", also=ALSO)
-    for field in NAMES:
-        proved = np.array([float(x.mid()) for x in getattr(exact, field).flat])
-        scale = np.abs(proved).max()
-        for x, close in ((found, 1e-10), (light, 1e-10), (single, 1e-3)):
-            assert np.abs(getattr(x, field).ravel() - proved).max() <= close * scale, field
 
 
 def test_a_massless_body_has_them_too():
@@ -400,7 +350,7 @@ def test_products_are_those_with_the_matrices(name):
     """To 40 digits of 50, with every kind of joint and term, in directions of all numbers at once."""
     system = kkt.build(CASES[name])
     found = kkt.derivatives(system, ABM, "mp:50", also=ALSO)
-    moves = whole_moves(system, 2, 7, shapes(system))
+    moves = whole_moves(system, 2, 7)
     along = kkt.directional_derivatives(system, ABM, **moves, format="mp:50")
     exact = sum(flat(found, x) @ digits(move).reshape(-1, 2) for x, move in moves.items())
     assert np.abs(along - exact).max() <= 1e-40 * np.abs(exact).max()
@@ -416,15 +366,16 @@ def test_products_are_those_with_the_matrices(name):
 def test_in_fractions_products_are_equal():
     """By another order than the matrices: no digit may differ."""
     system = kkt.build(rich(3, 2, "revolute+universal+fixed"))
-    found = kkt.derivatives(system, orderings.get("crbm"), "exact")
-    steps = whole_moves(system, 1, 3, FIELDS)
+    found = kkt.derivatives(system, orderings.get("crbm"), "exact", also=ALSO)
+    steps = whole_moves(system, 1, 3)
     along = kkt.directional_derivatives(system, ABM, **steps, format="exact")
-    exact = sum(getattr(found, field) @ fractions(x) for field, x in steps.items())
+    exact = sum(flat(found, field) @ fractions(x).reshape(-1, 1) for field, x in steps.items())
     assert (along == exact).all() and along.any()
-    against = kkt.adjoint_derivatives(system, ABM, steps["dqd"][:, 0], "exact")
-    for field in FIELDS:
-        exact = fractions(steps["dqd"][:, 0]) @ getattr(found, field)
-        assert (getattr(against, field) == exact).all()
+    weights = steps["dqd"][:, 0]
+    against = kkt.adjoint_derivatives(system, ABM, weights, "exact", also=ALSO)
+    for field in steps:
+        exact = fractions(weights) @ flat(found, field)
+        assert (np.ravel(getattr(against, field)) == exact).all()
 
 
 def test_products_take_far_fewer_operations():
