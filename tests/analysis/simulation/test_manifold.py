@@ -31,8 +31,8 @@ def moving_platform(stiffness=1000.0):
 @pytest.mark.parametrize("integrator,eps", [("DOP853", 1e-10), ("cash_karp", 1e-8)])
 def test_a_four_bar_moves_as_its_crank_says(integrator, eps):
     own = FourBar()
-    found = simulate(passive(kkt.four_bar()), "abm", integration=Integration(1.0, eps, integrator, floor=0.1))
-    theirs = own.joints(integrated(own, np.array([1.0, 0.0]), 1.0))
+    found = simulate(passive(kkt.four_bar()), "abm", integration=Integration(0.5, eps, integrator, floor=0.1))
+    theirs = own.joints(integrated(own, np.array([1.0, 0.0]), 0.5))
     assert found.failed == 0 and np.abs(found.records[0].y[-1] - theirs).max() < 1e-6
     assert found.drift < 1e-7 and 0.0 < max(found.left) < 1e-12
 
@@ -40,11 +40,11 @@ def test_a_four_bar_moves_as_its_crank_says(integrator, eps):
 @pytest.mark.product
 def test_a_platform_on_springs_moves_as_its_pose_says():
     tree = moving_platform()
-    found = simulate(tree, "abm", integration=Integration(0.3, 1e-10, "DOP853"))
+    found = simulate(tree, "abm", integration=Integration(0.15, 1e-10, "DOP853"))
     start, end = found.records[0].y[[0, -1]]
     above = np.array([0, 0, 0.8, 0, 0, 0, 0])  # the platform's joint stands there
     own, rates = Stewart(0.8, 1000.0), start[25:31]  # in its own frame, which is not turned yet
-    theirs = integrated(own, np.concatenate([start[:7] + above, rates]), 0.3)[:7]
+    theirs = integrated(own, np.concatenate([start[:7] + above, rates]), 0.15)[:7]
     theirs[3:] *= np.sign(theirs[3:] @ end[3:7])
     assert np.abs(start[3:7] - [0, 0, 0, 1]).max() == 0.0 and np.abs(rates).max() > 0.1
     assert np.abs(end[:7] + above - theirs).max() < 1e-6
@@ -137,7 +137,7 @@ def test_soft_rows_yield_and_hard_ones_do_not():
     """A compliant foot starts as it is given and slides by its own law, a'' = - c lambda."""
     tree = kkt.chain(3, axes="y", length=0.5)
     tree.graph["loops"] = [kkt.contact("j3", (0.5, 0, 0), compliance=0.5, name="foot")]
-    found = simulate(tree, "abm", integration=Integration(0.2, **FINE), q=[0.4, 0.3, 0.2], qd=np.ones(3))
+    found = simulate(tree, "abm", integration=Integration(0.1, **FINE), q=[0.4, 0.3, 0.2], qd=np.ones(3))
     assert found.records[0].y[0].tolist() == [0.4, 0.3, 0.2, 1.0, 1.0, 1.0]
     assert Manifold.of(tree).loops == () and found.left is None and found.drift is None
     assert np.ptp(found.records[0].y[:, 2]) > 1e-3

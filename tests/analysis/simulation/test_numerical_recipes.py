@@ -134,10 +134,10 @@ def test_two_links_move_as_by_the_book(number):
     motion = Motion.of(kkt.two_link(0.05), orderings.get("abm"), np.dtype(number).name)
     first = motion.start().astype(number)
     states = np.stack([first, first + number(1e-3), first - number(2e-3)])
-    records = CashKarp(1e-4)(motion.rates, states, 1.0)
+    records = CashKarp(1e-4)(motion.rates, states, 0.5)
     for start, record in zip(states, records, strict=True):
         book = Book(number, lambda y: motion.rates(np.array([y], dtype=number))[0], 1e-4)
-        assert book.odeint(start, 1.0) == "done"
+        assert book.odeint(start, 0.5) == "done"
         beside(book, record)
 
 

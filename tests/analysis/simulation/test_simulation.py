@@ -15,7 +15,7 @@ from pivotree.analysis.simulation.run import starts
 from pivotree.analysis.simulation.words import verdict
 
 NOISE = np.random.default_rng(0)
-START = {"q": [0.3, -0.4, 0.5], "qd": [1.0, 0.0, -1.0]}
+START = {"q": [0.3, -0.4], "qd": [1.0, -1.0]}
 
 
 @pytest.mark.parametrize(
@@ -69,13 +69,13 @@ ORDERS = ("crbm", "crbm+cholesky", "crbm+lu", "crbm+gauss_jordan", "virtual_work
 @pytest.fixture(scope="module")
 def moved():
     """Where ABM's accelerations take a chain in half a second, by Cash and Karp's steps."""
-    return simulate(kkt.chain(3), "abm", integration=Integration(seconds=0.5, eps=1e-9), **START)
+    return simulate(kkt.chain(2), "abm", integration=Integration(seconds=0.5, eps=1e-9), **START)
 
 
 @pytest.mark.product
 @pytest.mark.parametrize("order", ORDERS)
 def test_orders_move_alike(order, moved):
-    other = simulate(kkt.chain(3), order, integration=Integration(seconds=0.5, eps=1e-9), **START)
+    other = simulate(kkt.chain(2), order, integration=Integration(seconds=0.5, eps=1e-9), **START)
     assert np.abs(moved.records[0].y[-1] - other.records[0].y[-1]).max() < 1e-9
     assert other.order == order.replace("+", " + ")
 
@@ -84,7 +84,7 @@ def test_orders_move_alike(order, moved):
 @pytest.mark.parametrize("method", SCIPY)
 def test_scipy_on_the_same_motion(method, moved):
     chosen = Integration(integrator=method, seconds=0.5, eps=1e-8)
-    found = simulate(kkt.chain(3), "abm", integration=chosen, **START)
+    found = simulate(kkt.chain(2), "abm", integration=chosen, **START)
     assert np.abs(found.records[0].y[-1] - moved.records[0].y[-1]).max() < 1e-4
     assert found.records[0].evaluations > 10
 
@@ -167,7 +167,7 @@ def test_midpoint_is_of_second_order_and_keeps_the_energy_for_long():
     rough = [moved(0.4, [0.3, 0.5], integrator="midpoint", step=h) for h in (0.01, 0.005, 0.0025)]
     errors = np.array([np.abs(each.records[0].y[-1] - exact).max() for each in rough])
     assert (abs(errors[:-1] / errors[1:] - 4.0) < 0.6).all()
-    short, long = (moved(s, [-1.2, -0.3], integrator="midpoint", step=0.02) for s in (1.0, 8.0))
+    short, long = (moved(s, [-1.2, -0.3], integrator="midpoint", step=0.04) for s in (1.0, 8.0))
     assert short.failed == long.failed == 0 and 0.0 < long.drift < 1.5 * short.drift
 
 
