@@ -275,7 +275,7 @@ def test_a_motion_that_fails_says_where(tmp_path):
 
 
 @pytest.mark.product
-@pytest.mark.parametrize("states", [SOME, ""])
+@pytest.mark.parametrize("states", ["", SOME])
 def test_frames_are_those_of_compare(tmp_path, states):
     spec = "random_tree:n=4,seed=2"
     models = f'["{spec}", {{ model = "{spec}", frames = "aligned" }}]'
