@@ -391,7 +391,7 @@ def test_a_loop_that_nothing_closes_is_refused(refused, tmp_path, command, monke
 
 
 @pytest.mark.product
-@pytest.mark.parametrize("command", ["tune", "export"])
+@pytest.mark.parametrize("command", ["export", "tune"])
 def test_tune_and_export_find_a_state_that_closes_what_is_open(run, tmp_path, command):
     path = loops_file(tmp_path, [CUT | {"p_second": [0.1, 0, 0.2]}])
     code, _, err = run(command, "chain:3", "--loops", path, *COMMANDS[command].split())
