@@ -1,24 +1,20 @@
-"""Condition numbers by adjoints, held against a dense inverse and finite differences in mpmath."""
+"""Condition numbers by adjoints, held against a dense inverse in 300 bits, and what compare says of them."""
 
 import math
 
 import flint
-import mpmath
 import numpy as np
 import pytest
 from designs import listed
-from helpers import every_joint, solve, system_of, tape_of
+from helpers import solve, system_of
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.kkt.matrix.entries import Entries
 from pivotree.kkt.model import rotation
 from pivotree.kkt.solution import conditioning as module
 from pivotree.kkt.solution.conditioning import conditioning, lost_by_order
-from pivotree.kkt.tape.run import run_objects
 
 MODELS = ["two_link:r=0.002", "random_tree:n=6,seed=3", "chain:5", "star:4", "panda"]
-DATA = ("M", "S", "Phi", "a", "b", "tau")
 
 
 def dense(system, twice=False):
@@ -79,48 +75,6 @@ def test_a_symmetric_pair_is_one_datum():
     assert (once <= twice * (1 + 1e-12)).all() and (once < 0.99 * twice).any()
 
 
-@pytest.mark.product
-def test_every_joint_type():
-    system = kkt.build(every_joint())
-    assert np.allclose(conditioning(system).moved, dense(system), rtol=1e-5)
-
-
-@pytest.mark.parametrize("spec", listed(["two_link:r=0.002", "star:2"], unmarked=1))
-def test_kappa_against_finite_differences_in_mpmath(spec):
-    """Every datum in turn times 1 + 1e-25, in 80 digits; nothing of this knows a derivative."""
-    system, tape = system_of(spec), tape_of(spec, "crbm")
-    context = mpmath.MPContext()
-    context.dps = 80
-    step = context.mpf("1e-25")
-
-    def qdd(letter=None, place=None):
-        arrays = {}
-        for name in DATA:
-            x = getattr(system.entries, name)
-            flat = [context.mpf(float(v)) for v in x.ravel()]
-            arrays[name] = np.array([*flat, None], dtype=object)[:-1].reshape(x.shape)
-        if letter:
-            arrays[letter][place] *= 1 + step
-        return _solved(system, tape, arrays, context)
-
-    base = qdd()
-    total = [context.mpf(0)] * len(base)
-    for letter in DATA:
-        slots = np.asarray(getattr(tape.inputs, letter))
-        if letter == "M":
-            slots = np.triu(slots)
-        for place in map(tuple, np.argwhere(slots > 1)):
-            for i, (x, y) in enumerate(zip(qdd(letter, place), base, strict=True)):
-                total[i] += abs(x - y) / step
-    assert np.allclose(conditioning(system).moved, [float(t) for t in total], rtol=1e-7)
-
-
-def _solved(system, tape, arrays, context):
-    entries = Entries(*(arrays[k] for k in ("M", "Phi", "S", "a", "b", "tau")))
-    solution = run_objects(tape, entries, context.mpf)[0]
-    return [x for name in system.tree.names for x in solution.get(kkt.Block("qdd", name), ())]
-
-
 @pytest.mark.parametrize("order", listed(["abm", "crbm", "lagrange", "divide_and_conquer"], unmarked=1))
 def test_it_belongs_to_the_problem_and_not_to_the_order(order):
     system = system_of("panda")
@@ -141,7 +95,7 @@ def test_the_joint_space_inertia():
 def test_the_condition_of_example_1_is_the_printed_one():
     """Ascher 1996, Fig. 1: kappa of the joint-space inertia runs from 1.33e4 to 5.41e4."""
     kappas = [
-        conditioning(kkt.build(kkt.example1(q1))).kappa_inertia for q1 in np.linspace(0.0, 2 * np.pi, 101)
+        conditioning(kkt.build(kkt.example1(q1))).kappa_inertia for q1 in np.linspace(0.0, 2 * np.pi, 21)
     ]
     assert float(f"{max(kappas):.3g}") == 5.41e4 and float(f"{min(kappas):.3g}") == 1.33e4
 
@@ -154,31 +108,18 @@ def test_errors_of_float64_stay_below_kappa_u():
     assert exact.error(solve("chain:100", "abm").qdd) < got.kappa * 2.0**-53
 
 
-def test_at_rest_without_load_nothing_moves():
-    tree = kkt.chain(3, gravity=(0.0, 0.0, 0.0))
-    got = conditioning(kkt.build(tree, q=np.ones(3), qd=np.zeros(3), tau=np.zeros(3)))
-    assert got.kappa == 0.0 and (got.joints == 0.0).all()
-
-
 def test_a_joint_that_stands_still_by_cancellation_is_infinitely_conditioned():
     """Effort against gravity: qdd is 0, and any change of the data moves it."""
     tree = kkt.new_tree("balance", (0.0, -8.0, 0.0))
     kkt.add_body(tree, "arm", mass=2.0, com=(0.5, 0.0, 0.0), inertia=np.eye(3), axis=(0, 0, 1))
     got = conditioning(kkt.build(tree, tau=[8.0]))
     assert got.qdd[0] == 0.0 and got.kappa == math.inf and got.joints[0] == math.inf
-
-
-def test_without_a_joint():
-    tree = kkt.new_tree("fixed")
-    kkt.add_body(tree, "base", mass=1.0, inertia=np.eye(3), joint="fixed")
+    tree.graph["gravity"] = (0.0, 0.0, 0.0)  # at rest without load nothing moves
+    got = conditioning(kkt.build(tree))
+    assert got.kappa == 0.0 and (got.joints == 0.0).all()
+    tree.nodes["arm"]["joint"] = "fixed"
     got = conditioning(kkt.build(tree))
     assert got.kappa == 0.0 and got.kappa_inertia == 1.0 and got.joints.size == 0
-
-
-def test_a_tree_that_would_take_long_is_refused(monkeypatch):
-    monkeypatch.setattr(module, "MOST", 1000)
-    with pytest.raises(kkt.SizeError, match="use a smaller tree"):
-        conditioning(system_of("panda"))
 
 
 def test_float64_that_keeps_no_digit_is_refused():
@@ -236,12 +177,9 @@ def test_compare_blames_the_problem_where_it_is_ill_conditioned():
     assert "The problem is at fault" in comparison.verdict
 
 
-def test_exact_formats_lose_nothing_and_say_nothing():
-    (row,) = analysis.compare(system_of("two_link:r=0.002"), "abm", "exact").rows
-    assert row.lost_by_order is None
-
-
-def test_compare_without_a_condition_number(monkeypatch):
+def test_compare_without_a_condition_number_or_a_loss(monkeypatch):
+    (exact,) = analysis.compare(system_of("two_link:r=0.002"), "abm", "exact").rows
+    assert exact.lost_by_order is None
     monkeypatch.setattr(module, "MOST", 10)
     comparison = analysis.compare(system_of("chain:5"), "abm", "float32")
     assert comparison.kappa is None and comparison.rows[0].lost_by_order is None
