@@ -1,18 +1,16 @@
-"""Rules that repair: the same pivots, D_k or Mbar_k formed so that less of them is lost; and frames.
-
-Exact answers come from closed forms in fractions, from certified balls, and from the claim that
-in exact arithmetic every such rule is the articulated body method, pivot by pivot.
-"""
+"""Rules that repair: the same pivots, D_k or Mbar_k formed so that less of them is lost; and frames."""
 
 import json
 import math
 from fractions import Fraction
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
+from armature import with_terms
 from designs import covering, listed
-from helpers import ALL_JOINTS, MODELS, every_joint, system_of, tape_of
+from helpers import ALL_JOINTS, MODELS, every_joint
 from scipy.sparse.linalg import spsolve
 
 from pivotree import kkt, orderings
@@ -23,11 +21,20 @@ from pivotree.analysis.figures.state import block_state
 SAME_PIVOTS = ("modified_abm", "modified_abm_stretched", "projected_abm", "joseph_abm", "gain_abm")
 TREES = {
     "star": lambda: kkt.star(4, joint="universal"),
-    "every joint": every_joint,
-    "mixture": lambda: kkt.from_spec(f"random_tree:n=8,seed=3,mass_ratio=10,joints={ALL_JOINTS}"),
+    "mixture": lambda: kkt.from_spec(f"random_tree:n=6,seed=3,mass_ratio=10,joints={ALL_JOINTS}"),
     "welded": lambda: kkt.from_spec("random_tree:n=9,seed=5,joints=fixed+fixed+revolute"),
     "free": lambda: kkt.from_spec("random_tree:n=4,seed=9,joints=floating"),
+    "one centre": lambda: one_centre(),
+    "geared": lambda: with_terms(kkt.from_spec(f"random_tree:n=4,seed=4,joints={ALL_JOINTS}"), 3),
 }
+
+
+def one_centre():
+    """Joints of every kind through one point, their bodies around it."""
+    tree = kkt.from_spec(f"random_tree:n=4,seed=4,joints={ALL_JOINTS}")
+    for _, data in tree.nodes(data=True):
+        data["p"] = np.zeros(3)
+    return tree
 
 
 @cache
@@ -35,12 +42,17 @@ def exactly(name, order):
     return kkt.eliminate(kkt.build(TREES[name]()), orderings.get(order), "exact")
 
 
-@pytest.mark.parametrize(("order", "name"), covering(SAME_PIVOTS, TREES, unmarked=1))
+@pytest.mark.parametrize(
+    ("order", "name"),
+    [*covering(SAME_PIVOTS, TREES, unmarked=1), *listed(product(["square_root_abm"], TREES), unmarked=1)],
+)
 def test_in_fractions_every_rule_is_abm_pivot_by_pivot(order, name):
+    """Rotations too: no root is taken."""
     ours, abm = exactly(name, order), exactly(name, "abm")
     for x in ("qdd", "pdd", "f"):
         assert (getattr(ours, x) == getattr(abm, x)).all()
     assert [s.pivots for s in ours.steps] == [s.pivots for s in abm.steps]
+    assert order == "modified_abm_stretched" or (ours.fill, ours.height) == (abm.fill, abm.height)
 
 
 # -- Example 3 ----------------------------------------------------------------------------------
@@ -88,7 +100,7 @@ def five_digits(h, order):
 
 
 @pytest.mark.parametrize(
-    ("order", "least", "most"), [("abm", 0, 1), ("modified_abm", 0, 3), ("projected_abm", 50, 50)]
+    ("order", "least", "most"), listed([("abm", 0, 1), ("projected_abm", 50, 50), ("modified_abm", 0, 3)])
 )
 def test_example_3_over_all_directions(order, least, most):
     """Eq (11) as it is printed is luck at 45 degrees; with E of eq (10) no direction fails."""
@@ -137,7 +149,7 @@ def test_a_fixed_child_is_not_projected():
 
 # -- Example 1 ----------------------------------------------------------------------------------
 
-ANGLES = np.linspace(0.0, 2 * np.pi, 24, endpoint=False)
+ANGLES = np.linspace(0.0, 2 * np.pi, 8, endpoint=False)
 
 
 @cache
@@ -154,16 +166,18 @@ def rms(systems, exact, order):
     return math.sqrt(sum(x * x for x in off) / len(off))
 
 
-@pytest.mark.parametrize("degrees", listed([45, 20, 70], unmarked=1))
+@pytest.mark.parametrize("degrees", listed([45, 20], unmarked=1))
 def test_example_1_in_rotated_coordinates(degrees):
     """ABM and eq (11) lose three digits or more; with E five digits and more are kept.
 
-    In aligned frames ABM is as precise as untilted, with the same entries and as few operations.
+    Joseph's form costs more and gains half a digit: what is lost is lost in D, not in Mbar.  In
+    aligned frames ABM is as precise as untilted, with the same entries and as few operations.
     """
     tilted, straight = sweep(math.radians(degrees)), sweep(0.0)
-    assert rms(*tilted, "abm") >= 5e-5
-    assert rms(*tilted, "modified_abm") >= 5e-5
+    bounds = {"abm": 5e-5, "modified_abm": 5e-5, "joseph_abm": 1e-5, "gain_abm": 1e-5}
+    assert all(rms(*tilted, order) >= least for order, least in bounds.items())
     assert rms(*tilted, "projected_abm") <= 1e-5
+    assert all(rms(*straight, order) <= 2e-7 for order in ("projected_abm", "joseph_abm", "gain_abm"))
     mended = [kkt.aligned(s) for s in tilted[0]]
     exact = [float(kkt.certify(s, 20, rounded_to="float32").qdd[0]) for s in mended]
     assert rms(mended, exact, "abm") <= 2 * rms(*straight, "abm") <= 2e-7
@@ -171,84 +185,33 @@ def test_example_1_in_rotated_coordinates(degrees):
     assert flops[2] <= 1.1 * flops[0] < flops[1]
 
 
-def test_symmetric_forms_do_not_repair_and_projection_loses_nothing():
-    """Joseph's form costs more and gains half a digit: what is lost is lost in D, not in Mbar."""
-    assert rms(*sweep(0.0), "projected_abm") <= 2e-7
-    tilted = sweep(math.radians(45))
-    for order in ("joseph_abm", "gain_abm"):
-        assert rms(*sweep(0.0), order) <= 2e-7
-        assert rms(*tilted, order) >= 1e-5 >= rms(*tilted, "projected_abm")
-
-
 # -- eq (11) in two forms -----------------------------------------------------------------------
 
-FORMS = {
-    "chain": "chain:9",
-    "several children": "binary:3",
-    "all joints": f"random_tree:n=14,seed=1,mass_ratio=10,joints={ALL_JOINTS}",
-    "several freedoms": "random_tree:n=9,seed=4,joints=universal+spherical+planar",
-    "welded": "random_tree:n=12,seed=5,joints=fixed+fixed+revolute",
-}
+FORMS = (
+    "binary:3",
+    "chain:9",
+    f"random_tree:n=14,seed=1,mass_ratio=10,joints={ALL_JOINTS}",
+    "random_tree:n=9,seed=4,joints=universal+spherical+planar",
+    "random_tree:n=12,seed=5,joints=fixed+fixed+revolute",
+)
 
 
-def both(spec, format):
-    """The steps of eq (11) as a rule of accumulation and as pivots of the stretched matrix."""
-    system = kkt.build(kkt.from_spec(spec))
-    forms = ("modified_abm", "modified_abm_stretched")
-    rule, matrix = (kkt.eliminate(system, orderings.get(order), format) for order in forms)
-    assert [s.blocks[0] for s in rule.steps] == [s.blocks[0] for s in matrix.steps]
-    return system, rule, matrix
-
-
-@pytest.mark.parametrize("name", listed(FORMS, unmarked=1))
-def test_the_stretched_matrix_has_the_same_pivots_and_solves_equation_4(name):
-    """D_k = H M H* + H M~ H*: the same fractions; in float64 the same up to rounding.
+@pytest.mark.parametrize("spec", listed(FORMS, unmarked=1))
+def test_the_stretched_matrix_has_the_same_pivots_and_solves_equation_4(spec):
+    """D_k = H M H* + H M~ H*, as a rule of accumulation and as pivots: in float64 up to rounding.
 
     Against scipy on (4) itself: pdd of the massive part, f of both parts together.
     """
-    _, rule, matrix = both(FORMS[name], "exact")
-    assert [s.pivots for s in rule.steps] == [s.pivots for s in matrix.steps]
-    system, rule, matrix = both(FORMS[name], "float64")
+    system = kkt.build(kkt.from_spec(spec))
+    forms = ("modified_abm", "modified_abm_stretched")
+    rule, matrix = (kkt.eliminate(system, orderings.get(order)) for order in forms)
     for one, two in zip(rule.steps, matrix.steps, strict=True):
+        assert one.blocks[0] == two.blocks[0]
         np.testing.assert_allclose(one.pivots, two.pivots, rtol=1e-12)
     x = spsolve(system.matrix, system.rhs)
     for kind in ("pdd", "f", "qdd"):
         exact = np.concatenate([x[system.blocks[kind, b]] for b in system.tree.names])
         assert np.abs(getattr(matrix, kind).ravel() - exact).max() <= 1e-9 * np.abs(exact).max()
-
-
-@pytest.mark.parametrize("spec", ["chain:9", "binary:3", "star:6"])
-def test_the_stretched_pivots_are_equal_to_the_bit_where_the_sums_agree(spec):
-    """One freedom a joint: the first two levels see the same operations, above they part."""
-    system, rule, matrix = both(spec, "float32")
-    of = system.structure
-    height = dict.fromkeys(of.names, 0)
-    for b in of.tip_to_base:
-        height[b] = max((1 + height[c] for c in of.children(b)), default=0)
-    for x, y in zip(rule.steps, matrix.steps, strict=True):
-        if height[x.blocks[0].body] <= 1:
-            assert x.pivots == y.pivots
-
-
-@pytest.mark.parametrize("m1", [1e8, 1e9])
-def test_the_stretched_form_mends_case_2_of_example_3_as_eq_11_does(m1):
-    tree = kkt.example3(m1, 2)
-    rule, matrix = (run(tree, order) for order in ("modified_abm", "modified_abm_stretched"))
-    assert pivots_of(rule, 2) == pivots_of(matrix, 2)
-    assert matrix.failed_at is None and f"{float(matrix.qdd[1]):.2f}" == "971.19"
-
-
-def test_stretching_costs_most_of_a_second_elimination():
-    """The rule adds next to nothing, the larger matrix 70 to 100 per cent, with the same fill."""
-    orders = ("abm", "modified_abm", "modified_abm_stretched", "projected_abm", "gain_abm", "joseph_abm")
-    abm, rule, matrix, apart, gain, joseph = (
-        kkt.eliminate(system_of("chain:100"), tape_of("chain:100", order), records=False) for order in orders
-    )
-    assert abm.flops < rule.flops <= 1.05 * abm.flops
-    assert rule.flops < apart.flops <= 1.25 * abm.flops
-    assert 1.7 * abm.flops <= matrix.flops <= 2.0 * abm.flops
-    assert matrix.fill == abm.fill == 99
-    assert gain.flops < abm.flops < joseph.flops <= 1.2 * abm.flops
 
 
 def test_structure_of_stretched_links():
@@ -267,17 +230,10 @@ def test_structure_of_stretched_links():
 )
 def test_pivots_that_a_stretched_matrix_lacks(groups, message):
     of = kkt.build(kkt.chain(2)).structure
-    rest = [[(kind, b)] for b in of.stretched().names for kind in ("pdd", "f")] + [
-        [("qdd", b)] for b in of.names
-    ]
-    rest = [g for g in rest if g not in groups]
+    rest = [[(kind, b)] for b in of.stretched().names for kind in ("pdd", "f")]
+    rest = [g for g in rest + [[("qdd", b)] for b in of.names] if g not in groups]
     with pytest.raises(kkt.OrderError, match=message):
         kkt.symbolic(kkt.plan(kkt.PivotSequence([*groups, *rest], links="stretched"), of))
-
-
-def test_links_take_known_values_only():
-    with pytest.raises(kkt.OrderError, match="links are 'double'; use whole, split, str"):
-        kkt.plan(kkt.PivotSequence([], links="double"), kkt.build(kkt.chain(2)).structure)
 
 
 def test_names_of_stretched_blocks():
@@ -365,38 +321,6 @@ def test_axes_become_coordinate_axes():
             assert kind in ("spherical", "planar") or first[2] or first[5]
 
 
-def test_alignment_mends_example_3_in_every_direction():
-    for h in directions(25):
-        tree = blocks_of([(2, None, 1.0, [slide(h)]), (1, 2, 1e8, [slide(h)])])
-        result = kkt.eliminate(kkt.aligned(kkt.build(tree)), orderings.get("abm"), "float32")
-        exact = sum(Fraction(float(x)) ** 2 for x in h)
-        assert abs(Fraction(float(pivots_of(result, 2)[0])) / exact - 1) <= Fraction(1, 2**23)
-
-
-def test_tilting_spoils_abm_as_the_gallery_does():
-    """kkt.tilted makes of Example 1 what its argument ``tilt`` makes of it."""
-    tilt = math.radians(45)
-    turn = np.array([[1, 0, 0], [0, math.cos(tilt), math.sin(tilt)], [0, -math.sin(tilt), math.cos(tilt)]])
-    system = kkt.tilted(kkt.build(kkt.example1(q1=0.7)), turn)
-    there = kkt.build(kkt.example1(q1=0.7, tilt=tilt))
-    assert np.abs(system.entries.M - there.entries.M).max() <= 1e-14
-    assert np.abs(system.entries.S - there.entries.S).max() <= 1e-15
-
-
-@pytest.mark.parametrize(
-    "turns,message",
-    [
-        (np.eye(4), r"turns: have shape \(4, 4\); give one rotation \(3, 3\), or 3 of them"),
-        (np.eye(3) * 2, "turns: that of body 'j1' is no rotation"),
-        (-np.eye(3), "is no rotation; give Q with Q Q.T = 1 and determinant 1"),
-        (np.full((3, 3), np.nan), "is no rotation"),
-    ],
-)
-def test_turns_are_rotations(turns, message):
-    with pytest.raises(kkt.ModelError, match=message):
-        kkt.tilted(kkt.build(kkt.chain(3)), turns)
-
-
 def test_frames_on_the_command_line(capsys):
     command = ["solve", "example1:q1=1,tilt=0.785", "--format", "float32", "--json"]
     errors = []
@@ -405,9 +329,8 @@ def test_frames_on_the_command_line(capsys):
         errors.append(json.loads(capsys.readouterr().out)["error"])
     assert errors[0] > 1e-5 > 1e-6 > errors[1]
     assert main([*command, "--frames", "tilted"]) == 2
-    told = capsys.readouterr().err
-    words = "use given, aligned or factored"
-    assert told == f"pivotree: option --frames: 'tilted' is unknown; {words}\n"
+    told = "pivotree: option --frames: 'tilted' is unknown; use given, aligned or factored\n"
+    assert capsys.readouterr().err == told
 
 
 # -- the rules by hand --------------------------------------------------------------------------
@@ -421,7 +344,7 @@ def dot(x, y):
     return total
 
 
-def product(A, B):
+def times(A, B):
     """A B with B symmetric or transposed by the caller; the upper triangle, mirrored, if square."""
     return np.array([[dot(row, column) for column in B.T] for row in A], dtype=np.float32)
 
@@ -432,22 +355,22 @@ def upper(A):
 
 def second_pivot(order, M1, M2, h1, h2):
     """D_2 of two bodies with Phi = 1, in float32, by the formulas of each rule."""
-    c = product(M1, h1[:, None])[:, 0]  # M H*
+    c = times(M1, h1[:, None])[:, 0]  # M H*
     d = dot(h1, c)
     gain = (c / d).astype(np.float32)
     if order == "joseph_abm":
         T = (np.eye(6, dtype=np.float32) - np.outer(gain, h1).astype(np.float32)).astype(np.float32)
-        Mbar = upper(product(T, product(M1, T.T)))
+        Mbar = upper(times(T, times(M1, T.T)))
     elif order == "gain_abm":
         Mbar = upper(M1 - np.outer(gain, c))
     else:
         Mbar = upper(M1 - (np.outer(c, c) / d))
     if order == "projected_abm":
         e = h2 - h1 * (dot(h1, h2) / dot(h1, h1))
-        return np.float32(dot(product(h2[None], M2)[0], h2) + dot(product(e[None], Mbar)[0], e))
+        return np.float32(dot(times(h2[None], M2)[0], h2) + dot(times(e[None], Mbar)[0], e))
     if order.startswith("modified_abm"):
-        return np.float32(dot(product(h2[None], M2)[0], h2) + dot(product(h2[None], Mbar)[0], h2))
-    return dot(h2, product(M2 + Mbar, h2[:, None])[:, 0])
+        return np.float32(dot(times(h2[None], M2)[0], h2) + dot(times(h2[None], Mbar)[0], h2))
+    return dot(h2, times(M2 + Mbar, h2[:, None])[:, 0])
 
 
 @pytest.mark.uncached
