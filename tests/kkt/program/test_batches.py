@@ -1,6 +1,7 @@
 """Batches of a block program: all instructions once, operands before what uses them."""
 
 import pytest
+from designs import listed
 
 from pivotree import kkt, orderings
 from pivotree.kkt.program.batches import batches
@@ -10,16 +11,19 @@ def program_of(name, tree):
     return kkt.trace(kkt.build(tree), orderings.get(name)).program
 
 
-@pytest.mark.parametrize("name", ["abm", "crbm", "virtual_work", "projected_abm", "natural"])
+@pytest.mark.parametrize("name", listed(["abm", "crbm", "virtual_work", "projected_abm", "natural"]))
 def test_every_instruction_once_and_operands_first(name):
+    """Of a whole program, and of its second half where what the first has made is known."""
     program = program_of(name, kkt.binary(3))
-    found = batches(program.instructions, program.shapes)
-    assert sorted(out for batch in found for out in batch.outs) == sorted(i.out for i in program.instructions)
-    known: set[int] = set()
-    for batch in found:
-        for operand in batch.operands:
-            assert operand is None or {ref.value for ref in operand} <= known
-        known.update(batch.outs)
+    made = [i.out for i in program.instructions]
+    for start in (0, len(made) // 2):
+        found = batches(program.instructions[start:], program.shapes, made[:start])
+        assert sorted(out for batch in found for out in batch.outs) == sorted(made[start:])
+        known = set(made[:start])
+        for batch in found:
+            for operand in batch.operands:
+                assert operand is None or {ref.value for ref in operand} <= known
+            known.update(batch.outs)
 
 
 def test_equal_subtrees_stand_side_by_side():
@@ -28,13 +32,3 @@ def test_equal_subtrees_stand_side_by_side():
     many, few = (len(batches(p.instructions, p.shapes)) for p in (wide, deep))
     assert len(wide.instructions) > 3 * len(deep.instructions)
     assert many < 1.5 * few
-
-
-def test_what_was_made_before_is_known():
-    program = program_of("abm", kkt.chain(3))
-    half = len(program.instructions) // 2
-    before = [i.out for i in program.instructions[:half]]
-    found = batches(program.instructions[half:], program.shapes, before)
-    assert sorted(out for batch in found for out in batch.outs) == sorted(
-        i.out for i in program.instructions[half:]
-    )
