@@ -84,7 +84,7 @@ def test_a_level_rod_bounces_as_a_ball():
     """
     floor, height, e = rod(Rotation.from_euler("xyz", [0.3, -0.4, 0.2]).as_matrix()), 0.2, 0.6
     y = floor.start([0, 0, 0, 0, 0, height])
-    found = contact.fall(floor, y, seconds=1.1, restitution=e, step=5e-3)
+    found = contact.fall(floor, y, seconds=0.65, restitution=e, step=5e-3)
     fall = np.sqrt(2 * height / 9.8)
     down = 9.8 * fall
     times = fall + np.cumsum([0.0, 2 * e * down / 9.8, 2 * e**2 * down / 9.8])
@@ -126,7 +126,7 @@ def test_springs_conserve_and_their_friction_stops():
     floor = rod()
     springs = contact.Springs(floor, relax=1.0)
     y = springs.start([0.3, 0.2, 0, 0, 0, 0.2], np.zeros(6), (1e4,))
-    record = springs.run(y, 0.4)[0]
+    record = springs.run(y, 0.3)[0]
     energy = springs.energy(record.y)
     assert (floor.heights(record.y[:, :-1]) < 0).any()
     assert np.ptp(energy) <= 1e-5 * energy[0]
@@ -143,7 +143,7 @@ def test_springs_conserve_and_their_friction_stops():
 @pytest.mark.parametrize("order", listed(["abm", "crbm", "square_root_abm"], unmarked=1))
 def test_sticking_joints_are_those_of_all_sets_that_fit(order):
     """Beside every choice of standing and sliding, solved by LAPACK: one fits."""
-    for seed in range(3):
+    for seed in range(2):
         tree = every_joint()
         draw = np.random.default_rng(seed)
         N = int(kkt.compile_tree(tree).offset[-1])
