@@ -371,7 +371,7 @@ def test_a_light_link_between_heavy_ones_has_a_promise_that_holds(format, monkey
         return kkt.guarantee(waist(), orderings.get("abm"), format).digits
 
     before = digits()
-    assert 0.0 < ratio(waist(), "abm", format, 50, 0) <= 1.0
+    assert 0.0 < ratio(waist(), "abm", format, 10, 0) <= 1.0
     monkeypatch.setattr(bounds, "LESS", 0.0)  # nothing counts at the parent
     monkeypatch.setattr(bounds, "LOOKED", 0)
     assert digits() < before - 0.3

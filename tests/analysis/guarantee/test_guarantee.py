@@ -94,8 +94,8 @@ SOUND = {  # order: hostile trees that its theorem speaks of, others, and how ma
 @pytest.mark.parametrize("order,name", covering(SOUND, ["float64", "float32"], unmarked=1))
 def test_no_pivot_is_further_off_than_proved(order, name):
     seeds, others, least = SOUND[order]
-    found = [ratio(drawn(seed, 6), order, name, 3, seed) for seed in seeds]
-    own = [ratio(tree, order, name, 3, 0) for tree in others]
+    found = [ratio(drawn(seed, 6), order, name, 2, seed) for seed in seeds]
+    own = [ratio(tree, order, name, 2, 0) for tree in others]
     seen = [value for value in found + own if value is not None]
     assert len(seen) >= least and None not in own
     assert 0.0 < max(seen) <= 1.0
@@ -189,7 +189,7 @@ def two_axes_at(q):
 def test_what_rounding_moves_of_two_axes_is_far_below_what_is_taken(unit):
     """Formed in float64, and each entry rounded by u up or down."""
     draw, most = np.random.default_rng(0), 0.0
-    for q in draw.uniform(-3, 3, (200, 2)):
+    for q in draw.uniform(-3, 3, (60, 2)):
         H, gram = two_axes_at(q)
         H = H * (1.0 + unit * draw.choice([-1.0, 1.0], H.shape))
         most = max(most, np.linalg.norm((H @ H.T - gram).astype(float), 2))
@@ -207,10 +207,10 @@ def thin():
 
 
 def test_an_axis_that_turns_counts_in_its_worst_direction(monkeypatch):
-    assert 0.0 < ratio(thin(), "abm", "float64", 2000, 0) <= 1.0
+    assert 0.0 < ratio(thin(), "abm", "float64", 500, 0) <= 1.0
     for room in (recursion, bounds):
         monkeypatch.setattr(room, "axes_turn", lambda *_: False)
-    assert ratio(thin(), "abm", "float64", 2000, 0) > 100.0
+    assert ratio(thin(), "abm", "float64", 500, 0) > 100.0
 
 
 def test_what_has_no_bound_of_qdd_yet_says_so():
@@ -244,7 +244,7 @@ def test_an_inertia_that_is_rounded_is_no_less_than_what_the_proof_takes():
     short = get_format("bfloat16")
     taken, rounded = bounds.least_inertias(light, heavy, short), short.cast(light.entries.M)
     gaps = []
-    for mass in np.linspace(0.0, 2.0, 60):
+    for mass in np.linspace(0.0, 2.0, 30):
         here = kkt.build(carrying(kkt.rr_arm(), [kkt.Payload("link2", mass, at=LOADED.at)]))
         M = np.asarray(short.cast(here.entries.M), dtype=float)
         gaps.append([np.linalg.eigvalsh(M - least).min() for least in (taken, rounded)])

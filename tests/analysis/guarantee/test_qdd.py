@@ -138,7 +138,7 @@ def test_the_engine_rounds_no_more_often_than_the_proof_counts(order):
 
 
 def test_the_command_tells_of_qdd(capsys):
-    asked = ["guarantee", "chain:3", "--formats", "float32", "--states", "4", "--json"]
+    asked = ["guarantee", "chain:3", "--formats", "float32", "--states", "2", "--json"]
     assert main([*asked, "--orders", "abm,crbm", "--qd", "j2=0.5", "--tau", "3"]) == 0
     of_abm, of_crbm = (row["qdd"] for row in json.loads(capsys.readouterr().out)["rows"])
     proved, seen = of_abm["proved_error"], of_abm["seen_error"]
@@ -158,9 +158,9 @@ def test_payloads_of_any_mass_are_within_the_ranges_of_right_hand_sides():
     bound = within(heavy, ranges, ranges.rate, effort, least, 2.0**-53, light).force
     bare = within(light, ranges, ranges.rate, effort, light.entries.M, 2.0**-53).force
     draw, largest = np.random.default_rng(0), np.zeros(2)
-    for mass in (0.0, 0.1, 1.0, 3.0, 6.0):
+    for mass in (0.0, 1.0, 6.0):
         loaded_tree = carrying(tree, [kkt.Payload("link2", mass, at=CARRIED.at)])
-        for _ in range(20):
+        for _ in range(12):
             q, qd = draw.uniform(-3, 3, 2), ranges.rate * draw.choice([-1.0, 1.0], 2)
             e = kkt.build(loaded_tree, q=q, qd=qd).entries
             sizes = [np.sqrt(b @ np.linalg.solve(M, b)) for M, b in zip(e.M, e.b, strict=True)]
@@ -177,11 +177,11 @@ def test_no_mass_in_its_range_has_accelerations_further_off(name, order):
     bare = kkt.guarantee_qdd(tree, abm, name, rates=2.0, efforts=5.0)
     assert found.why == "" and 0.0 < found.digits < bare.digits
     draw = np.random.default_rng(1)
-    for mass in (0.0, 1e-6, 0.5, 2.0, 6.0):
+    for mass in (0.0, 1e-6, 6.0):
         whole = carrying(tree, [kkt.Payload("link2", mass, at=CARRIED.at)])
         one = kkt.guarantee_qdd(whole, abm, name, rates=2.0, efforts=5.0)
         assert min(found.scale / one.scale, found.energy / one.energy) >= 1.0 - 1e-3
-        for _ in range(5):
+        for _ in range(3):
             q, qd, tau = draw.uniform(-3, 3, 2), draw.uniform(-2, 2, 2), draw.uniform(-5, 5, 2)
             here = kkt.build(whole, q=q, qd=qd, tau=tau)
             order = Order(kkt.trace(here, abm), here)
