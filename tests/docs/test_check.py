@@ -1,22 +1,10 @@
 """``make docs-check`` finds what is stale, dead, too wide or wrong."""
 
-import importlib
-import sys
-
 import pytest
-from helpers import ROOT
 
 from pivotree.kkt.model.robot_data import robots_folder
 
 pytestmark = pytest.mark.docs
-
-
-@pytest.fixture(scope="module")
-def check():
-    sys.path.insert(0, str(ROOT / "docs"))
-    yield importlib.import_module("check")
-    sys.path.remove(str(ROOT / "docs"))
-    del sys.modules["check"]
 
 
 def test_a_page_that_is_stale_is_told_with_its_line_and_what_mends_it(check, tmp_path, monkeypatch):
@@ -76,7 +64,7 @@ def test_a_build_that_is_ended_leaves_the_old_site(check, tmp_path, monkeypatch)
 
 
 @pytest.mark.peers
-@pytest.mark.parametrize("stem", ["swing_up", "reach"])
+@pytest.mark.parametrize("stem", ["swing_up", pytest.param("reach", marks=pytest.mark.soak)])
 def test_a_notebook_on_gradients_reaches_what_its_page_says(check, stem):
     pytest.importorskip("jax", reason="jax is an extra: pip install -e '.[jax]'")
     if not robots_folder():
