@@ -94,6 +94,9 @@ def apart(tmp_path):
     return call
 
 
+UNCACHED = {"PYTHONDONTWRITEBYTECODE": "1", "PIVOTREE_CACHE": "off"}  # it would be read again, cut off
+
+
 def small_files():
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))  # bytes: a disk that is soon full
 
@@ -101,7 +104,7 @@ def small_files():
 @pytest.mark.parametrize(
     "arguments,stdout,env,limits,why",
     [
-        ("list chain:2 -o a.txt", None, {}, small_files, "a.txt: cannot be written (File too large)"),
+        ("list chain:2 -o a.txt", None, UNCACHED, small_files, "a.txt: cannot be written (File too large)"),
         ("list chain:2", "out", {"PYTHONIOENCODING": "ascii"}, None, "standard output: ascii has no"),
         *(
             pytest.param(words, "/dev/full", {}, None, "standard output: No space", marks=pytest.mark.soak)
@@ -111,9 +114,8 @@ def small_files():
 )
 def test_what_takes_no_output(apart, tmp_path, arguments, stdout, env, limits, why):
     """A disk that is full, a stream that has no letter for it, a standard output that is full."""
-    uncached = {"PYTHONDONTWRITEBYTECODE": "1", "PIVOTREE_CACHE": "off"}  # Python would read it again
     with open(tmp_path / (stdout or "none"), "w") as out:
-        done = apart(arguments, stdout=out, env=uncached | env, preexec_fn=limits)
+        done = apart(arguments, stdout=out, env=env, preexec_fn=limits)
     assert done.returncode == 2 and len(refusals(done.stderr)) == 1
     assert why in done.stderr and not (tmp_path / "a.txt").exists()
 
@@ -137,7 +139,6 @@ def test_streams_that_are_closed(apart, tmp_path, closed, arguments):
     [
         "PYTHONUTF8=0 LC_ALL=C PYTHONCOERCECLOCALE=0",
         "PYTHONOPTIMIZE=2",
-        "MPLBACKEND=nonsense",
         "PATH=",
         "HOME=/nowhere MPLCONFIGDIR=/nowhere NUMBA_CACHE_DIR=/nowhere",
         "COLUMNS=1 TERM=dumb",
