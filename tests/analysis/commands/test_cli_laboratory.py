@@ -60,12 +60,10 @@ def test_ctrl_c_is_one_line(run, command, monkeypatch):
     assert err.count("\n") == 1 and err.startswith("pivotree: interrupted")
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("command", [["orders"], ["compare", "chain:2", "--orders", "abm"]])
-def test_a_reader_that_has_seen_enough_is_no_failure(command):
+def test_a_reader_that_has_seen_enough_is_no_failure():
     reads, writes = os.pipe()
     os.close(reads)
-    command = [sys.executable, "-P", "-m", "pivotree", *command]
+    command = [sys.executable, "-P", "-m", "pivotree", "orders"]
     process = subprocess.Popen(command, cwd=ROOT, text=True, stderr=subprocess.PIPE, stdout=writes)
     os.close(writes)
     _, err = process.communicate(timeout=120)

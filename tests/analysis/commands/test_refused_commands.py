@@ -170,7 +170,6 @@ REFUSED = {
     "give at most 3 formats to choose": "guarantee chain:2 --digits 3 --formats p20,p21,p22,p23",
     "is one by role; give its parts": "guarantee chain:2 --digits 3 --formats float32+add=float64",
     "at most float64's digits": "guarantee chain:2 --digits 3 --formats dd",
-    "are promised 15 digits of pivots and": "guarantee chain:2 --digits 15 --payload j2=0:1",
     "option --seed: -1 is negative; use 0 or more": "guarantee chain:2 --seed -1",
     "option --states: -1 is no number of states": "guarantee chain:2 --states -1",
     "binary points take no payloads in a range": ("guarantee chain:2 --formats fixed32 --payload j2=0:1"),
