@@ -19,6 +19,7 @@ from pivotree.analysis.explorer import bundle
 SPEC = "random_tree:n=6,seed=2"
 
 
+@pytest.mark.product
 def test_without_anywidget_one_sentence_says_what_to_install():
     script = (
         "import sys; sys.modules['anywidget'] = None\n"
@@ -77,6 +78,7 @@ def test_the_order_is_back_in_python_and_in_a_file(made, tmp_path, name):
     assert np.array_equal(kkt.eliminate(widget.system, order, "float32").qdd, want)
 
 
+@pytest.mark.product
 def test_bodies_are_found_whose_names_are_no_texts(made):
     widget = made(kkt.example1(), ["abm"])
     assert not any(isinstance(name, str) for name in widget.system.structure.names)

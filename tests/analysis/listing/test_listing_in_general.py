@@ -312,13 +312,13 @@ def test_the_script_gives_the_derivatives(case):
 
 
 @pytest.mark.product
-@pytest.mark.parametrize("order", ["abm", "gain_abm", "crbm"])
-def test_lines_of_any_tree_hold_on_others(order):
+def test_lines_of_any_tree_hold_on_others():
     """What was listed for a chain of three runs on a tree with branches."""
-    one = listing.of(kkt.build(kkt.chain(3)), order, derivatives=True)
-    assert one.holds_on == "any tree" and not one.tree.tables
     system = moving(TREES["tree"]())
-    assert max(differ(run(listing.render(one, "python"), system, {}), system)) <= 1e-10
+    for order in ("abm", "crbm"):
+        one = listing.of(kkt.build(kkt.chain(3)), order, derivatives=True)
+        assert one.holds_on == "any tree" and not one.tree.tables
+        assert max(differ(run(listing.render(one, "python"), system, {}), system)) <= 1e-10
 
 
 @pytest.mark.product

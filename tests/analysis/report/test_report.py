@@ -335,6 +335,7 @@ def test_an_unsound_reference_is_never_silent(made, tmp_path):
     assert "NOT SOUND: state 3 in tf32: only 2 digits" in page(replace(made[0], reference=seen))
 
 
+@pytest.mark.product
 def test_the_sheet_stays_one_page_however_much_there_is(made):
     """Long verdicts and many formats are cut short, and the sheet says where the rest is."""
     many = tuple(f"p{bits}" for bits in range(4, 16))
