@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -326,3 +327,75 @@ def test_no_digit_is_shown_that_is_not_proved():
     for asked, right in zip(proved.decimals(45)[:-1], kkt.certify(system, 60).decimals()[:-1], strict=True):
         with mp.workdps(70):
             assert abs(mpf(asked) - mpf(right)) <= abs(mpf(right)) * mpf(10) ** -(len(asked.strip("-")) - 2)
+
+
+ARM = """<robot name="r"><link name="base"/><link name="arm"><inertial><origin xyz="0 0 -0.5"/>
+<mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint>
+</robot>"""
+DIALECTS = {
+    "as it should be": ARM,
+    "blanks before the declaration": f'\n  <?xml version="1.0"?>{ARM}',
+    "products of inertia left out": ARM.replace(' ixy="0" ixz="0" iyz="0"', ""),
+    "a default namespace": ARM.replace('name="r"', 'name="r" xmlns="http://ros.org"'),
+    "a prefix that is not declared": ARM.replace("</robot>", "<drake:x drake:y='1'/></robot>"),
+    "what xacro left in gazebo's part": ARM.replace(
+        'name="r"', 'name="r" xmlns:xacro="http://ros.org/wiki/xacro"'
+    ).replace("</robot>", "<gazebo><xacro:grey/></gazebo></robot>"),
+    "UTF-8 under its other name": f'<?xml version="1.0" encoding="utf8"?>{ARM}',
+    "letters of Windows": f'<?xml version="1.0" encoding="windows-1252"?><!-- \xe9 -->{ARM}'.encode("cp1252"),
+    "UTF-16": f'<?xml version="1.0" encoding="UTF-16"?>{ARM}'.encode("utf-16"),
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_simulators_read_is_read(dialect, tmp_path):
+    text = DIALECTS[dialect]
+    (tmp_path / "r.urdf").write_bytes(text if isinstance(text, bytes) else text.encode())
+    found = kkt.eliminate(
+        kkt.build(kkt.load(str(tmp_path / "r.urdf")), [0.3], [0], [1]), orderings.get("abm")
+    )
+    assert found.qdd[0] == pytest.approx((1 - 9.81 * 0.5 * np.sin(0.3)) / 0.35)
+
+
+@pytest.mark.parametrize("kind", ["spherical", "ball", "universal"])
+def test_joints_that_urdf_lacks_are_read(kind, tmp_path):
+    two = '<axis xyz="0 1 0"/><axis2 xyz="1 0 0"/>' if kind == "universal" else '<axis xyz="0 1 0"/>'
+    text = ARM.replace("continuous", kind).replace('<axis xyz="0 1 0"/>', two)
+    (tmp_path / "r.urdf").write_text(text)
+    tree = kkt.load(str(tmp_path / "r.urdf"))
+    assert tree.nodes["arm"]["joint"] == ("universal" if kind == "universal" else "spherical")
+    assert kkt.compile_tree(tree).dof.tolist() == [2 if kind == "universal" else 3]
+    if kind == "universal":
+        (tmp_path / "r.urdf").write_text(text.replace('<axis2 xyz="1 0 0"/>', ""))
+        with pytest.raises(kkt.ModelError, match="joint 'j': has no <axis2>, and a universal joint turns"):
+            kkt.load(str(tmp_path / "r.urdf"))
+
+
+def test_a_link_with_two_parents_is_told_as_the_loop_that_closes_it(tmp_path, monkeypatch, capsys):
+    """The advice is followed: the joint leaves the file, and the sentence holds the file of its loop."""
+    monkeypatch.chdir(tmp_path)
+    text = (FIELD / "two_parents.urdf").read_text()
+    Path("robot.urdf").write_text(text)
+    assert main(["solve", "robot.urdf"]) == 2
+    loop = json.loads(re.search(r"in a file that holds (\{.*\})", capsys.readouterr().err)[1])
+    Path("loop.json").write_text(json.dumps(loop))
+    Path("robot.urdf").write_text(re.sub(r'<joint name="jp".*?</joint>', "", text, flags=re.DOTALL))
+    solve = ["solve", "robot.urdf", "--loops", "loop.json", "--q", "0,0,0", "--qd", "0,0,0"]
+    assert main(solve) == 2  # three of five rows of a planar loop follow from the others
+    loop["loops"][0]["rows"] = json.loads(
+        re.search(r"keep rows=\((.*?)\)", capsys.readouterr().err)[1].join("[]")
+    )
+    Path("loop.json").write_text(json.dumps(loop))
+    assert main([*solve, "--tau", "1,0,0", "--json"]) == 0
+    qdd = json.loads(capsys.readouterr().out)["qdd"]
+    assert np.abs(qdd).max() < 1e-12  # the pin lies on the rocker's own axis: nothing can move
+
+
+@pytest.mark.peers
+def test_a_linkage_in_free_fall_is_certified(capsys):
+    """Its multipliers are exactly zero, beside forces that all are."""
+    pytest.importorskip("mujoco")
+    told = solved(capsys, f"{FIELD / 'falling_pair.xml'} --tau 0,0,0,0,0,0,0")
+    assert told["qdd"] == pytest.approx([-9.81, 0, 0, 0, 0, 0, -9.81], abs=1e-14)
+    assert told["certified_digits"] >= 30

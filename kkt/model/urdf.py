@@ -8,6 +8,7 @@ ignored, limits become attributes, and joints' damping and transmissions are rea
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -41,8 +42,18 @@ from .urdf_elements import (
 )
 from .urdf_mimic import Coupling, couple
 
-JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
-AXIAL = ("revolute", "continuous", "prismatic", "planar")  # those that have an axis
+JOINT_TYPES = (
+    "revolute",
+    "continuous",
+    "prismatic",
+    "fixed",
+    "floating",
+    "planar",
+    "spherical",
+    "ball",
+    "universal",
+)
+AXIAL = ("revolute", "continuous", "prismatic", "planar", "universal")  # those that have an axis
 CLOSING = re.compile(r"(loop_joint|constraint)$")  # elements of dialects, such as drake:ball_constraint
 MIMIC = ("free", "fixed", "coupled")
 
@@ -152,8 +163,8 @@ class _Reader:
             if joint.child in self.above:
                 raise ModelError(
                     f"link {joint.child!r}: has two parent joints, "
-                    f"{self.above[joint.child].name!r} and {joint.name!r}; "
-                    "a tree allows one (cut the loop)"
+                    f"{self.above[joint.child].name!r} and {joint.name!r}; a tree allows one: take the "
+                    f"second out of the file, and give it with --loops, in a file that holds {_cut(joint)}"
                 )
             self.above[joint.child] = joint
             self.below[joint.parent].append(joint)
@@ -218,6 +229,7 @@ class _Reader:
     def _joint(self, name: str, element: Element) -> Joint:
         where = f"joint {name!r}"
         kind = element.get("type") or ""
+        kind = "spherical" if kind == "ball" else kind
         if kind not in JOINT_TYPES:
             told = nearest(kind, JOINT_TYPES) if kind else f"use one of {', '.join(JOINT_TYPES)}"
             raise ModelError(f"{where}: field 'type' is {kind!r}; {told}")
@@ -228,14 +240,9 @@ class _Reader:
                 raise ModelError(f"{where}: {end} link {link!r} is unknown; {known_links(self.links)}")
             ends.append(link)
         R, p = origin(where, element)
-        axis = np.array([1.0, 0.0, 0.0])
-        written = element.find("axis")
-        if written is not None and kind in AXIAL:
-            axis = numbers(f"{where}: field 'axis'", written.get("xyz", "1 0 0"), 3)
-            length = math.hypot(*axis)
-            if length == 0.0:
-                raise ModelError(f"{where}: field 'axis' is zero; give a direction, such as 0 0 1")
-            axis = axis if length == 1.0 else axis / length
+        axis = _axis(where, element, "axis", "1 0 0") if kind in AXIAL else np.array([1.0, 0.0, 0.0])
+        if kind == "universal":
+            axis = np.stack([axis, _axis(where, element, "axis2", None)])
         coupling = element.find("mimic")
         if coupling is not None and kind != "fixed":
             kind, R, p = self._mimic(name, coupling, kind, axis, R, p)
@@ -296,6 +303,32 @@ class _Reader:
         return tree
 
 
+def _cut(joint: Joint) -> str:
+    """A file of loops (:mod:`kkt.model.loops_file`) in which a joint closes one."""
+    kind = "revolute" if joint.kind == "continuous" else joint.kind
+    loop = {"name": joint.name, "first": joint.parent, "second": joint.child, "joint": kind}
+    if kind in AXIAL:
+        loop["axis"] = joint.axis.tolist()
+    if joint.p.any():
+        loop["p"] = joint.p.tolist()
+    if not np.array_equal(joint.R, np.eye(3)):
+        loop["R"] = joint.R.tolist()
+    return json.dumps({"schema": "pivotree-loops/1", "loops": [loop]})
+
+
+def _axis(where: str, joint: Element, tag: str, default: str | None) -> Floats:
+    """A direction (3,) of length 1.  Raises ModelError."""
+    written = joint.find(tag)
+    if written is None and default is None:
+        raise ModelError(f"{where}: has no <{tag}>, and a universal joint turns about two; give it")
+    text = (default or "") if written is None else written.get("xyz", default or "")
+    axis = numbers(f"{where}: field {tag!r}", text, 3)
+    length = math.hypot(*axis)
+    if length == 0.0:
+        raise ModelError(f"{where}: field {tag!r} is zero; give a direction, such as 0 0 1")
+    return axis if length == 1.0 else axis / length
+
+
 def _add(tree: nx.DiGraph, joint: Joint, parent: str | None, R: Floats, p: Floats) -> None:
     add_body(tree, joint.child, parent, mass=0.0, joint=joint.kind, axis=joint.axis, R=R, p=p)
     tree.nodes[joint.child]["joint_name"] = joint.name
@@ -317,6 +350,6 @@ def _mass(where: str, link: Element) -> Mass:
     J = np.zeros((3, 3))
     for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
         field = f"i{'xyz'[i]}{'xyz'[j]}"
-        value = attribute(where, written, "inertia", field)
+        value = "0" if written is None else written.get(field, "0")  # what files leave out is zero
         J[i, j] = J[j, i] = number(f"{where}: field 'inertia {field}'", value)
     return Mass(mass, com, turned_inertia(R, J))

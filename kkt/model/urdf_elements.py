@@ -30,6 +30,9 @@ def root_element(file: str) -> Element:
         raise ModelError(str(error)) from None
     if robot.tag != "robot":
         raise ModelError(f"root element is <{robot.tag}>; a URDF file has <robot>")
+    for said_by_gazebo in robot.findall("gazebo"):  # what xacro left there is not read
+        for element in said_by_gazebo.iter():
+            element.tag = "gazebo" if "xacro" in str(element.tag) else element.tag
     if any("xacro" in str(element.tag) for element in robot.iter()):
         raise ModelError(
             "holds xacro macros; name it .xacro, or expand them first (xacro in.xacro > out.urdf)"

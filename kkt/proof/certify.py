@@ -222,7 +222,7 @@ def certify(
                 trouble = proof
             else:
                 balls = [x for block in blocks for x in solution[block]]
-                accuracy = min(proved_bits(balls), _bits_of_multipliers(system, solution))
+                accuracy = min(_bits_of_qdd(system, balls), _bits_of_multipliers(system, solution))
                 if accuracy >= wanted:
                     name = tape.program.name
                     return Certified(solution, blocks, system, digits, bits, name, proof)
@@ -286,11 +286,27 @@ def _multipliers(system: System, solution: dict[Block, NDArray]) -> list[Any]:
     return [x for name in system.structure.constraints for x in solution[Block("lam", name)]]
 
 
+def _bits_of_qdd(system: System, balls: list[Any]) -> float:
+    """Proved bits of qdd; where all are zero, beside what gravity and rates do to bodies alone."""
+    still = all(0 in x for x in balls)
+    return proved_bits(balls, _size(system.entries.a) if still else None)
+
+
 def _bits_of_multipliers(system: System, solution: dict[Block, NDArray]) -> float:
-    """Proved bits of lambda, zeros beside the largest force of all."""
+    """Proved bits of lambda, zeros beside the largest force of all.
+
+    Where all forces are zero, as in free fall, beside the weight of a body.
+    """
     balls = _multipliers(system, solution)
     forces = [x for block, row in solution.items() if block.kind == "f" for x in row]
+    if all(0 in x for x in [*balls, *forces]):
+        return proved_bits(balls, _size(system.entries.M) * _size(system.entries.a))
     return proved_bits(balls, max(map(magnitude, [*balls, *forces]), default=0.0))
+
+
+def _size(x: NDArray) -> float:
+    """The largest number of an array; 1 where all are zero."""
+    return float(np.abs(x).max(initial=0.0)) or 1.0
 
 
 def proved_bits(balls: list[Any], largest: float | None = None) -> float:
