@@ -19,11 +19,9 @@ import pinocchio as pin  # noqa: E402
 import pinocchio_peer  # noqa: E402
 from armature import terms_of, with_terms  # noqa: E402
 from random_states import difference, random_state, robots  # noqa: E402
-from scipy.integrate import solve_ivp  # noqa: E402
-from test_mujoco import ROBOTS  # noqa: E402
 
 from pivotree import kkt, orderings  # noqa: E402
-from pivotree.analysis.simulation import Integration, Motion, simulate  # noqa: E402
+from pivotree.analysis.simulation import Motion  # noqa: E402
 from pivotree.kkt.matrix.state import coordinates  # noqa: E402
 
 SINGULAR = ("romeo", "romeo_laas_small", "hector", "iris")
@@ -36,7 +34,7 @@ def efforts(tree, state, q):
     return state.tau - resist
 
 
-@pytest.mark.parametrize("name", [x for x in robots() if x not in SINGULAR][:20:2])
+@pytest.mark.parametrize("name", [x for x in robots() if x not in SINGULAR][:20:5])
 def test_robots_with_random_armature_are_pinocchio_s(name):
     system, peer = pinocchio_peer.read_pair(robots()[name], False, True)
     tree = with_terms(system.graph, len(name))
@@ -73,13 +71,9 @@ def test_damping_and_friction_of_a_file_are_those_that_pinocchio_reads(name):
 
 
 def drawn(seed, joints):
-    """A random tree with terms, and MuJoCo's model of it with the same."""
+    """A random tree with random terms, and MuJoCo's model of it with the same."""
     tree = kkt.random_tree(8, seed=seed, joints=joints)
-    return with_mujocos_terms(tree, mujoco_peer.model_of(tree), seed)
-
-
-def with_mujocos_terms(tree, model, seed):
-    """Random terms on a tree, and on MuJoCo's model of it."""
+    model = mujoco_peer.model_of(tree)
     tree = with_terms(tree, seed)
     for _, data in tree.nodes(data=True):
         data.pop("friction", None)  # MuJoCo's is a constraint
@@ -99,12 +93,12 @@ def with_mujocos_terms(tree, model, seed):
     return tree, system, peer
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_energies_and_motions_are_mujoco_s(seed):
-    tree, system, peer = drawn(seed, "revolute+prismatic")
+def test_energies_are_mujoco_s():
+    """Potentials differ by a constant."""
+    tree, system, peer = drawn(0, "revolute+prismatic")
     motion = Motion.of(tree, orderings.get("abm"))
     energies = []
-    for draw in range(2):  # potentials differ by a constant
+    for draw in range(2):
         state = random_state(system, draw, forces=False)
         peer.qdd(state)
         mujoco.mj_energyPos(peer.model, peer.data)
@@ -113,33 +107,12 @@ def test_energies_and_motions_are_mujoco_s(seed):
         energies.append((*peer.data.energy, *mine))
     (U0, T0, t0, u0), (U1, T1, t1, u1) = energies
     assert [t0, t1, u1 - u0] == pytest.approx([T0, T1, U1 - U0], rel=1e-12)
-    state = random_state(system, 5, forces=False)
-    y = motion.start(state.q, np.zeros(motion.kernel.N))
-
-    def slope(t, y):
-        q = dict(zip(system.tree.names, np.split(y[:8], 8), strict=True))
-        return np.concatenate([y[8:], peer.qdd(type(state)(q, y[8:], np.zeros(8), {}))])
-
-    theirs = solve_ivp(slope, (0, 0.3), y, "DOP853", rtol=1e-11, atol=1e-11).y[:, -1]
-    run = Integration(seconds=0.3, eps=1e-10)
-    ours = simulate(tree, "abm", integration=run, q=y[:8], qd=y[8:], tau=np.zeros(8))
-    assert ours.failed == 0 and ours.drift < 1e-7
-    assert np.abs(ours.records[0].y[-1] - theirs).max() < 1e-6 * (1 + np.abs(theirs).max())
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_trees_with_every_term_are_mujoco_s(seed):
-    agree_with_mujoco(*drawn(seed, "revolute+prismatic+spherical"), seed)
-
-
-@pytest.mark.parametrize("name", ROBOTS[1::4])
-def test_robots_with_random_armature_are_mujoco_s(name):
-    there, peer = mujoco_peer.read_pair(robots()[name], False, True)
-    agree_with_mujoco(*with_mujocos_terms(there.graph, peer.model, len(name)), len(name))
-
-
-def agree_with_mujoco(tree, system, peer, seed):
     """qdd and joint-space inertia to 1e-10, the first relative to cond(M)."""
+    tree, system, peer = drawn(seed, "revolute+prismatic+spherical")
     state = random_state(system, seed, forces=False)
     ours = kkt.build(tree, state.q, state.qd, state.tau)
     qdd = kkt.eliminate(ours, orderings.get("abm")).qdd
