@@ -20,8 +20,8 @@ def covering(*axes, unmarked=2):
     return [pytest.param(*case, marks=mark) for case, mark in zip(design + rest, marks, strict=True)]
 
 
-def listed(cases, unmarked=2):
-    """Cases, each a value or a tuple of values: the first have no mark, the others are ``product``."""
+def listed(cases, unmarked=2, rest=pytest.mark.product):
+    """Cases, each a value or a tuple of values: the first have no mark, the others this one."""
     cases = [case if isinstance(case, tuple) else (case,) for case in cases]
     few = [pytest.param(*case) for case in cases[:unmarked]]
-    return few + [pytest.param(*case, marks=pytest.mark.product) for case in cases[unmarked:]]
+    return few + [pytest.param(*case, marks=rest) for case in cases[unmarked:]]

@@ -152,12 +152,10 @@ formats = ["float32"]
 measure = ["steps", "energy_drift"]
 [states]
 number = 1
-distribution = "random"
 [simulate]
 seconds = 0.01
 eps = 1e-4
 integrator = "cash_karp"
-steps = 20
 clock = "float64"
 """
 NAMES = [*HOSTILE["names"], "a" * 10**6, "a" * 500]
@@ -180,7 +178,6 @@ def _small(text):
 
 SMALL_SPECS = st.sampled_from(HOSTILE["specs"]).flatmap(changed).filter(_small)
 BAD_SPECS = st.sampled_from([*HOSTILE["bad specs"], "chain:" + "9" * 5000])
-PLACES = st.sampled_from([*HOSTILE["places"], "x" * 300, *DEVICES])
 
 
 def _of_model(draw, file, text):
@@ -213,7 +210,7 @@ def _options(draw, dear):
     for _ in range(draw(st.integers(1, 2)) if valued else 0):
         action = draw(st.sampled_from(valued))
         if action is output_of(command):
-            value = draw(PLACES)
+            value = draw(st.sampled_from([*HOSTILE["places"], "x" * 300, *DEVICES]))
         elif "format" in action.dest and draw(st.booleans()):
             value = draw(st.sampled_from(HOSTILE["formats"]).flatmap(changed).filter(_small))
         elif action.type is not None:
@@ -307,11 +304,10 @@ AROUND = st.sampled_from(
         *({"env": variables} for variables in HOSTILE["variables"]),
     ]
 )
-EITHER = ["m.json", "m.urdf", "chain:3", "binary:3", "nothing.json"]
 
 
 def _around(draw):
-    model = draw(st.sampled_from(EITHER))
+    model = draw(st.sampled_from(["m.json", "m.urdf", "chain:3", "binary:3", "nothing.json"]))
     command = draw(st.sampled_from([*QUICK, *QUICK, "orders", "models", "counts"]))
     more = draw(st.sampled_from([[], [], ["--json"], ["--help"]]))
     around = draw(AROUND)

@@ -5,7 +5,7 @@ import os
 from xml.etree import ElementTree
 
 import pytest
-from designs import covering
+from designs import covering, listed
 from hostile_words import COMMANDS, GOOD, HOSTILE, positional, words
 
 from pivotree import kkt, orderings
@@ -91,13 +91,8 @@ def test_names_that_no_figure_or_file_could_show(name):
         kkt.build(tree, loops=[kkt.contact("a", point=(0, 0, 0), name=name)])
 
 
-ODD = HOSTILE["odd names"]
-
-
 @pytest.mark.product
-@pytest.mark.parametrize(
-    "name", [*ODD[:3], *(pytest.param(name, marks=pytest.mark.soak) for name in ODD[3:])]
-)
+@pytest.mark.parametrize("name", listed(HOSTILE["odd names"], 3, pytest.mark.soak))
 def test_odd_names_that_are_names(run, tmp_path, name):
     (tmp_path / "in.json").write_text(GOOD.replace('"a"', json.dumps(name)))
     code, out, lines = run("solve", "in.json", "--json")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from designs import listed
 from helpers import ROOT
 from hostile_words import COMMANDS, LIMIT, output_of, place, refusals, words
 from test_architecture import PACKAGES, parsed
@@ -123,7 +124,7 @@ def test_what_takes_no_output(apart, tmp_path, arguments, stdout, env, limits, w
 @pytest.mark.product
 @pytest.mark.parametrize(
     "closed,arguments",
-    [(1, "list chain:2"), (2, "solve chian:2"), pytest.param(1, "--version", marks=pytest.mark.soak)],
+    listed([(1, "list chain:2"), (2, "solve chian:2"), (1, "--version")], 2, pytest.mark.soak),
 )
 def test_streams_that_are_closed(apart, tmp_path, closed, arguments):
     with open(tmp_path / "kept", "w") as kept:

@@ -14,6 +14,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from designs import listed
 from hostile_words import BODY, HOSTILE, LIMIT, MODEL, SIGN
 
 from pivotree import kkt, orderings
@@ -149,9 +150,7 @@ def test_a_name_that_latex_runs_would_be_seen(tmp_path):
 
 
 @pytest.mark.product
-@pytest.mark.parametrize(
-    "name", [FORMULAS[0], *(pytest.param(name, marks=pytest.mark.soak) for name in FORMULAS[1:])]
-)
+@pytest.mark.parametrize("name", listed(FORMULAS, 1, pytest.mark.soak))
 def test_no_cell_of_a_table_is_a_formula(written, run, tmp_path, name):
     stem = name.replace("/", "")
     order = "abm"
