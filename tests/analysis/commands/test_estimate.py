@@ -74,6 +74,7 @@ number = 20
 """
 
 
+@pytest.mark.product
 def test_a_sweep_of_long_traces_is_refused_before_it_begins(refused, tmp_path):
     (tmp_path / "s.toml").write_text(SWEEP.replace("to = 60", "to = 400"))
     told = refused("sweep", "s.toml")

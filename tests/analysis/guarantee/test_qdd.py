@@ -137,6 +137,7 @@ def test_the_engine_rounds_no_more_often_than_the_proof_counts(order):
     assert paths.longest["s", False, 2] == 7 and paths.longest["right", True, 1] == 7
 
 
+@pytest.mark.product
 def test_the_command_tells_of_qdd(capsys):
     asked = ["guarantee", "chain:3", "--formats", "float32", "--states", "2", "--json"]
     assert main([*asked, "--orders", "abm,crbm", "--qd", "j2=0.5", "--tau", "3"]) == 0

@@ -44,6 +44,7 @@ def moved(d, w, x, P, h):
     return np.max(off) / UNIT
 
 
+@pytest.mark.product
 def test_a_rotation_moves_no_entry_by_more_than_its_units():
     """Neither the weights' five units nor the two rows' would do alone."""
     draw, m = np.random.default_rng(0), 400_000

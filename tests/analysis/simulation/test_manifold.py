@@ -52,14 +52,11 @@ def test_a_platform_on_springs_moves_as_its_pose_says():
 
 
 @pytest.mark.product
-@pytest.mark.parametrize("order", ["crbm", "closed_early"])
-def test_orders_move_alike(order):
-    tree = passive(kkt.gripper())
-    one, other = (
-        simulate(tree, o, integration=Integration(0.3, 1e-9, floor=0.1)).records[0].y[-1]
-        for o in ("abm", order)
-    )
-    assert np.abs(one - other).max() < 1e-8
+def test_orders_move_alike():
+    tree, chosen = passive(kkt.gripper()), Integration(0.3, 1e-9, floor=0.1)
+    found = [simulate(tree, order, integration=chosen) for order in ("abm", "crbm", "closed_early")]
+    ends = [each.records[0].y[-1] for each in found]
+    assert np.ptp(ends, axis=0).max() < 1e-8
 
 
 @pytest.mark.product

@@ -259,6 +259,7 @@ def test_random_starts_go_side_by_side(tmp_path):
     assert several[6]["evaluations"] == str(found.records[0].evaluations)
 
 
+@pytest.mark.product
 def test_motions_beside_errors_and_settings_in_the_key(tmp_path):
     text = MOTIONS.replace('"crbm+cholesky"', '"crbm"').replace('"steps"', '"error", "flops"')
     before = rows_of(tmp_path, ["chain:2"], text)
