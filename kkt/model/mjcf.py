@@ -226,9 +226,8 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
         except ModelError as error:
             raise ModelError(f"{where}: {error}") from None
         follow = ", and as it follows for coupled joints" if any(x.follows for x in loops) else ""
-        at_rest = {"q": f"MuJoCo's qpos0{follow}", "qd": "0"}
         tree.graph.update(q=_positions(model), qd=0.0 * tree.graph["qd"], loops=loops)
-        tree.graph["state_formulas"] |= at_rest
+        tree.graph["state_formulas"] |= {"q": f"MuJoCo's qpos0{follow}", "qd": "0"}
     return tree
 
 
