@@ -28,7 +28,9 @@ ALL = ("qdd", "pdd", "f")
 pytestmark = pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")
 
 
-@pytest.mark.parametrize(("name", "order", "format"), covering(TREES, ORDERS, ["float64", "float32"]))
+@pytest.mark.parametrize(
+    ("name", "order", "format"), covering(TREES, ORDERS, ["float64", "float32"], unmarked=1)
+)
 def test_machine_code_gives_the_bits_of_a_plain_interpreter(name, order, format):
     """Of qdd alone in float32, and of all unknowns in float64."""
     kernel = kernel_of(name, order, format, ALL if format == "float64" else ("qdd",))
@@ -59,7 +61,7 @@ def test_a_program_cut_into_functions_or_in_another_order_gives_the_same_bits():
 
 
 @pytest.mark.uncached
-@pytest.mark.parametrize(("name", "order"), covering(list(TREES)[:4], ORDERS))
+@pytest.mark.parametrize(("name", "order"), covering(list(TREES)[:4], ORDERS, unmarked=1))
 def test_values_are_those_of_elimination(name, order):
     tree = TREES[name](order)
     kernel = kernel_of(name, order, "float64", ALL)

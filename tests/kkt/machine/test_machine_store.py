@@ -119,7 +119,7 @@ def test_two_processes_share_a_folder(folder):
     assert len(list(folder.iterdir())) == 2
 
 
-@pytest.mark.parametrize("format", ["float64", "float32"])
+@pytest.mark.parametrize("format", listed(["float64", "float32"], unmarked=1))
 def test_threads_do_not_change_bits(format, monkeypatch):
     monkeypatch.setattr(native, "SHARE", 1)  # every run of whole vectors is worth a thread
     kernel = kkt.compile(TREE, ABM, format)

@@ -236,7 +236,7 @@ def test_a_tape_whose_joint_has_turned_is_refused():
 RODS = [("prismatic", 0), ("prismatic", 1), ("prismatic", 2), ("revolute", 0), ("revolute", 1)]
 
 
-@pytest.mark.parametrize("joint,along", RODS)
+@pytest.mark.parametrize(("joint", "along"), listed(RODS))
 def test_rods_along_any_axis_with_a_welded_body_are_solved_exactly(joint, along):
     """A rod has no row for turning about itself: what others have there is rotated all the same."""
     tree = kkt.new_tree("rod with a welded body")

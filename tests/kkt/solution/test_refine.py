@@ -100,7 +100,7 @@ def test_refinement_reaches_the_rounding_of_the_answer(order, residual, mixed):
     assert exact.error(result.qdd) <= 4 * U32
 
 
-@pytest.mark.parametrize("residual", RESIDUALS)
+@pytest.mark.parametrize("residual", listed(RESIDUALS, unmarked=1))
 def test_one_and_three_corrections_of_crbm_on_a_chain_of_40(residual):
     """2.7e-3 without: digits come by two or three a correction, down to 1 u."""
     exact = kkt.certify(system_of("chain:40"), 30, rounded_to="float32")
@@ -152,7 +152,7 @@ def test_light_joints_between_heavy_ones_keep_their_digits(spec, q, order, worse
     assert 0.0 < doubt < d.size
 
 
-@pytest.mark.parametrize("order", ["abm", "crbm", "square_root_abm"])
+@pytest.mark.parametrize("order", listed(["abm", "crbm", "square_root_abm"], unmarked=1))
 def test_the_doubt_is_no_more_than_what_rounding_the_residual_moves(order, mixed):
     """u |r_k| / D_k against u |A^-1| |r|, the inverse from conditioning's derivatives."""
     tape = kkt.trace(mixed, orderings.get(order))
