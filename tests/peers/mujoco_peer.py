@@ -66,22 +66,15 @@ def bare_urdf(path: Path, floating: bool) -> str:
 
 
 def model_of(graph: nx.DiGraph) -> mujoco.MjModel:
-    """A MuJoCo model of a tree; see :func:`spec_of`."""
-    return spec_of(graph).compile()
-
-
-def spec_of(graph: nx.DiGraph) -> mujoco.MjSpec:
-    """Hinges, slides, balls, free roots at the world's origin, and two hinges for a universal.
+    """Hinges, slides, balls, and two hinges for a universal joint.
 
     Body b is named ``str(b)``, and so is its joint, or the first of its two.
     """
     kinds = {
         "revolute": mujoco.mjtJoint.mjJNT_HINGE,
-        "continuous": mujoco.mjtJoint.mjJNT_HINGE,
         "prismatic": mujoco.mjtJoint.mjJNT_SLIDE,
         "universal": mujoco.mjtJoint.mjJNT_HINGE,
         "spherical": mujoco.mjtJoint.mjJNT_BALL,
-        "floating": mujoco.mjtJoint.mjJNT_FREE,
     }
     tree = kkt.compile_tree(graph)
     spec = mujoco.MjSpec()
@@ -108,7 +101,7 @@ def spec_of(graph: nx.DiGraph) -> mujoco.MjSpec:
             if tree.joint[k] == "universal":
                 body.add_joint(name=f"{joint['name']} 2", type=joint["type"], axis=tree.axis[k, 1])
             bodies[k] = body
-    return spec
+    return spec.compile()
 
 
 def mjcf_model(path: Path) -> mujoco.MjModel:

@@ -144,14 +144,3 @@ class Peer:
         upper = np.triu(pin.crba(self.model, self.data, self.q(state.q)))
         M = upper + np.triu(upper, 1).T
         return M[np.ix_(self.columns, self.columns)]
-
-    def inertia_by_rnea(self, state: RandomState) -> Floats:
-        """The same (N, N), column j the efforts for unit acceleration of joint j, at rest.
-
-        Slow, but right however the joints are numbered, which crba is not.
-        """
-        model, q, rest = self.model, self.q(state.q), np.zeros(self.model.nv)
-        gravity, model.gravity.linear = model.gravity.linear.copy(), np.zeros(3)
-        columns = [pin.rnea(model, self.data, q, rest, e) for e in np.eye(model.nv)]
-        model.gravity.linear = gravity
-        return np.reshape(columns, (model.nv, model.nv)).T[np.ix_(self.columns, self.columns)]

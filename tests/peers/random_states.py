@@ -62,10 +62,9 @@ def random_state(system: kkt.System, seed: int, forces: bool = True) -> RandomSt
 
 def stored_state(system: kkt.System) -> RandomState:
     """The state that the system was built at, for trees of joints of one degree of freedom."""
-    tree, graph = system.tree, system.graph.graph
-    q = np.split(np.asarray(graph["q"], dtype=float), tree.offset[1:-1])
-    names = dict(zip(tree.names, q, strict=True))
-    return RandomState(names, system.state.qd, system.state.tau, {})
+    tree, q = system.tree, np.asarray(system.graph.graph["q"], dtype=float)
+    parts = dict(zip(tree.names, np.split(q, tree.offset[1:-1]), strict=True))
+    return RandomState(parts, system.state.qd, system.state.tau, {})
 
 
 def tolerance(M: Floats) -> float:

@@ -1,5 +1,7 @@
 """MuJoCo's forward dynamics, without contacts, limits and friction, is the solution of (4)."""
 
+from itertools import product
+
 import pytest
 
 pytest.importorskip("mujoco")
@@ -7,7 +9,6 @@ pytestmark = pytest.mark.peers
 
 import mujoco_peer as peers  # noqa: E402
 from random_states import difference, random_state, robots, stored_state, tolerance  # noqa: E402
-from robot_cases import readings  # noqa: E402
 
 from pivotree import kkt, orderings  # noqa: E402
 
@@ -35,13 +36,11 @@ def compare(system, peer, seed):
     return max(difference(x, qdd) for x in ours), inertia, tolerance(M)
 
 
-@pytest.mark.skipif(not FILES, reason="example-robot-data is missing")
-def test_there_are_robots_enough():
-    assert len(ROBOTS) >= 10
-
-
-@pytest.mark.parametrize("name, floats, merge", readings([*ROBOTS, *sorted(FLOATING_ONLY)], FLOATING_ONLY))
-def test_forward_dynamics_and_joint_space_inertia(name, floats, merge):
+@pytest.mark.parametrize(
+    "name, floats", [*product(ROBOTS, (False, True)), *((name, True) for name in sorted(FLOATING_ONLY))]
+)
+def test_forward_dynamics_and_joint_space_inertia(name, floats):
+    merge = bool((list(FILES).index(name) + floats) % 2)  # fixed joints are kept, or merged
     forward, inertia, allowed = compare(*peers.read_pair(FILES[name], floats, merge), seed=3)
     assert forward <= allowed
     assert inertia <= 1e-10
@@ -49,25 +48,20 @@ def test_forward_dynamics_and_joint_space_inertia(name, floats, merge):
 
 @pytest.mark.uncached
 @pytest.mark.parametrize("kinds", ["revolute", "prismatic", "spherical"])
-@pytest.mark.parametrize("seed", range(2))
-def test_trees_that_come_from_no_file(kinds, seed):
-    graph = kkt.random_tree(20, seed=seed, joints=kinds)
+def test_trees_that_come_from_no_file(kinds):
+    graph = kkt.random_tree(12, seed=1, joints=kinds)
     system = kkt.build(graph)
-    forward, inertia, allowed = compare(system, peers.Peer(system, peers.model_of(graph)), seed)
+    forward, inertia, allowed = compare(system, peers.Peer(system, peers.model_of(graph)), 1)
     assert forward <= allowed
     assert inertia <= 1e-10
 
 
-@pytest.mark.parametrize("links", [100, 400, 1000])
-def test_long_chains(links, record_property):
-    """MuJoCo factors the joint-space inertia, whose condition grows as the fourth power of n."""
-    graph = kkt.chain(links)
+def test_a_long_chain_is_lost_by_the_joint_space_inertia():
+    """MuJoCo factors it, and its condition grows as the fourth power of the number of links."""
+    graph = kkt.chain(150)
     system = kkt.build(graph)
     exact = kkt.certify(system, 30, rounded_to="float64")
     ours = exact.error(kkt.eliminate(system, orderings.get("abm"), records=False).qdd)
     theirs = exact.error(peers.Peer(system, peers.model_of(graph)).qdd(stored_state(system)))
-    record_property("ours", f"{ours:.1e}")
-    record_property("mujoco", f"{theirs:.1e}")
-    print(f"chain of {links}: ours {ours:.1e}, MuJoCo {theirs:.1e}")
     assert ours <= 1e-14
     assert ours < theirs

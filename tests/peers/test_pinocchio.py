@@ -14,7 +14,6 @@ pytestmark = pytest.mark.peers
 import pinocchio as pin  # noqa: E402
 import pinocchio_peer as peers  # noqa: E402
 from random_states import difference, random_state, read_quietly, robots, stored_state, tolerance  # noqa: E402
-from robot_cases import readings  # noqa: E402
 
 from pivotree import kkt, orderings  # noqa: E402
 
@@ -32,16 +31,13 @@ class Case:
         self.state = random_state(system, seed)
         values = self.state.q, self.state.qd, self.state.tau, self.state.f_ext
         self.system, self.peer = system.refresh(*values), peer
-        self.M = peer.inertia_by_rnea(self.state)
+        self.M = peer.crba(self.state)
         self.tapes = {name: kkt.trace(self.system, orderings.get(name)) for name in ("abm", "crbm")}
 
     def forward(self, name):
         result = kkt.eliminate(self.system, self.tapes[name], records=False)
         assert result.failed_at is None
         return difference(result.qdd, self.peer.aba(self.state))
-
-    def inertia(self):
-        return kkt.joint_space_inertia(self.system, self.tapes["crbm"])
 
     def inverse(self):
         # accelerations of order 1: those of aba can be large enough for tau to be all roundoff
@@ -50,12 +46,10 @@ class Case:
         return difference(tau, self.peer.rnea(self.state, qdd))
 
     def agree(self, allowed=None):
-        # crba alone is no oracle: it is silently wrong for joints not numbered depth first; models
-        # that Pinocchio reads from a file are numbered so, and both must agree with us there
-        allowed, M = allowed or tolerance(self.M), self.inertia()
+        allowed = allowed or tolerance(self.M)
+        inertia = kkt.joint_space_inertia(self.system, self.tapes["crbm"])
         assert self.forward("abm") <= allowed and self.forward("crbm") <= allowed
-        assert difference(M, self.M) <= 1e-10
-        assert difference(M, self.peer.crba(self.state)) <= 1e-10
+        assert difference(inertia, self.M) <= 1e-10
         assert self.inverse() <= 1e-10
 
 
@@ -76,9 +70,14 @@ def test_there_are_robots_enough():
     assert len(ROBOTS) >= 25
 
 
-@pytest.mark.parametrize("name, floats, merge", readings(ROBOTS))
-def test_a_robot_has_pinocchio_s_dynamics_or_is_refused(name, floats, merge):
-    """Forward dynamics by two orders, joint-space inertia, inverse dynamics; certified, too."""
+@pytest.mark.parametrize("floats", [False, True], ids=["fixed", "floating"])
+@pytest.mark.parametrize("name", ROBOTS)
+def test_a_robot_has_pinocchio_s_dynamics_or_is_refused(name, floats):
+    """Forward dynamics by two orders, joint-space inertia, inverse dynamics; certified, too.
+
+    Fixed joints are kept on the one base and merged on the other, in turns.
+    """
+    merge = bool((list(ROBOTS).index(name) + floats) % 2)
     words = refusal(name, floats, merge)
     if words:
         with pytest.raises(kkt.PivotreeError, match=words) as caught:
@@ -107,10 +106,9 @@ def test_inertias_that_are_not_positive_are_refused_by_orders_that_need_them(nam
 KINDS = ("revolute", "prismatic", "spherical", "planar", "floating", "universal")
 
 
-@pytest.mark.parametrize("kinds", [*KINDS, "+".join(KINDS)])
-@pytest.mark.parametrize("seed", range(3))
-def test_every_kind_of_joint(kinds, seed):
-    graph = kkt.random_tree(20, seed=seed, joints=kinds)
+@pytest.mark.parametrize(("seed", "kinds"), [*enumerate((*KINDS, "+".join(KINDS)))])
+def test_every_kind_of_joint(seed, kinds):
+    graph = kkt.random_tree(12, seed=seed, joints=kinds)
     for _, data in graph.nodes(data=True):
         if data["joint"] == "planar":
             data["axis"] = (0.0, 0.0, 1.0)  # Pinocchio knows no other plane
@@ -172,18 +170,14 @@ def test_mimic_joints_held_are_joints_locked(name):
 # -- a long chain ---------------------------------------------------------------------------------
 
 
-def test_a_long_chain_is_lost_by_composite_inertias_alone(record_property):
-    """400 links: the joint-space inertia's condition, 8e9, costs half the digits; (4) has none."""
-    graph = kkt.chain(400)
+def test_a_long_chain_is_lost_by_composite_inertias_alone():
+    """The joint-space inertia's condition, of the fourth power of n, costs digits; (4) has none."""
+    graph = kkt.chain(150)
     system = kkt.build(graph)
     exact = kkt.certify(system, 30, rounded_to="float64")
     ours = exact.error(kkt.eliminate(system, orderings.get("abm"), records=False).qdd)
     peer, state = peers.Peer(system, peers.model_of(graph)), stored_state(system)
-    bias = peer.rnea(state, np.zeros(400))
+    bias = peer.rnea(state, np.zeros(150))
     crba = exact.error(np.linalg.solve(peer.crba(state), state.tau - bias))
-    aba = exact.error(peer.aba(state))
-    for what, error in (("ours", ours), ("pinocchio crba", crba), ("pinocchio aba", aba)):
-        record_property(what, f"{error:.1e}")
-    print(f"chain of 400: ours {ours:.1e}, Pinocchio's crba {crba:.1e}, aba {aba:.1e}")
     assert ours <= 1e-14
-    assert ours < min(crba, aba)
+    assert ours < min(crba, exact.error(peer.aba(state)))
