@@ -35,7 +35,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -262,30 +262,20 @@ def row(model: str, name: str) -> str | dict[str, Any]:
 # -- what is kept ---------------------------------------------------------------------------------
 
 
-def named_row(model: str, name: str) -> tuple[str, str | dict[str, Any]]:
-    """A row and its name: the task of a process."""
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            return f"{model}/{name}", row(model, name)
-    except Exception as error:
-        error.add_note(f"in {model}/{name}")
-        raise
-
-
 def computed() -> str:
     """All rows, a line each: a text, or the values of COLUMNS, "" where there is none."""
     tasks = [(model, name) for model in MODELS for name in ("entries", *orderings.ORDERS)]
     tasks += [("four_bar", name) for name in orderings.LOOPS]
-    lines = {"columns": COLUMNS} | dict.fromkeys(map("/".join, tasks))
-    with (
-        progress_shown("hashes", len(tasks)) as told,
-        ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool,
-    ):
-        for done, task in enumerate(as_completed([pool.submit(named_row, *task) for task in tasks]), 1):
-            key, columns = task.result()
+    lines: dict[str, Any] = {"columns": COLUMNS}
+    quiet = {"initializer": warnings.simplefilter, "initargs": ("ignore",)}
+    pool = ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), **quiet)
+    with progress_shown("hashes", len(tasks)) as told, pool:
+        found = pool.map(row, *zip(*tasks, strict=True))
+        for done, key in enumerate(map("/".join, tasks)):
+            told(key, done, len(tasks))
+            columns = next(found)
             whole = isinstance(columns, str)
             lines[key] = columns if whole else [columns.get(column, "") for column in COLUMNS]
-            told("hashes", done, len(tasks))
     each = (f"{json.dumps(key)}:{json.dumps(x, separators=(',', ':'))}" for key, x in lines.items())
     return "{\n" + ",\n".join(each) + "\n}\n"
 
@@ -295,12 +285,8 @@ def entries(text: str) -> dict[str, Any]:
     rows, found = json.loads(text), {}
     columns = rows.pop("columns")
     for key, values in rows.items():
-        whole = isinstance(values, str)
-        found |= (
-            {key: values}
-            if whole
-            else {f"{key}/{c}": x for c, x in zip(columns, values, strict=True) if x != ""}
-        )
+        parts = {"": values} if isinstance(values, str) else dict(zip(columns, values, strict=True))
+        found |= {f"{key}/{column}".rstrip("/"): x for column, x in parts.items() if x != ""}
     return found
 
 
@@ -309,16 +295,13 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="keep those found; say why in the commit")
     keep, began = parser.parse_args().write, time.monotonic()
     text = computed()
-    kept, found = entries(KEPT.read_text("utf-8")) if KEPT.exists() else {}, entries(text)
+    kept, found = entries(KEPT.read_text("utf-8")), entries(text)
     changed = [key for key in dict.fromkeys((*kept, *found)) if kept.get(key) != found.get(key)]
     for key in changed:
         print(f"{key}: {kept.get(key, 'nothing')} -> {found.get(key, 'nothing')}")
     if keep:
         KEPT.write_text(text, "utf-8")
-    outcome = f"{len(changed)} differ" if changed else "none differs"
-    print(
-        f"{len(found)} hashes: {outcome}{' and are kept' if keep else ''} ({time.monotonic() - began:.0f} s)"
-    )
+    print(f"{len(changed)} of {len(found)} hashes differ, in {time.monotonic() - began:.0f} s")
     return 1 if changed and not keep else 0
 
 
