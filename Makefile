@@ -43,7 +43,7 @@ lint: $(VENV)/.test
 	$(VENV)/bin/python -m ruff check $(FOLDERS)
 	$(VENV)/bin/python -m ruff format --check $(FOLDERS)
 	$(VENV)/bin/python docs/architecture.py --check
-	$(VENV)/bin/python -m mypy
+	$(VENV)/bin/python -m mypy -n 2
 
 # What every order gives on some robots, to the last bit, and what every command prints: hashes and
 # files that are kept in tests/guard.

@@ -71,9 +71,10 @@ def system_to_trace(model: Any, loops: Sequence[Loop] | None = None, what: str =
 
 def require_springs(tree: BodyTree, what: str) -> None:
     """Raise ModelError for a spring whose q are not among the numbers that a program takes."""
-    for k in tree.by_joint.get(GENERAL, ()) if tree.terms is not None else ():
+    terms = tree.terms
+    for k in () if terms is None else tree.by_joint.get(GENERAL, ()):
         own = slice(tree.offset[k], tree.offset[k + 1])
-        if tree.terms.stiffness[own].any() and not commute(tree.S[k]):
+        if terms is not None and terms.stiffness[own].any() and not commute(tree.S[k]):
             raise ModelError(
                 f"{what}: the motions S of the general joint of body {tree.names[k]!r} do not "
                 "commute, so that a program knows its pose but not the q of its spring; leave the "
