@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,16 @@ from numpy.typing import NDArray
 from .formats import Format, InFloats
 
 BITS = 160  # precision of the mpmath number made from a pair, ample for pairs without a gap
+
+
+@cache
+def _context() -> Any:
+    """Numbers of BITS, made once: a context takes a millisecond."""
+    import mpmath
+
+    context = mpmath.MPContext()
+    context.prec = BITS
+    return context
 
 
 @dataclass(frozen=True)
@@ -42,9 +53,6 @@ class DoubleDouble(Format):
 
     def shown(self, values: NDArray) -> NDArray:
         """mpmath numbers equal to the pairs, in a context of their own."""
-        import mpmath
-
-        context = mpmath.MPContext()
-        context.prec = BITS
+        context = _context()
         flat = [context.mpf(z.real) + context.mpf(z.imag) for z in values.ravel().tolist()]
         return np.array([*flat, None], dtype=object)[:-1].reshape(values.shape)
