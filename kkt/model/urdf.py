@@ -350,6 +350,7 @@ def _mass(where: str, link: Element) -> Mass:
     J = np.zeros((3, 3))
     for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
         field = f"i{'xyz'[i]}{'xyz'[j]}"
-        value = "0" if written is None else written.get(field, "0")  # what files leave out is zero
+        # what an <inertia> leaves out is zero, as simulators have it
+        value = attribute(where, None, "inertia", field) if written is None else written.get(field, "0")
         J[i, j] = J[j, i] = number(f"{where}: field 'inertia {field}'", value)
     return Mass(mass, com, turned_inertia(R, J))

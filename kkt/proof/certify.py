@@ -231,9 +231,7 @@ def certify(
     data = "" if rounded_to is None else f" for the data rounded to {get_format(rounded_to).name}"
     why = "the joint-space inertia is singular or nearly so"
     why += " (look for massless links that carry a joint)"
-    if system.structure.ties and (system.entries.compliance == 0.0).sum() >= len(system.state.qd):
-        why = "its loops leave no joint free, so that every qdd is zero"
-    elif (idle := idle_motion(system, system.entries, DOUBLE)) is not None:
+    if (idle := idle_motion(system, system.entries, DOUBLE)) is not None:
         why = f"equation (4) is singular: {idle.why}"
     raise CertificationError(f"{system.name}: {trouble} at {bits // 2} bits{data}; {why}")
 

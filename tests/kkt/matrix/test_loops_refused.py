@@ -103,7 +103,7 @@ def test_a_ring_of_loops_closes_itself():
         kkt.build(tree, loops=ring)
 
 
-def test_a_truss_has_no_digit_to_certify():
+def test_a_truss_is_certified_to_stand_still():
     tree = kkt.new_tree("truss")
     kkt.add_body(tree, "a", **rod(1.0, 1.0))
     kkt.add_body(tree, "b", "a", p=(1, 0, 0), **rod(1.0, 1.0))
@@ -111,8 +111,7 @@ def test_a_truss_has_no_digit_to_certify():
     with pytest.warns(kkt.LoopWarning):
         system = kkt.build(tree, [0.3, 0.9], tau=[1.0, 2.0], loops=[loop])
     assert np.abs(kkt.eliminate(system, orderings.get("abm")).qdd).max() <= 1e-14
-    with pytest.raises(kkt.CertificationError, match="its loops leave no joint free"):
-        kkt.certify(system, 20)
+    assert kkt.certify(system, 20).decimals() == ["0", "0"]
 
 
 def test_an_open_loop_is_warned_of():
