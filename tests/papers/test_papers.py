@@ -257,7 +257,7 @@ pasic1999 figure6 ends=1: 2 met, 5 open
 pasic1999 figure6 ends=0.5 subdomains=12 s=4 torque=1;0.5 elimination=divide_and_conquer: 2 met, 5 open
 pasic1999 multiple ends=1 subdomains=20 step=0.02: 2 met, 4 open
 pasic1999 shooting ends=0.35 subdomains=10: 1 met, 2 open
-pasic1999 equation17 end=1.2 subdomains=9 s=4 mass=8;6 torque=2;0 eliminations=abm lengths=2: 8 met, 1 open
+pasic1999 equation17 subdomains=31 mass=8;6 torque=2;0 eliminations=virtual_work lengths=2: 8 met, 1 open
 pasic1999 boundaries ends=0.1 s=12 orders=3: 7 met
 pasic1999 local ends=0.25;0.5 subdomains=5 s=4: 3 met, 1 open
 featherstone1983 aba model=humanoid: 1 met, 5 missed
