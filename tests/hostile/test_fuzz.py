@@ -35,6 +35,7 @@ def test_many_inputs_are_answered_or_refused(tmp_path):
     assert code == 0 and "1,000 inputs, 0 failures" in said, said
 
 
+@pytest.mark.soak
 def test_the_same_seed_draws_the_same_inputs(monkeypatch):
     import fuzz
 

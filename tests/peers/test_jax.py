@@ -82,7 +82,10 @@ def test_many_states_are_as_one():
     assert difference(jax.jit(jax.vmap(f))(*states), kernel(*states)) < 1e-12
 
 
-@pytest.mark.parametrize(("name", "tree"), [("abm", kkt.binary(1)), ("virtual_work", kkt.chain(2))])
+@pytest.mark.parametrize(
+    ("name", "tree"),
+    [("abm", kkt.binary(1)), pytest.param("virtual_work", kkt.chain(2), marks=pytest.mark.soak)],
+)
 def test_derivatives_by_pivots_are_those_of_all_operations(name, tree):
     kernel = kkt.compile(tree, orderings.get(name))
     state = state_of(kernel)
@@ -110,6 +113,7 @@ def test_derivatives_are_pinocchios():
         assert difference(mine, theirs) < 1e-9
 
 
+@pytest.mark.soak
 def test_second_derivatives_are_those_of_all_operations():
     tree = kkt.chain(2)
     ways = [kkt.to_jax(tree, ABM, derivatives=d) for d in ("pivots", "operations")]

@@ -171,6 +171,7 @@ def notebook(tmp_path):
         process.wait(20)
 
 
+@pytest.mark.soak
 @pytest.mark.peers  # whose environment holds marimo, from the extra `lessons`
 def test_in_a_notebook_an_order_comes_back_to_python(notebook, chromium):
     system = system_of("chain:3")
