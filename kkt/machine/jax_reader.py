@@ -74,7 +74,8 @@ class JaxReader:
     def value(self, batch: Batch, operands: list[Any]) -> Any:
         if batch.op in ("stack", "square"):
             return ARRANGED[batch.op](batch, operands)
-        return OPERATIONS[batch.op](*operands, *(batch.info if batch.op in TAKES_INFO else ()))
+        made = OPERATIONS[batch.op](*operands, *(batch.info if batch.op in TAKES_INFO else ()))
+        return _mirror(made) if batch.symmetric else made  # without it float32 loses digits on long chains
 
 
 def _rows(x: Any, rows: list[int]) -> Any:
