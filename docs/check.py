@@ -292,11 +292,8 @@ PARTS: dict[str, Callable[[], Complaints]] = {
     part.__name__: part
     for part in (site, phone, facts, pictures, gallery, study, slides, lessons, orders, counts, further)
 }
-# Two processes at a time, the longest parts first; further is run by tests of peers, beside others.
-TOGETHER = [
-    ["site", "phone"],
-    *([name] for name in reversed(PARTS) if name not in ("site", "phone", "further")),
-]
+# Two processes at a time, each its parts in turn; further is run by tests of peers, beside others.
+TOGETHER = [["site", "phone"], [name for name in PARTS if name not in ("site", "phone", "further")]]
 
 
 def check(names: list[str]) -> int:
@@ -315,7 +312,7 @@ def check(names: list[str]) -> int:
 if __name__ == "__main__":
     if unknown := [name for name in sys.argv[1:] if name not in PARTS]:
         sys.exit(f"docs/check.py: part {unknown[0]!r} is unknown; use one of {', '.join(PARTS)}")
-    with ProcessPoolExecutor(2) as pool:
+    with ProcessPoolExecutor(len(TOGETHER)) as pool:
         count = sum(pool.map(check, [sys.argv[1:]] if sys.argv[1:] else TOGETHER))
     if count:
         sys.exit(f"{count} places of the docs are not what the code makes")
