@@ -241,7 +241,7 @@ def test_a_long_rail_is_no_placeholder(tmp_path, capsys):
     assert digits == sorted(digits, reverse=True) and len(set(digits)) == 4
     tree.nodes["cart"]["limits"] = (-1e4, 1e4, 1.0)
     said = ranges_of(kkt.build(tree)).positions_in_words()
-    assert said == "within ±π and ±0.5 m (limits beyond 1000 m are taken for none: cart)"
+    assert said == "within ±π and ±0.5 m (limits wider than 2000 m are taken for none: cart)"
 
 
 def nearly(name):

@@ -20,7 +20,7 @@ Limits = Mapping[Hashable, tuple[float, float]]
 # turning joints [rad, rad/s, rad/s^2], sliding ones [m, m/s, m/s^2]
 ANGLE, RATE, ACCELERATION = np.pi, 2.0, 10.0
 SHIFT, SPEED, THRUST = 0.5, 0.5, 5.0
-LONGEST = 1000.0  # [m] limits of sliding joints beyond this are placeholders, and are named
+LONGEST = 1000.0  # [m] limits of slides that are wider than twice this are placeholders, and are named
 ATTITUDE = ("spherical", "floating")  # the first three coordinates are a rotation vector
 
 
@@ -46,7 +46,7 @@ class Ranges:
         if self.placeholders:
             named = ", ".join(map(str, self.placeholders[:3]))
             more = f" and {len(self.placeholders) - 3} more" if self.placeholders[3:] else ""
-            where += f" (limits beyond {LONGEST:g} m are taken for none: {named}{more})"
+            where += f" (limits wider than {2 * LONGEST:g} m are taken for none: {named}{more})"
         return where + (", attitudes over all rotations" if self.attitudes else "")
 
     def in_words(self) -> str:
