@@ -32,7 +32,6 @@ LONGER = {
     "orderings/cheapest/bound.py:_parts": 71,
     "analysis/cli/commands/guarantee.py:_print": 69,
     "analysis/cli/commands/simulate.py:run": 81,
-    "analysis/cli/commands/solve.py:run": 98,
     "analysis/cli/commands/tune.py:run": 70,
     "analysis/cli/model_arguments.py:add_model": 66,
     "analysis/figures/charts.py:error_bars": 80,

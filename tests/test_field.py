@@ -60,6 +60,47 @@ def test_an_answer_in_dd_is_not_judged_by_balls_that_are_wide(name):
     assert found.error_estimate == pytest.approx(error, rel=0.01) and error < 1e-24
 
 
+def test_a_robot_that_holds_still_keeps_its_digits(capsys):
+    """Its qdd is 0 but for rounding, which is small beside what its weight and efforts do alone."""
+    file = str(FIELD / "hold_still.urdf")
+    words = [file, "--state", str(FIELD / "hold_still.state.json"), "--json"]
+    assert main(["compare", *words, "--orders", "abm,crbm,lagrange"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    least = {"float32": 5.5, "float64": 14.0}
+    assert all(row["digits"] > least[row["format"]] and row["marked"] is None for row in rows)
+    assert main(["solve", *words[:-1]]) == 0
+    told = capsys.readouterr().out
+    assert "The robot nearly holds still: errors are relative to 3.2" in told
+    state = json.loads((FIELD / "hold_still.state.json").read_text())
+    for name in ("float32", "float64"):
+        kernel = kkt.compile(kkt.load(file), orderings.get("crbm"), name, check=True)
+        qdd, status = kernel(state["q"], state["qd"], state["tau"])
+        assert status == 0 and np.abs(qdd).max() < 1e-5
+
+
+def test_a_light_finger_does_not_hide_what_the_hip_loses():
+    """2 N m turn a finger of 1 g at 1e6 rad/s2, beside which all that crbm loses looks small."""
+    tree = kkt.chain(20)
+    finger = {"mass": 1e-3, "com": (0.02, 0.0, 0.0), "inertia": 1e-7 * np.eye(3)}
+    kkt.add_body(tree, "finger", "j20", axis=(0, 1, 0), p=(1.0, 0.0, 0.0), **finger)
+    kkt.default_state(tree)
+    tree.graph["tau"][-1] = 2.0
+    system = kkt.build(tree)
+    abm, crbm = compare(system, ["abm", "crbm"], ["float32"]).rows
+    assert min(abm.digits, crbm.digits, abm.worst_digits) > 5.5 and crbm.worst_digits < 5.0
+    exact = kkt.certify(system, 30, rounded_to="float32")
+    crbm_qdd = kkt.eliminate(system, orderings.get("crbm"), "float32").qdd
+    inverse = np.linalg.inv(kkt.joint_space_inertia(system, orderings.get("crbm")))
+    zero, rnea = np.zeros(21), orderings.get("inverse_dynamics")
+    held = kkt.inverse_dynamics(system.refresh(qd=zero), zero, rnea).tau
+    rates = kkt.inverse_dynamics(system, zero, rnea).tau - held
+    reach = np.abs(inverse) @ (np.abs(system.state.tau) + np.abs(held) + np.abs(rates))
+    off = np.abs(exact.differences(crbm_qdd)) / reach
+    assert crbm.worst_joint == system.tree.names[int(off.argmax())]
+    assert crbm.worst_digits == pytest.approx(-np.log10(off.max()), abs=0.01)
+    assert "At the joint of" in compare(system, ["crbm"], ["float32"]).verdict
+
+
 def test_limits_stay_at_the_joint_when_a_tree_gets_another_root():
     tree, unit = kkt.new_tree("free"), {"mass": 1.0, "inertia": 0.1 * np.eye(3)}
     kkt.add_body(tree, "base", joint="floating", **unit)

@@ -3,7 +3,7 @@
 from .comparison import Comparison, compare
 from .gradients import Gradients, compare_derivatives
 from .multipliers import Placement, placements
-from .row import REFERENCE_DIGITS, Row, digits_of, full_digits, marked, reference
+from .row import REFERENCE_DIGITS, Row, digits_of, full_digits, known_conditioning, marked, reference, still
 
 __all__ = [
     "REFERENCE_DIGITS",
@@ -15,7 +15,9 @@ __all__ = [
     "compare_derivatives",
     "digits_of",
     "full_digits",
+    "known_conditioning",
     "marked",
     "placements",
     "reference",
+    "still",
 ]

@@ -26,12 +26,12 @@ from pivotree.kkt import (
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.system import require_system
 from pivotree.kkt.order.sequence import name_of
-from pivotree.kkt.solution.conditioning import Conditioning, conditioning
+from pivotree.kkt.solution.conditioning import Conditioning
 from pivotree.kkt.solution.proximal import require_iterable
 from pivotree.kkt.solution.refine import MOST, refined, require_refinable
 from pivotree.kkt.tape.tape import Tape
 
-from .row import Row, reference, refused, row_of
+from .row import Row, known_conditioning, reference, refused, row_of, still
 from .verdict import verdict
 
 
@@ -51,12 +51,14 @@ class Comparison:
     eliminations: dict[tuple[str, str], Elimination] = field(repr=False, default_factory=dict)
     units: dict[str, float] = field(default_factory=dict)  # unit roundoff of each rounded format
     conditioning: Conditioning | None = None  # None where it is not known
+    still: str = ""  # what errors are relative to, where the robot nearly holds still
     state: str = ""  # what the one state is called that all rows are of
 
     @property
     def verdict(self) -> str:
         """Some sentences for each number format: which orders keep digits, and which lose them."""
-        return verdict(self.model, self.rows, self.eliminations, self.units, self.kappa)
+        text = verdict(self.model, self.rows, self.eliminations, self.units, self.kappa)
+        return f"{text}\n{self.still}" if self.still else text
 
     @property
     def iterated(self) -> str:
@@ -139,8 +141,7 @@ def compare(
     proof = trace(exactly, orderings.get("abm"))  # once for all formats
     references = _references(exactly, asked, proof, progress)
     progress("condition number")
-    condition = _conditioning(exactly, proof)
-    kappa = None if condition is None else condition.kappa
+    condition = known_conditioning(exactly, proof)
     rows: list[Row] = []
     results: dict[tuple[str, str], Elimination] = {}
     for name, f, answer in _answers(system, asked, references, progress):
@@ -149,10 +150,11 @@ def compare(
             rows.append(refused(name, f.name, str(answer)))
             continue
         results[answer.order, f.name] = answer
-        rows.append(row_of(answer, exact, f, kappa))
+        rows.append(row_of(answer, exact, f, condition))
     units = {f.name: f.unit for f in asked.formats if f.unit > 0.0}
     dof = int(system.tree.offset[-1])
-    return Comparison(system.name, system.tree.n, dof, tuple(rows), results, units, condition)
+    at_rest = next((still(x) for x in references.values() if isinstance(x, Certified)), "")
+    return Comparison(system.name, system.tree.n, dof, tuple(rows), results, units, condition, at_rest)
 
 
 @dataclass(frozen=True)
@@ -243,14 +245,6 @@ def _answers(
             yield name, f, result
             if asked.refine and f.kind == "float":
                 yield name, f, refined(system, tape, f, result, asked.refine, asked.residual)
-
-
-def _conditioning(system: System, tape: Tape) -> Conditioning | None:
-    """Condition numbers; None for trees too large to find them, or out of float64's reach."""
-    try:
-        return conditioning(system, tape)
-    except (SizeError, CertificationError):
-        return None
 
 
 def _finite(x: float) -> float | None:

@@ -118,7 +118,7 @@ def _row(
 ) -> Gradients:
     """Largest differences over largest entries; infinite where there is no number."""
     errors, whole = (
-        dict(zip(FIELDS, np.nan_to_num(of.largest(*found), nan=np.inf).tolist(), strict=True))
+        dict(zip(FIELDS, np.nan_to_num(of.largest(found.high, found.low), nan=np.inf).tolist(), strict=True))
         for of in (exact, true)
     )
     least = HELD if full_digits(chosen) > -math.log10(HELD) else 0.0

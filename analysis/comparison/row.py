@@ -6,9 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from pivotree.kkt import Certified, Elimination, System, certify
+import numpy as np
+
+from pivotree.kkt import CertificationError, Certified, Elimination, SizeError, System, certify
 from pivotree.kkt.arithmetic import Format
-from pivotree.kkt.solution.conditioning import lost_by_order
+from pivotree.kkt.matrix.unopposed import least_size
+from pivotree.kkt.solution.conditioning import Conditioning, conditioning, lost_by_order
 from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.tape.trust import mark
 
@@ -34,6 +37,25 @@ def reference(system: System, format: Format, tape: Tape | None = None) -> Certi
         digits = max(REFERENCE_DIGITS, int(full_digits(format)) + 10)
         return certify(system, digits, rounded_to=format, tape=tape)
     return certify(system, max(format.digits, REFERENCE_DIGITS) + 10, tape=tape)
+
+
+def still(exact: Certified) -> str:
+    """What errors are relative to where a robot nearly holds still, in a sentence; else empty."""
+    least = least_size(exact.system)
+    if exact.size != least:
+        return ""
+    return (
+        f"The robot nearly holds still: errors are relative to {least:.2g} (rad/s² or m/s²), a tenth of "
+        "what its efforts, gravity or rates would do alone."
+    )
+
+
+def known_conditioning(system: System, tape: Tape) -> Conditioning | None:
+    """Condition numbers; None for trees too large to find them, or out of float64's reach."""
+    try:
+        return conditioning(system, tape)
+    except (SizeError, CertificationError):
+        return None
 
 
 def full_digits(format: Format) -> float:
@@ -81,7 +103,8 @@ class Row:
     fill_entries: int | None
     flops: int | None
     height: int | None
-    error: float | None  # max |qdd - exact| / max |exact|; None where the elimination failed
+    error: float | None  # max |qdd - exact| / max |exact|; None where the elimination failed.  Where
+    #                      a robot nearly holds still, relative to what :mod:`kkt.matrix.unopposed` says
     digits: float | None  # -log10 of the error, not below 0
     cancelled_bits: int | None  # most in one sum that is nonzero in the format
     absorbed_bits: float | None
@@ -98,6 +121,9 @@ class Row:
     iterations: int | None = None  # of proximal iteration, where rows are made rigid by it
     rows_left: float | None = None  # residual of these rows after it [rad/s^2, m/s^2]
     marked: str | None = None  # why the answer should not be relied on, though there is one
+    # each joint beside what efforts, gravity and rates can do to it; None without a condition number:
+    worst_joint: str | None = None  # where the fewest digits are right
+    worst_digits: float | None = None  # these
 
     def as_dict(self) -> dict[str, Any]:
         """All fields; those of proximal iteration only where there was one."""
@@ -123,8 +149,11 @@ def marked(result: Elimination, error: float | None, format: Format) -> str | No
     return mark(error, left, format.name, format.unit)
 
 
-def row_of(result: Elimination, exact: Certified, format: Format, kappa: float | None) -> Row:
+def row_of(
+    result: Elimination, exact: Certified, format: Format, condition: Conditioning | None = None
+) -> Row:
     """The row of an elimination, its error taken against the certified answer."""
+    kappa = None if condition is None or not math.isfinite(condition.kappa) else condition.kappa
     error = None if result.failed_at else exact.error(result.qdd)
     seen = [s for s in result.steps if s.cancelled_bits is not None]
     return Row(
@@ -144,8 +173,24 @@ def row_of(result: Elimination, exact: Certified, format: Format, kappa: float |
         iterations=None if result.proximal is None else result.proximal.iterations,
         rows_left=None if result.proximal is None else result.proximal.residual,
         marked=None if result.failed_at else marked(result, error, format),
+        **_at_joints(result, exact, format, condition),
         **_against(result, format),
     )
+
+
+def _at_joints(
+    result: Elimination, exact: Certified, format: Format, condition: Conditioning | None
+) -> dict[str, Any]:
+    """The joint where the fewest digits are right, beside what can move it."""
+    if condition is None or result.failed_at or not format.unit or not len(exact.qdd):
+        return {}
+    size = np.maximum(condition.reach, np.abs(condition.qdd))
+    with np.errstate(all="ignore"):
+        off = np.abs(exact.differences(result.qdd)) / size
+    off = np.where(size > 0.0, np.nan_to_num(off, nan=np.inf), 0.0)
+    worst = int(off.argmax())
+    name = exact.system.tree.freedom_names[worst]
+    return {"worst_joint": name, "worst_digits": digits_of(float(off[worst]), format)}
 
 
 def _against(result: Elimination, format: Format) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def _one_format(
         elimination = results.get((worst.order, format))
         text += "" if elimination is None else _where(elimination, unit or 0.0)
         text += _fault(worst, best, kappa)
-    text += _marks(good) + _unrefined(rows, results, unit or 0.0)
+    text += _at_joint(worst) + _marks(good) + _unrefined(rows, results, unit or 0.0)
     return f"{text} {refused}".strip()
 
 
@@ -111,6 +111,16 @@ def _fault(row: Row, best: Row, kappa: float | None) -> str:
         elif not guilty:
             return f" The problem is at fault, and no order.{text}"
     return f" {row.order} is at fault: {', and '.join(guilty)}.{text}" if guilty else text
+
+
+def _at_joint(row: Row) -> str:
+    """The joint where notably fewer digits are right than the largest acceleration shows."""
+    if row.worst_digits is None or (row.digits or 0.0) - row.worst_digits <= BEHIND:
+        return ""
+    return (
+        f" At the joint of {row.worst_joint} {row.order} keeps {row.worst_digits:.1f} digits of what "
+        "efforts, gravity and rates can do there."
+    )
 
 
 def _marks(rows: Sequence[Row]) -> str:

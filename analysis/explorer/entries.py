@@ -95,8 +95,8 @@ def _rows(H: NDArray) -> list[int]:
 def certified(system: System, tape: Tape, formats: tuple[str, ...] = FORMATS) -> dict[str, Any]:
     """Format -> qdd certified for the data rounded to it; or why there is none.
 
-    To ``BEYOND`` bits more than the format has, of the largest component, which is what errors are
-    relative to.  One double holds them for a format that is shorter; float64 takes the sum of two.
+    To ``BEYOND`` bits more than the format has, of the size that errors are relative to.  One double
+    holds them for a format that is shorter; float64 takes the sum of two.
     """
     result: dict[str, Any] = {}
     for name in formats:
@@ -108,8 +108,8 @@ def certified(system: System, tape: Tape, formats: tuple[str, ...] = FORMATS) ->
             continue
         zero = np.zeros(len(exact.qdd))
         high = -exact.differences(zero)
-        step = float(np.ldexp(chosen.unit, np.frexp(exact.largest)[1] - BEYOND))
-        result[name] = {"largest": exact.largest}
+        step = float(np.ldexp(chosen.unit, np.frexp(exact.size)[1] - BEYOND))
+        result[name] = {"size": exact.size}
         if chosen.unit**2 < DOUBLE:
             result[name] |= {
                 "high": _flat(high),

@@ -10,6 +10,7 @@ import numpy as np
 from pivotree import kkt, orderings
 from pivotree.kkt import FormatError, OrderError, System
 from pivotree.kkt.arithmetic import Format
+from pivotree.kkt.matrix.unopposed import least_size
 from pivotree.kkt.solution.conditioning import conditioning
 
 from .condition import Instance
@@ -57,7 +58,7 @@ def instances(
         here = system_at(system, ranges, seed, number)
         proof = traced["abm"].fitting("abm", here)
         kappa = conditioning(here, proof.tape).kappa
-        exact = proof.truth(format, proof.values(here)[None])
+        exact = proof.truth(format, proof.values(here)[None], np.array([least_size(here)]))
         if not exact.known[0]:
             continue
         for name in orders:

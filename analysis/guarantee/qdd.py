@@ -121,8 +121,7 @@ def worst_of_qdd(
         for i in promised:
             whole, joint = errors(fitting, here, given, formats[i])
             largest[i], each[i] = max(largest[i], whole), np.maximum(each[i], joint)
-    bodies = zip(systems[0].tree.names, systems[0].tree.dof, strict=True)
-    told = tuple(f"{x}[{j}]" if dof > 1 else str(x) for x, dof in bodies for j in range(dof))
+    told = tuple(systems[0].tree.freedom_names)
     return [
         Promise(bound, float(e), joint, states, told)
         for bound, e, joint in zip(bounds, largest, each, strict=True)

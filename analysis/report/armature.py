@@ -219,9 +219,9 @@ class _Bench:
 
     def found(self, digits: float, before: float, share: float | None, added: Floats) -> LeastArmature:
         cost = self.cost(added)
-        bodies = zip(self.tree.names, self.tree.dof, strict=True)
-        names = [f"{x}[{j}]" if dof > 1 else str(x) for x, dof in bodies for j in range(dof)]
-        joints = zip(names, self.own.tolist(), self.given.tolist(), added.tolist(), strict=True)
+        joints = zip(
+            self.tree.freedom_names, self.own.tolist(), self.given.tolist(), added.tolist(), strict=True
+        )
         uniform = 0.0 if not share else float(self.cost(share * self.own).max())
         return LeastArmature(
             self.order.tape.program.name,

@@ -13,6 +13,7 @@ import numpy as np
 from pivotree.kkt import Block, CertificationError, System, write_model
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.files import made, stems
+from pivotree.kkt.matrix.unopposed import least_size
 
 from ..comparison import verdict
 from ..states.measure import OK, WHY, Setup
@@ -101,7 +102,7 @@ class Inspector:
 
     def _prove(self, number: int, system: System, chosen: Format) -> Pair | None:
         order = self.setup.proof.fitting("abm", system)
-        found = order.truth(chosen, order.values(system)[None])
+        found = order.truth(chosen, order.values(system)[None], np.array([least_size(system)]))
         if not found.known[0]:
             return None
         try:
@@ -109,7 +110,7 @@ class Inspector:
         except CertificationError as error:
             self.trouble = f"state {number} in {chosen.name}: {error}"
             return None
-        off = float(order.judged(proof.largest(*(x[0] for x in found.pair))))
+        off = float(order.judged(proof.largest(found.pair.high[0], found.pair.low[0])))
         self.certified += 1
         if not math.isfinite(off):
             self.trouble = f"state {number} in {chosen.name}: balls and double-double disagree"

@@ -83,8 +83,7 @@ class _Answers:
 
     def __init__(self, system: System, order: Order, pair: Linearised, exact: Pair, data: Pair) -> None:
         self.tape, self.pair, self.beside = order.tape, pair, order.beside
-        bodies = zip(system.tree.names, system.tree.dof, strict=True)
-        freedoms = [f"{name}[{j}]" if dof > 1 else str(name) for name, dof in bodies for j in range(dof)]
+        freedoms = system.tree.freedom_names
         if not freedoms:
             raise OrderError(
                 f"{system.name}: has no joint that moves, and so no acceleration that could lose "
@@ -99,13 +98,13 @@ class _Answers:
         own = order.answer[judged]
         self.slots: list[int] = own.ravel().tolist()
         computed = np.array([pair.output(slot) for slot in self.slots]).reshape(own.shape)
-        right, unrounded = (Pair(x.high[judged], x.low[judged]) for x in (exact, data))
-        #: (outputs,) the largest certified qdd, or entry of the output's own matrix
+        right, unrounded = (x.at(judged) for x in (exact, data))
+        #: (outputs,) what errors of qdd are relative to, or the largest entry of the output's own matrix
         self.scale = _sizes(right)
         #: (outputs,) computed minus certified, relative to ``scale``
         self.errors = right.differences(computed).ravel() / self.scale
         #: (outputs,) relative errors by rounding the data alone
-        self.data = np.abs(unrounded.differences(*right).ravel() / _sizes(unrounded))
+        self.data = np.abs(unrounded.differences(right.high, right.low).ravel() / _sizes(unrounded))
 
     def find(self, output: Hashable) -> int:
         """The place of "BODY" or "BODY[j]"; of "dq", the worst one there, or of "dq[BODY,BODY]"."""
@@ -133,8 +132,8 @@ class _Answers:
 
 def _sizes(pair: Pair) -> np.ndarray:
     """(outputs,) the largest number of each one's row; 1 where all are zero."""
-    size = np.abs(pair.high).max(axis=-1, keepdims=True)
-    return np.broadcast_to(np.where(size > 0.0, size, 1.0), pair.high.shape).ravel()
+    size = np.where(pair.sizes > 0.0, pair.sizes, 1.0)
+    return np.broadcast_to(size, pair.high.shape).ravel()
 
 
 def _of_output(system: System, answers: _Answers, which: int | None, chosen: Format, top: int) -> Blame:

@@ -16,6 +16,7 @@ from pivotree.kkt import System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.ranges import Ranges
+from pivotree.kkt.matrix.unopposed import least_size
 from pivotree.kkt.proof.many_residuals import Equations
 
 from .sample import drawn_again, system_at
@@ -99,7 +100,8 @@ def measure(setup: Setup, number: int) -> Measured:
     again = drawn_again(setup.ranges, setup.seed, number)
     proof = setup.proof.fitting("abm", system)
     data_of_4 = proof.values(system)[None]
-    truth = proof.pairs(data_of_4)
+    least = np.array([least_size(system)])
+    truth = proof.beside_least(proof.pairs(data_of_4), least)
     N, judged = len(setup.proof.qdd), setup.proof.judged
     shape = (len(setup.orders), len(setup.formats))
     error, total = np.full(shape, np.nan), np.full(shape, np.nan)
@@ -110,10 +112,10 @@ def measure(setup: Setup, number: int) -> Measured:
     entries = Entries(*(getattr(system.entries, letter)[None] for letter in LETTERS))
     ties = system.structure.ties
     equations = [Equations.of(system.tree, entries, chosen, ties) for chosen in setup.formats]
-    exact = [proof.truth(chosen, data_of_4) for chosen in setup.formats]
+    exact = [proof.truth(chosen, data_of_4, least) for chosen in setup.formats]
     for j, found in enumerate(exact):
         if found.known[0]:
-            data[j] = judged(truth.largest(*found.pair))[0]
+            data[j] = judged(truth.largest(found.pair.high, found.pair.low))[0]
     for i, (name, order) in enumerate(setup.orders.items()):
         order = order.fitting(name, system)
         values = order.values(system)[None]

@@ -1,15 +1,17 @@
 """A traced order, read in many states at a time: answers, errors, and what is said of them.
 
 An answer is qdd (N,), or with the quantity "derivatives" qdd and its matrices (4, N N): rows of
-``FIELDS``, each relative to its own largest entry.  Errors are held against the leaf-to-root
-(articulated body) program in double-double on the data rounded to the format, some 30 digits.
+``FIELDS``, each relative to its own largest entry, or what counts in its place where a robot nearly
+holds still (:mod:`kkt.matrix.unopposed`).  Errors are held against the leaf-to-root (articulated
+body) program in double-double on the data rounded to the format, some 30 digits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import flint
 import numpy as np
@@ -19,6 +21,7 @@ from pivotree import orderings
 from pivotree.kkt import OrderError, System, certify, trace
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
+from pivotree.kkt.matrix.unopposed import least_size
 from pivotree.kkt.proof.longer import longer_name
 from pivotree.kkt.proof.many_residuals import Equations
 from pivotree.kkt.proof.soundness import Said, blocks_of, said
@@ -36,11 +39,18 @@ Floats = NDArray[np.float64]
 Rows = tuple[tuple[int, tuple[int, ...]], ...]  # bodies, and rows of S that split their forces
 
 
-class Pair(NamedTuple):
+@dataclass(frozen=True)
+class Pair:
     """Double-double numbers (..., N)."""
 
     high: Floats
     low: Floats
+    least: Floats | float = 0.0  # (..., 1) sizes that errors are relative to, where no number is larger
+
+    def at(self, here: Any) -> Pair:
+        """Some of the states, or one."""
+        least = self.least if np.ndim(self.least) < np.ndim(self.high) else np.asarray(self.least)[here]
+        return Pair(self.high[here], self.low[here], least)
 
     @staticmethod
     def of_balls(balls: NDArray, bits: int) -> Pair:
@@ -56,11 +66,16 @@ class Pair(NamedTuple):
             return (np.asarray(x, dtype=float) - self.high) + (low - self.low)
 
     def error(self, x: NDArray, low: NDArray | float = 0.0) -> Floats:
-        """(..., N) |x + low - this|, relative to the largest of these numbers."""
+        """(..., N) |x + low - this|, relative to their sizes."""
         with np.errstate(all="ignore"):
-            off = np.abs(self.differences(x, low))
-            size = np.abs(self.high).max(axis=-1, initial=0.0, keepdims=True)
+            off, size = np.abs(self.differences(x, low)), self.sizes
             return np.where(size > 0.0, off / size, np.where(off == 0.0, 0.0, np.inf))
+
+    @property
+    def sizes(self) -> Floats:
+        """(..., 1) what errors are relative to."""
+        largest = np.abs(self.high).max(axis=-1, initial=0.0, keepdims=True)
+        return np.asarray(np.maximum(largest, self.least))
 
     def largest(self, x: NDArray, low: NDArray | float = 0.0) -> Floats:
         """(...,) the largest of these errors."""
@@ -76,7 +91,7 @@ class Truth(NamedTuple):
 
     def errors(self, here: NDArray[np.int64], qdd: NDArray) -> Floats:
         """(k,) errors of answers (k, N) in the states that are named ``here`` (k,)."""
-        return Pair(self.pair.high[here], self.pair.low[here]).largest(qdd)
+        return self.pair.at(here).largest(qdd)
 
 
 class Answers(NamedTuple):
@@ -217,20 +232,33 @@ class Order:
         """
         if self.quantity == "qdd":
             proof = certify(system, digits, rounded_to=rounded_to, tape=self.tape)
-            return Pair.of_balls(np.array([*proof.qdd, None], dtype=object)[:-1], proof.bits)
-        numbers = numbers_of(self.tape, system)
-        found = enclosed(system, self.tape, self.answer, numbers, digits, rounded_to)
-        return Pair.of_balls(*found)
+            found = np.array([*proof.qdd, None], dtype=object)[:-1], proof.bits
+        else:
+            numbers = numbers_of(self.tape, system)
+            found = enclosed(system, self.tape, self.answer, numbers, digits, rounded_to)
+        return self.beside_least(Pair.of_balls(*found), least_size(system))
 
-    def truth(self, chosen: Format, values: NDArray, needed: NDArray[np.bool_] | None = None) -> Truth:
-        """The answers of m states' values (m, p) rounded to a format, where they are ``needed``."""
+    def beside_least(self, pair: Pair, least: Floats | float) -> Pair:
+        """The pair with the sizes (...,) [as qdd] that errors of qdd are at least relative to."""
+        sizes = np.asarray(least, dtype=float)[..., None]
+        if self.quantity == "derivatives":  # the matrices have none
+            sizes = np.stack([sizes, *[np.zeros_like(sizes)] * (len(self.answer) - 1)], axis=-2)
+        return replace(pair, least=sizes)
+
+    def truth(
+        self, chosen: Format, values: NDArray, least: Floats | float, needed: NDArray[np.bool_] | None = None
+    ) -> Truth:
+        """The answers of m states' values (m, p) rounded to a format, where they are ``needed``.
+
+        ``least`` (m,) are the sizes that errors of qdd are at least relative to.
+        """
         rounded = np.asarray(chosen.cast(values).real, dtype=float)
         whole = np.isfinite(rounded).all(axis=1)
         known = whole if needed is None else needed & whole
         pair = Pair(*np.zeros((2, len(values), *self.answer.shape)))
         pair.high[known], pair.low[known] = self.pairs(rounded[known])
         there = np.isfinite(pair.high).all(axis=tuple(range(1, pair.high.ndim)))
-        return Truth(pair, whole, known & there)
+        return Truth(self.beside_least(pair, least), whole, known & there)
 
     def answers(
         self,

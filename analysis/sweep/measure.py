@@ -20,11 +20,12 @@ from pivotree.kkt import (
 )
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
+from pivotree.kkt.matrix.unopposed import least_size
 from pivotree.kkt.proof.many_residuals import Equations
 
 from ..comparison import REFERENCE_DIGITS
 from ..states.sample import drawn_again, system_at
-from ..states.traced import Order, Pair
+from ..states.traced import Order
 from .cases import Task
 from .motions import moved
 from .prepared import Prepared, prepare
@@ -165,9 +166,8 @@ def reference(kind: str, system: System, proof: Order, chosen: Format) -> Errors
             return _each(certify(system, digits, rounded_to=chosen, tape=proof.tape))
         except CertificationError as error:
             return " ".join(str(error).split())
-    truth = proof.truth(chosen, proof.values(system)[None])
-    pair = Pair(*(x[0] for x in truth.pair))
-    return pair.largest if truth.known[0] else why(truth, 0, chosen)
+    truth = proof.truth(chosen, proof.values(system)[None], np.array([least_size(system)]))
+    return truth.pair.at(0).largest if truth.known[0] else why(truth, 0, chosen)
 
 
 def _of_state(settings: Settings, system: System, proof: Order) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import Entries
-from pivotree.kkt.matrix.many import held
+from pivotree.kkt.matrix.many import held, least_sizes
 from pivotree.kkt.proof.many_residuals import Equations
 
 from ..comparison import digits_of
@@ -59,9 +59,10 @@ def _together(
         traced = [isinstance(prepared.orders[name], Order) for name in settings.orders]
         needed = np.asarray(wanted[:, traced].any(axis=1))
         proof = prepared.proof.values_of(entries)
+        least = least_sizes(prepared.system, entries)
         for f, format in enumerate(chosen):
             equations[f] = Equations.of(prepared.system.tree, entries, format, prepared.system.structure.ties)
-            truths[f] = prepared.proof.truth(format, proof, needed[:, f])
+            truths[f] = prepared.proof.truth(format, proof, least, needed[:, f])
     for o, name in enumerate(settings.orders):
         places = slice(o * len(chosen), (o + 1) * len(chosen))
         at = prepared.orders[name]

@@ -15,7 +15,9 @@ of (4) to rounding, but those of efforts and of loops, whose residuals are tau -
 (pdd, qdd) times (1 plus the largest row sum of the M_k).  This is no less than the normwise
 backward error, since the norms of (4) and of its unknowns are no smaller.  *What is the error?*
 The residual is solved for by the same factor: a step of iterative refinement, whose size estimates
-the error of qdd in this order.  Both have the bound of :func:`kkt.tape.trust.bound`.  *Are the poses
+the error of qdd in this order.  Where a robot nearly holds still, it is held against a part of what
+the efforts would do alone (:mod:`kkt.matrix.unopposed`), each over the bound above of the inertia
+that its joint moves.  Both have the bound of :func:`kkt.tape.trust.bound`.  *Are the poses
 right?*  Numbers beside the residuals are infinite where an angle or a quaternion is so large that
 its sine or rotation is wrong (:func:`.kinematics.outside`).  The entries of (4) are judged as the
 format formed them: how their own rounding moves qdd is not asked.
@@ -33,6 +35,7 @@ from numpy.typing import NDArray
 from ..arithmetic import Format, get_format
 from ..base.errors import SingularError
 from ..matrix.system import System
+from ..matrix.unopposed import SHARE
 from ..model.spatial import Array, matvec
 from ..solution.eliminate import eliminate
 from ..tape.tape import Tape
@@ -53,7 +56,7 @@ class Judged:
     """The rows that a checked program has after its outputs, and the limits for them.
 
     For each order: qdd (N,), correction (N,), pdd (6 n,), tau - ID(qdd) (N,), residuals of rows of
-    loops (m,), pivots, and the sizes of the pivots.
+    loops (m,), what efforts would do (N,), pivots, and the sizes of the pivots.
     """
 
     shown: int  # output numbers of a state; the last of each order is its status
@@ -70,7 +73,7 @@ class Judged:
         each, first, found = self.shown // len(self.pivots), self.shown, []
         for o, count in enumerate(self.pivots):
             slices = []
-            for size in (self.N, self.N, 6 * self.bodies, self.N + self.rows, count, count):
+            for size in (self.N, self.N, 6 * self.bodies, self.N + self.rows, self.N, count, count):
                 slices.append(slice(first, first + size))
                 first += size
             found.append(((o + 1) * each - 1, slices))
@@ -81,9 +84,10 @@ class Judged:
         out = rows[:, : self.shown].copy()
         with np.errstate(all="ignore"):
             for (status, parts), zero in zip(self.parts(), self.zero, strict=True):
-                qdd, correction, pdd, left, pivot, size = (np.abs(rows[:, part]) for part in parts)
-                x, d, y, r = (z.max(axis=1, initial=0.0) for z in (qdd, correction, pdd, left))
-                far = d > self.bound * np.maximum(x, self.bound * y)
+                *checked, pivot, size = (np.abs(rows[:, part]) for part in parts)
+                qdd, correction = checked[:2]
+                x, d, y, r, pushed = (z.max(axis=1, initial=0.0) for z in checked)
+                far = d > self.bound * np.maximum(np.maximum(x, SHARE * pushed), self.bound * y)
                 far |= r > self.bound * self.norm * np.maximum(x, y)
                 out[:, status] = np.where(far, INEXACT, 0)
                 numbers = np.concatenate([qdd, correction, pivot], axis=1)
@@ -187,6 +191,13 @@ def sizes_of_pivots(
             for k, S in enumerate(subspaces)
         ],
     )
+
+
+def unopposed(tau: Array, sizes: list[list[Any]]) -> list[Any]:
+    """(N,) efforts over the sizes of their joints' pivots; 0 where a joint moves no inertia."""
+    flat = [size for body in sizes for size in body]
+    nothing = [isinstance(size, float) and not size for size in flat]
+    return [0.0 if no else x / size for x, size, no in zip(tau, flat, nothing, strict=True)]
 
 
 def require_pivots(system: System, tapes: Sequence[Tape], chosen: Format) -> None:

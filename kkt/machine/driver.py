@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..matrix.unopposed import SHARE
 from .checking import INEXACT, OVERFLOW, Judged
 
 
@@ -231,7 +232,7 @@ def _judge(shape: Shape, judged: Judged) -> str:
     zero, endless = number(0.0), number(float("inf"))
     for o, (status, parts) in enumerate(judged.parts()):
         most, wild = [], zero
-        for part, rows in enumerate(parts[:4]):
+        for part, rows in enumerate(parts[:5]):
             name = f"{o}_{part}"
             if rows.start == rows.stop:
                 most.append(zero)
@@ -257,7 +258,7 @@ done{name}:""")
             wild, before = f"%wilder{name}" if part < 2 else wild, f"done{name}"
         found = zero
         if judged.pivots[o]:
-            d, size = parts[4:]
+            d, size = parts[5:]
             text.append(f"""\
   br label %pivot{o}
 pivot{o}:
@@ -287,8 +288,11 @@ judged{o}:""")
             found, wild, before = f"%first{o}", f"%wildest{o}", f"judged{o}"
         text.append(f"""\
   %reach{o} = fmul {T} {most[2]}, {number(judged.bound)}
-  %wider{o} = fcmp ogt {T} %reach{o}, {most[0]}
-  %scale{o} = select {mask} %wider{o}, {T} %reach{o}, {T} {most[0]}
+  %alone{o} = fmul {T} {most[4]}, {number(SHARE)}
+  %pushed{o} = fcmp ogt {T} %alone{o}, %reach{o}
+  %least{o} = select {mask} %pushed{o}, {T} %alone{o}, {T} %reach{o}
+  %wider{o} = fcmp ogt {T} %least{o}, {most[0]}
+  %scale{o} = select {mask} %wider{o}, {T} %least{o}, {T} {most[0]}
   %allowed{o} = fmul {T} %scale{o}, {number(judged.bound)}
   %error{o} = fcmp ogt {T} {most[1]}, %allowed{o}
   %larger{o} = fcmp ogt {T} {most[2]}, {most[0]}

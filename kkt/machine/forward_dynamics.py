@@ -24,7 +24,7 @@ from ..program.residual_program import residual_program
 from ..tape.derivatives import DERIVED, differentiated
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for, trace
-from .checking import by_rotations, pivots_of, sizes_of_pivots
+from .checking import by_rotations, pivots_of, sizes_of_pivots, unopposed
 from .checking_rows import pivots_of_rows
 from .configuration import Configuration, require_no_bias
 from .joint_space import SOLVERS
@@ -237,6 +237,7 @@ def forward_dynamics(
         with np.errstate(all="ignore"):
             ties = pivots_of_rows(system, traced)
             wrong = outside(configuration, x)
+            pushes = unopposed(traced.tau, sizes[1])
     for tape in tapes:
         place = replayed(recorder, tape, solved)
         qdd = qdd_of(recorder, tape, system, place, solved.tau, request.solver)
@@ -256,7 +257,8 @@ def forward_dynamics(
             correction = qdd_of(recorder, tape, system, at, left, request.solver)
             pivots = pivots_of(tape, system)
             wanted.append(0)
-            questions += [reference(recorder, x) for x in (*qdd, *correction, *pdd, *left, *rows, *wrong)]
+            checked = (*qdd, *correction, *pdd, *left, *rows, *wrong, *pushes)
+            questions += [reference(recorder, x) for x in checked]
             questions += references(place, pivots[:, 4])
             questions += [reference(recorder, x) for x in ties[0]]
             questions += [reference(recorder, sizes[kind][k][i]) for kind, k, i in pivots[:, :3].tolist()]

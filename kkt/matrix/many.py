@@ -19,6 +19,7 @@ from .entries import Entries, assemble
 from .pattern import Pattern
 from .state import State, kinematics, node_field
 from .system import System
+from .unopposed import SHARE, unopposed
 
 Floats = NDArray[np.float64]
 
@@ -94,6 +95,15 @@ def apart(entries: Entries, m: int) -> Entries:
     """Entries of m copies, with m as the first axis."""
     arrays = (getattr(entries, entry.name) for entry in fields(entries))
     return Entries(*(array.reshape(m, len(array) // m, *array.shape[1:]) for array in arrays))
+
+
+def least_sizes(system: System, entries: Entries) -> Floats:
+    """(m,) the least size of m states' entries, m in front (:func:`.unopposed.least_size`)."""
+    m = len(entries.tau)
+    whole = (getattr(entries, entry.name) for entry in fields(entries))
+    flat = Entries(*(x.reshape(x.shape[0] * x.shape[1], *x.shape[2:]) for x in whole))
+    found = unopposed(copies(system.tree, m), flat).reshape(m, -1)
+    return np.asarray(SHARE * found.max(axis=1, initial=0.0))
 
 
 def _tiled(array: Floats, m: int) -> Floats:

@@ -169,6 +169,12 @@ class BodyTree(Shown):
         joints = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         return {"name": self.name, "bodies": self.n, "freedoms": int(self.offset[-1]), "joints": joints}
 
+    @property
+    def freedom_names(self) -> list[str]:
+        """(N,) the body of each degree of freedom, with [j] where its joint has several."""
+        bodies = zip(self.names, self.dof.tolist(), strict=True)
+        return [f"{name}[{j}]" if dof > 1 else str(name) for name, dof in bodies for j in range(dof)]
+
     def require_no_terms(self, what: str) -> None:
         """Raise ArmatureError where joints have terms of their own, which ``what`` cannot take."""
         if self.terms is not None:

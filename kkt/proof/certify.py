@@ -22,6 +22,7 @@ from ..base.errors import CertificationError, SingularError
 from ..matrix.blocks import Block
 from ..matrix.entries import LETTERS, Entries, assemble
 from ..matrix.system import System, require_system
+from ..matrix.unopposed import least_size
 from ..program.composites import require_general
 from ..tape.run import RangeError, rounded_entries, run_objects
 from ..tape.tape import Tape
@@ -100,24 +101,16 @@ class Certified:
         return [decimal_ball(x, self.digits + 1) for x in found]
 
     def error(self, qdd: NDArray) -> float | None:
-        """max |qdd - exact| / max |exact| over all joints; None where a qdd is not a number."""
-        exact = self.qdd
-        if not len(exact):
-            return 0.0
+        """max |qdd - exact| over all joints, relative to ``size``; None where a qdd is no number."""
         with flint.ctx.workprec(self.bits):
-            off = [distance(x, y) for x, y in zip(qdd, exact, strict=True)]
-            size = max(magnitude(y) for y in exact)
-        if not np.isfinite(off).all():
-            return None
-        if size == 0.0:
-            return 0.0 if max(off) == 0.0 else float("inf")
-        return max(off) / size
+            off = max((distance(x, y) for x, y in zip(qdd, self.qdd, strict=True)), default=0.0)
+        return off / self.size if np.isfinite(off) else None
 
     @property
-    def largest(self) -> float:
-        """max |qdd|, 1 where all are zero."""
+    def size(self) -> float:
+        """max |qdd|, or what :mod:`kkt.matrix.unopposed` says where that is more; 1 where all are 0."""
         with flint.ctx.workprec(self.bits):
-            return max([magnitude(x) for x in self.qdd], default=0.0) or 1.0
+            return max([*map(magnitude, self.qdd), least_size(self.system)]) or 1.0
 
     def differences(self, qdd: Sequence[Any] | NDArray) -> NDArray[np.float64]:
         """(N,) qdd - exact, with their signs; nan or infinite where a qdd is not a number."""

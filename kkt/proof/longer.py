@@ -80,15 +80,16 @@ class Longer:
         at = int(np.argmax(wrong) if wrong.any() else np.argmax(apart))
         return Lost(int(tape.pivot_places[1][at]), own[at], exact[at], float(apart[at]))
 
-    def error(self, qdd: NDArray) -> float:
+    def error(self, qdd: NDArray, least: float = 0.0) -> float:
         """max |qdd - this| / max |this|: the error of qdd in a format, to one digit.
 
-        In equilibrium, where qdd is zero but for rounding, no digit is right.
+        ``least`` is the size beside which it is taken, where no number is larger
+        (:mod:`kkt.matrix.unopposed`).
         """
         _, off, exact = self.apart(qdd, self.qdd)
         with np.errstate(all="ignore"):
             worst = float(np.max(off, initial=0.0))
-            scale = float(np.max(np.abs(exact), initial=0.0))
+            scale = float(np.max(np.abs(exact), initial=least))
         return worst / scale if scale else (0.0 if worst == 0.0 else np.inf)
 
     def apart(self, own: Any, exact: Any) -> tuple[Floats, Floats, Floats]:

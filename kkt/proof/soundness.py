@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..arithmetic import Format
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System
+from ..matrix.unopposed import least_size
 from ..tape.record import Elimination
 from ..tape.tape import Tape
 from ..tape.trust import DOUBTFUL, ZERO, bound, mark
@@ -46,7 +47,7 @@ def judged(
         if (by_chance := _by_chance(system, found)) is not None:
             return replace(found, failed_at=by_chance)
         return replace(found, backward_error=backward_of(system, chosen, entries, found), error_estimate=0.0)
-    error = longer.error(found.qdd)
+    error = longer.error(found.qdd, least_size(system))
     lost = None if pivots is None else longer.against(tape, pivots, chosen)
     failed = refusal(system, tape, chosen, entries, error, lost) or _by_chance(system, found)
     if failed is not None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..base.errors import SingularError
 from ..matrix.system import System
+from ..matrix.unopposed import least_size
 from ..model.spatial import cross
 from ..proof.idle import idle_motion
 from ..proof.residual import backward_error, normwise_error, residue
@@ -23,7 +24,7 @@ from .solve import solve
 Floats = NDArray[np.float64]
 UNIT = 2.0**-53
 LIGHT = 1e-4  # a body is light below this part of the largest; where none is, ABM errs by 1e-10
-LOOKED_AT = 2000  # bodies up to which a motion without inertia is looked for
+LOOKED_AT = 2000  # bodies up to which a motion without inertia is looked for, and what holds still
 SHAKES = 3  # perturbed solutions; a single one may by chance have the same residue
 SOLVED = 2.0**10  # backward error of an accurate answer, in unit roundoffs, at most
 
@@ -85,7 +86,9 @@ def trusted(
         raise SingularError(f"order {name!r}: equation (4) is singular to float64: {idle.why}")
     moved = (shaken(system.entries, ROUNDINGS * UNIT, times) for times in range(SHAKES))
     others = np.array([solve(replace(system, entries=entries)).qdd for entries in moved])
-    off, size = (float(np.max(np.abs(x), initial=0.0)) for x in (others - found.qdd, others))
+    least = least_size(system) if system.tree.n <= LOOKED_AT else 0.0
+    off = float(np.max(np.abs(others - found.qdd), initial=0.0))
+    size = float(np.max(np.abs(others), initial=least))
     error = off / size if size else 0.0
     why = mark(error, left, "float64", UNIT)
     rests = off <= bound(UNIT) * np.max(np.abs(found.pdd), initial=0.0)  # in equilibrium

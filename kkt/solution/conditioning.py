@@ -8,7 +8,7 @@ Algorithms, 2nd ed., section 7.2).  An error beyond that is due to the order.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..arithmetic import get_format
 from ..base.errors import CertificationError, SizeError
 from ..matrix.system import System, require_system
+from ..matrix.unopposed import efforts_alone, least_size
 from ..rounding.adjoint import gradient, record
 from ..tape.run import signed
 from ..tape.tape import Tape
@@ -45,11 +46,18 @@ class Conditioning:
     shares: dict[str, float]  # shares of M, H, Phi, a, b, tau in kappa; their sum is 1
     inverse_inertia: NDArray  # (N, N) d qdd / d tau, of rank N - held
     held: int = 0  # freedoms that closed loops and contacts take away
+    least: float = 0.0  # size that errors of qdd are relative to, where no qdd is larger [as qdd]
+    reach: NDArray = field(default_factory=lambda: np.zeros(0))  # (N,) what efforts, gravity and rates
+    #                      can do to each joint, all magnitudes summed [as qdd]
 
     @property
     def kappa(self) -> float:
-        """max moved / max |qdd|: a first-order bound of the relative error, in unit roundoffs."""
-        return _ratio(self.moved.max(initial=0.0), np.abs(self.qdd).max(initial=0.0))
+        """max moved / max |qdd|: a first-order bound of the relative error, in unit roundoffs.
+
+        Where a robot nearly holds still, as :mod:`kkt.matrix.unopposed` has it, ``least`` takes the
+        place of max |qdd|.
+        """
+        return _ratio(self.moved.max(initial=0.0), np.abs(self.qdd).max(initial=self.least))
 
     @property
     def joints(self) -> NDArray:
@@ -105,7 +113,10 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
         for letter, part in parts.items()
     }
     held = int((system.entries.compliance == 0.0).sum())
-    return Conditioning(moved, signed(run.v, outputs), shares, inverse, held)
+    efforts, _ = efforts_alone(system.tree, system.entries)
+    reach = np.abs(inverse) @ np.abs(efforts).sum(axis=0)
+    qdd = signed(run.v, outputs)
+    return Conditioning(moved, qdd, shares, inverse, held, least_size(system), reach)
 
 
 def _letters(system: System) -> tuple[str, ...]:

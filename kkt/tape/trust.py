@@ -3,8 +3,9 @@
 Let u be the unit roundoff of a format.  The bound is half of its digits, sqrt(u): 2e-4 in float32,
 1e-8 in float64.
 
-An answer is *marked* if its error, relative to its largest entry, exceeds the bound, or if its
-backward error does: the least relative change of (4) in the maximum norm for which it is exact
+An answer is *marked* if its error, relative to its largest entry, exceeds the bound (where a robot
+nearly holds still, relative to a part of what one cause alone would do:
+:mod:`kkt.matrix.unopposed`), or if its backward error does: the least relative change of (4) in the maximum norm for which it is exact
 (Rigal & Gaches 1967).  The least change entry by entry (Oettli & Prager 1964) is reported and marks
 nothing: where forces are zero but for rounding, as in free fall, it is never small.  Both are in
 Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 7.1.
@@ -62,7 +63,7 @@ def bound(unit: float) -> float:
 def mark(error: float, backward: float, format: str, unit: float) -> str | None:
     """Why an answer should not be relied on, or None.
 
-    ``error`` of qdd relative to its largest entry; ``backward``: normwise, in (4).
+    ``error`` of qdd relative to its largest entry, or what counts in its place; ``backward``: normwise, in (4).
     """
     if not error <= bound(unit):
         kept = FEWER if error < NO_BIT else NONE_LEFT

@@ -3,36 +3,83 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pivotree import kkt, orderings
-from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.names import MAX_DIGITS
 from pivotree.kkt.proof.balls import decimal
+from pivotree.kkt.solution.conditioning import Conditioning
 from pivotree.kkt.solution.refine import MOST
 
 from ..estimate import admit, certificate, eliminated
 from ..progress import progress_shown
 from .shared import one_state, print_json, refinement, state_document, system_and_state
 
+if TYPE_CHECKING:
+    from ...comparison.row import Row
+
+
+class _Solved(NamedTuple):
+    """An answer, and all that is told of it."""
+
+    system: kkt.System
+    state: str
+    chosen: Format
+    result: kkt.Elimination
+    exact: kkt.Certified
+    proved: kkt.Certified | None  # with --certify
+    row: Row
+    condition: Conditioning | None
+
+    @property
+    def kappa(self) -> float | None:
+        """Condition number of qdd; None where it is not known, or infinite."""
+        kappa = math.inf if self.condition is None else self.condition.kappa
+        return kappa if math.isfinite(kappa) else None
+
+    @property
+    def values(self) -> list[Any]:
+        """qdd as numbers, or as decimals of the format; None where there is no answer."""
+        if self.result.failed_at:  # the balls stand without it
+            return [None] * len(self.result.qdd)
+        floats = self.chosen.kind == "float"
+        return [float(x) if floats else decimal(x, self.chosen.places) for x in self.result.qdd]
+
 
 def run(options: argparse.Namespace) -> int:
-    from ...comparison import digits_of, reference
-
-    chosen = get_format(options.format)
-    digits = options.certify
-    if digits is not None and not 1 <= digits <= MAX_DIGITS:
+    if options.certify is not None and not 1 <= options.certify <= MAX_DIGITS:
         raise kkt.CertificationError(
-            f"option --certify: {digits} is no number of digits; use 1 to {MAX_DIGITS}"
+            f"option --certify: {options.certify} is no number of digits; use 1 to {MAX_DIGITS}"
         )
-    corrections = refinement(options)
+    refinement(options)
     if options.proximal is not None:
         return _proximal(options)
-    function = orderings.get(options.order)
+    found = _solved(options)
+    if found.result.failed_at and found.proved is None:
+        raise kkt.SingularError(_failure(found.result, found.chosen.name))
+    if options.json:
+        print_json(_document(options.model, found))
+        return 0
+    _print_values(found)
+    if found.row.error is None:
+        print(f"{found.row.order} in {found.chosen.name} gives no answer: {found.result.failed_at}")
+        return 0
+    _print_digits(found, refinement(options))
+    print(one_state(options.model, found.state))
+    return 0
+
+
+def _solved(options: argparse.Namespace) -> _Solved:
+    from ...comparison.row import known_conditioning, reference, row_of
+
+    chosen, corrections, digits = get_format(options.format), refinement(options), options.certify
+    function, abm = orderings.get(options.order), orderings.get("abm")
     proved: kkt.Certified | None = None
     with progress_shown() as progress:
         system, state = system_and_state(options)
-        rest = certificate(system, orderings.get("abm"))
+        rest = certificate(system, abm)
         if digits is not None:
             rest = rest.plus(certificate(system, function, digits))
         less = "use an order with less fill, such as abm, or a smaller model"
@@ -46,64 +93,82 @@ def run(options: argparse.Namespace) -> int:
         if digits is not None:
             progress(f"{digits} digits proved by {options.order}")
             proved = kkt.certify(system, digits, tape=tape)
+        progress("condition number")
+        condition = known_conditioning(system, kkt.trace(system, abm))
         progress(f"{options.order} in {chosen.name}")
         result = kkt.eliminate(
             system, tape, chosen, records=False, refine=corrections, residual=options.residual
         )
-    if result.failed_at and proved is None:
-        raise kkt.SingularError(_failure(result, chosen.name))
-    error = None if result.failed_at else exact.error(result.qdd)
-    values: list[Any] = [
-        float(x) if chosen.kind == "float" else decimal(x, chosen.places) for x in result.qdd
-    ]
-    if result.failed_at:  # the balls stand without it
-        values = [None] * len(values)
-    if options.json:
-        document: dict[str, Any] = {
-            "model": options.model,
-            **state_document(system, state),
-            "order": result.order,
-            "format": chosen.name,
-            "qdd": values,
-            "error": error,
-            "certified_digits": exact.digits if proved is None else proved.digits,
-            "marked": result.marked,
-        }
-        if result.backward_error is not None:
-            document["backward_error"] = dict(vars(result.backward_error))
-        if result.refinement is not None:
-            document["refinement"] = dict(vars(result.refinement))
-        if proved is not None:
-            document["balls"] = [ball._asdict() for ball in proved.balls()]
-            if proved.lam:
-                document["lam_balls"] = [ball._asdict() for ball in proved.balls("lam")]
-            document["bits"] = proved.bits
-            document["nonsingular"] = f"proved: {proved.nonsingular}"
-        print_json(document)
-        return 0
+    row = row_of(result, exact, chosen, condition)
+    return _Solved(system, state, chosen, result, exact, proved, row, condition)
+
+
+def _document(model: str, found: _Solved) -> dict[str, Any]:
+    """The document of ``--json``."""
+    result, proved = found.result, found.proved
+    document: dict[str, Any] = {
+        "model": model,
+        **state_document(found.system, found.state),
+        "order": result.order,
+        "format": found.chosen.name,
+        "qdd": found.values,
+        "error": found.row.error,
+        "kappa": found.kappa,
+        "lost_by_order": found.row.lost_by_order,
+        "certified_digits": (proved or found.exact).digits,
+        "marked": result.marked,
+    }
+    if result.backward_error is not None:
+        document["backward_error"] = dict(vars(result.backward_error))
+    if result.refinement is not None:
+        document["refinement"] = dict(vars(result.refinement))
+    if proved is not None:
+        document["balls"] = [ball._asdict() for ball in proved.balls()]
+        if proved.lam:
+            document["lam_balls"] = [ball._asdict() for ball in proved.balls("lam")]
+        document["bits"] = proved.bits
+        document["nonsingular"] = f"proved: {proved.nonsingular}"
+    return document
+
+
+def _print_values(found: _Solved) -> None:
+    """Every qdd, and with --certify the balls that hold them and lambda."""
+    proved, chosen = found.proved, found.chosen
     if proved is not None:
         texts = [f"{ball.mid} +/- {ball.rad}" for ball in proved.balls()]
     else:
-        texts = [f"{x:.{chosen.places}g}" if chosen.kind == "float" else x for x in values]
-    for joint, text in zip(_joints(system), texts, strict=True):
+        texts = [f"{x:.{chosen.places}g}" if chosen.kind == "float" else x for x in found.values]
+    for joint, text in zip(found.system.tree.freedom_names, texts, strict=True):
         print(f"{joint}\t{text}")
-    if proved is not None:
-        rows = _rows(system)
-        for row, ball in zip(rows, proved.balls("lam"), strict=True):
-            print(f"{row}\t{ball.mid} +/- {ball.rad}")
-        unknowns = "qdd and lambda" if rows else "qdd"
-        print(
-            f"{proved.digits} digits of every {unknowns} proved by {proved.order} in balls of "
-            f"{proved.bits} bits; nonsingular: proved: {proved.nonsingular}"
-        )
-    if error is None:
-        print(f"{result.order} in {chosen.name} gives no answer: {result.failed_at}")
-        return 0
+    if proved is None:
+        return
+    rows = _rows(found.system)
+    for row, ball in zip(rows, proved.balls("lam"), strict=True):
+        print(f"{row}\t{ball.mid} +/- {ball.rad}")
+    unknowns = "qdd and lambda" if rows else "qdd"
     print(
-        f"{result.order} in {chosen.name}: error {error:.1e} "
-        f"({digits_of(error, chosen):.1f} digits) against "
-        f"{exact.digits} certified digits, {result.flops:,} operations"
+        f"{proved.digits} digits of every {unknowns} proved by {proved.order} in balls of "
+        f"{proved.bits} bits; nonsingular: proved: {proved.nonsingular}"
     )
+
+
+def _print_digits(found: _Solved, corrections: int) -> None:
+    """How many digits are right, what they are relative to, and where they went."""
+    from ...comparison.row import still
+    from ...comparison.verdict import BEHIND
+
+    row, result = found.row, found.result
+    print(
+        f"{row.order} in {row.format}: error {row.error:.1e} ({row.digits:.1f} digits) against "
+        f"{found.exact.digits} certified digits, {result.flops:,} operations"
+    )
+    if found.kappa is not None and (row.lost_by_order or 0.0) >= BEHIND:
+        print(
+            f"{row.order} lost {row.lost_by_order:.1f} digits more than the condition number of qdd, "
+            f"{found.kappa:.2g}, may cost any order"
+        )
+    if sentence := still(found.exact):
+        print(sentence)
     if result.marked:
         print(f"do not rely on it: {result.marked}; use another order or a longer format")
     if result.refinement is not None:
@@ -112,8 +177,6 @@ def run(options: argparse.Namespace) -> int:
             f"refinement by the residual of {record.residual}: {record.status}; "
             f"{record.kept} of {corrections} corrections in the answer"
         )
-    print(one_state(options.model, state))
-    return 0
 
 
 def _failure(result: Any, format: str) -> str:
@@ -160,7 +223,7 @@ def _proximal(options: argparse.Namespace) -> int:
             }
         )
         return 0
-    for joint, value in zip(_joints(system), values, strict=True):
+    for joint, value in zip(system.tree.freedom_names, values, strict=True):
         print(f"{joint}\t{value:.{chosen.places}g}")
     times = "1 iteration" if record.iterations == 1 else f"{record.iterations} iterations"
     print(
@@ -179,15 +242,6 @@ def _proximal(options: argparse.Namespace) -> int:
         print(f"do not rely on it: {result.marked}")
     print(one_state(options.model, state))
     return 0
-
-
-def _joints(system: kkt.System) -> list[str]:
-    """A name for each degree of freedom: body, or body[j]."""
-    return [
-        f"{name}[{j}]" if dof > 1 else str(name)
-        for name, dof in zip(system.tree.names, system.tree.dof, strict=True)
-        for j in range(dof)
-    ]
 
 
 def _rows(system: kkt.System) -> list[str]:

@@ -289,7 +289,7 @@ export class Model {
     for (let k = 0; k < n; k++)
       if (this.engine.graph.size[QDD * n + k]) qdd.push(...(x.get(QDD * n + k)?.values ?? []));
     const off = qdd.map((value, i) => Math.abs(value - exact.high[i] - (exact.low?.[i] ?? 0)));
-    const error = Math.max(0, ...off) / exact.largest;
+    const error = Math.max(0, ...off) / exact.size;
     if (!off.every(Number.isFinite)) return { qdd, error: null, digits: 0 };
     const most = -Math.log10(unit(this.format));
     return { qdd, error, digits: error === 0 ? most : Math.min(most, Math.max(0, -Math.log10(error))) };
