@@ -4,11 +4,12 @@ Let u be the unit roundoff of a format.  The bound is half of its digits, sqrt(u
 1e-8 in float64.
 
 An answer is *marked* if its error, relative to its largest entry, exceeds the bound (where a robot
-nearly holds still, relative to a part of what one cause alone would do:
-:mod:`kkt.matrix.unopposed`), or if its backward error does: the least relative change of (4) in the maximum norm for which it is exact
-(Rigal & Gaches 1967).  The least change entry by entry (Oettli & Prager 1964) is reported and marks
-nothing: where forces are zero but for rounding, as in free fall, it is never small.  Both are in
-Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 7.1.
+nearly holds still, relative to a part of what one cause would do alone:
+:mod:`kkt.matrix.unopposed`), or if its backward error does: the least relative change of (4) in the
+maximum norm for which it is exact (Rigal & Gaches 1967).  The least change entry by entry (Oettli &
+Prager 1964) is reported and marks nothing: where forces are zero but for rounding, as in free fall,
+it is never small.  Both are in Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
+section 7.1.
 An answer is *refused* if one of its pivots is zero for the format, which rounding hides, and if its
 error exceeds the bound or the pivot is rounding alone; otherwise such an answer is marked.
 A refusal *names* the pivot's block and step and, where (4) itself is singular, the body and the
@@ -63,7 +64,8 @@ def bound(unit: float) -> float:
 def mark(error: float, backward: float, format: str, unit: float) -> str | None:
     """Why an answer should not be relied on, or None.
 
-    ``error`` of qdd relative to its largest entry, or what counts in its place; ``backward``: normwise, in (4).
+    ``error`` of qdd relative to its largest entry, or what counts in its place; ``backward``:
+    normwise, in (4).
     """
     if not error <= bound(unit):
         kept = FEWER if error < NO_BIT else NONE_LEFT
