@@ -22,7 +22,7 @@ from pivotree import orderings
 from pivotree.kkt import OrderError, compile_tree, joint_space_inertia, trace
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import Entries
-from pivotree.kkt.matrix.many import held
+from pivotree.kkt.matrix.many import held, least_sizes
 from pivotree.kkt.tape.batch import answers
 
 from ..states.sample import draw, drawn_system, entries_at
@@ -176,11 +176,12 @@ class _Bench:
 
     def qdd(self, entries: Entries, added: Floats) -> tuple[NDArray, Pair]:
         """Answers (m, N) in the format, and in double-double for the data rounded to it."""
-        values = self.format.cast(self.order.values_of(self.with_armature(entries, added)))
+        entries = self.with_armature(entries, added)
+        values = self.format.cast(self.order.values_of(entries))
         at, chosen = self.order, self.format
         found = answers(at.tape, chosen, at.places, values, at.qdd)
-        proof = self.format.cast(self.proof.values_of(self.with_armature(entries, added)))
-        return found, self.proof.pairs(np.asarray(proof, dtype=float))
+        proof = self.proof.pairs(np.asarray(self.format.cast(self.proof.values_of(entries)), dtype=float))
+        return found, self.proof.beside_least(proof, least_sizes(self.system, entries))
 
     def digits(self, added: Floats, fresh: bool = False) -> float:
         """Digits that the worst state keeps; 0 where one has no answer."""

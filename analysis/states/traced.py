@@ -256,7 +256,8 @@ class Order:
         whole = np.isfinite(rounded).all(axis=1)
         known = whole if needed is None else needed & whole
         pair = Pair(*np.zeros((2, len(values), *self.answer.shape)))
-        pair.high[known], pair.low[known] = self.pairs(rounded[known])
+        found = self.pairs(rounded[known])
+        pair.high[known], pair.low[known] = found.high, found.low
         there = np.isfinite(pair.high).all(axis=tuple(range(1, pair.high.ndim)))
         return Truth(self.beside_least(pair, least), whole, known & there)
 

@@ -86,6 +86,7 @@ class Judged:
             for (status, parts), zero in zip(self.parts(), self.zero, strict=True):
                 *checked, pivot, size = (np.abs(rows[:, part]) for part in parts)
                 qdd, correction = checked[:2]
+                checked[4] = np.nan_to_num(checked[4], nan=0.0, posinf=np.inf)  # 0 over 0: a pivot is
                 x, d, y, r, pushed = (z.max(axis=1, initial=0.0) for z in checked)
                 far = d > self.bound * np.maximum(np.maximum(x, SHARE * pushed), self.bound * y)
                 far |= r > self.bound * self.norm * np.maximum(x, y)
