@@ -70,7 +70,7 @@ def test_a_robot_that_holds_still_keeps_its_digits(capsys):
     assert all(row["digits"] > least[row["format"]] and row["marked"] is None for row in rows)
     assert main(["solve", *words[:-1]]) == 0
     told = capsys.readouterr().out
-    assert "The robot nearly holds still: errors are relative to 3.2" in told
+    assert "Efforts, gravity and rates nearly cancel here: errors are relative to 3.2" in told
     state = json.loads((FIELD / "hold_still.state.json").read_text())
     for name in ("float32", "float64"):
         kernel = kkt.compile(kkt.load(file), orderings.get("crbm"), name, check=True)

@@ -3,7 +3,7 @@
 from .comparison import Comparison, compare
 from .gradients import Gradients, compare_derivatives
 from .multipliers import Placement, placements
-from .row import REFERENCE_DIGITS, Row, digits_of, full_digits, known_conditioning, marked, reference, still
+from .row import REFERENCE_DIGITS, Row, digits_of, full_digits, known_conditioning, marked, reference
 
 __all__ = [
     "REFERENCE_DIGITS",
@@ -19,5 +19,4 @@ __all__ = [
     "marked",
     "placements",
     "reference",
-    "still",
 ]

@@ -31,7 +31,7 @@ from pivotree.kkt.solution.proximal import require_iterable
 from pivotree.kkt.solution.refine import MOST, refined, require_refinable
 from pivotree.kkt.tape.tape import Tape
 
-from .row import Row, known_conditioning, reference, refused, row_of, still
+from .row import Row, cancelling, known_conditioning, reference, refused, row_of
 from .verdict import verdict
 
 
@@ -51,14 +51,14 @@ class Comparison:
     eliminations: dict[tuple[str, str], Elimination] = field(repr=False, default_factory=dict)
     units: dict[str, float] = field(default_factory=dict)  # unit roundoff of each rounded format
     conditioning: Conditioning | None = None  # None where it is not known
-    still: str = ""  # what errors are relative to, where the robot nearly holds still
+    cancelling: str = ""  # what errors are relative to, where all that moves the robot nearly cancels
     state: str = ""  # what the one state is called that all rows are of
 
     @property
     def verdict(self) -> str:
         """Some sentences for each number format: which orders keep digits, and which lose them."""
         text = verdict(self.model, self.rows, self.eliminations, self.units, self.kappa)
-        return f"{text}\n{self.still}" if self.still else text
+        return f"{text}\n{self.cancelling}" if self.cancelling else text
 
     @property
     def iterated(self) -> str:
@@ -153,8 +153,8 @@ def compare(
         rows.append(row_of(answer, exact, f, condition))
     units = {f.name: f.unit for f in asked.formats if f.unit > 0.0}
     dof = int(system.tree.offset[-1])
-    at_rest = next((still(x) for x in references.values() if isinstance(x, Certified)), "")
-    return Comparison(system.name, system.tree.n, dof, tuple(rows), results, units, condition, at_rest)
+    beside = next((cancelling(x) for x in references.values() if isinstance(x, Certified)), "")
+    return Comparison(system.name, system.tree.n, dof, tuple(rows), results, units, condition, beside)
 
 
 @dataclass(frozen=True)

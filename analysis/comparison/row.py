@@ -39,14 +39,14 @@ def reference(system: System, format: Format, tape: Tape | None = None) -> Certi
     return certify(system, max(format.digits, REFERENCE_DIGITS) + 10, tape=tape)
 
 
-def still(exact: Certified) -> str:
-    """What errors are relative to where a robot nearly holds still, in a sentence; else empty."""
+def cancelling(exact: Certified) -> str:
+    """What errors are relative to where all that moves a robot nearly cancels; else empty."""
     least = least_size(exact.system)
     if exact.size != least:
         return ""
     return (
-        f"The robot nearly holds still: errors are relative to {least:.2g} (rad/s² or m/s²), a tenth of "
-        "what its efforts, gravity or rates would do alone."
+        f"Efforts, gravity and rates nearly cancel here: errors are relative to {least:.2g} (rad/s² or "
+        "m/s²), a tenth of what one of them would do alone."
     )
 
 
@@ -104,7 +104,7 @@ class Row:
     flops: int | None
     height: int | None
     error: float | None  # max |qdd - exact| / max |exact|; None where the elimination failed.  Where
-    #                      a robot nearly holds still, relative to what :mod:`kkt.matrix.unopposed` says
+    #                      efforts and loads cancel, relative to what :mod:`kkt.matrix.unopposed` says
     digits: float | None  # -log10 of the error, not below 0
     cancelled_bits: int | None  # most in one sum that is nonzero in the format
     absorbed_bits: float | None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.mass import locked_inertia
 from ..model.parents import levels
 from ..model.spatial import matvec, transpose
 from ..model.tree import BodyTree
@@ -64,13 +65,11 @@ def efforts_alone(tree: BodyTree, entries: Entries) -> tuple[Floats, Floats]:
     alpha = np.stack([lift, e.a - lift], axis=2)
     for level in depth:
         alpha[level] += transpose(Phi[level]) @ alpha[parent[level]]
-    # forces and inertias of subtrees, inwards
-    force, inertia = e.M @ alpha, e.M.copy()
+    # forces on subtrees, inwards
+    force = e.M @ alpha
     force[:, :, 1] += e.b
     for level in reversed(depth):
-        own, up = Phi[level], parent[level]
-        np.add.at(force, up, own @ force[level])
-        np.add.at(inertia, up, own @ inertia[level] @ transpose(own))
+        np.add.at(force, parent[level], Phi[level] @ force[level])
     held = (e.S[:, None, :] @ force[owner])[:, 0, :]
-    moved = (e.S * (inertia[owner] @ e.S[:, :, None])[:, :, 0]).sum(axis=1)
+    moved = locked_inertia(parent, Phi, e.M, e.S, owner)
     return np.vstack([e.tau, held.T]), moved + (e.A if len(e.A) else 0.0)

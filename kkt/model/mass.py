@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .fields import Floats
-from .spatial import matmul, matvec
+from .parents import levels
+from .spatial import matmul, matvec, transpose
+
+Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,19 @@ def combine(pieces: list[tuple[Mass, Floats, Floats]]) -> Mass:
         d = part.com - com
         inertia = inertia + part.inertia + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
     return Mass(total, com, inertia)
+
+
+def locked_inertia(parent: Integers, Phi: Floats, M: Floats, S: Floats, owner: Integers) -> Floats:
+    """(N,) the inertia [kg m^2, kg] that each freedom moves, all joints beyond it locked.
+
+    ``Phi``, ``M`` (n, 6, 6) are the bodies' force transforms and inertias, ``S`` (N, 6) the motions of
+    bodies ``owner`` (N,).  It is the diagonal of the joint-space inertia.
+    """
+    subtree = M.copy()
+    for level in reversed(levels(parent)[1:]):
+        own = Phi[level]
+        np.add.at(subtree, parent[level], own @ subtree[level] @ transpose(own))
+    return np.asarray((S * (subtree[owner] @ S[:, :, None])[:, :, 0]).sum(axis=1))
 
 
 def turned_inertia(R: Floats, inertia: Floats) -> Floats:

@@ -219,7 +219,7 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
     except ModelError as error:
         raise ModelError(f"{where}: {error}") from None
     _tell(model, unknown, where)
-    default_state(tree, rate=0.5, effort=2.0)
+    default_state(tree, rate=0.5, effort=2.0, most=100.0)
     if loops:  # at rest at MuJoCo's own positions, where the loops are closed
         try:
             checked_loops(loops, list(tree))

@@ -299,7 +299,7 @@ class _Reader:
         for name, pieces in parts.items():
             whole = combine(pieces)
             tree.nodes[name].update(mass=whole.mass, com=whole.com, inertia=whole.inertia)
-        couple(default_state(tree, rate=0.5, effort=2.0), self.coupled)
+        couple(default_state(tree, rate=0.5, effort=2.0, most=100.0), self.coupled)
         return tree
 
 

@@ -154,7 +154,7 @@ def _print_values(found: _Solved) -> None:
 
 def _print_digits(found: _Solved, corrections: int) -> None:
     """How many digits are right, what they are relative to, and where they went."""
-    from ...comparison.row import still
+    from ...comparison.row import cancelling
     from ...comparison.verdict import BEHIND
 
     row, result = found.row, found.result
@@ -167,7 +167,7 @@ def _print_digits(found: _Solved, corrections: int) -> None:
             f"{row.order} lost {row.lost_by_order:.1f} digits more than the condition number of qdd, "
             f"{found.kappa:.2g}, may cost any order"
         )
-    if sentence := still(found.exact):
+    if sentence := cancelling(found.exact):
         print(sentence)
     if result.marked:
         print(f"do not rely on it: {result.marked}; use another order or a longer format")

@@ -8,7 +8,7 @@ import pytest
 from helpers import MODELS
 from scipy.sparse.linalg import spsolve
 
-from pivotree import kkt
+from pivotree import kkt, orderings
 from pivotree.kkt.model.spatial import matvec
 from pivotree.papers.pasic1999.arm import PAPER
 
@@ -177,3 +177,16 @@ def test_what_no_tree_can_have_is_named():
     tree.add_node("a", joint="wheel")
     with pytest.raises(kkt.ModelError, match="body 'a': field 'joint' is 'wheel'"):
         kkt.default_state(tree)
+
+
+def test_efforts_of_a_default_state_turn_no_light_joint_fast():
+    """At most what gives a joint 3 rad/s^2 or m/s^2, beside the joint-space inertia at q = 0."""
+    tree = kkt.random_tree(8, seed=4, joints="revolute+prismatic+spherical+planar+universal+floating")
+    N = len(tree.graph["tau"])
+    plain = kkt.default_state(tree.copy(), effort=2.0).graph["tau"]
+    capped = kkt.default_state(tree, effort=2.0, most=3.0).graph
+    crbm = orderings.get("crbm")
+    inertia = np.diag(kkt.joint_space_inertia(kkt.build(tree, q=np.zeros(N)), crbm))
+    right = np.clip(plain, -3.0 * inertia, 3.0 * inertia)
+    assert np.allclose(capped["tau"], right, rtol=1e-12) and (right != plain).any() and (right == plain).any()
+    assert capped["state_formulas"]["tau"] == "2 sin(0.9 k), at most 3 rad/s² or m/s²"
