@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -223,12 +224,7 @@ def _judge(shape: Shape, judged: Judged) -> str:
     ]
     before = "entry"
 
-    def number(x: float) -> str:
-        """A constant in every lane, in hexadecimal: its bits as float64."""
-        bits = f"0x{int.from_bytes(struct.pack('>d', float(_rounded(shape, x))), 'big'):016X}"
-        each = f"{shape.number} {bits}"
-        return bits if shape.lanes == 1 else f"<{', '.join([each] * shape.lanes)}>"
-
+    number = partial(_constant, shape)
     zero, endless = number(0.0), number(float("inf"))
     for o, (status, parts) in enumerate(judged.parts()):
         most, wild = [], zero
@@ -308,6 +304,13 @@ judged{o}:""")
   %to{o} = getelementptr {T}, ptr %y, i64 {status}
   store {T} %status{o}, ptr %to{o}""")
     return "\n".join([*text, "  ret void\n}\n"])
+
+
+def _constant(shape: Shape, x: float) -> str:
+    """A constant in every lane, in hexadecimal: its bits as float64."""
+    bits = f"0x{int.from_bytes(struct.pack('>d', float(_rounded(shape, x))), 'big'):016X}"
+    each = f"{shape.number} {bits}"
+    return bits if shape.lanes == 1 else f"<{', '.join([each] * shape.lanes)}>"
 
 
 def _rounded(shape: Shape, x: float) -> float:
