@@ -14,7 +14,7 @@ import numpy as np
 from large_trees import chain, random_tree
 from numpy.typing import NDArray
 from rows import Row, alone, in_turn
-from scale import mujoco_forward, order_of
+from scale import mujoco_forward
 from solvers import Problem, prepared
 
 from pivotree import kkt
@@ -77,7 +77,7 @@ def _solver(name: str, chosen: list[int], rounds: int) -> Iterator[Curve]:
     cost: list[float] = []
     for n in chosen:
         system = chain(n)
-        call, _, _ = prepared(name, Problem(system.matrix, system.rhs, order_of(system)))
+        call, _, _ = prepared(name, Problem(system.matrix, system.rhs, kkt.permutation(system)))
         if call is None:
             return
         cost.append(float(np.median(in_turn({"": call}, rounds)[""])))

@@ -33,18 +33,6 @@ def _assembled(system: kkt.System) -> object:
     return system.matrix
 
 
-def order_of(system: kkt.System, plan: object = None) -> NDArray[np.int64]:
-    """Unknowns in a plan's order of blocks; the articulated body method's where none is given."""
-    n, N = system.tree.n, int(system.tree.offset[-1])
-    plan = plan or kkt.leaf_to_root(system.structure)
-    start = np.zeros(plan.graph.count, dtype=np.int64)
-    start[:n], start[n : 2 * n] = 6 * np.arange(n), 6 * n + system.tree.offset[:-1]
-    start[2 * n : 3 * n] = 6 * n + N + 6 * np.arange(n)
-    size = plan.graph.size[plan.blocks]
-    within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-    return np.repeat(start[plan.blocks], size) + within
-
-
 def symbolic(n: int, rounds: int) -> Iterator[Row]:
     """Plan, elimination tree, column counts, fill and height of the articulated body method."""
     system = random_tree(n)
@@ -59,7 +47,7 @@ def symbolic(n: int, rounds: int) -> Iterator[Row]:
     try:
         from cholmod import Cholmod
 
-        factor = Cholmod(system.matrix, order_of(system))
+        factor = Cholmod(system.matrix, kkt.permutation(system))
         note = "elimination tree, postorder and counts of the scalar matrix; ours are of its blocks"
         peer = Peer(factor.analyze, target=0.25, note=note)
     except ImportError:
@@ -75,7 +63,7 @@ def solve(n: int, rounds: int) -> Iterator[Row]:
     """Numeric factor and solution of (4) from its entries."""
     system = chain(n)
     work = f"factor + solve, chain {n:,}"
-    problem = Problem(system.matrix, system.rhs, order_of(system))
+    problem = Problem(system.matrix, system.rhs, kkt.permutation(system))
     error = backward_error(system, kkt.solve_large(system).unknowns)
     yield alone(f"{work}: backward error", error, target=1e-15, unit="")
     fused = backward_error(system, kkt.solve_large(system, relaxed=True).unknowns)

@@ -65,6 +65,7 @@ from .model.urdf import MimicWarning as MimicWarning
 from .model.urdf import read_urdf as read_urdf
 from .model.urdf_dynamics import UrdfWarning as UrdfWarning
 from .order.array_plans import leaf_to_root as leaf_to_root
+from .order.array_plans import permutation as permutation
 from .order.array_plans import plan_from_arrays as plan_from_arrays
 from .order.dissection import nested_dissection as nested_dissection
 from .order.pivots import plan as plan

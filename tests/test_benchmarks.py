@@ -81,14 +81,13 @@ def test_rows_of_scale_run_at_small_sizes():
 
 
 def test_solvers_that_are_missing_say_so(monkeypatch):
-    from scale import order_of
     from solvers import SOLVERS, Problem, prepared
 
     for name in ("cvxopt", "cvxopt.cholmod", "cvxopt.umfpack", "cholmod", "pypardiso", "mumps", "qdldl"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
     system = kkt.build(kkt.chain(3))
-    problem = Problem(system.matrix, system.rhs, order_of(system))
+    problem = Problem(system.matrix, system.rhs, kkt.permutation(system))
     notes = {name: prepared(name, problem)[2] for name in SOLVERS}
     found = {name for name, note in notes.items() if note != "not installed"}
     assert found == {"SuperLU, default", "SuperLU, ABM order"}

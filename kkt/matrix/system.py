@@ -109,7 +109,7 @@ class System(Shown):
     @cached_property
     def rhs(self) -> NDArray[np.float64]:
         """(size,): b, tau, -a of each body, -gamma of each loop."""
-        start_p, start_q, start_f = self._starts
+        start_p, start_q, start_f = self.starts
         rhs = np.empty(self.size)
         rhs[start_p[:, None] + np.arange(6)] = self.entries.b
         rhs[start_f[:, None] + np.arange(6)] = -self.entries.a
@@ -118,7 +118,7 @@ class System(Shown):
         return rhs
 
     @cached_property
-    def _starts(self) -> tuple[NDArray, NDArray, NDArray]:
+    def starts(self) -> tuple[NDArray, NDArray, NDArray]:
         """First unknown of each body's pdd, qdd, f."""
         n, dof, offset = self.tree.n, self.tree.dof, self.tree.offset
         if self.layout == "kind":
@@ -132,7 +132,7 @@ class System(Shown):
     @cached_property
     def _places(self) -> tuple[NDArray, NDArray, NDArray]:
         """Column pointers, row indices, and for each stored entry its place in ``_values``."""
-        p, q, f = self._starts
+        p, q, f = self.starts
         pattern, parent = self.pattern, self.tree.parent
         k, i, j = np.nonzero(pattern.M)
         six = np.arange(6)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import OrderError
-from ..matrix.blocks import FC, FJ, PDD, QDD, F, Structure, require_structure
+from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, F, Structure, require_structure
+from ..matrix.system import System, require_system
 from ..model.tree_order import breadth_first, children_first
-from .pivots import Plan, plan_of
-from .sequence import PivotSequence, Rules
+from .pivots import Plan, plan, plan_of
+from .sequence import OrderFunction, PivotSequence, Rules
 
 
 def plan_from_arrays(
@@ -75,3 +76,37 @@ def leaf_to_root(structure: Structure) -> Plan:
     kinds = np.tile([PDD, F, QDD], structure.n)
     group = np.repeat(np.arange(structure.n), 3)
     return plan_from_arrays(structure, kinds, np.repeat(order, 3), group, name="abm")
+
+
+def permutation(
+    system: System, order: Plan | PivotSequence | OrderFunction | None = None
+) -> NDArray[np.int64]:
+    """Numbers of the unknowns of (4), (12 n + N,) and multipliers, as an order eliminates them.
+
+    For sparse solvers, which take an order as a permutation, and for trees that are too large for
+    :func:`kkt.solve_large` in this order: ``K = system.matrix; splu(K[p][:, p], permc_spec="NATURAL")``.
+    ``order`` is an order, or its plan; None is ABM.  Raises OrderError where its unknowns are not those
+    of (4): where forces are split, or bodies stand in pieces.
+
+    >>> system = pt.build(pt.chain(2))
+    >>> pt.permutation(system)[:7].tolist()  # pdd of the tip, then its force
+    [6, 7, 8, 9, 10, 11, 20]
+    """
+    require_system(system)
+    chosen = leaf_to_root(system.structure) if order is None else order
+    chosen = chosen if isinstance(chosen, Plan) else plan(chosen, system.structure)
+    graph, n = chosen.graph, system.tree.n
+    if graph.split or graph.structure.n != n:
+        what = "splits forces" if graph.split else "puts bodies into pieces"
+        raise OrderError(
+            f"order {chosen.sequence.name!r}: {what}, so that its unknowns are not those of equation "
+            "(4); use an order of pdd, qdd and f"
+        )
+    start = np.zeros(graph.count, dtype=np.int64)
+    for kind, first in zip((PDD, QDD, F), system.starts, strict=True):
+        start[kind * n : (kind + 1) * n] = first
+    rows = graph.size[LAM * n :]
+    start[LAM * n :] = system.size - rows.sum() + np.cumsum(rows) - rows
+    size = graph.size[chosen.blocks]
+    within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    return np.asarray(np.repeat(start[chosen.blocks], size) + within)

@@ -1,4 +1,4 @@
-"""Block operations on numbers, run group after group, in the order of sums of :mod:`kkt.tape.emit`.
+"""Block operations on numbers, row after row, in the order of sums of :mod:`kkt.tape.emit`.
 
 An operation is a row of integers: its code, the place of its result in the room (a working array),
 the result's rows and columns, and up to three operands.  An operand is three integers: twice its
@@ -17,7 +17,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..base.compiled import leaf
-from .borrowed import borrowed
 
 WIDTH = 14
 (
@@ -38,15 +37,24 @@ WIDTH = 14
     EYE,
     ALONG,
     ACROSS,
-    ARRIVED,
-    HAND,
-    KEEP,
-    KEPT,
-    OTHER,
     FOUND,
     ENTRY,
-) = range(24)
+) = range(19)
 ENTRY_A = ENTRY + 6
+OF = {  # of instructions of a block program
+    "add": ADD,
+    "mul": MUL,
+    "inner": INNER,
+    "factor": FACTOR,
+    "forward": FORWARD,
+    "solve": SOLVE,
+    "mirror": MIRROR,
+    "divide": DIVIDE,
+    "rows": ROWS,
+    "eye": EYE,
+    "along": ALONG,
+    "across": ACROSS,
+}
 
 
 class Stored(NamedTuple):
@@ -61,152 +69,110 @@ class Stored(NamedTuple):
     A: NDArray  # (N,) diagonal of the joints' own blocks, or (0,)
     offset: NDArray  # (n + 1,)
     turned: NDArray  # (n,) rows of S that a split of forces solves for, each + 1, in 3 bits a row
-    x: NDArray  # unknowns, block after block
-    first: NDArray  # (B + 1,) unknowns of each block
-
-
-class KindPrograms(NamedTuple):
-    """Operations of all kinds, and of every unit what :class:`.fronts.Walked` says of it."""
-
-    code: NDArray  # (operations, WIDTH)
-    there: NDArray  # (kinds + 1,) first operation of the way there
-    back: NDArray  # (kinds,) first operation of the way back
-    kind: NDArray  # (U,)
-    at: NDArray
-    place: NDArray
-    body_at: NDArray
-    body: NDArray
-    arrival_at: NDArray
-    arrival: NDArray
-    update: NDArray
-    handed: NDArray  # (updates,) places of updates in ``left``
-    kept: NDArray  # (U,) place of what is kept, in ``store``
+    x: NDArray  # (12 n + N,) pdd, qdd, f
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def run(programs, numbers, left, store, v, units, ahead):  # pragma: no cover
-    """Run the operations of units in turn, the way there if ``ahead``, else the way back.
+def run(code, numbers, v):  # pragma: no cover
+    """Play the rows; v is the room.
 
-    Returns the first block whose pivot is zero or not a number, or -1.
+    Returns the factor whose pivot is zero or not a number, the first of all, and its row; or -1, 0.
     """
-    p, numbers = borrowed(programs), borrowed(numbers)
-    left, store, v = borrowed((left, store, v))
-    failed = len(numbers.first)
-    for u in units:
-        kind = p.kind[u]
-        first, last = p.there[kind], p.back[kind]
-        if not ahead:
-            first, last = p.back[kind], p.there[kind + 1]
-        for at in range(first, last):
-            row = p.code[at]
-            op, out, m, n = row[0], row[1], row[2], row[3]
-            if op == ADD:
-                a, b = row[4] >> 1, row[7] >> 1
-                s, t = 1.0 - 2.0 * (row[4] & 1), 1.0 - 2.0 * (row[7] & 1)
+    failed, place = -1, 0
+    for at in range(len(code)):
+        row = code[at]
+        op, out, m, n = row[0], row[1], row[2], row[3]
+        if op == ADD:
+            a, b = row[4] >> 1, row[7] >> 1
+            s, t = 1.0 - 2.0 * (row[4] & 1), 1.0 - 2.0 * (row[7] & 1)
+            for i in range(m):
+                for j in range(n):
+                    x = s * v[a + i * row[5] + j * row[6]]
+                    v[out + i * n + j] = x + t * v[b + i * row[8] + j * row[9]]
+        elif op in (MUL, MUL_SYMMETRIC):
+            product(v, row)
+        elif op in (INNER, INNER_SYMMETRIC):
+            inner(v, row)
+        elif op in (FACTOR, FACTOR_GAIN):
+            copy(v, out, m, n, row)
+            wrong = factor(v[out : out + m * n], m, op == FACTOR_GAIN)
+            if wrong >= 0 and failed < 0:
+                failed, place = row[7], wrong
+        elif op in (FORWARD, SOLVE):
+            copy_of(v, out, m, n, row[7], row[8], row[9])
+            F = row[4] >> 1
+            forward(v, F, out, m, n, row[10])
+            if op == SOLVE:
+                backward(v, F, out, m, n, row[10])
+        elif op == MIRROR:
+            a = row[4] >> 1
+            s = 1.0 - 2.0 * (row[4] & 1)
+            for i in range(m):
+                for j in range(i, n):
+                    x = s * v[a + i * row[5] + j * row[6]]
+                    v[out + i * n + j] = v[out + j * n + i] = x
+        elif op == DIVIDE:
+            copy(v, out, m, n, row)
+            for i in range(m * n):
+                v[out + i] /= row[7]
+        elif op in (ALONG, ACROSS):
+            split(v, v, out, row[4] >> 1, m, n, numbers.turned[row[7]], op == ALONG)
+        elif op in (ZERO, EYE):
+            for i in range(m * n):
+                v[out + i] = 0.0
+            if op == EYE:
                 for i in range(m):
-                    for j in range(n):
-                        x = s * v[a + i * row[5] + j * row[6]]
-                        v[out + i * n + j] = x + t * v[b + i * row[8] + j * row[9]]
-            elif op in (MUL, MUL_SYMMETRIC):
-                product(v, row)
-            elif op in (INNER, INNER_SYMMETRIC):
-                inner(v, row)
-            elif op in (FACTOR, FACTOR_GAIN):
-                copy(v, out, m, n, row)
-                if not factor(v[out : out + m * n], m, op == FACTOR_GAIN):
-                    block, size = p.at[u] + row[7], 0
-                    for k in range(m):
-                        d = v[out + k * n + k]
-                        if k == size + numbers.first[p.place[block] + 1] - numbers.first[p.place[block]]:
-                            size, block = k, block + 1
-                        if d == 0.0 or not np.isfinite(d):
-                            failed = min(failed, p.place[block])
-                            break
-            elif op in (FORWARD, SOLVE):
-                copy_of(v, out, m, n, row[7], row[8], row[9])
-                F = row[4] >> 1
-                forward(v, F, out, m, n, row[10])
-                if op == SOLVE:
-                    backward(v, F, out, m, n, row[10])
-            elif op == MIRROR:
-                a = row[4] >> 1
-                s = 1.0 - 2.0 * (row[4] & 1)
-                for i in range(m):
-                    for j in range(i, n):
-                        x = s * v[a + i * row[5] + j * row[6]]
-                        v[out + i * n + j] = v[out + j * n + i] = x
-            elif op == DIVIDE:
-                copy(v, out, m, n, row)
-                for i in range(m * n):
-                    v[out + i] /= row[7]
-            elif op in (ALONG, ACROSS):
-                k = p.body[p.body_at[u] + row[7]]
-                split(v, v, out, row[4] >> 1, m, n, numbers.turned[k], op == ALONG)
-            elif op in (ZERO, EYE, ENTRY_A):
-                for i in range(m * n):
-                    v[out + i] = 0.0
-                if op != ZERO:
-                    for i in range(min(m, n)):
-                        v[out + i * n + i] = 1.0
-                if op == ENTRY_A:
-                    for i in range(m):
-                        k = p.body[p.body_at[u] + row[4]]
-                        v[out + i * n + i] = numbers.A[numbers.offset[k] + i]
-            elif op == ENTRY:
-                k = p.body[p.body_at[u] + row[4]]
-                for i in range(6):
-                    for j in range(i, 6):
-                        x = numbers.M[36 * k + 6 * i + j]
-                        v[out + 6 * i + j] = v[out + 6 * j + i] = x
-            else:  # numbers are moved: from where, and where to
-                source, there, down, right = v, row[4], row[5], row[6]
-                to, here, step = v, out, n
-                if op == ROWS:
-                    there += 2 * row[7] * down
-                elif op == PUT:
-                    step = row[7]
-                elif op == HAND:
-                    to, here = left, p.handed[p.update[u] + row[7]] + out
-                elif op == FOUND:
-                    to, here = numbers.x, numbers.first[p.place[p.at[u] + out]]
-                elif op == KEEP:
-                    to, here = store, p.kept[u] + row[4]
-                    there, down, right = 2 * out, n, 1
-                else:
-                    down, right = n, 1
-                    if op == ARRIVED:
-                        first_of = p.handed[p.arrival[p.arrival_at[u] + row[4]]]
-                        source, there = left, first_of + row[5]
-                    elif op == KEPT:
-                        source, there = store, p.kept[u] + row[4]
-                    elif op == OTHER:
-                        source, there = numbers.x, numbers.first[p.place[p.at[u] + row[4]]]
-                    else:
-                        k = p.body[p.body_at[u] + row[4]]
-                        if op == ENTRY + 1:
-                            source, there = numbers.Phi, 36 * k
-                        elif op == ENTRY + 2:
-                            source, there = numbers.S, 6 * numbers.offset[k]
-                        elif op == ENTRY + 3:
-                            source, there = numbers.a, 6 * k
-                        elif op == ENTRY + 4:
-                            source, there = numbers.b, 6 * k
-                        else:
-                            source, there = numbers.tau, numbers.offset[k]
-                    there *= 2
-                s, there = 1.0 - 2.0 * (there & 1), there >> 1
-                for i in range(m):
-                    for j in range(n):
-                        to[here + i * step + j] = s * source[there + i * down + j * right]
-    return failed if failed < len(numbers.first) else -1
+                    v[out + i * n + i] = 1.0
+        elif op in (ROWS, PUT):
+            step = row[7] if op == PUT else n
+            copy_to(v, out, m, n, step, row[4] + (2 * row[7] * row[5] if op == ROWS else 0), row[5], row[6])
+        elif op == FOUND:
+            a, s = row[4] >> 1, 1.0 - 2.0 * (row[4] & 1)
+            for i in range(m):
+                numbers.x[out + i] = s * v[a + i * row[5]]
+        else:
+            entry(v, out, m, n, op, row[4], numbers)
+    return failed, place
+
+
+@leaf()
+def entry(v, out, m, n, op, k, numbers):  # pragma: no cover
+    """A block of (4), of body k."""
+    if op == ENTRY:
+        for i in range(6):
+            for j in range(i, 6):
+                x = numbers.M[36 * k + 6 * i + j]
+                v[out + 6 * i + j] = v[out + 6 * j + i] = x
+    elif op == ENTRY_A:
+        for i in range(m):
+            for j in range(n):
+                v[out + i * n + j] = numbers.A[numbers.offset[k] + i] if i == j else 0.0
+    else:
+        source, first = numbers.tau, numbers.offset[k]
+        if op == ENTRY + 1:
+            source, first = numbers.Phi, 36 * k
+        elif op == ENTRY + 2:
+            source, first = numbers.S, 6 * numbers.offset[k]
+        elif op == ENTRY + 3:
+            source, first = numbers.a, 6 * k
+        elif op == ENTRY + 4:
+            source, first = numbers.b, 6 * k
+        for i in range(m * n):
+            v[out + i] = source[first + i]
+
+
+@leaf()
+def copy_to(v, out, m, n, step, a, down, right):  # pragma: no cover
+    """Rows of the result are ``step`` apart."""
+    s, a = 1.0 - 2.0 * (a & 1), a >> 1
+    for i in range(m):
+        for j in range(n):
+            v[out + i * step + j] = s * v[a + i * down + j * right]
 
 
 @leaf()
 def copy_of(v, out, m, n, a, down, right):  # pragma: no cover
-    s, a = 1.0 - 2.0 * (a & 1), a >> 1
-    for i in range(m):
-        for j in range(n):
-            v[out + i * n + j] = s * v[a + i * down + j * right]
+    copy_to(v, out, m, n, n, a, down, right)
 
 
 @leaf()
@@ -281,12 +247,13 @@ def inner(v, row):  # pragma: no cover
 def factor(F, n, gain):  # pragma: no cover
     """L D L^T in place: d on the diagonal, below it c or, with ``gain``, c/d.
 
-    Returns False where a d is zero or not finite.
+    Returns the first row whose d is zero or not finite, or -1.
     """
-    good, column, scaled = True, np.empty(n), np.empty(n)
+    wrong, column, scaled = -1, np.empty(n), np.empty(n)
     for k in range(n):
         d = F[k * n + k]
-        good &= d != 0.0 and np.isfinite(d)
+        if wrong < 0 and (d == 0.0 or not np.isfinite(d)):
+            wrong = k
         for i in range(k + 1, n):
             column[i] = scaled[i] = F[i * n + k]
             if gain:
@@ -299,7 +266,7 @@ def factor(F, n, gain):  # pragma: no cover
             elif x != 0.0:
                 for j in range(k + 1, i + 1):
                     F[i * n + j] -= (x * column[j]) / d
-    return good
+    return wrong
 
 
 @leaf(error_model="numpy")

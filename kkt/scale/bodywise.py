@@ -117,7 +117,7 @@ def further(
     if not order.merges:
         _children(parent, offset, sequence, words[:, 0])
     if order.split:
-        _rows(offset, S, words[:, 1])
+        words[:, 1] = pivot_rows_of(offset, S)
     return words
 
 
@@ -133,6 +133,13 @@ def children_of(word: int) -> tuple[int, ...]:
 def rows_of(word: int) -> tuple[int, ...]:
     """The rows of S that a split of forces solves for, from their word."""
     return tuple(row - 1 for row in (word >> 3 * i & 7 for i in range(6)) if row)
+
+
+def pivot_rows_of(offset: Integers, S: NDArray) -> NDArray[np.int64]:
+    """(n,) for each body a word of the rows of S that a split of its forces solves for."""
+    words = np.zeros(len(offset) - 1, dtype=np.int64)
+    _rows(offset, S, words)
+    return words
 
 
 @njit(cache=True)

@@ -305,7 +305,12 @@ LOWERED = [  # places of limits or parts, what is put there, a call that meets i
         lambda: kkt.solve_large(kkt.build(kkt.chain(5))),
         "the tree has 3 kinds of bodies for this order, more than 0",
     ),
-    ("kkt.scale.numeric.MOST_BYTES", 1, lambda: kkt.solve_large(SYSTEM, late), "5e-06 GB (6 blocks of fill)"),
+    (
+        "kkt.scale.rows.MOST_BODIES",
+        1,
+        lambda: kkt.solve_large(SYSTEM, late),
+        "an order may have 1 bodies, not",
+    ),
     ("kkt.rounding.adjoint.MOST", 10, lambda: kkt.conditioning(SYSTEM), "too many to record; use an order"),
     ("kkt.tape.lowering.SLOTS", 100, lambda: kkt.trace(SYSTEM, ABM), "tape: needs more than 100 slots; use"),
     ("kkt.proof.certify.residual", wrong_residual, lambda: kkt.certify(SYSTEM, 5), "not satisfy row pdd_j1"),

@@ -1,20 +1,19 @@
-"""Any order on arrays, body by body, group by group or on panels: the tape's bits, in threads too."""
+"""Any order on arrays, body by body or as rows of the whole tree: the tape's bits."""
 
 import dataclasses
-from functools import partial
 
 import numpy as np
 import pytest
+import scipy.sparse.linalg as spla
 from designs import covering, listed
 from helpers import every_joint, relisted
 
 from pivotree import kkt, orderings
 from pivotree.kkt.order.dissection import centroids
 from pivotree.kkt.proof.residual import backward_error, normwise_error, residue
-from pivotree.kkt.scale import front_solve, numeric, schedule, waiting
+from pivotree.kkt.scale import rows
 from pivotree.kkt.scale.bodywise import Bodies
-from pivotree.kkt.scale.front_solve import Kinds
-from pivotree.kkt.scale.numeric import Analysis, analyse
+from pivotree.kkt.scale.rows import Rows, analyse
 
 MECHANISMS = ("abm", "crbm", "virtual_work", "lagrange", "divide_and_conquer")  # of pivots, one order each
 ORDERS = [*MECHANISMS, *(name for name in orderings.names() if name not in (*MECHANISMS, "square_root_abm"))]
@@ -57,7 +56,7 @@ def test_no_bit_differs_from_the_tape(name, tree):
     """Every registered order but those that are refused, and those of other numbers by name."""
     system = SYSTEMS[tree]
     found = analyse(kkt.plan(orderings.get(name), system.structure))
-    assert isinstance(found, Bodies if name in BODY_BY_BODY else Kinds)
+    assert isinstance(found, Bodies if name in BODY_BY_BODY else Rows)
     same_as_the_tape(system, orderings.get(name))
 
 
@@ -80,15 +79,6 @@ def test_no_bit_differs_by_dissection_and_in_any_sequence_of_brackets(n, seed):
         [halves.graph.block(int(b)) for b in halves.blocks[halves.group == g]] for g in range(halves.groups)
     ]
     same_as_the_tape(system, kkt.PivotSequence(groups))
-
-
-def test_kinds_of_groups_do_not_grow_with_a_chain():
-    structures = [kkt.build(kkt.chain(n)).structure for n in (64, 256)]
-    orders = [orderings.get(name) for name in ("base_to_tip", "natural", "modified_abm_stretched")]
-    for make in (kkt.nested_dissection, *(partial(kkt.plan, order) for order in orders)):
-        few, many = (analyse(make(structure)) for structure in structures)
-        assert isinstance(many, Kinds)
-        assert many.count <= few.count + 4 < 20
 
 
 SWITCHES = [
@@ -117,13 +107,13 @@ def test_no_bit_differs_whatever_the_rules(rules, groups):
 
 
 def test_what_is_refused_and_a_body_with_too_many_children_to_be_told_apart():
-    """An order that needs them one by one takes panels, or is refused; one of sums does not."""
+    """An order that needs them one by one goes by rows of the whole tree; one of sums does not."""
     system = kkt.build(kkt.star(25, "revolute"))
-    for name, own in (("abm", True), ("bad_abm", False)):
+    for name, own in (("abm", True), ("bad_abm", False), ("projected_abm", False)):
         assert isinstance(analyse(kkt.plan(orderings.get(name), system.structure)), Bodies) is own
-    for name, tree in (("projected_abm", system), ("square_root_abm", SYSTEMS["chain"])):
-        with pytest.raises(kkt.OrderError, match=r"kkt\.eliminate runs it"):
-            kkt.solve_large(tree, orderings.get(name))
+        same_as_the_tape(system, orderings.get(name))
+    with pytest.raises(kkt.OrderError, match=r"kkt\.eliminate runs it"):
+        kkt.solve_large(SYSTEMS["chain"], orderings.get("square_root_abm"))
     for order, words in (
         (kkt.leaf_to_root(system.structure), "order 'abm': is a plan of another tree"),
         (kkt.plan(orderings.get("crbm"), system.structure), "order 'crbm': is a plan of another tree"),
@@ -136,22 +126,7 @@ def test_what_is_refused_and_a_body_with_too_many_children_to_be_told_apart():
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Subtrees for threads where there is hardly any work."""
-    monkeypatch.setattr(schedule, "ENOUGH", 0.0)
     monkeypatch.setattr("pivotree.kkt.scale.plan.LEAST", 1)
-
-
-@pytest.mark.parametrize(
-    ("name", "most"), listed([("natural", 10**9), ("virtual_work", 0), ("crbm", 0)], unmarked=1)
-)
-def test_no_bit_depends_on_the_threads(small_pieces, monkeypatch, name, most):
-    monkeypatch.setattr(front_solve, "MOST_OPERATIONS", most)
-    system = kkt.build(kkt.random_tree(80, seed=2, joints="revolute+fixed+universal"))
-    order = orderings.get(name)
-    split = analyse(kkt.plan(order, system.structure)).schedule
-    assert split.tasks > 5 and len(split.bins) > 1
-    one, two = (kkt.solve_large(system, order, threads=threads) for threads in (1, 2))
-    np.testing.assert_array_equal(one.unknowns, two.unknowns)
-    assert one.backward_error.normwise < 1e-14
 
 
 @pytest.mark.product
@@ -165,24 +140,6 @@ def test_no_bit_depends_on_the_threads_body_by_body(small_pieces):
         assert one.backward_error.normwise < 1e-14
 
 
-def test_subtrees_update_what_is_above_them_and_nothing_else(small_pieces):
-    structure = kkt.build(kkt.random_tree(200, seed=6)).structure
-    for plan in (kkt.leaf_to_root(structure), kkt.plan(orderings.get("natural"), structure)):
-        factor = kkt.symbolic(plan)
-        split = schedule.schedule(factor, np.searchsorted(plan.group, np.arange(plan.groups + 1)))
-        group, task = plan.group, split.task
-        first = np.repeat(np.arange(len(factor.counts)), factor.counts)
-        for earlier, later in zip(group[first], group[factor.column_index], strict=True):
-            above = earlier
-            while above != later:
-                above = split.parent[above]
-                assert above >= 0
-            if task[earlier] < 0:
-                assert task[later] < 0
-            elif task[later] >= 0:
-                assert task[later] == task[earlier]
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 100, 1023])
 def test_dissection_halves_any_tree(n):
     draw = np.random.default_rng(n)
@@ -194,31 +151,64 @@ def test_dissection_halves_any_tree(n):
         assert sorted(centroids(parent)) == list(range(n))
 
 
-def test_dissection_solves_and_runs_side_by_side(small_pieces):
+def test_dissection_solves():
     system = kkt.build(kkt.chain(500))
-    plan = kkt.nested_dissection(system.structure)
-    halves, chain = (
-        schedule.schedule(kkt.symbolic(p), 3 * np.arange(501)).speed_up
-        for p in (plan, kkt.leaf_to_root(system.structure))
-    )
-    assert halves > 8 and chain < 1.1
-    one, two = (kkt.solve_large(system, plan, threads=threads) for threads in (1, 2))
-    np.testing.assert_array_equal(one.qdd, two.qdd)
-    assert one.backward_error.normwise < 1e-13
-    abm = kkt.solve_large(system)
-    assert np.abs(one.qdd - abm.qdd).max() < 1e-9 * np.abs(abm.qdd).max()
+    halves, abm = kkt.solve_large(system, kkt.nested_dissection(system.structure)), kkt.solve_large(system)
+    assert halves.backward_error.normwise < 1e-13
+    assert np.abs(halves.qdd - abm.qdd).max() < 1e-9 * np.abs(abm.qdd).max()
 
 
-def test_what_does_not_fit_is_refused_with_its_number(monkeypatch):
-    system = SYSTEMS["chain"]
-    monkeypatch.setattr(numeric, "MOST_BLOCKS", 40)
+def test_rows_are_written_once_for_all_states(monkeypatch):
+    system = kkt.build(kkt.random_tree(14, seed=3))
+    kkt.solve_large(system, orderings.get("crbm"))
+    monkeypatch.setattr(rows, "program_of", None)
+    N = len(system.entries.tau)
+    moved = system.refresh(np.full(N, 0.2), np.full(N, 0.1))
+    same_as_the_tape(moved, orderings.get("crbm"))
+
+
+def test_what_does_not_fit_is_refused_with_what_does_it(monkeypatch):
+    """The advice is taken: a sparse solver in the order's sequence finds what ABM finds."""
+    system, crbm = SYSTEMS["chain"], orderings.get("crbm")
+    monkeypatch.setattr(rows, "MOST_BLOCKS", 40)
     with pytest.raises(kkt.SizeError, match="more than 40 blocks"):
-        kkt.solve_large(system, orderings.get("crbm"))
-    monkeypatch.setattr(numeric, "MOST_BLOCKS", 400)
-    for module in (numeric, front_solve):
-        monkeypatch.setattr(module, "MOST_BYTES", 1e4)
-    with pytest.raises(kkt.SizeError, match=r"takes .*e-05 GB"):
-        kkt.solve_large(system, kkt.nested_dissection(system.structure))
+        kkt.solve_large(system, crbm)
+    monkeypatch.setattr(rows, "MOST_BODIES", 8)
+    with pytest.raises(
+        kkt.SizeError, match=r"may have 8 bodies, not 9; .* kkt\.permutation\(system, order\)"
+    ):
+        kkt.solve_large(system, crbm)
+
+
+@pytest.mark.parametrize("layout", ["kind", "body"])
+@pytest.mark.parametrize("name", ["abm", "crbm", "natural"])
+@pytest.mark.parametrize("tree", ["all joints", "four bar"])
+def test_an_order_is_a_permutation_for_sparse_solvers(tree, name, layout):
+    """Every leading block of pivots fills as the symbolic factor says, and the answer is ours."""
+    graph = kkt.four_bar() if tree == "four bar" else kkt.random_tree(14, seed=3)
+    system = kkt.build(graph, layout=layout)
+    p, K = kkt.permutation(system, orderings.get(name)), system.matrix
+    assert sorted(p.tolist()) == list(range(system.size))
+    factor = spla.splu(K[p][:, p].tocsc(), permc_spec="NATURAL", options={"SymmetricMode": True})
+    x = np.empty(system.size)
+    x[p] = factor.solve(system.rhs[p])
+    at = np.concatenate([np.arange(s.start, s.stop) for s in (system.blocks["qdd", k] for k in graph)])
+    right = kkt.eliminate(system, orderings.get("abm"), records=False).qdd
+    assert np.abs(x[at] - right).max() < 1e-9 * np.abs(right).max()
+    plan, last = kkt.plan(orderings.get(name), system.structure), 0
+    for t, block in enumerate(plan.blocks.tolist()):
+        own = p[last : last + int(plan.graph.size[block])]
+        last += len(own)
+        name_of = plan.graph.block(block)
+        assert own.tolist() == list(range(*system.blocks[name_of.kind, name_of.body].indices(system.size))), t
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("virtual_work", "splits forces"), ("modified_abm_stretched", "pieces")]
+)
+def test_unknowns_that_are_not_those_of_4_are_no_permutation(name, why):
+    with pytest.raises(kkt.OrderError, match=why):
+        kkt.permutation(SYSTEMS["chain"], orderings.get(name))
 
 
 def test_a_pivot_that_is_zero_but_for_rounding_gives_no_answer():
@@ -244,58 +234,3 @@ def test_the_residue_is_no_less_than_the_backward_error(tree):
         least = backward_error(system, system.entries, x).normwise
         assert residue(system, system.entries, x) >= least == normwise_error(system, system.entries, x)
     assert least > 1e-8
-
-
-# -- panels ---------------------------------------------------------------------------------------
-
-WAITING = ("virtual_work", "constraint_force", "divide_and_conquer")  # sums wait apart, on trees with forks
-# orders that are sent there where a tree is large, and abm
-ON_PANELS = ("abm", "crbm", "natural", "virtual_work_split", *WAITING)
-# brackets of several coupled pairs, or of single blocks alone, whose inverse panels form otherwise
-OTHER_BRACKETS = ("crbm_block_row", "base_to_tip")
-
-
-@pytest.fixture
-def panels(monkeypatch):
-    """No kind of group is few enough to be traced."""
-    monkeypatch.setattr(front_solve, "MOST_OPERATIONS", 0)
-
-
-@pytest.mark.parametrize("name", listed(OTHER_BRACKETS, unmarked=1))
-def test_other_brackets_differ_on_panels_by_what_rounding_leaves(panels, name):
-    """x - y is K^-1 of what the two leave of (4): at most n units of ||K|| ||x|| in every row."""
-    system = SYSTEMS["all joints"]
-    solution = kkt.solve_large(system, orderings.get(name))
-    tape = kkt.eliminate(system, orderings.get(name), records=False)
-    K, x = system.matrix.toarray(), solution.unknowns
-    left = len(x) * 2.0**-53 * np.linalg.norm(K, np.inf) * np.abs(x).max()
-    bound = 2 * left * np.abs(np.linalg.inv(K)).sum(axis=1)
-    of_tape = np.concatenate([tape.pdd.ravel(), tape.qdd, tape.f.ravel()])
-    assert (np.abs(x - of_tape) <= bound).all()
-
-
-@pytest.mark.parametrize(("name", "tree", "apart"), covering(ON_PANELS, SYSTEMS, [False, True], unmarked=1))
-def test_no_bit_differs_on_panels(panels, monkeypatch, name, tree, apart):
-    """Brackets, pairs, single blocks, the joints that end an order, the way back, and all sums."""
-    monkeypatch.setattr(numeric, "bodywise", lambda plan: None)
-    if apart:
-        monkeypatch.setattr(schedule, "ENOUGH", 0.0)
-    system, order = SYSTEMS[tree], orderings.get(name)
-    assert isinstance(analyse(kkt.plan(order, system.structure)), Analysis)
-    same_as_the_tape(system, order)
-
-
-@pytest.mark.parametrize("name", listed(WAITING, unmarked=1))
-def test_sums_of_branches_are_added_up_where_they_meet(panels, name):
-    """On a tree with forks some updates wait apart; with them all in the panels, bits differ."""
-    system, order = kkt.build(kkt.random_tree(40, seed=2, joints="revolute")), orderings.get(name)
-    found = analyse(kkt.plan(order, system.structure))
-    wait = found.layout.waiting
-    assert 0 < wait.several.sum() < 0.3 * len(wait.several) and len(wait.added)
-    same_as_the_tape(system, order)
-    split, layout = found.schedule, found.layout
-    at_once = waiting.at_once(len(layout.size), len(split.task))
-    one_by_one = dataclasses.replace(found, layout=layout._replace(waiting=at_once))
-    other, own = (kkt.solve_large(system, way) for way in (one_by_one, found))
-    assert not np.array_equal(other.unknowns, own.unknowns)
-    assert np.abs(other.unknowns - own.unknowns).max() < 1e-9 * np.abs(own.unknowns).max()
