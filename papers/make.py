@@ -27,9 +27,9 @@ COLOURS = 64
 MARKS = {"met": "✓ met", "missed": "✗ missed", "refuted": "≠ refuted", "open": "? open"}
 MEANING = """\
 A row is **✓ met** where ours meets the criterion, **✗ missed** where it does not and the paper is
-not said to be wrong, **≠ refuted** where the paper's claim does not hold here, and **? open** where
-the paper prints nothing to hold ours against, or leaves out what it follows from. The distance is
-(ours - printed) / |printed|, of several numbers the largest.
+not said to be wrong, **≠ refuted** where ours is a counterexample to the paper's words, and **? open**
+where the paper prints nothing to hold ours against, leaves out what it follows from, or says less than
+what is examined. The distance is (ours - printed) / |printed|, of several numbers the largest.
 """
 
 

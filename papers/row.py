@@ -25,7 +25,7 @@ class Row:
     def state(self) -> State:
         """Met and missed are ours to answer for; refuted is the paper's; open says why.
 
-        Open is only what the paper prints no number for, or leaves out the input of.
+        Open is only what the paper prints no number for, leaves out the input of, or does not say.
         """
         if self.met is not None:
             return "met" if self.met else "missed"
@@ -53,7 +53,9 @@ class Row:
 def claim(item: str, printed: Any, ours: Any, criterion: str, holds: bool, why: str) -> Row:
     """A row that examines what the paper says: met where it holds here, refuted where not.
 
-    ``criterion`` is what must come out for the paper to be right, and ``why`` the evidence.
+    ``criterion`` is what must come out for the paper to be right, and ``why`` the evidence.  Only
+    what contradicts the paper's own words may be asked: what it says of another program, of exact
+    arithmetic or from a guess that it does not print is an open :class:`Row`.
     """
     return Row(item, printed, ours, criterion, True if holds else None, why, refuted=not holds)
 

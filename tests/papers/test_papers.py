@@ -230,11 +230,11 @@ cloutier1995 figure55 angles=401 second=4e4;1e5: 7 met, 1 open
 cloutier1995 figure57 angles=401: 3 met
 cloutier1995 figure58 runs=1 seconds=0.5: 2 met, 3 open
 cloutier1995 figure59 n=2;3 runs=1 seconds=0.5: 2 met, 8 open
-cloutier1995 figure510 n=2;3;4 longer=5 runs=1 seconds=0.5: 1 met, 1 refuted, 5 open
+cloutier1995 figure510 n=2;3;4 longer=5 runs=1 seconds=0.5: 1 met, 6 open
 cloutier1995 counts: 7 met, 2 missed, 5 open
 cloutier1995 integrators accuracies=1e-4;1e-6 seconds=0.5: 2 met, 4 open
 cloutier1995 methods seconds=30;3e5 angles=5 chains=4;5 links=3;4 seed=7: 20 met, 10 open
-cloutier1995 gradients exact=2;4 links=3;9;18 seed=11: 4 met, 2 refuted
+cloutier1995 gradients exact=2;4 links=3;9;18 seed=11: 4 met, 2 open
 cloutier1995 impact links=3 samples=200 restitution=0.9 most_friction=1.5 seed=3: 3 met
 cloutier1995 impact samples=100 restitution=0 seed=4: 2 met, 1 open
 cloutier1995 contact_rows links=6;9;12 contacts=3 held=2 seed=8: 4 met
@@ -243,7 +243,7 @@ yamane2001 agreement chains=16 stars=5 trees=2 bodies=14 seed=100: 5 met, 1 open
 yamane2001 readings n=5 lines=a;t: 2 met, 2 refuted
 yamane2001 readings n=5 family=revolute lines=a;t: 2 met, 2 refuted
 yamane2001 fig3 leaves=13 trees=3 bodies=35 seed=50: 4 met
-yamane2001 fig7 least=2 most=8: 4 met, 3 refuted
+yamane2001 fig7 least=2 most=8: 4 met, 2 refuted, 1 open
 yamane2001 closed links=9 joint=spherical order=virtual_work: 1 met
 yamane2001 closed links=8 joint=prismatic order=crbm: 1 met
 yamane2001 section6 largest=3 joint=universal leaves=3: 3 met, 16 open
@@ -304,9 +304,28 @@ def test_a_page_of_rows_is_what_the_script_writes(page):
     assert len(list(rows_of(page))) == sum(int(n) for n in re.findall(r"(\d+) [✓✗≠?]", written))
 
 
+# Words, or a formula, of which a row is a counterexample; a new one is read in the paper first.
+REFUTED = {
+    ("ascher1996", "addresses this problem"),
+    ("ascher1996", "in case of a general local coordinate system"),
+    ("ascher1996", "better results than the CRBM"),
+    ("cloutier1995", "0.5"),  # the coefficient of restitution that k_relax = e k_compress specifies
+    ("featherstone1983", "Q"),
+    ("featherstone1983", "q''"),
+    ("pasic1999", "the formula"),
+    ("pasic1999", "the solution of Fig. 4"),
+    ("pasic1999", "converges"),
+    ("pasic1999", "does not depend on the initial guess"),
+    ("pasic1999", "for a longer domain, the solution diverges"),
+    ("yamane2001", "qdd"),
+    ("yamane2001", "O(N^2)"),
+    ("yamane2001", "2"),  # the exponent of O(N^2)
+}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
 def test_no_row_flatters(page):
-    """Open rows ask nothing and say why, refuted claims are printed, no number is only bounded.
+    """Open rows ask nothing and say why, refuted words are printed, no number is only bounded.
 
     What is asked and not met is missed, never open; and a criterion such as "at least 2" beside a
     printed 6.98 hides how far ours is.
@@ -316,7 +335,7 @@ def test_no_row_flatters(page):
             assert criterion.startswith("none: "), item
             assert not re.search(r"within|at least|at most|asked|runs", criterion), item
         if mark == MARKS["refuted"]:
-            assert printed_ != "–", item
+            assert printed_ != "–" and (page.parent.name, printed_) in REFUTED, item
         if distance and mark == MARKS["met"]:
             assert not criterion.startswith(("at least", "at most", "above", "below")), item
 

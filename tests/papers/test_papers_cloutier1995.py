@@ -17,6 +17,7 @@ from pivotree.analysis.gradients import descend
 from pivotree.papers.cloutier1995 import animation, drop, figure56, figure510, propagators
 from pivotree.papers.cloutier1995.closed_form import at_rest
 from pivotree.papers.cloutier1995.drop import level
+from pivotree.papers.cloutier1995.falling import falling
 from pivotree.papers.cloutier1995.robot import height_energy, planar_robot, reach, regular, two_links
 from pivotree.papers.cloutier1995.rosenbrock import Rosenbrock, step
 from pivotree.papers.cloutier1995.simulator import run, saved
@@ -199,7 +200,7 @@ def test_operations_are_counted_one_by_one():
 
 @pytest.mark.soak
 def test_rows_of_the_drop_are_met_or_refuted_and_can_fail():
-    """Two claims of the thesis do not hold here, and would where the numbers were others."""
+    """One claim of the thesis does not hold here, and would where the numbers were others."""
     found = drop.measure(
         quiet,
         links=2,
@@ -215,8 +216,8 @@ def test_rows_of_the_drop_are_met_or_refuted_and_can_fail():
         return [row.item for row in drop.rows(replace(found, **changed)) if row.state == state]
 
     assert items("missed") == []
-    share, gain = items("refuted")
-    assert share.startswith("two springs with k_relax = e k") and gain.startswith("springs, largest gain")
+    (share,) = items("refuted")
+    assert share.startswith("two springs with k_relax = e k")
     for changed, said in (
         ({"apart": np.array([0.1, 0.1, 0.1])}, "springs to rigid contact"),
         ({"returned": np.full(3, 0.3**0.5)}, "two springs with k_relax = e^2 k_compress"),
@@ -224,7 +225,16 @@ def test_rows_of_the_drop_are_met_or_refuted_and_can_fail():
     ):
         (item,) = items("missed", **changed)
         assert item.startswith(said)
-    assert items("refuted", gain=np.array([0.0, 1e-3, 0.0]), as_printed=0.3) == []
+    assert items("refuted", as_printed=0.3) == []
+    (kept,) = items("open", grown=np.zeros(3))  # what these runs conserve, others need not
+    assert kept.startswith("springs without loss")
+
+
+def test_springs_without_loss_gain_energy_and_the_less_the_finer_they_are_integrated():
+    """Section 6.4.1: a spring contact model cannot guarantee the conservation of energy."""
+    chain = falling(1)
+    loose, fine = drop.grown(chain, np.array([0.0, 0.2, 0.4]), 1e5, 0.5, (1e-3, 1e-8))
+    assert loose > 10 * 1e-3 and 0.0 <= fine < 1e-5
 
 
 @pytest.mark.product
