@@ -64,7 +64,7 @@ export class Controls {
   }
 
   draw(session) {
-    this.order.list.value = session.name || (session.form.split ? "/split" : "/whole");
+    this.order.list.value = session.seen?.name ?? (session.form.split ? "/split" : "/whole");
     this.format.list.value = session.format;
   }
 }

@@ -1,5 +1,5 @@
 // Elimination on structure: which blocks become nonzero, what a pivot costs, what may be a pivot.
-// Agrees step by step with kkt/elimination/symbolic.py; every step can be taken back.
+// Agrees step by step with kkt/structure/symbolic.py; every step can be taken back.
 
 import { BlockGraph, F, FC, FJ, LAM, PDD, QDD } from "./graph.mjs";
 
@@ -106,6 +106,13 @@ export class Engine {
     const record = this.eliminate(members);
     if (!record.refused) this.undo();
     return record;
+  }
+
+  // The blocks [i, j] that a step makes nonzero, as many as it paints: its fill, which is counted above
+  // the diagonal, their mirror images, and those on the diagonal.
+  madeBy({ fill, diagonal }) {
+    const above = fill.map((key) => this.ends(key));
+    return [...above, ...above.map(([i, j]) => [j, i]), ...diagonal.map((b) => [b, b])];
   }
 
   undo() {

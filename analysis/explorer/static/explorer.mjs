@@ -192,7 +192,7 @@ class Explorer extends Actions {
   _scene(at) {
     this._play(false);
     this.colours = this.palette();
-    this.story ??= new Story(this.data.story, this.look, {
+    this.story ??= new Story(this.data.story, this.look, this.data.model.split(/[\\/]/).at(-1), {
       tool: () => this._tool(),
       moved: (scene) => this.options.hash && history.replaceState(null, "", `#scene=${scene}`),
     });
@@ -226,8 +226,9 @@ class Explorer extends Actions {
     }
     const code = said.get("order");
     if (this.root.dataset.mode && code) this._tool();
-    if (!code || code === this.session.code) return false;
-    this.go(code);
+    if (!code) return false;
+    if (code === this.session.code) this.draw();
+    else this.go(code);
     return true;
   }
 

@@ -230,16 +230,18 @@ export class Model {
 
   // -- digits -----------------------------------------------------------------------------------
 
-  // Decimal digits of block (i, j) that rounding has taken so far, of those that the format has;
-  // null where nothing is known.
+  // Decimal digits of block (i, j) that rounding has taken so far, of those that the format has; of an
+  // eliminated one, when it was.  null where nothing is known.
   lost(i, j) {
     if (!this.low || !this.high || this.stopped) return null;
-    const [x, y] = [this.low.get(i, j), this.high.get(i, j)];
+    const gone = i === j ? this.engine.gone[i] : 0;
+    const values = (numbers) => (gone ? numbers.pivotsOf(i, gone) : null) ?? numbers.get(i, j)?.values;
+    const [x, y] = [values(this.low), values(this.high)];
     if (!x || !y) return null;
     let [off, size] = [0, 0];
-    for (let at = 0; at < x.values.length; at++) {
-      off = Math.max(off, Math.abs(x.values[at] - y.values[at]));
-      size = Math.max(size, Math.abs(y.values[at]));
+    for (let at = 0; at < x.length; at++) {
+      off = Math.max(off, Math.abs(x[at] - y[at]));
+      size = Math.max(size, Math.abs(y[at]));
     }
     if (!Number.isFinite(off)) return Infinity;
     return off === 0 ? 0 : Math.max(0, Math.log10(off / size / unit(this.format)));

@@ -35,6 +35,12 @@ export class Numbers {
     return sum && j !== RHS && i > j ? sum.t : sum;
   }
 
+  // The pivots, row by row, of a block that this step has eliminated by itself; null of a pair.
+  pivotsOf(block, step) {
+    const own = this.steps[step - 1]?.pivots.filter((pivot) => pivot.block === block) ?? [];
+    return own.length ? own.map(({ value }) => value) : null;
+  }
+
   _enter({ M, H, Phi, A, a, b, tau, B, C, G, gamma, compliance }) {
     const { graph, ops } = this;
     const { n, structure, split } = graph;
@@ -131,7 +137,7 @@ export class Numbers {
   }
 }
 
-// The three steps of a bracket; kkt/elimination/bracket.py in doubles and small blocks.
+// The three steps of a bracket; kkt/program/bracket.py in doubles and small blocks.
 class Bracket {
   constructor(numbers, rows, outside) {
     Object.assign(this, { numbers, ops: numbers.ops, rows, outside });

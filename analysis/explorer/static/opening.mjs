@@ -1,7 +1,7 @@
 // An order from a file, as orderings/load.py reads it: what the page cannot honour is refused, each
 // thing with one sentence, and nothing is passed over in silence.
 
-// The switches of kkt/elimination/pivots.py; the first of each is what an order has if it says nothing.
+// The switches of kkt/order/sequence.py; the first of each is what an order has if it says nothing.
 export const RULES = {
   couple: ["inverse", "carried"],
   assembly: ["multifrontal", "right_looking"],

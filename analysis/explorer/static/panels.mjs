@@ -8,6 +8,7 @@ import { KINDS_OF_FILE, download, exported } from "./exporting.mjs";
 import { orderIn } from "./opening.mjs";
 import { lostText } from "./scene.mjs";
 import { foretold } from "./words.mjs";
+import { Session } from "./session.mjs";
 import { unit } from "./arithmetic.mjs";
 
 const SHORT = 150; // steps, up to which formulas of large matrices are written
@@ -137,7 +138,7 @@ export function numbersPanel(replay) {
 
 function table(session, replay) {
   const { data, format } = session;
-  const measured = (order) => order.formats?.[format];
+  const measured = (order) => (session.frame ? framed(session, order) : order.formats?.[format]);
   const digits = (order) => {
     const found = measured(order);
     if (order.refused || found?.failed || (found && found.digits === null)) return "–";
@@ -145,8 +146,7 @@ function table(session, replay) {
   };
   const said = (order) => measured(order)?.failed ?? measured(order)?.marked ?? order.refused ?? "";
   const starred = data.orders.some((order) => measured(order)?.marked);
-  const { onPlan, name, known } = session;
-  const current = onPlan ? session.order(name) : known?.order;
+  const current = session.seen;
   const rows = data.orders.map((order) =>
     h(
       "tr",
@@ -175,12 +175,29 @@ function table(session, replay) {
       h(
         "caption",
         {},
-        `Registered orders${data.entries ? `, measured by pivotree in ${format}; ops: operations, traced` : ""}${session.frame ? " for the example as given" : ""}${starred ? "; *: not to be relied on" : ""}`,
+        `Registered orders${data.entries ? `, digits in ${format} ${session.frame ? "of the masses and the tilt that are set, computed on this page" : "measured by pivotree"}; ops: operations, traced${session.frame ? ", of the example as given" : ""}` : ""}${starred ? "; *: not to be relied on" : ""}`,
       ),
       head,
       h("tbody", {}, ...rows),
     ),
   );
+}
+
+// Digits of a registered order with the masses and the tilt of a frame, by this page: null before they
+// are known, where the order has no numbers here.
+function framed({ data, format, frame }, order) {
+  const kept = (frame.digits ??= new Map());
+  const key = `${format} ${order.name}`;
+  if (!kept.has(key)) {
+    const session = new Session(data, format, frame);
+    session.choose(order.name);
+    session.jump(session.length);
+    const { failed } = session.model;
+    const answer = session.model.answer();
+    if (failed) kept.set(key, { failed: `pivot ${session.engine.graph.name(failed.block)} of step ${failed.step} is ${failed.value === 0 ? "zero" : "not a number"}` });
+    else kept.set(key, Number.isFinite(answer?.digits) ? { digits: answer.digits } : null);
+  }
+  return kept.get(key);
 }
 
 function culprits(session) {

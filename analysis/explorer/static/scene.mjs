@@ -109,7 +109,7 @@ export function cellsOf(engine) {
 
 function drawnCell(engine, { i, j, kind }, box, named, options) {
   const at = box(i, j);
-  const lost = options.heat && !engine.gone[i] && !engine.gone[j] ? options.heat(i, j) : null;
+  const lost = options.heat ? options.heat(i, j) : null;
   const large = engine.graph.blocks.length > MANY;
   const rect = { t: "rect", ...at, c: kind === "entry" && large ? "entryStrong" : kind };
   if (lost !== null) rect.c = `heat${heatLevel(lost, options.most)}`;
@@ -219,12 +219,8 @@ function rowsLit({ edge, place, margin, height, width }, blocks) {
 }
 
 function previewed(engine, preview, box) {
-  const items = [];
-  for (const key of preview.fill) {
-    const [i, j] = engine.ends(key);
-    for (const at of [box(i, j), box(j, i)])
-      items.push({ t: "rect", ...grown(at, -1), line: "new", lw: 2, dash: true, c: "ghost" });
-  }
+  const ghost = { t: "rect", line: "new", lw: 2, dash: true, c: "ghost" };
+  const items = engine.madeBy(preview).map(([i, j]) => ({ ...ghost, ...grown(box(i, j), -1) }));
   return [...items, ...circles(preview.pivots, box, 2, { c: "ink", lw: 1.5, dash: true })];
 }
 

@@ -118,6 +118,11 @@ export class Session {
     return this.plan.length > 0 && this.engine.groups.every((group, at) => same(group, this.plan[at]));
   }
 
+  // The registered order that is seen: the one that is replayed, or that the steps turn out to be.
+  get seen() {
+    return this.onPlan ? this.order(this.name) : (this.known?.order ?? null);
+  }
+
   get next() {
     if (this.model.redoable.length) return this.model.redoable.at(-1);
     return this.onPlan ? (this.plan[this.engine.step] ?? null) : null;

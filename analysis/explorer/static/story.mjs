@@ -6,6 +6,7 @@ import { Robot } from "./robot.mjs";
 import { Session } from "./session.mjs";
 import { PDD, QDD } from "./graph.mjs";
 import { unit } from "./arithmetic.mjs";
+import { filled } from "./words.mjs";
 
 export const SCENES = [
   {
@@ -56,9 +57,9 @@ export const SCENES = [
 ];
 
 export class Story {
-  // actions: { tool(), moved(scene) }
-  constructor(data, look, actions) {
-    Object.assign(this, { data, actions, at: 0, solved: false });
+  // actions: { tool(), moved(scene) }; model: the robot that the tool is on
+  constructor(data, look, model, actions) {
+    Object.assign(this, { data, model, actions, at: 0, solved: false });
     this.look = { ...look, order: "body", heat: false };
     this.title = h("h2", { class: "scene-title" });
     this.text = h("div", { class: "scene-text" });
@@ -70,7 +71,7 @@ export class Story {
     this.tabs = SCENES.map(({ title }, at) =>
       button(String(at + 1), `Scene ${at + 1}: ${title}`, () => this.go(at), { class: "tab" }),
     );
-    const tool = button("The whole tool", "The whole tool, on your robot", () => actions.tool(), { class: "tab wide" });
+    const tool = button("The whole tool", `The whole tool, on ${model}`, () => actions.tool(), { class: "tab wide" });
     this.nav = h("nav", { class: "scenes", "aria-label": "Scenes" }, ...this.tabs, tool);
     const words = h("div", { class: "scene-words" }, this.title, this.text, this.told, this.buttons, this.lesson);
     this.node = h("section", { class: "story", "aria-label": "Five scenes" }, this.nav, words, this.figures, this.matrix);
@@ -134,7 +135,7 @@ export class Story {
   _buttons() {
     const last = this.at === SCENES.length - 1;
     const next = last
-      ? button("Now on your robot", "Now on your robot: the whole tool", () => this.actions.tool(), { class: "primary" })
+      ? button(`Now on ${this.model}`, `Now on ${this.model}: the whole tool`, () => this.actions.tool(), { class: "primary" })
       : button("Next", `Next, scene ${this.at + 2}: ${SCENES[this.at + 1].title}`, () => this.go(this.at + 1), { class: "primary" });
     const back = button("Undo", "Undo the last step", () => this.undo());
     back.disabled = this.session.engine.step === 0;
@@ -194,7 +195,7 @@ export class Story {
     const pivot = gone ? null : this.session.preview(i, j);
     this.board.preview = pivot;
     this.board.overlay([[i, j]]);
-    if (pivot && !pivot.refused) this._say(`${this._unknown(i)}: would fill ${plural(pivot.fill.length, "block")}.`);
+    if (pivot && !pivot.refused) this._say(`${this._unknown(i)}: would fill ${filled(this.session.engine, pivot)}.`);
   }
 
   _described(i, j) {
@@ -244,9 +245,8 @@ export class Story {
   }
 
   _filled(record, what) {
-    const count = record.fill.length;
     const rest = this.session.engine.done ? ` All are eliminated: ${this.session.engine.fill} blocks of fill in all.` : "";
-    return `${what[0].toUpperCase()}${what.slice(1)} is gone: ${count ? `${plural(count, "block")} above the diagonal filled in (orange; so are mirror images and diagonal blocks, which are not counted), between what it was coupled with` : "nothing is filled in"}.${rest}`;
+    return `${what[0].toUpperCase()}${what.slice(1)} is gone. What it was coupled with is coupled now, and that fills ${filled(this.session.engine, record)} (orange).${rest}`;
   }
 
   // Children that still hang on a body that goes: the reason for its fill.

@@ -12,11 +12,19 @@ function worked({ flops, operations, total }) {
   return Number.isFinite(operations) ? plural(operations, "operation") : `${count(flops)} dense operations`;
 }
 
+// How many blocks a step makes nonzero, or would, and how many of them are counted as fill.
+export function filled(engine, record) {
+  const all = engine.madeBy(record).length;
+  const own = record.fill.length;
+  if (!own) return all ? `no block but ${all} on the diagonal` : "no block";
+  return `${plural(all, "block")}: ${own} above the diagonal, counted as fill, ${own} mirrored below and ${all - 2 * own} on the diagonal`;
+}
+
 // What a pivot would do, in words.
 export function foretold(session, preview) {
   if (preview.refused) return `Refused: ${preview.refused}.`;
   const { graph } = session.engine;
-  const parts = [`fills ${plural(preview.fill.length, "block")}`, worked(preview)];
+  const parts = [`fills ${plural(preview.fill.length, "block")} above the diagonal`, worked(preview)];
   if (preview.lost) {
     const { digits, i, j } = preview.lost;
     const where = digits < 0.05 ? "" : `, at ${graph.name(i)}, ${graph.name(j)}`;

@@ -269,6 +269,47 @@ def test_heat_shows_digits_lost(opened):
     assert "float64 has no shadow" in page.locator(".legend-heat").inner_text()
 
 
+SEEN = ("entry", "fill", "new", "heat5")
+
+
+def test_heat_is_full_where_all_is_lost(opened):
+    """CRBM's last pivot is zero in float32 on Example 2: no block is left, and none is blank."""
+    page = opened("example2:m1=1e8", "crbm@4")
+    page.keyboard.press("h")
+    cells = {name: page.locator(f".layer:not(.over) rect[fill='var(--pt-{name})']") for name in SEEN}
+    assert "is zero" in page.locator("aside").inner_text()
+    assert [cells[name].count() for name in SEEN] == [0, 0, 0, 1]
+    page.select_option("select >> nth=0", "abm")
+    page.get_by_role("button", name="To the end of the order").click()
+    assert cells["heat5"].count() == 0  # ABM loses nothing here
+
+
+def test_the_menu_names_the_order_that_the_steps_are(opened):
+    """As the heading and the table do: once another order was replayed, too."""
+    page = opened("chain:3", "crbm@6")
+    menu = page.locator("select").first
+    assert menu.input_value() == "crbm"
+    page.get_by_role("button", name="To the start").click()
+    for k in ("j3", "j2", "j1"):
+        page.keyboard.press("b")
+        for kind in ("pdd", "qdd", "f"):
+            click(page, f"{kind}_{k}")
+        page.keyboard.press("b")
+        heading = page.locator("figure.board h2").first.inner_text()
+        assert menu.input_value() == ("abm" if k == "j1" else "/whole"), heading
+    assert heading == "your order: this is abm"
+    assert page.locator("aside tr.now").inner_text().split()[0] == "abm"
+
+
+def test_every_address_is_the_same_page_when_it_is_loaded_again(opened):
+    """That of the first order at its start, too, which is no scene."""
+    page = opened("chain:3")
+    assert page.evaluate("location.hash") == "#order=abm%400"
+    page.reload()
+    page.locator(".transport").wait_for()
+    assert not page.locator(".story").is_visible() and "step 0 of 3" in counter(page)
+
+
 def test_sliders_change_the_example(opened):
     page = opened("example3:m1=1e8,case=2", "abm@2")
     page.get_by_role("slider", name="Mass ratio").fill("9")
@@ -277,6 +318,30 @@ def test_sliders_change_the_example(opened):
     assert "the pivot qdd_2" in page.locator("aside").inner_text()  # D_2 is 0, as in Table 2
     page.get_by_role("slider", name="Tilt").fill("0")
     assert "7.2 digits" in page.locator("aside .answer").inner_text()
+
+
+def test_the_table_is_of_the_masses_that_are_set(opened):
+    """Each order's digits in it are those that the page tells once the order is replayed."""
+    page = opened("example2:m1=1e8", "crbm@4")
+    rows = page.locator("aside tbody tr")
+
+    def table():
+        return {line.split()[0]: line.split()[-1] for line in rows.all_inner_texts()}
+
+    given = table()
+    assert given["crbm"] == "–" and "measured by pivotree" in page.locator("caption").inner_text()
+    page.get_by_role("slider", name="Mass ratio").fill("3")
+    found = table()
+    assert (
+        "of the masses and the tilt that are set, computed on this page"
+        in page.locator("caption").inner_text()
+    )
+    for name in ("crbm", "abm"):
+        page.select_option("select >> nth=0", name)
+        page.get_by_role("button", name="To the end of the order").click()
+        assert f"{found[name]} digits of qdd kept" in page.locator("aside .answer").inner_text()
+    page.get_by_role("slider", name="Mass ratio").fill("8")
+    assert table()["crbm"] == "–" and "became" not in page.locator("aside").inner_text()
 
 
 def test_blame_is_told_of_the_block_pointed_at(opened):
@@ -428,14 +493,22 @@ def test_a_link_lights_its_rows_and_a_row_its_link(scene):
 
 
 def test_fill_is_seen_before_and_after(scene):
-    fill = f"{filled_by_pdd_j2()} block"
+    """One number: the blocks that are framed before the click, told, and painted by it."""
+    own = filled_by_pdd_j2()
     page = scene(2)
     box = page.locator(".story .grid").bounding_box()
     spot = (box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.47)
     page.mouse.move(*spot)
-    page.locator(".told", has_text=f"p̈ of body j2: would fill {fill}").wait_for()
+    page.locator(".told", has_text="p̈ of body j2: would fill").wait_for()
+    told = re.search(r"(\d+) blocks: (\d+) above", page.locator(".told").inner_text())
+    framed = page.locator(".story .over rect[stroke='var(--pt-new)'][stroke-dasharray]")
+    assert framed.count() == int(told[1]) == 2 * own + 2 and int(told[2]) == own
     page.mouse.click(*spot)
-    page.locator(".told", has_text=f"is gone: {fill} above the diagonal filled in").wait_for()
+    page.locator(
+        ".told", has_text=f"is gone. What it was coupled with is coupled now, and that fills {told[0]}"
+    ).wait_for()
+    painted = page.locator(".story .layer:not(.over) rect[fill='var(--pt-new)']")
+    assert painted.count() == int(told[1])
     page.get_by_role("button", name="Undo the last step").click()
     assert "One step back" in page.locator(".told").inner_text()
 
@@ -462,7 +535,10 @@ def test_digits_vanish_in_one_order_and_not_in_the_other(scene):
     for name, words in (("crbm", "pivot is 0;"), ("abm", "pivot is 1;")):
         page.get_by_role("button", name=f"Run {name}", exact=True).click()
         assert words in page.locator(".told").inner_text()
-    page.locator(".scene-buttons .primary").click()
+    button = page.locator(".scene-buttons .primary")
+    assert button.inner_text() == "Now on chain:3"  # what the page is of
+    button.click()
+    assert "of chain:3 (3 bodies" in page.locator(".about").inner_text()
     assert page.locator(".transport").is_visible() and not page.locator(".story").is_visible()
     page.get_by_role("button", name=re.compile("^Five scenes")).click()
     assert page.locator(".scene-title").inner_text() == "The arm is a matrix"
