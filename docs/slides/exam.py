@@ -53,7 +53,7 @@ def _excess() -> bool:
 def _feet() -> bool:
     first = float(facts.soft_digits("lambda_first", 1e-8))
     last = [float(facts.soft_digits(order, 1e-8)) for order in ("crbm", "abm")]
-    return first < 1.0 and min(last) > 5.0
+    return first < 1.0 and min(last) > 5.5
 
 
 CHECKS: tuple[Callable[[], bool], ...] = (
