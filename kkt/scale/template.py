@@ -1,7 +1,7 @@
 """The operations of one body in an order, cut out of the program of a tree of a few bodies.
 
 A body with its parent and its children is traced as any tree is (:mod:`kkt.program.tracer`), so
-that a bracket is defined in the tracer and nowhere else.  In the elimination (the way there), an
+that its bracket is the tracer's.  In the elimination (the way there), an
 instruction belongs to the body nearest to the root whose values it reads; in the substitution (the
 way back), to the one farthest from the root.  On the way there the body reads values that its
 children hand on, on the way back its parent's acceleration.
