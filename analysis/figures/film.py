@@ -14,6 +14,7 @@ from pivotree.kkt import FormatError, SymbolicFactor
 from pivotree.kkt.base.files import beside
 
 from .spy import filmstrip, spy
+from .state import block_state
 from .style import Theme, settings, theme
 
 FRAMES = 60  # of an animation, the first and the last matrix among them
@@ -47,10 +48,10 @@ def strip(
     """
     groups = symbolic.plan.groups
     chosen = list(steps) if steps is not None else stops(groups, frames)
-    made = [int((symbolic.fill_step < step).sum()) for step in chosen]
+    made = [block_state(symbolic, step).told for step in chosen]
     captions = [
-        "the matrix" if step == 0 else f"{step:,} of {groups:,}: {fill:,} filled"
-        for step, fill in zip(chosen, made, strict=True)
+        "the matrix" if step == 0 else f"{step:,} of {groups:,}: {told}"
+        for step, told in zip(chosen, made, strict=True)
     ]
     if title is None:
         title = f"{symbolic.plan.sequence.name}, brackets eliminated"

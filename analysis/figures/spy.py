@@ -43,7 +43,7 @@ def spy(
     >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(3)).structure))
     >>> figure = spy(factor, step=1)
     >>> figure.texts[0].get_text()
-    'abm: after step 1 of 3, 1 block of fill'
+    'abm: after step 1 of 3, 1 block of fill + 1 diagonal'
     """
     state = block_state(symbolic, step, since)
     if title is None:
@@ -65,13 +65,13 @@ def before_after(
     >>> from pivotree.analysis.figures import before_after
     >>> factor = pt.symbolic(pt.plan(pt.orderings.get("crbm"), pt.build(pt.chain(3)).structure))
     >>> [text.get_text() for text in before_after(factor).texts[:2]]
-    ['the matrix: 8 blocks + 3 diagonal', 'after crbm: 6 blocks of fill, 21 entries']
+    ['the matrix: 8 blocks + 3 diagonal', 'after crbm: 6 blocks of fill\\n+ 3 diagonal, 21 entries']
     """
     before, after = block_state(symbolic, 0), block_state(symbolic)
     own = int((before.diagonal > 0).sum())
     captions = [
         f"the matrix: {symbolic.original:,} blocks + {own:,} diagonal",
-        f"after {symbolic.plan.sequence.name}: {_fill_text(after)}, {after.fill_entries:,} entries",
+        f"after {symbolic.plan.sequence.name}: {after.told}, {after.fill_entries:,} entries",
     ]
     return _panels([before, after], captions, labels, theme(dark, style), width, title)
 
@@ -118,19 +118,15 @@ def compare_orders(
     >>> plans = [pt.plan(pt.orderings.get(name), graph) for name in ("abm", "crbm")]
     >>> figure = compare_orders([pt.symbolic(plan) for plan in plans])
     >>> [text.get_text() for text in figure.texts[:2]]
-    ['abm: 3 blocks of fill', 'crbm: 12 blocks of fill']
+    ['abm: 3 blocks of fill + 4 diagonal', 'crbm: 12 blocks of fill + 4 diagonal']
     """
     states = [block_state(symbolic) for symbolic in symbolics]
     names = names or [symbolic.plan.sequence.name for symbolic in symbolics]
     if title is None:
         many = {2: "two", 3: "three", 4: "four"}.get(len(states), str(len(states)))
         title = f"One matrix, {many} orders of elimination"
-    captions = [f"{n}: {_fill_text(s)}" for n, s in zip(names, states, strict=True)]
+    captions = [f"{n}: {s.told}" for n, s in zip(names, states, strict=True)]
     return _panels(states, captions, labels, theme(dark, style), width, title)
-
-
-def _fill_text(state: BlockState) -> str:
-    return f"{state.fill_blocks:,} block{'s' if state.fill_blocks != 1 else ''} of fill"
 
 
 def _progress(state: BlockState) -> str:
@@ -138,8 +134,8 @@ def _progress(state: BlockState) -> str:
     if state.step == 0:
         return f"{state.symbolic.original:,} blocks off the diagonal"
     if state.step < groups:
-        return f"after step {state.step:,} of {groups:,}, {_fill_text(state)}"
-    return _fill_text(state)
+        return f"after step {state.step:,} of {groups:,}, {state.told}"
+    return state.told
 
 
 def _panels(
@@ -245,10 +241,11 @@ def _legend(states: Sequence[BlockState], look: Theme, width: str, zeros: bool) 
     small = any(state.blocks <= TEXT_BLOCKS for state in states)
     kinds = {int(k) for s in states for k in (*set(s.kind.tolist()), *set(s.diagonal.tolist()))}
     fill = "fill: zero in the matrix"
-    if width == "double" and NEW not in kinds and not zeros:
-        fill += " (counted above the diagonal)"
-    elif NEW in kinds and zeros:
+    if NEW in kinds and zeros:
         fill = "earlier fill"
+    mirrored = any(((s.kind != ORIGINAL) & ~(s.zeroed & zeros)).any() for s in states)
+    if width == "double" and mirrored:
+        fill += " (mirror images not counted)"
     names = {ORIGINAL: "block of the matrix", FILL: fill, NEW: "new fill"}
     handles: list[Patch | Line2D] = [
         Patch(label=text, **face(kind, look, cells=small))

@@ -89,6 +89,23 @@ class BlockState:
         return int((self.kind != ORIGINAL).sum())
 
     @property
+    def fill_diagonal(self) -> int:
+        """Blocks of the diagonal that were zero in the matrix; not counted as fill."""
+        return int(np.isin(self.diagonal, (FILL, NEW)).sum())
+
+    @property
+    def told(self) -> str:
+        """What is filled, off the diagonal and on it: as many blocks as a picture of it marks.
+
+        >>> from pivotree.analysis.figures import block_state
+        >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(3)).structure))
+        >>> block_state(factor).told
+        '2 blocks of fill + 3 diagonal'
+        """
+        beside = f" + {self.fill_diagonal:,} diagonal" if self.fill_diagonal else ""
+        return f"{self.fill_blocks:,} block{'s' if self.fill_blocks != 1 else ''} of fill{beside}"
+
+    @property
     def fill_entries(self) -> int:
         """Entries of the fill blocks, one triangle."""
         size, new = self.symbolic.size, self.kind != ORIGINAL

@@ -109,9 +109,7 @@ def tikz_panels(states: Sequence[BlockState], width: str = "double") -> str:
     squares = len(states) > 2 or max(state.blocks for state in states) > _NAMED
     for state in states:
         _require_page(state.blocks)
-        blocks = state.fill_blocks
-        told = f"{blocks:,} block{'s' if blocks != 1 else ''} of fill"
-        title = f"{escaped(state.symbolic.plan.sequence.name)}: {told}"
+        title = f"{escaped(state.symbolic.plan.sequence.name)}: {state.told}"
         picture = _squares(state, False, 0.46) if squares else _picture(state, False)
         panels.append((title if state.step else "the matrix", picture))
     what = "squares" if squares else "matrix"

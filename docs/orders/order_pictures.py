@@ -17,7 +17,7 @@ from order_facts import Function, row_of, symbolic, system
 from PIL import Image
 
 from pivotree import kkt
-from pivotree.analysis.figures import Theme, filmstrip, new_figure, settings, theme
+from pivotree.analysis.figures import Theme, block_state, filmstrip, new_figure, settings, theme
 from pivotree.kkt import Structure, SymbolicFactor
 from pivotree.kkt.base import beside
 
@@ -114,9 +114,8 @@ def film(order: Function, spec: str, look: Theme) -> Figure:
     groups = found.plan.groups
     sequence = brackets.sequence_of(order)
     middle = _middle(sequence, found)
-    every = found.fill_blocks
-    made = int((found.fill_step < middle).sum())
-    captions = ["the matrix", f"after {middle} of {groups}: fill {made}", f"after all {groups}: fill {every}"]
+    made, every = (block_state(found, step).told for step in (middle, groups))
+    captions = ["the matrix", f"after {middle} of {groups}: {made}", f"after all {groups}: {every}"]
     # pieces of split bodies have no names of their own: they are numbered like bodies
     named = None if found.plan.graph.structure.pieces is None else False
     return filmstrip(found, (0, middle, groups), captions, labels=named, style=look)

@@ -1,5 +1,7 @@
 """Figures: 0-structures block by block against Ascher 1996, labels, rasters, curves, trees."""
 
+import re
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from designs import covering, listed
 from figured import ORDERS, factor
 from helpers import system_of
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from pivotree import kkt, orderings
@@ -19,6 +22,22 @@ from pivotree.analysis.figures.matrix import draw
 from pivotree.analysis.figures.state import FILL, NEW, ORIGINAL, ZERO, ZEROED, block_state
 from pivotree.analysis.figures.style import LIGHT
 from pivotree.analysis.figures.trees import bodies_of, body_colours, tree_layout, walk
+
+
+@pytest.mark.parametrize("order", [*ORDERS, "random:3"])
+@pytest.mark.parametrize("step", [None, 2])
+def test_a_title_counts_what_is_marked_below_it(order, step):
+    """Blocks that are hatched or new: fill, and the diagonal; beside them mirror images of what is left."""
+    symbolic = factor("chain:3", order)
+    figure = figures.spy(symbolic, step, zeros=True)
+    told = [int(n) for n in re.findall(r"(\d+)(?: blocks? of fill| diagonal)", figure.texts[0].get_text())]
+    colours = {to_rgb(LIGHT.fill), to_rgb(LIGHT.new)}
+    drawn = [c for c in figure.axes[0].collections if {*map(to_rgb, c.get_facecolor())} & colours]
+    corners = {tuple(path.get_extents().min.round(9)) for c in drawn for path in c.get_paths()}
+    below = [(x, y) for x, y in corners if x < y]
+    assert told and sum(told) == len(corners) - len(below) and {(y, x) for x, y in below} <= corners
+    legend = " ".join(text.get_text() for text in figure.legends[0].get_texts())
+    assert ("mirror images not counted" in legend) <= bool(below)
 
 
 def in_rows_of_6(symbolic, table):
