@@ -68,7 +68,7 @@ def comparison_tables(comparison: Comparison, width: int, bits: bool = False) ->
     )
     first.caption = (
         "fill and entries: blocks and numbers of one triangle that were zero in the matrix and "
-        "become nonzero; operations: additions, multiplications, divisions and roots; height: "
+        "become nonzero, in random orders at most so many; operations: additions, multiplications, divisions and roots; height: "
         "pivots that wait for each other; under a format's name the error, "
         "max |qdd - exact| / max |exact|, where exact is the answer for the data as rounded to the "
         "format, so that the arithmetic alone is judged; digits: how many are right against it; "
@@ -163,7 +163,8 @@ def states_tables(report: Report, width: int) -> list[Table]:
         f"{report.states} states{of}"
     )
     tables[-1].caption = (
-        "fill: blocks of one triangle that were zero in the matrix and become nonzero; operations: "
+        "fill: blocks of one triangle that were zero in the matrix and become nonzero, in random "
+        "orders at most so many; operations: "
         "as in every state; median, worst: correct digits in half of the states, and in the worst; "
         "marked: states without an answer, or with one that should not be relied on"
     )

@@ -39,8 +39,9 @@ where they are not the defaults. [What both do](../elimination.md#brackets-decid
 FILL = """
 ## Fill and height
 
-Off-diagonal blocks of one triangle that are zero in the matrix and not at some step; and blocks on
-the longest path of pivots that wait for each other. A formula is there where it is proved.
+Off-diagonal blocks of one triangle that are zero in the matrix and not at some step, of `random:0` at
+most so many; and blocks on the longest path of pivots that wait for each other. A formula is there
+where it is proved.
 
 | order | fill | chain:10 | star:10 | binary:3 | height | chain:10 | binary:3 |
 |---|---|---:|---:|---:|---|---:|---:|

@@ -34,7 +34,7 @@ class ColumnCounts:
 
     @property
     def fill_blocks(self) -> int:
-        """Off-diagonal blocks of one triangle, zero in the matrix, nonzero at some step."""
+        """As :attr:`SymbolicFactor.fill_blocks`."""
         return int(self.counts.sum()) - self.original
 
     @property

@@ -51,7 +51,7 @@ class SymbolicFactor:
 
     @cached_property
     def fill(self) -> NDArray[np.int64]:
-        """(2, fill) positions (earlier, later) of off-diagonal blocks that become nonzero."""
+        """(2, fill) positions (earlier, later) of blocks that ``fill_blocks`` counts."""
         count = len(self.pivot)
         where = np.empty(self.plan.graph.count, dtype=np.int64)
         where[self.plan.blocks] = np.arange(count)
@@ -71,7 +71,11 @@ class SymbolicFactor:
 
     @property
     def fill_blocks(self) -> int:
-        """Off-diagonal blocks of one triangle, zero in the matrix, nonzero at some step."""
+        """Off-diagonal blocks of one triangle, zero in the matrix, that may be nonzero at some step.
+
+        The structure says no more.  With generic values all of them are, in every order that has a
+        name; single pivots at random cancel some on branched trees, so that it is a bound there.
+        """
         return int(self.counts.sum()) - self.original
 
     @cached_property

@@ -62,7 +62,7 @@ class StepRecord:
 
     step: int  # 1-based
     blocks: tuple[Block, ...]
-    fill_blocks: int  # blocks that become nonzero in this step
+    fill_blocks: int  # blocks that may become nonzero in this step
     fill_entries: int
     flops: int  # scalar operations, forward and backward
     error: float | None  # of the block's unknowns against the certified answer, where known
@@ -183,7 +183,7 @@ class Elimination(Shown):
 
     @property
     def fill(self) -> int:
-        """Off-diagonal blocks of one triangle that become nonzero."""
+        """As :attr:`SymbolicFactor.fill_blocks`."""
         return self.symbolic.fill_blocks
 
     @property
