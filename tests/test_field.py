@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -231,6 +232,64 @@ def test_a_weld_without_torques_is_a_connect_and_couplings_keep_their_offset(cap
     assert told["qdd"][:4] == pytest.approx([-8.914825, 506.329114, 6.855243, 5.425813], rel=1e-6)
     assert solved(capsys, f"{FIELD / 'coupled_offset.xml'} --q l=0.4")["q"] == pytest.approx([0.4, -0.7])
     assert solved(capsys, str(FIELD / "coupled_offset.xml"))["q"] == pytest.approx([0.0, 0.1])
+
+
+PARALLELOGRAM = {  # commands, and what makes them short
+    "blame": "--order abm",
+    "compare": "--orders abm",
+    "explore": "--orders abm -o page.html",
+    "export": "-o arm.c",
+    "guarantee": "--states 1",
+    "list": "",
+    "report": "--states 3 --orders abm --formats float32 -o report",
+    "simulate": "--seconds 0.1 --order abm",
+    "solve": "",
+    "spy": "-o rows.svg",
+    "tune": "--most 3",
+}
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("command", PARALLELOGRAM)
+def test_commands_answer_where_rows_of_mujoco_follow_from_others(command, tmp_path, monkeypatch, capsys):
+    """And do what the refusal says where the loop is of a file: keep these rows."""
+    pytest.importorskip("mujoco")
+    monkeypatch.chdir(tmp_path)
+    text = (FIELD / "double_parallelogram.xml").read_text()
+    Path("robot.xml").write_text(text)
+    words = [command, "robot.xml", *PARALLELOGRAM[command].split()]
+    assert main(words) == 0
+    if command == "guarantee":  # it takes no loops beside the model
+        return
+    shutil.rmtree("report", ignore_errors=True)
+    Path("robot.xml").write_text(re.sub(r'<connect name="pc".*?/>', "", text))
+    pc = {"first": "c", "second": "bar", "joint": "spherical", "name": "pc", "p": [0, 0, -0.4]}
+    loops = {"schema": "pivotree-loops/1", "loops": [pc | {"p_second": [0.8, 0, 0]}]}
+    Path("loops.json").write_text(json.dumps(loops))
+    assert main([*words, "--loops", "loops.json"]) == 2
+    said = re.search(r"'pc'.* keep rows=\((.*?),?\), or .* the file of --loops", capsys.readouterr().err)
+    loops["loops"][0]["rows"] = json.loads(f"[{said[1]}]")
+    Path("loops.json").write_text(json.dumps(loops))
+    assert main([*words, "--loops", "loops.json"]) == 0
+
+
+@pytest.mark.peers
+def test_rows_that_follow_from_others_are_kept_by_states(tmp_path, capsys):
+    pytest.importorskip("mujoco")
+    robot = str(FIELD / "double_parallelogram.xml")
+    right = [-0.84656265, 0.84656265, -0.84656265, -0.84656265]
+    assert solved(capsys, robot)["qdd"] == pytest.approx(right, abs=1e-8)
+    assert solved(capsys, f"{robot} --proximal 1e-4")["qdd"] == pytest.approx(right, abs=1e-8)
+    for seed in range(3):
+        q = np.array(solved(capsys, f"{robot} --random {seed}")["q"])
+        assert np.abs(np.exp(1j * (q - q[0] * np.array([1, -1, 1, 1]))) - 1).max() < 1e-8
+    # the kept row of pc alone would take this for closed: c stands upright, and bar is down
+    assert main(["solve", robot, "--q", f"0,0,0,{np.pi}", "--qd", "0,0,0,0"]) == 2
+    assert "loop 'pc': is open by 0.8" in capsys.readouterr().err
+    tree = kkt.load(robot)
+    kkt.write_model(tmp_path / "robot.json", kkt.build(tree).state)
+    read, first = kkt.read_model(tmp_path / "robot.json").graph["loops"][1], tree.graph["loops"][1]
+    assert first.rows == 1 and (read.implied == first.implied).all()
 
 
 def test_loops_of_dialects_are_named_where_they_are_left_out():

@@ -75,7 +75,7 @@ def assembled(tree: nx.DiGraph, values: Vectors) -> kkt.System:
 def left_open(system: kkt.System) -> tuple[Hashable, float] | None:
     """A loop that is open in this state, and that Baumgarte's terms do not close, and its gap."""
     for closure in system.state.loops:
-        gap = float(np.abs(closure.gap).max(initial=0.0))
+        gap = float(np.abs(closure.whole.gap).max(initial=0.0))
         if gap > OPEN and not closure.loop.baumgarte[1]:
             return closure.loop.name, gap
     return None
@@ -84,7 +84,7 @@ def left_open(system: kkt.System) -> tuple[Hashable, float] | None:
 def torn(system: kkt.System) -> tuple[Hashable, float] | None:
     """A loop that the rates qd open, and that Baumgarte's terms do not slow, and how fast."""
     state, offset = system.state, system.tree.offset
-    for closure in state.loops:
+    for closure in (each.whole for each in state.loops):
         if closure.loop.point or closure.loop.baumgarte[0]:
             continue
         rows = on_rates(state, closure).items()

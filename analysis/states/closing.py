@@ -20,7 +20,7 @@ import numpy as np
 from pivotree import kkt
 from pivotree.kkt.matrix import ranges as plain
 from pivotree.kkt.matrix.ranges import ANGLE, SHIFT, Limits, Ranges
-from pivotree.kkt.matrix.redundancy import following
+from pivotree.kkt.matrix.redundancy import following, unfollowed
 
 from .manifold import Floats, Manifold
 
@@ -85,8 +85,10 @@ class ClosedRanges(Ranges):
         own = ~(np.isin(self.upper, (ANGLE, SHIFT)) & (self.lower == -self.upper))
         if ((q < self.lower - SLACK) | (q > self.upper + SLACK))[own].any():
             return None
-        stiff = [np.flatnonzero(loop.compliance == 0.0) for loop in self.graph.graph["loops"]]
-        if any(True for _ in following(self.manifold.state(x), stiff)):
+        loops = self.graph.graph["loops"]
+        stiff = [np.flatnonzero(loop.compliance == 0.0) for loop in loops]
+        state = self.manifold.state(x, loops)
+        if any(True for _ in following(state, stiff)) or unfollowed(state) is not None:
             return None
         return q, rates
 

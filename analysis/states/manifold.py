@@ -20,7 +20,7 @@ says, and nothing brings it back.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -78,7 +78,7 @@ class Manifold:
         """
         tree = kkt.compile_tree(graph)
         loops = checked_loops(graph.graph.get("loops", ()), tree.names, graph.graph.get("merged", {}))
-        hard = tuple(loop for loop in loops if not loop.compliance.all())
+        hard = tuple(loop.whole for loop in loops if not loop.compliance.all())
         if not loops:
             return None
         bare = nx.DiGraph(graph, loops=())
@@ -105,10 +105,12 @@ class Manifold:
         """The loops where the joints are at x (nx,)."""
         return self.state(x).loops
 
-    def state(self, x: Floats) -> Any:
-        """The loops' tree where the joints are at x (nx,), at rest."""
+    def state(self, x: Floats, loops: Sequence[Loop] | None = None) -> Any:
+        """The tree, with its hard loops or others, where the joints are at x (nx,), at rest."""
         q = self.places.to_coordinates(x)
-        return state_of(self.tree, self.graph, q, np.zeros(len(q)), loops=self.loops)
+        return state_of(
+            self.tree, self.graph, q, np.zeros(len(q)), loops=self.loops if loops is None else loops
+        )
 
     def rows(self, x: Floats) -> tuple[Floats, Floats]:
         """g (m,) [rad, m] and J (m, N) of the hard rows, one loop after another.

@@ -57,6 +57,11 @@ class Closure:
         return _gap(self.loop, *self._apart)
 
     @property
+    def whole(self) -> Closure:
+        """With the rows that follow from others, which a state keeps too."""
+        return self if self.loop.implied is None else replace(self, loop=self.loop.whole)
+
+    @property
     def from_here(self) -> Loop:
         """The loop, in a tree whose joints' positions are measured from this state's."""
         follows = self.loop.follows

@@ -7,7 +7,8 @@ satisfy the other three by themselves, and no equation determines the forces in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,8 +16,9 @@ from numpy.typing import NDArray
 
 from ..base.errors import ModelError
 from ..model.fields import Floats
+from ..model.loops import OPEN
 from ..model.parents import path
-from ..model.spatial import force_transform
+from ..model.spatial import extends, force_transform
 from .closures import Closure
 from .state import State
 
@@ -29,6 +31,24 @@ def require_independent(state: State) -> None:
     stiff = [np.flatnonzero(c.loop.compliance == 0.0) for c in state.loops]
     for c, lost in following(state, stiff):
         raise ModelError(_told(state.loops[c], lost))
+    loop = unfollowed(state)
+    if loop is not None and all(np.abs(c.whole.gap).max(initial=0.0) <= OPEN for c in state.loops):
+        raise ModelError(
+            f"loop {loop!r}: a row that follows from others where the robot is as in its file does "
+            "not in this state, which closes the loops another way; give one nearer to the file's"
+        )
+
+
+def unfollowed(state: State) -> Hashable | None:
+    """The loop with a row that (4) does without, and that in this state no other rows imply."""
+    more = [replace(c, loop=c.loop.left_out) for c in state.loops if c.loop.implied is not None]
+    if not more:
+        return None
+    loops = (*state.loops, *more)
+    rows = dict(following(replace(state, loops=loops), [np.arange(c.rows) for c in loops]))
+    first = len(state.loops)
+    new = [c.loop.name for i, c in enumerate(more, first) if len(rows.get(i, ())) < c.rows]
+    return new[0] if new else None
 
 
 def following(state: State, stiff: list[NDArray[np.int64]]) -> Iterator[tuple[int, list[int]]]:
@@ -48,7 +68,7 @@ def following(state: State, stiff: list[NDArray[np.int64]]) -> Iterator[tuple[in
             for k, (block, scale) in rates[c].items():
                 J[:, columns[k] : columns[k] + block.shape[1]] = block
                 size = np.maximum(size, scale)
-            lost = [r for r in stiff[c].tolist() if not _extends(basis, J[r], float(size[r]))]
+            lost = [r for r in stiff[c].tolist() if not extends(basis, J[r], TOLERANCE * float(size[r]))]
             if lost:
                 yield c, lost
 
@@ -82,19 +102,6 @@ def _clusters(rates: list[Rates]) -> list[NDArray[np.int64]]:
     return np.split(order, np.searchsorted(label[order], np.arange(1, count)))
 
 
-def _extends(basis: list[Floats], row: Floats, size: float) -> bool:
-    """Add a row to an orthonormal basis; False where the basis spans the row already."""
-    left = row
-    for _ in range(2):  # twice is enough
-        for q in basis:
-            left = left - (q @ left) * q
-    rest = float(np.linalg.norm(left))
-    if rest <= TOLERANCE * size:
-        return False
-    basis.append(left / rest)
-    return True
-
-
 def _told(closure: Closure, lost: list[int]) -> str:
     loop = closure.loop
     kept = tuple(x for r, x in enumerate(loop.numbers) if r not in lost)
@@ -103,8 +110,9 @@ def _told(closure: Closure, lost: list[int]) -> str:
     remedy = f"keep rows={kept}" if kept else "leave it out"
     if loop.point and kept:
         remedy = f"leave out the direction{'s' * (len(lost) > 1)}"
+    where = "--compliance" if loop.point else "in the call or the file of --loops that makes it"
     return (
         f"loop {loop.name!r}: {what} from its other rows, the tree's joints and the loops before "
-        f"it, in this state; {remedy}, or give a compliance, or iterate: --proximal 1e-4 "
-        "of compare and solve, proximal=100 of kkt.eliminate"
+        f"it, in this state; {remedy}, or give a compliance ({where}), or another state, or iterate: "
+        "--proximal 1e-4 of compare and solve, proximal=100 of kkt.eliminate"
     )

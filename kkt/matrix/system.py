@@ -269,7 +269,7 @@ def build(
     state = state_of(compiled, tree, position, qd, tau, f_ext, closed, step_of(implicit))
     require_independent(state)
     for closure in state.loops:
-        warn_if_open(closure.loop, closure.gap)
+        warn_if_open(closure.loop, closure.whole.gap)
     entries = assemble(state)
     own = own_entries(state)
     pattern = pattern_of(compiled, position, entries.a, closed, own)

@@ -70,11 +70,31 @@ class Loop:
     beside: Loop | None = None  # two other bodies, whose rows are added to these: coupled joints
     # ratio and offset [rad, m] of coupled joints whose positions keep q = ratio q_to + offset; None: any
     follows: tuple[float, float] | None = None
+    # (6, d) directions whose rows follow from others wherever all loops are closed: not in (4)
+    implied: Floats | None = None
 
     @property
     def rows(self) -> int:
         """m, 1 to 6."""
         return int(self.C.shape[1])
+
+    @property
+    def whole(self) -> Loop:
+        """The constraint with the rows, behind the others, that (4) does without: all that states keep."""
+        if self.implied is None:
+            return self
+        C = np.concatenate([self.C, self.implied], axis=1)
+        compliance = np.concatenate([self.compliance, np.full(C.shape[1] - self.rows, self.compliance.max())])
+        return replace(self, C=C, compliance=compliance, numbers=tuple(range(C.shape[1])), implied=None)
+
+    @property
+    def left_out(self) -> Loop:
+        """The rows alone that (4) does without."""
+        assert self.implied is not None
+        rows = self.implied.shape[1]
+        return replace(
+            self, C=self.implied, compliance=np.zeros(rows), numbers=tuple(range(rows)), implied=None
+        )
 
     @property
     def anywhere(self) -> bool:

@@ -112,7 +112,7 @@ def _called(where: str, make: Callable[..., Loop], entry: dict[str, Any], needed
 
 def _exact(where: str, entry: dict[str, Any]) -> Loop:
     """A loop from its own fields."""
-    _known(where, entry, (*FIELDS, "beside", "follows"), FIELDS)
+    _known(where, entry, (*FIELDS, "beside", "follows", "implied"), FIELDS)
     where = f"loop {entry['name']!r}"
     kept = entry.get("follows")
     ratio_and_offset = None if kept is None else checked(where, "follows", kept, (2,)).tolist()
@@ -131,6 +131,8 @@ def _exact(where: str, entry: dict[str, Any]) -> Loop:
     if not isinstance(entry["R"], list) or len(entry["R"]) != 2:
         raise ModelError(f"{where}: field 'R' is no list of two rotations; give two, each 3 x 3")
     turns = np.stack([checked_rotation(where, "R", R) for R in entry["R"]])
+    more = entry.get("implied")
+    implied = None if more is None else checked(where, "implied", more, (6, len(np.atleast_2d(more)[0])))
     return Loop(
         entry["name"],
         (ends[0], ends[1]),
@@ -144,6 +146,7 @@ def _exact(where: str, entry: dict[str, Any]) -> Loop:
         numbers,
         _beside(where, entry, m),
         None if ratio_and_offset is None else (ratio_and_offset[0], ratio_and_offset[1]),
+        implied,
     )
 
 
@@ -177,4 +180,6 @@ def loop_document(loop: Loop) -> dict[str, Any]:
     more: dict[str, Any] = {"beside": loop_document(loop.beside)} if loop.beside else {}
     if loop.follows:
         more["follows"] = list(loop.follows)
+    if loop.implied is not None:
+        more["implied"] = loop.implied.tolist()
     return fields | arrays | {"name": str(loop.name), "bodies": ends} | more

@@ -2,26 +2,22 @@
 
 A joint constraint couples two joints, or holds one, where its polynomial is linear.
 
-MuJoCo softens constraints (``solref``, ``solimp``) and so accepts redundant rows; here they are
-hard, and rows that the tree's joints satisfy by themselves in every state are left out: one of
-three where a planar linkage is closed by a connect.
+Rows that others imply are left out (:mod:`kkt.model.mjcf_rows`).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
-from ..base.errors import ModelError
 from .fields import Floats
 from .loops import Loop, coupled_joints, cut_joint
+from .mjcf_rows import Tie, independent, of_their_own
 from .spatial import matmul, matvec
 
 Home = tuple[str | None, Floats, Floats]  # the tree's body that MuJoCo's is part of, and the pose
-RANK = 1e-9  # of the largest singular value; singular values below count as zero
 
 
 def loops_of(
@@ -31,24 +27,27 @@ def loops_of(
 
     ``carrier`` has, for each joint of MuJoCo, the body of the tree that it carries.
     """
-    loops, left = [], []
+    loops: dict[int, Loop] = {}
+    ties: list[Tie] = []
+    left = []
     for i in range(model.neq):
         what = kind_of(model, i)
         name = model.equality(i).name or f"equality {i}"
         if not model.eq_active0[i]:
             left.append(f"{what} {name!r}, which is not active")
         elif what in ("connect", "weld"):
-            loops += _tied(model, i, what, name, home)
+            ties += _tied(model, i, what, name, home)
         elif what == "joint" and not model.eq_data[i, 2:5].any():
             to = None if model.eq_obj2id[i] < 0 else carrier[model.eq_obj2id[i]]
             ratio, body = float(model.eq_data[i, 1]), carrier[model.eq_obj1id[i]]
             offset = _offset(model, i)
-            loops.append(coupled_joints(tree, body, to, ratio, offset=offset, name=name))
+            loops[i] = coupled_joints(tree, body, to, ratio, offset=offset, name=name)
         elif what == "joint":
             left.append(f"joint {name!r}, which couples by a polynomial")
         else:
             left.append(f"{what} {name!r}")
-    return tuple(loops), left
+    loops |= independent(model, ties, [*loops])
+    return tuple(loops[i] for i in sorted(loops)), left
 
 
 def _offset(model: Any, i: int) -> float:
@@ -77,8 +76,8 @@ def turn_of(wxyz: Floats) -> Floats:
     )
 
 
-def _tied(model: Any, i: int, what: str, name: str, home: list[Home]) -> list[Loop]:
-    """The loop of a connect or weld, or none between parts of the world.
+def _tied(model: Any, i: int, what: str, name: str, home: list[Home]) -> list[Tie]:
+    """The loop of a connect or weld, where it is in MuJoCo, or none between parts of the world.
 
     Its frames on both bodies coincide where it is closed.  Between bodies, eq_data of a connect
     holds the anchors on the first and second; of a weld the anchors on the second and first, then
@@ -104,36 +103,5 @@ def _tied(model: Any, i: int, what: str, name: str, home: list[Home]) -> list[Lo
     # what a weld holds of the orientation is scaled: by 0, it is a connect
     joint = "fixed" if what == "weld" and data[10] else "spherical"
     loop = cut_joint(first, second, joint, R=R, p=p, R_second=R2, p_second=p2, name=name)
-    moved = loop.C.T @ _motions(model, ids, frames[0])
-    if not np.isfinite(moved).all():
-        raise ModelError(f"{what} {name!r}: its bodies are too far apart for MuJoCo's numbers")
-    U, size, _ = np.linalg.svd(moved)
-    rank = int((size > RANK * size.max(initial=0.0)).sum())
-    if rank == loop.rows or not rank:
-        return [loop]
-    kept = U[:, :rank] @ U[:, :rank].T
-    rows = np.flatnonzero(np.abs(kept).max(axis=1) > RANK)
-    C = loop.C[:, rows] if len(rows) == rank else loop.C @ U[:, :rank]
-    return [replace(loop, C=C, compliance=loop.compliance[:rank], numbers=tuple(range(rank)))]
-
-
-def _motions(model: Any, ids: list[int], frame: tuple[Floats, Floats]) -> Floats:
-    """(6, 4 nv) Jacobians of the second body relative to the first, in c, at 4 random positions."""
-    import mujoco
-
-    state, draw, found = mujoco.MjData(model), np.random.default_rng(1996), []
-    turn, at = frame
-    for _ in range(4):
-        state.qpos[:] = model.qpos0
-        mujoco.mj_integratePos(model, state.qpos, draw.normal(size=model.nv), 1.0)
-        mujoco.mj_kinematics(model, state)
-        mujoco.mj_comPos(model, state)
-        here = state.xmat[ids[0]].reshape(3, 3)
-        point = state.xpos[ids[0]] + here @ at
-        J = np.zeros((2, 6, model.nv))
-        for side, body in enumerate(ids):
-            mujoco.mj_jac(model, state, J[side, 3:], J[side, :3], point, body)
-        back = (here @ turn).T
-        apart = J[1] - J[0]
-        found.append(np.concatenate([back @ apart[:3], back @ apart[3:]]))
-    return np.concatenate(found, axis=1)
+    kept = of_their_own(model, loop, ids, frames[0], f"{what} {name!r}")
+    return [(i, kept, ids, frames[0])]

@@ -37,6 +37,18 @@ def matmul(a: Array, b: Array) -> Array:
     return total
 
 
+def extends(basis: list[Array], row: Array, least: float) -> bool:
+    """Add to an orthonormal basis what a row has across it; False where that is no longer than ``least``."""
+    for _ in range(2):  # twice is enough
+        for q in basis:
+            row = row - (q @ row) * q
+    length = float(np.linalg.norm(row))
+    if length <= least:
+        return False
+    basis.append(row / length)
+    return True
+
+
 def transpose(a: Array) -> Array:
     return np.swapaxes(a, -1, -2)
 

@@ -199,6 +199,15 @@ def test_hard_constraints_are_mujoco_s_and_softened_ones_what_mj_forward_gives(w
     assert difference(qdd, there.peer._from_world(state, there.data.qacc)) <= 1e-9
 
 
+FIELD = Path(__file__).parents[1] / "models" / "field"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_follow_from_others_are_set_aside(seed):
+    """MuJoCo has six rows there, of rank three, and the answer is that of all six."""
+    agree(Closed(FIELD / "double_parallelogram.xml", seed), 3)
+
+
 NO_LOOPS = {
     r"a polynomial, weld 'off', which is not active": FOUR_BAR.format(
         '<joint joint1="a" joint2="c" polycoef="0 1 2 0 0"/><weld name="off" body1="crank" active="false"/>'
