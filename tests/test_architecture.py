@@ -21,7 +21,6 @@ LONGER = {
     "kkt/machine/emission.py:_piece": 62,
     "kkt/machine/kernel.py:compile": 83,
     "kkt/matrix/model_writer.py:write_model": 64,
-    "kkt/model/mjcf.py:tree_of": 61,
     "kkt/program/substitution.py:trace_substitution": 61,
     "kkt/scale/block_kernels.py:run": 66,
     "kkt/scale/kernel.py:__init__": 65,

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mpmath import mp, mpf
+from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
 from pivotree.analysis import compare
@@ -232,6 +233,76 @@ def test_a_weld_without_torques_is_a_connect_and_couplings_keep_their_offset(cap
     assert told["qdd"][:4] == pytest.approx([-8.914825, 506.329114, 6.855243, 5.425813], rel=1e-6)
     assert solved(capsys, f"{FIELD / 'coupled_offset.xml'} --q l=0.4")["q"] == pytest.approx([0.4, -0.7])
     assert solved(capsys, str(FIELD / "coupled_offset.xml"))["q"] == pytest.approx([0.0, 0.1])
+
+
+def in_mujoco(mujoco, path, seed):
+    """A random state of an MJCF file as q, qd and tau here, and MuJoCo's qacc.
+
+    q is MuJoCo's qpos, but for rotation vectors: of a free joint that is split, from its qpos0.
+    """
+    model = mujoco.MjModel.from_xml_path(path)
+    off = mujoco.mjtDisableBit
+    model.opt.disableflags |= int(off.mjDSBL_CONSTRAINT | off.mjDSBL_ACTUATION)
+    data, rng = mujoco.MjData(model), np.random.default_rng(seed)
+    mujoco.mj_integratePos(model, data.qpos, 2.0 * rng.normal(size=model.nv), 1.0)
+    data.qvel[:], data.qfrc_applied[:] = rng.normal(size=(2, model.nv))
+    mujoco.mj_forward(model, data)
+    q = []
+    for kind, at in zip(model.jnt_type, model.jnt_qposadr, strict=True):
+        x = data.qpos[at:]
+        if kind >= int(mujoco.mjtJoint.mjJNT_SLIDE):
+            q.append(x[:1])
+            continue
+        free = 3 * (kind == int(mujoco.mjtJoint.mjJNT_FREE))
+        turn = np.zeros(3)
+        mujoco.mju_subQuat(turn, x[free : free + 4], model.qpos0[at + free : at + free + 4])
+        q.append(np.concatenate([x[:free], turn]))
+    return np.concatenate(q), data.qvel.copy(), data.qfrc_applied.copy(), data.qacc
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("name", ["free_joint_armature", "springs_and_armature"])
+def test_springs_of_balls_and_armature_of_free_joints_are_mujoco_s(name, tmp_path):
+    mujoco = pytest.importorskip("mujoco")
+    path, abm = str(FIELD / f"{name}.xml"), orderings.get("abm")
+    tree = kkt.load(path)
+    assert [*tree][:4] == ["torso/root x", "torso/root y", "torso/root z", "torso"]
+    for seed in range(5):  # rotation vectors of up to pi
+        *state, qacc = in_mujoco(mujoco, path, seed)
+        system = kkt.build(tree, *state)
+        qdd = kkt.eliminate(system, abm).qdd
+        assert np.abs(qdd - qacc).max() < 1e-12 * np.abs(qacc).max()
+        large = kkt.solve_large(system, abm)
+        assert np.abs(large.qdd - qacc).max() < 1e-12 * np.abs(qacc).max()
+        kkt.write_model(tmp_path / "robot.json", system.state)
+        read = kkt.build(kkt.read_model(tmp_path / "robot.json"))
+        assert (kkt.eliminate(read, abm).qdd == qdd).all()
+
+
+@pytest.mark.peers
+def test_a_spring_of_a_ball_pulls_from_pose_to_pose(tmp_path):
+    """Written in one state and moved to another, where its numbers do not add up; all the way round."""
+    pytest.importorskip("mujoco")
+    tree, abm = kkt.load(str(FIELD / "springs_and_armature.xml")), orderings.get("abm")
+    system, ranges = drawn_system(tree, 0)
+    kkt.write_model(tmp_path / "robot.json", system.state)
+    file = kkt.build(kkt.read_model(tmp_path / "robot.json"))
+    q, qd, tau = draw(ranges, 0, 1)
+    here, there = system.state.q, q - system.state.q
+    for at in (3, 6):
+        turn = rotation_vector(here[None, at : at + 3])[0].T @ rotation_vector(q[None, at : at + 3])[0]
+        there[at : at + 3] = Rotation.from_matrix(turn).as_rotvec()
+    right = kkt.eliminate(system.refresh(q, qd, tau), abm).qdd
+    assert kkt.eliminate(file.refresh(there, qd, tau), abm).qdd == pytest.approx(right, rel=1e-12)
+    round_it = q.copy()
+    round_it[3:6] *= 1.0 + 2.0 * np.pi / np.linalg.norm(q[3:6])
+    assert kkt.eliminate(system.refresh(round_it, qd, tau), abm).qdd == pytest.approx(right, rel=1e-12)
+    with pytest.raises(kkt.ModelError, match="motions of the spherical joint of body 'torso' do not commute"):
+        kkt.compile(tree, abm)
+    with pytest.raises(kkt.ModelError, match="motions of its spherical joint do not commute"):
+        kkt.derivatives(system, abm)
+    with pytest.raises(kkt.ModelError, match=r"'torso': the motions of its spherical joint .* implicit"):
+        kkt.build(tree, implicit=1e-3)
 
 
 PARALLELOGRAM = {  # commands, and what makes them short

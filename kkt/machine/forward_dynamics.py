@@ -16,7 +16,7 @@ from ..base.errors import ArmatureError, FormatError, LoopError, ModelError, Ord
 from ..matrix.closures import closures
 from ..matrix.entries import LETTERS, Entries
 from ..matrix.system import System, build, in_general
-from ..model.joints import GENERAL, TYPES, commute
+from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop
 from ..model.tree import BodyTree
 from ..program.reduced import leaves_inertia
@@ -71,15 +71,12 @@ def system_to_trace(model: Any, loops: Sequence[Loop] | None = None, what: str =
 
 def require_springs(tree: BodyTree, what: str) -> None:
     """Raise ModelError for a spring whose q are not among the numbers that a program takes."""
-    terms = tree.terms
-    for k in () if terms is None else tree.by_joint.get(GENERAL, ()):
-        own = slice(tree.offset[k], tree.offset[k + 1])
-        if terms is not None and terms.stiffness[own].any() and not commute(tree.S[k]):
-            raise ModelError(
-                f"{what}: the motions S of the general joint of body {tree.names[k]!r} do not "
-                "commute, so that a program knows its pose but not the q of its spring; leave the "
-                "spring out, or give its effort as tau"
-            )
+    for k in tree.turning_springs:
+        raise ModelError(
+            f"{what}: the motions of the {tree.joint[k]} joint of body {tree.names[k]!r} do not "
+            "commute, so that a program knows its pose but not the q of its spring; leave the "
+            "spring out, or give its effort as tau"
+        )
 
 
 def in_world(system: System, configuration: Configuration) -> System:

@@ -81,6 +81,13 @@ def state_of(
     rates = _vector("qd", stored.get("qd") if qd is None else qd, N)
     efforts = _vector("tau", stored.get("tau") if tau is None else tau, N)
     wrench = _wrenches(tree, graph, f_ext)
+    if step and tree.turning_springs:
+        k = tree.turning_springs[0]
+        raise ModelError(
+            f"body {tree.names[k]!r}: the motions of its {tree.joint[k]} joint do not commute, so that an "
+            "implicit step does not know where its spring ends; build without implicit, or give the "
+            "spring's effort as tau"
+        )
     R, p, S, bias = kinematics(tree, position, rates)
     bias = bias + node_field(tree, graph, "bias")
     return State(
@@ -99,7 +106,7 @@ def state_of(
         bias,
         wrench,
         measured(tree, closures(tree, R, p, loops), position),
-        None if tree.terms is None else tree.terms.at(position),
+        None if tree.terms is None else tree.terms.at(position, tree.sprung_balls),
         step,
     )
 

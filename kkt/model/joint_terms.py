@@ -5,7 +5,9 @@
 ``A`` is the armature, the inertia of a rotor that turns with the joint behind a gear and is no body
 of the tree (Featherstone 2008, section 9.6, without the gyroscopic part): ratio^2 times the rotor's
 own inertia.  Friction is Coulomb's law with sign(0) = 0: a joint at rest feels none, so that
-friction does not hold it at rest (MuJoCo's ``frictionloss``, a constraint, does).
+friction does not hold it at rest (MuJoCo's ``frictionloss``, a constraint, does).  A spherical
+joint's spring is the same about all axes: q - rest is the rotation vector from the one pose to the
+other, the short way round, as in MuJoCo.
 
 With a step h (``kkt.build(..., implicit=h)``) qdd is that of the linearly implicit Euler step
 (Baraff & Witkin 1998, equation (6)): damping and spring act at its end, at rates qd + h qdd and
@@ -25,7 +27,8 @@ from numpy.typing import NDArray
 
 from ..base.errors import ModelError
 from .fields import Floats, truth_in
-from .joints import GENERAL, TYPES
+from .joints import GENERAL, TYPES, quaternion_to_vector
+from .spatial import cross
 
 TERMS = ("armature", "damping", "friction", "stiffness")  # each zero or more
 UNITS = {
@@ -47,9 +50,17 @@ class JointTerms:
     stiffness: Floats  # [N m/rad, N/m]
     rest: Floats  # [rad, m] where springs are at rest; in a state, measured from its q
 
-    def at(self, q: Floats) -> JointTerms:
-        """The terms with ``rest`` measured from q, as a state holds them."""
-        return replace(self, rest=self.rest - q)
+    def at(self, q: Floats, balls: Sequence[int] = ()) -> JointTerms:
+        """The terms with ``rest`` measured from q, as a state holds them.
+
+        ``balls`` are the places in q of rotation vectors, which have a spring from pose to pose.
+        """
+        rest = self.rest - q
+        for start in balls:
+            own = slice(start, start + 3)
+            if q[own].any():
+                rest[own] = -_between(self.rest[own], q[own])
+        return replace(self, rest=rest)
 
     def own(self, step: float) -> NDArray[np.bool_]:
         """(N,) freedoms whose qdd has an entry of its own on the diagonal."""
@@ -120,12 +131,25 @@ def _checked(name: Hashable, kind: str, field: str, value: Any, dof: int) -> Flo
         raise ModelError(f"{what} holds {np.atleast_1d(array)[np.atleast_1d(wrong)][0]}; {wanted}")
     joint = TYPES.get(kind)
     turning = kind != GENERAL and joint is not None and (joint.orientation or joint.rate)
-    if field in ("stiffness", "rest") and turning and array.any():
+    alike = kind == "spherical" and (field == "rest" or np.unique(array).size == 1)
+    if field in ("stiffness", "rest") and turning and array.any() and not alike:
         raise ModelError(
             f"{what} is {value!r}, and the coordinates of a {kind} joint have other rates than qd; "
             "leave it out, or give the spring's effort as tau"
         )
     return np.broadcast_to(array, (dof,))
+
+
+def _between(first: Floats, second: Floats) -> Floats:
+    """The rotation vector that leads from one orientation to another, both rotation vectors (3,)."""
+    (u, a), (v, b) = (_quaternion(x) for x in (-first, second))
+    turn = np.append(b * u + a * v + cross(u, v), a * b - u @ v)
+    return quaternion_to_vector(turn)
+
+
+def _quaternion(vector: Floats) -> tuple[Floats, float]:
+    half = float(np.sqrt((vector * vector).sum())) / 2.0
+    return vector * (np.sinc(half / np.pi) / 2.0), float(np.cos(half))
 
 
 def tiled(terms: JointTerms | None, times: int) -> JointTerms | None:

@@ -1,7 +1,8 @@
 """Read robots from MJCF files, MuJoCo's own format, by MuJoCo's own compiler.
 
 A body of several joints becomes a chain of bodies of which the last has the mass; those before it
-are called ``BODY/JOINT``.  Each stands in the frame of its joint: MuJoCo's body frame, moved to the
+are called ``BODY/JOINT``; so does one of a free joint with armature or a spring, which is three slides,
+``BODY/JOINT x`` to z, and a ball.  Each stands in the frame of its joint: MuJoCo's body frame, moved to the
 joint's anchor.  q is MuJoCo's qpos (a free joint's quaternion is x, y, z, w here); bodies that
 no joint moves are part of the world.  Equality constraints connect, weld and joint are loops
 (:mod:`kkt.model.mjcf_loops`).  One warning names what equation (4) does not have, which is left
@@ -50,8 +51,8 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
     The joint's own name stands in the attribute ``joint_name``, ``limits`` as for
     :func:`kkt.read_urdf`; the state is that of :func:`kkt.model.default_state.default_state`, with
     loops MuJoCo's qpos0 at rest, and ``source`` is the path.  Warns (MjcfWarning) of what is left
-    out.  Raises ModelError, one sentence, where MuJoCo is not installed or refuses the file, for
-    springs of ball and free joints, and where nothing moves.
+    out.  Raises ModelError, one sentence, where MuJoCo is not installed or refuses the file, and
+    where nothing moves.
 
     >>> pt.read_mjcf("robot.xml")
     Traceback (most recent call last):
@@ -173,7 +174,7 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
     eye, zero = np.eye(3), np.zeros(3)
     # for each body of MuJoCo: the body of the tree that it is part of, and its pose in that body
     home: list[Home] = [(None, eye, zero)]
-    carrier: list[str] = []  # for each joint of MuJoCo: the body of the tree that it carries
+    carrier: dict[int, str] = {}  # for each joint of MuJoCo: the body of the tree that it carries
     for b in range(1, model.nbody):
         up, R0, p0 = home[model.body_parentid[b]]
         R, p = matmul(R0, turn_of(model.body_quat[b])), p0 + matvec(R0, model.body_pos[b])
@@ -191,22 +192,21 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
             home.append((body, eye, zero))
             continue
         anchor = zero
-        for j in joints:
-            last = j == joints[-1]
-            label = model.joint(j).name or f"joint {j}"
-            given = _joint(model, j, f"{where}: joint {label!r}")
-            if given["joint"] == "floating":
+        moving = [(j, *part) for j in joints for part in _joints(model, j, where)]
+        for number, (j, label, given) in enumerate(moving, 1):
+            last = number == len(moving)
+            free = KINDS[model.jnt_type[j]] == "floating"
+            at = zero if free else model.jnt_pos[j]
+            if free:  # its position is the world's
                 R, p = eye, zero
-            at = model.jnt_pos[j] if given["joint"] != "floating" else zero
-            slid = given.pop("slid")
-            place = p + matvec(R, at - anchor + slid)
+            place = p + matvec(R, at - anchor + given.pop("slid"))
             here = body if last else f"{body}/{label}"
             own: dict[str, Any] = {"mass": 0.0}
             if last:
                 own = mass | {"com": mass["com"] - at}
             add_body(tree, here, up, R=matmul(R, given.pop("turned")), p=place, **given, **own)
             tree.nodes[here]["joint_name"] = label
-            carrier.append(here)
+            carrier[j] = here
             if model.jnt_limited[j] and TYPES[given["joint"]].dof == 1:
                 low, high = (float(x) for x in model.jnt_range[j])
                 tree.nodes[here]["limits"] = (low, high, np.inf)
@@ -234,9 +234,11 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
 def _positions(model: Any) -> Floats:
     """qpos0 as q (N,): rotation vectors, before the positions of free joints."""
     found = [np.zeros(0)]
-    for kind, at in zip(model.jnt_type, model.jnt_qposadr, strict=True):
+    for j, (kind, at) in enumerate(zip(model.jnt_type, model.jnt_qposadr, strict=True)):
         x = model.qpos0[at : at + 7]
-        if KINDS[kind] == "floating":
+        if _split(model, j):
+            found.append(np.concatenate([x[:3], np.zeros(3)]))
+        elif KINDS[kind] == "floating":
             found.append(np.concatenate([quaternion_to_vector(x[[4, 5, 6, 3]]), x[:3]]))
         else:
             found.append(np.zeros(3) if KINDS[kind] == "spherical" else x[:1].copy())
@@ -246,29 +248,45 @@ def _positions(model: Any) -> Floats:
     return np.concatenate(found)
 
 
-def _joint(model: Any, j: int, where: str) -> dict[str, Any]:
-    """Arguments of add_body for a joint; "turned" and "slid" take its frame from qpos0 to q = 0."""
+def _joints(model: Any, j: int, where: str) -> list[tuple[str, dict[str, Any]]]:
+    """Names and arguments of add_body for a joint; "turned" and "slid" take its frame from qpos0 to q = 0."""
+    label = model.joint(j).name or f"joint {j}"
+    first, q = int(model.jnt_dofadr[j]), int(model.jnt_qposadr[j])
     kind = KINDS[model.jnt_type[j]]
-    first, dof = model.jnt_dofadr[j], TYPES[kind].dof
-    own = slice(first, first + dof)
-    axis, q = model.jnt_axis[j].copy(), model.jnt_qposadr[j]
-    given: dict[str, Any] = {"joint": kind, "axis": axis, "turned": np.eye(3), "slid": np.zeros(3)}
-    order = np.r_[3:6, 0:3] if kind == "floating" else np.arange(dof)
-    given["armature"] = model.dof_armature[own][order]
-    given["damping"] = model.dof_damping[own][order]
-    if kind == "floating" and given["armature"][3:].any():
-        raise ModelError(
-            f"{where}: armature of a free joint resists linear accelerations in the world, which "
-            "are no rates here; leave it out"
-        )
+    own = slice(first, first + TYPES[kind].dof)
     polynomials = (("jnt_stiffnesspoly", j), ("dof_dampingpoly", own))
     if any(np.any(getattr(model, field)[k]) for field, k in polynomials if hasattr(model, field)):
-        raise ModelError(f"{where}: damping or stiffness is a polynomial; give one number")
+        raise ModelError(f"{where}: joint {label!r}: damping or stiffness is a polynomial; give one number")
+    if not _split(model, j):
+        return [(label, _joint(model, j, kind, first, q))]
+    slides = [_joint(model, j, "prismatic", first + i, q + i) | {"axis": np.eye(3)[i]} for i in range(3)]
+    for slide in slides:
+        slide["slid"] = np.zeros(3)  # q is the place in the world
+    ball = _joint(model, j, "spherical", first + 3, q + 3)
+    ball["turned"] = turn_of(model.qpos_spring[q + 3 : q + 7])
+    return [(f"{label} {axis}", slide) for axis, slide in zip("xyz", slides, strict=True)] + [(label, ball)]
+
+
+def _split(model: Any, j: int) -> bool:
+    """Whether a joint is free, with armature or a spring: three slides along the world's axes, and a ball.
+
+    Their rates, and the numbers that springs pull at, are MuJoCo's; those of a floating joint are not.
+    """
+    own = slice(model.jnt_dofadr[j], model.jnt_dofadr[j] + 6)
+    bound = bool(model.jnt_stiffness[j] or model.dof_armature[own].any())
+    return KINDS[model.jnt_type[j]] == "floating" and bound
+
+
+def _joint(model: Any, j: int, kind: str, first: int, q: int) -> dict[str, Any]:
+    """The joint of one kind whose rates begin at ``first`` and positions at q in MuJoCo's."""
+    own, axis = slice(first, first + TYPES[kind].dof), model.jnt_axis[j].copy()
+    given: dict[str, Any] = {"joint": kind, "axis": axis, "turned": np.eye(3), "slid": np.zeros(3)}
+    order = np.r_[3:6, 0:3] if kind == "floating" else np.arange(TYPES[kind].dof)
+    given["armature"] = model.dof_armature[own][order]
+    given["damping"] = model.dof_damping[own][order]
     if model.jnt_stiffness[j]:
-        if dof > 1:
-            raise ModelError(f"{where}: a spring of {dof} freedoms is not known; leave field 'stiffness' out")
-        given["stiffness"] = model.jnt_stiffness[j]
-        given["rest"] = model.qpos_spring[q]
+        given["stiffness"] = np.full(len(order), model.jnt_stiffness[j])
+        given["rest"] = model.qpos_spring[q] if len(order) == 1 else 0.0  # a ball's: where q is 0
     if kind == "revolute":
         turned = TYPES[kind].pose(axis[None, None], -model.qpos0[None, q : q + 1])[0]
         given["turned"] = turned[0]

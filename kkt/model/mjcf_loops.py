@@ -21,7 +21,7 @@ Home = tuple[str | None, Floats, Floats]  # the tree's body that MuJoCo's is par
 
 
 def loops_of(
-    model: Any, tree: nx.DiGraph, home: list[Home], carrier: list[str]
+    model: Any, tree: nx.DiGraph, home: list[Home], carrier: dict[int, str]
 ) -> tuple[tuple[Loop, ...], list[str]]:
     """The loops of a compiled ``mujoco.MjModel``, and in words the constraints that are left out.
 

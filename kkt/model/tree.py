@@ -41,7 +41,7 @@ from ..base.kinds import of_kind
 from ..base.shown import Shown
 from .fields import Floats, check_names, checked, require_name, stacked
 from .joint_terms import TERMS, JointTerms, joint_terms
-from .joints import GENERAL, TYPES, known
+from .joints import GENERAL, TYPES, commute, known
 from .parents import levels
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # [m/s^2]
@@ -185,6 +185,25 @@ class BodyTree(Shown):
                 f"{what} does not know {given[0]} of joints yet, and body {body!r} has it; leave "
                 f"{' and '.join(given)} out of the model, or use kkt.eliminate, which knows it"
             )
+
+    @cached_property
+    def turning_springs(self) -> list[int]:
+        """Bodies whose joint has a spring and motions that do not commute: the rates of its q are not qd."""
+        if self.terms is None or not self.terms.stiffness.any():
+            return []
+        kinds = [*self.by_joint.get("spherical", ()), *self.by_joint.get(GENERAL, ())]
+        stiff = np.add.reduceat(np.append(self.terms.stiffness, 0.0), self.offset[:-1]) * (self.dof > 0)
+        return [k for k in kinds if stiff[k] and (self.joint[k] != GENERAL or not commute(self.S[k]))]
+
+    @cached_property
+    def sprung_balls(self) -> list[int]:
+        """Where the q of balls begin that have a spring alike about all axes, spherical or general."""
+
+        def ball(k: int) -> bool:
+            k_own = self.terms.stiffness[self.offset[k] : self.offset[k + 1]] if self.terms else None
+            return np.array_equal(self.S[k], np.eye(6, 3)) and len(np.unique(k_own)) == 1
+
+        return [int(self.offset[k]) for k in self.turning_springs if self.joint[k] != GENERAL or ball(k)]
 
     @cached_property
     def dof(self) -> NDArray[np.int64]:

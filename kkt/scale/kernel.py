@@ -73,7 +73,7 @@ class LargeKernel:
             for column in () if joint == GENERAL else TYPES[joint].moving:
                 turning = tree.offset[bodies] + column
                 may[turning, :3], one[turning, :3] = True, False
-        self._terms = tree.terms
+        self._terms, self._balls = tree.terms, tree.sprung_balls
         own = own[self._take] if len(own) else np.zeros(N)
         kinds, kind = moving_kinds(tree, walk, model, may, one, pushed, own != 0.0)
         code = (2 * kind + walk.first)[walk.order].astype(np.uint8)
@@ -132,7 +132,7 @@ class LargeKernel:
             np.cos(self._q, out=self._cos)
             np.sin(self._q, out=self._sin)
             if self._terms is not None:
-                terms = self._terms.at(self._q)
+                terms = self._terms.at(self._q, self._balls)
                 self._tau -= terms.resistance(self._qd, self.step, np.asarray)
             self._given.update(self._q, self._qd)
         self._works.run("move", "factor", "solve")

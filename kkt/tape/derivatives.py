@@ -332,7 +332,7 @@ def _plain(system: System, k: int) -> bool:
 
 def _require_tangents(system: System) -> None:
     """Refuse general joints whose motions leave S's span, and springs where dq/dt is not qd."""
-    tree, terms = system.tree, system.state.terms
+    tree = system.tree
     for k in tree.by_joint.get(GENERAL, ()):
         S = np.asarray(tree.S[k])
         size = np.sqrt((S * S).sum(axis=0))
@@ -347,9 +347,8 @@ def _require_tangents(system: System) -> None:
                 f"{where} lead out of what they span, so that q has no tangent space to "
                 "differentiate in; use joints of one freedom, with massless links between them"
             )
-        own = slice(tree.offset[k], tree.offset[k + 1])
-        if terms is not None and terms.stiffness[own].any():
-            raise ModelError(
-                f"{where} do not commute, so that the rates of its spring's q are not qd; leave "
-                "the spring out, or give its effort as tau"
-            )
+    for k in tree.turning_springs:
+        raise ModelError(
+            f"body {tree.names[k]!r}: the motions of its {tree.joint[k]} joint do not commute, so that "
+            "the rates of its spring's q are not qd; leave the spring out, or give its effort as tau"
+        )

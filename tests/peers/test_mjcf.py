@@ -157,10 +157,6 @@ WRONG = {
     "<mujoco><worldbody><body><joint/></body></worldbody></mujoco>": "MuJoCo refuses it",
     "<mujoco": "line 1, column 1: is not XML",
     "<mujoco><worldbody><body><geom size='1'/></body></worldbody></mujoco>": "no body moves",
-    "<mujoco><worldbody><body><joint type='ball' stiffness='1'/><geom size='1'/></body>"
-    "</worldbody></mujoco>": "a spring of 3 freedoms is not known",
-    "<mujoco><worldbody><body><joint type='free' armature='1'/><geom size='1'/></body>"
-    "</worldbody></mujoco>": "armature of a free joint",
 }
 WRONG |= {
     f"<mujoco><worldbody><body><joint name='hip' {field}='{value}'/><geom size='1'/></body>"

@@ -20,7 +20,7 @@ WRONG = [
     ({"stiffness": [1.0, 2.0]}, r"'stiffness' has shape \(2,\)"),
     ({"rest": np.nan, "stiffness": 1.0}, "'rest' holds nan; give a number, finite"),
     ({"armature": 1.0, "joint": "fixed"}, "a fixed joint has no freedom"),
-    ({"stiffness": 1.0, "joint": "spherical"}, "coordinates of a spherical joint"),
+    ({"stiffness": [1.0, 1.0, 2.0], "joint": "spherical"}, "coordinates of a spherical joint"),
     ({"stiffness": 1.0, "joint": "planar"}, "coordinates of a planar joint"),
 ]
 
