@@ -44,6 +44,16 @@ def add_model(
         metavar="HOW",
         help="URDF: joints that mimic others (free): free, fixed, or coupled, by a row each",
     )
+    model.add_argument(
+        "--package",
+        action="append",
+        metavar="NAME=FOLDER",
+        help=".xacro: where $(find NAME) is, if not in ROS and no folder above the file, or beside one, is "
+        "called NAME; may be repeated",
+    )
+    model.add_argument(
+        "--arg", action="append", metavar="NAME:=VALUE", help=".xacro: an argument; may be repeated"
+    )
     if loops:
         for name, metavar, what in (
             (

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..base.errors import ModelError
 from ..base.kinds import of_kind
 from .specs import from_spec
+from .urdf_xacro import NONE
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -23,6 +25,8 @@ def load(
     merge_fixed: bool = False,
     mimic: str = "free",
     dynamics: bool = False,
+    packages: Mapping[str, str] = NONE,
+    arguments: Mapping[str, str] = NONE,
 ) -> nx.DiGraph:
     """The tree that a text names, with its state in ``tree.graph``.
 
@@ -54,17 +58,20 @@ def load(
 
         path, floats = find_robot(text.removeprefix("robot:").strip())
         floating = floats if floating is None else floating
-        return _from_file(os.fspath(path), path.suffix.lower(), floating, merge_fixed, mimic, dynamics)
+        options = bool(floating), merge_fixed, mimic, dynamics, packages, arguments
+        return _from_file(os.fspath(path), path.suffix.lower(), *options)
     suffix = Path(text).suffix.lower()
     separated = os.sep in text or (os.altsep is not None and os.altsep in text)
+    if suffix != ".xacro" and (packages or arguments):
+        raise ModelError(
+            f"{text}: is no .xacro file, which alone takes packages and arguments; leave them out"
+        )
     if suffix in SUFFIXES or separated or os.path.lexists(text):
-        return _from_file(text, suffix, bool(floating), merge_fixed, mimic, dynamics)
+        return _from_file(text, suffix, bool(floating), merge_fixed, mimic, dynamics, packages, arguments)
     return from_spec(text)
 
 
-def _from_file(
-    text: str, suffix: str, floating: bool, merge_fixed: bool, mimic: str, dynamics: bool
-) -> nx.DiGraph:
+def _from_file(text: str, suffix: str, *options: Any) -> nx.DiGraph:
     if not os.path.lexists(text):
         raise ModelError(f"{text}: does not exist; give a path, robot:NAME or a gallery spec")
     if suffix == ".json":
@@ -74,7 +81,7 @@ def _from_file(
     if suffix in (".urdf", ".xacro"):
         from .urdf import read_urdf
 
-        return read_urdf(text, floating, merge_fixed, mimic, dynamics)
+        return read_urdf(text, *options)
     if suffix == ".xml":
         from .mjcf import read_mjcf
 

@@ -199,11 +199,11 @@ class BodyTree(Shown):
     def sprung_balls(self) -> list[int]:
         """Where the q of balls begin that have a spring alike about all axes, spherical or general."""
 
-        def ball(k: int) -> bool:
-            k_own = self.terms.stiffness[self.offset[k] : self.offset[k + 1]] if self.terms else None
-            return np.array_equal(self.S[k], np.eye(6, 3)) and len(np.unique(k_own)) == 1
+        def alike(k: int) -> bool:
+            stiff = self.terms.stiffness[self.offset[k] : self.offset[k + 1]] if self.terms else np.zeros(0)
+            return np.array_equal(self.S[k], np.eye(6, 3)) and len(np.unique(stiff)) == 1
 
-        return [int(self.offset[k]) for k in self.turning_springs if self.joint[k] != GENERAL or ball(k)]
+        return [int(self.offset[k]) for k in self.turning_springs if self.joint[k] != GENERAL or alike(k)]
 
     @cached_property
     def dof(self) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
@@ -41,6 +41,7 @@ from .urdf_elements import (
     root_element,
 )
 from .urdf_mimic import Coupling, couple
+from .urdf_xacro import NONE
 
 JOINT_TYPES = (
     "revolute",
@@ -96,6 +97,8 @@ def read_urdf(
     merge_fixed: bool = False,
     mimic: str = "free",
     dynamics: bool = False,
+    packages: Mapping[str, str] = NONE,
+    arguments: Mapping[str, str] = NONE,
 ) -> nx.DiGraph:
     """The tree of a URDF file, bodies depth first in the order of the file's joints.
 
@@ -107,6 +110,8 @@ def read_urdf(
       by a row (:func:`kkt.coupled_joints`) in ``graph["loops"]``.
     * ``dynamics``: <dynamics damping friction> and rotors of transmissions become terms of joints
       (:mod:`kkt.model.urdf_dynamics`); else they are ignored.
+    * ``packages``, ``arguments``: of a .xacro file, folders by the name in ``$(find NAME)``, and values of
+      its arguments (:mod:`kkt.model.urdf_xacro`).
 
     A link without <inertial> has no mass.  A joint of one degree of freedom with a <limit> gives
     its body the attributes ``limits``, least and largest position and largest rate [rad, m; per s],
@@ -131,7 +136,7 @@ def read_urdf(
     """
     file = os.fspath(path)
     try:
-        reader = _Reader(file, mimic)
+        reader = _Reader(file, mimic, root_element(file, packages, arguments))
         tree = reader.tree(floating, merge_fixed)
         if dynamics:
             put_into(tree, joint_dynamics(reader.robot, number))
@@ -143,12 +148,12 @@ def read_urdf(
 class _Reader:
     """Links and joints of one file by name, checked to make one tree."""
 
-    def __init__(self, file: str, mimic: str) -> None:
+    def __init__(self, file: str, mimic: str, robot: Element) -> None:
         require_mimic(mimic)
         self.file, self.mimic = file, mimic
         self.mimics: list[tuple[str, str, str]] = []  # joint, what it mimics, how it is held
         self.coupled: dict[str, Coupling] = {}  # joint -> what it mimics
-        self.robot = robot = root_element(file)
+        self.robot = robot
         self.name = robot.get("name") or os.path.splitext(os.path.basename(file))[0]
         self.links: dict[str, Mass] = {}
         for element in robot.findall("link"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -14,16 +15,22 @@ from ..base.reading import read_bytes
 from .fields import Floats, check_names
 from .joints import TYPES
 from .spatial import matmul, rotation
-from .urdf_xacro import expanded
+from .urdf_xacro import NONE, expanded
 
 
-def root_element(file: str) -> Element:
-    """The element <robot> of a file.  Raises ModelError where the file is no URDF."""
+def root_element(
+    file: str, packages: Mapping[str, str] = NONE, arguments: Mapping[str, str] = NONE
+) -> Element:
+    """The element <robot> of a file.  Raises ModelError where the file is no URDF.
+
+    ``packages`` and ``arguments`` are those of xacro (:mod:`kkt.model.urdf_xacro`).
+    """
     try:
         text = read_bytes(file)
     except UnreadableError as error:
         raise ModelError(f"{error}; give a URDF file") from None
-    text = expanded(file) if file.lower().endswith(".xacro") else text
+    if file.lower().endswith(".xacro"):
+        text = expanded(file, packages, arguments)
     try:
         robot = root_of(text)
     except UnreadableError as error:

@@ -29,12 +29,26 @@ def tree_of(options: argparse.Namespace) -> nx.DiGraph:
         merge_fixed=not options.keep_fixed,
         mimic=options.mimic,
         dynamics=options.dynamics,
+        packages=named_values(options, "package", "=", "NAME=FOLDER"),
+        arguments=named_values(options, "arg", ":=", "NAME:=VALUE, as xacro does"),
     )
     tree.graph["name"] = tree.graph.get("name") or options.model
     beside = [*tree.graph.get("loops", ()), *loops_of(options, tree)]
     if (mu := getattr(options, "proximal", None)) is not None:
         beside = proximal_rows(mu, beside)
     return tree if not beside else type(tree)(tree, loops=beside)
+
+
+def named_values(options: argparse.Namespace, option: str, sign: str, wanted: str) -> dict[str, str]:
+    """What an option that may be repeated says, by name."""
+    found: dict[str, str] = {}
+    for text in getattr(options, option, None) or ():
+        name, parted, value = text.partition(sign)
+        if not (name and parted) or name in found:
+            twice = f"names {name!r} twice" if name in found else f"{text!r} is no name and value"
+            raise kkt.PivotreeError(f"option --{option}: {twice}; give {wanted}")
+        found[name] = value
+    return found
 
 
 def system_of(options: argparse.Namespace) -> kkt.System:

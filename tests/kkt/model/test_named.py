@@ -1,9 +1,11 @@
 """What can be named: the gallery, robots of packages that are and are not there, and xacro."""
 
 import json
+import re
 import stat
 import sys
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -167,6 +169,66 @@ def test_xacro_that_fails_is_told_in_one_sentence(xacro, tmp_path, capsys, text,
     assert main(["solve", str(path)]) == 2
     err = capsys.readouterr().err
     assert told in err and err.count("\n") == 1
+
+
+FIND = """
+import re
+from ament_index_python.packages import get_package_share_directory
+given = dict(word.split(":=") for word in sys.argv[2:])
+def text(path):
+    found = open(path).read()
+    found = re.sub(r"\\$\\(find (\\w+)\\)", lambda m: get_package_share_directory(m[1]), found)
+    found = re.sub(r"<include (.*?)/>", lambda m: text(m[1]), found)
+    return found.replace("$(arg mass)", given.get("mass", "1"))
+try:
+    print(text(sys.argv[1]))
+except LookupError as error:
+    sys.exit(str(error))
+"""
+
+
+@pytest.mark.parametrize("where", ["above", "beside", "in ROS", "given", "nowhere"])
+def test_packages_of_xacro_are_found_without_ros(xacro, tmp_path, monkeypatch, capsys, where):
+    """A stand-in asks for them as xacro does; the advice of the refusal is taken."""
+    xacro(FIND)
+    home = {"above": "arm", "beside": "src/arm", "in ROS": "ros/share/arm"}.get(where, "elsewhere")
+    folder = tmp_path / home
+    (folder / "urdf").mkdir(parents=True)
+    (folder / "mass.txt").write_text("$(arg mass)")
+    file = (folder if where == "above" else tmp_path / "src" / "robot") / "urdf" / "arm.urdf.xacro"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(URDF.replace('mass value="2"', 'mass value="<include $(find arm)/mass.txt/>"'))
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path / "ros"))
+    told = [] if where not in ("given", "nowhere") else ["--package", f"arm={folder}"]
+    if where == "nowhere":
+        assert main(["solve", str(file)]) == 2
+        advice = re.search(r"--package (arm=)FOLDER", capsys.readouterr().err)[1]
+        told = ["--package", f"{advice}{folder}"]
+    assert main(["solve", str(file), *told, "--arg", "mass:=2.5", "--json"]) == 0
+    packages = {"arm": str(folder)} if told else {}
+    tree = kkt.load(file, packages=packages, arguments={"mass": "2.5"})
+    assert tree.nodes["a"]["mass"] == 2.5 and kkt.load(file, packages=packages).nodes["a"]["mass"] == 1.0
+
+
+def test_options_of_xacro_that_are_wrong_are_told(xacro, tmp_path, monkeypatch, capsys):
+    xacro("print()")
+    monkeypatch.chdir(tmp_path)
+    Path("arm.xacro").touch()
+    for told, words in {
+        "option --arg: 'mass=2' is no name and value; give NAME:=VALUE": ["arm.xacro", "--arg", "mass=2"],
+        "option --package: names 'a' twice": ["arm.xacro", *["--package", "a=."] * 2],
+        "package 'a': nowhere is no folder": ["arm.xacro", "--package", "a=nowhere"],
+        "chain:3: is no .xacro file": ["chain:3", "--arg", "mass:=2"],
+    }.items():
+        assert main(["solve", *words]) == 2
+        assert told in capsys.readouterr().err
+
+
+@pytest.mark.peers
+def test_xacro_itself_finds_the_package_above_its_file(capsys):
+    pytest.importorskip("xacro")
+    file = Path(__file__).parents[2] / "models" / "field" / "my_robot" / "urdf" / "find_include.urdf.xacro"
+    assert kkt.load(file, arguments={"mass": "2"}).nodes["rod"]["mass"] == 2.0
 
 
 def test_an_expansion_that_does_not_end_or_start_is_told(xacro, tmp_path, monkeypatch):
