@@ -16,8 +16,10 @@ from pivotree import kkt, orderings
 from pivotree.analysis import compare
 from pivotree.analysis.cli import main
 from pivotree.analysis.states.sample import draw, drawn_system
+from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.model.joints import rotation_vector
+from pivotree.kkt.proof.kinematics import kinematics
 
 FIELD = Path(__file__).parent / "models" / "field"
 
@@ -233,6 +235,42 @@ def test_a_weld_without_torques_is_a_connect_and_couplings_keep_their_offset(cap
     assert told["qdd"][:4] == pytest.approx([-8.914825, 506.329114, 6.855243, 5.425813], rel=1e-6)
     assert solved(capsys, f"{FIELD / 'coupled_offset.xml'} --q l=0.4")["q"] == pytest.approx([0.4, -0.7])
     assert solved(capsys, str(FIELD / "coupled_offset.xml"))["q"] == pytest.approx([0.0, 0.1])
+
+
+@pytest.mark.parametrize("order", ["abm", "crbm"])
+def test_products_that_leave_the_range_of_a_format_are_told_with_what_helps(order, capsys):
+    """The advice is taken: as many digits with more exponents, and other units, gravity in them too."""
+    robot, abm = str(FIELD / "micro_arm.urdf"), orderings.get(order)
+    assert main(["solve", robot, "--order", order, "--format", "float32"]) == 2
+    told = re.search(
+        r"products leave the range of float32, 1e-45 to 2e\+38, and (p24e10) answers; use a format with "
+        r"as many exponent bits, or units of (\S+) kg and (\S+) m$",
+        capsys.readouterr().err.strip(),
+    )
+    assert main(["solve", robot, "--order", order, "--format", told[1]]) == 0
+    tree = kkt.load(robot)
+    right = kkt.eliminate(kkt.build(tree), abm).qdd
+    mass, size = float(told[2]), float(told[3])
+    for data in tree.nodes.values():
+        data["mass"] /= mass
+        data["inertia"] = np.asarray(data["inertia"]) / (mass * size**2)
+        data["com"], data["p"] = np.asarray(data["com"]) / size, np.asarray(data["p"]) / size
+    tree.graph["gravity"] = np.asarray(tree.graph["gravity"]) / size
+    tree.graph["tau"] = np.asarray(tree.graph["tau"]) / (mass * size**2)
+    found = kkt.eliminate(kkt.build(tree), abm, "float32")
+    assert found.failed_at is None and found.qdd == pytest.approx(right, rel=1e-4)
+
+
+@pytest.mark.parametrize("format", ["float64", "float32"])
+def test_nothing_is_promised_of_a_massless_link_and_that_is_why(format):
+    tree, abm = kkt.load(str(FIELD / "massless_middle.urdf")), orderings.get("abm")
+    ranges = ranges_of(kkt.build(tree))
+    told = r"body cross: has no mass, and what hangs on it .*; give it an inertia$"
+    assert re.match(told, kkt.guarantee(tree, abm, format).why)
+    system = kkt.build(tree)
+    assert re.match(told, kinematics(system, system, get_format(format), ranges).why)
+    tree.nodes["cross"].update(mass=1.0, inertia=0.01 * np.eye(3))
+    assert kkt.guarantee(tree, abm, format).digits > 0.0
 
 
 def in_mujoco(mujoco, path, seed):

@@ -23,6 +23,7 @@ from .guarantee import Guarantee
 from .joint_inertia import LARGEST, SECOND
 from .loewner import share
 from .reach import Turn, reach
+from .span import singular
 from .support import support
 
 Floats = NDArray[np.float64]
@@ -72,7 +73,8 @@ def kinematics(light: System, heavy: System, chosen: Format, ranges: Ranges) -> 
             np.full(n, np.inf),
             np.full(n, np.inf),
             None,
-            f"body {worst}: rounded positions and rotations may change its inertia by {most:.1g}",
+            singular(heavy, held[int(added.argmax())], int(added.argmax()))
+            or f"body {worst}: rounded positions and rotations may change its inertia by {most:.1g}",
         )
     return Guarantee(inertia, pivot * (1.0 + LARGEST), worst, "")
 

@@ -21,6 +21,7 @@ from .balls import ball_of
 from .idle import DOUBLE, Idle, idle_motion
 from .longer import Longer, Lost, as_balls, ball_bits, longer_name
 from .residual import backward_error
+from .span import lost_to_range
 
 BEYOND = 1e6  # rad/s^2 or m/s^2 from which on it is asked whether (4) is singular
 SMALLEST = 2.0**-1022  # that stands for units of more than 307 digits, which no double holds
@@ -81,18 +82,21 @@ def refusal(
     gone = lost is not None and lost.zero and (lost.nothing or not error <= bound(chosen.unit))
     if gone and lost is not None:
         why = f"{named(tape, chosen, lost)}; use another order or a longer format"
-        return at_fault(system, chosen, entries, why)
+        return at_fault(system, chosen, entries, why, tape)
     if chosen.from_model:  # its entries are as exact as it is
         return None
     idle = idle_motion(system, entries, _data_unit(chosen))
     return None if idle is None else _singular(chosen, idle)
 
 
-def at_fault(system: System, chosen: Format, entries: Entries, why: str) -> str:
-    """Why a pivot is lost: (4) itself is singular, or the order is at fault, and then ``why``."""
+def at_fault(system: System, chosen: Format, entries: Entries, why: str, tape: Tape | None = None) -> str:
+    """Why a pivot is lost: (4) itself is singular, or the format's range, or the order: then ``why``."""
     unit = DOUBLE if chosen.from_model else _data_unit(chosen)
     idle = idle_motion(system, system.entries if chosen.from_model else entries, unit)
-    return why if idle is None else f"{_singular(chosen, idle)} ({_CUT.split(why)[0]})"
+    if idle is None:
+        narrow = "" if tape is None else lost_to_range(system, tape, chosen)
+        return f"{_CUT.split(why)[0]}: {narrow}" if narrow else why
+    return f"{_singular(chosen, idle)} ({_CUT.split(why)[0]})"
 
 
 def _singular(chosen: Format, idle: Idle) -> str:

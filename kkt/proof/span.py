@@ -13,15 +13,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import Format, Mixed
+from ..arithmetic import Format, Mixed, get_format
+from ..arithmetic.names import EXPONENT_BITS
 from ..matrix.ranges import Ranges
 from ..matrix.system import System
+from ..tape.run import entered, played, rounded_entries
+from ..tape.tape import Tape
+from ..tape.trust import bound
+from .longer import SHORT, longer, of_slots
 from .reach import Reach, Turn, axes_turn
 from .recursion import pivot_and_size
 
 Floats = NDArray[np.float64]
 PRODUCTS = 500.0  # tiny high^2 / low, of an entry: what all operations of one child lose at most
 ROTATED = 8.0  # PRODUCTS high of it, where rows are rotated
+SINGULAR = 1e-14  # of an inertia's largest eigenvalue: what rounding leaves of one that is zero
 FITS = 64.0  # times high^2 or high / low: more than any number that occurs
 
 
@@ -35,6 +41,49 @@ def span(chosen: Format) -> tuple[float, float]:
         kept = np.asarray(chosen.cast(powers).real, dtype=float)
     inside = powers[(kept > 0.0) & np.isfinite(kept)]
     return float(inside.min()), float(inside.max())
+
+
+def lost_to_range(system: System, tape: Tape, chosen: Format) -> str:
+    """Why a short format has no answer that the same digits with more exponents have, or "".
+
+    Names what does: such a format, and units in which the largest mass and distance are near 1.
+    """
+    if chosen.kind != "float" or not SHORT < chosen.unit < 0.25:
+        return ""
+    wide = get_format(f"p{round(-np.log2(chosen.unit))}e{EXPONENT_BITS[1]}")
+    entries = rounded_entries(system, wide)
+    places, values = tape.inputs.values(entries)
+    v = entered(tape, wide, places, np.asarray(values, dtype=float))
+    found = of_slots(system, tape, played(tape, wide, v)).qdd[0]
+    if not longer(system, tape, wide, entries).error(found) <= bound(chosen.unit):
+        return ""
+    tree = system.tree
+    mass, distance = (
+        10.0 ** round(float(np.log10(np.abs(x).max(initial=0.0) or 1.0)))
+        for x in (tree.mass, np.concatenate([tree.com, tree.p]))
+    )
+    least, largest = span(chosen)
+    units = f", or units of {mass:g} kg and {distance:g} m" if mass != 1.0 or distance != 1.0 else ""
+    return (
+        f"products leave the range of {chosen.name}, {least:.1g} to {largest:.1g}, and {wide.name} answers; "
+        f"use a format with as many exponent bits{units}"
+    )
+
+
+def singular(system: System, held: Floats, k: int) -> str:
+    """Why the inertia of a body, or ``held`` (6, 6) of it in every state, bounds nothing, or ""."""
+    tree = system.tree
+    own = np.linalg.eigvalsh(tree.inertia[k])
+    if not np.isfinite(held).all() or (tree.mass[k] > 0.0 and own[0] > SINGULAR * own[-1]):
+        return ""
+    eigen = np.linalg.eigvalsh(held)
+    if eigen[0] > SINGULAR * eigen[-1]:
+        return ""
+    why = "a singular inertia" if own[-1] > 0.0 or tree.mass[k] > 0.0 else "no mass"
+    return (
+        f"body {tree.names[k]}: has {why}, and what hangs on it is not sure to add one in every direction, "
+        "by whose least eigenvalue the bound divides; give it an inertia"
+    )
 
 
 def too_narrow(
@@ -73,6 +122,8 @@ def too_narrow(
         if not all(np.isfinite(X).all() for X in matrices):  # beyond float64 itself
             low, high = 0.0, np.inf
             break
+        if bases is None and (why := singular(system, held[k], k)):
+            return why
         low = min([low, *(float(np.linalg.eigvalsh(X)[0]) for X in matrices if X.size)])
     children = float(max(1, *np.bincount(tree.parent[tree.parent >= 0], minlength=1)))
     lost = PRODUCTS * children * least * (1.0 if bases is None else ROTATED * high)

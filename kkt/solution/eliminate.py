@@ -198,7 +198,7 @@ def _judged(
     ``beside`` is the run in more digits, where there was one already.
     """
     if found.failed_at is not None:
-        return replace(found, failed_at=at_fault(system, chosen, entries, found.failed_at))
+        return replace(found, failed_at=at_fault(system, chosen, entries, found.failed_at, tape))
     try:
         beside = beside or longer(system, tape, chosen, entries)
     except SingularError as error:  # in balls a pivot is exactly zero
