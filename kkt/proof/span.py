@@ -27,6 +27,7 @@ from .recursion import pivot_and_size
 Floats = NDArray[np.float64]
 PRODUCTS = 500.0  # tiny high^2 / low, of an entry: what all operations of one child lose at most
 ROTATED = 8.0  # PRODUCTS high of it, where rows are rotated
+FAR = 1e3  # of a robot's mass or size from 1 kg and 1 m, from which other units may help
 SINGULAR = 1e-14  # of an inertia's largest eigenvalue: what rounding leaves of one that is zero
 FITS = 64.0  # times high^2 or high / low: more than any number that occurs
 
@@ -46,7 +47,8 @@ def span(chosen: Format) -> tuple[float, float]:
 def lost_to_range(system: System, tape: Tape, chosen: Format) -> str:
     """Why a short format has no answer that the same digits with more exponents have, or "".
 
-    Names what does: such a format, and units in which the largest mass and distance are near 1.
+    Names what does: such a format, and units in which the largest mass and distance are near 1, if they
+    are not.
     """
     if chosen.kind != "float" or not SHORT < chosen.unit < 0.25:
         return ""
@@ -63,7 +65,8 @@ def lost_to_range(system: System, tape: Tape, chosen: Format) -> str:
         for x in (tree.mass, np.concatenate([tree.com, tree.p]))
     )
     least, largest = span(chosen)
-    units = f", or units of {mass:g} kg and {distance:g} m" if mass != 1.0 or distance != 1.0 else ""
+    far = max(mass, 1.0 / mass, distance, 1.0 / distance) >= FAR
+    units = f", or units of {mass:g} kg and {distance:g} m" if far else ""
     return (
         f"products leave the range of {chosen.name}, {least:.1g} to {largest:.1g}, and {wide.name} answers; "
         f"use a format with as many exponent bits{units}"
