@@ -223,6 +223,7 @@ class Truth:
 
     def __init__(self, system, format):
         self.K, self.r, joints = dense(system, entries_of(system, format))
+        self.bodies = len(joints)
         self.places = [i for joint in joints for i in range(joint.start, joint.stop)]
         self.singular = False
         try:
@@ -253,6 +254,13 @@ class Truth:
         off = max((_float(abs(rational(x) - y)) for x, y in zip(qdd, self.qdd, strict=True)), default=0.0)
         size = max((_float(abs(y)) for y in self.qdd), default=0.0)
         return off / size if size else (0.0 if off == 0.0 else np.inf)
+
+    def error_of_multipliers(self, lam):
+        """max |lam - exact| over the largest exact force; of forces that are zero, absolute."""
+        rows = len(lam)
+        forces = self.x[len(self.x) - rows - 6 * self.bodies :]
+        off = [_float(abs(rational(a) - b)) for a, b in zip(lam, forces[6 * self.bodies :], strict=True)]
+        return max(off, default=0.0) / (max((_float(abs(x)) for x in forces), default=0.0) or 1.0)
 
 
 def _float(x):

@@ -493,6 +493,15 @@ def test_what_is_regular_by_rounding_alone_is_refused_in_every_format(name):
         assert kkt.eliminate(system, abm, "ball:30").marked
     with pytest.raises(kkt.SingularError):
         kkt.solve_large(system, abm)
+    hand = kkt.contact(list(tree)[-1], (0.1, 0.2, 0.3))
+    for format in ("float32", "float64", "mp:50", "exact"):
+        for asked in (
+            lambda: kkt.joint_space_inverse(system, abm, format),  # noqa: B023
+            lambda: kkt.derivatives(system, abm, format),  # noqa: B023
+            lambda: kkt.delassus_matrix(system, abm, [hand], format),  # noqa: B023
+        ):
+            with pytest.raises(kkt.SingularError):
+                asked()
     with suppress(kkt.SingularError):  # in every state; in this one it is a status
         kernel = kkt.compile(system, abm, check=True)
         assert kernel(kernel.configuration(q), np.zeros(n), 0.1 + 0.1 * np.arange(n))[1] != 0
@@ -503,8 +512,10 @@ def test_small_inertias_that_are_no_rounding_are_answered():
     for mass in (1e-3, 1e-9, 1e-12):
         tree = kkt.chain(2)
         tree.nodes["j2"].update(mass=mass, inertia=mass * np.diag([1e-6, 2e-6, 2e-6]))
-        found = kkt.eliminate(kkt.build(tree), orderings.get("abm"))
+        system, abm = kkt.build(tree), orderings.get("abm")
+        found = kkt.eliminate(system, abm)
         assert found.failed_at is None and found.marked is None
+        assert kkt.joint_space_inverse(system, abm).marked is None
 
 
 @pytest.mark.parametrize("format", ["float32", "float64"])

@@ -27,6 +27,7 @@ from ..program.composites import require_general
 from ..tape.run import RangeError, rounded_entries, run_objects
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
+from ..tape.trust import size_of, weight_of
 from .balls import DecimalBall, ball_of, decimal, decimal_ball, distance, magnitude
 from .idle import DOUBLE, idle_motion
 from .residual import residual
@@ -280,7 +281,7 @@ def _multipliers(system: System, solution: dict[Block, NDArray]) -> list[Any]:
 def _bits_of_qdd(system: System, balls: list[Any]) -> float:
     """Proved bits of qdd; where all are zero, beside what gravity and rates do to bodies alone."""
     still = all(0 in x for x in balls)
-    return proved_bits(balls, _size(system.entries.a) if still else None)
+    return proved_bits(balls, size_of(system.entries.a) if still else None)
 
 
 def _bits_of_multipliers(system: System, solution: dict[Block, NDArray]) -> float:
@@ -291,13 +292,8 @@ def _bits_of_multipliers(system: System, solution: dict[Block, NDArray]) -> floa
     balls = _multipliers(system, solution)
     forces = [x for block, row in solution.items() if block.kind == "f" for x in row]
     if all(0 in x for x in [*balls, *forces]):
-        return proved_bits(balls, _size(system.entries.M) * _size(system.entries.a))
+        return proved_bits(balls, weight_of(system.entries))
     return proved_bits(balls, max(map(magnitude, [*balls, *forces]), default=0.0))
-
-
-def _size(x: NDArray) -> float:
-    """The largest number of an array; 1 where all are zero."""
-    return float(np.abs(x).max(initial=0.0)) or 1.0
 
 
 def proved_bits(balls: list[Any], largest: float | None = None) -> float:

@@ -21,11 +21,10 @@ from numpy.typing import NDArray
 from ..arithmetic import Format, get_format
 from ..matrix.entries import LETTERS, Entries, assemble
 from ..matrix.system import System
-from ..tape.record import Unknowns
-from ..tape.run import GUARD_DIGITS, entered, played, run_objects, signed
+from ..tape.run import GUARD_DIGITS, entered, give, played, played_objects, signed
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
-from ..tape.trust import NO_BIT, NOTHING
+from ..tape.trust import NO_BIT, NOTHING, bound
 from .balls import ball_of
 
 SHORT = 2.0**-30  # unit roundoff from which float64 has twice the digits
@@ -35,6 +34,8 @@ DOUBLINGS = 3  # of the bits, where balls have widened more; wider ones hold a p
 
 Floats = NDArray[np.float64]
 Pair = tuple[NDArray, NDArray]  # values as unevaluated sums high + low
+Slots = NDArray[np.int64] | None
+Numbers = NDArray | None
 
 
 class Lost(NamedTuple):
@@ -58,7 +59,7 @@ class Lost(NamedTuple):
 
 @dataclass(frozen=True)
 class Longer:
-    """Pivots and joint accelerations of a tape in more digits than those of a format.
+    """Pivots and answers of a tape in more digits than those of a format.
 
     Numbers are unevaluated sums high + low of two float64, or balls of ``bits``.
     """
@@ -66,6 +67,8 @@ class Longer:
     pivots: Any  # (P,) of all records, one after another
     qdd: Any  # (N,) bodies in the tree's order
     bits: int = 0  # of balls
+    lam: Any = None  # (m,) multipliers of all loops
+    more: Any = None  # the numbers that were asked for beside these, flat
 
     def against(self, tape: Tape, pivots: Mapping[int, Any], chosen: Format) -> Lost | None:
         """The first pivot that is zero for the format, or else the one that is farthest off."""
@@ -91,6 +94,23 @@ class Longer:
             worst = float(np.max(off, initial=0.0))
             scale = float(np.max(np.abs(exact), initial=least))
         return worst / scale if scale else (0.0 if worst == 0.0 else np.inf)
+
+    def among(self, here: slice) -> Any:
+        """Some of the numbers that were asked for beside qdd."""
+        return self.more[here] if self.bits else tuple(part[here] for part in self.more)
+
+    def error_of(self, own: NDArray, exact: Any, largest: float, floor: float, unit: float) -> float:
+        """max |own - exact| over the largest of ``exact`` and ``largest``.
+
+        Where these are zero but for rounding, no larger than half of a format's digits beside
+        ``floor``, it is relative to ``floor``.
+        """
+        _, off, high = self.apart(own, exact)
+        with np.errstate(all="ignore"):
+            worst, size = (float(np.max(np.abs(x), initial=0.0)) for x in (off, high))
+        size = max(size, largest)
+        size = size if size > bound(unit) * floor else floor
+        return worst / size if size else (0.0 if worst == 0.0 else np.inf)
 
     def apart(self, own: Any, exact: Any) -> tuple[Floats, Floats, Floats]:
         """Values of a format, their distance to these, and these, as float64."""
@@ -122,18 +142,26 @@ def longer_name(chosen: Format) -> str:
     return "float64" if chosen.unit > SHORT else "dd"
 
 
-def longer(system: System, tape: Tape, chosen: Format, entries: Entries) -> Longer:
+def longer(
+    system: System, tape: Tape, chosen: Format, entries: Entries, more: Slots = None, beside: Numbers = None
+) -> Longer:
     """Run a tape in more digits on the ``entries`` that a format starts from.
 
-    For mp:D these are of the model itself, and more digits are taken from the assembly on.
+    For mp:D these are of the model itself, and more digits are taken from the assembly on.  ``more``
+    (k,) are signed slots whose numbers are wanted too, and ``beside`` the doubles of the inputs
+    that are not in (4).
     """
     name = longer_name(chosen)
+    given = {} if beside is None or not beside.size else {"beside": beside}
+    if given and not chosen.from_model:
+        given["beside"] = chosen.shown(chosen.cast(given["beside"]))
     if name == "ball":
-        return _in_balls(system, tape, chosen, entries)
+        return _in_balls(system, tape, chosen, entries, more, given)
     carrier = get_format(name)
     places, values = tape.inputs.values(entries)
     v = entered(tape, carrier, places, np.asarray(values, dtype=float))
-    return of_slots(system, tape, played(tape, carrier, v))
+    give(tape, v, given)
+    return of_slots(system, tape, played(tape, carrier, v), more)
 
 
 def pivots_leaf_to_root(system: System, entries: Entries) -> Floats:
@@ -148,30 +176,36 @@ def pivots_leaf_to_root(system: System, entries: Entries) -> Floats:
     return np.asarray(found.pivots[0], dtype=float)
 
 
-def of_slots(system: System, tape: Tape, v: NDArray) -> Longer:
+def of_slots(system: System, tape: Tape, v: NDArray, more: Slots = None) -> Longer:
     """From the values of all slots: float64, or pairs high + low i."""
 
     def values(slots: NDArray[np.int64]) -> Pair:
         with np.errstate(all="ignore"):
             return _pair(signed(v, slots))
 
-    return Longer(values(tape.pivot_places[2]), values(tape.unknowns(system).qdd))
+    own = tape.unknowns(system)
+    wanted = None if more is None else values(more)
+    return Longer(values(tape.pivot_places[2]), values(own.qdd), lam=values(own.lam), more=wanted)
 
 
-def _in_balls(system: System, tape: Tape, chosen: Format, entries: Entries) -> Longer:
+def _in_balls(
+    system: System, tape: Tape, chosen: Format, entries: Entries, more: Slots, given: dict[str, NDArray]
+) -> Longer:
     import flint
 
-    least = ball_bits(system, chosen)
+    least, own = ball_bits(system, chosen), tape.unknowns(system)
     for bits in (least << doubled for doubled in range(DOUBLINGS + 1)):
         with flint.ctx.workprec(bits):
             if chosen.from_model:
                 exact = assemble(system.state, flint.arb)
             else:
                 exact = as_balls(entries, chosen)
-            solution, pivots, _ = run_objects(tape, exact, flint.arb)
-            every = [d for i in tape.pivot_places[0] for d in pivots[i]]
-            found = Longer(every, Unknowns.of(system, solution).qdd, bits)
-            if _narrow(found.qdd, chosen.unit):
+            data = {letter: _balls(values) for letter, values in given.items()}
+            v, _ = played_objects(tape, exact, flint.arb, data)
+            pivots, qdd, lam = (signed(v, slots) for slots in (tape.pivot_places[2], own.qdd, own.lam))
+            wanted = None if more is None else signed(v, more)
+            found = Longer(pivots, qdd, bits, lam, wanted)
+            if _narrow(qdd if wanted is None else wanted, chosen.unit):
                 break
     return found
 
@@ -196,10 +230,13 @@ def as_balls(entries: Entries, chosen: Format) -> Entries:
     """Entries in a format's numbers as exact balls."""
     exact = []
     for letter in LETTERS:
-        shown = chosen.shown(np.asarray(getattr(entries, letter)))
-        flat = [ball_of(value) for value in shown.ravel().tolist()]
-        exact.append(np.array([*flat, None], dtype=object)[:-1].reshape(shown.shape))
+        exact.append(_balls(chosen.shown(np.asarray(getattr(entries, letter)))))
     return Entries(*exact)
+
+
+def _balls(values: NDArray) -> NDArray:
+    flat = [ball_of(value) for value in values.ravel().tolist()]
+    return np.array([*flat, None], dtype=object)[:-1].reshape(values.shape)
 
 
 def _pair(values: NDArray) -> Pair:

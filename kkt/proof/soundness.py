@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise, starmap
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format
+from ..base.errors import SingularError
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System
 from ..matrix.unopposed import least_size
 from ..tape.record import Elimination
 from ..tape.tape import Tape
-from ..tape.trust import DOUBTFUL, ZERO, bound, mark
+from ..tape.trust import DOUBTFUL, ZERO, bound, mark, weight_of
 from .balls import ball_of
 from .idle import DOUBLE, Idle, idle_motion
 from .longer import Longer, Lost, as_balls, ball_bits, longer_name
+from .longer import longer as longer_of
 from .residual import backward_error
 from .span import lost_to_range
 
@@ -45,28 +48,81 @@ def judged(
     if found.failed_at is not None:
         return found
     if longer is None:
-        if (by_chance := _by_chance(system, found)) is not None:
-            return replace(found, failed_at=by_chance)
+        if (chance := by_chance(system, found.qdd)) is not None:
+            return replace(found, failed_at=chance)
         return replace(found, backward_error=backward_of(system, chosen, entries, found), error_estimate=0.0)
     error = longer.error(found.qdd, least_size(system))
     lost = None if pivots is None else longer.against(tape, pivots, chosen)
-    failed = refusal(system, tape, chosen, entries, error, lost) or _by_chance(system, found)
+    failed = refusal(system, tape, chosen, entries, error, lost) or by_chance(system, found.qdd)
     if failed is not None:
         return replace(found, failed_at=failed)
     backward = backward_of(system, chosen, entries, found)
-    marked = mark(error, backward.normwise, chosen.name, chosen.unit)
+    held = _off_multipliers(system, chosen, found, longer)
+    marked = mark(error, backward.normwise, chosen.name, chosen.unit, held)
     if marked is None and lost is not None and lost.zero:
         marked = f"{named(tape, chosen, lost)}, though the answer is right"
     return replace(found, backward_error=backward, error_estimate=error, marked=marked)
 
 
-def _by_chance(system: System, found: Elimination) -> str | None:
+def _off_multipliers(system: System, chosen: Format, found: Elimination, longer: Longer) -> float:
+    """The error of lambda beside the largest force; 0 where there are no loops."""
+    if not len(found.lam):
+        return 0.0
+    largest = max(float(abs(x)) for x in np.ravel(found.f))
+    return longer.error_of(found.lam, longer.lam, largest, weight_of(system.entries), chosen.unit)
+
+
+class Part(NamedTuple):
+    """Numbers that are judged together, by the largest of them."""
+
+    slots: NDArray[np.int64]  # signed, flat
+    floor: float  # what they are judged by where all are zero but for rounding; infinite: by nothing
+
+
+def judged_parts(
+    system: System,
+    tape: Tape,
+    chosen: Format,
+    entries: Entries,
+    pivots: Mapping[int, Any],
+    parts: Sequence[Part],
+    values: Sequence[NDArray],
+    beside: NDArray | None,
+) -> tuple[float | None, str | None]:
+    """The largest error of ``values`` of the tape's ``parts``, and why not to rely on them.
+
+    Each part is relative to its own largest entry; ``beside`` are the doubles of the inputs that are
+    not in (4).  Raises SingularError where there is no answer, by the rule for qdd.
+    """
+    error, lost = 0.0, None
+    if chosen.kind not in ("exact", "ball"):
+        slots = np.concatenate([part.slots for part in parts])
+        beyond = longer_of(system, tape, chosen, entries, slots, beside)
+        ends = np.cumsum([0, *(len(part.slots) for part in parts)]).tolist()
+        for part, own, here in zip(parts, values, starmap(slice, pairwise(ends)), strict=True):
+            right = beyond.among(here)
+            error = max(error, beyond.error_of(np.ravel(own), right, 0.0, part.floor, chosen.unit))
+        lost = beyond.against(tape, pivots, chosen)
+    failed = refusal(system, tape, chosen, entries, error, lost)
+    chance = by_chance(system)
+    if chosen.kind == "ball":
+        return None, chance  # its digits are proved, for the model's own doubles
+    if failed or chance:
+        raise SingularError(f"order {tape.program.name!r}: {failed or chance}")
+    marked = mark(error, 0.0, chosen.name, chosen.unit)
+    if marked is None and lost is not None and lost.zero:
+        marked = f"{named(tape, chosen, lost)}, though the answer is right"
+    return error, marked
+
+
+def by_chance(system: System, qdd: NDArray | None = None) -> str | None:
     """That (4) is regular by the rounding of its data alone, whatever format solves it; else None.
 
     Mounts at pi/2 whose cosine is 6e-17 leave joints parallel but for that: what answers an effort
-    there is as large as rounding is small, and has all of its digits.
+    there is as large as rounding is small, and has all of its digits.  Where ``qdd`` is given, it is
+    asked only if one is larger than BEYOND.
     """
-    largest = max((abs(float(x)) for x in np.ravel(found.qdd)), default=0.0)
+    largest = np.inf if qdd is None else max((abs(float(x)) for x in np.ravel(qdd)), default=0.0)
     idle = idle_motion(system, system.entries, DOUBLE) if largest > BEYOND else None
     return None if idle is None else f"equation (4) is singular but for rounding of the model: {idle.why}"
 
@@ -145,7 +201,7 @@ def in_balls(system: System, found: Elimination, bits: int) -> Elimination:
     with flint.ctx.workprec(bits):
         entries = assemble(system.state, flint.arb)
         backward = backward_error(system, entries, x)
-    return replace(found, backward_error=backward, marked=_by_chance(system, found))
+    return replace(found, backward_error=backward, marked=by_chance(system, found.qdd))
 
 
 def _middles(values: NDArray) -> NDArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,20 +22,23 @@ from ..program.composites import require_general
 from ..proof.balls import ball_of
 from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, proved_bits, rounded_balls
 from ..proof.idle import DOUBLE
+from ..proof.soundness import Part, judged_parts
 from ..tape.beside import Given, codes_of
 from ..tape.derivatives import inverse_columns, inverse_slots, tied
 from ..tape.emit import mirrored
-from ..tape.record import Columns
+from ..tape.record import Columns, Solved
 from ..tape.run import RangeError, first_bad, number_of, played_objects, rounded_entries, run_floats, signed
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for
+from ..tape.trust import size_of
 
 
 def solved(system: System, tape: Tape, format: Format, rhs: ArrayLike) -> Columns:
     """K^-1 B for B (unknowns, m), rows in the order of (4)'s, by the pivots of a traced order.
 
-    Columns with the same zero blocks are solved for together.  Raises ModelError for a B of another
-    shape or with entries that are not finite, and what :func:`played` raises.
+    Columns with the same zero blocks are solved for together.  Accelerations are judged by the
+    largest of them, and forces by the largest force.  Raises ModelError for a B of another shape or
+    with entries that are not finite, and what :func:`worth` raises.
     """
     B, codes = _checked(system, rhs)
     columns = Again(tape.program)
@@ -54,23 +57,41 @@ def solved(system: System, tape: Tape, format: Format, rhs: ArrayLike) -> Column
     for found, at in zip(longer.columns, own, strict=True):
         for block, x in found.items():
             slots[np.ix_(np.arange(system.size)[blocks[block]], at)] = x
-    values = played(system, longer, format, slots, given.numbers)
-    return Columns(values, int(np.count_nonzero(slots)), longer.length - tape.length)
+    moves = np.zeros(system.size, dtype=bool)  # rows whose unknowns are accelerations
+    for block, where in blocks.items():
+        moves[where] = block.kind in ("pdd", "qdd")
+    asked, pushed = (float(np.abs(B[rows]).max(initial=0.0)) for rows in (~moves, moves))
+    parts = [
+        Part(slots[moves].ravel(), asked),
+        Part(slots[~moves].ravel(), max(pushed, size_of(system.entries.M) * asked)),
+    ]
+    found = worth(system, longer, format, parts, given.numbers)
+    values = np.empty(B.shape, dtype=found.parts[0].dtype)
+    values[moves], values[~moves] = (part.reshape(-1, B.shape[1]) for part in found.parts)
+    return Columns(
+        values=values,
+        error_estimate=found.error,
+        marked=found.marked,
+        nonzeros=int(np.count_nonzero(slots)),
+        operations=longer.length - tape.length,
+    )
 
 
 def joint_space_inverse(
     system: System, order: PivotSequence | OrderFunction | Tape | Any, format: str | Format = "float64"
-) -> NDArray:
+) -> Solved:
     """The (N, N) matrix d qdd / d tau, symmetric, in the tree's order [1/(kg m^2), 1/(kg m), 1/kg].
 
     It is the block (qdd, qdd) of K^-1: the inverse of the joint-space inertia H Phi M Phi* H* of
     equation (3) of Ascher, Pai & Cloutier 1996, which itself is not formed.  With loops it is that
     inverse on the motions that they allow.  One triangle is computed, and mirrored.  Any order of
-    pivots will do.  Raises OrderError for an order by rotations, and what :func:`kkt.eliminate`
-    raises.
+    pivots will do.  ``marked`` of what is returned says why it should not be relied on, by the rule
+    of :func:`kkt.eliminate`.  Raises SingularError where that refuses: a pivot is zero but for
+    rounding, or (4) itself is singular.  Raises OrderError for an order by rotations, FormatError
+    and CertificationError as :func:`kkt.eliminate` does.
 
     >>> system = pt.build(pt.chain(3))
-    >>> inverse = pt.joint_space_inverse(system, pt.orderings.get("abm"))
+    >>> inverse = pt.joint_space_inverse(system, pt.orderings.get("abm")).values
     >>> M = pt.joint_space_inertia(system, pt.orderings.get("crbm"))
     >>> np.allclose(inverse @ M, np.eye(3)), np.array_equal(inverse, inverse.T)
     (True, True)
@@ -79,7 +100,7 @@ def joint_space_inverse(
     columns = Again(tape_for(system, order).program)
     inverse_columns(columns)
     tape = lower(columns.program(), system)
-    return played(system, tape, get_format(format), inverse_slots(system, tape.columns))
+    return matrix(system, tape, get_format(format), inverse_slots(system, tape.columns))
 
 
 def delassus_matrix(
@@ -87,7 +108,7 @@ def delassus_matrix(
     order: PivotSequence | OrderFunction | Tape | Any,
     points: Sequence[Loop],
     format: str | Format = "float64",
-) -> NDArray:
+) -> Solved:
     """J M^-1 J* (rows, rows), symmetric: accelerations of given points by forces on them.
 
     ``points`` are made by :func:`kkt.contact` and :func:`kkt.cut_joint`, and J are their rows: of
@@ -102,7 +123,7 @@ def delassus_matrix(
 
     >>> system = pt.build(pt.chain(3), q=[0.3, 0.4, 0.5])
     >>> hand = pt.contact("j3", (0.1, 0.0, 0.0), (1.0, 0.0, 0.0), [(0.0, 1.0, 0.0)])
-    >>> found = pt.delassus_matrix(system, pt.orderings.get("abm"), [hand])
+    >>> found = pt.delassus_matrix(system, pt.orderings.get("abm"), [hand]).values
     >>> found.shape, np.array_equal(found, found.T)
     ((2, 2), True)
     """
@@ -121,25 +142,78 @@ def delassus_matrix(
             x = mirrored(x) if block.body == i else x
             slots[at[block.body], at[i]] = x
             slots[at[i], at[block.body]] = x.T
-    return played(system, tape, get_format(format), slots, given.numbers)
+    return matrix(system, tape, get_format(format), slots, given.numbers)
+
+
+class Worth(NamedTuple):
+    """Numbers of a run, part by part and flat, and the rule's judgement of them."""
+
+    parts: list[NDArray]
+    error: float | None
+    marked: str | None
+
+
+def matrix(
+    system: System,
+    tape: Tape,
+    chosen: Format,
+    slots: NDArray[np.int64],
+    numbers: NDArray | None = None,
+    floor: float | None = None,
+) -> Solved:
+    """The numbers in signed slots of any shape, judged together (:func:`worth`).
+
+    Where they are zero but for rounding they are judged by ``floor``, that of M^-1 if None.
+    """
+    floor = 1.0 / size_of(system.entries.M) if floor is None else floor
+    found = worth(system, tape, chosen, [Part(slots.ravel(), floor)], numbers)
+    return Solved(found.parts[0].reshape(slots.shape), found.error, found.marked)
+
+
+def worth(
+    system: System, tape: Tape, chosen: Format, parts: Sequence[Part], numbers: NDArray | None = None
+) -> Worth:
+    """The numbers of a tape's parts, and what the rule of :mod:`kkt.tape.trust` says of them.
+
+    ``numbers`` are the doubles of inputs beside (4).  Raises SingularError where it refuses them,
+    and what :func:`played` raises.
+    """
+    slots = np.concatenate([part.slots for part in parts])
+    run = _run(system, tape, chosen, slots, numbers)
+    ends = np.cumsum([len(part.slots) for part in parts])[:-1]
+    values = np.split(run.values, ends)
+    told = judged_parts(system, tape, chosen, run.entries, run.pivots, parts, values, numbers)
+    return Worth(values, *told)
 
 
 def played(
     system: System, tape: Tape, chosen: Format, slots: NDArray[np.int64], numbers: NDArray | None = None
 ) -> NDArray:
-    """The values of signed slots after a run in any number type.
+    """The values of signed slots after a run in any number type, without a judgement.
 
     ``numbers`` are the doubles of inputs beside (4).  Balls run in growing precision until their
     digits are proved.  Raises SingularError where a pivot is zero, FormatError where an input
     overflows the format, and CertificationError where no precision of balls suffices.
     """
+    return _run(system, tape, chosen, slots, numbers).values
+
+
+class _Run(NamedTuple):
+    values: NDArray
+    entries: Entries  # that it started from
+    pivots: Mapping[int, Any]  # as the format shows them; none of balls
+
+
+def _run(
+    system: System, tape: Tape, chosen: Format, slots: NDArray[np.int64], numbers: NDArray | None
+) -> _Run:
     if chosen.unit < DOUBLE or not chosen.on_arrays:
         require_general(tape.program, chosen.name)
     given = {"beside": numbers} if numbers is not None and numbers.size else None
     if chosen.kind == "ball":
-        return enclosed(system, tape, slots, numbers, chosen.digits)[0]
+        return _Run(enclosed(system, tape, slots, numbers, chosen.digits)[0], system.entries, {})
     if chosen.on_arrays:
-        rounded_entries(system, chosen)  # raises where an entry overflows
+        entries = rounded_entries(system, chosen)  # raises where an entry overflows
         data = {letter: chosen.cast(values) for letter, values in (given or {}).items()}
         if not all(np.isfinite(values).all() for values in data.values()):
             raise FormatError(
@@ -149,22 +223,20 @@ def played(
         _, pivots, v = run_floats(tape, system.entries, chosen, data)
         if (failed := first_bad(tape, pivots)) is not None:
             raise SingularError(f"order {tape.program.name!r}: {failed}; use another order")
-        return chosen.shown(signed(v, slots))
+        shown = {i: chosen.shown(d) for i, d in pivots.items()} if chosen.kind == "dd" else pivots
+        return _Run(chosen.shown(signed(v, slots)), entries, shown)
     number = number_of(chosen)
     from_model = chosen.from_model
     entries = assemble(system.state, number) if from_model else rounded_entries(system, chosen)
-    return _in_objects(tape, entries, number, slots, given)
+    values = _in_objects(tape, entries, number, given)
+    return _Run(signed(values, slots), entries, {i: signed(values, d) for i, d in tape.pivots.items()})
 
 
 def _in_objects(
-    tape: Tape,
-    entries: Any,
-    number: Callable[[float], Any],
-    slots: NDArray[np.int64],
-    given: Mapping[str, NDArray] | None,
-) -> NDArray:
+    tape: Tape, entries: Any, number: Callable[[float], Any], given: Mapping[str, NDArray] | None
+) -> Any:
     data = {letter: _cast(values, number) for letter, values in (given or {}).items()}
-    return signed(played_objects(tape, entries, number, data)[0], slots)
+    return played_objects(tape, entries, number, data)[0]
 
 
 def enclosed(
@@ -194,7 +266,7 @@ def enclosed(
                 shown = map(ball_of, rounded_to.shown(rounded_to.cast(beside)).tolist())
                 data = np.array([*shown, None], dtype=object)[:-1]
             given = {"beside": data} if data.size else None
-            values = _in_objects(tape, entries, flint.arb, slots, given)
+            values = signed(_in_objects(tape, entries, flint.arb, given), slots)
             balls = values.ravel().tolist()
             least = proved_bits(balls) if all(x.is_finite() for x in balls) else 0.0
         if least >= wanted:

@@ -17,10 +17,13 @@ from ..matrix.system import System, require_system
 from ..model.spatial import spatial_inertia
 from ..order.sequence import OrderFunction, PivotSequence
 from ..program.model_data import WIDTHS, column_shapes
+from ..proof.soundness import Part
 from ..tape.derivatives import BY, Differentiated, differentiated, directed, weighed
+from ..tape.record import Solved
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
-from .columns import played
+from ..tape.trust import size_of, weight_of
+from .columns import Worth, matrix, worth
 
 
 @dataclass(frozen=True)
@@ -69,13 +72,16 @@ class Derivatives(Shown, Jacobians):
     qdd: NDArray  # (N,) [rad/s^2, m/s^2]
     operations: int  # scalar operations, those of qdd included
     dlam: Jacobians | None = None  # of lambda, m rows of loops and contacts
+    error_estimate: float | None = None  # of the worst matrix: its distance to itself in twice the digits
+    marked: str | None = None  # why the matrices should not be relied on, though there are some
 
     def facts(self) -> dict[str, Any]:
-        return {
+        facts: dict[str, Any] = {
             "name": f"{self.order} in {self.format}",
             "freedoms": len(self.qdd),
             "operations": self.operations,
         }
+        return facts | ({"marked:": self.marked} if self.marked else {})
 
 
 def derivatives(
@@ -103,10 +109,13 @@ def derivatives(
     Tracing takes time and memory in proportion to joints times bodies, each with the blocks of its
     column of the factor: O(n^2) for n bodies by abm, O(n^3) by crbm on a chain.
 
+    ``marked`` says why the matrices should not be relied on, by the rule of :func:`kkt.eliminate`,
+    each judged by its own largest entry, and ``error_estimate`` the error of the worst.
+
     Raises OrderError for an order by rotations, ModelError for a general joint whose motions S are
     no tangent space, SizeError for trees of more than about 300 joints (95 bodies with parameters),
-    SingularError where a pivot is zero, FormatError and CertificationError as
-    :func:`kkt.eliminate` does.
+    SingularError where a pivot is zero, but for rounding too, or (4) is singular, FormatError and
+    CertificationError as :func:`kkt.eliminate` does.
 
     >>> system = pt.build(pt.rr_arm(), q=[0.3, 0.5], qd=[1.0, -1.0])
     >>> found = pt.derivatives(system, pt.orderings.get("abm"))
@@ -130,12 +139,12 @@ def traced_derivatives(
     tape, slots, numbers = found.tape, found.slots, found.numbers
 
     def played_in(chosen: Format) -> Derivatives:
-        values = _values(system, tape, chosen, slots, numbers)
+        values, told = _values(system, tape, chosen, slots, numbers)
         own, *more = (
             _shaped(system, {by: values[f"d{of}_d{by}"] for by in (*BY, *asked)}, None) for of in kinds
         )
         dlam = Jacobians(**more[0]) if more else None
-        return _derivatives(base, found, chosen, values["qdd"], own, dlam)
+        return _derivatives(base, found, chosen, told, values["qdd"], own, dlam)
 
     return played_in
 
@@ -152,14 +161,14 @@ def directional_derivatives(
     dgravity: ArrayLike | None = None,
     dwrench: ArrayLike | None = None,
     of: str = "qdd",
-) -> NDArray:
+) -> Solved:
     """The derivative (N, m) of qdd along m motions dq, dqd, dtau (N, m), without a matrix.
 
     That is ``found.dq @ dq + found.dqd @ dqd + found.dtau @ dtau`` of :func:`derivatives`, by one
     further right-hand side of equation (4) for each motion: dr - dK x is summed from the base to
     the tips first.  ``dq`` (N,) or (N, m) [rad, m], ``dqd`` (N,) or (N, m) [rad/s, m/s] and
-    ``dtau`` (N,) or (N, m) [N m, N] have one shape, and those not given are zero.  Returns an
-    array of that shape [rad/s^2, m/s^2].  ``dparameters`` (n, 10) or (n, 10, m) as
+    ``dtau`` (N,) or (N, m) [N m, N] have one shape, and those not given are zero.  ``values`` of
+    what is returned have that shape [rad/s^2, m/s^2].  ``dparameters`` (n, 10) or (n, 10, m) as
     :func:`inertial_parameters`, ``dgravity`` (3,) or (3, m) [m/s^2] and ``dwrench`` (n, 6) or
     (n, 6, m) [N m, N] are added likewise.  Trees may have any size.  ``of`` "lambda" gives the
     derivative of the multipliers of loops and contacts, (rows, m), in place of qdd's.
@@ -187,7 +196,8 @@ def directional_derivatives(
         for by, x in given.items()
     }
     tape, slots, numbers, _ = directed(base, system, steps, kind)
-    return played(system, tape, chosen, slots[kind], numbers).reshape(len(slots[kind]), *width)
+    floor = _floor(system, "dlambda" if kind == "lam" else "dqdd")
+    return matrix(system, tape, chosen, slots[kind].reshape(len(slots[kind]), *width), numbers, floor)
 
 
 def adjoint_derivatives(
@@ -230,9 +240,9 @@ def adjoint_derivatives(
     }
     found = weighed(base, system, rows, asked)
     tape, slots, numbers = found.tape, found.slots, found.numbers
-    values = _values(system, tape, chosen, slots, numbers)
+    values, told = _values(system, tape, chosen, slots, numbers)
     own = _shaped(system, {by: values[by] for by in (*BY, *asked)}, front)
-    return _derivatives(base, found, chosen, values["qdd"], own)
+    return _derivatives(base, found, chosen, told, values["qdd"], own)
 
 
 def inertial_parameters(system: System) -> NDArray:
@@ -272,13 +282,20 @@ def _asked(also: Sequence[str]) -> tuple[str, ...]:
 
 def _values(
     system: System, tape: Tape, chosen: Format, slots: Mapping[str, NDArray], numbers: NDArray
-) -> dict[str, NDArray]:
-    """The values of these slots, and qdd (N,), of one run."""
-    wanted = {"qdd": tape.unknowns(system).qdd, **slots}
-    flat = np.concatenate([x.ravel() for x in wanted.values()])
-    found = played(system, tape, chosen, flat, numbers)
-    parts = np.split(found, np.cumsum([x.size for x in wanted.values()])[:-1])
-    return {name: part.reshape(x.shape) for (name, x), part in zip(wanted.items(), parts, strict=True)}
+) -> tuple[dict[str, NDArray], Worth]:
+    """The values of these slots, and qdd (N,), of one run; and what they are worth, qdd apart."""
+    parts = {"qdd": Part(tape.unknowns(system).qdd, np.inf)}  # kkt.eliminate judges it
+    parts |= {name: Part(x.ravel(), _floor(system, name)) for name, x in slots.items()}
+    found = worth(system, tape, chosen, list(parts.values()), numbers)
+    shapes = {"qdd": (-1,), **{name: x.shape for name, x in slots.items()}}
+    pairs = zip(found.parts, shapes.items(), strict=True)
+    return {name: part.reshape(shape) for part, (name, shape) in pairs}, found
+
+
+def _floor(system: System, name: str) -> float:
+    """What derivatives are judged by where they are zero but for rounding: gravity and rates."""
+    of = weight_of(system.entries) if name.startswith("dlambda") else size_of(system.entries.a)
+    return 1.0 / size_of(system.entries.M) if name in ("tau", "dqdd_dtau") else of
 
 
 def _shapes(system: System) -> dict[str, tuple[int, ...]]:
@@ -300,6 +317,7 @@ def _derivatives(
     base: Tape,
     found: Differentiated,
     chosen: Format,
+    told: Worth,
     qdd: NDArray,
     own: Mapping[str, Any],
     dlam: Jacobians | None = None,
@@ -310,6 +328,8 @@ def _derivatives(
         qdd=qdd,
         operations=found.operations(base),
         dlam=dlam,
+        error_estimate=told.error,
+        marked=told.marked,
         **own,
     )
 

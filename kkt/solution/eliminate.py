@@ -66,9 +66,10 @@ def eliminate(
     contacts again: rows become rigid, also redundant ones, and lambda is the least
     (:mod:`kkt.solution.proximal`).  ``rhs`` (unknowns, m) [the units of (4)'s rows] are further
     right-hand sides for the same pivots: ``columns`` of the answer, whose other numbers stay the
-    same (:mod:`kkt.solution.columns`).
+    same (:mod:`kkt.solution.columns`); None where there is no answer.
 
-    Raises SingularError where a number type of objects meets a zero pivot, ModelError for a ``rhs``
+    Raises SingularError where a number type of objects meets a zero pivot, or where ``rhs`` is
+    given and its solution, by the same rule, is none; ModelError for a ``rhs``
     of another shape, OrderError where the order has rotations and ``rhs`` is given, and LoopError
     where ``proximal`` finds a row without compliance.
 
@@ -87,7 +88,6 @@ def eliminate(
         raise ModelError(f"eliminate: reference is {reference!r}; give what kkt.certify returns")
     tape = tape_for(system, order)
     if rhs is not None:
-        columns = solved(system, tape, chosen, rhs)
         own = eliminate(
             system,
             tape,
@@ -98,7 +98,9 @@ def eliminate(
             refine=refine,
             residual=residual,
         )
-        return replace(own, columns=columns)
+        if own.failed_at is not None:
+            return own
+        return replace(own, columns=solved(system, tape, chosen, rhs))
     if chosen.unit < DOUBLE or not chosen.on_arrays:
         require_general(tape.program, chosen.name)
     if chosen.on_arrays:

@@ -103,8 +103,37 @@ class Refinement:
 
 
 @dataclass(frozen=True, repr=False)
-class Columns(Shown):
+class Solved(Shown):
+    """Numbers that follow from further right-hand sides of (4), and what they are worth.
+
+    ``values`` has the shape and the units of what was asked for; numpy takes the whole as that
+    array.  It is judged by the rule of :mod:`kkt.tape.trust`, as an answer of :func:`kkt.eliminate`.
+
+    >>> system, abm = pt.build(pt.chain(3)), pt.orderings.get("abm")
+    >>> found = pt.joint_space_inverse(system, abm, "float32")
+    >>> found.values.shape, found.marked is None, found.error_estimate < 1e-6
+    ((3, 3), True, True)
+    """
+
+    values: NDArray
+    error_estimate: float | None = None  # its distance to itself in twice the digits; None of balls
+    marked: str | None = None  # why it should not be relied on
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
+        return np.array(self.values, dtype, copy=bool(copy)) if copy else np.asarray(self.values, dtype)
+
+    def facts(self) -> dict[str, Any]:
+        facts: dict[str, Any] = {"name": " x ".join(map(str, self.values.shape)) + " numbers"}
+        if self.error_estimate is not None:
+            facts["error about"] = self.error_estimate
+        return facts | ({"marked:": self.marked} if self.marked else {})
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Columns(Solved):
     """K^-1 B for more right-hand sides B, and its operations beyond those of (4)'s own.
+
+    ``values`` is (unknowns, m), with rows as in ``system.blocks``.
 
     >>> system = pt.build(pt.chain(3))
     >>> B = np.eye(system.size)[:, system.blocks["f", "j1"]]
@@ -115,7 +144,6 @@ class Columns(Shown):
     True
     """
 
-    values: NDArray  # (unknowns, m), rows as in ``system.blocks``
     nonzeros: int  # entries of it that the tree does not make zero
     operations: int  # scalar operations beyond those of (4) with its own right-hand side
 
@@ -126,7 +154,7 @@ class Columns(Shown):
             "unknowns": rows,
             "nonzeros": self.nonzeros,
             "operations": self.operations,
-        }
+        } | {name: x for name, x in super().facts().items() if name != "name"}
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@
 Let u be the unit roundoff of a format.  The bound is half of its digits, sqrt(u): 2e-4 in float32,
 1e-8 in float64.
 
-An answer is *marked* if its error, relative to its largest entry, exceeds the bound (where a robot
-nearly holds still, relative to a part of what one cause would do alone:
-:mod:`kkt.matrix.unopposed`), or if its backward error does: the least relative change of (4) in the
-maximum norm for which it is exact (Rigal & Gaches 1967).  The least change entry by entry (Oettli &
-Prager 1964) is reported and marks nothing: where forces are zero but for rounding, as in free fall,
-it is never small.  Both are in Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
-section 7.1.
+An answer is *marked* if the error of qdd, relative to its largest entry, exceeds the bound (where
+efforts, gravity and rates nearly cancel, relative to a part of what one of them would do alone:
+:mod:`kkt.matrix.unopposed`); if that of lambda does, relative to the largest force of joints and
+loops (or to the weight of a body where all forces are zero but for rounding, as in free fall); or if
+its backward error does: the least relative change of (4) in the maximum norm for which it is exact
+(Rigal & Gaches 1967).  The least change entry by entry (Oettli & Prager 1964) is reported and marks
+nothing: where forces are zero but for rounding, it is never small.  Both are in Higham, Accuracy and
+Stability of Numerical Algorithms, 2nd ed., section 7.1.
 An answer is *refused* if one of its pivots is zero for the format, which rounding hides, and if its
 error exceeds the bound or the pivot is rounding alone; otherwise such an answer is marked.
 A refusal *names* the pivot's block and step and, where (4) itself is singular, the body and the
@@ -19,7 +20,11 @@ How the error and the zero pivot are found depends on the digits that a solver h
 
 * :func:`kkt.eliminate`, refinement, comparisons, reports and sweeps run the same operations in
   twice the digits (:mod:`kkt.proof.longer`).  The distance of the answers is the error; a pivot
-  that is :data:`NO_BIT` of itself away from its value there is zero.
+  that is :data:`NO_BIT` of itself away from its value there is zero.  Reports and sweeps judge qdd
+  alone, and lambda is not among what they tell.
+* What follows from further right-hand sides of the same pivots (``columns`` of an answer,
+  :func:`kkt.joint_space_inverse`, :func:`kkt.delassus_matrix` and derivatives) is judged likewise,
+  each matrix by its own largest entry; it has no backward error.
 * Checked kernels, and simulations and floors by them, have one format.  The joint efforts less
   those of inverse dynamics are the residual of (4), whose other rows hold to rounding; the same
   factor's correction for this residual is the error (Higham, chapter 12).  A pivot is zero if it
@@ -61,16 +66,27 @@ def bound(unit: float) -> float:
     return math.sqrt(unit)
 
 
-def mark(error: float, backward: float, format: str, unit: float) -> str | None:
+def mark(error: float, backward: float, format: str, unit: float, multipliers: float = 0.0) -> str | None:
     """Why an answer should not be relied on, or None.
 
     ``error`` of qdd relative to its largest entry, or what counts in its place; ``backward``:
-    normwise, in (4).
+    normwise, in (4); ``multipliers``: the error of lambda relative to the largest force.
     """
-    if not error <= bound(unit):
-        kept = FEWER if error < NO_BIT else NONE_LEFT
-        return f"{kept.format(format)} (error about {error:.1g})"
+    for off, what in ((error, "error"), (multipliers, "error of lambda")):
+        if not off <= bound(unit):
+            kept = FEWER if off < NO_BIT else NONE_LEFT
+            return f"{kept.format(format)} ({what} about {off:.1g})"
     return None if backward <= bound(unit) else LEFT.format(backward, format)
+
+
+def size_of(x: Any) -> float:
+    """The largest magnitude in an array; 1 where all are zero."""
+    return float(np.abs(np.asarray(x, dtype=float)).max(initial=0.0)) or 1.0
+
+
+def weight_of(entries: Entries) -> float:
+    """What gravity or rates ask of a body at most, by the largest entries of M and a."""
+    return size_of(entries.M) * size_of(entries.a)
 
 
 def shaken(entries: Entries, most: float, times: int) -> Entries:

@@ -110,6 +110,25 @@ def check(seed, formats):
             unit = get_format(f).unit
             bound = max(np.sqrt(unit), 3.0 * result.error_estimate)
             assert truths[f].error(result.qdd) <= bound or result.marked
+            off = truths[f].error_of_multipliers(result.lam)
+            assert off <= 3.0 * np.sqrt(unit) or result.marked, (name, f)
+
+
+@pytest.mark.parametrize(("seed", "name"), [(17, "lagrange"), (41, "natural")])
+def test_a_wrong_lambda_is_marked_where_qdd_is_right(seed, name):
+    system = hostile_system(seed, loops=1.0)
+    result, truth = kkt.eliminate(system, orderings.get(name), "float32"), Truth(system, "float32")
+    assert truth.error(result.qdd) < 2e-4 < 1e-3 < truth.error_of_multipliers(result.lam)
+    assert "error of lambda about" in result.marked
+
+
+def test_lambda_that_is_zero_is_no_loss_of_digits():
+    """Of a linkage in free fall all forces are zero but for rounding: beside its weight they are."""
+    tree = kkt.read_mjcf(ROOT / "tests" / "models" / "field" / "falling_pair.xml")
+    system = kkt.build(tree, tau=np.zeros(7))
+    for name in ("abm", "crbm"):
+        result = kkt.eliminate(system, orderings.get(name), "float32")
+        assert result.marked is None and len(result.lam) and np.abs(result.lam).max() < 1e-4
 
 
 @pytest.mark.parametrize("records", [True, False])

@@ -9,6 +9,7 @@ import pytest
 from armature import with_terms
 from designs import covering, listed
 from helpers import every_joint, tape_of
+from hostile_trees import Truth, hostile_system
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
@@ -64,7 +65,7 @@ def test_all_orders_solve_for_them_and_give_the_joint_space_inverse(mixed, name,
     assert np.abs(found.values - exact).max() <= 1e-12 * np.abs(exact).max()
     assert not found.values[:, 1].any()
     assert np.count_nonzero(found.values) <= found.nonzeros < found.values.size
-    inverse = kkt.joint_space_inverse(mixed, orderings.get(name))
+    inverse = kkt.joint_space_inverse(mixed, orderings.get(name)).values
     M = kkt.joint_space_inertia(mixed, orderings.get("crbm"))
     assert np.array_equal(inverse, inverse.T)
     assert np.abs(inverse @ M - np.eye(len(M))).max() <= 1e-11
@@ -130,10 +131,10 @@ def test_a_column_of_a_tip_touches_its_ancestors_only_on_the_way_in(mixed):
 
 def test_the_joint_space_inverse_in_every_number_type():
     system, abm = kkt.build(with_terms(kkt.random_tree(4, seed=5), 1)), orderings.get("abm")
-    exact = kkt.joint_space_inverse(system, abm, "exact")
+    exact = kkt.joint_space_inverse(system, abm, "exact").values
     size = float(max(abs(x) for x in exact.flat))
     for format, close in (("float32", 1e-5), ("float64", 1e-13), ("dd", 1e-15), ("mp:30", 1e-28)):
-        found = kkt.joint_space_inverse(system, abm, format)
+        found = kkt.joint_space_inverse(system, abm, format).values
         assert np.abs(found.astype(float) - exact.astype(float)).max() <= max(close, 2e-16) * size
 
 
@@ -170,7 +171,7 @@ def test_the_delassus_matrix_is_what_lambda_solves_for(order):
         kkt.coupled_joints(tree, last, first, 2.0, name="coupled"),
     ]
     system = kkt.build(tree, q=q)
-    found = kkt.delassus_matrix(system, orderings.get(order), points, "mp:50")
+    found = kkt.delassus_matrix(system, orderings.get(order), points, "mp:50").values
     assert found.shape == (4, 4) and (found == found.T).all()
     held = kkt.build(tree, q=q, loops=points)
     rows = np.zeros((held.size, 4))
@@ -179,13 +180,85 @@ def test_the_delassus_matrix_is_what_lambda_solves_for(order):
     assert np.abs(found.dot(-inverse) - np.eye(4)).max() <= 1e-40
     # where the contact holds already, nothing moves along it
     one = kkt.build(tree, q=q, loops=points[:1])
-    still = kkt.delassus_matrix(one, orderings.get(order), points[:2], "mp:50")
+    still = kkt.delassus_matrix(one, orderings.get(order), points[:2], "mp:50").values
     assert np.abs(still[0]).max() <= 1e-40 <= 1e-3 <= np.abs(still[1:, 1:]).min()
+
+
+def asked_of(system, order, format):
+    """Everything that takes further right-hand sides of the same pivots, each by itself."""
+    weights, tangents = np.ones(len(system.state.tau)), [(1, 0, 0), (0, 1, 0)]
+    hand = kkt.contact(system.tree.names[-1], (0.1, 0, 0), tangents=tangents)
+    B = np.zeros((system.size, 1))
+    B[system.blocks["qdd", system.tree.names[-1]]] = 1.0
+    return {
+        "inverse": lambda: kkt.joint_space_inverse(system, order, format),
+        "delassus": lambda: kkt.delassus_matrix(system, order, [hand], format),
+        "derivatives": lambda: kkt.derivatives(system, order, format),
+        "along": lambda: kkt.directional_derivatives(system, order, weights, format=format),
+        "against": lambda: kkt.adjoint_derivatives(system, order, weights, format),
+        "columns": lambda: kkt.eliminate(system, order, format, records=False, rhs=B).columns,
+    }
+
+
+def test_they_are_marked_where_they_lose_half_of_their_digits():
+    """The estimate is the distance to the exact answer for the same entries, to a factor of 2."""
+    system, crbm = kkt.build(kkt.chain(15)), orderings.get("crbm")
+    right = kkt.joint_space_inverse(system, orderings.get("abm"), "ball:40")
+    exact = np.array([float(x.mid()) for x in right.values.flat]).reshape(right.values.shape)
+    assert right.marked is None and right.error_estimate is None
+    found = kkt.joint_space_inverse(system, crbm, "tf32")
+    error = np.abs(np.asarray(found, dtype=float) - exact).max() / np.abs(exact).max()
+    assert error > 0.05 and error / 2 < found.error_estimate < 2 * error
+    assert "tf32 keeps fewer than half" in found.marked and found.marked[:30] in repr(found)
+    for format, order, bound in (("tf32", "crbm", 2.0**-5.5), ("float32", "abm", 2.0**-12)):
+        for name, ask in asked_of(system, orderings.get(order), format).items():
+            told = ask()
+            assert bool(told.marked) == (told.error_estimate > bound), name
+            assert bool(told.marked) == (order == "crbm") or name == "delassus"
+
+
+def test_they_are_refused_where_a_pivot_is_zero_for_the_format():
+    """In tf32 crbm leaves -0.06 of a pivot that is 0.06; the answers would be off by 10 %."""
+    system, crbm = kkt.build(kkt.chain(30)), orderings.get("crbm")
+    told = kkt.eliminate(system, crbm, "tf32", records=False).failed_at
+    assert "zero for tf32" in told
+    asked = asked_of(system, crbm, "tf32")
+    assert asked.pop("columns")() is None
+    assert "though the answer is right" in asked.pop("delassus")().marked
+    for name in ("inverse", "along", "against"):
+        with pytest.raises(kkt.SingularError) as error:
+            asked[name]()
+        assert told in str(error.value), name
+
+
+@pytest.mark.parametrize("seed", listed([17, 8, 41, *range(1, 40, 6)]))
+def test_the_inverse_of_hostile_trees_is_right_marked_or_refused(seed):
+    """Beside rational numbers."""
+    system = hostile_system(seed, loops=0.6)
+    joints = [system.blocks["qdd", b] for b in system.tree.names]
+    places = np.concatenate([np.arange(x.start, x.stop) for x in joints])
+    for format in ("float32", "float64"):
+        truth = Truth(system, format)
+        if not truth.singular:
+            unit = [[int(i == j) for j in places] for i in range(system.size)]
+            whole = flint.fmpq_mat(truth.K.tolist()).solve(flint.fmpq_mat(unit))
+            exact = np.array(
+                [[float(Fraction(str(whole[int(i), j]))) for j in range(len(places))] for i in places]
+            )
+        for name in ("crbm", "abm", "lagrange", "natural"):
+            try:
+                found = kkt.joint_space_inverse(system, orderings.get(name), format)
+            except kkt.PivotreeError:
+                continue
+            assert not truth.singular, (name, format)
+            off = np.abs(found.values.astype(float) - exact).max() / np.abs(exact).max()
+            bound = max(np.sqrt(get_format(format).unit), 3.0 * found.error_estimate)
+            assert found.marked or off <= bound, (name, format)
 
 
 def test_what_a_delassus_matrix_refuses():
     system, abm = kkt.build(kkt.chain(2)), orderings.get("abm")
-    assert kkt.delassus_matrix(system, abm, []).shape == (0, 0)
+    assert kkt.delassus_matrix(system, abm, []).values.shape == (0, 0)
     for wrong in (3, "j2", [(0, 0, 1)]):
         with pytest.raises(kkt.ModelError, match="give a list of kkt"):
             kkt.delassus_matrix(system, abm, wrong)
