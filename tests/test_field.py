@@ -15,6 +15,9 @@ from scipy.spatial.transform import Rotation
 from pivotree import kkt, orderings
 from pivotree.analysis import compare
 from pivotree.analysis.cli import main
+from pivotree.analysis.report.make import prepare
+from pivotree.analysis.states.measure import OK, measure
+from pivotree.analysis.states.measure import SINGULAR as UNSOLVABLE
 from pivotree.analysis.states.sample import draw, drawn_system
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.ranges import ranges_of
@@ -502,9 +505,29 @@ def test_what_is_regular_by_rounding_alone_is_refused_in_every_format(name):
         ):
             with pytest.raises(kkt.SingularError):
                 asked()
-    with suppress(kkt.SingularError):  # in every state; in this one it is a status
+    if name != "gimbal lock":  # in every state; in this one it is a status
+        with pytest.raises(kkt.SingularError, match=r"singular|zero"):
+            kkt.compile(system, abm, check=True)
+    else:
         kernel = kkt.compile(system, abm, check=True)
         assert kernel(kernel.configuration(q), np.zeros(n), 0.1 + 0.1 * np.arange(n))[1] != 0
+
+
+@pytest.mark.parametrize("quantity", ["qdd", "derivatives"])
+def test_states_of_a_report_and_a_sweep_are_asked_whether_they_are_singular(quantity, tmp_path, monkeypatch):
+    """Efforts that are drawn for small accelerations hide it; a fork, ring and wheel are regular."""
+    for name in ("almost_parallel.urdf", "point mass", "gimbal lock"):
+        setup, _ = prepare(nearly(name), name, ["abm", "crbm"], ["float32", "float64"], 0, quantity)
+        failed = measure(setup, 1).failed
+        assert (failed == (OK if name == "gimbal lock" else UNSOLVABLE)).all()
+    monkeypatch.chdir(tmp_path)
+    Path("s.toml").write_text(
+        f'output = "s.csv"\nmodels = ["{FIELD / "almost_parallel.urdf"}"]\norders = ["abm"]\n'
+        f'formats = ["float64"]\nmeasure = ["failed_at"]\nderivatives = {json.dumps(quantity != "qdd")}\n'
+        "[states]\nnumber = 2"
+    )
+    assert main(["sweep", "s.toml"]) == 0
+    assert Path("s.csv").read_text().count("equation (4) is singular but for rounding of the model") == 2
 
 
 def test_small_inertias_that_are_no_rounding_are_answered():

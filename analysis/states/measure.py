@@ -31,8 +31,8 @@ WHY = {
     ZERO: "a pivot becomes zero, or nothing but rounding",
     NUMBER: "the result overflows or is not a number",
     OVERFLOW: "the data of equation (4) overflow the format",
-    SINGULAR: "for the data rounded to the format equation (4) is singular, or its reference in "
-    "double-double overflows",
+    SINGULAR: "equation (4) is singular, but for rounding of the model or for its data rounded to the "
+    "format, or its reference in double-double overflows",
 }
 
 
@@ -124,11 +124,12 @@ def measure(setup: Setup, number: int) -> Measured:
                 failed[i, j] = SINGULAR if found.whole[0] else OVERFLOW
                 continue
             own = partial(_worst, setup.proof, found.pair)
-            answers = order.answers(chosen, values, equations[j], ONE, own)
+            answers = order.answers(chosen, values, equations[j], ONE, own, lambda _: system)
             (said,) = answers.said
             if said.failed_at is not None:
                 finite = np.isfinite(answers.found).all() and np.isfinite(answers.pivots).all()
                 failed[i, j] = ZERO if finite or (answers.pivots == 0).any() else NUMBER
+                failed[i, j] = SINGULAR if said.singular else failed[i, j]
                 continue
             off = found.pair.error(answers.found)[0]
             fields[i, j], error[i, j] = off.max(axis=-1), answers.errors[0]

@@ -24,7 +24,7 @@ from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.unopposed import least_size
 from pivotree.kkt.proof.longer import longer_name
 from pivotree.kkt.proof.many_residuals import Equations
-from pivotree.kkt.proof.soundness import Said, blocks_of, said
+from pivotree.kkt.proof.soundness import Said, blocks_of, by_chance, said
 from pivotree.kkt.solution.columns import enclosed
 from pivotree.kkt.tape.batch import answers
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
@@ -268,10 +268,12 @@ class Order:
         equations: Equations,
         here: NDArray[np.int64],
         errors_of: Callable[[NDArray], Floats],
+        system_of: Callable[[int], System] | None,
     ) -> Answers:
         """Answers in k states of ``equations`` that are named ``here`` (k,), and what is said.
 
-        ``values`` (k, p) are theirs, in float64; ``errors_of`` gives (k,) errors of answers (k, *).
+        ``values`` (k, p) are theirs, in float64; ``errors_of`` gives (k,) errors of answers (k, *),
+        and ``system_of`` (4) in a state of that name, None where it is singular in none.
         """
         values = chosen.cast(values)
         more = () if self.quantity == "qdd" else (self.answer.ravel(),)
@@ -297,4 +299,7 @@ class Order:
             told[i] = one
         for i in np.flatnonzero(~sound).tolist():
             told[i] = Said(first_bad(self.tape, blocks_of(self.tape, pivots[i])) or NO_NUMBER)
+        for i, name in enumerate(here.tolist() if system_of else []):
+            if system_of and (chance := by_chance(system_of(name))) is not None:
+                told[i] = Said(failed_at=chance, singular=True)
         return Answers(own, pivots, errors, left, told)

@@ -138,7 +138,7 @@ def one(
             if format not in equations:
                 given = Entries(*(getattr(system.entries, x)[None] for x in LETTERS))
                 equations[format] = Equations.of(system.tree, given, chosen, system.structure.ties)
-            (told,) = measured(order, chosen, values[None], equations[format], ONE, truth)
+            (told,) = measured(order, chosen, values[None], equations[format], ONE, truth, lambda _: system)
             here |= told
     return found
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pivotree.kkt import System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import Entries
 from pivotree.kkt.matrix.many import held, least_sizes
+from pivotree.kkt.proof.idle import DOUBLE, all_resist
 from pivotree.kkt.proof.many_residuals import Equations
 
 from ..comparison import digits_of
@@ -55,6 +58,13 @@ def _together(
         [dict(shared) for _ in settings.orders for _ in chosen] for _ in numbers
     ]
     truths, equations = {}, {}
+
+    @cache
+    def system_of(i: int) -> System:
+        assert prepared.ranges is not None
+        return system_at(prepared.system, prepared.ranges, settings.seed, numbers[i])
+
+    asked = None if all_resist(prepared.system.tree, DOUBLE) else system_of
     if settings.runs:
         traced = [isinstance(prepared.orders[name], Order) for name in settings.orders]
         needed = np.asarray(wanted[:, traced].any(axis=1))
@@ -79,7 +89,7 @@ def _together(
                     cases[i] |= order.costs
                 if settings.runs:
                     here = states[wanted[states, o, f]]
-                    _answers(order, format, values, truths[f], equations[f], here, cases)
+                    _answers(order, format, values, truths[f], equations[f], here, cases, asked)
     return dict(zip(numbers, found, strict=True))
 
 
@@ -106,13 +116,15 @@ def _answers(
     equations: Equations,
     wanted: NDArray[np.int64],
     cases: list[dict[str, Any]],
+    system_of: Callable[[int], System] | None,
 ) -> None:
     """What is measured of an order in a format goes into the cases of the states wanted."""
     for i in wanted[~truth.known[wanted]]:
         cases[i]["failed_at"] = why(truth, i, format)
     here = wanted[truth.known[wanted]]
     if len(here):
-        told = measured(order, format, values[here], equations, here, lambda qdd: truth.errors(here, qdd))
+        errors_of = partial(truth.errors, here)
+        told = measured(order, format, values[here], equations, here, errors_of, system_of)
         for i, one in zip(here, told, strict=True):
             cases[i] |= one
 
@@ -129,12 +141,14 @@ def measured(
     equations: Equations,
     here: NDArray[np.int64],
     errors_of: Callable[[NDArray], NDArray],
+    system_of: Callable[[int], System] | None,
 ) -> list[dict[str, Any]]:
     """What is measured of an order's answers in k states (:meth:`..traced.Order.answers`).
 
-    ``errors_of`` gives their errors (k,), of derivatives those of each field (k, fields).
+    ``errors_of`` gives their errors (k,), of derivatives those of each field (k, fields), and
+    ``system_of`` (4) in one of the states ``here``, None where it is singular in none.
     """
-    found = order.answers(chosen, values, equations, here, lambda x: order.judged(errors_of(x)))
+    found = order.answers(chosen, values, equations, here, lambda x: order.judged(errors_of(x)), system_of)
     each: list[dict[str, Any]] = [{} for _ in here]
     if order.quantity == "derivatives":
         each = [

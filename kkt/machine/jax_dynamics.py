@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic import get_format
 from ..base.errors import ModelError
 from ..matrix.bias import bias, joint_rates, velocities
 from ..matrix.blocks import Block
@@ -23,6 +24,7 @@ from ..program.columns import Columns
 from ..program.program import Instruction, Program, Ref
 from ..program.residual_program import residual_program
 from ..tape.inputs import pivot_rows
+from .checking import require_pivots
 from .configuration import Configuration, from_quaternion
 from .forward_dynamics import tape_of
 from .jax_numbers import Numbers
@@ -65,7 +67,8 @@ class Dynamics:
     def of(cls, system: System, order: Any) -> Dynamics:
         """The dynamics of a system by an order.
 
-        Raises ModelError for general joints, OrderError as :func:`kkt.compile` does.
+        Raises ModelError for general joints, OrderError and SingularError as :func:`kkt.compile`
+        does.
         """
         tree = system.tree
         for name, kind in zip(tree.names, tree.joint, strict=True):
@@ -74,8 +77,9 @@ class Dynamics:
                     f"body {name!r}: to_jax has no general joints, whose coordinates have no "
                     "derivative in closed form; give the joint by its type, such as universal"
                 )
-        program = tape_of(system, order).program
-        require_blocks(program)
+        tape = tape_of(system, order)
+        require_blocks(program := tape.program)
+        require_pivots(system, [tape], get_format("float64"))
         bodies = tuple(np.flatnonzero(tree.dof).tolist())
         return cls(system, Configuration(tree, system.graph), program, bodies)
 

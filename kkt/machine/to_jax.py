@@ -38,9 +38,12 @@ def to_jax(
     at hand, dx = K^-1 (dr - dK x); with "operations" JAX differentiates the elimination itself,
     operation by operation.
 
+    The function does not judge its answers.  A robot that is singular in two states drawn at random,
+    or regular there by the rounding of its data alone, is refused here.
+
     Source: equation (4) of Ascher, Pai & Cloutier 1996.  Raises ModelError where JAX is missing,
     the model has general joints or an output is unknown, OrderError for an order with operations
-    other than those on blocks.
+    other than those on blocks, and SingularError where a pivot is zero in any state.
 
     >>> import jax
     >>> dynamics = pt.kkt.to_jax(pt.chain(3), pt.orderings.get("abm"))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ..base.errors import SingularError
 from ..matrix.entries import LETTERS, Entries
 from ..matrix.system import System
+from ..model.tree import BodyTree
 from ..tape.trust import NO_BIT, ROUNDINGS, shaken
 
 MOST = 600  # joint freedoms where loops are closed; more take seconds, and are not looked at
@@ -36,6 +37,16 @@ class Idle:
 
     rates: Floats  # (N,) the largest is 1
     why: str  # a sentence with bodies and joints
+
+
+def all_resist(tree: BodyTree, unit: float) -> bool:
+    """Whether every body has a mass, and an inertia about every axis that rounding does not hide.
+
+    Then no motion is without energy, in any state.
+    """
+    moments = np.linalg.eigvalsh(tree.inertia)
+    size = moments[:, -1] + tree.mass * (tree.com**2).sum(axis=1)
+    return bool((moments[:, 0] > 16 * ROUNDINGS * unit * size).all() and tree.mass.all())
 
 
 def idle_motion(system: System, entries: Entries, unit: float) -> Idle | None:

@@ -20,7 +20,7 @@ from ..tape.record import Elimination
 from ..tape.tape import Tape
 from ..tape.trust import DOUBTFUL, ZERO, bound, mark, weight_of
 from .balls import ball_of
-from .idle import DOUBLE, Idle, idle_motion
+from .idle import DOUBLE, Idle, all_resist, idle_motion
 from .longer import Longer, Lost, as_balls, ball_bits, longer_name
 from .longer import longer as longer_of
 from .residual import backward_error
@@ -123,7 +123,9 @@ def by_chance(system: System, qdd: NDArray | None = None) -> str | None:
     asked only if one is larger than BEYOND.
     """
     largest = np.inf if qdd is None else max((abs(float(x)) for x in np.ravel(qdd)), default=0.0)
-    idle = idle_motion(system, system.entries, DOUBLE) if largest > BEYOND else None
+    if not largest > BEYOND or all_resist(system.tree, DOUBLE):
+        return None
+    idle = idle_motion(system, system.entries, DOUBLE)
     return None if idle is None else f"equation (4) is singular but for rounding of the model: {idle.why}"
 
 
@@ -221,6 +223,7 @@ class Said(NamedTuple):
 
     failed_at: str | None = None  # why there is none: a pivot is zero for the format
     marked: str | None = None  # why it should not be relied on
+    singular: bool = False  # there is none, whatever the order and the format
 
 
 def said(

@@ -136,6 +136,14 @@ def screw():
     return tree
 
 
+def parallel(angle):
+    """Two hinges with nothing between them, parallel but for an angle."""
+    tree = kkt.new_tree("parallel")
+    kkt.add_body(tree, "first", axis=(0, 1, 0), mass=0.0)
+    kkt.add_body(tree, "second", "first", axis=(angle, 1, 0), com=(0.2, 0, 0), mass=1.0, inertia=np.eye(3))
+    return tree
+
+
 CHAIN, MANY = kkt.chain(2), np.zeros((3, 2))
 REFUSED = {
     "square_root_abm": lambda: kkt.to_jax(CHAIN, orderings.get("square_root_abm")),
@@ -146,6 +154,7 @@ REFUSED = {
     "outputs is empty; ask for one of qdd": lambda: kkt.to_jax(CHAIN, ABM, outputs=()),
     "derivatives is 'finite'; use one of": lambda: kkt.to_jax(CHAIN, ABM, derivatives="finite"),
     r"one state at a time; jax\.vmap": lambda: kkt.to_jax(CHAIN, ABM)(MANY, MANY, MANY),
+    "'abm': in any state equation .4. is singular": lambda: kkt.to_jax(parallel(1e-16), ABM),
     "to_jax: dry friction": lambda: kkt.to_jax(with_friction(kkt.chain(2)), ABM),
     "to_jax has no general joints": lambda: kkt.to_jax(screw(), ABM),
 }
