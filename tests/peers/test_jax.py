@@ -4,7 +4,8 @@ import sys
 
 import numpy as np
 import pytest
-from helpers import every_joint
+from designs import listed
+from helpers import ALL_JOINTS, every_joint
 from random_states import difference
 
 jax = pytest.importorskip("jax")
@@ -239,6 +240,53 @@ def test_a_gradient_through_a_hundred_steps(made):
     once = [(4 * found[i + 1] - found[i]) / 3 for i in range(2)]
     parts = [slope @ by for slope, by in zip(slopes, along, strict=True)]
     assert abs(sum(parts) - (16 * once[1] - once[0]) / 15) < 1e-9 * max(map(abs, parts))
+
+
+KINDS_ALONE = [f"random_tree:n=2,seed={k},joints={kind}" for k, kind in enumerate(ALL_JOINTS.split("+")[:-1])]
+HELD_TO_KERNELS = [
+    ("two_link:r=0.01", "abm"),
+    ("random_tree:n=3,seed=1,joints=floating+universal", "projected_abm"),
+    ("four_bar", "abm"),
+    ("rr_arm", "crbm"),
+    *zip(KINDS_ALONE, ["abm", "crbm", "gain_abm", "crbm", "modified_abm", "abm", "crbm"], strict=True),
+    ("chain:5", "projected_abm"),
+    ("star:3", "abm"),
+    ("binary:1", "divide_and_conquer"),
+    ("comb:2", "crbm"),
+    ("example1", "abm"),
+    ("chain:3", "virtual_work"),
+    ("star:4", "gain_abm"),
+    ("quadruped", "abm"),
+]
+
+
+@pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")
+@pytest.mark.parametrize(
+    ("spec", "order"),
+    [*listed(HELD_TO_KERNELS), pytest.param("delta", "crbm", marks=pytest.mark.soak)],  # XLA takes a minute
+)
+def test_it_keeps_the_digits_of_the_tape(spec, order):
+    """As many as the kernel, which has the tape's bits, in the worst of 16 states and both formats.
+
+    Operation by operation there is nothing to compare: XLA fuses products with sums and sums in
+    vectors.  Each operation then rounds as often or less, and otherwise, so that errors are of one
+    size, those of the kernel or what rounding the data moves; 8 is room for chance.
+    """
+    system = kkt.build(kkt.load(spec))
+    function = orderings.get(order)
+    f, kernel = jax.jit(jax.vmap(kkt.to_jax(system, function))), kkt.compile(system, function)
+    draw = np.random.default_rng(5)
+    x = kernel.configuration(system.state.q) + 0.3 * draw.normal(size=(16, kernel.nx))
+    rates, efforts = draw.normal(size=(2, 16, kernel.N))
+    numbers = [y.astype(np.float32) for y in (x, rates, efforts)]
+    given = [y.astype(float) for y in numbers]
+    here = [system.refresh(kernel.coordinates(x), *rest) for x, *rest in zip(*given, strict=True)]
+    right = [kkt.eliminate(at, ABM, "dd", records=False).qdd.astype(float) for at in here]
+    kappa = max(kkt.conditioning(at).kappa for at in here)
+    for state, format in ((numbers, "float32"), (given, "float64")):
+        unit, kernel = np.finfo(format).eps / 2, kkt.compile(system, function, format)
+        own, tape = (max(map(difference, g(*state), right)) for g in (f, kernel))
+        assert own <= 8 * max(tape, kappa * unit), (format, own / max(tape, kappa * unit))
 
 
 def test_float32_keeps_its_digits_on_a_long_chain():
