@@ -5,6 +5,8 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from machine_kernels import ABM, COMPILERS, STRICT, built, called, needs_compile
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.kkt.machine.integer_c import CONSTANT, ends_of, inputs_of
+from pivotree.kkt.model.joints import TYPES
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 import fixed_point
@@ -201,6 +204,90 @@ def test_threads_of_cuda_have_the_bits_of_the_kernel(name, tmp_path):
     for got, wanted in zip(results, expected, strict=True):
         assert np.array_equal(got.T[good], wanted.reshape(states, -1)[good])
         assert np.all(got.T[~good] == 7.0)  # not written
+
+
+# -- every joint, every output --------------------------------------------------------------------
+
+SCREW = np.array([[0, 0, 1, 0, 0, 0.1]]).T
+CYLINDER = np.array([[0, 0.6, 0.8, 0, 0, 0], [0, 0, 0, 0, 0.6, 0.8]]).T
+SLOPES = ("dqdd_dq", "dqdd_dqd", "dqdd_dtau", "dqdd_dparameters", "dqdd_dgravity", "dqdd_dwrench")
+PLAIN = ("qdd", "pdd", "f")
+
+
+def on(joint, **more):
+    """Two pucks on joints of one kind: zeros in their inertia, so that constants are folded."""
+    tree, kind = kkt.new_tree("puck"), TYPES.get(joint)
+    if kind is not None and kind.axes == 2:
+        more["axis"] = ((1, 0, 0), (0, 0.6, 0.8))
+    for name, parent in (("lower", None), ("upper", "lower")):
+        puck = {"mass": 1.0, "com": (0.1, 0.2, 0.0), "inertia": 0.1 * np.eye(3), "p": (0.3, 0.0, 0.0)}
+        kkt.add_body(tree, name, parent, joint=joint, **puck, **more)
+    return tree
+
+
+EACH = {name: partial(on, name) for name in TYPES if name != "fixed"}
+EACH |= {
+    "fixed": lambda: kkt.random_tree(3, 1, joints="fixed+revolute"),
+    "helical": lambda: on("general", S=SCREW),
+    "general": lambda: on("general", S=CYLINDER),
+    "four_bar": lambda: kkt.load("four_bar"),
+    "gripper": lambda: kkt.load("gripper"),
+    "contact": lambda: with_loops(on("revolute"), [kkt.contact("upper", (0.1, 0, 0.2), compliance=1e-3)]),
+}
+
+
+def with_loops(tree, loops):
+    tree.graph["loops"] = loops
+    return tree
+
+
+def written(folder, joint, format, dialect):
+    """Every output of a robot in one language: by abm, and by crbm, which leaves the inertia."""
+    tree, wrench = EACH[joint](), {"inputs": ("wrench",)}
+    closed = ("lambda", *(x.replace("qdd", "lambda") for x in SLOPES)) if tree.graph.get("loops") else ()
+    asked = {"plain": (PLAIN + closed[:1], wrench), "slopes": (SLOPES + closed[1:], {})}
+    for name, (outputs, more) in asked.items():
+        kernel = kkt.compile(tree, ABM, format, outputs=outputs, **more)
+        getattr(kernel, f"export_{dialect}")(folder / f"{joint}_{name}.{EXTENSIONS[dialect]}")
+    if not closed:
+        kernel = kkt.compile(tree, orderings.get("crbm"), format, outputs=("qdd", "inertia"))
+        getattr(kernel, f"export_{dialect}")(folder / f"{joint}_inertia.{EXTENSIONS[dialect]}")
+
+
+EXTENSIONS = {"c": "c", "cuda": "cu"}
+CHECKED = {
+    "c": "gcc -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only",
+    "cuda": "g++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -include host.h -x c++",
+}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "joint"),
+    listed([(dialect, joint) for dialect in EXTENSIONS for joint in EACH], unmarked=len(EACH)),
+)
+def test_every_output_of_every_joint_is_a_program(dialect, joint, tmp_path):
+    """A negated negative constant of a planar joint was written --0x, and no compiler took it."""
+    compiler, *flags = CHECKED[dialect].split()
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    written(tmp_path, joint, "float64" if dialect == "c" else "float32", dialect)
+    (tmp_path / "host.h").write_text(HOST.replace("THREADS", str(THREADS)))
+    files = sorted(path.name for path in tmp_path.glob(f"*.{EXTENSIONS[dialect]}"))
+    command = [compiler, *flags, *files]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert len(files) >= 2 and told.returncode == 0 and not told.stderr, told.stderr[-2000:]
+
+
+@needs_compiler
+def test_every_joint_in_words_is_a_program(tmp_path):
+    """Those of one freedom; others have no proof of their words, and are refused."""
+    files = [str(tmp_path / f"{joint}.c") for joint in ("revolute", "continuous", "prismatic")]
+    for file in files:
+        asked = ["export", f"chain:2,joint={Path(file).stem}", "--format", "fixed32", "-o", file]
+        assert main(asked) == 0
+    command = [COMPILERS[0], *CHECKED["c"].split()[1:], *files]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert told.returncode == 0 and not told.stderr, told.stderr[-2000:]
 
 
 # -- words ----------------------------------------------------------------------------------------
