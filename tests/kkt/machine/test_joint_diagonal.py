@@ -6,8 +6,11 @@ terms once for all states, and must not keep what it saw in the state that it wa
 
 import numpy as np
 import pytest
+from designs import listed
+from machine_kernels import COMPILERS, STRICT, built, called
 
 from pivotree import kkt, orderings
+from pivotree.analysis.simulation import Motion
 from pivotree.kkt.machine.configuration import Configuration
 from pivotree.kkt.model.joints import GENERAL, TYPES
 
@@ -63,8 +66,47 @@ def test_every_way_of_solving_has_the_terms_of_every_joint(joint, terms, step, t
         kkt.write_model(tmp_path / "robot.json", system.state)
         read = kkt.compile(kkt.read_model(tmp_path / "robot.json"), ABM)
         found["model file"] = read(read.configuration(), qd, tau)
+    if not step:
+        motion = Motion.of(tree, ABM, tau=tau)
+        found["motion"] = motion.rates(np.concatenate([x, qd])[None])[0, kernel.nx :]
+    if COMPILERS:
+        source, _ = kernel.export_c(tmp_path / "robot.c", "robot")
+        library, told = built(COMPILERS[0], source, STRICT.replace("-O2", "-O0"))
+        assert told.returncode == 0, told.stderr
+        code, found["C"] = called(library, "robot", [x, qd, tau], [kernel.N], float)
+        assert code == 0
     for way, qdd in found.items():
         assert np.abs(qdd - right).max() < 1e-12 * np.abs(right).max(), way
+
+
+@pytest.mark.parametrize(("joint", "terms", "step"), listed(STEPS, unmarked=3))
+def test_every_format_has_the_terms_of_every_joint(joint, terms, step):
+    """Dry friction too, which no kernel has; against equation (4) written densely, from the terms."""
+    tree = robot(joint, terms | {"friction": (0.2, 0.9)})
+    system, bare = kkt.build(tree, implicit=step), kkt.build(robot(joint, {}))
+    assert bare.state.terms is None
+    M = np.linalg.inv(kkt.joint_space_inverse(bare, ABM, "dd").values.astype(float))
+    own, h, dof = dict(terms), step or 0.0, len(tree.graph["q"]) // 2
+    armature, damping, stiffness, rest = (
+        np.tile(np.linspace(*own.get(name, (0.0, 0.0)), dof), 2) for name in SPRING
+    )
+    q, qd = system.state.q, system.state.qd
+    pull = (
+        damping * qd + stiffness * (q + h * qd - rest) + np.tile(np.linspace(0.2, 0.9, dof), 2) * np.sign(qd)
+    )
+    left = M @ kkt.eliminate(bare, ABM, "dd").qdd.astype(float) - pull
+    right = np.linalg.solve(M + np.diag(armature + h * damping + h * h * stiffness), left)
+    for format, close in (
+        ("float32", 1e-4),
+        ("float64", 1e-11),
+        ("dd", 1e-11),
+        ("mp:30", 1e-11),
+        ("ball:20", 1e-11),
+    ):
+        for order in ("abm", "crbm"):
+            found = kkt.eliminate(system, orderings.get(order), format, records=False).qdd
+            found = np.array([float(x) for x in found])
+            assert np.abs(found - right).max() < close * np.abs(right).max(), (format, order)
 
 
 def test_a_spring_without_coordinates_of_its_own_is_refused():
