@@ -4,7 +4,6 @@
     python benchmarks/guarantee.py --robots --states 100      # those of example-robot-data
     python benchmarks/guarantee.py --qdd --models 600 --states 9    # qdd: docs/guarantee_qdd.md
     python benchmarks/guarantee.py --kinematics --models 200 --states 5    # rounded poses
-    python benchmarks/guarantee.py --fixed --format fixed32 --models 600 --states 9 --climbs 0
     python benchmarks/guarantee.py --boxes --states 20        # what boxes of angles would need
 
 Every pivot of every state is held against double-double; a ratio above 1 refutes the theorem.
@@ -29,8 +28,7 @@ from exact import Exact, balls
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
-from pivotree.analysis.guarantee import fixed, kinematics, pivots
-from pivotree.analysis.guarantee.fixed import bits_of
+from pivotree.analysis.guarantee import kinematics, pivots
 from pivotree.kkt.model import robot_files
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -64,38 +62,6 @@ def poses(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> li
     (row,) = kinematics(tree, [name], states, seed)
     most = float(row.bound.pivot.max())
     return [row.error / most] * states if row.error is not None and 0.0 < most < np.inf else []
-
-
-def on_words(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> list[float]:
-    """Pivots and qdd on words, the worse ratio; infinite where an operation leaves its word.
-
-    Joints of several freedoms, which are not proved, turn or slide instead.
-    """
-    row = fixed(single(tree), order, bits_of(name) or 32, states, seed)
-    if row.bound.why or not row.states or not row.bound.qdd.energy:
-        return []
-    if row.overflows or row.share > 1.0:
-        return [np.inf] * states
-    with np.errstate(all="ignore"):
-        found = (
-            row.error / row.bound.pivot.max(),
-            row.qdd.energy / row.bound.qdd.energy,
-            np.max(row.qdd.joint / row.bound.qdd.joint),
-        )
-    return [float(np.nanmax(found))] * states
-
-
-def single(tree: nx.DiGraph) -> nx.DiGraph:
-    """The tree with joints of one freedom, in any state."""
-    tree = tree.copy()
-    for key in ("q", "qd", "tau"):
-        tree.graph.pop(key, None)
-    for number, data in enumerate(tree.nodes[body] for body in tree):
-        if data["joint"] not in ("fixed", "revolute", "continuous", "prismatic"):
-            data["joint"] = ("revolute", "prismatic", "revolute")[number % 3]
-            data["axis"] = np.atleast_2d(data.get("axis", (0.0, 0.0, 1.0)))[0]
-            data.pop("S", None)
-    return tree
 
 
 def drawn(seed: int, most: int) -> nx.DiGraph:
@@ -296,13 +262,6 @@ if __name__ == "__main__":
         action="store_const",
         const=poses,
         help="how far rounded poses move the pivots of any order, in the place of roundings",
-    )
-    parser.add_argument(
-        "--fixed",
-        dest="what",
-        action="store_const",
-        const=on_words,
-        help="pivots and accelerations in fixed point, of trees with joints of one freedom",
     )
     parser.add_argument("--boxes", action="store_true", help="what interval boxes would need, ur5")
     given = parser.parse_args()

@@ -8,7 +8,6 @@ from .base.errors import OrderError as OrderError
 from .base.errors import PivotreeError as PivotreeError
 from .base.errors import SingularError as SingularError
 from .base.errors import SizeError as SizeError
-from .machine.integer_c import export_fixed as export_fixed
 from .machine.kernel import Kernel as Kernel
 from .machine.kernel import compile as compile
 from .machine.to_jax import to_jax as to_jax
@@ -75,8 +74,6 @@ from .proof.accelerations import Accelerations as Accelerations
 from .proof.accelerations import guarantee_qdd as guarantee_qdd
 from .proof.certify import Certified as Certified
 from .proof.certify import certify as certify
-from .proof.fixed_point import FixedPoint as FixedPoint
-from .proof.fixed_point import fixed_point as fixed_point
 from .proof.guarantee import Guarantee as Guarantee
 from .proof.guarantee import guarantee as guarantee
 from .scale.kernel import LargeKernel as LargeKernel

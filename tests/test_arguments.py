@@ -49,7 +49,6 @@ OWN = {  # what a function is given beside these, or in their place
     "compare": {"orders": ["abm"], "formats": ["float32"]},
     "coupled_joints": {"to": "j1"},
     "directional_derivatives": {"dq": np.ones(2)},
-    "export_fixed": {"path": "arm.c"},
     "inverse_dynamics": {"order": orderings.get("inverse_dynamics")},
     "joined": {"tree": FREE, "body": list(FREE)[1]},
     "joint_space_inertia": {"order": orderings.get("crbm")},

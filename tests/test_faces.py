@@ -38,7 +38,6 @@ INSIDE = {
     ("benchmarks/tracing.py", "kkt.arithmetic"): "times the compiled loop alone",
     ("benchmarks/rolled.py", "kkt.machine"): "times emission alone",
     ("benchmarks/peers.py", "kkt.machine"): "times kernels by their configuration",
-    ("benchmarks/fixed_point.py", "kkt.machine"): "calls the C with its words, as it is laid out",
     ("benchmarks/exact.py", "kkt.machine"): "runs a kernel's program in exact numbers",
     ("benchmarks/orders.py", "kkt.scale"): "times analysis and schedule apart",
 }

@@ -420,8 +420,6 @@ def test_promises_of_a_model_file_hold_in_every_pose(tmp_path):
     found = kkt.guarantee(read, abm, "float32").digits
     read.graph["q"] = [0.5, -0.2, 0.1]
     assert kkt.guarantee(read, abm, "float32").digits == found
-    flops = {kkt.fixed_point(robot, abm).tape.flops for robot in (read, tree)}
-    assert flops == {kkt.trace(kkt.build(read, q=[0.1, 0.2, 0.3]), abm).flops}
 
 
 def test_nothing_is_promised_of_what_the_theorem_leaves_out():
@@ -431,7 +429,6 @@ def test_nothing_is_promised_of_what_the_theorem_leaves_out():
         kkt.guarantee_qdd(tree, abm).why
         == "body j2: an external wrench acts on it, which the bound leaves out"
     )
-    assert kkt.fixed_point(tree, abm).why.startswith("body j2: an external wrench")
     tree = kkt.chain(3)
     tree.nodes["j3"]["inertia"] = np.diag([1.0, 1.0, -0.001])
     with pytest.warns(kkt.InertiaWarning):

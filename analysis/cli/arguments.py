@@ -130,11 +130,7 @@ def _guarantee(commands: Commands) -> None:
     )
     add_model(promised, state=False, loops=False)
     promised.add_argument("--orders", help="comma-separated (abm,gain_abm; with --digits abm)")
-    promised.add_argument(
-        "--formats",
-        default="float64,float32",
-        help="comma-separated (float64,float32); fixed32: in words, binary points by proof",
-    )
+    promised.add_argument("--formats", default="float64,float32", help="comma-separated (float64,float32)")
     promised.add_argument(
         "--digits",
         type=float,
@@ -311,13 +307,7 @@ def _export(commands: Commands) -> None:
     export = commands.add_parser("export", help="forward dynamics by an order, as portable C or CUDA")
     add_model(export, state=False)
     export.add_argument("--order", default="abm", metavar="A", help=f"{ORDER_HELP} (abm)")
-    export.add_argument(
-        "--format",
-        default="float64",
-        metavar="F",
-        help="one of (float64): float64, float32, or fixed32 and others: whole numbers alone, with "
-        "binary points that are proved",
-    )
+    export.add_argument("--format", default="float64", metavar="F", help="float64 or float32 (float64)")
     language = export.add_mutually_exclusive_group()
     language.add_argument("--c", action="store_true", help="C99 and its header (if not given)")
     language.add_argument("--cuda", action="store_true", help="CUDA: one thread solves one state")

@@ -77,11 +77,7 @@ EXAMPLES = {
         "simulate four_bar --format float64 --eps 1e-10 --integrator DOP853",
     ),
     "sweep": ("sweep study.toml", "sweep study.toml --jobs 8"),
-    "export": (
-        "export robot.urdf -o robot.c",
-        "export robot.urdf --order crbm --format float32 -o robot.c",
-        "export robot.urdf --format fixed32 -o robot.c",
-    ),
+    "export": ("export robot.urdf -o robot.c", "export robot.urdf --order crbm --format float32 -o robot.c"),
     "tune": ("tune robot.urdf", "tune robot.urdf --cost digits -o mine.json"),
     "reproduce": ("reproduce ascher1996", "reproduce ascher1996 --item table1"),
     "orders": ("orders", "orders --json"),

@@ -1,9 +1,8 @@
 """Digits that an order keeps in every state of a robot, proved: docs/guarantee.md."""
 
 from .cheapest import cheapest
-from .fixed import fixed
 from .kinematics import kinematics
 from .promises import by_role
 from .rows import guarantee, pivot_errors, pivots
 
-__all__ = ["by_role", "cheapest", "fixed", "guarantee", "kinematics", "pivot_errors", "pivots"]
+__all__ = ["by_role", "cheapest", "guarantee", "kinematics", "pivot_errors", "pivots"]

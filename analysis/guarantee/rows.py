@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
-from pivotree.kkt import FixedPoint, Guarantee, Payload, System
+from pivotree.kkt import Guarantee, Payload, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.many import held
 from pivotree.kkt.matrix.ranges import Limits, Ranges, ranges_of
@@ -38,7 +38,7 @@ class Row:
 
     order: str
     format: str
-    bound: Guarantee | FixedPoint
+    bound: Guarantee
     error: float  # the largest relative error of a pivot that was seen
     states: int
     better: dict[str, float]  # digits that would be promised with the worst body changed

@@ -36,9 +36,9 @@ FIXED: dict[str, Format] = {
     **BINARY,
 }
 ALL = (
-    f"float64, float32, {', '.join(BINARY)}, pBITS, pBITSeEXPONENT, qINT.FRACTION, dd, exact, "
-    "mp:DIGITS or ball:DIGITS; up to 25 bits also with :zero, :up, :down or :stochastic:SEED, and "
-    "mixed as in float32+mul=bfloat16 or, by body, float32@torso=float64"
+    f"float64, float32, {', '.join(BINARY)}, pBITS, pBITSeEXPONENT, qINT.FRACTION (fixed point, "
+    "as q16.16), dd, exact, mp:DIGITS or ball:DIGITS; up to 25 bits also with :zero, :up, :down or "
+    ":stochastic:SEED, and mixed as in float32+mul=bfloat16 or, by body, float32@torso=float64"
 )
 
 
@@ -67,11 +67,6 @@ def read(name: str) -> Format:
         from .fixed import Fixed  # its compiled loops take a tenth of a second to load
 
         return Fixed(name, int(point[1]), int(point[2]))
-    if re.fullmatch(r"fixed\d+", name):
-        raise FormatError(
-            f"format {name!r}: its binary points are chosen for one robot, by proof; ask pivotree "
-            "guarantee or export for it, or use one point for all numbers, as in q16.16"
-        )
     base, _, suffix = name.partition(":")
     if base in ("mp", "ball"):
         return _digits(name, base, suffix)

@@ -94,10 +94,6 @@ def sides(rate):
     return lambda: sides_of(SYSTEM, ranges_of(SYSTEM), rate, {})
 
 
-def fixed(*path_and_name):
-    return lambda: kkt.export_fixed(kkt.fixed_point(kkt.chain(1), ABM), *path_and_name)
-
-
 def changed(change, read=kkt.build):
     """What reads a chain of three in which something has been changed."""
 
@@ -125,7 +121,7 @@ REFUSED = {
     "give Q with Q Q^T = 1 and determinant 1": lambda: kkt.tilted(SYSTEM, -np.eye(3)),
     "'expected' cannot be written": lambda: kkt.write_model("m.json", SYSTEM.state, expected={"qdd": {1}}),
     "limits: is 3; give a mapping of bodies": lambda: kkt.guarantee(TREE, ABM, limits=3),
-    "rates: 'fast' is no number; give one": lambda: kkt.fixed_point(TREE, ABM, rates="fast"),
+    "rates: 'fast' is no number; give one": lambda: kkt.guarantee_qdd(TREE, ABM, rates="fast"),
     "'com' is (True, 0, 0), a truth value; give 3": lambda: kkt.compile_tree(tree_of({"com": (True, 0, 0)})),
     "payload of body 'a': field 'most' is 'x'; give a mass in kg": lambda: kkt.Payload("a", "x"),
     "payload of body 'a': field 'most' is True; give": lambda: kkt.Payload("a", True),
@@ -140,7 +136,6 @@ REFUSED = {
     "order 'order': source is 3; give a text": lambda: kkt.PivotSequence([], source=3),
     "eliminate: reference is 3; give what kkt.certify": lambda: kkt.eliminate(SYSTEM, ABM, reference=3),
     "order 3: is no function of a structure; give": inverse(np.ones(3), 3),
-    "export_fixed: found is 3; give what": lambda: kkt.export_fixed(3, "arm.c"),
     "order 3: is no name; give one as a text": lambda: orderings.get(3),
     "order 'mine.py': is a file; name a function of it": lambda: orderings.get("mine.py"),
     "compare: orders is 3; give a list of names": lambda: pt.compare(SYSTEM, 3),
@@ -201,8 +196,6 @@ REFUSED = {
     "no coordinates of its general joint": lambda: kkt.compile(general(2), ABM).coordinates(
         [0, 0, 0, 0.5, 0.5, 0.5, 0.5]
     ),
-    "arm.txt: is no C file; give a name that ends in .c": fixed("arm.txt"),
-    "export: 'int' cannot name a function in C": fixed("arm.c", "int"),
     # -- large trees
     "equation (4) is singular to float64: the point mass 'b'": lambda: kkt.solve_large(pin((0.0, 0.0, 0.0))),
     "float64 keeps no digit here (error about 1e+01)": lambda: kkt.solve_large(
@@ -227,7 +220,6 @@ REFUSED = {
     "proximal: System is no loop or contact; give": lambda: kkt.softened(SYSTEM, 1e-4),
     "tree: a networkx.DiGraph is expected": lambda: kkt.guarantee(kkt.compile_tree(TREE), ABM),
     "tree 'chain:3': is a name; pass load('chain": lambda: kkt.guarantee_qdd("chain:3", ABM),
-    "tree: a networkx.DiGraph is expected, not System": lambda: kkt.fixed_point(SYSTEM, ABM),
     # -- inverse dynamics, payloads, ranges, compiled programs
     "tree: a networkx.DiGraph is expected, not int": lambda: kkt.build(3),
     "'b' is unknown; add the parent first": lambda: kkt.add_body(kkt.new_tree("t"), "a", "b", mass=1.0),

@@ -22,32 +22,30 @@ from .shared import items, print_json, system_of_any, tree_of
 
 
 def run(options: argparse.Namespace) -> int:
-    from ...guarantee import cheapest, fixed, guarantee, kinematics
-    from ...guarantee.fixed import bits_of
+    from ...guarantee import cheapest, guarantee, kinematics
 
     usual = "abm,gain_abm" if options.digits is None else "abm"
     orders = items("--orders", usual if options.orders is None else options.orders)
-    named = items("--formats", options.formats)
-    lengths = [bits for bits in map(bits_of, named) if bits is not None]
-    formats: list[Any] = [name for name in named if bits_of(name) is None]
-    if options.digits is not None:
-        _require_one_order(orders, lengths)
-    elif options.by_body:
+    formats: list[Any] = items("--formats", options.formats)
+    if options.digits is not None and orders not in (["abm"], ["gain_abm"]):
+        raise kkt.OrderError(
+            "option --digits: formats are chosen for one order, abm or gain_abm; use --orders abm"
+        )
+    if options.digits is None and options.by_body:
         raise kkt.FormatError("option --by-body: formats are chosen for --digits; give how many")
     model = tree_of(options)
     limits = {} if options.limits is None else _limits(model, options.limits)
     payloads = [] if options.payload is None else _payloads(model, options.payload)
     rates, efforts = (_most(model, x, getattr(options, x[2:])) for x in ("--qd", "--tau"))
     given = options.states, options.seed, payloads, limits, rates, efforts
-    admit_promises(options, system_of_any(model), orders, len(named))
+    admit_promises(options, system_of_any(model), orders, len(formats))
     chosen = None
     if options.digits is not None:
         with progress_shown() as progress:
             asked = options.digits, formats, limits, rates, efforts, payloads, orders[0]
             chosen = cheapest(model, *asked, options.by_body, progress)
         formats = [chosen.found.chosen]
-    rows: list[Any] = guarantee(model, orders, formats, *given)
-    rows += [fixed(model, order, bits, *given) for order in orders for bits in lengths]
+    rows = guarantee(model, orders, formats, *given)
     moved = kinematics(model, formats, options.states, options.seed, payloads, limits)
     if options.json:
         found = [row.as_dict() for row in rows]
@@ -60,18 +58,6 @@ def run(options: argparse.Namespace) -> int:
         if chosen is not None:
             _print_chosen(chosen)
     return 0
-
-
-def _require_one_order(orders: list[str], lengths: list[int]) -> None:
-    """Raise where formats cannot be chosen: for several orders, or of words of fixed lengths."""
-    if orders not in (["abm"], ["gain_abm"]):
-        raise kkt.OrderError(
-            "option --digits: formats are chosen for one order, abm or gain_abm; use --orders abm"
-        )
-    if lengths:
-        raise kkt.FormatError(
-            f"option --digits: fixed{lengths[0]} is no format of a role; use float32, p20 or others"
-        )
 
 
 def _print_chosen(chosen: Any) -> None:
@@ -233,9 +219,6 @@ def _print(model: str, rows: list[Any], moved: list[Any], positions: str) -> Non
                 f"{_down(digits)} digits with {escape(words)}" for words, digits in row.better.items()
             )
             out.print(f"{where} would be promised {told}.", soft_wrap=True)
-    for row in rows:
-        if hasattr(row, "overflows") and not row.bound.why:
-            _print_points(out, row)
     for row in moved:
         if row.bound.why:
             where = f"kinematics, {_short(row.format)}"
@@ -251,27 +234,6 @@ def _short(format: str) -> str:
     """A format's name, without its bodies'."""
     rule, at, _ = format.partition("@")
     return f"{rule}, by body" if at else format
-
-
-SHOWN = ("M^", "D", "Mbar", "b^", "alpha", "h", "a'", "qdd")  # of the quantities
-
-
-def _print_points(out: Any, row: Any) -> None:
-    """The binary points of words, the coarsest of each body and quantity."""
-    from ..table import grid
-
-    points, rows = row.bound.points(), []
-    for body in map(str, row.bound.system.tree.names):
-        own = [points.get(what, {}).get(body) for what in SHOWN]
-        if any(own):
-            rows.append((body, *("" if x is None else str(x[0]) for x in own)))
-    title = f"{row.order}, {row.format}: bits behind the binary point"
-    out.print(grid(title, ("body", *SHOWN), rows, no_wrap=True))
-    out.print(
-        f"{row.order}, {row.format}: none of {len(row.bound.words.op):,} operations leaves its "
-        f"word in any state; in {row.states} states {row.overflows} did.",
-        soft_wrap=True,
-    )
 
 
 def _down(digits: float) -> str:

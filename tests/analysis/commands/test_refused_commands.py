@@ -95,7 +95,6 @@ REFUSED = {
     "format 'mp:20': is not iterated; use float64": "compare four_bar --proximal 1e-4 --formats mp:20",
     "leave out --proximal": "compare four_bar --proximal 1e-4 --states 3",
     # -- export, tune
-    "a file in fixed32 has qdd as its only output": ("export chain:2 --format fixed32 --wrench -o x.c"),
     "option --cost: 'x' is unknown; use flops": "tune chain:2 --cost x",
     "option --composites: 'x' is unknown; use rigid or general": "tune chain:2 --composites x",
     "option --format: 'float16' cannot be timed; use float32 or": "tune chain:2 --format float16",
@@ -166,13 +165,12 @@ REFUSED = {
     "formats are chosen for one order, abm or gain_abm": "guarantee chain:2 --digits 3 --orders crbm",
     "formats are chosen for one order": "guarantee chain:2 --digits 3 --orders abm,gain_abm",
     "formats are chosen for --digits; give how many": "guarantee chain:2 --by-body",
-    "fixed32 is no format of a role": "guarantee chain:2 --digits 3 --formats fixed32",
     "give at most 3 formats to choose": "guarantee chain:2 --digits 3 --formats p20,p21,p22,p23",
     "is one by role; give its parts": "guarantee chain:2 --digits 3 --formats float32+add=float64",
     "at most float64's digits": "guarantee chain:2 --digits 3 --formats dd",
     "option --seed: -1 is negative; use 0 or more": "guarantee chain:2 --seed -1",
     "option --states: -1 is no number of states": "guarantee chain:2 --states -1",
-    "binary points take no payloads in a range": ("guarantee chain:2 --formats fixed32 --payload j2=0:1"),
+    "qINT.FRACTION (fixed point, as q16.16)": "guarantee chain:2 --formats fixed32",
     "are promised 15 digits of pivots and qdd": (
         "guarantee chain:2 --digits 15 --orders abm --formats float32"
     ),

@@ -199,7 +199,7 @@ def test_a_seed_repeats_and_another_does_not():
         ("+mul=bfloat16", "has no base; use float32+mul=bfloat16"),
         ("mp:x", "'x' is no number of digits; use 1 to"),
         ("ball:0", "'0' is no number of digits; use 1 to"),
-        ("fixed32", "its binary points are chosen for one robot, by proof; ask pivotree guarantee"),
+        ("fixed32", "unknown; use float64, float32, float16"),
         # by role
         ("float32+mul", "'mul' is no role and format; use float32+mul=bfloat16"),
         ("float32+", "'' is no role and format"),
