@@ -15,6 +15,11 @@ from .shared import file_of, items, system_of_any, tree_of, written
 def run(options: argparse.Namespace) -> int:
     order, outputs = orderings.get(options.order), items("--outputs", options.outputs)
     path = file_of(options.output)
+    if options.format not in ("float64", "float32"):  # before anything is compiled
+        language = "CUDA" if options.cuda else "C"
+        raise kkt.FormatError(
+            f"option --format: {language} has no {options.format!r}; use float64 or float32"
+        )
     system = system_of_any(tree_of(options))
     admit(options, system, {options.order: order})
     inputs = ("wrench",) if options.wrench else ()

@@ -121,11 +121,11 @@ def test_names_that_c_cannot_have(tmp_path):
         ("x.c", ["chain:2", "--c", "--order", "amb"], "abm"),
         ("x.c", ["chain:2", "--cuda"], "give FILE.cu"),
         ("x.cu", ["chain:2", "--cuda", "--name", "template"], "cannot name a function"),
-        ("x.cu", ["chain:2", "--cuda", "--format", "bfloat16"], "CUDA has no bfloat16"),
+        ("x.cu", ["chain:2", "--cuda", "--format", "bfloat16"], "CUDA has no 'bfloat16'; use float64 or"),
         ("x.cu", ["chain:2", "--cuda", "--outputs", "qd"], "did you mean qdd"),
         ("x.cu", ["chain:2", "--cuda", "--c"], "not allowed with"),
         ("x.c", ["chain:2", "--name", "int"], "'int' cannot name a function in C"),
-        ("x.c", ["chain:2", "--format", "fixed32"], "format 'fixed32' is unknown; use float64, float32"),
+        ("x.c", ["chain:2", "--format", "fixed32"], "C has no 'fixed32'; use float64 or float32"),
     ],
 )
 def test_the_command_refuses_in_one_line_and_writes_nothing(file, asked, told, tmp_path, capsys):
