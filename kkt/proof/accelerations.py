@@ -131,40 +131,32 @@ def promised(
 
 
 def bounded(system: System, ranges: Ranges, found: Behind, data: RightSides, chosen: Format) -> Accelerations:
-    """The bound for all right-hand sides of the sizes ``data``, in all states within the ranges."""
+    """The bound for all right-hand sides of the sizes ``data``, in all states within the ranges.
+
+    Three parts of the error's energy are summed; each must be small beside what it moves.
+    """
     with np.errstate(all="ignore"):
         sizes = Sizes(system, ranges, found, data)
         sweeps: Brackets | RowSweeps = Brackets(sizes)
         if isinstance(found, RowsBehind):
             sweeps = RowSweeps(sizes, found)
-        total = summed(sizes, inertias(sizes), biases(sizes, sweeps), innovations(sizes, sweeps))
-    if not total.why and total.energy > 0.0 and not _exponents(sizes, total.energy, chosen):
-        return _none(sizes, f"format {chosen.name}: a product may leave its range")
-    return total
-
-
-def summed(
-    sizes: Sizes, changed: tuple[float, float], forces: tuple[float, bool], back: tuple[float, bool]
-) -> Accelerations:
-    """The three parts of the energy in one bound, where each of them is small beside what it moves.
-
-    That is told beside them: the part by which inertias change, and whether forces and
-    accelerations stay what they are.
-    """
-    energy = SECOND * (changed[0] + forces[0] + back[0]) * UP
-    joint, part = sizes.unit * energy, SECOND * changed[1]
+        changed, part = inertias(sizes)
+        forces, kept = biases(sizes, sweeps)
+        back, drifts = innovations(sizes, sweeps)
+        energy = SECOND * (changed + forces + back) * UP
+        joint, part = sizes.unit * energy, SECOND * part
     why = ""
     if not (math.isfinite(energy) and np.isfinite(joint).all()):
         why = "a link has no inertia of its own in some direction"
     elif not part <= LARGEST:
         why = f"inertias may be changed by {part:.1g}, against the bodies' own"
-    elif not (forces[1] and back[1] and energy <= LARGEST * sizes.scale):
+    elif not (kept and drifts and energy <= LARGEST * sizes.scale):
         why = "what rounding adds to forces and accelerations is not small beside them"
-    return _none(sizes, why) if why else Accelerations(energy, sizes.scale, joint, "")
-
-
-def _none(sizes: Sizes, why: str) -> Accelerations:
-    return Accelerations(math.inf, sizes.scale, np.full(len(sizes.unit), np.inf), why)
+    elif energy > 0.0 and not _exponents(sizes, energy, chosen):
+        why = f"format {chosen.name}: a product may leave its range"
+    if why:
+        return Accelerations(math.inf, sizes.scale, np.full(len(joint), np.inf), why)
+    return Accelerations(energy, sizes.scale, joint, "")
 
 
 def inertias(sizes: Sizes) -> tuple[float, float]:
