@@ -87,24 +87,19 @@ def one_state(n: int, rounds: int) -> Iterator[Row]:
     error = distance(kkt.solve_large(system).qdd, exact)
     work = f"eliminate (4), chain {n:,}, one state"
     yield from compared(work, lambda: kkt.solve_large(system).qdd, superlu, rounds, error=error)
-    exact = forward_dynamics(system.tree, *(graph.graph[key] for key in ("q", "qd", "tau")))
+    q, qd, tau = (graph.graph[key] for key in ("q", "qd", "tau"))
+    exact = forward_dynamics(system.tree, q, qd, tau)
     forward, note = mujoco_forward(graph)
     its = None if forward is None else distance(forward(), exact)
     peers = {"MuJoCo mj_forward": Peer(forward, its, 0.02, note)}
     for name, peer in superlu.items():
         its = None if x is None else distance(x[joints(system)], exact)
         peers[name] = replace(peer, error=its)
-    for way, call in ways(system).items():
-        work = f"qdd from q, qd, tau, chain {n:,}, {way}"
-        yield from compared(work, call, peers, rounds, error=distance(call(), exact))
-
-
-def ways(system: kkt.System) -> dict[str, Callable[[], NDArray]]:
-    """Our calls from q, qd and tau to qdd."""
-    q, qd, tau = (system.graph.graph[key] for key in ("q", "qd", "tau"))
-    kernel = kkt.compile(system.graph, orderings.get("abm"))
-    x, large = kernel.configuration(q), kkt.compile_large(system.graph)
-    return {"compile": lambda: kernel(x, qd, tau), "compile_large": lambda: large(q, qd, tau)}
+    kernel = kkt.compile(graph, orderings.get("abm"))
+    x = kernel.configuration(q)
+    work = f"qdd from q, qd, tau, chain {n:,}, compile"
+    error = distance(kernel(x, qd, tau), exact)
+    yield from compared(work, lambda: kernel(x, qd, tau), peers, rounds, error=error)
 
 
 def mujoco_forward(graph: object) -> tuple[Callable[[], NDArray] | None, str]:

@@ -76,8 +76,6 @@ from .proof.certify import Certified as Certified
 from .proof.certify import certify as certify
 from .proof.guarantee import Guarantee as Guarantee
 from .proof.guarantee import guarantee as guarantee
-from .scale.kernel import LargeKernel as LargeKernel
-from .scale.kernel import compile_large as compile_large
 from .scale.large import LargeSolution as LargeSolution
 from .scale.solve_large import solve_large as solve_large
 from .solution.columns import delassus_matrix as delassus_matrix

@@ -23,7 +23,6 @@ LONGER = {
     "kkt/matrix/model_writer.py:write_model": 64,
     "kkt/program/substitution.py:trace_substitution": 61,
     "kkt/scale/block_kernels.py:run": 66,
-    "kkt/scale/kernel.py:__init__": 65,
     "kkt/solution/joining.py:joined": 63,
     "kkt/structure/counting_kernels.py:count_columns": 74,
     "kkt/structure/symbolic_kernels.py:eliminate": 66,

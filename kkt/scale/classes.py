@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -24,30 +24,23 @@ _PHI, _ONE, _DOF, _ROOT, _LEAF, _BIAS, _OWN = 21, 39, 48, 51, 52, 53, 54
 
 
 @dataclass(frozen=True)
-class Outline:
-    """Properties that the bodies of a kind share, beside the pattern of their entries."""
+class Kind:
+    """What is known of every body of a kind; entries of its blocks are ZERO, ONE or ANY."""
 
     dof: int
     root: bool
     leaf: bool
-    # freedoms of the children, where their updates are not summed
-    children: tuple[int, ...] = field(default=(), kw_only=True)
-    rows: tuple[int, ...] = field(default=(), kw_only=True)  # of S that a split solves for
-    A: tuple[int, ...] = field(default=(), kw_only=True)  # (dof,) the joint's own inertia, or ()
-
-    def sums(self, order: Bodywise) -> int:
-        """How many updates of children, or sums of updates, a body of this kind reads."""
-        return int(not self.leaf) if order.merges else len(self.children)
-
-
-@dataclass(frozen=True)
-class Kind(Outline):
-    """What is known of the blocks of every body of a kind: entries are ZERO, ONE or ANY."""
-
     bias: bool  # a_k may be nonzero
     M: tuple[int, ...]  # (36,) row by row
     Phi: tuple[int, ...]  # (36,)
     S: tuple[int, ...]  # (6 dof,)
+    children: tuple[int, ...]  # their freedoms, where their updates are not summed
+    rows: tuple[int, ...]  # of S that a split solves for
+    A: tuple[int, ...]  # (dof,) the joint's own inertia, or ()
+
+    def sums(self, order: Bodywise) -> int:
+        """How many updates of children, or sums of updates, a body of this kind reads."""
+        return int(not self.leaf) if order.merges else len(self.children)
 
 
 def kinds_of(
@@ -80,7 +73,7 @@ def kinds_of(
     if further is not None:
         keys[:, 3:] = further
         most = min(LIMIT, MOST + len(np.unique(further, axis=0)))
-    found, kind = distinct(keys, most)
+    found, kind = _distinct(keys, most)
     if len(found) > most:
         armed = (keys[:, 0] >> _OWN) != 0  # a block A_k changes the program, so it stays apart
         family = np.column_stack([(keys[:, 0] >> _DOF) & 0b11111, armed, keys[:, 3:]])
@@ -165,7 +158,7 @@ def _keys(parent, offset, leaf, M, Phi, Phi_one, S, S_one, a, A):  # pragma: no 
 
 
 @njit(cache=True)
-def distinct(keys, most):  # pragma: no cover
+def _distinct(keys, most):  # pragma: no cover
     """Distinct keys, and (n,) the number of each body's key among them.
 
     The search ends at one key more than ``most``; then the last body's number is -1.

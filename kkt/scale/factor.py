@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..machine.recorder import Scalar, reference
-from .classes import ANY, ZERO, Kind, Outline
+from .classes import ANY, ZERO, Kind
 from .passes import Numbers, Pass
-from .steps import Array, Place, Record, Step, StepWriter
+from .steps import RECORD, Array, Place, Record, Step, StepWriter
 from .template import Bodywise, Play, template
 
 ENTRIES = (
@@ -21,12 +21,12 @@ ENTRIES = (
     Numbers("b", "body", 6, fetched=True),
     Numbers("tau", "joint", 1, fetched=True),
 )
-FACTOR = (*ENTRIES, Numbers("pivot", "joint", 1), Numbers("record", "stream"))
+FACTOR = (*ENTRIES, Numbers("pivot", "joint", 1), Numbers(RECORD, "stream"))
 SOLVE = (
     *(e for e in ENTRIES if e.name not in "Mb"),
     # read only at leaves, whose M^ and b^ are M and b themselves
     *(Numbers(e.name, e.by, e.size) for e in ENTRIES if e.name in "Mb"),
-    Numbers("record", "stream"),
+    Numbers(RECORD, "stream"),
     Numbers("pdd_up", "parent", 6),
     Numbers("pdd", "body", 6, fetched=True),
     Numbers("qdd", "joint", 1),
@@ -41,7 +41,7 @@ def passes(order: Bodywise, kinds: Sequence[Kind]) -> tuple[Pass, Pass]:
     there, back, records = zip(*(steps_of(order, kind) for kind in kinds), strict=True)
     root = tuple(k.root for k in kinds)
     sums = tuple(k.sums(order) for k in kinds)
-    sizes = {"record": tuple(records)}
+    sizes = {RECORD: tuple(records)}
     own = (OWN,) if any(k.A for k in kinds) else ()
     return (
         Pass("factor", True, (*own, *FACTOR), tuple(there), sizes, sums, root, order.update),
@@ -54,7 +54,7 @@ def steps_of(order: Bodywise, kind: Kind) -> tuple[Step, Step, int]:
     N, any6 = kind.dof, (ANY,) * 6
     sizes = {"M": 36, "Phi": 36, "S": 6 * N, "a": 6, "b": 6, "tau": N, "A": len(kind.A)}
     there = StepWriter({**sizes, "children": order.update * kind.sums(order)})
-    back = StepWriter({**sizes, "pdd_up": 6, "record": MOST})
+    back = StepWriter({**sizes, "pdd_up": 6, RECORD: MOST})
     own = {
         letter: there.array(letter, known)
         for letter, known in (
@@ -70,11 +70,11 @@ def steps_of(order: Bodywise, kind: Kind) -> tuple[Step, Step, int]:
         own["A"] = diagonal(there.array("A", kind.A))
     step = BodyBracket(order, kind, there)
     out = step.there(own)
-    record = Record("record", there, back, "children")
+    record = Record(there, back)
     up = None if kind.root else back.array("pdd_up", any6)
     found = step.back(back, record, {letter: record.array(x) for letter, x in own.items()}, up)
     backward, slots = record.tightened(back.step(found))
-    out |= {("record", i): Scalar(there.recorder, slot) for i, slot in enumerate(slots)}
+    out |= {(RECORD, i): Scalar(there.recorder, slot) for i, slot in enumerate(slots)}
     return there.step(out), backward, len(slots)
 
 
@@ -84,7 +84,7 @@ MOST = 400  # numbers of a body, at most, that the factor hands to the solve
 class BodyBracket:
     """The operations of an order on a body of a kind, both ways, on numbers that are traced."""
 
-    def __init__(self, order: Bodywise, kind: Outline, writer: StepWriter) -> None:
+    def __init__(self, order: Bodywise, kind: Kind, writer: StepWriter) -> None:
         self.order, self.kind, self.writer = order, kind, writer
         children = kind.children
         if order.merges:

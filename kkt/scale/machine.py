@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..machine import native, store
-from .classes import Outline
+from .classes import Kind
 from .emission import DECLARED
-from .passes import END, Pass, entries
+from .factor import passes
+from .passes import END, entries
 from .plan import Part
 from .template import Bodywise
 
 LEVEL = 2  # of LLVM's code generation
 Addresses = dict[str, int]
-Make = Callable[[Bodywise, Sequence[Any]], tuple[Pass, ...]]
 
 
 @dataclass(frozen=True)
@@ -50,17 +49,17 @@ def address(array: NDArray[Any]) -> int:
 
 
 @lru_cache(maxsize=32)
-def compiled(make: Make, order: Bodywise, kinds: tuple[Outline, ...], relaxed: bool) -> Code:
-    """Machine code of the passes that ``make`` makes for the kinds of a tree's bodies."""
+def compiled(order: Bodywise, kinds: tuple[Kind, ...], relaxed: bool) -> Code:
+    """Machine code of an order's two passes for the kinds of a tree's bodies."""
     import llvmlite.binding as llvm
 
-    passes = make(order, kinds)
-    table = entries(passes)
+    made = passes(order, kinds)
+    table = entries(made)
     target, about = native._target(LEVEL)
-    name = store.key("passes", about, make.__module__, make.__qualname__, order, kinds, relaxed)
+    name = store.key("passes", about, order, kinds, relaxed)
     kept = store.read(name)
     if kept is None:
-        lines = (line for it in passes for line in it.text(table, relaxed))
+        lines = (line for it in made for line in it.text(table, relaxed))
         code = native._object("\n".join([DECLARED, *lines]), target)
         kept = {"code": np.frombuffer(code, dtype=np.uint8)}
         store.write(name, kept)
@@ -68,7 +67,7 @@ def compiled(make: Make, order: Bodywise, kinds: tuple[Outline, ...], relaxed: b
     engine.add_object_file(llvm.ObjectFileRef.from_data(kept["code"].tobytes()))
     engine.finalize_object()
     kind = ctypes.CFUNCTYPE(None, ctypes.c_int64)
-    functions = {it.name: kind(engine.get_function_address(it.name)) for it in passes}
-    streams = {name: sizes for it in passes for name, sizes in it.sizes.items()}
-    upwards = frozenset(it.name for it in passes if it.tip_to_base)
+    functions = {it.name: kind(engine.get_function_address(it.name)) for it in made}
+    streams = {name: sizes for it in made for name, sizes in it.sizes.items()}
+    upwards = frozenset(it.name for it in made if it.tip_to_base)
     return Code(table, streams, upwards, functions, engine)

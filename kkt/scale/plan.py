@@ -15,7 +15,7 @@ from ..base.kinds import is_whole
 from ..matrix.pattern import Pattern
 from ..model.tree import BodyTree
 from .bodywise import Bodies, further
-from .classes import Outline, kinds_of
+from .classes import Kind, kinds_of
 from .passes import PADDING
 from .rank import require_inertia
 from .template import Bodywise, articulated
@@ -70,7 +70,7 @@ class TreePlan:
     """An order on a large tree: the kinds of the bodies, and the walk."""
 
     order: Bodywise
-    kinds: tuple[Outline, ...]
+    kinds: tuple[Kind, ...]
     code: NDArray[np.uint8]  # (n,) of the walk
     walk: Walk
     offset: NDArray[np.int64]  # (n + 1,) of the tree

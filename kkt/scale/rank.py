@@ -11,11 +11,6 @@ from ..base.errors import SingularError
 from ..model.tree import BodyTree
 
 
-def whole(tree: BodyTree) -> NDArray[np.bool_]:
-    """(n,) bodies with a mass, and inertia about every axis."""
-    return (tree.mass != 0.0) & tree.inertia[:, (0, 1, 2), (0, 1, 2)].all(axis=1)
-
-
 def require_inertia(
     tree: BodyTree, order: NDArray[Any], name: str = "abm", own: NDArray[np.bool_] | None = None
 ) -> None:
@@ -26,10 +21,10 @@ def require_inertia(
     inertia of their own.  ``own`` (N,) says which freedoms have one; none has where it is None or
     empty.  ``order`` (n,) has children before parents.
     """
-    full = whole(tree)
+    mass, inertia = tree.mass, tree.inertia
+    full = (mass != 0.0) & inertia[:, (0, 1, 2), (0, 1, 2)].all(axis=1)
     if full.all():
         return
-    mass, inertia = tree.mass, tree.inertia
     free = np.diff(tree.offset)
     if own is not None and len(own):
         free = free - np.bincount(np.repeat(np.arange(tree.n), tree.dof)[own], minlength=tree.n)

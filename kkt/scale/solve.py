@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from ..base.errors import SingularError
 from ..matrix.system import System
 from ..model.tree import BodyTree
-from . import factor
 from .machine import Addresses, Code, address, compiled
 from .plan import Part, TreePlan
 
@@ -23,7 +22,7 @@ def solve(system: System, plan: TreePlan, threads: int, relaxed: bool) -> tuple[
     n, N = tree.n, int(tree.offset[-1])
     code = plan.codes.get(relaxed)
     if code is None:
-        code = plan.codes[relaxed] = compiled(factor.passes, plan.order, plan.kinds, relaxed)
+        code = plan.codes[relaxed] = compiled(plan.order, plan.kinds, relaxed)
     # the unknowns in the order of (4), and the pivots
     x = np.empty(12 * n + 2 * N)
     pdd, qdd, f = x[: 6 * n], x[6 * n : 6 * n + N], x[6 * n + N : 12 * n + N]

@@ -15,6 +15,7 @@ from .classes import ANY, ONE
 
 Array = NDArray[Any]  # of objects: floats and numbers that are traced
 Place = tuple[str, int]  # the name of an array, and an index in it
+RECORD = "record"  # the stream that one way writes and the other reads
 
 
 @dataclass(frozen=True)
@@ -24,14 +25,6 @@ class Step:
     program: ScalarProgram
     inputs: tuple[Place, ...]
     outputs: tuple[Place, ...]
-
-    @property
-    def used(self) -> set[str]:
-        """The names of the arrays that the program reads or writes."""
-        p = self.program
-        slots = np.unique(np.abs(np.concatenate([p.a, p.b, p.outputs])))
-        read = slots[(slots >= 2) & (slots < 2 + p.inputs)] - 2
-        return {self.inputs[i][0] for i in read.tolist()} | {name for name, _ in self.outputs}
 
 
 class StepWriter:
@@ -59,11 +52,10 @@ class StepWriter:
 
 
 class Record:
-    """Numbers that one writer hands to another through memory."""
+    """Numbers that the way to the base hands to the way back, in a stream."""
 
-    def __init__(self, stream: str, there: StepWriter, back: StepWriter, passing: str) -> None:
-        """The array ``passing`` is overwritten before ``back`` runs; other inputs are not."""
-        self.stream, self.there, self.back, self.passing = stream, there, back, passing
+    def __init__(self, there: StepWriter, back: StepWriter) -> None:
+        self.there, self.back = there, back
         self.slots: list[int] = []  # of ``there``, in the order of the record
 
     def hand(self, value: Any) -> Any:
@@ -74,12 +66,12 @@ class Record:
         constant = self.there.recorder.values.get(slot)
         if constant is not None:
             return constant if value.ref > 0 else -constant
-        if slot - 2 < len(inputs) and inputs[slot - 2][0] != self.passing:
+        if slot - 2 < len(inputs) and inputs[slot - 2][0] != "children":  # an update overwrites those
             there = self.back.variable(*inputs[slot - 2])
         else:
             if slot not in self.slots:
                 self.slots.append(slot)
-            there = self.back.variable(self.stream, self.slots.index(slot))
+            there = self.back.variable(RECORD, self.slots.index(slot))
         return there if value.ref > 0 else -there
 
     def array(self, values: Array) -> Array:
@@ -92,7 +84,7 @@ class Record:
         """The step with a record without unused numbers, and the slots of the rest in ``there``."""
         p = step.program
         read = set(np.abs(np.concatenate([p.a, p.b, p.outputs])).tolist())
-        kept = [i for i in range(len(self.slots)) if self.back.slot[self.stream, i] in read]
+        kept = [i for i in range(len(self.slots)) if self.back.slot[RECORD, i] in read]
         place = {i: at for at, i in enumerate(kept)}
-        inputs = tuple((name, place.get(i, 0) if name == self.stream else i) for name, i in step.inputs)
+        inputs = tuple((name, place.get(i, 0) if name == RECORD else i) for name, i in step.inputs)
         return Step(p, inputs, step.outputs), [self.slots[i] for i in kept]

@@ -255,9 +255,6 @@ REFUSED = {
     "field 'bias' belongs to one state, and a compiled program to all": changed(
         lambda t: t.nodes["j2"].update(bias=np.ones(6)), lambda t: kkt.compile(t, ABM)
     ),
-    "field 'bias' belongs to one state, and a compiled program to all; give": changed(
-        lambda t: t.nodes["j2"].update(bias=np.ones(6)), kkt.compile_large
-    ),
 }
 
 

@@ -7,7 +7,7 @@ import flint
 import numpy as np
 import pytest
 from designs import covering, listed
-from helpers import ALL_JOINTS, Mechanics
+from helpers import Mechanics
 from hostile_trees import Truth, hostile_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -165,31 +165,6 @@ def test_no_kernel_of_a_hostile_tree_gives_a_wrong_number_silently(seed):
             error, size = truth.error(qdd), float(max(abs(flint.arb(x)) for x in truth.qdd))
             few = error <= unit**0.5 or error * size <= 100 * unit
             assert few or error <= 30 * truth.condition() * unit < 0.1, name
-
-
-@pytest.mark.product
-def test_a_checked_kernel_of_a_large_tree_has_the_bits_of_one_that_is_not():
-    tree = kkt.random_tree(5, 1, joints=ALL_JOINTS)
-    plain, checked, two = (
-        kkt.compile_large(tree, threads=threads, check=c) for threads, c in ((1, False), (1, True), (2, True))
-    )
-    N = int(kkt.compile_tree(tree).offset[-1])
-    for seed in range(3):
-        state = 0.3 * np.random.default_rng(seed).normal(size=(3, N))
-        for kernel in (checked, two):
-            qdd, status = kernel(*state)
-            assert np.array_equal(qdd, plain(*state)) and status == 0
-
-
-def test_kernels_of_large_trees_tell_of_singular_states_and_refuse_singular_trees():
-    with pytest.raises(kkt.SingularError, match="pivot qdd_p: zero for float64 in any state; give"):
-        kkt.compile_large(ball_and_point(False))
-    kernel = kkt.compile_large(two_points(), check=True)
-    rate = np.array([0.5, 0.7])
-    status = [kernel(np.array(q), rate)[1] for q in ([0.3, 0.0], [0.3, 1.0], [-0.2, np.pi])]
-    assert kernel.reason(status[0]) == "pivot qdd_a: zero for float64"
-    assert status[1] == 0 and kernel.reason(0) is None
-    assert kernel.reason(status[2]) == "float64 keeps fewer than half of its digits here"
 
 
 @pytest.mark.parametrize("second", [1e4, 3e5])
