@@ -103,7 +103,7 @@ from .structure.symbolic import symbolic as symbolic
 from .tape.factored import factored as factored
 from .tape.record import Columns as Columns
 from .tape.record import Elimination as Elimination
-from .tape.record import Solved as Solved
 from .tape.record import Refinement as Refinement
+from .tape.record import Solved as Solved
 from .tape.record import StepRecord as StepRecord
 from .tape.trace import trace as trace

@@ -68,7 +68,8 @@ def comparison_tables(comparison: Comparison, width: int, bits: bool = False) ->
     )
     first.caption = (
         "fill and entries: blocks and numbers of one triangle that were zero in the matrix and "
-        "become nonzero, in random orders at most so many; operations: additions, multiplications, divisions and roots; height: "
+        "become nonzero, in random orders at most so many; operations: additions, multiplications, "
+        "divisions and roots; height: "
         "pivots that wait for each other; under a format's name the error, "
         "max |qdd - exact| / max |exact|, where exact is the answer for the data as rounded to the "
         "format, so that the arithmetic alone is judged; digits: how many are right against it; "
