@@ -30,7 +30,6 @@ LONGER = {
     "analysis/cli/commands/guarantee.py:_print": 69,
     "analysis/cli/commands/simulate.py:run": 81,
     "analysis/cli/commands/tune.py:run": 70,
-    "analysis/cli/model_arguments.py:add_model": 66,
     "analysis/figures/charts.py:error_bars": 80,
     "analysis/figures/condition.py:error_condition": 66,
     "analysis/figures/spy.py:_panels": 76,

@@ -30,30 +30,7 @@ def add_model(
     """The model, how it is read, loops and contacts beside it, frames, and one state of it."""
     command.add_argument("model", metavar="MODEL", nargs=None if needed else "?", help=MODEL_HELP)
     model = command.add_argument_group("the model")
-    model.add_argument("--floating", action="store_true", help="URDF: give the base 6 freedoms")
-    model.add_argument("--dynamics", action="store_true", help="URDF: joints' damping, friction, rotors, too")
-    model.add_argument(
-        "--keep-fixed",
-        action="store_true",
-        help="URDF: links on fixed joints stay bodies of their own (else they are merged into the "
-        "body that carries them; without mass, some orders cannot eliminate them)",
-    )
-    model.add_argument(
-        "--mimic",
-        default="free",
-        metavar="HOW",
-        help="URDF: joints that mimic others (free): free, fixed, or coupled, by a row each",
-    )
-    model.add_argument(
-        "--package",
-        action="append",
-        metavar="NAME=FOLDER",
-        help=".xacro: where $(find NAME) is, if not in ROS and no folder above the file, or beside one, is "
-        "called NAME; may be repeated",
-    )
-    model.add_argument(
-        "--arg", action="append", metavar="NAME:=VALUE", help=".xacro: an argument; may be repeated"
-    )
+    _add_urdf(model)
     if loops:
         for name, metavar, what in (
             (
@@ -97,3 +74,31 @@ def add_model(
         group.add_argument(
             "--random", type=int, metavar="SEED", help="a random state within the joints' limits"
         )
+
+
+def _add_urdf(model: argparse._ArgumentGroup) -> None:
+    """How a URDF file is read, and what a .xacro file may need beside it."""
+    model.add_argument("--floating", action="store_true", help="URDF: give the base 6 freedoms")
+    model.add_argument("--dynamics", action="store_true", help="URDF: joints' damping, friction, rotors, too")
+    model.add_argument(
+        "--keep-fixed",
+        action="store_true",
+        help="URDF: links on fixed joints stay bodies of their own (else they are merged into the "
+        "body that carries them; without mass, some orders cannot eliminate them)",
+    )
+    model.add_argument(
+        "--mimic",
+        default="free",
+        metavar="HOW",
+        help="URDF: joints that mimic others (free): free, fixed, or coupled, by a row each",
+    )
+    model.add_argument(
+        "--package",
+        action="append",
+        metavar="NAME=FOLDER",
+        help=".xacro: where $(find NAME) is, if not in ROS and no folder above the file, or beside one, is "
+        "called NAME; may be repeated",
+    )
+    model.add_argument(
+        "--arg", action="append", metavar="NAME:=VALUE", help=".xacro: an argument; may be repeated"
+    )

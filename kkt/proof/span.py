@@ -50,7 +50,8 @@ def lost_to_range(system: System, tape: Tape, chosen: Format) -> str:
     Names what does: such a format, and units in which the largest mass and distance are near 1, if they
     are not.
     """
-    if chosen.kind != "float" or not SHORT < chosen.unit < 0.25:
+    to_nearest = chosen.kind == "float" and getattr(chosen, "rounding", "nearest") == "nearest"
+    if not to_nearest or isinstance(chosen, Mixed) or not SHORT < chosen.unit < 0.25:
         return ""
     wide = get_format(f"p{round(-np.log2(chosen.unit))}e{EXPONENT_BITS[1]}")
     entries = rounded_entries(system, wide)
