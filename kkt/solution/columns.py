@@ -65,13 +65,13 @@ def solved(system: System, tape: Tape, format: Format, rhs: ArrayLike) -> Column
         Part(slots[moves].ravel(), asked),
         Part(slots[~moves].ravel(), max(pushed, size_of(system.entries.M) * asked)),
     ]
-    found = worth(system, longer, format, parts, given.numbers)
-    values = np.empty(B.shape, dtype=found.parts[0].dtype)
-    values[moves], values[~moves] = (part.reshape(-1, B.shape[1]) for part in found.parts)
+    told = worth(system, longer, format, parts, given.numbers)
+    values = np.empty(B.shape, dtype=told.parts[0].dtype)
+    values[moves], values[~moves] = (part.reshape(-1, B.shape[1]) for part in told.parts)
     return Columns(
         values=values,
-        error_estimate=found.error,
-        marked=found.marked,
+        error_estimate=told.error,
+        marked=told.marked,
         nonzeros=int(np.count_nonzero(slots)),
         operations=longer.length - tape.length,
     )
