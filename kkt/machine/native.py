@@ -107,10 +107,19 @@ class Native:
         )
 
     def _run(self, inputs: list[NDArray], out: NDArray) -> bool:
-        work = _aligned(self.rows * self.lanes, self.constants.dtype)
-        arrays = [*inputs, out, self.constants, work]
-        table = np.array([*(a.ctypes.data for a in arrays), len(out)], dtype=np.int64)
-        return not self.function(table.ctypes.data)
+        room = np.empty(self.rows * self.lanes * self.constants.itemsize + ALIGNMENT, dtype=np.uint8)
+        work = address_of(room)
+        words = [*map(address_of, inputs), address_of(out), address_of(self.constants)]
+        words += [work + -work % ALIGNMENT, len(out)]
+        return not self.function((ctypes.c_int64 * len(words))(*words))
+
+
+def address_of(array: NDArray) -> int:
+    """The address of a contiguous array."""
+    try:  # a fifth of the time of ``array.ctypes``
+        return ctypes.addressof(ctypes.c_char.from_buffer(array.data))
+    except (TypeError, ValueError):  # read only, or empty
+        return array.ctypes.data
 
 
 def compiled(

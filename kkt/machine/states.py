@@ -26,18 +26,18 @@ class Fields:
     orders: int = 1
     rows: int = 0  # multipliers of loops and contacts
 
-    @property
+    @cached_property
     def given(self) -> dict[str, tuple[int, ...]]:
         """Shapes of the inputs, in the order in which the program takes them."""
         shapes: dict[str, tuple[int, ...]] = {"x": (self.nx,), "qd": (self.N,), "tau": (self.N,)}
         return {**shapes, "wrench": (self.n, 6)} if self.wrench else shapes
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Numbers of one state in each input."""
         return tuple(int(np.prod(shape)) for shape in self.given.values())
 
-    @property
+    @cached_property
     def made(self) -> dict[str, tuple[int, ...]]:
         """Shapes of all outputs that a kernel can have."""
         n, N = self.n, self.N
@@ -54,7 +54,7 @@ class Fields:
         """Numbers of one state in an output."""
         return int(np.prod(self.made[output]))
 
-    @property
+    @cached_property
     def numbers(self) -> int:
         """Numbers of one state in all outputs."""
         return self.orders * sum(map(self.size_of, self.outputs))

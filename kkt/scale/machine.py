@@ -40,14 +40,6 @@ class Code:
         return np.array([known[name] for name in self.entries], dtype=np.int64)
 
 
-def address(array: NDArray[Any]) -> int:
-    """The address of a contiguous array."""
-    try:
-        return ctypes.addressof(ctypes.c_double.from_buffer(array.data))
-    except (TypeError, ValueError):  # read only, or empty
-        return array.ctypes.data
-
-
 @lru_cache(maxsize=32)
 def compiled(order: Bodywise, kinds: tuple[Kind, ...], relaxed: bool) -> Code:
     """Machine code of an order's two passes for the kinds of a tree's bodies."""

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import SingularError
+from ..machine.native import address_of
 from ..matrix.system import System
 from ..model.tree import BodyTree
-from .machine import Addresses, Code, address, compiled
+from .machine import Addresses, Code, compiled
 from .plan import Part, TreePlan
 
 Floats = NDArray[np.float64]
@@ -28,10 +29,10 @@ def solve(system: System, plan: TreePlan, threads: int, relaxed: bool) -> tuple[
     pdd, qdd, f = x[: 6 * n], x[6 * n : 6 * n + N], x[6 * n + N : 12 * n + N]
     given = {"M": e.M, "Phi": e.Phi, "S": e.S, "a": e.a, "b": e.b, "tau": e.tau, "A": e.A}
     given = {name: np.ascontiguousarray(block) for name, block in given.items()}
-    start = address(x)
+    start = address_of(x)
     numbers = {"pdd": start, "pdd_up": start, "qdd": start + 48 * n}
     numbers |= {"f": start + 8 * (6 * n + N), "pivot": start + 8 * (12 * n + N)}
-    numbers |= plan.addresses | {name: address(block) for name, block in given.items()}
+    numbers |= plan.addresses | {name: address_of(block) for name, block in given.items()}
     Works(code, plan, numbers, threads).run("factor", "solve")
     if not np.isfinite(qdd).all():  # a pivot may be zero
         if not plan.order.told:
@@ -53,7 +54,7 @@ class Works:
         self.parts = []
         if shares.parts:
             self.held = np.empty(self.update * sum(part.held for part in shares.parts))
-            numbers["held"] = address(self.held)
+            numbers["held"] = address_of(self.held)
             self.parts = [Work(code, part, self.update, numbers) for part in shares.parts]
         self.rest = Work(code, shares.rest, self.update, numbers)
 
@@ -83,12 +84,12 @@ class Work:
         sizes = {"stack": part.places * update}
         sizes |= {name: part.total(size) for name, size in code.streams.items()}
         self.room = np.empty(sum(sizes.values()))
-        start, own = address(self.room), {}
+        start, own = address_of(self.room), {}
         for name, size in sizes.items():
             own[name] = start
             start += 8 * size
         self.whole = code.table(part, {**numbers, **own})
-        self.table = address(self.whole)
+        self.table = address_of(self.whole)
 
 
 def require_pivots(tree: BodyTree, name: str, order: NDArray[np.int32], pivot: Floats) -> None:

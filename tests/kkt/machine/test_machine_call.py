@@ -101,6 +101,7 @@ def test_what_lies_otherwise_is_left_to_the_kernel(kernel):
     fixed = x.copy()
     fixed.flags.writeable = False
     assert np.array_equal(kernel._calls[0](fixed, qd, tau, None), expected)
+    assert np.array_equal(kernel._states(fixed, qd, tau, None, 1), expected)
 
 
 def test_what_is_wrong_is_refused_by_the_function(kernel):
