@@ -18,6 +18,7 @@ from scipy.spatial.transform import Rotation
 
 from pivotree import kkt
 from pivotree.kkt.matrix.entries import LETTERS, Entries, assemble
+from pivotree.kkt.matrix.unopposed import least_size
 
 KINDS = "fixed revolute revolute revolute continuous prismatic spherical floating planar universal "
 JOINTS = (KINDS + "cylindrical general").split()
@@ -225,7 +226,7 @@ class Truth:
         self.K, self.r, joints = dense(system, entries_of(system, format))
         self.bodies = len(joints)
         self.places = [i for joint in joints for i in range(joint.start, joint.stop)]
-        self.singular = False
+        self.singular, self.least = False, least_size(system)
         try:
             x = flint.fmpq_mat(self.K.tolist()).solve(flint.fmpq_mat([[y] for y in self.r]))
         except ZeroDivisionError:
@@ -248,11 +249,14 @@ class Truth:
         return most / largest if largest else np.inf
 
     def error(self, qdd):
-        """max |qdd - exact| / max |exact|; inf where a number is none."""
+        """max |qdd - exact| / max |exact|, or the least size of :mod:`kkt.matrix.unopposed`.
+
+        That is Pinocchio's (peers/test_pinocchio.py); inf where a number is none.
+        """
         if not all(np.isfinite(float(x)) for x in qdd):
             return np.inf
         off = max((_float(abs(rational(x) - y)) for x, y in zip(qdd, self.qdd, strict=True)), default=0.0)
-        size = max((_float(abs(y)) for y in self.qdd), default=0.0)
+        size = max([self.least, *(_float(abs(y)) for y in self.qdd)])
         return off / size if size else (0.0 if off == 0.0 else np.inf)
 
     def error_of_multipliers(self, lam):

@@ -46,7 +46,7 @@ def cancelling(exact: Certified) -> str:
         return ""
     return (
         f"Efforts, gravity and rates nearly cancel here: errors are relative to {least:.2g} (rad/s² or "
-        "m/s²), a tenth of what one of them would do alone."
+        "m/s²), a hundredth of what one of them would do alone."
     )
 
 

@@ -224,7 +224,7 @@ def _wrap(text: str, side: float, size: float) -> str:
     lines = len(textwrap.wrap(text, most))
     tries = (
         textwrap.wrap(text, width, break_long_words=False)
-        for width in range(max(1, len(text) // 2), most + 1)
+        for width in range(max(1, len(text) // max(lines, 2)), most + 1)
     )
     return "\n".join(next((found for found in tries if len(found) == lines), [text]))
 

@@ -19,7 +19,7 @@ from .entries import Entries
 from .system import System
 
 Floats = NDArray[np.float64]
-SHARE = 0.1  # less of it than this is what a cancellation has left
+SHARE = 0.01  # less of it than this is what a cancellation has left
 
 
 def least_size(system: System) -> float:
@@ -28,7 +28,7 @@ def least_size(system: System) -> float:
     >>> from pivotree.kkt.matrix.unopposed import least_size
     >>> pendulum = pt.build(pt.chain(1), q=[0.3], qd=[0.0], tau=[0.0])
     >>> qdd = pt.eliminate(pendulum, pt.orderings.get("abm")).qdd
-    >>> bool(np.isclose(least_size(pendulum), 0.1 * abs(qdd[0])))
+    >>> bool(np.isclose(least_size(pendulum), 0.01 * abs(qdd[0])))
     True
     """
     if "_least_size" not in system.__dict__:

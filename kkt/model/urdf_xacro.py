@@ -18,6 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ..base.errors import ModelError
+from ..base.files import write_together
 
 SECONDS = 60  # that an expansion may take
 NONE: Mapping[str, str] = MappingProxyType({})
@@ -66,9 +67,9 @@ def expanded(file: str, packages: Mapping[str, str] = NONE, arguments: Mapping[s
         with tempfile.TemporaryDirectory() as folder:
             index = Path(folder) / "ament_index_python"
             index.mkdir()
-            (index / "__init__.py").touch()
             known = {name: os.path.abspath(path) for name, path in packages.items()}
-            (index / "packages.py").write_text(f"GIVEN = {known!r}\nFILE = {where!r}\n{FIND}", "utf-8")
+            found = f"GIVEN = {known!r}\nFILE = {where!r}\n{FIND}"
+            write_together({index / "__init__.py": "", index / "packages.py": found})
             path = os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
             done = subprocess.run(
                 [tool, where, *given],
