@@ -249,25 +249,28 @@ def test_a_gradient_through_a_hundred_steps(made):
 KINDS_ALONE = [f"random_tree:n=2,seed={k},joints={kind}" for k, kind in enumerate(ALL_JOINTS.split("+")[:-1])]
 HELD_TO_KERNELS = [
     ("two_link:r=0.01", "abm"),
-    ("random_tree:n=3,seed=1,joints=floating+universal", "projected_abm"),
     ("four_bar", "abm"),
     ("rr_arm", "crbm"),
     *zip(KINDS_ALONE, ["abm", "crbm", "gain_abm", "crbm", "modified_abm", "abm", "crbm"], strict=True),
-    ("chain:5", "projected_abm"),
     ("star:3", "abm"),
-    ("binary:1", "divide_and_conquer"),
     ("comb:2", "crbm"),
     ("example1", "abm"),
-    ("chain:3", "virtual_work"),
     ("star:4", "gain_abm"),
+]
+LONGER = [  # XLA takes ten seconds to a minute
+    ("random_tree:n=3,seed=1,joints=floating+universal", "projected_abm"),
+    ("chain:5", "projected_abm"),
+    ("binary:1", "divide_and_conquer"),
+    ("chain:3", "virtual_work"),
     ("quadruped", "abm"),
+    ("delta", "crbm"),
 ]
 
 
 @pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")
 @pytest.mark.parametrize(
     ("spec", "order"),
-    [*listed(HELD_TO_KERNELS), pytest.param("delta", "crbm", marks=pytest.mark.soak)],  # XLA takes a minute
+    [*listed(HELD_TO_KERNELS), *(pytest.param(*case, marks=pytest.mark.soak) for case in LONGER)],
 )
 def test_it_keeps_the_digits_of_the_tape(spec, order):
     """As many as the kernel, which has the tape's bits, in the worst of 16 states and both formats.
@@ -294,10 +297,10 @@ def test_it_keeps_the_digits_of_the_tape(spec, order):
 
 
 def test_float32_keeps_its_digits_on_a_long_chain():
-    """The upper triangle of an update is mirrored, as the program says: else 9.6e-4 is lost."""
-    system = kkt.build(kkt.chain(100))
+    """The upper triangle of an update is mirrored, as the program says: else 2.6e-6 is lost."""
+    system = kkt.build(kkt.chain(20))
     numbers = [x.astype(np.float32) for x in (system.state.q, system.state.qd, system.state.tau)]
     found = jax.jit(kkt.to_jax(system, ABM))(*numbers)
     right = kkt.eliminate(system.refresh(*(x.astype(float) for x in numbers)), ABM).qdd
     assert found.dtype == np.float32
-    assert difference(np.asarray(found, dtype=float), right) < 3e-6
+    assert difference(np.asarray(found, dtype=float), right) < 1e-6
