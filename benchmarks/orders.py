@@ -13,13 +13,12 @@ import argparse
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from large_trees import chain, random_tree
 from solvers import Problem, Solver, cholmod_given, prepared, superlu_given
 
 from pivotree import kkt, orderings
-from pivotree.kkt.order.pivots import Plan
 from pivotree.kkt.scale.rows import analyse
 
 TREES = {"chain": chain, "random": random_tree}
@@ -70,7 +69,7 @@ def main() -> None:
 def run(tree: str, system: kkt.System, names: list[str], rounds: int) -> None:
     structure = system.structure
     small = TREES[tree](50)  # compiles
-    makes: dict[str, Callable[[kkt.Structure], Plan]] = {
+    makes: dict[str, Callable[[kkt.Structure], Any]] = {
         "nested_dissection": kkt.nested_dissection,
         **{name: partial(kkt.plan, orderings.get(name)) for name in names},
     }

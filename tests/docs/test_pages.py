@@ -33,7 +33,6 @@ PEERS = "needs robots that are not ours: example-robot-data"
 LONG = "takes minutes; the tests of the papers run its parts"
 ONLY_PARSED = {
     "pivotree guarantee robot:": PEERS,
-    "pivotree export robot:": PEERS,
     "pivotree tune robot:panda": PEERS,
     "pivotree compare robot:panda": PEERS,
     "pivotree explore robot.urdf  ": "serves a page until it is stopped",
