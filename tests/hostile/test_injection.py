@@ -120,7 +120,12 @@ def set_by_latex(folder, document):
 @pytest.mark.product
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="LaTeX is not installed")
 @pytest.mark.parametrize(
-    "command", ["list --latex", "spy", "figure trees --orders=abm", "figure cost --orders=abm"]
+    "command",
+    [
+        "list --latex",
+        "figure trees --orders=abm",
+        *(pytest.param(x, marks=pytest.mark.soak) for x in ("spy", "figure cost --orders=abm")),
+    ],
 )
 def test_latex_sets_names_and_runs_none(written, tmp_path, command):
     suffix = "pgf" if "cost" in command else "tex"
