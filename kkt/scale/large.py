@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..base.errors import SingularError
 from ..matrix.system import System
-from ..matrix.unopposed import least_size
+from ..matrix.unopposed import efforts_alone, least_size
 from ..model.spatial import cross
 from ..proof.idle import idle_motion
 from ..proof.residual import backward_error, normwise_error, residue
@@ -69,13 +69,15 @@ def trusted(
     """The solution that ``solve`` finds, marked by the rule of :mod:`kkt.tape.trust`.
 
     The answer of a ``stable`` order is not checked where no body is light.  Another is accepted
-    where no body is light and its backward error is small; else the entries are perturbed by
-    roundings and the answers compared.  Raises SingularError where no digit is right.
+    where no body is light, joints accelerate and its backward error is small; else the entries are
+    perturbed by roundings and the answers compared.  Raises SingularError where no digit is right.
     """
     found, even = solve(system), _even(system)
     if even and stable:
         return found
     with np.errstate(all="ignore"):
+        still = not _accelerates(system, found)
+        even = even and not still
         if even and residue(system, system.entries, found._rows) <= SOLVED * UNIT:
             return found
         left = normwise_error(system, system.entries, found._rows)
@@ -91,12 +93,24 @@ def trusted(
     size = float(np.max(np.abs(others), initial=least))
     error = off / size if size else 0.0
     why = mark(error, left, "float64", UNIT)
-    rests = off <= bound(UNIT) * np.max(np.abs(found.pdd), initial=0.0)  # in equilibrium
+    # in equilibrium: no pivot is needed to lose what forces hold
+    rests = still or off <= bound(UNIT) * np.max(np.abs(found.pdd), initial=0.0)
     if not left <= bound(UNIT) or not (error < NO_BIT or rests):
         raise SingularError(
             f"order {name!r}: {why}, since a pivot is zero but for rounding; kkt.eliminate names it"
         )
     return replace(found, error_estimate=error, marked=why)
+
+
+def _accelerates(system: System, found: LargeSolution) -> bool:
+    """Whether joints accelerate by more than what rounding of the forces on them may do."""
+    tree = system.tree
+    if tree.n > LOOKED_AT:
+        return True
+    _, inertia = efforts_alone(tree, system.entries)
+    force = np.abs(found.f).max(axis=1)[np.repeat(np.arange(tree.n), tree.dof)]
+    rounded = np.divide(UNIT * force, inertia, out=np.zeros_like(force), where=inertia > 0.0)
+    return bool(rounded.max(initial=0.0) <= bound(UNIT) * np.abs(found.qdd).max(initial=0.0))
 
 
 def _even(system: System) -> bool:

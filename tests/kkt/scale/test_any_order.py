@@ -224,6 +224,19 @@ def test_a_pivot_that_is_zero_but_for_rounding_gives_no_answer():
     assert from_dense(system, kkt.solve_large(system)) < 1e-13
 
 
+def test_a_flywheel_that_hardly_accelerates_is_marked_as_its_tape_is():
+    """Forces of 1e9 N hold it on its axis, and an effort of 1e-6 N m turns it."""
+    tree = kkt.new_tree("flywheel", gravity=(0, 0, 0))
+    J = np.array([[360, 97, -9], [97, 370, -108], [-9, -108, 396.0]])
+    kkt.add_body(tree, "wheel", mass=58551.0, com=(0.119, 0.268, -0.189), inertia=J, axis=(0, 0, 1))
+    system = kkt.build(tree, [0.3], [200.0], [1e-6])
+    right = 1e-6 / (396.0 + 58551.0 * (0.119**2 + 0.268**2))
+    for name in ("natural", "virtual_work", "abm"):
+        large, tape = kkt.solve_large(system, orderings.get(name)), kkt.eliminate(system, orderings.get(name))
+        assert large.qdd == tape.qdd
+        assert bool(large.marked) == bool(tape.marked) == (abs(large.qdd[0] / right - 1.0) > 1e-8)
+
+
 @pytest.mark.parametrize("tree", SYSTEMS)
 def test_the_residue_is_no_less_than_the_backward_error(tree):
     """So that a small residue is enough to trust an answer by."""
