@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,7 +30,7 @@ from pivotree.kkt.solution.proximal import require_iterable
 from pivotree.kkt.solution.refine import MOST, refined, require_refinable
 from pivotree.kkt.tape.tape import Tape
 
-from .row import Row, cancelling, known_conditioning, reference, refused, row_of
+from .row import Row, cancelling, finite, known_conditioning, reference, refused, row_of
 from .verdict import verdict
 
 
@@ -82,12 +81,12 @@ class Comparison:
     @property
     def kappa(self) -> float | None:
         """Componentwise condition number of qdd; None where it is not known, or infinite."""
-        return None if self.conditioning is None else _finite(self.conditioning.kappa)
+        return None if self.conditioning is None else finite(self.conditioning.kappa)
 
     @property
     def kappa_inertia(self) -> float | None:
         """2-norm condition number of the joint-space inertia."""
-        return None if self.conditioning is None else _finite(self.conditioning.kappa_inertia)
+        return None if self.conditioning is None else finite(self.conditioning.kappa_inertia)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON document of ``pivotree compare --json``."""
@@ -245,7 +244,3 @@ def _answers(
             yield name, f, result
             if asked.refine and f.kind == "float":
                 yield name, f, refined(system, tape, f, result, asked.refine, asked.residual)
-
-
-def _finite(x: float) -> float | None:
-    return x if math.isfinite(x) else None

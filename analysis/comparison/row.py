@@ -50,7 +50,12 @@ def cancelling(exact: Certified) -> str:
     )
 
 
-def known_conditioning(system: System, tape: Tape) -> Conditioning | None:
+def finite(x: float) -> float | None:
+    """A number, None where it is infinite or none."""
+    return x if math.isfinite(x) else None
+
+
+def known_conditioning(system: System, tape: Tape | None) -> Conditioning | None:
     """Condition numbers; None for trees too large to find them, or out of float64's reach.
 
     >>> from pivotree.analysis import comparison
@@ -160,7 +165,7 @@ def row_of(
     result: Elimination, exact: Certified, format: Format, condition: Conditioning | None = None
 ) -> Row:
     """The row of an elimination, its error taken against the certified answer."""
-    kappa = None if condition is None or not math.isfinite(condition.kappa) else condition.kappa
+    kappa = None if condition is None else finite(condition.kappa)
     error = None if result.failed_at else exact.error(result.qdd)
     seen = [s for s in result.steps if s.cancelled_bits is not None]
     return Row(

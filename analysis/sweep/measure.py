@@ -9,21 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt import (
-    CertificationError,
-    Certified,
-    PivotreeError,
-    SizeError,
-    System,
-    certify,
-    conditioning,
-)
+from pivotree.kkt import CertificationError, Certified, PivotreeError, System, certify
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.unopposed import least_size
 from pivotree.kkt.proof.many_residuals import Equations
 
-from ..comparison import REFERENCE_DIGITS
+from ..comparison.row import REFERENCE_DIGITS, finite, known_conditioning
 from ..states.sample import drawn_again, system_at
 from ..states.traced import Order
 from .cases import Task
@@ -174,10 +166,8 @@ def _of_state(settings: Settings, system: System, proof: Order) -> dict[str, Any
     """Condition numbers, which depend neither on the order nor on the format."""
     found: dict[str, Any] = {}
     if {"kappa", "kappa_inertia"} & set(settings.measures):
-        try:
-            condition = conditioning(system, proof.tape if proof.quantity == "qdd" else None)
-        except (SizeError, CertificationError):  # too large for it, or float64 too short
-            return found
-        kappas = {"kappa": condition.kappa, "kappa_inertia": condition.kappa_inertia}
-        found |= {name: x if math.isfinite(x) else None for name, x in kappas.items()}
+        condition = known_conditioning(system, proof.tape if proof.quantity == "qdd" else None)
+        if condition is not None:
+            kappas = {"kappa": condition.kappa, "kappa_inertia": condition.kappa_inertia}
+            found |= {name: finite(x) for name, x in kappas.items()}
     return found

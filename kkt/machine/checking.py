@@ -196,7 +196,7 @@ def sizes_of_pivots(
     )
 
 
-def unopposed(tau: Array, sizes: list[list[Any]]) -> list[Any]:
+def pushes_of(tau: Array, sizes: list[list[Any]]) -> list[Any]:
     """(N,) efforts over the sizes of their joints' pivots; 0 where a joint moves no inertia."""
     flat = [size for body in sizes for size in body]
     nothing = [isinstance(size, float) and not size for size in flat]
@@ -206,10 +206,10 @@ def unopposed(tau: Array, sizes: list[list[Any]]) -> list[Any]:
 def require_pivots(system: System, tapes: Sequence[Tape], chosen: Format) -> None:
     """Raise SingularError where :func:`kkt.eliminate` fails in two states drawn at random.
 
-    A state fails where (4) is singular there, be it but for rounding of the model, and in the format or
-    in float64: entries that are rounded to a short format may be regular where those that the
-    kernel computes are not.  No state is tried where all bodies have a
-    mass and inertia about every axis, since then no pivot is zero.
+    A state fails where (4) is singular there, be it but for rounding of the model, and in the format
+    or in float64: entries that are rounded to a short format may be regular where those that the
+    kernel computes are not.  No state is tried where all bodies have a mass and inertia about every
+    axis, since then no pivot is zero.
     """
     if all_resist(system.tree, chosen.unit):
         return

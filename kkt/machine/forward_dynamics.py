@@ -24,7 +24,7 @@ from ..program.residual_program import residual_program
 from ..tape.derivatives import DERIVED, differentiated
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for, trace
-from .checking import by_rotations, pivots_of, sizes_of_pivots, unopposed
+from .checking import by_rotations, pivots_of, pushes_of, sizes_of_pivots
 from .checking_rows import pivots_of_rows
 from .configuration import Configuration, require_no_bias
 from .joint_space import SOLVERS
@@ -234,7 +234,7 @@ def forward_dynamics(
         with np.errstate(all="ignore"):
             ties = pivots_of_rows(system, traced)
             wrong = outside(configuration, x)
-            pushes = unopposed(traced.tau, sizes[1])
+            pushes = pushes_of(traced.tau, sizes[1])
     for tape in tapes:
         place = replayed(recorder, tape, solved)
         qdd = qdd_of(recorder, tape, system, place, solved.tau, request.solver)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..base.errors import SingularError
 from ..matrix.system import System
-from ..matrix.unopposed import efforts_alone, least_size
+from ..matrix.unopposed import least_size
 from ..model.spatial import cross
 from ..proof.idle import idle_motion
 from ..proof.residual import backward_error, normwise_error, residue
@@ -104,11 +104,11 @@ def trusted(
 
 def _accelerates(system: System, found: LargeSolution) -> bool:
     """Whether joints accelerate by more than what rounding of the forces on them may do."""
-    tree = system.tree
-    if tree.n > LOOKED_AT:
-        return True
-    _, inertia = efforts_alone(tree, system.entries)
-    force = np.abs(found.f).max(axis=1)[np.repeat(np.arange(tree.n), tree.dof)]
+    tree, e = system.tree, system.entries
+    owner = np.repeat(np.arange(tree.n), tree.dof)
+    # of the body alone, which is no more than the joint moves
+    inertia = (e.S * (e.M[owner] @ e.S[:, :, None])[:, :, 0]).sum(axis=1) + (e.A if len(e.A) else 0.0)
+    force = np.abs(found.f).max(axis=1)[owner]
     rounded = np.divide(UNIT * force, inertia, out=np.zeros_like(force), where=inertia > 0.0)
     return bool(rounded.max(initial=0.0) <= bound(UNIT) * np.abs(found.qdd).max(initial=0.0))
 

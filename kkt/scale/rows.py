@@ -73,7 +73,7 @@ def rows_of(chosen: Plan) -> Rows:
         )
     factor = symbolic(replace(chosen, sequence=replace(sequence, composites="general")), most=MOST_BLOCKS)
     program = program_of(factor)
-    writer = _Writer(program, chosen.graph.structure.n)
+    writer = _Writer(program)
     return Rows(chosen, writer.code(), writer.top, program.pivots)
 
 
@@ -128,7 +128,7 @@ def _solved(system: System, rows: Rows) -> LargeSolution:
 class _Writer:
     """Writes a program's instructions as rows of integers, as in :mod:`.block_kernels`."""
 
-    def __init__(self, program: Program, n: int) -> None:
+    def __init__(self, program: Program) -> None:
         self.program, self.shapes = program, program.shapes
         self.rows: list[list[int]] = []
         self.place: dict[int, int] = {}  # of a value in the room

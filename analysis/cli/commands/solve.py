@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pivotree import kkt, orderings
@@ -36,8 +35,9 @@ class _Solved(NamedTuple):
     @property
     def kappa(self) -> float | None:
         """Condition number of qdd; None where it is not known, or infinite."""
-        kappa = math.inf if self.condition is None else self.condition.kappa
-        return kappa if math.isfinite(kappa) else None
+        from ...comparison.row import finite
+
+        return None if self.condition is None else finite(self.condition.kappa)
 
     @property
     def values(self) -> list[Any]:
@@ -53,10 +53,10 @@ def run(options: argparse.Namespace) -> int:
         raise kkt.CertificationError(
             f"option --certify: {options.certify} is no number of digits; use 1 to {MAX_DIGITS}"
         )
-    refinement(options)
+    corrections = refinement(options)
     if options.proximal is not None:
         return _proximal(options)
-    found = _solved(options)
+    found = _solved(options, corrections)
     if found.result.failed_at and found.proved is None:
         raise kkt.SingularError(_failure(found.result, found.chosen.name))
     if options.json:
@@ -66,15 +66,15 @@ def run(options: argparse.Namespace) -> int:
     if found.row.error is None:
         print(f"{found.row.order} in {found.chosen.name} gives no answer: {found.result.failed_at}")
         return 0
-    _print_digits(found, refinement(options))
+    _print_digits(found, corrections)
     print(one_state(options.model, found.state))
     return 0
 
 
-def _solved(options: argparse.Namespace) -> _Solved:
+def _solved(options: argparse.Namespace, corrections: int) -> _Solved:
     from ...comparison.row import known_conditioning, reference, row_of
 
-    chosen, corrections, digits = get_format(options.format), refinement(options), options.certify
+    chosen, digits = get_format(options.format), options.certify
     function, abm = orderings.get(options.order), orderings.get("abm")
     proved: kkt.Certified | None = None
     with progress_shown() as progress:
@@ -89,12 +89,13 @@ def _solved(options: argparse.Namespace) -> _Solved:
         progress(f"tracing {options.order}")
         tape = kkt.trace(system, function)
         progress(f"certified answer for {chosen.name}")
-        exact = reference(system, chosen)
+        proof = kkt.trace(system, abm)
+        exact = reference(system, chosen, proof)
         if digits is not None:
             progress(f"{digits} digits proved by {options.order}")
             proved = kkt.certify(system, digits, tape=tape)
         progress("condition number")
-        condition = known_conditioning(system, kkt.trace(system, abm))
+        condition = known_conditioning(system, proof)
         progress(f"{options.order} in {chosen.name}")
         result = kkt.eliminate(
             system, tape, chosen, records=False, refine=corrections, residual=options.residual
