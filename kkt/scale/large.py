@@ -70,7 +70,8 @@ def trusted(
 
     The answer of a ``stable`` order is not checked where no body is light.  Another is accepted
     where no body is light, joints accelerate and its backward error is small; else the entries are
-    perturbed by roundings and the answers compared.  Raises SingularError where no digit is right.
+    perturbed by roundings and the answers compared.  Raises SingularError where no digit of joints
+    that accelerate is right; where forces hold them, the answer is marked, as by eliminate.
     """
     found, even = solve(system), _even(system)
     if even and stable:
