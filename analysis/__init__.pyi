@@ -1,3 +1,4 @@
+from . import cheapest as cheapest
 from . import comparison as comparison
 from . import complements as complements
 from . import contact as contact
@@ -13,6 +14,8 @@ from . import rounding as rounding
 from . import simulation as simulation
 from . import states as states
 from . import sweep as sweep
+from .cheapest.search import SearchResult as SearchResult
+from .cheapest.search import search as search
 from .comparison import Comparison as Comparison
 from .comparison import Row as Row
 from .comparison import compare as compare

@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from pivotree import kkt, orderings
 from pivotree.kkt import Block
-from pivotree.kkt.machine.configuration import Configuration, from_quaternion
 from pivotree.kkt.machine.forward_dynamics import tape_of
 from pivotree.kkt.machine.kinematics import entries
+from pivotree.kkt.matrix.configuration import Configuration, from_quaternion
 from pivotree.kkt.tape import run_objects
 
 BITS = 192

@@ -24,7 +24,7 @@ import numpy as np
 from exact import Exact, error, of_mujoco, of_pinocchio
 
 from pivotree import kkt, orderings
-from pivotree.kkt.machine.configuration import Configuration
+from pivotree.kkt.matrix.configuration import Configuration
 
 HERE = Path(__file__).parent
 CHECKED = 200  # states whose error is found

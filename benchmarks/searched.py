@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from rows import Peer, Row, compared
 
-from pivotree import kkt, orderings
+from pivotree import analysis, kkt, orderings
 from pivotree.kkt.model import robots_folder
 
 CLASSICS = ("crbm", "abm")
@@ -37,7 +37,7 @@ def rows(names: tuple[str, ...], rounds: int) -> Iterator[Row]:
 
 
 def _beside(name: str, system: kkt.System, rounds: int) -> Iterator[Row]:
-    found = orderings.search(system, "flops", composites="rigid")
+    found = analysis.search(system, "flops", composites="rigid")
     best = kkt.trace(system, found.sequence)
     plain = {order: kkt.trace(system, orderings.get(order)) for order in CLASSICS}
     ten = {order: kkt.trace(system, orderings.get(order), "rigid") for order in CLASSICS}
@@ -78,6 +78,6 @@ def _batch(kernel: kkt.Kernel) -> partial:
 
 def _errors(system: kkt.System, tapes: list) -> list[float]:
     """Largest error of qdd of each tape in float64 over random states."""
-    from pivotree.orderings.cheapest import errors
+    from pivotree.analysis.cheapest import errors
 
     return errors(system, tapes, "float64", CHECKED)

@@ -19,6 +19,7 @@ import networkx as nx
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("kkt", "orderings", "analysis", "papers")
+OPTIONAL = ("kkt/machine", "kkt/scale", "kkt/theorem")  # rooms that the heart does without
 WIDTH, HEIGHT, GAP, FLOOR = 148, 32, 14, 66  # of a room, between rooms, between floors [px]
 STYLE = """
   text { font: 13px system-ui, sans-serif; text-anchor: middle; fill: #1b1f24 }
@@ -105,7 +106,8 @@ def house(named: Callable[[str], str] = room_of) -> nx.DiGraph:
 def faults() -> Iterator[str]:
     """Sentences on what the house forbids: imports upwards, circles, a picture of another house.
 
-    kkt <- orderings <- analysis <- papers; none of them imports the facade, tests or docs.
+    kkt <- orderings <- analysis <- papers; none of them imports the facade, tests or docs.  No room
+    of kkt, and no order, imports a room of OPTIONAL, which may import each other.
     """
     for module, path in sources().items():
         package = module.partition(".")[0]
@@ -113,6 +115,9 @@ def faults() -> Iterator[str]:
         for name in sorted(imports(path)):
             if name.partition(".")[0] in later:
                 yield f"{path.relative_to(ROOT)} imports {name}, which stands above it"
+            heart = package == "orderings" or (package == "kkt" and room_of(module) not in ("kkt", *OPTIONAL))
+            if heart and room_of(name) in OPTIONAL:
+                yield f"{path.relative_to(ROOT)} imports {name}, which is optional"
     for kind, named in (("modules", str), ("rooms", folder_of)):
         for circle in nx.strongly_connected_components(house(named)):
             if len(circle) > 1:

@@ -70,12 +70,8 @@ from .order.dissection import nested_dissection as nested_dissection
 from .order.pivots import plan as plan
 from .order.sequence import PivotSequence as PivotSequence
 from .order.sequence import Rules as Rules
-from .proof.accelerations import Accelerations as Accelerations
-from .proof.accelerations import guarantee_qdd as guarantee_qdd
 from .proof.certify import Certified as Certified
 from .proof.certify import certify as certify
-from .proof.guarantee import Guarantee as Guarantee
-from .proof.guarantee import guarantee as guarantee
 from .scale.large import LargeSolution as LargeSolution
 from .scale.solve_large import solve_large as solve_large
 from .solution.columns import delassus_matrix as delassus_matrix
@@ -107,3 +103,7 @@ from .tape.record import Refinement as Refinement
 from .tape.record import Solved as Solved
 from .tape.record import StepRecord as StepRecord
 from .tape.trace import trace as trace
+from .theorem.accelerations import Accelerations as Accelerations
+from .theorem.accelerations import guarantee_qdd as guarantee_qdd
+from .theorem.guarantee import Guarantee as Guarantee
+from .theorem.guarantee import guarantee as guarantee

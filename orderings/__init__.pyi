@@ -4,6 +4,4 @@ from .catalogue import LOOPS as LOOPS
 from .catalogue import ORDERS as ORDERS
 from .catalogue import get as get
 from .catalogue import names as names
-from .cheapest.search import SearchResult as SearchResult
-from .cheapest.search import search as search
 from .registry import order as order

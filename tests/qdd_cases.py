@@ -14,11 +14,11 @@ from pivotree.analysis.states.traced import Order
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.chunk import DIV, MUL
 from pivotree.kkt.matrix.ranges import ranges_of
-from pivotree.kkt.proof.accelerations import bounded
-from pivotree.kkt.proof.guarantee import evaluated, loaded
-from pivotree.kkt.proof.rightsides import of_state
 from pivotree.kkt.tape.lowering import Lowering
 from pivotree.kkt.tape.trace import trace
+from pivotree.kkt.theorem.accelerations import bounded
+from pivotree.kkt.theorem.guarantee import evaluated, loaded
+from pivotree.kkt.theorem.rightsides import of_state
 
 
 class Case:

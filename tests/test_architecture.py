@@ -3,6 +3,7 @@
 import ast
 import importlib
 import re
+import subprocess
 import sys
 from functools import cache
 
@@ -24,7 +25,7 @@ LONGER = {
     "kkt/solution/joining.py:joined": 63,
     "kkt/structure/counting_kernels.py:count_columns": 74,
     "kkt/structure/symbolic_kernels.py:eliminate": 66,
-    "orderings/cheapest/bound.py:_parts": 71,
+    "analysis/cheapest/bound.py:_parts": 71,
     "analysis/cli/commands/guarantee.py:_print": 69,
     "analysis/cli/commands/simulate.py:run": 81,
     "analysis/cli/commands/tune.py:run": 70,
@@ -110,6 +111,16 @@ def test_every_room_is_told():
     assert all(f"`{package}" in page for package in PACKAGES)
 
 
+def test_whoever_compares_orders_loads_no_optional_room():
+    optional = r"pivotree.kkt.(machine|scale|theorem)\b|pivotree.analysis.(?!cli|comparison|rounding)\w+"
+    code = (
+        "import re, sys; from pivotree.analysis.cli import main; main(['compare', 'chain:3']);"
+        f"print('LOADED', *[name for name in sys.modules if re.match({optional!r}, name)])"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "LOADED"
+
+
 NAMED = re.compile(
     r"(?<![\w/.-])(?:kkt|orderings|analysis|papers|tests|docs|benchmarks)/[\w./-]*\w\.(?:py|mjs|md|toml|css)\b"
 )
@@ -162,9 +173,14 @@ def test_imports_upwards_circles_and_an_old_picture_are_told(drawing, tmp_path):
     (tmp_path / "kkt/model/gallery.py").write_text("from ..matrix import system\n")
     (tmp_path / "kkt/matrix/system.py").write_text("def lazy():\n    from ..model import gallery\n")
     (tmp_path / "orderings/abm.py").write_text("import pivotree.analysis.inertia\n")
+    (tmp_path / "kkt/scale").mkdir()
+    (tmp_path / "kkt/scale/large.py").write_text("")
+    (tmp_path / "orderings/__init__.py").write_text("def lazy():\n    from pivotree.kkt.scale import large\n")
     drawing.imports.cache_clear()
+    drawing.sources.cache_clear()
     told = list(drawing.faults())
     assert told == [
+        "orderings/__init__.py imports kkt.scale.large, which is optional",
         "orderings/abm.py imports analysis.inertia, which stands above it",
         "imports of modules close a circle: kkt.matrix.system, kkt.model.gallery",
         "imports of rooms close a circle: kkt.matrix, kkt.model",

@@ -51,7 +51,7 @@ def test_the_reference_of_long_chains_is_that_of_balls():
     from exact import Exact
     from long_double import forward_dynamics
 
-    from pivotree.kkt.machine.configuration import Configuration
+    from pivotree.kkt.matrix.configuration import Configuration
 
     if np.finfo(np.longdouble).eps > 1e-18:
         pytest.skip("a long double is a double here")

@@ -37,8 +37,9 @@ INSIDE = {
     ("papers/yamane2001/section6.py", "analysis.proofs"): "likewise",
     ("benchmarks/tracing.py", "kkt.arithmetic"): "times the compiled loop alone",
     ("benchmarks/rolled.py", "kkt.machine"): "times emission alone",
-    ("benchmarks/peers.py", "kkt.machine"): "times kernels by their configuration",
+    ("benchmarks/peers.py", "kkt.matrix.configuration"): "times kernels by their configuration",
     ("benchmarks/exact.py", "kkt.machine"): "runs a kernel's program in exact numbers",
+    ("benchmarks/exact.py", "kkt.matrix.configuration"): "likewise",
     ("benchmarks/orders.py", "kkt.scale"): "times analysis and schedule apart",
 }
 

@@ -22,7 +22,7 @@ from pivotree.analysis.states.sample import draw, drawn_system
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.model.joints import rotation_vector
-from pivotree.kkt.proof.kinematics import kinematics
+from pivotree.kkt.theorem.kinematics import kinematics
 
 FIELD = Path(__file__).parent / "models" / "field"
 

@@ -212,7 +212,7 @@ def admit_states(options: argparse.Namespace, system: kkt.System, orders: Iterab
 
 def states_pilot(options: argparse.Namespace, kept: bool = True) -> Pilot:
     """Estimates the time of all states of a report from the first ones."""
-    from pivotree.kkt.machine.native import processors
+    from pivotree.kkt.base.processes import processors
 
     what, less = f"{options.command} {options.model}", "give fewer --states, or fewer --orders"
     return Pilot(options, what, less, processors(), kept=kept)
@@ -220,7 +220,7 @@ def states_pilot(options: argparse.Namespace, kept: bool = True) -> Pilot:
 
 def admit_search(options: argparse.Namespace, system: kkt.System) -> None:
     """The same for ``tune``, which counts --most orders twice, and all registered ones."""
-    from pivotree.orderings.cheapest.places import count  # the search loads more
+    from pivotree.analysis.cheapest.places import count  # the search loads more
 
     there = count(system.structure) << int((system.structure.dof > 0).sum())
     flops = 2 * min(options.most, there) * operations(system, orderings.get("abm"))
@@ -270,7 +270,7 @@ def sweep_pilot(options: argparse.Namespace, config: Any) -> Pilot:
     """
     import numpy as np
 
-    from pivotree.kkt.machine.native import processors
+    from pivotree.kkt.base.processes import processors
 
     models = sum(1 for _ in config.models)
     chosen = {round(k * (models - 1) / max(1, SAMPLED - 1)) for k in range(SAMPLED)}
@@ -377,7 +377,7 @@ class Pilot:
 
 def _share() -> float:
     """The share of a processor that this process has, by the load of the machine."""
-    from pivotree.kkt.machine.native import processors
+    from pivotree.kkt.base.processes import processors
 
     try:
         return min(1.0, processors() / max(os.getloadavg()[0], 1.0))

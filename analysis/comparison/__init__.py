@@ -1,22 +1,5 @@
 """Orders beside each other on one system: rows, what they are held against, and a verdict."""
 
-from .comparison import Comparison, compare
-from .gradients import Gradients, compare_derivatives
-from .multipliers import Placement, placements
-from .row import REFERENCE_DIGITS, Row, digits_of, full_digits, known_conditioning, marked, reference
+import lazy_loader
 
-__all__ = [
-    "REFERENCE_DIGITS",
-    "Comparison",
-    "Gradients",
-    "Placement",
-    "Row",
-    "compare",
-    "compare_derivatives",
-    "digits_of",
-    "full_digits",
-    "known_conditioning",
-    "marked",
-    "placements",
-    "reference",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

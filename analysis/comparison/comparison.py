@@ -26,8 +26,7 @@ from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.system import require_system
 from pivotree.kkt.order.sequence import name_of
 from pivotree.kkt.solution.conditioning import Conditioning
-from pivotree.kkt.solution.proximal import require_iterable
-from pivotree.kkt.solution.refine import MOST, refined, require_refinable
+from pivotree.kkt.solution.eliminate import MOST, require_iterable, require_refinable
 from pivotree.kkt.tape.tape import Tape
 
 from .row import Row, cancelling, finite, known_conditioning, reference, refused, row_of
@@ -243,4 +242,6 @@ def _answers(
                 continue
             yield name, f, result
             if asked.refine and f.kind == "float":
+                from pivotree.kkt.solution.refine import refined
+
                 yield name, f, refined(system, tape, f, result, asked.refine, asked.residual)

@@ -21,8 +21,8 @@ from pivotree.kkt.matrix.ranges import Limits, Ranges, ranges_of
 from pivotree.kkt.matrix.state import kinematics as poses
 from pivotree.kkt.model.spatial import force_transform
 from pivotree.kkt.model.tree import BodyTree
-from pivotree.kkt.proof import kinematics as proof
-from pivotree.kkt.proof.guarantee import loaded, require_roundoff
+from pivotree.kkt.theorem import kinematics as theorem
+from pivotree.kkt.theorem.guarantee import loaded, require_roundoff
 
 from ..states.sample import draw
 from ..states.traced import Order
@@ -81,7 +81,7 @@ def kinematics(
         require_roundoff(chosen)
         looked = chosen.name in LONGER and states > 0 and not heavy.structure.ties
         found = _seen(heavy, ranges, chosen.name, states, seed) if looked else None
-        bound = proof.kinematics(light, heavy, chosen, ranges)
+        bound = theorem.kinematics(light, heavy, chosen, ranges)
         rows.append(Moved(chosen.name, bound, found, states if looked else 0))
     return rows
 

@@ -16,10 +16,10 @@ from pivotree.kkt import Payload
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.chunk import ADD, DIV, MUL, SUB
 from pivotree.kkt.matrix.ranges import Limits, ranges_of
-from pivotree.kkt.proof.accelerations import promised
-from pivotree.kkt.proof.guarantee import evaluated, loaded
-from pivotree.kkt.proof.rightsides import Given, sides_of
 from pivotree.kkt.tape.tape import Tape
+from pivotree.kkt.theorem.accelerations import promised
+from pivotree.kkt.theorem.guarantee import evaluated, loaded
+from pivotree.kkt.theorem.rightsides import Given, sides_of
 
 PARTS = ("data", "add", "mul", "div", "D", "operands")
 

@@ -18,10 +18,10 @@ from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.many import held
 from pivotree.kkt.matrix.ranges import Limits, Ranges, ranges_of
 from pivotree.kkt.matrix.system import in_general
-from pivotree.kkt.proof.accelerations import promised
-from pivotree.kkt.proof.guarantee import evaluated, guaranteed, loaded, require_roundoff
-from pivotree.kkt.proof.rightsides import Given, sides_of
 from pivotree.kkt.tape.tape import Tape
+from pivotree.kkt.theorem.accelerations import promised
+from pivotree.kkt.theorem.guarantee import evaluated, guaranteed, loaded, require_roundoff
+from pivotree.kkt.theorem.rightsides import Given, sides_of
 
 from ..states.sample import entries_at, system_at
 from ..states.traced import Order

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pivotree import kkt
-from pivotree.kkt.machine.configuration import Configuration
+from pivotree.kkt.matrix.configuration import Configuration
 from pivotree.kkt.matrix.many import copies
 from pivotree.kkt.matrix.state import kinematics
 from pivotree.kkt.model.spatial import cross

@@ -29,8 +29,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pivotree import kkt, orderings
-from pivotree.kkt.machine.configuration import Configuration
 from pivotree.kkt.matrix.closures import Closure
+from pivotree.kkt.matrix.configuration import Configuration
 from pivotree.kkt.matrix.redundancy import on_rates
 from pivotree.kkt.matrix.state import state_of
 from pivotree.kkt.model.loops import OPEN, Loop, checked_loops

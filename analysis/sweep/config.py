@@ -12,7 +12,7 @@ from pivotree import orderings
 from pivotree.kkt import PivotreeError
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.reading import read_bytes
-from pivotree.kkt.machine.joint_space import SOLVERS
+from pivotree.kkt.program.joint_space import SOLVERS
 
 from .fields import Fields, document
 from .models import Model, Models, models_of

@@ -85,6 +85,10 @@ class SingularError(PivotreeError, ArithmeticError):
     """
 
 
+class Undefined(ArithmeticError):
+    """A quotient or root of constants is undefined, so that a program fails in any state."""
+
+
 class CertificationError(PivotreeError, ArithmeticError):
     """No precision of ball arithmetic within the limits certifies the digits that are asked for.
 

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
 from ..base.errors import SingularError
+from ..matrix.configuration import Configuration
 from ..matrix.system import System
 from ..matrix.unopposed import SHARE
 from ..model.spatial import Array, matvec
@@ -43,7 +44,6 @@ from ..solution.eliminate import eliminate
 from ..tape.tape import Tape
 from ..tape.trust import FEWER, NO_NUMBER, ROUNDINGS, bound
 from .checking_rows import places_of_rows
-from .configuration import Configuration
 from .kinematics import arguments
 from .states import Fields
 

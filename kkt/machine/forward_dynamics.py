@@ -14,11 +14,13 @@ from ..arithmetic.chunk import DIV, MUL, Chunk
 from ..arithmetic.formats import Format, Hardware
 from ..base.errors import ArmatureError, FormatError, LoopError, ModelError, OrderError, SizeError
 from ..matrix.closures import closures
+from ..matrix.configuration import Configuration, require_no_bias
 from ..matrix.entries import LETTERS, Entries
 from ..matrix.system import System, build, in_general
 from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop
 from ..model.tree import BodyTree
+from ..program.joint_space import SOLVERS
 from ..program.reduced import leaves_inertia
 from ..program.residual_program import residual_program
 from ..tape.derivatives import DERIVED, differentiated
@@ -26,8 +28,6 @@ from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for, trace
 from .checking import by_rotations, pivots_of, pushes_of, sizes_of_pivots
 from .checking_rows import pivots_of_rows
-from .configuration import Configuration, require_no_bias
-from .joint_space import SOLVERS
 from .kinematics import entries, kinematics, outside, variables
 from .recorder import Recorder, operate, reference
 from .scalar_program import MANY, ScalarProgram, finished

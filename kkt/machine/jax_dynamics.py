@@ -15,6 +15,7 @@ from ..base.errors import ModelError
 from ..matrix.bias import bias, joint_rates, velocities
 from ..matrix.blocks import Block
 from ..matrix.closures import closures, constraint_rows
+from ..matrix.configuration import Configuration, from_quaternion
 from ..matrix.entries import ragged
 from ..matrix.system import System
 from ..model.joints import GENERAL, TYPES
@@ -25,7 +26,6 @@ from ..program.program import Instruction, Program, Ref
 from ..program.residual_program import residual_program
 from ..tape.inputs import pivot_rows
 from .checking import require_pivots
-from .configuration import Configuration, from_quaternion
 from .forward_dynamics import tape_of
 from .jax_numbers import Numbers
 from .jax_reader import JaxReader, require_blocks

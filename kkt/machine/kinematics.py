@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from ..matrix.bias import bias, joint_rates, velocities
 from ..matrix.closures import closures, constraint_rows
+from ..matrix.configuration import Configuration, from_quaternion
 from ..matrix.entries import Entries
 from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop, turned
 from ..model.parents import levels
 from ..model.spatial import Array, force_transform, matmul, matvec, rotation, skew, spatial_inertia, transpose
-from .configuration import Configuration, from_quaternion
 from .recorder import Recorder, Scalar
 from .trigonometry import LARGEST
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.formats import Format, Hardware
-from ..base.errors import SingularError
+from ..base.errors import SingularError, Undefined
+from ..matrix.configuration import Configuration
 from ..matrix.system import System
 from ..order.pivots import plan
 from ..order.sequence import PivotSequence, as_sequence
@@ -21,10 +22,8 @@ from ..tape.tape import Tape
 from . import store
 from .abreast import worth
 from .checking import by_rotations, looked_at, require_pivots
-from .configuration import Configuration
 from .emission import PIECE
 from .forward_dynamics import Request, forward_dynamics, recorder_for, tape_of
-from .recorder import Undefined
 from .rolled import Rolled
 from .rolling import rolled
 from .scalar_program import ScalarProgram, depth_first

@@ -15,14 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import ADD, DIV, MUL, SQRT, SUB
+from ..base.errors import Undefined
 from ..tape.folding import added, divided, multiplied
 
 SIN, COS = 5, 6  # operations beside those of a tape
 NAMES = ("add", "add", "mul", "div", "sqrt", "sin", "cos")  # under which operations are counted
-
-
-class Undefined(ArithmeticError):
-    """A quotient or root of constants is undefined, so that the program fails in any state."""
 
 
 class Recorder:

@@ -13,8 +13,6 @@ from collections.abc import Mapping
 from ..matrix.blocks import Block, Structure
 from .program import Program, Ref, Writer
 
-RESIDUALS = ("dynamics", "equations")
-
 
 def residual_program(structure: Structure, residual: str) -> Program:
     """The residual as a program whose inputs are (4) and the unknowns qdd and lam, and pdd and f.

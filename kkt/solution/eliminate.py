@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arithmetic import Fixed, Format, get_format
 from ..arithmetic.fixed import OutOfRange
-from ..base.errors import FormatError, ModelError, SingularError
+from ..base.errors import FormatError, LoopError, ModelError, OrderError, SingularError
+from ..base.kinds import is_whole
 from ..matrix.blocks import Block
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System, require_system
@@ -28,9 +29,9 @@ from ..tape.record import Against, Elimination, StepRecord
 from ..tape.run import elimination_of, first_bad, number_of, rounded_entries, run_floats, run_objects, signed
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
-from .columns import solved
-from .proximal import iterated, require_iterable
-from .refine import refined, require_refinable
+
+RESIDUALS = ("dynamics", "equations")  # of refinement
+MOST = 100  # corrections
 
 
 def eliminate(
@@ -100,15 +101,57 @@ def eliminate(
         )
         if own.failed_at is not None:
             return own
+        from .columns import solved
+
         return replace(own, columns=solved(system, tape, chosen, rhs))
     if chosen.unit < DOUBLE or not chosen.on_arrays:
         require_general(tape.program, chosen.name)
     if chosen.on_arrays:
         first = _eliminate_floats(system, tape, chosen, records, reference, exact)
         if proximal:
+            from .proximal import iterated
+
             return iterated(system, tape, chosen, first, proximal)
-        return refined(system, tape, chosen, first, refine, residual) if refine else first
+        if refine:
+            from .refine import refined
+
+            return refined(system, tape, chosen, first, refine, residual)
+        return first
     return _run_objects(system, tape, chosen, records, reference, exact)
+
+
+def require_refinable(chosen: Format, count: int, residual: str) -> None:
+    """Raise OrderError or FormatError where refinement was asked for wrongly."""
+    if residual not in RESIDUALS:
+        raise OrderError(f"residual {residual!r} is unknown; use {' or '.join(RESIDUALS)}")
+    if not is_whole(count, 0, MOST):
+        raise OrderError(f"refine {count!r}: is no number of corrections; use 0 to {MOST}")
+    if count and chosen.kind != "float":
+        raise FormatError(f"format {chosen.name!r}: is not refined; use float64, float32 or a shorter format")
+
+
+def require_iterable(system: System, chosen: Format, count: int, more: bool) -> None:
+    """Raise LoopError, OrderError or FormatError where proximal iteration was asked for wrongly.
+
+    ``more``: refinement or further right-hand sides were asked for as well.
+    """
+    if not is_whole(count, 0, MOST):
+        raise OrderError(f"proximal {count!r}: is no number of iterations; use 0 to {MOST}")
+    if not count:
+        return
+    if more:
+        raise OrderError("proximal: iterates by itself, and not with refine or rhs; leave one out")
+    if chosen.kind != "float":
+        raise FormatError(
+            f"format {chosen.name!r}: is not iterated; use float64, float32 or a shorter format"
+        )
+    compliance = np.concatenate([np.zeros(0), *(loop.compliance for loop in system.loops)])
+    if not compliance.size or not (compliance > 0.0).all():
+        raise LoopError(
+            "proximal: every row of loops and contacts needs mu as its compliance, and "
+            f"{'there are none' if not compliance.size else 'some row has none'}; build the system "
+            "with loops=kkt.softened(loops, 1e-4)"
+        )
 
 
 def _eliminate_floats(

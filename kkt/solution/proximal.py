@@ -23,8 +23,7 @@ from dataclasses import fields, replace
 import numpy as np
 
 from ..arithmetic.formats import Format
-from ..base.errors import FormatError, LoopError, OrderError
-from ..base.kinds import is_whole
+from ..base.errors import LoopError
 from ..matrix.entries import Entries, assemble
 from ..matrix.redundancy import following
 from ..matrix.system import System, require_system
@@ -35,7 +34,7 @@ from ..tape.record import Elimination, Proximal
 from ..tape.run import rounded_entries
 from ..tape.tape import Tape
 from ..tape.trust import bound
-from .refine import MOST, Answer, Corrections
+from .refine import Answer, Corrections
 
 WIDE = np.longdouble  # the type in which residuals are computed
 
@@ -104,30 +103,6 @@ def rigid(system: System) -> System:
         loops=tuple(closure.loop for closure in beside),
         plans={},
     )
-
-
-def require_iterable(system: System, chosen: Format, count: int, more: bool) -> None:
-    """Raise LoopError, OrderError or FormatError where proximal iteration was asked for wrongly.
-
-    ``more``: refinement or further right-hand sides were asked for as well.
-    """
-    if not is_whole(count, 0, MOST):
-        raise OrderError(f"proximal {count!r}: is no number of iterations; use 0 to {MOST}")
-    if not count:
-        return
-    if more:
-        raise OrderError("proximal: iterates by itself, and not with refine or rhs; leave one out")
-    if chosen.kind != "float":
-        raise FormatError(
-            f"format {chosen.name!r}: is not iterated; use float64, float32 or a shorter format"
-        )
-    compliance = np.concatenate([np.zeros(0), *(loop.compliance for loop in system.loops)])
-    if not compliance.size or not (compliance > 0.0).all():
-        raise LoopError(
-            "proximal: every row of loops and contacts needs mu as its compliance, and "
-            f"{'there are none' if not compliance.size else 'some row has none'}; build the system "
-            "with loops=kkt.softened(loops, 1e-4)"
-        )
 
 
 def iterated(system: System, tape: Tape, chosen: Format, first: Elimination, count: int) -> Elimination:

@@ -22,19 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.formats import Format
-from ..base.errors import FormatError, OrderError
-from ..base.kinds import is_whole
 from ..matrix.entries import RIGHT_HAND_SIDE
 from ..matrix.system import System
 from ..program.program import Program
-from ..program.residual_program import RESIDUALS, residual_program, update_program
+from ..program.residual_program import residual_program, update_program
 from ..proof.longer import longer
 from ..proof.soundness import judged
 from ..tape.record import Elimination, Refinement, Unknowns
 from ..tape.run import rounded_entries, run_floats
 from ..tape.tape import Tape, lower
 
-MOST = 100  # corrections
 SHRINK = 0.5  # a correction must be smaller than this part of the one before
 DROWNED = 256  # roundings of a residual that count: it sums many terms larger than itself
 
@@ -56,16 +53,6 @@ class Answer:
         return float(np.abs(self.qdd).max(initial=0.0))
 
 
-def require_refinable(chosen: Format, count: int, residual: str) -> None:
-    """Raise OrderError or FormatError where refinement was asked for wrongly."""
-    if residual not in RESIDUALS:
-        raise OrderError(f"residual {residual!r} is unknown; use {' or '.join(RESIDUALS)}")
-    if not is_whole(count, 0, MOST):
-        raise OrderError(f"refine {count!r}: is no number of corrections; use 0 to {MOST}")
-    if count and chosen.kind != "float":
-        raise FormatError(f"format {chosen.name!r}: is not refined; use float64, float32 or a shorter format")
-
-
 def refined(
     system: System, tape: Tape, chosen: Format, first: Elimination, count: int, residual: str = "dynamics"
 ) -> Elimination:
@@ -78,7 +65,6 @@ def refined(
     "crbm +1", say.  ``flops`` counts residuals, additions, and the operations of the order that
     depend on the right-hand side, since its factor is used again.
     """
-    require_refinable(chosen, count, residual)
     name = f"{first.order} +{count}" if count else first.order
     if first.failed_at is not None or not count:
         status = "not started" if first.failed_at else "done"

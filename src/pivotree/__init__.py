@@ -41,9 +41,9 @@ _load, __dir__, __all__ = lazy_loader.attach(
     __name__,
     ["analysis", "kkt", "orderings", "papers"],
     {
-        "analysis": ["Blame", "Comparison", "Row", "blame", "compare"],
+        "analysis": ["Blame", "Comparison", "Row", "blame", "compare", "search"],
         "kkt": dir(kkt),
-        "orderings": ["order", "search"],
+        "orderings": ["order"],
     },
 )
 

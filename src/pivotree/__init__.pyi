@@ -7,8 +7,8 @@ from .analysis import Comparison as Comparison
 from .analysis import Row as Row
 from .analysis import blame as blame
 from .analysis import compare as compare
+from .analysis import search as search
 from .kkt import *  # noqa: F403
 from .orderings import order as order
-from .orderings import search as search
 
 __version__: str

@@ -9,7 +9,7 @@ import pytest
 from helpers import ROOT
 
 import pivotree as pt
-from pivotree import kkt, orderings
+from pivotree import analysis, kkt, orderings
 
 pytestmark = pytest.mark.docs
 
@@ -72,7 +72,7 @@ def test_operations_of_derivatives_that_the_page_prints(model, freedoms):
 
 
 def test_the_cheapest_order_of_the_platform():
-    found = orderings.search(kkt.load("stewart"), "flops", composites="rigid")
+    found = analysis.search(kkt.load("stewart"), "flops", composites="rigid")
     least, place, crbm, abm, bound = cells("docs/tune.md", "`stewart`")
     assert (int(least), int(bound)) == (found.cost, round(found.bound)) and place == "last"
     costs = {one.name: one.cost for one in found.ranking}

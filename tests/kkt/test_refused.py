@@ -21,8 +21,8 @@ from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.model.payload import carrying
 from pivotree.kkt.program.program import Instruction
 from pivotree.kkt.program.reader import BlockReader
-from pivotree.kkt.proof.rightsides import sides_of
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
+from pivotree.kkt.theorem.rightsides import sides_of
 
 TREE = kkt.chain(3)
 SYSTEM = kkt.build(TREE)
@@ -304,7 +304,7 @@ LOWERED = [  # places of limits or parts, what is put there, a call that meets i
     ("kkt.tape.lowering.SLOTS", 100, lambda: kkt.trace(SYSTEM, ABM), "tape: needs more than 100 slots; use"),
     ("kkt.proof.certify.residual", wrong_residual, lambda: kkt.certify(SYSTEM, 5), "not satisfy row pdd_j1"),
     (
-        "orderings.cheapest.search.errors",
+        "analysis.cheapest.search.errors",
         lambda system, tapes, *_: [np.inf] * len(tapes),
         lambda: pt.search(kkt.chain(1), "digits", states=1),
         "search: no order solves this robot in float32; use a longer format",

@@ -9,11 +9,11 @@ import pytest
 from designs import listed
 
 from pivotree import analysis, kkt, orderings
+from pivotree.analysis.cheapest.bound_of_loops import added_by_loops
+from pivotree.analysis.cheapest.multipliers import CLOSED, FIRST, LAST, placed
+from pivotree.analysis.cheapest.operations import Meter
+from pivotree.analysis.cheapest.places import every
 from pivotree.kkt.model.specs import from_spec
-from pivotree.orderings.cheapest.bound_of_loops import added_by_loops
-from pivotree.orderings.cheapest.multipliers import CLOSED, FIRST, LAST, placed
-from pivotree.orderings.cheapest.operations import Meter
-from pivotree.orderings.cheapest.places import every
 
 pytestmark = pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")
 
@@ -88,7 +88,7 @@ def robot(soft=0.0):
 @pytest.mark.parametrize(("soft", "composites"), listed([(0.0, "rigid"), (0.1, "general")], unmarked=1))
 def test_the_winner_costs_what_its_tape_costs_and_no_order_of_the_family_is_below_the_bound(soft, composites):
     system = robot(soft)
-    found = orderings.search(system, composites=composites)
+    found = analysis.search(system, composites=composites)
     assert found.cost == kkt.trace(system, found.sequence, composites).flops
     for name in ("abm", "crbm", "closed_early", "lambda_first", "lambda_first_abm"):
         assert found.cost <= kkt.trace(system, orderings.get(name), composites).flops
@@ -130,7 +130,7 @@ def test_the_bound_counts_what_every_order_does_of_a_loop():
 @pytest.mark.product
 def test_soft_multipliers_go_first_and_come_back_from_a_file(tmp_path):
     system = kkt.build(kkt.load("quadruped:feet=1,compliance=1"))
-    found = orderings.search(system, most=5)
+    found = analysis.search(system, most=5)
     assert found.sequence.groups[0] == [("lam", system.structure.constraints[0])]
     path = tmp_path / "order.json"
     path.write_text(json.dumps(found.as_json()))
@@ -143,8 +143,8 @@ def test_soft_multipliers_go_first_and_come_back_from_a_file(tmp_path):
 @pytest.mark.product
 def test_closed_loops_are_measured_in_their_own_state():
     system = kkt.build(kkt.load("four_bar"))
-    found = orderings.search(system, "digits", states=3)
+    found = analysis.search(system, "digits", states=3)
     errors = kkt.certify(system, rounded_to="float32")
     result = kkt.eliminate(system, found.sequence, "float32")
     assert errors.error(result.qdd) == found.cost
-    assert 1e-9 < orderings.search(robot(), "digits", states=1).cost < 1e-4  # contacts: in random ones
+    assert 1e-9 < analysis.search(robot(), "digits", states=1).cost < 1e-4  # contacts: in random ones

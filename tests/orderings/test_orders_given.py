@@ -12,7 +12,7 @@ from scipy.sparse.linalg import spsolve
 from strategies import SPLIT, WHOLE, brackets, trees
 
 from pivotree import kkt, orderings
-from pivotree.orderings.cheapest.search import exported
+from pivotree.analysis.cheapest.search import exported
 
 # -- a user's order -----------------------------------------------------------------------------
 

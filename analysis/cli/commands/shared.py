@@ -111,8 +111,7 @@ def refinement(options: argparse.Namespace) -> int:
     """Corrections asked for, with their residual, or one sentence."""
     if not options.refine and options.residual == "dynamics":
         return 0
-    from pivotree.kkt.program.residual_program import RESIDUALS
-    from pivotree.kkt.solution.refine import MOST
+    from pivotree.kkt.solution.eliminate import MOST, RESIDUALS
 
     if not 0 <= options.refine <= MOST:
         raise kkt.OrderError(

@@ -10,7 +10,7 @@ from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.names import MAX_DIGITS
 from pivotree.kkt.proof.balls import decimal
 from pivotree.kkt.solution.conditioning import Conditioning
-from pivotree.kkt.solution.refine import MOST
+from pivotree.kkt.solution.eliminate import MOST
 
 from ..estimate import admit, certificate, eliminated
 from ..progress import progress_shown

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from pivotree import kkt, orderings
+from pivotree import analysis, kkt, orderings
 
 from ..estimate import admit_search
 from ..progress import progress_shown
@@ -32,7 +32,7 @@ class Tuned:
 
 
 def run(options: argparse.Namespace) -> int:
-    from pivotree.orderings.cheapest.search import COSTS, errors, times
+    from pivotree.analysis.cheapest.search import COSTS, errors, times
 
     if options.cost not in COSTS:
         raise kkt.OrderError(f"option --cost: {options.cost!r} is unknown; use {', '.join(COSTS)}")
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         tree = tree_of(options)
         system = system_of_any(tree)
         admit_search(options, system)
-        found = orderings.search(
+        found = analysis.search(
             system,
             options.cost,
             composites=options.composites,
@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def words(found: orderings.SearchResult, structure: kkt.Structure) -> str:
+def words(found: analysis.SearchResult, structure: kkt.Structure) -> str:
     """The winner in plain words: which joints go where, and what is known of the rest."""
     if found.best.name != "search":
         text = f"The registered order {found.best.name} is the cheapest that was found."

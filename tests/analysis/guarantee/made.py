@@ -13,10 +13,10 @@ from pivotree import kkt, orderings
 from pivotree.analysis.states.traced import Order
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.ranges import ranges_of
-from pivotree.kkt.proof import accelerations, joint_inertia
-from pivotree.kkt.proof import reach as reaches
-from pivotree.kkt.proof import recursion as bounds
-from pivotree.kkt.proof import roundings as counting
+from pivotree.kkt.theorem import accelerations, joint_inertia
+from pivotree.kkt.theorem import reach as reaches
+from pivotree.kkt.theorem import recursion as bounds
+from pivotree.kkt.theorem import roundings as counting
 
 UNIT = 2.0**-24
 LOST = 0.97 * UNIT  # added to 1 + 2 u it is lost

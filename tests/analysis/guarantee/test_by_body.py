@@ -15,8 +15,8 @@ from pivotree.analysis.guarantee.promises import PARTS, Promises
 from pivotree.analysis.states.traced import Order
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.ranges import ranges_of
-from pivotree.kkt.proof.guarantee import evaluated
-from pivotree.kkt.proof.roundings import roundings, unit_of
+from pivotree.kkt.theorem.guarantee import evaluated
+from pivotree.kkt.theorem.roundings import roundings, unit_of
 
 ABM = orderings.get("abm")
 KINDS = ("float64", "float32", "p20", "p22+add=float32", "float32+D=p21")

@@ -12,7 +12,7 @@ from pivotree.analysis.cli import main
 from pivotree.analysis.guarantee import by_role, cheapest, guarantee, pivot_errors
 from pivotree.analysis.states.traced import Order
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.proof.roundings import roundings, unit_of
+from pivotree.kkt.theorem.roundings import roundings, unit_of
 
 ABM = orderings.get("abm")
 BY_ROLE = (

@@ -16,12 +16,12 @@ from test_lemmas import inner_in_float32, product
 
 from pivotree import kkt, orderings
 from pivotree.kkt.matrix.ranges import ranges_of
-from pivotree.kkt.proof import angles as supports_by_angle
-from pivotree.kkt.proof import joint_inertia
-from pivotree.kkt.proof import reach as reaches
-from pivotree.kkt.proof import recursion as bounds
-from pivotree.kkt.proof import roundings as counting
-from pivotree.kkt.proof import support as supports
+from pivotree.kkt.theorem import angles as supports_by_angle
+from pivotree.kkt.theorem import joint_inertia
+from pivotree.kkt.theorem import reach as reaches
+from pivotree.kkt.theorem import recursion as bounds
+from pivotree.kkt.theorem import roundings as counting
+from pivotree.kkt.theorem import support as supports
 
 # -- checks: the largest that is seen over what is proved, of one step each ----------------------
 

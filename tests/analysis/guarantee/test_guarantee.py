@@ -19,12 +19,12 @@ from pivotree.analysis.states.sample import system_at
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.model.payload import carrying
-from pivotree.kkt.proof import guarantee as bounds
-from pivotree.kkt.proof import reach as reaches
-from pivotree.kkt.proof import recursion
-from pivotree.kkt.proof.loewner import share
-from pivotree.kkt.proof.reach import reach
-from pivotree.kkt.proof.support import averaged, support
+from pivotree.kkt.theorem import guarantee as bounds
+from pivotree.kkt.theorem import reach as reaches
+from pivotree.kkt.theorem import recursion
+from pivotree.kkt.theorem.loewner import share
+from pivotree.kkt.theorem.reach import reach
+from pivotree.kkt.theorem.support import averaged, support
 
 PROMISED = (9, 14, 18, 74, 79, 111, 119, 134, 186, 841)  # hostile; 186, 841: universal
 

@@ -6,7 +6,7 @@ from guarantee import drawn
 
 from pivotree import kkt
 from pivotree.analysis.guarantee import kinematics
-from pivotree.kkt.proof import kinematics as bounds
+from pivotree.kkt.theorem import kinematics as bounds
 
 FORMATS = ["float32", "float64"]
 

@@ -19,11 +19,11 @@ from pivotree.analysis.states.traced import Order
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.model.payload import carrying
-from pivotree.kkt.proof import accelerations
-from pivotree.kkt.proof.guarantee import least_inertias, loaded
-from pivotree.kkt.proof.motion import Sizes
-from pivotree.kkt.proof.rightsides import of_state, sides_of, within
 from pivotree.kkt.tape.trace import trace
+from pivotree.kkt.theorem import accelerations
+from pivotree.kkt.theorem.guarantee import least_inertias, loaded
+from pivotree.kkt.theorem.motion import Sizes
+from pivotree.kkt.theorem.rightsides import of_state, sides_of, within
 
 PROMISED = (36, 44, 118, 138, 143, 145, 246, 354)  # hostile trees that the theorem speaks of
 ABM = orderings.get("abm")

@@ -8,8 +8,8 @@ from made import geared, skew
 
 from pivotree import kkt, orderings
 from pivotree.analysis.guarantee.rows import guarantee
-from pivotree.kkt.proof import rotations
-from pivotree.kkt.proof.rotations import row_roundings
+from pivotree.kkt.theorem import rotations
+from pivotree.kkt.theorem.rotations import row_roundings
 
 ORDER = "square_root_abm"
 UNIT = 2.0**-24

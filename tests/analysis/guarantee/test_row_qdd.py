@@ -12,11 +12,11 @@ from qdd_cases import Case, Paths, of_sides
 
 import pivotree as pt
 from pivotree import kkt, orderings
-from pivotree.kkt.proof import accelerations, row_sweeps
-from pivotree.kkt.proof.motion import Sizes
-from pivotree.kkt.proof.rightsides import of_state
-from pivotree.kkt.proof.row_sweeps import RowSweeps
 from pivotree.kkt.tape.trace import trace
+from pivotree.kkt.theorem import accelerations, row_sweeps
+from pivotree.kkt.theorem.motion import Sizes
+from pivotree.kkt.theorem.rightsides import of_state
+from pivotree.kkt.theorem.row_sweeps import RowSweeps
 
 ORDER = "square_root_abm"
 PROMISED = (18, 40, 74, 111, 119, 146, 171, 172, 184, 271, 328, 390)  # 18, 111, 171, 390: rotors

@@ -13,9 +13,9 @@ import pytest
 from pivotree import kkt, orderings
 from pivotree.analysis.states.traced import Order
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.proof.joint_inertia import LARGEST, PHI, SECOND
-from pivotree.kkt.proof.recursion import LOCAL
-from pivotree.kkt.proof.roundings import roundings
+from pivotree.kkt.theorem.joint_inertia import LARGEST, PHI, SECOND
+from pivotree.kkt.theorem.recursion import LOCAL
+from pivotree.kkt.theorem.roundings import roundings
 
 MOST = Fraction(1, 1000)  # of n u, and so of u
 L, h = Fraction(LARGEST).limit_denominator(), Fraction(LOCAL).limit_denominator()

@@ -11,7 +11,7 @@ from machine_kernels import COMPILERS, STRICT, built, called
 
 from pivotree import kkt, orderings
 from pivotree.analysis.simulation import Motion
-from pivotree.kkt.machine.configuration import Configuration
+from pivotree.kkt.matrix.configuration import Configuration
 from pivotree.kkt.model.joints import GENERAL, TYPES
 
 ABM = orderings.get("abm")

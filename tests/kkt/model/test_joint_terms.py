@@ -8,7 +8,7 @@ from armature import with_terms
 from helpers import every_joint
 
 from pivotree import kkt, orderings
-from pivotree.kkt.machine.configuration import Configuration
+from pivotree.kkt.matrix.configuration import Configuration
 from pivotree.kkt.model import joints
 
 BALL = {"mass": 1.0, "inertia": np.eye(3)}

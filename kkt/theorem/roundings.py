@@ -104,7 +104,7 @@ def unit_of(chosen: Format) -> float:
     The unit roundoff, but in a format by role, where operands are rounded beside the result.
 
     >>> from pivotree.kkt.arithmetic import get_format
-    >>> from pivotree.kkt.proof.roundings import unit_of
+    >>> from pivotree.kkt.theorem.roundings import unit_of
     >>> unit_of(get_format("float32")) == 2.0**-24
     True
     >>> round(unit_of(get_format("float64+mul=float32")) * 2.0**24, 6)

@@ -8,9 +8,9 @@ import pytest
 from designs import listed
 
 from pivotree import analysis, kkt, orderings
+from pivotree.analysis.cheapest.bound import lower_bound
+from pivotree.analysis.cheapest.operations import Meter
 from pivotree.analysis.cli import main
-from pivotree.orderings.cheapest.bound import lower_bound
-from pivotree.orderings.cheapest.operations import Meter
 
 
 def all_orders(structure):
@@ -40,7 +40,7 @@ SMALL = [("chain:2", "rigid"), ("random_tree:n=3,seed=2", "general"), ("chain:3"
 @pytest.mark.parametrize(("spec", "composites"), listed(SMALL, unmarked=1))
 def test_small_trees_are_searched_exactly(spec, composites):
     system = kkt.build(kkt.load(spec))
-    found = orderings.search(system, composites=composites)
+    found = analysis.search(system, composites=composites)
     costs = [
         kkt.trace(system, kkt.PivotSequence(g, rules=kkt.Rules(rank_update=u)), composites).flops
         for g in all_orders(system.structure)
@@ -56,7 +56,7 @@ def test_small_trees_are_searched_exactly(spec, composites):
 @pytest.mark.parametrize("seed", range(2))
 def test_never_worse_than_a_registered_order_and_never_below_the_bound(seed):
     system = kkt.build(kkt.random_tree(5, seed=seed))
-    found = orderings.search(system, most=20)
+    found = analysis.search(system, most=20)
     assert found.cost == kkt.trace(system, found.sequence).flops
     for name in ("crbm", "abm", "gain_abm", "square_root_abm", "virtual_work", "natural"):
         assert found.cost <= kkt.trace(system, orderings.get(name)).flops
@@ -104,7 +104,7 @@ def test_an_order_goes_through_json(tmp_path, composites):
     """What was counted is what the file runs, in every command that takes orders."""
     tree = kkt.binary(2)
     system = kkt.build(tree)
-    found = orderings.search(system, most=5, composites=composites)
+    found = analysis.search(system, most=5, composites=composites)
     assert found.sequence.composites == composites
     file = tmp_path / "order.json"
     file.write_text(json.dumps(found.as_json()))
@@ -122,7 +122,7 @@ def test_an_order_goes_through_json(tmp_path, composites):
 @pytest.mark.product
 def test_an_order_with_ten_numbers_is_refused_where_it_is_not_exact(tmp_path, capsys):
     file = tmp_path / "ten.json"
-    file.write_text(json.dumps(orderings.search(kkt.chain(3), composites="rigid").as_json()))
+    file.write_text(json.dumps(analysis.search(kkt.chain(3), composites="rigid").as_json()))
     row = analysis.compare(kkt.build(kkt.chain(3)), [orderings.get(str(file))], ["exact"]).rows[0]
     assert "composites 'rigid'" in row.failed_at and row.error is None
     assert main(["solve", "chain:3", "--order", str(file), "--certify", "20"]) == 2
@@ -147,7 +147,7 @@ def test_a_function_may_have_composites_of_ten_numbers():
 @pytest.mark.parametrize("cost", ["depth", "digits", "time"])
 def test_other_costs(cost):
     system = kkt.build(kkt.chain(3))
-    found = orderings.search(system, cost, states=2)
+    found = analysis.search(system, cost, states=2)
     costs = [r.cost for r in found.ranking]
     assert costs == sorted(costs) and found.cost > 0 and len(costs) > 3
     if cost == "depth":
@@ -162,7 +162,7 @@ WRONG = {"cost is 'cheap'": {"cost": "cheap"}, "most is 0": {"most": 0}, "is 'te
 @pytest.mark.parametrize("said", WRONG)
 def test_bad_input_is_one_sentence(said):
     with pytest.raises(kkt.OrderError, match=said):
-        orderings.search(kkt.chain(2), **WRONG[said])
+        analysis.search(kkt.chain(2), **WRONG[said])
 
 
 @pytest.mark.product

@@ -25,6 +25,7 @@ from ..matrix.ranges import Limits, Ranges, ranges_of
 from ..matrix.system import System
 from ..model.payload import Payload
 from ..model.tree import require_graph
+from ..proof.span import span
 from ..tape.trace import trace
 from .guarantee import Guarantee, evaluated, loaded, require_roundoff
 from .joint_inertia import LARGEST, SECOND
@@ -35,7 +36,6 @@ from .recursion import Behind, pivot_and_size
 from .rightsides import Given, RightSides, pushed, sides_of, weight, within
 from .roundings import eliminated
 from .row_sweeps import RowsBehind, RowSweeps
-from .span import span
 
 Floats = NDArray[np.float64]
 ROOT3 = math.sqrt(3.0)

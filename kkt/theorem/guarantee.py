@@ -32,12 +32,12 @@ from ..model.tree import require_graph
 from ..order.sequence import PivotSequence, Rules
 from ..tape.tape import Tape
 from ..tape.trace import trace
+from .exponents import too_narrow
 from .joint_inertia import LARGEST, SECOND, composites
 from .reach import axes_turn, cancelled, reach
 from .recursion import Behind, at_rest, light, recursion
 from .rotations import rotations, row_bases, unbounded
 from .roundings import roundings, unit_of
-from .span import too_narrow
 from .support import support
 
 Floats = NDArray[np.float64]

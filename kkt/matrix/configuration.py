@@ -27,10 +27,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError
-from ..matrix.state import coordinates
 from ..model.joints import GENERAL, TYPES, commute, exponential, quaternion_to_vector
 from ..model.spatial import cross, matvec
 from ..model.tree import BodyTree
+from .state import coordinates
 
 Floats = NDArray[np.float64]
 

@@ -1,6 +1,6 @@
 """The cheapest order for a robot, by operations, depth, digits or time.
 
-The search covers the orders of :mod:`orderings.cheapest.places`, with rank updates (c c^T)/d and
+The search covers the orders of :mod:`analysis.cheapest.places`, with rank updates (c c^T)/d and
 (c/d) c^T, and all registered orders, so that the result is never worse than the best of them.
 """
 
@@ -19,8 +19,8 @@ from pivotree.kkt import OrderError, PivotreeError, PivotSequence, Rules, System
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.order.sequence import as_sequence
+from pivotree.orderings.catalogue import ORDERS, names
 
-from ..catalogue import ORDERS, names
 from .bound import lower_bound
 from .bound_of_loops import added_by_loops
 from .dynamic import Dynamic

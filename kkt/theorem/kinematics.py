@@ -19,11 +19,11 @@ from ..matrix.ranges import Ranges
 from ..matrix.system import System
 from ..model.joints import GENERAL
 from ..model.spatial import skew
+from .exponents import singular
 from .guarantee import Guarantee
 from .joint_inertia import LARGEST, SECOND
 from .loewner import share
 from .reach import Turn, reach
-from .span import singular
 from .support import support
 
 Floats = NDArray[np.float64]

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import Undefined
 from ..model.spatial import Array
-from .recorder import Undefined
 
 
 def cholesky(A: Array, b: Array) -> Array:

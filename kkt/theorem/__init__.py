@@ -1,0 +1,1 @@
+"""Digits that are proved for every state of a robot: the bounds of the guarantee, and their theorem."""
