@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..base.errors import SingularError
 from ..matrix.system import System
-from ..matrix.unopposed import least_size
+from ..matrix.unopposed import efforts_alone, least_size
 from ..model.spatial import cross
 from ..proof.idle import idle_motion
 from ..proof.residual import backward_error, normwise_error, residue
@@ -70,8 +70,7 @@ def trusted(
 
     The answer of a ``stable`` order is not checked where no body is light.  Another is accepted
     where no body is light, joints accelerate and its backward error is small; else the entries are
-    perturbed by roundings and the answers compared.  Raises SingularError where no digit of joints
-    that accelerate is right; where forces hold them, the answer is marked, as by eliminate.
+    perturbed by roundings and the answers compared.  Raises SingularError where no digit is right.
     """
     found, even = solve(system), _even(system)
     if even and stable:
@@ -107,8 +106,10 @@ def _accelerates(system: System, found: LargeSolution) -> bool:
     """Whether joints accelerate by more than what rounding of the forces on them may do."""
     tree, e = system.tree, system.entries
     owner = np.repeat(np.arange(tree.n), tree.dof)
-    # of the body alone, which is no more than the joint moves
-    inertia = (e.S * (e.M[owner] @ e.S[:, :, None])[:, :, 0]).sum(axis=1) + (e.A if len(e.A) else 0.0)
+    if tree.n <= LOOKED_AT:
+        inertia = efforts_alone(tree, e)[1]
+    else:  # of the body alone, which is no more than the joint moves
+        inertia = (e.S * (e.M[owner] @ e.S[:, :, None])[:, :, 0]).sum(axis=1)
     force = np.abs(found.f).max(axis=1)[owner]
     rounded = np.divide(UNIT * force, inertia, out=np.zeros_like(force), where=inertia > 0.0)
     return bool(rounded.max(initial=0.0) <= bound(UNIT) * np.abs(found.qdd).max(initial=0.0))
