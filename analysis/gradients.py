@@ -32,7 +32,7 @@ from pivotree.kkt.arithmetic.formats import Hardware
 from pivotree.kkt.matrix.blocks import Block
 from pivotree.kkt.matrix.entries import assemble
 from pivotree.kkt.program.substitution import trace_substitution
-from pivotree.kkt.tape.run import run_floats
+from pivotree.kkt.tape.run import run
 from pivotree.kkt.tape.tape import Tape, lower
 from pivotree.kkt.tape.trace import tape_for
 
@@ -205,11 +205,11 @@ def _runs(tape: Tape, still: System, chosen: Any) -> Apply:
     names, dof = still.tree.names, still.tree.dof
     blocks = [Block("qdd", name) for name, d in zip(names, dof, strict=True) if d]
 
-    def run(v: NDArray) -> NDArray:
-        found, _, _ = run_floats(tape, replace(still.entries, tau=v), chosen)
+    def apply(v: NDArray) -> NDArray:
+        found, _, _ = run(tape, replace(still.entries, tau=v), chosen)
         return np.concatenate([np.zeros(0, dtype=chosen.dtype), *(found[b] for b in blocks)])
 
-    return run
+    return apply
 
 
 def at_rest(system: System) -> System:

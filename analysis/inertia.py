@@ -29,7 +29,7 @@ from pivotree.kkt.arithmetic.formats import Hardware
 from pivotree.kkt.matrix.blocks import Block, Structure
 from pivotree.kkt.program.program import Program
 from pivotree.kkt.program.substitution import Substitution, trace_substitution
-from pivotree.kkt.tape.run import run_floats
+from pivotree.kkt.tape.run import run
 from pivotree.kkt.tape.tape import lower
 
 from .complements import backward, forward, root
@@ -96,7 +96,7 @@ def columns(system: System, method: int = 2, format: str = "float64") -> Inertia
         for j in range(int(offset[k]), int(offset[k + 1])):
             unit = np.zeros(N)
             unit[j] = 1.0
-            found, _, _ = run_floats(tape, replace(here.entries, tau=unit), chosen)
+            found, _, _ = run(tape, replace(here.entries, tau=unit), chosen)
             operations += tape.flops
             for b, i in rows:
                 if offset[i] < offset[i + 1]:

@@ -21,7 +21,7 @@ from pivotree.kkt import Block
 from pivotree.kkt.machine.forward_dynamics import tape_of
 from pivotree.kkt.machine.kinematics import entries
 from pivotree.kkt.matrix.configuration import Configuration, from_quaternion
-from pivotree.kkt.tape import run_objects
+from pivotree.kkt.tape import run
 
 BITS = 192
 CONSTANTS = ("R", "p", "axis", "mass", "com", "inertia", "gravity")
@@ -45,7 +45,7 @@ class Exact:
             given = (balls(v) for v in (x, qd, tau, none))
             found = entries(self.places, *given, loops=self.loops)
             found = replace(found, **{name: balls(getattr(found, name)) for name in LETTERS})
-            solution, pivots, _ = run_objects(self.tape, found, flint.arb)
+            solution, pivots, _ = run(self.tape, found, flint.arb)
         return solution, pivots
 
     def qdd(self, x: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> NDArray[Any]:

@@ -21,7 +21,7 @@ from rich.table import Table
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import floats, get_format
 from pivotree.kkt.rounding import linearised, observe
-from pivotree.kkt.tape import Tape, played, rounded_into
+from pivotree.kkt.tape import Tape, played, started
 
 FLOAT32 = get_format("float32")
 TAPES = (("chain:1500", "abm"), ("random_tree:n=1000,seed=1", "abm"), ("chain:150", "crbm"))
@@ -58,7 +58,7 @@ def overheads(spec: str, order: str, repeat: int) -> tuple[Tape, dict[str, float
     slot = int(tape.solution[kkt.Block("qdd", body)][0, 0])
 
     def untraced() -> None:
-        played(tape, FLOAT32, rounded_into(tape, entries, FLOAT32))
+        played(tape, FLOAT32.runner(tape), started(tape, entries, FLOAT32))
 
     return tape, medians(
         {
@@ -99,7 +99,7 @@ def against_compiled(repeat: int) -> tuple[int, float, float]:
     system = kkt.build(kkt.load(spec))
     tape = kkt.trace(system, orderings.get(order))
     (chunk,) = tape.chunks()
-    v = np.tile(rounded_into(tape, system.entries, FLOAT32), (TOGETHER, 1))
+    v = np.tile(started(tape, system.entries, FLOAT32), (TOGETHER, 1))
     loop, compiled, none = floats._record, straight_line(tape), np.empty(0, dtype=v.dtype)
 
     @njit(error_model="numpy")

@@ -19,7 +19,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis.counts import KINDS, count
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.program import trace_substitution
-from pivotree.kkt.tape import InputSlots, lower, run_floats
+from pivotree.kkt.tape import InputSlots, lower, run
 
 Floats = NDArray[np.float64]
 ORDER = "inverse_dynamics"
@@ -42,7 +42,7 @@ def inertia_and_bias(system: kkt.System) -> tuple[Floats, Floats]:
     moving = [("qdd", b) for b, d in zip(system.tree.names, system.tree.dof, strict=True) if d]
 
     def efforts(a: Floats, b: Floats, qdd: Floats) -> Floats:
-        solution, _, _ = run_floats(tape, replace(entries, a=a, b=b, tau=qdd), chosen)
+        solution, _, _ = run(tape, replace(entries, a=a, b=b, tau=qdd), chosen)
         by_name = {tuple(block): x for block, x in solution.items()}
         return np.concatenate([by_name[key] for key in moving])
 

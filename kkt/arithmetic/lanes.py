@@ -7,12 +7,40 @@ than one.  Every column has the same bits as a run on that state alone.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from .carrier import _nearest
+from .chunk import Chunk
 from .floats import _dd_operation, _operation
+from .formats import Runner
+
+
+class Native(Runner):
+    """Runs a tape on many states in float64 or float32."""
+
+    def run(self, chunk: Chunk, v: NDArray) -> None:
+        native(chunk.op, chunk.dst, chunk.a, chunk.b, v)
+
+
+class Nearest(Runner):
+    """Runs a tape on many states, every operation rounded to nearest on one grid."""
+
+    def __init__(self, grid: NDArray) -> None:
+        self.grid = grid
+
+    def run(self, chunk: Chunk, v: NDArray) -> None:
+        nearest(chunk.op, chunk.dst, chunk.a, chunk.b, v, self.grid)
+
+
+class Pairs(Runner):
+    """Runs a tape on many states in double-double; v is a pair (high, low)."""
+
+    def run(self, chunk: Chunk, v: Any) -> None:
+        pairs(chunk.op, chunk.dst, chunk.a, chunk.b, *v)
 
 
 @njit(cache=True, error_model="numpy")

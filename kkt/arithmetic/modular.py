@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..base.errors import FormatError
 from .chunk import SQRT, Chunk
+from .formats import Runner
 
 PRIME = (1 << 61) - 1  # modulo it 2^61 = 1, so that powers of two are cheap
 Residues = NDArray[np.int64]
@@ -81,9 +82,11 @@ def _value(x: Residue | int) -> int:
     return x.value if isinstance(x, Residue) else residue(*x.as_integer_ratio())
 
 
-def run(chunk: Chunk, v: Residues) -> None:
-    """Apply a chunk to residues v (slots,), in place; a division by 0 gives 0."""
-    follow(chunk, v, np.empty(0, dtype=np.int8))
+class InResidues(Runner):
+    """Runs a tape on residues v (slots,); a division by 0 gives 0."""
+
+    def run(self, chunk: Chunk, v: Residues) -> None:
+        follow(chunk, v, np.empty(0, dtype=np.int8))
 
 
 def follow(chunk: Chunk, v: Residues, zero: NDArray[np.int8]) -> bool:

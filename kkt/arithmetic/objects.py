@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from ..base.errors import FormatError
 from ..base.foreign import foreign
 from .chunk import Chunk
+from .formats import Runner
 
 
 class ZeroDivisor(ArithmeticError):
@@ -34,16 +36,33 @@ def square_root(x: Any) -> Any:
     )
 
 
-def run(chunk: Chunk, v: list[Any]) -> None:
-    """Apply a chunk to the values v, a list of numbers, in place."""
-    _apply(chunk, v, None)
+def precision(bits: int) -> AbstractContextManager[Any]:
+    """A context in which balls have ``bits`` bits; without it even a negation would round them.
+
+    It does nothing where ``bits`` is 0.
+    """
+    if not bits:
+        return nullcontext()
+    import flint
+
+    return flint.ctx.workprec(bits)
 
 
-def record(chunk: Chunk, v: list[Any], x: NDArray, y: NDArray, r: NDArray) -> None:
-    """As :func:`run`; operands and results of each operation go to object arrays (len(chunk),)."""
-    before: list[Any] = [None] * (3 * len(chunk))
-    _apply(chunk, v, before)
-    x[:], y[:], r[:] = (_column(before[k::3]) for k in range(3))
+class InObjects(Runner):
+    """Runs a tape on a list of Python objects; balls have ``bits`` bits, unless that is 0."""
+
+    def __init__(self, bits: int = 0) -> None:
+        self.bits = bits
+
+    def run(self, chunk: Chunk, v: Any) -> None:
+        with precision(self.bits):
+            _apply(chunk, v, None)
+
+    def record(self, chunk: Chunk, v: Any, x: NDArray, y: NDArray, r: NDArray) -> None:
+        before: list[Any] = [None] * (3 * len(chunk))
+        with precision(self.bits):
+            _apply(chunk, v, before)
+        x[:], y[:], r[:] = (_column(before[k::3]) for k in range(3))
 
 
 def _column(values: list[Any]) -> NDArray:

@@ -17,7 +17,9 @@ from ..base.errors import FormatError
 from . import floats, modular
 from .chunk import Chunk
 from .floats import _dd_operation
+from .formats import Runner
 from .looks import Parts, leading, of_any, read_once, size
+from .objects import InObjects
 
 Floats = NDArray[np.float64]
 Values = Sequence[Any] | NDArray  # of slots, or of operations
@@ -84,16 +86,23 @@ class Float64:
                 high[:] = s  # low stays 0
                 np.abs(np.subtract(r, high, out=off), out=off)
 
-    def beside(
-        self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray, high: Floats, off: Floats
-    ) -> None:
-        """Record a chunk in the hardware's float32 or float64, and follow it, in one loop."""
-        _beside(chunk, v, (x, y, r), self.v, high, off)
-
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         high = np.sign(slots) * self.v[np.abs(slots)]
         with np.errstate(all="ignore"):
             return np.abs(np.asarray(values, dtype=float) - high), np.abs(high)
+
+
+class Both(Runner):
+    """Runs the hardware's float32 or float64 and its shadow in float64, in one loop.
+
+    Each piece leaves the shadow's results and the distances to them in high and off.
+    """
+
+    def __init__(self, shadow: Float64, high: Floats, off: Floats) -> None:
+        self.shadow, self.high, self.off = shadow, high, off
+
+    def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
+        _beside(chunk, v, (x, y, r), self.shadow.v, self.high, self.off)
 
 
 class DoublePairs:
@@ -151,13 +160,11 @@ class Long:
     def follow(self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray) -> None:
         import flint
 
-        from . import objects
-
         x, y, s = (np.empty(len(chunk), dtype=object) for _ in range(3))
         with flint.ctx.workprec(self.bits):
             if not len(off) and not self.owing:
-                return objects.run(chunk, self.v)
-            objects.record(chunk, self.v, x, y, s)
+                return InObjects().run(chunk, self.v)
+            InObjects().record(chunk, self.v, x, y, s)
             for i in range(len(off)):
                 high[i], low[i] = _pair(s[i])
                 off[i] = self._distance(r[i], s[i])

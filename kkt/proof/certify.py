@@ -24,7 +24,7 @@ from ..matrix.entries import LETTERS, Entries, assemble
 from ..matrix.system import System, require_system
 from ..matrix.unopposed import least_size
 from ..program.composites import require_general
-from ..tape.run import RangeError, rounded_entries, run_objects
+from ..tape.run import RangeError, rounded_entries, run
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from ..tape.trust import size_of, weight_of
@@ -242,7 +242,7 @@ def _solve(
         except RangeError as error:
             raise CertificationError(str(error)) from None
     try:
-        solution, pivots, _ = run_objects(tape, entries, flint.arb)
+        solution, pivots, _ = run(tape, entries, flint.arb)
     except SingularError as error:
         return {}, str(error)
     least: tuple[float, Block | None] = (float("inf"), None)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..arithmetic import Format, get_format
 from ..matrix.entries import LETTERS, Entries, assemble
 from ..matrix.system import System
-from ..tape.run import GUARD_DIGITS, entered, give, played, played_objects, signed
+from ..tape.run import GUARD_DIGITS, played, run, signed, started
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from ..tape.trust import NO_BIT, NOTHING, bound
@@ -158,10 +158,8 @@ def longer(
     if name == "ball":
         return _in_balls(system, tape, chosen, entries, more, given)
     carrier = get_format(name)
-    places, values = tape.inputs.values(entries)
-    v = entered(tape, carrier, places, np.asarray(values, dtype=float))
-    give(tape, v, given)
-    return of_slots(system, tape, played(tape, carrier, v), more)
+    v = started(tape, entries, carrier, given)
+    return of_slots(system, tape, played(tape, carrier.runner(tape), v), more)
 
 
 def pivots_leaf_to_root(system: System, entries: Entries) -> Floats:
@@ -201,7 +199,7 @@ def _in_balls(
             else:
                 exact = as_balls(entries, chosen)
             data = {letter: _balls(values) for letter, values in given.items()}
-            v, _ = played_objects(tape, exact, flint.arb, data)
+            v = run(tape, exact, flint.arb, data)[2]
             pivots, qdd, lam = (signed(v, slots) for slots in (tape.pivot_places[2], own.qdd, own.lam))
             wanted = None if more is None else signed(v, more)
             found = Longer(pivots, qdd, bits, lam, wanted)

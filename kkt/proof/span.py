@@ -40,7 +40,7 @@ def lost_to_range(system: System, tape: Tape, chosen: Format) -> str:
     entries = rounded_entries(system, wide)
     places, values = tape.inputs.values(entries)
     v = entered(tape, wide, places, np.asarray(values, dtype=float))
-    found = of_slots(system, tape, played(tape, wide, v)).qdd[0]
+    found = of_slots(system, tape, played(tape, wide.runner(tape), v)).qdd[0]
     if not longer(system, tape, wide, entries).error(found) <= bound(chosen.unit):
         return ""
     tree = system.tree

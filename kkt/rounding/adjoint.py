@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..arithmetic.formats import Format
 from ..base.errors import SizeError
 from ..matrix.entries import Entries
-from ..tape.run import rounded_into
+from ..tape.run import started, watched
 from ..tape.tape import Tape
 
 MOST = 40_000_000  # operations of a recording at most
@@ -43,16 +43,13 @@ def record(tape: Tape, entries: Entries, format: Format) -> Recording:
             f"order {tape.program.name!r}: {tape.length:.1e} operations are too many to record; "
             f"use an order with less fill, or a smaller tree (at most {MOST:.0e} operations)"
         )
-    v = rounded_into(tape, entries, format)
+    v = started(tape, entries, format)
+    assert isinstance(v, np.ndarray)
     start = v.copy()
     x, y, r = (np.empty(tape.length, dtype=format.dtype) for _ in range(3))
-    runner = format.runner(tape)
-    at = 0
-    with np.errstate(all="ignore"):
-        for chunk in tape.chunks():
-            here = slice(at, at + len(chunk))
-            runner.record(chunk, v, x[here], y[here], r[here])
-            at += len(chunk)
+    for piece in watched(tape, format.runner(tape), v):
+        here = slice(piece.at, piece.at + len(piece.r))
+        x[here], y[here], r[here] = piece.x, piece.y, piece.r
     return Recording(tape, x, y, r, start, v)
 
 

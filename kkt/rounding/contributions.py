@@ -12,7 +12,7 @@ adjoints, the contributions, add up to the run's value minus the shadow's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
 from ..arithmetic.chunk import Chunk
-from ..arithmetic.formats import Hardware
+from ..arithmetic.formats import Hardware, Runner
 from ..base.errors import FormatError, SizeError
 from ..matrix.entries import Entries
-from ..tape.run import give, rounded_into
+from ..tape.run import PIECE, started, watched
 from ..tape.tape import Tape
-from .watched_run import PIECE, traceable
+from .watched_run import traceable
 
 Floats = NDArray[np.float64]
 ENOUGH = 2.0**-26  # least unit roundoff for which float64 has twice the digits
@@ -107,58 +107,71 @@ def linearised(
             f"use an order with less fill, or a smaller tree (at most {MOST:.0e} operations)"
         )
     longer = get_format(shadow or ("float64" if format.unit >= ENOUGH else "dd"))
-    v = rounded_into(tape, entries, format)
-    give(tape, v, {letter: format.cast(values) for letter, values in (given or {}).items()})
-    exact = np.array(longer.cast(v))
-    side_by_side = _native if isinstance(format, Hardware) and longer.dtype is np.float64 else _any
-    errors = np.empty(tape.length)
-    slopes = np.empty((sum(int(np.count_nonzero(c.op > 1)) for c in tape.chunks()), 2))
-    overflow: int | None = None
-    at = bent = 0
-    step = side_by_side(tape, format, longer)
-    with np.errstate(all="ignore"):
-        for piece in _pieces(tape):
-            m, k = len(piece), int(np.count_nonzero(piece.op > 1))
-            bad = step(piece, v, exact, errors[at : at + m], slopes[bent : bent + k])
-            if overflow is None and bad < m:
-                overflow = at + bad
-            at, bent = at + m, bent + k
-    return Linearised(tape, longer.name, v, np.ascontiguousarray(exact.real), errors, slopes, overflow)
+    cast = {letter: format.cast(values) for letter, values in (given or {}).items()}
+    v = started(tape, entries, format, cast)
+    exact = np.array(longer.cast(np.asarray(v)))
+    native = isinstance(format, Hardware) and longer.dtype is np.float64
+    beside = (_Native if native else _Any)(tape, format, longer, exact)
+    for _ in watched(tape, beside, v):
+        pass
+    real = np.ascontiguousarray(exact.real)
+    return Linearised(tape, longer.name, np.asarray(v), real, beside.errors, beside.slopes, beside.overflow)
 
 
-Step = Callable[[Chunk, NDArray, NDArray, Floats, Floats], int]
+class _Beside(Runner):
+    """Runs a format beside its shadow ``exact`` (slots,), and keeps local errors and slopes."""
+
+    def __init__(self, tape: Tape, format: Format, longer: Format, exact: NDArray) -> None:
+        self.runners = (format.runner(tape), longer.runner(tape))
+        self.exact, self.longer = exact, longer
+        self.errors = np.empty(tape.length)
+        self.slopes = np.empty((sum(int(np.count_nonzero(c.op > 1)) for c in tape.chunks()), 2))
+        self.overflow: int | None = None
+        self.at = self.bent = 0
+
+    def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
+        m, k = len(chunk), int(np.count_nonzero(chunk.op > 1))
+        errors, slopes = self.errors[self.at : self.at + m], self.slopes[self.bent : self.bent + k]
+        bad = self.side_by_side(chunk, v, x, y, r, errors, slopes)
+        if self.overflow is None and bad < m:
+            self.overflow = self.at + bad
+        self.at, self.bent = self.at + m, self.bent + k
+
+    def side_by_side(
+        self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray, errors: Floats, slopes: Floats
+    ) -> int:
+        """Run a chunk in both; the number of its first operation that gives no number."""
+        raise NotImplementedError
 
 
-def _native(tape: Tape, format: Format, longer: Format) -> Step:
+class _Native(_Beside):
     """float32 beside float64, in one compiled loop."""
-    from ..arithmetic import derivatives
 
-    def step(piece: Chunk, v: NDArray, exact: NDArray, errors: Floats, slopes: Floats) -> int:
-        op, dst, a, b, _ = piece
-        return derivatives.side_by_side(op, dst, a, b, v, exact, errors, slopes)
+    def side_by_side(
+        self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray, errors: Floats, slopes: Floats
+    ) -> int:
+        from ..arithmetic import derivatives
 
-    return step
+        op, dst, a, b, _ = chunk
+        return derivatives.side_by_side(op, dst, a, b, v, self.exact, errors, slopes)
 
 
-def _any(tape: Tape, format: Format, longer: Format) -> Step:
-    """Any format beside any shadow: both are recorded, piece by piece."""
-    from ..arithmetic import derivatives
+class _Any(_Beside):
+    """Any format beside any shadow: both are recorded."""
 
-    room = min(PIECE, tape.length)
-    runners = (format.runner(tape), longer.runner(tape))
-    columns = [[np.empty(room, dtype=f.dtype) for _ in range(3)] for f in (format, longer)]
+    def side_by_side(
+        self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray, errors: Floats, slopes: Floats
+    ) -> int:
+        from ..arithmetic import derivatives
 
-    def step(piece: Chunk, v: NDArray, exact: NDArray, errors: Floats, slopes: Floats) -> int:
-        (x, y, r), others = ([column[: len(piece)] for column in three] for three in columns)
-        runners[0].record(piece, v, x, y, r)
-        runners[1].record(piece, exact, *others)
+        others = [np.empty(len(chunk), dtype=self.longer.dtype) for _ in range(3)]
+        self.runners[0].record(chunk, v, x, y, r)
+        self.runners[1].record(chunk, self.exact, *others)
         # derivatives need only the high part of a pair high + low i
         xs, ys, rs = (np.ascontiguousarray(column.real) for column in others)
-        derivatives.linearise(piece.op, x, y, r, xs, ys, rs, errors, slopes)
+        derivatives.linearise(chunk.op, x, y, r, xs, ys, rs, errors, slopes)
         bad = np.flatnonzero(~np.isfinite(r))
-        return int(bad[0]) if bad.size else len(piece)
-
-    return step
+        return int(bad[0]) if bad.size else len(chunk)
 
 
 def _pieces(tape: Tape) -> Iterator[Chunk]:

@@ -1,39 +1,37 @@
-"""Readers, which run a tape and record its operations: one for arrays, one for Python objects."""
+"""Readers of the operations of a run: one for arrays, one for Python objects."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import Format, looks, objects
-from ..arithmetic.chunk import Chunk
-from ..base.errors import SingularError
+from ..arithmetic import Format, looks
+from ..arithmetic.formats import Runner
+from ..arithmetic.objects import InObjects, precision
 from ..matrix.entries import Entries
-from ..tape.run import Values, entered_objects, number_of, rounded_into, zero_pivot
+from ..tape.run import Values, number_of, started
 from ..tape.tape import Tape
 
 Column = NDArray
 
 
 class Reader(Protocol):
-    """One run of a tape in one number type, with the operands and results of its operations."""
+    """The values of one run of a tape in one number type, and what its operations look like."""
 
     dtype: np.dtype  # of operands and results
     room: int  # operations that are recorded together at most
     log_unit: float  # log2 of the unit roundoff of what runs; -infinity where nothing is rounded
     bits: int  # precision of balls, 0 of others
 
+    runner: Runner  # what plays the tape
+
     @property
     def v(self) -> Values:
         """(slots,) values; after a run, the last value of every slot."""
-
-    def record(self, chunk: Chunk, x: Column, y: Column, r: Column) -> None:
-        """Apply a chunk; operands and results go to arrays (len(chunk),)."""
 
     def look(
         self, op: Column, x: Column, y: Column, r: Column, cancelled: Column, absorbed: Column, size: Column
@@ -47,31 +45,15 @@ class Reader(Protocol):
         """The parts of smaller operands that sums do not keep: as fractions and in bits."""
 
 
-def precision(bits: int) -> AbstractContextManager[Any]:
-    """A context in which balls have ``bits`` bits; without it even a negation would round them.
-
-    It does nothing where ``bits`` is 0.
-    """
-    if not bits:
-        return nullcontext()
-    import flint
-
-    return flint.ctx.workprec(bits)
-
-
 class Arrays:
     """Numbers in a numpy array, operations in compiled loops."""
 
     room, bits = 1 << 18, 0
 
     def __init__(self, tape: Tape, entries: Entries, format: Format) -> None:
-        self.v = rounded_into(tape, entries, format)
-        self.dtype, self.log_unit = self.v.dtype, math.log2(format.unit)
+        self.v: Values = started(tape, entries, format)
+        self.dtype, self.log_unit = np.dtype(format.dtype), math.log2(format.unit)
         self.runner = format.runner(tape)
-
-    def record(self, chunk: Chunk, x: Column, y: Column, r: Column) -> None:
-        with np.errstate(all="ignore"):
-            self.runner.record(chunk, self.v, x, y, r)
 
     def look(
         self, op: Column, x: Column, y: Column, r: Column, cancelled: Column, absorbed: Column, size: Column
@@ -102,10 +84,11 @@ class Objects:
         number: Callable[[float], Any] | None = None,
         bits: int = 0,
     ) -> None:
-        self.tape, self.bits = tape, bits
+        self.bits = bits
+        self.runner: Runner = InObjects(bits)
         number = number or number_of(format)
-        with precision(self.bits):
-            self.v: list[Any] = entered_objects(tape, entries, number)
+        with precision(bits):
+            self.v: Values = started(tape, entries, number)
         self.read: looks.Read = looks.of_any
         self.log_unit = math.log2(format.unit) if format.unit else -math.inf
         if format.kind == "mp":
@@ -113,13 +96,6 @@ class Objects:
             self.log_unit = -float(number.context.prec)  # type: ignore[attr-defined]
         if format.kind == "ball":
             self.read, self.log_unit = looks.of_ball, -float(bits)
-
-    def record(self, chunk: Chunk, x: Column, y: Column, r: Column) -> None:
-        try:
-            with precision(self.bits):
-                objects.record(chunk, self.v, x, y, r)
-        except objects.ZeroDivisor as zero:
-            raise SingularError(zero_pivot(self.tape, zero.step)) from None
 
     def look(
         self, op: Column, x: Column, y: Column, r: Column, cancelled: Column, absorbed: Column, size: Column

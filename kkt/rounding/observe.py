@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.formats import Format
 from ..arithmetic.modular import Residue
+from ..arithmetic.objects import precision
 from ..base.errors import FormatError
 from ..matrix.blocks import Block
 from ..matrix.entries import Entries, assemble
@@ -24,7 +25,7 @@ from ..program.owners import run_bodies
 from ..tape.record import Against
 from ..tape.run import Values, number_of, rounded_entries, signed
 from ..tape.tape import Tape
-from .numbers import Reader, precision
+from .numbers import Reader
 from .watched_run import Floats, Watch
 
 if TYPE_CHECKING:

@@ -12,13 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.formats import Format, Hardware
+from ..arithmetic.formats import Format, Hardware, Runner
 from ..matrix.entries import Entries
-from ..tape.run import Values
+from ..tape.run import PIECE, Values, watched
 from ..tape.tape import Tape
 from .numbers import reader_of
-
-PIECE = 1 << 18  # operations that are recorded together at most
 
 Floats = NDArray[np.float64]
 
@@ -89,44 +87,39 @@ class Watch:
     def __iter__(self) -> Iterator[Operations]:
         from ..arithmetic import modular, watch
 
-        reader, at = self.reader, 0
-        beside = self._in_one_loop()
+        reader = self.reader
         figure = watch.statistic(reader.dtype)
         whole = watch.LAYOUT[figure].whole
-        kinds = (*(reader.dtype,) * 3, whole, figure, figure)
+        kinds = (whole, figure, figure)
         room = self.room
         columns = [np.zeros(room, dtype=kind) for kind in kinds]
         columns += [np.zeros(room if self.errors else 0) for _ in range(3)]
         owing = self.shadow is not None and self.shadow.owing
         columns.append(np.zeros(room if owing else 0, dtype=whole))
         zero = np.zeros(room if self.residues is not None else 0, dtype=np.int8)
-        for chunk in self.tape.chunks():
-            for start in range(0, len(chunk), room):
-                piece = chunk.part(slice(start, start + room))
-                here = [column[: len(piece)] for column in columns]
-                x, y, r, cancelled, absorbed, size, high, low, off, owed = here
-                if beside is not None:
-                    beside(piece, self.v, x, y, r, high, off)
-                else:
-                    reader.record(piece, x, y, r)
-                    if self.shadow is not None:
-                        self.shadow.follow(piece, r, high, low, off, owed)
-                if self.sums:
-                    reader.look(piece.op, x, y, r, cancelled, absorbed, size)
-                if owing:
-                    _compared_alone(reader.zero(x) | reader.zero(y), owed)
-                if self.residues is not None:
-                    modular.follow(piece, self.residues, zero)
-                    _zeros_told(piece.op < 2, zero[: len(piece)], cancelled, absorbed)
-                yield Operations(at, piece.op, piece.step, *here)
-                at += len(piece)
+        both = self._in_one_loop(columns[3], columns[5])
+        for at, chunk, x, y, r in watched(self.tape, both or reader.runner, self.v, room):
+            here = [column[: len(chunk)] for column in columns]
+            cancelled, absorbed, size, high, low, off, owed = here
+            if self.shadow is not None and both is None:
+                self.shadow.follow(chunk, r, high, low, off, owed)
+            if self.sums:
+                reader.look(chunk.op, x, y, r, cancelled, absorbed, size)
+            if owing:
+                _compared_alone(reader.zero(x) | reader.zero(y), owed)
+            if self.residues is not None:
+                modular.follow(chunk, self.residues, zero)
+                _zeros_told(chunk.op < 2, zero[: len(chunk)], cancelled, absorbed)
+            yield Operations(at, chunk.op, chunk.step, x, y, r, *here)
 
-    def _in_one_loop(self) -> Callable[..., None] | None:
-        """The loop that runs a hardware format and a float64 shadow together; None for others."""
-        from ..arithmetic.shadows import Float64
+    def _in_one_loop(self, high: Floats, off: Floats) -> Runner | None:
+        """What runs a hardware format and a float64 shadow in one loop; None for others."""
+        from ..arithmetic.shadows import Both, Float64
 
-        shared = isinstance(self.format, Hardware) and isinstance(self.shadow, Float64)
-        return self.shadow.beside if shared and self.errors else None  # type: ignore[union-attr]
+        shadow = self.shadow
+        if not (isinstance(self.format, Hardware) and isinstance(shadow, Float64) and self.errors):
+            return None
+        return Both(shadow, high, off)
 
 
 def _zeros_told(

@@ -27,7 +27,7 @@ from ..tape.beside import Given, codes_of
 from ..tape.derivatives import inverse_columns, inverse_slots, tied
 from ..tape.emit import mirrored
 from ..tape.record import Columns, Solved
-from ..tape.run import RangeError, first_bad, number_of, played_objects, rounded_entries, run_floats, signed
+from ..tape.run import RangeError, first_bad, number_of, rounded_entries, run, signed
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for
 from ..tape.trust import size_of
@@ -220,7 +220,7 @@ def _run(
                 f"format {chosen.name!r}: overflows in a right-hand side; use a format with a "
                 "larger range, such as float64"
             )
-        _, pivots, v = run_floats(tape, system.entries, chosen, data)
+        _, pivots, v = run(tape, system.entries, chosen, data)
         if (failed := first_bad(tape, pivots)) is not None:
             raise SingularError(f"order {tape.program.name!r}: {failed}; use another order")
         shown = {i: chosen.shown(d) for i, d in pivots.items()} if chosen.kind == "dd" else pivots
@@ -228,15 +228,9 @@ def _run(
     number = number_of(chosen)
     from_model = chosen.from_model
     entries = assemble(system.state, number) if from_model else rounded_entries(system, chosen)
-    values = _in_objects(tape, entries, number, given)
-    return _Run(signed(values, slots), entries, {i: signed(values, d) for i, d in tape.pivots.items()})
-
-
-def _in_objects(
-    tape: Tape, entries: Any, number: Callable[[float], Any], given: Mapping[str, NDArray] | None
-) -> Any:
     data = {letter: _cast(values, number) for letter, values in (given or {}).items()}
-    return played_objects(tape, entries, number, data)[0]
+    _, _, values = run(tape, entries, number, data)
+    return _Run(signed(values, slots), entries, {i: signed(values, d) for i, d in tape.pivots.items()})
 
 
 def enclosed(
@@ -265,8 +259,8 @@ def enclosed(
                 entries = _exactly(system, rounded_to)
                 shown = map(ball_of, rounded_to.shown(rounded_to.cast(beside)).tolist())
                 data = np.array([*shown, None], dtype=object)[:-1]
-            given = {"beside": data} if data.size else None
-            values = signed(_in_objects(tape, entries, flint.arb, given), slots)
+            given = {"beside": _cast(data, flint.arb)} if data.size else None
+            values = signed(run(tape, entries, flint.arb, given)[2], slots)
             balls = values.ravel().tolist()
             least = proved_bits(balls) if all(x.is_finite() for x in balls) else 0.0
         if least >= wanted:

@@ -26,7 +26,7 @@ from ..proof.soundness import at_fault, in_balls, judged
 from ..rounding.observe import Observation, seen
 from ..tape.overflow import overflow
 from ..tape.record import Against, Elimination, StepRecord
-from ..tape.run import elimination_of, first_bad, number_of, rounded_entries, run_floats, run_objects, signed
+from ..tape.run import elimination_of, first_bad, number_of, rounded_entries, run, signed
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 
@@ -106,18 +106,18 @@ def eliminate(
         return replace(own, columns=solved(system, tape, chosen, rhs))
     if chosen.unit < DOUBLE or not chosen.on_arrays:
         require_general(tape.program, chosen.name)
-    if chosen.on_arrays:
-        first = _eliminate_floats(system, tape, chosen, records, reference, exact)
-        if proximal:
-            from .proximal import iterated
+    if chosen.kind == "ball":
+        return _in_balls(system, tape, chosen, records, reference)
+    first = _first(system, tape, chosen, records, reference, exact)
+    if proximal:
+        from .proximal import iterated
 
-            return iterated(system, tape, chosen, first, proximal)
-        if refine:
-            from .refine import refined
+        return iterated(system, tape, chosen, first, proximal)
+    if refine:
+        from .refine import refined
 
-            return refined(system, tape, chosen, first, refine, residual)
-        return first
-    return _run_objects(system, tape, chosen, records, reference, exact)
+        return refined(system, tape, chosen, first, refine, residual)
+    return first
 
 
 def require_refinable(chosen: Format, count: int, residual: str) -> None:
@@ -154,71 +154,69 @@ def require_iterable(system: System, chosen: Format, count: int, more: bool) -> 
         )
 
 
-def _eliminate_floats(
+def _first(
     system: System, tape: Tape, chosen: Format, records: bool, reference: Any, exact: bool
 ) -> Elimination:
-    """:func:`eliminate` in a format whose numbers are in arrays."""
-    from ..arithmetic.shadows import DoublePairs
-
-    entries = rounded_entries(system, chosen)  # raises where an entry overflows
-    watched = _watched(system, tape, chosen, exact=exact) if records else None
-    if watched is None:
-        solution, pivots, _ = run_floats(tape, system.entries, chosen)
+    """:func:`eliminate` without corrections: a run, its records, and how far it can be trusted."""
+    # the data, as the format sees them
+    number = None if chosen.on_arrays else number_of(chosen)
+    if number is None or not chosen.from_model:
+        entries = rounded_entries(system, chosen)  # raises where an entry overflows
     else:
-        solution, pivots = watched.solution(), watched.pivots()
-    steps = _steps(tape, watched, reference)
-    found = elimination_of(system, tape, chosen, solution, steps, first_bad(tape, pivots))
-    if isinstance(chosen, Fixed) and found.failed_at is not None:
-        beyond = overflow(system, tape, chosen, entries)
-        if beyond is not None:  # the overflow is named, whatever it made of a pivot
-            return replace(found, failed_at=beyond)
-    beside = None
-    if watched is not None and isinstance(watched.shadow, DoublePairs):
-        pairs = watched.shadow.high + 1j * watched.shadow.low
-        beside = of_slots(system, tape, pairs)
-    if chosen.kind == "dd":
-        pivots = {i: chosen.shown(d) for i, d in pivots.items()}
-    return _judged(system, tape, chosen, entries, found, pivots, beside)
-
-
-def _watched(system: System, tape: Tape, chosen: Format, **options: Any) -> Observation:
-    """A run that is observed operation by operation."""
-    return seen(system, tape, chosen, blocks=False, errors=False, **options)
-
-
-def _run_objects(
-    system: System, tape: Tape, chosen: Format, records: bool, reference: Any, exact: bool
-) -> Elimination:
-    """:func:`eliminate` in a format whose numbers are Python objects."""
-    if chosen.kind == "ball":
-        proved = certify(system, chosen.digits, tape=tape)
-        watched = _watched(system, tape, chosen, bits=proved.bits) if records else None
-        solution = proved.solution if watched is None else watched.solution()
-        steps = _steps(tape, watched, reference)
-        found = elimination_of(system, tape, chosen, solution, steps, None)
-        return in_balls(system, found, proved.bits)
-    number = number_of(chosen)
-    if chosen.from_model:
         entries = assemble(system.state, number)
-    else:
-        entries = rounded_entries(system, chosen)
+
+    # play the tape, observed where records are wanted
+    watched = None
     try:
         if records:
-            watched = _watched(system, tape, chosen, exact=exact)
+            watched = seen(system, tape, chosen, blocks=False, errors=False, exact=exact)
             solution, pivots = watched.solution(), watched.pivots()
-            steps = _steps(tape, watched, reference)
         else:
-            (solution, pivots, _), steps = run_objects(tape, entries, number), ()
+            given = system.entries if number is None else entries
+            solution, pivots, _ = run(tape, given, number or chosen)
     except SingularError as error:
         raise SingularError(at_fault(system, chosen, entries, str(error))) from None
     except OutOfRange as error:
         assert isinstance(chosen, Fixed)
         why = overflow(system, tape, chosen, entries)
         raise FormatError(f"format {chosen.name!r}: {why or error}") from None
-    found = elimination_of(system, tape, chosen, solution, steps, None)
+
+    # gather the answer and its records
+    failed = first_bad(tape, pivots) if number is None else None
+    steps = _steps(tape, watched, reference)
+    found = elimination_of(system, tape, chosen, solution, steps, failed)
+    if isinstance(chosen, Fixed) and found.failed_at is not None:
+        beyond = overflow(system, tape, chosen, entries)
+        if beyond is not None:  # the overflow is named, whatever it made of a pivot
+            return replace(found, failed_at=beyond)
+
+    # judge it, beside a run in more digits
     if chosen.kind == "exact":
         return judged(system, tape, chosen, entries, found, None)
-    return _judged(system, tape, chosen, entries, found, pivots, None)
+    if chosen.kind == "dd":
+        pivots = {i: chosen.shown(d) for i, d in pivots.items()}
+    return _judged(system, tape, chosen, entries, found, pivots, _longer_of(system, tape, watched))
+
+
+def _longer_of(system: System, tape: Tape, watched: Observation | None) -> Longer | None:
+    """The run in more digits that a shadow in double-double has made already, if there was one."""
+    from ..arithmetic.shadows import DoublePairs
+
+    if watched is None or not isinstance(watched.shadow, DoublePairs):
+        return None
+    return of_slots(system, tape, watched.shadow.high + 1j * watched.shadow.low)
+
+
+def _in_balls(system: System, tape: Tape, chosen: Format, records: bool, reference: Any) -> Elimination:
+    """:func:`eliminate` in balls, of the precision that a certificate needs."""
+    proved = certify(system, chosen.digits, tape=tape)
+    watched, solution = None, proved.solution
+    if records:
+        watched = seen(system, tape, chosen, blocks=False, errors=False, bits=proved.bits)
+        solution = watched.solution()
+    steps = _steps(tape, watched, reference)
+    found = elimination_of(system, tape, chosen, solution, steps, None)
+    return in_balls(system, found, proved.bits)
 
 
 def _steps(tape: Tape, watched: Observation | None, reference: Any) -> tuple[StepRecord, ...]:
@@ -268,7 +266,7 @@ def joint_space_inertia(
     slots = (tape := tape_for(system, order)).joint_space_inertia(system)
     if not chosen.on_arrays:
         raise FormatError(f"format {chosen.name!r}: joint_space_inertia needs a floating-point format")
-    _, _, v = run_floats(tape, system.entries, chosen)
+    _, _, v = run(tape, system.entries, chosen)
     return chosen.shown(signed(v, slots))
 
 

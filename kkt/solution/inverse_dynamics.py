@@ -19,7 +19,7 @@ from ..model.fields import checked
 from ..order.sequence import name_of
 from ..program.substitution import Substitution, trace_substitution
 from ..tape.record import Unknowns
-from ..tape.run import number_of, rounded_entries, run_floats, run_objects
+from ..tape.run import number_of, rounded_entries, run
 from ..tape.tape import Tape, lower
 
 
@@ -80,11 +80,11 @@ def inverse_dynamics(
         if not np.isfinite(chosen.cast(wanted)).all():
             raise FormatError(f"state: field 'qdd' overflows {chosen.name}; use a larger range")
         entries = replace(system.entries, tau=wanted)
-        solution, _, _ = run_floats(tape, entries, chosen)
+        solution, _, _ = run(tape, entries, chosen)
     else:
         number = number_of(chosen)
         entries = replace(assemble(system.state, number), tau=_cast(wanted, number))
-        solution, _, _ = run_objects(tape, entries, number)
+        solution, _, _ = run(tape, entries, number)
     pdd, tau, f, _ = Unknowns.of(system, solution, chosen.dtype or object)
     state = system.state
     if state.terms is not None:  # the effort also overcomes damping, springs and friction

@@ -29,7 +29,7 @@ from ..program.residual_program import residual_program, update_program
 from ..proof.longer import longer
 from ..proof.soundness import judged
 from ..tape.record import Elimination, Refinement, Unknowns
-from ..tape.run import rounded_entries, run_floats
+from ..tape.run import rounded_entries, run
 from ..tape.tape import Tape, lower
 
 SHRINK = 0.5  # a correction must be smaller than this part of the one before
@@ -195,7 +195,7 @@ class Corrections:
 
     def _solve(self, tape: Tape, given: dict[str, Any]) -> tuple[Answer, dict[int, NDArray]]:
         given = {k: v for k, v in given.items() if k in (*tape.inputs.given, *RIGHT_HAND_SIDE)}
-        solution, pivots, _ = run_floats(tape, self.system.entries, self.chosen, given=given)
+        solution, pivots, _ = run(tape, self.system.entries, self.chosen, given=given)
         answer = Answer(*Unknowns.of(self.system, solution, self.chosen.dtype))
         return answer, pivots
 

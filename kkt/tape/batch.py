@@ -25,9 +25,11 @@ def answers(
 
     ``values`` (m, p) are the entries of (4) in the slots ``places`` (p,), rounded already.
     """
+    from ..arithmetic import lanes as many
+
     m = len(values)
     if m == 1:  # alone is faster without the others' room
-        v = played(tape, chosen, entered(tape, chosen, places, values[0]))
+        v = played(tape, chosen.runner(tape), entered(tape, chosen, places, values[0]))
         return signed(v, wanted)[None]
     lanes = max(1, min(LANES, ROOM // tape.slots))
     out = np.empty((m, len(wanted)), dtype=chosen.dtype)
@@ -45,7 +47,7 @@ def answers(
                 out[here] = (sign * desk[slots, :k]).T
             else:
                 low[places] = 0.0
-                _pairs(tape, desk, low)
+                played(tape, many.Pairs(), (desk, low))
                 out.real[here] = (sign * desk[slots, :k]).T
                 out.imag[here] = (sign * low[slots, :k]).T
     return out
@@ -55,18 +57,9 @@ def _run(tape: Tape, chosen: Format, v: NDArray, states: int) -> None:
     from ..arithmetic import lanes
 
     if isinstance(chosen, Hardware):
-        for chunk in tape.chunks():
-            lanes.native(chunk.op, chunk.dst, chunk.a, chunk.b, v)
+        played(tape, lanes.Native(), v)
     elif isinstance(chosen, Binary) and chosen.rounding == "nearest":
-        for chunk in tape.chunks():
-            lanes.nearest(chunk.op, chunk.dst, chunk.a, chunk.b, v, chosen.grid)
+        played(tape, lanes.Nearest(chosen.grid), v)
     else:
         for column in v.T[:states]:
-            column[:] = played(tape, chosen, column.copy())
-
-
-def _pairs(tape: Tape, high: NDArray, low: NDArray) -> None:
-    from ..arithmetic import lanes
-
-    for chunk in tape.chunks():
-        lanes.pairs(chunk.op, chunk.dst, chunk.a, chunk.b, high, low)
+            column[:] = played(tape, chosen.runner(tape), column.copy())

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import objects
-from ..arithmetic.chunk import Chunk
 from ..arithmetic.fixed import Fixed, OutOfRange
+from ..arithmetic.objects import InObjects
 from ..matrix.entries import LETTERS, Entries
 from ..matrix.system import System
 from ..program.owners import run_bodies
-from .run import entered_objects
+from .run import started, watched
 from .tape import Tape
 
 
@@ -26,19 +25,15 @@ def overflow(system: System, tape: Tape, chosen: Fixed, entries: Entries) -> str
     format already.
     """
     words = Entries(*(_words(chosen, getattr(entries, letter)) for letter in LETTERS))
-    v, before = entered_objects(tape, words, chosen.word), 0
-    for chunk in tape.chunks():
-        for i in range(len(chunk)):
-            try:
-                objects.run(chunk.part(slice(i, i + 1)), v)
-            except OutOfRange as found:
-                size = abs(found.exact)
-                return f"{_where(system, tape, chunk, i, before)}: {found.what} is " + _beyond(
-                    chosen, found.exact, size
-                )
-            except ArithmeticError:  # a pivot that is zero, which is named as such
-                return None
-        before += len(chunk)
+    v, done = started(tape, words, chosen.word), 0
+    try:
+        for piece in watched(tape, InObjects(), v, room=1):
+            done = piece.at + 1
+    except OutOfRange as found:
+        beyond = _beyond(chosen, found.exact, abs(found.exact))
+        return f"{_where(system, tape, done)}: {found.what} is {beyond}"
+    except ArithmeticError:  # a pivot that is zero, which is named as such
+        return None
     return None
 
 
@@ -51,9 +46,9 @@ def _words(chosen: Fixed, values: NDArray[Any]) -> NDArray[Any]:
     return out.reshape(values.shape)
 
 
-def _where(system: System, tape: Tape, chunk: Chunk, i: int, before: int) -> str:
-    instruction = np.searchsorted(tape.first, [before + i], side="right") - 1
-    step = chunk.step[i : i + 1]
+def _where(system: System, tape: Tape, operation: int) -> str:
+    instruction = np.searchsorted(tape.first, [operation], side="right") - 1
+    step = np.concatenate([chunk.step for chunk in tape.chunks()])[operation : operation + 1]
     body = int(run_bodies(tape.program, system.tree.parent, instruction, step)[0])
     name = f"body {system.tree.names[body]!r}, " if body >= 0 else ""
     return f"{name}step {int(step[0]) + 1}"

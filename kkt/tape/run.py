@@ -1,19 +1,21 @@
 """Enter numbers into a tape, play it, and gather its results.
 
-A float format plays in a numpy array (:func:`entered`, :func:`played`), every other kind of number
-in a list (:func:`entered_objects`, :func:`run_objects`).
+A float format plays in a numpy array, every other kind of number in a list of objects.
+:func:`played` is the one place that plays a tape: whoever looks at each operation asks
+:func:`watched`, and whoever computes beside each gives it a runner.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import objects
-from ..arithmetic.formats import Format
+from ..arithmetic.chunk import Chunk
+from ..arithmetic.formats import Format, Runner
+from ..arithmetic.objects import InObjects, ZeroDivisor
 from ..base.errors import FormatError, SingularError
 from ..matrix.blocks import Block
 from ..matrix.entries import LETTERS, Entries
@@ -23,23 +25,26 @@ from .tape import Tape
 from .trust import NO_NUMBER
 
 Values = NDArray | list[Any]  # of the slots, in the carrier of a format
+Number = Callable[[float], Any]  # makes a number of a type of Python objects
+Given = Mapping[str, NDArray]  # by letter: inputs beside (4), or what replaces its a, b or tau
 GUARD_DIGITS = 20  # digits that mp:D carries beyond the D that it gives
+PIECE = 1 << 18  # operations that are recorded together at most
 
 
-# -- floats ---------------------------------------------------------------------------------------
+# -- play -----------------------------------------------------------------------------------------
 
 
-def run_floats(
-    tape: Tape, entries: Entries, chosen: Format, given: Mapping[str, NDArray] | None = None
-) -> tuple[dict[Block, NDArray], dict[int, NDArray], NDArray]:
-    """Solution blocks, pivots and the values of all slots after a run, in a float format.
+def run(
+    tape: Tape, entries: Entries, numbers: Format | Number, given: Given | None = None
+) -> tuple[dict[Block, NDArray], dict[int, NDArray], Values]:
+    """Solution blocks, pivots and the values of all slots after a run on the entries of (4).
 
-    ``given`` holds unknowns that are inputs, and replacements of a, b or tau, by letter, in the
-    format already.
+    ``numbers`` is a float format, to which entries are rounded, or the function that makes objects
+    (:func:`number_of`), whose entries are objects already; ``given`` are such numbers, too.  Raises
+    SingularError where objects are divided by zero.
     """
-    v = rounded_into(tape, entries, chosen)
-    give(tape, v, given)
-    played(tape, chosen, v)
+    v = started(tape, entries, numbers, given)
+    played(tape, numbers.runner(tape) if isinstance(numbers, Format) else InObjects(), v)
     values = signed(v, tape.found)
     solution, pivots, at = {}, {}, 0
     for block, slots in tape.solution.items():
@@ -51,6 +56,48 @@ def run_floats(
     return solution, pivots, v
 
 
+class Piece(NamedTuple):
+    """Consecutive operations that were played; the next piece is written into the same arrays."""
+
+    at: int  # operations before the first of these
+    chunk: Chunk
+    x: NDArray  # (m,) operands
+    y: NDArray
+    r: NDArray  # results
+
+
+def played(tape: Tape, runner: Runner, v: Any) -> Any:
+    """``v`` (slots,) after all operations of the tape, in place."""
+    for _ in _pieces(tape, runner, v, 0):
+        pass
+    return v
+
+
+def watched(tape: Tape, runner: Runner, v: Values, room: int = PIECE) -> Iterator[Piece]:
+    """As :func:`played`, with operands and results, at most ``room`` operations at a time."""
+    return _pieces(tape, runner, v, max(1, min(room, tape.length)))
+
+
+def _pieces(tape: Tape, runner: Runner, v: Any, room: int) -> Iterator[Piece]:
+    """Play the tape; operands and results are kept where there is ``room`` for them."""
+    dtype = object if isinstance(v, list) else getattr(v, "dtype", None)
+    columns, at = [np.zeros(room, dtype=dtype) for _ in range(3)], 0
+    try:
+        for chunk in tape.chunks():
+            for start in range(0, len(chunk), room or PIECE):
+                piece = chunk.part(slice(start, start + (room or PIECE)))
+                here = [column[: len(piece)] for column in columns]
+                with np.errstate(all="ignore"):
+                    if room:
+                        runner.record(piece, v, *here)
+                    else:
+                        runner.run(piece, v)
+                yield Piece(at, piece, *here)
+                at += len(piece)
+    except ZeroDivisor as zero:
+        raise SingularError(zero_pivot(tape, zero.step)) from None
+
+
 def signed(v: Values, slots: NDArray[np.int64]) -> NDArray:
     """Values of signed slots: of an array, or of a list of objects."""
     if isinstance(v, list):
@@ -60,10 +107,37 @@ def signed(v: Values, slots: NDArray[np.int64]) -> NDArray:
     return (np.sign(slots) * v[np.abs(slots)]).astype(v.dtype)
 
 
-def rounded_into(tape: Tape, entries: Entries, chosen: Format) -> NDArray:
-    """(slots,) the values that a run starts from: (4)'s entries, rounded to a float format."""
+def zero_pivot(tape: Tape, step: int) -> str:
+    """The sentence for a division by zero in a step."""
+    blocks = [b for r in tape.program.pivots if r.step == step and not r.pair for b in r.blocks]
+    name = tape.program.name
+    where = str(blocks[0]) if blocks else "of the joint axes"
+    return (
+        f"order {name!r}: pivot {where} at step {step + 1} is zero for these numbers; "
+        "use another order, or give the massless links an inertia"
+    )
+
+
+# -- what a run starts from -----------------------------------------------------------------------
+
+
+def started(tape: Tape, entries: Entries, numbers: Format | Number, given: Given | None = None) -> Values:
+    """The values that a run starts from, as :func:`run` takes them."""
     places, values = tape.inputs.values(entries)
-    return entered(tape, chosen, places, chosen.cast(values))
+    if isinstance(numbers, Format):
+        v: Any = entered(tape, numbers, places, numbers.cast(values))
+    else:
+        v = np.array([*([numbers(0.0)] * tape.slots), None], dtype=object)[:-1]
+        v[places] = values
+    for letter, replaced in (given or {}).items():
+        slots = tape.inputs.slots(letter)
+        v[slots[slots > 1]] = replaced[slots > 1]
+    if isinstance(numbers, Format):
+        return v
+    v = v.tolist()
+    for whole, slot in {1: 1, **tape.inputs.whole}.items():
+        v[slot] = numbers(float(whole))
+    return v
 
 
 def entered(tape: Tape, chosen: Format, places: NDArray[np.int64], values: NDArray) -> NDArray:
@@ -79,20 +153,29 @@ def entered(tape: Tape, chosen: Format, places: NDArray[np.int64], values: NDArr
     return v
 
 
-def played(tape: Tape, chosen: Format, v: NDArray) -> NDArray:
-    """``v`` (slots,) after all operations of the tape, in a float format."""
-    runner = chosen.runner(tape)
-    with np.errstate(all="ignore"):
-        for chunk in tape.chunks():
-            runner.run(chunk, v)
-    return v
+def number_of(chosen: Format) -> Callable[[float], Any]:
+    """The function that turns a double into a number of a format of objects.
+
+    Balls have the precision that is set when it is called.
+    """
+    if chosen.kind == "object":
+        return chosen.operate  # type: ignore[attr-defined]
+    if chosen.kind == "exact":
+        from fractions import Fraction
+
+        return Fraction
+    if chosen.kind == "ball":
+        import flint
+
+        return flint.arb
+    import mpmath
+
+    context = mpmath.MPContext()  # a context of its own: no global precision is touched
+    context.dps = chosen.digits + GUARD_DIGITS
+    return context.mpf
 
 
-def give(tape: Tape, v: Any, given: Mapping[str, NDArray] | None) -> None:
-    """Enter values of unknowns that are inputs, or replacements of the system's a, b or tau."""
-    for letter, values in (given or {}).items():
-        slots = tape.inputs.slots(letter)
-        v[slots[slots > 1]] = values[slots > 1]
+# -- what it leaves -------------------------------------------------------------------------------
 
 
 def first_bad(tape: Tape, pivots: dict[int, NDArray]) -> str | None:
@@ -126,81 +209,6 @@ def elimination_of(
     assert factor is not None
     name = tape.program.name
     return Elimination(name, chosen.name, qdd, pdd, f, steps, factor, tape.flops, failed, lam=lam)
-
-
-# -- fractions and mpmath -------------------------------------------------------------------------
-
-
-def number_of(chosen: Format) -> Callable[[float], Any]:
-    """The function that turns a double into a number of a format of objects.
-
-    Balls have the precision that is set when it is called.
-    """
-    if chosen.kind == "object":
-        return chosen.operate  # type: ignore[attr-defined]
-    if chosen.kind == "exact":
-        from fractions import Fraction
-
-        return Fraction
-    if chosen.kind == "ball":
-        import flint
-
-        return flint.arb
-    import mpmath
-
-    context = mpmath.MPContext()  # a context of its own: no global precision is touched
-    context.dps = chosen.digits + GUARD_DIGITS
-    return context.mpf
-
-
-def entered_objects(
-    tape: Tape, entries: Entries, number: Callable[[float], Any], given: Mapping[str, NDArray] | None = None
-) -> list[Any]:
-    """The values that a tape starts from, in a type of Python objects: zero, one, and inputs."""
-    holder = np.array([*([number(0.0)] * tape.slots), None], dtype=object)[:-1]
-    places, values = tape.inputs.values(entries)
-    holder[places] = values
-    give(tape, holder, given)
-    v: list[Any] = holder.tolist()
-    for whole, slot in {1: 1, **tape.inputs.whole}.items():
-        v[slot] = number(float(whole))
-    return v
-
-
-def run_objects(
-    tape: Tape, entries: Entries, number: Callable[[float], Any], given: Mapping[str, NDArray] | None = None
-) -> tuple[dict[Block, NDArray], dict[int, NDArray], NDArray[np.int64]]:
-    """Solution blocks, pivots and operations of each step, in a type of Python objects."""
-    v, operations = played_objects(tape, entries, number, given)
-    solution = {block: signed(v, slots)[:, 0] for block, slots in tape.solution.items()}
-    pivots = {i: signed(v, slots) for i, slots in tape.pivots.items()}
-    return solution, pivots, operations
-
-
-def played_objects(
-    tape: Tape, entries: Entries, number: Callable[[float], Any], given: Mapping[str, NDArray] | None = None
-) -> tuple[list[Any], NDArray[np.int64]]:
-    """All values after a run, and operations of each step.  Raises SingularError at a zero."""
-    v = entered_objects(tape, entries, number, given)
-    operations = np.zeros(tape.program.groups + 1, dtype=np.int64)
-    try:
-        for chunk in tape.chunks():
-            operations += np.bincount(chunk.step + 1, minlength=len(operations))
-            objects.run(chunk, v)
-    except objects.ZeroDivisor as zero:
-        raise SingularError(zero_pivot(tape, zero.step)) from None
-    return v, operations
-
-
-def zero_pivot(tape: Tape, step: int) -> str:
-    """The sentence for a division by zero in a step."""
-    blocks = [b for r in tape.program.pivots if r.step == step and not r.pair for b in r.blocks]
-    name = tape.program.name
-    where = str(blocks[0]) if blocks else "of the joint axes"
-    return (
-        f"order {name!r}: pivot {where} at step {step + 1} is zero for these numbers; "
-        "use another order, or give the massless links an inertia"
-    )
 
 
 # -- the data as a format sees them ---------------------------------------------------------------

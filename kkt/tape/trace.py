@@ -19,6 +19,7 @@ from ..program.program import Program
 from ..program.tracer import program_of
 from ..structure.symbolic import symbolic
 from .inputs import pivot_rows
+from .run import played
 from .tape import Tape, lower
 
 MOST_NAMED = 4  # bodies in a sentence
@@ -169,8 +170,7 @@ def structurally_singular(tape: Tape, system: System) -> None:
     v[2:count] = modular.random_residues(count - 2)
     for number, slot in tape.inputs.whole.items():
         v[slot] = number
-    for chunk in tape.chunks():
-        modular.run(chunk, v)
+    played(tape, modular.InResidues(), v)
     for number, slots in sorted(tape.pivots.items()):
         if (v[np.abs(slots)] == 0).any():
             record = tape.program.pivots[number]

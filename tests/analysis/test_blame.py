@@ -90,9 +90,9 @@ def test_contributions_are_what_an_exact_operation_would_save():
 
 def _run_with_one_exact(tape, system, which, slot):
     """float32, but one operation's result kept in float64, where its rounding is far smaller."""
-    from pivotree.kkt.tape.run import rounded_into
+    from pivotree.kkt.tape.run import started
 
-    v = rounded_into(tape, system.entries, get_format("float32")).astype(float)
+    v = started(tape, system.entries, get_format("float32")).astype(float)
     at = 0
     operate = (np.add, np.subtract, np.multiply, np.divide)
     for chunk in tape.chunks():

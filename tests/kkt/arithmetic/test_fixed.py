@@ -13,7 +13,7 @@ from pivotree.kkt.arithmetic import ADD, DIV, MUL, SQRT, SUB, Fixed, get_format
 from pivotree.kkt.arithmetic.fixed import OutOfRange
 from pivotree.kkt.base.errors import FormatError
 from pivotree.kkt.matrix.entries import LETTERS, Entries
-from pivotree.kkt.tape.run import run_objects
+from pivotree.kkt.tape.run import run
 
 NAMES = ("q2.2", "q4.4", "q16.16", "q8.24", "q2.51", "q20.33", "q53.0")
 OPERATIONS = {"add": ADD, "sub": SUB, "mul": MUL, "div": DIV, "sqrt": SQRT}
@@ -83,7 +83,7 @@ def test_long_words_are_whole_numbers_and_carried_ones_agree_with_them():
         )
     )
     tape = kkt.trace(system, abm)
-    solution, _, _ = run_objects(tape, words, fixed.word)
+    solution, _, _ = run(tape, words, fixed.word)
     qdd = np.concatenate([solution[kkt.Block("qdd", body)] for body in system.tree.names])
     assert [float(x) for x in qdd] == carried.qdd.tolist()
     longer = kkt.eliminate(system, abm, "q9.55")

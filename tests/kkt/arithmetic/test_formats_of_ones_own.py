@@ -96,12 +96,12 @@ def test_a_class_without_a_root_is_named():
     one = np.zeros(1, dtype=np.int32)
     root = Chunk(np.array([SQRT], dtype=np.int8), one, one, one, one)
     values = [Decimal(2)]
-    objects.run(root, values)
+    objects.InObjects().run(root, values)
     assert values == [Decimal(2).sqrt()]
     with pytest.raises(kkt.FormatError, match="format 'exact': fractions have no square root"):
-        objects.run(root, [Fraction(2)])
+        objects.InObjects().run(root, [Fraction(2)])
     with pytest.raises(kkt.FormatError, match="class 'complex' have no square root"):
-        objects.run(root, [2j])
+        objects.InObjects().run(root, [2j])
 
 
 # -- data -----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import ADD, DIV, MUL, SUB, Binary, Mixed, get_format
 from pivotree.kkt.rounding.adjoint import record
 from pivotree.kkt.rounding.contributions import linearised
-from pivotree.kkt.tape.run import rounded_into, signed
+from pivotree.kkt.tape.run import signed, started
 
 ABM = orderings.get("abm")
 
@@ -201,7 +201,7 @@ def emulated(system, tape, data, rule, by_body):
     Step s of abm is that of the s-th body from the tips, whoever wrote the numbers that it reads.
     """
     bodies = list(system.structure.tip_to_base)
-    v = [mpmath.mpf(float(x)) for x in rounded_into(tape, system.entries, get_format(data))]
+    v = [mpmath.mpf(float(x)) for x in started(tape, system.entries, get_format(data))]
     for chunk in tape.chunks():
         for op, dst, a, b, step in zip(*(x.tolist() for x in chunk), strict=True):
             with mpmath.workprec(bits(by_body.get(bodies[step], rule))):

@@ -15,7 +15,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import assemble
 from pivotree.kkt.proof.residual import residual as rows_left
 from pivotree.kkt.solution import refine
-from pivotree.kkt.tape.run import run_objects
+from pivotree.kkt.tape.run import run
 
 ORDERS = [*orderings.names(), *orderings.LOOPS]
 
@@ -59,7 +59,7 @@ def test_fractions_solve_the_equations_exactly():
     tree, q, qd, loop = four_bar(1.0, 2.0, rows=None, compliance=0.01)
     system = kkt.build(tree, q, qd, loops=[loop])
     entries = assemble(system.state, Fraction)
-    solution, _, _ = run_objects(tape_of(system, "abm"), entries, Fraction)
+    solution, _, _ = run(tape_of(system, "abm"), entries, Fraction)
     rows = rows_left(system, entries, solution)
     assert ("lam", "pin") in rows and all((row == 0).all() for row in rows.values())
 

@@ -198,7 +198,7 @@ def test_a_root_has_no_residue():
     one = np.ones(1, dtype=np.int32)
     root = Chunk(np.array([SQRT], dtype=np.int8), one, one, one, one)
     with pytest.raises(FormatError, match="no square root"):
-        modular.run(root, np.ones(2, dtype=np.int64))
+        modular.InResidues().run(root, np.ones(2, dtype=np.int64))
 
 
 # -- against exact arithmetic ---------------------------------------------------------------------

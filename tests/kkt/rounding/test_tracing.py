@@ -13,7 +13,7 @@ from pivotree import kkt
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.rounding import observe, watched_run
 from pivotree.kkt.rounding.watched_run import Watch
-from pivotree.kkt.tape.run import rounded_into
+from pivotree.kkt.tape.run import started
 
 FLOAT32 = get_format("float32")
 
@@ -116,7 +116,7 @@ def test_shadows_agree_and_see_the_true_error():
     assert np.array_equal(off["dd"], off["exact"])
     assert (abs(off["float64"] - off["dd"]) <= 1e-11 * scale.max()).all()
 
-    v = [Fraction(float(x)) for x in rounded_into(tape, system.entries, FLOAT32)]
+    v = [Fraction(float(x)) for x in started(tape, system.entries, FLOAT32)]
     exact = []
     for chunk in tape.chunks():
         for op, d, a, b in zip(*(c.tolist() for c in chunk[:4]), strict=True):

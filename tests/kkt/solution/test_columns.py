@@ -13,7 +13,7 @@ from hostile_trees import Truth, hostile_system
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.tape.run import run_floats
+from pivotree.kkt.tape.run import run
 
 ORDERS = ("crbm", "abm", "virtual_work", "gain_abm", "modified_abm_stretched", "constraint_force")
 ORDERS += ("divide_and_conquer",)
@@ -48,7 +48,7 @@ def solved_by_itself(system, tape, format, column):
     tau = np.concatenate([column[where] for where in joints])
     assert a.shape == (n, 6)
     given = replace(system.entries, a=a, b=b, tau=tau)
-    solution, _, _ = run_floats(tape, given, get_format(format))
+    solution, _, _ = run(tape, given, get_format(format))
     x = np.zeros(system.size, dtype=get_format(format).dtype)
     for block, values in solution.items():
         x[blocks[block]] = values

@@ -17,7 +17,7 @@ from pivotree.kkt.matrix.bias import bias, joint_rates, velocities
 from pivotree.kkt.matrix.closures import closures, constraint_rows
 from pivotree.kkt.matrix.entries import Entries
 from pivotree.kkt.model.spatial import cross, force_transform, matmul, matvec, skew, spatial_inertia
-from pivotree.kkt.tape.run import run_objects
+from pivotree.kkt.tape.run import run
 
 MP = mpmath.MPContext()
 MP.dps = 60
@@ -89,7 +89,7 @@ class Differences:
         held = closures(tree, R, p, [closure.loop for closure in state.loops])
         v = velocities(state.parent, Phi, rates)
         entries = Entries(M, Phi, S, a, b, tau, *constraint_rows(held, v, down, digits), A)
-        solution, _, _ = run_objects(self.tape, entries, MP.mpf)
+        solution, _, _ = run(self.tape, entries, MP.mpf)
         parts = {kind: [x for block, x in solution.items() if block.kind == kind] for kind in ("qdd", "lam")}
         return {kind: np.concatenate(rows) for kind, rows in parts.items() if rows}
 

@@ -15,7 +15,7 @@ from pivotree.kkt.matrix.entries import assemble
 from pivotree.kkt.program.residual_program import residual_program
 from pivotree.kkt.solution import refine
 from pivotree.kkt.tape.record import Elimination
-from pivotree.kkt.tape.run import run_objects
+from pivotree.kkt.tape.run import run
 from pivotree.kkt.tape.tape import lower
 
 U32 = 2.0**-24
@@ -44,7 +44,7 @@ def in_fractions(system, residual, given):
     entries = assemble(system.state, Fraction)
     entries.a[:], entries.b[:] = fractions(system.entries.a), fractions(system.entries.b)
     entries.M[:], entries.Phi[:] = fractions(system.entries.M), fractions(system.entries.Phi)
-    return run_objects(tape, entries, Fraction, given)[0]
+    return run(tape, entries, Fraction, given)[0]
 
 
 def matrix_residual(system, x):
