@@ -35,7 +35,7 @@ from pivotree.kkt.arithmetic.formats import Hardware
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.matrix.entries import assemble
 from pivotree.kkt.model.spatial import skew
-from pivotree.kkt.tape.run import number_of
+from pivotree.kkt.tape.player import number_of
 
 __all__ = ["FORMS", "Complement", "solve"]
 

@@ -29,7 +29,7 @@ from pivotree.kkt.arithmetic.formats import Hardware
 from pivotree.kkt.matrix.blocks import Block, Structure
 from pivotree.kkt.program.program import Program
 from pivotree.kkt.program.substitution import Substitution, trace_substitution
-from pivotree.kkt.tape.run import run
+from pivotree.kkt.tape.player import run
 from pivotree.kkt.tape.tape import lower
 
 from .complements import backward, forward, root

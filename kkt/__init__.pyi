@@ -87,9 +87,6 @@ from .solution.eliminate import eliminate as eliminate
 from .solution.eliminate import joint_space_inertia as joint_space_inertia
 from .solution.inverse_dynamics import InverseDynamics as InverseDynamics
 from .solution.inverse_dynamics import inverse_dynamics as inverse_dynamics
-from .solution.joining import joined as joined
-from .solution.joining import released as released
-from .solution.joining import rerooted as rerooted
 from .solution.proximal import rigid as rigid
 from .solution.proximal import softened as softened
 from .structure.column_counts import ColumnCounts as ColumnCounts

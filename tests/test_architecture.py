@@ -22,7 +22,7 @@ LONGER = {
     "kkt/machine/kernel.py:compile": 83,
     "kkt/matrix/model_writer.py:write_model": 64,
     "kkt/program/substitution.py:trace_substitution": 61,
-    "kkt/solution/joining.py:joined": 63,
+    "papers/yamane2001/joining.py:joined": 63,
     "kkt/structure/counting_kernels.py:count_columns": 74,
     "kkt/structure/symbolic_kernels.py:eliminate": 66,
     "analysis/cheapest/bound.py:_parts": 71,
@@ -47,7 +47,7 @@ LONGER = {
 ASKED_BY_NAME = {
     "kkt/model/tree.py:add_body": 16,
     "kkt/model/loops.py:cut_joint": 13,
-    "kkt/solution/joining.py:joined": 12,
+    "papers/yamane2001/joining.py:joined": 12,
     "analysis/simulation/run.py:simulate": 12,
     "kkt/model/arrays.py:tree_from_arrays": 11,
     "kkt/machine/kernel.py:compile": 11,

@@ -17,7 +17,6 @@ TREE = kkt.chain(2)
 SYSTEM = kkt.build(TREE)
 ABM = orderings.get("abm")
 FOOT = kkt.contact("j2", (0.1, 0.0, 0.0))
-FREE = kkt.random_tree(2, joints="floating")
 GIVEN = {  # what an argument without a default is given, by its name
     "tree": TREE,
     "model": TREE,
@@ -42,7 +41,6 @@ GIVEN = {  # what an argument without a default is given, by its name
     "kind": [0, 1, 2] * 2,
     "group": [0] * 6,
     "found": None,
-    "onto": None,
 }
 OWN = {  # what a function is given beside these, or in their place
     "certify": {"digits": 5},
@@ -50,10 +48,8 @@ OWN = {  # what a function is given beside these, or in their place
     "coupled_joints": {"to": "j1"},
     "directional_derivatives": {"dq": np.ones(2)},
     "inverse_dynamics": {"order": orderings.get("inverse_dynamics")},
-    "joined": {"tree": FREE, "body": list(FREE)[1]},
     "joint_space_inertia": {"order": orderings.get("crbm")},
     "plan_from_arrays": {"body": [1] * 3 + [0] * 3},
-    "rerooted": {"tree": FREE, "body": list(FREE)[1]},
     "search": {"states": 1, "most": 3},
     "tree_from_arrays": {"inertia": np.eye(3)},
 }
@@ -61,12 +57,15 @@ TERMS = "armature damping friction stiffness rest"
 LATER = {  # what the function itself does not look at, but whoever reads what it makes
     "add_body": {*f"mass com inertia joint axis R p S {TERMS}".split()},
     "cut_joint": {"S"},  # of a general joint
-    "joined": {"axis", "S", "rows", "name"},  # of joints that a fixed one is not
 }
 OTHERS = {"to_jax", "order"}  # not asked: needs jax; a decorator, whose rules are texts
 FOUND = {
     name: getattr(room, name)
-    for room, names in ((pt, ["blame", "compare"]), (kkt, kkt.__all__), (orderings, orderings.__all__))
+    for room, names in (
+        (pt, ["blame", "compare", "search"]),
+        (kkt, kkt.__all__),
+        (orderings, orderings.__all__),
+    )
     for name in names
     if inspect.isfunction(getattr(room, name)) or name in ("Payload", "PivotSequence", "Rules")
 }

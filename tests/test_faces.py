@@ -33,6 +33,9 @@ INSIDE = {
     ("papers/ascher1996/structure.py", "kkt.program.remaining"): "a module of its function's name",
     ("benchmarks/raster.py", "analysis.figures.density"): "likewise; it times the inner steps",
     ("papers/pasic1999/tridiagonal.py", "kkt.structure"): "compiled loops, on a structure of its own",
+    ("papers/yamane2001/joining.py", "kkt.base.errors"): "names the nearest body",
+    ("papers/yamane2001/joining.py", "kkt.matrix"): "finds velocities of bodies",
+    ("papers/yamane2001/joining.py", "kkt.model"): "turns joints round and moves frames",
     ("papers/pasic1999/arm.py", "analysis.proofs"): "formulas that its statements are typed with",
     ("papers/yamane2001/section6.py", "analysis.proofs"): "likewise",
     ("benchmarks/tracing.py", "kkt.arithmetic"): "times the compiled loop alone",
@@ -103,9 +106,9 @@ def test_what_is_allowed_is_needed():
 @pytest.mark.parametrize(
     "line",
     [
-        "from pivotree.kkt.tape.run import enter",
-        "import pivotree.kkt.tape.run",
-        "from pivotree.kkt.tape import run",
+        "from pivotree.kkt.tape.player import enter",
+        "import pivotree.kkt.tape.player",
+        "from pivotree.kkt.tape import player",
         "def f():\n    from pivotree.analysis.figures.style import theme",
     ],
 )

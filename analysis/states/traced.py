@@ -29,7 +29,7 @@ from pivotree.kkt.solution.columns import enclosed
 from pivotree.kkt.tape.batch import answers
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.tape.inputs import pivot_rows
-from pivotree.kkt.tape.run import first_bad
+from pivotree.kkt.tape.player import first_bad
 from pivotree.kkt.tape.tape import Tape
 
 KEPT = 2_000_000  # slots and operations of the tapes that are kept for later states

@@ -90,7 +90,7 @@ class InResidues(Runner):
 
 
 def follow(chunk: Chunk, v: Residues, zero: NDArray[np.int8]) -> bool:
-    """As :func:`run`; fills ``zero`` (m,) and returns whether nothing was divided by 0.
+    """As a run of :class:`InResidues`; fills ``zero`` (m,), tells whether nothing was divided by 0.
 
     zero is 2 where an operand is zero, else 1 where the result is, else 0.  Raises FormatError for
     a square root, which has no residue.

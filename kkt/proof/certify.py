@@ -24,7 +24,7 @@ from ..matrix.entries import LETTERS, Entries, assemble
 from ..matrix.system import System, require_system
 from ..matrix.unopposed import least_size
 from ..program.composites import require_general
-from ..tape.run import RangeError, rounded_entries, run
+from ..tape.player import RangeError, rounded_entries, run
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from ..tape.trust import size_of, weight_of

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..arithmetic import Format, get_format
 from ..matrix.entries import LETTERS, Entries, assemble
 from ..matrix.system import System
-from ..tape.run import GUARD_DIGITS, played, run, signed, started
+from ..tape.player import GUARD_DIGITS, played, run, signed, started
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from ..tape.trust import NO_BIT, NOTHING, bound

@@ -7,7 +7,7 @@ import numpy as np
 from ..arithmetic import Format, Mixed, get_format
 from ..arithmetic.names import EXPONENT_BITS
 from ..matrix.system import System
-from ..tape.run import entered, played, rounded_entries
+from ..tape.player import entered, played, rounded_entries
 from ..tape.tape import Tape
 from ..tape.trust import bound
 from .longer import SHORT, longer, of_slots

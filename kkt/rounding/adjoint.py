@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..arithmetic.formats import Format
 from ..base.errors import SizeError
 from ..matrix.entries import Entries
-from ..tape.run import started, watched
+from ..tape.player import started, watched
 from ..tape.tape import Tape
 
 MOST = 40_000_000  # operations of a recording at most

@@ -23,7 +23,7 @@ from ..arithmetic.chunk import Chunk
 from ..arithmetic.formats import Hardware, Runner
 from ..base.errors import FormatError, SizeError
 from ..matrix.entries import Entries
-from ..tape.run import PIECE, started, watched
+from ..tape.player import PIECE, started, watched
 from ..tape.tape import Tape
 from .watched_run import traceable
 

@@ -13,7 +13,7 @@ from ..arithmetic import Format, looks
 from ..arithmetic.formats import Runner
 from ..arithmetic.objects import InObjects, precision
 from ..matrix.entries import Entries
-from ..tape.run import Values, number_of, started
+from ..tape.player import Values, number_of, started
 from ..tape.tape import Tape
 
 Column = NDArray

@@ -22,8 +22,8 @@ from ..matrix.blocks import Block
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System
 from ..program.owners import run_bodies
+from ..tape.player import Values, number_of, rounded_entries, signed
 from ..tape.record import Against
-from ..tape.run import Values, number_of, rounded_entries, signed
 from ..tape.tape import Tape
 from .numbers import Reader
 from .watched_run import Floats, Watch

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.formats import Format, Hardware, Runner
 from ..matrix.entries import Entries
-from ..tape.run import PIECE, Values, watched
+from ..tape.player import PIECE, Values, watched
 from ..tape.tape import Tape
 from .numbers import reader_of
 

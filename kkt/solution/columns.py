@@ -26,8 +26,8 @@ from ..proof.soundness import Part, judged_parts
 from ..tape.beside import Given, codes_of
 from ..tape.derivatives import inverse_columns, inverse_slots, tied
 from ..tape.emit import mirrored
+from ..tape.player import RangeError, first_bad, number_of, rounded_entries, run, signed
 from ..tape.record import Columns, Solved
-from ..tape.run import RangeError, first_bad, number_of, rounded_entries, run, signed
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for
 from ..tape.trust import size_of

@@ -19,7 +19,7 @@ from ..base.errors import CertificationError, SizeError
 from ..matrix.system import System, require_system
 from ..matrix.unopposed import efforts_alone, least_size
 from ..rounding.adjoint import gradient, record
-from ..tape.run import signed
+from ..tape.player import signed
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from .eliminate import eliminate

@@ -25,8 +25,8 @@ from ..proof.longer import Longer, longer, of_slots
 from ..proof.soundness import at_fault, in_balls, judged
 from ..rounding.observe import Observation, seen
 from ..tape.overflow import overflow
+from ..tape.player import elimination_of, first_bad, number_of, rounded_entries, run, signed
 from ..tape.record import Against, Elimination, StepRecord
-from ..tape.run import elimination_of, first_bad, number_of, rounded_entries, run, signed
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 

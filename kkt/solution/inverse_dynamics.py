@@ -18,8 +18,8 @@ from ..matrix.system import System, require_system
 from ..model.fields import checked
 from ..order.sequence import name_of
 from ..program.substitution import Substitution, trace_substitution
+from ..tape.player import number_of, rounded_entries, run
 from ..tape.record import Unknowns
-from ..tape.run import number_of, rounded_entries, run
 from ..tape.tape import Tape, lower
 
 

@@ -30,8 +30,8 @@ from ..matrix.system import System, require_system
 from ..model.loops import Loop
 from ..proof.residual import rows_of
 from ..proof.soundness import backward_of
+from ..tape.player import rounded_entries
 from ..tape.record import Elimination, Proximal
-from ..tape.run import rounded_entries
 from ..tape.tape import Tape
 from ..tape.trust import bound
 from .refine import Answer, Corrections

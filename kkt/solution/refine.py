@@ -28,8 +28,8 @@ from ..program.program import Program
 from ..program.residual_program import residual_program, update_program
 from ..proof.longer import longer
 from ..proof.soundness import judged
+from ..tape.player import rounded_entries, run
 from ..tape.record import Elimination, Refinement, Unknowns
-from ..tape.run import rounded_entries, run
 from ..tape.tape import Tape, lower
 
 SHRINK = 0.5  # a correction must be smaller than this part of the one before

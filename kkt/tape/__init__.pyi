@@ -1,6 +1,6 @@
 from .inputs import InputSlots as InputSlots
-from .run import played as played
-from .run import run as run
-from .run import started as started
+from .player import played as played
+from .player import run as run
+from .player import started as started
 from .tape import Tape as Tape
 from .tape import lower as lower

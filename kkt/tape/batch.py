@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..arithmetic import get_format
 from ..arithmetic.binary import Binary
 from ..arithmetic.formats import Format, Hardware
-from .run import entered, played, signed
+from .player import entered, played, signed
 from .tape import Tape
 
 LANES, ROOM = 64, 1 << 19  # states of a block, and numbers that it may hold

@@ -14,7 +14,7 @@ from ..arithmetic.objects import InObjects
 from ..matrix.entries import LETTERS, Entries
 from ..matrix.system import System
 from ..program.owners import run_bodies
-from .run import started, watched
+from .player import started, watched
 from .tape import Tape
 
 

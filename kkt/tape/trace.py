@@ -19,7 +19,7 @@ from ..program.program import Program
 from ..program.tracer import program_of
 from ..structure.symbolic import symbolic
 from .inputs import pivot_rows
-from .run import played
+from .player import played
 from .tape import Tape, lower
 
 MOST_NAMED = 4  # bodies in a sentence

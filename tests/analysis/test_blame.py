@@ -90,7 +90,7 @@ def test_contributions_are_what_an_exact_operation_would_save():
 
 def _run_with_one_exact(tape, system, which, slot):
     """float32, but one operation's result kept in float64, where its rounding is far smaller."""
-    from pivotree.kkt.tape.run import started
+    from pivotree.kkt.tape.player import started
 
     v = started(tape, system.entries, get_format("float32")).astype(float)
     at = 0

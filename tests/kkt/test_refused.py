@@ -23,6 +23,7 @@ from pivotree.kkt.program.program import Instruction
 from pivotree.kkt.program.reader import BlockReader
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.theorem.rightsides import sides_of
+from pivotree.papers.yamane2001 import joining
 
 TREE = kkt.chain(3)
 SYSTEM = kkt.build(TREE)
@@ -167,7 +168,7 @@ REFUSED = {
         "a", "b", "general", S=np.eye(6)[:, :2], baumgarte=(1.0, 1.0)
     ),
     "field 'tangents' is 'all'; give none, one or two": lambda: kkt.contact("a", (0, 0, 0), tangents="all"),
-    "t: no velocity follows from the blow: equation (4) is singular": lambda: kkt.joined(
+    "t: no velocity follows from the blow: equation (4) is singular": lambda: joining.joined(
         tree_of({"joint": "floating"}, {"inertia": 0 * INERTIA, **SKEW}), "a", None, "revolute"
     ),
     # -- orders
@@ -229,7 +230,7 @@ REFUSED = {
     "limits: body 'j9' is unknown; use one of j1": lambda: ranges_of(SYSTEM, {"j9": (0, 1)}),
     "rates: body 'j9' is unknown; use one of j1": sides({"j9": 1.0}),
     "orders: problem is 'f'; use 'qdd' or 'tau'": lambda: orderings.names("f"),
-    "body 'j9': is not in the tree; use one of": lambda: kkt.joined(TREE, "j9", None),
+    "body 'j9': is not in the tree; use one of": lambda: joining.joined(TREE, "j9", None),
     "state: field 'qdd' is ['x']; give 3 numbers": inverse(["x"], TAU),
     "state: field 'qdd' has shape (2,); give 3": inverse([1, 2], TAU),
     "state: field 'qdd' overflows float16; use a larger range": inverse([1e9, 0, 0], TAU, "float16"),

@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 from pivotree import kkt, orderings
 from pivotree.analysis import contact
 from pivotree.analysis.contact.laws import complementary, gain, newton, poisson
+from pivotree.papers.yamane2001 import joining
 
 UP, TANGENTS = (0.0, 0.0, 1.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
 
@@ -212,7 +213,7 @@ def test_a_loop_that_is_closed_by_joining_takes_the_same_blow():
         N = int(kkt.compile_tree(tree).offset[-1])
         q, qd = draw.uniform(-1, 1, N), draw.normal(size=N)
         first, *_, last = tree.nodes
-        joined = kkt.joined(tree, last, None, "spherical", q, qd, name="held")
+        joined = joining.joined(tree, last, None, "spherical", q, qd, name="held")
         q, before = joined.graph["q"], qd
         loops = [*joined.graph["loops"], kkt.contact(first, (0.3, 0.2, 0.1), (0.3, 0.4, 0.5), name="p")]
         bare = kkt.build(joined, q, before, loops=loops)

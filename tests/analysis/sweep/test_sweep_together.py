@@ -23,7 +23,7 @@ from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.proof.many_residuals import Equations
 from pivotree.kkt.proof.residual import backward_error
 from pivotree.kkt.tape.batch import answers
-from pivotree.kkt.tape.run import rounded_entries, signed
+from pivotree.kkt.tape.player import rounded_entries, signed
 
 CONFIG = """
 output = "{output}"

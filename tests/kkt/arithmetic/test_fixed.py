@@ -13,7 +13,7 @@ from pivotree.kkt.arithmetic import ADD, DIV, MUL, SQRT, SUB, Fixed, get_format
 from pivotree.kkt.arithmetic.fixed import OutOfRange
 from pivotree.kkt.base.errors import FormatError
 from pivotree.kkt.matrix.entries import LETTERS, Entries
-from pivotree.kkt.tape.run import run
+from pivotree.kkt.tape.player import run
 
 NAMES = ("q2.2", "q4.4", "q16.16", "q8.24", "q2.51", "q20.33", "q53.0")
 OPERATIONS = {"add": ADD, "sub": SUB, "mul": MUL, "div": DIV, "sqrt": SQRT}

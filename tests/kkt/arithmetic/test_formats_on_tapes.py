@@ -13,7 +13,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import ADD, DIV, MUL, SUB, Binary, Mixed, get_format
 from pivotree.kkt.rounding.adjoint import record
 from pivotree.kkt.rounding.contributions import linearised
-from pivotree.kkt.tape.run import signed, started
+from pivotree.kkt.tape.player import signed, started
 
 ABM = orderings.get("abm")
 

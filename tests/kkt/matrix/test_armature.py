@@ -13,6 +13,7 @@ from pivotree import analysis, kkt, orderings
 from pivotree.analysis.states.sample import draw, entries_at, system_at
 from pivotree.kkt.matrix.entries import LETTERS
 from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.papers.yamane2001 import joining
 
 TREES = {
     "every_joint": every_joint,
@@ -257,7 +258,7 @@ def test_the_cheapest_order_is_counted_with_the_block():
 def test_joining_two_robots_is_refused_in_one_sentence():
     system, _, _ = case("chain", None)
     with pytest.raises(kkt.ArmatureError, match=r"does not know .*body 'j\d'"):
-        kkt.joined(system.graph, system.graph, *list(system.graph)[:2])
+        joining.joined(system.graph, system.graph, *list(system.graph)[:2])
 
 
 def test_efforts_against_damping_have_all_digits_of_double_double():

@@ -15,7 +15,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import assemble
 from pivotree.kkt.proof.residual import residual as rows_left
 from pivotree.kkt.solution import refine
-from pivotree.kkt.tape.run import run
+from pivotree.kkt.tape.player import run
 
 ORDERS = [*orderings.names(), *orderings.LOOPS]
 

@@ -18,7 +18,7 @@ from pivotree.kkt.arithmetic.chunk import Chunk
 from pivotree.kkt.base.errors import FormatError
 from pivotree.kkt.rounding.observe import seen
 from pivotree.kkt.rounding.watched_run import Watch
-from pivotree.kkt.tape.run import number_of
+from pivotree.kkt.tape.player import number_of
 
 ORDERS = ("crbm", "abm", "virtual_work", "lagrange", "square_root_abm", "divide_and_conquer")
 TREES = ["example3:m1=1e8,case=1", "chain:4", "random_tree:n=4,seed=1"]

@@ -13,7 +13,7 @@ from pivotree import kkt
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.rounding import observe, watched_run
 from pivotree.kkt.rounding.watched_run import Watch
-from pivotree.kkt.tape.run import started
+from pivotree.kkt.tape.player import started
 
 FLOAT32 = get_format("float32")
 

@@ -13,7 +13,7 @@ from hostile_trees import Truth, hostile_system
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.tape.run import run
+from pivotree.kkt.tape.player import run
 
 ORDERS = ("crbm", "abm", "virtual_work", "gain_abm", "modified_abm_stretched", "constraint_force")
 ORDERS += ("divide_and_conquer",)

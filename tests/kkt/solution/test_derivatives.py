@@ -17,7 +17,7 @@ from pivotree.kkt.matrix.bias import bias, joint_rates, velocities
 from pivotree.kkt.matrix.closures import closures, constraint_rows
 from pivotree.kkt.matrix.entries import Entries
 from pivotree.kkt.model.spatial import cross, force_transform, matmul, matvec, skew, spatial_inertia
-from pivotree.kkt.tape.run import run
+from pivotree.kkt.tape.player import run
 
 MP = mpmath.MPContext()
 MP.dps = 60

@@ -14,8 +14,8 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import assemble
 from pivotree.kkt.program.residual_program import residual_program
 from pivotree.kkt.solution import refine
+from pivotree.kkt.tape.player import run
 from pivotree.kkt.tape.record import Elimination
-from pivotree.kkt.tape.run import run
 from pivotree.kkt.tape.tape import lower
 
 U32 = 2.0**-24

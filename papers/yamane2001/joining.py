@@ -23,15 +23,14 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.errors import ModelError, SingularError, nearest
-from ..matrix.bias import velocities
-from ..matrix.state import State, coordinates, state_of
-from ..matrix.system import build
-from ..model.fields import Floats, checked
-from ..model.joints import GENERAL, TYPES
-from ..model.loops import Loop, cut_joint
-from ..model.spatial import IDENTITY, Pose, force_transform, matvec, spatial_inertia
-from ..model.tree import NOTED, compile_tree
+from pivotree.kkt import Loop, ModelError, SingularError, State, build, compile_tree, cut_joint, eliminate
+from pivotree.kkt.base.errors import nearest
+from pivotree.kkt.matrix.bias import velocities
+from pivotree.kkt.matrix.state import coordinates, state_of
+from pivotree.kkt.model.fields import Floats, checked
+from pivotree.kkt.model.joints import GENERAL, TYPES
+from pivotree.kkt.model.spatial import IDENTITY, Pose, force_transform, matvec, spatial_inertia
+from pivotree.kkt.model.tree import NOTED
 
 EYE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 FITS = 1e-9  # relative residual up to which a joint can follow a velocity
@@ -51,7 +50,8 @@ def released(
     Raises ModelError for a name that is neither a body nor a loop, and for a body that is free
     already.
 
-    >>> pt.compile_tree(pt.released(pt.chain(3), "j2"))
+    >>> from pivotree.papers.yamane2001.joining import released
+    >>> pt.compile_tree(released(pt.chain(3), "j2"))
     <BodyTree chain_3: 3 bodies, 8 freedoms, joints 1 floating, 2 revolute>
     """
     now = _Moment.of(tree, q, qd)
@@ -87,9 +87,10 @@ def rerooted(
     joint that now carries it.  Raises ModelError where the joint between root and world is not a
     floating one, and for a joint whose motion subspace would not be constant once reversed.
 
+    >>> from pivotree.papers.yamane2001.joining import rerooted
     >>> tree = pt.quadruped()
     >>> foot = list(tree)[-1]
-    >>> for robot in (tree, pt.rerooted(tree, foot)):
+    >>> for robot in (tree, rerooted(tree, foot)):
     ...     print(pt.build(robot).structure.parent_of(foot))
     hind_right_thigh
     None
@@ -152,12 +153,13 @@ def joined(
     impact without rebound.  Raises ModelError for an unknown body, for a joint that cannot close a
     loop, and as :func:`rerooted` does.
 
+    >>> from pivotree.papers.yamane2001.joining import joined
     >>> tree = pt.chain(2)
     >>> pt.add_body(tree, "box", mass=0.1, inertia=1e-4 * np.eye(3), joint="floating")
     >>> tree = pt.default_state(tree)  # the chain's own is of 2 freedoms
     >>> pt.compile_tree(tree)
     <BodyTree chain_2: 3 bodies, 8 freedoms, joints 1 floating, 2 revolute>
-    >>> pt.compile_tree(pt.joined(tree, "box", onto="j2"))  # held by the hand, wherever it is now
+    >>> pt.compile_tree(joined(tree, "box", onto="j2"))  # held by the hand, wherever it is now
     <BodyTree chain_2: 3 bodies, 2 freedoms, joints 1 fixed, 2 revolute>
     """
     now = _Moment.of(tree, q, qd)
@@ -297,8 +299,6 @@ def _after_blow(tree: nx.DiGraph, v: Mapping[Hashable, Floats]) -> nx.DiGraph:
     They are the accelerations of the tree at rest, without gravity, under the wrenches M_k v_k: the
     projection of v on the motions that joints and loops allow, in the metric of kinetic energy.
     """
-    from .eliminate import eliminate
-
     now = _Moment.of(tree, None, None)
     state = now.state
     M = spatial_inertia(state.mass, state.com, state.inertia)

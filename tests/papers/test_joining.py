@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
 from pivotree.kkt import ModelError
+from pivotree.papers.yamane2001 import joining
 
 KINDS = ["floating", "revolute", "universal", "planar", "spherical", "cylindrical", "prismatic"]
 
@@ -81,7 +82,7 @@ def accelerations(tree):
 @pytest.mark.parametrize(("body", "seed"), covering([f"tree{k}" for k in range(1, 7)], range(3)))
 def test_another_root_is_the_same_motion(body, seed):
     tree = tree_of(KINDS, seed)
-    other = kkt.rerooted(tree, body)
+    other = joining.rerooted(tree, body)
     assert next(k for k, d in other.in_degree if d == 0) == body
     assert_same_motion(tree, other)
     a, b = accelerations(tree), accelerations(other)
@@ -92,7 +93,7 @@ def test_another_root_is_the_same_motion(body, seed):
 @pytest.mark.parametrize("body", listed(["tree1", "tree3", "tree5"], unmarked=1))
 def test_a_released_body_flies_on(body):
     tree = tree_of(["revolute", *KINDS[1:]], 5)
-    free = kkt.released(tree, body)
+    free = joining.released(tree, body)
     assert_same_motion(tree, free)
     assert free.in_degree(body) == 0 and free.nodes[body]["joint"] == "floating"
     subtree, accelerated = world(free), accelerations(free)
@@ -115,7 +116,7 @@ def test_joining_two_free_trees_keeps_momentum(joint):
     turn = Rotation.random(random_state=3).as_matrix()
     axis = {"universal": turn[:2], "planar": (0.0, 0.0, 1.0)}.get(joint, turn[0])
     for body, onto in (("b0", "a4"), ("b5", "a0"), ("a3", "b6")):
-        one = kkt.joined(tree, body, onto, joint, axis=axis, R=turn, p=(0.1, 0.2, 0.3))
+        one = joining.joined(tree, body, onto, joint, axis=axis, R=turn, p=(0.1, 0.2, 0.3))
         assert sum(d == 0 for _, d in one.in_degree) == 1
         before, after = world(tree), world(one)
         for name in before:
@@ -125,7 +126,7 @@ def test_joining_two_free_trees_keeps_momentum(joint):
         assert np.allclose(p0, p1, rtol=1e-11, atol=1e-11)
         assert e1 < e0 - 1e-3  # the blow takes energy: the two did not move together
         # released and joined again, it moves as the joint allows already, and nothing changes
-        again = kkt.joined(kkt.released(one, body), body, onto, joint, axis=axis)
+        again = joining.joined(joining.released(one, body), body, onto, joint, axis=axis)
         assert_same_motion(one, again)
 
 
@@ -134,7 +135,7 @@ def test_a_loop_that_closes_takes_its_velocity_away():
     tree = tree_of(["revolute"] * 8, 2)
     end = next(k for k in tree if tree.out_degree(k) == 0)
     point, columns = np.array([0.1, 0.0, 0.2]), []
-    closed = kkt.joined(tree, end, None, "spherical", p=point, name="grip")
+    closed = joining.joined(tree, end, None, "spherical", p=point, name="grip")
     assert [loop.name for loop in closed.graph["loops"]] == ["grip"]
     assert len(kkt.build(closed).state.loops) == 1
     for rate in np.eye(8):
@@ -144,7 +145,7 @@ def test_a_loop_that_closes_takes_its_velocity_away():
     assert np.abs(G @ after).max() < 1e-10 and np.abs(G @ before).max() > 0.1
     impulse = np.linalg.solve(G @ np.linalg.solve(M, G.T), -G @ before)
     assert np.allclose(after, before + np.linalg.solve(M, G.T @ impulse), atol=1e-10)
-    open_again = kkt.released(closed, "grip")
+    open_again = joining.released(closed, "grip")
     assert open_again.graph["loops"] == [] and np.array_equal(open_again.graph["qd"], after)
 
 
@@ -152,8 +153,8 @@ def test_rows_that_hold_by_themselves_are_left_out_of_a_loop():
     arm = kkt.chain(4, axes="y", length=0.5)
     arm.graph["q"] = [0.9, 0.7, -0.4, 0.3]
     with pytest.raises(ModelError, match=r"keep rows=\(2, 3\)"):
-        kkt.joined(arm, "j4", None, "revolute", axis=(0, 1, 0), p=(0.5, 0, 0))
-    closed = kkt.joined(arm, "j4", None, "revolute", axis=(0, 1, 0), p=(0.5, 0, 0), rows=(2, 3))
+        joining.joined(arm, "j4", None, "revolute", axis=(0, 1, 0), p=(0.5, 0, 0))
+    closed = joining.joined(arm, "j4", None, "revolute", axis=(0, 1, 0), p=(0.5, 0, 0), rows=(2, 3))
     assert closed.graph["loops"][0].rows == 2
 
 
@@ -163,12 +164,12 @@ def test_a_free_body_is_caught_by_an_arm_whichever_is_named_first():
     add(tree, "arm", ["revolute"] * 4, draw)
     add(tree, "ball", ["floating", "revolute"], draw)
     settle(tree, draw)
-    one = kkt.joined(tree, "ball1", "arm3", "revolute", axis=(0, 1, 0), p=(0.1, 0, 0))
+    one = joining.joined(tree, "ball1", "arm3", "revolute", axis=(0, 1, 0), p=(0.1, 0, 0))
     assert one.has_edge("arm3", "ball1") and one.has_edge("ball1", "ball0")
-    place = kkt.rerooted(tree, "ball1")
-    other = kkt.joined(place, "arm3", "ball1", "fixed")
+    place = joining.rerooted(tree, "ball1")
+    other = joining.joined(place, "arm3", "ball1", "fixed")
     assert other.has_edge("arm3", "ball1")  # the arm stays where it is, the ball comes to it
-    still = kkt.joined(tree, "ball1", None)
+    still = joining.joined(tree, "ball1", None)
     assert still.in_degree("ball1") == 0 and still.nodes["ball1"]["joint"] == "fixed"
     assert np.abs(world(still)["ball1"][2]).max() < 1e-12
 
@@ -177,14 +178,14 @@ def test_what_cannot_be_is_told():
     tree = tree_of(KINDS, 0)
     fixed = kkt.chain(3)
     for call, words in (
-        (lambda: kkt.released(tree, "nobody"), "neither a body nor a loop"),
-        (lambda: kkt.released(tree, "tree0"), "hangs on nothing"),
-        (lambda: kkt.rerooted(tree, "nobody"), "is not in the tree"),
-        (lambda: kkt.rerooted(fixed, list(fixed)[2]), "another root"),
-        (lambda: kkt.joined(tree, "nobody", None), "is not in the tree"),
-        (lambda: kkt.joined(tree, "tree1", "tree1"), "to itself"),
-        (lambda: kkt.joined(tree, "tree1", "tree3", "universal", axis=np.eye(3)[:2]), "joint"),
-        (lambda: kkt.joined(tree, "tree1", "tree2", p=(1.0, 2.0)), "shape"),
+        (lambda: joining.released(tree, "nobody"), "neither a body nor a loop"),
+        (lambda: joining.released(tree, "tree0"), "hangs on nothing"),
+        (lambda: joining.rerooted(tree, "nobody"), "is not in the tree"),
+        (lambda: joining.rerooted(fixed, list(fixed)[2]), "another root"),
+        (lambda: joining.joined(tree, "nobody", None), "is not in the tree"),
+        (lambda: joining.joined(tree, "tree1", "tree1"), "to itself"),
+        (lambda: joining.joined(tree, "tree1", "tree3", "universal", axis=np.eye(3)[:2]), "joint"),
+        (lambda: joining.joined(tree, "tree1", "tree2", p=(1.0, 2.0)), "shape"),
     ):
         with pytest.raises(ModelError, match=words):
             call()
@@ -192,4 +193,4 @@ def test_what_cannot_be_is_told():
     screws.nodes["tree1"].update(joint="general", S=np.eye(6)[:, [0, 4]])
     settle(screws, np.random.default_rng(1))
     with pytest.raises(ModelError, match="turns with it"):
-        kkt.rerooted(screws, "tree1")
+        joining.rerooted(screws, "tree1")
