@@ -13,8 +13,7 @@ import numpy as np
 
 from pivotree import kkt, orderings
 from pivotree.kkt.machine.native import Native, compiled, width
-from pivotree.kkt.machine.rolled import Rolled
-from pivotree.kkt.machine.rolling import rolled
+from pivotree.kkt.machine.rolled import Rolled, rolled
 from pivotree.kkt.machine.scalar_program import ScalarProgram
 
 CASES: dict[str, tuple[str, Any]] = {

@@ -18,7 +18,7 @@ from pivotree.kkt.tape.lowering import Lowering
 from pivotree.kkt.tape.trace import trace
 from pivotree.kkt.theorem.accelerations import bounded
 from pivotree.kkt.theorem.guarantee import evaluated, loaded
-from pivotree.kkt.theorem.rightsides import of_state
+from pivotree.kkt.theorem.motion import of_state
 
 
 class Case:

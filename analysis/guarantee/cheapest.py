@@ -21,7 +21,7 @@ from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.mixed import Mixed
 from pivotree.kkt.matrix.ranges import Limits
 from pivotree.kkt.theorem.guarantee import require_roundoff
-from pivotree.kkt.theorem.rightsides import Given
+from pivotree.kkt.theorem.motion import Given
 
 from .by_body import lowered
 from .promises import PARTS, Cheapest, Keeps, Promises, bits_of, by_role

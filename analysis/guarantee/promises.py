@@ -19,7 +19,7 @@ from pivotree.kkt.matrix.ranges import Limits, ranges_of
 from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.theorem.accelerations import promised
 from pivotree.kkt.theorem.guarantee import evaluated, loaded
-from pivotree.kkt.theorem.rightsides import Given, sides_of
+from pivotree.kkt.theorem.motion import Given, sides_of
 
 PARTS = ("data", "add", "mul", "div", "D", "operands")
 

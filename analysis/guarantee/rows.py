@@ -21,7 +21,7 @@ from pivotree.kkt.matrix.system import in_general
 from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.theorem.accelerations import promised
 from pivotree.kkt.theorem.guarantee import evaluated, guaranteed, loaded, require_roundoff
-from pivotree.kkt.theorem.rightsides import Given, sides_of
+from pivotree.kkt.theorem.motion import Given, sides_of
 
 from ..states.sample import entries_at, system_at
 from ..states.traced import Order

@@ -5,8 +5,8 @@ from .chunk import MUL as MUL
 from .chunk import SQRT as SQRT
 from .chunk import SUB as SUB
 from .custom import Custom as Custom
-from .double_double import DoubleDouble as DoubleDouble
 from .fixed import Fixed as Fixed
+from .formats import DoubleDouble as DoubleDouble
 from .formats import Format as Format
 from .mixed import Mixed as Mixed
 from .names import get_format as get_format

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..base.errors import FormatError, close_names
 from .binary import MODES, Binary
-from .double_double import DoubleDouble
-from .formats import Digits, Format, Hardware
+from .formats import Digits, DoubleDouble, Format, Hardware
 from .mixed import ROLES, Mixed
 
 MAX_DIGITS = 100_000

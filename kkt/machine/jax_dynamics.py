@@ -27,8 +27,7 @@ from ..program.residual_program import residual_program
 from ..tape.inputs import pivot_rows
 from .checking import require_pivots
 from .forward_dynamics import tape_of
-from .jax_numbers import Numbers
-from .jax_reader import JaxReader, require_blocks
+from .jax_reader import JaxReader, Numbers, require_blocks
 
 
 class Plan(NamedTuple):

@@ -24,8 +24,7 @@ from .abreast import worth
 from .checking import by_rotations, looked_at, require_pivots
 from .emission import PIECE
 from .forward_dynamics import Request, forward_dynamics, recorder_for, tape_of
-from .rolled import Rolled
-from .rolling import rolled
+from .rolled import Rolled, rolled
 from .scalar_program import ScalarProgram, depth_first
 from .trigonometry import expanded
 

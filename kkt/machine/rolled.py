@@ -3,6 +3,20 @@
 Operands of a function are its own results, or are read from outside: rows of the work array or
 constants.  The places of these differ from call to call and are given by the table.  Places whose
 distance is the same in all calls share one entry, and a place that never changes has none.
+
+Cut a program into segments, so that operations repeated for body after body are cut alike.
+
+Bodies are not known here: cuts follow from the operations around them, so that equal sequences of
+operations are cut at equal places.  First each operation becomes a token: its kind, and how many
+operations before it its operands were made.  A cut is made where a hash of the next few tokens is
+smaller than the hashes near it (content-defined chunking).  Then neighbours that nearly always
+occur together are joined, until a segment holds all operations for a body at one time, or those
+between two repeated parts.
+
+Roll a program up: find repeated segments, and assign places to the values that they share.
+
+Results whose last reader is the same segment get consecutive rows of the work array, and the
+constants of a call are consecutive too, so that distances between places are the same in all calls.
 """
 
 from __future__ import annotations
@@ -12,6 +26,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..arithmetic.chunk import SQRT
+from .scalar_program import ScalarProgram
 
 Ints = NDArray[np.int64]
 
@@ -105,3 +122,311 @@ class Rolled:
 
 
 _PARTS = ("inputs", "length", "runs", "table", "constants", "rows", "row_outputs", "constant_outputs")
+
+
+# -- segments -------------------------------------------------------------------------------------
+
+
+NEAR = 64  # operands made fewer operations before are told apart by their distance
+WINDOW = 8  # tokens that decide on a cut
+APART = 32  # operations between cuts at least
+RUN = 192  # operations between cuts at most: longer chunks, of equal tokens, are cut evenly
+LONGEST = 2000  # operations of a segment at most
+TOGETHER = 0.7  # share of both kinds' occurrences in which they must be neighbours to be joined
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Consecutive parts of a program; segments of one kind have the same tokens."""
+
+    start: Ints  # (S + 1,) first operation of each, and the end
+    kind: Ints  # (S,)
+
+
+def segments_of(program: ScalarProgram, longest: int = LONGEST) -> Segments:
+    """A program's segments, each of at most ``longest`` operations."""
+    hashes = _hashed(_tokens(program))
+    start = _chunks(hashes, len(program))
+    length = np.diff(start)
+    # a chunk's kind is its length and a sum of its tokens' hashes, weighted by place
+    at = np.arange(len(program), dtype=np.uint64) - np.repeat(start[:-1], length).astype(np.uint64)
+    weighed = hashes * (2 * _hashed(at) + np.uint64(1))
+    total = np.add.reduceat(weighed, start[:-1]) if len(program) else weighed
+    kind = np.unique(np.stack([total, length.astype(np.uint64)], 1), axis=0, return_inverse=True)[1]
+    return _joined(Segments(start, kind.reshape(-1).astype(np.int64)), longest)
+
+
+def _tokens(program: ScalarProgram) -> NDArray[np.uint64]:
+    """(T,) kind of an operation and, for both operands, distance if near, else constant or far."""
+    here = program.first + np.arange(len(program), dtype=np.int64)
+    token = program.op.astype(np.int64)
+    for operand in (program.a, program.b):
+        back = here - operand
+        constant = (operand <= 1) | ((operand >= 2 + program.inputs) & (operand < program.first))
+        near = (operand >= program.first) & (back < NEAR)
+        token = token * (NEAR + 2) + np.where(near, back, np.where(constant, 0, NEAR + 1))
+    return token.astype(np.uint64)
+
+
+def _hashed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finalizer of splitmix64 (Steele, Lea & Flood 2014)."""
+    x = x + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def _chunks(hashes: NDArray[np.uint64], T: int) -> Ints:
+    """(S + 1,) cuts where a window's hash is less than those before, at most those after it."""
+    if T <= 2 * APART:
+        return np.array([0, T] if T else [0], dtype=np.int64)
+    window = np.zeros(T, dtype=np.uint64)
+    factor = np.uint64(0x9E3779B97F4A7C15)
+    for i in range(WINDOW):
+        window[: T - i] = window[: T - i] * factor + hashes[i:]
+    least = _least(window, APART)  # of i, ..., i + APART - 1
+    cut = np.zeros(T, dtype=bool)
+    inside = np.arange(APART, T - APART)
+    cut[inside] = (window[inside] < least[inside - APART]) & (window[inside] <= least[inside + 1])
+    cut[0] = True
+    start = np.append(np.flatnonzero(cut), T)
+    length = np.diff(start)
+    parts = -(-length // RUN)
+    within = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
+    return np.append(np.repeat(start[:-1], parts) + within * RUN, T)
+
+
+def _least(x: NDArray[np.uint64], width: int) -> NDArray[np.uint64]:
+    """(T,) the least of x[i : i + width] for each i (van Herk 1992)."""
+    T = len(x)
+    padded = np.full(-(-(T + width) // width) * width, np.iinfo(np.uint64).max, dtype=np.uint64)
+    padded[:T] = x
+    rows = padded.reshape(-1, width)
+    before = np.minimum.accumulate(rows, axis=1).ravel()
+    after = np.minimum.accumulate(rows[:, ::-1], axis=1)[:, ::-1].ravel()
+    return np.minimum(after[:T], before[width - 1 : width - 1 + T])
+
+
+def _joined(segments: Segments, longest: int) -> Segments:
+    """Join segments of kinds that nearly always occur next to each other, many kinds at a time."""
+    start, kind = segments.start, segments.kind
+    while len(kind) > 1:
+        kinds = int(kind.max()) + 1
+        count = np.bincount(kind, minlength=kinds)
+        length = np.zeros(kinds, dtype=np.int64)
+        length[kind] = np.diff(start)
+        pair = kind[:-1] * kinds + kind[1:]
+        pairs, met = np.unique(pair, return_counts=True)
+        one, two = pairs // kinds, pairs % kinds
+        good = (one != two) & (length[one] + length[two] <= longest)
+        good &= met >= TOGETHER * np.maximum(count[one], count[two])
+        order = np.flatnonzero(good)[np.argsort(-met[good], kind="stable")]
+        chosen, used = [], np.zeros(kinds, dtype=bool)
+        for i in order.tolist():  # each kind in one pair, so that no two pairs overlap
+            if not (used[one[i]] or used[two[i]]):
+                used[one[i]] = used[two[i]] = True
+                chosen.append(i)
+        if not chosen:
+            break
+        new = np.full(len(pairs), -1)
+        new[chosen] = kinds + np.arange(len(chosen))
+        joined = new[np.searchsorted(pairs, pair)]
+        first = np.append(joined >= 0, False)
+        second = np.append(False, joined >= 0)
+        kind = np.where(first, np.append(joined, 0), kind)[~second]
+        start = np.append(start[:-1][~second], start[-1])
+        kind = np.unique(kind, return_inverse=True)[1].reshape(-1)
+    return Segments(start, kind)
+
+
+def rolled(program: ScalarProgram, longest: int = LONGEST) -> Rolled:
+    """A program with its segments as functions; ``longest`` bounds the operations of a segment."""
+    return _Rolling(program, longest).result()
+
+
+class _Rolling:
+    """A program that is rolled up, and the places of its values so far."""
+
+    def __init__(self, program: ScalarProgram, longest: int) -> None:
+        self.program = program
+        self.first = program.first
+        T, segments = len(program), segments_of(program, longest)
+        self.start, S = segments.start, len(segments.kind)
+        own = np.repeat(np.arange(S), np.diff(self.start))  # segment of each operation
+        self.groups = self._groups(segments.kind)  # segments of each function, ascending
+        # the last segment that reads a result; S for an output
+        last = own.copy()
+        for operand, used in ((program.a, program.op >= 0), (program.b, program.op != SQRT)):
+            made = used & (operand >= self.first)
+            np.maximum.at(last, operand[made] - self.first, own[made])
+        kept = np.abs(program.outputs)
+        last[kept[kept >= self.first] - self.first] = S
+        self.last, self.own = last, own
+        self.row = np.full(self.first + T, -1, dtype=np.int64)
+        self.row[2 : 2 + program.inputs] = np.arange(program.inputs)
+        self.top = program.inputs + len(program.outputs)
+        # one, the program's constants, zero, then constants of calls
+        self.pool = np.concatenate([np.ones(1), program.constants, np.zeros(1)])
+        self.constants, self.constant_top = [self.pool], len(self.pool)
+        self.constant_of = np.arange(self.first) - 1 - program.inputs  # of a slot
+        self.constant_of[0], self.constant_of[1] = len(self.pool) - 1, 0
+
+    def _groups(self, kind: Ints) -> list[Ints]:
+        """Sets of segments with the same operations on the same of their own results."""
+        found: dict[bytes, list[int]] = {}
+        order = np.argsort(kind, kind="stable")
+        for members in np.split(order, np.flatnonzero(np.diff(kind[order])) + 1):
+            if not len(members):
+                continue
+            code = self._local(members)[:3]
+            for t, *row in zip(members.tolist(), *code, strict=True):
+                found.setdefault(b"".join(x.tobytes() for x in row), []).append(t)
+        return [np.array(sorted(group)) for group in found.values()]
+
+    def _local(self, members: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        """(K, L) operations of K segments, codes of both operands, and slots of both operands.
+
+        A code is the number of an own result, else -1 for a row, -2 for a constant, -3 for none.
+        """
+        program, start = self.program, self.start[members]
+        at = start[:, None] + np.arange(int(self.start[members[0] + 1] - start[0]))
+        op = program.op[at].astype(np.int64)
+        codes, slots = [], []
+        for operand in (program.a, program.b):
+            slot = operand[at].astype(np.int64)
+            number = slot - self.first - start[:, None]
+            row = (slot >= self.first) | ((slot >= 2) & (slot < 2 + program.inputs))
+            codes.append(np.where(number >= 0, number, np.where(row, -1, -2)))
+            slots.append(slot)
+        codes[1][op == SQRT] = -3
+        return op, codes[0], codes[1], slots[0], slots[1]
+
+    def result(self) -> Rolled:
+        """The program as functions and calls of them."""
+        program, start = self.program, self.start
+        S = len(start) - 1
+        of = np.zeros(S, dtype=np.int64)
+        for g, members in enumerate(self.groups):
+            of[members] = g
+        self._stand()
+        made = [self._function(members) for members in self.groups]
+        tables = [table for _, table in made]
+        position = np.zeros(S, dtype=np.int64)
+        for members in self.groups:
+            position[members] = np.arange(len(members))
+        change = np.flatnonzero(np.diff(of, prepend=-1)) if S else np.zeros(0, dtype=np.int64)
+        count = np.diff(np.append(change, S))
+        rows = [
+            tables[of[t]][position[t] : position[t] + n].ravel()
+            for t, n in zip(change.tolist(), count.tolist(), strict=True)
+        ]
+        none = np.zeros(0, dtype=np.int64)
+        columns = np.array([function.columns for function, _ in made], dtype=np.int64)
+        outputs = self._outputs()
+        return Rolled(
+            program.inputs,
+            len(program),
+            tuple(function for function, _ in made),
+            np.stack([of[change], count, columns[of[change]]], 1).astype(np.int32),
+            np.concatenate([none, *rows]).astype(np.int32),
+            np.concatenate(self.constants),
+            self.top,
+            *outputs,
+        )
+
+    def _stand(self) -> None:
+        """Assign rows to results that other segments read; those with one last reader together."""
+        S = len(self.start) - 1
+        blocks: list[list[tuple[Ints, Ints]]] = []  # of each group: results, and last readers
+        for members in self.groups:
+            L = int(self.start[members[0] + 1] - self.start[members[0]])
+            last = self.last[self.start[members][:, None] + np.arange(L)]
+            outside = np.flatnonzero((last > members[:, None]).any(0))
+            together: dict[bytes, list[int]] = {}
+            for j in outside.tolist():
+                together.setdefault(last[:, j].tobytes(), []).append(j)
+            blocks.append([(np.array(b), last[:, b[0]]) for b in together.values()])
+        todo: list[tuple[int, int]] = [(0, 0)] * S
+        for g, members in enumerate(self.groups):
+            for i, t in enumerate(members.tolist()):
+                todo[t] = g, i
+        free: dict[int, list[int]] = {}
+        leaving: list[list[tuple[int, int]]] = [[] for _ in range(S + 1)]
+        for t, (g, i) in enumerate(todo):
+            base = self.first + int(self.start[t])
+            for results, last in blocks[g]:
+                size, until = len(results), int(last[i])
+                if free.get(size):
+                    row = free[size].pop()
+                else:
+                    row, self.top = self.top, self.top + size
+                self.row[base + results] = row + np.arange(size)
+                leaving[max(until, t)].append((size, row))
+            for size, row in leaving[t]:  # free once this segment is over
+                free.setdefault(size, []).append(row)
+            leaving[t] = []
+
+    def _function(self, members: Ints) -> tuple[Function, Ints]:
+        """The function of equal segments, and the rows of its table (K, columns)."""
+        op, a, b, slot_a, slot_b = self._local(members)
+        K = len(members)
+        reads: list[Address] = []
+        table: list[Ints] = []
+        bases: dict[tuple[bool, bytes], tuple[int, int]] = {}
+        codes = []
+
+        def place(constant: bool, value: Ints) -> Address:
+            moved = value - value[0]
+            if not moved.any():
+                return Address(constant, -1, int(value[0]))
+            key = constant, moved.tobytes()
+            if key not in bases:
+                bases[key] = len(table), int(value[0])
+                table.append(value)
+            column, zero = bases[key]
+            return Address(constant, column, int(value[0]) - zero)
+
+        known: dict[tuple[bool, bytes], int] = {}
+        own: list[tuple[int, Ints]] = []  # constants that differ from call to call
+        for code, slot in ((a, slot_a), (b, slot_b)):
+            local = code[0].copy()
+            for j in np.flatnonzero(local < 0).tolist():
+                if local[j] == -3:
+                    continue
+                constant = bool(local[j] == -2)
+                value = self.constant_of[slot[:, j]] if constant else self.row[slot[:, j]]
+                key = constant, value.tobytes()
+                if key not in known:
+                    known[key] = len(reads)
+                    reads.append(Address(constant, -1, 0))
+                    if constant and (value != value[0]).any():
+                        own.append((known[key], value))
+                    else:
+                        reads[-1] = place(constant, value)
+                local[j] = -1 - known[key]
+            codes.append(local)
+        if own:  # side by side
+            first = self.constant_top + len(own) * np.arange(K)
+            self.constants.append(self.pool[np.stack([value for _, value in own], 1)].ravel())
+            self.constant_top += K * len(own)
+            for j, (number, _) in enumerate(own):
+                reads[number] = place(True, first + j)
+        base = self.first + self.start[members]
+        L = op.shape[1]
+        writes = {
+            j: place(False, self.row[base + j])
+            for j in np.flatnonzero(self.row[base[0] : base[0] + L] >= 0).tolist()
+        }
+        rows = np.stack(table, 1) if table else np.zeros((K, 0), dtype=np.int64)
+        code_a, code_b = codes
+        return Function(op[0].astype(np.int8), code_a, code_b, tuple(reads), writes, len(table)), rows
+
+    def _outputs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        program = self.program
+        slot = np.abs(program.outputs).astype(np.int64)
+        number, sign = np.arange(len(slot)), program.outputs < 0
+        constant = (slot <= 1) | ((slot >= 2 + program.inputs) & (slot < self.first))
+        where = self.constant_of[np.where(constant, slot, 0)]
+        rows = np.stack([number, self.row[slot], sign], 1)[~constant]
+        constants = np.stack([number, where, sign], 1)[constant]
+        return rows.astype(np.int32), constants.astype(np.int32)

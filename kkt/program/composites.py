@@ -4,7 +4,7 @@ As long as no joint has been eliminated behind body k, M^_k is the inertia of on
 numbers, where a symmetric 6 x 6 block holds 21.  A sequence says which ten by its ``composites``:
 
     "rigid"   mass, first moment and moments about the joint (:mod:`kkt.tape.rigid`)
-    "centre"  mass, centre of mass and moments about it (:mod:`kkt.tape.centre`), about the joint by
+    "centre"  mass, centre of mass and moments about it (:mod:`kkt.tape.rigid`), about the joint by
               the parallel-axis theorem where M^_k is used
 
 "general" stands for the 6 x 6 block, carried by Phi M Phi^T.  This is rigid where R R^T = 1, an

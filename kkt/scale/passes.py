@@ -4,16 +4,157 @@ A pass is ``void NAME(table)``.  The table, one for all passes, holds what :func
 each in 8 bytes: addresses of arrays, and the number of bodies.  A stream is an array that is read
 or written one body after another, in the order of the walk; a body's part of any other array is
 found by its index.
+
+The operations on one kind of body, as straight-line programs on numbers in memory.
+
+Steps of the kinds of bodies, written in LLVM's intermediate language.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import struct
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from .emission import function
-from .steps import Step
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic.chunk import SQRT
+from ..machine.recorder import Recorder, Scalar, operate, reference
+from ..machine.scalar_program import ScalarProgram, finished
+from .classes import ANY, ONE
+
+Array = NDArray[Any]  # of objects: floats and numbers that are traced
+Place = tuple[str, int]  # the name of an array, and an index in it
+RECORD = "record"  # the stream that one way writes and the other reads
+
+
+@dataclass(frozen=True)
+class Step:
+    """A straight-line program, and the places of its inputs and outputs."""
+
+    program: ScalarProgram
+    inputs: tuple[Place, ...]
+    outputs: tuple[Place, ...]
+
+
+class StepWriter:
+    """A recorder whose inputs have places in memory."""
+
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        self.places = tuple((name, i) for name, size in sizes.items() for i in range(size))
+        self.slot = {place: 2 + i for i, place in enumerate(self.places)}
+        self.recorder = Recorder(len(self.places), float, operate)
+
+    def variable(self, name: str, i: int) -> Scalar:
+        return Scalar(self.recorder, self.slot[name, i])
+
+    def array(self, name: str, known: tuple[int, ...]) -> Array:
+        """Numbers of an array, each ZERO, ONE or ANY."""
+        out = np.empty(len(known), dtype=object)
+        out[:] = [
+            self.variable(name, i) if what == ANY else float(what == ONE) for i, what in enumerate(known)
+        ]
+        return out
+
+    def step(self, outputs: Mapping[Place, Any]) -> Step:
+        refs = [reference(self.recorder, value) for value in outputs.values()]
+        return Step(finished(self.recorder, len(self.places), refs), self.places, tuple(outputs))
+
+
+class Record:
+    """Numbers that the way to the base hands to the way back, in a stream."""
+
+    def __init__(self, there: StepWriter, back: StepWriter) -> None:
+        self.there, self.back = there, back
+        self.slots: list[int] = []  # of ``there``, in the order of the record
+
+    def hand(self, value: Any) -> Any:
+        """A number of ``there`` as one of ``back``: read from an input, or from the record."""
+        if not isinstance(value, Scalar):
+            return value
+        slot, inputs = abs(value.ref), self.there.places
+        constant = self.there.recorder.values.get(slot)
+        if constant is not None:
+            return constant if value.ref > 0 else -constant
+        if slot - 2 < len(inputs) and inputs[slot - 2][0] != "children":  # an update overwrites those
+            there = self.back.variable(*inputs[slot - 2])
+        else:
+            if slot not in self.slots:
+                self.slots.append(slot)
+            there = self.back.variable(RECORD, self.slots.index(slot))
+        return there if value.ref > 0 else -there
+
+    def array(self, values: Array) -> Array:
+        out = np.empty(values.shape, dtype=object)
+        for at, value in np.ndenumerate(values):
+            out[at] = self.hand(value)
+        return out
+
+    def tightened(self, step: Step) -> tuple[Step, list[int]]:
+        """The step with a record without unused numbers, and the slots of the rest in ``there``."""
+        p = step.program
+        read = set(np.abs(np.concatenate([p.a, p.b, p.outputs])).tolist())
+        kept = [i for i in range(len(self.slots)) if self.back.slot[RECORD, i] in read]
+        place = {i: at for at, i in enumerate(kept)}
+        inputs = tuple((name, place.get(i, 0) if name == RECORD else i) for name, i in step.inputs)
+        return Step(p, inputs, step.outputs), [self.slots[i] for i in kept]
+
+
+OPERATION = ("fadd", "fsub", "fmul", "fdiv")
+RELAXED = " contract arcp"
+STACK = ("children", "update")  # arrays that may overlap: an update overwrites the children's
+DECLARED = """declare double @llvm.sqrt.f64(double)
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"""
+
+
+def function(name: str, step: Step, arrays: Sequence[str], relaxed: bool) -> Iterator[str]:
+    """One step as a function, whose arguments are the addresses of a body's numbers."""
+    program, flags = step.program, RELAXED if relaxed else ""
+    first, inputs = program.first, program.inputs
+    arguments = ", ".join(f"ptr {'' if x in STACK else 'noalias '}%{x}" for x in arrays)
+    yield f"define internal void @{name}({arguments}) noinline {{"
+    known: dict[int, str] = {0: "0.0", 1: "1.0"}
+    known |= {2 + inputs + i: _exact(float(c)) for i, c in enumerate(program.constants)}
+
+    def load(slot: int) -> Iterator[str]:
+        if slot not in known:
+            array, i = step.inputs[slot - 2]
+            yield f"%p{slot} = getelementptr double, ptr %{array}, i64 {i}"
+            yield f"%v{slot} = load double, ptr %p{slot}"
+            known[slot] = f"%v{slot}"
+
+    a, b = program.a.tolist(), program.b.tolist()
+    read = {abs(s) for s in [*a, *b, *program.outputs.tolist()]}
+    for slot in sorted(read):  # loaded first, since results may overwrite them
+        if 2 <= slot < 2 + inputs and step.inputs[slot - 2][0] in STACK:
+            yield from load(slot)
+    for i, op in enumerate(program.op.tolist()):
+        slot = first + i
+        yield from load(a[i])
+        if op == SQRT:
+            yield f"%v{slot} = call double @llvm.sqrt.f64(double {known[a[i]]})"
+        else:
+            yield from load(b[i])
+            yield f"%v{slot} = {OPERATION[op]}{flags} double {known[a[i]]}, {known[b[i]]}"
+        known[slot] = f"%v{slot}"
+    for i, (signed, (array, at)) in enumerate(zip(program.outputs.tolist(), step.outputs, strict=True)):
+        yield from load(abs(signed))
+        value = known[abs(signed)]
+        if signed < 0:
+            yield f"%n{i} = fneg double {value}"
+            value = f"%n{i}"
+        yield f"%o{i} = getelementptr double, ptr %{array}, i64 {at}"
+        yield f"store double {value}, ptr %o{i}"
+    yield "ret void"
+    yield "}"
+
+
+def _exact(x: float) -> str:
+    return f"0x{struct.unpack('>Q', struct.pack('>d', x))[0]:016X}"
+
 
 AHEAD = 10  # bodies of the walk by which the numbers of a body are fetched in advance
 PADDING = 2 * AHEAD  # entries before and after the bodies of a walk, which are only fetched

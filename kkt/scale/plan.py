@@ -1,4 +1,9 @@
-"""How the bodies of a large tree are walked: their kinds, and the parts that threads share."""
+"""How the bodies of a large tree are walked: their kinds, and the parts that threads share.
+
+The order in which a large tree is walked: depth first, children before parents.
+
+Finds joints whose pivots are singular in any state, which rounded pivots need not show.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +13,133 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from ..base.errors import ModelError
+from ..base.errors import ModelError, SingularError
 from ..base.kinds import is_whole
 from ..matrix.pattern import Pattern
 from ..model.tree import BodyTree
 from .bodywise import Bodies, further
 from .classes import Kind, kinds_of
 from .passes import PADDING
-from .rank import require_inertia
 from .template import Bodywise, articulated
-from .walk import Walk, cuts, walk_of
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Bodies in depth-first postorder; children of one body in the order of elimination.
+
+    The update of a body waits on a stack for its parent.  Where updates are summed, the children of
+    one parent add to one place, so that a chain needs a single place.  Else each child has its own.
+    """
+
+    up: Integers  # (n,) parents
+    order: NDArray[np.int32]  # (n,) bodies
+    first: NDArray[np.bool_]  # (n,) by body: its update begins a new place, or it is a root
+    leaf: NDArray[np.bool_]  # (n,) by body
+    size: NDArray[np.int32]  # (n,) by body: bodies in its subtree
+    places: int  # that the stack needs
+
+
+def walk_of(parent: Integers, sequence: NDArray[np.int32] | None = None, merges: bool = True) -> Walk:
+    """The walk of a tree given by its parents, -1 for a root.
+
+    ``sequence`` (n,) are the bodies as they are eliminated, by ascending index where it is None;
+    ``merges`` says that updates are summed.
+    """
+    if sequence is None:
+        sequence = np.arange(len(parent), dtype=np.int32)
+    return Walk(parent, *_postorder(parent, sequence, merges))
+
+
+@njit(cache=True)
+def _postorder(parent, sequence, merges):  # pragma: no cover
+    """The fields of :class:`Walk` after the first, by a depth-first walk without recursion."""
+    n = len(parent)
+    child = np.full(n + 1, -1, dtype=np.int32)  # first child; the world is number n
+    following = np.full(n, -1, dtype=np.int32)
+    for k in sequence[::-1]:
+        up = parent[k] if parent[k] >= 0 else n
+        following[k], child[up] = child[up], k
+    order = np.empty(n, dtype=np.int32)
+    first = np.zeros(n, dtype=np.bool_)
+    leaf = np.empty(n, dtype=np.bool_)
+    size = np.ones(n, dtype=np.int32)
+    k, filled, waiting, most = child[n], 0, 0, 0
+    while k >= 0:
+        while child[k] >= 0:
+            k = child[k]
+        while True:
+            up = parent[k]
+            order[filled] = k
+            filled += 1
+            leaf[k] = child[k] < 0
+            first[k] = up < 0 or child[up] == k or not merges
+            if merges:
+                waiting -= not leaf[k]
+            else:
+                c = child[k]
+                while c >= 0:
+                    waiting -= 1
+                    c = following[c]
+            if up >= 0:
+                size[up] += size[k]
+                most = max(most, waiting + 1)
+                waiting += first[k]
+            if following[k] >= 0:
+                k = following[k]
+                break
+            k = up
+            if k < 0:
+                break
+    return order, first, leaf, size, most
+
+
+@njit(cache=True)
+def cuts(order, up, size, piece):  # pragma: no cover
+    """Places in the walk at which the largest subtrees of at most ``piece`` bodies end."""
+    found = np.empty(len(order), dtype=np.int64)
+    count = 0
+    for t in range(len(order)):
+        k = order[t]
+        if size[k] <= piece and (up[k] < 0 or size[up[k]] > piece):
+            found[count] = t
+            count += 1
+    return found[:count]
+
+
+def require_inertia(
+    tree: BodyTree, order: NDArray[Any], name: str = "abm", own: NDArray[np.bool_] | None = None
+) -> None:
+    """Raise SingularError where the bodies behind a joint have too little inertia for its freedoms.
+
+    The rank of a body's articulated inertia is at most that of its own inertia plus, for each
+    child, the rank of the child's articulated inertia less the freedoms of its joint that have no
+    inertia of their own.  ``own`` (N,) says which freedoms have one; none has where it is None or
+    empty.  ``order`` (n,) has children before parents.
+    """
+    mass, inertia = tree.mass, tree.inertia
+    full = (mass != 0.0) & inertia[:, (0, 1, 2), (0, 1, 2)].all(axis=1)
+    if full.all():
+        return
+    free = np.diff(tree.offset)
+    if own is not None and len(own):
+        free = free - np.bincount(np.repeat(np.arange(tree.n), tree.dof)[own], minlength=tree.n)
+    rank = np.where(full, 6, 3 * (mass != 0.0) + (inertia != 0.0).any(axis=2).sum(axis=1))
+    up = np.where(tree.parent < 0, tree.n, tree.parent)
+    behind = np.bincount(up[full], weights=(6 - free)[full], minlength=tree.n + 1).astype(int)
+    for k in order[~full[order]].tolist():
+        most = min(6, int(rank[k] + behind[k]))
+        if most < free[k]:
+            raise SingularError(
+                f"order {name!r}: pivot qdd_{tree.names[k]} is singular in any state (rank "
+                f"{most} of {free[k]}); give the massless links an inertia"
+            )
+        behind[up[k]] += most - free[k]
+
 
 PIECES = 8  # parts of a walk for each thread, so that no thread waits long for another
 LEAST = 500  # bodies in a part, at least, for which another thread pays

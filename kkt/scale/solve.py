@@ -11,7 +11,7 @@ from ..base.errors import SingularError
 from ..machine.native import address_of
 from ..matrix.system import System
 from ..model.tree import BodyTree
-from .machine import Addresses, Code, compiled
+from .factor import Addresses, Code, compiled
 from .plan import Part, TreePlan
 
 Floats = NDArray[np.float64]

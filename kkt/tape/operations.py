@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..program.program import Instruction, Ref
-from . import centre, emit, emit_orthogonal
+from . import emit, emit_orthogonal, rigid
 from .branches import branches
 from .emit import Emitter, Scalars
 
@@ -88,8 +88,8 @@ def emitted(
         return emit_orthogonal.basis(e, blocks[0], info)
     if name in emit_orthogonal.OPERATIONS:
         return emit_orthogonal.OPERATIONS[name](e, *blocks, *info)
-    if name in centre.OPERATIONS:
-        return centre.OPERATIONS[name](e, *blocks)
+    if name in rigid.OPERATIONS:
+        return rigid.OPERATIONS[name](e, *blocks)
     if name == "divide":
         out = e.div(blocks[0], blocks[1])
         return emit.mirrored(out) if symmetric else out

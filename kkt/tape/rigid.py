@@ -3,13 +3,31 @@
 Carried to the parent's frame they are (Featherstone 2008, section 2.13)
 
     h' = R h + m p,    J' = R J R^T + (h'.p + p.Rh) 1 - (h' p^T + p (Rh)^T),    m' = m.
+
+Composite inertias by mass, centre of mass, and inertia about it: ten other numbers.
+
+Walker & Orin 1982, method 3, as Cloutier 1995 tells it in section 3.1.1: of a composite rigid body
+the position of its centre of mass, its mass, and from them and the parallel-axis theorem its
+inertia about the joint.  A composite is kept as [[E, c~], [-c~, m 1]], with E its inertia about
+its centre of mass and c where that is.  Carried to the parent's frame it is
+
+    c' = R c + p,    E' = R E R^T,    m' = m,
+
+two composites are one body with
+
+    m = m_1 + m_2,    c = (m_1 c_1 + m_2 c_2) / m,
+    E = E_1 + m_1 (|r_1|^2 1 - r_1 r_1^T) + E_2 + m_2 (|r_2|^2 1 - r_2 r_2^T),    r_i = c_i - c,
+
+and about the joint it is [[E + m (|c|^2 1 - c c^T), m c~], [-m c~, m 1]].
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from .emit import Emitter, Scalars, mirrored, mul, mul_symmetric
+from .emit import Emitter, Scalars, add_symmetric, mirrored, mul, mul_symmetric
 
 # Places of h in the upper right block, which is its cross-product matrix: (row, column), h_x first.
 _CROSS = ((2, 1), (0, 2), (1, 0))
@@ -80,3 +98,61 @@ def assembled(J: Scalars, h: Scalars, m: np.int64) -> Scalars:
         out[c, 3 + r] = out[3 + r, c] = -x
     out[[3, 4, 5], [3, 4, 5]] = m
     return out
+
+
+def centred(e: Emitter, M: Scalars) -> Scalars:
+    """A single body about its centre of mass; one without mass about the joint.
+
+    (4) holds a body's inertia about the joint; E is this inertia less m (|c|^2 1 - c c^T).
+    """
+    h, m = first_moment(M), M[3:4, 3]
+    c = e.div(h, m) if m[0] else h
+    return assembled(add_symmetric(e, M[:3, :3], -_steiner(e, h, c)), c, m[0])
+
+
+def about_joint(e: Emitter, C: Scalars) -> Scalars:
+    """The spatial inertia of a composite about the joint."""
+    c, m = first_moment(C), C[3:4, 3]
+    h = e.mul(m, c)
+    return assembled(add_symmetric(e, C[:3, :3], _steiner(e, h, c)), h, m[0])
+
+
+def carried(e: Emitter, Phi: Scalars, C: Scalars) -> Scalars:
+    """A composite in the parent's frame."""
+    R = Phi[:3, :3]
+    c = e.add(mul(e, R, first_moment(C)[:, None])[:, 0], arm(e, R, Phi[:3, 3:]))
+    E = mul_symmetric(e, R, mul(e, C[:3, :3], R.T))
+    return assembled(E, c if C[3, 3] else np.zeros_like(c), C[3, 3])
+
+
+def met(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
+    """Two composites as one body."""
+    total = e.add(A[3:4, 3], B[3:4, 3])
+    E = [A[:3, :3], B[:3, :3]]
+    if not A[3, 3] or not B[3, 3]:  # no mass, no centre
+        return assembled(add_symmetric(e, *E), first_moment(A if A[3, 3] else B), total[0])
+    moments = [e.mul(X[3:4, 3], first_moment(X)) for X in (A, B)]
+    c = e.div(e.add(*moments), total)
+    for i, X in enumerate((A, B)):
+        r = e.sub(first_moment(X), c)
+        E[i] = add_symmetric(e, E[i], _steiner(e, e.mul(X[3:4, 3], r), r))
+    return assembled(add_symmetric(e, *E), c, total[0])
+
+
+def _steiner(e: Emitter, h: Scalars, c: Scalars) -> Scalars:
+    """m (|c|^2 1 - c c^T) of h = m c, (3, 3)."""
+    own = e.mul(h, c)
+    i, j = np.triu_indices(3, 1)
+    upper = np.diag(e.add(own[[1, 0, 0]], own[[2, 2, 1]]))
+    upper[i, j] = -e.mul(h[i], c[j])
+    return mirrored(upper)
+
+
+OPERATIONS: dict[str, Callable[..., Scalars]] = {
+    "shift": shift,
+    "join": join,
+    "centred": centred,
+    "carried": carried,
+    "met": met,
+    "about_joint": about_joint,
+}

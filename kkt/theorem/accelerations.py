@@ -29,13 +29,12 @@ from ..proof.span import span
 from ..tape.trace import trace
 from .guarantee import Guarantee, evaluated, loaded, require_roundoff
 from .joint_inertia import LARGEST, SECOND
-from .loewner import share
-from .motion import Sizes
+from .motion import Given, RightSides, Sizes, pushed, sides_of, weight, within
 from .reach import UP, axes_turn
 from .recursion import Behind, pivot_and_size
-from .rightsides import Given, RightSides, pushed, sides_of, weight, within
 from .roundings import eliminated
 from .row_sweeps import RowsBehind, RowSweeps
+from .support import share
 
 Floats = NDArray[np.float64]
 ROOT3 = math.sqrt(3.0)

@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 
 from ..matrix.ranges import Ranges
 from ..matrix.system import System
-from .loewner import share
 from .reach import Reach, has_armature, reach
 from .roundings import eliminated
-from .support import support
+from .support import share, support
 
 Floats = NDArray[np.float64]
 SECOND = 1.25  # covers what is of second order, while what is bounded is at most LARGEST

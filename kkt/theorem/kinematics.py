@@ -19,12 +19,10 @@ from ..matrix.ranges import Ranges
 from ..matrix.system import System
 from ..model.joints import GENERAL
 from ..model.spatial import skew
-from .exponents import singular
-from .guarantee import Guarantee
+from .guarantee import Guarantee, singular
 from .joint_inertia import LARGEST, SECOND
-from .loewner import share
 from .reach import Turn, reach
-from .support import support
+from .support import share, support
 
 Floats = NDArray[np.float64]
 SINE = 4.0  # units: a sine or cosine is within two units in the last place

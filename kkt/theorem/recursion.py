@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 
 from ..matrix.ranges import Ranges
 from ..matrix.system import System
-from .angles import above, angles
 from .joint_inertia import LARGEST, PHI, SECOND
-from .loewner import share
 from .reach import ROUNDED, UP, Reach, Turn, axes_turn, has_armature
 from .roundings import Roundings, eliminated
-from .support import EPS, handed_on, placed
+from .support import EPS, above, angles, handed_on, placed, share
 
 Floats = NDArray[np.float64]
 LOCAL = 0.01  # of a pivot, by its own rounding

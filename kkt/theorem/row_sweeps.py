@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .joint_inertia import LARGEST
-from .loewner import share
-from .motion import Sizes
+from .motion import Sizes, weight
 from .reach import UP, has_armature
 from .recursion import Behind, pivot_and_size
-from .rightsides import weight
+from .support import share
 
 Floats = NDArray[np.float64]
 ROWS = math.sqrt(10.0)  # units of one stage: of the two rows, column by column

@@ -22,7 +22,7 @@ from pivotree.kkt.model.payload import carrying
 from pivotree.kkt.program.program import Instruction
 from pivotree.kkt.program.reader import BlockReader
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
-from pivotree.kkt.theorem.rightsides import sides_of
+from pivotree.kkt.theorem.motion import sides_of
 from pivotree.papers.yamane2001 import joining
 
 TREE = kkt.chain(3)

@@ -16,7 +16,6 @@ from test_lemmas import inner_in_float32, product
 
 from pivotree import kkt, orderings
 from pivotree.kkt.matrix.ranges import ranges_of
-from pivotree.kkt.theorem import angles as supports_by_angle
 from pivotree.kkt.theorem import joint_inertia
 from pivotree.kkt.theorem import reach as reaches
 from pivotree.kkt.theorem import recursion as bounds
@@ -268,7 +267,7 @@ def by_angles():
     """Step 8: what the trunk holds the ring up by, and |Phi|, at angles within the boxes."""
     system, worst = kkt.build(waist()), 0.0
     M = system.entries.M
-    boxes = supports_by_angle.angles(system, ranges_of(system), M[1], M[2], 2)
+    boxes = supports.angles(system, ranges_of(system), M[1], M[2], 2)
     angles = np.linspace(-0.5, 0.5, 7 * len(boxes.Phi))
     for i, q in enumerate(angles):
         Phi = system.refresh(np.array([0, 0, q]), np.zeros(3), np.zeros(3)).entries.Phi[2]
@@ -288,8 +287,8 @@ def from_above(limits=0.5):
     system = kkt.build(tree)
     M, ranges = system.entries.M, ranges_of(system)
     turns = [reaches.Turn(system, ranges, k, UNIT) for k in range(3)]
-    ring = supports_by_angle.above(M[0], system, ranges, 1, UNIT, turns[1])
-    trunk = supports_by_angle.above(M[1] + ring, system, ranges, 2, UNIT, turns[2])
+    ring = supports.above(M[0], system, ranges, 1, UNIT, turns[1])
+    trunk = supports.above(M[1] + ring, system, ranges, 2, UNIT, turns[2])
     for q in np.random.default_rng(5).uniform(-limits, limits, (200, 3)):
         e, X = system.refresh(q, np.zeros(3), np.zeros(3)).entries, M[0]
         for k, U in ((1, ring), (2, trunk)):
@@ -342,12 +341,12 @@ FACTORS = (  # where it stands, the factor, what stands in its place, the check 
     (reaches.Turn.apply, "np.abs(self.p0) + self.slide", "np.abs(self.p0)", slid),
     (supports.turned_to_itself, "return part * mean if", "return mean if", held_up),
     (supports.let_go, "L - np.outer(L[z], L[z]) / L[z, z]", "1.0 * L", held_up),
-    (supports_by_angle.angles, "math.exp(-speed * half)", "1.0", by_angles),
-    (supports_by_angle.angles, "placed) + half *", "placed) + 0.0 *", by_angles),
-    (supports_by_angle.above, "on(system, seen, k)", "on(system, seen, k, True)", from_above_any),
-    (supports_by_angle._within, "math.exp(-speed * half) / more", "1.0 / more", from_above),
-    (supports_by_angle._within, "math.exp(-speed * half) / more", "1.0", from_above),
-    (supports_by_angle._within, "let_go(seen, z)", "1.0 * seen", from_above),
+    (supports.angles, "math.exp(-speed * half)", "1.0", by_angles),
+    (supports.angles, "placed) + half *", "placed) + 0.0 *", by_angles),
+    (supports.above, "on(system, seen, k)", "on(system, seen, k, True)", from_above_any),
+    (supports._within, "math.exp(-speed * half) / more", "1.0 / more", from_above),
+    (supports._within, "math.exp(-speed * half) / more", "1.0", from_above),
+    (supports._within, "let_go(seen, z)", "1.0 * seen", from_above),
 )
 
 

@@ -22,9 +22,8 @@ from pivotree.kkt.model.payload import carrying
 from pivotree.kkt.theorem import guarantee as bounds
 from pivotree.kkt.theorem import reach as reaches
 from pivotree.kkt.theorem import recursion
-from pivotree.kkt.theorem.loewner import share
 from pivotree.kkt.theorem.reach import reach
-from pivotree.kkt.theorem.support import averaged, support
+from pivotree.kkt.theorem.support import averaged, share, support
 
 PROMISED = (9, 14, 18, 74, 79, 111, 119, 134, 186, 841)  # hostile; 186, 841: universal
 

@@ -6,10 +6,10 @@ import pytest
 
 from pivotree import kkt, orderings
 from pivotree.kkt.matrix.ranges import ranges_of
-from pivotree.kkt.proof.span import PRODUCTS
-from pivotree.kkt.theorem.angles import PLACED
+from pivotree.kkt.theorem.guarantee import PRODUCTS
 from pivotree.kkt.theorem.reach import Turn
 from pivotree.kkt.theorem.roundings import roundings
+from pivotree.kkt.theorem.support import PLACED
 
 mp = mpmath.mp.clone()
 mp.dps = 40

@@ -14,8 +14,7 @@ import pivotree as pt
 from pivotree import kkt, orderings
 from pivotree.kkt.tape.trace import trace
 from pivotree.kkt.theorem import accelerations, row_sweeps
-from pivotree.kkt.theorem.motion import Sizes
-from pivotree.kkt.theorem.rightsides import of_state
+from pivotree.kkt.theorem.motion import Sizes, of_state
 from pivotree.kkt.theorem.row_sweeps import RowSweeps
 
 ORDER = "square_root_abm"

@@ -9,9 +9,9 @@ from helpers import ALL_JOINTS
 from machine_kernels import ABM, COMPILERS, built, called, needs_compiler, plain, states
 
 from pivotree import kkt, orderings
-from pivotree.kkt.machine import forward_dynamics, native, programs, scalar_program, segments, trigonometry
+from pivotree.kkt.machine import forward_dynamics, native, programs, scalar_program, trigonometry
 from pivotree.kkt.machine.native import compiled
-from pivotree.kkt.machine.rolling import rolled
+from pivotree.kkt.machine.rolled import rolled, segments_of
 
 TREES = {
     "chain": lambda: kkt.chain(9),
@@ -110,7 +110,7 @@ def test_what_repeats_little_stays_a_straight_line():
 
 def test_segments_are_cut_where_the_operations_say_so():
     kernel = kkt.compile(kkt.chain(30), ABM)
-    found = segments.segments_of(kernel.straight, 700)
+    found = segments_of(kernel.straight, 700)
     length = np.diff(found.start)
     assert found.start[0] == 0 and found.start[-1] == len(kernel.straight)
     assert (length > 0).all() and (length <= 700).all()
