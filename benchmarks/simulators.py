@@ -24,12 +24,12 @@ def mujoco_model(graph: nx.DiGraph) -> mujoco.MjModel:
         mujoco.mju_mat2Quat(turn, tree.R[k].ravel())
         heavy = (
             {}
-            if not J.any()
+            if not tree.mass[k] and not J.any()
             else {
                 "explicitinertial": True,
                 "mass": tree.mass[k],
                 "ipos": tree.com[k],
-                "fullinertia": J[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]],
+                **({"fullinertia": J[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]} if J.any() else {}),
             }
         )
         parent = bodies[int(tree.parent[k])]  # a frame without mass is a body without inertia

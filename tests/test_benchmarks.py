@@ -217,3 +217,14 @@ def test_digits_of_derivatives_are_printed_by_order(monkeypatch, capsys):
         assert np.abs(one - other).max() / np.abs(other).max() == pytest.approx(x, rel=1e-6)
     counts = derivatives.counted(system, "abm")
     assert counts[0] < min(counts[1:])
+
+
+@pytest.mark.peers
+def test_a_point_mass_on_a_fixed_joint_is_in_mujoco_s_model():
+    pytest.importorskip("mujoco")
+    from simulators import mujoco_forward
+
+    tree = kkt.chain(3)
+    kkt.add_body(tree, "sensor", "j3", joint="fixed", mass=0.5, p=(0.1, 0.2, 0.3))
+    right = kkt.eliminate(kkt.build(tree), orderings.get("abm")).qdd
+    assert mujoco_forward(tree)() == pytest.approx(right, rel=1e-12)
