@@ -15,8 +15,8 @@ class Dialect:
     """C99, with numbers of the type ``number``: double or float."""
 
     number: str
+    functions: str = "static void"
 
-    functions = "static void"
     tables = "static const"
 
     @property
@@ -35,7 +35,6 @@ class Dialect:
 class Cuda(Dialect):
     """CUDA: operations are functions with a rounding mode, which no compiler flag can fuse."""
 
-    functions = "static __device__ __noinline__ void"  # inlined, a humanoid takes minutes
     tables = "static __device__ const"
 
     def operation(self, op: int, a: str, b: str) -> str:

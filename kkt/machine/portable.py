@@ -27,6 +27,7 @@ from .scalar_program import ScalarProgram
 from .states import Fields
 
 LENGTH = 1000  # operations in one function: an optimising compiler's time grows faster
+INLINED = 40_000  # operations whose functions nvcc may inline: as far as that was seen to cost it no time
 COLUMNS = {  # of derivatives: the variable, and its size
     "q": ("q in the joints' tangents", "N"),
     "qd": ("qd", "N"),
@@ -190,7 +191,8 @@ extern "C" {{
 
     def cuda(self) -> str:
         """The text of the CUDA file: one thread solves one state."""
-        T, dialect = self.number, Cuda(self.number)
+        called = "__noinline__ " if len(self.program) > INLINED else ""
+        T, dialect = self.number, Cuda(self.number, f"static __device__ {called}void")
         fields = self.fields
         given = [f"const {T} *{field}" for field in fields.given]
         results = [f"{T} *{output}" for output in fields.outputs]

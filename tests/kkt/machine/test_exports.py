@@ -193,6 +193,15 @@ def test_threads_of_cuda_have_the_bits_of_the_kernel(name, tmp_path):
         assert np.all(got.T[~good] == 7.0)  # not written
 
 
+def test_functions_of_a_long_program_are_called_and_not_inlined(tmp_path, monkeypatch):
+    kernel = kkt.compile(kkt.chain(2), ABM)
+    free = kernel.export_cuda(tmp_path / "robot.cu", "robot").read_text()
+    monkeypatch.setattr("pivotree.kkt.machine.portable.INLINED", 100)
+    called = kernel.export_cuda(tmp_path / "robot.cu", "robot").read_text()
+    assert "static __device__ void piece0" in free and "static __device__ __noinline__ void piece0" in called
+    assert called.replace("__noinline__ ", "") == free
+
+
 # -- every joint, every output --------------------------------------------------------------------
 
 SCREW = np.array([[0, 0, 1, 0, 0, 0.1]]).T
