@@ -3,19 +3,18 @@
     pip install -e ".[robots]" mujoco-mjx cupy-cuda13x "jax[cuda13]"
     python benchmarks/gpu.py [ROBOT ...] --out gpu.jsonl
 
-One row a robot, a precision and a program; those of a robot and a precision run in turns, on states
-that are on the device.  nvcc compiles the exported files and CuPy launches them; without nvcc or
-without a GPU their rows say so.  "inlined" is the same file with its pieces inlined.  The programs of
-JAX run on what JAX has, a processor too, in calls of ``--chunks`` states, each size a row.  MJX runs
-its forward dynamics without contacts and actuators; "mjx, highest" asks XLA for whole products of
-matrices in float32, which it may otherwise round to ten bits on a GPU.  In float32 JAX's float64 is
-off, since MJX would mix it in.
+One row a robot, a precision and a program, all of a robot in turns, on states that are on the device.
+nvcc compiles the exported files, freely and with at most 128 registers a thread, and CuPy launches
+them; without nvcc or without a GPU their rows say so.  The programs of JAX run on what JAX has, a
+processor too, in calls of ``--chunk`` states.  MJX runs its forward dynamics without contacts, limits
+and actuators, in float32 with whole products of matrices: by default XLA rounds them to ten bits,
+and takes 0.97 to 1.6 times as long.  In float32 JAX's float64 is off, since MJX would mix it in.
 
 States are the same in both precisions.  ``same_bits`` counts the states at which a row has the bits
 of the processor's kernel of its order; errors are the median and the largest over states of the
 largest difference from the float64 kernel of ABM, over the largest acceleration.  ``ratio`` is time
-over that of the fastest row of MJX.  Compilation is time on the clock, that of all programs of one
-robot side by side.  A row that fails says why, and the others go on; each is written at once.
+over MJX's.  Compilation is time on the clock, that of all programs of one robot side by side.  A row
+that fails says why, and the others go on.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -37,6 +36,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax_peers import UNFUSED, by_jax, by_mjx, random_states
 from machine import machine
 from numpy.typing import NDArray
 from rows import in_turn, quartiles
@@ -45,6 +45,7 @@ from pivotree import kkt, orderings
 
 ROBOTS = ("chain:3", "robot:ur5", "robot:talos")  # a short one first: what is missing shows at once
 ORDERS = ("abm", "gain_abm", "crbm")
+REGISTERS = (0, 128)  # of a thread, at most; 0: as many as nvcc likes
 BLOCK = 64  # threads: small blocks fill a multiprocessor whose registers are scarce
 LEAST = 0.02  # [s] of one measurement
 ON_GPU = jax.default_backend() == "gpu"
@@ -59,49 +60,24 @@ class Program:
     run: Callable[[], Any]
     wait: Callable[[Any], Any]
     read: Callable[[Any], NDArray]  # qdd (states, N) of what ``run`` gave
+    told: Row  # of its compilation
+    right: NDArray | None = None  # what it must give, bit by bit
+
+    def repeated(self, calls: int) -> None:
+        for _ in range(calls):
+            last = self.run()
+        self.wait(last)
 
 
-@dataclass
-class Job:
-    """A program whose compilation has begun, and what gives it its states."""
-
-    row: Row
-    kernel: kkt.Kernel
-    compiled: Future[tuple[Any, Row]]
-    loaded: Callable[[Any, Batch], Program]
-
-
-def random_states(kernel: kkt.Kernel, count: int) -> Batch:
-    """x (count, nx) with a unit quaternion of a floating base, qd and tau (count, N); float32."""
-    draw = np.random.default_rng(0)
-    batch = [draw.standard_normal((count, n), dtype=np.float32) for n in (kernel.nx, kernel.N, kernel.N)]
-    if kernel.nx > kernel.N:
-        batch[0][:, 3:7] /= np.linalg.norm(batch[0][:, 3:7], axis=1, keepdims=True)
-    return batch
+Maker = Callable[[], Program]
 
 
 # -- CUDA -----------------------------------------------------------------------------------------
 
 
-def nvcc(source: Path, target: str) -> tuple[Path, Row]:
-    """Machine code of an exported file, and its registers, bytes of stack and of spills a thread."""
-    compiler = shutil.which("nvcc")
-    if compiler is None:
-        raise FileNotFoundError("nvcc is not installed")
-    start, code = time.perf_counter(), source.with_suffix(".cubin")
-    command = [compiler, f"-arch={target}", "-Xptxas", "-v", "-cubin", "-o", str(code), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"nvcc: {done.stderr[-300:]}")
-    told: Row = {"compile_s": round(time.perf_counter() - start, 2)}
-    for kind, words in (("registers", "Used {} registers"), ("stack", "{} bytes cumulative stack")):
-        told[kind] = max(map(int, re.findall(words.format(r"(\d+)"), done.stderr)), default=0)
-    told["spills"] = sum(map(int, re.findall(r"(\d+) bytes spill", done.stderr)))
-    return code, told
-
-
-def launched(code: Path, batch: Batch, freedoms: int) -> Program:
+def by_cuda(kernel: kkt.Kernel, source: Path, batch: Batch, registers: int) -> Program:
     """One thread a state.  Results start as not a number, and every state must have been answered."""
+    code, told = nvcc(source, registers)
     if not ON_GPU:
         raise RuntimeError("there is no GPU to run it")
     import cupy
@@ -109,7 +85,7 @@ def launched(code: Path, batch: Batch, freedoms: int) -> Program:
     states, precision = len(batch[0]), batch[0].dtype
     function = cupy.RawModule(path=str(code)).get_function("forward")
     given = [cupy.asarray(np.ascontiguousarray(a.T)) for a in batch]
-    qdd = cupy.full((freedoms, states), np.nan, precision)
+    qdd = cupy.full((kernel.N, states), np.nan, precision)
     failed = cupy.full(states, -1, np.int32)
     grid, block = (math.ceil(states / BLOCK),), (BLOCK,)
 
@@ -122,124 +98,112 @@ def launched(code: Path, batch: Batch, freedoms: int) -> Program:
         run=lambda: function(grid, block, (np.int32(states), *given, qdd, failed)),
         wait=lambda _: cupy.cuda.Device().synchronize(),
         read=read,
+        told=told,
+        right=kernel(*batch, threads=None),
     )
 
 
-def cuda_jobs(kernels: dict[str, kkt.Kernel], folder: Path, pool: ThreadPoolExecutor) -> Iterator[Job]:
-    target = f"sm_{jax.devices()[0].compute_capability.replace('.', '')}" if ON_GPU else "sm_90"
-    for order, kernel in kernels.items():
-        load = partial(launched, freedoms=kernel.N)
-        for variant in ("", "_inlined"):
-            path = folder / f"{kernel.format}_{order}{variant}.cu"
-            source = kernel.export_cuda(path, "forward")
-            if variant:
-                source.write_text(source.read_text().replace("__noinline__", "__forceinline__"))
-            row: Row = {"program": f"cuda, {order}{variant.replace('_', ', ')}"}
-            yield Job(row, kernel, pool.submit(nvcc, source, target), load)
+def nvcc(source: Path, most: int) -> tuple[Path, Row]:
+    """Machine code of an exported file, and its registers, bytes of stack and of spills a thread."""
+    compiler = shutil.which("nvcc")
+    if compiler is None:
+        raise FileNotFoundError("nvcc is not installed")
+    target = jax.devices()[0].compute_capability.replace(".", "") if ON_GPU else "90"
+    start, code = time.perf_counter(), source.with_suffix(f".{most}.cubin")
+    command = [compiler, f"-arch=sm_{target}", *([f"-maxrregcount={most}"] if most else []), "-Xptxas", "-v"]
+    done = subprocess.run([*command, "-cubin", "-o", code, source], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"nvcc: {done.stderr[-300:]}")
+    told: Row = {"compile_s": round(time.perf_counter() - start, 2)}
+    for kind, words in (("registers", "Used {} registers"), ("stack", "{} bytes cumulative stack")):
+        told[kind] = max(map(int, re.findall(words.format(r"(\d+)"), done.stderr)), default=0)
+    told["spills"] = sum(map(int, re.findall(r"(\d+) bytes spill", done.stderr)))
+    return code, told
 
 
 # -- JAX ------------------------------------------------------------------------------------------
 
 
-def to_jax(tree: Any, kernel: kkt.Kernel, precision: str) -> Callable[..., Any]:
-    return jax.jit(jax.vmap(kkt.to_jax(tree, orderings.get("abm"))))
-
-
-def mjx(tree: Any, kernel: kkt.Kernel, precision: str) -> Callable[..., Any]:
-    from jax_peers import UNFUSED, by_mjx
-
-    return by_mjx(tree, kernel, None, precision, None if ON_GPU else UNFUSED)
-
-
-def in_chunks(program: Callable[..., Any], batch: Batch, chunk: int) -> Program:
-    starts = range(0, len(batch[0]), chunk)
-    parts = [[jax.device_put(a[at : at + chunk]) for a in batch] for at in starts]
+def in_chunks(make: Callable[[], Any], batch: Batch, chunk: int) -> Program:
+    """A function of JAX in calls of ``chunk`` states."""
+    with jax.enable_x64(batch[0].dtype == np.float64), jax.default_matmul_precision("highest"):
+        start, shapes = time.perf_counter(), [(chunk, *a.shape[1:]) for a in batch]
+        given = [jax.ShapeDtypeStruct(shape, batch[0].dtype) for shape in shapes]
+        program = make().lower(*given).compile()
+        took = round(time.perf_counter() - start, 2)
+        starts = range(0, len(batch[0]), chunk)
+        parts = [[jax.device_put(a[at : at + chunk]) for a in batch] for at in starts]
     return Program(
         run=lambda: [program(*part) for part in parts],
         wait=jax.block_until_ready,
         read=lambda found: np.concatenate([np.asarray(part) for part in found]),
+        told={"compile_s": took, "chunk": chunk},
     )
-
-
-def jax_jobs(
-    tree: Any, kernel: kkt.Kernel, precision: str, chunks: list[int], pool: ThreadPoolExecutor
-) -> Iterator[Job]:
-    """Traced here, one after another; XLA compiles them side by side."""
-    makers: dict[str, tuple[Callable[..., Any], str | None]] = {"to_jax": (to_jax, None), "mjx": (mjx, None)}
-    if precision == "float32":
-        makers["mjx, highest"] = (mjx, "highest")
-    for chunk in chunks:
-        given = [jax.ShapeDtypeStruct((chunk, n), precision) for n in (kernel.nx, kernel.N, kernel.N)]
-        for label, (make, products) in makers.items():
-            compiled: Future[tuple[Any, Row]] = Future()
-            try:
-                with jax.default_matmul_precision(products):
-                    lowered = make(tree, kernel, precision).lower(*given)
-                compiled = pool.submit(xla, lowered)
-            except Exception as error:  # a peer that is missing, or does not take this robot
-                compiled.set_exception(error)
-            load = partial(in_chunks, chunk=chunk)
-            yield Job({"program": label, "chunk": chunk}, kernel, compiled, load)
-
-
-def xla(lowered: Any) -> tuple[Any, Row]:
-    start = time.perf_counter()
-    return lowered.compile(), {"compile_s": round(time.perf_counter() - start, 2)}
 
 
 # -- rows -----------------------------------------------------------------------------------------
 
 
-def jobs_of(
-    tree: Any, precision: str, chunks: list[int], folder: Path, pool: ThreadPoolExecutor
-) -> list[Job]:
-    kernels = {order: kkt.compile(tree, orderings.get(order), precision) for order in ORDERS}
-    found = list(cuda_jobs(kernels, folder, pool))
-    with jax.enable_x64(precision == "float64"):
-        return found + list(jax_jobs(tree, kernels["abm"], precision, chunks, pool))
+def makers(tree: Any, precision: str, batch: Batch, chunk: int, folder: Path) -> Iterator[tuple[str, Maker]]:
+    """What compiles each program and gives it its states, by the program's name."""
+    kernel, options = kkt.compile(tree, orderings.get("abm"), precision), None if ON_GPU else UNFUSED
+    peers = {
+        "mjx": partial(by_mjx, tree, kernel, None, precision, options),
+        "to_jax": partial(by_jax, tree, kernel, orderings.get("abm"), precision),
+    }
+    for name, make in peers.items():  # which take longest
+        yield name, partial(in_chunks, make, batch, chunk)
+    for order in ORDERS:
+        kernel = kkt.compile(tree, orderings.get(order), precision)
+        source = kernel.export_cuda(folder / f"{precision}_{order}.cu", "forward")
+        for most in REGISTERS:
+            limit = f", {most} registers" if most else ""
+            yield f"cuda, {order}{limit}", partial(by_cuda, kernel, source, batch, most)
 
 
-def measured(jobs: list[Job], batch: Batch, right: NDArray, rounds: int) -> Iterator[Row]:
-    """Rows that failed, at once; then the others, which are timed in turns."""
-    tasks: dict[str, Callable[[], Any]] = {}
+def checked(program: Program, right: NDArray) -> Row:
+    """What compilation told, errors, and calls in one measurement; the program is warm then."""
+    found = program.read(program.wait(program.run()))
+    error = np.abs(found - right).max(axis=1) / np.abs(right).max(axis=1)
+    row = program.told | {"median_error": float(np.median(error)), "largest_error": float(error.max())}
+    if program.right is not None:
+        row["same_bits"] = int((found == program.right).all(axis=1).sum())
+    start = time.perf_counter()
+    program.repeated(1)
+    return row | {"calls": math.ceil(LEAST / (time.perf_counter() - start))}
+
+
+def rows_of(name: str, states: int, chunk: int, rounds: int, patience: float) -> Iterator[Row]:
+    """Every row of one robot, in both precisions: those that failed first."""
+    tree = kkt.load(name)
+    reference = kkt.compile(tree, orderings.get("abm"))
+    batch = [a.astype(np.float32) for a in random_states(reference, states)]
+    right = reference(*(a.astype(float) for a in batch), threads=None)
     rows: dict[str, Row] = {}
-    kernels = {id(job.kernel): job.kernel for job in jobs}
-    bits = {key: kernel(*batch, threads=None) for key, kernel in kernels.items()}
-    size = np.abs(right).max(axis=1)
-    for job in jobs:
-        row, key = job.row, str(job.row)
-        try:
-            program, told = job.compiled.result(timeout=0)
-            row |= told
-            program = job.loaded(program, batch)
-            found = program.read(program.wait(program.run()))
-            start = time.perf_counter()
-            program.wait(program.run())
-            calls = math.ceil(LEAST / (time.perf_counter() - start))
-        except Exception as error:  # of a compiler, a driver or a peer: the row says it
-            yield row | {"refused": f"{type(error).__name__}: {error}".strip()[:300]}
-            continue
-        if "registers" in row:
-            row["same_bits"] = int((found == bits[id(job.kernel)]).all(axis=1).sum())
-        error = np.abs(found - right).max(axis=1) / size
-        row |= {"median_error": float(np.median(error)), "largest_error": float(error.max()), "calls": calls}
-        rows[key] = row
-        tasks[key] = partial(repeated, program, calls)
+    tasks: dict[str, Callable[[], None]] = {}
+    pool = ThreadPoolExecutor()
+    with tempfile.TemporaryDirectory() as folder:
+        made = {}
+        for precision in ("float32", "float64"):
+            given = [a.astype(precision) for a in batch]
+            for label, make in makers(tree, precision, given, chunk, Path(folder)):
+                about = {"robot": name, "precision": precision, "states": states, "program": label}
+                made[f"{precision} {label}"] = about, pool.submit(make)
+        wait([future for _, future in made.values()], timeout=patience)
+        for key, (about, future) in made.items():
+            try:
+                program = future.result(timeout=0)
+                rows[key] = about | checked(program, right)
+                tasks[key] = partial(program.repeated, rows[key]["calls"])
+            except Exception as error:  # of a compiler, a driver or a peer: the row says it
+                yield about | {"refused": f"{type(error).__name__}: {error}".strip()[:300]}
+        pool.shutdown(wait=False, cancel_futures=True)
     times = {key: t / rows[key]["calls"] for key, t in in_turn(tasks, rounds, time.perf_counter).items()}
-    peers = [key for key in rows if rows[key]["program"].startswith("mjx")]
-    peer = min(peers, key=lambda key: float(np.median(times[key])), default=None)
     for key, row in rows.items():
         row["seconds"] = float(np.median(times[key]))
-        row["states_a_second"] = len(right) / row["seconds"]
-        if peer is not None:
-            row["ratio"] = quartiles(times[key] / times[peer])[1]
-        yield row
-
-
-def repeated(program: Program, calls: int) -> None:
-    for _ in range(calls):
-        last = program.run()
-    program.wait(last)
+        row["states_a_second"] = states / row["seconds"]
+        peer = times.get(f"{row['precision']} mjx")
+        yield row if peer is None else row | {"ratio": quartiles(times[key] / peer)[1]}
 
 
 def told() -> Row:
@@ -251,51 +215,29 @@ def told() -> Row:
     return found
 
 
-def rows_of(name: str, states: int, chunks: list[int], rounds: int, patience: float) -> Iterator[Row]:
-    """Every row of one robot, in both precisions."""
-    tree = kkt.load(name)
-    reference = kkt.compile(tree, orderings.get("abm"))
-    batch = random_states(reference, states)
-    right = reference(*(a.astype(float) for a in batch), threads=None)
-    pool = ThreadPoolExecutor()
-    with tempfile.TemporaryDirectory() as folder:
-        precisions = ("float32", "float64")
-        jobs = {p: jobs_of(tree, p, chunks, Path(folder), pool) for p in precisions}
-        wait([job.compiled for p in precisions for job in jobs[p]], timeout=patience)
-        for precision in precisions:
-            about = {"robot": name, "precision": precision, "states": states}
-            given = [a.astype(precision) for a in batch]
-            with jax.enable_x64(precision == "float64"):
-                for row in measured(jobs[precision], given, right, rounds):
-                    yield about | row
-    pool.shutdown(wait=False, cancel_futures=True)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="exported CUDA, to_jax and MJX on a GPU")
     parser.add_argument("robots", nargs="*", default=ROBOTS)
     parser.add_argument("--states", type=int, default=1_000_000 if ON_GPU else 1000)
-    parser.add_argument("--chunks", type=int, nargs="+", help="states a call of JAX's programs")
+    parser.add_argument("--chunk", type=int, default=125_000, help="states a call of JAX, a divisor")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--patience", type=float, default=600, help="seconds for XLA and nvcc, a robot")
-    parser.add_argument("--out", type=Path, help="a file for the rows, one JSON line each")
+    parser.add_argument("--out", type=Path, default=Path("gpu.jsonl"), help="gets the rows as JSON lines")
     asked = parser.parse_args()
-    chunks = asked.chunks or [min(asked.states, 125_000)]
-    tell(told(), asked.out)
-    for name in asked.robots:
-        try:
-            for row in rows_of(name, asked.states, chunks, asked.rounds, asked.patience):
-                tell(row, asked.out)
-        except Exception as error:  # of one robot: the others go on
-            tell({"robot": name, "refused": f"{type(error).__name__}: {error}"[:300]}, asked.out)
+    with asked.out.open("a", encoding="utf-8") as file:
 
+        def tell(row: Row) -> None:
+            for place in (None, file):
+                print(json.dumps(row), file=place, flush=True)
 
-def tell(row: Row, path: Path | None) -> None:
-    line = json.dumps(row)
-    print(line, flush=True)
-    if path is not None:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+        tell(told())
+        for name in asked.robots:
+            try:
+                chunk = min(asked.chunk, asked.states)
+                for row in rows_of(name, asked.states, chunk, asked.rounds, asked.patience):
+                    tell(row)
+            except Exception as error:  # of one robot: the others go on
+                tell({"robot": name, "refused": f"{type(error).__name__}: {error}"[:300]})
 
 
 if __name__ == "__main__":

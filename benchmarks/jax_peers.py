@@ -36,7 +36,6 @@ import numpy as np
 from pivotree import kkt, orderings
 from pivotree.kkt.model import robot_files
 
-jax.config.update("jax_enable_x64", True)
 ROBOTS = ("chain:3", "ur5", "panda", "humanoid")
 ROUNDS = 5
 UNFUSED = {"xla_disable_hlo_passes": "fusion"}
@@ -64,12 +63,7 @@ def measured(name: str, precision: str, states: int, programs: dict[str, Callabl
     tree = model_of(name)
     order = orderings.get("abm")
     kernel = kkt.compile(tree, order, precision)
-    random = np.random.default_rng(0)
-    sizes = (kernel.nx, kernel.N, kernel.N)
-    batch = [random.standard_normal((states, size)) for size in sizes]
-    if kernel.nx > kernel.N:  # the quaternion of a floating base
-        batch[0][:, 3:7] /= np.linalg.norm(batch[0][:, 3:7], axis=1, keepdims=True)
-    batch = [x.astype(precision) for x in batch]
+    batch = [x.astype(precision) for x in random_states(kernel, states)]
     right = exact(tree, kernel, batch)
     runs, rows, times = {}, {}, {}
     for label, make in programs.items():
@@ -95,6 +89,15 @@ def measured(name: str, precision: str, states: int, programs: dict[str, Callabl
     for label, row in rows.items():
         row["us_a_state"] = min(times[label]) / states * 1e6
         print(json.dumps(row), flush=True)
+
+
+def random_states(kernel: kkt.Kernel, count: int) -> list[np.ndarray]:
+    """x (count, nx) with a unit quaternion of a floating base, qd and tau (count, N)."""
+    random = np.random.default_rng(0)
+    batch = [random.standard_normal((count, size)) for size in (kernel.nx, kernel.N, kernel.N)]
+    if kernel.nx > kernel.N:
+        batch[0][:, 3:7] /= np.linalg.norm(batch[0][:, 3:7], axis=1, keepdims=True)
+    return batch
 
 
 def exact(tree: Any, kernel: kkt.Kernel, batch: list[np.ndarray], count: int = 10) -> np.ndarray:
@@ -264,7 +267,8 @@ def main() -> None:
     print(json.dumps(versions()), flush=True)
     for name in asked.robots:
         for precision in asked.precisions:
-            measured(name, precision, asked.states, {x: PROGRAMS[x] for x in asked.programs})
+            with jax.enable_x64(precision == "float64"):  # on, MJX mixes it into float32
+                measured(name, precision, asked.states, {x: PROGRAMS[x] for x in asked.programs})
 
 
 if __name__ == "__main__":

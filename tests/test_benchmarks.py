@@ -219,6 +219,26 @@ def test_digits_of_derivatives_are_printed_by_order(monkeypatch, capsys):
     assert counts[0] < min(counts[1:])
 
 
+# -- GPU ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.peers
+def test_without_a_gpu_rows_of_cuda_say_so_and_jax_runs(monkeypatch):
+    pytest.importorskip("jax")
+    monkeypatch.setitem(sys.modules, "mujoco.mjx", None)
+    import gpu
+
+    monkeypatch.setattr(gpu.shutil, "which", lambda name: None)
+    rows = list(gpu.rows_of("chain:2", 6, 3, 1, 100.0))
+    refused = {row["program"]: row["refused"] for row in rows if "refused" in row}
+    assert len(refused) == 7 and "mjx" in refused["mjx"]
+    assert refused["cuda, crbm, 128 registers"] == "FileNotFoundError: nvcc is not installed"
+    single, double = (row for row in rows if "refused" not in row)
+    assert (single["precision"], double["precision"]) == ("float32", "float64")
+    assert 1e-9 < single["largest_error"] < 1e-5 and double["largest_error"] < 1e-13
+    assert single["states_a_second"] * single["seconds"] == pytest.approx(6)
+
+
 @pytest.mark.peers
 def test_a_point_mass_on_a_fixed_joint_is_in_mujoco_s_model():
     pytest.importorskip("mujoco")
