@@ -222,6 +222,25 @@ def test_digits_of_derivatives_are_printed_by_order(monkeypatch, capsys):
 # -- GPU ------------------------------------------------------------------------------------------
 
 
+def test_the_table_of_a_gpu_is_that_of_the_kept_rows():
+    (path,) = (BENCHMARKS / "results").glob("gpu-*.jsonl")
+    page = (ROOT / "docs" / "machine.md").read_text()
+    rows = [json.loads(line) for line in path.read_text().splitlines()[1:]]
+    found = {(row["robot"], row["precision"], row["program"]): row for row in rows}
+    for robot, precision in {key[:2]: None for key in found}:
+        cells = []
+        for name in ("cuda, abm", "cuda, gain_abm", "cuda, crbm", "to_jax", "mjx"):
+            row = found[robot, precision, name]
+            rate = float(f"{row['states_a_second'] / 1e6:.3g}")
+            ratio = "" if name == "mjx" else f", {row['ratio']:.2g}"
+            cells.append((f"{rate:,.0f}" if rate >= 100 else f"{rate:.1f}") + ratio)
+        shown = robot.removeprefix("robot:") if robot.startswith("robot:") else f"`{robot}`"
+        assert f"| {shown}, {precision} | {' | '.join(cells)} |" in page
+    ran = [row for row in rows if "same_bits" in row]
+    assert len(ran) == 18 and all(row["same_bits"] == row["states"] == 1_000_000 for row in ran)
+    assert path.name in page
+
+
 @pytest.mark.peers
 def test_without_a_gpu_rows_of_cuda_say_so_and_jax_runs(monkeypatch):
     pytest.importorskip("jax")
