@@ -79,10 +79,13 @@ class _Recorder(Lowering):
     def __init__(self, program: Program, inputs: InputSlots) -> None:
         super().__init__(program, inputs)
         self.met: dict[int, Met] = {}
+        self.told: dict[int, Code] = {}  # by the number of a pattern
 
     def code(self, number: int) -> Code:
-        codes = self.codes[number]  # the sign of a slot decides between + and -, which cost alike
-        return codes.shape, np.maximum(codes, -codes * (codes == -2)).tobytes()
+        if number not in self.told:
+            codes = self.codes[number]  # the sign of a slot decides between + and -, which cost alike
+            self.told[number] = codes.shape, np.maximum(codes, -codes * (codes == -2)).tobytes()
+        return self.told[number]
 
     def lower(self, i: Instruction) -> None:
         args = tuple(self.code(self.variant(ref)) for ref in i.args if ref is not None)
@@ -122,6 +125,13 @@ def program_for(order: Callable[..., Any], structure: kkt.Structure) -> Program:
     if getattr(order, "problem", "qdd") == "tau":
         return trace_substitution(order(structure), structure, order.order_name)  # type: ignore[attr-defined]
     return program_of(kkt.symbolic(kkt.plan(order, structure)))
+
+
+def dense_work(order: Callable[..., Any], structure: kkt.Structure) -> int:
+    """Operations on full blocks, from the pattern alone; 0 for inverse dynamics, which has few."""
+    if getattr(order, "problem", "qdd") == "tau":
+        return 0
+    return kkt.symbolic(kkt.plan(order, structure)).flops
 
 
 def _whole_numbers(program: Program) -> tuple[int, ...]:

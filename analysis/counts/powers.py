@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from .counting import KINDS, count_robot, program_for
+from .counting import KINDS, count_robot, dense_work
 from .families import Family
 from .polynomials import Monomial, solve_exactly, text_of
 
@@ -40,8 +40,7 @@ def on_powers(order: Callable[..., Any], family: Family, most: int) -> PowerLaw 
     for terms, largest in BASES:
         for h in range(len(counts) + 1, largest + 1):
             system = family.system(2**h - 1)
-            factor = program_for(order, system.structure).symbolic
-            if factor is not None and factor.flops > most:
+            if dense_work(order, system.structure) > most:
                 break
             counts[h] = count_robot(order, system).total
         for first in range(1, len(counts) + 1 - len(terms) - SPARE + 1):

@@ -12,7 +12,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt.base.errors import PivotreeError
 from pivotree.kkt.order.sequence import name_of
 
-from .counting import KINDS, Counted, count_robot, program_for
+from .counting import KINDS, Counted, count_robot, dense_work
 from .families import Family, family_of
 from .polynomials import Polynomial, fit, largest_root
 from .powers import PowerLaw, on_powers
@@ -147,15 +147,10 @@ def _counted(order: Callable[..., Any], family: Family) -> dict[int, Counted]:
     for i in range(1, members + 1):
         n = family.size(i)
         system = family.system(n)
-        if i > 4 and _work(order, system) > MOST_WORK:
+        if i > 4 and dense_work(order, system.structure) > MOST_WORK:
             break
         result[n] = count_robot(order, system)
     return result
-
-
-def _work(order: Callable[..., Any], system: kkt.System) -> int:
-    factor = program_for(order, system.structure).symbolic
-    return 0 if factor is None else factor.flops
 
 
 def table(orders: Iterable[str], families: Iterable[str]) -> list[Count | str]:
