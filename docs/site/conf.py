@@ -1,9 +1,12 @@
 """Sphinx: what the pages are made of, and how docstrings are read."""
 
 import importlib
+import posixpath
 import re
 import sys
+from functools import partial
 
+from sphinx import addnodes
 from sphinx.pycode import ModuleAnalyzer
 
 project = "Pivotree"
@@ -70,6 +73,43 @@ def own(app, module, name):
     return module if getattr(value, "__module__", None) == "builtins" else None
 
 
+def tree_of_titles(titles, found, app, page, template, context, doctree):
+    """The tree of all pages' titles, as the theme asks for it beside each page.
+
+    Sphinx copies all headings of all pages and then throws them away: that took a third of the build.
+    Pages that the tree does not name, listings of code, share it with others of their folder.
+    """
+    whole, env = context["toctree"], app.env
+    if not titles:
+        titles |= {name: title(toc) for name, toc in env.tocs.items()}
+    folder = None if page in titles else posixpath.dirname(page)
+
+    def tree(**options):
+        if folder in found:
+            return found[folder]
+        headings, env.tocs = env.tocs, titles
+        try:
+            text = whole(**options)
+        finally:
+            env.tocs = headings
+        if folder is not None:
+            found[folder] = text
+        return text
+
+    context["toctree"] = tree
+
+
+def title(toc):
+    """A page's title without its headings; a page that lists others is left as it is."""
+    if not toc.children or next(toc.findall(addnodes.toctree), None):
+        return toc
+    short = toc.deepcopy()
+    for item in short:
+        del item[1:]
+    return short
+
+
 def setup(app):
     app.connect("viewcode-follow-imported", own)
     app.connect("autodoc-process-docstring", plain)
+    app.connect("html-page-context", partial(tree_of_titles, {}, {}), priority=400)  # before the theme

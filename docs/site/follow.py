@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cache
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
@@ -84,17 +85,24 @@ def whole(html: Path) -> Iterator[str]:
         yield "play/chain_3.html: does not lead to the lessons"
 
 
+@cache
+def target_of(folder: Path, link: str) -> Path | None:
+    """The file that a link of a page in this folder leads to; pages of a folder share most of theirs."""
+    target = (folder / unquote(link)).resolve()
+    return target if target.exists() else None
+
+
 def dead(path: Path, page: Links, pages: dict[Path, Links]) -> Iterator[str]:
     """Links of a page that lead to no file, or to no place of one of the pages."""
     for link in page.to:
         parts = urlsplit(link)
         if parts.scheme or parts.netloc:
             continue
-        target = path if not parts.path else (path.parent / unquote(parts.path)).resolve()
-        anchor, inside = unquote(parts.fragment), pages.get(target)
+        target = target_of(path.parent, parts.path) if parts.path else path
+        anchor, inside = unquote(parts.fragment), pages.get(target) if target else None
         # a page of source leads back to a name that is told under another package
         asked = anchor and inside is not None and "_modules" not in path.parts
-        if not target.exists() or (asked and anchor not in inside.ids):
+        if target is None or (asked and anchor not in inside.ids):
             yield link
 
 
