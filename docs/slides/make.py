@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -75,8 +76,9 @@ def _page(style: str, body: str, more: str = "") -> str:
     )
 
 
+@cache
 def shown(text: str) -> str:
-    """A slide as HTML, its numbers asked of the engine and its figures drawn."""
+    """A slide as HTML, its numbers asked of the engine and its figures drawn; both lectures share it."""
     text = NUMBER.sub(lambda match: str(eval(match[1], {**SPACE, "orderings": orderings})), text)
     text = FIGURE.sub(lambda match: figure(match["alt"], match["what"]), text)
     return MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
