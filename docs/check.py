@@ -292,12 +292,16 @@ PARTS: dict[str, Callable[[], Complaints]] = {
     part.__name__: part
     for part in (site, phone, facts, pictures, gallery, study, slides, lessons, orders, counts, further)
 }
-# Two processes at a time, each its parts in turn; further is run by tests of peers, beside others.
-TOGETHER = [["site", "phone"], [name for name in PARTS if name not in ("site", "phone", "further")]]
+# Two processes take these in turn, the longest first; further is run by tests of peers, beside others.
+APIECE = ["counts", "orders", "lessons"]
+TOGETHER = [["site", "phone"], *([name] for name in APIECE)]
+TOGETHER += [[name for name in PARTS if name not in (*APIECE, "site", "phone", "further")]]
 
 
 def check(names: list[str]) -> int:
     """The number of complaints of some parts; each is printed, and the seconds of each part."""
+    with beside(ROOT / "tests") as load:  # a lesson and its notebook lower the same programs
+        import_module("pivotree.kkt.tape.trace").lower = load("tapes").lowered_once
     found = 0
     for name in names:
         began, used = time.perf_counter(), sum(os.times()[:4])
@@ -312,7 +316,7 @@ def check(names: list[str]) -> int:
 if __name__ == "__main__":
     if unknown := [name for name in sys.argv[1:] if name not in PARTS]:
         sys.exit(f"docs/check.py: part {unknown[0]!r} is unknown; use one of {', '.join(PARTS)}")
-    with ProcessPoolExecutor(len(TOGETHER)) as pool:
+    with ProcessPoolExecutor(2) as pool:
         count = sum(pool.map(check, [sys.argv[1:]] if sys.argv[1:] else TOGETHER))
     if count:
         sys.exit(f"{count} places of the docs are not what the code makes")
