@@ -92,17 +92,15 @@ def _(mo):
 
 @app.cell
 def _(jax, jnp, minimize, motion, np, step):
-    @jax.jit
-    def missed(u):
-        """Distance of the end from upright [of the unit circle] and from rest [rad/s]."""
-        q, qd = (x[-1] for x in motion(u))
-        angles = jnp.cumsum(q)
-        return 2 * jnp.sum(1 - jnp.sin(angles)), qd @ qd
+    def missed(q, qd):
+        """Squares of the distance from upright [of the unit circle] and from rest [rad/s] at the end."""
+        return 2 * jnp.sum(1 - jnp.sin(jnp.cumsum(q[-1]))), qd[-1] @ qd[-1]
 
     def cost(u, end, speed):
-        off, rate = missed(u)
+        q, qd = motion(u)
+        off, rate = missed(q, qd)
         return end * (off / 2 + 0.02 * rate) + step * (
-            speed * jnp.sum(motion(u)[1] ** 2) + 1e-3 * jnp.sum(jnp.tanh(u) ** 2)
+            speed * jnp.sum(qd**2) + 1e-3 * jnp.sum(jnp.tanh(u) ** 2)
         )
 
     value_and_gradient = jax.jit(jax.value_and_grad(cost))
@@ -122,11 +120,11 @@ def _(jax, jnp, minimize, motion, np, step):
 
     for frequency in (5.0, 4.0, 6.0, 4.5, 5.5, 3.0):
         u = swing(frequency)
-        off, rate = (float(x) ** 0.5 for x in missed(u))
+        off, rate = (float(x) ** 0.5 for x in missed(*motion(u)))
         if off < 0.03 and rate < 0.2:
             break
     print(f"off upright by {off:.0e}, turning at {rate:.0e} rad/s")
-    return cost, u
+    return u, value_and_gradient
 
 
 @app.cell
@@ -176,12 +174,12 @@ def _(mo):
 
 
 @app.cell
-def _(cost, jax, np, step):
+def _(np, step, value_and_gradient):
     here = 0.2 * np.cos(5.0 * step * np.arange(100))
     along = np.random.default_rng(0).standard_normal(100)
-    slope = jax.grad(cost)(here, 50.0, 0.1) @ along
+    slope = value_and_gradient(here, 50.0, 0.1)[1] @ along
     small = 1e-7
-    ahead, behind = (cost(here + sign * small * along, 50.0, 0.1) for sign in (1, -1))
+    ahead, behind = (value_and_gradient(here + sign * small * along, 50.0, 0.1)[0] for sign in (1, -1))
     apart = abs(float((ahead - behind) / (2 * small) / slope) - 1)
     print(f"gradient and difference quotient: {apart:.0e} apart")
     return
