@@ -91,7 +91,8 @@ def columns(system: System, method: int = 2, format: str = "float64") -> Inertia
     for k, name in enumerate(whole):
         bodies = whole if method == 1 else (name, *_below(system.structure, name))
         here = _moving(rest, name) if method == 2 else rest
-        tape = lower(_program(here.structure, bodies), here)
+        if method == 2 or not k:  # method 1 runs one program for all columns
+            tape = lower(_program(here.structure, bodies), here)
         rows = [(b, system.structure.index[b]) for b in bodies]
         for j in range(int(offset[k]), int(offset[k + 1])):
             unit = np.zeros(N)

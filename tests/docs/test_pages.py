@@ -6,6 +6,7 @@ What the lessons show and what orders' pages show is run by ``make docs-check``.
 import re
 import shlex
 import shutil
+from contextlib import chdir
 
 import numpy as np
 import pytest
@@ -109,18 +110,18 @@ def test_commands_on_a_page_run(page, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if python(page)], ids=name)
-def test_python_on_a_page_runs(page, tmp_path, monkeypatch, capsys):
+def test_python_on_a_page_runs(page, tmp_path, capsys):
     """Where a page says what its program finds, that is asked, too."""
-    monkeypatch.chdir(tmp_path)
     if page.name == "jax.md":
         pytest.importorskip("jax")
     left = {"__name__": "page"}
-    for code in python(page):
-        if code.startswith(NOT_RUN):
-            continue
-        for large, small in SMALLER.items():
-            code = code.replace(large, small)
-        exec(compile(code, page.name, "exec"), left)
+    with chdir(tmp_path):
+        for code in python(page):
+            if code.startswith(NOT_RUN):
+                continue
+            for large, small in SMALLER.items():
+                code = code.replace(large, small)
+            exec(compile(code, page.name, "exec"), left)
     if page.stem in SAID:
         SAID[page.stem](left, capsys.readouterr().out.splitlines())
 
