@@ -13,8 +13,9 @@ import numpy as np
 from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.reading import read_json
-from pivotree.kkt.matrix.couplings import couplings, kept
 from pivotree.kkt.matrix.redundancy import on_rates
+from pivotree.kkt.matrix.state import coordinates
+from pivotree.kkt.model.couplings import couplings, kept
 from pivotree.kkt.model.loops import OPEN
 
 SCHEMA = "pivotree-state/1"
@@ -99,7 +100,7 @@ def torn(system: kkt.System) -> tuple[Hashable, float] | None:
 
 def given_values(tree: nx.DiGraph, options: argparse.Namespace, start: Vectors | None = None) -> Vectors:
     """What ``--q``, ``--qd`` and ``--tau`` say, where they are given: all freedoms of each."""
-    found = {}
+    found: Vectors = {}
     for field in FIELDS:
         text = getattr(options, field)
         if text is None:
@@ -115,7 +116,7 @@ def given_values(tree: nx.DiGraph, options: argparse.Namespace, start: Vectors |
                         "elbow=0.3, or none"
                     )
                 named[joint] = _number(where, value)
-            found[field] = _named(tree, where, field, named, start)
+            found[field] = _named(tree, where, field, named, (start or {}) | found)
         else:
             found[field] = [_number(where, x) for x in text.split(",")] if text.strip() else []
     return found
@@ -156,8 +157,8 @@ def _read(tree: nx.DiGraph, file: str) -> Vectors:
         raise kkt.ModelError(
             f"option --state: {file}: field 'schema' is {schema!r}; use {SCHEMA!r}, or leave it out"
         )
-    found = {}
-    for field, value in document.items():
+    found: Vectors = {}
+    for field, value in sorted(document.items(), key=lambda item: item[0] != "q"):  # rates look at q
         where = f"option --state: {file}: field {field!r}"
         if field not in FIELDS:
             raise kkt.ModelError(f"{where} is unknown; use {', '.join(FIELDS)}")
@@ -165,18 +166,16 @@ def _read(tree: nx.DiGraph, file: str) -> Vectors:
         if not isinstance(value, dict | list) or any(type(x) not in (int, float) for x in items):
             raise kkt.ModelError(f"{where}: give a list of numbers, or an object of joints")
         if isinstance(value, dict):
-            found[field] = _named(tree, where, field, value)
+            found[field] = _named(tree, where, field, value, found)
         else:
             found[field] = [float(x) for x in value]
     return found
 
 
-def _named(
-    tree: nx.DiGraph, where: str, field: str, named: dict[str, Any], start: Vectors | None = None
-) -> list[float]:
+def _named(tree: nx.DiGraph, where: str, field: str, named: dict[str, Any], start: Vectors) -> list[float]:
     """All freedoms, those that have a name changed; the others stay, but for joints that follow."""
     names = freedoms(tree)
-    own = (start or {}).get(field, tree.graph.get(field))
+    own = start.get(field, tree.graph.get(field))
     values = np.zeros(len(names)) if own is None else np.array(own, dtype=float)
     changed: set[int] = set()
     for joint, x in named.items():
@@ -186,9 +185,12 @@ def _named(
             raise kkt.ModelError(f"{where}: joint {joint!r} is unknown; {nearest(joint, known)}")
         values[places[0]] = x
         changed.add(places[0])
-    if field != "tau":
-        coupled = couplings(kkt.compile_tree(tree), tree.graph.get("loops", ()))
-        values = kept(coupled, values, changed, rates=field == "qd")
+    flat = kkt.compile_tree(tree)
+    coupled = couplings(flat, tree.graph.get("loops", ()))
+    if field == "q":
+        values = kept(coupled, values, but=changed)
+    elif field == "qd":
+        values = kept(coupled, coordinates(flat, tree, start.get("q")), values, changed)
     return [float(x) for x in values]
 
 

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt import LoopError, LoopWarning, System, build
-from pivotree.kkt.matrix.couplings import kept
 from pivotree.kkt.matrix.entries import Entries
 from pivotree.kkt.matrix.many import apart, forest_of
 from pivotree.kkt.matrix.ranges import Ranges
+from pivotree.kkt.model.couplings import kept
 from pivotree.kkt.model.joints import quaternion_to_vector
 from pivotree.kkt.model.tree import BodyTree
 
@@ -76,7 +76,8 @@ def _once(ranges: Ranges, seeds: list[int]) -> tuple[Floats, Floats, Floats]:
         q[start : start + 3] = quaternion_to_vector(generator.normal(size=4))
     qd = generator.uniform(-ranges.rate, ranges.rate)
     qdd = generator.uniform(-ranges.acceleration, ranges.acceleration)
-    return kept(ranges.coupled, q), kept(ranges.coupled, qd, rates=True), qdd
+    q = kept(ranges.coupled, q)
+    return q, kept(ranges.coupled, q, qd), qdd
 
 
 def drawn_system(tree: nx.DiGraph, seed: int) -> tuple[System, Ranges]:

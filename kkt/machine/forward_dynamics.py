@@ -28,7 +28,7 @@ from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for, trace
 from .checking import by_rotations, pivots_of, pushes_of, sizes_of_pivots
 from .checking_rows import pivots_of_rows
-from .kinematics import entries, kinematics, outside, variables
+from .kinematics import entries, kinematics, outside, positions, variables
 from .recorder import Recorder, operate, reference
 from .scalar_program import MANY, ScalarProgram, finished
 
@@ -284,7 +284,8 @@ def derivatives(
     leaves = leaves_inertia(tape.program) and not by_rotations(tape)
     tape = in_fewer_operations(tape, system) if leaves else tape
     with np.errstate(all="ignore"):
-        held = closures(system.tree, *kinematics(configuration, x, qd)[:2], system.loops)
+        R, p, *_ = kinematics(configuration, x, qd)
+        held = closures(system.tree, R, p, positions(configuration, x), system.loops)
         found = differentiated(tape, system, wanted, (qd, held))
     require_length(found.tape)
     place = replayed(recorder, found.tape, traced, {"beside": found.numbers}, by_reciprocals=leaves)

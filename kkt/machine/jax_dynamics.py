@@ -256,14 +256,14 @@ class Dynamics:
         Phi, rates = force_transform(R, p), joint_rates(S, owner, column, rate, tree.n)
         a, b = bias(tree.parent, self.inertias, Phi, rates, slip, system.state.wrench, tree.gravity)
         efforts: Any = Numbers(tau)
+        position = np.zeros_like(rate)
+        places, to = self.places.plain
+        position[to] = q[places]
         if tree.terms is not None:
-            position = np.zeros_like(rate)
-            places, to = self.places.plain
-            position[to] = q[places]
             efforts = efforts - tree.terms.at(position).resistance(rate, system.state.step, _same)
         traced: list[Any] = [Phi, S, a, b, efforts]
         if system.loops:
-            held: Any = closures(tree, R, p, system.loops)
+            held: Any = closures(tree, R, p, position, system.loops)
             v = velocities(tree.parent, Phi, rates)
             traced += constraint_rows(held, v, tree.gravity, _same)[:2]
         return Blocks(*(jnp.asarray(getattr(value, "x", value), tau.dtype) for value in traced))

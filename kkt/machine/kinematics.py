@@ -65,12 +65,12 @@ def entries(
     rates = joint_rates(S, owner, column, qd, tree.n)
     gravity = tree.gravity.astype(object)
     a, b = bias(tree.parent, M, Phi, rates, joint_bias, wrench, gravity)
-    held = closures(tree, R, p, loops)
+    held = closures(tree, R, p, positions(configuration, x), loops) if loops else ()
     v = velocities(tree.parent, Phi, rates) if loops else rates
     rows = constraint_rows(held, v, gravity, _constants)
     if tree.terms is None:
         return Entries(M, Phi, S, a, b, tau, *rows)
-    at = tree.terms.at(_coordinates(configuration, x))
+    at = tree.terms.at(positions(configuration, x))
     tau = tau - at.resistance(qd, step, _constants)
     diagonal = at.diagonal(step, _constants) if at.own(step).any() else np.zeros(0)
     return Entries(M, Phi, S, a, b, tau, *rows, diagonal)
@@ -80,8 +80,8 @@ def _constants(x: Array) -> Array:
     return x.astype(object)
 
 
-def _coordinates(configuration: Configuration, x: Array) -> Array:
-    """q (N,) for springs, with 0 for joints whose numbers are a quaternion, which have none."""
+def positions(configuration: Configuration, x: Array) -> Array:
+    """q (N,), with 0 for joints whose numbers are a quaternion, which have none."""
     q = np.zeros(int(configuration.tree.offset[-1]), dtype=object)
     for k in range(configuration.tree.n):
         if not configuration.turns(k):

@@ -10,7 +10,8 @@ Differentiated once in c, and written with pdd, minus the accelerations,
     G_2 pdd_2 - G_1 pdd_1 - compliance lambda = -gamma,      G_k = C* X_ck,
     gamma = C* (v_c x w) - a C* (w - v_c) - b gap,           w = X_c2 v_2,  v_c = X_c1 v_1,
 
-where a and b are Baumgarte's gains (1972).  Where c travels with a point of body 2 (contact),
+where a and b are Baumgarte's gains (1972).  Where the ratio r of coupled joints depends on q_to,
+their C does, and r' qd_to^2 is added to gamma.  Where c travels with a point of body 2 (contact),
 omega x v of the motion relative to body 1 is subtracted from the linear rows.  The world has no
 rows; its acceleration is that of a root's parent, minus gravity.
 """
@@ -26,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.couplings import taylor
 from ..model.loops import Loop
 from ..model.parents import meeting
 from ..model.spatial import Array, cross, cross_motion, force_transform, matmul, matvec, skew, transpose
@@ -43,17 +45,29 @@ class Closure:
     R: Array  # (2, 3, 3) orientation of the frame c in each body's, at this state
     p: Array  # (2, 3) its origin there [m]
     beside: Closure | None = None  # of ``loop.beside``
-    apart: float = 0.0  # of coupled joints: q - ratio q_to - offset [rad, m], where these are known
+    at: tuple[Any, Any] = (0.0, 0.0)  # of joints that follow others: q and q_to [rad, m]
+    # of those beside, where the ratio depends on q: its rate by q_to, and C of ratio 1
+    bend: tuple[Any, Array] | None = None
 
     @property
     def rows(self) -> int:
         return self.loop.rows
 
     @cached_property
+    def line(self) -> list[Any]:
+        """The polynomial that positions keep, measured from this state's q_to."""
+        return taylor(self.loop.polynomial, self.at[1])
+
+    @property
+    def apart(self) -> Any:
+        """How far coupled joints are apart [rad, m]."""
+        return self.at[0] - self.line[0]
+
+    @cached_property
     def gap(self) -> Array:
         """(m,) how far the loop is open, by rows [rad, m]; 0 where that is not defined."""
         if self.loop.follows:
-            return np.full(self.rows, self.apart)
+            return np.ones(self.rows) * self.apart
         return _gap(self.loop, *self._apart)
 
     @property
@@ -64,8 +78,9 @@ class Closure:
     @property
     def from_here(self) -> Loop:
         """The loop, in a tree whose joints' positions are measured from this state's."""
-        follows = self.loop.follows
-        return replace(self.loop, follows=(follows[0], 0.0 - self.apart)) if follows else self.loop
+        if not self.loop.follows:
+            return self.loop
+        return replace(self.loop, follows=(self.line[1], 0.0 - self.apart, *self.line[2:]))
 
     @property
     def gap_rate(self) -> Array:
@@ -112,14 +127,25 @@ class Closure:
         return list(found.values())
 
 
-def closures(tree: BodyTree, R: Array, p: Array, loops: Sequence[Loop]) -> tuple[Closure, ...]:
-    """The constraints where body k has the pose (R[k], p[k]) in its parent; bodies are known."""
+def closures(tree: BodyTree, R: Array, p: Array, q: Array, loops: Sequence[Loop]) -> tuple[Closure, ...]:
+    """The constraints where body k has the pose (R[k], p[k]) in its parent; bodies are known.
+
+    Joints of one freedom are at q (N,), in any number type.
+    """
     index = {name: k for k, name in enumerate(tree.names)} if loops else {}
 
     def whole(loop: Loop) -> Closure:
         bodies = (index.get(loop.bodies[0], -1), index.get(loop.bodies[1], -1))
         found = _closure(loop, bodies, tree, R, p)
-        return replace(found, beside=whole(loop.beside)) if loop.beside else found
+        if loop.beside is None:
+            return replace(found, at=(q[tree.offset[bodies[1]]], 0.0)) if loop.follows else found
+        other = whole(loop.beside)
+        if loop.follows:
+            found = replace(found, at=tuple(q[tree.offset[c.bodies[1]]] for c in (found, other)))
+        if loop.curved:
+            C, (_, ratio, half, *_) = other.loop.C, found.line
+            other = replace(other, loop=replace(other.loop, C=C * ratio), bend=(2.0 * half, C))
+        return replace(found, beside=other)
 
     return tuple(whole(loop) for loop in loops)
 
@@ -233,6 +259,9 @@ def _right(pair: Closure, v: Array, base: Array, cast: Cast) -> Array:
             lift = matvec(X[place], base)
             turning = turning - lift if place else turning + lift
     right = matvec(C, turning)
+    if pair.bend is not None:
+        rate = matvec(transpose(cast(pair.bend[1])), apart)
+        right = right + cast(np.ones(loop.rows) * pair.bend[0]) * rate * rate
     a, b = loop.baumgarte
     if a:
         right = right - cast(np.full(loop.rows, a)) * matvec(C, apart)

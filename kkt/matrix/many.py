@@ -48,7 +48,7 @@ def forest_of(system: System, q: Floats, qd: Floats) -> tuple[BodyTree, Entries]
         forest.gravity,
         bias + _tiled(own, m),
         _tiled(wrench, m),
-        closures(forest, R, p, _copied(system, m)),
+        closures(forest, R, p, q.ravel(), _copied(system, m)),
         None if forest.terms is None else forest.terms.at(q.ravel(), forest.sprung_balls),
         system.state.step,
     )

@@ -82,7 +82,7 @@ def pattern_of(
         Phis.append(_transform_pattern(R != 0.0, p != 0.0))
         ones_in_Phi.append(force_transform(R, np.zeros_like(p)) == 1.0)
         Ss.append(S.columns)
-        G, one = _constraint_pattern(tree, R, p, loops)
+        G, one = _constraint_pattern(tree, R, p, q, loops)
         Gs.append(G)
         ones_in_G.append(one)
     S_all = np.stack(Ss)
@@ -112,7 +112,7 @@ def _transform_pattern(R: NDArray[np.bool_], p: NDArray[np.bool_]) -> NDArray[np
 
 
 def _constraint_pattern(
-    tree: BodyTree, R: Array, p: Array, loops: Sequence[Loop]
+    tree: BodyTree, R: Array, p: Array, q: Array, loops: Sequence[Loop]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Entries of G = C* Phi* that may be nonzero, and those that are always 1."""
     masks, ones = [np.zeros((0, 6), dtype=bool)], [np.zeros((0, 6), dtype=bool)]
@@ -127,7 +127,7 @@ def _constraint_pattern(
         kept = force_transform(closure.R[place], np.zeros(3)).T == 1.0
         return alone[:, None] & ((C == 1.0).astype(np.int64) @ kept.astype(np.int64) > 0)
 
-    for closure in closures(tree, R, p, loops):
+    for closure in closures(tree, R, p, q, loops):
         masks += [sum(x) > 0 for x in closure.by_end(seen)]
         ones += [x[0] & (closure.beside is None) for x in closure.by_end(unit)]
     return np.concatenate(masks), np.concatenate(ones)

@@ -24,7 +24,6 @@ from ..model.tree import BodyTree
 from ..model.tree_kernels import one_axis
 from ..model.tree_order import MANY
 from .closures import Closure, closures
-from .couplings import measured
 
 Floats = NDArray[np.float64]
 ONE_AXIS = ("continuous", "prismatic", "revolute")  # joints of one freedom
@@ -105,7 +104,7 @@ def state_of(
         tree.gravity,
         bias,
         wrench,
-        measured(tree, closures(tree, R, p, loops), position),
+        closures(tree, R, p, position, loops),
         None if tree.terms is None else tree.terms.at(position, tree.sprung_balls),
         step,
     )

@@ -68,8 +68,9 @@ class Loop:
     compliance: Floats  # (m,) c >= 0 in  G acceleration + c lambda = gamma
     numbers: tuple[int, ...]  # (m,) of the rows that are kept; a contact's normal is 0
     beside: Loop | None = None  # two other bodies, whose rows are added to these: coupled joints
-    # ratio and offset [rad, m] of coupled joints whose positions keep q = ratio q_to + offset; None: any
-    follows: tuple[float, float] | None = None
+    # ratio and offset [rad, m] of coupled joints whose positions keep q = ratio q_to + offset; behind
+    # them the factors of q_to^2, q_to^3, ...; None: any positions
+    follows: tuple[float, ...] | None = None
     # (6, d) directions whose rows follow from others wherever all loops are closed: not in (4)
     implied: Floats | None = None
 
@@ -77,6 +78,18 @@ class Loop:
     def rows(self) -> int:
         """m, 1 to 6."""
         return int(self.C.shape[1])
+
+    @property
+    def polynomial(self) -> tuple[float, ...]:
+        """Coefficients, lowest first, of the polynomial of q_to that positions keep."""
+        assert self.follows is not None
+        ratio, offset, *higher = self.follows
+        return (offset, ratio, *higher)
+
+    @property
+    def curved(self) -> bool:
+        """Whether the ratio of coupled joints depends on q; the rows beside are then those of ratio 1."""
+        return self.follows is not None and len(self.follows) > 2
 
     @property
     def whole(self) -> Loop:
@@ -231,6 +244,7 @@ def coupled_joints(
     ratio: float = 1.0,
     *,
     offset: float | None = None,
+    higher: ArrayLike = (),
     damping: float = 0.0,
     compliance: float = 0.0,
     name: Hashable = None,
@@ -241,11 +255,13 @@ def coupled_joints(
     m/rad] times that of the body ``to`` beside its own; ``to`` None holds the joint where it is.
     Both joints have one freedom.  The row couples accelerations.  With ``offset`` [rad, m] states
     keep q = ratio q_to + offset too: random ones do, and others are told to be open; where it is
-    None, any two positions do.  lambda is the coupling's effort on the joint of ``body``.
+    None, any two positions do.  With ``higher`` (m,) [rad/rad^2, ...], numbers c_2, c_3, ..., they keep
+    q = offset + ratio q_to + c_2 q_to^2 + c_3 q_to^3 ..., and rates follow by its derivative, as on a cam.
+    lambda is the coupling's effort on the joint of ``body``.
     ``damping`` is a [1/s] and ``compliance`` [1/(kg m^2), 1/kg] one number, as in :func:`contact`.
 
     Raises ModelError, one sentence, for a body that is unknown, or whose joint has another number
-    of freedoms.
+    of freedoms, and for ``higher`` without an offset or another body.
 
     >>> tree = pt.chain(3)
     >>> loop = pt.coupled_joints(tree, "j3", "j2", -2.0)
@@ -261,15 +277,17 @@ def coupled_joints(
     gains = checked_damping(where, damping)
     soft = checked_compliance(where, compliance, 1)
     first = _along(where, tree, body, 1.0, name, gains, soft)
+    curve = checked(where, "higher", higher, (np.size(higher),)).tolist()
+    if curve and (offset is None or to is None):
+        raise ModelError(f"{where}: field 'higher' bends a line of q_to; give an offset and the body 'to'")
     if offset is not None:
-        first = replace(
-            first, follows=(size if to is not None else 0.0, float(checked(where, "offset", offset, ())))
-        )
-    if to is None or size == 0.0:
+        start = float(checked(where, "offset", offset, ()))
+        first = replace(first, follows=(size if to is not None else 0.0, start, *curve))
+    if to is None or (size == 0.0 and not curve):
         return first
     if to == body:
         raise ModelError(f"{where}: couples the joint of {body!r} to itself; name another")
-    return replace(first, beside=_along(where, tree, to, -size, name, gains, soft))
+    return replace(first, beside=_along(where, tree, to, -1.0 if curve else -size, name, gains, soft))
 
 
 def _along(

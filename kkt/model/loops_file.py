@@ -115,7 +115,9 @@ def _exact(where: str, entry: dict[str, Any]) -> Loop:
     _known(where, entry, (*FIELDS, "beside", "follows", "implied"), FIELDS)
     where = f"loop {entry['name']!r}"
     kept = entry.get("follows")
-    ratio_and_offset = None if kept is None else checked(where, "follows", kept, (2,)).tolist()
+    line = None if kept is None else checked(where, "follows", kept, (max(np.size(kept), 2),)).tolist()
+    if line and line[2:] and "beside" not in entry:
+        raise ModelError(f"{where}: field 'follows' bends, and no other pair is there; give 'beside'")
     ends, free = entry["bodies"], entry["free"]
     named = isinstance(ends, list) and all(isinstance(body, str | None) for body in ends)
     if not named or len(ends) != 2:
@@ -145,7 +147,7 @@ def _exact(where: str, entry: dict[str, Any]) -> Loop:
         checked_compliance(where, entry["compliance"], m),
         numbers,
         _beside(where, entry, m),
-        None if ratio_and_offset is None else (ratio_and_offset[0], ratio_and_offset[1]),
+        None if line is None else tuple(line),
         implied,
     )
 

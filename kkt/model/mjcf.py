@@ -21,13 +21,14 @@ import numpy as np
 
 from ..base.errors import ModelError, UnreadableError
 from ..base.kinds import of_kind
+from .couplings import follow
 from .default_state import default_state
 from .fields import Floats
 from .joint_terms import TERMS
 from .joints import TYPES, quaternion_to_vector
-from .loops import checked_loops
+from .loops import Loop, checked_loops
 from .mjcf_guard import check
-from .mjcf_loops import Home, kind_of, loops_of, turn_of
+from .mjcf_loops import Home, loops_of, turn_of
 from .spatial import matmul, matvec
 from .tree import add_body, new_tree
 
@@ -220,15 +221,21 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
         raise ModelError(f"{where}: {error}") from None
     _tell(model, unknown, where)
     default_state(tree, rate=0.5, effort=2.0, most=100.0)
-    if loops:  # at rest at MuJoCo's own positions, where the loops are closed
-        try:
-            checked_loops(loops, list(tree))
-        except ModelError as error:
-            raise ModelError(f"{where}: {error}") from None
-        follow = ", and as it follows for coupled joints" if any(x.follows for x in loops) else ""
-        tree.graph.update(q=_positions(model), qd=0.0 * tree.graph["qd"], loops=loops)
-        tree.graph["state_formulas"] |= {"q": f"MuJoCo's qpos0{follow}", "qd": "0"}
+    if loops:
+        _close(tree, loops, _positions(model), where)
     return tree
+
+
+def _close(tree: nx.DiGraph, loops: tuple[Loop, ...], q: Floats, where: str) -> None:
+    """Put loops into a tree, and the state at rest at MuJoCo's own positions, where they are closed."""
+    try:
+        checked_loops(loops, list(tree))
+    except ModelError as error:
+        raise ModelError(f"{where}: {error}") from None
+    coupled = ", and as it follows for coupled joints" if any(x.follows for x in loops) else ""
+    tree.graph.update(q=q, qd=0.0 * tree.graph["qd"], loops=loops)
+    follow(tree)
+    tree.graph["state_formulas"] |= {"q": f"MuJoCo's qpos0{coupled}", "qd": "0"}
 
 
 def _positions(model: Any) -> Floats:
@@ -242,9 +249,6 @@ def _positions(model: Any) -> Floats:
             found.append(np.concatenate([quaternion_to_vector(x[[4, 5, 6, 3]]), x[:3]]))
         else:
             found.append(np.zeros(3) if KINDS[kind] == "spherical" else x[:1].copy())
-    for i in np.flatnonzero(model.eq_active0).tolist():
-        if kind_of(model, i) == "joint":  # the constant of its polynomial
-            found[1 + model.eq_obj1id[i]] += model.eq_data[i, 0]
     return np.concatenate(found)
 
 

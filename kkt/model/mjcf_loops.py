@@ -1,6 +1,6 @@
 """Equality constraints of MuJoCo as loops: a connect is a cut ball joint, a weld a cut fixed one.
 
-A joint constraint couples two joints, or holds one, where its polynomial is linear.
+A joint constraint couples two joints by a polynomial, or holds one.
 
 Rows that others imply are left out (:mod:`kkt.model.mjcf_rows`).
 """
@@ -12,6 +12,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from .couplings import taylor
 from .fields import Floats
 from .loops import Loop, coupled_joints, cut_joint
 from .mjcf_rows import Tie, independent, of_their_own
@@ -37,24 +38,24 @@ def loops_of(
             left.append(f"{what} {name!r}, which is not active")
         elif what in ("connect", "weld"):
             ties += _tied(model, i, what, name, home)
-        elif what == "joint" and not model.eq_data[i, 2:5].any():
-            to = None if model.eq_obj2id[i] < 0 else carrier[model.eq_obj2id[i]]
-            ratio, body = float(model.eq_data[i, 1]), carrier[model.eq_obj1id[i]]
-            offset = _offset(model, i)
-            loops[i] = coupled_joints(tree, body, to, ratio, offset=offset, name=name)
         elif what == "joint":
-            left.append(f"joint {name!r}, which couples by a polynomial")
+            to = None if model.eq_obj2id[i] < 0 else carrier[model.eq_obj2id[i]]
+            offset, ratio, *higher = _polynomial(model, i)
+            line: dict[str, Any] = {"offset": offset, "higher": higher, "name": name}
+            loops[i] = coupled_joints(tree, carrier[model.eq_obj1id[i]], to, ratio, **line)
         else:
             left.append(f"{what} {name!r}")
     loops |= independent(model, ties, [*loops])
     return tuple(loops[i] for i in sorted(loops)), left
 
 
-def _offset(model: Any, i: int) -> float:
-    """q - ratio q_to of coupled joints [rad, m]: MuJoCo's polynomial begins at qpos0 of both."""
-    own, to = model.jnt_qposadr[model.eq_obj1id[i]], model.eq_obj2id[i]
-    followed = 0.0 if to < 0 else model.eq_data[i, 1] * model.qpos0[model.jnt_qposadr[to]]
-    return float(model.eq_data[i, 0] + model.qpos0[own] - followed)
+def _polynomial(model: Any, i: int) -> list[float]:
+    """q of coupled joints as a polynomial of q_to, lowest first; MuJoCo's begins at qpos0 of both."""
+    found, to = model.eq_data[i, :5].tolist(), model.eq_obj2id[i]
+    found[0] += float(model.qpos0[model.jnt_qposadr[model.eq_obj1id[i]]])
+    while len(found) > 2 and (found[-1] == 0.0 or to < 0):
+        found.pop()
+    return found if to < 0 else taylor(found, -float(model.qpos0[model.jnt_qposadr[to]]))
 
 
 def kind_of(model: Any, i: int) -> str:

@@ -40,7 +40,7 @@ from .urdf_elements import (
     origin,
     root_element,
 )
-from .urdf_mimic import Coupling, couple
+from .urdf_mimic import Mimic, couple
 from .urdf_xacro import NONE
 
 JOINT_TYPES = (
@@ -152,7 +152,7 @@ class _Reader:
         require_mimic(mimic)
         self.file, self.mimic = file, mimic
         self.mimics: list[tuple[str, str, str]] = []  # joint, what it mimics, how it is held
-        self.coupled: dict[str, Coupling] = {}  # joint -> what it mimics
+        self.coupled: dict[str, Mimic] = {}  # joint -> what it mimics
         self.robot = robot
         self.name = robot.get("name") or os.path.splitext(os.path.basename(file))[0]
         self.links: dict[str, Mass] = {}
@@ -262,7 +262,7 @@ class _Reader:
         offset = number(f"{where}: field 'mimic offset'", coupling.get("offset", "0"))
         if self.mimic == "coupled":
             ratio = number(f"{where}: field 'mimic multiplier'", coupling.get("multiplier", "1"))
-            self.coupled[name] = Coupling(master, ratio, offset)
+            self.coupled[name] = (master, ratio, offset)
             return kind, R, p
         held = f"is held at its offset {offset:g}" if self.mimic == "fixed" else "moves freely"
         self.mimics.append((where, f"mimics {master!r}", held))

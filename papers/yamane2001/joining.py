@@ -23,7 +23,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pivotree.kkt import Loop, ModelError, SingularError, State, build, compile_tree, cut_joint, eliminate
+from pivotree.kkt import Loop, LoopError, ModelError, SingularError, State, build, compile_tree, cut_joint, eliminate
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.matrix.bias import velocities
 from pivotree.kkt.matrix.state import coordinates, state_of
@@ -370,6 +370,9 @@ def _reframe(result: nx.DiGraph, tree: nx.DiGraph, name: Hashable, frame: Pose, 
 
 def _reframed(loop: Loop, frames: Mapping[Hashable, Pose]) -> Loop:
     """The same loop where its bodies have other frames."""
+    if loop.curved:
+        told = "other root, and no other tree"
+        raise LoopError(f"loop {loop.name!r}: its ratio depends on q; a tree with it takes no {told}")
     own = [IDENTITY if body is None else frames[body] for body in loop.bodies]
     here = [f.inverse @ Pose(R, p) for f, R, p in zip(own, loop.R, loop.p, strict=True)]
     beside = loop.beside and _reframed(loop.beside, frames)
