@@ -15,10 +15,11 @@ from scipy.spatial.transform import Rotation
 from pivotree import kkt, orderings
 from pivotree.analysis import compare
 from pivotree.analysis.cli import main
+from pivotree.analysis.comparison import compare_derivatives
 from pivotree.analysis.report.make import prepare
 from pivotree.analysis.states.measure import OK, measure
 from pivotree.analysis.states.measure import SINGULAR as UNSOLVABLE
-from pivotree.analysis.states.sample import draw, drawn_system
+from pivotree.analysis.states.sample import draw, drawn_system, system_at
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.model.joints import rotation_vector
@@ -263,6 +264,36 @@ def test_products_that_leave_the_range_of_a_format_are_told_with_what_helps(orde
     tree.graph["tau"] = np.asarray(tree.graph["tau"]) / (mass * size**2)
     found = kkt.eliminate(kkt.build(tree), abm, "float32")
     assert found.failed_at is None and found.qdd == pytest.approx(right, rel=1e-4)
+
+
+def test_a_mark_names_the_range_that_products_leave(capsys, tmp_path):
+    """In every place that shows marks: one state, its derivatives, and many states."""
+    robot, abm, why = str(FIELD / "micro_arm.urdf"), orderings.get("abm"), "products leave the range"
+    base, ranges = drawn_system(kkt.load(robot), 0)
+    system = system_at(base, ranges, 0, 2)
+    found = kkt.eliminate(system, abm, "float32")
+    assert found.failed_at is None and why in found.marked
+    assert kkt.eliminate(system, abm, "p24e10").marked is None  # the advice
+    inverse = kkt.joint_space_inverse(system, abm, "float32")
+    assert why in inverse.marked and kkt.joint_space_inverse(system, abm, "p24e10").marked is None
+    rows = compare_derivatives(system, ["abm"], ["float32", "p24e10"])[:2]
+    assert why in rows[0].marked and rows[1].marked is None and min(rows[0].digits.values()) < 3.6
+    assert main(["report", robot, "--states", "5", "--orders", "abm", "-o", str(tmp_path / "report")]) == 0
+    told = capsys.readouterr().out
+    assert f"{why.capitalize()} of float32, 1e-45 to 2e+38, and p24e10 answers; use a format" in told
+    assert why.capitalize() in (tmp_path / "report" / "report.html").read_text()
+    coarse = kkt.eliminate(kkt.build(kkt.chain(30)), orderings.get("crbm"), "float32")
+    assert coarse.marked and why not in coarse.marked  # lost in sums, which more exponents do not mend
+
+
+def test_derivatives_that_lost_half_of_their_digits_are_marked(capsys):
+    assert main(["compare", "chain:30", "--derivatives", "--orders", "crbm,abm", "--formats", "float32"]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"crbm +float32\* ", told) and re.search(r"abm +float32 ", told)
+    assert "\ndo not rely on crbm: float32 keeps fewer than half of its digits here (error about" in told
+    crbm, abm, _ = compare_derivatives(kkt.build(kkt.chain(30)), ["crbm", "abm"], ["float32"])
+    assert abm.marked is None and max(abm.errors.values()) < 2e-4 < max(crbm.errors.values())
+    assert crbm.marked == kkt.derivatives(kkt.build(kkt.chain(30)), orderings.get("crbm"), "float32").marked
 
 
 @pytest.mark.parametrize("format", ["float64", "float32"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
@@ -21,6 +21,7 @@ BITS = (
     "at most; exactly: most bits cancelled in exact arithmetic on the same data, and +r residues: "
     "additions whose exact sum is zero, where rounding is left"
 )
+STAR = "; *: fewer than half of the format's digits"
 WIDTHS = {3: 24, 5: 42}  # of a format with so many columns
 
 
@@ -115,7 +116,7 @@ def _marks(comparison: Comparison) -> str:
     """What the star beside an error says, where there is one."""
     if not any(row.marked for row in comparison.rows):
         return ""
-    return "; *: fewer than half of the format's digits, by the error or by what (4) leaves"
+    return f"{STAR}, by the error or by what (4) leaves"
 
 
 def _costs(rows: Iterable[Row]) -> tuple[int | None, ...]:
@@ -215,7 +216,7 @@ def _states(report: Report, formats: Iterable[str], costs: bool) -> Table:
     return table
 
 
-def derivatives_table(model: str, rows: Iterable[Gradients]) -> Table:
+def derivatives_table(model: str, rows: Sequence[Gradients]) -> Table:
     """Digits of qdd and of its derivatives, one order in one format a line."""
     from ..comparison.gradients import FIELDS
 
@@ -227,7 +228,9 @@ def derivatives_table(model: str, rows: Iterable[Gradients]) -> Table:
         title=f"{escape(model)}: correct digits of qdd and of its derivatives",
         caption="of the largest entry of each, against 50 proved digits for the data as rounded to "
         "the format, so that the arithmetic alone is judged; data alone: what rounding the data "
-        "leaves, whatever the order; operations: of all of them together",
+        "leaves, whatever the order; operations: of all of them together"
+        + STAR
+        * any(row.marked for row in rows),
     )
     for heading in ("order", "format", "operations", *FIELDS):
         right = heading not in ("order", "format")
@@ -237,7 +240,8 @@ def derivatives_table(model: str, rows: Iterable[Gradients]) -> Table:
             kept = [f"{row.digits[name] or 0.0:.1f}" for name in FIELDS]
         else:
             kept = ["none", *("" for _ in FIELDS[1:])]
-        table.add_row(escape(row.order), escape(row.format), _number(row.operations), *kept)
+        name = f"{row.format}{'*' if row.marked else ''}"
+        table.add_row(escape(row.order), escape(name), _number(row.operations), *kept)
     return table
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import flint
@@ -15,7 +15,10 @@ from pivotree import orderings
 from pivotree.kkt import PivotreeError, System, trace
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.proof.balls import ball_of
-from pivotree.kkt.solution.columns import played
+from pivotree.kkt.proof.soundness import Part
+from pivotree.kkt.solution.columns import worth
+from pivotree.kkt.solution.derivatives import floor_of
+from pivotree.kkt.tape.trust import mark
 
 from ..states import traced
 from ..states.traced import Order, Pair
@@ -45,6 +48,7 @@ class Gradients:
     errors_with_data: Mapping[str, float] = field(default_factory=dict)  # against unrounded data
     operations: int | None = None  # those of qdd included
     refused: str | None = None  # why there are no errors
+    marked: str | None = None  # why they should not be relied on: by their own judge, or by these errors
 
     def as_dict(self) -> dict[str, Any]:
         """The row of a JSON document."""
@@ -63,7 +67,8 @@ def compare_derivatives(
     that the arithmetic alone is judged; ``errors_with_data`` against that for the model's doubles.
     A last row for each format, "data alone", has what lies between the two.  References are held
     to 32 digits, so that no more are ever told.  An order that has no derivatives here gives a row
-    with ``refused``.  Raises what :func:`kkt.derivatives` raises of the system itself, and
+    with ``refused``, and ``marked`` says of a row, by the rule of :func:`kkt.eliminate`, why it should not
+    be relied on.  Raises what :func:`kkt.derivatives` raises of the system itself, and
     OrderError and FormatError for names that are unknown.
 
     >>> from pivotree.analysis.comparison import compare_derivatives
@@ -79,6 +84,7 @@ def compare_derivatives(
     proof = Order(trace(system, abm), system, "derivatives")
     true = proof.certified(system, PROVED)
     rounded = {f.name: _reference(proof, system, f, true) for f in chosen}
+    floors = [np.inf, *(floor_of(system, f"dqdd_{by}") for by in FIELDS[1:])]
     rows = []
     for name, function in functions.items():
         order = proof if function is abm else None  # each is traced once, for all formats
@@ -91,11 +97,15 @@ def compare_derivatives(
             try:
                 order = order or Order(trace(system, function), system, "derivatives")
                 numbers = order.given(system)["beside"]
-                found = _pair(played(system, order.tape, one, order.answer, numbers))
+                parts = [Part(x, floor) for x, floor in zip(order.answer, floors, strict=True)]
+                told = worth(system, order.tape, one, parts, numbers)
             except PivotreeError as error:
                 rows.append(Gradients(name, one.name, refused=str(error)))
                 continue
-            rows.append(_row(name, one, found, exact, true, order.operations))
+            found = _pair(np.stack(told.parts))
+            row = _row(name, one, found, exact, true, order.operations)
+            known = max(row.errors.values()) if one.unit > HELD else 0.0
+            rows.append(replace(row, marked=told.marked or mark(known, 0.0, one.name, one.unit)))
     for one in chosen:
         exact = rounded[one.name]
         if not isinstance(exact, str) and exact is not true:

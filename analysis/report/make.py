@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +25,8 @@ from pivotree.kkt import (
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.files import check_folder, made, write_whole, writing
 from pivotree.kkt.base.kinds import is_number, is_whole
+from pivotree.kkt.proof.span import lost_to_range, wider
+from pivotree.kkt.tape.trust import bound
 
 from ..figures.files import save
 from ..states.closing import ClosedRanges
@@ -35,7 +37,7 @@ from .gather import gather
 from .notebook import Notebook, most_digits, records
 from .page import page
 from .sheet import sheet
-from .summary import Report, cells_of, quantiles
+from .summary import Cell, Report, cells_of, quantiles, worst_state
 from .words import verdict
 from .worst import Inspector
 
@@ -169,8 +171,23 @@ def summed_up(
         seconds=0.0,
         reference=inspector.reference,
         quantity=setup.quantity,
+        narrow=dict(_narrow(notes, cells)),
     )
     return replace(report, verdict=verdict(report))
+
+
+def _narrow(notes: Notebook, cells: Sequence[Cell]) -> Iterator[tuple[str, str]]:
+    """Formats whose range is why the worst state of an order has no answer, or a marked one, in words."""
+    setup = notes.setup
+    for j, chosen in enumerate(setup.formats):
+        poor = [i for i, cell in enumerate(cells[j :: len(setup.formats)]) if cell.failed or cell.marked]
+        for i in poor if wider(setup.system, chosen) else ():
+            name, row = list(setup.orders)[i], worst_state(notes, i, j)
+            if notes.failed[row, i, j] or not notes.error[row, i, j] <= bound(chosen.unit):
+                system = setup.system_at(int(notes.numbers[row]))
+                if why := lost_to_range(system, trace(system, orderings.get(name)), chosen):
+                    yield chosen.name, why
+                    break
 
 
 def _distribution(notes: Notebook) -> str:

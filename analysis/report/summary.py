@@ -103,6 +103,7 @@ class Report:
     verdict: tuple[str, ...] = field(default=())  # sentences
     costs: dict[str, dict[str, int]] = field(default_factory=dict)  # by order, the same everywhere
     quantity: str = "qdd"  # or "derivatives": whose digits they are
+    narrow: dict[str, str] = field(default_factory=dict)  # formats whose range products leave: in words
 
     def cell(self, order: str, format: str) -> Cell:
         return next(c for c in self.cells if (c.order, c.format) == (order, format))

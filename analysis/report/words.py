@@ -27,6 +27,7 @@ def verdict(report: Report) -> tuple[str, ...]:
         sentences.append(f"In {joined(hopeless)} {none} in half of the states.")
     sentences += [*_fields(report), *_data(report), *_joint(report)]
     sentences += [*_failures(report), *_marked(report)]
+    sentences += [f"{why[:1].upper()}{why[1:]}." for why in report.narrow.values()]
     sentences += [*_others(report), *_refused(report)]
     return tuple(s for s in sentences if s)
 

@@ -59,6 +59,8 @@ def judged(
     backward = backward_of(system, chosen, entries, found)
     held = _off_multipliers(system, chosen, found, longer)
     marked = mark(error, backward.normwise, chosen.name, chosen.unit, held)
+    if not error <= bound(chosen.unit) and (narrow := lost_to_range(system, tape, chosen)):
+        marked = f"{marked}: {narrow}"
     if marked is None and lost is not None and lost.zero:
         marked = f"{named(tape, chosen, lost)}, though the answer is right"
     return replace(found, backward_error=backward, error_estimate=error, marked=marked)

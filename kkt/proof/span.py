@@ -7,6 +7,7 @@ import numpy as np
 from ..arithmetic import Format, Mixed, get_format
 from ..arithmetic.names import EXPONENT_BITS
 from ..matrix.system import System
+from ..matrix.unopposed import least_size
 from ..tape.player import entered, played, rounded_entries
 from ..tape.tape import Tape
 from ..tape.trust import bound
@@ -28,21 +29,37 @@ def span(chosen: Format) -> tuple[float, float]:
 
 
 def lost_to_range(system: System, tape: Tape, chosen: Format) -> str:
-    """Why a short format has no answer that the same digits with more exponents have, or "".
+    """Why a short format has no qdd that the same digits with more exponents have, or "".
 
     Names what does: such a format, and units in which the largest mass and distance are near 1, if they
     are not.
     """
-    to_nearest = chosen.kind == "float" and getattr(chosen, "rounding", "nearest") == "nearest"
-    if not to_nearest or isinstance(chosen, Mixed) or not SHORT < chosen.unit < 0.25:
+    wide = wider(system, chosen)
+    if wide is None:
         return ""
-    wide = get_format(f"p{round(-np.log2(chosen.unit))}e{EXPONENT_BITS[1]}")
     entries = rounded_entries(system, wide)
     places, values = tape.inputs.values(entries)
     v = entered(tape, wide, places, np.asarray(values, dtype=float))
     found = of_slots(system, tape, played(tape, wide.runner(tape), v)).qdd[0]
-    if not longer(system, tape, wide, entries).error(found) <= bound(chosen.unit):
-        return ""
+    off = longer(system, tape, wide, entries).error(found, least_size(system))
+    return beyond_range(system, chosen, wide) if off <= bound(chosen.unit) else ""
+
+
+def wider(system: System, chosen: Format) -> Format | None:
+    """The digits of a short format with more exponents, where products of (4)'s entries may need them."""
+    to_nearest = chosen.kind == "float" and getattr(chosen, "rounding", "nearest") == "nearest"
+    if not to_nearest or isinstance(chosen, Mixed) or not SHORT < chosen.unit < 0.25:
+        return None
+    wide = get_format(f"p{round(-np.log2(chosen.unit))}e{EXPONENT_BITS[1]}")
+    least, largest = span(chosen)
+    sizes = np.abs(np.concatenate([np.ravel(x).astype(float) for x in vars(system.entries).values()]))
+    small, large = (float(f(sizes[sizes > 0.0], initial=1.0)) for f in (np.min, np.max))
+    inside = small**3 > least / chosen.unit and large**3 < largest * chosen.unit
+    return None if inside or wide.name == chosen.name else wide
+
+
+def beyond_range(system: System, chosen: Format, wide: Format) -> str:
+    """That products leave the range of a format, and what helps: the wider one, or other units."""
     tree = system.tree
     mass, distance = (
         10.0 ** round(float(np.log10(np.abs(x).max(initial=0.0) or 1.0)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from ..proof.balls import ball_of
 from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, proved_bits, rounded_balls
 from ..proof.idle import DOUBLE
 from ..proof.soundness import Part, judged_parts
+from ..proof.span import beyond_range, wider
 from ..tape.beside import Given, codes_of
 from ..tape.derivatives import inverse_columns, inverse_slots, tied
 from ..tape.emit import mirrored
@@ -30,7 +32,7 @@ from ..tape.player import RangeError, first_bad, number_of, rounded_entries, run
 from ..tape.record import Columns, Solved
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for
-from ..tape.trust import size_of
+from ..tape.trust import bound, size_of
 
 
 def solved(system: System, tape: Tape, format: Format, rhs: ArrayLike) -> Columns:
@@ -186,8 +188,12 @@ def worth(
     run = _run(system, tape, chosen, slots, numbers)
     ends = np.cumsum([len(part.slots) for part in parts])[:-1]
     values = np.split(run.values, ends)
-    told = judged_parts(system, tape, chosen, run.entries, run.pivots, parts, values, numbers)
-    return Worth(values, *told)
+    error, marked = judged_parts(system, tape, chosen, run.entries, run.pivots, parts, values, numbers)
+    if error is not None and not error <= bound(chosen.unit) and (wide := wider(system, chosen)):
+        with suppress(SingularError):
+            if worth(system, tape, wide, parts, numbers).marked is None:
+                marked = f"{marked}: {beyond_range(system, chosen, wide)}"
+    return Worth(values, error, marked)
 
 
 def played(

@@ -196,7 +196,7 @@ def directional_derivatives(
         for by, x in given.items()
     }
     tape, slots, numbers, _ = directed(base, system, steps, kind)
-    floor = _floor(system, "dlambda" if kind == "lam" else "dqdd")
+    floor = floor_of(system, "dlambda" if kind == "lam" else "dqdd")
     return matrix(system, tape, chosen, slots[kind].reshape(len(slots[kind]), *width), numbers, floor)
 
 
@@ -285,14 +285,14 @@ def _values(
 ) -> tuple[dict[str, NDArray], Worth]:
     """The values of these slots, and qdd (N,), of one run; and what they are worth, qdd apart."""
     parts = {"qdd": Part(tape.unknowns(system).qdd, np.inf)}  # kkt.eliminate judges it
-    parts |= {name: Part(x.ravel(), _floor(system, name)) for name, x in slots.items()}
+    parts |= {name: Part(x.ravel(), floor_of(system, name)) for name, x in slots.items()}
     found = worth(system, tape, chosen, list(parts.values()), numbers)
     shapes = {"qdd": (-1,), **{name: x.shape for name, x in slots.items()}}
     pairs = zip(found.parts, shapes.items(), strict=True)
     return {name: part.reshape(shape) for part, (name, shape) in pairs}, found
 
 
-def _floor(system: System, name: str) -> float:
+def floor_of(system: System, name: str) -> float:
     """What derivatives are judged by where they are zero but for rounding: gravity and rates."""
     of = weight_of(system.entries) if name.startswith("dlambda") else size_of(system.entries.a)
     return 1.0 / size_of(system.entries.M) if name in ("tau", "dqdd_dtau") else of

@@ -110,6 +110,8 @@ def _derivatives(options: argparse.Namespace) -> int:
 
     out = console(sys.stdout)
     out.print(derivatives_table(options.model, found))
+    for row in (row for row in found if row.marked):
+        out.print(f"do not rely on {row.order}: {row.marked}", soft_wrap=out.wraps, markup=False)
     for why in dict.fromkeys(row.refused for row in found if row.refused is not None):
         out.print(f"none: {why}", soft_wrap=out.wraps, markup=False)
     out.print(one_state(options.model, state), soft_wrap=out.wraps, markup=False)

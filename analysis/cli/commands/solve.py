@@ -171,7 +171,8 @@ def _print_digits(found: _Solved, corrections: int) -> None:
     if sentence := cancelling(found.exact):
         print(sentence)
     if result.marked:
-        print(f"do not rely on it: {result.marked}; use another order or a longer format")
+        advice = "" if "; use " in result.marked else "; use another order or a longer format"
+        print(f"do not rely on it: {result.marked}{advice}")
     if result.refinement is not None:
         record = result.refinement
         print(
