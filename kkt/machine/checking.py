@@ -196,13 +196,6 @@ def sizes_of_pivots(
     )
 
 
-def pushes_of(tau: Array, sizes: list[list[Any]]) -> list[Any]:
-    """(N,) efforts over the sizes of their joints' pivots; 0 where a joint moves no inertia."""
-    flat = [size for body in sizes for size in body]
-    nothing = [isinstance(size, float) and not size for size in flat]
-    return [0.0 if no else x / size for x, size, no in zip(tau, flat, nothing, strict=True)]
-
-
 def require_pivots(system: System, tapes: Sequence[Tape], chosen: Format) -> None:
     """Raise SingularError where :func:`kkt.eliminate` fails in two states drawn at random.
 

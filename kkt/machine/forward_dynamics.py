@@ -17,6 +17,7 @@ from ..matrix.closures import closures
 from ..matrix.configuration import Configuration, require_no_bias
 from ..matrix.entries import LETTERS, Entries
 from ..matrix.system import System, build, in_general
+from ..matrix.unopposed import alone
 from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop
 from ..model.tree import BodyTree
@@ -26,7 +27,7 @@ from ..program.residual_program import residual_program
 from ..tape.derivatives import DERIVED, differentiated
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for, trace
-from .checking import by_rotations, pivots_of, pushes_of, sizes_of_pivots
+from .checking import by_rotations, pivots_of, sizes_of_pivots
 from .checking_rows import pivots_of_rows
 from .kinematics import entries, kinematics, outside, positions, variables
 from .recorder import Recorder, operate, reference
@@ -234,7 +235,7 @@ def forward_dynamics(
         with np.errstate(all="ignore"):
             ties = pivots_of_rows(system, traced)
             wrong = outside(configuration, x)
-            pushes = pushes_of(traced.tau, sizes[1])
+            pushes = alone(traced.tau, np.array([*(x for body in sizes[1] for x in body), None])[:-1])
     for tape in tapes:
         place = replayed(recorder, tape, solved)
         qdd = qdd_of(recorder, tape, system, place, solved.tau, request.solver)

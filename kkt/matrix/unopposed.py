@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..model.mass import locked_inertia
 from ..model.parents import levels
-from ..model.spatial import matvec, transpose
+from ..model.spatial import Array, matvec, transpose
 from ..model.tree import BodyTree
 from .entries import Entries
 from .system import System
@@ -44,8 +44,16 @@ def unopposed(tree: BodyTree, entries: Entries) -> Floats:
     moves none has 0.
     """
     efforts, inertia = efforts_alone(tree, entries)
-    most = np.abs(efforts).max(axis=0, initial=0.0)
-    return np.divide(most, inertia, out=np.zeros_like(most), where=inertia > 0.0)
+    return alone(np.abs(efforts).max(axis=0, initial=0.0), inertia)
+
+
+def alone(efforts: Array, inertia: Array) -> Array:
+    """(N,) what efforts do to the inertia that their joints move, in any number type; 0 without one.
+
+    An inertia of an array of objects that is no float depends on the state, and is there.
+    """
+    moves = inertia > 0.0 if inertia.dtype != object else [not isinstance(x, float) or x > 0 for x in inertia]
+    return np.divide(efforts, inertia, out=np.full_like(efforts, 0.0), where=np.asarray(moves, dtype=bool))
 
 
 def efforts_alone(tree: BodyTree, entries: Entries) -> tuple[Floats, Floats]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import SingularError
+from ..matrix.bias import unit_motions
 from ..matrix.entries import LETTERS, Entries
 from ..matrix.system import System
 from ..model.tree import BodyTree
@@ -97,20 +98,10 @@ def _own(e: Entries) -> Floats:
     return e.A if len(e.A) else np.zeros(len(e.tau))
 
 
-def _twists(system: System, e: Entries) -> Floats:
-    """(n, 6, N) velocities of all bodies for each joint rate."""
-    parent, offset = system.tree.parent, system.tree.offset
-    found = np.zeros((len(parent), 6, len(e.tau)))
-    for k in system.structure.order[::-1].tolist():
-        if parent[k] >= 0:
-            found[k] = e.Phi[k].T @ found[parent[k]]
-        found[k][:, offset[k] : offset[k + 1]] += e.S[offset[k] : offset[k + 1]].T
-    return found
-
-
 def _slowest(system: System, e: Entries) -> Floats | None:
     """Rates of least energy among those that the loops allow; None where they allow none."""
-    twists = _twists(system, e)
+    tree = system.tree
+    twists = unit_motions(tree.parent, e.Phi, e.S, np.repeat(np.arange(tree.n), tree.dof))
     H = np.einsum("kiN,kij,kjL->NL", twists, e.M, twists, optimize=True)
     H += np.diag(_own(e))
     size = np.sqrt(np.abs(H.diagonal()))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arithmetic import modular
 from ..base.errors import OrderError, SingularError, SizeError
-from ..matrix.bias import velocities
+from ..matrix.bias import unit_motions
 from ..matrix.blocks import Block
 from ..matrix.system import System, require_system
 from ..model.parents import paths
@@ -232,13 +232,9 @@ def _moves_nothing(system: System) -> list[int]:
     if N > MOST_FREEDOMS:
         return []
     owner = np.repeat(np.arange(tree.n), tree.dof)
-    v = np.zeros((N, tree.n, 6))
-    for i in range(N):
-        rates = np.zeros((tree.n, 6))
-        rates[owner[i]] = entries.S[i]
-        v[i] = velocities(tree.parent, entries.Phi, rates)
-    H = np.einsum("iks,kst,jkt->ij", v, entries.M, v)
-    own = np.sqrt((v * v).sum(axis=(1, 2)))
+    v = unit_motions(tree.parent, entries.Phi, entries.S, owner)
+    H = np.einsum("ksi,kst,ktj->ij", v, entries.M, v, optimize=True)
+    own = np.sqrt((v * v).sum(axis=(0, 1)))
     energy, motions = np.linalg.eigh(H / np.outer(own, own))
     if energy[0] > STILL * energy[-1]:
         return []
