@@ -30,6 +30,8 @@ from .model.gallery import example1 as example1
 from .model.gallery import example2 as example2
 from .model.gallery import example3 as example3
 from .model.gallery import featherstone as featherstone
+from .model.gallery import humanoid as humanoid
+from .model.gallery import quadruped as quadruped
 from .model.gallery import random_tree as random_tree
 from .model.gallery import rr_arm as rr_arm
 from .model.gallery import star as star
@@ -38,8 +40,6 @@ from .model.gallery_loops import delta as delta
 from .model.gallery_loops import four_bar as four_bar
 from .model.gallery_loops import gripper as gripper
 from .model.gallery_loops import stewart as stewart
-from .model.gallery_robots import humanoid as humanoid
-from .model.gallery_robots import quadruped as quadruped
 from .model.load import load as load
 from .model.loops import Loop as Loop
 from .model.loops import LoopWarning as LoopWarning
@@ -61,8 +61,8 @@ from .model.tree import add_body as add_body
 from .model.tree import compile_tree as compile_tree
 from .model.tree import new_tree as new_tree
 from .model.urdf import MimicWarning as MimicWarning
+from .model.urdf import UrdfWarning as UrdfWarning
 from .model.urdf import read_urdf as read_urdf
-from .model.urdf_dynamics import UrdfWarning as UrdfWarning
 from .order.array_plans import leaf_to_root as leaf_to_root
 from .order.array_plans import permutation as permutation
 from .order.array_plans import plan_from_arrays as plan_from_arrays

@@ -23,7 +23,7 @@ def loops_of(options: argparse.Namespace, tree: nx.DiGraph) -> tuple[kkt.Loop, .
     read = () if file is None else kkt.read_loops(file, tree)
     if told is None:
         return tuple(read)
-    from pivotree.kkt.model.contact_names import contacts_of
+    from pivotree.kkt.model.loops_file import contacts_of
 
     mu = 0.0
     if soft is not None:

@@ -9,7 +9,7 @@ import networkx as nx
 
 from pivotree import kkt
 from pivotree.kkt.base.kinds import is_number
-from pivotree.kkt.model.contact_names import contacts_of
+from pivotree.kkt.model.loops_file import contacts_of
 
 from .fields import Fields
 

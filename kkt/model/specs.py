@@ -41,9 +41,9 @@ EXAMPLES = {
 @cache
 def builders() -> dict[str, Builder]:
     """The function behind each name of the gallery; numpy and networkx are loaded here."""
-    from . import gallery, gallery_loops, gallery_robots
+    from . import gallery, gallery_loops
 
-    known = vars(gallery) | vars(gallery_robots) | vars(gallery_loops)
+    known = vars(gallery) | vars(gallery_loops)
     return {name: known[name] for name in EXAMPLES}
 
 

@@ -4,6 +4,11 @@ A link becomes a body named as the link, in the frame of the joint above it, whi
 frame of the link; the joint's own name stands in the node's attribute ``joint_name``.  The root
 link belongs to the world and is no body, unless it floats.  Visual and collision elements are
 ignored, limits become attributes, and joints' damping and transmissions are read on request.
+
+A <transmission> names its joint and its actuators.  The standard's ``mechanicalReduction`` says how
+fast the rotor turns and not what its inertia is; with Drake's ``rotor_inertia`` [kg m^2] the
+armature is ratio^2 times the rotor's inertia, the ratio being Drake's ``gear_ratio`` or else the
+reduction.
 """
 
 from __future__ import annotations
@@ -22,13 +27,14 @@ import numpy as np
 
 from ..base.errors import ModelError, nearest
 from ..base.kinds import of_kind
+from .couplings import follow
 from .default_state import default_state
 from .fields import Floats
 from .joints import TYPES
+from .loops import coupled_joints
 from .mass import Mass, combine, turned_inertia
 from .spatial import matmul, matvec
 from .tree import add_body, new_tree
-from .urdf_dynamics import UrdfWarning, joint_dynamics, put_into
 from .urdf_elements import (
     attribute,
     effort_of,
@@ -40,7 +46,6 @@ from .urdf_elements import (
     origin,
     root_element,
 )
-from .urdf_mimic import Mimic, couple
 from .urdf_xacro import NONE
 
 JOINT_TYPES = (
@@ -57,6 +62,7 @@ JOINT_TYPES = (
 AXIAL = ("revolute", "continuous", "prismatic", "planar", "universal")  # those that have an axis
 CLOSING = re.compile(r"(loop_joint|constraint)$")  # elements of dialects, such as drake:ball_constraint
 MIMIC = ("free", "fixed", "coupled")
+Mimic = tuple[str, float, float]  # the joint that is followed, ratio, offset [rad or m]
 
 
 class MimicWarning(UserWarning):
@@ -109,7 +115,7 @@ def read_urdf(
       their position while the other is at 0, both with a MimicWarning; or they are ``"coupled"``
       by a row (:func:`kkt.coupled_joints`) in ``graph["loops"]``.
     * ``dynamics``: <dynamics damping friction> and rotors of transmissions become terms of joints
-      (:mod:`kkt.model.urdf_dynamics`); else they are ignored.
+      (:func:`joint_dynamics`); else they are ignored.
     * ``packages``, ``arguments``: of a .xacro file, folders by the name in ``$(find NAME)``, and values of
       its arguments (:mod:`kkt.model.urdf_xacro`).
 
@@ -139,7 +145,7 @@ def read_urdf(
         reader = _Reader(file, mimic, root_element(file, packages, arguments))
         tree = reader.tree(floating, merge_fixed)
         if dynamics:
-            put_into(tree, joint_dynamics(reader.robot, number))
+            put_into(tree, joint_dynamics(reader.robot))
         return tree
     except ModelError as error:
         raise ModelError(f"{file}: {error}") from None
@@ -359,3 +365,119 @@ def _mass(where: str, link: Element) -> Mass:
         value = attribute(where, None, "inertia", field) if written is None else written.get(field, "0")
         J[i, j] = J[j, i] = number(f"{where}: field 'inertia {field}'", value)
     return Mass(mass, com, turned_inertia(R, J))
+
+
+# -- terms of joints -------------------------------------------------------------------------------
+
+
+class UrdfWarning(UserWarning):
+    """A URDF describes what is left out: a transmission without an armature, or a closed loop.
+
+    >>> issubclass(pt.UrdfWarning, UserWarning)
+    True
+    """
+
+
+def joint_dynamics(robot: Element) -> dict[str, dict[str, float]]:
+    """Joint -> ``damping``, ``friction`` and ``armature``, those that are not zero.
+
+    Raises ModelError for a value that is not finite or is below zero; warns (UrdfWarning) of gears
+    without a rotor's inertia.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for joint in robot.findall("joint"):
+        written = joint.find("dynamics")
+        for field in ("damping", "friction"):
+            text = None if written is None else written.get(field)
+            if text is not None:
+                what = f"joint {joint.get('name')!r}: field 'dynamics {field}'"
+                _put(found, joint.get("name"), field, _positive(what, text))
+    bare = []
+    for transmission in robot.iter("transmission"):
+        where = f"transmission {transmission.get('name')!r}"
+        joints = [j.get("name") for j in transmission if _tag(j) == "joint"]
+        actuators = [part for part in transmission if _tag(part) == "actuator"]
+        armature = sum(_armature(where, part, transmission) for part in actuators)
+        if len(joints) == 1 and armature:
+            _put(found, joints[0], "armature", armature)
+        elif any(_tag(x) in ("mechanicalReduction", "rotor_inertia") for x in transmission.iter()):
+            bare.append(str(transmission.get("name")))
+    if bare:
+        warnings.warn(
+            f"transmissions {', '.join(bare)}: have gears without a rotor's inertia, or several "
+            "joints; they add no armature",
+            UrdfWarning,
+            stacklevel=6,
+        )
+    return found
+
+
+def put_into(tree: nx.DiGraph, found: dict[str, dict[str, float]]) -> None:
+    """Give these terms to the bodies whose joints move, the same for all freedoms of a joint."""
+    for _, data in tree.nodes(data=True):
+        if data["joint"] != "fixed":
+            data.update(found.get(data.get("joint_name"), {}))
+
+
+def _armature(where: str, actuator: Element, transmission: Element) -> float:
+    """ratio^2 times the rotor's inertia of one actuator; 0 where it has none."""
+    said: dict[str, float] = {}
+    for field in ("rotor_inertia", "gear_ratio", "mechanicalReduction"):
+        for element in (*actuator, *transmission):
+            if _tag(element) == field and field not in said:
+                text = element.get("value") or (element.text or "").strip()
+                said[field] = number(f"{where}: field '{field}'", text)
+    inertia = said.get("rotor_inertia", 0.0)
+    if inertia < 0.0:
+        raise ModelError(f"{where}: field 'rotor_inertia' is {inertia:g}; give zero or more, kg m^2")
+    ratio = said.get("gear_ratio", said.get("mechanicalReduction", 1.0))
+    return inertia * ratio * ratio
+
+
+def _positive(what: str, text: str) -> float:
+    value = number(what, text)
+    if value < 0.0:
+        raise ModelError(f"{what} is {value:g}; give zero or more")
+    return value
+
+
+def _put(found: dict[str, dict[str, float]], joint: str | None, field: str, value: float) -> None:
+    if value:
+        of_joint = found.setdefault(str(joint), {})
+        of_joint[field] = of_joint.get(field, 0.0) + value
+
+
+def _tag(element: Element) -> str:
+    """The tag without its namespace."""
+    return str(element.tag).rpartition("}")[2].rpartition(":")[2]
+
+
+# -- joints that mimic others ----------------------------------------------------------------------
+
+
+def couple(tree: nx.DiGraph, coupled: Mapping[str, Mimic]) -> None:
+    """Put a row for each coupling into ``tree.graph["loops"]``, and make the state satisfy them.
+
+    Raises ModelError where the joint to follow is unknown or fixed, where joints follow each other
+    in a cycle, and where a joint has not one freedom.
+    """
+    if not coupled:
+        return
+    body = {data["joint_name"]: name for name, data in tree.nodes(data=True)}
+    for joint, (to, *_) in coupled.items():
+        if to not in body:
+            where, others = f"joint {joint!r}: field 'mimic joint'", {*body} - {joint}
+            raise ModelError(f"{where} is {to!r}, which does not move; {nearest(to, others)}")
+    for joint in coupled:
+        followed = [joint]
+        while followed[-1] in coupled:
+            followed.append(coupled[followed[-1]][0])
+            if followed[-1] in followed[:-1]:
+                raise ModelError(f"joints {' -> '.join(followed)}: mimic each other; leave one out")
+    tree.graph["loops"] = tuple(
+        coupled_joints(tree, body[joint], body[to], ratio, offset=offset, name=joint)
+        for joint, (to, ratio, offset) in coupled.items()
+    )
+    follow(tree)
+    for field in ("q", "qd"):
+        tree.graph["state_formulas"][field] += ", and as it follows for joints that mimic"

@@ -13,7 +13,7 @@ import networkx as nx
 from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.matrix.ranges import ranges_of
-from pivotree.kkt.model.contact_names import point_of
+from pivotree.kkt.model.loops_file import point_of
 
 from ..estimate import admit_promises
 from ..loops import size_of

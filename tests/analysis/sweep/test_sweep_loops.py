@@ -18,7 +18,7 @@ from pivotree.analysis.report.armature import least_armature
 from pivotree.analysis.states import ranges_of, sample
 from pivotree.analysis.states.sample import draw, drawn_again, system_at
 from pivotree.analysis.sweep import read_config, sweep
-from pivotree.kkt.model.contact_names import contacts_of
+from pivotree.kkt.model.loops_file import contacts_of
 
 # -- random states of closed loops ----------------------------------------------------------------
 

@@ -241,3 +241,16 @@ def test_a_curve_on_a_free_base_takes_no_other_root():
         kkt.LoopError, match="loop 'a': its ratio depends on q; a tree with it takes no other"
     ):
         kkt.rerooted(tree, "b")
+
+
+def test_a_curve_in_a_file_needs_the_joint_that_leads(tmp_path):
+    tree = kkt.chain(3)
+    tree.graph["loops"] = (kkt.coupled_joints(tree, "j3", "j1", 0.5, offset=0.1, higher=[0.2]),)
+    system = kkt.build(tree, q=[0.3, 0.0, 0.1 + 0.15 + 0.018], qd=[1.0, 0.0, 0.62])
+    kkt.write_model(tmp_path / "model.json", system.state)
+    written = json.loads((tmp_path / "model.json").read_text())
+    assert written["loops"][0]["follows"] == pytest.approx([0.62, 0.0, 0.2], abs=1e-15)
+    del written["loops"][0]["beside"]
+    (tmp_path / "model.json").write_text(json.dumps(written))
+    with pytest.raises(kkt.ModelError, match="'follows' bends, and no other pair is there; give 'beside'"):
+        kkt.read_model(tmp_path / "model.json")

@@ -6,8 +6,7 @@ from helpers import Mechanics, hat
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
-from pivotree.kkt.model.urdf import MimicWarning, read_urdf
-from pivotree.kkt.model.urdf_dynamics import UrdfWarning
+from pivotree.kkt.model.urdf import MimicWarning, UrdfWarning, read_urdf
 
 
 def link(name, mass="1", com="0 0 0", rpy="0 0 0", moments="1 2 2.5"):
