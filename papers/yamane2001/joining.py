@@ -23,7 +23,17 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pivotree.kkt import Loop, LoopError, ModelError, SingularError, State, build, compile_tree, cut_joint, eliminate
+from pivotree.kkt import (
+    Loop,
+    LoopError,
+    ModelError,
+    SingularError,
+    State,
+    build,
+    compile_tree,
+    cut_joint,
+    eliminate,
+)
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.matrix.bias import velocities
 from pivotree.kkt.matrix.state import coordinates, state_of

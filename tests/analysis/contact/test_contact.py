@@ -206,7 +206,7 @@ def test_a_loop_stays_closed_through_a_blow_and_takes_its_impulse():
 
 @pytest.mark.product
 def test_a_loop_that_is_closed_by_joining_takes_the_same_blow():
-    """kkt.joined finds rates in the metric of kinetic energy, impact by equation (4): the same."""
+    """joined finds rates in the metric of kinetic energy, impact by equation (4): the same."""
     for seed in range(3):
         tree = kkt.from_spec(f"random_tree:n=6,seed={seed},joints=spherical+universal")
         draw = np.random.default_rng(seed)

@@ -15,6 +15,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.simulation import Integration, simulate
 from pivotree.analysis.states.sample import draw, drawn_system, entries_at
+from pivotree.papers.yamane2001 import joining
 
 CURVE = str(Path(__file__).parents[2] / "models" / "field" / "coupled_curve.xml")
 
@@ -240,7 +241,7 @@ def test_a_curve_on_a_free_base_takes_no_other_root():
     with pytest.raises(
         kkt.LoopError, match="loop 'a': its ratio depends on q; a tree with it takes no other"
     ):
-        kkt.rerooted(tree, "b")
+        joining.rerooted(tree, "b")
 
 
 def test_a_curve_in_a_file_needs_the_joint_that_leads(tmp_path):
