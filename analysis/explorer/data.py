@@ -149,6 +149,8 @@ def structure_of(structure: Structure) -> dict[str, Any]:
     }
     if structure.carriers:
         result["carriers"] = [list(pair) for pair in structure.carriers.items()]
+    if structure.copy_of is not None:
+        result["copies"] = structure.copy_of.tolist()
     if structure.pieces is not None:
         result["pieces"] = structure.pieces.tolist()
     if structure.armature is not None:

@@ -29,7 +29,6 @@ def entries_of(system: System) -> dict[str, Any]:
     e, pattern, offset = system.entries, system.pattern, system.tree.offset
     bodies = range(system.tree.n)
     own = [slice(int(offset[k]), int(offset[k + 1])) for k in bodies]
-    bases = [_bases(e.S[rows]) for rows in own]
     geared = bool(e.A.size)
     ties = system.structure.ties
     sides = _slices([tie.rows for tie in ties for _ in tie.bodies])
@@ -54,8 +53,6 @@ def entries_of(system: System) -> dict[str, Any]:
         "a": [_flat(e.a[k]) for k in bodies],
         "b": [_flat(e.b[k]) for k in bodies],
         "tau": [_flat(e.tau[rows]) for rows in own],
-        "B": [_flat(along) for along, _ in bases],
-        "C": [_flat(across) for _, across in bases],
         **tied,
         "masks": {
             **masks,
@@ -74,21 +71,8 @@ def _slices(sizes: list[int]) -> list[slice]:
     return [slice(start, end) for start, end in pairwise(ends)]
 
 
-def _bases(H: NDArray) -> tuple[NDArray, NDArray]:
-    """B (6, N) with H B = 1 and C (6, 6 - N) with H C = 0, on the rows that the engine takes."""
-    N = len(H)
-    rows = _rows(H)
-    beside = [i for i in range(6) if i not in rows]
-    B, C = np.zeros((6, N)), np.zeros((6, 6 - N))
-    C[beside] = np.eye(6 - N)
-    if N:
-        B[rows] = np.linalg.inv(H[:, rows])
-        C[rows] = -np.linalg.solve(H[:, rows], H[:, beside])
-    return B, C
-
-
 def _rows(H: NDArray) -> list[int]:
-    """Rows of B that are not zero; C is the identity in the others."""
+    """Rows of a basis of the joint's own forces that are not zero."""
     return list(pivot_rows(H.T)) if len(H) else []
 
 

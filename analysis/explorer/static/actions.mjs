@@ -1,3 +1,4 @@
+// @ts-nocheck: what it acts on belongs to the page that extends it (explorer.mjs)
 // What keys and buttons do to the session, and what is said of it: the explorer without its looks.
 
 import { plural } from "./dom.mjs";
@@ -81,9 +82,8 @@ export class Actions {
   _body() {
     const { engine } = this.session;
     const [i] = this.focused;
-    const members =
-      i === null ? [] : engine.left.filter((b) => engine.graph.body(b) === engine.graph.body(i));
-    if (members.length) this._report(this.session.eliminate(members));
+    const own = i === null ? [] : engine.left.filter((b) => engine.graph.body(b) === engine.graph.body(i));
+    if (own.length) this._report(this.session.eliminate(own));
     else this.say("Point at a block of a body that is left.", true);
   }
 

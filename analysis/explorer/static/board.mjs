@@ -8,6 +8,8 @@ import { paint, svgText } from "./render.mjs";
 let boards = 0;
 
 export class Board {
+  actions; lit; look; preview; session;
+
   // actions: { pick(i, j), hover(i, j or null), describe(i, j), colour(name) }; none in a mirror board
   constructor(session, look, actions = null) {
     Object.assign(this, { session, look, actions, cursor: null, hovered: null, preview: null, lit: [] });
@@ -105,7 +107,7 @@ export class Board {
       side,
       order: look.order,
       labels,
-      heat: look.heat && model.high ? (i, j) => model.lost(i, j) : null,
+      heat: look.heat && model.shadowed ? (i, j) => model.lost(i, j) : null,
       most: look.digits(),
     });
     this.large = engine.graph.blocks.length > MANY;

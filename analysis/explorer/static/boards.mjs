@@ -8,6 +8,8 @@ const GAP = 24; // between two matrices, in CSS pixels
 const HEADING = 44; // above each matrix, which should fit into the window
 
 export class Boards {
+  look; main;
+
   constructor(main, look) {
     Object.assign(this, { main, look, mirrors: [], width: 0 });
     this.node = h("div", { class: "boards" }, main.node);

@@ -101,13 +101,6 @@ export class Engine {
     return record;
   }
 
-  // What a bracket would do, without doing it.
-  preview(members) {
-    const record = this.eliminate(members);
-    if (!record.refused) this.undo();
-    return record;
-  }
-
   // The blocks [i, j] that a step makes nonzero, as many as it paints: its fill, which is counted above
   // the diagonal, their mirror images, and those on the diagonal.
   madeBy({ fill, diagonal }) {

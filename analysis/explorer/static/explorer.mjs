@@ -47,6 +47,8 @@ function addressed() {
 }
 
 class Explorer extends Actions {
+  data; element; options; story;
+
   constructor(element, data, options) {
     super();
     Object.assign(this, { element, data, options, playing: 0, focused: [null, null] });
@@ -94,7 +96,7 @@ class Explorer extends Actions {
     const style = getComputedStyle(this.root);
     const known = {};
     return new Proxy(known, {
-      get: (_, name) => (known[name] ??= style.getPropertyValue(`--pt-${name}`).trim()),
+      get: (_, name) => (known[String(name)] ??= style.getPropertyValue(`--pt-${String(name)}`).trim()),
     });
   }
 

@@ -21,7 +21,7 @@ function scenes(session, look, first, last) {
       side: SIDE,
       order: look.order,
       labels: engine.graph.blocks.length <= 40 ? new Labels(engine) : null,
-      heat: look.heat && model.high ? (i, j) => model.lost(i, j) : null,
+      heat: look.heat && model.shadowed ? (i, j) => model.lost(i, j) : null,
       most: look.digits(),
     });
     const title = `${session.data.model}, ${session.title}: step ${step}, fill ${engine.fill}`;
@@ -71,6 +71,7 @@ function stacked(all) {
 export function orderDocument(session, first = 1, last = session.engine.step) {
   const { engine } = session;
   const counts = session.model.counts();
+  const lost = (record) => session.model.lostBy(record)?.digits;
   return {
     schema: "pivotree-order/1",
     model: session.data.model,
@@ -85,7 +86,7 @@ export function orderDocument(session, first = 1, last = session.engine.step) {
       fill: record.fill.map((key) => engine.ends(key).map((b) => engine.graph.name(b))),
       operations: counts && counts[record.step] - counts[record.step - 1],
       dense_operations: Math.round(record.flops),
-      digits_lost: Number.isFinite(record.lost?.digits) ? Number(record.lost.digits.toFixed(2)) : null,
+      digits_lost: Number.isFinite(lost(record)) ? Number(lost(record).toFixed(2)) : null,
     })),
   };
 }

@@ -10,6 +10,8 @@ export const LAM = 5; // multipliers of closed loops and contacts, one block eac
 const PRIORITY = [0, 3, 1, 1, 2, 4]; // of blocks in a bracket that are no pair: pdd < f < fC < qdd < lam
 
 export class BlockGraph {
+  count; n; named; split; structure; ties;
+
   // structure: { names, parent, dof, order (tip to base), carriers: [[body, carrier], ...],
   // armature: 1 for each joint that has some, ties: [{ name, bodies, signs, rows, soft }, ...] }
   constructor(structure, split) {

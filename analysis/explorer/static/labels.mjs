@@ -6,6 +6,8 @@ import { F, FC, FJ, LAM, PDD, QDD } from "./graph.mjs";
 const short = (name) => /^([0-9]+|[A-Za-z0-9])$/.test(name);
 
 export class Labels {
+  engine; graph; structure;
+
   // ``time``: base pivots done, a bracket being several of them; all where it is left out
   constructor(engine, time = Infinity) {
     const { graph } = engine;

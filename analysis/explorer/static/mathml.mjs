@@ -5,6 +5,7 @@ const ACCENTS = { hat: "\u0302", tilde: "\u0303", ddot: "\u0308", bar: "\u0304" 
 
 // A list of atoms { base, accent, script, sub, sup }; base one letter, sign or bracket.
 export function atoms(tex) {
+  /** @type {any[]} */
   const result = [];
   let at = 0;
   const group = () => {

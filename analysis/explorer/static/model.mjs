@@ -1,45 +1,24 @@
-// A model in a state of its elimination: structure, numbers in a format beside their float64 shadow,
-// and residues that tell ranks.  All of them step forward and back together.
+// A model in a state of its elimination: structure, which steps forward and back, and what follows from
+// the order so far: numbers in a format beside their float64 shadow, operations, and ranks.
 
 import { Engine } from "./engine.mjs";
-import { Numbers } from "./numbers.mjs";
-import { Block, floats, identity, residues, residueSource, rounding, unit } from "./arithmetic.mjs";
+import { floats, residueSource, residues, rounding, unit } from "./arithmetic.mjs";
+import { OPERATIONS } from "./blocks.mjs";
+import { counter } from "./counting.mjs";
 import { QDD } from "./graph.mjs";
-import { operations } from "./tracing.mjs";
+import { needed, played, taken } from "./program.mjs";
+import { Trace } from "./tracing.mjs";
 
-const LETTERS = ["M", "H", "A", "a", "b", "tau", "B", "C"]; // A where joints have armature
 // Operations with dense blocks beyond which they are not counted one by one: of a whole order, at each
-// step, and of what is pointed at.
+// step; and beyond which nothing but structure is told of what is pointed at.
 const [COUNTED, STEPPED, FORETOLD] = [2e7, 1e6, 4e5];
 const MOST = 400; // neighbours of a pivot, beyond which numbers are no longer carried along
 
-// Entries of (4) as blocks, every double passed through ``round``.
-export function blocksOf(entries, { dof, ties = [] }, round) {
-  const shapes = {
-    M: () => [6, 6],
-    A: (d) => [d, d],
-    a: () => [6, 1],
-    b: () => [6, 1],
-    H: (d) => [d, 6],
-    tau: (d) => [d, 1],
-    B: (d) => [6, d],
-    C: (d) => [6, 6 - d],
-  };
-  const result = {};
-  for (const letter of LETTERS.filter((name) => entries[name]))
-    result[letter] = dof.map((d, k) => {
-      const [rows, columns] = shapes[letter](d);
-      if (!rows || !columns) return null;
-      const values = Array.from(entries[letter][k], round);
-      return values.some((x) => x !== 0) ? new Block(rows, columns, values) : null;
-    });
-  result.Phi = entries.pose.map((pose) => new Block(6, 6, Array.from(transform(pose), round)));
-  const tied = (letter, heights, columns) =>
-    heights.map((rows, at) => new Block(rows, columns ?? rows, Array.from(entries[letter][at], round)));
-  const heights = ties.map((tie) => tie.rows);
-  result.G = tied("G", sidesOf(ties), 6);
-  result.gamma = tied("gamma", heights, 1);
-  result.compliance = tied("compliance", heights);
+// Entries of (4), letter -> a list of numbers a body, side or loop, every double passed through ``round``.
+export function entriesOf(entries, round) {
+  const result = { Phi: entries.pose.map((pose) => transform(pose).map(round)) };
+  for (const letter of ["M", "H", "A", "a", "b", "tau", "G", "gamma", "compliance"])
+    result[letter] = (entries[letter] ?? []).map((values) => Array.from(values, round));
   return result;
 }
 
@@ -51,159 +30,128 @@ function transform([a, b, c, d, e, f, g, h, i, x, y, z]) {
   return [...R.flatMap((row, at) => [...row, ...lever[at]]), ...R.flatMap((row) => [0, 0, 0, ...row])];
 }
 
-// Rows of G, for each body of each loop.
-function sidesOf(ties) {
-  return ties.flatMap(({ bodies, rows }) => bodies.map(() => rows));
-}
-
-// Random residues in the pattern of (4): 0 stays 0, what is always 1 stays 1.
-export function residueBlocks(masks, { dof, ties = [] }) {
-  const next = residueSource();
-  const value = (code) => (code === "2" ? next() : Number(code));
-  const fill = (rows, columns, mask) =>
-    rows && columns && mask.includes("1") + mask.includes("2")
-      ? new Block(rows, columns, Array.from(mask, value))
-      : null;
-  const result = { a: [], b: [], tau: [], M: [], H: [], Phi: [], A: [], B: [], C: [] };
-  dof.forEach((d, k) => {
-    result.M.push(fill(6, 6, masks.M[k])?.mirrored ?? null);
-    result.H.push(fill(d, 6, masks.H[k]));
-    result.Phi.push(fill(6, 6, masks.Phi[k]));
-    result.A.push(masks.A ? fill(d, d, masks.A[k]) : null);
-    for (const letter of ["a", "b", "tau"]) result[letter].push(null);
-    const [along, across] = bases(residues(), result.H.at(-1), masks.rows[k]);
-    result.B.push(along);
-    result.C.push(across);
-  });
-  result.G = sidesOf(ties).map((rows, at) => fill(rows, 6, masks.G[at]));
-  result.compliance = ties.map(({ rows }, c) => fill(rows, rows, masks.compliance[c]));
-  result.gamma = ties.map(() => null);
+// What is always 0, what is always 1, and what is some number: 2.
+function marksOf({ masks, a }, { dof, parent }) {
+  const result = {};
+  for (const letter of ["M", "H", "Phi", "A", "G", "compliance"])
+    result[letter] = (masks[letter] ?? []).map((mask) => Array.from(mask, Number));
+  const moved = (k) => dof[k] > 0 || parent[k] < 0 || a[k].some((x) => x !== 0);
+  result.a = dof.map((_, k) => new Array(6).fill(moved(k) ? 2 : 0));
   return result;
 }
 
-// B with H B = 1, on the given rows, and C with H C = 0, the identity beside them.
-function bases(ops, H, rows) {
-  const beside = [0, 1, 2, 3, 4, 5].filter((i) => !rows.includes(i));
-  const columns = (picked) => {
-    const values = rows.flatMap((_, r) => picked.map((c) => H.values[6 * r + c]));
-    return new Block(rows.length, picked.length, Array.from(values));
-  };
-  const spread = (block, unit) => {
-    if (!block && !unit) return null;
-    const width = unit ? beside.length : block.columns;
-    if (!width) return null;
-    const out = new Block(6, width);
-    rows.forEach((row, r) => {
-      for (let c = 0; c < width; c++) out.values[row * width + c] = block.values[r * width + c];
-    });
-    if (unit) beside.forEach((row, c) => (out.values[row * width + c] = 1));
-    return out;
-  };
-  if (!H) return [null, spread(null, true)];
-  const A = columns(rows);
-  const gram = ops.factor(ops.mul(A.t, A)); // A^-1 = (A^T A)^-1 A^T
-  const solved = (right) => ops.solve(gram, ops.mul(A.t, right));
-  const across = beside.length ? ops.neg(solved(columns(beside))) : null;
-  return [spread(solved(identity(rows.length)), false), spread(across, true)];
+// Random residues in this pattern, of the matrix's own entries; 0 for all that ranks do not depend on.
+function residuesOf(marks) {
+  const next = residueSource();
+  const value = (mark) => (mark === 2 ? next() : mark);
+  const drawn = (letter) => [letter, marks[letter].map((block) => block.map(value))];
+  const result = Object.fromEntries(["M", "H", "Phi", "A", "G", "compliance"].map(drawn));
+  const upper = (at) => 6 * Math.min(Math.floor(at / 6), at % 6) + Math.max(Math.floor(at / 6), at % 6);
+  result.M = result.M.map((block) => block.map((_, at) => block[upper(at)])); // symmetric
+  return result;
 }
 
-function whyNoNumbers(data, form) {
-  const rules = Object.entries(form.rules ?? {}).filter(([, value]) => value !== "right_looking");
+// What a program's inputs are: a letter's numbers, and ``rest`` where there are none.
+const entering = (entries, rest) => (letter, at, size) => entries[letter]?.[at] ?? new Array(size).fill(rest);
+
+function playedIn(trace, scalars, entries, refs = null) {
+  const result = (i, operands) => OPERATIONS[i.op](scalars, i, ...operands);
+  return played(trace.instructions, entering(entries, 0), result, refs && needed(trace.instructions, refs));
+}
+
+const rotated = ({ elimination = "gauss" }) => elimination === "orthogonal";
+
+function whyNoNumbers(data, { rules = {} }) {
   if (!data.entries) return "this model is shown by its structure alone";
-  if ((form.links ?? "whole") === "split") return "links are split into pieces";
-  if (rules.length) return `${rules.map(([key, value]) => `${key} ${value}`).join(", ")} is measured, not replayed`;
-  return "";
+  return rotated(rules) ? "it eliminates by rotations of rows, which are no pivots of this matrix" : "";
 }
 
 // Operations of the first 0, 1, ... steps that qdd needs, as pivotree counts them, zeros and ones folded
-// away; null where there are no entries to look at, or more than ``most`` dense operations.
-export function counted(engine, data, form, most = engine.done ? COUNTED : STEPPED) {
-  return whyNoNumbers(data, form) || engine.flops > most ? null : operations({ engine, data, form });
+// away.  What is left of the matrix is needed as well, and what it will answer is given.
+function operationsOf(trace, entries, structure) {
+  const { instructions, factors, left, x, steps } = trace;
+  const costs = new Float64Array(instructions.length);
+  const qdd = joints(trace.graph).map((b) => x.get(b));
+  const keep = needed(instructions, [...factors.map(({ ref }) => ref), ...left, ...qdd]);
+  played(instructions, entering(marksOf(entries, structure), 2), counter(costs), keep);
+  const counts = new Array(steps.length + 1).fill(0);
+  for (const { at, step } of instructions) counts[step] += costs[at];
+  for (let step = 1; step < counts.length; step++) counts[step] += counts[step - 1];
+  return counts;
+}
+
+function joints({ n, size }) {
+  return Array.from({ length: n }, (_, k) => QDD * n + k).filter((b) => size[b]);
 }
 
 export class Model {
-  // form: { links, split, rules }; rules other than assembly "right_looking" have no numbers here
+  data; form; format; frame; rounded;
+
+  // form: { links, split, rules }
   constructor(data, form, format = "float32", frame = null) {
     Object.assign(this, { data, form, format, frame });
-    const structure = data.structures[form.links ?? "whole"] ?? data.structures.whole;
-    this.engine = new Engine(structure, form.split);
+    this.engine = new Engine(data.structures[form.links ?? "whole"] ?? data.structures.whole, form.split);
     this.redoable = [];
     this.why = whyNoNumbers(data, form);
-    this._start();
+    this.kept = {}; // what follows from the steps so far, found when it is asked for
   }
 
   get source() {
     return this.frame ?? this.data;
   }
 
-  _start() {
-    const { graph } = this.engine;
-    const { whole } = this.data.structures;
-    this.low = this.high = this.rank = null;
-    this.stopped = "";
-    if (!this.data.entries) return;
-    const plain = (this.form.links ?? "whole") === "whole";
-    if (plain) this.rank = new Numbers(graph, residues(), residueBlocks(this.data.entries.masks, whole), true);
-    if (this.why) return;
-    const rightLooking = this.form.rules?.assembly === "right_looking";
-    const rounded = blocksOf(this.source.entries, whole, rounding(this.format));
-    this.low = new Numbers(graph, floats(rounding(this.format)), rounded, rightLooking);
-    if (this.format !== "float64")
-      this.high = new Numbers(
-        graph,
-        floats((x) => x),
-        rounded,
-        rightLooking,
-      );
-  }
-
-  // All of them at once, as one list.
-  get _numbers() {
-    return [this.rank, this.low, this.high].filter(Boolean);
-  }
+  // -- forward and back -------------------------------------------------------------------------
 
   // Eliminate a bracket; { refused } where it cannot be done.
   eliminate(members, redo = false) {
-    const record = this._try(members);
-    if (!record.refused && !redo) this.redoable = [];
-    return record;
+    return this.play([members], redo);
   }
 
-  _try(members) {
-    const record = this.engine.eliminate(members);
-    if (record.refused) return record;
-    const width = Math.max(...record.columns.map(([, near]) => near.length));
-    if (this._numbers.length && width > MOST) {
-      this.stopped ||= `step ${record.step} couples ${width} blocks: from there on, structure alone`;
-      record.bare = true;
+  // Eliminate some brackets, up to one that cannot be; the record of the last, or { refused }.
+  play(groups, redo = false) {
+    const before = this.engine.step;
+    let refused = null;
+    for (const members of groups) {
+      const record = this.engine.eliminate(members);
+      if (record.refused) refused = record;
+      if (refused) break;
     }
-    if (this.stopped) record.bare = true;
-    if (record.bare) return record;
-    this.rank?.eliminate(record);
-    const singular = this.rank?.singular();
+    if (this.engine.step > before) this.kept = {};
+    const singular = this._singular(before);
     if (singular) {
-      this.rank.undo();
-      this.engine.undo();
-      return { refused: this._singular(singular), block: singular.block };
+      while (this.engine.step >= singular.step) this.engine.undo();
+      this.kept = {};
+      refused = singular;
     }
-    this.low?.eliminate(record);
-    this.high?.eliminate(record);
-    record.lost = this.lostBy(record);
-    return record;
+    if (!redo && this.engine.step > before) this.redoable = [];
+    return refused ?? this.engine.steps.at(-1) ?? null;
   }
 
-  _singular({ block, rank, size }) {
-    const { graph } = this.engine;
+  // The first pivot after some steps that is singular whatever the numbers, or null.
+  _singular(before) {
+    if (!this.data.entries || this.stopped) return null;
+    const marks = residuesOf(marksOf(this.data.entries, this.data.structures.whole));
+    const { factors } = this._trace;
+    const made = playedIn(this._trace, residues(), marks, factors.map(({ ref }) => ref));
+    for (const { block, step, values } of pivotsOf(factors, made)) {
+      const rank = values.filter((d) => d !== 0).length;
+      if (step <= before || rank === values.length) continue;
+      return { block, step, refused: this._rank(block, rank, values.length) };
+    }
+    return null;
+  }
+
+  _rank(block, rank, size) {
+    const { graph, gone } = this.engine;
     const mate = graph.kind(block) === 0 ? graph.partner[block] : graph.bodies(block)[0];
-    const first = mate >= 0 && !this.engine.gone[mate] ? `: eliminate ${graph.name(mate)} first` : "";
+    const first = mate >= 0 && !gone[mate] ? `: eliminate ${graph.name(mate)} first` : "";
     return `${graph.name(block)} has rank ${rank} of ${size}${first}`;
   }
 
   undo() {
     const record = this.engine.undo();
     if (!record) return null;
-    if (!record.bare) for (const numbers of this._numbers) numbers.undo();
-    else if (!this.engine.steps.some((r) => r.bare)) this.stopped = "";
+    this.kept = {};
     this.redoable.push(record.members);
     return record;
   }
@@ -215,55 +163,74 @@ export class Model {
 
   // What a bracket would do: fill, operations, digits lost; nothing is changed.
   preview(members) {
-    const { redoable } = this;
-    const before = this.operations;
-    const { kept } = this;
-    const record = this._try(members);
-    if (record.refused) return record;
-    const after = before === null ? null : (this.counts(FORETOLD)?.at(-1) ?? null);
-    Object.assign(record, { operations: after === null ? null : after - before, total: this.engine.done ? after : null });
-    this.redoable = [];
-    this.undo();
-    Object.assign(this, { redoable, kept });
+    const { kept, operations: before } = this;
+    const record = this.eliminate(members, true);
+    if (record.refused) {
+      this.kept = kept;
+      return record;
+    }
+    const after = before === null || this.engine.flops > FORETOLD ? null : this.operations;
+    const lost = this.engine.flops > FORETOLD ? null : this.lostBy(record);
+    const total = this.engine.done ? after : null;
+    Object.assign(record, { operations: after === null ? null : after - before, total, lost });
+    this.engine.undo();
+    this.kept = kept;
     return record;
   }
 
-  // -- digits -----------------------------------------------------------------------------------
+  // -- what follows from the steps --------------------------------------------------------------
 
-  // Decimal digits of block (i, j) that rounding has taken so far, of those that the format has; of an
-  // eliminated one, when it was.  null where nothing is known.
-  lost(i, j) {
-    if (!this.low || !this.high || this.stopped) return null;
-    const gone = i === j ? this.engine.gone[i] : 0;
-    const values = (numbers) => (gone ? numbers.pivotsOf(i, gone) : null) ?? numbers.get(i, j)?.values;
-    const [x, y] = [values(this.low), values(this.high)];
-    if (!x || !y) return null;
-    let [off, size] = [0, 0];
-    for (let at = 0; at < x.length; at++) {
-      off = Math.max(off, Math.abs(x[at] - y[at]));
-      size = Math.max(size, Math.abs(y[at]));
-    }
-    if (!Number.isFinite(off)) return Infinity;
-    return off === 0 ? 0 : Math.max(0, Math.log10(off / size / unit(this.format)));
+  get stopped() {
+    const wide = (record) => Math.max(...record.columns.map(([, near]) => near.length));
+    const first = this.engine.steps.find((record) => wide(record) > MOST);
+    return first ? `step ${first.step} couples ${wide(first)} blocks: from there on, structure alone` : "";
   }
 
-  // The most digits that the blocks which a step has changed have lost, and the worst of them.
-  lostBy(record) {
-    let worst = null;
-    for (const key of record.updates) {
-      const [i, j] = this.engine.ends(key);
-      if (this.engine.gone[i] || this.engine.gone[j]) continue;
-      const digits = this.lost(i, j);
-      if (digits !== null && (worst === null || digits > worst.digits)) worst = { digits, i, j };
-    }
-    return worst;
+  _traced(together) {
+    const { rules = {} } = this.form;
+    return new Trace(this.engine, rotated(rules) ? {} : rules, this.data.entries.masks.rows, together);
   }
 
-  // What ``counted`` finds, kept while the order stays.
-  counts(most) {
-    const order = JSON.stringify(this.engine.groups);
-    if (this.kept?.order !== order)
-      this.kept = { order, counts: counted(this.engine, this.data, this.form, most) };
+  get _trace() {
+    return (this.kept.trace ??= this._traced(false));
+  }
+
+  // At the end joints that were left for last are one dense pivot, as pivotree has them: a wide joint's
+  // updates are then subtracted term by term, and not as one sum.
+  get _whole() {
+    return (this.kept.whole ??= this.engine.done ? this._traced(true) : this._trace);
+  }
+
+  get computed() {
+    return !this.why && !this.stopped;
+  }
+
+  // Whether float64 runs beside.
+  get shadowed() {
+    return !this.why && this.format !== "float64";
+  }
+
+  get _entries() {
+    return (this.rounded ??= entriesOf(this.source.entries, rounding(this.format)));
+  }
+
+  get _low() {
+    return (this.kept.low ??= playedIn(this._trace, floats(this.format), this._entries));
+  }
+
+  get _high() {
+    return (this.kept.high ??= playedIn(this._trace, floats("float64"), this._entries));
+  }
+
+  // Operations of the first 0, 1, ... steps; null where they cannot be counted or are too many.
+  counts() {
+    const { engine, data } = this;
+    if (this.why || engine.flops > (engine.done ? COUNTED : STEPPED)) return null;
+    if (!this.kept.counts) {
+      const of = (trace) => operationsOf(trace, data.entries, data.structures.whole);
+      this.kept.counts = of(this._trace);
+      if (engine.done) this.kept.counts[engine.step] = of(this._whole).at(-1);
+    }
     return this.kept.counts;
   }
 
@@ -272,28 +239,96 @@ export class Model {
     return this.counts()?.at(-1) ?? null;
   }
 
-  // The last pivot that is zero or not a number in this format, by its block and step.
+  // -- digits -----------------------------------------------------------------------------------
+
+  // Decimal digits of block (i, j) that rounding has taken so far, of those that the format has; of an
+  // eliminated one, when it was.  null where nothing is known.
+  lost(i, j) {
+    if (!this.shadowed || this.stopped) return null;
+    const own = (made) => pivotsOf(this._trace.factors, made).find(({ block }) => i === j && block === i)?.values;
+    const pivots = own(this._low);
+    if (pivots) return lostBetween(pivots, own(this._high), this.format);
+    return this._lost(this._trace.fronts.standing(Math.min(i, j), Math.max(i, j)));
+  }
+
+  // The same of the sum of some blocks.
+  _lost(refs) {
+    const sum = (made, { plus }) =>
+      refs.map((ref) => taken(made, ref).values).reduce((total, values) => total.map((x, at) => plus(x, values[at])));
+    if (!refs.length) return null;
+    return lostBetween(sum(this._low, floats(this.format)), sum(this._high, floats("float64")), this.format);
+  }
+
+  // The most digits that a block which a step has changed has lost, and which: { digits, i, j }; or null.
+  lostBy({ step }) {
+    if (!this.shadowed || this.stopped) return null;
+    this.kept.losses ??= [];
+    return (this.kept.losses[step] ??= this._worst(this._trace.standing[step - 1]));
+  }
+
+  _worst(standing) {
+    let worst = null;
+    for (const [key, refs] of standing) {
+      const digits = this._lost(refs);
+      if (digits === null || digits <= (worst?.digits ?? -1)) continue;
+      const [i, j] = this.engine.ends(key);
+      worst = { digits, i, j };
+    }
+    return worst;
+  }
+
+  // The dense pivots in this format.
+  get pivots() {
+    return this.computed ? pivotsOf(this._whole.factors, this._final) : [];
+  }
+
+  // The first pivot that is zero or not a number in this format.
   get failed() {
-    for (const [at, step] of (this.low?.steps ?? []).entries())
-      for (const { block, value } of step.pivots)
-        if (value === 0 || !Number.isFinite(value)) return { block, step: at + 1, value };
+    for (const { block, step, values } of this.pivots)
+      for (const value of values) if (value === 0 || !Number.isFinite(value)) return { block, step, value };
     return null;
+  }
+
+  get _final() {
+    if (this._whole === this._trace) return this._low;
+    return (this.kept.final ??= playedIn(this._whole, floats(this.format), this._entries));
+  }
+
+  // Accelerations of the joints in this format, to the bit those of pivotree; null before the end.
+  get qdd() {
+    if (!this.computed || !this.engine.done) return null;
+    return joints(this.engine.graph).flatMap((b) => taken(this._final, this._whole.x.get(b)).values);
   }
 
   // Error of qdd against the certified answer, once all is eliminated.
   answer() {
-    if (!this.low || !this.engine.done || this.stopped) return null;
+    const { qdd } = this;
+    if (!qdd) return null;
     const exact = this.source.exact?.[this.format];
     if (!exact || exact.why) return { why: exact?.why ?? "no certified answer" };
-    const x = this.low.solution();
-    const { n } = this.engine.graph;
-    const qdd = [];
-    for (let k = 0; k < n; k++)
-      if (this.engine.graph.size[QDD * n + k]) qdd.push(...(x.get(QDD * n + k)?.values ?? []));
     const off = qdd.map((value, i) => Math.abs(value - exact.high[i] - (exact.low?.[i] ?? 0)));
     const error = Math.max(0, ...off) / exact.size;
     if (!off.every(Number.isFinite)) return { qdd, error: null, digits: 0 };
     const most = -Math.log10(unit(this.format));
     return { qdd, error, digits: error === 0 ? most : Math.min(most, Math.max(0, -Math.log10(error))) };
   }
+}
+
+// Of dense pivots what stands on the diagonal: { block, step, values }, a value a row.
+function pivotsOf(factors, made) {
+  return factors.flatMap(({ ref, rows }) => {
+    const diagonal = made[ref.made.at].values.filter((_, at) => at % (ref.rows + 1) === 0);
+    return rows.map(({ block, step, first, last }) => ({ block, step, values: diagonal.slice(first, last) }));
+  });
+}
+
+function lostBetween(x, y, format) {
+  if (!x || !y) return null;
+  let [off, size] = [0, 0];
+  for (let at = 0; at < x.length; at++) {
+    off = Math.max(off, Math.abs(x[at] - y[at]));
+    size = Math.max(size, Math.abs(y[at]));
+  }
+  if (!Number.isFinite(off)) return Infinity;
+  return off === 0 ? 0 : Math.max(0, Math.log10(off / size / unit(format)));
 }

@@ -12,6 +12,8 @@ function make(name, attributes = {}) {
 }
 
 export class Robot {
+  entries; seen; size; structure;
+
   // actions: { point(body or null), pick(body) }; bodies by their place in the tree
   constructor(data, actions) {
     const { entries } = data;
@@ -112,12 +114,14 @@ export class Robot {
     const high = Math.min(SIDE, Math.max(150, Math.ceil((y1 - y0) * scale + 84)));
     this.svg.setAttribute("viewBox", `0 0 ${SIDE} ${high}`);
     this.high = high;
+    /** @type {(point: number[]) => number[]} */
     this.map = ([x, y]) => [SIDE / 2 + (x - (x0 + x1) / 2) * scale, high / 2 - (y - (y0 + y1) / 2) * scale];
   }
 
   _place(time) {
     const { place, ends } = this._points(time);
     const at = place.map((p) => this.map(seen(p)));
+    /** @type {(point: number[]) => string} */
     const text = ([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`;
     const [gx, gy] = this.map([0, 0]);
     this.ground.setAttribute("d", `M${gx - 22} ${gy + 16}H${gx + 22}M${gx} ${gy + 16}V${gy}`);
@@ -165,7 +169,7 @@ export class Robot {
         times.reduce((sum, time) => {
           const own = box(place, time);
           const out = own[0] < 0 || own[0] + wide > SIDE || own[1] < 0 || own[1] + 14 > this.high;
-          return sum + 600 * out + time.boxes.reduce((all, other) => all + shared(own, other), 0);
+          return sum + 600 * Number(out) + time.boxes.reduce((all, other) => all + shared(own, other), 0);
         }, 0);
       const costs = PLACES.map((place, rank) => cost(place) + 4 * rank);
       const best = PLACES[costs.indexOf(Math.min(...costs))];
@@ -205,6 +209,7 @@ const PLACES = [-14, 24, -28, 38, -42, 52].flatMap((y) => [0.5, 0.85, 0.2].map((
 PLACES.push({ along: 1, x: 16, y: 4 }, { along: 1, x: 16, y: -9 }, { along: 1, x: 16, y: 17 }, { along: 1, x: 16, y: 30 });
 
 // Area that two boxes [x, y, width, height] share.
+/** @type {(one: number[], other: number[]) => number} */
 function shared([x, y, w, h], [u, v, a, b]) {
   return Math.max(0, Math.min(x + w, u + a) - Math.max(x, u)) * Math.max(0, Math.min(y + h, v + b) - Math.max(y, v));
 }

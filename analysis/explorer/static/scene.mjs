@@ -83,6 +83,7 @@ export function matrixScene(engine, options) {
 // What lies over a matrix: the open bracket, a preview, marked blocks, the cursor.
 export function overlayScene(engine, scene, { pending, preview, marked, lit, cursor }) {
   const { box, width, height } = scene;
+  /** @type {any[]} */
   const items = [...rowsLit(scene, lit ?? []), ...bracketFrames(box, pending)];
   if (preview && !preview.refused) items.push(...previewed(engine, preview, box));
   for (const [i, j] of marked ?? [])

@@ -2,12 +2,14 @@
 
 import { Engine, completion } from "./engine.mjs";
 import { KINDS } from "./graph.mjs";
-import { Model, counted } from "./model.mjs";
+import { Model } from "./model.mjs";
 import { formOf } from "./opening.mjs";
 
 const LETTERS = "pqfjcl"; // of KINDS, in addresses
 
 export class Session {
+  data; format; frame; names;
+
   constructor(data, format = "float32", frame = null) {
     // short names stand in the matrix at once: a body has one name then
     const names = data.structures.whole.names.every((name) => name.length <= 3);
@@ -51,7 +53,7 @@ export class Session {
     const { redoable } = this.model;
     const { replayed } = this;
     this.restart();
-    for (const group of groups) if (this.model.eliminate(group).refused) break;
+    this.model.play(groups, true);
     this.model.redoable = redoable;
     this.replayed = replayed;
   }
@@ -123,21 +125,32 @@ export class Session {
     return this.onPlan ? this.order(this.name) : (this.known?.order ?? null);
   }
 
+  // Whether the steps that were taken back are those of the order, too.
+  get along() {
+    const known = this.model.redoable.toReversed();
+    return this.onPlan && known.every((group, at) => same(group, this.plan[this.engine.step + at]));
+  }
+
+  // Steps that were taken back, and behind them the rest of the order.
+  get ahead() {
+    return this.along ? this.plan.slice(this.engine.step) : this.model.redoable.toReversed();
+  }
+
   get next() {
-    if (this.model.redoable.length) return this.model.redoable.at(-1);
-    return this.onPlan ? (this.plan[this.engine.step] ?? null) : null;
+    return this.ahead[0] ?? null;
   }
 
   get length() {
-    const known = this.engine.step + this.model.redoable.length;
-    return this.onPlan ? Math.max(this.plan.length, known) : known;
+    return this.engine.step + this.ahead.length;
   }
 
-  forward() {
-    if (this.model.redoable.length) return this.model.redo();
-    const members = this.next;
-    if (members) this.replayed = true;
-    return members ? this.model.eliminate(members, true) : null;
+  forward(count = 1) {
+    const { redoable } = this.model;
+    const groups = this.ahead.slice(0, count);
+    if (!groups.length) return null;
+    if (groups.length > redoable.length) this.replayed = true;
+    redoable.splice(Math.max(0, redoable.length - groups.length));
+    return this.model.play(groups, true);
   }
 
   back() {
@@ -146,22 +159,15 @@ export class Session {
 
   jump(step) {
     while (this.engine.step > step && this.back());
-    while (this.engine.step < step) {
-      const record = this.forward();
-      if (!record) break;
-      if (record.refused) return record;
-    }
-    return null;
+    const record = this.forward(Math.max(0, step - this.engine.step));
+    return record?.refused ? record : null;
   }
 
   // Eliminate what is left, a bracket a body, tip to base.
   finish() {
     this.replayed = true;
-    for (const members of completion(this.engine)) {
-      const record = this.model.eliminate(members);
-      if (record.refused) return record;
-    }
-    return null;
+    const record = this.model.play(completion(this.engine));
+    return record?.refused ? record : null;
   }
 
   // The registered order that these steps are: { order, moved }, moved where its brackets came in
@@ -187,6 +193,7 @@ export class Session {
   _meets(order) {
     const { structures } = this.data;
     const run = new Engine(structures[this.form.links], this.form.split);
+    /** @type {(record: any) => string} */
     const met = ({ columns = [] }) => columns.map(([b, column]) => `${b}:${[...column].sort((x, y) => x - y)}`).join(" ");
     return order.groups.every((group) => {
       const own = this.engine.steps.find(({ members }) => same(group, members));
@@ -248,13 +255,11 @@ export class Session {
     const before = { ...this };
     this.begin(form);
     try {
-      for (const group of groups) {
-        const members = group.map(([kind, body]) => this.engine.graph.find(kind, body));
-        const unknown = group[members.indexOf(-1)];
-        if (unknown) throw new Error(`this model has no block ${unknown.join(" ")}`);
-        const record = this.model.eliminate(members);
-        if (record.refused) throw new Error(record.refused);
-      }
+      const found = groups.map((group) => group.map(([kind, body]) => this.engine.graph.find(kind, body)));
+      const unknown = groups.flat()[found.flat().indexOf(-1)];
+      if (unknown) throw new Error(`this model has no block ${unknown.join(" ")}`);
+      const record = this.model.play(found);
+      if (record?.refused) throw new Error(record.refused);
     } catch (error) {
       Object.assign(this, before);
       throw error;
@@ -264,9 +269,7 @@ export class Session {
   // "abm@2" while an order is replayed, else the user's groups, forces whole or split: "w.p0q0f0.p1f1",
   // with links and switches that are not the usual ones: "w;links=stretched.p0q0f0".
   get code() {
-    const ahead = this.model.redoable.toReversed();
-    if (this.onPlan && ahead.every((group, at) => same(group, this.plan[this.engine.step + at])))
-      return `${this.name}@${this.engine.step}`;
+    if (this.along) return `${this.name}@${this.engine.step}`;
     const { graph } = this.engine;
     const { split, links, rules } = this.form;
     const said = Object.entries(links === "whole" ? rules : { links, ...rules });
@@ -300,14 +303,15 @@ export class Session {
       return false;
     }
     const { graph } = this.engine;
+    const found = [];
     for (const group of groups) {
       const named = [...group.matchAll(/([pqfjcl])(\d+)/g)];
       const members = named.map(([, kind, k]) => LETTERS.indexOf(kind) * graph.n + Number(k));
       const beyond = named.some(([, kind, k]) => kind !== "l" && Number(k) >= graph.n);
       if (!members.length || beyond || members.some((b) => !graph.size[b])) return false;
-      if (this.model.eliminate(members).refused) return false;
+      found.push(members);
     }
-    return true;
+    return !this.model.play(found)?.refused;
   }
 }
 
@@ -337,7 +341,7 @@ export function pointsOf(engine, counts) {
 
 // The same of an order that is replayed.
 export function curveOf(data, order) {
-  const engine = new Engine(data.structures[order.links] ?? data.structures.whole, order.split);
-  for (const group of order.groups) if (engine.eliminate(group).refused) break;
-  return pointsOf(engine, counted(engine, data, order));
+  const model = new Model(data, order);
+  for (const group of order.groups) if (model.engine.eliminate(group).refused) break;
+  return pointsOf(model.engine, model.counts());
 }

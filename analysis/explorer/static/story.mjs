@@ -57,6 +57,8 @@ export const SCENES = [
 ];
 
 export class Story {
+  actions; data; model;
+
   // actions: { tool(), moved(scene) }; model: the robot that the tool is on
   constructor(data, look, model, actions) {
     Object.assign(this, { data, model, actions, at: 0, solved: false });
@@ -278,11 +280,10 @@ export class Story {
     const { engine, model } = session;
     const last = model.failed;
     const answer = session.answer();
-    const pivots = model.low.steps.flatMap((step) => step.pivots).filter(({ block }) => engine.graph.kind(block) === QDD);
     const base = session.data.structures.whole.parent.indexOf(-1);
-    const own = pivots.find(({ block }) => engine.graph.body(block) === base);
+    const own = model.pivots.find(({ block }) => block === QDD * engine.graph.n + base);
     const digits = (-Math.log10(unit("float32"))).toFixed(1);
     const kept = last ? "no digit is left" : `${(answer?.digits ?? 0).toFixed(1)} of ${digits} digits are kept`;
-    this._after(`${name.toUpperCase()}: the light slider's pivot is ${Number(own.value).toPrecision(1)}; on paper it is 1. In float32 ${kept}.`);
+    this._after(`${name.toUpperCase()}: the light slider's pivot is ${own.values[0].toPrecision(1)}; on paper it is 1. In float32 ${kept}.`);
   }
 }

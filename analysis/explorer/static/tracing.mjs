@@ -1,181 +1,141 @@
-// An order as operations on blocks, counted and not computed: what kkt/program's tracer, fronts
-// and brackets write, in the same order, so that both count the same.
+// An order becomes a block program: the matrix is entered, group after group is eliminated, and the
+// backward pass solves for what went, in the reverse order (kkt/program/tracer.py).
 
-import { Counted, add, bases, costsOf, during, eye, factor, mul, neg, square, sub, t } from "./counting.mjs";
-import { Bracket, Dense, Pair, RHS, present } from "./brackets.mjs";
+import { Bracket, Dense, Pair, present } from "./brackets.mjs";
+import { Fronts, RHS } from "./fronts.mjs";
 import { F, FC, FJ, LAM, QDD } from "./graph.mjs";
+import { Writer, neg, t } from "./program.mjs";
 
-// Operations of the first 0, 1, ... steps that qdd needs, forward and backward, zeros and ones of the
-// model folded away.  What is left of the matrix is needed as well, and what it will answer is given.
-export function operations(model) {
-  const counts = new Trace(model).count();
-  // joints that are left for last are one dense pivot, as it shows at the end
-  const together = new Trace(model, true);
-  if (together.merged) counts[counts.length - 1] = together.count().at(-1);
-  return counts;
-}
+const LARGE = 24; // rows of a dense pivot beyond which its entries have places of their own
 
-class Trace {
-  constructor({ engine, data, form }, tail = false) {
-    Object.assign(this, { graph: engine.graph, data, steps: engine.steps });
-    const rules = form.rules ?? {};
-    this.atOnce = rules.assembly === "right_looking";
-    this.carried = this.atOnce || rules.couple === "carried";
-    this.left = engine.left;
+// What ``steps`` of a structural engine do, of blocks that are left too:
+//   instructions  all of them
+//   factors       of dense pivots: { ref, rows: [{ block, step, first, last }] }
+//   x             block -> reference of the solution
+//   left          references of what is left of the matrix
+//   standing      of each step: key -> references that add up to a block which it has updated
+export class Trace {
+  axes; backward; engine; factors; graph; rules; standing; steps; x;
+
+  // axes: of each body the rows of a basis of its joint's forces.  ``together``: joints and multipliers
+  // that end an order are one dense pivot, as pivotree has it
+  constructor(engine, rules, axes, together = false) {
+    const { graph, steps } = engine;
+    Object.assign(this, { engine, graph, rules, axes, steps });
     this.position = new Map();
     this.step = new Map(); // of each block
-    this.steps.forEach((record, s) => {
-      for (const b of record.pivots.flat()) {
-        this.position.set(b, this.position.size);
-        this.step.set(b, s);
-      }
-    });
-    for (const b of this.left) {
-      this.position.set(b, this.position.size); // after all others
-      this.step.set(b, this.steps.length);
-    }
-    this.groups = this.grouped(tail && engine.done);
-    this.matrix = new Map();
-    this.near = new Map(this.graph.blocks.map((b) => [b, new Set()]));
-    this.waiting = new Map(); // step -> update matrices, each block -> key -> value
-    this.here = new Map();
-    this.factors = [];
-    this.backward = [];
-    this.x = new Map();
+    const put = (b, s) => {
+      this.position.set(b, this.position.size);
+      this.step.set(b, s);
+    };
+    steps.forEach((record, s) => record.pivots.flat().forEach((b) => put(b, s)));
+    const { left } = engine;
+    for (const b of left) put(b, steps.length); // after all others
+    const atOnce = rules.assembly === "right_looking";
+    this.carried = atOnce || rules.couple === "carried";
+    this.write = new Writer(rules.rank_update === "gain");
+    this.fronts = new Fronts(this.write, graph, this.position, this.step, atOnce);
+    Object.assign(this, { factors: [], backward: [], x: new Map(), standing: [] });
+    this.run(this.groups(together), left);
   }
 
-  count() {
+  run(groups, left) {
+    const { write, fronts, graph } = this;
     this.enter();
-    const steps = this.groups.map((members) => 1 + this.step.get(members.at(-1).blocks.at(-1)));
-    this.groups.forEach((members, at) => during(steps[at], () => this.group(members)));
-    const { n, size } = this.graph;
-    const left = this.left.map((b) => new Counted(size[b], 1, new Int32Array(size[b]).fill(2)));
-    this.left.forEach((b, at) => this.x.set(b, left[at]));
-    this.backward.reverse().forEach((finish, at) => during(steps.at(-1 - at), finish));
-    const waiting = [...this.waiting.values()].flat().flatMap((update) => [...update.values()]);
-    const wanted = [...this.factors, ...this.remaining(), ...waiting.flatMap((row) => [...row.values()].map(({ value }) => value))];
-    for (let k = 0; k < n; k++) if (size[QDD * n + k]) wanted.push(this.x.get(QDD * n + k));
-    let sum = 0;
-    return costsOf(wanted.filter(Boolean), this.steps.length).map((cost) => (sum += cost));
+    for (const members of groups) {
+      write.step = 1 + this.step.get(members.at(-1).blocks.at(-1));
+      this.group(members);
+      this.standing.push(this.stand(this.steps[write.step - 1]));
+    }
+    const row = (i) => [...fronts.near.get(i), i, RHS].filter((j) => j >= i || j === RHS);
+    this.left = left.flatMap((i) => row(i).flatMap((j) => fronts.standing(i, j)));
+    for (const b of left) this.x.set(b, write.input("x", b, graph.size[b], 1));
+    for (const { step, finish } of this.backward.reverse()) {
+      write.step = step;
+      finish();
+    }
+    this.instructions = write.instructions;
   }
 
-  // The matrix of what is not eliminated.
-  remaining() {
-    const left = new Set(this.left);
-    return this.left.flatMap((i) =>
-      [...this.near.get(i), i, RHS]
-        .filter((j) => j === RHS || left.has(j))
-        .map((j) => this.matrix.get(this.key(i, j))),
-    );
+  // The blocks that a step has updated and that are not gone yet.
+  stand({ updates }) {
+    const { fronts, engine } = this;
+    const found = new Map();
+    for (const key of updates) {
+      const [i, j] = engine.ends(key);
+      if (this.step.get(i) >= this.write.step && this.step.get(j) >= this.write.step)
+        found.set(key, fronts.standing(i, j));
+    }
+    return found;
   }
 
   // -- the matrix -------------------------------------------------------------------------------
 
   enter() {
-    const { graph, data } = this;
+    const { graph, write: w, fronts } = this;
     const { n, structure, split } = graph;
-    const { entries } = data;
-    const { masks } = entries;
-    const { dof, parent } = data.structures.whole;
-    const coded = (rows, columns, mask, symmetric) =>
-      new Counted(rows, columns, Int32Array.from(mask, Number), [], symmetric);
-    const full = (rows, on) => (on ? coded(rows, 1, "2".repeat(rows)) : coded(rows, 1, "0".repeat(rows)));
-    const of = (make) => dof.map((_, k) => make(k));
-    const input = {
-      M: of((k) => coded(6, 6, masks.M[k], true)),
-      H: of((k) => (dof[k] ? coded(dof[k], 6, masks.H[k]) : null)),
-      Phi: of((k) => coded(6, 6, masks.Phi[k])),
-      a: of((k) => full(6, dof[k] > 0 || parent[k] < 0 || entries.a[k].some((x) => x !== 0))),
-      b: of(() => full(6, true)),
-      tau: of((k) => full(dof[k], true)),
-    };
-    const one = eye(6);
-    const carried = new Map([...graph.carriers].map(([body, carrier]) => [carrier, body]));
+    const { copies, pieces, parent } = structure;
     for (let k = 0; k < n; k++) {
-      const body = carried.get(k) ?? k;
-      const up = structure.parent[k];
-      const Phi = up >= 0 ? input.Phi[body] : null;
-      if (graph.massive[k]) {
-        this.set(k, k, input.M[body]);
-        this.set(k, RHS, input.b[body]);
-        if (dof[body]) this.set(QDD * n + k, RHS, input.tau[body]);
-        if (graph.geared[k]) this.set(QDD * n + k, QDD * n + k, coded(dof[body], dof[body], masks.A[body], true));
+      const body = copies?.[k] ?? k;
+      const massive = graph.massive[k];
+      const first = body === k || !massive; // behind the body's own joint; other pieces are welded
+      if (massive) {
+        const parts = pieces?.[k] ?? 1;
+        const [M, b] = [w.input("M", body, 6, 6), w.input("b", body, 6, 1)];
+        fronts.set(k, k, parts > 1 ? w.divide(M, parts) : M);
+        fronts.set(k, RHS, parts > 1 ? w.divide(b, parts) : b);
       }
-      const a = neg(input.a[body]);
-      if (!split) {
-        this.set(k, F * n + k, one);
-        this.set(QDD * n + body, F * n + k, input.H[body]);
-        this.set(F * n + k, RHS, a);
-        if (Phi) this.set(up, F * n + k, neg(Phi));
-        continue;
-      }
-      const [along, across] = input.H[k] ? bases(input.H[k], masks.rows[k]) : [null, one];
-      if (input.H[k]) this.set(QDD * n + k, FJ * n + k, eye(dof[k]));
-      for (const [kind, basis] of [
-        [FJ, along],
-        [FC, across],
-      ]) {
-        if (!basis) continue;
-        this.set(k, kind * n + k, basis);
-        this.set(kind * n + k, RHS, mul(t(basis), a));
-        if (Phi) this.set(up, kind * n + k, neg(mul(Phi, basis)));
+      const dof = first ? structure.dof[body] : 0;
+      const H = dof ? w.input("H", body, dof, 6) : null;
+      if (dof && massive) fronts.set(QDD * n + k, RHS, w.input("tau", body, dof, 1));
+      if (graph.geared[k] && massive) fronts.set(QDD * n + k, QDD * n + k, w.input("A", body, dof, dof));
+      const a = first ? w.input("a", body, 6, 1).minus : null;
+      const up = parent[k];
+      const Phi = up < 0 ? null : first ? w.input("Phi", body, 6, 6) : w.eye(6);
+      if (split) this.enterSplit(k, up, H, Phi, a);
+      else {
+        fronts.set(k, F * n + k, w.eye(6));
+        fronts.set(QDD * n + body, F * n + k, H);
+        fronts.set(F * n + k, RHS, a);
+        fronts.set(up, F * n + k, neg(Phi));
       }
     }
+    this.enterLoops();
+  }
+
+  // f = B fJ + C fC with H B = 1 and H C = 0, so that fJ = tau.
+  enterSplit(k, up, H, Phi, a) {
+    const { graph, write: w, fronts } = this;
+    const { n } = graph;
+    const [along, across] = H ? w.bases(H, this.axes[k]) : [null, w.eye(6)];
+    if (H) fronts.set(QDD * n + k, FJ * n + k, w.eye(H.rows));
+    for (const kind of [FJ, FC]) {
+      const basis = kind === FJ ? along : across;
+      if (!basis) continue;
+      fronts.set(k, kind * n + k, basis);
+      fronts.set(kind * n + k, RHS, w.mul(t(basis), a));
+      if (Phi) fronts.set(up, kind * n + k, neg(w.mul(Phi, basis)));
+    }
+  }
+
+  enterLoops() {
+    const { graph, write: w, fronts } = this;
     let side = 0;
     graph.ties.forEach(({ bodies, signs, rows, soft }, c) => {
-      const own = LAM * n + c;
+      const own = LAM * graph.n + c;
       bodies.forEach((k, at) => {
-        const G = coded(rows, 6, masks.G[side++]);
-        this.set(own, k, signs[at] > 0 ? G : neg(G));
+        const G = w.input("G", side++, rows, 6);
+        fronts.set(own, k, signs[at] > 0 ? G : G.minus);
       });
-      if (soft) this.set(own, own, neg(coded(rows, rows, masks.compliance[c], true)));
-      this.set(own, RHS, neg(full(rows, true)));
+      if (soft) fronts.set(own, own, w.input("compliance", c, rows, rows).minus);
+      fronts.set(own, RHS, w.input("gamma", c, rows, 1).minus);
     });
   }
 
-  key(i, j) {
-    if (j === RHS) return -1 - i;
-    return Math.min(i, j) * this.graph.count + Math.max(i, j);
-  }
-
-  set(i, j, value) {
-    if (!value) return;
-    this.matrix.set(this.key(i, j), j === RHS || i <= j ? value : t(value));
-    if (i !== j && j !== RHS) this.couple(i, j);
-  }
-
-  couple(i, j) {
-    this.near.get(i).add(j);
-    this.near.get(j).add(i);
-  }
-
-  // Block (i, j) as it stands, updates of earlier steps added last.
-  get(i, j) {
-    const value = this.assembled(i, j);
-    return value && j !== RHS && i > j ? t(value) : value;
-  }
-
-  earlier(i, j) {
-    return j === RHS || this.position.get(i) < this.position.get(j) ? i : j;
-  }
-
-  assembled(i, j) {
-    const key = this.key(i, j);
-    const row = this.here.get(this.earlier(i, j));
-    const update = row?.get(key);
-    const own = this.matrix.get(key) ?? null;
-    if (!update) return own;
-    row.delete(key);
-    const total = add(own, update.value);
-    this.matrix.set(key, total);
-    return total;
-  }
-
-  // -- steps ------------------------------------------------------------------------------------
+  // -- groups -----------------------------------------------------------------------------------
 
   // Each a list of pivots: a pair, or one dense pivot of blocks that follow each other.
-  grouped(together) {
-    const { graph } = this;
+  groups(together) {
     const groups = this.steps.map(({ pivots }) => {
       const merged = [];
       for (const blocks of pivots) {
@@ -184,135 +144,69 @@ class Trace {
       }
       return merged;
     });
-    const joints = ({ blocks }) => blocks.every((b) => [QDD, LAM].includes(graph.kind(b)));
+    const joints = ({ blocks }) => blocks.every((b) => [QDD, LAM].includes(this.graph.kind(b)));
     let tail = [];
     while (together && groups.length > 1 && groups.at(-1).length === 1 && joints(groups.at(-1)[0]))
       tail = [...groups.pop()[0].blocks, ...tail];
-    this.merged = tail.length > 0;
     return tail.length ? [...groups, [{ blocks: tail, pair: false }]] : groups;
   }
 
   group(members) {
+    const { fronts, write } = this;
+    const { step } = write;
     const rows = members.flatMap(({ blocks }) => blocks);
-    this.open(rows);
-    if (members.length === 1 || this.carried) this.sequential(members);
+    fronts.open(rows);
+    if (members.length === 1 || this.carried) this.sequential(members, step);
     else {
-      const bracket = new Bracket(this, rows);
+      const bracket = new Bracket(write, fronts, rows, this.rules);
       for (const pivot of members) {
         const { A, E, W } = bracket.block(pivot.blocks);
         bracket.border(this.make(pivot, A), E, W);
       }
       bracket.update();
-      this.backward.push(() => bracket.solve(this.x));
+      this.backward.push({ step, finish: () => bracket.solve(this.x) });
     }
-    this.close();
+    fronts.close();
   }
 
-  open(rows) {
-    this.rows = rows;
-    this.inside = new Set(rows);
-    const outside = new Set(rows.flatMap((b) => [...this.near.get(b)]));
-    this.outside = [...outside]
-      .filter((o) => !this.inside.has(o))
-      .sort((a, b) => this.position.get(a) - this.position.get(b));
-    const steps = [...new Set(rows.map((b) => this.step.get(b)))].sort((a, b) => a - b);
-    const updates = steps.flatMap((s) => this.waiting.get(s) ?? []);
-    for (const s of steps) this.waiting.delete(s);
-    this.here = this.sum(updates);
-    for (const b of rows) {
-      for (const o of this.near.get(b)) this.assembled(b, o);
-      this.assembled(b, b);
-      this.assembled(b, RHS);
-    }
-  }
-
-  // Children's update matrices, summed in the children's order into the largest of them.
-  sum(updates) {
-    if (!updates.length) return new Map();
-    const size = (u) => [...u.values()].reduce((count, row) => count + row.size, 0);
-    const largest = updates.reduce((best, u, k) => (size(u) > size(updates[best]) ? k : best), 0);
-    const total = updates[largest];
-    const found = new Map();
-    updates.forEach((u, k) => {
-      if (k !== largest) for (const row of u.values()) for (const [key, { at }] of row) found.set(key, at);
-    });
-    for (const [key, at] of found) {
-      const first = this.earlier(...at);
-      const value = updates.reduce((sum, u) => add(sum, u.get(first)?.get(key)?.value ?? null), null);
-      if (!total.has(first)) total.set(first, new Map());
-      total.get(first).set(key, { at, value });
-    }
-    return total;
-  }
-
-  update(i, j, value) {
-    if (!value) return;
-    const [low, high] = j === RHS || i <= j ? [i, j] : [j, i];
-    const turned = low === i ? value : t(value);
-    const key = this.key(low, high);
-    if (this.atOnce || this.inside.has(low) || this.inside.has(high))
-      this.matrix.set(key, add(this.matrix.get(key) ?? null, turned));
-    else {
-      const first = this.earlier(low, high);
-      if (!this.here.has(first)) this.here.set(first, new Map());
-      const row = this.here.get(first);
-      row.set(key, { at: [low, high], value: add(row.get(key)?.value ?? null, turned) });
-    }
-    if (i !== j && j !== RHS) this.couple(i, j);
-  }
-
-  close() {
-    for (const b of this.rows) {
-      for (const o of this.near.get(b)) this.near.get(o).delete(b);
-      this.near.set(b, new Set());
-    }
-    const wait = (step, update) => this.waiting.set(step, [...(this.waiting.get(step) ?? []), update]);
-    const first = this.outside.length ? this.position.get(this.outside[0]) : -1;
-    const passed = new Map();
-    for (const [block, row] of this.here) {
-      if (!row.size) continue;
-      // after a pair, what is coupled is no clique, and a block may come before its first
-      if (first < 0 || this.position.get(block) < first) wait(this.step.get(block), new Map([[block, row]]));
-      else passed.set(block, row);
-    }
-    if (passed.size) wait(this.step.get(this.outside[0]), passed);
-    this.here = new Map();
-    this.inside = new Set();
-  }
-
+  // The base pivot on blocks whose own square block is A[b][o].
   make({ blocks, pair }, A) {
-    if (pair) return new Pair(blocks, A.get(blocks[0]).get(blocks[0]));
+    if (pair) return new Pair(this.write, blocks, A.get(blocks[0]).get(blocks[0]));
     const sizes = blocks.map((b) => this.graph.size[b]);
-    const whole = square(
+    const whole = this.write.square(
       blocks.map((b) => blocks.map((o) => A.get(b).get(o))),
       sizes,
     );
-    const steps = new Set(blocks.map((b) => this.step.get(b)));
-    const factored = factor(whole, steps.size > 1 || whole.rows > 24);
-    this.factors.push(factored);
-    return new Dense(blocks, sizes, factored);
+    const steps = blocks.map((b) => this.step.get(b) + 1);
+    const ref = this.write.factor(whole, new Set(steps).size > 1 || whole.rows > LARGE);
+    let first = 0;
+    const own = (block, k) => ({ block, step: steps[k], first, last: (first += sizes[k]) });
+    this.factors.push({ ref, rows: blocks.map(own) });
+    return new Dense(this.write, blocks, sizes, ref);
   }
 
   // Every pivot meets all that is coupled to it, inside the group and out, at once.
-  sequential(members) {
+  sequential(members, step) {
+    const { fronts, write: w, x } = this;
     members.forEach((pivot, place) => {
       const { blocks } = pivot;
       const rest = members.slice(place + 1).flatMap((other) => other.blocks);
-      const own = new Map(blocks.map((b) => [b, new Map(blocks.map((o) => [o, this.get(b, o)]))]));
+      const own = new Map(blocks.map((b) => [b, new Map(blocks.map((o) => [o, fronts.get(b, o)]))]));
       const made = this.make(pivot, own);
       const C = new Map();
-      for (const o of [...rest, ...this.outside]) {
-        const column = present(blocks.map((b) => [b, this.get(b, o)]));
+      for (const o of [...rest, ...fronts.outside]) {
+        const column = present(blocks.map((b) => [b, fronts.get(b, o)]));
         if (column.size) C.set(o, column);
       }
-      const y = new Map(blocks.map((b) => [b, this.get(b, RHS)]));
-      for (const [a, b] of made.coupled(C)) this.update(a, b, neg(made.quadratic(C.get(a), C.get(b), a, b)));
-      for (const [o, column] of C) this.update(o, RHS, neg(made.quadratic(column, y, o, null)));
-      this.backward.push(() => {
+      const y = new Map(blocks.map((b) => [b, fronts.get(b, RHS)]));
+      for (const [a, b] of made.coupled(C)) fronts.subtract(a, b, made.quadratic(C.get(a), C.get(b), a, b));
+      for (const [o, column] of C) fronts.subtract(o, RHS, made.quadratic(column, y, o, RHS));
+      const finish = () => {
         const right = new Map(y);
-        for (const [o, rows] of C) for (const [b, e] of rows) right.set(b, sub(right.get(b), mul(e, this.x.get(o))));
-        for (const [b, value] of present(made.apply(right))) this.x.set(b, value);
-      });
+        for (const [o, rows] of C) for (const [b, e] of rows) right.set(b, w.sub(right.get(b), w.mul(e, x.get(o))));
+        for (const [b, value] of present(made.apply(right))) x.set(b, value);
+      };
+      this.backward.push({ step, finish });
     });
   }
 }

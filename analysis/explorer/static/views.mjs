@@ -45,7 +45,7 @@ export class Legend {
     const names = engine.graph.blocks.length <= 40 ? new Labels(engine, 0).key() : "";
     this.key.textContent = names && `Bodies: ${names}.`;
     const most = look.digits();
-    const shown = look.heat && model.high;
+    const shown = look.heat && model.shadowed;
     const boxes = shown
       ? [0, 1, 2, 3, 4, 5].map((level) => {
           const box = h("span", { class: "heat" }, lostText((level * most) / 6));
@@ -60,6 +60,8 @@ export class Legend {
 }
 
 export class Views {
+  actions; data;
+
   // actions: eliminate(members), of a body that is picked in its tree; mark(blocks) of the matrix
   constructor(data, actions) {
     Object.assign(this, { data, actions });
@@ -71,6 +73,7 @@ export class Views {
   }
 
   // sessions: the page's own first, then those beside it
+  /** @param {any[]} sessions, the first with the matrix that is worked on */
   draw([session, ...mirrors], focused) {
     const { engine } = session;
     this.session = session;
@@ -160,7 +163,7 @@ export class Views {
     ];
     if (this.data.entries) {
       const lost = all.map((s, at) => ({
-        points: s.engine.steps.map((r, x) => [x + 1, r.lost?.digits]).filter(([, y]) => Number.isFinite(y)),
+        points: s.engine.steps.map((record) => [record.step, s.model.lostBy(record)?.digits]).filter(([, y]) => Number.isFinite(y)),
         ...look(at),
       }));
       panels.push({ title: `digits lost, ${session.format}`, lines: lost });

@@ -9,7 +9,7 @@ const PATIENCE = 60000; // ms until a question without an answer is given up
 function render({ model, el }) {
   let count = 0;
   const waiting = new Map();
-  const heard = ({ id, answer } = {}) => {
+  const heard = ({ id = null, answer = null } = {}) => {
     waiting.get(id)?.(answer);
     waiting.delete(id);
   };

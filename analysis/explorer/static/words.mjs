@@ -47,7 +47,8 @@ export function reported(session, record) {
     const names = record.bracket.map((b) => session.engine.graph.name(b));
     return names.length ? `In the bracket: ${names.join(" ")}.` : "The bracket is empty.";
   }
-  const lost = record.lost && session.model.high ? `, ${lostWords(record.lost.digits)} lost` : "";
+  const worst = session.model.lostBy(record);
+  const lost = worst ? `, ${lostWords(worst.digits)} lost` : "";
   const counts = session.model.counts()?.slice(-2);
   const total = session.engine.done ? counts?.[1] : undefined;
   const work = worked({ flops: record.flops, operations: counts?.[1] - counts?.[0], total });

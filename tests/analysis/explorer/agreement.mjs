@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { rounding } from "../../../analysis/explorer/static/arithmetic.mjs";
 import { Labels } from "../../../analysis/explorer/static/labels.mjs";
-import { Model, blocksOf } from "../../../analysis/explorer/static/model.mjs";
+import { Model, entriesOf } from "../../../analysis/explorer/static/model.mjs";
 import { unpacked } from "../../../analysis/explorer/static/packed.mjs";
 
 function state(engine) {
@@ -61,6 +61,7 @@ function run({ data, form, attempts, format, labels }) {
   const tree = [...engine.tree().parent];
   const { height } = engine;
   const answer = model.answer();
+  const { qdd } = model;
   const counts = model.counts();
   const operations = engine.done ? model.operations : null;
   let undone = true;
@@ -79,19 +80,26 @@ function run({ data, form, attempts, format, labels }) {
     cells,
     digits: exact(answer?.digits),
     error: exact(answer?.error),
-    qdd: exact(answer?.qdd),
+    qdd,
   };
+}
+
+// The end of a whole order: what the page says of qdd and of operations, or why not.
+function ended({ data, form, format }) {
+  const model = new Model(data, form, format);
+  const { refused = null } = model.play(form.groups);
+  return { qdd: model.qdd, operations: model.operations, refused, why: model.why };
 }
 
 // Entries as they arrive packed, and the blocks that the page forms of them.
 function read({ document, list }) {
-  const blocks = blocksOf(document.entries, document.structures.whole, (x) => x);
-  for (const letter in blocks) blocks[letter] = blocks[letter].map((b) => b && [...b.values]);
-  return { entries: document.entries, list, blocks };
+  return { entries: document.entries, list, blocks: entriesOf(document.entries, (x) => x) };
 }
 
 const answers = {
   run: (cases) => cases.map(run),
+  end: ({ data, orders, formats }) =>
+    orders.map((form) => formats.map((format) => ended({ data, form, format }))),
   read: (packed) => read(unpacked(packed)),
   round: ({ format, numbers }) => numbers.map(rounding(format)).map(String),
 };
