@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-quick test-all soak soak-if-due lint bits golden mutants coverage refusals fuzz \
+.PHONY: demo test test-quick test-all soak soak-if-due lint lint-page bits golden mutants coverage refusals fuzz \
 	bench bench-page study docs docs-check slides counts-page gallery lessons pages papers clean
 
 demo: $(VENV)/.main
@@ -45,6 +45,17 @@ lint: $(VENV)/.test
 	$(VENV)/bin/python -m ruff format --check $(FOLDERS)
 	$(VENV)/bin/python docs/architecture.py --check
 	$(VENV)/bin/python -m mypy -n 2
+	@$(MAKE) --no-print-directory lint-page
+
+# Names and arguments in the explorer's modules.  The tools come from npm, once; nothing else needs
+# them, and where they cannot be had, one line says so.
+NODE := build/node
+lint-page:
+	@if test -x $(NODE)/node_modules/.bin/tsc || npm install --prefix $(NODE) --silent --no-audit --no-fund --fetch-retries=0 --fetch-timeout=20000 \
+		typescript@5.9.3 eslint@9.39.5 >/dev/null 2>&1; then \
+		$(NODE)/node_modules/.bin/tsc -p analysis/explorer/jsconfig.json && \
+		$(NODE)/node_modules/.bin/eslint -c analysis/explorer/eslint.config.mjs analysis/explorer tests/analysis/explorer; \
+	else echo "typescript and eslint could not be installed by npm: the page's modules are not checked"; fi
 
 # What every order gives on some robots, to the last bit, and what every command prints: hashes and
 # files that are kept in tests/guard.
