@@ -45,6 +45,10 @@ SPILT = """() => {
 }"""
 
 
+# most tags of a listing: they colour a word, and lead nowhere
+COLOURED = re.compile(r'<span(?: class="[^"]*")?>|</span>')
+
+
 class Links(HTMLParser):
     """What a page points to, what it loads, and the places in it that others may point to."""
 
@@ -53,7 +57,7 @@ class Links(HTMLParser):
         self.to: list[str] = []
         self.loaded: list[str] = []
         self.ids: set[str] = set()
-        self.feed(path.read_text(encoding="utf-8"))
+        self.feed(COLOURED.sub("", path.read_text(encoding="utf-8")))
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         found = dict(attributes)
