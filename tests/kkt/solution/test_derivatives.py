@@ -86,7 +86,7 @@ class Differences:
         rates = joint_rates(S, self.owner, column, qd, tree.n)
         push, down = digits(state.wrench) + dwrench, digits(state.gravity) + dgravity
         a, b = bias(state.parent, M, Phi, rates, own, push, down)
-        held = closures(tree, R, p, [closure.loop for closure in state.loops])
+        held = closures(tree, R, p, state.q, [closure.loop for closure in state.loops])
         v = velocities(state.parent, Phi, rates)
         entries = Entries(M, Phi, S, a, b, tau, *constraint_rows(held, v, down, digits), A)
         solution, _, _ = run(self.tape, entries, MP.mpf)
