@@ -277,7 +277,8 @@ def coupled_joints(
     gains = checked_damping(where, damping)
     soft = checked_compliance(where, compliance, 1)
     first = _along(where, tree, body, 1.0, name, gains, soft)
-    terms = len(higher) if isinstance(higher, list | tuple) or getattr(higher, "ndim", 0) else 1
+    row: Any = higher
+    terms = len(row) if isinstance(row, list | tuple) or (hasattr(row, "ndim") and row.ndim) else 1
     curve = checked(where, "higher", higher, (terms,)).tolist()
     if curve and (offset is None or to is None):
         raise ModelError(f"{where}: field 'higher' bends a line of q_to; give an offset and the body 'to'")
