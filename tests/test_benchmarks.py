@@ -237,7 +237,7 @@ def test_the_table_of_a_gpu_is_that_of_the_kept_rows():
         shown = robot.removeprefix("robot:") if robot.startswith("robot:") else f"`{robot}`"
         assert f"| {shown}, {precision} | {' | '.join(cells)} |" in page
     ran = [row for row in rows if "same_bits" in row]
-    assert len(ran) == 18 and all(row["same_bits"] == row["states"] == 1_000_000 for row in ran)
+    assert len(ran) == 36 and all(row["same_bits"] == row["states"] == 1_000_000 for row in ran)
     assert path.name in page
 
 
