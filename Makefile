@@ -53,8 +53,8 @@ NODE := build/node
 lint-page:
 	@if test -x $(NODE)/node_modules/.bin/tsc || npm install --prefix $(NODE) --silent --no-audit --no-fund --fetch-retries=0 --fetch-timeout=20000 \
 		typescript@5.9.3 eslint@9.39.5 >/dev/null 2>&1; then \
-		$(NODE)/node_modules/.bin/tsc -p analysis/explorer/jsconfig.json && \
-		$(NODE)/node_modules/.bin/eslint -c analysis/explorer/eslint.config.mjs analysis/explorer tests/analysis/explorer; \
+		$(NODE)/node_modules/.bin/tsc -p tests/analysis/explorer/jsconfig.json && \
+		$(NODE)/node_modules/.bin/eslint -c tests/analysis/explorer/eslint.config.mjs analysis/explorer tests/analysis/explorer; \
 	else echo "typescript and eslint could not be installed by npm: the page's modules are not checked"; fi
 
 # What every order gives on some robots, to the last bit, and what every command prints: hashes and

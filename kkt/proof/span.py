@@ -54,7 +54,8 @@ def wider(system: System, chosen: Format) -> Format | None:
     least, largest = span(chosen)
     sizes = np.abs(np.concatenate([np.ravel(x).astype(float) for x in vars(system.entries).values()]))
     small, large = (float(f(sizes[sizes > 0.0], initial=1.0)) for f in (np.min, np.max))
-    inside = small**3 > least / chosen.unit and large**3 < largest * chosen.unit
+    # products of Python's floats become infinite where their powers would raise OverflowError
+    inside = small * small * small > least / chosen.unit and large * large * large < largest * chosen.unit
     return None if inside or wide.name == chosen.name else wide
 
 
