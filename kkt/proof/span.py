@@ -56,7 +56,7 @@ def wider(system: System, chosen: Format) -> Format | None:
     small, large = (float(f(sizes[sizes > 0.0], initial=1.0)) for f in (np.min, np.max))
     # products of Python's floats become infinite where their powers would raise OverflowError
     inside = small * small * small > least / chosen.unit and large * large * large < largest * chosen.unit
-    return None if inside or wide.name == chosen.name else wide
+    return None if inside or large > span(wide)[1] or wide.name == chosen.name else wide
 
 
 def beyond_range(system: System, chosen: Format, wide: Format) -> str:
