@@ -212,7 +212,7 @@ def admit_states(options: argparse.Namespace, system: kkt.System, orders: Iterab
 
 def states_pilot(options: argparse.Namespace, kept: bool = True) -> Pilot:
     """Estimates the time of all states of a report from the first ones."""
-    from pivotree.kkt.base.processes import processors
+    from pivotree.kkt.machine.native import processors
 
     what, less = f"{options.command} {options.model}", "give fewer --states, or fewer --orders"
     return Pilot(options, what, less, processors(), kept=kept)
@@ -270,7 +270,7 @@ def sweep_pilot(options: argparse.Namespace, config: Any) -> Pilot:
     """
     import numpy as np
 
-    from pivotree.kkt.base.processes import processors
+    from pivotree.kkt.machine.native import processors
 
     models = sum(1 for _ in config.models)
     chosen = {round(k * (models - 1) / max(1, SAMPLED - 1)) for k in range(SAMPLED)}
@@ -377,7 +377,7 @@ class Pilot:
 
 def _share() -> float:
     """The share of a processor that this process has, by the load of the machine."""
-    from pivotree.kkt.base.processes import processors
+    from pivotree.kkt.machine.native import processors
 
     try:
         return min(1.0, processors() / max(os.getloadavg()[0], 1.0))

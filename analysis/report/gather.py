@@ -10,7 +10,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 
-from pivotree.kkt.base.processes import deaf, end_with, ended, processors
+from pivotree.kkt.base.processes import deaf, end_with, ended
+from pivotree.kkt.machine.native import processors
 
 from ..states.measure import Measured, Setup, measure
 

@@ -92,7 +92,7 @@ def _results(work: Iterator[Task], jobs: int | None, scheduler: str | None) -> I
         return pools.cluster(measure, work, scheduler)
     if jobs is not None:
         return pools.here(measure, work) if jobs == 1 else pools.processes(measure, work, jobs)
-    from pivotree.kkt.base.processes import processors
+    from pivotree.kkt.machine.native import processors
 
     if processors() == 1:
         return pools.here(measure, work)

@@ -33,6 +33,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FACADES = ("pivotree.kkt", "pivotree.kkt.arithmetic", "pivotree", "pivotree.orderings", "pivotree.analysis")
 ROOMS = (
+    "cheapest",
     "comparison",
     "complements",
     "contact",

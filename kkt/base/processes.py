@@ -13,13 +13,6 @@ from multiprocessing import active_children, resource_tracker
 WATCH = 0.5  # [s] between checks that the parent lives
 
 
-def processors() -> int:
-    """The number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def end_with(parent: int) -> None:
     """Let this process end soon after its parent, however the parent ends.
 

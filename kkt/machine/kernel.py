@@ -18,7 +18,6 @@ from ..arithmetic.formats import Hardware
 from ..arithmetic.mixed import Mixed
 from ..base.errors import FormatError, ModelError, nearest
 from ..base.kinds import is_whole
-from ..base.processes import processors
 from ..base.shown import Shown
 from ..matrix.blocks import Block
 from ..matrix.configuration import Configuration
@@ -31,7 +30,7 @@ from .builtin import Builtin
 from .checking import KINDS, WORDS, Judged, judged_by
 from .forward_dynamics import OUTPUTS, Request, in_world, require_rows, system_to_trace
 from .interpreter import Interpreter
-from .native import LONGEST, Native, compiled, width
+from .native import LONGEST, Native, compiled, processors, width
 from .portable import write_c, write_cuda
 from .programs import programs_of
 from .rolled import Rolled

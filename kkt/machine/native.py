@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, dataclass
@@ -38,6 +39,13 @@ def width() -> int:
 
     has = llvm.get_host_cpu_features()
     return 64 if has.get("avx512f") else 32 if has.get("avx") else 16
+
+
+def processors() -> int:
+    """The number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True)

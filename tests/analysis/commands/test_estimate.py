@@ -127,7 +127,7 @@ def test_a_loaded_machine_makes_no_work_long(clock, monkeypatch):
 
     with pytest.raises(kkt.SizeError, match=r"x: takes about 7\d s more for 730"):
         judged()
-    monkeypatch.setattr("pivotree.kkt.base.processes.processors", lambda: 2)
+    monkeypatch.setattr("pivotree.kkt.machine.native.processors", lambda: 2)
     monkeypatch.setattr(estimate.os, "getloadavg", lambda: (8.0, 8.0, 8.0))
     judged()
     monkeypatch.delattr(estimate.os, "getloadavg")
