@@ -56,6 +56,11 @@ def eliminate(
     ``marked`` says why an answer should not be relied on, and ``backward_error`` by how much (4)
     must change for the answer to solve it (:mod:`kkt.proof.soundness`).
 
+    A call plays the tape twice: in the format, and in more digits, by which the answer is judged.
+    These are double-double, side by side with the format, where rounding is observed, and otherwise
+    float64 or double-double afterwards.  An order that is not traced yet is played modulo a prime,
+    too, where a block that is singular whatever the numbers shows.
+
     With ``records`` False, rounding is not observed, which is faster.  With ``exact`` True, sums of
     a format that rounds (4) are compared with exact arithmetic on the same rounded entries
     (``StepRecord.against``).  ``reference`` is the certified solution (:func:`kkt.certify`) from
