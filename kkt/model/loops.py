@@ -277,9 +277,7 @@ def coupled_joints(
     gains = checked_damping(where, damping)
     soft = checked_compliance(where, compliance, 1)
     first = _along(where, tree, body, 1.0, name, gains, soft)
-    row: Any = higher
-    terms = len(row) if isinstance(row, list | tuple) or (hasattr(row, "ndim") and row.ndim) else 1
-    curve = checked(where, "higher", higher, (terms,)).tolist()
+    curve = checked_terms(where, "higher", higher)
     if curve and (offset is None or to is None):
         raise ModelError(f"{where}: field 'higher' bends a line of q_to; give an offset and the body 'to'")
     if offset is not None:
@@ -458,6 +456,13 @@ def checked_numbers(where: str, field: str, rows: Any, count: int) -> tuple[int,
     if not whole or not kept or len(set(kept)) < len(kept):
         raise ModelError(f"{where}: field {field!r} is {rows!r}; give some of 0 to {count - 1}, each once")
     return tuple(int(r) for r in kept)
+
+
+def checked_terms(where: str, field: str, row: Any, least: int = 0) -> list[float]:
+    """``least`` numbers or more, in a row.  Raises ModelError."""
+    many = isinstance(row, list | tuple) or (hasattr(row, "ndim") and row.ndim)
+    terms: list[float] = checked(where, field, row, (max(len(row), least) if many else least or 1,)).tolist()
+    return terms
 
 
 def checked_gains(where: str, value: Any) -> tuple[float, float]:

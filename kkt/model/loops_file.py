@@ -31,6 +31,7 @@ from .loops import (
     checked_loops,
     checked_numbers,
     checked_rotation,
+    checked_terms,
     contact,
     coupled_joints,
     cut_joint,
@@ -126,7 +127,7 @@ def _exact(where: str, entry: dict[str, Any]) -> Loop:
     _known(where, entry, (*FIELDS, "beside", "follows", "implied"), FIELDS)
     where = f"loop {entry['name']!r}"
     kept = entry.get("follows")
-    line = None if kept is None else checked(where, "follows", kept, (max(np.size(kept), 2),)).tolist()
+    line = None if kept is None else checked_terms(where, "follows", kept, 2)
     if line and line[2:] and "beside" not in entry:
         raise ModelError(f"{where}: field 'follows' bends, and no other pair is there; give 'beside'")
     ends, free = entry["bodies"], entry["free"]

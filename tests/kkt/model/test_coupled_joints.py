@@ -255,3 +255,7 @@ def test_a_curve_in_a_file_needs_the_joint_that_leads(tmp_path):
     (tmp_path / "model.json").write_text(json.dumps(written))
     with pytest.raises(kkt.ModelError, match="'follows' bends, and no other pair is there; give 'beside'"):
         kkt.read_model(tmp_path / "model.json")
+    written["loops"][0]["follows"] = [[1], [2, 3]]
+    (tmp_path / "model.json").write_text(json.dumps(written))
+    with pytest.raises(kkt.ModelError, match="'follows' is"):
+        kkt.read_model(tmp_path / "model.json")
