@@ -418,7 +418,7 @@ def asked_or_known(work, mutants, before, args):
         importlib.import_module(module)
     seconds, rings = mapped(copies, mutants, args.marks, work / "ways.jsonl")
     concerned, record = compiled_into(args.tree), work / "results.jsonl"
-    known = {key(m): m for m in lines_of(record)}
+    known = {key(m): {name: m[name] for name in (*IDENTITY, "by")} for m in lines_of(record)}
     met = {key(m): chosen(rings[n], seconds, before[key(m)]) for n, m in enumerate(mutants)}
 
     def begin(place, mutant):
