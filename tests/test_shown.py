@@ -2,6 +2,7 @@
 
 import io
 import re
+import sys
 import xml.etree.ElementTree as ElementTree
 
 import matplotlib.image
@@ -10,6 +11,7 @@ import pytest
 
 import pivotree as pt
 from pivotree.analysis import figures
+from pivotree.analysis.report import robot_report
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +36,29 @@ def test_nonzeros_are_those_of_the_matrix(layout):
         loops = [pt.contact(list(tree)[-1], (0.1, 0.0, 0.2))]
         system = pt.build(tree, layout=layout, loops=loops)
         assert system.nonzeros == system.matrix.nnz
+
+
+def test_results_with_rows_are_tables_of_text_of_html_and_of_pandas(system):
+    found = pt.compare(system, ["crbm", "abm"], ["float32"])
+    blamed = pt.blame(pt.build(pt.chain(20)), "crbm", "float32")
+    asked = robot_report(pt.chain(2), "chain:2", ["crbm", "abm"], ["float32"], states=3)
+    for result in (found, blamed, asked, found.eliminations["abm", "float32"]):
+        rows, (first, head, *lines) = result.records(), str(result).splitlines()
+        assert first == repr(result) and len(lines) == len(rows) > 1 and len(first) < 120
+        assert set(head.split()) <= set(result.shown) <= set(rows[0])
+        frame = result.to_frame()
+        assert list(frame.columns) == list(rows[0]) and len(frame) == len(rows)
+        html = ElementTree.fromstring(result._repr_html_())
+        assert [th.text for th in html.iter("th")] == head.split()
+        assert len(list(html.iter("tr"))) == len(rows) + 1
+    assert list(found.to_frame().flops) == [row.flops for row in found.rows]
+    assert len(repr(pt.trace(system, pt.orderings.get("abm")))) < 100
+
+
+def test_without_pandas_one_sentence_says_what_to_install(system, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(pt.ModelError, match="pandas is not installed; python -m pip install pandas"):
+        pt.compare(system, ["abm"], ["float32"]).to_frame()
 
 
 def test_what_failed_or_is_marked_is_said():

@@ -23,6 +23,7 @@ from pivotree.kkt import (
     trace,
 )
 from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.base.shown import Tabled
 from pivotree.kkt.matrix.system import require_system
 from pivotree.kkt.order.sequence import name_of
 from pivotree.kkt.solution.conditioning import Conditioning
@@ -33,8 +34,8 @@ from .row import Row, cancelling, finite, known_conditioning, reference, refused
 from .verdict import verdict
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Tabled):
     """Rows in the order asked for, with the eliminations behind them.
 
     >>> found = pt.compare(pt.build(pt.chain(30)), ["crbm", "abm"], ["float32"])
@@ -51,6 +52,13 @@ class Comparison:
     conditioning: Conditioning | None = None  # None where it is not known
     cancelling: str = ""  # what errors are relative to, where all that moves the robot nearly cancels
     state: str = ""  # what the one state is called that all rows are of
+    shown = ("order", "format", "digits", "fill_blocks", "flops", "height", "marked", "failed_at")
+
+    def facts(self) -> dict[str, Any]:
+        return {"name": self.model, "bodies": self.bodies, "freedoms": self.dof, "rows": len(self.rows)}
+
+    def records(self) -> list[dict[str, Any]]:
+        return [row.as_dict() for row in self.rows]
 
     @property
     def verdict(self) -> str:
@@ -96,7 +104,7 @@ class Comparison:
             "dof": self.dof,
             "kappa": self.kappa,
             "kappa_inertia": self.kappa_inertia,
-            "rows": [row.as_dict() for row in self.rows],
+            "rows": self.records(),
         }
 
 

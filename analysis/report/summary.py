@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pivotree.kkt.base.shown import Tabled
+
 from ..states.measure import OK, WHY
 from .notebook import Notebook
 
@@ -75,8 +77,8 @@ class Reference:
         return self.trouble is None and self.disagreement <= 0.01 * least
 
 
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, repr=False)
+class Report(Tabled):
     """Everything that the page says.
 
     >>> from pivotree.analysis.report import robot_report
@@ -104,6 +106,17 @@ class Report:
     costs: dict[str, dict[str, int]] = field(default_factory=dict)  # by order, the same everywhere
     quantity: str = "qdd"  # or "derivatives": whose digits they are
     narrow: dict[str, str] = field(default_factory=dict)  # formats whose range products leave: in words
+    shown = ("order", "format", "median", "worst", "keeps", "failed", "marked")
+
+    def facts(self) -> dict[str, Any]:
+        facts = {"bodies": self.bodies, "freedoms": self.dof, "states": self.states}
+        return {"name": self.model} | facts | {"digits wanted": self.wanted}
+
+    def records(self) -> list[dict[str, Any]]:
+        """The cells, with a column for each quantile of the digits in place of their joints."""
+        left_out = ("digits", "with_data", "joints", "worst", "fields")
+        rows = [{name: x for name, x in cell.__dict__.items() if name not in left_out} for cell in self.cells]
+        return [row | cell.digits for row, cell in zip(rows, self.cells, strict=True)]
 
     def cell(self, order: str, format: str) -> Cell:
         return next(c for c in self.cells if (c.order, c.format) == (order, format))

@@ -10,6 +10,8 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
+from pivotree.kkt.base.shown import Tabled
+
 from .culprits import Culprit
 
 MAIN = 0.3  # least share with which one culprit is named for the whole error
@@ -17,8 +19,8 @@ MANY = 1e4  # errors of so many units of rounding are written as powers of ten
 BOTH_SIGNS = 2.5  # sum of the top shares' magnitudes from which they cancel each other
 
 
-@dataclass(frozen=True)
-class Blame:
+@dataclass(frozen=True, repr=False)
+class Blame(Tabled):
     """The error of one output, and the shares of operations, pivots and bodies in it.
 
     Errors are absolute errors of the output over max |qdd|, as in a comparison, or of derivatives
@@ -48,11 +50,20 @@ class Blame:
     input_rounding: float | None  # error of the output that rounding the data alone brings
     shadow: str  # float64 or dd
     where: dict[str, str] = field(default_factory=dict)  # names that the formulas introduce
+    shown = ("share", "formula", "entry", "body", "pivot")
+
+    def facts(self) -> dict[str, Any]:
+        name = f"{self.order} in {self.format} on {self.model}"
+        error = {} if self.true_error is None else {"error": self.true_error}
+        return {"name": name, "output": self.output} | error
+
+    def records(self) -> list[dict[str, Any]]:
+        return [culprit.as_dict() for culprit in self.top]
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON document of ``pivotree blame --json``."""
-        document = dict(self.__dict__)
-        for key in ("top", "blocks", "pivots", "bodies"):
+        document = self.__dict__ | {"top": self.records()}
+        for key in ("blocks", "pivots", "bodies"):
             document[key] = [culprit.as_dict() for culprit in document[key]]
         return document
 

@@ -1,5 +1,7 @@
 """How objects are displayed: a line at a prompt; a table, and a small spy plot, in a notebook.
 
+Results with rows print them as a table of text, and give them to pandas.
+
 Plots are written as SVG by hand, since a matrix must be displayed without matplotlib.
 """
 
@@ -7,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from .errors import ModelError
 from .text import sentence
 
 if TYPE_CHECKING:
+    import pandas
     import scipy.sparse as sp
 
 SIDE = 160  # of a picture [px]
@@ -48,8 +52,59 @@ class Shown:
         return f"<div style='display:flex;gap:1em;align-items:center'>{table}{self.picture()}</div>"
 
 
+class Tabled(Shown):
+    """A result with rows: ``print`` shows them as a table, notebooks too, and pandas takes them.
+
+    >>> print(pt.compare(pt.build(pt.chain(3)), ["crbm", "abm"], ["float32"]))
+    <Comparison chain_3: 3 bodies, 3 freedoms, 2 rows>
+    order  format   digits  fill_blocks  flops  height
+    crbm   float32  6.94    6            416    9
+    abm    float32  6.94    2            456    9
+    """
+
+    shown: ClassVar[tuple[str, ...]]  # columns that are displayed, in order
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows, each as {column: value}, with all columns; they are those of the JSON document."""
+        raise NotImplementedError
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The rows as a data frame of pandas.  Raises ModelError where pandas is not installed."""
+        try:
+            import pandas
+        except ImportError:
+            raise ModelError("to_frame: pandas is not installed; python -m pip install pandas") from None
+        return pandas.DataFrame(self.records())
+
+    def _cells(self) -> list[list[str]]:
+        """What is displayed: names of columns, then rows; a column without any value is left out."""
+        rows = self.records()
+        named = [name for name in self.shown if any(row.get(name) is not None for row in rows)]
+        values = [[_cell(row.get(name)) for name in named] for row in rows]
+        return [named, *values]
+
+    def __str__(self) -> str:
+        cells = self._cells()
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
+        return "\n".join([repr(self), *lines])
+
+    def _repr_html_(self) -> str:
+        head, *rows = [[escape(cell) for cell in row] for row in self._cells()]
+        lines = [f"<tr><th>{'</th><th>'.join(head)}</th></tr>"]
+        lines += [f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in rows]
+        return f"<table><caption>{escape(repr(self))}</caption>{''.join(lines)}</table>"
+
+
 def _told(what: str, value: Any) -> str:
     return f"{_written(value)} {what}" if isinstance(value, int) else f"{what} {_written(value)}"
+
+
+def _cell(value: Any) -> str:
+    """A value of a table: digits and errors with three figures, nothing for None."""
+    if value is None:
+        return ""
+    return f"{value:.3g}" if isinstance(value, float) else _written(value)
 
 
 def _written(value: Any) -> str:

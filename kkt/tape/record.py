@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.shown import Shown
+from ..base.shown import Shown, Tabled
 from ..matrix.blocks import Block
 from ..matrix.system import System
 from ..structure.symbolic import SymbolicFactor
@@ -168,7 +168,7 @@ class Proximal:
 
 
 @dataclass(frozen=True, repr=False)
-class Elimination(Shown):
+class Elimination(Tabled):
     """The outcome of one order in one number format.
 
     >>> result = pt.eliminate(pt.build(pt.chain(3)), pt.orderings.get("crbm"), "float32")
@@ -194,6 +194,7 @@ class Elimination(Shown):
     error_estimate: float | None = None  # of qdd: its distance to itself in twice the digits
     marked: str | None = None  # why the answer should not be relied on, though there is one
     columns: Columns | None = None  # solutions for more right-hand sides, where there were any
+    shown = ("step", "blocks", "fill_blocks", "flops", "cancelled_bits", "absorbed_bits")
 
     def facts(self) -> dict[str, Any]:
         facts: dict[str, Any] = {
@@ -208,6 +209,10 @@ class Elimination(Shown):
         if self.backward_error is not None:
             facts["backward error"] = float(self.backward_error.componentwise)
         return facts | ({"marked:": self.marked} if self.marked else {})
+
+    def records(self) -> list[dict[str, Any]]:
+        """The steps, with the names of their blocks in one text."""
+        return [step.__dict__ | {"blocks": " ".join(map(str, step.blocks))} for step in self.steps]
 
     @property
     def fill(self) -> int:

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import Chunk
 from ..base.errors import OrderError
+from ..base.shown import Shown
 from ..matrix.blocks import Block
 from ..matrix.system import System
 from ..program.owners import Bodies, Owners, diagonal
@@ -28,8 +30,8 @@ from .record import Unknowns
 KEEP = 60_000_000  # a tape up to this long is kept for the next number type
 
 
-@dataclass(frozen=True)
-class Tape:
+@dataclass(frozen=True, repr=False)
+class Tape(Shown):
     """Scalar operations of a program on one robot's pattern of zeros and ones."""
 
     program: Program
@@ -44,6 +46,10 @@ class Tape:
     kept: tuple[Chunk, ...] | None  # None where the tape is too long to keep
     # unknowns for more right-hand sides, (rows, columns) of every block, as in the program
     columns: tuple[dict[Block, Scalars], ...] = ()
+
+    def facts(self) -> dict[str, Any]:
+        name = self.program.name
+        return {"name": name, "operations": self.length, "of them for qdd": self.flops, "slots": self.slots}
 
     def chunks(self) -> Iterator[Chunk]:
         """The operations in order; lowered anew each time where the tape is long."""
