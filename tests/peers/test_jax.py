@@ -34,20 +34,6 @@ def all_joints():
     return tree
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *listed(["abm", "crbm", "projected_abm"]),
-        *listed(["gain_abm", "modified_abm", "virtual_work"], 0, pytest.mark.soak),
-    ],
-)
-def test_accelerations_are_those_of_the_kernel(name):
-    tree, order = kkt.binary(2), orderings.get(name)
-    kernel = kkt.compile(tree, order)
-    state = state_of(kernel)
-    assert difference(jax.jit(kkt.to_jax(tree, order))(*state), kernel(*state)) < 1e-13
-
-
 HELD = [
     kkt.cut_joint("j3", None, p=(0.1, 0, 0), rows=(2, 3), baumgarte=(2.0, 5.0)),
     kkt.contact("j2", (0.1, 0.2, 0), damping=3.0, compliance=0.1),
@@ -79,8 +65,8 @@ def test_joints_that_follow_by_a_curve():
     loop = kkt.coupled_joints(tree, "j3", "j1", -0.5, offset=0.1, higher=[0.7, 0.3])
     f, kernel = (make(tree, ABM, loops=[loop]) for make in (kkt.to_jax, kkt.compile))
     q, qd, tau = state_of(kernel)
-    assert difference(f(q, qd, tau), kernel(q, qd, tau)) < 1e-12
-    slope = jax.jvp(lambda q: f(q, qd, tau), (q,), (qd,))[1]
+    found, slope = jax.jit(lambda q, qd: jax.jvp(lambda q: f(q, qd, tau), (q,), (qd,)))(q, qd)
+    assert difference(found, kernel(q, qd, tau)) < 1e-12
     ahead, behind = (kernel(q + h * qd, qd, tau) for h in (1e-6, -1e-6))
     assert difference(slope, (ahead - behind) / 2e-6) < 1e-7
 
@@ -95,14 +81,6 @@ def test_every_kind_of_joint_and_an_implicit_step():
     f = jax.jit(kkt.to_jax(system, ABM))
     assert difference(f(*state), kernel(*state)) < 1e-13
     assert jax.eval_shape(f, *state_of(kernel, dtype=np.float32)).dtype == np.float32
-
-
-def test_many_states_are_as_one():
-    tree = kkt.chain(3)
-    kernel = kkt.compile(tree, ABM)
-    f = kkt.to_jax(tree, ABM)
-    states = [np.stack(x) for x in zip(*(state_of(kernel, seed) for seed in range(5)), strict=True)]
-    assert difference(jax.jit(jax.vmap(f))(*states), kernel(*states)) < 1e-12
 
 
 @pytest.mark.parametrize(
@@ -269,7 +247,7 @@ HELD_TO_KERNELS = [
     ("random_tree:n=2,seed=4,joints=spherical", "modified_abm"),
     ("four_bar", "abm"),
     ("rr_arm", "crbm"),
-    ("example1", "abm"),
+    ("example1", "projected_abm"),
 ]
 KINDS_ALONE = [f"random_tree:n=2,seed={k},joints={kind}" for k, kind in enumerate(ALL_JOINTS.split("+")[:-1])]
 LONGER = [  # XLA takes five seconds to a minute
