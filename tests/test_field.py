@@ -287,13 +287,14 @@ def test_a_mark_names_the_range_that_products_leave(capsys, tmp_path):
 
 
 def test_derivatives_that_lost_half_of_their_digits_are_marked(capsys):
-    assert main(["compare", "chain:30", "--derivatives", "--orders", "crbm,abm", "--formats", "float32"]) == 0
+    assert main(["compare", "chain:20", "--derivatives", "--orders", "crbm,abm", "--formats", "float32"]) == 0
     told = capsys.readouterr().out
     assert re.search(r"crbm +float32\* ", told) and re.search(r"abm +float32 ", told)
     assert "\ndo not rely on crbm: float32 keeps fewer than half of its digits here (error about" in told
-    crbm, abm, _ = compare_derivatives(kkt.build(kkt.chain(30)), ["crbm", "abm"], ["float32"])
+    system = kkt.build(kkt.chain(20))
+    crbm, abm, _ = compare_derivatives(system, ["crbm", "abm"], ["float32"])
     assert abm.marked is None and max(abm.errors.values()) < 2e-4 < max(crbm.errors.values())
-    assert crbm.marked == kkt.derivatives(kkt.build(kkt.chain(30)), orderings.get("crbm"), "float32").marked
+    assert crbm.marked == kkt.derivatives(system, orderings.get("crbm"), "float32").marked
 
 
 @pytest.mark.parametrize("format", ["float64", "float32"])
