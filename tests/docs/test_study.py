@@ -3,6 +3,8 @@
 That its tables are those of its data is asked by ``make docs-check``.
 """
 
+from itertools import islice
+
 import numpy as np
 import pytest
 from helpers import ROOT
@@ -35,9 +37,8 @@ def test_data_are_those_of_the_instances(load, rows):
     """One of every family, measured again."""
     known = {(r["family"], r["name"], r["ratio"], r["order"]): r for r in rows}
     seen = set()
-    for k, instance in enumerate(load("families").everything()):
-        if k % 29 or instance.family in seen or instance.system.tree.n > 60:
-            continue
+    for family in load("families").FAMILIES:
+        *_, instance = islice((x for x in family() if x.system.tree.n <= 60), 4)
         kappa = kkt.conditioning(instance.system).kappa
         for order in ("crbm", "square_root_abm"):
             row = known[instance.family, instance.name, float(f"{instance.ratio:.3g}"), order]
