@@ -82,10 +82,13 @@ def traced_once(request):
         return
     import tapes
 
-    module = import_module("pivotree.kkt.tape.trace")
-    module.lower = tapes.lowered_once
+    import_module("pivotree.kkt.tape.trace")
+    modules = [sys.modules[name] for name in tapes.LOWERING if name in sys.modules]
+    for module in modules:
+        module.lower = tapes.lowered_once
     yield
-    module.lower = tapes.lower
+    for module in modules:
+        module.lower = tapes.lower
 
 
 @pytest.fixture(scope="module")
