@@ -51,5 +51,5 @@ def test_a_chain_beside_mujoco():
     pytest.importorskip("mujoco")
     import scale
 
-    rows = [row for row in scale.one_state(30, 1) if row.peer.startswith("MuJoCo")]
+    rows = [row for row in scale.one_state(10, 1) if row.peer.startswith("MuJoCo")]
     assert rows and all(row.error < 1e-13 and row.their_error < 1e-8 for row in rows)
