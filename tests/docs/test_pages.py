@@ -26,7 +26,7 @@ PAGES = [
 ]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
 NOT_RUN = "# not run by the tests: "  # the first line of a block, and then why
-SMALLER = {"n = 1_000_000": "n = 100", "kkt.chain(300)": "kkt.chain(60)"}  # the same lines on a tree that a test has time for
+SMALLER = {"n = 1_000_000": "n = 100", "kkt.chain(300)": "kkt.chain(60)"}  # lines a test has time for
 FOUND = "docs/study/found"  # models that pages name from the root of the repository
 
 # Commands that are only parsed, by how they begin.
