@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import MUL, SQRT
-from .driver import Shape, driver
+from .driver import Shape
 from .emission import Rows, Source, operation, wanted_by
 from .scalar_program import ScalarProgram
 
@@ -70,13 +70,12 @@ def worth(program: ScalarProgram) -> bool:
 
 
 def abreast_source(program: ScalarProgram, shape: Shape, piece: int, most: int) -> Source:
-    """The module of a program of one state, in vectors of at most ``most`` numbers."""
+    """The functions of a program of one state, in vectors of at most ``most`` numbers."""
     widths = widths_of(program, most)
     writer = _Pieces(program, shape, widths, piece)
-    text = [f"declare {shape.type} @llvm.sqrt.{shape.suffix}({shape.type})"]
+    text: list[str] = []
     for part in range(writer.parts):
         text += writer.piece(part)
-    text.append(driver(shape, program.inputs, len(program.outputs), writer.parts))
     return Source("\n".join(text), writer.top, writer.parts)
 
 

@@ -19,8 +19,11 @@ the error of qdd in this order.  Where a robot nearly holds still, it is held ag
 the efforts would do alone (:mod:`kkt.matrix.unopposed`), each over the bound above of the inertia
 that its joint moves.  Both have the bound of :func:`kkt.tape.trust.bound`.  *Are the poses
 right?*  Numbers beside the residuals are infinite where an angle or a quaternion is so large that
-its sine or rotation is wrong (:func:`.kinematics.outside`).  The entries of (4) are judged as the
-format formed them: how their own rounding moves qdd is not asked.
+its sine or rotation is wrong (:func:`.kinematics.outside`).
+
+In formats that are shorter than float64 inverse dynamics runs in float64, on poses and bias of its own
+(:mod:`.residual`), so that both numbers tell what the kinematics lost too.  In float64 the entries of
+(4) are judged as they were formed.
 """
 
 from __future__ import annotations
@@ -119,14 +122,22 @@ def judged_by(
         tuple(map(len, pivots)),
         tuple(ROUNDINGS * unit ** (2 if rotates else 1) for rotates in rotations),
         bound(unit),
-        norm_of(system.entries.M),
+        norm_of(system),
         fields.rows + sum(each),
     )
 
 
-def norm_of(M: NDArray) -> float:
-    """1 plus the largest row sum of all |M_k|, which bounds the norm of (4) in any state below."""
-    return 1.0 + float(np.abs(M).sum(axis=-1).max(initial=0.0))
+def norm_of(system: System) -> float:
+    """1 plus the largest row sum of all |M_k|, or a lever, which bounds the norm of (4) below.
+
+    In any state: a row of the skew matrix of p, turned by any R, has a sum of at least sqrt(2/3) |p|.
+    Joints that slide change p, and those of the roots are no part of (4).
+    """
+    tree, M = system.tree, system.entries.M
+    levers = np.linalg.norm(tree.p, axis=1)
+    turning = [up >= 0 and not S[3:].any() for up, S in zip(tree.parent, system.state.S, strict=True)]
+    long = float(levers[turning].max(initial=0.0)) * (2.0 / 3.0) ** 0.5
+    return 1.0 + max(float(np.abs(M).sum(axis=-1).max(initial=0.0)), long)
 
 
 def pivots_of(tape: Tape, system: System) -> Rows:

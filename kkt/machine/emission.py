@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arithmetic.chunk import SQRT
-from .driver import Shape, driver
+from .driver import Shape
 from .scalar_program import ScalarProgram
 
 PIECE = 4000  # operations in one function
@@ -25,7 +25,7 @@ RELAXED = " contract arcp"
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a module, and the size of its work array."""
+    """The text of a program's functions, and the size of its work array."""
 
     text: str
     rows: int  # for inputs, outputs and values that pieces pass on; each of ``lanes`` numbers
@@ -33,14 +33,13 @@ class Source:
 
 
 def source_of(program: ScalarProgram, shape: Shape, piece: int) -> Source:
-    """The module of a program, whose function ``run`` :mod:`kkt.machine.native` calls."""
+    """The functions of a program, which the module's ``run`` calls (:mod:`kkt.machine.driver`)."""
     parts = -(-len(program) // piece) or 1
     work, rows = rows_of(program, parts, piece)
     wanted = wanted_by(program)
-    text = [f"declare {shape.type} @llvm.sqrt.{shape.suffix}({shape.type})"]
+    text: list[str] = []
     for part in range(parts):
         text += _piece(program, shape, part, piece, work, wanted)
-    text.append(driver(shape, program.inputs, len(program.outputs), parts))
     return Source("\n".join(text), rows, parts)
 
 
@@ -155,7 +154,8 @@ def _piece(
                 value = f"%n{i}"
             yield from store(value, inputs + i, f"o{i}")
 
-    yield f"define internal void @piece{part}(ptr noalias readonly %c, ptr noalias %w) noinline {{"
+    name = f"@piece{shape.stage}{part}"
+    yield f"define internal void {name}(ptr noalias readonly %c, ptr noalias %w) noinline {{"
     if part == 0:
         for slot in sorted(s for s in wanted if s < first):
             yield from load(slot)

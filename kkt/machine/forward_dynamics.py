@@ -20,6 +20,7 @@ from ..matrix.system import System, build, in_general
 from ..matrix.unopposed import alone
 from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop
+from ..model.spatial import Array
 from ..model.tree import BodyTree
 from ..program.joint_space import SOLVERS
 from ..program.reduced import leaves_inertia
@@ -27,10 +28,12 @@ from ..program.residual_program import residual_program
 from ..tape.derivatives import DERIVED, differentiated
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for, trace
+from ..tape.trust import UNIT
 from .checking import by_rotations, pivots_of, sizes_of_pivots
 from .checking_rows import pivots_of_rows
 from .kinematics import entries, kinematics, outside, positions, variables
 from .recorder import Recorder, operate, reference
+from .residual import divided
 from .scalar_program import MANY, ScalarProgram, finished
 
 LONGEST = 5_000_000  # operations of a tape at most
@@ -206,28 +209,25 @@ def require_rows(system: System, request: Request) -> None:
 
 def forward_dynamics(
     system: System, configuration: Configuration, tapes: Sequence[Tape], chosen: Format, request: Request
-) -> ScalarProgram:
+) -> tuple[ScalarProgram, ...]:
     """The program from x (nx,), qd (N,), tau (N,) and, if requested, a wrench (n, 6) to outputs.
 
     Outputs of several tapes follow one another; operations that tapes share are done once.  With a
     check, a row for its status follows each order's outputs, and the numbers that
-    :mod:`kkt.machine.checking` needs come at the end.
+    :mod:`kkt.machine.checking` needs come at the end; in a format that is shorter than float64 the
+    program has the three stages of :mod:`kkt.machine.residual`.
     """
-    tree = system.tree
-    n, N, nx = tree.n, int(tree.offset[-1]), configuration.size
-    inputs = nx + 2 * N + (6 * n if request.wrench else 0)
-    recorder = recorder_for(chosen, inputs)
-    x, qd, tau = np.split(variables(recorder, 2, nx + 2 * N), [nx, nx + N])
-    pushed = system.state.wrench.astype(object)
-    if request.wrench:
-        pushed = variables(recorder, 2 + nx + 2 * N, 6 * n).reshape(n, 6)
-    with np.errstate(all="ignore"):
-        step, loops = system.state.step, system.loops
-        traced = entries(configuration, x, qd, tau, pushed, request.frames, step, loops)
+    n, N, m = system.tree.n, int(system.tree.offset[-1]), len(system.entries.gamma)
+    inputs = configuration.size + 2 * N + (6 * n if request.wrench else 0)
+    staged = len(tapes) if request.check and chosen.unit > UNIT else 0
+    late = N + 6 * n + m  # numbers of a residual
+    recorder = recorder_for(chosen, inputs + staged * late)
+    x, qd, traced = _from_state(recorder, system, configuration, request)
     solved, none = traced, np.zeros((n, 6), dtype=object)
     if request.bias == "inverse_dynamics":
         left, _, rows = defect(recorder, system, traced)
         solved = replace(traced, a=none, b=none, tau=left, gamma=-rows)
+    heads: list[int] = []
     wanted: list[int] = []
     questions: list[int] = []
     if request.check:
@@ -249,7 +249,12 @@ def forward_dynamics(
                 wanted += references(place, slots_of(output, tape, system))
         if request.check:
             lam = taken(recorder, place, slots_of("lambda", tape, system))
-            left, pdd, rows = defect(recorder, system, traced, qdd, lam)
+            if staged:
+                heads += [reference(recorder, x) for x in (*qdd, *lam)]
+                left, pdd, rows = np.split(variables(recorder, 2 + inputs, late), [N, N + 6 * n])
+                inputs += late
+            else:
+                left, pdd, rows = defect(recorder, system, traced, qdd, lam)
             again = replace(traced, a=none, b=none, tau=left, gamma=-rows)
             at = replayed(recorder, tape, again)  # the factor's operations are found again
             correction = qdd_of(recorder, tape, system, at, left, request.solver)
@@ -261,7 +266,41 @@ def forward_dynamics(
             questions += [reference(recorder, x) for x in ties[0]]
             questions += [reference(recorder, sizes[kind][k][i]) for kind, k, i in pivots[:, :3].tolist()]
             questions += [reference(recorder, x) for x in ties[1]]
-    return finished(recorder, inputs, wanted + questions)
+    whole = finished(recorder, inputs, heads + wanted + questions)
+    if not staged:
+        return (whole,)
+    given = inputs - staged * late
+    first, last = divided(whole, given, len(heads))
+    return first, _residual(system, configuration, request, given, staged), last
+
+
+def _from_state(
+    recorder: Recorder, system: System, configuration: Configuration, request: Request
+) -> tuple[Array, Array, Entries]:
+    """x and qd as the first inputs of a program, and the entries of (4) from them and the next ones."""
+    n, N, nx = system.tree.n, int(system.tree.offset[-1]), configuration.size
+    x, qd, tau = np.split(variables(recorder, 2, nx + 2 * N), [nx, nx + N])
+    pushed = system.state.wrench.astype(object)
+    if request.wrench:
+        pushed = variables(recorder, 2 + nx + 2 * N, 6 * n).reshape(n, 6)
+    with np.errstate(all="ignore"):
+        step, loops = system.state.step, system.loops
+        return x, qd, entries(configuration, x, qd, tau, pushed, request.frames, step, loops)
+
+
+def _residual(
+    system: System, configuration: Configuration, request: Request, given: int, orders: int
+) -> ScalarProgram:
+    """In float64, from a state's ``given`` numbers and qdd and lambda of each order to :func:`defect`."""
+    N, m = int(system.tree.offset[-1]), len(system.entries.gamma)
+    recorder = recorder_for(get_format("float64"), given + orders * (N + m))
+    *_, traced = _from_state(recorder, system, configuration, request)
+    outputs: list[int] = []
+    for o in range(orders):
+        answer = variables(recorder, 2 + given + o * (N + m), N + m)
+        for part in defect(recorder, system, traced, answer[:N], answer[N:]):
+            outputs += [reference(recorder, x) for x in part]
+    return finished(recorder, given + orders * (N + m), outputs)
 
 
 def derivatives(

@@ -29,10 +29,10 @@ from ..tape.trust import ZERO
 from .builtin import Builtin
 from .checking import KINDS, WORDS, Judged, judged_by
 from .forward_dynamics import OUTPUTS, Request, in_world, require_rows, system_to_trace
-from .interpreter import Interpreter
 from .native import LONGEST, Native, compiled, processors, width
 from .portable import write_c, write_cuda
-from .programs import programs_of
+from .programs import Stage, programs_of
+from .residual import interpreted
 from .rolled import Rolled
 from .scalar_program import ScalarProgram
 from .states import Fields
@@ -161,9 +161,7 @@ def compile(
         chosen,
         fields,
         configuration,
-        found.program,
-        found.straight,
-        found.rolled,
+        found.stages,
         found.abreast,
         relaxed,
         judged,
@@ -193,10 +191,8 @@ class Kernel(Shown):
     number: Format
     fields: Fields  # names and shapes of inputs and outputs
     places: Configuration  # of joint positions among x
-    program: ScalarProgram  # whose operations are counted
-    straight: ScalarProgram  # that is run: in machine code, sines and cosines are arithmetic
-    rolled: Rolled | None = None  # the same with repeated parts once; None for a short program
-    abreast: ScalarProgram | None = None  # the same for one state, for code with vectors
+    stages: tuple[Stage, ...]  # one, or three of a check in float64
+    abreast: ScalarProgram | None = None  # the first one for one state, for code with vectors
     relaxed: bool = False  # whether products may be fused with sums and reciprocals used
     judged: Judged | None = None  # the checks, where a status is among the outputs
     pivots: tuple[NDArray[np.int64], ...] = ()  # of each order: kind, body or loop, step
@@ -236,11 +232,21 @@ class Kernel(Shown):
     @property
     def operations(self) -> dict[str, int]:
         """Operations of one state by kind: add (and subtract), mul, div, sqrt, sin, cos."""
-        return self.program.operations
+        found = [stage.program.operations for stage in self.stages]
+        return {name: sum(each[name] for each in found) for name in found[0]}
+
+    @property
+    def straight(self) -> ScalarProgram:
+        """The first stage's program as it is run."""
+        return self.stages[0].straight
+
+    @property
+    def rolled(self) -> Rolled | None:
+        return self.stages[0].rolled
 
     @property
     def in_machine_code(self) -> bool:
-        length = len(self.straight) if self.rolled is None else self.rolled.code
+        length = sum(stage.code for stage in self.stages)
         return isinstance(self.number, Hardware) and length <= LONGEST
 
     @property
@@ -248,11 +254,12 @@ class Kernel(Shown):
         """How the program is run."""
         if self.in_machine_code:
             how = f"machine code, one state or {self.lanes} side by side"
-            if self.rolled is not None:
-                how = (
-                    f"{how}, {len(self.rolled.functions)} functions of {self.rolled.code:,} "
-                    f"operations called {self.rolled.calls:,} times"
+            rolled = [stage.rolled for stage in self.stages if stage.rolled is not None]
+            if rolled:
+                functions, code, calls = (
+                    sum(x) for x in zip(*((len(r.functions), r.code, r.calls) for r in rolled), strict=True)
                 )
+                how = f"{how}, {functions} functions of {code:,} operations called {calls:,} times"
             return f"{how}, relaxed: fused multiply-add, reciprocals" if self.relaxed else how
         return f"interpreted, each operation rounded to {self.format}"
 
@@ -306,7 +313,7 @@ class Kernel(Shown):
         else:
             self.fields.require_finite(arrays)
             flat = np.concatenate([a.reshape(m, math.prod(a.shape[1:])) for a in arrays], axis=1)
-            out = Interpreter(self.straight, self.number).run(flat)
+            out = interpreted([stage.straight for stage in self.stages], self.number, flat)
             out = out if self.judged is None else self.judged.judge(out)
         return self.fields.shaped(out[0] if many is None else out)
 
@@ -324,6 +331,7 @@ class Kernel(Shown):
                     relaxed=self.relaxed,
                     judged=self.judged,
                     abreast=self.lanes if abreast else 1,
+                    after=[stage.rolled or stage.straight for stage in self.stages[1:]],
                 )
                 plain = self.fields.orders == 1 and self.judged is None
                 parts = self.fields.parts if lanes == 1 and plain else ()

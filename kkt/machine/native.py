@@ -6,7 +6,7 @@ import ctypes
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -19,13 +19,12 @@ from .abreast import abreast_source
 from .builtin import FEW, HELD, Builtin, builtin, known, symbols
 from .caller import text
 from .checking import Judged
-from .driver import Shape
-from .emission import PIECE, source_of
+from .driver import ROW, Shape, Stage, bytes_of_work, driver, wider
+from .emission import PIECE, Source, source_of
 from .rolled import Rolled
 from .rolled_emission import data, rolled_source
 from .scalar_program import ScalarProgram
 
-ALIGNMENT = 64  # bytes, of a row
 LONG = 200_000  # operations beyond which short compile time matters more than fast code
 LONGEST = 1_000_000  # operations of machine code at most
 SHORT = 250  # operations in a piece of a program of several pieces, for few live registers
@@ -54,8 +53,7 @@ class Native:
 
     lanes: int
     length: int  # operations of a state
-    pieces: int  # functions into which the program is cut or rolled up
-    rows: int  # of the work array
+    work: int  # bytes of the work array
     outputs: int  # numbers of a state
     given: tuple[int, ...]  # numbers of a state in each array of inputs
     constants: NDArray
@@ -101,16 +99,16 @@ class Native:
             most=most,
             outputs=self.outputs,
             parts=parts,
-            work=self.rows * self.lanes * self.constants.itemsize,
+            work=self.work,
             constants=self.constants,
             owners=(engine, self.engine),
         )
 
     def _run(self, inputs: list[NDArray], out: NDArray) -> bool:
-        room = np.empty(self.rows * self.lanes * self.constants.itemsize + ALIGNMENT, dtype=np.uint8)
+        room = np.empty(self.work + ROW, dtype=np.uint8)
         work = address_of(room)
         words = [*map(address_of, inputs), address_of(out), address_of(self.constants)]
-        words += [work + -work % ALIGNMENT, len(out)]
+        words += [work + -work % ROW, len(out)]
         return not self.function((ctypes.c_int64 * len(words))(*words))
 
 
@@ -131,52 +129,76 @@ def compiled(
     relaxed: bool = False,
     judged: Judged | None = None,
     abreast: int = 1,
+    after: Sequence[ScalarProgram | Rolled] = (),
 ) -> Native:
     """Machine code for ``lanes`` states side by side; ``given``: sizes of the arrays of inputs.
 
-    Code for one state may have vectors of up to ``abreast`` of its operations.
+    Code for one state may have vectors of up to ``abreast`` of its operations.  ``after`` are the
+    second and the third stage of a program that is judged in float64 (:mod:`.residual`).
 
     Code that was made before on a processor of this kind is read from the disk.
     """
     shape = Shape("double" if dtype is np.float64 else "float", lanes, given, relaxed, judged)
-    content: list[Any]
-    if isinstance(program, Rolled):
-        length, outputs, content = program.code, program.outputs, [*program.arrays().values()]
-        numbers = data(program, dtype)[0]
-    else:
-        length, outputs = len(program), len(program.outputs)
-        piece = piece if length <= piece else min(piece, SHORT)
-        content = [
-            piece,
-            program.inputs,
-            program.op,
-            program.a,
-            program.b,
-            program.outputs,
-            len(program.constants),
-            abreast,
-        ]
-        numbers = np.concatenate([np.ones(1), program.constants])
-    outputs = judged.shown if judged else outputs
-    target, about = _target(level=0 if length > LONG else 1)
-    name = store.key("code", about, astuple(shape), *content)
+    stages = [(program, shape)]
+    if after:
+        stages += [(after[0], wider(shape)), (after[1], replace(shape, stage="_last"))]
+    lengths = [p.code if isinstance(p, Rolled) else len(p) for p, _ in stages]
+    numbers = [_numbers(p, s) for p, s in stages]
+    starts = np.cumsum([0, *map(len, numbers)]).tolist()
+    target, about = _target(level=0 if sum(lengths) > LONG else 1)
+    content = (part for p, _ in stages for part in _content(p))
+    name = store.key("code", about, astuple(shape), piece, abreast, *content)
     kept = store.read(name)
     if kept is None:
-        if isinstance(program, Rolled):
-            source = rolled_source(program, shape)
-        elif abreast > 1:
-            source = abreast_source(program, shape, piece, min(abreast, BESIDE))
-        else:
-            source = source_of(program, shape, piece)
-        code = np.frombuffer(_object(source.text, target), dtype=np.uint8)
-        kept = {"code": code, "rows": np.array(source.rows), "pieces": np.array(source.pieces)}
+        text, made = "", []
+        for (p, s), start in zip(stages, starts, strict=False):
+            source = _source(p, s, piece, abreast)
+            made.append(Stage(p.inputs, _outputs(p), source.pieces, source.rows, start))
+            text += source.text + "\n"
+        roots = sorted({f"declare {s.type} @llvm.sqrt.{s.suffix}({s.type})\n" for _, s in stages})
+        code = np.frombuffer(_object("".join([*roots, text, driver(shape, made)]), target), dtype=np.uint8)
+        kept = {"code": code, "work": np.array(bytes_of_work(shape, made)[1])}
         store.write(name, kept)
     engine, address = _load(kept["code"].tobytes(), target)
-    constants = _aligned(len(numbers), dtype)
-    constants.view(np.uint8)[:] = numbers.astype(dtype).view(np.uint8)
+    constants = _aligned(starts[-1] // np.dtype(dtype).itemsize, dtype)
+    constants.view(np.uint8)[:] = np.concatenate(numbers)
     function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
-    pieces, rows = int(kept["pieces"]), int(kept["rows"])
-    return Native(lanes, max(len(program), 1), pieces, rows, outputs, given, constants, function, engine)
+    outputs = judged.shown if judged else _outputs(program)
+    length = max(sum(len(p) for p, _ in stages), 1)
+    return Native(lanes, length, int(kept["work"]), outputs, given, constants, function, engine)
+
+
+def _outputs(program: ScalarProgram | Rolled) -> int:
+    return program.outputs if isinstance(program, Rolled) else len(program.outputs)
+
+
+def _content(program: ScalarProgram | Rolled) -> list[Any]:
+    """What the code of a program depends on."""
+    if isinstance(program, Rolled):
+        return [*program.arrays().values()]
+    whole = program.inputs, program.op, program.a, program.b, program.outputs, len(program.constants)
+    return list(whole)
+
+
+def _numbers(program: ScalarProgram | Rolled, shape: Shape) -> NDArray[np.uint8]:
+    """The bytes of a program's constants, in a multiple of 8."""
+    dtype = np.float64 if shape.number == "double" else np.float32
+    if isinstance(program, Rolled):
+        numbers = data(program, dtype)[0]
+    else:
+        numbers = np.concatenate([np.ones(1), program.constants]).astype(dtype)
+    raw = numbers.view(np.uint8)
+    return np.concatenate([raw, np.zeros(-len(raw) % 8, dtype=np.uint8)])
+
+
+def _source(program: ScalarProgram | Rolled, shape: Shape, piece: int, abreast: int) -> Source:
+    """The text of a program's functions."""
+    if isinstance(program, Rolled):
+        return rolled_source(program, shape)
+    piece = piece if len(program) <= piece else min(piece, SHORT)
+    if abreast > 1 and not shape.stage:
+        return abreast_source(program, shape, piece, min(abreast, BESIDE))
+    return source_of(program, shape, piece)
 
 
 def _target(level: int) -> tuple[Any, tuple[str, ...]]:
@@ -224,8 +246,8 @@ def _caller() -> tuple[Any, int]:
 
 
 def _aligned(count: int, dtype: Any) -> NDArray:
-    """Zeros (count,), aligned to ALIGNMENT bytes."""
+    """Zeros (count,), aligned to ROW bytes."""
     size = np.dtype(dtype).itemsize
-    room = np.zeros(count * size + ALIGNMENT, dtype=np.uint8)
-    start = -room.ctypes.data % ALIGNMENT
+    room = np.zeros(count * size + ROW, dtype=np.uint8)
+    start = -room.ctypes.data % ROW
     return room[start : start + count * size].view(dtype)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic import get_format
 from ..arithmetic.formats import Format, Hardware
 from ..base.errors import SingularError, Undefined
 from ..matrix.configuration import Configuration
@@ -34,13 +35,25 @@ LEFT = 0.7  # share of a program left after rolling up, at most; else calls and 
 
 
 @dataclass(frozen=True)
+class Stage:
+    """A program as it is counted and as it is run."""
+
+    program: ScalarProgram
+    straight: ScalarProgram  # in machine code, sines and cosines are arithmetic
+    rolled: Rolled | None = None  # the same with repeated parts once; None for a short program
+
+    @property
+    def code(self) -> int:
+        """Operations that are compiled."""
+        return len(self.straight) if self.rolled is None else self.rolled.code
+
+
+@dataclass(frozen=True)
 class Programs:
-    """A program as it is counted and as it is run, and the name of its order or orders."""
+    """A program in one stage or three (:mod:`.residual`), and the name of its order or orders."""
 
     order: str
-    program: ScalarProgram
-    straight: ScalarProgram
-    rolled: Rolled | None = None
+    stages: tuple[Stage, ...]
     pivots: tuple[NDArray[np.int64], ...] = ()  # of each order: kind, body and step
     rotations: tuple[bool, ...] = ()  # which orders eliminate by rotations
     abreast: ScalarProgram | None = None  # for one state, where many operations can be in vectors
@@ -58,18 +71,23 @@ def programs_of(
     name = _content(system, sequences, chosen, request)
     kept = store.read(name)
     if kept is not None:
-        parts = _program(kept, "program"), _program(kept, "straight")
+        count = sum(part.endswith("straight_op") for part in kept)
+        stages = tuple(
+            Stage(_program(kept, f"{i}_program"), _program(kept, f"{i}_straight"), _rolled(kept, i))
+            for i in range(count)
+        )
         pivots = tuple(kept[f"pivots_{i}"] for i in range(len(sequences))) if request.check else ()
         rotations = tuple(s.rules.elimination == "orthogonal" for s in sequences)
         names = ", ".join(s.name for s in sequences)
         abreast = _program(kept, "abreast") if "abreast_op" in kept else None
-        return Programs(names, *parts, _rolled(kept), pivots, rotations, abreast)
+        return Programs(names, stages, pivots, rotations, abreast)
     with uncollected():
         made = _trace(system, configuration, sequences, chosen, request)
-    arrays = {**_arrays(made.program, "program"), **_arrays(made.straight, "straight")}
-    arrays |= {f"pivots_{i}": pivots for i, pivots in enumerate(made.pivots)}
-    if made.rolled is not None:
-        arrays |= {f"rolled_{part}": array for part, array in made.rolled.arrays().items()}
+    arrays = {f"pivots_{i}": pivots for i, pivots in enumerate(made.pivots)}
+    for i, stage in enumerate(made.stages):
+        arrays |= _arrays(stage.program, f"{i}_program") | _arrays(stage.straight, f"{i}_straight")
+        if stage.rolled is not None:
+            arrays |= {f"{i}_rolled_{part}": array for part, array in stage.rolled.arrays().items()}
     if made.abreast is not None:
         arrays |= _arrays(made.abreast, "abreast")
     store.write(name, arrays)
@@ -95,30 +113,40 @@ def _trace(
     tapes = [tape_of(system, order, request.frames) for order in orders]
     require_pivots(system, tapes, chosen)
     try:
-        program = forward_dynamics(system, configuration, tapes, chosen, request)
+        found = forward_dynamics(system, configuration, tapes, chosen, request)
     except Undefined as error:
         names = ", ".join(tape.program.name for tape in tapes)
         raise SingularError(
             f"order {names!r}: in any state {error}, so that a pivot is zero for {chosen.name}; "
             "use another order or format, such as abm in float64"
         ) from None
-    straight, abreast = program, None
+    stages, abreast = tuple(Stage(program, program) for program in found), None
     if isinstance(chosen, Hardware):
-        recorder = recorder_for(chosen, program.inputs)
-        straight = expanded(program, recorder, PRECISION[chosen.name])
-        if not DERIVED.keys().isdisjoint(request.outputs) and worth(straight):
-            abreast = straight
-        if len(straight) > PIECE:  # values of a shorter one fit into the fastest cache anyway
-            straight = depth_first(straight)
-    found = None
-    if isinstance(chosen, Hardware) and len(straight) > SAVED:
-        found = rolled(straight)
-        if len(straight) - found.code < SAVED or found.code > LEFT * len(straight):
-            found = None
+        formats = (chosen, get_format("float64"), chosen)
+        straight = [_without_sines(p, f) for p, f in zip(found, formats, strict=False)]
+        if not DERIVED.keys().isdisjoint(request.outputs) and worth(straight[0]):
+            abreast = straight[0]
+        stages = tuple(_as_run(*both) for both in zip(found, straight, strict=True))
     pivots = tuple(looked_at(tape, system) for tape in tapes) if request.check else ()
     rotations = tuple(by_rotations(tape) for tape in tapes)
     names = ", ".join(tape.program.name for tape in tapes)
-    return Programs(names, program, straight, found, pivots, rotations, abreast)
+    return Programs(names, stages, pivots, rotations, abreast)
+
+
+def _without_sines(program: ScalarProgram, chosen: Format) -> ScalarProgram:
+    """The program with sines and cosines as arithmetic."""
+    return expanded(program, recorder_for(chosen, program.inputs), PRECISION[chosen.name])
+
+
+def _as_run(program: ScalarProgram, straight: ScalarProgram) -> Stage:
+    """The program with its operations in the sequence in which they run, rolled up where that pays."""
+    if len(straight) > PIECE:  # values of a shorter one fit into the fastest cache anyway
+        straight = depth_first(straight)
+    if len(straight) > SAVED:
+        found = rolled(straight)
+        if len(straight) - found.code >= SAVED and found.code <= LEFT * len(straight):
+            return Stage(program, straight, found)
+    return Stage(program, straight)
 
 
 def _content(system: System, sequences: list[PivotSequence], chosen: Format, request: Request) -> str:
@@ -186,7 +214,7 @@ def _program(kept: store.Arrays, name: str) -> ScalarProgram:
     return ScalarProgram(int(inputs), *arrays)
 
 
-def _rolled(kept: store.Arrays) -> Rolled | None:
-    head = "rolled_"
+def _rolled(kept: store.Arrays, stage: int) -> Rolled | None:
+    head = f"{stage}_rolled_"
     parts = {name[len(head) :]: kept[name] for name in kept if name.startswith(head)}
     return Rolled.from_arrays(parts) if parts else None

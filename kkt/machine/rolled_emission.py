@@ -13,19 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import SQRT
-from .driver import Shape, driver
+from .driver import Shape
 from .emission import Source, broadcast, operation
 from .rolled import Address, Function, Rolled
 
 
 def rolled_source(program: Rolled, shape: Shape) -> Source:
-    """The module of a rolled program, which takes the array of :func:`data` as its constants."""
-    lines = [f"declare {shape.type} @llvm.sqrt.{shape.suffix}({shape.type})"]
+    """The functions of a rolled program, which takes the array of :func:`data` as its constants."""
+    lines: list[str] = []
     for number, function in enumerate(program.functions):
         lines += _function(function, number, shape)
     lines += _calls(program, shape)
-    lines.append(driver(shape, program.inputs, program.outputs, 1))
-    return Source("\n".join(lines), program.rows, len(program.functions))
+    return Source("\n".join(lines), program.rows, 1)
 
 
 def data(program: Rolled, dtype: Any) -> tuple[NDArray, tuple[int, int, int, int]]:
@@ -57,7 +56,7 @@ def _function(function: Function, number: int, shape: Shape) -> Iterator[str]:
     """
     T = shape.type
     yield (
-        f"define internal void @f{number}(ptr noalias readonly %t, ptr noalias readonly %c, "
+        f"define internal void @f{shape.stage}{number}(ptr noalias readonly %t, ptr noalias readonly %c, "
         "ptr noalias readonly %r, ptr noalias %w) noinline {"
     )
     for column in range(function.columns):
@@ -109,10 +108,10 @@ def _calls(program: Rolled, shape: Shape) -> Iterator[str]:
     """The loop over runs of calls, and copies of outputs to their rows."""
     starts = data(program, np.float64 if shape.number == "double" else np.float32)[1]
     count = len(program.functions)
-    names = ", ".join(f"ptr @f{f}" for f in range(count))
+    names = ", ".join(f"ptr @f{shape.stage}{f}" for f in range(count))
     yield f"""\
-@functions = internal constant [{count} x ptr] [{names}]
-define internal void @piece0(ptr %c, ptr %w) noinline {{
+@functions{shape.stage} = internal constant [{count} x ptr] [{names}]
+define internal void @piece{shape.stage}0(ptr %c, ptr %w) noinline {{
 entry:
   %runs = getelementptr i8, ptr %c, i64 {starts[0]}
   %table = getelementptr i8, ptr %c, i64 {starts[1]}
@@ -129,7 +128,7 @@ begin:
   %f = load i32, ptr %which
   %n = load i32, ptr %often
   %columns = load i32, ptr %wide
-  %at = getelementptr ptr, ptr @functions, i32 %f
+  %at = getelementptr ptr, ptr @functions{shape.stage}, i32 %f
   %function = load ptr, ptr %at
   br label %call
 call:

@@ -11,8 +11,7 @@ from helpers import ALL_JOINTS
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
-from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.machine.interpreter import Interpreter
+from pivotree.kkt.machine.residual import interpreted
 
 ABM = orderings.get("abm")
 ORDERS = ("abm", "crbm", "modified_abm", "virtual_work", "square_root_abm", "divide_and_conquer")
@@ -89,8 +88,8 @@ def states(kernel, m, seed=0):
 
 def plain(kernel, *arrays):
     """The kernel's program in these states, one operation after another."""
-    run = Interpreter(kernel.straight, get_format(kernel.format))
-    return run.run(np.concatenate(arrays, axis=1).astype(run.format.dtype))
+    given = np.concatenate(arrays, axis=1).astype(kernel.number.dtype)
+    return interpreted([stage.straight for stage in kernel.stages], kernel.number, given)
 
 
 def whole(values, m):

@@ -128,6 +128,26 @@ def test_constants_whose_root_or_quotient_is_no_number_are_told_in_a_sentence(so
     assert alarm.reason(status) == "pivot qdd_light, step 2: zero for float32"
 
 
+@pytest.mark.parametrize(("lever", "rate"), [(1.0, 1.0), (1e4, 100.0), (1.0, 3e3)])
+def test_what_float32_loses_in_the_kinematics_is_told(lever, rate):
+    """Right answers have status 0 and wrong ones none: float64 judges; long levers, and fast rates."""
+    tree = kkt.new_tree("far")
+    link = {"mass": 1.0, "com": (0.2, -0.1, 0.3), "inertia": 4 * DIAGONAL}
+    for k, axis in enumerate(((1, 2, 3), (3, -1, 1), (1, 1, -2))):
+        far = (lever if k == 2 else 1.0) * np.array((1.0, 2.0, -1.0))
+        kkt.add_body(tree, k, k - 1 if k else None, axis=axis, p=far, **link)
+    kernel, draw = kkt.compile(tree, ABM, "float32", check=True), np.random.default_rng(7)
+    states = [draw.uniform(-3, 3, (64, 3)), rate * draw.normal(size=(64, 3)), np.zeros((64, 3))]
+    states = [x.astype("f4") for x in states]
+    qdd, status = kernel(*states)
+    right = kkt.compile(tree, ABM)(*states)
+    error = np.abs(qdd - right).max(axis=1) / np.abs(right).max(axis=1)
+    assert (error > 2.0**-12).any() == (lever > 1.0) and status[error > 2.0**-12].all()
+    assert not status[error < 2.0**-13].any()
+    assert np.array_equal(kernel.judged.judge(plain(kernel, *states))[:, -1], status)
+    assert [kernel(*state)[1] for state in zip(*states, strict=True)] == status.tolist()
+
+
 NAMES = orderings.names()
 
 
