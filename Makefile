@@ -116,7 +116,7 @@ slides: $(VENV)/.main
 	$(VENV)/bin/python docs/slides/make.py build/slides
 
 counts-page: $(VENV)/.main
-	$(VENV)/bin/pivotree counts -o docs/counts.md
+	$(VENV)/bin/python docs/counts_page.py
 
 pages: $(VENV)/.main
 	$(VENV)/bin/python docs/orders/make.py

@@ -211,7 +211,6 @@ def _counts(commands: Commands) -> None:
     counts.add_argument("--orders", help="comma-separated; the usual ones if not given")
     counts.add_argument("--family", metavar="NAME", help=FAMILIES_HELP)
     counts.add_argument("--json", action="store_true", help="print one JSON document")
-    counts.add_argument("-o", "--output", metavar="FILE.md", help="write the page of all tables")
 
 
 def _explore(commands: Commands) -> None:

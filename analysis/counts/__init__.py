@@ -9,10 +9,9 @@ from .assembly import ANY, CONSTANT, Assembly, Known, Ledger, assembly
 from .blocks import BlockCount, block_count, chain_count
 from .counting import KINDS, count, count_robot
 from .families import FAMILIES, Family, family_of
-from .polynomials import Monomial, Polynomial, fit, text_of
+from .polynomials import fit, text_of
 from .published import COUNTS
 from .table import Count, Crossover, crossings, crossover, polynomial, table
-from .words import wrapped
 
 __all__ = [
     "ANY",
@@ -27,8 +26,6 @@ __all__ = [
     "Family",
     "Known",
     "Ledger",
-    "Monomial",
-    "Polynomial",
     "assembly",
     "block_count",
     "chain_count",
@@ -41,5 +38,4 @@ __all__ = [
     "polynomial",
     "table",
     "text_of",
-    "wrapped",
 ]

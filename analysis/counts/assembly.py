@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from flint import fmpq_poly
 from numpy.typing import NDArray
 
 from pivotree import kkt
@@ -19,7 +20,7 @@ from pivotree.kkt.matrix.bias import bias, joint_rates
 from pivotree.kkt.model.spatial import force_transform, matmul, spatial_inertia
 
 from .families import Family
-from .polynomials import Polynomial, fit
+from .polynomials import fit
 
 ZERO, ONE = 0, 1
 CONSTANT = 2
@@ -106,18 +107,18 @@ class Known:
 class Assembly:
     """Multiplications and additions of n links, by part.
 
-    >>> from pivotree.analysis.counts import assembly, family_of
+    >>> from pivotree.analysis.counts import assembly, family_of, text_of
     >>> rods = assembly(family_of("planar"))
-    >>> rods.mul["bias"].text(), rods.total("mul").text(), rods.holds_from
+    >>> text_of(rods.mul["bias"]), text_of(rods.total("mul")), rods.holds_from
     ('15 n - 16', '17 n - 18', 2)
     """
 
-    mul: dict[str, Polynomial]
-    add: dict[str, Polynomial]
+    mul: dict[str, fmpq_poly]
+    add: dict[str, fmpq_poly]
     holds_from: int
 
-    def total(self, kind: str) -> Polynomial:
-        return sum(getattr(self, kind).values(), Polynomial.of())
+    def total(self, kind: str) -> fmpq_poly:
+        return sum(getattr(self, kind).values(), fmpq_poly())
 
 
 def assembly(family: Family) -> Assembly | None:
@@ -135,7 +136,7 @@ def assembly(family: Family) -> Assembly | None:
         if not _turns_about_z(system):
             return None
         counts[n] = _count(system)
-    fitted: list[dict[str, Polynomial]] = [{}, {}]
+    fitted: list[dict[str, fmpq_poly]] = [{}, {}]
     starts = []
     for j, polynomials in enumerate(fitted):
         for part in PARTS:

@@ -21,19 +21,21 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import product
 from typing import Any
+
+from flint import fmpq, fmpq_mpoly
 
 from pivotree.kkt.order.sequence import name_of
 
 from .counting import KINDS, count_blocks
-from .polynomials import Monomial, fit, solve_exactly, text_of, through
+from .polynomials import fit, ring, solve_exactly, text_of, through
 
-VARIABLES = ("N", "m", "C", "Q", "d", "A")
+BODY = ring("N", "m", "C", "Q", "d", "A")
 MOST = 3  # degree, Q counted twice
 FREEDOMS = (1, 2, 3, 4, 5)
 PARTS = ("body", "root", "leaf", "lone")  # every body, roots, leaves, roots without children
+Monomial = tuple[int, ...]  # exponents of the variables of BODY
 Column = tuple[str, Monomial]  # of which bodies, and exponents
 
 
@@ -41,32 +43,27 @@ Column = tuple[str, Monomial]  # of which bodies, and exponents
 class BlockCount:
     """Sums over bodies of p(N, m, C, Q, d, A), over roots, leaves, lone bodies of others.
 
-    >>> from pivotree.analysis.counts import BlockCount
-    >>> each, children = (2, 0, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0)  # N^2 and m
-    >>> no = {kind: {} for kind in ("add", "div", "sqrt")}
-    >>> mine = BlockCount("mine", {"mul": {("body", each): 8, ("body", children): 414}, **no})
+    >>> from pivotree.analysis.counts import block_count
+    >>> mine = block_count(pt.orderings.get("inverse_dynamics"))
     >>> mine.text("mul")
-    '8 N^2 + 414 m'
-    >>> int(mine([-1, 0, 1], [1, 1, 1])[0])  # three bodies in a chain: 3 * 8 + 2 * 414
-    852
+    '12 N + 72 m + 36'
+    >>> int(mine([-1, 0, 1], [1, 1, 1])[0])  # three bodies in a chain: 3 * (12 + 36) + 2 * 72
+    288
     """
 
     order: str
-    terms: dict[str, dict[Column, Fraction]]  # kind of operation -> coefficients
+    parts: dict[str, dict[str, fmpq_mpoly]]  # kind of operation -> one of PARTS -> polynomial
 
-    def __call__(self, parent: Sequence[int], dof: Sequence[int]) -> tuple[Fraction, ...]:
+    def __call__(self, parent: Sequence[int], dof: Sequence[int]) -> tuple[fmpq, ...]:
         """(mul, add, div, sqrt) of a tree, parents before children, -1 at a root."""
-        row = _features(parent, dof)
+        about = _about(parent, dof)
         return tuple(
-            sum((c * row[column] for column, c in self.terms[kind].items()), Fraction(0)) for kind in KINDS
+            sum((p(*x) for part, p in self.parts[kind].items() for x in about[part]), fmpq(0))
+            for kind in KINDS
         )
 
-    def part(self, kind: str, part: str) -> dict[Monomial, Fraction]:
-        """Coefficients of p ("body"), q ("root") or r ("leaf")."""
-        return {e: c for (where, e), c in self.terms[kind].items() if where == part}
-
     def text(self, kind: str, part: str = "body") -> str:
-        return text_of(self.part(kind, part), VARIABLES)
+        return text_of(self.parts[kind][part])
 
 
 def block_count(order: Callable[..., Any], trees: int = 96, seed: int = 1) -> BlockCount | None:
@@ -88,11 +85,13 @@ def block_count(order: Callable[..., Any], trees: int = 96, seed: int = 1) -> Bl
     found = solve_exactly(table, list(zip(*counts[held:], strict=True)))
     if found is None:
         return None
-    terms = {
-        kind: {name: c for name, c in zip(names, x, strict=True) if c}
-        for kind, x in zip(KINDS, found, strict=True)
-    }
-    result = BlockCount(name_of(order), terms)
+    parts = {}
+    for kind, x in zip(KINDS, found, strict=True):
+        terms: dict[str, dict[Monomial, fmpq]] = {part: {} for part in PARTS}
+        for (part, monomial), c in zip(names, x, strict=True):
+            terms[part][monomial] = c
+        parts[kind] = {part: BODY.from_dict(chosen) for part, chosen in terms.items()}
+    result = BlockCount(name_of(order), parts)
     met = all(
         result(parent, dof) == count
         for (parent, dof), count in zip(sample[:held], counts[:held], strict=True)
@@ -100,34 +99,31 @@ def block_count(order: Callable[..., Any], trees: int = 96, seed: int = 1) -> Bl
     return result if met else None
 
 
-def chain_count(order: Callable[..., Any]) -> dict[str, dict[Monomial, Fraction]] | None:
-    """Of a chain of n joints with N freedoms each: kind -> exponents of (n, N) -> coefficient.
+def chain_count(order: Callable[..., Any]) -> dict[str, fmpq_mpoly] | None:
+    """Of a chain of n joints with N freedoms each: by kind, a polynomial in n and N.
 
     Found from chains of up to eight; three sizes, and one of the five N, take no part in each
     fit and must be met.  None where there is no such polynomial.
 
     >>> from pivotree.analysis.counts import chain_count, text_of
-    >>> text_of(chain_count(pt.orderings.get("abm"))["div"], ("n", "N"))
+    >>> text_of(chain_count(pt.orderings.get("abm"))["div"])
     '1/6 n N^3 + 185/6 n N - 8 n - 29 N + 7'
     """
     sizes = range(2, 9)
     counts = {(n, N): count_blocks(order, range(-1, n - 1), [N] * n).total for n in sizes for N in FREEDOMS}
-    result: dict[str, dict[Monomial, Fraction]] = {}
+    result: dict[str, fmpq_mpoly] = {}
     for j, kind in enumerate(KINDS):
         fits = [fit({n: counts[n, N][j] for n in sizes}, most=MOST) for N in FREEDOMS]
         found = [polynomial for polynomial, start in filter(None, fits) if start == sizes[0]]
         if len(found) < len(FREEDOMS):
             return None
-        result[kind] = {}
+        terms: dict[Monomial, fmpq] = {}
         for i in range(MOST + 1):
-            points = [
-                (N, p.coefficients[i] if i < len(p.coefficients) else Fraction(0))
-                for N, p in zip(FREEDOMS, found, strict=True)
-            ]
-            coefficient = through(points)
-            if coefficient.degree > MOST:
+            coefficient = through([(N, p[i]) for N, p in zip(FREEDOMS, found, strict=True)])
+            if coefficient.degree() > MOST:
                 return None
-            result[kind] |= {(i, e): c for e, c in enumerate(coefficient.coefficients) if c}
+            terms |= {(i, e): c for e, c in enumerate(coefficient.coeffs())}
+        result[kind] = ring("n", "N").from_dict(terms)
     return result
 
 
@@ -167,7 +163,7 @@ def _columns() -> list[Column]:
     """Simple columns first: of columns that span each other, the first are kept."""
     body = [
         e
-        for e in product(range(MOST + 1), repeat=len(VARIABLES))
+        for e in product(range(MOST + 1), repeat=BODY.nvars())
         if sum(e) + e[3] <= MOST and not (any(e[1:4]) and any(e[4:]))
     ]
     # what a body costs by itself, then by its children, then by pairs
@@ -180,11 +176,16 @@ def _columns() -> list[Column]:
 
 def _features(parent: Sequence[int], dof: Sequence[int]) -> dict[Column, int]:
     """Every column summed over the bodies that it is about."""
+    about = _about(parent, dof)
+    return {(part, monomial): sum(_power(x, monomial) for x in about[part]) for part, monomial in _columns()}
+
+
+def _about(parent: Sequence[int], dof: Sequence[int]) -> dict[str, list[tuple[int, ...]]]:
+    """The variables of all bodies, of roots, of leaves, and of lone bodies."""
     bodies = _variables(parent, dof)
-    about = {
+    return {
         "body": bodies,
         "root": [x for x, p in zip(bodies, parent, strict=True) if p < 0],
         "leaf": [x for x in bodies if not x[1]],
         "lone": [x for x, p in zip(bodies, parent, strict=True) if p < 0 and not x[1]],
     }
-    return {(part, monomial): sum(_power(x, monomial) for x in about[part]) for part, monomial in _columns()}

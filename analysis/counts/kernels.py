@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from flint import fmpq_poly
+
 from pivotree import kkt, orderings
 from pivotree.kkt import PivotreeError
 
 from .counting import KINDS
 from .families import Family
-from .polynomials import Polynomial, fit
+from .polynomials import fit, text_of
 from .published import PEERS
 from .table import Count
 
@@ -26,7 +28,7 @@ class KernelCount:
 
     order: str  # its name, with that of a dense method that follows it
     counted: Mapping[int, Mapping[str, int]]  # n -> by kind
-    polynomials: Mapping[str, Polynomial]  # by kind; none where they are no polynomials
+    polynomials: Mapping[str, fmpq_poly]  # by kind; none where they are no polynomials
     holds_from: int | None  # fitted, from this n on
 
     def at(self, n: int) -> dict[str, int] | None:
@@ -41,7 +43,7 @@ class KernelCount:
         return {
             "order": self.order,
             "holds_from": self.holds_from,
-            **{kind: [str(c) for c in p.coefficients] for kind, p in self.polynomials.items()},
+            **{kind: [str(c) for c in p.coeffs()] for kind, p in self.polynomials.items()},
             "counted": {str(n): dict(c) for n, c in self.counted.items()},
         }
 
@@ -87,11 +89,11 @@ def kernel_rows(counts: Iterable[KernelCount], family: Family) -> list[tuple[str
             continue
         mul, add, div, sqrt = (count.polynomials[kind] for kind in KINDS)
         start = f" (n >= {count.holds_from})" if (count.holds_from or 1) > 2 else ""
-        rows.append((f"{count.order}{start}", mul.text(), add.text(), (div + sqrt).text(), total))
+        rows.append((f"{count.order}{start}", text_of(mul), text_of(add), text_of(div + sqrt), total))
     for peer in PEERS if family.name == "dh" else ():
-        third = peer.div.text() if peer.div else ""
-        total = _total(peer.mul(AT), peer.add(AT), peer.div(AT) if peer.div else None)
-        rows.append((f"{peer.method}: {peer.source}", peer.mul.text(), peer.add.text(), third, total))
+        third = "" if peer.div is None else text_of(peer.div)
+        total = _total(peer.mul(AT), peer.add(AT), None if peer.div is None else peer.div(AT))
+        rows.append((f"{peer.method}: {peer.source}", text_of(peer.mul), text_of(peer.add), third, total))
     return rows
 
 

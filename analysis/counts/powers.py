@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
+
+from flint import fmpq_mpoly
 
 from .counting import KINDS, count_robot, dense_work
 from .families import Family
-from .polynomials import Monomial, solve_exactly, text_of
+from .polynomials import ring, solve_exactly, text_of
 
 # exponents of (n, h), and the largest h that is counted to see them
-BASES: tuple[tuple[tuple[Monomial, ...], int], ...] = (
+BASES: tuple[tuple[tuple[tuple[int, int], ...], int], ...] = (
     (((0, 0), (0, 1), (1, 0)), 7),
     (((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)), 9),
 )
@@ -23,12 +24,12 @@ SPARE = 2  # counts that take no part in the fit
 class PowerLaw:
     """Polynomials in n and h for n = 2^h - 1; fitted, not proved."""
 
-    terms: dict[str, dict[Monomial, Fraction]]  # kind -> exponents of (n, h) -> coefficient
+    laws: dict[str, fmpq_mpoly]  # by kind of operation, in n and h
     first: int  # h from which they hold
     last: int  # to which they were compared
 
     def text(self, kind: str) -> str:
-        return text_of(self.terms[kind], ("n", "h"))
+        return text_of(self.laws[kind])
 
 
 def on_powers(order: Callable[..., Any], family: Family, most: int) -> PowerLaw | None:
@@ -48,8 +49,9 @@ def on_powers(order: Callable[..., Any], family: Family, most: int) -> PowerLaw 
             rows = [[(2**h - 1) ** i * h**j for i, j in terms] for h in used]
             found = solve_exactly(rows, list(zip(*(counts[h] for h in used), strict=True)))
             if found is not None:
+                in_n_and_h = ring("n", "h")
                 laws = {
-                    kind: {term: c for term, c in zip(terms, x, strict=True) if c}
+                    kind: in_n_and_h.from_dict(dict(zip(terms, x, strict=True)))
                     for kind, x in zip(KINDS, found, strict=True)
                 }
                 return PowerLaw(laws, first, len(counts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .polynomials import Polynomial
+from flint import fmpq, fmpq_poly
 
 
 @dataclass(frozen=True)
@@ -13,30 +13,30 @@ class Published:
 
     method: str
     order: str  # ours that it is the count of
-    mul: Polynomial
-    add: Polynomial
+    mul: fmpq_poly
+    add: fmpq_poly
     source: str
-    div: Polynomial | None = None  # None where they are not printed
+    div: fmpq_poly | None = None  # None where they are not printed
 
     @property
-    def polynomials(self) -> dict[str, Polynomial]:
+    def polynomials(self) -> dict[str, fmpq_poly]:
         return {"mul": self.mul, "add": self.add}
 
 
 _TABLE = "Cloutier 1995, section 3.4, from Featherstone 1987"
-ABM = Published("ABM", "abm", Polynomial.of(-267, 300), Polynomial.of(-259, 279), _TABLE)
+ABM = Published("ABM", "abm", fmpq_poly([-267, 300]), fmpq_poly([-259, 279]), _TABLE)
 CRBM = Published(
     "CRBM (Cholesky)",
     "crbm",
-    Polynomial.of(-109, "481/3", "23/2", "1/6"),
-    Polynomial.of(-102, "833/6", 7, "1/6"),
+    fmpq_poly([-109, fmpq(481, 3), fmpq(23, 2), fmpq(1, 6)]),
+    fmpq_poly([-102, fmpq(833, 6), 7, fmpq(1, 6)]),
     _TABLE,
 )
 COUNTS = (ABM, CRBM)
 """Counts for n revolute joints, as Cloutier 1995 prints them.
 
->>> from pivotree.analysis.counts import COUNTS
->>> {c.method: c.mul.text() for c in COUNTS}["ABM"]
+>>> from pivotree.analysis.counts import COUNTS, text_of
+>>> {c.method: text_of(c.mul) for c in COUNTS}["ABM"]
 '300 n - 267'
 """
 
@@ -45,24 +45,9 @@ COUNTS = (ABM, CRBM)
 PINOCCHIO = Published(
     "Pinocchio 2.6.20 aba",
     "abm",
-    Polynomial.of(-516, 337),
-    Polynomial.of(-467, 292),
+    fmpq_poly([-516, 337]),
+    fmpq_poly([-467, 292]),
     "counted through casadi",
-    Polynomial.of(-10, 6),
+    fmpq_poly([-10, 6]),
 )
 PEERS = (ABM, CRBM, PINOCCHIO)
-
-
-@dataclass(frozen=True)
-class Saying:
-    """Where a paper says that one method overtakes the other."""
-
-    source: str
-    says: str
-
-
-SAYINGS = (
-    Saying("Cloutier 1995, section 3.4", "ABM is more efficient for n > 9"),
-    Saying("Ascher, Pai & Cloutier 1996, sections 1 and 2", "CRBM has less overhead for n < 7"),
-    Saying("Johnson & Su, slides", "ABM is faster than CRBM for n > 9"),
-)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from flint import fmpq_poly
 
 from pivotree import kkt, orderings
 from pivotree.kkt.base.errors import PivotreeError
@@ -14,7 +15,7 @@ from pivotree.kkt.order.sequence import name_of
 
 from .counting import KINDS, Counted, count_robot, dense_work
 from .families import Family, family_of
-from .polynomials import Polynomial, fit, largest_root
+from .polynomials import fit, largest_root
 from .powers import PowerLaw, on_powers
 from .proof import Repetition, prove
 
@@ -31,19 +32,19 @@ Four = tuple[int, ...]  # multiplications, additions, divisions, square roots
 class Count:
     """Scalar operations that qdd (for inverse dynamics tau) needs, from the entries of (4).
 
-    >>> from pivotree.analysis.counts import polynomial
+    >>> from pivotree.analysis.counts import polynomial, text_of
     >>> rods = polynomial("abm", "planar")
-    >>> rods.add.text(), rods.div.text(), rods.counted[3]
+    >>> text_of(rods.add), text_of(rods.div), rods.counted[3]
     ('104 n - 117', '8 n - 10', (205, 195, 14, 0))
     """
 
     order: str
     family: str
     variable: str  # what n counts
-    mul: Polynomial | None  # None: no polynomial, see ``why``
-    add: Polynomial | None  # subtractions too
-    div: Polynomial | None
-    sqrt: Polynomial | None
+    mul: fmpq_poly | None  # None: no polynomial, see ``why``
+    add: fmpq_poly | None  # subtractions too
+    div: fmpq_poly | None
+    sqrt: fmpq_poly | None
     holds_from: int | None  # the polynomials are right from this n on
     proof: Repetition  # or why there is none
     counted: Mapping[int, Four]  # n -> operations, for the n that were counted
@@ -51,14 +52,14 @@ class Count:
     why: str = ""
 
     @property
-    def polynomials(self) -> dict[str, Polynomial]:
+    def polynomials(self) -> dict[str, fmpq_poly]:
         """By kind of operation; empty where there is none."""
         found = {kind: getattr(self, kind) for kind in KINDS}
         return {kind: p for kind, p in found.items() if p is not None}
 
     @property
     def degree(self) -> int | None:
-        return max((p.degree for p in self.polynomials.values()), default=None)
+        return max((p.degree() for p in self.polynomials.values()), default=None)
 
     @property
     def proved_from(self) -> int | None:
@@ -82,7 +83,7 @@ class Count:
             "order": self.order,
             "family": self.family,
             "variable": self.variable,
-            **{k: [str(c) for c in p.coefficients] for k, p in self.polynomials.items()},
+            **{k: [str(c) for c in p.coeffs()] for k, p in self.polynomials.items()},
             "degree": self.degree,
             "holds_from": self.holds_from,
             "proved_from": self.proved_from,
@@ -98,9 +99,9 @@ def polynomial(order: str | Callable[..., Any], family: str | Family) -> Count:
     Raises OrderError or ModelError for an unknown name, and SingularError or OrderError where the
     order cannot be used on such robots.
 
-    >>> from pivotree.analysis.counts import polynomial
+    >>> from pivotree.analysis.counts import polynomial, text_of
     >>> rods = polynomial("abm", "planar")
-    >>> rods.mul.text(), rods.status
+    >>> text_of(rods.mul), rods.status
     ('109 n - 122', 'proved for n >= 2 (repeats)')
     """
     function = orderings.get(order) if isinstance(order, str) else order
@@ -133,7 +134,7 @@ def polynomial(order: str | Callable[..., Any], family: str | Family) -> Count:
         proof = Repetition("", why_not="the order is the result of a search")
     else:
         proof = prove(chosen, counted)
-    if proof.proved and max(p.degree for p, _ in found) > proof.degree:
+    if proof.proved and max(p.degree() for p, _ in found) > proof.degree:
         proof = Repetition("", why_not="the fit is of higher degree than the proof allows")
     mul, add, div, sqrt = slopes = [p for p, _ in found]
     if proof.segment and proof.segment != tuple(p(1) - p(0) for p in slopes):
@@ -156,8 +157,8 @@ def _counted(order: Callable[..., Any], family: Family) -> dict[int, Counted]:
 def table(orders: Iterable[str], families: Iterable[str]) -> list[Count | str]:
     """The count of every order on every family, or a text why the order is refused there.
 
-    >>> from pivotree.analysis.counts import table
-    >>> [row.mul.text() for row in table(["abm", "lagrange"], ["planar"])]
+    >>> from pivotree.analysis.counts import table, text_of
+    >>> [text_of(row.mul) for row in table(["abm", "lagrange"], ["planar"])]
     ['109 n - 122', '123 n - 117']
     """
     rows: list[Count | str] = []
@@ -170,7 +171,7 @@ def table(orders: Iterable[str], families: Iterable[str]) -> list[Count | str]:
     return rows
 
 
-def without_bias(order: str, family: Family) -> dict[str, Polynomial]:
+def without_bias(order: str, family: Family) -> dict[str, fmpq_poly]:
     """Counts where every bias acceleration a_k is zero (b_k is not); fitted only."""
     counted: dict[int, Four] = {}
     for n in range(1, CHAIN + 1):
@@ -203,9 +204,7 @@ class Crossover:
 SUMS = {"mul": ("mul",), "add": ("add",), "both": ("mul", "add"), "all": KINDS}
 
 
-def crossings(
-    a: Mapping[str, Polynomial], b: Mapping[str, Polynomial], start: int = 1
-) -> dict[str, Crossover]:
+def crossings(a: Mapping[str, fmpq_poly], b: Mapping[str, fmpq_poly], start: int = 1) -> dict[str, Crossover]:
     """Crossings of counts given by kind of operation; those that lack a kind leave it out.
 
     >>> from pivotree.analysis.counts import COUNTS, crossings
@@ -217,10 +216,10 @@ def crossings(
     for name, kinds in SUMS.items():
         if not all(kind in a and kind in b for kind in kinds):
             continue
-        difference = sum((a[kind] - b[kind] for kind in kinds), Polynomial.of())
+        difference = sum((a[kind] - b[kind] for kind in kinds), fmpq_poly())
         root = largest_root(difference)
         first: int | None = None
-        if difference.coefficients and difference.coefficients[-1] > 0:
+        if difference.leading_coefficient() > 0:
             # beyond its largest root the difference is positive
             first = max(start, int(root or 0) + 2)
             while first > start and difference(first - 1) > 0:

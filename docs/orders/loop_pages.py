@@ -7,11 +7,10 @@ from functools import cache
 from typing import Any
 
 from order_notes import notes
-from order_pages import listed, plain
+from order_pages import listed, plain, wrapped
 from order_pictures import twin
 
 from pivotree import kkt, orderings
-from pivotree.analysis.counts import wrapped
 from pivotree.analysis.figures import Theme, filmstrip, theme
 from pivotree.kkt import Structure
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from pivotree import kkt
-from pivotree.analysis.counts import Count, Monomial, chain_count, polynomial, text_of
+from pivotree.analysis.counts import Count, chain_count, polynomial, text_of
 from pivotree.analysis.proofs import statements
 from pivotree.analysis.proofs.graphs import Counts, Sits, factor
 from pivotree.kkt import SymbolicFactor
@@ -172,10 +172,8 @@ def scalar_counts(order: Function) -> dict[str, Count]:
 
 def block_counts(order: Function) -> dict[str, str]:
     """By kind, such as "mul": of a chain of n joints of N freedoms each, every block full."""
-    found: dict[str, dict[Monomial, Any]] | None = chain_count(order)
-    if found is None:
-        return {}
-    return {kind: text_of(found[kind], ("n", "N")) for kind in ("mul", "add", "div")}
+    found = chain_count(order)
+    return {kind: text_of(found[kind]) for kind in ("mul", "add", "div")} if found else {}
 
 
 def growth(count: Count) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 from dataclasses import fields
 from typing import Any
 
@@ -14,7 +15,7 @@ from order_pictures import twin
 
 from pivotree import kkt, orderings
 from pivotree.analysis import listing
-from pivotree.analysis.counts import Count, wrapped
+from pivotree.analysis.counts import Count, text_of
 from pivotree.analysis.proofs import statements
 
 LISTED, LONG = "chain:4", 60  # lines of a listing that is folded away
@@ -31,6 +32,26 @@ LETTERS = {
     "Q": "sum of squares of the numbers of children",
     "k": "log2(n + 1)",
 }
+
+
+def wrapped(text: str, width: int = 100) -> str:
+    """Paragraphs and list items filled to a width; headings as they are."""
+    parts: list[str] = []
+    for paragraph in text.strip().split("\n\n"):
+        items = paragraph.split("\n* ")
+        lines = [item if i == 0 else f"* {item}" for i, item in enumerate(items)]
+        filled = [
+            textwrap.fill(
+                " ".join(line.split()),
+                width,
+                subsequent_indent="  " if line.startswith("* ") else "",
+                break_on_hyphens=False,
+                break_long_words=False,
+            )
+            for line in lines
+        ]
+        parts.append("\n".join(filled))
+    return "\n\n".join(parts)
 
 
 def page(one: About, everyone: dict[str, About], pictures: dict[str, str]) -> str:
@@ -186,8 +207,8 @@ def _operations(one: About) -> str:
 def _cells(count: Count) -> list[str]:
     if count.polynomials:
         roots = count.polynomials["sqrt"]
-        status = count.status + (f"; roots {roots.text()}" if roots.coefficients else "")
-        return [*(count.polynomials[kind].text() for kind in KINDS), status]
+        status = count.status + (f"; roots {text_of(roots)}" if roots else "")
+        return [*(text_of(count.polynomials[kind]) for kind in KINDS), status]
     if count.powers is not None:
         how = f"n = 2^h - 1, fitted, h = {count.powers.first} to {count.powers.last}"
         return [*(count.powers.text(kind) for kind in KINDS), how]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import order_facts as facts
 from order_notes import About
-from order_pages import LETTERS, plain, switches
+from order_pages import LETTERS, plain, switches, wrapped
 
 from pivotree import orderings
-from pivotree.analysis.counts import wrapped
 
 HEAD = """# All orders
 

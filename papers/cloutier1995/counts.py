@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pivotree.analysis.counts import COUNTS, Count, crossings, polynomial
+from pivotree.analysis.counts import COUNTS, Count, crossings, polynomial, text_of
 
 from ..paper import Progress, printed
 from ..row import Row, within
@@ -48,12 +48,12 @@ def rows(found: Counts) -> list[Row]:
         ours, power = found.counts[one.order], LEADING[one.order]
         for kind, name in NAMES.items():
             p, said = ours.polynomials[kind], one.polynomials[kind]
-            lead, asked = (float(x.coefficients[power]) for x in (p, said))
+            lead, asked = (float(x[power]) for x in (p, said))
             share = 0.10 if power == 1 else 0.0
             own = found.family == "dh"
             criterion = "within 10 %" if power == 1 else "the same"
-            met = p.degree == power and within(asked, lead, share) if own else None
-            here = f"{said.text()} in print, here {p.text()} ({ours.status})"
+            met = p.degree() == power and within(asked, lead, share) if own else None
+            here = f"{text_of(said)} in print, here {text_of(p)} ({ours.status})"
             result.append(
                 Row(
                     f"{one.method}, {name}, coefficient of n^{power}",
@@ -109,7 +109,7 @@ def _crossings(found: Counts) -> list[Row]:
 
 
 def figures(found: Counts, style: str) -> dict[str, Any]:
-    from pivotree.analysis.counts.picture import picture
+    from .counts_picture import picture
 
     if found.family != "dh" or style == "gray":
         return {}

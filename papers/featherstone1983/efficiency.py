@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from flint import fmpq_poly
 from numpy.typing import NDArray
 
 from pivotree import kkt
-from pivotree.analysis.counts import Polynomial, fit
+from pivotree.analysis.counts import fit, text_of
 
 from ..paper import Progress, printed
 from ..row import Row
@@ -70,7 +71,7 @@ class Efficiency:
     off: float  # largest difference of the two derivatives, and from a difference quotient
     quotient: float
     arms: tuple[int, ...]  # links of the arms that the Lagrangian form was run on
-    form: Polynomial | None  # multiplications of the Lagrangian form
+    form: fmpq_poly | None  # multiplications of the Lagrangian form
     form_off: float  # largest relative error of its qdd, against certified ones
 
 
@@ -151,9 +152,9 @@ def rows(found: Efficiency) -> list[Row]:
         Row(
             "Lagrangian formulation, classic",
             paper["lagrangian"],
-            None if found.form is None else f"{found.form.text()} multiplications",
+            None if found.form is None else f"{text_of(found.form)} multiplications",
             f"degree 4, fitted exactly to arms of 1 to {found.arms[-1]} links that were run",
-            found.form is not None and found.form.degree == 4,
+            found.form is not None and found.form.degree() == 4,
             "4 x 4 transforms, dense",
         ),
         Row(

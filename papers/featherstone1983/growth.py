@@ -10,17 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from flint import fmpq_poly
+
 from pivotree import kkt, orderings
-from pivotree.analysis.counts import (
-    COUNTS,
-    Count,
-    Crossover,
-    Polynomial,
-    crossings,
-    family_of,
-    fit,
-    polynomial,
-)
+from pivotree.analysis.counts import COUNTS, Count, Crossover, crossings, family_of, fit, polynomial, text_of
 from pivotree.kkt import default_state
 
 from ..paper import Progress, printed
@@ -35,9 +28,9 @@ WHOLE: dict[str, dict[str, str]] = {"abm": {}, "crbm": {"solver": "cholesky", "b
 class Growth:
     family: str
     counts: Mapping[str, Count]  # inverse_dynamics, abm, crbm
-    columns: Polynomial | None  # multiplications of the bias and every column by inverse dynamics
+    columns: fmpq_poly | None  # multiplications of the bias and every column by inverse dynamics
     ours: Mapping[str, Crossover]  # crbm over abm
-    whole: Mapping[str, Polynomial]  # multiplications from joint positions on, bias included
+    whole: Mapping[str, fmpq_poly]  # multiplications from joint positions on, bias included
     from_q: Mapping[str, Crossover]  # crossing of these
     theirs: Mapping[str, Crossover]  # of the printed counts
 
@@ -86,7 +79,7 @@ def rows(found: Growth) -> list[Row]:
     result = []
     for item, order in (("RNEA", "inverse_dynamics"), ("ABA", "abm")):
         count = found.counts[order]
-        mul, add = (count.polynomials[kind].text() for kind in ("mul", "add"))
+        mul, add = (text_of(count.polynomials[kind]) for kind in ("mul", "add"))
         result.append(
             Row(
                 item,
@@ -102,14 +95,14 @@ def rows(found: Growth) -> list[Row]:
         Row(
             "inertia by unit vectors, every column by RNEA",
             None,
-            None if columns is None else f"{columns.text()} mul",
+            None if columns is None else f"{text_of(columns)} mul",
             "quadratic, exactly",
-            columns is not None and columns.degree == 2,
+            columns is not None and columns.degree() == 2,
         ),
         Row(
             "CRBA",
             None,
-            f"{crbm.polynomials['mul'].text()} mul",
+            f"{text_of(crbm.polynomials['mul'])} mul",
             "cubic, from its factor",
             crbm.degree == 3,
             f"crbm: {crbm.status}",
@@ -125,7 +118,7 @@ def rows(found: Growth) -> list[Row]:
             int(found.whole["abm"](AT)),
             "within 10 %, on dh",
             within(float(COUNTS[0].mul(AT)), float(found.whole["abm"](AT)), 0.1) if on_dh else None,
-            f"{COUNTS[0].mul.text()} in Cloutier 1995; here {found.whole['abm'].text()}, "
+            f"{text_of(COUNTS[0].mul)} in Cloutier 1995; here {text_of(found.whole['abm'])}, "
             "operations of kkt.compile with the model's constants folded",
         ),
         Row(
@@ -134,7 +127,7 @@ def rows(found: Growth) -> list[Row]:
             int(found.whole["crbm"](AT)),
             "within 10 %, on dh",
             within(float(COUNTS[1].mul(AT)), float(found.whole["crbm"](AT)), 0.1) if on_dh else None,
-            f"{COUNTS[1].mul.text()} in Cloutier 1995; here {found.whole['crbm'].text()}",
+            f"{text_of(COUNTS[1].mul)} in Cloutier 1995; here {text_of(found.whole['crbm'])}",
         ),
         Row(
             "N up to which CRBA takes fewer multiplications, from joint positions on",

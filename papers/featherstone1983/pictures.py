@@ -6,9 +6,10 @@ import re
 from typing import Any
 
 import numpy as np
+from flint import fmpq_poly
 from matplotlib.figure import Figure
 
-from pivotree.analysis.counts import COUNTS, Polynomial
+from pivotree.analysis.counts import COUNTS
 from pivotree.analysis.figures import new_figure, settings, style_axes, theme
 
 from ..sheet import sheet
@@ -110,6 +111,6 @@ def growth(found: Any, style: str) -> Figure:
     return figure
 
 
-def _values(law: Polynomial, n: np.ndarray) -> np.ndarray:
+def _values(law: fmpq_poly, n: np.ndarray) -> np.ndarray:
     scale = 1000.0
-    return np.polynomial.polynomial.polyval(n, [float(c) / scale for c in law.coefficients])
+    return np.polynomial.polynomial.polyval(n, [float(c) / scale for c in law.coeffs()])

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pivotree.analysis.counts import Count, polynomial
+from pivotree.analysis.counts import Count, polynomial, text_of
 
 from ..paper import Progress, printed
 from ..row import Row, claim, within
@@ -54,7 +54,7 @@ def measure(
 def rows(found: Branched) -> list[Row]:
     paper, g = printed("yamane2001")["fig7"], found.growth
     split = g.differences("virtual_work_split", start=3)
-    law, divided = (found.laws[name].polynomials["mul"].text() for name in ORDERS[:2])
+    law, divided = (text_of(found.laws[name].polynomials["mul"]) for name in ORDERS[:2])
     (step,) = split if len(split) == 1 else [()]
     first = g.cheaper_from("virtual_work_split", WHOLE)
     ratios = [a / b for a, b in zip(g.total("virtual_work"), g.total(WHOLE), strict=True)]
@@ -77,7 +77,7 @@ def rows(found: Branched) -> list[Row]:
             paper["unsplit"],
             law,
             "degree 2",
-            found.laws[ORDERS[0]].polynomials["mul"].degree == 2,
+            found.laws[ORDERS[0]].polynomials["mul"].degree() == 2,
             "section 4 has O(n_b^2) for one joint; n_b joints make O(N^3), and the count is "
             "cubic from the factor of S",
         ),

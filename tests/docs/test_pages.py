@@ -39,7 +39,6 @@ ONLY_PARSED = {
     "pivotree explore robot.urdf  ": "serves a page until it is stopped",
     "pivotree reproduce": LONG,
     "pivotree prove": LONG,
-    "pivotree counts -o docs/counts.md": "takes a minute; the tests of counts hold the page",
     "pivotree report robot.urdf": "draws 1000 states",
     "pivotree simulate": "integrates for a minute",
     "pivotree blame docs/study/worst": "is of the checkout's folder",

@@ -85,7 +85,6 @@ LONG = (  # work of minutes, which is ended in its first seconds and not run aga
     "report random_tree:n=60 --states 100000 --yes -o out",
     "simulate random_tree:n=300 --seconds 100 --yes",
     "explore random_tree:n=20000 -o page.html",
-    "counts -o counts.md",
     "list random_tree:n=300 --order crbm --yes",
     "prove",
     "figure film random_tree:n=200 --orders crbm --yes -o film.gif",

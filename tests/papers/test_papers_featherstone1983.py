@@ -157,4 +157,4 @@ def test_growth_on_the_literatures_frames():
     assert found.theirs["both"].root == pytest.approx(11.31, abs=0.005)
     assert found.ours["mul"].first in (4, 5)
     # the factor's n^3 / 6 is the literature's, whatever else is counted
-    assert found.whole["crbm"].coefficients[3] == COUNTS[1].mul.coefficients[3]
+    assert found.whole["crbm"][3] == COUNTS[1].mul[3]

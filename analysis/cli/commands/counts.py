@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 from pivotree import kkt, orderings
 
 from ..progress import progress_shown
-from .shared import file_of, items, print_json, written
+from .shared import items, print_json
 
 FAMILY = "dh"
 USUAL = "crbm,abm,gain_abm,modified_abm,projected_abm,square_root_abm,virtual_work,lagrange"
@@ -19,8 +18,6 @@ USUAL = "crbm,abm,gain_abm,modified_abm,projected_abm,square_root_abm,virtual_wo
 def run(options: argparse.Namespace) -> int:
     from ...counts.families import family_of
 
-    if options.output is not None:
-        return _write_page(file_of(options.output), options)
     family = family_of(FAMILY if options.family is None else options.family)
     names = items("--orders", USUAL if options.orders is None else options.orders)
     for name in names:  # one sentence at once, not after a minute
@@ -78,27 +75,3 @@ def _print(found: list[Any], refused: list[str], family: Any, kernels: list[Any]
     out.print(grid("", HEAD, kernel_rows(kernels, family)))
     for text in refused:
         out.print(f"not counted: {escape(text)}", soft_wrap=True)
-
-
-def _write_page(path: Path, options: argparse.Namespace) -> int:
-    """The page with all tables, and its picture beside it, light and dark."""
-    if path.suffix != ".md":
-        raise kkt.PivotreeError(f"option -o: {path} is no page; give a name that ends in .md")
-    if options.orders is not None or options.family is not None or options.json:
-        raise kkt.PivotreeError(
-            "option -o: writes the page of all orders; leave out --orders, --family and --json"
-        )
-    from pivotree.kkt.base.files import write_whole
-
-    from ...counts.page import gather, page
-    from ...counts.picture import picture
-    from ...figures import save
-
-    with progress_shown() as progress:
-        found = gather(progress)
-        for dark, ending in ((False, ""), (True, "_dark")):
-            drawn = picture(found.count("crbm", "dh"), found.count("abm", "dh"), dark=dark)
-            save(drawn, path.with_name(f"{path.stem}{ending}.png"))
-        write_whole(path, page(found))
-    print(written(path))
-    return 0

@@ -197,8 +197,6 @@ REFUSED = {
     "option --armature: writes nothing; leave -o out": "report chain:2 --armature -o out",
     "option --item: belongs to one paper; name it": "reproduce all --item equations",
     "option --set: 'x' is no setting; give NAME=VALUE": ("reproduce ascher1996 --item equations --set x"),
-    "option -o: page.txt is no page; give a name that ends in .md": "counts -o page.txt",
-    "option -o: writes the page of all orders; leave out": "counts --orders abm -o page.md",
     "option -o: writes a page and serves none": "explore chain:2 -o page.html --port 8000",
     "figure: KIND is missing; give KIND MODEL -o FILE": "figure",
     "option --limits: 'j1' is no range; write j1=-1:1": "guarantee chain:2 --limits j1",

@@ -5,22 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from flint import fmpq_poly
 from matplotlib.figure import Figure
 
-from ..figures.style import new_figure, settings, style_axes, theme
-from .polynomials import Polynomial
-from .published import ABM, CRBM
-from .table import Count, crossings
+from pivotree.analysis.counts import COUNTS, Count, crossings
+from pivotree.analysis.figures import new_figure, settings, style_axes, theme
 
 LINKS = 16
 
 
 def picture(crbm: Count, abm: Count, *, dark: bool = False) -> Figure:
     """Multiplications and additions together, without divisions, which papers do not print."""
-    look = theme(dark)
+    look, (printed_abm, printed_crbm) = theme(dark), COUNTS
     pairs = (
         ("counted here: solution of (4)", crbm.polynomials, abm.polynomials, "-", "o"),
-        ("printed: with bias", CRBM.polynomials, ABM.polynomials, (0, (4, 2)), "s"),
+        ("printed: with bias", printed_crbm.polynomials, printed_abm.polynomials, (0, (4, 2)), "s"),
     )
     n = np.linspace(1.0, LINKS, 200)
     with settings():
@@ -59,9 +58,9 @@ def picture(crbm: Count, abm: Count, *, dark: bool = False) -> Figure:
     return figure
 
 
-def _both(polynomials: Any) -> Polynomial:
+def _both(polynomials: Any) -> fmpq_poly:
     return polynomials["mul"] + polynomials["add"]
 
 
-def _values(polynomial: Polynomial, n: np.ndarray) -> np.ndarray:
-    return np.polynomial.polynomial.polyval(n, [float(c) for c in polynomial.coefficients])
+def _values(polynomial: fmpq_poly, n: np.ndarray) -> np.ndarray:
+    return np.polynomial.polynomial.polyval(n, [float(c) for c in polynomial.coeffs()])
