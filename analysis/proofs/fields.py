@@ -183,6 +183,7 @@ class Run(BlockReader):
             sum(i.info[0]): i.info[0] for i in engine.instructions if i.op in ("square", "stack")
         }
         self.large: set[int] = set()  # values that are too large
+        self.factors: dict[int, tuple[list[list[Fraction]], list[Fraction]]] = {}  # L and D^-1
 
     def __call__(self, ref: Ref) -> Fraction:
         """Raises TooLarge, the second time at once."""
@@ -224,7 +225,7 @@ class Run(BlockReader):
     def _forward(self, i: Instruction, a: Fraction, c: Fraction) -> Fraction:
         """L^-1 C for A = L D L*."""
         rows: list[Fraction] = []
-        for r, L in enumerate(a.lower()[0]):
+        for r, L in enumerate(self._factor_of(i, a)[0]):
             row = c.part((r, r + 1))
             for factor, above in zip(L, rows, strict=True):
                 row = row - factor @ above
@@ -233,8 +234,16 @@ class Run(BlockReader):
 
     def _inner(self, i: Instruction, a: Fraction, y: Fraction, z: Fraction) -> Fraction:
         """Y* D^-1 Z."""
-        D = a.lower()[1]
-        return y.T @ stacked([d.inverse() @ z.part((r, r + 1)) for r, d in enumerate(D)])
+        back = self._factor_of(i, a)[1]
+        return y.T @ stacked([d @ z.part((r, r + 1)) for r, d in enumerate(back)])
+
+    def _factor_of(self, i: Instruction, a: Fraction) -> tuple[list[list[Fraction]], list[Fraction]]:
+        """Once for each factor, which many instructions read."""
+        of = i.present[0].value
+        if of not in self.factors:
+            L, D = a.lower()
+            self.factors[of] = L, [d.inverse() for d in D]
+        return self.factors[of]
 
     def _stack(self, i: Instruction, *args: Fraction | None) -> Fraction:
         columns = next(a for a in args if a is not None).shape[1]
