@@ -1,4 +1,4 @@
-"""Orders told as algorithms: ``of(system, order)`` gives loops, lines, symbols, shapes, costs.
+"""Orders told as algorithms: ``of(system, order)`` gives loops, lines, symbols.
 
 >>> from pivotree.analysis import listing
 >>> print(listing.render(listing.of(pt.build(pt.chain(2)), "abm")))

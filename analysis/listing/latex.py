@@ -11,7 +11,7 @@ from .names import Symbol
 from .nodes import Index, Node, Sum, Term
 from .sets import TIED, Condition, Set
 from .style import ATOM, PRODUCT, SUM, TESTS, Style
-from .text import has_costs, loops_told, sets_told, together
+from .text import loops_told, sets_told, together
 
 HEAD = r"""\documentclass[10pt]{article}
 \usepackage{amsmath,amssymb}
@@ -22,7 +22,6 @@ HEAD = r"""\documentclass[10pt]{article}
 """
 THIN = r"\,"
 LONG = 70  # characters that are seen of a row of a formula
-WIDE = 96  # characters that are seen of a row of costs
 SPECIAL = str.maketrans(
     {
         "&": r"\&",
@@ -216,15 +215,6 @@ def _rows(listing: Listing, style: Latex, line: Line) -> list[str]:
             notes.append(style.condition(when))
         tail = rf"\qquad ({', '.join(notes)})" if notes else ""
         rows.append(f"{left} &= {text}{tail}")
-    sizes = [p.text(name=_name) for p in listing.shape(line)]
-    shape = r" \times ".join(f"({size})" if " + " in size else size for size in sizes)
-    costs = has_costs(listing.cost(line))
-    pieces = [shape + ":"] if costs else [shape]
-    for poly, name in costs:
-        told = poly.text(name=_name, times=THIN)
-        pieces.append(rf"{told}\ \text{{{name}}}")
-    told = r",\ ".join([rf"{pieces[0]}\ {pieces[1]}", *pieces[2:]]) if costs else pieces[0]
-    rows += [rf"&\quad {{\scriptstyle {row}}}" for row in _filled(told, WIDE)]
     return rows
 
 
@@ -259,13 +249,6 @@ def _plain(text: str) -> str:
     return re.sub(r"\\(text|operatorname|qquad|bigl|bigr|frac|sum|lambda|,|in)|[{}_^]", "", text)
 
 
-def _name(name: str) -> str:
-    letter = re.fullmatch(r"([NC])_λ\((.)\)", name)
-    if letter:
-        return rf"{letter[1]}_{{\lambda({letter[2]})}}"
-    return name
-
-
 def _columns(listing: Listing) -> list[str]:
     if not listing.outputs:
         return []
@@ -290,10 +273,4 @@ def _notes(listing: Listing) -> str:
     lines += [_words(line).replace(r"N\_k", "$N_k$") for line in loops_told(listing)]
     for name, shown in listing.shown_tables():
         lines.append(rf"$J_{{{name[1:]}}}$ = {escaped(shown)}.")
-    mul, add, div = listing.total
-    lines.append(
-        r"Costs are one value's, blocks counted full: $N_k$ freedoms of joint $k$, $C_k = 6 - N_k$,"
-        rf" $|c|$ terms of a sum over $c$. All lines, each by itself: {mul:,} multiplications, "
-        f"{add:,} additions, {div:,} divisions."
-    )
     return "\\medskip{\\small\\raggedright\n" + "\\par\n".join(lines) + "\\par}"

@@ -1,4 +1,4 @@
-"""An order told as an algorithm: loops, lines, symbols, shapes and costs."""
+"""An order told as an algorithm: loops, lines and symbols."""
 
 from __future__ import annotations
 
@@ -18,14 +18,12 @@ from pivotree.kkt.program.substitution import trace_substitution
 from pivotree.kkt.program.tracer import program_of
 from pivotree.kkt.structure.symbolic import symbolic
 
-from .choice import operand
-from .cost import Cost, Coster, Poly
 from .derivatives import BY, terms_of, with_derivatives
 from .families import column_of
 from .general import THIS_TREE, Telling, in_general, on_this_tree
-from .loops import Line, Loop, cases
+from .loops import Line, Loop
 from .names import DEFAULTS, NOTATIONS, Names, Symbol
-from .nodes import Family, Index, Leaf, leaves
+from .nodes import Family, leaves
 from .sets import Tree
 from .unroll import FoldingError
 from .values import Values
@@ -112,72 +110,6 @@ class Listing:
         steps: Any = loop.steps if len(loop.cases) > 1 else loop.bodies
         return self.tree.keep({(): tuple(steps)}) + "[()]"
 
-    # -- shapes and costs -----------------------------------------------------------------------
-
-    @cached_property
-    def _dims(self) -> dict[Family, tuple]:
-        """Rows and columns: a number, or ("N" or "C", position of the index, how many more)."""
-        vectors = self._vectors()
-        found: dict[Family, list] = {}
-        for m in self.telling.values.members.values():
-            rows, columns = self.telling.values.program.shapes[m.value]
-            if m.turned:
-                rows, columns = columns, rows
-            found.setdefault(m.family, []).append((m.index, rows, columns, m.value in vectors))
-        result = {}
-        for family, members in found.items():
-            indices = [index for index, *_ in members]
-            rows = self._dim(indices, [r for _, r, _, _ in members])
-            if all(vector and c == 1 for _, _, c, vector in members):
-                columns = 1
-            else:
-                columns = self._dim(indices, [c for _, _, c, _ in members])
-            result[family] = (rows, columns)
-        N = ("N", 0, 0)
-        six: dict[str, tuple] = {
-            "M": (6, 6),
-            "Phi": (6, 6),
-            "H": (N, 6),
-            "a": (6, 1),
-            "b": (6, 1),
-            "tau": (N, 1),
-            "A": (N, N),
-            "G": (N, 6),
-            "gamma": (N, 1),
-            "compliance": (N, N),
-            "qd": (N, 1),
-            "g": (6, 1),
-            "v": (6, 1),
-            "one": (N, N),
-            "stiffness": (N, N),
-            "damping": (N, N),
-        }
-        return {**result, **{("input", letter): dims for letter, dims in six.items()}}
-
-    def _dim(self, indices: list[tuple[int, ...]], sizes: list[int]) -> Any:
-        dof = self.telling.tree.dof
-        if all(size == 6 for size in sizes):
-            return 6
-        for position in range(len(indices[0])):
-            if all(dof[i[position]] == s for i, s in zip(indices, sizes, strict=True)):
-                return ("N", position, 0)
-            if all(6 - dof[i[position]] == s for i, s in zip(indices, sizes, strict=True)):
-                return ("C", position, 0)
-            for more in (6, 8):  # weighted rows with armature among them
-                if all(dof[i[position]] + more == s for i, s in zip(indices, sizes, strict=True)):
-                    return ("N", position, more)
-        return max(sizes)
-
-    def _vectors(self) -> set[int]:
-        """Values that are made from a right-hand side."""
-        result: set[int] = set()
-        for i in self.telling.values.program.instructions:
-            if i.op == "input" and i.info[0] in ("a", "b", "tau", "gamma"):
-                result.add(i.out)
-            if any(ref is not None and ref.value in result for ref in i.args):
-                result.add(i.out)
-        return result
-
     @property
     def scalar(self) -> set[Family]:
         """Families whose values are single numbers in this model."""
@@ -191,79 +123,6 @@ class Listing:
         if all(d == 1 for d in self.tree.dof[self.tree.n :]):
             found |= {("input", "gamma"), ("input", "compliance")}
         return found
-
-    def _poly_dim(self, dim: Any, index: tuple[Index, ...]) -> Poly:
-        if not isinstance(dim, tuple):
-            return Poly(dim)
-        kind, position, more = dim
-        return self._size(kind, index[position : position + 1]) + more
-
-    def _size(self, kind: str, index: tuple) -> Poly:
-        letter = index[0].letter
-        return Poly(f"{kind}_λ({letter})" if index[0].of else f"{kind}_{letter}")
-
-    @cached_property
-    def coster(self) -> Coster:
-        """Shapes and costs in N_k and |c|."""
-
-        def leaf(one: Leaf) -> tuple[Poly, Poly]:
-            rows, columns = self._dims[one.family]
-            return self._poly_dim(rows, one.index), self._poly_dim(columns, one.index)
-
-        def count(term: Any) -> Poly:
-            total = Poly(1)
-            for letter, _ in term.over:
-                total = total * Poly(f"|{letter}|")
-            return total
-
-        return Coster(leaf, count, self._size)
-
-    def shape(self, line: Line) -> tuple[Poly, Poly]:
-        rows, columns = self._dims[line.family]
-        return self._poly_dim(rows, line.index), self._poly_dim(columns, line.index)
-
-    def cost(self, line: Line) -> Cost:
-        """Cost of one value of a line, in its first case; conditional terms are counted."""
-        several = [self.coster.cost(expression) for expression, _ in cases(line)]
-        cost = several[0]  # the last body of a kind, such as a root, has a case of its own
-        return cost.plus(self._pivot_cost(line.family, self.shape(line)[0]))
-
-    def _pivot_cost(self, family: Family, size: Any) -> Cost:
-        return self.coster.factor(size) if family in self._factored else Cost()
-
-    @cached_property
-    def _factored(self) -> set[Family]:
-        values = self.telling.values
-        return {
-            values.members[v].family
-            for i in values.live
-            if i.op == "factor"
-            for v in [values.canonical(operand(i, 0).value)]
-            if v in values.members
-        }
-
-    @cached_property
-    def total(self) -> Cost:
-        """Cost of all values of this model, in numbers."""
-        program = self.values.program
-
-        def size(kind: str, index: tuple) -> int:
-            N = self.tree.dof[index[0]]
-            return N if kind == "N" else 6 - N
-
-        def leaf(one: Leaf) -> tuple[int, int]:
-            return tuple(  # type: ignore[return-value]
-                dim if isinstance(dim, int) else size(dim[0], one.index[dim[1] :]) + dim[2]
-                for dim in self._dims[one.family]
-            )
-
-        coster = Coster(leaf, lambda _: 1, size)
-        total = Cost()
-        for m in self.values.members.values():
-            total = total.plus(coster.cost(self.values.tree(m.value)))
-            if m.family in self._factored:
-                total = total.plus(coster.factor(program.shapes[m.value][0]))
-        return Cost(*(int(x) for x in total))
 
     # -- what the texts share ---------------------------------------------------------------------
 

@@ -13,8 +13,8 @@ STYLES = {"text": text, "pseudocode": pseudocode, "latex": latex, "python": pyth
 
 
 def render(listing: Listing, style: str = "text") -> str:
-    """The listing in a style: "text", loops and lines with shapes and costs; "pseudocode", loops
-    and assignments in no language; "latex", a standalone article; "python", a numpy script that
+    """The listing in a style: "text", loops and lines, symbols explained; "pseudocode", loops and
+    assignments in no language; "latex", a standalone article; "python", a numpy script that
     runs.  Raises OrderError for another style.
 
     >>> from pivotree.analysis import listing

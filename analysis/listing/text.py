@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .cost import Cost, Poly
 from .full import in_full
 from .general import ANY_TREE
 from .listing import Listing
@@ -17,7 +16,7 @@ LONG = 150  # characters of a recursion in full
 
 
 def text(listing: Listing) -> str:
-    """Loops and lines with shapes and costs, symbols explained above."""
+    """Loops and lines, symbols explained above."""
     style = Style(listing.names, listing.scalar)
     parts = [_title(listing), ""]
     parts += legend(listing)
@@ -31,7 +30,7 @@ def text(listing: Listing) -> str:
                 parts += _line(listing, style, line, "    " if many else "  ")
     whole = full(listing)
     parts += ["", "in full:", *whole] if whole else []
-    parts += ["", *tables(listing), _total(listing)]
+    parts += ["", *tables(listing)]
     return "\n".join(parts) + "\n"
 
 
@@ -87,19 +86,6 @@ def together(listing: Listing, loop: Loop) -> int | None:
 def _line(listing: Listing, style: Style, line: Line, pad: str) -> Iterator[str]:
     for expression, when in cases(line):
         yield pad + formula(style, line, expression, both(line, when))
-    rows, columns = (_factor(p.text()) for p in listing.shape(line))
-    costs = [f"{p.text()} {name}" for p, name in has_costs(listing.cost(line))]
-    yield f"{pad}    {rows} × {columns};  {', '.join(costs) or 'no operation'}"
-
-
-def _factor(text: str) -> str:
-    return f"({text})" if " + " in text else text
-
-
-def has_costs(cost: Cost) -> list[tuple[Poly, str]]:
-    """Multiplications, additions and divisions where there are any."""
-    polys = [p if isinstance(p, Poly) else Poly(p) for p in cost]
-    return [(p, name) for p, name in zip(polys, ("mul", "add", "div"), strict=True) if p != 0]
 
 
 def formula(style: Style, line: Line, expression: Sum, when: Condition | None, sign: str = "=") -> str:
@@ -187,15 +173,6 @@ def _look(node: object, used: dict[str, None]) -> None:
             _look(term.node, used)
     for arg in getattr(node, "args", ()):
         _look(arg, used)
-
-
-def _total(listing: Listing) -> str:
-    mul, add, div = listing.total
-    return (
-        "Costs are one value's, blocks counted full: N_k freedoms of joint k, C_k = 6 - N_k, |c|\n"
-        "terms of a sum over c. All lines on this tree, each worked out by itself:\n"
-        f"{mul:,} mul, {add:,} add, {div:,} div."
-    )
 
 
 def pseudocode(listing: Listing) -> str:

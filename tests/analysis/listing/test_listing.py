@@ -19,7 +19,6 @@ from listed import agrees, arguments, formulas, function_of, printed_by
 from pivotree import kkt, orderings
 from pivotree.analysis import listing
 from pivotree.analysis.listing import unroll
-from pivotree.analysis.listing.cost import Poly
 
 
 def geared():
@@ -208,16 +207,6 @@ def test_notations_name_the_same_lines():
 def test_a_long_chain_folds_to_the_same_text():
     short, long = (formulas(listing.of(kkt.build(kkt.chain(n)), "abm")) for n in (6, 60))
     assert short == long
-
-
-# -- what it costs -----------------------------------------------------------------------------
-
-
-def test_polynomials():
-    x = Poly("N_k")
-    assert ((6 - x) * (6 - x)).value({"N_k": 1}) == 25
-    assert (2 * x * x - x + 3).text() == "2 N_k^2 + 3 - N_k"
-    assert Poly(0).text() == "0" and (x - x) == 0
 
 
 # -- LaTeX, pseudocode and the command ---------------------------------------------------------

@@ -17,14 +17,12 @@ from listed import agrees, arguments, function_of, lines_of, printed_by
 from pivotree import kkt, orderings
 from pivotree.analysis import listing
 from pivotree.analysis.cli import main
-from pivotree.analysis.counts.counting import count_blocks
 from pivotree.analysis.listing.full import in_full
 from pivotree.analysis.listing.nodes import Leaf, Sum
 from pivotree.analysis.listing.python import by_joint
 from pivotree.analysis.listing.unroll import contexts
 
 ANY = covering(["abm", "crbm", "bad_abm", "gain_abm", "joseph_abm", "modified_abm", "lagrange"])
-COSTED = ("abm", "crbm", "gain_abm", "modified_abm", "inverse_dynamics")
 
 
 def told(model, order):
@@ -179,20 +177,6 @@ def test_lines_in_full_have_the_values_of_the_lines(order):
                         assert np.all(again == made)
                         compared += 1
     assert compared > len(one.tree.dof)
-
-
-# -- costs ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("order", "model"), covering(COSTED, ["chain:4", "star:3", "binary:2"]))
-def test_costs_of_lines_add_up_to_those_of_the_tape(order, model):
-    """Of the tape with full blocks, which leaves out accelerations that qdd does not need."""
-    one = told(model, order)
-    dof = one.tree.dof
-    mul, add, *_ = count_blocks(orderings.get(order), one.tree.parent, dof).total
-    leaves = sum(N for N, children in zip(dof, one.tree.children, strict=True) if not children)
-    spare = 6 * leaves if "abm" in order else 0
-    assert (one.total.mul - spare, one.total.add - spare) == (mul, add)
 
 
 ORDERS = orderings.names(loops=True)
