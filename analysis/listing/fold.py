@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .nodes import Index, Leaf, Node, Sum, Term, children, shape
-from .sets import Context, Set, Tree
+from .sets import Context, Set, Tree, nameless
 
 MAPS = ("", "parent", "whole", "carrier")
 LETTERS = "cdeghlmnruwxyz"  # of sums; "k" is the loop's, "j" and "i" a line's own
@@ -88,17 +88,13 @@ class Folder:
             if node is not None:
                 return [Term(sign, node, (), self.tree.name_condition(contexts, there))]
         whole = self._over(contexts, sign, found, ordered)
-        if ordered or not self.tables(whole.over):
+        if ordered or not nameless(whole.over):
             return [whole]
         parts = self._split(contexts, found)
         if len(parts) == 1:
             return [whole]
         split = [term for part in parts for term in self.terms(contexts, sign, part)]
-        return [whole] if any(self.tables(term.over) for term in split) else split
-
-    def tables(self, over: tuple) -> bool:
-        """Whether a set among these is given by a table."""
-        return any(s.name in self.tree.tables for _, s in over)
+        return [whole] if any(nameless(term.over) for term in split) else split
 
     def _split(self, contexts: list[Context], found: list[list[Any]]) -> list[list[list[Any]]]:
         """Terms whose free body is a child apart from those where it is something else."""

@@ -16,9 +16,10 @@ import numpy as np
 from pivotree.kkt.base.errors import PivotreeError
 from pivotree.kkt.matrix.blocks import Structure
 
-from .loops import Course, Loop, courses_of, loops_of
-from .sets import Tree
-from .unroll import FoldingError, check
+from .loops import Course, Loop, courses_of, loops_of, steps_of
+from .nodes import FoldingError
+from .sets import Tree, nameless
+from .unroll import check
 from .values import Values
 
 TREE = (-1, 0, 0, 0, 1, 1, 4, 6, 6, 2, 7, -1)
@@ -57,13 +58,16 @@ def in_general(structure: Structure, eliminated: Eliminated, values: Values, tre
 
 
 def on_this_tree(values: Values, tree: Tree) -> Telling:
-    """Loops of the model itself; steps that cannot be told together are told one by one."""
-    loops = tuple(loops_of(values, tree, courses_of(values, tree)))
+    """Loops of the model itself, or its steps one by one where no loop tells them."""
     try:
+        loops = tuple(loops_of(values, tree, courses_of(values, tree)))
+        if nameless(loops):
+            raise FoldingError("listing: no set of bodies with a name tells these lines")
         check(values, tree, loops)
     except FoldingError:
-        tree = Tree(tree.structure, tree.columns)
-        loops = tuple(loops_of(values, tree, courses_of(values, tree, apart=True)))
+        if tree.columns:
+            raise
+        loops = tuple(steps_of(values, tree))
         check(values, tree, loops)
     return Telling(values, tree, loops, THIS_TREE)
 
@@ -83,7 +87,7 @@ def _beside(
             if not all(_regular(course, told_tree) for course in courses):
                 continue
             folded = loops_of(told, told_tree, courses)
-            if told_tree.tables:
+            if nameless(tuple(folded)):
                 continue
             place, names = tree.structure.index, told_tree.structure.names
             loops = []
@@ -106,7 +110,7 @@ def _regular(course: Course, tree: Tree) -> bool:
     some = inside == moving or len(inside) == len(tree.parent)
     before = not any(unit.kinds for unit, _ in course.steps)  # what precedes the pivots
     straight = bodies in (upward, upward[::-1])
-    return len(course.cases) == 1 and some and (straight or before)
+    return some and (straight or before)
 
 
 def freedoms(telling: Telling) -> tuple[list[int], list[int]]:

@@ -11,7 +11,7 @@ from .names import Symbol
 from .nodes import Index, Node, Sum, Term
 from .sets import TIED, Condition, Set
 from .style import ATOM, PRODUCT, SUM, TESTS, Style
-from .text import loops_told, sets_told, together
+from .text import loops_told, sets_told, shown, step, together
 
 HEAD = r"""\documentclass[10pt]{article}
 \usepackage{amsmath,amssymb}
@@ -116,17 +116,12 @@ class Latex(Style):
     def set(self, s: Set) -> str:
         inside = f"({','.join(s.of)})" if s.of else ""
         more = {"N": r",\,N>0", "C": r",\,N<6", "F": r",\,N=0"}.get(s.only, "")
-        table = re.fullmatch(r"J(\d+)", s.name)
-        name = f"J_{{{table[1]}}}" if table else rf"\text{{{s.name}}}"
-        return f"{name}{inside}{more}"
+        return rf"\text{{{s.name}}}{inside}{more}"
 
     def condition(self, condition: Condition) -> str:
         texts = []
         for name, letters in condition.tests:
-            table = re.fullmatch(r"J(\d+)", name)
-            if table:
-                texts.append(rf"{','.join(letters)} \in J_{{{table[1]}}}")
-            elif name in TIED:
+            if name in TIED:
                 k, c = letters if name == "is a body of" else letters[::-1]
                 texts.append(rf"{k} \in \text{{tied}}({c})")
             elif name in TESTS:
@@ -180,29 +175,25 @@ def _legend(listing: Listing, style: Latex) -> str:
 
 def _loop(listing: Listing, style: Latex, loop: Loop) -> str:
     sequence = listing.sequence(loop)
-    if sequence == "table" and (alone := together(listing, loop)) is not None:
+    if loop.alone:
+        head = f"{escaped(step(loop).capitalize())}:"
+    elif sequence == "listed" and (alone := together(listing, loop)) is not None:
         head = f"For all loops together, $k$ = {alone}:"
-    elif sequence == "table":
-        table = listing.table_of(loop).removesuffix("[()]")
-        head = rf"For $k$ in $J_{{{table[1:]}}}$:"
+    elif sequence == "listed":
+        head = f"For $k$ in {shown(loop.bodies)}:"
     else:
         more = ", $N_k > 0$" if listing.moving(loop) else ""
         head = f"For $k$ from {sequence}{more}:"
         head = f"For $k$ in {sequence}:" if sequence.startswith("loops") else head
         head = "For all $k$:" if sequence == "all" else head
     parts = [rf"\medskip\textbf{{{head}}}"]
-    for case in loop.cases:
-        if len(loop.cases) > 1:
-            parts.append(rf"\par\textit{{step {escaped(' '.join(case.kinds))}}}")
-        rows = []
-        for line in case.lines:
-            rows += _rows(listing, style, line)
-        if rows:
-            parts.append("\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}")
+    rows = [row for line in loop.cases[0].lines for row in _rows(style, line)]
+    if rows:
+        parts.append("\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}")
     return "\n".join(parts)
 
 
-def _rows(listing: Listing, style: Latex, line: Line) -> list[str]:
+def _rows(style: Latex, line: Line) -> list[str]:
     rows = []
     for expression, one in cases(line):
         when = both(line, one)
@@ -271,6 +262,4 @@ def _notes(listing: Listing) -> str:
         word, of, inside = name.partition("(")
         lines.append(rf"\text{{{word}}}{f'${of}{inside}$' if of else ''}: {_words(what)}.")
     lines += [_words(line).replace(r"N\_k", "$N_k$") for line in loops_told(listing)]
-    for name, shown in listing.shown_tables():
-        lines.append(rf"$J_{{{name[1:]}}}$ = {escaped(shown)}.")
     return "\\medskip{\\small\\raggedright\n" + "\\par\n".join(lines) + "\\par}"

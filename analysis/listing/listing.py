@@ -20,12 +20,11 @@ from pivotree.kkt.structure.symbolic import symbolic
 
 from .derivatives import BY, terms_of, with_derivatives
 from .families import column_of
-from .general import THIS_TREE, Telling, in_general, on_this_tree
+from .general import Telling, in_general, on_this_tree
 from .loops import Line, Loop
 from .names import DEFAULTS, NOTATIONS, Names, Symbol
-from .nodes import Family, leaves
+from .nodes import Family, FoldingError, leaves
 from .sets import Tree
-from .unroll import FoldingError
 from .values import Values
 
 ENDS = ("tip to base", "base to tip")
@@ -83,11 +82,9 @@ class Listing:
         return [line for loop in self.loops for case in loop.cases for line in case.lines]
 
     def sequence(self, loop: Loop) -> str:
-        """How the bodies of a loop follow each other: tip to base, base to tip, all, or a table."""
+        """How the bodies of a loop follow each other: tip to base, base to tip, all, or as listed."""
         bodies, tree = list(loop.bodies), self.tree
         inside = set(bodies)
-        if len(loop.cases) > 1:
-            return "table"
         upward = [k for k in tree.order if k in inside]
         ties = list(tree.set("loops", ()))
         if bodies and bodies in (ties, ties[::-1]):
@@ -96,19 +93,15 @@ class Listing:
         if not loop.cases[0].kinds and whole and not loop.back:  # what precedes the pivots
             return "all"
         if not whole and inside != {k for k in range(tree.n) if tree.dof[k]}:
-            return "table"
+            return "listed"
         if bodies == upward:
             return ENDS[0]
-        return ENDS[1] if bodies == upward[::-1] else "table"
+        return ENDS[1] if bodies == upward[::-1] else "listed"
 
     def moving(self, loop: Loop) -> bool:
         """A loop over the bodies whose joints move, and no others."""
         inside = set(loop.bodies)
         return len(inside) < self.tree.n and self.sequence(loop) in ENDS
-
-    def table_of(self, loop: Loop) -> str:
-        steps: Any = loop.steps if len(loop.cases) > 1 else loop.bodies
-        return self.tree.keep({(): tuple(steps)}) + "[()]"
 
     @property
     def scalar(self) -> set[Family]:
@@ -136,20 +129,6 @@ class Listing:
             for family, symbol in self.names.symbols.items()
             if symbol.what and (family[0] != "input" or family in used)
         ]
-
-    def shown_tables(self, most: int = 12) -> list[tuple[str, str]]:
-        """Tables of indices as texts, long ones cut short."""
-        result = []
-        for name, table in self.tree.tables.items():
-            if set(table) == {()}:
-                items, between = [str(k) for k in table[()]], ", "
-            else:
-                keys = [",".join(map(str, key)) for key in table]
-                items = [f"{k}: {list(v)}" if v else k for k, v in zip(keys, table.values(), strict=True)]
-                between = "; "
-            more = between + "..." if len(items) > most else ""
-            result.append((name, between.join(items[:most]) + more))
-        return result
 
 
 def of(system: System, order: Any, notation: str | None = None, derivatives: bool = False) -> Listing:
@@ -192,8 +171,6 @@ def of(system: System, order: Any, notation: str | None = None, derivatives: boo
             f"order {name!r}: finds the forces that derivatives need in a sequence that no loop "
             "over bodies tells; list its derivatives by crbm or abm"
         ) from error
-    if telling.holds_on == THIS_TREE:
-        tree = telling.tree  # its tables are those of the lines
     names = Names(telling.values, telling.loops, told)
     return Listing(
         program.name, source, told, system, values, tree, telling, telling.loops, names, terms or {}

@@ -11,11 +11,11 @@ from .choice import AFTER, BACK, BETWEEN, FORE, number_of
 from .families import column_of
 from .fold import Folder
 from .members import Member
-from .nodes import Family, Index, Sum, leaves
-from .sets import Condition, Context, Set, Tree
+from .nodes import Family, FoldingError, Index, Leaf, Sum, leaves
+from .sets import Condition, Context, Set, Tree, nameless
 from .values import Values
 
-MOST = 8  # loops from which on the pivots become one loop with cases
+MOST = 8  # loops from which on the pivots are told one by one
 OWN = "jihg"  # letters of a line's own indices
 
 
@@ -42,6 +42,7 @@ class Loop(NamedTuple):
     back: bool
     cases: tuple[Case, ...]
     steps: tuple[tuple[int, int], ...]
+    alone: bool = False  # one step told by itself, with numbers for letters
 
     @property
     def bodies(self) -> tuple[int, ...]:
@@ -74,8 +75,8 @@ class Unit(NamedTuple):
     pivots: tuple[int, ...]
 
 
-def units_of(program: Program, tree: Tree, split: bool) -> list[Unit]:
-    """Base pivots, those of one body that follow each other together (or each alone)."""
+def units_of(program: Program, tree: Tree) -> list[Unit]:
+    """Base pivots, those of one body that follow each other together."""
     pivots: list[tuple[int, tuple[str, ...], tuple[int, ...]]] = []
     if program.symbolic is None:
         steps = {p.pivot: p for p in program.places if p.pivot >= 0}
@@ -104,7 +105,7 @@ def units_of(program: Program, tree: Tree, split: bool) -> list[Unit]:
     for body, kinds, numbers in pivots:
         body = tree.whole[body] if tree.structure.carrier is not None else body
         before = result[-1] if result else None
-        if before is not None and before.body == body and not split:
+        if before is not None and before.body == body:
             result[-1] = Unit(body, (*before.kinds, kinds), (*before.pivots, *numbers))
         else:
             result.append(Unit(body, (kinds,), numbers))
@@ -143,36 +144,26 @@ def runs_of(units: list[Unit], tree: Tree) -> list[list[Unit]]:
     return runs
 
 
+Steps = tuple[tuple[Unit, list[Member]], ...]
+
+
 class Course(NamedTuple):
     """A loop before its lines are folded: its steps, with the members that each one makes."""
 
     back: bool
-    steps: tuple[tuple[Unit, list[Member]], ...]
-    many: bool  # steps of several kinds, told apart
+    steps: Steps
 
     @property
     def bodies(self) -> tuple[int, ...]:
         return tuple(unit.body for unit, _ in self.steps)
 
-    def case(self, unit: Unit) -> tuple[tuple[str, ...], ...]:
-        return unit.kinds if self.many else ()
-
-    @property
-    def cases(self) -> dict[tuple, list[tuple[Unit, list[Member]]]]:
-        """Steps of one kind together."""
-        result: dict[tuple, list[tuple[Unit, list[Member]]]] = {}
-        for unit, members in self.steps:
-            result.setdefault(self.case(unit), []).append((unit, members))
-        return result
-
 
 def courses_of(values: Values, tree: Tree, apart: bool = False) -> list[Course]:
-    """Before the pivots, forward, backward; ``apart``: pivot after pivot."""
-    units = units_of(values.program, tree, False)
-    runs = runs_of(units, tree)
-    many = apart or len(runs) > MOST
-    if many:
-        runs = [units_of(values.program, tree, True)]
+    """Before the pivots, forward, backward; ``apart``: whatever steps repeat."""
+    units = units_of(values.program, tree)
+    runs = [units] if apart else runs_of(units, tree)
+    if len(runs) > MOST and not apart:
+        raise FoldingError(f"listing: {len(runs)} loops are too many to be read")
     by_event: dict[tuple[int, int], list[Member]] = defaultdict(list)
     for member in values.members.values():
         by_event[member.event].append(member)
@@ -181,7 +172,7 @@ def courses_of(values: Values, tree: Tree, apart: bool = False) -> list[Course]:
     if before:
         steps = sorted({m.index[0] for m in before})
         grouped = ((Unit(k, (), ()), [m for m in before if m.index[0] == k]) for k in steps)
-        courses.append(Course(False, tuple(grouped), False))
+        courses.append(Course(False, tuple(grouped)))
     for stage in (FORE, BACK, BETWEEN, AFTER + FORE, AFTER + BACK):
         back = stage in (BACK, AFTER + BACK)
         if stage == BETWEEN:
@@ -192,7 +183,7 @@ def courses_of(values: Values, tree: Tree, apart: bool = False) -> list[Course]:
             grouped = (
                 (unit, [m for p in unit.pivots for m in by_event.get((stage, p), [])]) for unit in ordered
             )
-            course = Course(back, tuple(grouped), many)
+            course = Course(back, tuple(grouped))
             if any(members for _, members in course.steps):
                 courses.append(course)
     return courses
@@ -203,56 +194,50 @@ def _between(members: list[Member], tree: Tree) -> list[Course]:
     if not members:
         return []
     steps = ((k, [m for m in members if m.index[0] == k]) for k in tree.order[::-1])
-    return [Course(True, tuple((Unit(k, (), ()), mine) for k, mine in steps), False)]
+    return [Course(True, tuple((Unit(k, (), ()), mine) for k, mine in steps))]
 
 
 def loops_of(values: Values, tree: Tree, courses: list[Course]) -> list[Loop]:
     """All lines, in loops."""
     folder = Folder(tree)
-    return _renumbered([_loop(values, folder, course) for course in courses], tree)
+    return [_loop(values, folder, course) for course in courses]
 
 
-def _renumbered(loops: list[Loop], tree: Tree) -> list[Loop]:
-    """Tables that folding tried and left are forgotten; the others are numbered as they come."""
-    used: dict[str, None] = {}
+def steps_of(values: Values, tree: Tree) -> list[Loop]:
+    """All lines step by step, bodies by their numbers: what no loop tells."""
+    loops = []
+    for course in courses_of(values, tree, apart=True):
+        for unit, members in course.steps:
+            lines = [
+                Line(m.family, _numbers(m.index), (), None, _numbered(values.tree(m.value))) for m in members
+            ]
+            ordered = tuple(lines[i] for i in _in_order(values, [[[m]] for m in members]))
+            kinds = tuple(" ".join(k) for k in unit.kinds)
+            if lines:
+                loops.append(Loop(course.back, (Case(kinds, ordered),), ((0, unit.body),), True))
+    return loops
 
-    def look(thing: Any) -> None:
-        if isinstance(thing, Set) and thing.name in tree.tables:
-            used[thing.name] = None
-        elif isinstance(thing, Condition):
-            for name, _ in thing.tests:
-                if name in tree.tables:
-                    used[name] = None
-        elif isinstance(thing, tuple):
-            for part in thing:
-                look(part)
 
-    def renamed(thing: Any) -> Any:
-        if isinstance(thing, Set):
-            return thing._replace(name=names.get(thing.name, thing.name))
-        if isinstance(thing, Condition):
-            return Condition(tuple((names.get(name, name), x) for name, x in thing.tests))
-        if isinstance(thing, tuple):
-            parts = [renamed(part) for part in thing]
-            return type(thing)(*parts) if hasattr(thing, "_fields") else tuple(parts)
-        return thing
+def _numbers(bodies: tuple[int, ...]) -> tuple[Index, ...]:
+    return tuple(Index(str(k)) for k in bodies)
 
-    look(tuple(loops))
-    names = tree.forget(list(used))
-    return [renamed(loop) for loop in loops]
+
+def _numbered(node: Any) -> Any:
+    """An expression with the numbers of bodies in the place of letters."""
+    if isinstance(node, Sum):
+        return node._replace(terms=tuple(t._replace(node=_numbered(t.node)) for t in node.terms))
+    if isinstance(node, Leaf):
+        return node._replace(index=_numbers(node.index))
+    return node._replace(index=_numbers(node.index), args=tuple(map(_numbered, node.args)))
 
 
 def _loop(values: Values, folder: Folder, course: Course) -> Loop:
-    cases, number = [], {name: i for i, name in enumerate(course.cases)}
-    for mine in course.cases.values():
-        longest = max((u.kinds for u, _ in mine), key=len)
-        kinds = tuple(" ".join(k) for k in longest)
-        cases.append(Case(kinds, lines_of(values, folder, mine)))
-    steps = tuple((number[course.case(u)], u.body) for u, _ in course.steps)
-    return Loop(course.back, tuple(cases), steps)
+    longest = max((u.kinds for u, _ in course.steps), key=len)
+    case = Case(tuple(" ".join(k) for k in longest), lines_of(values, folder, course.steps))
+    return Loop(course.back, (case,), tuple((0, k) for k in course.bodies))
 
 
-def lines_of(values: Values, folder: Folder, grouped: list[tuple[Unit, list[Member]]]) -> tuple[Line, ...]:
+def lines_of(values: Values, folder: Folder, grouped: Steps) -> tuple[Line, ...]:
     families: dict[Family, list[list[Member]]] = {}
     for place, (_, members) in enumerate(grouped):
         for member in members:
@@ -266,28 +251,28 @@ def lines_of(values: Values, folder: Folder, grouped: list[tuple[Unit, list[Memb
         parts = [found]
         split = [_line(values, folder, contexts, family, found)]
         for how in ("path", "coarse", "fine")[not column_of(family) :]:
-            if _awkward(folder, split):
+            if _awkward(split):
                 finer = _parts(folder, contexts, found, how)
                 other = [_line(values, folder, contexts, family, part) for part in finer]
                 many = (len(other) - len(split)) * bool(column_of(family))
-                if _awkward(folder, other) + many < _awkward(folder, split):
+                if _awkward(other) + many < _awkward(split):
                     parts, split = finer, other
         lines += split
         makes += parts
     return tuple(lines[i] for i in _in_order(values, makes))
 
 
-def _awkward(folder: Folder, lines: list[Line]) -> int:
-    """How unlike a textbook's lines these are: by tables of indices, and tests on two letters."""
+def _awkward(lines: list[Line]) -> int:
+    """How unlike a textbook's lines these are: by what has no name, and tests on two letters."""
     total = 0
     for line in lines:
-        total += 3 * folder.tables(line.over)
+        total += 3 * nameless(line.over)
         for test, letters in line.when.tests if line.when else ():
-            total += 2 * (test in folder.tree.tables) + (len(letters) > 1)
+            total += 2 * nameless(test) + (len(letters) > 1)
         for term in line.expression.terms:
-            total += 3 * folder.tables(term.over)
+            total += 3 * nameless(term.over)
             for test, letters in term.when.tests if term.when else ():
-                total += 2 * (test in folder.tree.tables) + (len(letters) > 1)
+                total += 2 * nameless(test) + (len(letters) > 1)
     return total
 
 
@@ -314,7 +299,7 @@ def _line(
     slots = [[m.index for m in members] for members in found]
     when = None
     over, inner = folder.spread(contexts, slots, OWN)
-    if folder.tables(tuple(over)):
+    if nameless(tuple(over)):
         have = [c for c, yes in zip(contexts, there, strict=True) if yes]
         over, inner = folder.spread(have, [s for s in slots if s], OWN)
     if not over:
@@ -322,7 +307,7 @@ def _line(
     elif not all(there):
         # sets that are empty by themselves need no condition
         able = [
-            yes or folder.tables(tuple(over)) or any(folder.tree.spread(over, c))
+            yes or nameless(tuple(over)) or any(folder.tree.spread(over, c))
             for c, yes in zip(contexts, there, strict=True)
         ]
         asked = [(c, yes) for c, yes, a in zip(contexts, there, able, strict=True) if a]
@@ -353,4 +338,4 @@ def _in_order(values: Values, makes: list[list[list[Member]]]) -> list[int]:
     return done
 
 
-__all__ = ["Case", "Course", "Line", "Loop", "courses_of", "loops_of"]
+__all__ = ["Case", "Course", "Line", "Loop", "courses_of", "loops_of", "steps_of"]

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from pivotree.kkt.base.errors import PivotreeError
+
 Family = tuple  # (label, kinds, number): all values that are the same thing of different bodies
 
 
+class FoldingError(PivotreeError, RuntimeError):
+    """Lines that are not their program, or that no loop tells: no fault of the input."""
+
+
 class Index(NamedTuple):
-    """The body that an index letter stands for, or its parent, whole body or massless carrier."""
+    """The body that an index letter stands for, or its parent, whole body or massless carrier.
+
+    A letter that is a number stands for the body, or loop, of that number.
+    """
 
     letter: str
     of: str = ""  # "", "parent", "whole" or "carrier"

@@ -166,7 +166,6 @@ def _matrices(listing: Listing, tail: str) -> str:
 
 def _tables(listing: Listing) -> str:
     lines, n = [], listing.tree.n
-    tables = listing.tree.tables
     structure = listing.tree.structure
     if listing.holds_on == THIS_TREE:
         lines.append(f"PARENT = {listing.system.tree.parent.tolist()}")
@@ -179,16 +178,8 @@ def _tables(listing: Listing) -> str:
     if structure.ties:
         lines.append(f"TIED = {[(c, k) for c, tie in enumerate(structure.ties) for k in tie.bodies]}")
         lines.append(f"ROWS = {[tie.rows for tie in structure.ties]}")
-    for name, table in tables.items():
-        lines.append(f"{name} = {_short(table)}")
     return "\n".join(textwrap.fill(line, 98, subsequent_indent="    ") for line in lines) + (
         "\n" if lines else ""
-    )
-
-
-def _short(table: dict) -> str:
-    return repr(
-        {key: tuple(int(x) if not isinstance(x, tuple) else x for x in value) for key, value in table.items()}
     )
 
 

@@ -10,6 +10,7 @@ from .loops import Line, Loop, cases
 from .names import Symbol
 from .nodes import Index, Leaf, Node, Sum, Term, transpose
 from .sets import Condition, Set
+from .text import step
 
 WIDTH = 100
 TESTS = {
@@ -289,13 +290,9 @@ class Script:
         return "".join(f" for {letter} in {self.set(s)}" for letter, s in term.over)
 
     def set(self, s: Set) -> str:
-        if s.name in self.listing.tree.tables:
-            key = ", ".join(s.of) + ("," if len(s.of) == 1 else "")
-            text = f"{s.name}.get(({key}), ())"
-        else:
-            self.need(s.name)
-            name = s.name.replace(" ", "_")
-            text = f"{name}[{', '.join(s.of)}]" if s.of else name
+        self.need(s.name)
+        name = s.name.replace(" ", "_")
+        text = f"{name}[{', '.join(s.of)}]" if s.of else name
         if s.only:
             test = {"N": "N[j_] > 0", "C": "N[j_] < 6", "F": "N[j_] == 0"}[s.only]
             text = f"[j_ for j_ in {text} if {test}]"
@@ -309,10 +306,6 @@ class Script:
     def condition(self, condition: Condition) -> str:
         texts = []
         for name, letters in condition.tests:
-            if name in self.listing.tree.tables:
-                key = ", ".join(letters) + ("," if len(letters) == 1 else "")
-                texts.append(f"({key}) in {name}")
-                continue
             text = TESTS[name].format(*letters)
             for word in ("children", "ancestors", "held", "path", "line"):
                 if f"{word}[" in text:
@@ -323,8 +316,12 @@ class Script:
     # -- statements ---------------------------------------------------------------------------
 
     def loop(self, loop: Loop) -> Iterator[str]:
+        if loop.alone:
+            yield f"# {step(loop)}"
+            yield from self.lines(loop.cases[0].lines)
+            return
         sequence = self.listing.sequence(loop)
-        bodies = self.listing.table_of(loop) if sequence == "table" else "range(n)"
+        bodies = str([*loop.bodies]) if sequence == "listed" else "range(n)"
         if sequence.startswith("loops"):
             self.need("loops")
             bodies = "loops" if sequence == "loops" else "loops[::-1]"
@@ -333,15 +330,8 @@ class Script:
             bodies = "tip_to_base" if sequence == "tip to base" else "tip_to_base[::-1]"
             if self.listing.moving(loop):
                 bodies = f"(k for k in {bodies} if N[k])"
-        many = len(loop.cases) > 1
-        yield f"for {'case, k' if many else 'k'} in {bodies}:"
-        for number, case in enumerate(loop.cases):
-            if many:
-                word = "elif" if number else "if"
-                yield f"    {word} case == {number}:  # {' '.join(case.kinds)}"
-            lines = list(self.lines(case.lines)) or ["pass"]
-            pad = "        " if many else "    "
-            yield from (pad + line for line in lines)
+        yield f"for k in {bodies}:"
+        yield from ("    " + line for line in list(self.lines(loop.cases[0].lines)) or ["pass"])
 
     def lines(self, lines: tuple[Line, ...]) -> Iterator[str]:
         before: tuple | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pivotree.kkt.matrix.blocks import Structure
 
@@ -34,7 +34,7 @@ OF_LOOPS = {  # sets and tests about loops: what the letter stands for, and the 
 class Set(NamedTuple):
     """The bodies that a letter runs over.
 
-    name    children, ancestors, below, path, subtree, siblings, bodies, roots, a table's name;
+    name    children, ancestors, below, path, subtree, siblings, bodies, roots;
             of loops: those of OF_LOOPS
     of      letters whose bodies it is taken of
     only    "": all of them; "N": with a joint that moves; "C": that constrains; "F": fixed
@@ -43,6 +43,14 @@ class Set(NamedTuple):
     name: str
     of: tuple[str, ...] = ()
     only: str = ""
+
+
+NAMELESS = Set("?")  # bodies that no set of the above gives; a test that none of TESTS is
+
+
+def nameless(thing: Any) -> bool:
+    """Whether lines hold a set or a test without a name, which no page could print."""
+    return thing == NAMELESS.name or (isinstance(thing, tuple) and any(map(nameless, thing)))
 
 
 class Condition(NamedTuple):
@@ -67,8 +75,6 @@ class Tree:
         self.pieces = structure.copy_of is not None
         self.carrier = [structure.carriers.get(k, -1) for k in range(n + len(ties))]
         self.order = [int(k) for k in structure.order]
-        self.tables: dict[str, dict[tuple[int, ...], tuple]] = {}
-        self._known: dict[tuple, str] = {}
         self._members: dict[tuple[str, tuple[int, ...], str], frozenset[int]] = {}
 
     @cached_property
@@ -100,7 +106,7 @@ class Tree:
         return result
 
     def body(self, index: Index, context: Context) -> int:
-        k = context[index.letter]
+        k = int(index.letter) if index.letter.isdigit() else context[index.letter]
         if index.of == "parent":
             return self.parent[k]
         if index.of == "carrier":
@@ -109,8 +115,6 @@ class Tree:
 
     def set(self, name: str, of: tuple[int, ...]) -> Sequence[int]:
         """Bodies of a set, ascending but for ancestors, which are nearest first."""
-        if name in self.tables:
-            return self.tables[name].get(of, ())
         if name == "bodies":
             return range(self.n)
         if name == "loops":
@@ -220,14 +224,14 @@ class Tree:
         return {"": True, "N": N > 0, "C": N < 6, "F": N == 0}[only]
 
     def name_set(self, contexts: list[Context], found: list[tuple[int, ...]], ordered: bool = False) -> Set:
-        """The set that gives these bodies in every context; a table where none has a name.
+        """The set that gives these bodies in every context; NAMELESS where none has a name.
 
         ``ordered``: their order counts, as in a stack.
         """
         if ordered and self.structure.ties and {*found} == {tuple(self.set("loops", ()))}:
             return Set("loops", ())
         if ordered:
-            return self._table(contexts, [tuple(x) for x in found])
+            return NAMELESS
         wanted = [frozenset(x) for x in found]
         letters = tuple(contexts[0]) if contexts else ()
         for only in ("", "N", "C", "F"):
@@ -246,7 +250,7 @@ class Tree:
                 s = Set(name, (), only)
                 if self.gives(s, contexts, wanted):
                     return s
-        return self._table(contexts, [tuple(x) for x in found])
+        return NAMELESS
 
     def _takes(self, name: str, letter: str, contexts: list[Context]) -> bool:
         """Whether a letter stands for what a set or a test is of: bodies, or loops."""
@@ -274,34 +278,6 @@ class Tree:
             return self._takes("bodies", body, contexts) and self._takes("tied", loop, contexts)
         return name in NUMBERS or all(self._takes(name, x, contexts) for x in of)
 
-    def _table(self, contexts: list[Context], found: list[tuple]) -> Set:
-        letters = tuple(contexts[0]) if contexts else ()
-        for used in [(), *((x,) for x in letters), letters]:
-            table: dict[tuple[int, ...], tuple] = {}
-            for context, value in zip(contexts, found, strict=True):
-                key = tuple(context[x] for x in used)
-                if table.setdefault(key, value) != value:
-                    break
-            else:
-                return Set(self.keep(table), used)
-        raise AssertionError("all letters together are always enough")
-
-    def keep(self, table: dict) -> str:
-        """A table's name; the same table is kept once."""
-        key = tuple(sorted(table.items()))
-        if key not in self._known:
-            name = f"J{len(self.tables) + 1}"
-            self._known[key] = name
-            self.tables[name] = table
-        return self._known[key]
-
-    def forget(self, used: list[str]) -> dict[str, str]:
-        """Keep the tables that are used, numbered anew; old names to new ones."""
-        names = {old: f"J{i}" for i, old in enumerate(used, 1)}
-        self.tables = {names[old]: self.tables[old] for old in used}
-        self._known = {tuple(sorted(table.items())): name for name, table in self.tables.items()}
-        return names
-
     # -- conditions ---------------------------------------------------------------------------
 
     def holds(self, condition: Condition | None, context: Context) -> bool:
@@ -310,8 +286,6 @@ class Tree:
         return all(self.test(name, tuple(context[x] for x in letters)) for name, letters in condition.tests)
 
     def test(self, name: str, of: tuple[int, ...]) -> bool:
-        if name in self.tables:
-            return of in self.tables[name]
         k, other = of[0], of[-1]
         return bool(TESTS[name](self, k, other))
 
@@ -339,13 +313,7 @@ class Tree:
             for two, b in columns[p + 1 :]:
                 if [x and y for x, y in zip(a, b, strict=True)] == held:
                     return Condition((one, two))
-        table = {tuple(c.values()): () for c, h in zip(contexts, held, strict=True) if h}
-        for x in letters:  # fewer letters may be enough
-            yes = {c[x] for c, h in zip(contexts, held, strict=True) if h}
-            no = {c[x] for c, h in zip(contexts, held, strict=True) if not h}
-            if not yes & no:
-                return Condition(((self.keep({(k,): () for k in sorted(yes)}), (x,)),))
-        return Condition(((self.keep(table), letters),))
+        return Condition(((NAMELESS.name, letters),))
 
 
 TESTS: dict[str, Callable[[Tree, int, int], bool]] = {

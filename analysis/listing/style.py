@@ -284,8 +284,6 @@ class Style:
         for name, letters in condition.tests:
             if name in TESTS:
                 texts.append(TESTS[name].format(*letters))
-            elif name.startswith("J"):
-                texts.append(f"{','.join(letters)} in {name}")
             else:
                 texts.append(f"{letters[0]} {name}")
         return " and ".join(texts)

@@ -22,12 +22,8 @@ def text(listing: Listing) -> str:
     parts += legend(listing)
     for loop in listing.loops:
         parts += ["", head(listing, loop)]
-        many = len(loop.cases) > 1
-        for case in loop.cases:
-            if many:
-                parts.append(f"  step {' '.join(case.kinds)}:")
-            for line in case.lines:
-                parts += _line(listing, style, line, "    " if many else "  ")
+        for line in loop.cases[0].lines:
+            parts += _line(style, line)
     whole = full(listing)
     parts += ["", "in full:", *whole] if whole else []
     parts += ["", *tables(listing)]
@@ -69,13 +65,27 @@ def legend(listing: Listing) -> list[str]:
 
 def head(listing: Listing, loop: Loop) -> str:
     sequence = listing.sequence(loop)
-    if sequence == "table" and (alone := together(listing, loop)) is not None:
+    if loop.alone:
+        return f"{step(loop)}:"
+    if sequence == "listed" and (alone := together(listing, loop)) is not None:
         return f"for all loops together, k = {alone}:"
-    if sequence == "table":
-        return f"for k in {listing.table_of(loop).removesuffix('[()]')}:"
+    if sequence == "listed":
+        return f"for k in {shown(loop.bodies)}:"
     if sequence == "all" or sequence.startswith("loops"):
         return "for all k:" if sequence == "all" else f"for k in {sequence}:"
     return f"for k from {sequence}{', N_k > 0' if listing.moving(loop) else ''}:"
+
+
+def step(loop: Loop) -> str:
+    """What a step that is told by itself does, in words."""
+    kinds = ", ".join(loop.cases[0].kinds)
+    done = "solve for" if loop.back else "eliminate"
+    return f"{done} {kinds} of {loop.bodies[0]}" if kinds else f"prepare {loop.bodies[0]}"
+
+
+def shown(bodies: tuple[int, ...], most: int = 12) -> str:
+    """Bodies one after another, of many the first ones."""
+    return ", ".join(map(str, bodies[:most])) + ", ..." * (len(bodies) > most)
 
 
 def together(listing: Listing, loop: Loop) -> int | None:
@@ -83,9 +93,9 @@ def together(listing: Listing, loop: Loop) -> int | None:
     return loop.bodies[0] if loop.bodies == (listing.tree.n,) else None
 
 
-def _line(listing: Listing, style: Style, line: Line, pad: str) -> Iterator[str]:
+def _line(style: Style, line: Line) -> Iterator[str]:
     for expression, when in cases(line):
-        yield pad + formula(style, line, expression, both(line, when))
+        yield "  " + formula(style, line, expression, both(line, when))
 
 
 def formula(style: Style, line: Line, expression: Sum, when: Condition | None, sign: str = "=") -> str:
@@ -126,12 +136,11 @@ def sets_told(listing: Listing) -> list[tuple[str, str]]:
 
 
 def tables(listing: Listing) -> list[str]:
-    """Sets in words, and tables of indices as data."""
+    """Sets in words, and where the lines hold."""
     lines = ["λ(k) is the parent of k; what holds λ(k) is absent where there is none."]
     lines += columns_told(listing)
     lines += [f"{name}: {what}." for name, what in sets_told(listing)]
     lines += loops_told(listing)
-    lines += [f"{name} = {shown}" for name, shown in listing.shown_tables()]
     if listing.holds_on != ANY_TREE:
         lines.append(f"These are the lines on {listing.holds_on}; on others there may be more.")
     return lines
@@ -180,18 +189,13 @@ def pseudocode(listing: Listing) -> str:
     style = Style(listing.names, listing.scalar)
     lines = [f"algorithm {listing.order}"]
     for loop in listing.loops:
-        lines.append(head(listing, loop).removesuffix(":") + " do")
-        many = len(loop.cases) > 1
-        for case in loop.cases:
-            if many:
-                lines.append(f"    at a step {' '.join(case.kinds)}")
-            for line in case.lines:
-                pad = "        " if many else "    "
-                if line.over:
-                    for letter, s in line.over:
-                        lines.append(f"{pad}for {letter} in {style.set(s)} do")
-                        pad += "    "
-                bare = line._replace(over=())
-                for expression, when in cases(line):
-                    lines.append(pad + formula(style, bare, expression, both(line, when), "←"))
+        lines.append(step(loop) if loop.alone else head(listing, loop).removesuffix(":") + " do")
+        for line in loop.cases[0].lines:
+            pad = "    "
+            for letter, s in line.over:
+                lines.append(f"{pad}for {letter} in {style.set(s)} do")
+                pad += "    "
+            bare = line._replace(over=())
+            for expression, when in cases(line):
+                lines.append(pad + formula(style, bare, expression, both(line, when), "←"))
     return "\n".join([*lines, "where", *("    " + line for line in tables(listing))]) + "\n"

@@ -6,16 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from pivotree.kkt.base.errors import PivotreeError
-
 from .loops import Line, Loop
-from .nodes import Leaf, Node, Sum, leaves
+from .nodes import FoldingError, Leaf, Node, Sum, leaves
 from .sets import Context, Tree
 from .values import Values
-
-
-class FoldingError(PivotreeError, RuntimeError):
-    """A listing that is not its program: a fault of this package, never of the input."""
 
 
 def contexts(tree: Tree, line: Line, k: int) -> Iterator[Context]:
