@@ -16,6 +16,7 @@ import numpy as np
 from pivotree.kkt.base.errors import PivotreeError
 from pivotree.kkt.matrix.blocks import Structure
 
+from .choice import number_of
 from .loops import Course, Loop, courses_of, loops_of, steps_of
 from .nodes import FoldingError
 from .sets import Tree, nameless
@@ -58,17 +59,25 @@ def in_general(structure: Structure, eliminated: Eliminated, values: Values, tre
 
 
 def on_this_tree(values: Values, tree: Tree) -> Telling:
-    """Loops of the model itself, or its steps one by one where no loop tells them."""
-    try:
-        loops = tuple(loops_of(values, tree, courses_of(values, tree)))
-        if nameless(loops):
-            raise FoldingError("listing: no set of bodies with a name tells these lines")
-        check(values, tree, loops)
-    except FoldingError:
-        if tree.columns:
-            raise
-        loops = tuple(steps_of(values, tree))
-        check(values, tree, loops)
+    """Loops of the model itself, or its steps one by one where no loop tells them.
+
+    Where constraint forces go one after another, sets of joints in turn are known as well.
+    """
+    turn = [number_of(tree.structure, r.blocks[0]) for r in values.program.pivots if r.blocks[0].kind == "fC"]
+    trees = [tree, Tree(tree.structure, tree.columns, turn)] if turn else [tree]
+    for known in trees:
+        try:
+            loops = tuple(loops_of(values, known, courses_of(values, known)))
+            if nameless(loops):
+                raise FoldingError("listing: no set of bodies with a name tells these lines")
+            check(values, known, loops)
+        except FoldingError:
+            if tree.columns:
+                raise
+            continue
+        return Telling(values, known, loops, THIS_TREE)
+    loops = tuple(steps_of(values, tree))
+    check(values, tree, loops)
     return Telling(values, tree, loops, THIS_TREE)
 
 

@@ -11,7 +11,7 @@ from .names import Symbol
 from .nodes import Index, Node, Sum, Term
 from .sets import TIED, Condition, Set
 from .style import ATOM, PRODUCT, SUM, TESTS, Style
-from .text import loops_told, sets_told, shown, step, together
+from .text import loops_told, sets_told, shown, step, together, turn_told
 
 HEAD = r"""\documentclass[10pt]{article}
 \usepackage{amsmath,amssymb}
@@ -184,7 +184,7 @@ def _loop(listing: Listing, style: Latex, loop: Loop) -> str:
     else:
         more = ", $N_k > 0$" if listing.moving(loop) else ""
         head = f"For $k$ from {sequence}{more}:"
-        head = f"For $k$ in {sequence}:" if sequence.startswith("loops") else head
+        head = f"For $k$ in {sequence}:" if sequence.startswith(("loops", "turn")) else head
         head = "For all $k$:" if sequence == "all" else head
     parts = [rf"\medskip\textbf{{{head}}}"]
     rows = [row for line in loop.cases[0].lines for row in _rows(style, line)]
@@ -261,5 +261,6 @@ def _notes(listing: Listing) -> str:
     for name, what in sets_told(listing):
         word, of, inside = name.partition("(")
         lines.append(rf"\text{{{word}}}{f'${of}{inside}$' if of else ''}: {_words(what)}.")
+    lines += [_words(line) for line in turn_told(listing)]
     lines += [_words(line).replace(r"N\_k", "$N_k$") for line in loops_told(listing)]
     return "\\medskip{\\small\\raggedright\n" + "\\par\n".join(lines) + "\\par}"

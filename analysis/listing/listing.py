@@ -20,7 +20,7 @@ from pivotree.kkt.structure.symbolic import symbolic
 
 from .derivatives import BY, terms_of, with_derivatives
 from .families import column_of
-from .general import Telling, in_general, on_this_tree
+from .general import THIS_TREE, Telling, in_general, on_this_tree
 from .loops import Line, Loop
 from .names import DEFAULTS, NOTATIONS, Names, Symbol
 from .nodes import Family, FoldingError, leaves
@@ -43,6 +43,7 @@ class Listing:
 
     order: str
     source: str
+    words: str  # what its author says that the order does; "" for a list of groups
     notation: str
     system: System
     values: Values
@@ -89,6 +90,8 @@ class Listing:
         ties = list(tree.set("loops", ()))
         if bodies and bodies in (ties, ties[::-1]):
             return "loops" if bodies == ties else "loops, last to first"
+        if bodies in ([*tree.turn], [*tree.turn[::-1]]) and bodies:
+            return "turn" if bodies == [*tree.turn] else "turn, last to first"
         whole = inside == set(range(tree.n))
         if not loop.cases[0].kinds and whole and not loop.back:  # what precedes the pivots
             return "all"
@@ -148,6 +151,7 @@ def of(system: System, order: Any, notation: str | None = None, derivatives: boo
 
         order = orderings.get(order)
     name = name_of(order)
+    said = (getattr(order, "__doc__", None) or "").partition("\n")[0] if callable(order) else ""
     if notation is not None and notation not in NOTATIONS:
         raise OrderError(f"notation {notation!r} is unknown; use {', '.join(NOTATIONS)}")
     told = notation or DEFAULTS.get(name, "ascher")
@@ -171,9 +175,10 @@ def of(system: System, order: Any, notation: str | None = None, derivatives: boo
             f"order {name!r}: finds the forces that derivatives need in a sequence that no loop "
             "over bodies tells; list its derivatives by crbm or abm"
         ) from error
+    tree = telling.tree if telling.holds_on == THIS_TREE else tree  # it may know turns
     names = Names(telling.values, telling.loops, told)
     return Listing(
-        program.name, source, told, system, values, tree, telling, telling.loops, names, terms or {}
+        program.name, source, said, told, system, values, tree, telling, telling.loops, names, terms or {}
     )
 
 

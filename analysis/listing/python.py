@@ -92,7 +92,9 @@ def python(listing: Listing) -> str:
     needed = helpers(script, given)
     said = f"{listing.order} on {listing.system.name}, listed by pivotree."
     first = f'"""{_quoted(said)}"""\n\n'
-    return first + imports + "\n" + _tables(listing) + needed + "\n\n" + text + "\n\n\n" + _data(listing)
+    return (
+        first + imports + "\n" + _tables(listing, script) + needed + "\n\n" + text + "\n\n\n" + _data(listing)
+    )
 
 
 def _given(listing: Listing) -> list[str]:
@@ -164,7 +166,7 @@ def _matrices(listing: Listing, tail: str) -> str:
     ))"""
 
 
-def _tables(listing: Listing) -> str:
+def _tables(listing: Listing, script: Script) -> str:
     lines, n = [], listing.tree.n
     structure = listing.tree.structure
     if listing.holds_on == THIS_TREE:
@@ -175,6 +177,8 @@ def _tables(listing: Listing) -> str:
         lines.append(f"PIECE_OF = {listing.tree.whole[:n]}")
         lines.append(f"PIECE_N = {listing.tree.dof[:n]}")
         lines.append(f"CARRIER = {listing.tree.carrier[:n]}")
+    if "turn" in script.used:
+        lines.append(f"TURN = {[*listing.tree.turn]}")
     if structure.ties:
         lines.append(f"TIED = {[(c, k) for c, tie in enumerate(structure.ties) for k in tie.bodies]}")
         lines.append(f"ROWS = {[tie.rows for tie in structure.ties]}")

@@ -38,6 +38,12 @@ TESTS = {
     "off line": "{0} not in line[{1}]",
     "below": "{1} in ancestors[{0}]",
     "above": "{0} in ancestors[{1}]",
+    "goes before": "place[{0}] < place[{1}]",
+    "goes after": "place[{0}] > place[{1}]",
+    "goes before its parent": "0 <= parent[{0}] and place[{0}] < place[parent[{0}]]",
+    "goes after its parent": "0 <= parent[{0}] and place[{0}] > place[parent[{0}]]",
+    "goes before its children": "children[{0}] and all(place[{0}] < place[c] for c in children[{0}])",
+    "goes after its children": "children[{0}] and all(place[{0}] > place[c] for c in children[{0}])",
     "less": "{0} < {1}",
     "more": "{0} > {1}",
     "holds a loop": "held[{0}]",
@@ -94,6 +100,28 @@ tip_to_base = [k for level in levels[::-1] for k in level]""",
     "after": """after = [
     [j for j in [parent[k], *siblings[k]] if j >= 0 and rank[j] > rank[k]] for k in range(n)
 ]""",
+    "turn": "turn = TURN",
+    "place": "place = {k: turn.index(k) if k in turn else -1 for k in range(n)}",
+    "left": """met, left = {k: {j for j in near[k] if j in turn} for k in turn}, {}
+for k in turn:
+    left[k] = sorted(met[k], key=turn.index)
+    for j in left[k]:
+        met[j] = (met[j] | met[k]) - {j, k}""",
+    "gone": "gone = {k: [c for c in turn if k in left[c]] for k in turn}",
+    "leading": "leading = {k: left[k][:-1] for k in turn}",
+    "trailing": """trailing = {
+    (k, j): [i for i in left[k] if place[i] > place[j]] for k in turn for j in left[k]
+}""",
+    "paired": """paired = [
+    [c for c in children[k] if any(j in turn for j in siblings[c])] for k in range(n)
+]""",
+    "first joints": """first_joints = [
+    [j for j in turn if j == k or parent[j] == k][:-1] for k in range(n)
+]""",
+    "next joints": """next_joints = {
+    (k, j): [i for i in turn if k in (i, parent[i]) and place[i] > place[j]]
+    for k in range(n) for j in first_joints[k]
+}""",
     "siblings before": """siblings_before = [
     [j for j in siblings[k] if rank[j] < rank[k]] for k in range(n)
 ]""",
@@ -137,6 +165,14 @@ NEEDS = {
     "after": ("siblings", "rank"),
     "siblings before": ("siblings", "rank"),
     "siblings after": ("siblings", "rank"),
+    "place": ("turn",),
+    "left": ("turn", "near"),
+    "gone": ("left",),
+    "paired": ("children", "siblings", "turn"),
+    "first joints": ("turn",),
+    "next joints": ("first joints", "place"),
+    "leading": ("left",),
+    "trailing": ("left", "place"),
     "rank": ("tip_to_base",),
     "tip_to_base": ("children",),
     "common": ("held", "tip_to_base", "loops"),
@@ -307,7 +343,7 @@ class Script:
         texts = []
         for name, letters in condition.tests:
             text = TESTS[name].format(*letters)
-            for word in ("children", "ancestors", "held", "path", "line"):
+            for word in ("children", "ancestors", "held", "path", "line", "place"):
                 if f"{word}[" in text:
                     self.need(word)
             texts.append(text)
@@ -325,6 +361,9 @@ class Script:
         if sequence.startswith("loops"):
             self.need("loops")
             bodies = "loops" if sequence == "loops" else "loops[::-1]"
+        if sequence.startswith("turn"):
+            self.need("turn")
+            bodies = "turn" if sequence == "turn" else "turn[::-1]"
         if sequence in ("tip to base", "base to tip"):
             self.need("tip_to_base")
             bodies = "tip_to_base" if sequence == "tip to base" else "tip_to_base[::-1]"

@@ -13,6 +13,7 @@ from .nodes import Index
 Context = dict[str, int]  # body of each index letter
 OF_PAIRS = ("via", "through", "upto", "downto", "beneath")  # sets of a body and another
 OF_COLUMNS = ("line", "tree", "aside")
+IN_TURN = ("left", "gone", "leading", "paired", "first joints")
 OF_ONE = ("ties", "held", "tied", "moving", "earlier", "later")
 OF_LOOPS = {  # sets and tests about loops: what the letter stands for, and the second one
     "ties": "body",
@@ -62,9 +63,14 @@ class Condition(NamedTuple):
 class Tree:
     """What sets and conditions are made from."""
 
-    def __init__(self, structure: Structure, columns: bool = False) -> None:
-        """``columns``: sets and tests that columns of right-hand sides need are known, too."""
-        self.columns = columns
+    def __init__(self, structure: Structure, columns: bool = False, turn: Sequence[int] = ()) -> None:
+        """``columns``: sets and tests that columns of right-hand sides need are known, too.
+
+        ``turn``: joints in the sequence in which their constraint forces go, which makes known
+        the sets and tests that depend on it.
+        """
+        self.columns, self.turn = columns, tuple(turn)
+        self.place = {k: place for place, k in enumerate(turn)}
         n = self.n = structure.n
         ties = structure.ties  # loops are numbered behind the bodies; they have rows, no parent
         self.structure = structure
@@ -144,9 +150,40 @@ class Tree:
             "near": lambda: self.near(k),
             "before": lambda: [j for j in self.near(k) if self.rank[j] < self.rank[k]],
             "after": lambda: [j for j in self.near(k) if self.rank[j] > self.rank[k]],
+            "left": lambda: self.left[k],
+            "gone": lambda: [c for c in self.turn if k in self.left[c]],
+            "leading": lambda: self.left[k][:-1],
+            "trailing": lambda: self.after(self.left[k], of[-1]),
+            "paired": lambda: [c for c in self.children[k] if {*self.set("siblings", (c,))} & {*self.turn}],
+            "first joints": lambda: self.joints(k)[:-1],
+            "next joints": lambda: self.after(self.joints(k), of[-1]),
             "siblings before": lambda: [j for j in self.set("siblings", of) if self.rank[j] < self.rank[k]],
             "siblings after": lambda: [j for j in self.set("siblings", of) if self.rank[j] > self.rank[k]],
         }[name]()
+
+    @cached_property
+    def left(self) -> list[list[int]]:
+        """Joints coupled with each when it goes, in turn: those it meets at a body, and fill."""
+        result: list[list[int]] = [[] for _ in self.parent]
+        met = {k: {j for j in self.near(k) if j in self.place} for k in self.turn}
+        for k in self.turn:
+            result[k] = sorted(met[k], key=self.place.__getitem__)
+            for j in result[k]:
+                met[j] = (met[j] | met[k]) - {j, k}
+        return result
+
+    def after(self, joints: Sequence[int], j: int) -> list[int]:
+        """Those joints that go after j."""
+        return [i for i in joints if self.place[i] > self.place.get(j, -1)]
+
+    def joints(self, k: int) -> list[int]:
+        """Joints of body k, in turn."""
+        return [j for j in self.turn if j in (k, *self.children[k])]
+
+    def turns(self, k: int, others: Sequence[int], later: bool) -> bool:
+        """Whether there are other joints, and all go after k, or all before it."""
+        mine = self.place.get(k, -1)
+        return bool(others) and all((self.place.get(j, -1) > mine) == later for j in others)
 
     def on_line(self, i: int, j: int) -> bool:
         return i in self.path(j) or j in self.path(i)
@@ -234,15 +271,11 @@ class Tree:
             return NAMELESS
         wanted = [frozenset(x) for x in found]
         letters = tuple(contexts[0]) if contexts else ()
+        names = (*self.SETS, *OF_COLUMNS * self.columns, *IN_TURN * bool(self.turn))
         for only in ("", "N", "C", "F"):
-            for name in (*self.SETS, *(OF_COLUMNS if self.columns else ())):
-                for letter in letters:
-                    if not self._takes(name, letter, contexts):
-                        continue
-                    s = Set(name, (letter,), only)
-                    if self.gives(s, contexts, wanted):
-                        return s
-            for name, of in self._of_two(letters, contexts):
+            one = [(name, (x,)) for name in names for x in letters if self._takes(name, x, contexts)]
+            two = [*self._of_two(letters, contexts)]
+            for name, of in [*two, *one] if self.turn else [*one, *two]:
                 s = Set(name, of, only)
                 if self.gives(s, contexts, wanted):
                     return s
@@ -265,6 +298,7 @@ class Tree:
         """Sets that two bodies have, a body and a loop, or two loops."""
         pairs = [(k, j) for k in letters[:1] for j in letters[1:]]
         yield from ((name, pair) for name in OF_PAIRS * self.columns for pair in pairs)
+        yield from ((name, pair) for name in ("trailing", "next joints") for pair in pairs if self.turn)
         if self.structure.ties:
             loops = [x for x in letters if self._takes("tied", x, contexts)]
             bodies = [x for x in letters if self._takes("bodies", x, contexts)]
@@ -301,7 +335,9 @@ class Tree:
         single = [(name, of) for name, of in single if self._tests(name, of, contexts)]
         if not self.columns:
             single = [test for test in single if test[0] not in LINES]
-        single.sort(key=lambda test: test[0] not in TIED)  # what says most comes first
+        single = [test for test in single if self.turn or not test[0].startswith("goes ")]
+        best = {*TIED, *(("same", "differ") if self.turn else ())}  # what says most comes first
+        single.sort(key=lambda test: test[0] not in best)
         columns = []
         for test in single:
             column = [self.test(test[0], tuple(c[x] for x in test[1])) for c in contexts]
@@ -341,6 +377,12 @@ TESTS: dict[str, Callable[[Tree, int, int], bool]] = {
     "on path": lambda t, i, j: i in t.path(j),
     "on line": lambda t, i, j: t.on_line(i, j),
     "off line": lambda t, i, j: not t.on_line(i, j),
+    "goes before": lambda t, i, j: t.turns(i, [j], True),
+    "goes after": lambda t, i, j: t.turns(i, [j], False),
+    "goes before its parent": lambda t, k, _: t.turns(k, t.ancestors[k][:1], True),
+    "goes after its parent": lambda t, k, _: t.turns(k, t.ancestors[k][:1], False),
+    "goes before its children": lambda t, k, _: t.turns(k, t.children[k], True),
+    "goes after its children": lambda t, k, _: t.turns(k, t.children[k], False),
     "less": lambda t, i, j: i < j,
     "more": lambda t, i, j: i > j,
     "holds a loop": lambda t, k, _: bool(t.set("held", (k,))),
@@ -362,6 +404,8 @@ PAIRS = (
     "below",
     "above",
     *LINES,
+    "goes before",
+    "goes after",
     "less",
     "more",
     *TIED,

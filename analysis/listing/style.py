@@ -21,6 +21,13 @@ MEANINGS = {
     "near": "the parent, the siblings and the children of k",
     "before": "children of k, and siblings that come before k from tip to base",
     "after": "the parent of k, and siblings that come after k from tip to base",
+    "left": "joints that are coupled with k when it goes",
+    "gone": "joints that went before k and were coupled with it then",
+    "leading": "all of left(k) but the one that goes last",
+    "trailing": "those of left(k) that go after j",
+    "paired": "children of k that have a sibling whose joint constrains",
+    "first joints": "joints of body k that constrain, but the one of them that goes last",
+    "next joints": "joints of body k that constrain and go after j",
     "siblings before": "siblings that come before k from tip to base",
     "siblings after": "siblings that come after k from tip to base",
     "bodies": "all bodies",
@@ -46,7 +53,7 @@ MEANINGS = {
 }
 ARGUMENTS = {
     "common": "(i,j)",
-    **dict.fromkeys(("toward", "branch", *OF_PAIRS), "(k,j)"),
+    **dict.fromkeys(("toward", "branch", "trailing", "next joints", *OF_PAIRS), "(k,j)"),
     **dict.fromkeys(("bodies", "roots", "loops"), ""),
 }  # of all others: (k)
 TESTS = {
@@ -61,6 +68,8 @@ TESTS = {
     "siblings": "{0} and {1} are siblings",
     "below": "{0} is below {1}",
     "above": "{0} is above {1}",
+    "goes before": "{0} goes before {1}",
+    "goes after": "{0} goes after {1}",
     "less": "{0} < {1}",
     "on path": "{0} ∈ path({1})",
     "on line": "{0} ∈ line({1})",

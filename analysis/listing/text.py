@@ -71,7 +71,7 @@ def head(listing: Listing, loop: Loop) -> str:
         return f"for all loops together, k = {alone}:"
     if sequence == "listed":
         return f"for k in {shown(loop.bodies)}:"
-    if sequence == "all" or sequence.startswith("loops"):
+    if sequence == "all" or sequence.startswith(("loops", "turn")):
         return "for all k:" if sequence == "all" else f"for k in {sequence}:"
     return f"for k from {sequence}{', N_k > 0' if listing.moving(loop) else ''}:"
 
@@ -140,6 +140,7 @@ def tables(listing: Listing) -> list[str]:
     lines = ["λ(k) is the parent of k; what holds λ(k) is absent where there is none."]
     lines += columns_told(listing)
     lines += [f"{name}: {what}." for name, what in sets_told(listing)]
+    lines += turn_told(listing)
     lines += loops_told(listing)
     if listing.holds_on != ANY_TREE:
         lines.append(f"These are the lines on {listing.holds_on}; on others there may be more.")
@@ -159,6 +160,13 @@ def columns_told(listing: Listing) -> list[str]:
         "The engine leaves out what is zero as the world rests, finds one triangle of the last and",
         "mirrors it.",
     ]
+
+
+def turn_told(listing: Listing) -> list[str]:
+    """In which sequence joints go, in its author's words; nothing where no loop asks."""
+    if not any(listing.sequence(loop).startswith("turn") for loop in listing.loops if not loop.alone):
+        return []
+    return [f"turn: {shown(listing.tree.turn)}. {listing.words}".rstrip()]
 
 
 def loops_told(listing: Listing) -> list[str]:
