@@ -105,7 +105,8 @@ def units_of(program: Program, tree: Tree) -> list[Unit]:
     for body, kinds, numbers in pivots:
         body = tree.whole[body] if tree.structure.carrier is not None else body
         before = result[-1] if result else None
-        if before is not None and before.body == body:
+        apart = bool(tree.turn) and kinds == ("fC",)  # forces in turn are steps of their own
+        if before is not None and before.body == body and not apart:
             result[-1] = Unit(body, (*before.kinds, kinds), (*before.pivots, *numbers))
         else:
             result.append(Unit(body, (kinds,), numbers))

@@ -118,6 +118,9 @@ for k in turn:
     "first joints": """first_joints = [
     [j for j in turn if j == k or parent[j] == k][:-1] for k in range(n)
 ]""",
+    "shared": """shared = {
+    (k, j): [c for c in turn if k in left[c] and j in left[c]] for k in turn for j in turn
+}""",
     "next joints": """next_joints = {
     (k, j): [i for i in turn if k in (i, parent[i]) and place[i] > place[j]]
     for k in range(n) for j in first_joints[k]
@@ -168,6 +171,7 @@ NEEDS = {
     "place": ("turn",),
     "left": ("turn", "near"),
     "gone": ("left",),
+    "shared": ("left",),
     "paired": ("children", "siblings", "turn"),
     "first joints": ("turn",),
     "next joints": ("first joints", "place"),

@@ -156,6 +156,7 @@ class Tree:
             "trailing": lambda: self.after(self.left[k], of[-1]),
             "paired": lambda: [c for c in self.children[k] if {*self.set("siblings", (c,))} & {*self.turn}],
             "first joints": lambda: self.joints(k)[:-1],
+            "shared": lambda: [c for c in self.turn if {*of} <= {*self.left[c]}],
             "next joints": lambda: self.after(self.joints(k), of[-1]),
             "siblings before": lambda: [j for j in self.set("siblings", of) if self.rank[j] < self.rank[k]],
             "siblings after": lambda: [j for j in self.set("siblings", of) if self.rank[j] > self.rank[k]],
@@ -298,7 +299,9 @@ class Tree:
         """Sets that two bodies have, a body and a loop, or two loops."""
         pairs = [(k, j) for k in letters[:1] for j in letters[1:]]
         yield from ((name, pair) for name in OF_PAIRS * self.columns for pair in pairs)
-        yield from ((name, pair) for name in ("trailing", "next joints") for pair in pairs if self.turn)
+        yield from (
+            (name, pair) for name in ("trailing", "next joints", "shared") for pair in pairs if self.turn
+        )
         if self.structure.ties:
             loops = [x for x in letters if self._takes("tied", x, contexts)]
             bodies = [x for x in letters if self._takes("bodies", x, contexts)]

@@ -27,6 +27,7 @@ MEANINGS = {
     "trailing": "those of left(k) that go after j",
     "paired": "children of k that have a sibling whose joint constrains",
     "first joints": "joints of body k that constrain, but the one of them that goes last",
+    "shared": "joints that were coupled with both k and j when they went",
     "next joints": "joints of body k that constrain and go after j",
     "siblings before": "siblings that come before k from tip to base",
     "siblings after": "siblings that come after k from tip to base",
@@ -53,7 +54,7 @@ MEANINGS = {
 }
 ARGUMENTS = {
     "common": "(i,j)",
-    **dict.fromkeys(("toward", "branch", "trailing", "next joints", *OF_PAIRS), "(k,j)"),
+    **dict.fromkeys(("toward", "branch", "trailing", "next joints", "shared", *OF_PAIRS), "(k,j)"),
     **dict.fromkeys(("bodies", "roots", "loops"), ""),
 }  # of all others: (k)
 TESTS = {

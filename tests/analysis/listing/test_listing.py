@@ -6,6 +6,7 @@ That a listing unrolled is its program, ``listing.of`` checks itself of every li
 """
 
 import json
+import re
 from functools import cache
 
 import numpy as np
@@ -195,6 +196,28 @@ def test_forms_of_abm_differ_in_a_line():
     outer, gain, modified = (set(formulas(told("tree", x))) for x in ("abm", "gain_abm", "modified_abm"))
     assert len(outer - gain) == len(gain - outer) == 1
     assert "D_k = H_k M_k H_kᵀ + H_k M~_k H_kᵀ   if k has children" in modified  # equation (11)
+
+
+@pytest.mark.parametrize("order", ["constraint_force", "divide_and_conquer"])
+@pytest.mark.parametrize("tree", ["chain", "binary"])
+def test_constraint_forces_in_turn_are_loops_over_named_sets(order, tree):
+    """Sparse elimination, whatever the turn: what went before, and what is left beside it."""
+    one = told(tree, order)
+    lines, text = formulas(one), listing.render(one)
+    assert not any(loop.alone for loop in one.loops)
+    assert "for k in turn:" in text and "for k in turn, last to first:" in text
+    assert any(line.startswith("M_k = (") and "Σ_{c ∈ gone(k)} S_ckᵀ M_c S_ck" in line for line in lines)
+    assert any(line.startswith("n_k = M_k (a_k - Σ_{c ∈ left(k)} S_kc n_c)") for line in lines)
+    assert orderings.get(order).__doc__.splitlines()[0] in text  # its author's words
+
+
+def test_what_no_loop_tells_comes_step_by_step():
+    one = told("chain", "random:0")
+    assert all(loop.alone for loop in one.loops)
+    text = listing.render(one, "pseudocode")
+    assert re.search(r"(?m)^eliminate (pdd|f|qdd).* of 3$", text) and " for " not in text.replace(
+        "solve for", ""
+    )
 
 
 def test_notations_name_the_same_lines():
