@@ -21,6 +21,7 @@ from .scalar_program import ScalarProgram
 PIECE = 4000  # operations in one function
 OPERATION = ("fadd", "fsub", "fmul", "fdiv")
 RELAXED = " contract arcp"
+ARGUMENTS = "ptr noalias readonly %c, ptr noalias %w"  # constants, and the work array
 
 
 @dataclass(frozen=True)
@@ -154,8 +155,7 @@ def _piece(
                 value = f"%n{i}"
             yield from store(value, inputs + i, f"o{i}")
 
-    name = f"@piece{shape.stage}{part}"
-    yield f"define internal void {name}(ptr noalias readonly %c, ptr noalias %w) noinline {{"
+    yield f"define internal void @piece{shape.stage}{part}({ARGUMENTS}) noinline {{"
     if part == 0:
         for slot in sorted(s for s in wanted if s < first):
             yield from load(slot)

@@ -236,6 +236,11 @@ class Kernel(Shown):
         return {name: sum(each[name] for each in found) for name in found[0]}
 
     @property
+    def program(self) -> ScalarProgram:
+        """The first stage's program as it is counted."""
+        return self.stages[0].program
+
+    @property
     def straight(self) -> ScalarProgram:
         """The first stage's program as it is run."""
         return self.stages[0].straight
