@@ -33,8 +33,9 @@ from .checking import by_rotations, pivots_of, sizes_of_pivots
 from .checking_rows import pivots_of_rows
 from .kinematics import entries, kinematics, outside, positions, variables
 from .recorder import Recorder, operate, reference
+from .replay import Replay
 from .residual import divided
-from .scalar_program import MANY, ScalarProgram, finished
+from .scalar_program import ScalarProgram, finished
 
 LONGEST = 5_000_000  # operations of a tape at most
 OUTPUTS = ("qdd", "pdd", "f", "inertia", "lambda", *DERIVED)
@@ -368,20 +369,12 @@ def replayed(
                 place[slot] = reference(recorder, value)
     for number, slot in tape.inputs.whole.items():
         place[slot] = recorder.constant(float(number))
-    if tape.length > MANY and recorder.fold is not None:
-        from .replay import Replay
-
-        most = 2 * tape.length if by_reciprocals else tape.length
-        replay, numbers = Replay(recorder, most), np.array(place, dtype=np.int64)
-        for chunk in chunks:
-            replay.run(chunk, numbers)
-        replay.done()
-        return numbers.tolist()
+    most = 2 * tape.length if by_reciprocals else tape.length
+    replay, numbers = Replay(recorder, most), np.array(place, dtype=np.int64)
     for chunk in chunks:
-        recorder.replay(
-            zip(*(part.tolist() for part in (chunk.op, chunk.dst, chunk.a, chunk.b)), strict=True), place
-        )
-    return place
+        replay.run(chunk, numbers)
+    replay.done()
+    return numbers.tolist()
 
 
 def _inverted(chunk: Chunk, slot: int) -> Chunk:

@@ -8,7 +8,7 @@ running it.  Constants are Python floats until they meet a variable.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -123,14 +123,6 @@ class Recorder:
     def value(self, ref: int) -> Scalar | float:
         """The traced number of a reference; a float for 0, 1 and -1."""
         return float(ref) if -1 <= ref <= 1 else Scalar(self, ref)
-
-    def replay(
-        self, operations: Iterable[tuple[int, int, int, int]], place: dict[int, int] | list[int]
-    ) -> None:
-        """Append operations (op, dst, a, b) of a tape; ``place`` maps its slots to references."""
-        do = (self.add, self.sub, self.mul, self.div, self.sqrt, self.sin, self.cos)
-        for op, dst, a, b in operations:
-            place[dst] = do[op](place[a], place[b])
 
 
 def key_of(op: Any, a: Any, b: Any) -> Any:

@@ -1,7 +1,6 @@
-"""The recorder's appending of operations in compiled loops on arrays, for long programs.
+"""The recorder's appending of a tape's operations, in compiled loops on arrays.
 
-Loading compiled code takes some hundredths of a second, so that short programs are recorded faster
-without it.  The results are those of the recorder, operation by operation.
+The results are those of the recorder's own methods, operation by operation.
 """
 
 from __future__ import annotations
@@ -25,7 +24,8 @@ class Replay:
         self.recorder = recorder
         room = recorder.top + 2 * most  # slots: of operations, and of constants folded
         self.constant = np.zeros(room, dtype=np.bool_)
-        self.constant[list(recorder.values)] = True
+        self.folds = recorder.fold is not None
+        self.constant[list(recorder.values)] = self.folds
         known = recorder.known
         size = 1 << int(np.ceil(np.log2(2 * (len(known) + most) + 16)))
         self.table = np.full(size, -1), np.zeros(size, dtype=np.int64)  # keys, slots
@@ -41,7 +41,7 @@ class Replay:
         do = (recorder.add, recorder.sub, recorder.mul, recorder.div, recorder.sqrt)
         while True:
             i, recorder.top, self.count = _run(
-                i, recorder.top, self.count, chunk, place, self.constant, self.table, self.out
+                i, recorder.top, self.count, chunk, place, self.folds, self.constant, self.table, self.out
             )
             if i == len(chunk.op):
                 return
@@ -80,7 +80,7 @@ def _at(keys, key):  # pragma: no cover
 
 
 @njit(cache=True)
-def _run(i, top, count, chunk, place, constant, table, out):  # pragma: no cover
+def _run(i, top, count, chunk, place, folds, constant, table, out):  # pragma: no cover
     """Append operations up to the end or to one on constants; returns (next, top, count)."""
     op, dst, a, b = chunk.op, chunk.dst, chunk.a, chunk.b
     while i < len(op):
@@ -94,7 +94,7 @@ def _run(i, top, count, chunk, place, constant, table, out):  # pragma: no cover
             place[dst[i]] = result
             i += 1
             continue
-        if (constant[abs(x)] and constant[y]) or (o == DIV and y == 0):
+        if (constant[abs(x)] and constant[y]) or (folds and o == DIV and y == 0):
             return i, top, count
         if x < 0:  # a root of -slot: 0 - slot first
             x, top, count = _found(SUB, 0, -x, top, count, table, out)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import Chunk
 from .recorder import NAMES, Recorder
+from .replay import latest, marked
 
 Slots = NDArray[np.int32]
-MANY = 20_000  # operations beyond which compiled loops pay for the time to load them
 
 
 @dataclass(frozen=True)
@@ -55,16 +54,7 @@ def finished(recorder: Recorder, inputs: int, outputs: list[int]) -> ScalarProgr
     slot = np.array(recorder.slot, dtype=np.int64)
     needed = np.zeros(recorder.top, dtype=bool)
     needed[np.abs(np.array(outputs, dtype=np.int64))] = True
-    if len(op) > MANY:
-        from .replay import marked
-
-        marked(needed, slot, a, b)
-    else:
-        mark, one, two = needed.tolist(), a.tolist(), b.tolist()
-        for i in range(len(slot) - 1, -1, -1):
-            if mark[recorder.slot[i]]:
-                mark[one[i]] = mark[two[i]] = True
-        needed = np.array(mark)
+    marked(needed, slot, a, b)
     constants = [s for s in recorder.values if s > 1 and needed[s]]
     live = needed[slot] if len(slot) else np.zeros(0, dtype=bool)
     place = np.zeros(recorder.top, dtype=np.int32)
@@ -88,7 +78,7 @@ def depth_first(program: ScalarProgram) -> ScalarProgram:
 
     Results are then read soon after they are computed, so that fewer values are live at a time.
     """
-    order, to = _latest(program)
+    order, to = latest(program.first, program.a, program.b, np.abs(program.outputs))
     return ScalarProgram(
         program.inputs,
         program.constants,
@@ -97,25 +87,3 @@ def depth_first(program: ScalarProgram) -> ScalarProgram:
         to[program.b[order]],
         (np.sign(program.outputs) * to[np.abs(program.outputs)]).astype(np.int32),
     )
-
-
-def _latest(program: ScalarProgram) -> tuple[Any, Slots]:
-    """Operations in depth-first order, and the new slots of old ones."""
-    if len(program) > MANY:
-        from .replay import latest
-
-        return latest(program.first, program.a, program.b, np.abs(program.outputs))
-    first, a, b = program.first, program.a.tolist(), program.b.tolist()
-    place = list(range(first)) + [-1] * len(program)
-    order: list[int] = []
-    waiting = [s for s in np.abs(program.outputs[::-1]).tolist() if s >= first]
-    while waiting:
-        slot = waiting[-1]
-        needed = [s for s in (b[slot - first], a[slot - first]) if place[s] < 0]
-        if place[slot] >= 0 or not needed:
-            waiting.pop()
-            if place[slot] < 0:
-                place[slot] = first + len(order)
-                order.append(slot - first)
-        waiting += needed
-    return order, np.array(place, dtype=np.int32)

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from ..arithmetic.chunk import Chunk
 from .recorder import COS, SIN, Recorder
-from .scalar_program import MANY, ScalarProgram, finished
+from .replay import Replay
+from .scalar_program import ScalarProgram, finished
 
 MULTIPLES = 13  # bits of k for which the reduction is exact
 LARGEST = 2**MULTIPLES * math.pi / 2  # [rad], 12867
@@ -95,31 +96,13 @@ def sine_and_cosine(e: Recorder, x: int, precision: int) -> tuple[int, int]:
 
 
 def expanded(program: ScalarProgram, e: Recorder, precision: int) -> ScalarProgram:
-    """The program with sines and cosines replaced by arithmetic; ``e`` is an empty recorder."""
+    """The program with sines and cosines replaced by arithmetic; ``e`` is an empty recorder.
+
+    The operations between two sines are appended in one piece, and each sine as a piece of its own.
+    """
     place = list(range(2 + program.inputs))
     place += [e.constant(x) for x in program.constants.tolist()]
     place += [0] * len(program)
-    if len(program) > MANY:
-        place = _expanded(program, e, precision, place)
-    else:
-        do = (e.add, e.sub, e.mul, e.div, e.sqrt)
-        done: dict[int, tuple[int, int]] = {}
-        operations = zip(program.op.tolist(), program.a.tolist(), program.b.tolist(), strict=True)
-        for at, (op, a, b) in enumerate(operations, program.first):
-            if op in (SIN, COS):
-                if a not in done:
-                    done[a] = sine_and_cosine(e, place[a], precision)
-                place[at] = done[a][op - SIN]
-            else:
-                place[at] = do[op](place[a], place[b])
-    outputs = [place[s] if s >= 0 else -place[-s] for s in program.outputs.tolist()]
-    return finished(e, program.inputs, outputs)
-
-
-def _expanded(program: ScalarProgram, e: Recorder, precision: int, place: list[int]) -> list[int]:
-    """The references of all slots, in compiled loops: operations between sines go in one piece."""
-    from .replay import Replay
-
     sines = np.flatnonzero((program.op == SIN) | (program.op == COS))
     written = Recorder(1, e.cast, None)  # the operations of one sine and cosine
     ends = sine_and_cosine(written, 2, precision)
@@ -143,4 +126,6 @@ def _expanded(program: ScalarProgram, e: Recorder, precision: int, place: list[i
         numbers[program.first + i] = done[a][int(program.op[i]) - SIN]
     own.run(program.chunk.part(slice(before, len(program))), numbers)
     own.done()
-    return numbers.tolist()
+    place = numbers.tolist()
+    outputs = [place[s] if s >= 0 else -place[-s] for s in program.outputs.tolist()]
+    return finished(e, program.inputs, outputs)
