@@ -10,15 +10,13 @@ from flint import fmpq, fmpq_poly
 
 from pivotree import kkt, orderings
 from pivotree.analysis import counts
-from pivotree.analysis.counts import kernels, proof
+from pivotree.analysis.counts import FAMILIES, family_of, kernels, polynomial, proof
 from pivotree.analysis.counts.assembly import ANY, ONE, ZERO, Known, Ledger
 from pivotree.analysis.counts.blocks import random_tree
 from pivotree.analysis.counts.counting import KINDS, count_blocks, count_robot
-from pivotree.analysis.counts.families import FAMILIES, family_of
 from pivotree.analysis.counts.kernels import kernel_counts, kernel_rows
 from pivotree.analysis.counts.polynomials import fit, largest_root, solve_exactly, text_of, through
 from pivotree.analysis.counts.published import ABM, PINOCCHIO
-from pivotree.analysis.counts.table import polynomial
 from pivotree.kkt.model.spatial import matmul
 
 
