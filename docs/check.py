@@ -29,6 +29,10 @@ from typing import Any
 import nbformat
 from PIL import Image
 
+from pivotree import kkt
+from pivotree.analysis import listing
+from pivotree.analysis.explorer.embedded import SCENES
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 HTML = ROOT / "build" / "docs" / "html"
@@ -288,9 +292,37 @@ def facts() -> Complaints:
                 yield f"{page.relative_to(ROOT)}: {name} is not there"
 
 
+def quotations() -> Complaints:
+    """The listing in derivatives.md is that of today; scenes and lessons lead to each other."""
+    one = listing.of(kkt.build(kkt.chain(3)), "abm", derivatives=True)
+    if listing.render(one, "pseudocode").strip() not in (HERE / "derivatives.md").read_text(encoding="utf-8"):
+        yield "docs/derivatives.md: lacks what `pivotree list chain:3 --derivatives --pseudocode` prints"
+    story = (ROOT / "analysis/explorer/static/story.mjs").read_text(encoding="utf-8")
+    scenes = re.findall(r'lesson: \["(\w+)", "Lesson (\d)"\]', story)
+    if len(scenes) != SCENES:
+        yield f"analysis/explorer/static/story.mjs: names {len(scenes)} lessons for {SCENES} scenes"
+    for scene, (stem, number) in enumerate(scenes, start=1):
+        text = (HERE / "lessons" / f"{stem}.md").read_text(encoding="utf-8")
+        if not stem.startswith(number) or f"then open `page.html#scene={scene}`" not in text:
+            yield f"docs/lessons/{stem}.md: does not lead to scene {scene}"
+
+
 PARTS: dict[str, Callable[[], Complaints]] = {
     part.__name__: part
-    for part in (site, phone, facts, pictures, gallery, study, slides, lessons, orders, counts, further)
+    for part in (
+        site,
+        phone,
+        facts,
+        quotations,
+        pictures,
+        gallery,
+        study,
+        slides,
+        lessons,
+        orders,
+        counts,
+        further,
+    )
 }
 # Two processes take these in turn, the longest first; further is run by tests of peers, beside others.
 APIECE = ["counts", "orders", "lessons"]

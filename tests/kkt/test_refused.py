@@ -210,6 +210,10 @@ REFUSED = {
     "order 'lagrange': a pivot is zero or not a number for these": lambda: kkt.solve_large(
         pin((1e-170, 0.0, 0.0)), orderings.get("lagrange")
     ),
+    **{
+        f"threads is {x!r}; give 1 or more": lambda x=x: kkt.solve_large(SYSTEM, threads=x)
+        for x in (0, 2.5, True, "2", None)
+    },
     # -- what is another thing
     "plan: function is none; pass plan(order, system.structure)": lambda: kkt.symbolic(ABM),
     "plan: DiGraph is none; pass plan(": lambda: kkt.column_counts(TREE),

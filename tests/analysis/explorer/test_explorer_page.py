@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from explorer_page import counter, status
-from helpers import ROOT, system_of
+from helpers import system_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
@@ -21,7 +21,6 @@ from pivotree.analysis.explorer import (
     write_folder,
     write_page,
 )
-from pivotree.analysis.explorer.embedded import SCENES
 from pivotree.analysis.explorer.palette import palette
 from pivotree.analysis.figures.style import DARK, LIGHT
 
@@ -95,17 +94,6 @@ def test_switches_of_the_page_are_the_engines():
 def test_the_page_of_a_large_tree_is_small():
     page = explorer_page(explorer_data(system_of("random_tree:n=101"), "large"))
     assert len(gzip.compress(page.encode())) < 120_000
-
-
-@pytest.mark.docs
-def test_a_scene_leads_to_its_lesson_and_the_lesson_to_the_scene():
-    story = (ROOT / "analysis/explorer/static/story.mjs").read_text(encoding="utf-8")
-    lessons = re.findall(r'lesson: \["(\w+)", "Lesson (\d)"\]', story)
-    assert len(lessons) == SCENES
-    for scene, (stem, number) in enumerate(lessons, start=1):
-        assert stem.startswith(number)
-        text = (ROOT / "docs" / "lessons" / f"{stem}.md").read_text(encoding="utf-8")
-        assert f"then open `page.html#scene={scene}`" in text, stem
 
 
 def test_colours_tell_apart_in_grey():

@@ -11,7 +11,6 @@ import sympy
 from armature import with_terms
 from designs import covering
 from flint import fmpq, fmpq_mat
-from helpers import ROOT
 from listed import agrees, arguments, function_of, lines_of, printed_by
 
 from pivotree import kkt, orderings
@@ -251,7 +250,6 @@ def test_rotations_find_all_multipliers_in_one_step():
     assert "loops: all loops and contacts." in lines and not any("J1" in line for line in lines)
 
 
-PAGE = ROOT / "docs" / "derivatives.md"
 TREES = {
     "chain": lambda: kkt.chain(4),
     "tree": lambda: kkt.from_spec("random_tree:n=7,seed=3,joints=revolute+prismatic"),
@@ -319,10 +317,3 @@ def test_the_recursion_is_the_one_of_qdd_in_another_column():
         assert line in lines
     struck = re.sub(r"\[[qQ]'?_[jk]\]", "", "\n".join(lines))
     assert "p^A_k = b_k + Σ_{c ∈ children(k)} X_cᵀ (p'_c + U_c α_c)" in struck
-
-
-@pytest.mark.docs
-def test_the_page_has_the_listing_of_today():
-    """``pivotree list chain:3 --derivatives --pseudocode`` stands in docs/derivatives.md."""
-    one = listing.of(kkt.build(kkt.chain(3)), "abm", derivatives=True)
-    assert listing.render(one, "pseudocode").strip() in PAGE.read_text(encoding="utf-8")

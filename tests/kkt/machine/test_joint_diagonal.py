@@ -18,7 +18,6 @@ ABM = orderings.get("abm")
 SPRUNG = [name for name, kind in TYPES.items() if kind.dof and not (kind.orientation or kind.rate)]
 TURNED = [name for name, kind in TYPES.items() if kind.orientation or kind.rate]
 SLIDES = np.eye(6)[:, 3:]
-TABLE = np.array([[0, 0, 0, 1, 0, 0], [0, 0, 0, 0.6, 0.8, 0], [0, 0, 1, 0.2, 0.1, 0]], dtype=float).T
 CYLINDER = np.array([[0, 0.6, 0.8, 0, 0, 0], [0, 0, 0, 0, 0.6, 0.8]]).T
 MOTIONS = {"cylinder": CYLINDER, "slides": SLIDES, "screws": CYLINDER @ [[1.0, 1.0], [0.1, -0.2]]}
 

@@ -207,11 +207,6 @@ def test_no_order_fills_less_than_n_minus_1(data):
 # -- beside numbers ------------------------------------------------------------------------------
 
 
-def stored_blocks(matrix, blocks):
-    dense = abs(matrix.toarray()) > 0
-    return {(a, b) for a in blocks for b in blocks if dense[blocks[a], blocks[b]].any()}
-
-
 def skewed(parents):
     """Bodies on joints without a common direction, so that no block vanishes by chance."""
     rng, tree = np.random.default_rng(2), kkt.new_tree("skewed")
