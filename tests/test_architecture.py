@@ -33,7 +33,6 @@ LONGER = {
     "analysis/figures/condition.py:error_condition": 66,
     "analysis/figures/spy.py:_panels": 76,
     "analysis/figures/steps.py:pivot_errors": 73,
-    "analysis/listing/python.py:python": 73,
     "analysis/simulation/picture.py:picture": 63,
     "papers/cloutier1995/drop.py:rows": 92,
     "papers/cloutier1995/methods.py:rows": 87,

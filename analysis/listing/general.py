@@ -72,8 +72,6 @@ def on_this_tree(values: Values, tree: Tree) -> Telling:
                 raise FoldingError("listing: no set of bodies with a name tells these lines")
             check(values, known, loops)
         except FoldingError:
-            if tree.columns:
-                raise
             continue
         return Telling(values, known, loops, THIS_TREE)
     loops = tuple(steps_of(values, tree))
@@ -101,9 +99,8 @@ def _beside(
             place, names = tree.structure.index, told_tree.structure.names
             loops = []
             for loop in folded:
-                bodies = [names[k] for k in loop.bodies]
-                steps = tuple((0, place[body]) for body in bodies if body in place)
-                loops += [loop._replace(steps=steps)] if steps else []
+                there = [names[k] for k in loop.bodies if names[k] in place]
+                loops += [loop._replace(bodies=tuple(place[body] for body in there))] if there else []
             check(values, tree, tuple(loops))
         except PivotreeError:
             continue
@@ -151,5 +148,5 @@ def _forest(structure: Structure, parents: tuple[int, ...], mixed: bool) -> Stru
 
 def _length(telling: Telling) -> int:
     """How many lines and terms there are."""
-    lines = [line for loop in telling.loops for case in loop.cases for line in case.lines]
+    lines = [line for loop in telling.loops for line in loop.lines]
     return len(lines) + sum(len(line.expression.terms) for line in lines)

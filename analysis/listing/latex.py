@@ -187,7 +187,7 @@ def _loop(listing: Listing, style: Latex, loop: Loop) -> str:
         head = f"For $k$ in {sequence}:" if sequence.startswith(("loops", "turn")) else head
         head = "For all $k$:" if sequence == "all" else head
     parts = [rf"\medskip\textbf{{{head}}}"]
-    rows = [row for line in loop.cases[0].lines for row in _rows(style, line)]
+    rows = [row for line in loop.lines for row in _rows(style, line)]
     if rows:
         parts.append("\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}")
     return "\n".join(parts)

@@ -33,7 +33,7 @@ MAX_UPDATES = 60_000  # pairs of blocks that are updated; so many take seconds t
 
 @dataclass(frozen=True)
 class Listing:
-    """An order as formulas; ``loops`` hold cases, cases hold lines.
+    """An order as formulas; ``loops`` hold lines.
 
     >>> from pivotree.analysis import listing
     >>> told = listing.of(pt.build(pt.chain(2)), "crbm")
@@ -80,7 +80,7 @@ class Listing:
         }
 
     def lines(self) -> list[Line]:
-        return [line for loop in self.loops for case in loop.cases for line in case.lines]
+        return [line for loop in self.loops for line in loop.lines]
 
     def sequence(self, loop: Loop) -> str:
         """How the bodies of a loop follow each other: tip to base, base to tip, all, or as listed."""
@@ -93,7 +93,7 @@ class Listing:
         if bodies in ([*tree.turn], [*tree.turn[::-1]]) and bodies:
             return "turn" if bodies == [*tree.turn] else "turn, last to first"
         whole = inside == set(range(tree.n))
-        if not loop.cases[0].kinds and whole and not loop.back:  # what precedes the pivots
+        if not loop.kinds and whole and not loop.back:  # what precedes the pivots
             return "all"
         if not whole and inside != {k for k in range(tree.n) if tree.dof[k]}:
             return "listed"

@@ -29,24 +29,14 @@ class Line(NamedTuple):
     expression: Sum
 
 
-class Case(NamedTuple):
-    """Lines of one kind of step; ``kinds`` are the blocks that it eliminates."""
-
-    kinds: tuple[str, ...]
-    lines: tuple[Line, ...]
-
-
 class Loop(NamedTuple):
-    """Steps (case, body) one after another."""
+    """Lines for one body after another; ``kinds`` are the blocks that a step eliminates."""
 
     back: bool
-    cases: tuple[Case, ...]
-    steps: tuple[tuple[int, int], ...]
+    kinds: tuple[str, ...]
+    lines: tuple[Line, ...]
+    bodies: tuple[int, ...]
     alone: bool = False  # one step told by itself, with numbers for letters
-
-    @property
-    def bodies(self) -> tuple[int, ...]:
-        return tuple(k for _, k in self.steps)
 
 
 def cases(line: Line) -> list[tuple[Sum, Condition | None]]:
@@ -61,7 +51,7 @@ def cases(line: Line) -> list[tuple[Sum, Condition | None]]:
 
 
 def both(line: Line, when: Condition | None) -> Condition | None:
-    """The condition of a line and that of one of its cases."""
+    """The condition of a line and that of one of its :func:`cases`."""
     if when is None or line.when is None or when == line.when:
         return when or line.when
     return Condition((*line.when.tests, *when.tests))
@@ -215,7 +205,7 @@ def steps_of(values: Values, tree: Tree) -> list[Loop]:
             ordered = tuple(lines[i] for i in _in_order(values, [[[m]] for m in members]))
             kinds = tuple(" ".join(k) for k in unit.kinds)
             if lines:
-                loops.append(Loop(course.back, (Case(kinds, ordered),), ((0, unit.body),), True))
+                loops.append(Loop(course.back, kinds, ordered, (unit.body,), True))
     return loops
 
 
@@ -234,8 +224,8 @@ def _numbered(node: Any) -> Any:
 
 def _loop(values: Values, folder: Folder, course: Course) -> Loop:
     longest = max((u.kinds for u, _ in course.steps), key=len)
-    case = Case(tuple(" ".join(k) for k in longest), lines_of(values, folder, course.steps))
-    return Loop(course.back, (case,), tuple((0, k) for k in course.bodies))
+    kinds = tuple(" ".join(k) for k in longest)
+    return Loop(course.back, kinds, lines_of(values, folder, course.steps), course.bodies)
 
 
 def lines_of(values: Values, folder: Folder, grouped: Steps) -> tuple[Line, ...]:
@@ -339,4 +329,4 @@ def _in_order(values: Values, makes: list[list[list[Member]]]) -> list[int]:
     return done
 
 
-__all__ = ["Case", "Course", "Line", "Loop", "courses_of", "loops_of", "steps_of"]
+__all__ = ["Course", "Line", "Loop", "courses_of", "loops_of", "steps_of"]

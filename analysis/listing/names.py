@@ -257,7 +257,7 @@ class Names:
         self.symbols: dict[Family, Symbol] = {}
         inverse_dynamics = values.program.symbolic is None
         loops = list(loops)
-        lines = [line for loop in loops for case in loop.cases for line in case.lines]
+        lines = [line for loop in loops for line in loop.lines]
         roles: set[str | None] = set()
         taken: set[str] = set()
         given = {i.info[0] for i in values.program.instructions if i.op == "input"}

@@ -35,7 +35,38 @@ def python(listing: Listing) -> str:
         *textwrap.indent(_docstring(listing), "    ").splitlines(),
         "    n, N = len(parent), [len(h) for h in H]",
     ]
-    structure = listing.tree.structure
+    head += _guards(listing)
+    setup = "\n".join(text for name, text in TREE.items() if name in script.used)
+    head += textwrap.indent(setup, "    ").splitlines()
+    if len(made) == 1:
+        head.append(f"    {made[0]} = {{}}")
+    else:
+        names = f"({', '.join(made)})"
+        head += textwrap.wrap(names, 66, initial_indent="    ", subsequent_indent="     ")
+        head[-1] += f" = ({{}} for _ in range({len(made)}))"
+    tail = (
+        f"    return np.concatenate([{result}[k] for k in range({own}) if N[k]])"
+        if any(listing.system.tree.dof)
+        else "    return np.zeros(0)"
+    )
+    if further:
+        head.append("    v_0 = np.zeros(6)")
+        tail = _matrices(listing, tail)
+    lines = [*head, *("    " + line for line in body), tail]
+    text = "\n".join(lines)
+    needs = ["solve"] if "solve(" in text else []
+    imports = "import numpy as np\n" + ("from numpy.linalg import solve\n" if needs else "")
+    needed = helpers(script, given)
+    said = f"{listing.order} on {listing.system.name}, listed by pivotree."
+    first = f'"""{_quoted(said)}"""\n\n'
+    return (
+        first + imports + "\n" + _tables(listing, script) + needed + "\n\n" + text + "\n\n\n" + _data(listing)
+    )
+
+
+def _guards(listing: Listing) -> list[str]:
+    """The beginning of the function: it refuses trees on which these lines do not hold."""
+    structure, head = listing.tree.structure, []
     if structure.copy_of is not None:
         head += [
             "    if list(parent) != PARENT or N != FREEDOMS:",
@@ -69,32 +100,7 @@ def python(listing: Listing) -> str:
         if _soft(structure):
             head.append("    compliance = dict(enumerate(compliance, n))")
         head.append("    N = [*N, *ROWS]  # loops are numbered behind the bodies")
-    setup = "\n".join(text for name, text in TREE.items() if name in script.used)
-    head += textwrap.indent(setup, "    ").splitlines()
-    if len(made) == 1:
-        head.append(f"    {made[0]} = {{}}")
-    else:
-        names = f"({', '.join(made)})"
-        head += textwrap.wrap(names, 66, initial_indent="    ", subsequent_indent="     ")
-        head[-1] += f" = ({{}} for _ in range({len(made)}))"
-    tail = (
-        f"    return np.concatenate([{result}[k] for k in range({own}) if N[k]])"
-        if any(listing.system.tree.dof)
-        else "    return np.zeros(0)"
-    )
-    if further:
-        head.append("    v_0 = np.zeros(6)")
-        tail = _matrices(listing, tail)
-    lines = [*head, *("    " + line for line in body), tail]
-    text = "\n".join(lines)
-    needs = ["solve"] if "solve(" in text else []
-    imports = "import numpy as np\n" + ("from numpy.linalg import solve\n" if needs else "")
-    needed = helpers(script, given)
-    said = f"{listing.order} on {listing.system.name}, listed by pivotree."
-    first = f'"""{_quoted(said)}"""\n\n'
-    return (
-        first + imports + "\n" + _tables(listing, script) + needed + "\n\n" + text + "\n\n\n" + _data(listing)
-    )
+    return head
 
 
 def _given(listing: Listing) -> list[str]:

@@ -358,7 +358,7 @@ class Script:
     def loop(self, loop: Loop) -> Iterator[str]:
         if loop.alone:
             yield f"# {step(loop)}"
-            yield from self.lines(loop.cases[0].lines)
+            yield from self.lines(loop.lines)
             return
         sequence = self.listing.sequence(loop)
         bodies = str([*loop.bodies]) if sequence == "listed" else "range(n)"
@@ -374,7 +374,7 @@ class Script:
             if self.listing.moving(loop):
                 bodies = f"(k for k in {bodies} if N[k])"
         yield f"for k in {bodies}:"
-        yield from ("    " + line for line in list(self.lines(loop.cases[0].lines)) or ["pass"])
+        yield from ("    " + line for line in list(self.lines(loop.lines)) or ["pass"])
 
     def lines(self, lines: tuple[Line, ...]) -> Iterator[str]:
         before: tuple | None = None

@@ -22,7 +22,7 @@ def text(listing: Listing) -> str:
     parts += legend(listing)
     for loop in listing.loops:
         parts += ["", head(listing, loop)]
-        for line in loop.cases[0].lines:
+        for line in loop.lines:
             parts += _line(style, line)
     whole = full(listing)
     parts += ["", "in full:", *whole] if whole else []
@@ -78,7 +78,7 @@ def head(listing: Listing, loop: Loop) -> str:
 
 def step(loop: Loop) -> str:
     """What a step that is told by itself does, in words."""
-    kinds = ", ".join(loop.cases[0].kinds)
+    kinds = ", ".join(loop.kinds)
     done = "solve for" if loop.back else "eliminate"
     return f"{done} {kinds} of {loop.bodies[0]}" if kinds else f"prepare {loop.bodies[0]}"
 
@@ -198,7 +198,7 @@ def pseudocode(listing: Listing) -> str:
     lines = [f"algorithm {listing.order}"]
     for loop in listing.loops:
         lines.append(step(loop) if loop.alone else head(listing, loop).removesuffix(":") + " do")
-        for line in loop.cases[0].lines:
+        for line in loop.lines:
             pad = "    "
             for letter, s in line.over:
                 lines.append(f"{pad}for {letter} in {style.set(s)} do")

@@ -52,8 +52,8 @@ def check(values: Values, tree: Tree, loops: tuple[Loop, ...]) -> None:
     where = {(m.family, m.index): m for m in values.members.values()}
     made: set[tuple] = set()
     for loop in loops:
-        for case, k in loop.steps:
-            for line in loop.cases[case].lines:
+        for k in loop.bodies:
+            for line in loop.lines:
                 for context in contexts(tree, line, k):
                     index = tuple(tree.body(i, context) for i in line.index)
                     key = (line.family, index)

@@ -121,10 +121,9 @@ def test_a_wrong_folding_is_found():
     """Each kind of fault: a line left out, lines in the wrong order, another index."""
     one = told("tree", "abm")
     first, second = one.loops
-    case = first.cases[0]
-    less = first._replace(cases=(case._replace(lines=case.lines[:-1]),))
-    turned = first._replace(cases=(case._replace(lines=case.lines[::-1]),))
-    backward = first._replace(steps=first.steps[::-1])
+    less = first._replace(lines=first.lines[:-1])
+    turned = first._replace(lines=first.lines[::-1])
+    backward = first._replace(bodies=first.bodies[::-1])
     late = "reads .*, which no line before it makes; the loops are in the wrong order"
     for wrong, why in ((less, late), (turned, late), (backward, late)):
         with pytest.raises(unroll.FoldingError, match=why):

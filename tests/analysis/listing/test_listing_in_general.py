@@ -164,8 +164,8 @@ def test_lines_in_full_have_the_values_of_the_lines(order):
     whole = {(line.family, line.index): line for line in in_full(one.lines())}
     known, compared = {}, 0
     for loop in one.loops:
-        for case, k in loop.steps:
-            for line in loop.cases[case].lines:
+        for k in loop.bodies:
+            for line in loop.lines:
                 for context in contexts(one.tree, line, k):
                     index = tuple(one.tree.body(i, context) for i in line.index)
                     made = value(line.expression, known, given, one.tree, context)

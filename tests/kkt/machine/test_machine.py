@@ -50,7 +50,7 @@ def test_a_program_cut_into_functions_or_in_another_order_gives_the_same_bits():
     x, qd, tau = states(kernel, 10)
     expected = plain(kernel, x, qd, tau)
     native = compiled(kernel.straight, np.float64, 4, kernel.fields.sizes, piece=60)
-    assert native.pieces > 30
+    assert len(kernel.straight) > 30 * 60
     out = np.empty_like(expected)
     assert native.run([x, qd, tau], out) and np.array_equal(out, expected)
     other = depth_first(kernel.straight)
