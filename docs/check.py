@@ -50,7 +50,8 @@ def beside(folder: Path) -> Iterator[Callable[[str], ModuleType]]:
     finally:
         sys.path.remove(str(folder))
         for name, module in list(sys.modules.items()):
-            if Path(getattr(module, "__file__", None) or "/").is_relative_to(folder):
+            file = Path(getattr(module, "__file__", None) or "/")
+            if name != "__main__" and file.is_relative_to(folder):
                 del sys.modules[name]
 
 
