@@ -54,16 +54,7 @@ ORDERS_OF = {
     "binary": BINARY,
     "dh_whole": (*USUAL, "constraint_force", "divide_and_conquer", "base_to_tip", "random:0"),
 }
-TREES = (
-    "crbm",
-    "abm",
-    "gain_abm",
-    "modified_abm",
-    "projected_abm",
-    "square_root_abm",
-    "lagrange",
-    "inverse_dynamics",
-)
+TREES = tuple(name for name in USUAL if name != "virtual_work")  # whose blocks are counted in any tree
 CHAINS = ("crbm_block_row", "virtual_work", "base_to_tip")
 FIRST_SCREEN, LENGTHS = ("crbm", "square_root_abm", "abm", "gain_abm"), (3, 7, 30, 100)
 

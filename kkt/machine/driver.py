@@ -40,7 +40,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Stage:
+class StageCode:
     """One of the programs that ``run`` calls; a module has one, or three (:mod:`.residual`)."""
 
     inputs: int
@@ -58,7 +58,7 @@ def wider(shape: Shape) -> Shape:
     return replace(shape, number="double", lanes=-(-shape.lanes // 2), stage="_wide")
 
 
-def bytes_of_work(shape: Shape, stages: Sequence[Stage]) -> tuple[int, int]:
+def bytes_of_work(shape: Shape, stages: Sequence[StageCode]) -> tuple[int, int]:
     """Where the rows in float64 of three stages start in the work array, and its length."""
     row = shape.lanes * (8 if shape.number == "double" else 4)
     first, *after = stages
@@ -70,7 +70,7 @@ def bytes_of_work(shape: Shape, stages: Sequence[Stage]) -> tuple[int, int]:
     return start, start + 8 * wider(shape).lanes * wide.rows
 
 
-def driver(shape: Shape, stages: Sequence[Stage]) -> str:
+def driver(shape: Shape, stages: Sequence[StageCode]) -> str:
     """The text of ``i64 run(table)``, which returns 0, or 1 where an input is not finite.
 
     The table holds, each in 8 bytes, the addresses of the arrays of inputs, of the outputs, of the
@@ -122,13 +122,13 @@ done:
 {_judge(shape, shape.judged) if shape.judged else ""}"""
 
 
-def _called(stage: Stage, name: str) -> str:
+def _called(stage: StageCode, name: str) -> str:
     """Code that calls the functions of one program."""
     pieces = range(stage.pieces)
     return "".join(f"  call void @piece{name}{i}(ptr %c{name}, ptr %w{name})\n" for i in pieces)
 
 
-def _staged(shape: Shape, stages: Sequence[Stage]) -> str:
+def _staged(shape: Shape, stages: Sequence[StageCode]) -> str:
     """Code that calls the second and the third program on the rows of those before.
 
     The second one's inputs are the first rows of all, in float64, half of a vector at a time; the
@@ -155,7 +155,7 @@ def _staged(shape: Shape, stages: Sequence[Stage]) -> str:
 {_called(last, "_last")}"""
 
 
-def _copied(shape: Shape, stages: Sequence[Stage]) -> str:
+def _copied(shape: Shape, stages: Sequence[StageCode]) -> str:
     """The text of functions that copy parts of rows to rows of float64, and back."""
     W = wider(shape)
     short, wide, text = replace(shape, lanes=W.lanes).type, W.type, ""

@@ -19,7 +19,7 @@ from .abreast import abreast_source
 from .builtin import FEW, HELD, Builtin, builtin, known, symbols
 from .caller import text
 from .checking import Judged
-from .driver import ROW, Shape, Stage, bytes_of_work, driver, wider
+from .driver import ROW, Shape, StageCode, bytes_of_work, driver, wider
 from .emission import PIECE, Source, source_of
 from .rolled import Rolled
 from .rolled_emission import data, rolled_source
@@ -153,7 +153,7 @@ def compiled(
         text, made = "", []
         for (p, s), start in zip(stages, starts, strict=False):
             source = _source(p, s, piece, abreast)
-            made.append(Stage(p.inputs, _outputs(p), source.pieces, source.rows, start))
+            made.append(StageCode(p.inputs, _outputs(p), source.pieces, source.rows, start))
             text += source.text + "\n"
         roots = sorted({f"declare {s.type} @llvm.sqrt.{s.suffix}({s.type})\n" for _, s in stages})
         code = np.frombuffer(_object("".join([*roots, text, driver(shape, made)]), target), dtype=np.uint8)
