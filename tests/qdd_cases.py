@@ -10,7 +10,7 @@ import numpy as np
 from pivotree import orderings
 from pivotree.analysis.guarantee.qdd import errors, masked
 from pivotree.analysis.states.sample import system_at
-from pivotree.analysis.states.traced import Order
+from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.chunk import DIV, MUL
 from pivotree.kkt.matrix.ranges import ranges_of
@@ -34,7 +34,7 @@ class Case:
     def state(self, seed, number):
         """A state, an order's tape that fits it, and its entries, right-hand sides hostile."""
         here = system_at(self.system, self.ranges, seed, number)
-        order = Order(self.tape, here).fitting(self.name, here)
+        order = TracedOrder(self.tape, here).fitting(self.name, here)
         draw = np.random.default_rng([seed, number])
         given = here.entries
         if number % 3:

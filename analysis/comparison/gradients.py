@@ -21,7 +21,7 @@ from pivotree.kkt.solution.derivatives import floor_of
 from pivotree.kkt.tape.trust import mark
 
 from ..states import traced
-from ..states.traced import Order, Pair
+from ..states.traced import Pair, TracedOrder
 from .row import digits_of, full_digits
 
 FIELDS = traced.FIELDS["derivatives"]
@@ -81,7 +81,7 @@ def compare_derivatives(
     chosen = [get_format(name) for name in formats]
     progress("certified derivatives")
     abm = orderings.get("abm")
-    proof = Order(trace(system, abm), system, "derivatives")
+    proof = TracedOrder(trace(system, abm), system, "derivatives")
     true = proof.certified(system, PROVED)
     rounded = {f.name: _reference(proof, system, f, true) for f in chosen}
     floors = [np.inf, *(floor_of(system, f"dqdd_{by}") for by in FIELDS[1:])]
@@ -95,7 +95,7 @@ def compare_derivatives(
                 rows.append(Gradients(name, one.name, refused=exact))
                 continue
             try:
-                order = order or Order(trace(system, function), system, "derivatives")
+                order = order or TracedOrder(trace(system, function), system, "derivatives")
                 numbers = order.given(system)["beside"]
                 parts = [Part(x, floor) for x, floor in zip(order.answer, floors, strict=True)]
                 told = worth(system, order.tape, one, parts, numbers)
@@ -113,7 +113,7 @@ def compare_derivatives(
     return rows
 
 
-def _reference(proof: Order, system: System, chosen: Format, true: Pair) -> Pair | str:
+def _reference(proof: TracedOrder, system: System, chosen: Format, true: Pair) -> Pair | str:
     """The answer for the data as a format sees them, or why it cannot hold them."""
     if chosen.from_model:
         return true

@@ -43,13 +43,13 @@ def instances(
     """
     from ..states.closing import ranges_of
     from ..states.sample import system_at
-    from ..states.traced import Order
+    from ..states.traced import TracedOrder
 
     if format.kind != "float":
         raise FormatError(f"format {format.name!r}: does not round; use float32 or another float")
     ranges = ranges_of(system)
     traced = {
-        name: Order(kkt.trace(system, orderings.get(name)), system)
+        name: TracedOrder(kkt.trace(system, orderings.get(name)), system)
         for name in dict.fromkeys(("abm", *orders))
     }
     found = []

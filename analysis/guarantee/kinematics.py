@@ -25,7 +25,7 @@ from pivotree.kkt.theorem import kinematics as theorem
 from pivotree.kkt.theorem.guarantee import loaded, require_roundoff
 
 from ..states.sample import draw
-from ..states.traced import Order
+from ..states.traced import TracedOrder
 
 LONGER = {"float32": (np.float32, np.float64), "float64": (np.float64, np.longdouble)}
 
@@ -89,7 +89,7 @@ def kinematics(
 def _seen(system: System, ranges: Ranges, name: str, states: int, seed: int) -> float:
     """The largest relative change of a pivot D_k, both read from exact arithmetic on the data."""
     short, long = LONGER[name]
-    order = Order(kkt.trace(system, orderings.get("abm")), system)
+    order = TracedOrder(kkt.trace(system, orderings.get("abm")), system)
     worst = 0.0
     for number in range(states):
         q = draw(ranges, seed, number)[0].astype(short)
@@ -100,7 +100,7 @@ def _seen(system: System, ranges: Ranges, name: str, states: int, seed: int) -> 
     return worst
 
 
-def _pivots(system: System, order: Order, q: NDArray, kind: Any) -> NDArray | None:
+def _pivots(system: System, order: TracedOrder, q: NDArray, kind: Any) -> NDArray | None:
     """(P,) pivots in double-double, kinematics being computed in numpy's ``kind``.
 
     None where entries are nonzero that the order's program takes to be zero.

@@ -16,13 +16,13 @@ from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.ranges import Ranges
 
 from ..states.sample import system_at
-from ..states.traced import Order
+from ..states.traced import TracedOrder
 
 Floats = NDArray[np.float64]
 MOST = 40  # states that are run one by one
 
 
-def errors(order: Order, system: System, entries: Entries, chosen: Format) -> tuple[float, Floats]:
+def errors(order: TracedOrder, system: System, entries: Entries, chosen: Format) -> tuple[float, Floats]:
     """sqrt(e* Mass e) of the error e of qdd in one state, and the error of each entry (N,).
 
     ``entries`` are rounded to the format, and the same data are solved in twice float64's digits.
@@ -95,7 +95,7 @@ def worst_of_qdd(
     systems: Sequence[System],
     ranges: Ranges,
     effort: Floats,
-    order: Order,
+    order: TracedOrder,
     name: str,
     formats: Sequence[Format],
     bounds: Sequence[Accelerations],
@@ -128,7 +128,7 @@ def worst_of_qdd(
     ]
 
 
-def masked(order: Order, entries: Entries) -> Entries:
+def masked(order: TracedOrder, entries: Entries) -> Entries:
     """The entries with zeros where the order's tape has them, in right-hand sides."""
     takes = dict(zip(LETTERS, order.takes, strict=True))
     sides = {x: np.where(takes[x], getattr(entries, x), 0.0) for x in ("a", "b", "tau")}

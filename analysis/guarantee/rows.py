@@ -24,7 +24,7 @@ from pivotree.kkt.theorem.guarantee import evaluated, guaranteed, loaded, requir
 from pivotree.kkt.theorem.motion import Given, sides_of
 
 from ..states.sample import entries_at, system_at
-from ..states.traced import Order
+from ..states.traced import TracedOrder
 from .qdd import Promise, worst_of_qdd
 
 MOST = 1_000_000  # states that are sampled at most
@@ -99,7 +99,7 @@ def guarantee(
     ranges, effort = sides_of(heavy, ranges_of(heavy, limits), rates, efforts)
     rows = []
     for name in orders:
-        order = Order(kkt.trace(heavy, orderings.get(name)), heavy)
+        order = TracedOrder(kkt.trace(heavy, orderings.get(name)), heavy)
         systems = [heavy, light] if payloads else [heavy]
         seen = worst_seen(systems, ranges, order, name, chosen, states, seed)
         bounds, found = [], []
@@ -133,7 +133,7 @@ def pivots(
     errors = np.zeros(len(chosen))
     if some:
         names = [chosen[i] for i in some]
-        errors[some] = worst_seen([system], ranges, Order(tape, system), order, names, states, seed)
+        errors[some] = worst_seen([system], ranges, TracedOrder(tape, system), order, names, states, seed)
     return list(zip(bounds, errors.tolist(), strict=True))
 
 
@@ -169,7 +169,7 @@ def improvements(
 def worst_seen(
     systems: Sequence[System],
     ranges: Ranges,
-    order: Order,
+    order: TracedOrder,
     name: str,
     formats: Sequence[Format],
     states: int,
@@ -197,20 +197,20 @@ def worst_seen(
     return worst
 
 
-def _errors(order: Order, values: NDArray, formats: Sequence[Format]) -> Floats:
+def _errors(order: TracedOrder, values: NDArray, formats: Sequence[Format]) -> Floats:
     """(formats,) the largest error of a pivot in any of m states, whose values are (m, p)."""
     return np.array([pivot_errors(order, values, chosen).max() for chosen in formats])
 
 
-def pivot_errors(order: Order, values: NDArray, chosen: Format) -> Floats:
+def pivot_errors(order: TracedOrder, values: NDArray, chosen: Format) -> Floats:
     """(m,) the largest relative errors of pivots of m states, with ``values`` (m, p) of float64.
 
     Held against the same data in twice the digits; infinite where a pivot is not a number.
 
     >>> from pivotree.analysis.guarantee import pivot_errors
-    >>> from pivotree.analysis.states.traced import Order
+    >>> from pivotree.analysis.states.traced import TracedOrder
     >>> system = pt.build(pt.chain(4))
-    >>> order = Order(pt.trace(system, pt.orderings.get("abm")), system)
+    >>> order = TracedOrder(pt.trace(system, pt.orderings.get("abm")), system)
     >>> values = order.values(system)[None]  # of one state
     >>> bool(pivot_errors(order, values, get_format("float32")).max() < 1e-6)
     True

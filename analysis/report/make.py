@@ -32,7 +32,7 @@ from ..figures.files import save
 from ..states.closing import ClosedRanges
 from ..states.measure import Measured, Setup
 from ..states.sample import drawn_system
-from ..states.traced import Order
+from ..states.traced import TracedOrder
 from .gather import gather
 from .notebook import Notebook, most_digits, records
 from .page import page
@@ -225,14 +225,14 @@ def prepare(
         raise ModelError(f"{model}: has no joint that moves; a report needs at least one")
     system, ranges = drawn_system(tree, seed)
     progress("tracing abm, for the reference")
-    proof = Order(trace(system, orderings.get("abm")), system, quantity)
-    found: dict[str, Order] = {}
+    proof = TracedOrder(trace(system, orderings.get("abm")), system, quantity)
+    found: dict[str, TracedOrder] = {}
     refused: dict[str, str] = {}
     for name in orders:
         progress(f"tracing {name}")
         try:
             tape = proof if name == "abm" else trace(system, orderings.get(name))
-            found[name] = tape if isinstance(tape, Order) else Order(tape, system, quantity)
+            found[name] = tape if isinstance(tape, TracedOrder) else TracedOrder(tape, system, quantity)
         except (OrderError, SingularError, SizeError) as error:
             refused[name] = _without_name(str(error), name)
     if not found:

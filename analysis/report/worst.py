@@ -17,7 +17,7 @@ from pivotree.kkt.matrix.unopposed import least_size
 
 from ..comparison import verdict
 from ..states.measure import OK, WHY, Setup
-from ..states.traced import Order, Pair
+from ..states.traced import Pair, TracedOrder
 from .notebook import Notebook
 from .summary import Cell, Reference, Worst, coordinate_names, worst_state
 
@@ -139,7 +139,7 @@ class Inspector:
         return Reference(self.certified, self.disagreement, smallest, self.trouble)
 
 
-def where_lost(order: Order, system: System, chosen: Format, name: str) -> str:
+def where_lost(order: TracedOrder, system: System, chosen: Format, name: str) -> str:
     """Where the pivots go wrong: each against the same pivot in double-double."""
     tape, slots = order.tape, order.wanted[1]
     values = chosen.cast(order.values(system)[None])

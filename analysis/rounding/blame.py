@@ -20,7 +20,7 @@ from pivotree.kkt.rounding.contributions import Linearised, linearised
 from pivotree.kkt.tape.tape import Tape
 
 from ..comparison import REFERENCE_DIGITS
-from ..states.traced import FIELDS, Order, Pair
+from ..states.traced import FIELDS, Pair, TracedOrder
 from .culprits import Culprits
 from .text import Blame
 
@@ -59,12 +59,12 @@ def blame(
     progress("tracing")
     base = order if isinstance(order, Tape) else kkt.trace(system, order)
     base.require(system)
-    traced = Order(base, system, quantity)
+    traced = TracedOrder(base, system, quantity)
     tape = traced.tape
     progress(f"{tape.program.name} in {chosen.name}, and its shadow")
     pair = linearised(tape, system.entries, chosen, given=traced.given(system))
     progress("certified answer")
-    proof = Order(kkt.trace(system, orderings.get("abm")), system, quantity)
+    proof = TracedOrder(kkt.trace(system, orderings.get("abm")), system, quantity)
     exact = proof.certified(system, REFERENCE_DIGITS, chosen)
     data = proof.certified(system, REFERENCE_DIGITS)
     answers = _Answers(system, traced, pair, exact, data)
@@ -81,7 +81,7 @@ def blame(
 class _Answers:
     """The joint accelerations that were computed, or derivatives, beside the certified ones."""
 
-    def __init__(self, system: System, order: Order, pair: Linearised, exact: Pair, data: Pair) -> None:
+    def __init__(self, system: System, order: TracedOrder, pair: Linearised, exact: Pair, data: Pair) -> None:
         self.tape, self.pair, self.beside = order.tape, pair, order.beside
         freedoms = system.tree.freedom_names
         if not freedoms:

@@ -20,7 +20,7 @@ from pivotree.kkt.matrix.unopposed import least_size
 from pivotree.kkt.proof.many_residuals import Equations
 
 from .sample import drawn_again, system_at
-from .traced import FIELDS, Order, Pair
+from .traced import FIELDS, Pair, TracedOrder
 
 Floats = NDArray[np.float64]
 ONE = np.zeros(1, dtype=np.int64)  # the only state
@@ -43,8 +43,8 @@ class Setup:
     system: System
     ranges: Ranges
     seed: int
-    orders: dict[str, Order]  # that this robot admits
-    proof: Order  # of the reference
+    orders: dict[str, TracedOrder]  # that this robot admits
+    proof: TracedOrder  # of the reference
     format_names: tuple[str, ...]
 
     @cached_property
@@ -89,7 +89,7 @@ class Measured(NamedTuple):
     again: int = 0  # draws before it that led to no state that closes the loops
 
 
-def _worst(proof: Order, exact: Pair, found: NDArray) -> Floats:
+def _worst(proof: TracedOrder, exact: Pair, found: NDArray) -> Floats:
     """(k,) the errors of k answers; of derivatives the worst matrix's."""
     return proof.judged(exact.largest(found))
 

@@ -104,13 +104,13 @@ class Answers(NamedTuple):
     said: list[Said]
 
 
-class Order:
+class TracedOrder:
     """A traced order, with the slots that every run writes and reads, found once."""
 
     def __init__(self, tape: Tape, system: System, quantity: str = "qdd") -> None:
         """Raises what :func:`kkt.derivatives` raises where there are no derivatives."""
         self.quantity, self.operations = quantity, tape.flops
-        self.others: dict[Rows, Order] = {}  # tapes of the same order where joints have turned
+        self.others: dict[Rows, TracedOrder] = {}  # tapes of the same order where joints have turned
         self.beside: tuple[str, ...] = ()  # names of inputs that are not in (4)
         matrices = []
         if quantity == "derivatives":
@@ -174,7 +174,7 @@ class Order:
         rows = ([(k, pivot_rows(one[spans[k]].T)) for k in moving] for one in S)
         return [tuple((k, r) for k, r in own if r != inputs.pivot_rows(k)) for own in rows]
 
-    def fitting(self, name: str, system: System) -> Order:
+    def fitting(self, name: str, system: System) -> TracedOrder:
         """The order, or where a joint has turned too far for its tape, one that is traced here."""
         (rows,) = self.turned(system.entries.S[None])
         if not rows:
@@ -185,7 +185,7 @@ class Order:
             self.others[rows] = self._anew(name, system)
         return self.others[rows]._required(name, system)
 
-    def _required(self, name: str, system: System) -> Order:
+    def _required(self, name: str, system: System) -> TracedOrder:
         try:
             self.tape.require(system)
             if self.quantity == "derivatives":
@@ -194,8 +194,8 @@ class Order:
             return self._anew(name, system)
         return self
 
-    def _anew(self, name: str, system: System) -> Order:
-        return Order(trace(system, orderings.get(name)), system, self.quantity)
+    def _anew(self, name: str, system: System) -> TracedOrder:
+        return TracedOrder(trace(system, orderings.get(name)), system, self.quantity)
 
     def judged(self, errors: Floats) -> Floats:
         """(...,) the error that counts: qdd's, or of fields (..., 4) the worst matrix's."""

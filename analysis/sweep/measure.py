@@ -17,7 +17,7 @@ from pivotree.kkt.proof.many_residuals import Equations
 
 from ..comparison.row import REFERENCE_DIGITS, finite, known_conditioning
 from ..states.sample import drawn_again, system_at
-from ..states.traced import Order
+from ..states.traced import TracedOrder
 from .cases import Task
 from .motions import moved
 from .prepared import Prepared, prepare
@@ -145,7 +145,7 @@ def _each(truth: Certified) -> Errors:
     return errors
 
 
-def reference(kind: str, system: System, proof: Order, chosen: Format) -> Errors | str:
+def reference(kind: str, system: System, proof: TracedOrder, chosen: Format) -> Errors | str:
     """Errors against the answer for the data rounded to a format, proved or in double-double.
 
     Or why there is none.
@@ -162,7 +162,7 @@ def reference(kind: str, system: System, proof: Order, chosen: Format) -> Errors
     return truth.pair.at(0).largest if truth.known[0] else why(truth, 0, chosen)
 
 
-def _of_state(settings: Settings, system: System, proof: Order) -> dict[str, Any]:
+def _of_state(settings: Settings, system: System, proof: TracedOrder) -> dict[str, Any]:
     """Condition numbers, which depend neither on the order nor on the format."""
     found: dict[str, Any] = {}
     if {"kappa", "kappa_inertia"} & set(settings.measures):

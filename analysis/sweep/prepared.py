@@ -9,7 +9,7 @@ from pivotree.kkt import PivotreeError, System, build
 from pivotree.kkt.matrix.ranges import Ranges
 
 from ..states.sample import drawn_system
-from ..states.traced import Order
+from ..states.traced import TracedOrder
 from .models import Model
 from .settings import Settings
 from .tapes import kept_tapes
@@ -24,14 +24,14 @@ class Prepared(NamedTuple):
     model: Model
     system: System
     ranges: Ranges | None  # None where the state is the model's own
-    orders: dict[str, Order | str]  # or why the model rules it out; {} if none is asked
+    orders: dict[str, TracedOrder | str]  # or why the model rules it out; {} if none is asked
     motions: dict[tuple[str, str], Motion | str]  # kernels by order and format, as they are made
 
     @property
-    def proof(self) -> Order:
+    def proof(self) -> TracedOrder:
         """The order of the reference: abm, leaf to root."""
         proof = self.orders["abm"]
-        assert isinstance(proof, Order)
+        assert isinstance(proof, TracedOrder)
         return proof
 
     @property
@@ -47,7 +47,7 @@ def prepare(settings: Settings, model: Model) -> Prepared:
     """
     tree = model.tree()
     system, ranges = drawn_system(tree, settings.seed) if settings.random else (build(tree), None)
-    orders: dict[str, Order | str] = {}
+    orders: dict[str, TracedOrder | str] = {}
     if settings.eliminates:
         orders = kept_tapes().orders(
             model.written(system), tuple(dict.fromkeys((*settings.orders, "abm"))), settings.quantity

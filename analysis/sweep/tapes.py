@@ -13,7 +13,7 @@ from pivotree.kkt import LoopError, OrderError, SingularError, SizeError, System
 from pivotree.kkt.tape.inputs import near_centres
 from pivotree.kkt.tape.trace import structurally_singular, unphysical
 
-from ..states.traced import KEPT, Order
+from ..states.traced import KEPT, TracedOrder
 
 REFUSED = (LoopError, OrderError, SingularError, SizeError)
 
@@ -22,18 +22,20 @@ class Tapes:
     """Traces orders and keeps them, as long as they need little memory."""
 
     def __init__(self) -> None:
-        self.kept: dict[tuple[str, str], Order] = {}
+        self.kept: dict[tuple[str, str], TracedOrder] = {}
 
-    def orders(self, system: System, names: tuple[str, ...], quantity: str = "qdd") -> dict[str, Order | str]:
+    def orders(
+        self, system: System, names: tuple[str, ...], quantity: str = "qdd"
+    ) -> dict[str, TracedOrder | str]:
         """An order by its name, or the sentence that refuses it on this model."""
         pattern = fingerprint(system, quantity)
         return {name: self._order(system, name, pattern, quantity) for name in names}
 
-    def _order(self, system: System, name: str, pattern: str, quantity: str) -> Order | str:
+    def _order(self, system: System, name: str, pattern: str, quantity: str) -> TracedOrder | str:
         known = self.kept.get((name, pattern))
         try:
             if known is None:
-                known = Order(trace(system, orderings.get(name)), system, quantity)
+                known = TracedOrder(trace(system, orderings.get(name)), system, quantity)
                 self._keep((name, pattern), known)
             else:  # what a trace refuses for the sake of the model's numbers
                 unphysical(known.tape.program, system)
@@ -42,7 +44,7 @@ class Tapes:
             return " ".join(str(error).split())
         return known
 
-    def _keep(self, key: tuple[str, str], order: Order) -> None:
+    def _keep(self, key: tuple[str, str], order: TracedOrder) -> None:
         size = sum(o.size for o in [order, *self.kept.values()])
         if size > KEPT:
             self.kept.clear()

@@ -20,7 +20,7 @@ from pivotree.kkt.proof.many_residuals import Equations
 from ..comparison import digits_of
 from ..states.measure import SINGULAR, WHY
 from ..states.sample import entries_at, system_at
-from ..states.traced import FIELDS, Order, Truth
+from ..states.traced import FIELDS, TracedOrder, Truth
 from .prepared import Prepared
 from .settings import Settings
 
@@ -66,7 +66,7 @@ def _together(
 
     asked = None if all_resist(prepared.system.tree, DOUBLE) else system_of
     if settings.runs:
-        traced = [isinstance(prepared.orders[name], Order) for name in settings.orders]
+        traced = [isinstance(prepared.orders[name], TracedOrder) for name in settings.orders]
         needed = np.asarray(wanted[:, traced].any(axis=1))
         proof = prepared.proof.values_of(entries)
         least = least_sizes(prepared.system, entries)
@@ -94,8 +94,13 @@ def _together(
 
 
 def _tapes(
-    settings: Settings, prepared: Prepared, order: Order, name: str, entries: Entries, numbers: Sequence[int]
-) -> Iterator[tuple[Order, NDArray[np.int64]]]:
+    settings: Settings,
+    prepared: Prepared,
+    order: TracedOrder,
+    name: str,
+    entries: Entries,
+    numbers: Sequence[int],
+) -> Iterator[tuple[TracedOrder, NDArray[np.int64]]]:
     """The tapes that the states take, and the states that take each."""
     states: dict[Any, list[int]] = {}
     for i, rows in enumerate(order.turned(entries.S)):
@@ -109,7 +114,7 @@ def _tapes(
 
 
 def _answers(
-    order: Order,
+    order: TracedOrder,
     format: Format,
     values: NDArray,
     truth: Truth,
@@ -135,7 +140,7 @@ def why(truth: Truth, i: int, chosen: Format) -> str:
 
 
 def measured(
-    order: Order,
+    order: TracedOrder,
     chosen: Format,
     values: NDArray,
     equations: Equations,
@@ -143,7 +148,7 @@ def measured(
     errors_of: Callable[[NDArray], NDArray],
     system_of: Callable[[int], System] | None,
 ) -> list[dict[str, Any]]:
-    """What is measured of an order's answers in k states (:meth:`..traced.Order.answers`).
+    """What is measured of an order's answers in k states (:meth:`..traced.TracedOrder.answers`).
 
     ``errors_of`` gives their errors (k,), of derivatives those of each field (k, fields), and
     ``system_of`` (4) in one of the states ``here``, None where it is singular in none.

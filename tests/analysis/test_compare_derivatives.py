@@ -12,7 +12,7 @@ from pivotree.analysis.cli import main
 from pivotree.analysis.comparison.gradients import DATA, FIELDS, compare_derivatives
 from pivotree.analysis.report import robot_report
 from pivotree.analysis.report.make import prepare
-from pivotree.analysis.states.traced import Order
+from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 
@@ -95,7 +95,7 @@ def test_longer_formats_are_told_apart():
 def test_certified_derivatives_are_those_of_another_order(format):
     """In balls by abm, and in double-double or 50 digits by base_to_tip; every kind of number."""
     system, other = robot(), orderings.get("base_to_tip")
-    order = Order(kkt.trace(system, ABM), system, "derivatives")
+    order = TracedOrder(kkt.trace(system, ABM), system, "derivatives")
     found = order.certified(system, 30, None if format is None else get_format(format))
     held = rounded(system, format) if format else system
     exact = kkt.derivatives(held, other, "dd" if format else "mp:50")
@@ -108,7 +108,7 @@ def test_certified_derivatives_are_those_of_another_order(format):
 
 def test_a_tape_is_read_in_other_states_and_refused_where_it_cannot_be():
     system = robot()
-    order = Order(kkt.trace(system, ABM), system, "derivatives")
+    order = TracedOrder(kkt.trace(system, ABM), system, "derivatives")
     moved = system.refresh(q=[0.1, -0.7, 0.2, 0.4], qd=[0.3, 2.0, -1.0, 0.5], tau=np.ones(4))
     found = order.answered(get_format("float64"), order.values(moved)[None])[0]
     exact = kkt.derivatives(moved, ABM)

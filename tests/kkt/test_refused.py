@@ -14,7 +14,7 @@ from test_arguments import ASKED, FOUND
 
 import pivotree as pt
 from pivotree import kkt, orderings
-from pivotree.analysis.states.traced import Order
+from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.machine.forward_dynamics import system_to_trace
 from pivotree.kkt.matrix.ranges import ranges_of
@@ -182,7 +182,7 @@ REFUSED = {
     "joint_space_inertia needs a floating-point": lambda: kkt.joint_space_inertia(SYSTEM, CRBM, "exact"),
     "'crbm': pivot qdd_b, step 3: zero; use": lambda: kkt.joint_space_inverse(pin(**SKEW), CRBM, "float32"),
     "t: only 0 digits of K^-1 B are": lambda: kkt.joint_space_inverse(pin(**SKEW), ABM, "ball:20"),
-    "field 'M' of equation (4) overflows float16": lambda: Order(
+    "field 'M' of equation (4) overflows float16": lambda: TracedOrder(
         kkt.trace(kkt.build(kkt.example2()), ABM), kkt.build(kkt.example2()), "derivatives"
     ).certified(kkt.build(kkt.example2()), 10, get_format("float16")),
     "traced where rates, gravity or poses of loops were zero": lambda: numbers_of(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
-from pivotree.analysis.states.traced import Order
+from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.theorem import accelerations, joint_inertia
@@ -95,7 +95,7 @@ class Made:
 
     def __init__(self, system) -> None:
         self.system = system
-        self.order = Order(kkt.trace(system, orderings.get("abm")), system)
+        self.order = TracedOrder(kkt.trace(system, orderings.get("abm")), system)
         self.counts = counting.roundings(self.order.tape)
 
     def ratio(self, M: NDArray, S: NDArray, A: NDArray, Phi: NDArray, tried: int = 40) -> float:

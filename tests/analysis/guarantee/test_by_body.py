@@ -12,7 +12,7 @@ from pivotree.analysis.cli import main
 from pivotree.analysis.guarantee import cheapest, guarantee
 from pivotree.analysis.guarantee.by_body import Search
 from pivotree.analysis.guarantee.promises import PARTS, Promises
-from pivotree.analysis.states.traced import Order
+from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.theorem.guarantee import evaluated
@@ -26,7 +26,7 @@ def errors_by_pivot(system, tape, name, states):
     """(P,) the largest errors of pivots over states, and (P,) what is proved of each."""
     chosen, ranges = get_format(name), ranges_of(system)
     bound, _ = evaluated(system, system, tape, chosen, ranges)
-    order, slots = Order(tape, system), tape.pivot_places[2]
+    order, slots = TracedOrder(tape, system), tape.pivot_places[2]
     body = [tape.program.pivots[i].blocks[0].body for i in tape.pivot_places[1]]
     off = np.zeros(len(slots))
     for number in range(states):

@@ -10,7 +10,7 @@ from designs import covering
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.guarantee import by_role, cheapest, guarantee, pivot_errors
-from pivotree.analysis.states.traced import Order
+from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.theorem.roundings import roundings, unit_of
 
@@ -38,7 +38,7 @@ def link():
 def test_operands_that_are_rounded_count():
     """Two products after one another: 6 u are promised, and more is seen than the 2 u of results"""
     system = link()
-    order = Order(kkt.trace(system, ABM), system)
+    order = TracedOrder(kkt.trace(system, ABM), system)
     draw = np.random.default_rng(0)
     values = order.values(system) * draw.uniform(1.0, 1.5, (8000, 1))
     values = values * draw.uniform(1.0, 1.1, values.shape)

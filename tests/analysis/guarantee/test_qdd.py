@@ -15,7 +15,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.guarantee.qdd import energy, errors, masked
 from pivotree.analysis.states.sample import system_at
-from pivotree.analysis.states.traced import Order
+from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.model.payload import carrying
@@ -184,7 +184,7 @@ def test_no_mass_in_its_range_has_accelerations_further_off(name, order):
         for _ in range(3):
             q, qd, tau = draw.uniform(-3, 3, 2), draw.uniform(-2, 2, 2), draw.uniform(-5, 5, 2)
             here = kkt.build(whole, q=q, qd=qd, tau=tau)
-            order = Order(kkt.trace(here, abm), here)
+            order = TracedOrder(kkt.trace(here, abm), here)
             off, each = errors(order, here, masked(order, here.entries), get_format(name))
             assert off <= found.energy and (each <= found.joint).all()
             assert energy(here, here.entries, kkt.eliminate(here, abm).qdd) <= found.scale

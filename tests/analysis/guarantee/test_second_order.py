@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pivotree import kkt, orderings
-from pivotree.analysis.states.traced import Order
+from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.theorem.joint_inertia import LARGEST, PHI, SECOND
 from pivotree.kkt.theorem.recursion import LOCAL
@@ -72,7 +72,7 @@ def test_first_order_alone_is_refuted_by_a_run_in_float64():
     M = system.entries.M[1]
     assert [M[0, 0], M[0, 1], M[1, 1], M[1, 3], M[3, 3]] == [a, b, c, mass, mass]
     assert not M[0, 3] and system.entries.M[0, 3, 3] == mass
-    order = Order(kkt.trace(system, orderings.get("abm")), system)
+    order = TracedOrder(kkt.trace(system, orderings.get("abm")), system)
     slots = order.tape.pivot_places[2]
     (found,) = order.found(get_format("float64"), order.values(system)[None], slots)
     slide = Fraction(float(found[0, 2]))  # tips first

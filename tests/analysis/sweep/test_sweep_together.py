@@ -13,7 +13,7 @@ from pivotree.analysis.cli import main
 from pivotree.analysis.simulation import Integration, simulate
 from pivotree.analysis.simulation.run import order_of
 from pivotree.analysis.states.sample import draw, entries_at, system_at
-from pivotree.analysis.states.traced import Order
+from pivotree.analysis.states.traced import TracedOrder
 from pivotree.analysis.sweep import edition, measure, prepared, read_config, sweep
 from pivotree.analysis.sweep.cases import tasks
 from pivotree.kkt.arithmetic import get_format
@@ -164,7 +164,9 @@ def test_joints_that_turn_against_the_split_share_tapes(tmp_path, monkeypatch):
     assert 1 < len(order.others) < 7
     monkeypatch.setattr(measure, "together", lambda *task: {})
     monkeypatch.setattr(
-        Order, "fitting", lambda self, name, system: Order(kkt.trace(system, orderings.get(name)), system)
+        TracedOrder,
+        "fitting",
+        lambda self, name, system: TracedOrder(kkt.trace(system, orderings.get(name)), system),
     )
     assert measure.measure(work) == rows
 

@@ -12,7 +12,7 @@ from designs import listed
 from helpers import by_body, every_joint, relisted
 
 from pivotree import kkt, orderings
-from pivotree.analysis.states.traced import Order
+from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.matrix.bias import bias, joint_rates, velocities
 from pivotree.kkt.matrix.closures import closures, constraint_rows
 from pivotree.kkt.matrix.entries import Entries
@@ -199,7 +199,7 @@ def test_they_are_the_limits_of_differences(name):
         move = rng.normal(size=shapes(system)[field])
         exact = limits.along(**{field: move})["qdd"]
         assert apart(flat(found, field) @ digits(move).ravel(), exact) <= 1e-30, field
-    proved = Order(kkt.trace(system, ABM), system, "derivatives").certified(system, 40)
+    proved = TracedOrder(kkt.trace(system, ABM), system, "derivatives").certified(system, 40)
     for k, field in enumerate(FIELDS, start=1):
         exact = limits.derivative(field)["qdd"]
         assert any(exact.flat) or (name, field) in {("prismatic", "dq"), ("prismatic", "dqd")}
