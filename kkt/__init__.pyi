@@ -68,6 +68,7 @@ from .order.array_plans import permutation as permutation
 from .order.array_plans import plan_from_arrays as plan_from_arrays
 from .order.dissection import nested_dissection as nested_dissection
 from .order.pivots import plan as plan
+from .order.sequence import Order as Order
 from .order.sequence import PivotSequence as PivotSequence
 from .order.sequence import Rules as Rules
 from .proof.certify import Certified as Certified

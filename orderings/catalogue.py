@@ -1,12 +1,11 @@
 """The registered orders, and how an order is found by its name."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any
 
-from pivotree.kkt import OrderError
+from pivotree.kkt import Order, OrderError
 
 from . import load as _load
 from .aliases import ALIASES, ELSEWHERE
@@ -39,29 +38,27 @@ FIRST = (  # as tables and pages list them; others come after these, by name
 HERE = ("catalogue", "cheapest")  # these read the catalogue and hold no order
 
 
-def _orders() -> Iterator[Callable[..., Any]]:
-    """Functions that are marked as orders, in the files of this folder; a file adds its own."""
+def _orders() -> Iterator[Order]:
+    """The orders in the files of this folder; a file adds its own."""
     yield random_order(0)
     for file in iter_modules([str(Path(__file__).parent)]):
         if file.name in HERE:
             continue
         module = import_module(f".{file.name}", __package__)
         for value in vars(module).values():
-            if hasattr(value, "order_name") and value.__module__ == module.__name__:
+            if isinstance(value, Order) and value.__module__ == module.__name__:
                 yield value
 
 
-_BY_NAME = {function.order_name: function for function in _orders()}  # type: ignore[attr-defined]
+_BY_NAME = {found.name: found for found in _orders()}
 _NAMES = dict.fromkeys((*FIRST, *sorted(_BY_NAME)))
-LOOPS: dict[str, Callable[..., Any]] = {
-    name: _BY_NAME[name] for name in _NAMES if getattr(_BY_NAME[name], "loops", False)
-}
+LOOPS: dict[str, Order] = {name: _BY_NAME[name] for name in _NAMES if _BY_NAME[name].loops}
 """Orders that place the multipliers of closed loops and contacts, by name (docs/loops.md).
 
 >>> list(pt.orderings.LOOPS)
 ['closed_early', 'lambda_first', 'lambda_first_abm', 'lcaba']
 """
-ORDERS: dict[str, Callable[..., Any]] = {name: _BY_NAME[name] for name in _NAMES if name not in LOOPS}
+ORDERS: dict[str, Order] = {name: _BY_NAME[name] for name in _NAMES if name not in LOOPS}
 """Every registered order by its name, those of the literature first.
 
 >>> list(pt.orderings.ORDERS)[:4]
@@ -69,7 +66,7 @@ ORDERS: dict[str, Callable[..., Any]] = {name: _BY_NAME[name] for name in _NAMES
 """
 
 
-def get(name: str) -> Callable[..., Any]:
+def get(name: str) -> Order:
     """The order of a name: ``abm``, ``random:7``, ``my_file.py:my_order`` or ``my_order.json``.
 
     Names of the literature, such as ``vereshchagin``, are those of :mod:`orderings.aliases`.
@@ -106,7 +103,6 @@ def names(problem: str = "qdd", loops: bool = False) -> list[str]:
         raise OrderError(f"orders: problem is {problem!r}; use 'qdd' or 'tau'")
     return [
         name
-        for name, function in (ORDERS | LOOPS if loops else ORDERS).items()
-        if getattr(function, "problem", "qdd") == problem
-        and getattr(function, "composites", "general") == "general"
+        for name, order in (ORDERS | LOOPS if loops else ORDERS).items()
+        if order.problem == problem and order.composites == "general"
     ]

@@ -1,29 +1,27 @@
 """Find an order: by name, in a user's Python file, or as a JSON list of groups.
 
 Names are those registered here, and those that other packages give as entry points of the group
-``pivotree.orders``: a function from the structure to a list of groups, marked as an order or not.
+``pivotree.orders``: a function from the structure to a list of groups, or an order made of one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from pivotree.kkt import OrderError, Rules, Structure
+from pivotree.kkt import Order, OrderError, Rules, Structure
 from pivotree.kkt.base.errors import UnreadableError, close_names
 from pivotree.kkt.base.foreign import added, foreign, loaded, module_of
 from pivotree.kkt.base.reading import read_json
 from pivotree.kkt.matrix.blocks import LINKS
 from pivotree.kkt.order.sequence import COMPOSITES
 
-from .registry import order
-
 SCHEMA = "pivotree-order/1"
 
 
-def get(name: str, registered: dict[str, Callable[..., Any]]) -> Callable[..., Any]:
+def get(name: str, registered: dict[str, Order]) -> Order:
     """The order of a name: ``abm``, ``random:7``, ``my_file.py:my_order`` or ``my_order.json``.
 
     Raises OrderError, with the nearest names, where there is none.
@@ -53,7 +51,7 @@ def get(name: str, registered: dict[str, Callable[..., Any]]) -> Callable[..., A
     raise OrderError(f"order {name!r} is unknown; {hint}")
 
 
-def from_python(path: Path, function: str) -> Callable[..., Any]:
+def from_python(path: Path, function: str) -> Order:
     """A function of a user's file, which is a program: it runs here, with the user's rights."""
     where = f"order {path}:{function}"
     with foreign(where):
@@ -69,21 +67,16 @@ def from_python(path: Path, function: str) -> Callable[..., Any]:
         return _marked(found, function, path.name)
 
 
-def _marked(found: Callable[..., Any], name: str, source: str) -> Callable[..., Any]:
-    """A function as an order; its own name and rules, where it is marked, stay."""
-    if hasattr(found, "order_name"):
+def _marked(found: Any, name: str, source: str) -> Order:
+    """A function as an order; one that is an order keeps its own name and rules."""
+    if isinstance(found, Order):
         return found
     if not callable(found):
         raise OrderError(f"order {name!r} of {source}: is no function of a structure")
-
-    @order(name, source=source)
-    def theirs(structure: Structure) -> Any:
-        return found(structure)
-
-    return theirs
+    return Order(found, name, source)
 
 
-def from_json(path: Path) -> Callable[..., Any]:
+def from_json(path: Path) -> Order:
     """A JSON list of groups; a block is ["pdd", body], "pdd:body", or a paper's pivot [i, j].
 
     In an object the list is ``groups``; ``links``, ``rules`` and ``composites`` may say what
@@ -117,7 +110,6 @@ def from_json(path: Path) -> Callable[..., Any]:
         right = " or ".join(COMPOSITES)
         raise OrderError(f"order {path}: composites is {composites!r}; use {right}")
 
-    @order(path.stem, source=path.name, links=links, composites=composites, **rules)
     def listed(structure: Structure) -> list:
         # JSON has only texts and numbers, so that bodies and loops are found by their text
         bodies = _by_text(structure.with_links(links).names)
@@ -138,7 +130,7 @@ def from_json(path: Path) -> Callable[..., Any]:
             for group in groups
         ]
 
-    return listed
+    return Order(listed, path.stem, path.name, Rules(**rules), links, composites)
 
 
 def _by_text(names: Iterable[Any]) -> dict[str, Any]:

@@ -1,15 +1,13 @@
 """A random feasible sequence: any order of blocks with pdd_k before f_k before qdd_k."""
 
 import random
-from collections.abc import Callable
-from typing import Any
 
-from pivotree.kkt import Structure
+from pivotree.kkt import Order, Structure
 
 from .registry import order
 
 
-def random_order(seed: int = 0) -> Callable[..., Any]:
+def random_order(seed: int = 0) -> Order:
     """The random order of a seed; every linear extension can come up."""
 
     @order(f"random:{seed}", source="any linear extension of pdd < f < qdd")

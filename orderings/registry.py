@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from pivotree.kkt import Rules
+from pivotree.kkt import Order, Rules
+from pivotree.kkt.order.sequence import OrderFunction
 
 
 def order(
@@ -17,8 +17,8 @@ def order(
     composites: str = "general",
     loops: bool = False,
     **rules: str,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Mark a function from the structure to a list of groups of blocks as an order.
+) -> Callable[[OrderFunction], Order]:
+    """Make a function from the structure to a list of groups of blocks an order.
 
     ``rules`` are the switches of :class:`kkt.Rules`; ``links`` says that the blocks are those of
     ``structure.with_links(links)``; ``composites`` "rigid" or "centre" that rigid inertias
@@ -33,14 +33,7 @@ def order(
     2
     """
 
-    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
-        function.order_name = name  # type: ignore[attr-defined]
-        function.source = source  # type: ignore[attr-defined]
-        function.rules = Rules(**rules)  # type: ignore[attr-defined]
-        function.links = links  # type: ignore[attr-defined]
-        function.composites = composites  # type: ignore[attr-defined]
-        function.problem = problem  # type: ignore[attr-defined]
-        function.loops = loops  # type: ignore[attr-defined]
-        return function
+    def mark(function: OrderFunction) -> Order:
+        return Order(function, name, source, Rules(**rules), links, composites, problem, loops)
 
     return mark

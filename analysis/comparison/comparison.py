@@ -25,7 +25,7 @@ from pivotree.kkt import (
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.shown import Tabled
 from pivotree.kkt.matrix.system import require_system
-from pivotree.kkt.order.sequence import name_of
+from pivotree.kkt.order.sequence import as_order
 from pivotree.kkt.solution.conditioning import Conditioning
 from pivotree.kkt.solution.eliminate import MOST, require_iterable, require_refinable
 from pivotree.kkt.tape.tape import Tape
@@ -186,10 +186,10 @@ def _asked(system: System, orders: Any, formats: Any, refine: int, residual: str
     for f in chosen:
         require_iterable(system, f, MOST * bool(proximal), bool(refine))
     functions = [
-        orderings.get(order) if isinstance(order, str) else order
+        orderings.get(order) if isinstance(order, str) else as_order(order)
         for order in (orderings.names(loops=bool(system.loops)) if orders is None else orders)
     ]
-    names = [name_of(f) for f in functions]
+    names = [f.name for f in functions]
     if not names or not chosen:
         raise PivotreeError("no order or no format is given; name at least one of each")
     for name in names:

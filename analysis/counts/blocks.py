@@ -26,7 +26,7 @@ from typing import Any
 
 from flint import fmpq, fmpq_mpoly
 
-from pivotree.kkt.order.sequence import name_of
+from pivotree.kkt.order.sequence import as_order
 
 from .counting import KINDS, count_blocks
 from .polynomials import fit, ring, solve_exactly, text_of, through
@@ -91,7 +91,7 @@ def block_count(order: Callable[..., Any], trees: int = 96, seed: int = 1) -> Bl
         for (part, monomial), c in zip(names, x, strict=True):
             terms[part][monomial] = c
         parts[kind] = {part: BODY.from_dict(chosen) for part, chosen in terms.items()}
-    result = BlockCount(name_of(order), parts)
+    result = BlockCount(as_order(order).name, parts)
     met = all(
         result(parent, dof) == count
         for (parent, dof), count in zip(sample[:held], counts[:held], strict=True)

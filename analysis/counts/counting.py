@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pivotree import kkt
 from pivotree.kkt.arithmetic.chunk import Chunk
 from pivotree.kkt.matrix.pattern import Pattern
+from pivotree.kkt.order.sequence import as_order
 from pivotree.kkt.program.owners import instruction_bodies
 from pivotree.kkt.program.program import Instruction, Program
 from pivotree.kkt.program.substitution import trace_substitution
@@ -122,14 +123,15 @@ def count(program: Program, inputs: InputSlots) -> Counted:
 
 def program_for(order: Callable[..., Any], structure: kkt.Structure) -> Program:
     """The block program of an order; of inverse dynamics, that of its substitution."""
-    if getattr(order, "problem", "qdd") == "tau":
-        return trace_substitution(order(structure), structure, order.order_name)  # type: ignore[attr-defined]
+    order = as_order(order)
+    if order.problem == "tau":
+        return trace_substitution(order(structure), structure, order.name)
     return program_of(kkt.symbolic(kkt.plan(order, structure)))
 
 
 def dense_work(order: Callable[..., Any], structure: kkt.Structure) -> int:
     """Operations on full blocks, from the pattern alone; 0 for inverse dynamics, which has few."""
-    if getattr(order, "problem", "qdd") == "tau":
+    if as_order(order).problem == "tau":
         return 0
     return kkt.symbolic(kkt.plan(order, structure)).flops
 

@@ -11,7 +11,7 @@ from flint import fmpq_poly
 
 from pivotree import kkt, orderings
 from pivotree.kkt.base.errors import PivotreeError
-from pivotree.kkt.order.sequence import name_of
+from pivotree.kkt.order.sequence import as_order
 
 from .counting import KINDS, Counted, count_robot, dense_work
 from .families import Family, family_of
@@ -104,9 +104,9 @@ def polynomial(order: str | Callable[..., Any], family: str | Family) -> Count:
     >>> text_of(rods.mul), rods.status
     ('109 n - 122', 'proved for n >= 2 (repeats)')
     """
-    function = orderings.get(order) if isinstance(order, str) else order
+    function = orderings.get(order) if isinstance(order, str) else as_order(order)
     chosen = family_of(family) if isinstance(family, str) else family
-    name = name_of(function)
+    name = function.name
     searched = name.partition(":")[0] in SEARCHES
     counted = _counted(function, chosen)
     totals = {n: c.total for n, c in counted.items()}

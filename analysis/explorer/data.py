@@ -33,7 +33,7 @@ from pivotree.kkt import (
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.model.gallery import chain, example2
 from pivotree.kkt.order.pivots import Plan
-from pivotree.kkt.order.sequence import Rules, name_of
+from pivotree.kkt.order.sequence import Order, Rules, as_order
 from pivotree.kkt.tape.tape import Tape
 
 from ..comparison import REFERENCE_DIGITS, digits_of, marked
@@ -106,8 +106,8 @@ def explorer_data(
             progress("the five scenes")
             document["story"] = _story()
     references = References(system, proof, document["model"])
-    for function in functions:
-        name = name_of(function)
+    for function in map(as_order, functions):
+        name = function.name
         progress(name)
         entry = _order(system, function, document["structures"])
         if entry is None:
@@ -174,9 +174,9 @@ def text_of(name: Any) -> str:
     return " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
-def _order(system: System, function: Callable[..., Any], structures: dict[str, Any]) -> dict[str, Any] | None:
+def _order(system: System, function: Order, structures: dict[str, Any]) -> dict[str, Any] | None:
     """Name, source and groups of an order; None where it has too much fill to be shown."""
-    if system.tree.n > WHOLE and getattr(function, "order_name", "") == "crbm_block_row":
+    if system.tree.n > WHOLE and function.name == "crbm_block_row":
         return None
     made = plan(function, system.structure)
     sequence = made.sequence
@@ -196,7 +196,7 @@ def _order(system: System, function: Callable[..., Any], structures: dict[str, A
     rules = {key: value for key, value in vars(sequence.rules).items() if value != getattr(default, key)}
     return {
         "name": sequence.name,
-        "source": getattr(function, "source", sequence.source),
+        "source": function.source,
         "what": (function.__doc__ or "").strip().split("\n")[0],
         "links": sequence.links,
         "split": made.graph.split,

@@ -12,7 +12,7 @@ from pivotree.kkt.base.errors import OrderError, SizeError
 from pivotree.kkt.matrix.blocks import Structure
 from pivotree.kkt.matrix.system import System
 from pivotree.kkt.order.pivots import plan
-from pivotree.kkt.order.sequence import name_of
+from pivotree.kkt.order.sequence import Order, as_order
 from pivotree.kkt.program.program import Program
 from pivotree.kkt.program.substitution import trace_substitution
 from pivotree.kkt.program.tracer import program_of
@@ -150,19 +150,20 @@ def of(system: System, order: Any, notation: str | None = None, derivatives: boo
         from pivotree import orderings
 
         order = orderings.get(order)
-    name = name_of(order)
-    said = (getattr(order, "__doc__", None) or "").partition("\n")[0] if callable(order) else ""
+    chosen = as_order(order)
+    name = chosen.name
+    said = (chosen.__doc__ or "").partition("\n")[0]
     if notation is not None and notation not in NOTATIONS:
         raise OrderError(f"notation {notation!r} is unknown; use {', '.join(NOTATIONS)}")
     told = notation or DEFAULTS.get(name, "ascher")
     sign = 1 if told == "ascher" else -1  # of pdd: minus the spatial acceleration in (4)
     whole = _with_armature_everywhere(system.structure)
     terms = terms_of(system) if derivatives else None
-    program, structure, position, source = _program(whole, order, name, terms)
+    program, structure, position, source = _program(whole, chosen, terms)
     values, tree = Values(program, structure, position, sign), Tree(structure, derivatives)
 
     def eliminated(larger: Structure) -> tuple[Values, Tree]:
-        program, structure, position, _ = _program(larger, order, name, terms)
+        program, structure, position, _ = _program(larger, chosen, terms)
         return Values(program, structure, position, sign), Tree(structure, derivatives)
 
     general = None if whole.ties else in_general(whole, eliminated, values, tree)
@@ -190,10 +191,10 @@ def _with_armature_everywhere(structure: Structure) -> Structure:
 
 
 def _program(
-    structure: Structure, order: Any, name: str, terms: dict | None
+    structure: Structure, order: Order, terms: dict | None
 ) -> tuple[Program, Structure, dict | None, str]:
-    source = str(getattr(order, "source", ""))
-    if getattr(order, "problem", "qdd") == "tau":
+    name, source = order.name, order.source
+    if order.problem == "tau":
         if terms is not None:
             raise OrderError(f"order {name!r}: solves for tau; list the derivatives of abm's qdd")
         program = trace_substitution(order(structure), structure, name)

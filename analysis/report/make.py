@@ -216,8 +216,7 @@ def prepare(
                 f"{', '.join(default_formats())}"
             )
     for name in orders:
-        function = orderings.get(name)
-        if getattr(function, "problem", "qdd") != "qdd":
+        if orderings.get(name).problem != "qdd":
             raise OrderError(
                 f"order {name!r}: solves for tau, not for qdd; use {', '.join(default_orders())}"
             )

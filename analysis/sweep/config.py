@@ -167,10 +167,10 @@ def _digest(fields: Fields, i: int, text: str, alone: bool) -> str:
         right = "an order alone; +cholesky, +lu or +gauss_jordan where motions alone are measured"
         raise fields.wrong(f"orders[{i}]", text, right)
     try:
-        function = orderings.get(name)
+        order = orderings.get(name)
     except PivotreeError as error:
         raise PivotreeError(f"{fields.path}: orders[{i}]: {error}") from None
-    if getattr(function, "problem", "qdd") != "qdd":
+    if order.problem != "qdd":
         raise fields.wrong(f"orders[{i}]", name, "an order that solves for qdd")
     file = Path(name.rpartition(":")[0] if ".py:" in name else name)
     if file.suffix not in (".py", ".json"):

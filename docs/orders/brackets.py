@@ -111,9 +111,9 @@ def structure(parents: Iterable[int]) -> Structure:
 def entries(order: Callable[..., Any], of: Structure) -> list[list[Entry]]:
     """Groups of (what, body).  Carriers of stretched links are their body's, with a prime; a
     pivot off the diagonal is ``row|unknown``."""
-    linked = of.with_links(getattr(order, "links", "whole"))
+    linked = of.with_links(order.links)
     groups = order(of)
-    if getattr(order, "problem", "qdd") == "tau":
+    if order.problem == "tau":
         return [[(f"{row}|{unknown}", linked.index[body])] for (row, body), (unknown, _) in groups]
 
     def entry(kind: str, body: Any) -> Entry:
@@ -146,7 +146,7 @@ Run = tuple[tuple[Bracket, ...], bool, list[int]]  # brackets, joined, bodies as
 def _folded(order: Callable[..., Any], of: Structure) -> tuple[Structure, frozenset[str], list[Run]] | None:
     """Runs that meet every body once each; None where groups do not fold like that."""
     groups = entries(order, of)
-    linked = of.with_links(getattr(order, "links", "whole"))
+    linked = of.with_links(order.links)
     massless = linked.carrier if linked.carrier is not None else np.zeros(linked.n, dtype=bool)
     bodies = {k for k in range(linked.n) if not massless[k]}
     optional = _optional(groups, of, bodies)

@@ -15,7 +15,7 @@ from pivotree.kkt.structure import PAIR_FIRST
 
 TREES = ("chain:10", "star:10", "binary:3", "random_tree:n=50,seed=1")
 FAMILIES = {"revolute": "chain of n", "star": "hub with n leaves"}
-Function = Any  # an order: a function with its name, source and switches
+Function = kkt.Order
 
 
 # -- fill and depth -----------------------------------------------------------------------------
@@ -39,7 +39,7 @@ def system(spec: str) -> kkt.System:
 
 def on_tree(order: Function, spec: str) -> OnTree:
     of = system(spec).structure
-    if getattr(order, "problem", "qdd") == "tau":
+    if order.problem == "tau":
         return OnTree(spec, of.n, 0, 0, max(levels(order, of)))
     found = symbolic(order, spec)
     return OnTree(spec, of.n, found.fill_blocks, found.fill_entries, found.height)
@@ -76,7 +76,7 @@ def row_of(of: kkt.Structure, row: tuple[str, Any]) -> list[tuple[str, Any]]:
 
 def critical_path(order: Function, spec: str = "chain:4") -> str:
     """A longest path of pivots that wait for each other, bodies numbered tip to base."""
-    if getattr(order, "problem", "qdd") == "tau":
+    if order.problem == "tau":
         return ""
     found = symbolic(order, spec)
     level = found.levels.tolist()
@@ -136,7 +136,7 @@ def _claims() -> dict[str, list[tuple[str, Counts | Sits]]]:
 def formulas(order: Function) -> dict[str, Formula]:
     """The formula of an order's "fill" and of its "height", where one is proved; the first."""
     found: dict[str, Formula] = {}
-    name = order.order_name
+    name = order.name
     for statement, claim in _claims().get(name, []):
         if not isinstance(claim, Counts):
             continue
@@ -158,7 +158,7 @@ def _scope(shapes: tuple[tuple[int, ...], ...]) -> str:
 
 def about(order: Function) -> list[str]:
     """Names of the statements on fill and height that speak of an order."""
-    name = order.order_name
+    name = order.name
     return list(dict.fromkeys(statement for statement, _ in _claims().get(name, [])))
 
 

@@ -178,7 +178,7 @@ def listed(system: kkt.System, order: facts.Function) -> str:
 
 
 def _listing(order: facts.Function) -> str:
-    command = f"`pivotree list MODEL --order {order.order_name}`"
+    command = f"`pivotree list MODEL --order {order.name}`"
     note = wrapped(
         f"On {LISTED}, letters of Ascher, Pai & Cloutier (1996). {command} lists it for any robot; "
         "`--python` writes a numpy script, `--latex` an article, `--notation featherstone` or "

@@ -98,7 +98,7 @@ def _key(order: Function, spec: str) -> Any:
 
 
 def _solves_for_tau(order: Function) -> bool:
-    return getattr(order, "problem", "qdd") == "tau"
+    return order.problem == "tau"
 
 
 def branching_matters(order: Function) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import WRAPPER_ASSIGNMENTS
 from typing import Any
 
 from ..base.errors import OrderError
@@ -105,27 +106,64 @@ class PivotSequence:
 OrderFunction = Callable[[Structure], "PivotSequence | Iterable[Any]"]
 
 
-def as_sequence(order: Any, structure: Structure) -> PivotSequence:
-    """Call an order function where needed, and wrap a bare list of groups.
+@dataclass(frozen=True, eq=False)
+class Order:
+    """A function from a structure to groups of blocks, with what is known of it on every tree.
 
-    A function may carry ``order_name``, ``source``, ``rules``, ``links`` and ``composites`` as
-    attributes (the decorator of :mod:`orderings` puts them there); a bare function works as well.
+    It is called as its function is, and has the function's name in Python, text and module.
+
+    >>> abm = pt.orderings.get("abm")
+    >>> abm.name, abm.problem, abm.rules.couple
+    ('abm', 'qdd', 'inverse')
+    >>> abm(pt.build(pt.chain(1)).structure)
+    [[('pdd', 'j1'), ('qdd', 'j1'), ('f', 'j1')]]
     """
-    if isinstance(order, str):
-        raise OrderError(f"order {order!r}: is a name; pass orderings.get({order!r})")
-    name = name_of(order)
-    if getattr(order, "problem", "qdd") != "qdd":
+
+    function: OrderFunction = field(repr=False)
+    name: str
+    source: str = ""
+    rules: Rules = field(default_factory=Rules)
+    links: str = "whole"
+    composites: str = "general"
+    problem: str = "qdd"  # what is solved for; "tau": inverse dynamics
+    loops: bool = False  # whether it places the multipliers of loops
+
+    def __post_init__(self) -> None:
+        named = {key for key in WRAPPER_ASSIGNMENTS if hasattr(self.function, key)}
+        vars(self).update({key: getattr(self.function, key) for key in named}, __wrapped__=self.function)
+
+    def __call__(self, structure: Structure) -> Any:
+        return self.function(structure)
+
+    def __reduce__(self) -> str:
+        return str(getattr(self.function, "__qualname__", self.name))  # pickled as functions are: by name
+
+
+def as_order(given: Any) -> Order:
+    """An order as it is; a function, a sequence or a list of groups as one.  Raises OrderError."""
+    if isinstance(given, Order):
+        return given
+    if isinstance(given, str):
+        raise OrderError(f"order {given!r}: is a name; pass orderings.get({given!r})")
+    if isinstance(given, PivotSequence):
+        return Order(lambda _: given, given.name, given.source, given.rules, given.links, given.composites)
+    with foreign("order"):
+        if callable(given):
+            return Order(given, str(getattr(given, "__name__", "order")))
+    return Order(lambda _: given, "order")
+
+
+def as_sequence(order: Any, structure: Structure) -> PivotSequence:
+    """What an order, a plain function or a list of groups says of a structure.  Raises OrderError."""
+    order = as_order(order)
+    name = order.name
+    if order.problem != "qdd":
         raise OrderError(
             f"order {name!r}: solves for tau with qdd known (kkt.inverse_dynamics runs it); "
             "use one that solves for qdd, such as abm"
         )
     with foreign(f"order {name!r}"):
-        tags = {
-            key: getattr(order, key)
-            for key in ("source", "rules", "links", "composites")
-            if callable(order) and hasattr(order, key)
-        }
-        returned = order(structure) if callable(order) else order
+        returned = order(structure)
         if isinstance(returned, PivotSequence):
             return replace(returned, name=name) if returned.name == "order" else returned
         if not isinstance(returned, Iterable):
@@ -135,13 +173,7 @@ def as_sequence(order: Any, structure: Structure) -> PivotSequence:
             if not isinstance(group, Iterable):
                 raise OrderError(_no_groups(name, returned))
             groups.append(list(group))
-    return PivotSequence(groups, name=name, **tags)
-
-
-def name_of(order: Any, otherwise: str = "order") -> str:
-    """The name of an order: its decorator's, or else its function's.  Raises OrderError."""
-    with foreign("order"):
-        return str(getattr(order, "order_name", getattr(order, "__name__", otherwise)))
+    return PivotSequence(groups, name, order.source, order.rules, order.links, order.composites)
 
 
 def _no_groups(name: str, returned: Any) -> str:

@@ -16,7 +16,7 @@ from ..matrix.blocks import Structure
 from ..matrix.entries import assemble
 from ..matrix.system import System, require_system
 from ..model.fields import checked
-from ..order.sequence import name_of
+from ..order.sequence import Order, as_order
 from ..program.substitution import Substitution, trace_substitution
 from ..tape.player import number_of, rounded_entries, run
 from ..tape.record import Unknowns
@@ -63,8 +63,8 @@ def inverse_dynamics(
     if not callable(order):
         told = f"order {order!r}: is no function of a structure"
         raise OrderError(f"{told}; give orderings.get('inverse_dynamics')")
-    name = name_of(order)
-    if getattr(order, "problem", "tau") != "tau":
+    name = as_order(order).name
+    if isinstance(order, Order) and order.problem != "tau":
         raise OrderError(f"order {name!r}: solves for qdd; use orderings.get('inverse_dynamics')")
     with foreign(f"order {name!r}"):
         substitution = order(system.structure)

@@ -121,9 +121,9 @@ RAISING = {
     "a million words": "def f(s): raise ValueError('x' * 1000000)",
     "no end of a text": "def f(s): return '",
     "a module's own": "def __getattr__(name): raise BaseException(name)",
-    "a name": f"def f(s): return {ABM}\nf.order_name = '\\ud800'",
-    "a long name": f"def f(s): return {ABM}\nf.order_name = 'x' * 1000000",
-    "rules": f"def f(s): return {ABM}\nf.order_name, f.rules = 'x', 'y'",
+    "a name": f"from pivotree.kkt import Order\nf = Order(lambda s: {ABM}, '\\ud800')",
+    "a long name": f"from pivotree.kkt import Order\nf = Order(lambda s: {ABM}, 'x' * 1000000)",
+    "rules": f"from pivotree.kkt import Order\nf = Order(lambda s: {ABM}, 'x', rules='y')",
 }
 
 

@@ -109,7 +109,7 @@ def rms(groups, tilt=0.0, **rules):
     total = 0.0
     for system, exact in zip(*sweep(tilt), strict=True):
         order = groups
-        if not hasattr(groups, "order_name"):
+        if not isinstance(groups, kkt.Order):
             order = kkt.PivotSequence(groups(system.structure), rules=kkt.Rules(**rules))
         qdd = kkt.eliminate(system, order, "float32", records=False).qdd
         total += (float(qdd[system.tree.names.index(2)]) / exact - 1.0) ** 2

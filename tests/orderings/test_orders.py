@@ -110,7 +110,7 @@ def test_files_are_short_and_name_their_source_first():
         assert len(lines) <= 60, f"{path.name} has {len(lines)} lines"
         assert lines[0].startswith('"""')
     for name, function in orderings.ORDERS.items():
-        assert function.order_name == name and function.source
+        assert function.name == name and function.source
 
 
 def test_random_wants_a_seed():

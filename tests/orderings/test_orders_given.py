@@ -1,6 +1,9 @@
 """Orders of a user's own, drawn brackets under all switches, and what is refused."""
 
+import inspect
 import json
+import pickle
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -13,6 +16,7 @@ from strategies import SPLIT, WHOLE, brackets, trees
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cheapest.search import exported
+from pivotree.kkt.order.sequence import as_order, as_sequence
 
 # -- a user's order -----------------------------------------------------------------------------
 
@@ -48,6 +52,23 @@ def test_bare_and_decorated_functions_are_abm(three, tmp_path):
     assert result.order == "decorated" and decorated.source == "a notebook"
     assert decorated.rules.rank_update == "gain"
     assert kkt.certify(three, 20).error(result.qdd) <= 1e-14
+
+
+def test_an_order_is_a_function_with_a_name(three):
+    """It is pickled by its name, as a function is, and a function, a sequence and a list are orders, too."""
+    abm = orderings.get("abm")
+    assert pickle.loads(pickle.dumps(abm)) is abm
+    assert (abm.__name__, abm.__module__) == ("abm", "pivotree.orderings.abm")
+    assert inspect.signature(abm) == inspect.signature(abm.function)
+    groups = abm(three.structure)
+    sequence = kkt.PivotSequence(groups, "mine", "a notebook", kkt.Rules(rank_update="gain"))
+    for one, name in ((abm, "abm"), (abm.function, "abm"), (sequence, "mine"), (groups, "order")):
+        order = as_order(one)
+        assert (order.name, order.problem) == (name, "qdd")
+        assert list(as_sequence(order, three.structure).groups) == groups
+    assert as_order(sequence).rules is sequence.rules
+    with pytest.raises(FrozenInstanceError):
+        abm.name = "other"
 
 
 def test_a_json_list_of_groups_is_abm(three, tmp_path):

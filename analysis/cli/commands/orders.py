@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
-from typing import Any
 
 from pivotree import kkt, orderings
 from pivotree.kkt.base.foreign import added
@@ -34,10 +32,10 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _row(name: str, function: Callable[..., Any]) -> tuple[str, str, str]:
+def _row(name: str, order: kkt.Order) -> tuple[str, str, str]:
     """Name, first line and source of an order."""
-    doc = (function.__doc__ or "").strip()
-    return name, doc.partition("\n")[0], str(getattr(function, "source", ""))
+    doc = (order.__doc__ or "").strip()
+    return name, doc.partition("\n")[0], order.source
 
 
 def _added(name: str, place: str) -> tuple[str, str, str]:
