@@ -35,7 +35,7 @@ class Oracle:
                 for other in (("pdd", name), ("pdd", up)):
                     self._join((force, name), other)
             # a massless carrier is behind the joint of its body, and has no block of its own
-            massless = of.carrier is not None and of.carrier[k]
+            massless = of.carrier[k]
             joint = of.names[of.copy_of[k]] if massless else name
             self._join(("qdd", joint), ("fJ" if self.split else "f", name))
             if not massless:

@@ -115,7 +115,7 @@ def _parts(structure: Structure, inputs: InputSlots, ten: bool) -> list[_Parts]:
         if len(H):
             columns[k][k] = emit.mul(e, M[k], H.T)
             D = emit.mul_symmetric(e, H, columns[k][k])
-            if structure.armature is not None and structure.armature[k]:
+            if structure.armature[k]:
                 emit.add_symmetric(e, D, inputs.block("A", k))
         joint = e.count - joint
         up = parent[k]

@@ -149,11 +149,11 @@ def structure_of(structure: Structure) -> dict[str, Any]:
     }
     if structure.carriers:
         result["carriers"] = [list(pair) for pair in structure.carriers.items()]
-    if structure.copy_of is not None:
+    if structure.divided:
         result["copies"] = structure.copy_of.tolist()
-    if structure.pieces is not None:
+    if (structure.pieces > 1).any():
         result["pieces"] = structure.pieces.tolist()
-    if structure.armature is not None:
+    if structure.armature.any():
         result["armature"] = structure.armature.astype(int).tolist()
     if structure.ties:
         result["ties"] = [

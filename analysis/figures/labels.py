@@ -149,8 +149,7 @@ class Labels:
         return f"M_{{{self.subscript[k]}}}'"
 
     def _mass(self, letter: str, k: int) -> str:
-        pieces = self.structure.pieces
-        if pieces is not None and pieces[k] > 1:  # a piece of a split link has a share of M
+        if self.structure.pieces[k] > 1:  # a piece of a split link has a share of M
             return ""
         return f"{letter}_{{{self.subscript[k]}}}"
 

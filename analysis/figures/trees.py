@@ -74,16 +74,13 @@ def bodies_of(symbolic: SymbolicFactor) -> NDArray[np.int64]:
     graph, structure = symbolic.plan.graph, symbolic.plan.graph.structure
     closing = [structure.index[structure.closing(name)] for name in structure.constraints]
     own = np.concatenate([graph.member[: graph.count - len(closing)], np.array(closing, dtype=int)])
-    body = own[symbolic.plan.blocks]
-    return body if structure.copy_of is None else np.asarray(structure.copy_of)[body]
+    return structure.copy_of[own[symbolic.plan.blocks]]
 
 
 def body_parents(symbolic: SymbolicFactor) -> NDArray[np.int64]:
     """(n,) parent of each body of the robot, pieces and carriers of bodies left out."""
     structure = symbolic.plan.graph.structure
-    if structure.copy_of is None:
-        return structure.parent
-    copy = np.asarray(structure.copy_of)
+    copy = structure.copy_of
     parent = structure.parent[: int(np.max(copy, initial=-1)) + 1].copy()
     parent[parent >= 0] = copy[parent[parent >= 0]]  # a body may hang on a piece of another
     return parent

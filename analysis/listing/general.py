@@ -46,7 +46,8 @@ def in_general(structure: Structure, eliminated: Eliminated, values: Values, tre
     There are none for an order that is given for this tree alone, or looks at it as a whole, or
     takes links apart.
     """
-    if tree.structure.copy_of is not None:
+    factor = values.program.symbolic
+    if factor is not None and factor.plan.sequence.links != "whole":
         return None
     best = _beside(structure, TREE, ANY_TREE, eliminated, values, tree)
     if best is not None and values.program.columns:
@@ -142,7 +143,7 @@ def _forest(structure: Structure, parents: tuple[int, ...], mixed: bool) -> Stru
         (*structure.names, *(("larger", i) for i in range(len(parents)))),
         np.concatenate([structure.parent, [up + n if up >= 0 else -1 for up in parents]]),
         np.concatenate([structure.dof, dof]),
-        armature=None if structure.armature is None else np.concatenate([structure.dof, dof]) > 0,
+        armature=structure.armature.any() & (np.concatenate([structure.dof, dof]) > 0),
     )
 
 

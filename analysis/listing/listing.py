@@ -185,7 +185,7 @@ def of(system: System, order: Any, notation: str | None = None, derivatives: boo
 
 def _with_armature_everywhere(structure: Structure) -> Structure:
     """The structure with armature on all joints if any has it, so that one line tells all."""
-    if structure.armature is None:
+    if not structure.armature.any():
         return structure
     return replace(structure, armature=structure.dof > 0)
 

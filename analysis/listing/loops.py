@@ -93,7 +93,7 @@ def units_of(program: Program, tree: Tree) -> list[Unit]:
         number = last
     result: list[Unit] = []
     for body, kinds, numbers in pivots:
-        body = tree.whole[body] if tree.structure.carrier is not None else body
+        body = tree.whole[body] if tree.structure.carriers else body
         before = result[-1] if result else None
         apart = bool(tree.turn) and kinds == ("fC",)  # forces in turn are steps of their own
         if before is not None and before.body == body and not apart:

@@ -29,7 +29,7 @@ def python(listing: Listing) -> str:
     given = _given(listing)
     result, further = listing.problem, listing.outputs
     called = "derivatives" if further else result
-    own = "n" if listing.tree.structure.copy_of is None else "len(PARENT)"  # pieces come after
+    own = "len(PARENT)" if listing.tree.pieces else "n"  # pieces come after
     head = [
         f"def {called}(parent, {', '.join(given)}):",
         *textwrap.indent(_docstring(listing), "    ").splitlines(),
@@ -67,7 +67,7 @@ def python(listing: Listing) -> str:
 def _guards(listing: Listing) -> list[str]:
     """The beginning of the function: it refuses trees on which these lines do not hold."""
     structure, head = listing.tree.structure, []
-    if structure.copy_of is not None:
+    if structure.divided:
         head += [
             "    if list(parent) != PARENT or N != FREEDOMS:",
             '        raise ValueError("the pieces of the links below belong to another tree")',
@@ -106,7 +106,7 @@ def _guards(listing: Listing) -> list[str]:
 def _given(listing: Listing) -> list[str]:
     """The function's arguments after ``parent``."""
     structure = listing.tree.structure
-    armature = ["A"] if structure.armature is not None else []
+    armature = ["A"] if structure.armature.any() else []
     loops = ["G", "gamma"] if structure.ties else []
     soft = ["compliance"] if _soft(structure) else []
     effort = "tau" if listing.problem == "qdd" else "qdd"
@@ -178,7 +178,7 @@ def _tables(listing: Listing, script: Script) -> str:
     if listing.holds_on == THIS_TREE:
         lines.append(f"PARENT = {listing.system.tree.parent.tolist()}")
         lines.append(f"FREEDOMS = {[int(N) for N in listing.system.tree.dof]}")
-    if structure.copy_of is not None:
+    if structure.divided:
         lines.append(f"PIECE_PARENT = {listing.tree.parent[:n]}")
         lines.append(f"PIECE_OF = {listing.tree.whole[:n]}")
         lines.append(f"PIECE_N = {listing.tree.dof[:n]}")

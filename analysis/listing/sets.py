@@ -76,9 +76,8 @@ class Tree:
         self.structure = structure
         self.parent = [*(int(p) for p in structure.parent), *(-1 for _ in ties)]
         self.dof = [*(int(d) for d in structure.dof), *(tie.rows for tie in ties)]
-        whole = structure.copy_of if structure.copy_of is not None else range(n)
-        self.whole = [*(int(k) for k in whole), *range(n, n + len(ties))]
-        self.pieces = structure.copy_of is not None
+        self.whole = [*structure.copy_of.tolist(), *range(n, n + len(ties))]
+        self.pieces = structure.divided
         self.carrier = [structure.carriers.get(k, -1) for k in range(n + len(ties))]
         self.order = [int(k) for k in structure.order]
         self._members: dict[tuple[str, tuple[int, ...], str], frozenset[int]] = {}

@@ -118,7 +118,7 @@ def entries(order: Callable[..., Any], of: Structure) -> list[list[Entry]]:
 
     def entry(kind: str, body: Any) -> Entry:
         k = linked.index[body]
-        if linked.carrier is not None and linked.copy_of is not None and linked.carrier[k]:
+        if linked.carrier[k]:
             return f"{kind}'", int(linked.copy_of[k])
         return kind, k
 
@@ -147,8 +147,7 @@ def _folded(order: Callable[..., Any], of: Structure) -> tuple[Structure, frozen
     """Runs that meet every body once each; None where groups do not fold like that."""
     groups = entries(order, of)
     linked = of.with_links(order.links)
-    massless = linked.carrier if linked.carrier is not None else np.zeros(linked.n, dtype=bool)
-    bodies = {k for k in range(linked.n) if not massless[k]}
+    bodies = {k for k in range(linked.n) if not linked.carrier[k]}
     optional = _optional(groups, of, bodies)
     runs: list[Run] = []
     at = 0

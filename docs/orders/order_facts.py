@@ -100,9 +100,8 @@ def critical_path(order: Function, spec: str = "chain:4") -> str:
     carriers = structure.carriers.values()
     own = [int(k) for k in structure.order if int(k) not in carriers]
     number = {structure.names[k]: i for i, k in enumerate(own, start=1)}
-    if structure.copy_of is not None:
-        for c in carriers:
-            number[structure.names[c]] = number[structure.names[int(structure.copy_of[c])]]
+    for c in carriers:
+        number[structure.names[c]] = number[structure.names[int(structure.copy_of[c])]]
     blocks = [found.plan.graph.block(int(found.plan.blocks[t])) for t in reversed(path)]
     primed = {structure.names[c] for c in carriers}
     return " → ".join(f"{b.kind}{chr(39) if b.body in primed else ''}_{number[b.body]}" for b in blocks)

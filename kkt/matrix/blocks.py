@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,9 @@ def sides_of(ties: Sequence[Tie]) -> NDArray[np.int64]:
     return np.concatenate(found)
 
 
+_NEUTRAL: Any = None  # what __post_init__ puts in its place says that there is nothing of the kind
+
+
 @dataclass(frozen=True)
 class Structure:
     """Tree and block graph of equation (4) without values, from which an order is made.
@@ -75,15 +78,27 @@ class Structure:
     names: tuple[Hashable, ...]  # (n,) bodies
     parent: NDArray[np.int64]  # (n,) index of the parent, -1 for a root
     dof: NDArray[np.int64]  # (n,) N_k
-    copy_of: NDArray[np.int64] | None = None  # (n,) body that a piece or a carrier belongs to
-    pieces: NDArray[np.int64] | None = None  # (n,) number of pieces that its body is split into
-    carrier: NDArray[np.bool_] | None = None  # (n,) massless, behind the joint of its body
+    copy_of: NDArray[np.int64] = _NEUTRAL  # (n,) body that a piece or a carrier belongs to, or itself
+    pieces: NDArray[np.int64] = _NEUTRAL  # (n,) number of pieces that its body is split into, or 1
+    carrier: NDArray[np.bool_] = _NEUTRAL  # (n,) massless, behind the joint of its body
     ties: tuple[Tie, ...] = ()  # closed loops and contacts
-    armature: NDArray[np.bool_] | None = None  # (n,) joints whose own square block is nonzero
+    armature: NDArray[np.bool_] = _NEUTRAL  # (n,) joints whose own square block is nonzero
+
+    def __post_init__(self) -> None:
+        none = np.zeros(self.n, dtype=bool)
+        neutral = {"copy_of": np.arange(self.n), "pieces": np.ones(self.n, dtype=np.int64)}
+        for name, value in (neutral | {"carrier": none, "armature": none}).items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
 
     @property
     def n(self) -> int:
         return len(self.names)
+
+    @cached_property
+    def divided(self) -> bool:
+        """Whether a body is split, or has a carrier."""
+        return bool((self.copy_of != np.arange(self.n)).any())
 
     @cached_property
     def constraints(self) -> tuple[Hashable, ...]:
@@ -200,14 +215,12 @@ class Structure:
             np.array([*range(self.n), *carried], dtype=np.int64),
             carrier=np.arange(self.n + len(carried)) >= self.n,
             ties=self.ties,
-            armature=_longer(self.armature, len(carried)),
+            armature=np.pad(self.armature, (0, len(carried))),
         )
 
     @cached_property
     def carriers(self) -> dict[int, int]:
         """Index of the carrier of each body that has one."""
-        if self.carrier is None or self.copy_of is None:
-            return {}
         return {int(self.copy_of[c]): int(c) for c in np.flatnonzero(self.carrier)}
 
     def split_links(self) -> Structure:
@@ -239,7 +252,7 @@ class Structure:
             np.array(copy_of, dtype=np.int64),
             np.array([pieces[k] for k in copy_of], dtype=np.int64),
             ties=self.ties,  # a body keeps its index as the first of its pieces
-            armature=_longer(self.armature, len(names) - self.n),
+            armature=np.pad(self.armature, (0, len(names) - self.n)),
         )
 
 
@@ -247,11 +260,6 @@ def require_structure(structure: object) -> None:
     """Raise OrderError for anything but a structure, such as a tree or a system, which has one."""
     if not isinstance(structure, Structure):
         raise OrderError(f"structure: {type(structure).__name__} is none; pass build(...).structure")
-
-
-def _longer(armature: NDArray[np.bool_] | None, more: int) -> NDArray[np.bool_] | None:
-    """The flags of all bodies, with ``more`` new ones at the end, which have no own joint."""
-    return None if armature is None else np.concatenate([armature, np.zeros(more, dtype=bool)])
 
 
 class BlockIndex(Mapping[Block, slice]):

@@ -284,6 +284,6 @@ def build(
         for closure in state.loops
     )
     owner = np.repeat(np.arange(compiled.n), compiled.dof)
-    armature = np.bincount(owner[own], minlength=compiled.n) > 0 if len(own) else None
+    armature = np.bincount(owner[own], minlength=compiled.n) > 0
     structure = Structure(compiled.names, compiled.parent, compiled.dof, ties=ties, armature=armature)
     return System(tree, compiled, state, structure, pattern, entries, layout, closed)

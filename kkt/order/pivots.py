@@ -83,13 +83,10 @@ class BlockGraph:
     @cached_property
     def diagonal(self) -> NDArray[np.bool_]:
         """(blocks,) whose own square block is nonzero at the start: mass, armature, compliance."""
-        result = np.zeros(self.count, dtype=np.bool_)
-        carrier = self.structure.carrier
-        result[: self.structure.n] = True if carrier is None else ~carrier
-        if self.structure.armature is not None:
-            n = self.structure.n
-            result[QDD * n : (QDD + 1) * n] = self.structure.armature
-        result[LAM * self.structure.n :] = [tie.compliant for tie in self.structure.ties]
+        result, n = np.zeros(self.count, dtype=np.bool_), self.structure.n
+        result[:n] = ~self.structure.carrier
+        result[QDD * n : (QDD + 1) * n] = self.structure.armature
+        result[LAM * n :] = [tie.compliant for tie in self.structure.ties]
         return result
 
     @cached_property

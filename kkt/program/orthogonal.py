@@ -116,7 +116,7 @@ def _bodies(symbolic: SymbolicFactor) -> tuple[list[int], dict[int, int]]:
             continue
         wanted = {PDD, F, QDD} if structure.dof[k] else {PDD, F}
         own = sorted(members) == sorted((kind, k) for kind in wanted)
-        if not own or structure.copy_of is not None:
+        if not own or structure.divided:
             raise OrderError(
                 f"order {name!r}: elimination by rotations takes one bracket (pdd qdd f) a body; "
                 f"step {step} is another, so use elimination 'gauss'"
@@ -145,11 +145,6 @@ class _Rotations:
     def part(self, rows: Ref | None, columns: tuple[int, int]) -> Ref | None:
         """Columns of a block of weighted rows."""
         return self.write.t(self.write.rows(self.write.t(rows), *columns))
-
-    def geared(self, k: int) -> bool:
-        """Whether the body's joint has armature."""
-        armature = self.structure.armature
-        return armature is not None and bool(armature[k])
 
     def eliminate(self, step: int, k: int) -> None:
         """Merge the children's rows with the body's own; its joint leaves."""
@@ -182,7 +177,7 @@ class _Rotations:
                 rows = w.mul(w.mul(child.rows, Phi.T), basis)
                 merged += [rows, w.add(child.residual, w.mul(child.rows, a)), child.weight]
         w.at("rotated", k)
-        geared = N if self.geared(k) else 0
+        geared = N if self.structure.armature[k] else 0
         if geared:
             merged.append(w.input("A", k, (N, N)))
         rows = w.emit("rotate", tuple(merged), (6 + geared, 8 + geared), info=(N, k))
@@ -212,7 +207,7 @@ class _Rotations:
             self.records.append(PivotRecord((Block("qdd", name),), step, False, factor.value, (0, N)))
             w.at("shift", k)
             shift = self.part(pivots, RESIDUAL)
-            if self.geared(k):
+            if self.structure.armature[k]:
                 w.at("turned", k)
                 turned = self.part(pivots, (8, 8 + N))
             if N < 6:

@@ -20,9 +20,7 @@ def step_bodies(program: Program) -> Owners:
     structure = factor.plan.graph.structure
     for record in program.pivots:
         for block in record.blocks:
-            body = -1 if block.kind == "lam" else structure.index[block.body]
-            if structure.copy_of is not None and body >= 0:
-                body = int(structure.copy_of[body])
+            body = -1 if block.kind == "lam" else int(structure.copy_of[structure.index[block.body]])
             result[record.step] = body if result[record.step] in (-2, body) else -1
     return np.maximum(result, -1)
 

@@ -116,7 +116,7 @@ class _Rows(Writer):
             return None
         H = self.input("H", k, (dof, 6))
         value = self.sub(self.input("tau", k, (dof, 1)), self.mul(H, f))
-        if self.structure.armature is None or not self.structure.armature[k]:
+        if not self.structure.armature[k]:
             return value
         own = self.mul(self.input("A", k, (dof, dof)), self.input("qdd", k, (dof, 1)))
         return self.sub(value, own)

@@ -55,7 +55,7 @@ def trace_substitution(sequence: Substitution, structure: Structure, name: str) 
                 value = w.add(value, w.mul(Phi, need("f", child, row)))
         elif (kind, unknown) == ("qdd", ("tau", body)):
             value = w.mul(H, need("f", body, row))
-            if structure.armature is not None and structure.armature[k]:
+            if structure.armature[k]:
                 own = w.input("A", k, (dof, dof))
                 value = w.add(value, w.mul(own, w.input("tau", k, (dof, 1))))
         else:

@@ -83,15 +83,13 @@ class Tracer:
         """Equation (4), with forces split along the joint axes where the plan asks for it."""
         n, w, fronts = self.n, self.write, self.fronts
         structure = self.graph.structure
-        origin = structure.copy_of if structure.copy_of is not None else range(n)
         for k in range(n):
-            body = int(origin[k])
-            massless = structure.carrier is not None and bool(structure.carrier[k])
+            body, massless = int(structure.copy_of[k]), structure.carrier[k]
             first = body == k or massless  # behind the body's own joint; other pieces are welded
             if not massless:
                 M = w.input("M", body, (6, 6))
                 b = w.input("b", body, (6, 1))
-                if structure.pieces is not None and structure.pieces[k] > 1:
+                if structure.pieces[k] > 1:
                     M, b = (w.divide(x, int(structure.pieces[k])) for x in (M, b))
                 fronts.set(PDD * n + k, PDD * n + k, M)
                 fronts.set_rhs(PDD * n + k, b)
@@ -99,7 +97,7 @@ class Tracer:
             H = w.input("H", body, (dof, 6)) if dof else None
             if dof and not massless:
                 fronts.set_rhs(QDD * n + k, w.input("tau", body, (dof, 1)))
-            if dof and not massless and structure.armature is not None and structure.armature[k]:
+            if dof and not massless and structure.armature[k]:
                 fronts.set(QDD * n + k, QDD * n + k, w.input("A", body, (dof, dof)))
             a = -w.input("a", body, (6, 1)) if first else None
             up = int(structure.parent[k])
@@ -157,7 +155,7 @@ class Tracer:
         carriers = structure.carriers
         result: dict[Block, Ref] = {}
         for k in range(n):
-            if structure.copy_of is not None and structure.copy_of[k] != k:
+            if structure.copy_of[k] != k:
                 continue
             name = structure.names[k]
             w.at("force", F * n + k)

@@ -56,7 +56,7 @@ def bodywise(plan: Plan) -> Bodies | None:
     """
     graph, sequence = plan.graph, plan.sequence
     structure, n = graph.structure, graph.structure.n
-    if structure.copy_of is not None or structure.ties or sequence.composites != "general":
+    if structure.divided or structure.ties or sequence.composites != "general":
         return None
     if sequence.rules.elimination != "gauss" or not n:
         return None
@@ -81,7 +81,7 @@ def bodywise(plan: Plan) -> Bodies | None:
         return None
     groups = tuple(sorted((word & 7, _groups(word >> 3)) for word in found))
     order = Bodywise(sequence.name, sequence.rules, groups)
-    if structure.armature is not None and not _alike(order):
+    if structure.armature.any() and not _alike(order):
         return None
     if np.bincount(structure.parent[inner], minlength=n).max() > MOST_CHILDREN and not order.merges:
         return None

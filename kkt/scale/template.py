@@ -154,7 +154,7 @@ def template(
     freedoms = [*([] if root else [most]), dof, *children]
     parent = [*([] if root else [-1]), body - 1, *(body for _ in children)]
     names = tuple(range(len(parent)))
-    armature = np.array(names) == body if armed and dof else None
+    armature = (np.array(names) == body) & bool(armed and dof)
     structure = Structure(names, np.array(parent), np.array(freedoms), armature=armature)
     turn = [*range(body + 1, len(parent)), body, *([] if root else [0])]
     groups = [[(kind, k) for kind in group] for k in turn for group in order.of(int(structure.dof[k]))]

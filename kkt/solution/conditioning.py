@@ -122,7 +122,7 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
 def _letters(system: System) -> tuple[str, ...]:
     """M H Phi a b tau in this order, then A and the letters of loops where there are any."""
     more = ("G", "gamma", "compliance") if system.structure.ties else ()
-    own = () if system.structure.armature is None else ("A",)
+    own = ("A",) if system.structure.armature.any() else ()
     return ("M", "H", "Phi", "a", "b", "tau", *own, *more)
 
 

@@ -330,9 +330,8 @@ def _plain(system: System, k: int) -> bool:
     """Whether the columns of S_k are unit vectors, and the joint has no armature."""
     own = slice(system.tree.offset[k], system.tree.offset[k + 1])
     S, one = system.pattern.S[own], system.pattern.S_one[own]
-    armature = system.structure.armature
     units = bool((one == S).all() and (S.sum(axis=1) == 1).all())
-    return units and (armature is None or not armature[k])
+    return units and not system.structure.armature[k]
 
 
 def _require_tangents(system: System) -> None:

@@ -157,8 +157,6 @@ def _zeros_are_structure(system: System, k: int) -> bool:
 
 def _own_body(structure: Any, name: Any) -> Any:
     """The body of the tree that a piece of a split link belongs to."""
-    if structure.copy_of is None:
-        return name
     return structure.names[structure.copy_of[structure.index[name]]]
 
 

@@ -235,8 +235,7 @@ class Sizes:
     def _pivot(self, k: int) -> Floats:
         S = self.rows(k)
         D = S @ self.found.least[k] @ S.T
-        own = self.system.structure.armature
-        if own is not None and own[k]:
+        if self.system.structure.armature[k]:
             D = D + np.diag(self.system.entries.A[self.here(k)])
         return 0.5 * (D + D.T)
 

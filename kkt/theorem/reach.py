@@ -101,8 +101,7 @@ def let_go(system: System, k: int) -> NDArray[np.bool_]:
 
 def has_armature(system: System, k: int) -> bool:
     """Whether the joint of body k has an entry A_k of its own."""
-    own = system.structure.armature
-    return bool(own is not None and own[k])
+    return bool(system.structure.armature[k])
 
 
 def axes_turn(system: System, k: int) -> bool:

@@ -44,7 +44,6 @@ def measure(
 def split(system: kkt.System) -> Splitting:
     whole = system.structure
     pieces = whole.split_links()
-    assert pieces.copy_of is not None
     each = np.bincount(pieces.copy_of, minlength=whole.n)
     before = joints_of(whole)
     told = [_matrix(name, system) for name in ("virtual_work", "virtual_work_split")]
