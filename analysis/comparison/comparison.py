@@ -231,7 +231,7 @@ def _answers(
         except (OrderError, SingularError, SizeError) as error:
             if [*asked.orders] == [name] and type(error) is OrderError:
                 raise  # there is no other row
-            why = str(error)
+            why = error.why
             yield from ((name, f, why) for f in asked.formats)
             continue
         for f in asked.formats:
@@ -246,7 +246,7 @@ def _answers(
                 else:
                     result = eliminate(system, tape, f, exact=True, reference=exact)
             except (FormatError, SingularError) as error:  # a zero pivot, a root of fractions
-                yield name, f, str(error)
+                yield name, f, error.why
                 continue
             yield name, f, result
             if asked.refine and f.kind == "float":

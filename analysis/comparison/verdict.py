@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pivotree.kkt import Block, Elimination
+from pivotree.kkt.base.errors import reason_of
 
 from .row import Row
 
@@ -151,7 +152,9 @@ def _refusals(rows: list[Row]) -> str:
     reasons: dict[str, list[Row]] = {}
     for row in rows:
         if row.order.split(" +")[0] not in (r.order for r in rows if r is not row):
-            reasons.setdefault(_reason(row), []).append(row)  # "crbm +1" fails because crbm does
+            reasons.setdefault(reason_of(row.failed_at or ""), []).append(
+                row
+            )  # "crbm +1" fails because crbm does
     groups = sorted(reasons.items(), key=lambda item: -len(item[1]))
     if sum(map(len, reasons.values())) == 1:  # all of it, with what would help
         groups = [(str(rows[0].failed_at), groups[0][1])]
@@ -161,11 +164,6 @@ def _refusals(rows: list[Row]) -> str:
         why = "another reason" if len(others) == 1 else "reasons of their own"
         told.append(f"{_gives(others)} none for {why}.")
     return " ".join(told)
-
-
-def _reason(row: Row) -> str:
-    """Why an order has no answer, without the advice for that order alone."""
-    return (row.failed_at or "").split(", and order")[0]
 
 
 def _gives(rows: list[Row]) -> str:

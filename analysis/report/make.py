@@ -233,7 +233,7 @@ def prepare(
             tape = proof if name == "abm" else trace(system, orderings.get(name))
             found[name] = tape if isinstance(tape, TracedOrder) else TracedOrder(tape, system, quantity)
         except (OrderError, SingularError, SizeError) as error:
-            refused[name] = _without_name(str(error), name)
+            refused[name] = _without_name(error.why, name)
     if not found:
         name, why = next(iter(refused.items()))
         raise SingularError(f"order {name!r}: {why}; no order that was asked for remains")
@@ -242,7 +242,8 @@ def prepare(
 
 
 def _without_name(text: str, name: str) -> str:
-    return text.removeprefix(f"order {name!r}: ")
+    own = f"order {name!r}: "
+    return text.removeprefix(own) if text.startswith(own) else text
 
 
 def check(states: int, seed: int, digits: float) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pivotree import orderings
+from pivotree.kkt.base.errors import reason_of
 
 from .summary import Report
 
@@ -231,7 +232,7 @@ def _refused(report: Report) -> list[str]:
     """Orders that are ruled out for the same reason together; the document has all of it."""
     reasons: dict[str, list[str]] = {}
     for order, why in report.refused.items():
-        reasons.setdefault(why.split(", and order")[0], []).append(order)
+        reasons.setdefault(reason_of(why), []).append(order)
     verbs = ("is not for this robot", "are not for this robot")
     if report.quantity == "derivatives":
         verbs = ("gives no derivatives here", "give no derivatives here")

@@ -13,6 +13,22 @@ from collections.abc import Iterable
 from .text import sentence
 
 
+class Refusal(str):
+    """Why there is no answer, as one sentence that keeps what is wrong apart from what would help."""
+
+    reason: str  # the subject and what is wrong with it
+
+    def __new__(cls, reason: str, detail: str = "", remedy: str = "") -> Refusal:
+        told = super().__new__(cls, sentence(f"{reason}{detail and ', '}{detail}{remedy and '; '}{remedy}"))
+        told.reason = sentence(reason)
+        return told
+
+
+def reason_of(why: str) -> str:
+    """What is wrong, without details and remedies where they are told apart."""
+    return why.reason if isinstance(why, Refusal) else why
+
+
 class PivotreeError(Exception):
     """Base of all errors that the input causes; its text is one line of bounded length.
 
@@ -25,6 +41,7 @@ class PivotreeError(Exception):
 
     def __init__(self, text: object = "") -> None:
         super().__init__(sentence(text))
+        self.why = text if isinstance(text, Refusal) else str(self)
 
 
 class ModelError(PivotreeError, ValueError):

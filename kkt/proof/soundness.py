@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, starmap
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format
-from ..base.errors import SingularError
+from ..base.errors import Refusal, SingularError, reason_of
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System
 from ..matrix.unopposed import least_size
@@ -27,8 +26,8 @@ from .residual import backward_error
 from .span import lost_to_range
 
 BEYOND = 1e6  # rad/s^2 or m/s^2 from which on it is asked whether (4) is singular
+OTHERWISE = "use another order or a longer format"
 SMALLEST = 2.0**-1022  # that stands for units of more than 307 digits, which no double holds
-_CUT = re.compile("; |, whose ")  # where a sentence on a pivot says no more than which
 
 
 def judged(
@@ -141,7 +140,7 @@ def refusal(
         return None
     gone = lost is not None and lost.zero and (lost.nothing or not error <= bound(chosen.unit))
     if gone and lost is not None:
-        why = f"{named(tape, chosen, lost)}; use another order or a longer format"
+        why = named(tape, chosen, lost, OTHERWISE)
         return at_fault(system, chosen, entries, why, tape)
     if chosen.from_model:  # its entries are as exact as it is
         return None
@@ -155,8 +154,8 @@ def at_fault(system: System, chosen: Format, entries: Entries, why: str, tape: T
     idle = idle_motion(system, system.entries if chosen.from_model else entries, unit)
     if idle is None:
         narrow = "" if tape is None else lost_to_range(system, tape, chosen)
-        return f"{_CUT.split(why)[0]}: {narrow}" if narrow else why
-    return f"{_singular(chosen, idle)} ({_CUT.split(why)[0]})"
+        return f"{reason_of(why)}: {narrow}" if narrow else why
+    return f"{_singular(chosen, idle)} ({reason_of(why)})"
 
 
 def _singular(chosen: Format, idle: Idle) -> str:
@@ -169,13 +168,12 @@ def _data_unit(chosen: Format) -> float:
     return chosen.unit if chosen.kind == "float" else max(chosen.unit, DOUBLE)
 
 
-def named(tape: Tape, chosen: Format, lost: Lost) -> str:
+def named(tape: Tape, chosen: Format, lost: Lost, remedy: str = "") -> Refusal:
     """A pivot that is zero for a format, and what rounding leaves of it."""
     record = tape.program.pivots[lost.number]
     pivot = ZERO.format(f"{record.blocks[0]}, step {record.step + 1}", chosen.name)
-    return (
-        f"{pivot}, whose rounding leaves {lost.own:.2g} of it where twice the digits leave {lost.exact:.2g}"
-    )
+    left = f"whose rounding leaves {lost.own:.2g} of it where twice the digits leave {lost.exact:.2g}"
+    return Refusal(pivot, left, remedy)
 
 
 def backward_of(system: System, chosen: Format, entries: Entries, found: Elimination) -> Any:
@@ -251,8 +249,7 @@ def said(
         pairs = np.asarray(exact.real, dtype=float), np.asarray(exact.imag, dtype=float)
         lost = Longer(pairs, None).against(tape, blocks_of(tape, pivots[i]), chosen)
         if lost is not None and lost.zero and (lost.nothing or not errors[i] <= most):
-            why = f"{named(tape, chosen, lost)}; use another order or a longer format"
-            found[i] = Said(failed_at=why)
+            found[i] = Said(failed_at=named(tape, chosen, lost, OTHERWISE))
         else:
             found[i] = Said(marked=mark(errors[i], left[i], chosen.name, chosen.unit))
     return found

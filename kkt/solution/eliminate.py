@@ -180,7 +180,7 @@ def _first(
             given = system.entries if number is None else entries
             solution, pivots, _ = run(tape, given, number or chosen)
     except SingularError as error:
-        raise SingularError(at_fault(system, chosen, entries, str(error))) from None
+        raise SingularError(at_fault(system, chosen, entries, error.why)) from None
     except OutOfRange as error:
         assert isinstance(chosen, Fixed)
         why = overflow(system, tape, chosen, entries)
@@ -250,7 +250,7 @@ def _judged(
     try:
         beside = beside or longer(system, tape, chosen, entries)
     except SingularError as error:  # in balls a pivot is exactly zero
-        return replace(found, failed_at=str(error))
+        return replace(found, failed_at=error.why)
     return judged(system, tape, chosen, entries, found, beside, pivots)
 
 

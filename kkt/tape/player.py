@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..arithmetic.chunk import Chunk
 from ..arithmetic.formats import Format, Runner
 from ..arithmetic.objects import InObjects, ZeroDivisor
-from ..base.errors import FormatError, SingularError
+from ..base.errors import FormatError, Refusal, SingularError
 from ..matrix.blocks import Block
 from ..matrix.entries import LETTERS, Entries
 from ..matrix.system import System
@@ -107,14 +107,14 @@ def signed(v: Values, slots: NDArray[np.int64]) -> NDArray:
     return (np.sign(slots) * v[np.abs(slots)]).astype(v.dtype)
 
 
-def zero_pivot(tape: Tape, step: int) -> str:
+def zero_pivot(tape: Tape, step: int) -> Refusal:
     """The sentence for a division by zero in a step."""
     blocks = [b for r in tape.program.pivots if r.step == step and not r.pair for b in r.blocks]
     name = tape.program.name
     where = str(blocks[0]) if blocks else "of the joint axes"
-    return (
-        f"order {name!r}: pivot {where} at step {step + 1} is zero for these numbers; "
-        "use another order, or give the massless links an inertia"
+    return Refusal(
+        f"order {name!r}: pivot {where} at step {step + 1} is zero for these numbers",
+        remedy="use another order, or give the massless links an inertia",
     )
 
 

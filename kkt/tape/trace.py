@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arithmetic import modular
-from ..base.errors import OrderError, SingularError, SizeError
+from ..base.errors import OrderError, Refusal, SingularError, SizeError
 from ..matrix.bias import unit_motions
 from ..matrix.blocks import Block
 from ..matrix.system import System, require_system
@@ -119,9 +119,11 @@ def unphysical(program: Program, system: System) -> None:
                     else ""
                 )
                 raise SingularError(
-                    f"body {body!r}: field 'inertia' (or 'mass') {what}, and order "
-                    f"{program.name!r} pivots on M_k at step "
-                    f"{record.step + 1}; {merge}use an order that pairs pdd with f, such as abm"
+                    Refusal(
+                        f"body {body!r}: field 'inertia' (or 'mass') {what}",
+                        f"and order {program.name!r} pivots on M_k at step {record.step + 1}",
+                        f"{merge}use an order that pairs pdd with f, such as abm",
+                    )
                 )
 
 
@@ -136,9 +138,11 @@ def _unweighable(program: Program, system: System) -> None:
         if k in tree.indefinite() or k in singular:
             what = "is not positive definite" if k in tree.indefinite() else "is singular"
             raise SingularError(
-                f"body {tree.names[k]!r}: field 'inertia' (or 'mass') {what}, and order "
-                f"{program.name!r} takes its root at step {record.step + 1}; give it a full "
-                "inertia or none, or use an order that pairs pdd with f, such as abm"
+                Refusal(
+                    f"body {tree.names[k]!r}: field 'inertia' (or 'mass') {what}",
+                    f"and order {program.name!r} takes its root at step {record.step + 1}",
+                    "give it a full inertia or none, or use an order that pairs pdd with f, such as abm",
+                )
             )
 
 

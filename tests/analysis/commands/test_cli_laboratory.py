@@ -25,6 +25,7 @@ from pivotree.analysis.report import robot_report
 from pivotree.analysis.report.picture import strip_handles
 from pivotree.analysis.rounding.text import percent
 from pivotree.kkt.arithmetic import Binary, Mixed
+from pivotree.kkt.base.errors import Refusal
 
 
 @pytest.fixture
@@ -111,11 +112,14 @@ def test_the_problem_is_at_fault_only_where_no_order_keeps_notably_more():
 
 
 def test_a_single_refusal_is_told_whole_and_many_are_cut():
-    why = "body 'x': field 'inertia' (or 'mass') is singular, and order '{}' pivots on M_k; merge"
+    def why(order):
+        reason = "body 'x': field 'inertia' (or 'mass') is singular"
+        return Refusal(reason, f"and order {order!r} pivots on M_k", "merge")
+
     units = {"float32": 2.0**-24}
-    one = verdict("robot", [row("abm", fill=5), row("lagrange", failed_at=why.format("l"))], {}, units)
-    assert one.endswith(f"lagrange gives no answer: {why.format('l')}.")
-    two = [row(name, failed_at=why.format(name)) for name in ("lagrange", "natural")]
+    one = verdict("robot", [row("abm", fill=5), row("lagrange", failed_at=why("l"))], {}, units)
+    assert one.endswith(f"lagrange gives no answer: {why('l')}.")
+    two = [row(name, failed_at=why(name)) for name in ("lagrange", "natural")]
     others = [row(f"o{i}", failed_at=f"reason {i}") for i in range(4)]
     text = verdict("robot", [row("abm", fill=5), *two, *others], {}, units)
     assert "lagrange, natural give no answer: body 'x': field 'inertia' (or 'mass') is singular." in text
