@@ -40,6 +40,7 @@ from .model.gallery_loops import delta as delta
 from .model.gallery_loops import four_bar as four_bar
 from .model.gallery_loops import gripper as gripper
 from .model.gallery_loops import stewart as stewart
+from .model.load import from_spec as from_spec
 from .model.load import load as load
 from .model.loops import Loop as Loop
 from .model.loops import LoopWarning as LoopWarning
@@ -54,7 +55,6 @@ from .model.named import Named as Named
 from .model.named import named_models as named_models
 from .model.payload import Payload as Payload
 from .model.robot_data import find_robot as find_robot
-from .model.specs import from_spec as from_spec
 from .model.tree import BodyTree as BodyTree
 from .model.tree import InertiaWarning as InertiaWarning
 from .model.tree import add_body as add_body

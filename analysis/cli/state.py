@@ -15,8 +15,7 @@ from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.reading import read_json
 from pivotree.kkt.matrix.redundancy import on_rates
 from pivotree.kkt.matrix.state import coordinates
-from pivotree.kkt.model.couplings import couplings, kept
-from pivotree.kkt.model.loops import OPEN
+from pivotree.kkt.model.loops import OPEN, couplings, kept
 
 SCHEMA = "pivotree-state/1"
 FIELDS = ("q", "qd", "tau")

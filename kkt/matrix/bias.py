@@ -6,8 +6,8 @@ import numpy as np
 
 from ..model.parents import levels
 from ..model.spatial import Array, cross_force, cross_motion, matvec, transpose
+from ..model.tree_kernels import MANY, breadth_first
 from ..model.tree_kernels import velocities as compiled_velocities
-from ..model.tree_order import MANY, breadth_first
 
 
 def joint_rates(S: Array, owner: Array, column: Array, qd: Array, n: int) -> Array:

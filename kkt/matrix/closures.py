@@ -27,8 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.couplings import taylor
-from ..model.loops import Loop
+from ..model.loops import Loop, taylor
 from ..model.parents import meeting
 from ..model.spatial import Array, cross, cross_motion, force_transform, matmul, matvec, skew, transpose
 from ..model.tree import BodyTree

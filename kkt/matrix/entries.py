@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.spatial import Array, force_transform, spatial_inertia
+from ..model.tree_kernels import MANY, breadth_first
 from ..model.tree_kernels import moving as compiled_moving
-from ..model.tree_order import MANY, breadth_first
 from .bias import bias, joint_rates, velocities
 from .closures import constraint_rows
 from .joint_entries import joint_entries

@@ -1,6 +1,6 @@
 """What joints' own terms add to equation (4): the block A on the diagonal of qdd, and efforts.
 
-The block is there only where a joint has an entry in it (:mod:`kkt.model.joint_terms`).
+The block is there only where a joint has an entry in it (:mod:`kkt.model.joints`).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.joint_terms import tiled
+from ..model.joints import tiled
 from ..model.loops import Loop
 from ..model.tree import BodyTree
 from .closures import closures

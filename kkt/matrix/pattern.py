@@ -12,8 +12,7 @@ from ..model.joints import GENERAL
 from ..model.loops import Loop
 from ..model.spatial import Array, force_transform, skew
 from ..model.tree import BodyTree
-from ..model.tree_kernels import outside
-from ..model.tree_order import MANY
+from ..model.tree_kernels import MANY, outside
 from .closures import Closure, closures
 from .entries import Entries
 from .state import kinematics

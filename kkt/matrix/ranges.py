@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError, nearest
-from ..model.couplings import Coupling, couplings, taylor
 from ..model.fields import checked
+from ..model.loops import Coupling, couplings, taylor
 from .system import System
 
 Floats = NDArray[np.float64]

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ..base.errors import ModelError
 from ..model.fields import Floats
 from ..model.loops import OPEN
-from ..model.parents import path
 from ..model.spatial import extends, force_transform
+from ..model.parents import path
 from .closures import Closure
 from .state import State
 

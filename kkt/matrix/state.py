@@ -16,13 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError, nearest
 from ..model.fields import checked
-from ..model.joint_terms import JointTerms
-from ..model.joints import GENERAL, TYPES, exponential, quaternion_to_vector
+from ..model.joints import GENERAL, TYPES, JointTerms, exponential, quaternion_to_vector
 from ..model.loops import Loop
 from ..model.spatial import matmul, matvec
 from ..model.tree import BodyTree
-from ..model.tree_kernels import one_axis
-from ..model.tree_order import MANY
+from ..model.tree_kernels import MANY, one_axis
 from .closures import Closure, closures
 
 Floats = NDArray[np.float64]

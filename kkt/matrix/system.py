@@ -20,8 +20,8 @@ from ..base.shown import LARGEST, Shown, spy
 from ..model.joints import GENERAL
 from ..model.loops import Loop, checked_loops, warn_if_open
 from ..model.tree import BodyTree, compile_tree
+from ..model.tree_kernels import MANY
 from ..model.tree_kernels import matrix as compiled_matrix
-from ..model.tree_order import MANY
 from .blocks import BlockIndex, Structure, Tie, sides_of
 from .entries import Entries, assemble, ragged
 from .joint_entries import own_entries, step_of
@@ -243,7 +243,7 @@ def build(
     ``q``, ``qd``, ``tau`` (N,) [rad or m, per s, N m or N]; ``f_ext`` (n, 6) [N m, N], moment
     first, acts on each body at its joint origin.  ``loops`` are cut joints and contacts
     (:mod:`kkt.model.loops`).  ``implicit`` is the step h [s] of a linearly implicit Euler step,
-    whose qdd is solved for (:mod:`kkt.model.joint_terms`).  What else is None comes from
+    whose qdd is solved for (:mod:`kkt.model.joints`).  What else is None comes from
     ``tree.graph``, ``f_ext`` from the bodies' attribute ``wrench``, or else is zero.
     Raises ModelError, one sentence, for a tree or a state that is wrong, and for loops whose rows
     depend on each other; warns (LoopWarning) for loops that are open.

@@ -12,7 +12,7 @@ from ..base.kinds import of_kind
 from .fields import Floats, check_names, checked
 from .joints import GENERAL, TYPES
 from .tree import STANDARD_GRAVITY, BodyTree, check_values, unit_axes
-from .tree_order import breadth_first
+from .tree_kernels import breadth_first
 
 
 @of_kind

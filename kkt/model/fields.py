@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..base.errors import ModelError
 from ..base.text import first_unfit
 
 Floats = NDArray[np.float64]
+NONE: Mapping[str, str] = MappingProxyType({})  # packages or arguments that nobody has given
 _TRUTHS = np.dtype(np.bool_)
 
 

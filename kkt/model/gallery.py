@@ -3,7 +3,7 @@
 Every builder returns a networkx.DiGraph made with :func:`kkt.model.tree.add_body` and puts a state
 into ``tree.graph`` as ``q``, ``qd`` and ``tau``, in the order of the graph's nodes: the paper's
 where a paper prescribes one, else :func:`kkt.model.default_state.default_state`.  Lengths are in m,
-masses in kg, angles in rad.  :func:`kkt.model.specs.from_spec` builds from a text such as
+masses in kg, angles in rad.  :func:`kkt.model.load.from_spec` builds from a text such as
 ``chain:100``.
 """
 

@@ -4,33 +4,403 @@ A body of several joints becomes a chain of bodies of which the last has the mas
 are called ``BODY/JOINT``; so does one of a free joint with armature or a spring, which is three slides,
 ``BODY/JOINT x`` to z, and a ball.  Each stands in the frame of its joint: MuJoCo's body frame, moved to the
 joint's anchor.  q is MuJoCo's qpos (a free joint's quaternion is x, y, z, w here); bodies that
-no joint moves are part of the world.  Equality constraints connect, weld and joint are loops
-(:mod:`kkt.model.mjcf_loops`).  One warning names what equation (4) does not have, which is left
+no joint moves are part of the world.  One warning names what equation (4) does not have, which is left
 out: contacts, other equality constraints, tendons, actuators, friction loss, which is a constraint
 in MuJoCo, and outside effects on bodies, such as a fluid's.
+
+Before MuJoCo compiles a file, it is checked how much it asks for, and what it opens: the compiler
+allocates until memory ends, without hearing Ctrl-C, and waits for pipes.
+
+Equality constraints are loops: a connect is a cut ball joint, a weld a cut fixed one.  A joint
+constraint couples two joints by a polynomial, or holds one.
+
+MuJoCo softens constraints (``solref``, ``solimp``) and so accepts redundant rows; here they are
+hard.  Rows that the tree's joints satisfy by themselves in every state are left out: one of three
+where a planar linkage is closed by a connect.  Rows that follow from others wherever the loops are
+closed, one of four where a bar hangs on three cranks of one length, are set aside: states must
+still keep them, and are refused where they do not follow (``Loop.implied``).
 """
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import warnings
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import product
+from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element
 
 import networkx as nx
 import numpy as np
 
 from ..base.errors import ModelError, UnreadableError
 from ..base.kinds import of_kind
-from .couplings import follow
+from ..base.markup import root_of
+from ..base.reading import read_bytes
 from .default_state import default_state
 from .fields import Floats
-from .joint_terms import TERMS
-from .joints import TYPES, quaternion_to_vector
-from .loops import Loop, checked_loops
-from .mjcf_guard import check
-from .mjcf_loops import Home, loops_of, turn_of
-from .spatial import matmul, matvec
+from .joints import TERMS, TYPES, quaternion_to_vector
+from .loops import Loop, checked_loops, coupled_joints, cut_joint, follow, taylor
+from .spatial import extends, matmul, matvec
 from .tree import add_body, new_tree
+
+MOST = 10**5  # copies of an element, words for each body or joint, and keyframes
+CELLS = 10**8  # of a height field or texture
+MODELS = 1000  # attached models, and models attached to these
+COPIED = ("replicate", "flexcomp")
+
+
+def check(file: str) -> None:
+    """Raise UnreadableError, one sentence, for a file that should not be compiled.
+
+    Files that it includes and models that it attaches are checked too, and those that they name;
+    meshes and other files must be plain files where they exist.
+    """
+    rest: list[tuple[str, int, tuple[str, ...]]] = [(file, 1, ())]
+    looked_at = 0
+    while rest:
+        looked_at += 1
+        path, copies, outer = rest.pop()
+        place = os.path.realpath(path)
+        if place in outer or looked_at > MODELS:
+            why = "attaches itself" if place in outer else f"is one of more than {MODELS:,} models"
+            raise UnreadableError(f"<model>: file {path!r} {why}; attach fewer")
+        document = _document(path, copies, file)
+        _require_plain(document)
+        attached: Counter[str | None] = Counter()
+        for found in document:
+            if found.element.tag == "attach":
+                attached[found.element.get("model")] += found.copies
+        for found in document:
+            if found.element.tag == "model":
+                name = found.element.get("name")
+                within = attached[name] if name else attached.total()
+                rest += [(inner, max(copies, within), (*outer, place)) for inner in _there(found)]
+
+
+class _Found(NamedTuple):
+    """An element, how often it is copied, and the folders in which its files may lie.
+
+    MuJoCo looks, by its version, for a file beside the one that names it, or beside the outermost.
+    """
+
+    element: Element
+    copies: int
+    folders: frozenset[str]
+
+
+def _document(path: str, copies: int, outermost: str) -> list[_Found]:
+    """The elements of a file and of those that it includes, each file once, as in MuJoCo."""
+    document: list[_Found] = []
+    rest, seen = [(path, frozenset[str](), copies)], set()
+    while rest:
+        path, folders, copies = rest.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        folders |= {os.path.dirname(path)}
+        try:
+            root = root_of(read_bytes(path))
+            found = [_Found(x, n, folders) for x, n in _sizes(root, copies)]
+        except UnreadableError as error:
+            told = str(error) if path == outermost else f"{path}: {error}"
+            raise UnreadableError(told) from None
+        document += found
+        for one in found:
+            if one.element.tag == "include":
+                rest += [(inner, folders, one.copies) for inner in _there(one)]
+    return document
+
+
+def _require_plain(document: list[_Found]) -> None:
+    """Raise UnreadableError where a file that is named is a folder, a pipe or a device."""
+    folders = {""}
+    for found in document:
+        for key in ("meshdir", "texturedir", "assetdir"):
+            if found.element.tag == "compiler" and key in found.element.attrib:
+                folders.add(found.element.attrib[key])
+    for found in document:
+        for path in _there(found, sorted(folders)):
+            if not os.path.isfile(path):
+                raise UnreadableError(f"<{found.element.tag}>: file {path!r} is no plain file")
+
+
+def _there(found: _Found, within: Iterable[str] = ("",)) -> Iterator[str]:
+    """The files that an element may mean and that exist; ``within`` are folders in its folders.
+
+    With ``strippath`` MuJoCo opens a file by the last part of its name.
+    """
+    for key, name in found.element.attrib.items():
+        if key.startswith("file") and name and "\0" not in name:
+            names = dict.fromkeys((name, re.split(r"[/\\]", name)[-1]))
+            for place in product(sorted(found.folders), within, names):
+                if os.path.exists(path := os.path.join(*place)):
+                    yield path
+
+
+def _sizes(root: Element, above: int) -> Iterator[tuple[Element, int]]:
+    """Every element, and how often it is copied.
+
+    Raises UnreadableError for more copies, cells or words than are allowed.
+    """
+    rest = [(root, above)]
+    while rest:
+        element, copies = rest.pop()
+        if element.tag in COPIED:
+            copies *= math.prod(_whole(element, "count") or [1])
+        cells = math.prod(_whole(element, "nrow", "ncol", "width", "height") or [1])
+        many = [key for key in element.attrib if key.startswith(("nuser", "nkey"))]
+        words = _whole(element, *many)
+        if copies > MOST or cells > CELLS or max(words, default=0) > MOST:
+            raise UnreadableError(
+                f"<{element.tag}>: asks for more than {MOST:,} copies or words, or {CELLS:,} "
+                "cells; ask for fewer"
+            )
+        yield element, copies
+        rest += [(child, copies) for child in element]
+
+
+def _whole(element: Element, *keys: str) -> list[int]:
+    """The numbers in attributes, whole and at least 1; MuJoCo refuses words that are no numbers."""
+    words = (word for key in keys for word in element.get(key, "").split())
+    return [max(1, int(float(x))) for x in words if _finite(x)]
+
+
+def _finite(word: str) -> bool:
+    try:
+        return math.isfinite(float(word))
+    except ValueError:
+        return False
+
+
+Home = tuple[str | None, Floats, Floats]  # the tree's body that MuJoCo's is part of, and the pose
+RANK = 1e-9  # of the largest singular value; singular values below count as zero
+FOLLOWS = 1e-7  # of a row's size: its part across the rows before it that counts as zero
+CLOSED, NEAR, FAR = 1e-10, 0.1, 1.0  # rad or m: gaps, draws about qpos0, and what leads away from it
+STATES, STEPS = 4, 50  # positions that are looked at, and steps of Newton's method to each
+Frame = tuple[Floats, Floats]  # orientation and origin, in the first of MuJoCo's bodies
+Tie = tuple[int, Loop, list[int], Frame]  # number in MuJoCo, loop, MuJoCo's bodies, frame
+
+
+def loops_of(
+    model: Any, tree: nx.DiGraph, home: list[Home], carrier: dict[int, str]
+) -> tuple[tuple[Loop, ...], list[str]]:
+    """The loops of a compiled ``mujoco.MjModel``, and in words the constraints that are left out.
+
+    ``carrier`` has, for each joint of MuJoCo, the body of the tree that it carries.
+    """
+    loops: dict[int, Loop] = {}
+    ties: list[Tie] = []
+    left = []
+    for i in range(model.neq):
+        what = kind_of(model, i)
+        name = model.equality(i).name or f"equality {i}"
+        if not model.eq_active0[i]:
+            left.append(f"{what} {name!r}, which is not active")
+        elif what in ("connect", "weld"):
+            ties += _tied(model, i, what, name, home)
+        elif what == "joint":
+            to = None if model.eq_obj2id[i] < 0 else carrier[model.eq_obj2id[i]]
+            offset, ratio, *higher = _polynomial(model, i)
+            line: dict[str, Any] = {"offset": offset, "higher": higher, "name": name}
+            loops[i] = coupled_joints(tree, carrier[model.eq_obj1id[i]], to, ratio, **line)
+        else:
+            left.append(f"{what} {name!r}")
+    loops |= independent(model, ties, [*loops])
+    return tuple(loops[i] for i in sorted(loops)), left
+
+
+def _polynomial(model: Any, i: int) -> list[float]:
+    """q of coupled joints as a polynomial of q_to, lowest first; MuJoCo's begins at qpos0 of both."""
+    found, to = model.eq_data[i, :5].tolist(), model.eq_obj2id[i]
+    found[0] += float(model.qpos0[model.jnt_qposadr[model.eq_obj1id[i]]])
+    while len(found) > 2 and (found[-1] == 0.0 or to < 0):
+        found.pop()
+    return found if to < 0 else taylor(found, -float(model.qpos0[model.jnt_qposadr[to]]))
+
+
+def kind_of(model: Any, i: int) -> str:
+    """The name in MJCF of an equality constraint's kind."""
+    import mujoco
+
+    return mujoco.mjtEq(int(model.eq_type[i])).name.removeprefix("mjEQ_").lower()
+
+
+def turn_of(wxyz: Floats) -> Floats:
+    """The rotation of a quaternion (4,)."""
+    w, x, y, z = wxyz / np.sqrt((wxyz * wxyz).sum())
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def _tied(model: Any, i: int, what: str, name: str, home: list[Home]) -> list[Tie]:
+    """The loop of a connect or weld, where it is in MuJoCo, or none between parts of the world.
+
+    Its frames on both bodies coincide where it is closed.  Between bodies, eq_data of a connect
+    holds the anchors on the first and second; of a weld the anchors on the second and first, then
+    the orientation of the second in the first.
+    """
+    import mujoco
+
+    data, eye = model.eq_data[i], np.eye(3)
+    ids = [int(model.eq_obj1id[i]), int(model.eq_obj2id[i])]
+    if int(model.eq_objtype[i]) == int(mujoco.mjtObj.mjOBJ_SITE):
+        frames = [(turn_of(model.site_quat[s]), model.site_pos[s]) for s in ids]
+        ids = [int(model.site_bodyid[s]) for s in ids]
+    elif what == "connect":
+        frames = [(eye, data[:3]), (eye, data[3:6])]
+    else:
+        frames = [(eye, data[3:6]), (turn_of(data[6:10]).T, data[:3])]
+    (first, R, p), (second, R2, p2) = (
+        (home[b][0], matmul(home[b][1], turn), home[b][2] + matvec(home[b][1], at))
+        for b, (turn, at) in zip(ids, frames, strict=True)
+    )
+    if first is None and second is None:
+        return []
+    # what a weld holds of the orientation is scaled: by 0, it is a connect
+    joint = "fixed" if what == "weld" and data[10] else "spherical"
+    loop = cut_joint(first, second, joint, R=R, p=p, R_second=R2, p_second=p2, name=name)
+    kept = of_their_own(model, loop, ids, frames[0], f"{what} {name!r}")
+    return [(i, kept, ids, frames[0])]
+
+
+# -- rows that others do not imply -----------------------------------------------------------------
+
+
+def of_their_own(model: Any, loop: Loop, ids: list[int], frame: Frame, what: str) -> Loop:
+    """The loop without rows that hold in every state.  Raises ModelError for numbers that are none."""
+    J = [_apart(model, state, ids, frame) for state in _drawn(model, 1.0)]
+    moved = loop.C.T @ np.concatenate(J, axis=1)
+    if not np.isfinite(moved).all():
+        raise ModelError(f"{what}: its bodies are too far apart for MuJoCo's numbers")
+    U, size, _ = np.linalg.svd(moved)
+    rank = int((size > RANK * size.max(initial=0.0)).sum())
+    if rank == loop.rows or not rank:
+        return loop
+    kept = U[:, :rank] @ U[:, :rank].T
+    rows = np.flatnonzero(np.abs(kept).max(axis=1) > RANK)
+    return _with(loop, loop.C[:, rows] if len(rows) == rank else loop.C @ U[:, :rank])
+
+
+def independent(model: Any, ties: Sequence[Tie], coupled: Sequence[int]) -> dict[int, Loop]:
+    """The loops by their number in MuJoCo, rows set aside that follow from those before them.
+
+    ``coupled`` are the numbers of joints' equalities, which come first.  A row says something new
+    where it does in one of the closed positions.  All rows stay where a loop would have none left,
+    and where Newton's method closes no position near qpos0.
+    """
+    loops = {i: loop for i, loop, *_ in ties}
+    if not ties or len(ties) + len(coupled) < 2:
+        return loops
+    with _equalities_alone(model):
+        closed = _drawn(model, NEAR)
+        for state in closed:
+            state.eq_active[:] = np.isin(np.arange(model.neq), [*loops, *coupled])
+        closed = [state for state in closed if _closed(state, model)]
+    bases: list[list[Floats]] = [[] for _ in closed]
+    for state, basis in zip(closed, bases, strict=True):
+        for row in _rows(model, state)[np.isin(state.efc_id[: state.ne], coupled)]:
+            extends(basis, row, FOLLOWS * float(np.linalg.norm(row)))
+    for i, loop, ids, frame in ties:
+        J = [loop.C.T @ _apart(model, state, ids, frame) for state in closed]
+        new = [_new(bases, [j[r] for j in J]) for r in range(loop.rows)]
+        if closed and any(new) and not all(new):
+            aside = loop.C[:, np.flatnonzero(~np.array(new))]
+            loops[i] = replace(_with(loop, loop.C[:, np.flatnonzero(new)]), implied=aside)
+    return loops
+
+
+def _new(bases: list[list[Floats]], row: list[Floats]) -> bool:
+    """Whether a row, as it is in each closed position, says something new in one; it is then added."""
+    sizes = [FOLLOWS * float(np.linalg.norm(r)) for r in row]
+    return sum(extends(*one) for one in zip(bases, row, sizes, strict=True)) > 0
+
+
+def _with(loop: Loop, C: Floats) -> Loop:
+    rows = C.shape[1]
+    return replace(loop, C=C, compliance=loop.compliance[:rows], numbers=tuple(range(rows)))
+
+
+def _drawn(model: Any, size: float) -> list[Any]:
+    """MuJoCo's data at positions drawn about qpos0, ``size`` rad or m from it."""
+    import mujoco
+
+    draw, found = np.random.default_rng(1996), []
+    for _ in range(STATES):
+        state = mujoco.MjData(model)
+        state.qpos[:] = model.qpos0
+        mujoco.mj_integratePos(model, state.qpos, size * draw.normal(size=model.nv), 1.0)
+        mujoco.mj_kinematics(model, state)
+        mujoco.mj_comPos(model, state)
+        found.append(state)
+    return found
+
+
+def _apart(model: Any, state: Any, ids: list[int], frame: Frame) -> Floats:
+    """(6, nv) Jacobian of the second body relative to the first, in c, in one position."""
+    import mujoco
+
+    turn, at = frame
+    here = state.xmat[ids[0]].reshape(3, 3)
+    point = state.xpos[ids[0]] + here @ at
+    J = np.zeros((2, 6, model.nv))
+    for side, body in enumerate(ids):
+        mujoco.mj_jac(model, state, J[side, 3:], J[side, :3], point, body)
+    back = (here @ turn).T
+    apart = J[1] - J[0]
+    return np.concatenate([back @ apart[:3], back @ apart[3:]])
+
+
+@contextmanager
+def _equalities_alone(model: Any) -> Iterator[None]:
+    """MuJoCo without other constraints, and with Jacobians that are full matrices."""
+    import mujoco
+
+    bits = mujoco.mjtDisableBit
+    before = model.opt.disableflags, model.opt.jacobian
+    model.opt.disableflags |= int(bits.mjDSBL_CONTACT | bits.mjDSBL_LIMIT | bits.mjDSBL_FRICTIONLOSS)
+    model.opt.jacobian = int(mujoco.mjtJacobian.mjJAC_DENSE)
+    try:
+        yield
+    finally:
+        model.opt.disableflags, model.opt.jacobian = before
+
+
+def _closed(state: Any, model: Any) -> bool:
+    """Newton's method to a position that keeps all equalities; False where it leads to none."""
+    import mujoco
+
+    for _ in range(STEPS):
+        mujoco.mj_fwdPosition(model, state)
+        apart = state.efc_pos[: state.ne]
+        if not np.isfinite(apart).all():
+            return False
+        if np.abs(apart).max(initial=0.0) < CLOSED:
+            break
+        step = np.linalg.lstsq(_rows(model, state), -apart, rcond=RANK)[0]
+        size = max(float(np.abs(step).max(initial=0.0)), FAR / 2)
+        mujoco.mj_integratePos(model, state.qpos, step, FAR / 2 / size)
+    else:
+        return False
+    way = np.zeros(model.nv)
+    mujoco.mj_differentiatePos(model, way, 1.0, model.qpos0, state.qpos)
+    return bool(np.abs(way).max(initial=0.0) < FAR)  # else the loops may close in another way
+
+
+def _rows(model: Any, state: Any) -> Floats:
+    """(ne, nv) Jacobian of the equality constraints."""
+    return np.array(state.efc_J[: state.ne * model.nv]).reshape(-1, model.nv)
+
 
 KINDS = ("floating", "spherical", "prismatic", "revolute")  # mjtJoint: free, ball, slide, hinge
 

@@ -20,8 +20,7 @@ from ..base.errors import ModelError, UnreadableError
 from ..base.kinds import of_kind
 from ..base.reading import read_json
 from .fields import Floats
-from .joint_terms import TERMS
-from .joints import GENERAL
+from .joints import GENERAL, TERMS
 from .loops_file import loops_from
 from .tree import InertiaWarning, add_body, compile_tree, new_tree
 
@@ -38,7 +37,7 @@ def read_model(path: str | os.PathLike[str]) -> nx.DiGraph:
     ``tree.graph`` holds ``gravity``, ``q`` (zeros), ``qd`` and ``tau``, each (N,), ``expected``
     as it stands in the file ({} without) and ``source``, the path; the optional ``bias`` (S° qd)
     and ``wrench`` of a body, each (6,), become attributes of its node, and so do the terms of
-    joints (:mod:`kkt.model.joint_terms`) in files of schema ``pivotree-model/2``; their loops and
+    joints (:mod:`kkt.model.joints`) in files of schema ``pivotree-model/2``; their loops and
     contacts (:mod:`kkt.model.loops_file`) stand in ``tree.graph["loops"]``.  Parents may stand
     after their children.  Raises ModelError, one sentence, for a file that is not of this form.
 

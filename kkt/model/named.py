@@ -5,11 +5,9 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 
-from .descriptions import PACKAGE as DESCRIPTIONS
-from .descriptions import descriptions
+from .load import EXAMPLES, arguments_of, builders
+from .robot_data import DESCRIPTIONS, descriptions, robot_files, robots_folder
 from .robot_data import PACKAGE as ROBOTS
-from .robot_data import robot_files, robots_folder
-from .specs import EXAMPLES, arguments_of, builders
 
 SOURCES = {"gallery": None, ROBOTS: ROBOTS, DESCRIPTIONS: DESCRIPTIONS}  # names for pip
 

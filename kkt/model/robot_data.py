@@ -1,18 +1,73 @@
-"""The files of the robots in the package example-robot-data, by the usual short names.
+"""Robots of the packages example-robot-data and robot_descriptions, by the usual short names.
 
-The package holds data only (since 4.4), so the names, and which robots stand on a floating
+The first holds data only (since 4.4), so the names, and which robots stand on a floating
 base, are written down here; a robot's own file name, without ``.urdf``, works as well.
+
+The package robot_descriptions clones each robot when it is first asked for.  Its modules hold the
+path of a URDF or an MJCF file (Caron 2022-, Apache 2.0).  A robot's name is that of its module, such as
+``cassie_mj_description``, with or without ``_description``.
 """
 
 from __future__ import annotations
 
 import sys
+from contextlib import redirect_stdout
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from ..base.errors import ModelError, nearest
 from ..base.kinds import of_kind
-from .descriptions import descriptions, find_description
+
+DESCRIPTIONS = "robot_descriptions"
+FLOATING_TAGS = {"humanoid", "quadruped", "biped", "drone"}  # tags of robots whose base floats
+
+
+def descriptions() -> dict[str, tuple[str, bool]]:
+    """Every robot of the installed package: name -> (format, whether its base floats); {} without.
+
+    The format is ``urdf`` or ``mjcf``; with ``mjcf`` the joints of the file decide, and the flag is
+    False.  Raises nothing.
+    """
+    if find_spec(DESCRIPTIONS) is None:
+        return {}
+    known: dict[str, Any] = getattr(import_module(DESCRIPTIONS), "DESCRIPTIONS", {})
+    return {
+        name: ("urdf" if x.has_urdf else "mjcf", x.has_urdf and bool(FLOATING_TAGS & set(x.tags)))
+        for name, x in known.items()
+        if x.has_urdf or x.has_mjcf
+    }
+
+
+def find_description(name: str) -> tuple[Path, bool] | None:
+    """Path of a robot, cloned if need be, and whether its base floats; None for an unknown name.
+
+    Raises ModelError, one sentence, where it cannot be cloned or has neither URDF nor MJCF file.
+    """
+    known = descriptions()
+    module = name if name in known else f"{name}_description"
+    if module not in known:
+        return None
+    try:
+        with redirect_stdout(sys.stderr):  # the package prints what it clones
+            robot = import_module(f"{DESCRIPTIONS}.{module}")
+    except Exception as error:  # git, the network, the disk: whatever the package meets
+        why = str(error).strip().splitlines() or [type(error).__name__]
+        raise ModelError(
+            f"robot: {name!r} is cloned by {DESCRIPTIONS} when it is first asked for, and that failed "
+            f"({why[-1].strip().removeprefix('stderr: ')}); connect to the network, or give a path"
+        ) from None
+    for field in ("URDF_PATH", "MJCF_PATH"):
+        path = getattr(robot, field, None)
+        if path is not None:
+            return Path(path), known[module][1]
+    raise ModelError(
+        f"robot: {name!r} has no URDF or MJCF file, but a template with arguments "
+        f"({getattr(robot, 'XACRO_PATH', module)}); expand it and give its path"
+    )
+
 
 PACKAGE = "example-robot-data"
 MISSING = f"{PACKAGE} is not installed; python -m pip install {PACKAGE} (131 MB)"

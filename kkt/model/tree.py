@@ -12,7 +12,7 @@ axis       (3,) or (2, 3) unit axes in the joint frame, for joints that have any
 S          (6, N) motion subspace, for ``joint="general"`` only
 R, p       (3, 3) and (3,) [m]: pose of the joint frame in the parent's at q = 0
 armature, damping, friction, stiffness, rest
-           a number or (N,) each: terms of the joint itself (:mod:`kkt.model.joint_terms`)
+           a number or (N,) each: terms of the joint itself (:mod:`kkt.model.joints`)
 wrench     (6,) on the body at its joint's origin, in its frame [N m, N]
 bias       (6,) S° qd of a general joint, in one state
 joint_name, limits, effort
@@ -40,8 +40,7 @@ from ..base.errors import ArmatureError, ModelError, nearest
 from ..base.kinds import of_kind
 from ..base.shown import Shown
 from .fields import Floats, check_names, checked, require_name, stacked
-from .joint_terms import TERMS, JointTerms, joint_terms
-from .joints import GENERAL, TYPES, commute, known
+from .joints import GENERAL, TERMS, TYPES, JointTerms, commute, joint_terms, known
 from .parents import levels
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # [m/s^2]
@@ -105,7 +104,7 @@ def add_body(
     each one number or one a freedom, zero or more: ``armature`` (N,), reflected rotor inertia [kg
     m^2, kg], viscous ``damping`` (N,) [N m s, N s/m], Coulomb ``friction`` (N,) [N m, N], and
     ``stiffness`` (N,) [N m, N/m] of a spring that rests at ``rest`` (N,) [rad, m]
-    (:mod:`kkt.model.joint_terms`).  Raises ModelError where the name is taken or the parent
+    (:mod:`kkt.model.joints`).  Raises ModelError where the name is taken or the parent
     unknown; :func:`compile_tree` checks the values.
 
     >>> tree = pt.new_tree("pendulum")

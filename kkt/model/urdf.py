@@ -9,6 +9,13 @@ A <transmission> names its joint and its actuators.  The standard's ``mechanical
 fast the rotor turns and not what its inertia is; with Drake's ``rotor_inertia`` [kg m^2] the
 armature is ratio^2 times the rotor's inertia, the ratio being Drake's ``gear_ratio`` or else the
 reduction.
+
+URDF files written as xacro, expanded by an installed xacro (ROS's, or ``pip install xacro``).
+
+xacro asks ROS 2's package index, ``ament_index_python``, for the folder of ``$(find NAME)``.  A module
+of that name stands in for it, so that it works without ROS: it knows the packages that are given, the
+folders ``share/NAME`` of AMENT_PREFIX_PATH, where ROS's are, and folders called NAME above the file
+or beside one that is above it.
 """
 
 from __future__ import annotations
@@ -17,36 +24,214 @@ import json
 import math
 import os
 import re
+import shutil
+import subprocess
+import sys
+import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element
 
 import networkx as nx
 import numpy as np
 
-from ..base.errors import ModelError, nearest
+from ..base.errors import ModelError, UnreadableError, nearest
+from ..base.files import write_together
 from ..base.kinds import of_kind
-from .couplings import follow
+from ..base.markup import root_of
+from ..base.reading import read_bytes
 from .default_state import default_state
-from .fields import Floats
+from .fields import NONE, Floats, check_names
 from .joints import TYPES
-from .loops import coupled_joints
+from .loops import coupled_joints, follow
 from .mass import Mass, combine, turned_inertia
-from .spatial import matmul, matvec
+from .spatial import matmul, matvec, rotation
 from .tree import add_body, new_tree
-from .urdf_elements import (
-    attribute,
-    effort_of,
-    known_links,
-    limits_of,
-    name_of,
-    number,
-    numbers,
-    origin,
-    root_element,
-)
-from .urdf_xacro import NONE
+
+SECONDS = 60  # that an expansion may take
+FIND = """
+import os
+
+def get_package_share_directory(name):
+    if name in GIVEN:
+        return GIVEN[name]
+    prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
+    places = [os.path.join(prefix, "share") for prefix in prefixes if prefix]
+    above = os.path.dirname(FILE)
+    while True:
+        if os.path.basename(above) == name:
+            return above
+        places.append(above)
+        if above == os.path.dirname(above):
+            break
+        above = os.path.dirname(above)
+    for place in places:
+        if os.path.isdir(os.path.join(place, name)):
+            return os.path.join(place, name)
+    raise LookupError(f"package {name!r} is not found; give its folder: --package {name}=FOLDER")
+"""
+
+
+def expanded(file: str, packages: Mapping[str, str] = NONE, arguments: Mapping[str, str] = NONE) -> bytes:
+    """The URDF that xacro makes of a file.  Raises ModelError, one sentence.
+
+    ``packages`` are folders by the name in ``$(find NAME)``, ``arguments`` the values of <xacro:arg>
+    by name, at their defaults where they are not given.
+    """
+    places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    tool = shutil.which("xacro", path=places)
+    if tool is None:
+        raise ModelError(
+            "is a xacro file, and no xacro is installed; pip install xacro, or expand it elsewhere "
+            "(xacro in.xacro > out.urdf)"
+        )
+    for name, folder in packages.items():
+        if not os.path.isdir(folder):
+            raise ModelError(f"package {name!r}: {folder} is no folder; give that of the package")
+    where = os.path.abspath(file)
+    given = [f"{name}:={value}" for name, value in arguments.items()]
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            index = Path(folder) / "ament_index_python"
+            index.mkdir()
+            known = {name: os.path.abspath(path) for name, path in packages.items()}
+            found = f"GIVEN = {known!r}\nFILE = {where!r}\n{FIND}"
+            write_together({index / "__init__.py": "", index / "packages.py": found})
+            path = os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+            done = subprocess.run(
+                [tool, where, *given],
+                capture_output=True,
+                timeout=SECONDS,
+                check=False,
+                env=os.environ | {"PYTHONPATH": path},
+            )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ModelError(f"cannot be expanded by {tool}: {error}; expand it elsewhere") from None
+    if done.returncode:
+        said = " ".join(done.stderr.decode(errors="replace").split())
+        raise ModelError(f"xacro refuses it: {said or 'it says nothing'}")
+    return done.stdout
+
+
+def root_element(
+    file: str, packages: Mapping[str, str] = NONE, arguments: Mapping[str, str] = NONE
+) -> Element:
+    """The element <robot> of a file.  Raises ModelError where the file is no URDF.
+
+    ``packages`` and ``arguments`` are those of xacro (:mod:`kkt.model.urdf`).
+    """
+    try:
+        text = read_bytes(file)
+    except UnreadableError as error:
+        raise ModelError(f"{error}; give a URDF file") from None
+    if file.lower().endswith(".xacro"):
+        text = expanded(file, packages, arguments)
+    try:
+        robot = root_of(text)
+    except UnreadableError as error:
+        raise ModelError(str(error)) from None
+    if robot.tag != "robot":
+        raise ModelError(f"root element is <{robot.tag}>; a URDF file has <robot>")
+    for said_by_gazebo in robot.findall("gazebo"):  # what xacro left there is not read
+        for element in said_by_gazebo.iter():
+            element.tag = "gazebo" if "xacro" in str(element.tag) else element.tag
+    if any("xacro" in str(element.tag) for element in robot.iter()):
+        raise ModelError(
+            "holds xacro macros; name it .xacro, or expand them first (xacro in.xacro > out.urdf)"
+        )
+    return robot
+
+
+def name_of(what: str, element: Element, taken: Any) -> str:
+    """The name of a link or joint.  Raises ModelError for no name, or one that is taken."""
+    name = element.get("name")
+    if not name:
+        raise ModelError(f"a <{what}> after {len(taken)} others: field 'name' is missing; give one")
+    check_names((name,), what)
+    if name in taken:
+        raise ModelError(f"{what} {name!r}: name is used twice; every {what} needs its own")
+    return name
+
+
+def known_links(names: Any) -> str:
+    """The links that exist, in words for a refusal.  Raises nothing."""
+    return f"links are {', '.join(names)}" if len(names) <= 8 else f"give one of {len(names)} links"
+
+
+def attribute(where: str, element: Element | None, tag: str, field: str) -> str:
+    """The text of a field.  Raises ModelError where it is missing."""
+    value = None if element is None else element.get(field)
+    if not value:
+        raise ModelError(f"{where}: field '{tag} {field}' is missing; give <{tag} {field}=.../>")
+    return value
+
+
+def numbers(what: str, text: str, count: int) -> Floats:
+    """Numbers (count,) from a text with blanks between them.  Raises ModelError."""
+    words = text.split()
+    if len(words) != count:
+        raise ModelError(f"{what} is {text!r}; give {count} numbers")
+    return np.array([number(what, word) for word in words])
+
+
+def number(what: str, word: str) -> float:
+    """A finite number from a word.  Raises ModelError."""
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or "_" in word:
+        raise ModelError(f"{what} is {word!r}; give a finite number")
+    return value
+
+
+def origin(where: str, element: Element) -> tuple[Floats, Floats]:
+    """R (3, 3) = Rz(yaw) Ry(pitch) Rx(roll) and p (3,) [m] of <origin xyz rpy>; ModelError."""
+    origin = element.find("origin")
+    if origin is None:
+        return np.eye(3), np.zeros(3)
+    p = numbers(f"{where}: field 'origin xyz'", origin.get("xyz", "0 0 0"), 3)
+    rpy = numbers(f"{where}: field 'origin rpy'", origin.get("rpy", "0 0 0"), 3)
+    Rx, Ry, Rz = rotation(np.eye(3), rpy)
+    return matmul(Rz, matmul(Ry, Rx)), p
+
+
+def limits_of(where: str, element: Element, kind: str) -> tuple[float, float, float] | None:
+    """Least and largest position, largest rate; infinite where the file gives none."""
+    written = element.find("limit")
+    if written is None or TYPES[kind].dof != 1:
+        return None
+    found = []
+    for field, none in (("lower", -math.inf), ("upper", math.inf), ("velocity", math.inf)):
+        value = _limit(where, written, field, none)
+        endless = math.isnan(value) or (kind == "continuous" and field != "velocity")
+        found.append(none if endless else value)
+    return found[0], found[1], found[2]
+
+
+def effort_of(where: str, element: Element, kind: str) -> float | None:
+    """Largest effort [N m, N] of a joint of one freedom; None where the file gives none.
+
+    Files write zero, infinity or NaN for an effort that is not known: None for these as well.
+    """
+    written = element.find("limit")
+    if written is None or TYPES[kind].dof != 1:
+        return None
+    value = _limit(where, written, "effort", 0.0)
+    return value if 0.0 < value < math.inf else None
+
+
+def _limit(where: str, written: Element, field: str, none: float) -> float:
+    text = written.get(field)
+    try:
+        return none if text is None else float(text)
+    except ValueError:
+        what = f"{where}: field 'limit {field}'"
+        raise ModelError(f"{what} is {text!r}; give a number") from None
+
 
 JOINT_TYPES = (
     "revolute",
@@ -117,7 +302,7 @@ def read_urdf(
     * ``dynamics``: <dynamics damping friction> and rotors of transmissions become terms of joints
       (:func:`joint_dynamics`); else they are ignored.
     * ``packages``, ``arguments``: of a .xacro file, folders by the name in ``$(find NAME)``, and values of
-      its arguments (:mod:`kkt.model.urdf_xacro`).
+      its arguments (:mod:`kkt.model.urdf`).
 
     A link without <inertial> has no mass.  A joint of one degree of freedom with a <limit> gives
     its body the attributes ``limits``, least and largest position and largest rate [rad, m; per s],

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.errors import OrderError
 from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, F, Structure, require_structure
 from ..matrix.system import System, require_system
-from ..model.tree_order import breadth_first, children_first
+from ..model.tree_kernels import breadth_first, children_first
 from .pivots import Plan, plan, plan_of
 from .sequence import OrderFunction, PivotSequence, Rules
 

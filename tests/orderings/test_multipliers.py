@@ -13,7 +13,7 @@ from pivotree.analysis.cheapest.bound_of_loops import added_by_loops
 from pivotree.analysis.cheapest.multipliers import CLOSED, FIRST, LAST, placed
 from pivotree.analysis.cheapest.operations import Meter
 from pivotree.analysis.cheapest.places import every
-from pivotree.kkt.model.specs import from_spec
+from pivotree.kkt.model.load import from_spec
 
 pytestmark = pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")
 

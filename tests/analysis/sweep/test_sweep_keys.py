@@ -68,7 +68,7 @@ def written(tmp_path, monkeypatch):
     tool = tmp_path / "xacro"
     tool.write_text(STAND_IN.format(sys.executable))
     tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setattr("pivotree.kkt.model.urdf_xacro.sys.executable", str(tool))
+    monkeypatch.setattr("pivotree.kkt.model.urdf.sys.executable", str(tool))
 
     seconds = itertools.count(10**9)
 

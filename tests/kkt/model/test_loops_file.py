@@ -10,7 +10,7 @@ from mechanisms import four_bar
 
 from pivotree import kkt, orderings
 from pivotree.kkt.matrix.model_writer import write_model
-from pivotree.kkt.model.specs import from_spec
+from pivotree.kkt.model.load import from_spec
 
 CLOSED = ["four_bar:angle=2.5", "gripper", "delta", "stewart:1.1"]
 

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from pivotree.kkt.base.errors import UnreadableError
-from pivotree.kkt.model.mjcf_guard import check
+from pivotree.kkt.model.mjcf import check
 
 INCLUDES = '<mujoco><compiler meshdir="m"/><include file="b.xml"/><include file="none.xml"/></mujoco>'
 

@@ -135,7 +135,7 @@ def xacro(tmp_path, monkeypatch):
         tool.write_text(f"#!{sys.executable}\nimport sys\n{text}\n")
         tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
         monkeypatch.setenv("PATH", str(tmp_path))
-        monkeypatch.setattr("pivotree.kkt.model.urdf_xacro.sys.executable", str(tool))
+        monkeypatch.setattr("pivotree.kkt.model.urdf.sys.executable", str(tool))
 
     return put
 
@@ -234,7 +234,7 @@ def test_xacro_itself_finds_the_package_above_its_file(capsys):
 def test_an_expansion_that_does_not_end_or_start_is_told(xacro, tmp_path, monkeypatch):
     path = tmp_path / "arm.xacro"
     path.write_text("")
-    monkeypatch.setattr("pivotree.kkt.model.urdf_xacro.SECONDS", 0.2)
+    monkeypatch.setattr("pivotree.kkt.model.urdf.SECONDS", 0.2)
     xacro("import time; time.sleep(60)")
     with pytest.raises(kkt.ModelError, match=r"arm\.xacro: cannot be expanded by .*timed out"):
         kkt.load(path)
@@ -278,6 +278,6 @@ def test_a_folder_of_robots_is_found_beside_other_packages(tmp_path, monkeypatch
 
 def test_a_missing_package_is_told(monkeypatch):
     monkeypatch.setattr("pivotree.kkt.model.robot_data.robots_folder", lambda: None)
-    monkeypatch.setattr("pivotree.kkt.model.descriptions.find_spec", lambda name: None)
+    monkeypatch.setattr("pivotree.kkt.model.robot_data.find_spec", lambda name: None)
     with pytest.raises(kkt.ModelError, match="pip install example-robot-data"):
         kkt.load("robot:panda")
