@@ -28,7 +28,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.formats import Hardware
 from pivotree.kkt.matrix.blocks import Block, Structure
 from pivotree.kkt.program.program import Program
-from pivotree.kkt.program.substitution import Substitution, trace_substitution
+from pivotree.kkt.program.residual_program import Substitution, trace_substitution
 from pivotree.kkt.tape.player import run
 from pivotree.kkt.tape.tape import lower
 

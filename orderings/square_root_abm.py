@@ -3,7 +3,7 @@
 The pivots are ABM's, found from weighted rows and not from inertias (see
 :mod:`kkt.program.orthogonal`).  The rotations are Gentleman's (1973), without square roots.
 Multipliers of loops and contacts come last, over the same rotations
-(:mod:`kkt.program.multipliers`).
+(:mod:`kkt.program.orthogonal`).
 """
 
 from pivotree.kkt import Structure

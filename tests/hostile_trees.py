@@ -18,7 +18,7 @@ from scipy.spatial.transform import Rotation
 
 from pivotree import kkt
 from pivotree.kkt.matrix.entries import LETTERS, Entries, assemble
-from pivotree.kkt.matrix.unopposed import least_size
+from pivotree.kkt.matrix.system import least_size
 
 KINDS = "fixed revolute revolute revolute continuous prismatic spherical floating planar universal "
 JOINTS = (KINDS + "cylindrical general").split()
@@ -249,7 +249,7 @@ class Truth:
         return most / largest if largest else np.inf
 
     def error(self, qdd):
-        """max |qdd - exact| / max |exact|, or the least size of :mod:`kkt.matrix.unopposed`.
+        """max |qdd - exact| / max |exact|, or the least size of :mod:`kkt.matrix.system`.
 
         That is Pinocchio's (peers/test_pinocchio.py); inf where a number is none.
         """

@@ -21,7 +21,7 @@ from pivotree.analysis.states.measure import OK, measure
 from pivotree.analysis.states.measure import SINGULAR as UNSOLVABLE
 from pivotree.analysis.states.sample import draw, drawn_system, system_at
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.model.joints import rotation_vector
 from pivotree.kkt.theorem.kinematics import kinematics
 from pivotree.papers.yamane2001 import joining

@@ -10,8 +10,7 @@ from typing import Any
 
 from flint import fmpq_mat
 
-from pivotree.kkt.program.program import Instruction
-from pivotree.kkt.program.reader import BlockReader
+from pivotree.kkt.program.program import BlockReader, Instruction
 
 Matrix = Any  # fmpq_mat
 

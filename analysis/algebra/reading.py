@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import accumulate
 
-from pivotree.kkt.program.program import Instruction
-from pivotree.kkt.program.reader import BlockReader
+from pivotree.kkt.program.program import BlockReader, Instruction
 
 from .algebra import Algebra, Undecided
 from .polynomial import BlockPolynomial, one, total, zero

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from pivotree import kkt
-from pivotree.kkt.base.text import LONGEST, sentence
+from pivotree.kkt.base.errors import LONGEST, sentence
 
 
 def run(options: argparse.Namespace) -> int:

@@ -13,8 +13,7 @@ import numpy as np
 from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.reading import read_json
-from pivotree.kkt.matrix.redundancy import on_rates
-from pivotree.kkt.matrix.state import coordinates
+from pivotree.kkt.matrix.state import coordinates, on_rates
 from pivotree.kkt.model.loops import OPEN, couplings, kept
 
 SCHEMA = "pivotree-state/1"

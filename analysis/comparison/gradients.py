@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pivotree import orderings
 from pivotree.kkt import PivotreeError, System, trace
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.proof.balls import ball_of
+from pivotree.kkt.proof.longer import ball_of
 from pivotree.kkt.proof.soundness import Part
 from pivotree.kkt.solution.columns import worth
 from pivotree.kkt.solution.derivatives import floor_of

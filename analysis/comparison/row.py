@@ -10,7 +10,7 @@ import numpy as np
 
 from pivotree.kkt import CertificationError, Certified, Elimination, SizeError, System, certify
 from pivotree.kkt.arithmetic import Format
-from pivotree.kkt.matrix.unopposed import least_size
+from pivotree.kkt.matrix.system import least_size
 from pivotree.kkt.solution.conditioning import Conditioning, conditioning, lost_by_order
 from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.tape.trust import mark
@@ -116,7 +116,7 @@ class Row:
     flops: int | None
     height: int | None
     error: float | None  # max |qdd - exact| / max |exact|; None where the elimination failed.  Where
-    #                      efforts and loads cancel, relative to what :mod:`kkt.matrix.unopposed` says
+    #                      efforts and loads cancel, relative to what :mod:`kkt.matrix.system` says
     digits: float | None  # -log10 of the error, not below 0
     cancelled_bits: int | None  # most in one sum that is nonzero in the format
     absorbed_bits: float | None

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from pivotree import kkt, orderings
 from pivotree.kkt import FormatError, LoopError, SingularError, System
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.matrix.bias import joint_rates, velocities
-from pivotree.kkt.matrix.entries import Entries
+from pivotree.kkt.matrix.entries import Entries, joint_rates, velocities
 from pivotree.kkt.matrix.pattern import Pattern
 from pivotree.kkt.model.spatial import force_transform, matvec
 from pivotree.kkt.tape.trace import tape_for

@@ -1,6 +1,6 @@
 """What comes before the solve: poses, Phi, a and b, counted by running their own formulas.
 
-The functions of :mod:`kkt.model.spatial` and :mod:`kkt.matrix.bias` run on numbers that know only
+The functions of :mod:`kkt.model.spatial` and :mod:`kkt.matrix.entries` run on numbers that know only
 whether they are zero, one, a constant of the model, or anything; an operation counts where a
 constant of the model does not give its result.  Sines and cosines are not counted, nor are what
 zeros and ones leave undone.
@@ -16,7 +16,7 @@ from flint import fmpq_poly
 from numpy.typing import NDArray
 
 from pivotree import kkt
-from pivotree.kkt.matrix.bias import bias, joint_rates
+from pivotree.kkt.matrix.entries import bias, joint_rates
 from pivotree.kkt.model.spatial import force_transform, matmul, spatial_inertia
 
 from .families import Family

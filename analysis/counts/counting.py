@@ -14,9 +14,8 @@ from pivotree import kkt
 from pivotree.kkt.arithmetic.chunk import Chunk
 from pivotree.kkt.matrix.pattern import Pattern
 from pivotree.kkt.order.sequence import as_order
-from pivotree.kkt.program.owners import instruction_bodies
-from pivotree.kkt.program.program import Instruction, Program
-from pivotree.kkt.program.substitution import trace_substitution
+from pivotree.kkt.program.program import Instruction, Program, instruction_bodies
+from pivotree.kkt.program.residual_program import trace_substitution
 from pivotree.kkt.program.tracer import program_of
 from pivotree.kkt.tape.inputs import InputSlots, near_centres
 from pivotree.kkt.tape.lowering import Lowering

@@ -24,7 +24,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from pivotree.kkt import PivotreeError, System
-from pivotree.kkt.base.text import sentence
+from pivotree.kkt.base.errors import sentence
 
 from .asked import question_of, refusal
 from .live import SECONDS, Live

@@ -10,7 +10,7 @@ import numpy as np
 from pivotree import kkt, orderings
 from pivotree.kkt import FormatError, OrderError, System
 from pivotree.kkt.arithmetic import Format
-from pivotree.kkt.matrix.unopposed import least_size
+from pivotree.kkt.matrix.system import least_size
 from pivotree.kkt.solution.conditioning import conditioning
 
 from .condition import Instance

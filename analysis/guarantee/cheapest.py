@@ -19,7 +19,7 @@ import networkx as nx
 from pivotree.kkt import FormatError, Payload
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.mixed import Mixed
-from pivotree.kkt.matrix.ranges import Limits
+from pivotree.kkt.matrix.configuration import Limits
 from pivotree.kkt.theorem.guarantee import require_roundoff
 from pivotree.kkt.theorem.motion import Given
 

@@ -15,7 +15,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt import Payload
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.chunk import ADD, DIV, MUL, SUB
-from pivotree.kkt.matrix.ranges import Limits, ranges_of
+from pivotree.kkt.matrix.configuration import Limits, ranges_of
 from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.theorem.accelerations import promised
 from pivotree.kkt.theorem.guarantee import evaluated, loaded

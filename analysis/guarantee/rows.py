@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from pivotree import kkt, orderings
 from pivotree.kkt import Guarantee, Payload, System
 from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.matrix.configuration import Limits, Ranges, ranges_of
 from pivotree.kkt.matrix.many import held
-from pivotree.kkt.matrix.ranges import Limits, Ranges, ranges_of
 from pivotree.kkt.matrix.system import in_general
 from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.theorem.accelerations import promised

@@ -14,7 +14,7 @@ from pivotree.kkt.matrix.system import System
 from pivotree.kkt.order.pivots import plan
 from pivotree.kkt.order.sequence import Order, as_order
 from pivotree.kkt.program.program import Program
-from pivotree.kkt.program.substitution import trace_substitution
+from pivotree.kkt.program.residual_program import trace_substitution
 from pivotree.kkt.program.tracer import program_of
 from pivotree.kkt.structure.symbolic import symbolic
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pivotree.kkt.base.text import sentence
+from pivotree.kkt.base.errors import sentence
 from pivotree.kkt.matrix.blocks import Structure
 from pivotree.kkt.matrix.system import System
 from pivotree.kkt.solution.eliminate import eliminate

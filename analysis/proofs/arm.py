@@ -1,6 +1,6 @@
 """Equation (4) of the planar RR arm of Pasic, Williams & Hui 1999, in full, with letters.
 
-The blocks are those of :mod:`kkt.model.spatial` and :mod:`kkt.matrix.bias`, given the letters of
+The blocks are those of :mod:`kkt.model.spatial` and :mod:`kkt.matrix.entries`, given the letters of
 the paper instead of numbers; the engine's programs run on them.  All is exact: rational functions
 of the letters, cosines and sines being letters with c^2 + s^2 = 1.
 """
@@ -17,13 +17,12 @@ from sympy import QQ
 from sympy.polys.fields import FracElement
 
 from pivotree import orderings
-from pivotree.kkt.matrix.bias import bias
 from pivotree.kkt.matrix.blocks import Block, Structure
+from pivotree.kkt.matrix.entries import bias
 from pivotree.kkt.model.spatial import force_transform, matvec, spatial_inertia
 from pivotree.kkt.order.pivots import plan
 from pivotree.kkt.program.program import Instruction, Ref
-from pivotree.kkt.program.remaining import remaining
-from pivotree.kkt.program.tracer import program_of
+from pivotree.kkt.program.tracer import program_of, remaining
 from pivotree.kkt.structure.symbolic import symbolic
 
 from ..algebra.algebra import Undecided

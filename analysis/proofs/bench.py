@@ -14,8 +14,7 @@ from pivotree import orderings
 from pivotree.kkt.matrix.blocks import Block, Structure
 from pivotree.kkt.order.pivots import plan
 from pivotree.kkt.program.program import Program
-from pivotree.kkt.program.remaining import remaining
-from pivotree.kkt.program.tracer import Tracer, program_of
+from pivotree.kkt.program.tracer import Tracer, program_of, remaining
 from pivotree.kkt.structure.symbolic import symbolic
 
 from ..algebra.algebra import Algebra

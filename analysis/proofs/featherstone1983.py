@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from sympy import Identity, MatrixExpr
 
 from pivotree import orderings
-from pivotree.kkt.program.substitution import trace_substitution
+from pivotree.kkt.program.residual_program import trace_substitution
 
 from .ascher1996 import CHAIN, SHAPES, TREE, Articulated
 from .bench import Bench, Engine, sum_of

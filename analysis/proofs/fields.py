@@ -34,8 +34,7 @@ from sympy import (
     ZeroMatrix,
 )
 
-from pivotree.kkt.program.program import Instruction, Ref
-from pivotree.kkt.program.reader import BlockReader
+from pivotree.kkt.program.program import BlockReader, Instruction, Ref
 
 from .fractions import Fraction, TooLarge, block, ring, stacked
 

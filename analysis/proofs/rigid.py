@@ -2,7 +2,7 @@
 
 Body 1 moves with any velocity; body 2 hangs on it by a joint along and about the z axis that both
 frames share, so that R and p change as R' = R z~ w and p' = u z.  The functions of
-:mod:`kkt.model.spatial` and :mod:`kkt.matrix.bias` are given letters instead of numbers.
+:mod:`kkt.model.spatial` and :mod:`kkt.matrix.entries` are given letters instead of numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from flint import fmpq
 from sympy import QQ
 
-from pivotree.kkt.matrix.bias import bias, velocities
+from pivotree.kkt.matrix.entries import bias, velocities
 from pivotree.kkt.model.spatial import force_transform, spatial_inertia
 
 from .arm import array

@@ -16,7 +16,7 @@ from sympy import QQ, Integer, symbols
 
 from pivotree.kkt.arithmetic.chunk import ADD, DIV, MUL, SUB
 from pivotree.kkt.tape.emit import Emitter
-from pivotree.kkt.tape.emit_orthogonal import merge, rotated
+from pivotree.kkt.tape.operations import merge, rotated
 
 from .arm_claims import Same
 from .claim import Claim, statement

@@ -23,7 +23,7 @@ from pivotree.kkt import OrderError, compile_tree, joint_space_inertia, trace
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import Entries
 from pivotree.kkt.matrix.many import held, least_sizes
-from pivotree.kkt.tape.batch import answers
+from pivotree.kkt.tape.player import answers
 
 from ..states.sample import draw, drawn_system, entries_at
 from ..states.traced import Pair

@@ -24,8 +24,8 @@ from pivotree.kkt import (
 )
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.files import check_folder, made, write_whole, writing
-from pivotree.kkt.base.kinds import is_number, is_whole
-from pivotree.kkt.proof.span import lost_to_range, wider
+from pivotree.kkt.base.foreign import is_number, is_whole
+from pivotree.kkt.proof.idle import lost_to_range, wider
 from pivotree.kkt.tape.trust import bound
 
 from ..figures.files import save

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt import PivotreeError, SizeError
+from pivotree.kkt.base.errors import csv_line
 from pivotree.kkt.base.files import locked, write_whole, writing
-from pivotree.kkt.base.text import csv_line
 
 from ..states.measure import Measured, Setup, measure
 from ..states.traced import FIELDS

@@ -13,7 +13,7 @@ import numpy as np
 from pivotree.kkt import Block, CertificationError, System, write_model
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.files import made, stems
-from pivotree.kkt.matrix.unopposed import least_size
+from pivotree.kkt.matrix.system import least_size
 
 from ..comparison import verdict
 from ..states.measure import OK, WHY, Setup

@@ -15,7 +15,7 @@ import numpy as np
 from pivotree import kkt, orderings
 from pivotree.kkt import Block, OrderError, PivotreeError, System
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.base.kinds import is_whole
+from pivotree.kkt.base.foreign import is_whole
 from pivotree.kkt.rounding.contributions import Linearised, linearised
 from pivotree.kkt.tape.tape import Tape
 

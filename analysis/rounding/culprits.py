@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt.program.owners import run_bodies, step_bodies
-from pivotree.kkt.tape.entries_of import entries_of
+from pivotree.kkt.program.program import run_bodies, step_bodies
 from pivotree.kkt.tape.tape import Tape
+from pivotree.kkt.tape.trace import entries_of
 
 from .formulas import Formulas
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from pivotree.kkt import System
 from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.matrix.configuration import Ranges
 from pivotree.kkt.matrix.entries import LETTERS, Entries
-from pivotree.kkt.matrix.ranges import Ranges
-from pivotree.kkt.matrix.unopposed import least_size
+from pivotree.kkt.matrix.system import least_size
 from pivotree.kkt.proof.many_residuals import Equations
 
 from .sample import drawn_again, system_at

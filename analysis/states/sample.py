@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt import LoopError, LoopWarning, System, build
+from pivotree.kkt.matrix.configuration import Ranges
 from pivotree.kkt.matrix.entries import Entries
 from pivotree.kkt.matrix.many import apart, forest_of
-from pivotree.kkt.matrix.ranges import Ranges
 from pivotree.kkt.model.joints import quaternion_to_vector
 from pivotree.kkt.model.loops import kept
 from pivotree.kkt.model.tree import BodyTree

@@ -2,7 +2,7 @@
 
 An answer is qdd (N,), or with the quantity "derivatives" qdd and its matrices (4, N N): rows of
 ``FIELDS``, each relative to its own largest entry, or what counts in its place where a robot nearly
-holds still (:mod:`kkt.matrix.unopposed`).  Errors are held against the leaf-to-root (articulated
+holds still (:mod:`kkt.matrix.system`).  Errors are held against the leaf-to-root (articulated
 body) program in double-double on the data rounded to the format, some 30 digits.
 """
 
@@ -21,15 +21,14 @@ from pivotree import orderings
 from pivotree.kkt import OrderError, System, certify, trace
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
-from pivotree.kkt.matrix.unopposed import least_size
+from pivotree.kkt.matrix.system import least_size
 from pivotree.kkt.proof.longer import longer_name
 from pivotree.kkt.proof.many_residuals import Equations
 from pivotree.kkt.proof.soundness import Said, blocks_of, by_chance, said
 from pivotree.kkt.solution.columns import enclosed
-from pivotree.kkt.tape.batch import answers
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.tape.inputs import pivot_rows
-from pivotree.kkt.tape.player import first_bad
+from pivotree.kkt.tape.player import answers, first_bad
 from pivotree.kkt.tape.tape import Tape
 
 KEPT = 2_000_000  # slots and operations of the tapes that are kept for later states

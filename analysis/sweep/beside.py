@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import networkx as nx
 
 from pivotree import kkt
-from pivotree.kkt.base.kinds import is_number
+from pivotree.kkt.base.foreign import is_number
 from pivotree.kkt.model.loops_file import contacts_of
 
 from .fields import Fields

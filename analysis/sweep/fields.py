@@ -11,7 +11,7 @@ from typing import Any
 
 from pivotree.kkt import PivotreeError
 from pivotree.kkt.base.errors import UnreadableError, nearest
-from pivotree.kkt.base.kinds import is_whole
+from pivotree.kkt.base.foreign import is_whole
 from pivotree.kkt.base.reading import read_text
 
 DEEPEST = 100  # parts of a dotted key, for which tomllib takes memory and time by their square

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pivotree.kkt import CertificationError, Certified, PivotreeError, System, certify
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
-from pivotree.kkt.matrix.unopposed import least_size
+from pivotree.kkt.matrix.system import least_size
 from pivotree.kkt.proof.many_residuals import Equations
 
 from ..comparison.row import REFERENCE_DIGITS, finite, known_conditioning

@@ -19,7 +19,7 @@ import numpy as np
 from pivotree import kkt
 from pivotree.kkt import PivotreeError
 from pivotree.kkt.base.errors import nearest
-from pivotree.kkt.base.kinds import is_number
+from pivotree.kkt.base.foreign import is_number
 from pivotree.kkt.model.load import SUFFIXES
 
 from .beside import Beside

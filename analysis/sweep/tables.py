@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pivotree.kkt import PivotreeError
+from pivotree.kkt.base.errors import csv_line
 from pivotree.kkt.base.files import beside
 from pivotree.kkt.base.reading import read_text
-from pivotree.kkt.base.text import csv_line
 
 LARGEST = 2**40  # bytes of a table
 Choose = Callable[[list[str]], Sequence[int]]  # keys of all rows -> the rows to write, in sequence

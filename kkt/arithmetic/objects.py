@@ -1,9 +1,17 @@
-"""Runs of a tape on Python objects: exact fractions, mpmath numbers, balls, a user's numbers."""
+"""Runs of a tape on Python objects: exact fractions, mpmath numbers, balls, a user's numbers.
+
+Cancelled and absorbed bits, and sizes, are those of floats.  Exponents and errors of sums are computed
+exactly, from numerator, denominator and power of two, so that nothing here rounds, in any number of
+digits.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +20,168 @@ from ..base.errors import FormatError
 from ..base.foreign import foreign
 from .chunk import Chunk
 from .formats import Runner
+
+HALVES = (1 << 54) - 1  # 54 leading ones: rounded to 53 bits they become a power of two
+
+
+class Parts(NamedTuple):
+    """A number as numerator / denominator * 2^power."""
+
+    numerator: int
+    denominator: int
+    power: int
+
+
+Read = Callable[[Any], Parts | None]  # None for infinity, and for what is not a number
+Seen = tuple[Parts, tuple[float, int] | None] | None  # a number; fraction, exponent if not zero
+
+
+def of_mpf(x: Any) -> Parts | None:
+    """The parts of an mpmath number."""
+    sign, mantissa, power, _ = x._mpf_
+    if not mantissa and power:
+        return None
+    return Parts(-int(mantissa) if sign else int(mantissa), 1, power)
+
+
+def of_ball(x: Any) -> Parts | None:
+    """The parts of a ball's midpoint."""
+    if not x.is_finite():
+        return None
+    mantissa, power = x.mid().man_exp()
+    return Parts(int(mantissa), 1, int(power))
+
+
+def of_any(x: Any) -> Parts | None:
+    """The parts of a fraction, a float, a double-double pair, an mpmath or a user's number.
+
+    A user's number is read by as_integer_ratio() or else by float(); raises FormatError for a class
+    that has neither.
+    """
+    if isinstance(x, Fraction):
+        return Parts(x.numerator, x.denominator, 0)
+    if isinstance(x, complex):
+        return _of_doubles(x.real, x.imag)
+    if isinstance(x, float | np.floating):
+        return _of_doubles(float(x))
+    if hasattr(x, "_mpf_"):
+        return of_mpf(x)
+    name = type(x).__name__
+    try:
+        with foreign(f"numbers of class {name!r}", FormatError, (ArithmeticError, ValueError)):
+            own = x if hasattr(x, "as_integer_ratio") else float(x)
+            numerator, denominator = own.as_integer_ratio()
+            return Parts(int(numerator), int(denominator), 0)
+    except FormatError:
+        raise
+    except (ArithmeticError, ValueError):  # infinite, or not a number
+        return None
+    except BaseException:  # a class of a user's own without float(), or with one that raises
+        with foreign(f"numbers of class {type(x).__name__!r}", FormatError):
+            raise
+
+
+def _of_doubles(*parts: float) -> Parts | None:
+    if not all(map(math.isfinite, parts)):
+        return None
+    total = sum(map(Fraction, parts))
+    return Parts(total.numerator, total.denominator, 0)
+
+
+def read_once(read: Read, values: Sequence[Any]) -> list[Parts | None]:
+    """The parts of many values; an object that occurs many times, such as a zero, is read once."""
+    known = {id(x): x for x in values}
+    parts = {key: read(x) for key, x in known.items()}
+    return [parts[id(x)] for x in values]
+
+
+def leading(x: Parts) -> tuple[float, int]:
+    """The double nearest to |x| as fraction * 2^exponent, 0.5 <= fraction < 1; x is not zero."""
+    n, d, power = abs(x.numerator), x.denominator, x.power
+    if d != 1:  # at least 56 bits of the quotient: the remainder does not change the double
+        up = max(0, 57 - n.bit_length() + d.bit_length())
+        n, power = (n << up) // d, power - up
+    length = n.bit_length()
+    top = n >> (length - 54) if length > 54 else n << (54 - length)
+    if top == HALVES:
+        return 0.5, power + length + 1
+    return math.ldexp((top + 1) >> 1, -53), power + length
+
+
+def size(fraction: float, exponent: int) -> float:
+    """fraction * 2^exponent as a double: infinite, or 0, where that is out of range."""
+    try:
+        return math.ldexp(fraction, exponent)
+    except OverflowError:
+        return math.inf
+
+
+def log2(x: Parts) -> float:
+    fraction, exponent = leading(x)
+    return math.log2(fraction) + exponent
+
+
+def lost(op: int, x: Parts, y: Parts, r: Parts) -> Parts:
+    """The exact |r - (x + y)|, or |r - (x - y)| where op is 1."""
+    if x.denominator == y.denominator == r.denominator == 1:
+        power = min(x.power, y.power, r.power)
+        p, q, s = (z.numerator << (z.power - power) for z in (x, y, r))
+        return Parts(abs(s - (p - q if op == 1 else p + q)), 1, power)
+    one, other, sum_of = map(fraction, (x, y, r))
+    missing = abs(sum_of - (one - other if op == 1 else one + other))
+    return Parts(missing.numerator, missing.denominator, 0)
+
+
+def fraction(x: Parts) -> Fraction:
+    return Fraction(x.numerator, x.denominator) * Fraction(2) ** x.power
+
+
+def looked(
+    read: Read,
+    precision: float,
+    op: NDArray,
+    x: NDArray,
+    y: NDArray,
+    r: NDArray,
+    cancelled: NDArray[np.int64],
+    absorbed: NDArray[np.float64],
+    size_of: NDArray[np.float64],
+) -> None:
+    """As :func:`kkt.arithmetic.watch.looked`, for objects (m,).
+
+    The exponent of a number is that of the nearest double of unbounded range.  ``absorbed`` is in
+    bits: log2 of the fraction over the unit roundoff 2^-precision, 0 where nothing is lost.  The
+    precision of numbers that never round is infinite.
+    """
+    rounds = not math.isinf(precision)
+    cancelled[:], absorbed[:], size_of[:] = 0, 0.0, 0.0
+    seen: dict[int, Seen] = {}  # by identity, so that an object is read once
+    for i, (kind, u, w, t) in enumerate(zip(op.tolist(), x.tolist(), y.tolist(), r.tolist(), strict=True)):
+        result = seen[id(t)] = _seen(read, t)
+        if result is None:
+            continue
+        top = result[1]
+        if top is not None:
+            size_of[i] = size(*top)
+        if kind > 1:
+            continue
+        one = seen[id(u)] if id(u) in seen else seen.setdefault(id(u), _seen(read, u))
+        other = seen[id(w)] if id(w) in seen else seen.setdefault(id(w), _seen(read, w))
+        if one is None or other is None or one[1] is None or other[1] is None:
+            continue
+        large = max(one[1][1], other[1][1])
+        cancelled[i] = -1 if top is None else max(0, large - top[1])
+        if not rounds:
+            continue
+        missing = lost(kind, one[0], other[0], result[0])
+        if missing.numerator:
+            least = min(math.log2(f) + e for f, e in (one[1], other[1]))
+            absorbed[i] = max(0.0, log2(missing) - least + precision)
+
+
+def _seen(read: Read, x: Any) -> Seen:
+    parts = read(x)
+    return parts and (parts, leading(parts) if parts.numerator else None)
 
 
 class ZeroDivisor(ArithmeticError):

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .errors import ModelError
-from .text import sentence
+from .errors import ModelError, sentence
 
 if TYPE_CHECKING:
     import pandas

@@ -16,7 +16,7 @@ of (4) to rounding, but those of efforts and of loops, whose residuals are tau -
 backward error, since the norms of (4) and of its unknowns are no smaller.  *What is the error?*
 The residual is solved for by the same factor: a step of iterative refinement, whose size estimates
 the error of qdd in this order.  Where a robot nearly holds still, it is held against a part of what
-the efforts would do alone (:mod:`kkt.matrix.unopposed`), each over the bound above of the inertia
+the efforts would do alone (:mod:`kkt.matrix.system`), each over the bound above of the inertia
 that its joint moves.  Both have the bound of :func:`kkt.tape.trust.bound`.  *Are the poses
 right?*  Numbers beside the residuals are infinite where an angle or a quaternion is so large that
 its sine or rotation is wrong (:func:`.kinematics.outside`).
@@ -38,8 +38,7 @@ from numpy.typing import NDArray
 from ..arithmetic import Format, get_format
 from ..base.errors import SingularError
 from ..matrix.configuration import Configuration
-from ..matrix.system import System
-from ..matrix.unopposed import SHARE
+from ..matrix.system import SHARE, System
 from ..model.spatial import Array, matvec
 from ..proof.idle import all_resist
 from ..proof.soundness import by_chance

@@ -2,7 +2,7 @@
 
 J (m, N) are the rigid rows as functions of the joints' rates.  Where a row depends on those before
 it, the matrix of lambda, J M^-1 J*, has a zero pivot, whatever the masses are, and so has J J*,
-which is cheaper.  This is the rule of :mod:`kkt.matrix.redundancy` for systems, here as operations
+which is cheaper.  This is the rule of :mod:`kkt.matrix.state` for systems, here as operations
 of a program.  The r-th pivot of L D L* is wrong by up to r + 1 roundings of the row's size (Higham
 2002, theorem 10.3); that size is computed with it.  Rows with a compliance have a nonzero pivot in
 any state.

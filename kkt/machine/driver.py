@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..matrix.unopposed import SHARE
+from ..matrix.system import SHARE
 from .checking import INEXACT, OVERFLOW, Judged
 
 

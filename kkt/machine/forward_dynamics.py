@@ -16,8 +16,7 @@ from ..base.errors import ArmatureError, FormatError, LoopError, ModelError, Ord
 from ..matrix.closures import closures
 from ..matrix.configuration import Configuration, require_no_bias
 from ..matrix.entries import LETTERS, Entries
-from ..matrix.system import System, build, in_general
-from ..matrix.unopposed import alone
+from ..matrix.system import System, alone, build, in_general
 from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop
 from ..model.spatial import Array

@@ -12,17 +12,15 @@ from numpy.typing import NDArray
 
 from ..arithmetic import get_format
 from ..base.errors import ModelError
-from ..matrix.bias import bias, joint_rates, velocities
 from ..matrix.blocks import Block
 from ..matrix.closures import closures, constraint_rows
 from ..matrix.configuration import Configuration, from_quaternion
-from ..matrix.entries import ragged
+from ..matrix.entries import bias, joint_rates, ragged, velocities
 from ..matrix.system import System
 from ..model.joints import GENERAL, TYPES
 from ..model.spatial import force_transform, matmul, matvec, spatial_inertia
-from ..program.batches import Batch, batches
 from ..program.columns import Columns
-from ..program.program import Instruction, Program, Ref
+from ..program.program import Batch, Instruction, Program, Ref, batches
 from ..program.residual_program import residual_program
 from ..tape.inputs import pivot_rows
 from .checking import require_pivots

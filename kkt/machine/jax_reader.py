@@ -3,7 +3,7 @@
 JAX arrays behind numpy's protocols, so that the formulas of (4) run on them unchanged.
 
 Poses, bias and transforms are written once, for arrays of doubles, fractions or traced scalars
-(:mod:`kkt.model.spatial`, :mod:`kkt.matrix.bias`).  ``Numbers`` maps numpy's functions to those of
+(:mod:`kkt.model.spatial`, :mod:`kkt.matrix.entries`).  ``Numbers`` maps numpy's functions to those of
 ``jax.numpy``, and allows assignments, which a JAX array does not.
 """
 
@@ -20,8 +20,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..base.errors import OrderError
-from ..program.batches import Batch
-from ..program.program import Program, Ref
+from ..program.program import Batch, Program, Ref
 
 
 class Numbers(NDArrayOperatorsMixin):

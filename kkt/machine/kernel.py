@@ -17,7 +17,7 @@ from ..arithmetic.binary import Binary
 from ..arithmetic.formats import Hardware
 from ..arithmetic.mixed import Mixed
 from ..base.errors import FormatError, ModelError, nearest
-from ..base.kinds import is_whole
+from ..base.foreign import is_whole
 from ..base.shown import Shown
 from ..matrix.blocks import Block
 from ..matrix.configuration import Configuration

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.bias import bias, joint_rates, velocities
 from ..matrix.closures import closures, constraint_rows
 from ..matrix.configuration import Configuration, from_quaternion
-from ..matrix.entries import Entries
+from ..matrix.entries import Entries, bias, joint_rates, velocities
 from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop, turned
 from ..model.parents import levels

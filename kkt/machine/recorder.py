@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.chunk import ADD, DIV, MUL, SQRT, SUB
 from ..base.errors import Undefined
-from ..tape.folding import added, divided, multiplied
+from ..tape.emit import added, divided, multiplied
 
 SIN, COS = 5, 6  # operations beside those of a tape
 NAMES = ("add", "add", "mul", "div", "sqrt", "sin", "cos")  # under which operations are counted

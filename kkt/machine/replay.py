@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import ADD, DIV, MUL, SQRT, SUB, Chunk
-from ..tape.folding import folded
+from ..tape.emit import folded
 from .recorder import Recorder
 
 Ints = NDArray[np.int64]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError
-from ..program.model_data import column_shapes
+from ..program.derivatives import column_shapes
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,8 @@
-"""The blocks of equation (4) in one state: spatial algebra and bias, in any number type."""
+"""The blocks of equation (4) in one state: spatial algebra and bias, in any number type.
+
+What joints' own terms add: the block A on the diagonal of qdd, and efforts.  The block is there only
+where a joint has an entry in it (:mod:`kkt.model.joints`).
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,101 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.spatial import Array, force_transform, spatial_inertia
+from ..base.errors import ModelError
+from ..model.parents import levels
+from ..model.spatial import (
+    Array,
+    cross_force,
+    cross_motion,
+    force_transform,
+    matvec,
+    spatial_inertia,
+    transpose,
+)
 from ..model.tree_kernels import MANY, breadth_first
 from ..model.tree_kernels import moving as compiled_moving
-from .bias import bias, joint_rates, velocities
+from ..model.tree_kernels import velocities as compiled_velocities
 from .closures import constraint_rows
-from .joint_entries import joint_entries
 from .state import State
+
+
+def joint_rates(S: Array, owner: Array, column: Array, qd: Array, n: int) -> Array:
+    """S_k qd_k of every body (n, 6); S holds the columns (N, 6) of body ``owner``."""
+    total = np.zeros_like(S, shape=(n, 6))
+    for j in range(6):
+        take = column == j
+        total[owner[take]] = total[owner[take]] + S[take] * qd[take, None]
+    return total
+
+
+def velocities(parent: Array, Phi: Array, rates: Array) -> Array:
+    """Spatial velocities v_k = Phi* v_parent + S_k qd_k (n, 6)."""
+    if len(parent) >= MANY and rates.dtype == Phi.dtype == np.float64:
+        return compiled_velocities(breadth_first(parent)[0], parent, Phi, rates)
+    v = rates + 0
+    for level in levels(parent)[1:]:
+        up = parent[level]
+        v[level] = matvec(transpose(Phi[level]), v[up]) + rates[level]
+    return v
+
+
+def unit_motions(parent: Array, Phi: Array, S: Array, owner: Array) -> Array:
+    """(n, 6, N) velocities of all bodies while each freedom moves alone at rate 1.
+
+    ``S`` (N, 6) holds the columns of bodies ``owner`` (N,).
+    """
+    v = np.zeros((len(parent), 6, len(owner)))
+    v[owner, :, np.arange(len(owner))] = S
+    for level in levels(parent)[1:]:
+        v[level] += transpose(Phi[level]) @ v[parent[level]]
+    return v
+
+
+def bias(
+    parent: Array, M: Array, Phi: Array, rates: Array, joint_bias: Array, wrench: Array, gravity: Array
+) -> tuple[Array, Array]:
+    """a (n, 6) and b (n, 6): a body's acceleration is Phi* alpha_parent + H* qdd + a.
+
+    With alpha = -pdd the force on the body is M alpha + b.  a_k is v_k x (S_k qd_k) + S°_k qd_k,
+    and Phi* (0, -g) more for a root, since gravity enters as the base's acceleration; b_k is
+    v_k x* (M_k v_k) - external wrench (Ascher 1996, eqs (1), (2)).
+    """
+    v = velocities(parent, Phi, rates)
+    a = cross_motion(v, rates) + joint_bias
+    roots = np.flatnonzero(parent < 0)
+    base = np.concatenate([gravity * 0, -gravity])
+    lift = matvec(transpose(Phi[roots]), np.broadcast_to(base, (len(roots), 6)))
+    a[roots] = a[roots] + lift
+    b = cross_force(v, matvec(M, v)) - wrench
+    return a, b
+
+
+def joint_entries(state: State, cast: Callable[[NDArray], Array]) -> tuple[Array, Array]:
+    """The right-hand side (N,) of rows qdd, and A (N,), or (0,) where no joint has an entry."""
+    tau, terms = cast(state.tau), state.terms
+    if terms is None:
+        return tau, np.zeros(0)
+    tau = terms.effort(tau, state.qd, state.step, cast)
+    return tau, terms.diagonal(state.step, cast) if len(own_entries(state)) else np.zeros(0)
+
+
+def own_entries(state: State) -> NDArray[np.bool_]:
+    """(N,) freedoms whose qdd has an entry of its own on the diagonal; (0,) where none has."""
+    found = np.zeros(0, dtype=bool) if state.terms is None else state.terms.own(state.step)
+    return found if found.any() else np.zeros(0, dtype=bool)
+
+
+def step_of(implicit: Any) -> float:
+    """The step [s] of an implicit build, 0 where there is none; raises ModelError."""
+    if implicit is None:
+        return 0.0
+    try:
+        step = float(implicit)
+    except (TypeError, ValueError):
+        step = np.nan
+    if not (np.isfinite(step) and step > 0.0):
+        raise ModelError(f"build: implicit is {implicit!r}; give a step in s, above 0, or None")
+    return step
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ModelError
-from ..base.kinds import of_kind
+from ..base.foreign import of_kind
 from ..model.fields import Floats
 from ..model.joints import GENERAL, rotation_vector
 from ..model.loops import LoopWarning, turned

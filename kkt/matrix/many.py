@@ -18,8 +18,7 @@ from .closures import closures
 from .entries import Entries, assemble
 from .pattern import Pattern
 from .state import State, kinematics, node_field
-from .system import System
-from .unopposed import SHARE, unopposed
+from .system import SHARE, System, unopposed
 
 Floats = NDArray[np.float64]
 
@@ -98,7 +97,7 @@ def apart(entries: Entries, m: int) -> Entries:
 
 
 def least_sizes(system: System, entries: Entries) -> Floats:
-    """(m,) the least size of m states' entries, m in front (:func:`.unopposed.least_size`)."""
+    """(m,) the least size of m states' entries, m in front (:func:`.system.least_size`)."""
     m = len(entries.tau)
     whole = (getattr(entries, entry.name) for entry in fields(entries))
     flat = Entries(*(x.reshape(x.shape[0] * x.shape[1], *x.shape[2:]) for x in whole))

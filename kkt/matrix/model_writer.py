@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.errors import ModelError
 from ..base.files import write_whole
-from ..base.kinds import of_kind
+from ..base.foreign import of_kind
 from ..model.fields import Floats
 from ..model.loops_file import loop_document
 from ..model.modelfile import SCHEMA, WITH_TERMS

@@ -2,28 +2,35 @@
 
 A state is what a ``pivotree-model/1`` file holds.  All number types start from these doubles:
 the pose (R, p) is computed once, in float64, and is then data.
+
+Redundant constraints: rows of the matrix on which no elimination can pivot.
+
+The rows of all constraints, written on the joints' rates, must be independent; a row with a
+compliance always is.  A planar four-bar linkage in space has five rows and needs two: its joints
+satisfy the other three by themselves, and no equation determines the forces in these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import networkx as nx
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError, nearest
-from ..model.fields import checked
+from ..model.fields import Floats, checked
 from ..model.joints import GENERAL, TYPES, JointTerms, exponential, quaternion_to_vector
-from ..model.loops import Loop
-from ..model.spatial import matmul, matvec
+from ..model.loops import OPEN, Loop
+from ..model.parents import path
+from ..model.spatial import extends, force_transform, matmul, matvec
 from ..model.tree import BodyTree
 from ..model.tree_kernels import MANY, one_axis
 from .closures import Closure, closures
 
-Floats = NDArray[np.float64]
 ONE_AXIS = ("continuous", "prismatic", "revolute")  # joints of one freedom
 
 
@@ -255,3 +262,99 @@ def node_field(tree: BodyTree, graph: nx.DiGraph, field: str) -> Floats:
         if value is not None:
             result[k] = checked(f"body {tree.names[k]!r}", field, value, (6,))
     return result
+
+
+TOLERANCE = 1e-7  # of a row's size: its part across the rows before it that counts as zero
+Rates = dict[int, tuple[Floats, float]]  # by body: the rows on its joint's rates, and their size
+
+
+def require_independent(state: State) -> None:
+    """Raise ModelError, naming the constraint and the rows to keep, where rows depend on others."""
+    stiff = [np.flatnonzero(c.loop.compliance == 0.0) for c in state.loops]
+    for c, lost in following(state, stiff):
+        raise ModelError(_told(state.loops[c], lost))
+    loop = unfollowed(state)
+    if loop is not None and all(np.abs(c.whole.gap).max(initial=0.0) <= OPEN for c in state.loops):
+        raise ModelError(
+            f"loop {loop!r}: a row that follows from others where the robot is as in its file does "
+            "not in this state, which closes the loops another way; give one nearer to the file's"
+        )
+
+
+def unfollowed(state: State) -> Hashable | None:
+    """The loop with a row that (4) does without, and that in this state no other rows imply."""
+    more = [replace(c, loop=c.loop.left_out) for c in state.loops if c.loop.implied is not None]
+    if not more:
+        return None
+    loops = (*state.loops, *more)
+    rows = dict(following(replace(state, loops=loops), [np.arange(c.rows) for c in loops]))
+    first = len(state.loops)
+    new = [c.loop.name for i, c in enumerate(more, first) if len(rows.get(i, ())) < c.rows]
+    return new[0] if new else None
+
+
+def following(state: State, stiff: list[NDArray[np.int64]]) -> Iterator[tuple[int, list[int]]]:
+    """Constraints with redundant rows, and these rows; only ``stiff`` rows are tested."""
+    if not any(kept.size for kept in stiff):
+        return
+    rates = [on_rates(state, closure) for closure in state.loops]
+    for together in _clusters(rates):
+        columns = {k: 0 for c in together for k in rates[c]}
+        width = 0
+        for k in columns:
+            columns[k], width = width, width + state.S[k].shape[1]
+        basis: list[Floats] = []
+        for c in together:
+            J = np.zeros((state.loops[c].rows, width))
+            size = np.zeros(len(J))
+            for k, (block, scale) in rates[c].items():
+                J[:, columns[k] : columns[k] + block.shape[1]] = block
+                size = np.maximum(size, scale)
+            lost = [r for r in stiff[c].tolist() if not extends(basis, J[r], TOLERANCE * float(size[r]))]
+            if lost:
+                yield c, lost
+
+
+def on_rates(state: State, closure: Closure) -> Rates:
+    """C* (X_c2 v_2 - X_c1 v_1) as rows on the rates of the joints that move it."""
+    result: Rates = {}
+    for pair in closure.pairs:
+        moving = set(path(pair.bodies, state.parent))
+        for place, k, sign in pair.sides:
+            g = sign * pair.loop.C.T @ force_transform(pair.R[place], pair.p[place]).T
+            while k in moving:
+                S = state.S[k]
+                if S.shape[1]:
+                    size = np.linalg.norm(g, axis=1) * np.linalg.norm(S)
+                    before = result.get(k, (0.0, 0.0))
+                    result[k] = (before[0] + g @ S, np.maximum(before[1], size))
+                g = g @ force_transform(state.R[k], state.p[k]).T
+                k = int(state.parent[k])
+    return result
+
+
+def _clusters(rates: list[Rates]) -> list[NDArray[np.int64]]:
+    """Constraints that share joints, directly or through others; each in the given order."""
+    first: dict[int, int] = {}
+    pairs = [(c, first.setdefault(k, c)) for c, row in enumerate(rates) for k in row]
+    i, j = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    graph = sp.coo_array((np.ones(len(i)), (i, j)), shape=(len(rates),) * 2)
+    count, label = sp.csgraph.connected_components(graph, directed=False)
+    order = np.argsort(label, kind="stable")
+    return np.split(order, np.searchsorted(label[order], np.arange(1, count)))
+
+
+def _told(closure: Closure, lost: list[int]) -> str:
+    loop = closure.loop
+    kept = tuple(x for r, x in enumerate(loop.numbers) if r not in lost)
+    numbers = ", ".join(str(loop.numbers[r]) for r in lost)
+    what = f"row {numbers} follows" if len(lost) == 1 else f"rows {numbers} follow"
+    remedy = f"keep rows={kept}" if kept else "leave it out"
+    if loop.point and kept:
+        remedy = f"leave out the direction{'s' * (len(lost) > 1)}"
+    where = "--compliance" if loop.point else "in the call or the file of --loops that makes it"
+    return (
+        f"loop {loop.name!r}: {what} from its other rows, the tree's joints and the loops before "
+        f"it, in this state; {remedy}, or give a compliance ({where}), or another state, or iterate: "
+        "--proximal 1e-4 of compare and solve, proximal=100 of kkt.eliminate"
+    )

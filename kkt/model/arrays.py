@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError
-from ..base.kinds import of_kind
+from ..base.foreign import of_kind
 from .fields import Floats, check_names, checked
 from .joints import GENERAL, TYPES
 from .tree import STANDARD_GRAVITY, BodyTree, check_values, unit_axes

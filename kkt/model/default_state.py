@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
-from ..base.kinds import of_kind
+from ..base.foreign import of_kind
 from .fields import Floats
 from .joints import GENERAL, TYPES, known
 from .mass import locked_inertia

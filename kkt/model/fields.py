@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import ModelError
-from ..base.text import first_unfit
+from ..base.errors import ModelError, first_unfit
 
 Floats = NDArray[np.float64]
 NONE: Mapping[str, str] = MappingProxyType({})  # packages or arguments that nobody has given

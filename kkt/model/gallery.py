@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError, nearest
-from ..base.kinds import of_kind
+from ..base.foreign import of_kind
 from .default_state import count_dof, default_state
 from .fields import Floats
 from .joints import GENERAL, TYPES

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base.errors import ModelError
-from ..base.kinds import of_kind
+from ..base.foreign import of_kind
 from .default_state import default_state
 from .fields import Floats
 from .gallery import AXES, IN_PLANE, box

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import ModelError, nearest
-from ..base.kinds import of_kind
+from ..base.foreign import of_kind
 from .fields import NONE
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ import networkx as nx
 import numpy as np
 
 from ..base.errors import ModelError, UnreadableError, nearest
-from ..base.kinds import of_kind
+from ..base.foreign import of_kind
 from ..base.reading import read_json
 from .fields import checked, truth_in
 from .joints import GENERAL, in_plane

@@ -39,9 +39,8 @@ import networkx as nx
 import numpy as np
 
 from ..base.errors import ModelError, UnreadableError
-from ..base.kinds import of_kind
-from ..base.markup import root_of
-from ..base.reading import read_bytes
+from ..base.foreign import of_kind
+from ..base.reading import read_bytes, root_of
 from .default_state import default_state
 from .fields import Floats
 from .joints import TERMS, TYPES, quaternion_to_vector

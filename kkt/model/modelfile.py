@@ -17,7 +17,7 @@ import networkx as nx
 import numpy as np
 
 from ..base.errors import ModelError, UnreadableError
-from ..base.kinds import of_kind
+from ..base.foreign import of_kind
 from ..base.reading import read_json
 from .fields import Floats
 from .joints import GENERAL, TERMS

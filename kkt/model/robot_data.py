@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.errors import ModelError, nearest
-from ..base.kinds import of_kind
+from ..base.foreign import of_kind
 
 DESCRIPTIONS = "robot_descriptions"
 FLOATING_TAGS = {"humanoid", "quadruped", "biped", "drone"}  # tags of robots whose base floats

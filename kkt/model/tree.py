@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ArmatureError, ModelError, nearest
-from ..base.kinds import of_kind
+from ..base.foreign import of_kind
 from ..base.shown import Shown
 from .fields import Floats, check_names, checked, require_name, stacked
 from .joints import GENERAL, TERMS, TYPES, JointTerms, commute, joint_terms, known

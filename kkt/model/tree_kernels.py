@@ -117,7 +117,7 @@ def one_axis(bodies, offset, placed, angle, along, found):  # pragma: no cover
 
 @njit(cache=True)
 def moving(order, parent, offset, pose, M, S, given, found):  # pragma: no cover
-    """Transforms, velocities and bias as in :mod:`kkt.matrix.bias`, parents before children.
+    """Transforms, velocities and bias as in :mod:`kkt.matrix.entries`, parents before children.
 
     ``pose`` are R and p, ``given`` qd, the joints' bias, wrenches and gravity, and ``found`` the
     Phi, v, a, b that are written.

@@ -40,9 +40,8 @@ import numpy as np
 
 from ..base.errors import ModelError, UnreadableError, nearest
 from ..base.files import write_together
-from ..base.kinds import of_kind
-from ..base.markup import root_of
-from ..base.reading import read_bytes
+from ..base.foreign import of_kind
+from ..base.reading import read_bytes, root_of
 from .default_state import default_state
 from .fields import NONE, Floats, check_names
 from .joints import TYPES

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import WRAPPER_ASSIGNMENTS
 from typing import Any
 
-from ..base.errors import OrderError
+from ..base.errors import OrderError, unfit
 from ..base.foreign import foreign
-from ..base.text import unfit
 from ..matrix.blocks import LINKS, Block, Structure
 
 

@@ -4,17 +4,359 @@
    outside are not touched.  For (pdd qdd f) this forms D = H M^ H* and Mbar = M^ - M^H* D^-1 HM^.
 2. The inverse meets the couplings, X = B^-1 C: Mbar Phi*.
 3. The update C* X, Phi Mbar Phi*, is formed whole; the parent's entry is added last.
+
+The remaining matrix during elimination: fronts of the multifrontal method.
+
+Updates of a group wait apart from the matrix's own entries, in the group's update matrix, until a
+group that they touch is opened; children's updates are summed first, and the matrix's own entry is
+added last (Duff & Reid 1983).  With ``right_looking`` every update goes to the matrix at once.
+
+The two base pivots: a pair with an exact inverse, and a dense block factored L D L^T.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
 
+from ..order.pivots import Plan
 from ..order.sequence import Rules
-from .fronts import Fronts, Passed
-from .pivot import BasePivot, PairPivot, Rows, present
 from .program import Ref, Writer
+
+
+class Passed(NamedTuple):
+    """An update -c^T N c of a diagonal block, passed on by one force f whose joint is gone."""
+
+    c: Ref  # coupling of f with the block: -Phi^T
+    N: Ref  # block (f, f) of the bracket's inverse: -Mbar
+    joint: Ref  # H^T of the joint, which N maps to zero
+    force: int  # block of f
+
+
+Key = tuple[int, int]
+Updates = dict[int, dict[Key, Ref]]  # an update matrix, by the block that is eliminated first
+RHS = -1  # the right-hand side, as one more column
+
+
+class Fronts:
+    def __init__(self, write: Writer, plan: Plan, right_looking: bool) -> None:
+        self.write = write
+        self.right_looking = right_looking
+        self.position = {int(b): t for t, b in enumerate(plan.blocks)}
+        self.group = plan.group
+        self.matrix: dict[Key, Ref] = {}
+        self.near: dict[int, set[int]] = defaultdict(set)  # coupled blocks not yet eliminated
+        self.waiting: dict[int, list[Updates]] = defaultdict(list)  # by opening group
+        self.here: Updates = {}  # update matrix of the open group
+        self.rows: list[int] = []
+        self.inside: set[int] = set()
+        self.outside: list[int] = []
+        self.passed: dict[int, Passed] = {}  # where an update comes from, by its value
+        self._parts: dict[int, list[Ref]] = {}  # children's updates of diagonal blocks, apart
+        self._terms: dict[int, list[Ref]] = {}
+
+    # -- entries ------------------------------------------------------------------------------
+
+    def set(self, i: int, j: int, ref: Ref | None) -> None:
+        """Enter block (i, j) of the matrix, i and j in any order."""
+        if ref is None:
+            return
+        key = (min(i, j), max(i, j))
+        self.matrix[key] = ref if i <= j else ref.T
+        if i != j:
+            self.near[i].add(j)
+            self.near[j].add(i)
+
+    def set_rhs(self, i: int, ref: Ref | None) -> None:
+        if ref is not None:
+            self.matrix[i, RHS] = ref
+
+    def get(self, i: int, j: int) -> Ref | None:
+        """Block (i, j) as it stands, children's updates included; i or j in the open group."""
+        ref = self._assembled((min(i, j), max(i, j)))
+        return ref if i <= j else self.write.t(ref)
+
+    def rhs(self, i: int) -> Ref | None:
+        return self._assembled((i, RHS))
+
+    def left(self, i: int, j: int) -> Ref | None:
+        """Block (i, j), i <= j or j = RHS, of the remaining matrix: its own entry, updates last."""
+        key = (i, j)
+        total = self.matrix.get(key)
+        for updates in (u for waiting in self.waiting.values() for u in waiting):
+            total = self.write.add(total, updates.get(self._earlier(key), {}).get(key))
+        return total
+
+    def terms(self, i: int, apart: bool = False) -> list[Ref]:
+        """Diagonal block i as the terms of its sum: the matrix's own, the children's.
+
+        ``apart`` keeps the children's updates from each other as well.
+        """
+        terms = self._terms.get(i) or [ref for ref in [self.get(i, i)] if ref]
+        return [*terms[:-1], *self._parts[i]] if apart and i in self._parts else terms
+
+    def neighbours(self, b: int, among: list[int]) -> list[int]:
+        return [c for c in among if c in self.near[b]]
+
+    def _earlier(self, key: Key) -> int:
+        i, j = key
+        return i if j == RHS or self.position[i] < self.position[j] else j
+
+    def _assembled(self, key: Key) -> Ref | None:
+        update = self.here.get(self._earlier(key), {}).pop(key, None)
+        own = self.matrix.get(key)
+        self.write.at("entry", *key)
+        if update is None:
+            return own
+        if own is not None and key[0] == key[1]:
+            update = self.write.named(update, "children", *key) or update
+            self._terms[key[0]] = [own, update]
+        total = self.write.add(own, update)
+        if total is not None:
+            self.matrix[key] = total
+        return total
+
+    # -- groups -------------------------------------------------------------------------------
+
+    def open(self, rows: list[int]) -> None:
+        self.rows, self.inside = rows, set(rows)
+        outside = {o for b in rows for o in self.near[b]} - self.inside
+        self.outside = sorted(outside, key=self.position.__getitem__)
+        steps = {int(self.group[self.position[b]]) for b in rows}
+        updates = [u for s in sorted(steps) for u in self.waiting.pop(s, [])]
+        self._parts = {}
+        for b in rows:
+            parts = [ref for u in updates if (ref := u.get(b, {}).get((b, b))) is not None]
+            if parts:
+                self._parts[b] = parts
+        self.here = self._sum(updates)
+        for b in rows:
+            for c in self.near[b]:
+                self._assembled((min(b, c), max(b, c)))
+            self._assembled((b, b))
+            self._assembled((b, RHS))
+        if self.write.apart:
+            self._name_entries(rows)
+
+    def _name_entries(self, rows: list[int]) -> None:
+        """Every entry that a group reads becomes a value of its own, updated or not."""
+        keys = {(min(b, c), max(b, c)): None for b in rows for c in [*self.near[b], b]}
+        for key in [*keys, *((b, RHS) for b in rows)]:
+            named = self.write.named(self.matrix.get(key), "entry", *key)
+            if named is not None:
+                self.matrix[key] = named
+
+    def _sum(self, updates: list[Updates]) -> Updates:
+        """Children's update matrices, summed in the children's order into the largest of them."""
+        if not updates:
+            return {}
+        largest = max(range(len(updates)), key=lambda i: sum(map(len, updates[i].values())))
+        total = updates[largest]
+        others = [u for i, u in enumerate(updates) if i != largest]
+        for key in dict.fromkeys(key for u in others for row in u.values() for key in row):
+            first = self._earlier(key)
+            self.write.at("entry", *key)
+            ref: Ref | None = None
+            for u in updates:
+                ref = self.write.add(ref, u.get(first, {}).get(key))
+            total.setdefault(first, {})[key] = ref  # type: ignore[assignment]
+        return total
+
+    def update(self, i: int, j: int, ref: Ref | None) -> None:
+        """Add to block (i, j) of the remaining matrix."""
+        if ref is None:
+            return
+        key = (min(i, j), max(i, j))
+        if i > j:
+            ref = self.write.t(ref)
+        self._add(key, ref)
+        if i != j:
+            self.near[i].add(j)
+            self.near[j].add(i)
+
+    def update_rhs(self, i: int, ref: Ref | None) -> None:
+        if ref is not None:
+            self._add((i, RHS), ref)
+
+    def _add(self, key: Key, ref: Ref | None) -> None:
+        inside = key[0] in self.inside or key[1] in self.inside
+        if self.right_looking or inside:
+            place = self.matrix
+        else:
+            place = self.here.setdefault(self._earlier(key), {})
+        place[key] = self.write.add(place.get(key), ref)  # type: ignore[assignment]
+
+    def close(self) -> None:
+        for b in self.rows:
+            for c in self.near.pop(b, ()):
+                self.near[c].discard(b)
+        first = min((self.position[o] for o in self.outside), default=-1)
+        passed: Updates = {}
+        for block, row in self.here.items():
+            if not row:
+                continue
+            group = int(self.group[self.position[block]])
+            # the neighbours of a pair are no clique, and a block may come before the first of them
+            if first < 0 or self.position[block] < first:
+                self.waiting[group].append({block: row})
+            else:
+                passed[block] = row
+        if passed:
+            self.waiting[int(self.group[first])].append(passed)
+        self.here, self.rows, self.inside = {}, [], set()
+
+
+Rows = dict[int, dict[int, Ref | None]]
+Column = dict[int, Ref] | dict[int, Ref | None]
+
+
+def present(refs: dict[int, Ref | None]) -> dict[int, Ref]:
+    """Without the blocks that are zero."""
+    return {b: ref for b, ref in refs.items() if ref is not None}
+
+
+class BasePivot(Protocol):
+    """A square block A with the three uses that elimination makes of its inverse."""
+
+    blocks: tuple[int, ...]
+
+    def apply(self, c: Column) -> dict[int, Ref | None]:
+        """A^-1 c, block by block."""
+        ...
+
+    def quadratic(self, c1: Column, c2: Column, o1: int, o2: int | None) -> Ref | None:
+        """c1^T A^-1 c2; o1 == o2 says that the columns are the same, so the result symmetric."""
+        ...
+
+    def coupled(self, C: dict[int, dict[int, Ref]]) -> Iterator[tuple[int, int]]:
+        """Pairs of coupled blocks, each once, between which the pivot makes an update."""
+        ...
+
+    def inverse(self) -> dict[tuple[int, int], Ref | None]:
+        """A^-1 itself, block by block."""
+        ...
+
+
+class PairPivot:
+    """[[X, 1], [1, 0]] with the inverse [[0, 1], [1, -X]]: no arithmetic happens on the 1."""
+
+    def __init__(self, write: Writer, blocks: tuple[int, ...], X: Ref | None) -> None:
+        self.write, self.blocks, self.X = write, blocks, X
+        self._lower: dict[int | None, Ref | None] = {}  # None: the right-hand side
+
+    def apply(self, c: Column) -> dict[int, Ref | None]:
+        x, z = self.blocks
+        w = self.write
+        return {x: c.get(z), z: w.sub(c.get(x), w.mul(self.X, c.get(z)))}
+
+    def _second(self, o: int | None, c: Column) -> Ref | None:
+        """c_x - X c_z, formed once for every coupled block."""
+        if o not in self._lower:
+            before = self.write.at("second", self.blocks[0], -1 if o is None else o)
+            self._lower[o] = self.apply(c)[self.blocks[1]]
+            self.write.place = before
+        return self._lower[o]
+
+    def quadratic(self, c1: Column, c2: Column, o1: int, o2: int | None) -> Ref | None:
+        x, z = self.blocks
+        w = self.write
+        if o1 == o2:
+            square = w.mul(w.t(c1.get(z)), w.mul(self.X, c1.get(z)), symmetric=True)
+            if not (c1.get(x) and c1.get(z)):
+                return w.neg(square)
+            once = w.mul(w.t(c1.get(x)), c1.get(z))
+            return w.mirror(w.sub(w.add(once, w.t(once)), square))
+        # X meets the narrower of the two columns
+        if o2 is not None and self._width(c2) > self._width(c1):
+            return w.t(self.quadratic(c2, c1, o2, o1))
+        upper = w.mul(w.t(c1.get(x)), c2.get(z))
+        if c1.get(z) is None:
+            return upper
+        return w.add(upper, w.mul(w.t(c1.get(z)), self._second(o2, c2)))
+
+    def coupled(self, C: dict[int, dict[int, Ref]]) -> Iterator[tuple[int, int]]:
+        """Blocks coupled through z with each other and with those through x; never x with x."""
+        through = [o for o, c in C.items() if c.get(self.blocks[1])]
+        for i, o1 in enumerate(through):
+            for o2 in through[i:]:
+                yield o1, o2
+        beside = [o for o, c in C.items() if not c.get(self.blocks[1])]
+        for o1 in through:
+            for o2 in beside:
+                yield o1, o2
+
+    def _width(self, c: Column) -> int:
+        return max((self.write.shape(ref)[1] for ref in c.values() if ref), default=0)
+
+    def inverse(self) -> dict[tuple[int, int], Ref | None]:
+        x, z = self.blocks
+        size = self.write.shapes[self.X.value][0] if self.X else 6
+        return {(x, z): self.write.eye(size), (z, z): self.write.neg(self.X)}
+
+
+class DensePivot:
+    """A block, or several, factored L D L^T; updates (c c^T)/d or (c/d) c^T."""
+
+    def __init__(
+        self, write: Writer, blocks: tuple[int, ...], sizes: list[int], factor: Ref, gain: bool
+    ) -> None:
+        self.write, self.blocks, self.sizes = write, blocks, sizes
+        self.factor, self.gain = factor, gain
+        self._forward: dict[int | None, Ref | None] = {}  # None: the right-hand side
+        self._solved: dict[int, Ref | None] = {}
+
+    def _stack(self, c: Column) -> Ref | None:
+        w = self.write
+        known = [ref for ref in c.values() if ref]
+        if not known:
+            return None
+        return w.stack([c.get(b) for b in self.blocks], self.sizes, w.shape(known[0])[1])
+
+    def _split(self, ref: Ref | None) -> dict[int, Ref | None]:
+        result, start = {}, 0
+        for b, size in zip(self.blocks, self.sizes, strict=True):
+            result[b] = self.write.rows(ref, start, start + size)
+            start += size
+        return result
+
+    def apply(self, c: Column) -> dict[int, Ref | None]:
+        return self._split(self.write.solve(self.factor, self._stack(c)))
+
+    def quadratic(self, c1: Column, c2: Column, o1: int, o2: int | None) -> Ref | None:
+        w = self.write
+        if self.gain:
+            if o1 not in self._solved:
+                before = w.at("gain", self.blocks[0], o1)
+                self._solved[o1] = w.solve(self.factor, self._stack(c1))
+                w.place = before
+            return w.mul(w.t(self._solved[o1]), self._stack(c2), symmetric=o1 == o2)
+        return w.inner(self.factor, self._half(o1, c1), self._half(o2, c2), symmetric=o1 == o2)
+
+    def coupled(self, C: dict[int, dict[int, Ref]]) -> Iterator[tuple[int, int]]:
+        keys = list(C)
+        for i, o1 in enumerate(keys):
+            for o2 in keys[i:]:
+                yield o1, o2
+
+    def _half(self, o: int | None, c: Column) -> Ref | None:
+        """L^-1 c, formed once for every coupled block."""
+        if o not in self._forward:
+            before = self.write.at("half", self.blocks[0], -1 if o is None else o)
+            self._forward[o] = self.write.forward(self.factor, self._stack(c))
+            self.write.place = before
+        return self._forward[o]
+
+    def inverse(self) -> dict[tuple[int, int], Ref | None]:
+        eye = self.write.eye(sum(self.sizes))
+        columns = self.write.solve(self.factor, eye)
+        rows = self._split(columns)
+        result: dict[tuple[int, int], Ref | None] = {}
+        for b in self.blocks:
+            across = self._split(self.write.t(rows[b]))
+            result.update({(b, c): self.write.t(across[c]) for c in self.blocks if c >= b})
+        return result
+
 
 Blocks = dict[int, dict[int, Ref]]
 

@@ -21,15 +21,14 @@ from ..arithmetic import Format, get_format
 from ..base.errors import CertificationError, SingularError
 from ..matrix.blocks import Block
 from ..matrix.entries import LETTERS, Entries, assemble
-from ..matrix.system import System, require_system
-from ..matrix.unopposed import least_size
+from ..matrix.system import System, least_size, require_system
 from ..program.composites import require_general
 from ..tape.player import RangeError, rounded_entries, run
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from ..tape.trust import size_of, weight_of
-from .balls import DecimalBall, ball_of, decimal, decimal_ball, distance, magnitude
 from .idle import DOUBLE, idle_motion
+from .longer import DecimalBall, ball_of, decimal, decimal_ball, distance, magnitude
 from .residual import residual
 
 BITS_PER_DIGIT = 3.3219280948873626
@@ -109,7 +108,7 @@ class Certified:
 
     @property
     def size(self) -> float:
-        """max |qdd|, or what :mod:`kkt.matrix.unopposed` says where that is more; 1 where all are 0."""
+        """max |qdd|, or what :mod:`kkt.matrix.system` says where that is more; 1 where all are 0."""
         with flint.ctx.workprec(self.bits):
             return max([*map(magnitude, self.qdd), least_size(self.system)]) or 1.0
 

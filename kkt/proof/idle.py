@@ -6,6 +6,8 @@ a massless link between parallel axes.  In floats a kinetic energy is none where
 than what rounding the entries of (4) once may add to it, and only where such a rounding moves a
 pivot of (4), bodies leaf to root, by half of itself: an inertia may be small beside others and have
 all its digits.
+
+The range of a format, and answers that are lost because products leave it.
 """
 
 from __future__ import annotations
@@ -16,12 +18,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic import Format, Mixed, get_format
+from ..arithmetic.names import EXPONENT_BITS
 from ..base.errors import SingularError
-from ..matrix.bias import unit_motions
-from ..matrix.entries import LETTERS, Entries
-from ..matrix.system import System
+from ..matrix.entries import LETTERS, Entries, unit_motions
+from ..matrix.system import System, least_size
 from ..model.tree import BodyTree
-from ..tape.trust import NO_BIT, ROUNDINGS, shaken
+from ..tape.player import entered, played, rounded_entries
+from ..tape.tape import Tape
+from ..tape.trust import NO_BIT, ROUNDINGS, bound, shaken
+from .longer import SHORT, longer, of_slots
 
 MOST = 600  # joint freedoms where loops are closed; more take seconds, and are not looked at
 DOUBLE = 2.0**-53  # unit roundoff of the entries of (4)
@@ -240,3 +246,65 @@ def _told(system: System, rates: Floats, small: float) -> str:
 def _axis(x: Floats) -> str:
     x = x / np.linalg.norm(x)
     return "(" + " ".join(f"{value:.3g}" for value in np.where(np.abs(x) < SMALL, 0.0, x)) + ")"
+
+
+FAR = 1e3  # of a robot's mass or size from 1 kg and 1 m, from which other units may help
+
+
+def span(chosen: Format) -> tuple[float, float]:
+    """The least positive power of two of a format, and the largest: of all parts, by role."""
+    if isinstance(chosen, Mixed):
+        least, largest = zip(*(span(part) for part in chosen.parts), strict=True)
+        return max(least), min(largest)
+    powers = 2.0 ** np.arange(-1074, 1024)
+    with np.errstate(all="ignore"):
+        kept = np.asarray(chosen.cast(powers).real, dtype=float)
+    inside = powers[(kept > 0.0) & np.isfinite(kept)]
+    return float(inside.min()), float(inside.max())
+
+
+def lost_to_range(system: System, tape: Tape, chosen: Format) -> str:
+    """Why a short format has no qdd that the same digits with more exponents have, or "".
+
+    Names what does: such a format, and units in which the largest mass and distance are near 1, if they
+    are not.
+    """
+    wide = wider(system, chosen)
+    if wide is None:
+        return ""
+    entries = rounded_entries(system, wide)
+    places, values = tape.inputs.values(entries)
+    v = entered(tape, wide, places, np.asarray(values, dtype=float))
+    found = of_slots(system, tape, played(tape, wide.runner(tape), v)).qdd[0]
+    off = longer(system, tape, wide, entries).error(found, least_size(system))
+    return beyond_range(system, chosen, wide) if off <= bound(chosen.unit) else ""
+
+
+def wider(system: System, chosen: Format) -> Format | None:
+    """The digits of a short format with more exponents, where products of (4)'s entries may need them."""
+    to_nearest = chosen.kind == "float" and getattr(chosen, "rounding", "nearest") == "nearest"
+    if not to_nearest or isinstance(chosen, Mixed) or not SHORT < chosen.unit < 0.25:
+        return None
+    wide = get_format(f"p{round(-np.log2(chosen.unit))}e{EXPONENT_BITS[1]}")
+    least, largest = span(chosen)
+    sizes = np.abs(np.concatenate([np.ravel(x).astype(float) for x in vars(system.entries).values()]))
+    small, large = (float(f(sizes[sizes > 0.0], initial=1.0)) for f in (np.min, np.max))
+    # products of Python's floats become infinite where their powers would raise OverflowError
+    inside = small * small * small > least / chosen.unit and large * large * large < largest * chosen.unit
+    return None if inside or large > span(wide)[1] or wide.name == chosen.name else wide
+
+
+def beyond_range(system: System, chosen: Format, wide: Format) -> str:
+    """That products leave the range of a format, and what helps: the wider one, or other units."""
+    tree = system.tree
+    mass, distance = (
+        10.0 ** round(float(np.log10(np.abs(x).max(initial=0.0) or 1.0)))
+        for x in (tree.mass, np.concatenate([tree.com, tree.p]))
+    )
+    least, largest = span(chosen)
+    far = max(mass, 1.0 / mass, distance, 1.0 / distance) >= FAR
+    units = f", or units of {mass:g} kg and {distance:g} m" if far else ""
+    return (
+        f"products leave the range of {chosen.name}, {least:.1g} to {largest:.1g}, and {wide.name} answers; "
+        f"use a format with as many exponent bits{units}"
+    )

@@ -16,7 +16,7 @@ from ..matrix.blocks import Block
 from ..matrix.entries import Entries
 from ..matrix.system import System
 from ..model.spatial import matvec, transpose
-from ..tape.record import BackwardError, Unknowns
+from ..tape.tape import BackwardError, Unknowns
 
 Rows = tuple[NDArray, NDArray, NDArray, NDArray]  # (n, 6), (N,), (n, 6), (m,), as the unknowns
 

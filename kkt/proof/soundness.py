@@ -13,17 +13,13 @@ from numpy.typing import NDArray
 from ..arithmetic import Format
 from ..base.errors import Refusal, SingularError, reason_of
 from ..matrix.entries import Entries, assemble
-from ..matrix.system import System
-from ..matrix.unopposed import least_size
-from ..tape.record import Elimination
-from ..tape.tape import Tape
+from ..matrix.system import System, least_size
+from ..tape.tape import Elimination, Tape
 from ..tape.trust import DOUBTFUL, ZERO, bound, mark, weight_of
-from .balls import ball_of
-from .idle import DOUBLE, Idle, all_resist, idle_motion
-from .longer import Longer, Lost, as_balls, ball_bits, longer_name
+from .idle import DOUBLE, Idle, all_resist, idle_motion, lost_to_range
+from .longer import Longer, Lost, as_balls, ball_bits, ball_of, longer_name
 from .longer import longer as longer_of
 from .residual import backward_error
-from .span import lost_to_range
 
 BEYOND = 1e6  # rad/s^2 or m/s^2 from which on it is asked whether (4) is singular
 OTHERWISE = "use another order or a longer format"

@@ -1,7 +1,6 @@
 """Effects of rounding, operation by operation: cancellation, shares of the error, derivatives."""
 
 from .contributions import linearised
-from .observe import observe, seen
-from .watched_run import Watch
+from .observe import Watch, observe, seen
 
 __all__ = ["Watch", "linearised", "observe", "seen"]

@@ -63,7 +63,7 @@ class Gradient:
 
     def inputs(self, slots: NDArray[np.int64]) -> Floats:
         """(slots, outputs) derivatives of outputs, signed slots, by the datum in each slot."""
-        from ..arithmetic import derivatives
+        from ..arithmetic import shadows
 
         count = len(slots)
         adjoint = np.zeros((self.tape.slots, count))
@@ -72,20 +72,20 @@ class Gradient:
         end = self.tape.length
         for chunk in reversed(tuple(self.tape.chunks())):
             here = slice(end - len(chunk), end)
-            derivatives.sweep(chunk.dst, chunk.a, chunk.b, self.pa[here], self.pb[here], adjoint, bar)
+            shadows.sweep(chunk.dst, chunk.a, chunk.b, self.pa[here], self.pb[here], adjoint, bar)
             end -= len(chunk)
         return adjoint
 
 
 def gradient(run: Recording) -> Gradient:
     """The partial derivatives of every operation, at the values of a run."""
-    from ..arithmetic import derivatives
+    from ..arithmetic import shadows
 
     tape = run.tape
     pa, pb = np.empty(tape.length), np.empty(tape.length)
     at = 0
     for chunk in tape.chunks():
         here = slice(at, at + len(chunk))
-        derivatives.partials(chunk.op, run.x[here], run.y[here], run.r[here], pa[here], pb[here])
+        shadows.partials(chunk.op, run.x[here], run.y[here], run.r[here], pa[here], pb[here])
         at += len(chunk)
     return Gradient(tape, pa, pb)

@@ -25,7 +25,7 @@ from ..base.errors import FormatError, SizeError
 from ..matrix.entries import Entries
 from ..tape.player import PIECE, started, watched
 from ..tape.tape import Tape
-from .watched_run import traceable
+from .observe import traceable
 
 Floats = NDArray[np.float64]
 ENOUGH = 2.0**-26  # least unit roundoff for which float64 has twice the digits
@@ -58,7 +58,7 @@ class Linearised:
         The output is a weighted sum of slots, {slot: weight}.  ``keep`` False overwrites ``errors``
         with them, so that a last sweep takes no more memory.
         """
-        from ..arithmetic import derivatives
+        from ..arithmetic import shadows
 
         end, adjoint = self.tape.length, np.zeros(self.tape.slots)
         out = np.empty(end) if keep else self.errors
@@ -68,7 +68,7 @@ class Linearised:
         for piece in reversed(tuple(_pieces(self.tape))):
             m, k = len(piece), int(np.count_nonzero(piece.op > 1))
             here = slice(end - m, end)
-            derivatives.contribute(
+            shadows.contribute(
                 piece.op,
                 piece.dst,
                 piece.a,
@@ -150,10 +150,10 @@ class _Native(_Beside):
     def side_by_side(
         self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray, errors: Floats, slopes: Floats
     ) -> int:
-        from ..arithmetic import derivatives
+        from ..arithmetic import shadows
 
         op, dst, a, b, _ = chunk
-        return derivatives.side_by_side(op, dst, a, b, v, self.exact, errors, slopes)
+        return shadows.side_by_side(op, dst, a, b, v, self.exact, errors, slopes)
 
 
 class _Any(_Beside):
@@ -162,14 +162,14 @@ class _Any(_Beside):
     def side_by_side(
         self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray, errors: Floats, slopes: Floats
     ) -> int:
-        from ..arithmetic import derivatives
+        from ..arithmetic import shadows
 
         others = [np.empty(len(chunk), dtype=self.longer.dtype) for _ in range(3)]
         self.runners[0].record(chunk, v, x, y, r)
         self.runners[1].record(chunk, self.exact, *others)
         # derivatives need only the high part of a pair high + low i
         xs, ys, rs = (np.ascontiguousarray(column.real) for column in others)
-        derivatives.linearise(chunk.op, x, y, r, xs, ys, rs, errors, slopes)
+        shadows.linearise(chunk.op, x, y, r, xs, ys, rs, errors, slopes)
         bad = np.flatnonzero(~np.isfinite(r))
         return int(bad[0]) if bad.size else len(chunk)
 

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import SingularError
-from ..matrix.system import System
-from ..matrix.unopposed import efforts_alone, least_size
+from ..matrix.system import System, efforts_alone, least_size
 from ..model.spatial import cross
 from ..proof.idle import idle_motion
 from ..proof.residual import backward_error, normwise_error, residue
-from ..tape.record import BackwardError
+from ..tape.tape import BackwardError
 from ..tape.trust import NO_BIT, ROUNDINGS, bound, mark, shaken
 from .bodywise import Bodies
 from .plan import plan_of

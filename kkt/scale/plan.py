@@ -17,7 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError, SingularError
-from ..base.kinds import is_whole
+from ..base.foreign import is_whole
 from ..matrix.pattern import Pattern
 from ..model.tree import BodyTree
 from .bodywise import Bodies, further

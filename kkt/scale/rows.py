@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError, OrderError, SingularError, SizeError
-from ..base.kinds import is_whole
+from ..base.foreign import is_whole
 from ..matrix.system import System
 from ..order.pivots import Plan, plan
 from ..program.program import Instruction, PivotRecord, Program, Ref

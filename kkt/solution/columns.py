@@ -17,20 +17,17 @@ from ..matrix.entries import Entries, assemble
 from ..matrix.system import System, require_system
 from ..model.loops import Loop, checked_loops
 from ..order.sequence import OrderFunction, PivotSequence
-from ..program.closed import delassus
 from ..program.columns import Columns as Again
 from ..program.composites import require_general
-from ..proof.balls import ball_of
+from ..program.derivatives import delassus
 from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, proved_bits, rounded_balls
-from ..proof.idle import DOUBLE
+from ..proof.idle import DOUBLE, beyond_range, wider
+from ..proof.longer import ball_of
 from ..proof.soundness import Part, judged_parts
-from ..proof.span import beyond_range, wider
-from ..tape.beside import Given, codes_of
-from ..tape.derivatives import inverse_columns, inverse_slots, tied
+from ..tape.derivatives import Given, codes_of, inverse_columns, inverse_slots, tied
 from ..tape.emit import mirrored
 from ..tape.player import RangeError, first_bad, number_of, rounded_entries, run, signed
-from ..tape.record import Columns, Solved
-from ..tape.tape import Tape, lower
+from ..tape.tape import Columns, Solved, Tape, lower
 from ..tape.trace import tape_for
 from ..tape.trust import bound, size_of
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic import get_format
 from ..base.errors import CertificationError, SizeError
-from ..matrix.system import System, require_system
-from ..matrix.unopposed import efforts_alone, least_size
+from ..matrix.system import System, efforts_alone, least_size, require_system
 from ..rounding.adjoint import gradient, record
 from ..tape.player import signed
 from ..tape.tape import Tape
@@ -54,7 +53,7 @@ class Conditioning:
     def kappa(self) -> float:
         """max moved / max |qdd|: a first-order bound of the relative error, in unit roundoffs.
 
-        Where a robot nearly holds still, as :mod:`kkt.matrix.unopposed` has it, ``least`` takes the
+        Where a robot nearly holds still, as :mod:`kkt.matrix.system` has it, ``least`` takes the
         place of max |qdd|.
         """
         return _ratio(self.moved.max(initial=0.0), np.abs(self.qdd).max(initial=self.least))

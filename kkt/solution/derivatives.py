@@ -16,11 +16,10 @@ from ..base.shown import Shown
 from ..matrix.system import System, require_system
 from ..model.spatial import spatial_inertia
 from ..order.sequence import OrderFunction, PivotSequence
-from ..program.model_data import WIDTHS, column_shapes
+from ..program.derivatives import WIDTHS, column_shapes
 from ..proof.soundness import Part
 from ..tape.derivatives import BY, Differentiated, differentiated, directed, weighed
-from ..tape.record import Solved
-from ..tape.tape import Tape
+from ..tape.tape import Solved, Tape
 from ..tape.trace import tape_for
 from ..tape.trust import size_of, weight_of
 from .columns import Worth, matrix, worth
@@ -102,7 +101,7 @@ def derivatives(
     "gravity" and "wrench".
 
     With closed loops and contacts (4) has rows of lambda, and ``dlam`` their derivatives
-    (:mod:`kkt.program.closed`).  The rows are differentiated as functions of any state: q and qd
+    (:mod:`kkt.program.derivatives`).  The rows are differentiated as functions of any state: q and qd
     vary freely, whether the loop stays closed or not.  Rows are those of the loop's frame c, whose
     compliance and gains are constant.
 

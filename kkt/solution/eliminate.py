@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arithmetic import Fixed, Format, get_format
 from ..arithmetic.fixed import OutOfRange
 from ..base.errors import FormatError, LoopError, ModelError, OrderError, SingularError
-from ..base.kinds import is_whole
+from ..base.foreign import is_whole
 from ..matrix.blocks import Block
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System, require_system
@@ -24,10 +24,8 @@ from ..proof.idle import DOUBLE
 from ..proof.longer import Longer, longer, of_slots
 from ..proof.soundness import at_fault, in_balls, judged
 from ..rounding.observe import Observation, seen
-from ..tape.overflow import overflow
-from ..tape.player import elimination_of, first_bad, number_of, rounded_entries, run, signed
-from ..tape.record import Against, Elimination, StepRecord
-from ..tape.tape import Tape
+from ..tape.player import elimination_of, first_bad, number_of, overflow, rounded_entries, run, signed
+from ..tape.tape import Against, Elimination, StepRecord, Tape
 from ..tape.trace import tape_for
 
 RESIDUALS = ("dynamics", "equations")  # of refinement

@@ -17,10 +17,9 @@ from ..matrix.entries import assemble
 from ..matrix.system import System, require_system
 from ..model.fields import checked
 from ..order.sequence import Order, as_order
-from ..program.substitution import Substitution, trace_substitution
+from ..program.residual_program import Substitution, trace_substitution
 from ..tape.player import number_of, rounded_entries, run
-from ..tape.record import Unknowns
-from ..tape.tape import Tape, lower
+from ..tape.tape import Tape, Unknowns, lower
 
 
 @dataclass(frozen=True)

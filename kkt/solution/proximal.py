@@ -25,14 +25,13 @@ import numpy as np
 from ..arithmetic.formats import Format
 from ..base.errors import LoopError
 from ..matrix.entries import Entries, assemble
-from ..matrix.redundancy import following
+from ..matrix.state import following
 from ..matrix.system import System, require_system
 from ..model.loops import Loop
 from ..proof.residual import rows_of
 from ..proof.soundness import backward_of
 from ..tape.player import rounded_entries
-from ..tape.record import Elimination, Proximal
-from ..tape.tape import Tape
+from ..tape.tape import Elimination, Proximal, Tape
 from ..tape.trust import bound
 from .refine import Answer, Corrections
 

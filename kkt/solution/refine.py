@@ -29,8 +29,7 @@ from ..program.residual_program import residual_program, update_program
 from ..proof.longer import longer
 from ..proof.soundness import judged
 from ..tape.player import rounded_entries, run
-from ..tape.record import Elimination, Refinement, Unknowns
-from ..tape.tape import Tape, lower
+from ..tape.tape import Elimination, Refinement, Tape, Unknowns, lower
 
 SHRINK = 0.5  # a correction must be smaller than this part of the one before
 DROWNED = 256  # roundings of a residual that count: it sums many terms larger than itself

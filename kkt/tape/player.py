@@ -3,25 +3,37 @@
 A float format plays in a numpy array, every other kind of number in a list of objects.
 :func:`played` is the one place that plays a tape: whoever looks at each operation asks
 :func:`watched`, and whoever computes beside each gives it a runner.
+
+A tape run on many states at a time, with the results of single runs, bit for bit.
+
+float64, float32, formats of at most 25 bits rounded to nearest, and double-double go through the
+operations with a block of states side by side; other formats go state after state.
+
+The operation that leaves the range of a fixed-point format, and its exact result.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic import get_format
+from ..arithmetic.binary import Binary
 from ..arithmetic.chunk import Chunk
-from ..arithmetic.formats import Format, Runner
+from ..arithmetic.fixed import Fixed, OutOfRange
+from ..arithmetic.formats import Format, Hardware, Runner
 from ..arithmetic.objects import InObjects, ZeroDivisor
 from ..base.errors import FormatError, Refusal, SingularError
 from ..matrix.blocks import Block
 from ..matrix.entries import LETTERS, Entries
 from ..matrix.system import System
-from .record import Elimination, StepRecord, Unknowns
-from .tape import Tape
+from ..program.program import run_bodies
+from .tape import Elimination, StepRecord, Tape, Unknowns
 from .trust import NO_NUMBER
 
 Values = NDArray | list[Any]  # of the slots, in the carrier of a format
@@ -247,3 +259,97 @@ def _owner(system: System, letter: str, row: int) -> str:
     if letter in ("S", "tau", "A"):
         row = int(np.searchsorted(system.tree.offset, row, side="right")) - 1
     return f"body {names[row]!r}"
+
+
+LANES, ROOM = 64, 1 << 19  # states of a block, and numbers that it may hold
+
+
+def answers(
+    tape: Tape, chosen: Format, places: NDArray[np.int64], values: NDArray, wanted: NDArray[np.int64]
+) -> NDArray:
+    """(m, w) values of the signed slots ``wanted`` (w,) after a run on each state.
+
+    ``values`` (m, p) are the entries of (4) in the slots ``places`` (p,), rounded already.
+    """
+    from ..arithmetic import lanes as many
+
+    m = len(values)
+    if m == 1:  # alone is faster without the others' room
+        v = played(tape, chosen.runner(tape), entered(tape, chosen, places, values[0]))
+        return signed(v, wanted)[None]
+    lanes = max(1, min(LANES, ROOM // tape.slots))
+    out = np.empty((m, len(wanted)), dtype=chosen.dtype)
+    sign, slots = np.sign(wanted)[:, None], np.abs(wanted)
+    carrier = get_format("float64") if chosen.kind == "dd" else chosen
+    desk = entered(tape, carrier, places, values[:lanes].T)
+    low = np.zeros_like(desk) if chosen.kind == "dd" else None
+    with np.errstate(all="ignore"):
+        for at in range(0, m, lanes):
+            block = values[at : at + lanes]
+            here, k = slice(at, at + lanes), len(block)
+            desk[places, :k] = block.T  # columns beyond the last state repeat earlier ones
+            if low is None:
+                _run(tape, chosen, desk, k)
+                out[here] = (sign * desk[slots, :k]).T
+            else:
+                low[places] = 0.0
+                played(tape, many.Pairs(), (desk, low))
+                out.real[here] = (sign * desk[slots, :k]).T
+                out.imag[here] = (sign * low[slots, :k]).T
+    return out
+
+
+def _run(tape: Tape, chosen: Format, v: NDArray, states: int) -> None:
+    from ..arithmetic import lanes
+
+    if isinstance(chosen, Hardware):
+        played(tape, lanes.Native(), v)
+    elif isinstance(chosen, Binary) and chosen.rounding == "nearest":
+        played(tape, lanes.Nearest(chosen.grid), v)
+    else:
+        for column in v.T[:states]:
+            column[:] = played(tape, chosen.runner(tape), column.copy())
+
+
+def overflow(system: System, tape: Tape, chosen: Fixed, entries: Entries) -> str | None:
+    """The first operation whose result is beyond the format's words, in a sentence; or None.
+
+    The tape is read once more, on whole numbers of any length.  ``entries`` are rounded to the
+    format already.
+    """
+    words = Entries(*(_words(chosen, getattr(entries, letter)) for letter in LETTERS))
+    v, done = started(tape, words, chosen.word), 0
+    try:
+        for piece in watched(tape, InObjects(), v, room=1):
+            done = piece.at + 1
+    except OutOfRange as found:
+        beyond = _beyond(chosen, found.exact, abs(found.exact))
+        return f"{_where(system, tape, done)}: {found.what} is {beyond}"
+    except ArithmeticError:  # a pivot that is zero, which is named as such
+        return None
+    return None
+
+
+def _words(chosen: Fixed, values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers of the format as whole numbers, from whatever type carries them."""
+    if values.dtype == object:
+        return values
+    out = np.empty(values.size, dtype=object)
+    out[:] = [chosen.word(value) for value in values.ravel().tolist()]
+    return out.reshape(values.shape)
+
+
+def _where(system: System, tape: Tape, operation: int) -> str:
+    instruction = np.searchsorted(tape.first, [operation], side="right") - 1
+    step = np.concatenate([chunk.step for chunk in tape.chunks()])[operation : operation + 1]
+    body = int(run_bodies(tape.program, system.tree.parent, instruction, step)[0])
+    name = f"body {system.tree.names[body]!r}, " if body >= 0 else ""
+    return f"{name}step {int(step[0]) + 1}"
+
+
+def _beyond(chosen: Fixed, exact: Fraction, size: Fraction) -> str:
+    whole = math.floor(math.log2(size)) + 2
+    mend = f"use at least {whole} bits before the point"
+    if whole < chosen.bits:
+        mend += f", as in q{whole}.{chosen.bits - whole}"
+    return f"{float(exact):.6g}, beyond {chosen.name}, which ends at {chosen.largest:.6g}; {mend}"

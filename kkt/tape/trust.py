@@ -5,7 +5,7 @@ Let u be the unit roundoff of a format.  The bound is half of its digits, sqrt(u
 
 An answer is *marked* if the error of qdd, relative to its largest entry, exceeds the bound (where
 efforts, gravity and rates nearly cancel, relative to a part of what one of them would do alone:
-:mod:`kkt.matrix.unopposed`); if that of lambda does, relative to the largest force of joints and
+:mod:`kkt.matrix.system`); if that of lambda does, relative to the largest force of joints and
 loops (or to the weight of a body where all forces are zero but for rounding, as in free fall); or if
 its backward error does: the least relative change of (4) in the maximum norm for which it is exact
 (Rigal & Gaches 1967).  The least change entry by entry (Oettli & Prager 1964) is reported and marks

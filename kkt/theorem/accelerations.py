@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
 from ..arithmetic.chunk import ADD
-from ..matrix.ranges import Limits, Ranges, ranges_of
+from ..matrix.configuration import Limits, Ranges, ranges_of
 from ..matrix.system import System
 from ..model.payload import Payload
 from ..model.tree import require_graph
-from ..proof.span import span
+from ..proof.idle import span
 from ..tape.trace import trace
 from .guarantee import Guarantee, evaluated, loaded, require_roundoff
 from .joint_inertia import LARGEST, SECOND

@@ -34,12 +34,12 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, Mixed, get_format
 from ..base.errors import FormatError
-from ..matrix.ranges import Limits, Ranges, ranges_of
+from ..matrix.configuration import Limits, Ranges, ranges_of
 from ..matrix.system import System, build, in_general
 from ..model.payload import Payload, carrying
 from ..model.tree import require_graph
 from ..order.sequence import PivotSequence, Rules
-from ..proof.span import span
+from ..proof.idle import span
 from ..tape.tape import Tape
 from ..tape.trace import trace
 from .joint_inertia import LARGEST, SECOND, composites

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.ranges import Ranges
+from ..matrix.configuration import Ranges
 from ..matrix.system import System
 from .reach import Reach, has_armature, reach
 from .roundings import eliminated

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError, nearest
+from ..matrix.configuration import Ranges
 from ..matrix.entries import Entries
-from ..matrix.ranges import Ranges
 from ..matrix.state import node_field
 from ..matrix.system import System
 from .reach import UP, Turn

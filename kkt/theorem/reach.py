@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.ranges import Ranges
+from ..matrix.configuration import Ranges
 from ..matrix.system import System
 from ..model.joints import GENERAL, in_plane
 from ..model.spatial import skew

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.ranges import Ranges
+from ..matrix.configuration import Ranges
 from ..matrix.system import System
 from .joint_inertia import LARGEST, PHI, SECOND
 from .reach import ROUNDED, UP, Reach, Turn, axes_turn, has_armature

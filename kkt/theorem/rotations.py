@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.ranges import Ranges
+from ..matrix.configuration import Ranges
 from ..matrix.system import System
 from ..program.program import Instruction, Place
 from ..tape.tape import Tape

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from ..arithmetic import Format, Mixed, get_format
 from ..arithmetic.chunk import ADD, DIV, MUL, SUB
 from ..arithmetic.mixed import Kind, holds
-from ..program.owners import diagonal, instruction_bodies
-from ..program.program import Instruction, Place
+from ..program.program import Instruction, Place, diagonal, instruction_bodies
 from ..tape.lowering import Lowering
 from ..tape.tape import Tape
 

@@ -25,7 +25,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.ranges import Ranges
+from ..matrix.configuration import Ranges
 from ..matrix.system import System
 from ..model.spatial import skew
 from .reach import UP, Turn

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pivotree import kkt
-from pivotree.kkt.program.remaining import Remaining, remaining
+from pivotree.kkt.program.tracer import Remaining, remaining
 
 from ..paper import Progress, printed
 from ..row import Row

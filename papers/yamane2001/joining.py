@@ -35,7 +35,7 @@ from pivotree.kkt import (
     eliminate,
 )
 from pivotree.kkt.base.errors import nearest
-from pivotree.kkt.matrix.bias import velocities
+from pivotree.kkt.matrix.entries import velocities
 from pivotree.kkt.matrix.state import coordinates, state_of
 from pivotree.kkt.model.fields import Floats, checked
 from pivotree.kkt.model.joints import GENERAL, TYPES

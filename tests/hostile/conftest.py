@@ -7,7 +7,7 @@ import pytest
 from hostile_words import LIMIT, refusals
 
 from pivotree.analysis import cli
-from pivotree.kkt.base.text import LONGEST
+from pivotree.kkt.base.errors import LONGEST
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ from helpers import ROOT
 from hostile_words import SIGN, refusals
 
 from pivotree.analysis import cli
-from pivotree.kkt.base.text import LONGEST
+from pivotree.kkt.base.errors import LONGEST
 
 LIMITS = {"files": resource.RLIMIT_NOFILE, "memory": resource.RLIMIT_AS, "written": resource.RLIMIT_FSIZE}
 NOBODY = 65534

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from strategies import JSON, changed, documents
 
 from pivotree.analysis.explorer import explorer_data, server
-from pivotree.kkt.base.text import LONGEST
+from pivotree.kkt.base.errors import LONGEST
 
 SPEC = "chain:3"
 MARK = "was_imported"

@@ -17,10 +17,9 @@ from pivotree import kkt, orderings
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.machine.forward_dynamics import system_to_trace
-from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.model.payload import carrying
-from pivotree.kkt.program.program import Instruction
-from pivotree.kkt.program.reader import BlockReader
+from pivotree.kkt.program.program import BlockReader, Instruction
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.theorem.motion import sides_of
 from pivotree.papers.yamane2001 import joining

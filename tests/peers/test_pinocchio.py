@@ -18,7 +18,7 @@ import pinocchio_peer as peers  # noqa: E402
 from random_states import difference, random_state, read_quietly, robots, stored_state, tolerance  # noqa: E402
 
 from pivotree import kkt, orderings  # noqa: E402
-from pivotree.kkt.matrix.unopposed import efforts_alone  # noqa: E402
+from pivotree.kkt.matrix.system import efforts_alone  # noqa: E402
 
 ROBOTS = robots()
 SINGULAR = {  # massless links at the end of a joint: no finite acceleration solves (4)

@@ -12,7 +12,7 @@ import networkx as nx
 
 from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
-from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.model.loops_file import point_of
 
 from ..estimate import admit_promises

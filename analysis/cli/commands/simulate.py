@@ -106,8 +106,8 @@ def clock(progress: Callable[[str], None], what: str, seconds: float) -> Callabl
 
 def _draw(found: list[Any], folder: Any) -> None:
     """The accepted steps, as a picture and as numbers."""
+    from pivotree.kkt.base.errors import csv_line
     from pivotree.kkt.base.files import made, write_whole
-    from pivotree.kkt.base.text import csv_line
 
     from ...figures import save
     from ...simulation.picture import picture

@@ -1,4 +1,4 @@
-// The two base pivots and a bracket of several, as kkt/program/pivot.py and bracket.py write them.
+// The two base pivots and a bracket of several, as kkt/program/bracket.py writes them.
 
 import { RHS } from "./fronts.mjs";
 import { neg, t } from "./program.mjs";

@@ -1,4 +1,4 @@
-// The remaining matrix during elimination (kkt/program/fronts.py).  Updates of a group wait apart from
+// The remaining matrix during elimination (kkt/program/bracket.py).  Updates of a group wait apart from
 // the matrix's own entries, until a group that they touch is opened; children's updates are summed
 // first, and the matrix's own entry is added last.  With ``atOnce`` every update goes to the matrix.
 

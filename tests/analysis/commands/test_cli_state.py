@@ -11,7 +11,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis.cli.examples import EXAMPLES
 from pivotree.analysis.cli.parser import joined, parser
 from pivotree.analysis.states.sample import system_at
-from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.matrix.configuration import ranges_of
 
 ARM = """<robot name="arm"><link name="base"/>
 <link name="upper"><inertial><origin xyz="0.2 0 0"/><mass value="2"/>

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from pivotree import kkt, orderings
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.theorem import accelerations, joint_inertia
 from pivotree.kkt.theorem import reach as reaches
 from pivotree.kkt.theorem import recursion as bounds

@@ -14,7 +14,7 @@ from pivotree.analysis.guarantee.by_body import Search
 from pivotree.analysis.guarantee.promises import PARTS, Promises
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.theorem.guarantee import evaluated
 from pivotree.kkt.theorem.roundings import roundings, unit_of
 

@@ -15,7 +15,7 @@ from made import LOST, SKEW, TILTED, UNIT, Made, robot, samples, without
 from test_lemmas import inner_in_float32, product
 
 from pivotree import kkt, orderings
-from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.theorem import joint_inertia
 from pivotree.kkt.theorem import reach as reaches
 from pivotree.kkt.theorem import recursion as bounds

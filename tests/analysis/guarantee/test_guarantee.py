@@ -17,7 +17,7 @@ from pivotree.analysis.cli import main
 from pivotree.analysis.guarantee.rows import guarantee
 from pivotree.analysis.states.sample import system_at
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.model.payload import carrying
 from pivotree.kkt.theorem import guarantee as bounds
 from pivotree.kkt.theorem import reach as reaches

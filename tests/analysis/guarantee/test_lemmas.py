@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pivotree import kkt, orderings
-from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.theorem.guarantee import PRODUCTS
 from pivotree.kkt.theorem.reach import Turn
 from pivotree.kkt.theorem.roundings import roundings

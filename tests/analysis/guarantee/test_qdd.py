@@ -17,7 +17,7 @@ from pivotree.analysis.guarantee.qdd import energy, errors, masked
 from pivotree.analysis.states.sample import system_at
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.model.payload import carrying
 from pivotree.kkt.tape.trace import trace
 from pivotree.kkt.theorem import accelerations

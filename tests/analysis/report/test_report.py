@@ -27,7 +27,7 @@ from pivotree.analysis.report.summary import quantiles
 from pivotree.analysis.report.words import verdict
 from pivotree.analysis.states.measure import Setup
 from pivotree.analysis.states.sample import draw, system_at
-from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.matrix.configuration import ranges_of
 
 ARM = """<robot name="arm">
  <link name="base"/>

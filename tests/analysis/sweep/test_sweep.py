@@ -16,7 +16,7 @@ from pivotree.analysis.report import robot_report
 from pivotree.analysis.states.sample import system_at
 from pivotree.analysis.sweep import read_config, sweep
 from pivotree.analysis.sweep.tapes import Tapes, fingerprint
-from pivotree.kkt.matrix.ranges import ranges_of
+from pivotree.kkt.matrix.configuration import ranges_of
 
 
 def test_every_case_has_one_row_in_the_sequence_of_the_config(small):

@@ -18,12 +18,11 @@ from pivotree.analysis.sweep import edition, measure, prepared, read_config, swe
 from pivotree.analysis.sweep.cases import tasks
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix import many
+from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.matrix.entries import LETTERS, Entries
-from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.kkt.proof.many_residuals import Equations
 from pivotree.kkt.proof.residual import backward_error
-from pivotree.kkt.tape.batch import answers
-from pivotree.kkt.tape.player import rounded_entries, signed
+from pivotree.kkt.tape.player import answers, rounded_entries, signed
 
 CONFIG = """
 output = "{output}"

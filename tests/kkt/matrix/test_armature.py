@@ -11,8 +11,8 @@ from scipy.sparse.linalg import spsolve
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.states.sample import draw, entries_at, system_at
+from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.matrix.entries import LETTERS
-from pivotree.kkt.matrix.ranges import ranges_of
 from pivotree.papers.yamane2001 import joining
 
 TREES = {

@@ -4,7 +4,7 @@ import pytest
 from designs import listed
 
 from pivotree import kkt, orderings
-from pivotree.kkt.program.batches import batches
+from pivotree.kkt.program.program import batches
 
 
 def program_of(name, tree):

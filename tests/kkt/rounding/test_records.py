@@ -13,11 +13,10 @@ from helpers import system_of, tape_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.kkt.arithmetic import SQRT, Custom, get_format, looks, modular
+from pivotree.kkt.arithmetic import SQRT, Custom, get_format, modular, objects
 from pivotree.kkt.arithmetic.chunk import Chunk
 from pivotree.kkt.base.errors import FormatError
-from pivotree.kkt.rounding.observe import seen
-from pivotree.kkt.rounding.watched_run import Watch
+from pivotree.kkt.rounding.observe import Watch, seen
 from pivotree.kkt.tape.player import number_of
 
 ORDERS = ("crbm", "abm", "virtual_work", "lagrange", "square_root_abm", "divide_and_conquer")
@@ -119,8 +118,8 @@ def test_every_operation_against_fractions(name, monkeypatch):
 
     def kept(self):
         for piece in step(self):
-            read = looks.of_ball if name.startswith("ball") else looks.of_any
-            numbers = [[looks.fraction(read(x)) for x in column] for column in (piece.x, piece.y, piece.r)]
+            read = objects.of_ball if name.startswith("ball") else objects.of_any
+            numbers = [[objects.fraction(read(x)) for x in column] for column in (piece.x, piece.y, piece.r)]
             pieces.append((piece.op.copy(), numbers, piece.cancelled.copy(), piece.absorbed.copy()))
             yield piece
 
@@ -169,7 +168,7 @@ def test_absorption_in_any_number_of_digits():
     x = np.array([number(1.0), number(1.0)], dtype=object)
     y = np.array([small, number.context.ldexp(3, 1 - bits)], dtype=object)
     columns = np.zeros(2, dtype=np.int64), np.zeros(2), np.zeros(2)
-    looks.looked(looks.of_mpf, bits, op, x, y, x + y, *columns)
+    objects.looked(objects.of_mpf, bits, op, x, y, x + y, *columns)
     assert columns[1][0] == bits and columns[1][1] < 2.0
 
 

@@ -11,8 +11,8 @@ from helpers import system_of, tape_of
 
 from pivotree import kkt
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.rounding import observe, watched_run
-from pivotree.kkt.rounding.watched_run import Watch
+from pivotree.kkt.rounding import observe
+from pivotree.kkt.rounding.observe import Watch
 from pivotree.kkt.tape.player import started
 
 FLOAT32 = get_format("float32")
@@ -96,7 +96,7 @@ def test_runs_gather_what_the_operations_say():
 def test_pieces_do_not_matter(monkeypatch):
     system, tape = system_of("chain:10"), tape_of("chain:10", "crbm")
     whole = observe(tape, system.entries, FLOAT32, "float64")
-    monkeypatch.setattr(watched_run, "PIECE", 37)
+    monkeypatch.setattr(observe, "PIECE", 37)
     pieces = observe(tape, system.entries, FLOAT32, "float64")
     for kind in ("steps", "blocks", "bodies"):
         for a, b in zip(getattr(whole, kind), getattr(pieces, kind), strict=True):

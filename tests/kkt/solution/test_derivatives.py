@@ -13,9 +13,8 @@ from helpers import by_body, every_joint, relisted
 
 from pivotree import kkt, orderings
 from pivotree.analysis.states.traced import TracedOrder
-from pivotree.kkt.matrix.bias import bias, joint_rates, velocities
 from pivotree.kkt.matrix.closures import closures, constraint_rows
-from pivotree.kkt.matrix.entries import Entries
+from pivotree.kkt.matrix.entries import Entries, bias, joint_rates, velocities
 from pivotree.kkt.model.spatial import cross, force_transform, matmul, matvec, skew, spatial_inertia
 from pivotree.kkt.tape.player import run
 

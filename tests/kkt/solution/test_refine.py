@@ -15,8 +15,7 @@ from pivotree.kkt.matrix.entries import assemble
 from pivotree.kkt.program.residual_program import residual_program
 from pivotree.kkt.solution import refine
 from pivotree.kkt.tape.player import run
-from pivotree.kkt.tape.record import Elimination
-from pivotree.kkt.tape.tape import lower
+from pivotree.kkt.tape.tape import Elimination, lower
 
 U32 = 2.0**-24
 RESIDUALS = ("dynamics", "equations")
