@@ -7,7 +7,7 @@ general directions rounding mixes moments of inertia, so that the inertia is bou
 about the joint's origin: |w|^2 tr J + |v|^2 m for a motion (w, v).  Rotations form D_k not as a
 difference but as a weighted sum of squares of a column; there rounding leaves u of the size of a
 column, and u^2 in D_k.  Pivots of bodies do not depend on the state: they are checked when a kernel
-is made.  For pivots of multipliers, the rows are checked (:mod:`.checking_rows`).
+is made.  For pivots of multipliers, the rows are checked.
 
 *Does the answer solve (4)?*  Inverse dynamics at qdd and lambda gives pdd and f that solve all rows
 of (4) to rounding, but those of efforts and of loops, whose residuals are tau - ID(qdd) and
@@ -21,9 +21,24 @@ that its joint moves.  Both have the bound of :func:`kkt.tape.trust.bound`.  *Ar
 right?*  Numbers beside the residuals are infinite where an angle or a quaternion is so large that
 its sine or rotation is wrong (:func:`.kinematics.outside`).
 
-In formats that are shorter than float64 inverse dynamics runs in float64, on poses and bias of its own
-(:mod:`.residual`), so that both numbers tell what the kinematics lost too.  In float64 the entries of
+In formats that are shorter than float64 inverse dynamics runs in float64, on poses and bias of its
+own, so that both numbers tell what the kinematics lost too.  In float64 the entries of
 (4) are judged as they were formed.
+
+A short format cannot tell what its own rounding of poses and bias does to qdd: a residual of the
+entries that it formed is small whatever they are.  So a checked program in a format that is shorter
+than float64 runs in three stages: the first finds the answer; the second, in float64, forms poses and
+bias anew from the state, and inverse dynamics of the answer from these; the third goes on with this
+residual in the format, and solves for it by the first one's factor.  This is iterative refinement
+with residuals in twice the digits, of equation (4) as the model's own numbers make it (Higham,
+Accuracy and Stability of Numerical Algorithms, 2nd ed., section 12.1).
+
+*Do rows of loops and contacts depend on each other?*  J (m, N) are the rigid rows as functions of the
+joints' rates.  Where a row depends on those before it, the matrix of lambda, J M^-1 J*, has a zero
+pivot, whatever the masses are, and so has J J*, which is cheaper.  This is the rule of
+:mod:`kkt.matrix.state` for systems, here as operations of a program.  The r-th pivot of L D L* is
+wrong by up to r + 1 roundings of the row's size (Higham 2002, theorem 10.3); that size is computed
+with it.  Rows with a compliance have a nonzero pivot in any state.
 """
 
 from __future__ import annotations
@@ -38,16 +53,143 @@ from numpy.typing import NDArray
 from ..arithmetic import Format, get_format
 from ..base.errors import SingularError
 from ..matrix.configuration import Configuration
+from ..matrix.entries import Entries
 from ..matrix.system import SHARE, System
-from ..model.spatial import Array, matvec
+from ..model.parents import paths
+from ..model.spatial import Array, matmul, matvec
 from ..proof.idle import all_resist
 from ..proof.soundness import by_chance
 from ..solution.eliminate import eliminate
 from ..tape.tape import Tape
 from ..tape.trust import FEWER, NO_NUMBER, ROUNDINGS, bound
-from .checking_rows import places_of_rows
 from .kinematics import arguments
+from .scalar_program import Interpreter, ScalarProgram
 from .states import Fields
+
+
+def divided(program: ScalarProgram, inputs: int, heads: int) -> tuple[ScalarProgram, ScalarProgram]:
+    """The operations that need none of the inputs from number ``inputs`` on, and the others.
+
+    The first program's outputs are the first ``heads`` of the whole, and all that the second one
+    reads; its inputs are these and then the late ones, its outputs the rest of the whole's.
+    """
+    first, total = program.first, program.first + len(program)
+    late = [False] * total
+    late[2 + inputs : 2 + program.inputs] = [True] * (program.inputs - inputs)
+    for slot, (a, b) in enumerate(zip(program.a.tolist(), program.b.tolist(), strict=True), first):
+        late[slot] = late[a] or late[b]
+    after = np.array(late)
+    own = after[first:]
+    constant = np.zeros(total, dtype=bool)
+    constant[[0, 1, *range(2 + program.inputs, first)]] = True
+    read = np.zeros(total, dtype=bool)
+    for slots in (program.a[own], program.b[own], np.abs(program.outputs[heads:])):
+        read[slots] = True
+    passed = np.flatnonzero(read & ~after & ~constant)
+
+    def part(op: NDArray[np.bool_], given: Sequence[Any], outputs: NDArray) -> ScalarProgram:
+        """The operations in ``op``, where ``given`` are the slots of inputs."""
+        place = np.zeros(total, dtype=np.int32)
+        slots = np.concatenate([*given, np.arange(2 + program.inputs, first), first + np.flatnonzero(op)])
+        place[slots.astype(int)] = 2 + np.arange(len(slots))
+        place[:2] = 0, 1
+        signed = (np.sign(outputs) * place[np.abs(outputs)]).astype(np.int32)
+        count, a, b = sum(map(len, given)), place[program.a[op]], place[program.b[op]]
+        return ScalarProgram(count, program.constants, program.op[op], a, b, signed)
+
+    unused = np.zeros(heads)  # the second stage reads them, the third does not
+    held = np.concatenate([program.outputs[:heads], passed])
+    return (
+        part(~own, [2 + np.arange(inputs)], held),
+        part(own, [unused, passed, np.flatnonzero(after[: 2 + program.inputs])], program.outputs[heads:]),
+    )
+
+
+def interpreted(stages: Sequence[ScalarProgram], chosen: Format, states: NDArray) -> NDArray:
+    """(m, outputs) of a program in one stage or three, one operation after another."""
+    first, *rest = stages
+    found = Interpreter(first, chosen).run(states)
+    if not rest:
+        return found
+    wide, last = rest
+    answer = found[:, : wide.inputs - states.shape[1]]
+    given = np.concatenate([chosen.cast(states), answer], axis=1).astype(float)
+    with np.errstate(over="ignore"):
+        left = chosen.cast(Interpreter(wide, get_format("float64")).run(given))
+    return Interpreter(last, chosen).run(np.concatenate([found, left], axis=1))
+
+
+def rigid_rows(system: System) -> list[tuple[int, int]]:
+    """Loop and row of each multiplier without a compliance."""
+    return [
+        (c, r) for c, loop in enumerate(system.loops) for r in np.flatnonzero(loop.compliance == 0.0).tolist()
+    ]
+
+
+def places_of_rows(tape: Tape, system: System) -> NDArray[np.int64]:
+    """(P, 3) of each rigid row: its loop, its number there, and the step of its multiplier."""
+    steps = {
+        block.body: record.step
+        for record in tape.program.pivots
+        for block in record.blocks
+        if block.kind == "lam"
+    }
+    names = system.structure.constraints
+    found = [(c, r, steps.get(names[c], 0)) for c, r in rigid_rows(system)]
+    return np.array(found, dtype=np.int64).reshape(-1, 3)
+
+
+def pivots_of_rows(system: System, traced: Entries) -> tuple[list[Any], list[Any]]:
+    """The pivots of J J*, one for each rigid row, and the size of each row times r + 1."""
+    rates, sizes = _rates(system, traced)
+    m = len(rates)
+    A: dict[tuple[int, int], Any] = {}
+    for r in range(m):
+        for s in range(r + 1):
+            for j in rates[r].keys() & rates[s].keys():
+                _add(A, (r, s), rates[r][j] * rates[s][j])
+    for t in range(m):
+        for r in range(t + 1, m):
+            if (r, t) in A:
+                factor = A[r, t] / A[t, t]
+                for s in range(t + 1, r + 1):
+                    if (s, t) in A:
+                        _add(A, (r, s), -(factor * A[s, t]))
+    return [A[r, r] for r in range(m)], [size * (r + 1.0) for r, size in enumerate(sizes)]
+
+
+def _rates(system: System, traced: Entries) -> tuple[list[dict[int, Any]], list[Any]]:
+    """J by row and joint rate, and for each row the sum of |g|^2 |S|^2 over joints that move it."""
+    tree, offset = system.tree, system.tree.offset
+    rows: list[dict[int, Any]] = []
+    sizes: list[Any] = []
+    first = 0
+    for c, tie in enumerate(system.structure.ties):
+        g: dict[int, Any] = {}
+        for k, sign in zip(tie.bodies, tie.signs, strict=True):
+            block = traced.G[first : first + tie.rows]
+            _add(g, k, block if sign > 0 else -block)
+            first += tie.rows
+        found: list[dict[int, Any]] = [{} for _ in range(tie.rows)]
+        size: list[Any] = [0.0] * tie.rows
+        moving = set(paths(tie.bodies, tree.parent))
+        for k in (k for k in system.structure.order.tolist() if k in moving):
+            S = traced.S[offset[k] : offset[k + 1]]
+            J, square = matmul(g[k], S.T), (S * S).sum()
+            for r in range(tie.rows):
+                found[r].update(enumerate(J[r], int(offset[k])))
+                size[r] = size[r] + (g[k][r] * g[k][r]).sum() * square
+            if int(tree.parent[k]) in (*moving, *tie.bodies):
+                _add(g, int(tree.parent[k]), matmul(g[k], traced.Phi[k].T))
+        for r in np.flatnonzero(system.loops[c].compliance == 0.0).tolist():
+            rows.append(found[r])
+            sizes.append(size[r])
+    return rows, sizes
+
+
+def _add(sums: dict[Any, Any], key: Any, x: Any) -> None:
+    sums[key] = sums[key] + x if key in sums else x
+
 
 OVERFLOW, INEXACT = -1, -2  # status of an answer; 0: no fault; k: the k-th pivot is zero
 WORDS = {OVERFLOW: NO_NUMBER.format("qdd"), INEXACT: FEWER}

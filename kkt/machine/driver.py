@@ -41,7 +41,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class StageCode:
-    """One of the programs that ``run`` calls; a module has one, or three (:mod:`.residual`)."""
+    """One of the programs that ``run`` calls; a module has one, or three (:mod:`.checking`)."""
 
     inputs: int
     outputs: int

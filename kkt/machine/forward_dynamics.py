@@ -28,12 +28,9 @@ from ..tape.derivatives import DERIVED, differentiated
 from ..tape.tape import Tape, lower
 from ..tape.trace import tape_for, trace
 from ..tape.trust import UNIT
-from .checking import by_rotations, pivots_of, sizes_of_pivots
-from .checking_rows import pivots_of_rows
+from .checking import by_rotations, divided, pivots_of, pivots_of_rows, sizes_of_pivots
 from .kinematics import entries, kinematics, outside, positions, variables
-from .recorder import Recorder, operate, reference
-from .replay import Replay
-from .residual import divided
+from .recorder import Recorder, Replay, operate, reference
 from .scalar_program import ScalarProgram, finished
 
 LONGEST = 5_000_000  # operations of a tape at most
@@ -215,7 +212,7 @@ def forward_dynamics(
     Outputs of several tapes follow one another; operations that tapes share are done once.  With a
     check, a row for its status follows each order's outputs, and the numbers that
     :mod:`kkt.machine.checking` needs come at the end; in a format that is shorter than float64 the
-    program has the three stages of :mod:`kkt.machine.residual`.
+    program has the three stages of :mod:`kkt.machine.checking`.
     """
     n, N, m = system.tree.n, int(system.tree.offset[-1]), len(system.entries.gamma)
     inputs = configuration.size + 2 * N + (6 * n if request.wrench else 0)

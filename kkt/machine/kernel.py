@@ -27,12 +27,11 @@ from ..program.joint_space import SOLVERS
 from ..tape.tape import Tape
 from ..tape.trust import ZERO
 from .builtin import Builtin
-from .checking import KINDS, WORDS, Judged, judged_by
+from .checking import KINDS, WORDS, Judged, interpreted, judged_by
 from .forward_dynamics import OUTPUTS, Request, in_world, require_rows, system_to_trace
 from .native import LONGEST, Native, compiled, processors, width
 from .portable import write_c, write_cuda
 from .programs import Stage, programs_of
-from .residual import interpreted
 from .rolled import Rolled
 from .scalar_program import ScalarProgram
 from .states import Fields

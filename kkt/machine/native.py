@@ -15,14 +15,12 @@ from numpy.typing import NDArray
 
 from ..tape.branches import BESIDE
 from . import store
-from .abreast import abreast_source
 from .builtin import FEW, HELD, Builtin, builtin, known, symbols
 from .caller import text
 from .checking import Judged
 from .driver import ROW, Shape, StageCode, bytes_of_work, driver, wider
-from .emission import PIECE, Source, source_of
-from .rolled import Rolled
-from .rolled_emission import data, rolled_source
+from .emission import PIECE, Source, abreast_source, source_of
+from .rolled import Rolled, data, rolled_source
 from .scalar_program import ScalarProgram
 
 LONG = 200_000  # operations beyond which short compile time matters more than fast code
@@ -134,7 +132,7 @@ def compiled(
     """Machine code for ``lanes`` states side by side; ``given``: sizes of the arrays of inputs.
 
     Code for one state may have vectors of up to ``abreast`` of its operations.  ``after`` are the
-    second and the third stage of a program that is judged in float64 (:mod:`.residual`).
+    second and the third stage of a program that is judged in float64 (:mod:`.checking`).
 
     Code that was made before on a processor of this kind is read from the disk.
     """

@@ -21,9 +21,8 @@ from ..order.sequence import PivotSequence, as_sequence
 from ..tape.derivatives import DERIVED
 from ..tape.tape import Tape
 from . import store
-from .abreast import worth
 from .checking import by_rotations, looked_at, require_pivots
-from .emission import PIECE
+from .emission import PIECE, worth
 from .forward_dynamics import Request, forward_dynamics, recorder_for, tape_of
 from .rolled import Rolled, rolled
 from .scalar_program import ScalarProgram, depth_first
@@ -50,7 +49,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Programs:
-    """A program in one stage or three (:mod:`.residual`), and the name of its order or orders."""
+    """A program in one stage or three (:mod:`.checking`), and the name of its order or orders."""
 
     order: str
     stages: tuple[Stage, ...]

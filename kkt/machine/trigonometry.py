@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import Chunk
-from .recorder import COS, SIN, Recorder
-from .replay import Replay
+from .recorder import COS, SIN, Recorder, Replay
 from .scalar_program import ScalarProgram, finished
 
 MULTIPLES = 13  # bits of k for which the reduction is exact

@@ -27,7 +27,7 @@ How the error and the zero pivot are found depends on the digits that a solver h
   each matrix by its own largest entry; it has no backward error.
 * Checked kernels, and simulations and floors by them, have one factor.  The joint efforts less
   those of inverse dynamics, in float64 also for shorter formats and from the state on
-  (:mod:`kkt.machine.residual`), are the residual of (4), whose other rows hold to rounding; the same
+  (:mod:`kkt.machine.checking`), are the residual of (4), whose other rows hold to rounding; the same
   factor's correction for this residual is the error (Higham, chapter 12).  A pivot is zero if it
   is no larger than :data:`ROUNDINGS` u times the inertia that its joint moves with all joints
   beyond it locked (:mod:`kkt.machine.checking`).

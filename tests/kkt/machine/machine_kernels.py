@@ -11,7 +11,7 @@ from helpers import ALL_JOINTS
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
-from pivotree.kkt.machine.residual import interpreted
+from pivotree.kkt.machine.checking import interpreted
 
 ABM = orderings.get("abm")
 ORDERS = ("abm", "crbm", "modified_abm", "virtual_work", "square_root_abm", "divide_and_conquer")

@@ -14,13 +14,12 @@ from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.machine.abreast import widths_of
+from pivotree.kkt.machine.emission import widths_of
 from pivotree.kkt.machine.forward_dynamics import recorder_for
-from pivotree.kkt.machine.interpreter import Interpreter
 from pivotree.kkt.machine.kinematics import directions
 from pivotree.kkt.machine.native import compiled
 from pivotree.kkt.machine.recorder import Recorder
-from pivotree.kkt.machine.scalar_program import depth_first, finished
+from pivotree.kkt.machine.scalar_program import Interpreter, depth_first, finished
 from pivotree.kkt.machine.trigonometry import LARGEST, sine_and_cosine
 from pivotree.kkt.matrix.configuration import from_quaternion, to_quaternion
 
