@@ -83,27 +83,24 @@ def of_sides(case: Case, **sides):
     return errors(order, here, given, case.chosen)[0], promise
 
 
-class Paths(Lowering):
+class Paths:
     """Longest paths of roundings within instructions of one place.
 
     By label, forward or back, and how many blocks it stands at; or by the columns written, too.
     """
 
     def __init__(self, tape):
-        super().__init__(tape.program, tape.inputs)
-        self.depth, self.longest = {}, {}
-        for _ in self.run():
-            pass
+        self.program, self.depth, self.longest = tape.program, {}, {}
+        for i, written, slots in Lowering(tape.program, tape.inputs).operations():
+            self.meet(i, written, slots.ravel().tolist())
 
-    def lower(self, i):
-        before, place = self.written, self.program.places[i.out]
-        super().lower(i)
+    def meet(self, i, written, slots):
+        place = self.program.places[i.out]
         here = i.step, place.label, place.back, place.blocks
-        if self.written > before:
-            for op, dst, a, b in zip(*(x.tolist() for x in self.parts[-1]), strict=True):
-                deep = max(self.at(here, a), self.at(here, b))
-                self.depth[dst] = here, deep + (op in (MUL, DIV) or (a != 0 and b != 0))
-        deep = max((self.at(here, x) for x in np.abs(self.values[i.out]).ravel()), default=0)
+        for op, dst, a, b in zip(*(x.tolist() for x in written), strict=True):
+            deep = max(self.at(here, a), self.at(here, b))
+            self.depth[dst] = here, deep + (op in (MUL, DIV) or (a != 0 and b != 0))
+        deep = max((self.at(here, x) for x in slots), default=0)
         columns = i.op, self.program.shapes[i.out][1]
         for sides in (place.label, place.back, len(place.blocks)), (place.label, *columns):
             self.longest[sides] = max(self.longest.get(sides, 0), deep)

@@ -8,16 +8,14 @@ without writing the tape, and by group, so that the counts of one order serve th
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt import PivotSequence, System, plan, symbolic
-from pivotree.kkt.program.program import Program
 from pivotree.kkt.program.tracer import program_of
 from pivotree.kkt.tape.inputs import InputSlots
-from pivotree.kkt.tape.lowering import Lowering
+from pivotree.kkt.tape.templates import Patterns
 
 
 class Meter:
@@ -29,7 +27,7 @@ class Meter:
         self.inputs = InputSlots(
             system.pattern, tree.names, tree.parent, tree.dof, system.state.S, ties=system.structure.ties
         )
-        self._shared: dict[bool, dict[str, Any]] = {}  # templates, by the way of rank updates
+        self._shared: dict[bool, Patterns] = {}  # templates, by the way of rank updates
         self.traces = 0
 
     def groups(self, sequence: PivotSequence) -> NDArray[np.int64]:
@@ -37,33 +35,14 @@ class Meter:
         self.traces += 1
         sequence = replace(sequence, composites=self.composites)
         program = program_of(symbolic(plan(sequence, self.system.structure)))
-        counting = _Counting(program, self.inputs)
-        known = ("templates", "codes", "known", "variants")
+        patterns = Patterns(program, self.inputs)
         if program.gain in self._shared:
-            vars(counting).update(self._shared[program.gain])
-        self._shared[program.gain] = {name: getattr(counting, name) for name in known}
-        return counting.by_group()
-
-
-class _Counting(Lowering):
-    """A lowering whose operations are counted and not kept."""
-
-    def __init__(self, program: Program, inputs: InputSlots) -> None:
-        super().__init__(program, inputs)
-        self.counts = np.zeros(program.groups + 1, dtype=np.int64)  # the last: before any group
-
-    def by_group(self) -> NDArray[np.int64]:
-        program = self.program
-        needed = program.live(("qdd",))
-        for place, i in enumerate(program.instructions):
-            if not needed[place]:
-                continue
-            if i.op == "factor" and (i.info or program.shapes[i.out][0] > 24):
-                for _ in self.large_factor(i):
-                    pass
-            else:
-                self.lower(i)
-        return self.counts[:-1]
-
-    def append(self, op: NDArray, dst: Any, a: Any, b: Any, step: int) -> None:
-        self.counts[step] += len(op)
+            patterns.share(self._shared[program.gain])
+        self._shared[program.gain] = patterns
+        counts = np.zeros(program.groups + 1, dtype=np.int64)  # the last: before any group
+        for place, _, operations in patterns.walk(program.live(("qdd",))):
+            instruction = program.instructions[place]
+            large = len(operations) > 1 and instruction.info
+            steps = list(instruction.info) if large else [instruction.step] * len(operations)
+            np.add.at(counts, steps, operations)
+        return counts[:-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt
-from pivotree.kkt.arithmetic.chunk import Chunk
 from pivotree.kkt.matrix.pattern import Pattern
 from pivotree.kkt.order.sequence import as_order
-from pivotree.kkt.program.program import Instruction, Program, instruction_bodies
+from pivotree.kkt.program.program import Program, instruction_bodies
 from pivotree.kkt.program.residual_program import trace_substitution
 from pivotree.kkt.program.tracer import program_of
 from pivotree.kkt.tape.inputs import InputSlots, near_centres
 from pivotree.kkt.tape.lowering import Lowering
+from pivotree.kkt.tape.templates import Patterns
 from pivotree.kkt.tape.trace import unphysical
 
 KINDS = ("mul", "add", "div", "sqrt")
@@ -73,29 +73,16 @@ class Counted:
         return np.array([i.step in late for i in self.program.instructions], dtype=bool)
 
 
-class _Recorder(Lowering):
-    """Lowers, and remembers the patterns of operands and results."""
-
-    def __init__(self, program: Program, inputs: InputSlots) -> None:
-        super().__init__(program, inputs)
-        self.met: dict[int, Met] = {}
-        self.told: dict[int, Code] = {}  # by the number of a pattern
-
-    def code(self, number: int) -> Code:
-        if number not in self.told:
-            codes = self.codes[number]  # the sign of a slot decides between + and -, which cost alike
-            self.told[number] = codes.shape, np.maximum(codes, -codes * (codes == -2)).tobytes()
-        return self.told[number]
-
-    def lower(self, i: Instruction) -> None:
-        args = tuple(self.code(self.variant(ref)) for ref in i.args if ref is not None)
-        super().lower(i)
-        self.met[i.out] = Met(args, self.code(self.pattern[i.out]))
-
-    def large_factor(self, i: Instruction) -> Iterator[Chunk]:
-        args = tuple(self.code(self.variant(ref)) for ref in i.args if ref is not None)
-        yield from super().large_factor(i)
-        self.met[i.out] = Met(args, self.code(self.pattern[i.out]))
+def _met(patterns: Patterns) -> dict[int, Met]:
+    """What the instructions of a program were lowered from and to, by their values."""
+    # the sign of a slot decides between + and -, which cost alike
+    told = [(c.shape, np.maximum(c, -c * (c == -2)).tobytes()) for c in patterns.codes]
+    found = {}
+    for place in np.flatnonzero(patterns.program.kept).tolist():
+        i = patterns.program.instructions[place]
+        args = tuple(told[patterns.variant(ref)] for ref in i.args if ref is not None)
+        found[i.out] = Met(args, told[patterns.pattern[i.out]])
+    return found
 
 
 def count(program: Program, inputs: InputSlots) -> Counted:
@@ -110,14 +97,14 @@ def count(program: Program, inputs: InputSlots) -> Counted:
     >>> count(program_of(pt.kkt.symbolic(abm)), inputs).total
     (237, 205, 14, 0)
     """
-    recorder = _Recorder(program, inputs)
-    ops = np.concatenate([np.zeros(0, dtype=np.int8), *(c.op for c in recorder.run())])
+    lowering = Lowering(program, inputs)
+    ops = np.concatenate([np.zeros(0, dtype=np.int8), *(c.op for c in lowering.run())])
     live = program.live(("qdd",))
-    place = np.repeat(np.arange(len(live)), np.diff(recorder.first))
+    place = np.repeat(np.arange(len(live)), np.diff(lowering.first))
     operations = np.zeros((len(live), len(KINDS)), dtype=np.int64)
     np.add.at(operations, (place, _COLUMN[ops]), 1)
     operations[~live] = 0
-    return Counted(program, inputs.names, inputs.parent, operations, live, recorder.met)
+    return Counted(program, inputs.names, inputs.parent, operations, live, _met(lowering))
 
 
 def program_for(order: Callable[..., Any], structure: kkt.Structure) -> Program:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -146,6 +147,11 @@ class Program:
     composites: str = "general"  # or ten numbers, see :mod:`.composites`
     # solutions for more right-hand sides, (rows, columns) each: see :mod:`.columns`
     columns: tuple[dict[Block, Ref], ...] = ()
+
+    @cached_property
+    def kept(self) -> NDArray[np.bool_]:
+        """(instructions,) those that a tape has: of the whole solution, columns too."""
+        return self.live(("pdd", "qdd", "f", "lam"), columns=True)
 
     def live(self, kinds: tuple[str, ...], columns: bool = False) -> NDArray[np.bool_]:
         """(instructions,) those that the solution's blocks of these kinds need.

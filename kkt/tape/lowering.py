@@ -1,15 +1,13 @@
 """Lower a block program to scalar operations, chunk by chunk.
 
-A block operation whose operands have the same pattern of zeros, ones and signs is lowered once, to
-a template, and then copied.  Slots of values that are no longer needed are handed out again.
+Instructions are met one by one, which finds their templates (:mod:`.templates`); the templates of
+a chunk are copied at once, in a compiled loop that hands out slots.  Slots of values that are no
+longer needed are handed out again.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,111 +16,90 @@ from ..arithmetic.chunk import Chunk
 from ..base.errors import SizeError
 from ..matrix.blocks import Block
 from ..program.program import Instruction, Program, Ref
-from . import operations
-from .emit import Emitter, Scalars, column
+from .emit import Scalars
 from .inputs import InputSlots
+from .lowering_kernels import Packed, Regions, Steps, Values, allocated, copy, given_back, release
+from .templates import Patterns, large_factor
 
 CHUNK = 1 << 18  # operations in a chunk
 LIMIT = 2_000_000_000  # a longer tape is refused
 SLOTS = 2**31 - 1  # 32 bits number so many
-SHARED = 128  # entries of operands up to which templates are kept for other tapes
-_CONSTANTS = np.array([0, 1])  # the first two slots of every template
 
 
-class Lowered(NamedTuple):
-    """One block operation on local slots: 0, 1, then the operands' entries, then results."""
-
-    op: NDArray[np.int8]
-    a: Scalars
-    b: Scalars
-    sign: Scalars  # of each entry of the result
-    out: Scalars  # its local slot
-    pattern: int  # of the result
-    passed: Scalars  # local slots of operands' entries that the result holds unchanged
-
-
-@lru_cache(maxsize=4096)
-def _template(
-    op: str, symmetric: bool, info: tuple, gain: bool, blocks: tuple[tuple[tuple, bytes], ...]
-) -> Lowered:
-    """An operation on blocks, each given as the shape and bytes of its pattern."""
-    local, start = [], 2
-    for shape, content in blocks:
-        codes = np.frombuffer(content, np.int8).reshape(shape).astype(np.int64)
-        slots = start + np.arange(codes.size).reshape(shape)
-        local.append(np.where(np.abs(codes) <= 1, codes, np.sign(codes) * slots))
-        start += codes.size
-    emitter = Emitter(start)
-    out = operations.emitted(emitter, op, symmetric, local, info, gain)
-    slots = np.abs(out)
-    none = np.zeros(0, dtype=np.int64)
-    return Lowered(
-        np.concatenate([none.astype(np.int8), *emitter.op]),
-        np.concatenate([none, *emitter.a]),
-        np.concatenate([none, *emitter.b]),
-        np.sign(out),
-        slots,
-        -1,  # a tape numbers its patterns itself
-        np.unique(slots[(slots > 1) & (slots < start)]),
-    )
-
-
-class Lowering:
+class Lowering(Patterns):
     """One pass over the program that writes chunks and hands out slots."""
 
     def __init__(self, program: Program, inputs: InputSlots) -> None:
-        self.program, self.inputs = program, inputs
-        self.pivots: dict[int, Scalars] = {}  # record -> scalars on the factor's diagonal
-        self.inertia: Scalars | None = None
-        self.flops = 0  # operations that qdd needs
-        self.templates: dict[tuple, Lowered] = {}
-        self.latest: tuple[Lowered, int] | None = None  # used last, and its first own slot
-        self.values: dict[int, Scalars] = {}
-        self.pattern: dict[int, int] = {}  # of each value: number of an entry of ``codes``
-        self.codes: list[NDArray[np.int8]] = []  # 0, +-1, and +-2 for slots
-        self.known: dict[tuple, int] = {}
-        self.variants: dict[tuple[int, bool, int], int] = {}
-        self.regions: dict[int, tuple[tuple[int, int], ...]] = {}  # slots a value lives in
-        self.users: dict[tuple[int, int], int] = defaultdict(int)
-        self.free: dict[int, list[int]] = defaultdict(list)
-        self.top = self.inputs.count
-        self.parts: list[tuple[NDArray, Scalars, Scalars, Scalars]] = []
-        self.steps: list[int] = []
-        self.pending = 0
-        self.written = 0
+        super().__init__(program, inputs)
+        count = len(program.instructions)
         # operations written before each instruction, and in all
-        self.first = np.zeros(len(program.instructions) + 1, dtype=np.int64)
+        self.first = np.zeros(count + 1, dtype=np.int64)
+        self.flops = 0  # operations that qdd needs
+        self.written = 0
+        # whole numbers that instructions divide by are values beyond the program's own
+        self._wholes = {number: len(program.shapes) + k for k, number in enumerate(inputs.whole)}
+        first, rows, columns, held, holds = np.zeros((5, len(program.shapes) + len(self._wholes)), np.int64)
+        entries = np.zeros(36 * count + 16, dtype=np.int32)
+        self._values = Values(first, rows, columns, held, holds, entries)
+        self._entries = 0  # that are taken
+        for number, value in self._wholes.items():
+            self._put(value, np.array([[inputs.whole[number]]]))
+        room = count + 3 * sum(map(self.is_large, program.instructions))
+        self._sizes: dict[int, int] = {}  # of regions: the number of each
+        start, stop, kind, users, after, free, seen = np.zeros((7, room), dtype=np.int64)
+        free[:] = -1
+        self._regions = Regions(start, stop, kind, users, after, free, seen, np.array([0, inputs.count]))
+        self._listed = np.zeros(2 * count + 16, dtype=np.int64)
+        self._steps = self._read()
+        self._pending: list[tuple[int, int]] = []  # instructions to be copied: place, template
+        self._done = np.zeros(4, dtype=np.int64)
+        self._packed: Packed | None = None
+
+    @property
+    def top(self) -> int:
+        """How many slots have been handed out."""
+        return int(self._regions.counts[1])
 
     def run(self) -> Iterator[Chunk]:
         program = self.program
-        keep = program.live(("pdd", "qdd", "f", "lam"), columns=True)
-        qdd_only = program.live(("qdd",))
-        last = self._last_uses(keep)
-        factors = defaultdict(list)
-        for number, record in enumerate(program.pivots):
-            factors[record.factor].append(number)
-        for place, instruction in enumerate(program.instructions):
-            before = self.first[place] = self.written
-            if not keep[place]:
-                continue
-            if instruction.op == "factor" and (instruction.info or program.shapes[instruction.out][0] > 24):
-                yield from self.large_factor(instruction)
+        operations = np.zeros(len(program.instructions), dtype=np.int64)
+        copied = 0  # operations that are pending
+        for place in np.flatnonzero(program.kept).tolist():
+            instruction, before = program.instructions[place], self.written
+            if self.is_large(instruction):
+                yield from self._copied(copied)
+                copied = 0
+                yield from self._large(place, instruction)
+            elif instruction.op == "input":
+                self.meet(instruction)
+                self._put(instruction.out, self.inputs.block(*instruction.info))
             else:
-                self.lower(instruction)
-            if qdd_only[place]:
-                self.flops += self.written - before
-            for number in factors.get(instruction.out, ()):
-                rows = slice(*program.pivots[number].rows)
-                self.pivots[number] = self.values[instruction.out].diagonal()[rows]
-            if program.inertia is not None and instruction.out == program.inertia.value:
-                self.inertia = self.take(program.inertia)  # with its sign
-            for value in last.get(place, ()):
-                self.release(value)
-            if self.pending >= CHUNK:
-                yield self.flush()
-        self.first[-1] = self.written
-        if self.pending:
-            yield self.flush()
+                template = self.meet(instruction)
+                self._pending.append((place, template))
+                self._write(len(self.templates[template].op))
+                copied += self.written - before
+            operations[place] = self.written - before
+            if copied >= CHUNK:
+                yield from self._copied(copied)
+                copied = 0
+        yield from self._copied(copied)
+        np.cumsum(operations, out=self.first[1:])
+        self.flops = int(operations[program.live(("qdd",))].sum())
+
+    # -- results ------------------------------------------------------------------------------
+
+    def value(self, number: int) -> Scalars:
+        """Signed slots of a value; they are told even when they have been handed out again."""
+        values = self._values
+        shape = values.rows[number], values.columns[number]
+        first = values.first[number]
+        return values.entries[first : first + shape[0] * shape[1]].astype(np.int64).reshape(shape)
+
+    def take(self, ref: Ref) -> Scalars:
+        array = self.value(ref.value)
+        if ref.transposed:
+            array = array.T
+        return array if ref.sign > 0 else -array
 
     def solution(self) -> dict[Block, Scalars]:
         """Scalars of every block of unknowns, once the program has been written."""
@@ -132,233 +109,192 @@ class Lowering:
         """The same of every set of right-hand sides beyond (4)'s own."""
         return tuple({b: self.take(r) for b, r in x.items()} for x in self.program.columns)
 
-    def _last_uses(self, keep: NDArray[np.bool_]) -> dict[int, list[int]]:
-        """Values to release after each instruction; results of the program stay."""
-        last: dict[int, int] = {}
-        for place, instruction in enumerate(self.program.instructions):
-            if keep[place]:
-                last[instruction.out] = place
-                for ref in instruction.args:
-                    if ref is not None:
-                        last[ref.value] = place
-        for found in (self.program.solution, *self.program.columns):
-            for ref in found.values():
-                last.pop(ref.value, None)
-        for record in self.program.pivots:
-            last.pop(record.factor, None)
-        if self.program.inertia is not None:
-            last.pop(self.program.inertia.value, None)
-        result: dict[int, list[int]] = defaultdict(list)
-        for value, place in last.items():
-            result[place].append(value)
-        return result
+    def pivots(self) -> dict[int, Scalars]:
+        """Scalars on the factor's diagonal, by the number of the pivot's record."""
+        return {
+            number: self.value(record.factor).diagonal()[slice(*record.rows)]
+            for number, record in enumerate(self.program.pivots)
+            if record.factor >= 0
+        }
 
-    # -- slots --------------------------------------------------------------------------------
+    def inertia(self) -> Scalars | None:
+        """The joint-space inertia, where the program names one."""
+        return None if self.program.inertia is None else self.take(self.program.inertia)
 
-    def allocate(self, size: int) -> int:
-        if self.free[size]:
-            return self.free[size].pop()
-        self.top += size
-        if self.top > SLOTS:
-            raise SizeError(f"tape: needs more than {SLOTS:,} slots; use an order with less fill")
-        return self.top - size
+    def operations(self) -> Iterator[tuple[Instruction, tuple[NDArray, ...], Scalars]]:
+        """Writes the program; then each instruction, its operations, and the slots of its result.
 
-    def own(self, value: int, regions: tuple[tuple[int, int], ...]) -> None:
-        self.regions[value] = regions
-        for region in regions:
-            self.users[region] += 1
+        Operations are ``op, dst, a, b``.  Large factors are passed over.
+        """
+        chunks = [chunk[:4] for chunk in self.run()]
+        columns = [np.concatenate(column) for column in zip(*chunks, strict=True)]
+        for place in np.flatnonzero(self.program.kept).tolist():
+            i = self.program.instructions[place]
+            if not self.is_large(i):
+                written = slice(*self.first[place : place + 2])
+                yield i, tuple(x[written] for x in columns), np.abs(self.value(i.out))
 
-    def release(self, value: int) -> None:
-        self.values.pop(value, None)
-        self.pattern.pop(value, None)
-        for region in self.regions.pop(value, ()):
-            self.users[region] -= 1
-            if not self.users[region]:
-                del self.users[region]
-                self.free[region[1]].append(region[0])
+    # -- before ------------------------------------------------------------------------------
 
-    def take(self, ref: Ref | None) -> Scalars:
+    def _read(self) -> Steps:
+        """Arguments of all instructions, and the values to release after each of them."""
+        instructions, wholes = self.program.instructions, self._wholes
+        args = [[2 * ref.value + ref.transposed for ref in i.args if ref is not None] for i in instructions]
+        for found, i in zip(args, instructions, strict=True):
+            if i.op == "divide":
+                found.append(2 * wholes[i.info[0]])
+        counts = np.array([len(found) for found in args], dtype=np.int64)
+        flat = np.array([arg for found in args for arg in found], dtype=np.int64)
+        out = np.array([i.out for i in instructions], dtype=np.int64)
+        step = np.array([i.step for i in instructions], dtype=np.int64)
+        return Steps(out, step, _starts(counts), flat, *self._last_uses(out, counts, flat >> 1))
+
+    def _last_uses(self, out: Scalars, counts: Scalars, used: Scalars) -> tuple[Scalars, Scalars]:
+        """Values to release after each instruction, those made first first; results stay."""
+        program, total = self.program, len(self._values.first)
+        owner = np.repeat(np.arange(len(out)), counts)
+        last, made = np.full((2, total), -1, dtype=np.int64)
+        made[out] = np.arange(len(out))
+        last[out[program.kept]] = made[out[program.kept]]
+        here = program.kept[owner]
+        np.maximum.at(last, used[here], owner[here])
+        results = [ref.value for found in (program.solution, *program.columns) for ref in found.values()]
+        results += [record.factor for record in program.pivots if record.factor >= 0]
+        results += [] if program.inertia is None else [program.inertia.value]
+        last[[*results, *self._wholes.values()]] = -1
+        ended = np.flatnonzero(last >= 0)
+        ended = ended[np.lexsort((made[ended], last[ended]))]
+        return _starts(np.bincount(last[ended], minlength=len(out))), ended
+
+    # -- chunks ------------------------------------------------------------------------------
+
+    def _copied(self, operations: int) -> Iterator[Chunk]:
+        """The chunk of the instructions that are pending."""
+        if self._packed is None or len(self._packed.kind) < len(self.templates):
+            self._packed = self._pack()
+        places, numbers = np.array(self._pending, dtype=np.int64).reshape(-1, 2).T.copy()
+        room = [2, *(t.first + len(t.op) for t in map(self.templates.__getitem__, set(numbers.tolist())))]
+        lookup = np.zeros(max(room), dtype=np.int64)
+        lookup[1] = 1
+        self._place(self._steps.out[places], *(x[numbers] for x in self._packed.shape))
+        chunk = Chunk(np.empty(operations, np.int8), *np.empty((4, operations), dtype=np.int32))
+        self._done[:2] = 0
+        while self._done[0] < len(places):
+            copy(
+                *(places, numbers, self._steps, self._packed, self._regions),
+                *(self._values, self._listed, lookup, tuple(chunk), self._done),
+            )
+            if self._done[0] < len(places):
+                self._listed = np.concatenate([self._listed, np.zeros_like(self._listed)])
+        self._pending = []
+        self._require_slots()
+        if operations:
+            yield chunk
+
+    def _pack(self) -> Packed:
+        made = self.templates
+        none = np.zeros(0, dtype=np.int64)
+
+        def packed(name: str) -> NDArray:
+            return np.concatenate([none, *(getattr(t, name).ravel() for t in made)])
+
+        def starts(name: str) -> NDArray:
+            return _starts(np.array([getattr(t, name).size for t in made], dtype=np.int64))
+
+        kinds = np.array([self._kind(len(t.op)) for t in made], dtype=np.int64)
+        op = packed("op").astype(np.int8)
+        shape = np.array([t.out.shape for t in made], dtype=np.int64).reshape(-1, 2).T.copy()
+        renames = np.array([t.renames for t in made], dtype=bool)
+        return Packed(
+            *(starts("op"), op, packed("a"), packed("b"), kinds, starts("out"), packed("out")),
+            *(shape, starts("passed"), packed("passed"), renames),
+        )
+
+    def _kind(self, size: int) -> int:
+        return self._sizes.setdefault(size, len(self._sizes))
+
+    def _large(self, place: int, i: Instruction) -> Iterator[Chunk]:
+        """L D L^T of a large matrix in place, with a scratch for the results of a column."""
+        (ref,) = i.args
         assert ref is not None
-        array = self.values[ref.value]
-        if ref.transposed:
-            array = array.T
-        return array if ref.sign > 0 else -array
-
-    # -- patterns -----------------------------------------------------------------------------
-
-    def number(self, scalars: Scalars) -> int:
-        """The pattern of zeros, ones and signs of a block, as a number."""
-        codes = np.where(np.abs(scalars) <= 1, scalars, 2 * np.sign(scalars)).astype(np.int8)
-        key = (codes.shape, codes.tobytes())
-        if key not in self.known:
-            self.known[key] = len(self.codes)
-            self.codes.append(codes)
-        return self.known[key]
-
-    def variant(self, ref: Ref) -> int:
-        """The pattern of a reference: transposed, negated."""
-        own = self.pattern[ref.value]
-        if not ref.transposed and ref.sign > 0:
-            return own
-        key = (own, ref.transposed, ref.sign)
-        if key not in self.variants:
-            codes = self.codes[own].T if ref.transposed else self.codes[own]
-            self.variants[key] = self.number(codes.astype(np.int64) * ref.sign)
-        return self.variants[key]
-
-    # -- one instruction ----------------------------------------------------------------------
-
-    def lower(self, i: Instruction) -> None:
-        args = [ref for ref in i.args if ref is not None]
-        view = self.view(i)
-        self.latest = None
-        if view is not None:
-            self.values[i.out], self.pattern[i.out] = view, self.number(view)
-            self.own(i.out, self.all_regions(args))
-            return
-        operands = [self.take(ref) for ref in args]
-        patterns = [self.variant(ref) for ref in args]
-        info: tuple = ()
-        if i.op in ("along", "across", "basis"):
-            info = self.inputs.pivot_rows(self.body_of(args[0]))
-        elif i.op in ("weigh", "rotate"):
-            dof, k = i.info
-            info = (dof, self.inputs.concentric(k), self.inputs.linear_columns(k))
-        elif i.op == "merge":
-            info = i.info
-        elif i.op == "divide":
-            operands.append(np.array([[self.inputs.whole[i.info[0]]]]))
-            patterns.append(self.number(operands[-1]))
-        key = (i.op, i.symmetric, info, *patterns)
-        template = self.templates.get(key)
-        if template is None:
-            codes = [self.codes[pattern] for pattern in patterns]
-            template = self.templates[key] = self.template(i, codes, info)
-        count = len(template.op)
-        self.latest = template, 2 + sum(x.size for x in operands)
-        lookup = np.concatenate([_CONSTANTS, *(x.ravel() for x in operands), np.zeros(count, int)])
-        np.abs(lookup, out=lookup)
-        regions: tuple[tuple[int, int], ...] = ()
-        if count:
-            start = self.allocate(count)
-            regions = ((start, count),)
-            dst = np.arange(start, start + count)
-            lookup[-count:] = dst
-            self.append(template.op, dst, lookup[template.a], lookup[template.b], i.step)
-        if template.passed.size:  # an entry that is passed on lives in its operand's slots
-            slots = lookup[template.passed].tolist()
-            held = self.all_regions(args)
-            regions += tuple(r for r in held if any(r[0] <= x < r[0] + r[1] for x in slots))
-        self.values[i.out] = template.sign * lookup[template.out]
-        self.pattern[i.out] = template.pattern
-        self.own(i.out, regions)
-
-    def all_regions(self, refs: list[Ref]) -> tuple[tuple[int, int], ...]:
-        return tuple(dict.fromkeys(r for ref in refs for r in self.regions[ref.value]))
-
-    def body_of(self, ref: Ref | None) -> int:
-        assert ref is not None
-        return int(self._input_body[ref.value])
-
-    @cached_property
-    def _input_body(self) -> dict[int, int]:
-        return {i.out: i.info[1] for i in self.program.instructions if i.op == "input"}
-
-    def view(self, i: Instruction) -> Scalars | None:
-        """The result of an instruction that only renames scalars, else None."""
-        if i.op == "input":
-            return self.inputs.block(*i.info)
-        return operations.arranged(i, self.take, self.program.shapes[i.out][1])
-
-    def template(self, i: Instruction, codes: list[NDArray], info: tuple) -> Lowered:
-        """An operation on blocks of these patterns; tapes share those of small blocks."""
-        write = _template if sum(c.size for c in codes) <= SHARED else _template.__wrapped__
-        blocks = tuple((c.shape, c.tobytes()) for c in codes)
-        lowered = write(i.op, i.symmetric, info, self.program.gain, blocks)
-        return lowered._replace(pattern=self.number(lowered.sign * lowered.out))
-
-    def large_factor(self, i: Instruction) -> Iterator[Chunk]:
-        """L D L^T of a large matrix in place, column by column: n^2 slots for n^3/3 operations."""
-        A = np.tril(self.take(i.args[0])).copy()
+        A, gain = np.tril(self.take(ref)), self.program.gain
         n = len(A)
-        gain = self.program.gain
         size = n * (n + 1) // 2
         # an entry of an update takes a product, a quotient, and a difference or a copy
-        room = 3 * size
-        start, scratch = self.allocate(size), self.allocate(room)
+        own, scratch = self._allocate(size), self._allocate(3 * size)
         row, col = np.tril_indices(n)
-        place = np.zeros((n, n), dtype=np.int64)
-        place[row, col] = start + np.arange(size)
-        columns = place  # where the columns of L go; c is still read while they are written
-        owned = [(start, size)]
+        home = np.zeros((n, n), dtype=np.int64)
+        home[row, col] = self._regions.start[own] + np.arange(size)
+        columns, owned = home, [own]
         if gain:
-            owned.append((self.allocate(size), size))
-            columns = place + (owned[1][0] - start)
-        for k in range(n - 1):
-            emitter = Emitter(scratch)
-            below, r, s, new, L = column(emitter, A, k, gain)
-            if not below.size:
-                continue
-            target, A[below, k] = place[r, s], L
-            new = self._unshared(emitter, new, L)
-            op, a, b = (np.concatenate(x) for x in (emitter.op, emitter.a, emitter.b))
-            # results move from scratch to their own place: last operation that wrote each
-            home = np.arange(scratch, scratch + emitter.count)
-            moved = np.abs(new) >= scratch
-            moved &= np.abs(new) < scratch + emitter.count
-            home[np.abs(new[moved]) - scratch] = target[moved]
-            A[r, s] = np.where(moved, np.sign(new) * target, new)
-            if gain:
-                inside = np.abs(L) >= scratch
-                renamed = columns[below[inside], k]
-                home[np.abs(L[inside]) - scratch] = renamed
-                A[below[inside], k] = np.sign(L[inside]) * renamed
-            a, b = (self._renamed(x, home, scratch) for x in (a, b))
-            self.append(op, home, a, b, i.info[k] if i.info else i.step)
-            if self.pending >= CHUNK:
-                yield self.flush()
-        self.values[i.out], self.pattern[i.out] = A, self.number(A)
-        self.own(i.out, (*owned, *self.all_regions([ref for ref in i.args if ref is not None])))
-        self.free[room].append(scratch)
+            owned.append(self._allocate(size))
+            columns = home + (self._regions.start[owned[1]] - self._regions.start[own])
+        self._require_slots()
+        parts: list[tuple[NDArray, ...]] = []
+        first = self._regions.start[scratch]
+        for k, op, dst, a, b in large_factor(A, home, columns, int(first), gain):
+            self._write(len(op))
+            parts.append((op, dst, a, b, np.full(len(op), i.info[k] if i.info else i.step)))
+            if sum(len(part[0]) for part in parts) >= CHUNK:
+                yield _chunk(parts)
+                parts = []
+        if parts:
+            yield _chunk(parts)
+        self.pattern[i.out] = self.number(A)
+        self._put(i.out, A)
+        self._own(i.out, owned, ref.value)
+        given_back.py_func(self._regions, scratch)
+        for value in self._steps.ends[self._steps.end[place] : self._steps.end[place + 1]]:
+            release.py_func(self._regions, self._values, self._listed, value)
 
-    @staticmethod
-    def _unshared(emitter: Emitter, new: Scalars, column: Scalars) -> Scalars:
-        """Copy (x + 0) results that stand for two entries, or also for one of L's column.
+    def _allocate(self, size: int) -> int:
+        return int(allocated.py_func(self._regions, self._kind(size), size))
 
-        A factor c/d times an entry 1 is such a result; but each entry needs a slot of its own.
-        """
-        slots = np.abs(new)
-        first = np.zeros(len(new), dtype=bool)
-        first[np.unique(slots, return_index=True)[1]] = True
-        shared = (slots >= emitter.first) & (slots < emitter.first + emitter.count)
-        shared &= ~first | np.isin(slots, np.abs(column))
-        if shared.any():
-            x = new[shared]
-            copies = emitter.copy(x)
-            new = new.copy()
-            new[shared] = np.sign(x) * copies
-        return new
+    def _own(self, value: int, regions: list[int], operand: int) -> None:
+        """Keep the regions of a value: its own, and its operand's."""
+        first, count = self._values.held[operand], self._values.holds[operand]
+        held = [*regions, *self._listed[first : first + count]]
+        used = int(self._done[2])
+        if used + len(held) > len(self._listed):
+            self._listed = np.concatenate([self._listed, np.zeros(used + len(held), dtype=np.int64)])
+        self._listed[used : used + len(held)] = held
+        self._values.held[value], self._values.holds[value] = used, len(held)
+        self._regions.users[held] += 1
+        self._done[2] += len(held)
 
-    @staticmethod
-    def _renamed(x: NDArray, home: Scalars, scratch: int) -> Scalars:
-        inside = (x >= scratch) & (x < scratch + len(home))
-        out = x.copy()
-        out[inside] = home[x[inside] - scratch]
-        return out
+    def _place(self, value: Scalars, rows: Scalars, columns: Scalars) -> None:
+        """Room for values of these shapes."""
+        values, ends = self._values, self._entries + np.cumsum(rows * columns)
+        values.first[value], values.rows[value], values.columns[value] = ends - rows * columns, rows, columns
+        self._entries = int(ends[-1]) if len(ends) else self._entries
+        missing = self._entries - len(values.entries)
+        if missing > 0:
+            more = np.zeros(missing + len(values.entries), dtype=np.int32)
+            self._values = values._replace(entries=np.concatenate([values.entries, more]))
 
-    def append(self, op: NDArray, dst: Scalars, a: Scalars, b: Scalars, step: int) -> None:
-        self.parts.append((op, dst, a, b))
-        self.steps.append(step)
-        self.pending += len(op)
-        self.written += len(op)
+    def _put(self, value: int, scalars: Scalars) -> None:
+        self._place(*np.array([value, *scalars.shape])[:, None])
+        first = self._values.first[value]
+        self._values.entries[first : first + scalars.size] = scalars.ravel()
+
+    def _require_slots(self) -> None:
+        if self.top > SLOTS:
+            raise SizeError(f"tape: needs more than {SLOTS:,} slots; use an order with less fill")
+
+    def _write(self, count: int) -> None:
+        self.written += count
         if self.written > LIMIT:
             raise SizeError(
                 f"order {self.program.name!r}: needs more than {LIMIT:.0e} operations "
                 "on this tree; use an order with less fill, such as abm"
             )
 
-    def flush(self) -> Chunk:
-        op, dst, a, b = (np.concatenate(column) for column in zip(*self.parts, strict=True))
-        step = np.repeat(self.steps, [len(part[0]) for part in self.parts])
-        self.parts, self.steps, self.pending = [], [], 0
-        return Chunk(op, *(x.astype(np.int32) for x in (dst, a, b, step)))
+
+def _starts(counts: Scalars) -> Scalars:
+    """(n + 1,) where each of n parts begins, and the end."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _chunk(parts: list[tuple[NDArray, ...]]) -> Chunk:
+    op, *rest = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Chunk(op, *(x.astype(np.int32) for x in rest))

@@ -28,6 +28,9 @@ from . import emit, rigid
 from .branches import branches
 from .emit import Emitter, Operation, Scalars
 
+# whose ``info`` is not about the robot
+SIZED = ("eye", "cross", "rows", "stack", "square", "merge")
+
 
 def arranged(i: Instruction, take: Callable[[Ref | None], Scalars], columns: int) -> Scalars | None:
     """The result of an instruction that only renames scalars; None for one that is arithmetic.

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import modular
+from ..base.collection import uncollected
 from ..base.errors import OrderError, Refusal, SingularError, SizeError
 from ..matrix.blocks import Block
 from ..matrix.entries import unit_motions
@@ -20,13 +21,13 @@ from ..matrix.system import System, require_system
 from ..model.parents import paths
 from ..order.pivots import plan
 from ..order.sequence import OrderFunction, PivotSequence, as_sequence
-from ..program.program import Instruction, Program
+from ..program.program import Program
 from ..program.tracer import program_of
 from ..structure.symbolic import symbolic
 from .inputs import pivot_rows
-from .lowering import Lowered, Lowering
 from .player import played
 from .tape import Tape, lower
+from .templates import Patterns, Template
 
 MOST_NAMED = 4  # bodies in a sentence
 MOST_FREEDOMS = 200  # of a robot whose motions are looked at one by one
@@ -35,6 +36,7 @@ MOVES = 1e-6  # part of a motion from which a joint takes part in it
 MAX_UPDATES = 3_000_000  # of pairs of blocks, in one trace
 
 
+@uncollected
 def trace(system: System, order: PivotSequence | OrderFunction | Any, composites: str | None = None) -> Tape:
     """Eliminate once on structure and write the tape that every number format reads.
 
@@ -289,45 +291,27 @@ def entries_of(tape: Tape, instructions: Iterable[int]) -> dict[int, NDArray[np.
 
     Arrays (operations of the instruction, 2), in the tape's order; -1 where an operation serves no
     entry of its own, and for large factors.  An operation that serves several entries is counted
-    for the last of them, one that serves (i, j) and (j, i) for the upper one.  The program is
-    lowered once more, which takes as long as it took to trace it.
+    for the last of them, one that serves (i, j) and (j, i) for the upper one.  The program's
+    patterns are found once more.
     """
-    wanted = {tape.program.instructions[i].out: i for i in instructions}
-    seen = _Watcher(tape, wanted)
-    for _ in seen.run():
-        if len(seen.found) == len(wanted):
-            break
-    none = np.full((0, 2), -1, dtype=np.int64)
+    program, wanted = tape.program, set(instructions)
     result = {}
-    for i in wanted.values():
-        count = int(tape.first[i + 1] - tape.first[i])
-        found = seen.found.get(i, none)
-        result[i] = found if len(found) == count else np.full((count, 2), -1, dtype=np.int64)
+    for place, template, operations in Patterns(program, tape.inputs).walk(program.kept):
+        if place in wanted:
+            none = np.full((sum(operations), 2), -1, dtype=np.int64)
+            result[place] = none if template is None else _served(template)
+        if len(result) == len(wanted):
+            break
     return result
 
 
-class _Watcher(Lowering):
-    """Lowers a program again and keeps the entries served by operations of some instructions."""
-
-    def __init__(self, tape: Tape, wanted: dict[int, int]) -> None:
-        super().__init__(tape.program, tape.inputs)
-        self.wanted = wanted
-        self.found: dict[int, NDArray[np.int64]] = {}
-
-    def lower(self, i: Instruction) -> None:
-        super().lower(i)
-        if i.out in self.wanted:
-            none = np.full((0, 2), -1, dtype=np.int64)
-            self.found[self.wanted[i.out]] = none if self.latest is None else _served(*self.latest)
-
-
-def _served(template: Lowered, first: int) -> NDArray[np.int64]:
+def _served(template: Template) -> NDArray[np.int64]:
     """(operations, 2) the entry that each operation of a template leads to."""
-    count = len(template.op)
+    count, first, out = len(template.op), template.first, np.abs(template.out)
     entry = np.full((count, 2), -1, dtype=np.int64)
-    rows, columns = np.nonzero(template.out >= first)
+    rows, columns = np.nonzero(out >= first)
     for r, c in zip(rows[::-1].tolist(), columns[::-1].tolist(), strict=True):
-        entry[template.out[r, c] - first] = r, c  # the upper of two mirrored ones is set last
+        entry[out[r, c] - first] = r, c  # the upper of two mirrored ones is set last
     for k in range(count - 1, -1, -1):
         for operand in (template.a[k], template.b[k]):
             if operand >= first and entry[operand - first, 0] < 0:

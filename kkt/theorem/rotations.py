@@ -72,8 +72,7 @@ def row_roundings(tape: Tape) -> RowRoundings:
 
 def _counted(tape: Tape) -> _Rows:
     counting = _Rows(tape)
-    for _ in counting.run():
-        pass
+    counting.counted()
     return counting
 
 
@@ -84,12 +83,12 @@ class _Rows(Counting):
         super().__init__(tape, None)
         self.of_rows = RowRoundings(*np.zeros((4, len(tape.inputs.names))))
 
-    def note(self, i: Instruction, place: Place, body: int, deep: Counts) -> None:
+    def note(self, i: Instruction, place: Place, body: int, deep: Counts, slots: NDArray) -> None:
         if deep.shape[1] != 6 or (place.label == "weighed" and i.op != "mul"):
             return  # residuals; the split of a joint's forces, and the factor
         if place.label == "carried":
             body = place.blocks[-1]  # the child
-            rows = int((self.values[i.out] != 0).any(axis=1).sum())
+            rows = int((slots != 0).any(axis=1).sum())
             self.of_rows.handed[body] = max(self.of_rows.handed[body], rows)
         counts = getattr(self.of_rows, self.stages[place.label])
         counts[body] = max(counts[body], float(deep.max(initial=0.0)))

@@ -156,10 +156,7 @@ def roundings(tape: Tape, chosen: Format | None = None) -> Roundings:
 
     ``chosen`` matters where it is a format by role or by body.
     """
-    counting = Counting(tape, chosen)
-    for _ in counting.run():
-        pass
-    return counting.counted()
+    return Counting(tape, chosen).counted()
 
 
 def eliminated(N: int, operands: float = 0.0) -> Counts:
@@ -172,13 +169,13 @@ def eliminated(N: int, operands: float = 0.0) -> Counts:
     return np.where(i > 0, i + 1.0 + operands, 0.0)
 
 
-class Counting(Lowering):
-    """Lowers the program once more, and keeps depths beside slots."""
+class Counting:
+    """Walks through the program's operations, and keeps depths beside slots."""
 
     stages: ClassVar[dict[str, str]] = STAGES
 
     def __init__(self, tape: Tape, chosen: Format | None) -> None:
-        super().__init__(tape.program, tape.inputs)
+        self.program, self.inputs = tape.program, tape.inputs
         names = tape.inputs.names
         n = len(names)
         self.weights = Weights(chosen or get_format("float32"))  # any that is not by role
@@ -199,7 +196,9 @@ class Counting(Lowering):
         self.found = Roundings(gathered, product, pivot, inner, frame, self._costs())
 
     def counted(self) -> Roundings:
-        """All that was counted, once the program has been lowered."""
+        """All that there is to count."""
+        for i, written, slots in Lowering(self.program, self.inputs).operations():
+            self._count(i, written, slots)
         return replace(self.found, costs=self._costs(), operands=float(self.by_role))
 
     def _costs(self) -> tuple[Costs, ...]:
@@ -212,24 +211,19 @@ class Counting(Lowering):
             found.append(Costs(result[0], own_operand[0], entering, inside))
         return tuple(found[:-1])
 
-    def lower(self, i: Instruction) -> None:
-        before = self.written
-        super().lower(i)
+    def _count(self, i: Instruction, written: tuple[NDArray, ...], slots: NDArray) -> None:
+        """The depths of one instruction's operations and of its result."""
         place = self.program.places[i.out]
-        rounds: Rounds = ([], [], [])
-        if self.written > before:
-            rounds = self._rounds(i, place, self.parts[-1])
+        rounds = self._rounds(i, place, written)
         if i.step < 0 or place.back or place.label not in self.stages:
             return
         body, name = self.bodies[i.step], self.stages[place.label]
-        if self.written > before:
-            self._deepen((i.step, name), self.parts[-1], rounds)
-        slots = np.abs(self.values[i.out])
+        self._deepen((i.step, name), written, rounds)
         deep = np.vectorize(lambda slot: self._of((i.step, name), slot), otypes=[float])(slots)
-        self.note(i, place, body, deep)
+        self.note(i, place, body, deep, slots)
 
-    def _rounds(self, i: Instruction, place: Place, written: tuple) -> Rounds:
-        """Units of both operands and of the result, of operations that were written last."""
+    def _rounds(self, i: Instruction, place: Place, written: tuple[NDArray, ...]) -> Rounds:
+        """Units of both operands and of the result, of an instruction's operations."""
         op, dst, a, b = written
         body, weights = self.owners[i.out], self.weights
         which = self.kinds[body], self.inside[i.out], op
@@ -244,8 +238,8 @@ class Counting(Lowering):
             units.append((weights.operand[which] * needed).tolist())
         return units[0], units[1], weights.result[which].tolist()
 
-    def note(self, i: Instruction, place: Place, body: int, deep: Counts) -> None:
-        """Keep the depths of what an instruction leaves."""
+    def note(self, i: Instruction, place: Place, body: int, deep: Counts, slots: NDArray) -> None:
+        """Keep the depths of what an instruction leaves in these slots."""
         name = self.stages[place.label]
         if name in ("gathered", "frame"):
             if len(place.blocks) > 1 and place.blocks[-1] == place.blocks[-2]:
@@ -255,7 +249,7 @@ class Counting(Lowering):
             counts = getattr(self.found, name)
             counts[body] = max(counts[body], float(deep.max(initial=0.0)))
 
-    def _deepen(self, stage: tuple[int, str], written: tuple, units: Rounds) -> None:
+    def _deepen(self, stage: tuple[int, str], written: tuple[NDArray, ...], units: Rounds) -> None:
         columns = (*(column.tolist() for column in written), *units)
         for op, dst, a, b, of_a, of_b, result in zip(*columns, strict=True):
             rounds = op in (MUL, DIV) or (a != 0 and b != 0) or of_a > 0 or of_b > 0
