@@ -11,12 +11,13 @@ it reproduces, and has up to three functions:
 ``measure(progress, **settings)``
     runs the project's engine and returns what was found; settings have the paper's values as
     defaults, so that other ratios, numbers of links or seeds are a call away.
-``rows(found)``
-    the list of :class:`papers.row.Row`: printed, ours, criterion, met.
+``values(found)``
+    a :class:`papers.row.Value` for each row of the item: a name and what was computed.
 ``figures(found, style)``
     (optional) name -> matplotlib Figure, in the paper's own form; style light, dark or gray.
 
-A paper's ``__init__`` lists its items in the paper's order; ``printed.toml`` holds its numbers.
+A paper's ``__init__`` lists its items in the paper's order.  ``printed.toml`` holds its numbers, and
+the rows by their names: what is printed, the criterion, and why a row is missed, refuted or open.
 """
 
 if __name__ == "papers":  # not twice: its exceptions would be other classes

@@ -24,12 +24,19 @@ from pivotree.papers import PAPERS
 from pivotree.papers.paper import items
 
 COLOURS = 64
-MARKS = {"met": "✓ met", "missed": "✗ missed", "refuted": "≠ refuted", "open": "? open"}
+MARKS = {
+    "met": "✓ met",
+    "checked": "✓ checked",
+    "missed": "✗ missed",
+    "refuted": "≠ refuted",
+    "open": "? open",
+}
 MEANING = """\
-A row is **✓ met** where ours meets the criterion, **✗ missed** where it does not and the paper is
-not said to be wrong, **≠ refuted** where ours is a counterexample to the paper's words, and **? open**
-where the paper prints nothing to hold ours against, leaves out what it follows from, or says less than
-what is examined. The distance is (ours - printed) / |printed|, of several numbers the largest.
+A row is **✓ met** where ours meets the criterion, **✓ checked** where it does and the paper prints nothing
+of it, **✗ missed** where it does not and the paper is not said to be wrong, **≠ refuted** where ours is a
+counterexample to the paper's words, and **? open** where the paper prints nothing to hold ours against,
+leaves out what it follows from, or says less than what is examined. The distance is
+(ours - printed) / |printed|, of several numbers the largest.
 """
 
 

@@ -15,12 +15,10 @@ from importlib.resources import files
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from pivotree.kkt import PivotreeError
 
 from . import PAPERS
-from .row import Row
+from .row import Row, Value, plain, row
 
 Progress = Callable[[str], None]
 
@@ -70,18 +68,13 @@ class Item:
         return self.module.measure(progress, **given)
 
     def rows(self, found: Any) -> list[Row]:
-        """The rows, each named after its item, of plain Python numbers."""
+        """The rows, each named after its item; what is computed stands beside what is printed."""
+        if hasattr(self.module, "rows"):
+            return [plain(self.name, one) for one in self.module.rows(found)]
+        data = printed(self.paper).get(self.name)
         return [
-            Row(
-                f"{self.name}: {row.item}" if row.item else self.name,
-                _plain(row.printed),
-                _plain(row.ours),
-                row.criterion,
-                _plain(row.met),
-                row.why,
-                bool(row.refuted),
-            )
-            for row in self.module.rows(found)
+            row(self.name, data, one) if isinstance(one, Value) else plain(self.name, one)
+            for one in self.module.values(found)
         ]
 
     def figures(self, found: Any, style: str = "light") -> dict[str, Any]:
@@ -124,13 +117,6 @@ def items(paper: str, only: list[str] | None = None) -> list[Item]:
 
 def _fields(record: Any) -> dict[str, Any]:
     return {field.name: getattr(record, field.name) for field in fields(record)}
-
-
-def _plain(value: Any) -> Any:
-    """Numbers of numpy as Python's own."""
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _read(item: str, name: str, text: str, default: Any) -> Any:

@@ -8,7 +8,7 @@ printed, and its operations are counted as they are done (:mod:`.lagrangian`).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from pivotree import kkt
 from pivotree.analysis.counts import fit, text_of
 
-from ..paper import Progress, printed
-from ..row import Row
+from ..paper import Progress
+from ..row import Value, value
 from ..settings import between
 from .lagrangian import arms, lagrangian
 
@@ -122,46 +122,16 @@ def measure(
     )
 
 
-def rows(found: Efficiency) -> list[Row]:
-    paper = printed("featherstone1983")["efficiency"]
-    brute = all(c == (n * n - n, n - 1) for n, c in zip(found.n, found.brute, strict=True))
-    linear = all(c == (3 * n - 4, n - 1) for n, c in zip(found.n, found.recursive, strict=True))
-    n, last = found.n[-1], (found.brute[-1], found.recursive[-1])
-    return [
-        Row(
-            "brute force",
-            paper["brute_force"],
-            f"{last[0]} for n = {n}",
-            f"counted, n = {found.n[0]} to {n}",
-            brute,
-        ),
-        Row(
-            "recursion",
-            paper["recursion"],
-            f"{last[1]} for n = {n}",
-            f"counted, n = {found.n[0]} to {n}",
-            linear,
-        ),
-        Row(
-            "both",
-            "B'",
-            [found.off, found.quotient],
-            "equal, and as a complex step gives B', to 1e-12",
-            max(found.off, found.quotient) <= 1e-12,
-        ),
-        Row(
-            "Lagrangian formulation, classic",
-            paper["lagrangian"],
-            None if found.form is None else f"{text_of(found.form)} multiplications",
-            f"degree 4, fitted exactly to arms of 1 to {found.arms[-1]} links that were run",
-            found.form is not None and found.form.degree() == 4,
-            "4 x 4 transforms, dense",
-        ),
-        Row(
-            "Lagrangian formulation, qdd",
-            "the same as any other method's",
-            found.form_off,
-            "qdd within 1e-12 of certified accelerations",
-            found.form_off <= 1e-12,
-        ),
-    ]
+def values(found: Efficiency) -> Iterator[Value]:
+    first, n = found.n[0], found.n[-1]
+    for name, counts, law in (
+        ("brute_force", found.brute, lambda n: n * n - n),
+        ("recursion", found.recursive, lambda n: 3 * n - 4),
+    ):
+        same = all(count == (law(k), k - 1) for k, count in zip(found.n, counts, strict=True))
+        yield value(name, f"{counts[-1]} for n = {n}", same, first=first, last=n)
+    yield value("both", [found.off, found.quotient], max(found.off, found.quotient) <= 1e-12)
+    form = found.form
+    ours = None if form is None else f"{text_of(form)} multiplications"
+    yield value("lagrangian", ours, form is not None and form.degree() == 4, links=found.arms[-1])
+    yield value("lagrangian_qdd", found.form_off, found.form_off <= 1e-12)

@@ -7,6 +7,7 @@ the recursion is counted.
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis.counts import ANY, CONSTANT, Known, Ledger
 
 from ..paper import Progress
-from ..row import Row, claim
+from ..row import Value, value
 from .slides import Links, rnea
 
 
@@ -127,44 +128,15 @@ def _off(a: NDArray, b: NDArray) -> float:
     return float(np.max(np.abs(a - b), initial=0.0) / max(np.max(np.abs(b), initial=0.0), 1e-300))
 
 
-def rows(found: list[Gravity]) -> list[Row]:
-    result = []
+def values(found: list[Gravity]) -> Iterator[Value]:
     for one in found:
         same = max(one.tau, one.slides)
-        result += [
-            Row(
-                f"{one.robot}: a_0 = -g or I_i g on every link",
-                "the same Q and q''",
-                [same, one.qdd],
-                "equal to 1e-10",
-                max(same, one.qdd) <= 1e-10,
-            ),
-            Row(
-                f"{one.robot}: f_i = f_i+1 + f_i* - f_i^x",
-                "Q",
-                one.pushed,
-                "engine as the slides' recursion, to 1e-10",
-                one.pushed <= 1e-10,
-            ),
-            claim(
-                f"{one.robot}: pseudocode, F_parent = f_i + f_parent* - f_i^x",
-                "Q",
-                one.pseudocode,
-                "engine as printed, to 1e-10",
-                one.pseudocode <= 1e-10,
-                "the force taken off must be the parent's own, and the last link's is never taken",
-            ),
-            Row(
-                f"{one.robot}: a_0 = -g is more efficient",
-                "in words",
-                f"{_text(one.base)} against {_text(one.force)}",
-                "fewer operations",
-                sum(one.base) < sum(one.force),
-                f"saved: {sum(one.force) - sum(one.base)} operations on {one.links} links, "
-                "18 mul and 15 add a link; the recursion itself is the same program",
-            ),
-        ]
-    return result
+        yield value("same", [same, one.qdd], robot=one.robot)
+        yield value("pushed", one.pushed, one.pushed <= 1e-10, robot=one.robot)
+        yield value("pseudocode", one.pseudocode, one.pseudocode <= 1e-10, robot=one.robot)
+        base, force = sum(one.base), sum(one.force)
+        counts = f"{_text(one.base)} against {_text(one.force)}"
+        yield value("efficient", counts, base < force, robot=one.robot, saved=force - base, links=one.links)
 
 
 def _text(pair: tuple[int, int]) -> str:

@@ -6,7 +6,7 @@ repeats; those of the literature are held beside them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,8 @@ from pivotree import kkt, orderings
 from pivotree.analysis.counts import COUNTS, Count, Crossover, crossings, family_of, fit, polynomial, text_of
 from pivotree.kkt import default_state
 
-from ..paper import Progress, printed
-from ..row import Row, within
+from ..paper import Progress
+from ..row import Value, value
 from ..unit_vectors import dense_solution, operations
 
 AT = 10  # links at which counts are compared
@@ -74,96 +74,27 @@ def compiled(family: str, n: int, order: str, options: Mapping[str, Any]) -> dic
     return kkt.compile(tree, orderings.get(order), **options).operations
 
 
-def rows(found: Growth) -> list[Row]:
-    paper = printed("featherstone1983")["growth"]
-    result = []
-    for item, order in (("RNEA", "inverse_dynamics"), ("ABA", "abm")):
+def values(found: Growth) -> Iterator[Value]:
+    for name, order in (("rnea", "inverse_dynamics"), ("aba", "abm")):
         count = found.counts[order]
         mul, add = (text_of(count.polynomials[kind]) for kind in ("mul", "add"))
-        result.append(
-            Row(
-                item,
-                paper["rnea"],
-                f"{mul} mul, {add} add",
-                "linear in n, proved",
-                count.degree == 1 and count.proved_from is not None,
-                f"{order}: {count.status}",
-            )
-        )
+        linear = count.degree == 1 and count.proved_from is not None
+        yield value(name, f"{mul} mul, {add} add", linear, order=order, status=count.status)
     crbm, columns = found.counts["crbm"], found.columns
-    result += [
-        Row(
-            "inertia by unit vectors, every column by RNEA",
-            None,
-            None if columns is None else f"{text_of(columns)} mul",
-            "quadratic, exactly",
-            columns is not None and columns.degree() == 2,
-        ),
-        Row(
-            "CRBA",
-            None,
-            f"{text_of(crbm.polynomials['mul'])} mul",
-            "cubic, from its factor",
-            crbm.degree == 3,
-            f"crbm: {crbm.status}",
-        ),
-    ]
-    beyond = paper["faster_than_crba_beyond"]
+    ours = None if columns is None else f"{text_of(columns)} mul"
+    yield value("columns", ours, columns is not None and columns.degree() == 2)
+    ours = f"{text_of(crbm.polynomials['mul'])} mul"
+    yield value("crba", ours, crbm.degree == 3, status=crbm.status)
+    frames = "" if found.family == "dh" else "not the literature's frames"
+    for name, order, said in (("aba_from_q", "abm", COUNTS[0].mul), ("crba_from_q", "crbm", COUNTS[1].mul)):
+        law, at = found.whole[order], {"printed": int(said(AT)), "links": AT}
+        yield value(name, int(law(AT)), none=frames, said=text_of(said), here=text_of(law), **at)
     cross = {kind: _last(found.from_q[kind]) for kind in ("mul", "both")}
-    on_dh = found.family == "dh"
-    result += [
-        Row(
-            f"ABA from joint positions on, {AT} links, multiplications",
-            int(COUNTS[0].mul(AT)),
-            int(found.whole["abm"](AT)),
-            "within 10 %, on dh",
-            within(float(COUNTS[0].mul(AT)), float(found.whole["abm"](AT)), 0.1) if on_dh else None,
-            f"{text_of(COUNTS[0].mul)} in Cloutier 1995; here {text_of(found.whole['abm'])}, "
-            "operations of kkt.compile with the model's constants folded",
-        ),
-        Row(
-            f"CRBA from joint positions on, bias by RNEA, Cholesky, {AT} links, multiplications",
-            int(COUNTS[1].mul(AT)),
-            int(found.whole["crbm"](AT)),
-            "within 10 %, on dh",
-            within(float(COUNTS[1].mul(AT)), float(found.whole["crbm"](AT)), 0.1) if on_dh else None,
-            f"{text_of(COUNTS[1].mul)} in Cloutier 1995; here {text_of(found.whole['crbm'])}",
-        ),
-        Row(
-            "N up to which CRBA takes fewer multiplications, from joint positions on",
-            beyond,
-            cross["mul"],
-            "the same" if on_dh else "none: not the literature's frames",
-            cross["mul"] == beyond if on_dh else None,
-            f"of both kinds up to {cross['both']}; the slides give neither program, and ours has "
-            "constants folded",
-        ),
-    ]
+    yield value("overtakes_from_q", cross["mul"], none=frames, both=cross["both"])
     for kind, what in (("mul", "multiplications"), ("add", "additions"), ("both", "both")):
-        theirs, ours = found.theirs[kind], found.ours[kind]
-        literal = kind == "mul"
-        result.append(
-            Row(
-                f"N up to which CRBA takes fewer, {what}, counts of the literature",
-                beyond if literal else None,
-                _last(theirs),
-                "the same" if literal else "none: the slides' N is that of multiplications",
-                theirs.first == beyond + 1 if literal else None,
-                "printed counts: Cloutier 1995, section 3.4, from Featherstone 1987",
-            )
-        )
-        result.append(
-            Row(
-                f"N up to which CRBA takes fewer, {what}, solution of (4) on {found.family}",
-                beyond if literal else None,
-                _last(ours),
-                "none: the programs that the slides compare are not given",
-                None,
-                "here a composite inertia is moved as any symmetric 6 x 6 block, and the bias is that "
-                "of (4): a program that moves ten numbers, and takes the bias from RNEA, crosses later",
-            )
-        )
-    return result
+        literal = "" if kind == "mul" else "_other"
+        yield value(f"overtakes_printed{literal}", _last(found.theirs[kind]), what=what)
+        yield value(f"overtakes{literal}", _last(found.ours[kind]), what=what, family=found.family)
 
 
 def _last(one: Crossover) -> int | str:

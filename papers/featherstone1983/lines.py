@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,8 @@ from pivotree.analysis.listing import full
 from ..paper import Progress, printed
 from ..row import Row
 from .formula import in_one_frame, key, put, read
+
+CRITERION = "the same symbols, multiplied out, X = 1"
 
 
 @dataclass(frozen=True)
@@ -69,15 +72,7 @@ def _beside(row: dict[str, Any], lines: dict[str, str], rules: dict[str, str]) -
     return Beside(row["slide"], row["formula"], row["line"], ours, same, len(theirs))
 
 
-def rows(found: Lines) -> list[Row]:
-    return [
-        Row(
-            one.slide,
-            one.printed,
-            f"{one.line} = {one.ours}",
-            "the same symbols, multiplied out, X = 1",
-            one.same,
-            "" if one.same else "the words differ",
-        )
-        for one in found.beside
-    ]
+def values(found: Lines) -> Iterator[Row]:
+    for one in found.beside:
+        listed, why = f"{one.line} = {one.ours}", "" if one.same else "the words differ"
+        yield Row(one.slide, one.printed, listed, CRITERION, one.same, why)

@@ -6,9 +6,9 @@ from typing import Any
 
 from ..paper import Progress
 from . import lines
-from .lines import Lines, rows
+from .lines import Lines, values
 
-__all__ = ["figures", "measure", "rows"]
+__all__ = ["figures", "measure", "values"]
 
 
 def measure(progress: Progress, *, model: str = "chain:6") -> Lines:

@@ -6,6 +6,7 @@ back to the efforts that the model was given.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from pivotree import kkt, orderings
 
 from ..paper import Progress
-from ..row import Row, claim
+from ..row import Value, value
 from .slides import aba, rnea
 
 MOST = 1e-10
@@ -72,40 +73,13 @@ def _off(found: NDArray, exact: NDArray, system: kkt.System | None = None) -> fl
     return float(np.max(np.abs(found - exact), initial=0.0)) / (scale or 1.0)
 
 
-def rows(found: list[Robot]) -> list[Row]:
-    result = []
+def values(found: list[Robot]) -> Iterator[Value]:
     for one in found:
         source = "given with the model" if one.given else "certified, 30 digits"
         for what, pair in (("RNEA", one.rnea), ("ABA", one.aba)):
-            result.append(
-                Row(
-                    f"{one.name}, {one.dof} dof, {what}",
-                    f"exact q'' {source}",
-                    list(pair),
-                    f"engine and slides' recursion, error <= {MOST:g}",
-                    max(pair) <= MOST,
-                )
-            )
+            words = {"robot": one.name, "dof": one.dof, "what": what, "printed": f"exact q'' {source}"}
+            yield value("exact", list(pair), max(pair) <= MOST, **words)
     frames = max(one.aba[1] / max(one.aba[0], 1e-17) for one in found)
-    result.append(
-        Row(
-            "ABA in one frame against each link's own",
-            None,
-            f"{frames:.1g} times the error",
-            "none: a finding",
-            None,
-            "in one frame inertias are taken about a far origin, and I^A - ... cancels more",
-        )
-    )
+    yield value("one_frame", f"{frames:.1g} times the error")
     worst = min((one.misprint for one in found if one.dof > 1), default=0.0)
-    result.append(
-        claim(
-            "above joint acceleration (2): f = I^A a + v x I^A v, least error",
-            "q''",
-            worst,
-            f"on one robot at most {MOST:g}",
-            worst <= MOST,
-            "the relation that (2) follows from is f = I^A a + p, three slides before",
-        )
-    )
-    return result
+    yield value("misprint", worst, worst <= MOST)

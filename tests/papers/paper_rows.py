@@ -1,8 +1,19 @@
 """What tests of papers ask of the rows of an item."""
 
+from dataclasses import replace
+
+from pivotree.papers.paper import items
+
 
 def quiet(text):
     """Progress, of which nobody is told."""
+
+
+def rows_of(module, found):
+    """Rows of an item's module, beside what ``printed.toml`` has of it, without the item's name."""
+    paper, name = module.__name__.split(".")[-2:]
+    (item,) = items(paper, [name])
+    return [replace(row, item=row.item.removeprefix(f"{name}: ")) for row in item.rows(found)]
 
 
 def missed(rows):

@@ -8,7 +8,7 @@ from fractions import Fraction
 import networkx as nx
 import numpy as np
 import pytest
-from paper_rows import missed, quiet
+from paper_rows import missed, quiet, rows_of
 from scipy.integrate import solve_ivp
 
 from pivotree import kkt
@@ -56,7 +56,7 @@ def test_other_lengths_keep_the_law_of_5_1(second):
 
 @pytest.mark.product
 def test_figure_5_6_holds_where_both_methods_are_smooth():
-    rows = figure56.rows(figure56.measure(quiet, ratios=(0.1,), runs=1))
+    rows = rows_of(figure56, figure56.measure(quiet, ratios=(0.1,), runs=1))
     assert [row.met for row in rows] == [True] * 5
     assert all(abs(row.distance) < 0.02 for row in rows[:3])
 
@@ -68,17 +68,17 @@ def test_figure_5_6_cholesky_is_stiff_before_lu_and_both_before_abm():
     assert near.over_abm("CRBM, LU") < 1.2 < near.over_abm()
     assert far.runs["ABM"].simulation.failed == 0
     assert near.over_abm("CRBM, centres") > near.over_abm() and far.failed("CRBM, centres")
-    assert all(row.met is None for row in figure56.rows([near, far]))  # a second is not ten
+    assert all(row.met is None for row in rows_of(figure56, [near, far]))  # a second is not ten
 
 
 @pytest.mark.product
 def test_figure_5_6_judges_what_the_thesis_ran_alone():
     (other,) = figure56.measure(quiet, ratios=(0.3,), runs=1, seconds=0.1, methods=("CRBM, centres",))
     assert list(other.runs) == ["ABM", "CRBM, centres"]
-    assert [(row.met, row.printed) for row in figure56.rows([other])] == [(None, None)] * 2
+    assert [(row.met, row.printed) for row in rows_of(figure56, [other])] == [(None, None)] * 2
     (line,) = figure56.measure(quiet, ratios=(0.1,), runs=1, seconds=0.2)
-    assert {row.met for row in figure56.rows([line])} == {None}  # a fifth of a second is not ten
-    assert missed(figure56.rows([replace(line, as_printed=True)]))  # were they called so
+    assert {row.met for row in rows_of(figure56, [line])} == {None}  # a fifth of a second is not ten
+    assert missed(rows_of(figure56, [replace(line, as_printed=True)]))  # were they called so
 
 
 def test_laws_find_the_law_that_made_the_numbers():
@@ -213,7 +213,7 @@ def test_rows_of_the_drop_are_met_or_refuted_and_can_fail():
     )
 
     def items(state, **changed):
-        return [row.item for row in drop.rows(replace(found, **changed)) if row.state == state]
+        return [row.item for row in rows_of(drop, replace(found, **changed)) if row.state == state]
 
     assert items("missed") == []
     (share,) = items("refuted")
@@ -274,7 +274,7 @@ def test_a_wrong_propagator_is_told():
     found = propagators.measure(quiet, models=("chain:3",))
     names = ("qdd", "pivots", "projections", "squares")
     for name, bad in zip(names, ("missed", "missed", "missed", "refuted"), strict=True):
-        rows = propagators.rows([replace(found[0], **{name: 1e-3})])
+        rows = rows_of(propagators, [replace(found[0], **{name: 1e-3})])
         assert [row.state for row in rows[:4]].count(bad) == 1
 
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from helpers import MODELS, Mechanics, by_body, every_joint
-from paper_rows import quiet
+from paper_rows import quiet, rows_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis.counts import COUNTS
@@ -51,8 +51,9 @@ def wrong(formula):
 
 @pytest.mark.parametrize("part", ["rnea", "aba"])
 def test_listings_are_the_slides_formulas_and_none_with_one_thing_wrong(part):
-    found = rnea_item.measure(quiet) if part == "rnea" else aba_item.measure(quiet, model="star:3")
-    assert found.holds_on == "any tree" and all(row.met for row in lines.rows(found))
+    item = rnea_item if part == "rnea" else aba_item
+    found = item.measure(quiet) if part == "rnea" else item.measure(quiet, model="star:3")
+    assert found.holds_on == "any tree" and all(row.met for row in rows_of(item, found))
     assert [one.slide for one in found.beside] == [row["slide"] for row in DATA[part]]
     told = {one.line: one.ours for one in found.beside}
     tried = 0
@@ -148,7 +149,7 @@ def test_lagrangian_form_refuses_what_has_no_coordinates():
 @pytest.mark.product
 def test_growth_on_the_literatures_frames():
     found = growth.measure(quiet)
-    rows = growth.rows(found)
+    rows = rows_of(growth, found)
     missed = [row for row in rows if row.met is False]
     assert [(str(row.printed), str(row.ours)) for row in missed] == [("9", "5")]  # poses, bias too
     assert missed[0].item.endswith("multiplications, from joint positions on")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse.linalg as linalg
-from paper_rows import met, quiet
+from paper_rows import met, quiet, rows_of
 from scipy.integrate import solve_ivp
 
 from pivotree import kkt, orderings
@@ -93,7 +93,7 @@ def test_an_arm_of_three_links_falls_as_scipy_says():
 
 @pytest.mark.product
 def test_figure_4():
-    rows = figure4.rows(figure4.measure(quiet, steps=(0.5, 0.025, 0.0125)))
+    rows = rows_of(figure4, figure4.measure(quiet, steps=(0.5, 0.025, 0.0125)))
     assert met(rows) == 5
     assert {row.item: row.state for row in rows}[STEP] == "refuted"
 

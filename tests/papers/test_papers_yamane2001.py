@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from paper_rows import by_item, quiet
+from paper_rows import by_item, quiet, rows_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis.counts import FAMILIES
@@ -80,7 +80,7 @@ def test_folding_unit_vectors_only_saves():
 @pytest.mark.parametrize("family", ["spherical", "prismatic"])
 def test_figure_6_virtual_work_is_linear_and_overtakes(family):
     found = fig6.measure(quiet, least=2, most=9, family=family)
-    assert by_item(fig6.rows(found))["virtual work"].met
+    assert by_item(rows_of(fig6, found))["virtual work"].met
     first = found.cheaper_from("virtual_work", "unit vectors")
     assert first is None or first > found.dof[0]
     assert len(found.differences("unit vectors")) > 1  # a cubic method is not called linear

@@ -136,7 +136,7 @@ def _print(item: Any, rows: list[Any], seconds: float) -> None:
         out.print(f"  {escape(why)}", soft_wrap=True)
 
 
-MARKS = {"met": "met", "missed": "MISSED", "refuted": "≠ refuted", "open": "? open"}
+MARKS = {"met": "met", "checked": "checked", "missed": "MISSED", "refuted": "≠ refuted", "open": "? open"}
 
 
 def apart(distance: float | None) -> str:
@@ -164,7 +164,7 @@ def _sum(documents: list[dict[str, Any]]) -> None:
     rows = [row for document in documents for row in document["rows"]]
     count = {state: sum(row["state"] == state for row in rows) for state in MARKS}
     print(
-        f"{len(rows)} rows: {count['met']} met, {count['missed']} missed, {count['refuted']} "
-        f"refuted (the paper's claim does not hold here), {count['open']} open (nothing to be "
-        "held against, or not reproducible)."
+        f"{len(rows)} rows: {count['met']} met, {count['checked']} checked (the paper prints nothing "
+        f"of it), {count['missed']} missed, {count['refuted']} refuted (the paper's claim does not "
+        f"hold here), {count['open']} open (nothing to be held against, or not reproducible)."
     )
