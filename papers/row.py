@@ -72,7 +72,7 @@ class Value:
     words: Mapping[str, Any] = field(default_factory=dict)  # put into the row's texts
 
 
-def value(name: str, ours: Any, holds: bool | None = None, *, none: str = "", **words: Any) -> Value:
+def value(name: str, ours: Any, holds: bool | None = None, /, *, none: str = "", **words: Any) -> Value:
     """A row's value; ``words`` fill its texts, and replace ``printed``, ``criterion`` or ``why``."""
     return Value(name, ours, holds, none, words)
 
@@ -84,24 +84,20 @@ def row(item: str, data: Mapping[str, Any], found: Value) -> Row:
     Only what contradicts them may be asked so: what the paper says of another program, of exact
     arithmetic or from a guess that it does not print is open, with ``none`` for why.
     """
-    known = dict(data["rows"][found.name])
-    texts = {key: known[key].format_map(found.words) for key in ("criterion", "why", "none") if key in known}
-    said = known | texts | found.words
-    name, ours, printed = (
-        said["item"].format_map(found.words),
-        _plain(found.ours),
-        _plain(said.get("printed")),
-    )
-    name, why = f"{item}: {name}" if name else item, said.get("why", "")
-    shown = _shown(ours, known)
-    none = found.none or said.get("none", "")
+    known, words = data["rows"][found.name], found.words
+
+    def text(key: str) -> str:
+        return str(words[key] if key in words else known.get(key, "").format_map(words))
+
+    name, ours = text("item"), _plain(found.ours)
+    name, printed = f"{item}: {name}" if name else item, _plain(words.get("printed", known.get("printed")))
+    shown, why, none = _shown(ours, known), text("why"), found.none or text("none")
     if none:
         return Row(name, printed, shown, f"none: {none}", None, why)
-    holds = found.holds
-    if holds is None:
-        holds = judged(said["criterion"], printed, ours)
+    criterion = text("criterion")
+    holds = judged(criterion, printed, ours) if found.holds is None else found.holds
     refuted = not holds and known.get("claim", False)
-    return Row(name, printed, shown, said["criterion"], None if refuted else bool(holds), why, refuted)
+    return Row(name, printed, shown, criterion, None if refuted else bool(holds), why, refuted)
 
 
 def plain(item: str, made: Row) -> Row:

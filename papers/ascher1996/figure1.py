@@ -9,6 +9,7 @@ the arm's closed form, worked out by hand from Lagrange's equations.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from pivotree import kkt
 from pivotree.kkt.model import IN_PLANE
 
 from ..paper import Progress
-from ..row import Row, claim
+from ..row import Value, value
 from .sweep import BASE, TIP, Sweep, sweep
 
 ORDERS = ("abm", "crbm", "bad_abm")
@@ -91,56 +92,19 @@ def measure(
     return Found(paper, links, found, (min(kappa), max(kappa)), apart)
 
 
-def rows(found: Found) -> list[Row]:
+def values(found: Found) -> Iterator[Value]:
     sweep, kappa = found.sweep, found.kappa
-    low, high = (float(k) for k in (sweep.kappa.min(), sweep.kappa.max()))
-    result = [
-        Row(
-            "kappa, least and most, by the closed form and by the engine",
-            None,
-            [*kappa, low, high],
-            "within 1e-9 of each other",
-            bool(np.allclose(kappa, (low, high), rtol=1e-9)),
-        ),
-        Row(
-            "certified base acceleration beside the closed form",
-            None,
-            found.apart,
-            "within 1e-13, relative",
-            found.apart <= 1e-13,
-        ),
-    ]
+    engine = (float(sweep.kappa.min()), float(sweep.kappa.max()))
+    yield value("kappa", [*kappa, *engine], bool(np.allclose(kappa, engine, rtol=1e-9)))
+    yield value("certified", found.apart)
+    other = "" if found.paper else f"not the paper's links in float32, or fewer than {ENOUGH} angles"
     for order, name in (("abm", "ABM"), ("crbm", "CRBM"), ("bad_abm", "bad ABM")):
-        rms, worst, rough = sweep.rms(order), sweep.worst(order), sweep.roughness(order)
-        curve = f"{name}, variation over the exact curve's"
-        error = f"{name}, rms relative error, and the largest"
-        if not found.paper:
-            other = f"none: not the paper's links in float32, or fewer than {ENOUGH} angles"
-            result.append(Row(curve, None, rough, other, None))
-            result.append(Row(error, None, [rms, worst], other, None))
-            continue
-        smooth = order == "abm"
-        result.append(
-            claim(
-                curve,
-                "smooth" if smooth else "rough",
-                rough,
-                "within 5 % of 1" if smooth else "at least 10",
-                abs(rough - 1.0) <= 0.05 if smooth else rough >= 10.0,
-                "variation is the sum of |differences| from angle to angle",
-            )
-        )
+        kind, rms, worst = "smooth" if order == "abm" else "rough", sweep.rms(order), sweep.worst(order)
+        none = {"none": other, "printed": None, "why": ""} if other else {}
+        yield value(f"{kind}_curve", sweep.roughness(order), name=name, **none)
         share = rms / (kappa[1] * 2.0**-24)
-        result.append(
-            Row(
-                error,
-                None,
-                [rms, worst],
-                "largest at most 4 u" if smooth else "rms between 0.01 and 1 times kappa u",
-                worst <= 4 * 2.0**-24 if smooth else 0.01 <= share <= 1.0,
-            )
-        )
-    return result
+        holds = worst <= 4 * 2.0**-24 if kind == "smooth" else 0.01 <= share <= 1.0
+        yield value(f"{kind}_error", [rms, worst], holds, name=name, **none)
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:

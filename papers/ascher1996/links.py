@@ -6,6 +6,7 @@ that of Table 1, and after its tip come more links like the tip.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 from pivotree import kkt, orderings
 
 from ..paper import Progress
-from ..row import Row, claim
+from ..row import Value, value
 from ..settings import between
 
 ORDERS = ("crbm", "abm")
@@ -87,31 +88,12 @@ def measure(
     return Found(tuple(ratios), kappa, errors)
 
 
-def rows(found: Found) -> list[Row]:
-    least = min(found.ratios)
-    return [
-        *(
-            claim(
-                f"r = {r:g}: median kappa for 0 to {len(kappa) - 1} links more",
-                "makes the conditioning worse",
-                [f"{k:.1e}" for k in kappa],
-                "larger with every link",
-                all(a < b for a, b in pairwise(kappa)),
-                "joint-space inertia in random states; SD/FAST is not to be had",
-            )
-            for r, kappa in found.kappa.items()
-        ),
-        *(
-            Row(
-                f"r = {least:g}: median error of qdd, {order}, float32",
-                None,
-                [f"{e:.1e}" for e in errors],
-                "none: the paper does not print it",
-                None,
-            )
-            for order, errors in found.errors.items()
-        ),
-    ]
+def values(found: Found) -> Iterator[Value]:
+    for r, kappa in found.kappa.items():
+        worse = all(a < b for a, b in pairwise(kappa))
+        yield value("kappa", [f"{k:.1e}" for k in kappa], worse, r=f"{r:g}", most=len(kappa) - 1)
+    for order, errors in found.errors.items():
+        yield value("error", [f"{e:.1e}" for e in errors], r=f"{min(found.ratios):g}", order=order)
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ The multipliers come last; what the elimination fills in and costs is counted ex
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ import scipy.sparse.linalg as spla
 from pivotree import kkt, orderings
 
 from ..paper import Progress
-from ..row import Row
+from ..row import Value, value
 
 CENTRE = (0.2, 0.05, 0.1)  # of a finger's mass
 AXES = ((1.0, 2.0, 3.0), (3.0, -1.0, 2.0), (-2.0, 3.0, 1.0))  # no two joints in one plane
@@ -125,38 +126,15 @@ def _held(system: kkt.System, result: Any) -> float:
     return float(max(np.abs(left[r]).max() for r in rows) / np.abs(result.pdd).max())
 
 
-def rows(found: Found) -> list[Row]:
-    result = []
+def values(found: Found) -> Iterator[Value]:
     for count, counts in found.by_links.items():
         for what in ("fill", "flops"):
             steps = np.diff([getattr(c, what) for c in counts])
             each = list(dict.fromkeys(steps.tolist()))
-            result.append(
-                Row(
-                    f"{count} loops, {what} for one link more",
-                    "O(N)" if count else None,
-                    each,
-                    "the same for every n",
-                    len(each) == 1,
-                )
-            )
+            said = "O(N)" if count else None
+            yield value("links", each, len(each) == 1, count=count, what=what, printed=said)
     flops = [c.flops for c in found.by_loops]
     third = np.diff(flops[1:], n=3)
-    return [
-        *result,
-        Row(
-            f"operations for 0 to {len(flops) - 1} loops",
-            None,
-            flops,
-            "a polynomial of the third degree from 1 on",
-            len(set(third)) == 1,
-        ),
-        Row(
-            "qdd beside scipy's sparse solve of (4) with its new rows",
-            None,
-            found.apart,
-            "within 1e-9, relative",
-            found.apart <= 1e-9,
-        ),
-        Row("the rows of the loops, residual", None, found.still, "at most 1e-12", found.still <= 1e-12),
-    ]
+    yield value("loops", flops, len(set(third)) == 1, most=len(flops) - 1)
+    yield value("scipy", found.apart)
+    yield value("residual", found.still)

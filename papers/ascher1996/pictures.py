@@ -7,56 +7,46 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from pivotree.analysis.figures import style_axes
-
-from ..sheet import DASHES, sheet
+from ..counted import MARKERS, ours, theirs
+from ..paper import printed
+from ..sheet import DASHES, legend, lines, named, panels, sheet
 from .sweep import Sweep
+
+EXACT: Any = (0, (1, 3))  # the line of what is exact
+ABOVE = {"loc": "outside upper center"}
 
 
 def curves(found: Sweep, names: Mapping[str, str], style: str) -> Figure:
     """Base acceleration against the tip's angle, one panel an order, and the errors below."""
-    with sheet("double", 3.9, style) as (figure, look):
-        panels = figure.subplots(2, len(names), sharex=True, sharey="row", height_ratios=(3, 2))
+    shared: dict[str, Any] = {"sharex": True, "sharey": "row", "height_ratios": (3, 2)}
+    with panels(style, "double", 3.9, 2, len(names), "y", **shared) as (figure, axes, look):
         turns = found.angles / np.pi
         least = 1e-9
         for column, (order, name) in enumerate(names.items()):
-            top, bottom = panels[:, column]
-            style_axes(top, look, grid="y")
-            style_axes(bottom, look, grid="y")
+            top, bottom = axes[:, column]
             colour = look.series[column]
             top.plot(turns, found.found[order], color=colour, linewidth=0.7)
-            top.plot(turns, found.exact, color=look.ink, linewidth=0.6, linestyle=(0, (1, 3)))
-            top.set_title(f"{name}\nrms error {found.rms(order):.1e}", color=look.ink)
+            top.plot(turns, found.exact, color=look.ink, linewidth=0.6, linestyle=EXACT)
+            named(top, look, title=f"{name}\nrms error {found.rms(order):.1e}")
             error = np.maximum(np.abs(found.error(order)), least)
             bottom.plot(turns, error, ".", color=colour, markersize=1.6)
             bottom.set_yscale("log")
-            bottom.set_xlabel(r"angle of the tip joint $q_1$ / $\pi$", color=look.ink)
-        panels[0, 0].set_ylabel("base joint [rad/s²]", color=look.ink)
-        panels[1, 0].set_ylabel("relative error", color=look.ink)
+            named(bottom, look, r"angle of the tip joint $q_1$ / $\pi$")
+        named(axes[0, 0], look, y="base joint [rad/s²]")
+        named(axes[1, 0], look, y="relative error")
     return figure
 
 
 def turns(found: Mapping[float, Sweep], names: Mapping[str, str], style: str) -> Figure:
     """Rms error of the base acceleration against the angle by which all frames are turned."""
-    with sheet("single", 2.7, style) as (figure, look):
-        ax: Any = figure.add_subplot()
-        style_axes(ax, look, grid="both")
-        for i, (order, name) in enumerate(names.items()):
-            ax.plot(
-                list(found),
-                [turn.rms(order) for turn in found.values()],
-                marker="o",
-                markersize=2.5,
-                color=look.series[i],
-                linestyle=DASHES[i],
-                linewidth=1.3,
-                label=name,
-            )
+    with panels(style, "single", 2.7) as (figure, ax, look):
+        errors = {name: [turn.rms(order) for turn in found.values()] for order, name in names.items()}
+        lines(ax, look, list(found), errors, marker="o", markersize=2.5, linewidth=1.3)
         ax.set_yscale("log")
-        ax.set_xlabel("frames turned about x [degrees]", color=look.ink)
-        ax.set_ylabel("rms error, single precision", color=look.ink)
-        figure.legend(loc="outside upper center", ncols=2, frameon=False, labelcolor=look.ink, fontsize=7)
+        named(ax, look, "frames turned about x [degrees]", "rms error, single precision")
+        legend(figure, look, ncols=2, **ABOVE)
     return figure
 
 
@@ -65,20 +55,17 @@ def pivots(found: Mapping[str, list[tuple[float, float]]], style: str) -> Figure
 
     Symmetric logarithm: a pivot may be negative.
     """
-    with sheet("double", 2.3, style) as (figure, look):
-        panels = figure.subplots(1, len(found), sharey=True)
-        for ax, (i, (name, values)) in zip(panels, enumerate(found.items()), strict=True):
-            style_axes(ax, look, grid="y")
+    with panels(style, "double", 2.3, 1, len(found), "y", sharey=True) as (figure, axes, look):
+        for ax, (i, (name, values)) in zip(axes, enumerate(found.items()), strict=True):
             masses, pivot = np.array(values).T
             for power in (1e6, 1e7, 1e8, 1e9):
                 ax.axvline(power, color=look.faint, linewidth=0.6)
-            ax.axhline(1.0, color=look.ink, linewidth=0.6, linestyle=(0, (1, 3)))
+            ax.axhline(1.0, color=look.ink, linewidth=0.6, linestyle=EXACT)
             ax.plot(masses, pivot, ".", color=look.series[i], markersize=3.5)
             ax.set_xscale("log")
             ax.set_yscale("symlog", linthresh=1.0)
-            ax.set_title(name, color=look.ink)
-            ax.set_xlabel(r"$m_1$, printed at the rules", color=look.ink)
-        panels[0].set_ylabel(r"$D_2$, exactly 1", color=look.ink)
+            named(ax, look, r"$m_1$, printed at the rules", title=name)
+        named(axes[0], look, y=r"$D_2$, exactly 1")
     return figure
 
 
@@ -86,33 +73,15 @@ def approach(
     angles: Sequence[float], kappa: Sequence[float], errors: Mapping[str, Sequence[float]], style: str
 ) -> Figure:
     """Errors of orders, and the condition number, as two axes of a shoulder come together."""
-    with sheet("single", 2.9, style) as (figure, look):
-        ax: Any = figure.add_subplot()
-        style_axes(ax, look, grid="both")
-        for i, (name, values) in enumerate(errors.items()):
-            ax.plot(
-                angles,
-                values,
-                marker="o",
-                markersize=3,
-                color=look.series[i],
-                label=name,
-                linestyle=DASHES[i],
-                linewidth=1.3,
-            )
-        ax.plot(
-            angles,
-            2.0**-24 * np.array(kappa),
-            color=look.ink,
-            linewidth=0.8,
-            linestyle=(0, (1, 3)),
-            label=r"$\kappa u$",
-        )
+    with panels(style, "single", 2.9) as (figure, ax, look):
+        lines(ax, look, angles, errors, marker="o", markersize=3, linewidth=1.3)
+        rounded = 2.0**-24 * np.array(kappa)
+        ax.plot(angles, rounded, color=look.ink, linewidth=0.8, linestyle=EXACT, label=r"$\kappa u$")
         ax.set(xscale="log", yscale="log")
         ax.invert_xaxis()
-        ax.set_xlabel("angle between the first and the third axis [rad]", color=look.ink)
-        ax.set_ylabel(r"error of $\ddot q$, single precision", color=look.ink)
-        figure.legend(loc="outside upper center", ncols=3, frameon=False, labelcolor=look.ink, fontsize=7)
+        named(ax, look, "angle between the first and the third axis [rad]")
+        named(ax, look, y=r"error of $\ddot q$, single precision")
+        legend(figure, look, ncols=3, **ABOVE)
     return figure
 
 
@@ -120,62 +89,34 @@ def lengthened(
     kappa: Mapping[float, Sequence[float]], errors: Mapping[str, Sequence[float]], style: str
 ) -> Figure:
     """Condition number and errors over the number of links added at the tip."""
-    with sheet("double", 2.5, style) as (figure, look):
-        left, right = figure.subplots(1, 2)
-        for ax, curves, title in (
-            (left, {f"r = {r:g}": values for r, values in kappa.items()}, r"median $\kappa$"),
-            (
-                right,
-                {order.upper(): values for order, values in errors.items()},
-                rf"median error of $\ddot q$, r = {min(kappa):g}",
-            ),
-        ):
-            style_axes(ax, look, grid="both")
-            for i, (name, values) in enumerate(curves.items()):
-                ax.plot(
-                    range(len(values)),
-                    values,
-                    marker="o",
-                    markersize=3,
-                    linewidth=1.3,
-                    color=look.series[i],
-                    linestyle=DASHES[i],
-                    label=name,
-                )
+    drawn = (
+        ({f"r = {r:g}": values for r, values in kappa.items()}, r"median $\kappa$"),
+        (
+            {order.upper(): values for order, values in errors.items()},
+            rf"median error of $\ddot q$, r = {min(kappa):g}",
+        ),
+    )
+    with panels(style, "double", 2.5, 1, 2) as (figure, axes, look):
+        for ax, (curves, title) in zip(axes, drawn, strict=True):
+            count = len(next(iter(curves.values())))
+            lines(ax, look, range(count), curves, marker="o", markersize=3, linewidth=1.3)
             ax.set_yscale("log")
-            ax.set_title(title, color=look.ink)
-            ax.set_xlabel("links added at the tip", color=look.ink)
-            ax.legend(frameon=False, labelcolor=look.ink, fontsize=7)
+            named(ax, look, "links added at the tip", title=title)
+            legend(ax, look)
     return figure
 
 
-def kept(digits: Mapping[str, list[float]], style: str) -> Figure:
+def kept(digits: Mapping[str, list[float]], names: Mapping[str, str], style: str) -> Figure:
     """Digits kept over random axes: the share of axes on which an order keeps at least so many."""
-    names = {
-        "abm": "ABM",
-        "modified_abm": "eq (11)",
-        "projected_abm": "eq (10) with E",
-        "square_root_abm": "rotations",
-    }
-    with sheet("single", 2.5, style) as (figure, look):
-        ax: Any = figure.add_subplot()
-        style_axes(ax, look, grid="both")
+    with panels(style, "single", 2.5) as (figure, ax, look):
         for i, (order, values) in enumerate(digits.items()):
             level = np.sort(np.array(values))
             share = 1.0 - np.arange(len(level)) / len(level)
-            ax.step(
-                level,
-                share,
-                where="pre",
-                color=look.series[i],
-                linestyle=DASHES[i],
-                linewidth=1.6,
-                label=names[order],
-            )
+            drawn = {"color": look.series[i], "linestyle": DASHES[i], "linewidth": 1.6}
+            ax.step(level, share, where="pre", label=names[order], **drawn)
         ax.set(xlim=(0, 8), ylim=(0, 1.05))
-        ax.set_xlabel(r"digits of $\ddot q_1$ kept in single precision", color=look.ink)
-        ax.set_ylabel("share of random axes", color=look.ink)
-        ax.legend(frameon=False, labelcolor=look.ink, fontsize=7, loc="center")
+        named(ax, look, r"digits of $\ddot q_1$ kept in single precision", "share of random axes")
+        legend(ax, look, loc="center")
     return figure
 
 
@@ -183,12 +124,11 @@ def structure(before: Any, after: Any, circled: list[tuple[int, int]], style: st
     """(6) and what the forward elimination leaves of it, crosses for blocks, pivots circled."""
     n = len(before)
     with sheet("double", 4.0, style) as (figure, look):
-        panels = figure.subplots(1, 2)
-        for ax, marks, title in zip(
-            panels, (before, after), ("equation (6)", "after the forward elimination"), strict=True
-        ):
+        axes = figure.subplots(1, 2)
+        titles = ("equation (6)", "after the forward elimination")
+        for ax, marks, title in zip(axes, (before, after), titles, strict=True):
             ax.set_facecolor(look.page)
-            ax.set_title(title, color=look.ink)
+            named(ax, look, title=title)
             for i, j in zip(*np.nonzero(marks), strict=True):
                 ax.plot(j + 1, i + 1, "x", color=look.ink, markersize=6 if n < 12 else 3)
             for edge in range(3, n, 3):  # bodies
@@ -201,14 +141,63 @@ def structure(before: Any, after: Any, circled: list[tuple[int, int]], style: st
             for spine in ax.spines.values():
                 spine.set_color(look.ink)
                 spine.set_linewidth(0.6)
+        ring = {"markerfacecolor": "none", "markeredgecolor": look.series[1], "markeredgewidth": 1.4}
         for i, j in circled:
-            panels[1].plot(
-                j,
-                i,
-                "o",
-                markerfacecolor="none",
-                markeredgecolor=look.series[1],
-                markersize=15 if n < 12 else 7,
-                markeredgewidth=1.4,
-            )
+            axes[1].plot(j, i, "o", markersize=15 if n < 12 else 7, **ring)
     return figure
+
+
+def growth(found: Sequence[Any], keys: dict[str, str], style: str) -> Figure:
+    """Table 1: means and ranges of the ensembles; hollow marks are the paper's single runs.
+
+    ``keys`` are the rows that the paper prints of an order.
+    """
+    said, drawn = printed("ascher1996")["table1"], set[str]()
+    with panels(style, "double", 3.6) as (figure, ax, look):
+        for i, order in enumerate(found[0].single):
+            key = keys.get(order, "")
+            runs = [line.single[order] for line in found]
+            name = order.replace("@world", ", world's frame")
+            ours(ax, look, i, name, [line.r for line in found], runs)
+            if key and key not in drawn:
+                drawn.add(key)
+                theirs(ax, look.ink, i, f"{key.upper()}, printed", said["r"], said[key])
+        ax.set(xscale="log", yscale="log")
+        ax.invert_xaxis()
+        named(ax, look, "length of the base link, r", "evaluations for 10 s")
+        legend(ax, look)
+    return figure
+
+
+def turned(found: Any, names: dict[str, str], style: str) -> Figure:
+    """Evaluations over kappa, frames along the axes (hollow, dashed) and turned (filled)."""
+    with panels(style, "single", 3.7) as (figure, ax, look):
+        for i, order in enumerate(found.lines[0].level):
+            name, colour = names.get(order, order), look.series[i]
+            for tilted in (False, True):
+                times = [line.times(order, tilted) * line.level["abm"].mean for line in found.lines]
+                pairs = [(line.kappa, x) for line, x in zip(found.lines, times, strict=True)]
+                sound = [pair for pair in pairs if np.isfinite(pair[1])]
+                lost = [kappa for kappa, x in pairs if not np.isfinite(x)]
+                mark = {"color": colour, "marker": MARKERS[i], "markersize": 4, "linewidth": 1}
+                if tilted and sound:
+                    ax.plot(*zip(*sound, strict=True), **mark, label=f"{name}, {found.tilt:g}°")
+                elif sound:
+                    ax.plot(*zip(*sound, strict=True), **mark, linestyle="--", markerfacecolor="none")
+                heights = [0.97 if tilted else 0.93] * len(lost)
+                across = ax.get_xaxis_transform()
+                ax.plot(lost, heights, "x", color=colour, markersize=7, transform=across)
+        ax.set(xscale="log", yscale="log")
+        ax.margins(y=0.12)
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _power(x)))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+        named(ax, look, "largest condition number on the way", "evaluations for the motion")
+        title = "dashed: frames along the axes; ×: most runs fail"
+        legend(figure, look, ncols=2, title=title, title_fontsize=7, **ABOVE).get_title().set_color(look.ink)
+    return figure
+
+
+def _power(x: float) -> str:
+    exponent = int(np.floor(np.log10(x)))
+    return rf"${x / 10.0**exponent:.0f}\cdot10^{{{exponent}}}$"

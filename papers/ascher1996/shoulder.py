@@ -7,6 +7,7 @@ taken away.  The arm hangs on axes z, y, z of one point; the middle angle is bro
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from pivotree import kkt, orderings
 
 from ..paper import Progress
-from ..row import Row, claim
+from ..row import Value, value
 from ..settings import above
 
 ORDERS = ("crbm", "abm", "modified_abm", "square_root_abm")
@@ -69,46 +70,14 @@ def measure(
     return Found(tuple(angles), kappa, errors)
 
 
-def rows(found: Found) -> list[Row]:
-    first, last = found.errors["crbm"][0], found.errors["crbm"][-1]
-    better = max(found.errors["abm"])
-    shown = [f"{x:.1e}" for x in found.kappa]
-    return [
-        claim(
-            "kappa, as the axes come together",
-            "ill-conditioning",
-            shown,
-            "at least 100 times larger at the end",
-            found.kappa[-1] >= 100 * found.kappa[0],
-            f"axes {', '.join(f'{a:g}' for a in found.angles)} rad apart",
-        ),
-        claim(
-            "CRBM, error of qdd there, at the first angle and at the last",
-            "such bad cases can occur in practice",
-            [first, last],
-            "at least 100 times larger at the end",
-            last >= 100 * first,
-            "CRBM adds the arm's inertia to the light links' before the arm's is taken away",
-        ),
-        *(
-            Row(
-                f"{NAMES[order]}, largest error of qdd",
-                None,
-                max(found.errors[order]),
-                "none: the paper does not measure it",
-                None,
-            )
-            for order in ORDERS[2:]
-        ),
-        claim(
-            "ABM, largest error of qdd, and CRBM's",
-            "can be avoided in the articulated body method",
-            [better, max(found.errors["crbm"])],
-            "at most a tenth of CRBM's",
-            better <= 0.1 * max(found.errors["crbm"]),
-            "a heavier arm costs ABM digits too: 6e-3 at most for 1000 kg (--set mass=1000)",
-        ),
-    ]
+def values(found: Found) -> Iterator[Value]:
+    crbm, abm = found.errors["crbm"], found.errors["abm"]
+    kappa, angles = [f"{x:.1e}" for x in found.kappa], ", ".join(f"{a:g}" for a in found.angles)
+    yield value("kappa", kappa, found.kappa[-1] >= 100 * found.kappa[0], angles=angles)
+    yield value("crbm", [crbm[0], crbm[-1]], crbm[-1] >= 100 * crbm[0])
+    for order in ORDERS[2:]:
+        yield value("other", max(found.errors[order]), name=NAMES[order])
+    yield value("abm", [max(abm), max(crbm)], max(abm) <= 0.1 * max(crbm))
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ times too far out (link 3's at 6.4 m), which are read as the centimetres that Pa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +16,8 @@ import numpy as np
 
 from pivotree import kkt, orderings
 
-from ..paper import Progress, printed
-from ..row import Row
+from ..paper import Progress
+from ..row import Value, value
 from ..settings import between
 
 # twist and offset of the joint (Denavit & Hartenberg), mass [kg], centre [m], moments [kg m^2]
@@ -95,35 +96,9 @@ def measure(progress: Progress, *, states: int = 2000, seed: int = 0, checked: i
     return Found(states, np.linalg.cond(inertia), np.linalg.cond(inertia + np.diag(ACTUATORS)), errors)
 
 
-def rows(found: Found) -> list[Row]:
-    said = printed("ascher1996")["stanford"]["kappa"]
-    return [
-        Row(
-            f"largest kappa of {found.states} states, masses of Paul 1981",
-            said,
-            float(found.kappa.max()),
-            "none: Angeles & Ma's masses and path are not to be had",
-            None,
-            "Paul's last link has a moment of 0.0003 kg m^2 about its axis, which decides",
-        ),
-        Row(
-            "least and median kappa of these states",
-            None,
-            [float(found.kappa.min()), float(np.median(found.kappa))],
-            "none: not in the paper",
-            None,
-        ),
-        Row(
-            "largest kappa with the actuators' inertia",
-            None,
-            float(found.actuated.max()),
-            "none: not in the paper",
-            None,
-            "motors at the joints take the ill-conditioning away: as the paper says, most "
-            "industrial arms do not have it",
-        ),
-        *(
-            Row(f"largest error of qdd, {order}, float32", None, error, "none: not in the paper", None)
-            for order, error in found.errors.items()
-        ),
-    ]
+def values(found: Found) -> Iterator[Value]:
+    yield value("largest", found.kappa.max(), states=found.states)
+    yield value("median", [found.kappa.min(), np.median(found.kappa)])
+    yield value("actuated", found.actuated.max())
+    for order, error in found.errors.items():
+        yield value("error", error, order=order)

@@ -8,6 +8,7 @@ permutation, with the pivots (3k, 3k-2), an identity, and (3k-1, 3k-1), D_k.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from pivotree import kkt
 from pivotree.kkt.program.tracer import Remaining, remaining
 
 from ..paper import Progress, printed
-from ..row import Row
+from ..row import Value, value
 
 KINDS = ("pdd", "qdd", "f")
 
@@ -61,38 +62,22 @@ def expected(links: int) -> list[str]:
     """The printed structure of n = 3, continued to other numbers of links by its own rule."""
     said = printed("ascher1996")["structure"]
     if links == 3:
-        return list(said["rows"])
+        return list(said["blocks"])
     wide = 3 * links
     rows = []
     for k in range(links):
-        for row in said["rows"][:3] if k < links - 1 else said["rows"][6:]:
+        for row in said["blocks"][:3] if k < links - 1 else said["blocks"][6:]:
             own = row[:4] if k < links - 1 else row[6:]
             rows.append(("." * (3 * k) + own).ljust(wide, "."))
     return rows
 
 
-def rows(found: Found) -> list[Row]:
-    want = expected(found.links)
-    return [
-        *(
-            Row(f"row {i + 1}", said, ours, "the same blocks", said == ours)
-            for i, (said, ours) in enumerate(zip(want, found.rows, strict=True))
-        ),
-        Row(
-            "pivots of the backward elimination, as they come",
-            _text(circled(found.links)),
-            _text(found.circled),
-            "the same blocks in the same order",
-            found.circled == circled(found.links),
-        ),
-        Row(
-            "(6) by the circled pivots: error of qdd, float64",
-            None,
-            found.error,
-            "at most 1e-14",
-            bool(found.error <= 1e-14),
-        ),
-    ]
+def values(found: Found) -> Iterator[Value]:
+    for i, (said, ours) in enumerate(zip(expected(found.links), found.rows, strict=True)):
+        yield value("row", ours, said == ours, i=i + 1, printed=said)
+    pivots = circled(found.links)
+    yield value("pivots", _text(found.circled), found.circled == pivots, printed=_text(pivots))
+    yield value("error", found.error)
 
 
 def backward(left: list[str]) -> list[tuple[int, int]]:

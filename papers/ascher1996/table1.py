@@ -16,6 +16,7 @@ the world's directions, where it turns with the link and is rounded in every sta
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,11 +26,10 @@ from pivotree import kkt, orderings
 from pivotree.analysis.simulation import Integration, Simulation, simulate
 
 from ..paper import Progress, printed
-from ..row import Row, within
+from ..row import Value, value, within
 
 LIKELY = 0.5  # of runs that fail, from which a row counts as failed
 NEAR, ALIKE = 0.10, 0.25  # shares of printed counts, of ABM and CRBM: single runs spread so far
-SAME = 0.05  # of the counts in double precision, where no method is rough
 NAMES = {
     "abm": ("ABM", "abm", NEAR),
     "crbm": ("CRBM, composites as 6 x 6 blocks", "crbm", ALIKE),
@@ -128,68 +128,36 @@ def condition(tree: Any, run: Simulation) -> float:
     return float(np.linalg.cond(M).max())
 
 
-def rows(found: list[Ratio]) -> list[Row]:
+def values(found: list[Ratio]) -> Iterator[Value]:
     said = printed("ascher1996")["table1"]
-    result = []
     for line in found:
-        at = said["r"].index(line.r) if line.r in said["r"] else None
+        at, r = said["r"].index(line.r) if line.r in said["r"] else None, f"{line.r:g}"
         for order in line.single:
-            result.append(_count(line, order, at))
-        if "abm" in line.double:
-            for order in [order for order in line.double if order != "abm"]:
-                control = line.double[order].mean / line.double["abm"].mean
-                result.append(
-                    Row(
-                        f"r = {line.r:g}, float64: {order} over ABM",
-                        None,
-                        round(control, 3),
-                        f"1 ± {SAME}: nothing is stiff in double precision",
-                        abs(control - 1.0) <= SAME,
-                    )
-                )
-        power = 10.0 ** np.floor(np.log10(line.kappa))
+            yield _count(line, order, at)
+        for order in [order for order in line.double if order != "abm" and "abm" in line.double]:
+            yield value("control", line.double[order].mean / line.double["abm"].mean, r=r, order=order)
+        power = float(10.0 ** np.floor(np.log10(line.kappa)))
         kappa = None if at is None else said["kappa"][at]
-        asked = "none: not in the paper" if kappa is None else "the same"
-        result.append(
-            Row(
-                f"r = {line.r:g}, power of ten of kappa",
-                kappa,
-                float(power),
-                asked,
-                None if kappa is None else bool(power == kappa),
-                f"kappa is {line.kappa:.3g}",
-            )
-        )
-    return result
+        none = "not in the paper" if kappa is None else ""
+        yield value("kappa", power, none=none, r=r, kappa=f"{line.kappa:.3g}", printed=kappa)
 
 
-def _count(line: Ratio, order: str, at: int | None) -> Row:
+def _count(line: Ratio, order: str, at: int | None) -> Value:
     """Evaluations of one order beside the printed count, where the paper has one."""
-    run = line.single[order]
+    run, why = line.single[order], _spread(line, order)
     name, key, share = NAMES.get(order, (order, "", 0.0))
-    failed = run.failed / len(run.records)
-    ours: Any = "fail" if failed >= LIKELY else round(run.mean)
-    item = f"r = {line.r:g}, {name}"
+    ours: Any = "fail" if run.failed / len(run.records) >= LIKELY else round(run.mean)
+    words = {"r": f"{line.r:g}", "name": name, "why": why}
     if at is None or not key:
-        return Row(item, None, ours, "none: not in the paper", None, _spread(line, order))
-    said = printed("ascher1996")["table1"][key][at]
+        return value("count", ours, none="not in the paper", **words)
+    words["printed"] = said = printed("ascher1996")["table1"][key][at]
     if not line.as_printed:
-        return Row(item, said, ours, "none: settings other than the paper's", None, _spread(line, order))
-    if isinstance(said, str):
-        asked, near = f"fails in {LIKELY:.0%} of the runs or more", ours == "fail"
-    else:
-        asked = f"mean within {share:.0%}, either way"
-        near = ours != "fail" and within(said, run.mean, share)
-    why = _spread(line, order)
+        return value("count", ours, none="settings other than the paper's", **words)
+    fails = isinstance(said, str)
+    near = ours == "fail" if fails else ours != "fail" and within(said, run.mean, share)
     if not near and order != "abm":
-        why = f"{why}; {_UNKNOWN}"
-    return Row(item, said, ours, asked, bool(near), why)
-
-
-_UNKNOWN = (
-    "the paper's program is not to be had, and how composites are formed, and in which frame, "
-    "decides how rough they are: compare the rows of the other readings"
-)
+        words["why"] = f"{why}; {printed('ascher1996')['table1']['unknown']}"
+    return value("count_fails" if fails else "count", ours, bool(near), share=f"{share:.0%}", **words)
 
 
 def _spread(line: Ratio, order: str) -> str:
@@ -206,7 +174,7 @@ def _spread(line: Ratio, order: str) -> str:
 def figures(found: list[Ratio], style: str) -> dict[str, Any]:
     from pivotree.analysis.simulation.picture import picture
 
-    from .table1_picture import growth
+    from .pictures import growth
 
     worst = min(found, key=lambda line: line.r)
     steps = {order: run for order, run in worst.single.items() if order != "crbm@world"}

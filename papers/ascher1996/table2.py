@@ -11,7 +11,7 @@ same arithmetic fails for the modified ABM too: in case 2 it gives D_2 = -6e-8, 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy as np
 from pivotree import kkt, orderings
 
 from ..paper import Progress, printed
-from ..row import Row, claim
+from ..row import Value, value
 from .double_sum import read
 
 BETWEEN = (3e7, 6e7, 1.2e8)  # masses beside the printed powers of ten, case 2
@@ -74,7 +74,7 @@ def measure(
     The curve has ``points`` masses from 1e6 to 1e9, evenly in their logarithms.
     """
     table = printed("ascher1996")["table2"]
-    wanted = [(row["m1"], row["case"], row) for row in table["rows"]]
+    wanted = [(row["m1"], row["case"], row) for row in table["lines"]]
     wanted += [(m1, 2, None) for m1 in between]
     if masses:
         wanted = [(m1, case, None) for case in cases for m1 in masses]
@@ -120,56 +120,25 @@ def label(m1: float) -> str:
     return np.format_float_scientific(m1, trim="-", exp_digits=1).replace("+", "")
 
 
-def rows(found: Found) -> list[Row]:
-    result = []
+def values(found: Found) -> Iterator[Value]:
     crbm = {(cell.m1, cell.case): cell for cell in found.cells if cell.method == "crbm"}
     for cell in found.cells:
         ours, engine = (in_print(values, cell.printed) for values in (cell.summed, cell.engine))
         if cell.printed is not None:
-            same = "" if engine == ours else f"the engine's {cell.method} gives {', '.join(engine)}"
-            result.append(
-                Row(
-                    cell.name,
-                    list(cell.printed),
-                    ours,
-                    "the printed digits",
-                    ours == list(cell.printed),
-                    f"{cell.name}: {same}" if same else "",
-                )
-            )
+            told = f"{cell.name}: the engine's {cell.method} gives {', '.join(engine)}"
+            why, said = "" if engine == ours else told, list(cell.printed)
+            yield value("cell", ours, ours == said, cell=cell.name, printed=said, why=why)
         elif cell.method == "modified_abm":
-            result.append(
-                claim(
-                    f"{cell.name}: D_2, qdd_1",
-                    "better results than the CRBM",
-                    ours,
-                    f"nearer to {cell.exact:.2f} than the CRBM's",
-                    cell.nearer_than(crbm[cell.m1, cell.case]),
-                    "the paper's own arithmetic; only powers of ten are printed",
-                )
-            )
+            better = cell.nearer_than(crbm[cell.m1, cell.case])
+            yield value("between_modified", ours, better, cell=cell.name, exact=f"{cell.exact:.2f}")
         else:
-            beside = "none: the paper does not print this mass"
-            result.append(Row(f"{cell.name}: D_2, qdd_1", None, ours, beside, None))
-    return result + _share(found.curve)
-
-
-def _share(curve: list[Cell]) -> list[Row]:
-    """How many masses of the curve are right, method after method."""
-    result = []
-    for method in dict.fromkeys(cell.method for cell in curve):
-        own = [cell for cell in curve if cell.method == method]
-        share = float(np.mean([cell.kept for cell in own]))
-        name = f"case 2, {len(own)} masses from 1e6 to 1e9, {method}: qdd_1 right to 1 %, share"
-        why = ""
-        if method == "modified_abm":
-            lost = [label(round(cell.m1, -5)) for cell in own if not cell.kept]
-            why = (
-                f"from {lost[0] if lost else '-'} on it is lost at {len(lost)} of {len(own)} "
-                "masses; it is kept where the roundings of s^2 m_1 happen to cancel"
-            )
-        result.append(Row(name, None, share, "none: the paper prints single masses", None, why))
-    return result
+            yield value("between", ours, cell=cell.name)
+    for method in dict.fromkeys(cell.method for cell in found.curve):
+        own = [cell for cell in found.curve if cell.method == method]
+        lost = [label(round(cell.m1, -5)) for cell in own if not cell.kept]
+        words = {"count": len(own), "method": method, "first": lost[0] if lost else "-", "lost": len(lost)}
+        name = "share_modified" if method == "modified_abm" else "share"
+        yield value(name, float(np.mean([cell.kept for cell in own])), **words)
 
 
 def in_print(values: tuple[float, float], model: tuple[str, str] | None) -> list[str]:

@@ -12,6 +12,7 @@ after a heavy body lose more (docs/study).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ import numpy as np
 from pivotree import kkt, orderings
 
 from ..paper import Progress
-from ..row import Row, claim
+from ..row import Value, value
 from ..settings import above, between
 from .sweep import Sweep, sweep, turned
 
@@ -30,7 +31,6 @@ ABOUT = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0)}
 LEANING = 0.5  # [rad] of the base link
 KEPT = 5.0  # digits that count as kept
 BESIDE = 1.0  # [degrees] from the tilt, where luck has ended
-REPAIRED = 2e-5  # rms error; CRBM's is 4e-4, ABM's in level frames 8e-8
 
 
 @dataclass(frozen=True)
@@ -103,129 +103,33 @@ def along(axis: Any, m1: float) -> Any:
     return tree
 
 
-def rows(found: Found) -> list[Row]:
+def values(found: Found) -> Iterator[Value]:
     level, tilted, at = found.level, found.tilted, f"{found.tilt:g} degrees"
-    abm, crbm, literal = (tilted.rms(order) for order in ("abm", "crbm", "modified_abm"))
+    abm, crbm = tilted.rms("abm"), tilted.rms("crbm")
+    yield value("level", level.rms("abm"))
+    yield value("abm", [abm, crbm], 0.1 <= abm / crbm <= 10.0, at=at)
+    yield value("eq11", tilted.rms("modified_abm"), at=at)
+    for about, degrees in sorted(found.turns):
+        if abs(degrees - found.tilt) <= BESIDE:
+            rms = found.turns[about, degrees].rms("child_frame")
+            yield value("eq11_child", rms, degrees=f"{degrees:g}", about=about)
+    yield value("eq10", tilted.rms("projected_abm"), at=at)
+    yield value("rotations", tilted.rms("square_root_abm"), at=at)
     virtual, leaning = tilted.rms("virtual_work"), found.leaning.rms("virtual_work")
-    return [
-        claim(
-            "ABM, frames along the axes, rms error",
-            "performs well",
-            level.rms("abm"),
-            "at most 2e-7",
-            level.rms("abm") <= 2e-7,
-            "float32's own rounding is 3e-8 rms",
-        ),
-        claim(
-            f"ABM, {at}, rms error, and CRBM's",
-            "breaks down as CRBM does",
-            [abm, crbm],
-            "within a factor of 10 of each other",
-            0.1 <= abm / crbm <= 10.0,
-            "the errors of accelerations, not yet the integrator's steps",
-        ),
-        claim(
-            f"eq (11), {at}, rms error",
-            "addresses this problem",
-            literal,
-            f"at most {REPAIRED:g}",
-            literal <= REPAIRED,
-            "eq (11) keeps H M H* apart from H M~ H*, but M~ itself, rounded in turned frames, "
-            "no longer vanishes along the lost direction; what is left of it is added to D",
-        ),
-        *(
-            _in_child(found, about, degrees)
-            for about, degrees in sorted(found.turns)
-            if abs(degrees - found.tilt) <= BESIDE
-        ),
-        Row(
-            f"eq (10) with E, {at}, rms error",
-            None,
-            tilted.rms("projected_abm"),
-            f"at most {REPAIRED:g}",
-            tilted.rms("projected_abm") <= REPAIRED,
-        ),
-        Row(
-            f"rotations, {at}, rms error",
-            None,
-            tilted.rms("square_root_abm"),
-            f"at most {REPAIRED:g}",
-            tilted.rms("square_root_abm") <= REPAIRED,
-        ),
-        Row(
-            f"virtual work, {at}, and with the base link at {LEANING} rad, rms error",
-            None,
-            [virtual, leaning],
-            "the latter at least 10 times the former",
-            leaning >= 10 * virtual,
-            "virtual work looks insensitive to the tilt while gravity is perpendicular to the base "
-            "link, and only then",
-        ),
-        *_random(found),
-    ]
-
-
-def _in_child(found: Found, about: str, degrees: float) -> Row:
-    """Eq (11) summed in the child's frame: perhaps what the authors saw."""
-    rms = found.turns[about, degrees].rms("child_frame")
-    return claim(
-        f"eq (11) in the child's frame, {degrees:g} degrees about {about}, rms error",
-        "addresses this problem",
-        rms,
-        f"at most {REPAIRED:g}",
-        rms <= REPAIRED,
-        "w* Mbar w with w = Phi* H*: where two entries of H are equal their products cancel "
-        "exactly, and one degree beside they do not",
-    )
-
-
-def _random(found: Found) -> list[Row]:
-    share = {order: float(np.mean(np.array(d) >= KEPT)) for order, d in found.digits.items()}
-    name = f"Example 3, {found.axes} random axes, share that keeps {KEPT:g} digits"
-    literal = share["modified_abm"]
-    return [
-        claim(
-            f"{name}: eq (11)",
-            "in case of a general local coordinate system",
-            literal,
-            "1: on every axis",
-            literal == 1.0,
-            "45 degrees in one plane, case 2 of Table 2, is luck of rounding",
-        ),
-        Row(f"{name}: ABM", None, share["abm"], "none: the paper has two axes", None),
-        Row(
-            f"{name}: eq (10) with E",
-            None,
-            share["projected_abm"],
-            "1: on every axis",
-            share["projected_abm"] == 1.0,
-        ),
-        Row(
-            f"{name}: rotations",
-            None,
-            share["square_root_abm"],
-            "1: on every axis",
-            share["square_root_abm"] == 1.0,
-        ),
-    ]
+    yield value("virtual_work", [virtual, leaning], leaning >= 10 * virtual, at=at)
+    for order in ("modified_abm", "abm", "projected_abm", "square_root_abm"):
+        share = float(np.mean(np.array(found.digits[order]) >= KEPT))
+        yield value(f"axes_{order}", share, share == 1.0, axes=found.axes)
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:
     from .pictures import curves, kept, turns
 
     names = {"abm": "ABM", "modified_abm": "eq (11)", "projected_abm": "eq (10) with E"}
+    child = {"child_frame": "eq (11) in the child's frame"}
     about_x = {d: turn for (about, d), turn in sorted(found.turns.items()) if about == "x"}
     return {
         "tilted": curves(found.tilted, names, style),
-        "tilts": turns(
-            about_x,
-            {
-                "abm": "ABM",
-                "modified_abm": "eq (11)",
-                "child_frame": "eq (11) in the child's frame",
-                "projected_abm": "eq (10) with E",
-            },
-            style,
-        ),
-        "axes": kept(found.digits, style),
+        "tilts": turns(about_x, {order: (names | child)[order] for order in ORDERS[:4]}, style),
+        "axes": kept(found.digits, names | {"square_root_abm": "rotations"}, style),
     }

@@ -11,6 +11,7 @@ Beside ABM are eq (11), which the paper offers against turned frames, and the pr
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from pivotree import kkt
 from pivotree.analysis.simulation import Integration, Simulation
 
 from ..paper import Progress
-from ..row import Row, claim
+from ..row import Value, value
 from .table1 import condition, ensemble
 
 NAMES = {
@@ -32,7 +33,6 @@ NAMES = {
 }
 LIMIT = 2.0  # times the evaluations of ABM in frames along the axes
 ROUGHLY = 2.0  # in Table 1 CRBM goes from three times ABM's count to failing within this factor
-SPARED = 0.1  # of evaluations, which an order may take more where it mends
 Count = float | str
 
 
@@ -126,67 +126,52 @@ def measure(
     return Found(tilt, sorted(lines, key=lambda line: line.kappa))
 
 
-def rows(found: Found) -> list[Row]:
-    result = []
-    for order in found.lines[0].level:
+def values(found: Found) -> Iterator[Value]:
+    orders, tilt = found.lines[0].level, f"{found.tilt:g}"
+    for order in orders:
         for line in found.lines:
-            name = NAMES.get(order, order)
+            level, turned = (_times(line.times(order, tilted)) for tilted in (False, True))
+            words = {"r": f"{line.r:g}", "name": NAMES.get(order, order), "kappa": f"{line.kappa:.2g}"}
             ours = [_shown(line.level[order]), _shown(line.tilted[order])]
-            times = [line.times(order, False), line.times(order)]
-            result.append(
-                Row(
-                    f"r = {line.r:g}, {name}: evaluations along the axes, and at {found.tilt:g} degrees",
-                    None,
-                    ours,
-                    "none: the paper prints none",
-                    None,
-                    f"in times of ABM along the axes {_times(times[0])} and {_times(times[1])}; "
-                    f"largest kappa {line.kappa:.2g}",
-                )
-            )
-    orders = found.lines[0].level
+            yield value("count", ours, tilt=tilt, level=level, turned=turned, **words)
     if "crbm" in orders:
-        result += [_same(found, tilted) for tilted in (True, False)]
+        yield from (_same(found, tilted) for tilted in (True, False))
     if "modified_abm" in orders:
-        result.append(_mended(found))
-    return result
+        yield _mended(found)
 
 
-def _same(found: Found, tilted: bool) -> Row:
+def _same(found: Found, tilted: bool) -> Value:
     """Whether ABM in turned frames breaks down where CRBM does, in those frames or along axes."""
     frames = "the same frames" if tilted else "frames along the axes"
-    item = f"kappa at which ABM at {found.tilt:g} degrees breaks down over that of CRBM in {frames}"
-    said, asked = "roughly the same", f"from 1/{ROUGHLY:g} to {ROUGHLY:g}"
-    elsewhere = "none: the paper says it of SD/FAST, which is not to be had"
     abm, crbm = found.breakdown("abm"), found.breakdown("crbm", tilted)
-    low = abm[0] / crbm[1]
+    low, last = abm[0] / crbm[1], found.lines[-1]
     high = abm[1] / crbm[0] if crbm[0] else math.inf
-    last = found.lines[-1]
-    why = (
-        f"breaking down is taking {LIMIT:g} times the evaluations of ABM along the axes, or "
-        f"failing: CRBM, by kappa, {_between(crbm)}, ABM {_between(abm)}; at r = {last.r:g}, kappa "
-        f"{last.kappa:.2g}, CRBM {_does(last.times('crbm', tilted))}, ABM "
-        f"{_does(last.times('abm'))}"
-    )
     ours = float(f"{low:.3g}") if low == high else f"{low:.3g} to {high:.3g}"
     inside = low >= 1.0 / ROUGHLY and high <= ROUGHLY
-    if not inside and low <= ROUGHLY and high >= 1.0 / ROUGHLY:
-        why += "; these ratios do not decide it"
-    return Row(item, said, ours, asked if inside else elsewhere, inside or None, why)
+    words = {
+        "crbm": _between(crbm),
+        "abm": _between(abm),
+        "r": f"{last.r:g}",
+        "kappa": f"{last.kappa:.2g}",
+        "crbm_last": _does(last.times("crbm", tilted)),
+        "abm_last": _does(last.times("abm")),
+        "undecided": "; these ratios do not decide it" if low <= ROUGHLY and high >= 1.0 / ROUGHLY else "",
+    }
+    words |= {"undecided": ""} if inside else {}
+    elsewhere = "" if inside else "the paper says it of SD/FAST, which is not to be had"
+    return value("same", ours, inside, none=elsewhere, tilt=f"{found.tilt:g}", frames=frames, **words)
 
 
-def _mended(found: Found) -> Row:
+def _mended(found: Found) -> Value:
     """Whether eq (11) spares the integrator what turned frames cost ABM."""
     worst = max(found.lines, key=lambda line: line.times("abm"))
     plain, mended = (worst.times(order) for order in ("abm", "modified_abm"))
-    item = f"eq (11) at {found.tilt:g} degrees, evaluations over those along the axes"
-    why = f"at r = {worst.r:g}, where ABM takes {plain:.3g} times as many"
+    beside = ""
     if "projected_abm" in worst.tilted:
-        why += f", and with the projection of eq (10) {worst.times('projected_abm'):.3g} times"
-    asked, said = f"at most {1 + SPARED:g}", "addresses this problem"
-    if plain < LIMIT:
-        return Row(item, said, mended, asked, None, f"{why}: nothing is broken on these robots")
-    return claim(item, said, float(f"{mended:.3g}"), asked, mended <= 1 + SPARED, why)
+        beside = f", and with the projection of eq (10) {worst.times('projected_abm'):.3g} times"
+    none = "nothing is broken on these robots" if plain < LIMIT else ""
+    words = {"tilt": f"{found.tilt:g}", "r": f"{worst.r:g}", "plain": f"{plain:.3g}", "beside": beside}
+    return value("mended", mended, none=none, **words)
 
 
 def _between(kappa: tuple[float, float]) -> str:
@@ -211,6 +196,6 @@ def _shown(run: Simulation) -> Count:
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:
-    from .table1_picture import turned
+    from .pictures import turned
 
     return {"tilted_motion": turned(found, NAMES, style)}

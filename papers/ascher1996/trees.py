@@ -6,14 +6,15 @@ grows with the first power of n; CRBM's fill is twice the sum of the depths.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from pivotree import kkt, orderings
 
-from ..paper import Progress, printed
-from ..row import Row
+from ..paper import Progress
+from ..row import Value, value
 
 LEAST = 32  # bodies, from which the root's cheaper body no longer shows
 LONGEST = 20  # links of a chain
@@ -72,43 +73,12 @@ def _crossing(progress: Progress) -> dict[str, int]:
     return found
 
 
-def rows(found: Found) -> list[Row]:
+def values(found: Found) -> Iterator[Value]:
     trees = found.trees
     large = [t for t in trees if t.n >= LEAST]
     n, flops = (np.array(x, dtype=float) for x in zip(*((t.n, t.abm_flops) for t in large), strict=True))
-    exponent = float(np.polyfit(np.log(n), np.log(flops), 1)[0])
-    return [
-        Row(
-            "ABM, blocks of fill",
-            None,
-            [t.abm_fill for t in trees],
-            "n - 1 on every tree",
-            all(t.abm_fill == t.n - 1 for t in trees),
-        ),
-        Row(
-            "CRBM, blocks of fill",
-            None,
-            [t.crbm_fill for t in trees],
-            "twice the sum of depths on every tree",
-            all(t.crbm_fill == 2 * t.depths for t in trees),
-        ),
-        Row(
-            f"ABM, exponent of its operations from {LEAST} bodies on",
-            "O(N)",
-            exponent,
-            "1 ± 0.05",
-            abs(exponent - 1.0) <= 0.05,
-        ),
-        *(
-            Row(
-                f"links of a chain from which ABM is cheaper, composites as {what}",
-                printed("ascher1996")["trees"]["gain"],
-                found.cheaper[composites],
-                "none: what the paper counts is not said",
-                None,
-                "operations with zeros and ones folded (docs/counts.md); the two ways of moving a "
-                "composite inertia lie on both sides of the printed number",
-            )
-            for composites, what in (("general", "6 x 6 matrices"), ("rigid", "ten numbers"))
-        ),
-    ]
+    yield value("abm_fill", [t.abm_fill for t in trees], all(t.abm_fill == t.n - 1 for t in trees))
+    yield value("crbm_fill", [t.crbm_fill for t in trees], all(t.crbm_fill == 2 * t.depths for t in trees))
+    yield value("exponent", float(np.polyfit(np.log(n), np.log(flops), 1)[0]), least=LEAST)
+    for composites, what in (("general", "6 x 6 matrices"), ("rigid", "ten numbers")):
+        yield value("cheaper", found.cheaper[composites], what=what)
