@@ -30,7 +30,7 @@ from pivotree.analysis.counts.kernels import HEAD, KernelCount, kernel_counts, k
 from pivotree.analysis.counts.table import without_bias
 from pivotree.analysis.counts.words import COUNT_HEAD, CROSSOVER_HEAD, count_cells, crossover_cells
 from pivotree.analysis.figures import save
-from pivotree.papers.cloutier1995.counts_picture import picture
+from pivotree.papers.cloutier1995.pictures import crossing
 
 PAGE = Path(__file__).with_name("counts.md")
 NAMES = {"mul": "multiplications", "add": "additions", "div": "divisions"}
@@ -213,8 +213,8 @@ def _tree(count: BlockCount) -> str:
 
 def main() -> None:
     found = gather()
-    for dark, ending in ((False, ""), (True, "_dark")):
-        drawn = picture(found.count("crbm", "dh"), found.count("abm", "dh"), dark=dark)
+    for style, ending in (("light", ""), ("dark", "_dark")):
+        drawn = crossing(found.count("crbm", "dh"), found.count("abm", "dh"), style)
         save(drawn, PAGE.with_name(f"counts{ending}.png"))
     PAGE.write_text(page(found, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 

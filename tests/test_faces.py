@@ -32,7 +32,7 @@ INSIDE = {
     ("papers/ascher1996/table1.py", "analysis.simulation.picture"): "loads matplotlib",
     ("docs/counts_page.py", "analysis.counts.kernels"): "its tables are those of the command",
     ("docs/counts_page.py", "analysis.counts.words"): "likewise",
-    ("docs/counts_page.py", "papers.cloutier1995.counts_picture"): "the picture is the paper's",
+    ("docs/counts_page.py", "papers.cloutier1995.pictures"): "the picture is the paper's",
     ("docs/counts_page.py", "analysis.counts.table"): "counts without a bias, of this page alone",
     ("papers/ascher1996/structure.py", "kkt.program.tracer"): "a module of its function's name",
     ("benchmarks/raster.py", "analysis.figures.density"): "likewise; it times the inner steps",

@@ -7,6 +7,7 @@ systems for it.  With as many contacts as ever, an order that is linear without 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from pivotree import kkt, orderings
 
 from ..paper import Progress
-from ..row import Row
+from ..row import Value, value
 from ..settings import between, each
 from .falling import Floats
 from .robot import planar_robot
@@ -103,41 +104,19 @@ def _forces(held: int, seed: int) -> tuple[float, float]:
     return worst, left
 
 
-def rows(found: Contacts) -> list[Row]:
-    result = [
-        Row(
-            "multipliers beside the Schur complement by closed form",
-            None,
-            found.multipliers,
-            "at most 1e-10",
-            found.multipliers <= 1e-10,
-        ),
-        Row(
-            "normal accelerations that are left [m/s^2]",
-            "zero",
-            found.accelerations,
-            "at most 1e-9",
-            found.accelerations <= 1e-9,
-        ),
-    ]
+def values(found: Contacts) -> Iterator[Value]:
+    yield value("multipliers", found.multipliers)
+    yield value("accelerations", found.accelerations)
     even = len(set(np.diff(found.links).tolist())) == 1 and len(found.links) > 2
+    none = "" if even else "numbers of links that are not evenly spaced"
+    words = {"first": found.links[0], "second": found.links[1], "none": none}
     for i, count in enumerate(found.contacts):
         for what, counts in (("operations", found.operations), ("blocks filled in", found.fill)):
             ours = counts["abm"][i]
-            linear = not np.diff(ours, 2).any() if even else None
-            result.append(
-                Row(
-                    f"ABM with {count} contacts, {what} for n = {found.links[0]}, {found.links[1]} ...",
-                    None,
-                    ours,
-                    "linear in n exactly",
-                    linear,
-                )
-            )
-    return result
+            yield value("linear", ours, not np.diff(ours, 2).any(), count=count, what=what, **words)
 
 
 def figures(found: Contacts, style: str) -> dict[str, Any]:
-    from .contact_pictures import growth
+    from .pictures import growth
 
     return {"contact_rows": growth(found, style)}

@@ -7,13 +7,14 @@ equation (4) on Denavit-Hartenberg frames, and proved for all n; poses and bias 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from pivotree.analysis.counts import COUNTS, Count, crossings, polynomial, text_of
 
-from ..paper import Progress, printed
-from ..row import Row, within
+from ..paper import Progress
+from ..row import Value, value, within
 
 NAMES = {"mul": "multiplications", "add": "additions"}
 LEADING = {"abm": 1, "crbm": 3}  # power of n that the counts grow with
@@ -42,75 +43,31 @@ def measure(progress: Progress, *, family: str = "dh") -> Counts:
     return Counts(family, found)
 
 
-def rows(found: Counts) -> list[Row]:
-    result = []
+def values(found: Counts) -> Iterator[Value]:
+    frames = "" if found.family == "dh" else "not the literature's frames"
     for one in COUNTS:
         ours, power = found.counts[one.order], LEADING[one.order]
         for kind, name in NAMES.items():
             p, said = ours.polynomials[kind], one.polynomials[kind]
             lead, asked = (float(x[power]) for x in (p, said))
-            share = 0.10 if power == 1 else 0.0
-            own = found.family == "dh"
-            criterion = "within 10 %" if power == 1 else "the same"
-            met = p.degree() == power and within(asked, lead, share) if own else None
-            here = f"{text_of(said)} in print, here {text_of(p)} ({ours.status})"
-            result.append(
-                Row(
-                    f"{one.method}, {name}, coefficient of n^{power}",
-                    asked,
-                    lead,
-                    criterion if own else "none: not the literature's frames",
-                    met,
-                    here,
-                )
-            )
-            near = within(float(said(AT)), float(p(AT)), 0.10) if own else None
-            result.append(
-                Row(
-                    f"{one.method}, {name}, {AT} links",
-                    int(said(AT)),
-                    int(p(AT)),
-                    "within 10 %" if own else "none: not the literature's frames",
-                    near,
-                    here
-                    if power == 1
-                    else f"{here}; ours moves composites as 6 x 6 matrices, and has no bias and no poses",
-                )
-            )
-    return result + _crossings(found)
-
-
-def _crossings(found: Counts) -> list[Row]:
-    (abm, crbm), known = COUNTS, printed("cloutier1995")["counts"]
-    theirs, ours = crossings(crbm.polynomials, abm.polynomials), found.roots()
-    result = []
+            same = p.degree() == power and within(asked, lead, 0.10 if power == 1 else 0.0)
+            words = {"method": one.method, "kind": name, "power": power, "links": AT}
+            words |= {"said": text_of(said), "here": text_of(p), "status": ours.status}
+            yield value(f"{one.order}_lead", lead, same, none=frames, printed=asked, **words)
+            yield value(f"{one.order}_whole", int(p(AT)), none=frames, printed=int(said(AT)), **words)
+    (abm, crbm), ours_ = COUNTS, found.roots()
+    theirs = crossings(crbm.polynomials, abm.polynomials)
     for kind, name in (*NAMES.items(), ("both", "both")):
-        first, printed_ = theirs[kind].first, kind == "mul"
+        first, other = theirs[kind].first, "" if kind == "mul" else "_other"
+        cross, own = (None if x is None else round(x, 2) for x in (theirs[kind].root, ours_[kind]))
         last = None if first is None else first - 1
-        cross, own = (None if x is None else round(x, 2) for x in (theirs[kind].root, ours[kind]))
-        result += [
-            Row(
-                f"n up to which CRBM takes fewer, {name}, printed formulas",
-                known["overtakes"] if printed_ else None,
-                last,
-                "the same" if printed_ else "none: the thesis's n is that of multiplications",
-                last == known["overtakes"] if printed_ else None,
-                f"{name}: they cross at {cross}",
-            ),
-            Row(
-                f"the same, {name}, solution of (4) on {found.family}",
-                known["overtakes"] if printed_ else None,
-                own,
-                "none: bias and poses, which the methods share, are not counted",
-                None,
-            ),
-        ]
-    return result
+        yield value(f"overtakes{other}", last, kind=name, cross=cross)
+        yield value(f"overtakes_here{other}", own, kind=name, family=found.family)
 
 
 def figures(found: Counts, style: str) -> dict[str, Any]:
-    from .counts_picture import picture
+    from .pictures import crossing
 
-    if found.family != "dh" or style == "gray":
+    if found.family != "dh":
         return {}
-    return {"counts": picture(found.counts["crbm"], found.counts["abm"], dark=style == "dark")}
+    return {"counts": crossing(found.counts["crbm"], found.counts["abm"], style)}

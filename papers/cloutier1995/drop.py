@@ -9,6 +9,7 @@ the switching ones jumps where they rest.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from pivotree.analysis.contact import Fall, Floor, Springs, fall
 from pivotree.analysis.simulation import Record
 
 from ..paper import Progress
-from ..row import Row, claim
+from ..row import Value, value
 from ..settings import between, each
 from .falling import Floats, falling
 
@@ -127,104 +128,32 @@ def level(k: float, relax: float, height: float) -> float:
     return float(record.y[first, 4] / down)
 
 
-def rows(found: Drop) -> list[Row]:
+def values(found: Drop) -> Iterator[Value]:
     rigid, chain = found.rigid, found.chain
-    energy, scale = rigid.energy, float(found.rigid.energy[0])
-    blow = max((blow.gain for blow in rigid.blows), default=0.0)
-    order = slope(found.stiffness[-2:], found.apart[-2:])
-    steps = [under(chain, record) for record in found.springs]
-    deep, returned = ([float(x) for x in values] for values in (found.depth, found.returned))
-    work = slope(found.stiffness[-2:], steps[-2:])
-    e = float(abs(found.returned[-1] - found.e))
+    energy, scale = rigid.energy, float(rigid.energy[0])
     N = chain.motion.kernel.N
-    rest = float(np.abs(rigid.y[-1, N:]).max())
-    slow = float(np.abs(found.damped.y[-1, N:-1]).max())
-    return [
-        Row(
-            f"{N - 2} links, energy at the start and at the end [J]",
-            None,
-            [scale, float(energy[-1])],
-            "the end at most 1e-6 of the start",
-            abs(float(energy[-1])) <= 1e-6 * scale,
-        ),
-        Row("rates at the end [m/s, rad/s]", None, rest, "at most 1e-4", rest <= 1e-4),
-        Row(
-            f"largest gain of energy in {len(rigid.blows)} blows, over the start's",
-            None,
-            blow / scale,
-            "none",
-            blow <= 1e-14 * scale,
-        ),
-        Row(
-            f"largest gain of energy in {len(rigid.t) - 1} smooth steps, over the start's",
-            None,
-            rigid.smooth_gain / scale,
-            "at most 1e-6",
-            rigid.smooth_gain <= 1e-6 * scale,
-        ),
-        Row("deepest point, rigid contact [m]", None, rigid.depth, "at most 1e-5", rigid.depth <= 1e-5),
-        Row(
-            "springs to rigid contact, q between the first and the second blow",
-            None,
-            [float(x) for x in found.apart],
-            "as 1 / k^(1/2): exponent -0.5 +- 0.1 in the last step",
-            abs(order + 0.5) <= 0.1,
-            f"exponent {order:.3f}",
-        ),
-        Row(
-            "springs, deepest point [m]",
-            "must permit interpenetration",
-            deep,
-            "falls with k",
-            bool((np.diff(deep) < 0).all()),
-        ),
-        Row(
-            "springs, median step below the floor [s]",
-            "larger k, smaller steps",
-            steps,
-            "as 1 / k^(1/2): exponent -0.5 +- 0.15 in the last step",
-            abs(work + 0.5) <= 0.15,
-            f"exponent {work:.3f}",
-        ),
-        claim(
-            "two springs with k_relax = e k_compress: restitution of a level rod",
-            found.e,
-            found.as_printed,
-            "e, to 1e-2",
-            abs(found.as_printed - found.e) <= 1e-2,
-            "the share of the spring is that of the energy, and the restitution its root",
-        ),
-        Row(
-            "two springs with k_relax = e^2 k_compress: restitution, as k grows",
-            None,
-            returned,
-            "e, to 1e-2",
-            e <= 1e-2,
-        ),
-        _conserved(found),
-        Row(
-            "damped springs, rates at the end",
-            None,
-            slow,
-            "at most 1e-3",
-            slow <= 1e-3 and found.damped.failed is None,
-            found.damped.failed or "",
-        ),
-    ]
-
-
-def _conserved(found: Drop) -> Row:
-    """Whether springs without loss conserve the energy as well as they are integrated."""
+    yield value("energy", [scale, energy[-1]], abs(float(energy[-1])) <= 1e-6 * scale, links=N - 2)
+    yield value("rates", np.abs(rigid.y[-1, N:]).max())
+    blow = max((blow.gain for blow in rigid.blows), default=0.0)
+    yield value("blows", blow / scale, blow <= 1e-14 * scale, blows=len(rigid.blows))
+    yield value("smooth", rigid.smooth_gain / scale, steps=len(rigid.t) - 1)
+    yield value("deepest", rigid.depth)
+    apart, work = found.apart, [under(chain, record) for record in found.springs]
+    for name, values, near in (("springs", apart, 0.1), ("steps", work, 0.15)):
+        power = slope(found.stiffness[-2:], values[-2:])
+        yield value(name, values, abs(power + 0.5) <= near, power=f"{power:.3f}")
+        if name == "springs":
+            yield value("springs_deepest", found.depth, bool((np.diff(found.depth) < 0).all()))
+    near = abs(found.as_printed - found.e) <= 1e-2
+    yield value("share_e", found.as_printed, near, printed=found.e)
+    yield value("share_e2", found.returned, bool(abs(found.returned[-1] - found.e) <= 1e-2))
     asked = ", ".join(f"{eps:g}" for eps in found.accuracies)
     beyond = bool((found.grown > np.asarray(found.accuracies)).any())
-    return Row(
-        f"springs without loss, integrated to {asked}: largest gain of energy, over the start's",
-        "cannot guarantee conservation",
-        [float(f"{x:.2g}") for x in found.grown],
-        "in one run more than the accuracy that was asked for",
-        True if beyond else None,  # that some runs conserve it would not contradict the thesis
-        "the gain falls with the accuracy that is asked for, and is not bounded by it",
-    )
+    # that some runs conserve it would not contradict the thesis
+    none = "" if beyond else "in no run more than the accuracy that was asked for"
+    yield value("conserved", found.grown, beyond, none=none, asked=asked)
+    slow, failed = float(np.abs(found.damped.y[-1, N:-1]).max()), found.damped.failed
+    yield value("damped", slow, slow <= 1e-3 and failed is None, why=failed or "")
 
 
 def under(chain: Floor, record: Record) -> float:
@@ -239,6 +168,6 @@ def slope(x: Any, y: Any) -> float:
 
 
 def figures(found: Drop, style: str) -> dict[str, Any]:
-    from .contact_pictures import energies, fall
+    from .pictures import energies, fall
 
     return {"drop": fall(found, style), "drop_energy": energies(found, style)}

@@ -8,6 +8,7 @@ own ABM, whose bias comes from inverse dynamics, is stiff where the propagated b
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from pivotree.kkt import PivotreeError
 
 from ..paper import Progress, printed
-from ..row import Row, within
+from ..row import Value, value, within
 from .figure59 import Chain
 from .figure59 import measure as chains
 from .robot import regular
@@ -83,104 +84,42 @@ def laws(n: Floats, count: Floats) -> dict[str, tuple[float, float, float]]:
     return {k: (float(a), float(b), float(np.sqrt(np.mean(r**2)))) for k, (a, b, r) in away.items()}
 
 
-def rows(found: Growth) -> list[Row]:
+def values(found: Growth) -> Iterator[Value]:
     said = printed("cloutier1995")["figure59"]
     theirs = laws(np.array(said["n"], dtype=float), np.array(said["abm"]["evaluations"]))
     ours = laws(found.n, found.evaluations("ABM"))
-    log, power = "a + b log n", "a n^b"
-    ratio = ours[log][2] / max(ours[power][2], 1e-300)
-    here, there = (f"{100 * one[log][2]:.1f} % and {100 * one[power][2]:.1f} %" for one in (ours, theirs))
-    as_printed = all(chain.as_printed for chain in found.short)
-    result = [
-        Row(
-            "rms residual of a + b log n over that of a n^b, evaluations of ABM",
-            "seems to increase in a logarithmic fashion",
-            round(ratio, 2),
-            "none: the thesis gives no law that a count could contradict",
-            None,
-            f"residuals {here} here, {there} on the printed counts",
-        ),
-        Row(
-            "exponent of n in a n^b",
-            round(theirs[power][1], 2),
-            round(ours[power][1], 2),
-            "within 0.1 of that of the printed counts",
-            abs(ours[power][1] - theirs[power][1]) <= 0.1 if as_printed else None,
-        ),
-    ]
-    for links, runs in found.long.items():
-        guesses = [
-            ours["a + b log n"][0] + ours["a + b log n"][1] * np.log(links),
-            ours["a n^b"][0] * links ** ours["a n^b"][1],
-        ]
+    (start, log, log_off), (scale, power, power_off) = ours.values()
+    here, there = (" and ".join(f"{100 * off:.1f} %" for *_, off in one.values()) for one in (ours, theirs))
+    as_printed = "" if all(chain.as_printed for chain in found.short) else "settings other than the thesis's"
+    yield value("logarithmic", log_off / max(power_off, 1e-300), here=here, there=there)
+    known = theirs["a n^b"][1]
+    near = abs(power - known) <= 0.1
+    yield value("exponent", power, near, none=as_printed, printed=round(known, 2))
+    for n, runs in found.long.items():
         shown = {bias: "fail" if one.simulation.failed else round(one.mean) for bias, one in runs.items()}
-        result += [
-            Row(
-                f"n = {links}: evaluations of ABM; guesses by log n and by n^b",
-                None,
-                [shown["propagated"], *(round(guess) for guess in guesses)],
-                "none: not in the thesis",
-                None,
-            ),
-            Row(
-                f"n = {links}: the same, bias from inverse dynamics",
-                None,
-                shown["inverse_dynamics"],
-                "none: not in the thesis",
-                None,
-                _STIFF if shown["inverse_dynamics"] == "fail" else "",
-            ),
-        ]
-    result += _work(found)
-    return result
+        guesses = [round(start + log * np.log(n)), round(scale * n**power)]
+        yield value("longer", [shown["propagated"], *guesses], n=n)
+        stiff = "longer_stiff" if shown["inverse_dynamics"] == "fail" else "longer_apart"
+        yield value(stiff, shown["inverse_dynamics"], n=n)
+    yield from _work(found, said)
 
 
-_STIFF = (
-    "a straight chain that falls bends exponentially little far from its base; tau - c cancels to "
-    "noise there, which asks for steps too small, and ABM has formulation stiffness of its own"
-)
-
-
-def _work(found: Growth) -> list[Row]:
-    said = printed("cloutier1995")["figure59"]
-    cheaper = [n for n, a, c in zip(found.n, found.work("ABM"), found.work("CRBM"), strict=True) if a < c]
-    theirs = [
-        n for n, a, c in zip(said["n"], said["abm"]["seconds"], said["crbm"]["seconds"], strict=True) if a < c
-    ]
-    last = found.short[-1]
-    ratio = found.work("CRBM")[-1] / found.work("ABM")[-1]
-    printed_ratio = said["crbm"]["seconds"][-1] / said["abm"]["seconds"][-1]
-    each = found.operations("CRBM") / found.operations("ABM")
-    ns, late = found.n.astype(int).tolist(), found.n >= 6
-    return [
-        Row(
-            "ABM does the motion with less work for n =",
-            theirs,
-            [int(n) for n in cheaper],
-            "none: time of two programs there, operations of one here",
-            None,
-        ),
-        Row(
-            f"work of CRBM over ABM at n = {found.n[-1]:g}",
-            round(printed_ratio, 2),
-            round(float(ratio), 2),
-            "within 25 %, either way",
-            within(printed_ratio, float(ratio), 0.25)
-            if last.as_printed and last.n == said["n"][-1]
-            else None,
-            "time of two programs there, operations of one here",
-        ),
-        Row(
-            f"operations of one evaluation, CRBM over ABM, n = {', '.join(map(str, ns))}",
-            None,
-            [round(float(x), 2) for x in each],
-            "above 1 from n = 6 on, growing",
-            bool((each[late] > 1.0).all() and (np.diff(each[late]) > 0).all()),
-        ),
-    ]
+def _work(found: Growth, said: dict[str, Any]) -> Iterator[Value]:
+    abm, crbm = found.work("ABM"), found.work("CRBM")
+    seconds = [said[method]["seconds"] for method in ("abm", "crbm")]
+    theirs = [n for n, a, c in zip(said["n"], *seconds, strict=True) if a < c]
+    ours = [int(n) for n, a, c in zip(found.n, abm, crbm, strict=True) if a < c]
+    yield value("cheaper", ours, printed=theirs)
+    last, ratio = found.short[-1], seconds[1][-1] / seconds[0][-1]
+    none = "" if last.as_printed and last.n == said["n"][-1] else "settings other than the thesis's"
+    near = within(ratio, float(crbm[-1] / abm[-1]), 0.25)
+    yield value("work", crbm[-1] / abm[-1], near, none=none, n=f"{found.n[-1]:g}", printed=round(ratio, 2))
+    each, late = found.operations("CRBM") / found.operations("ABM"), found.n >= 6
+    growing = bool((each[late] > 1.0).all() and (np.diff(each[late]) > 0).all())
+    yield value("operations", each, growing, links=", ".join(map(str, found.n.astype(int).tolist())))
 
 
 def figures(found: Growth, style: str) -> dict[str, Any]:
-    from .motion_pictures import chains as picture
+    from .pictures import chains as picture
 
     return {"figure510": picture(found, style)}

@@ -7,6 +7,7 @@ its first try is accepted, "bad" where not, as odeint of Numerical Recipes count
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..paper import Progress, printed
-from ..row import Row
+from ..row import Value, value
 from .robot import planar_robot
 from .simulator import SOLVERS, Run, run, saved
 
@@ -69,49 +70,21 @@ def measure(
     return Found(ensemble, options)
 
 
-def rows(found: Found) -> list[Row]:
+def values(found: Found) -> Iterator[Value]:
     said = printed("cloutier1995")["figure52"]
-    asked = "none: the robot's file is not printed, this one fits"
-    result = []
     for name, each in found.counts().items():
         theirs = said[name.replace(" ", "_")]
         inside = "within" if each.min() <= theirs <= each.max() else "outside"
-        result.append(
-            Row(
-                f"{name}, mean",
-                theirs,
-                round(float(each.mean()), 1),
-                asked,
-                None,
-                f"{len(each)} runs, {each.min()} to {each.max()}: the printed one lies {inside}",
-            )
-        )
-    result.append(
-        Row(
-            "average energy [J]",
-            said["average_energy"],
-            found.average_energy,
-            asked,
-            None,
-            "over the steps saved of the first run",
-        )
-    )
+        words = {"name": name, "runs": len(each), "least": each.min(), "most": each.max(), "inside": inside}
+        yield value("count", each.mean(), printed=theirs, **words)
+    yield value("energy", found.average_energy)
     reference = found.options["ABM"]
     for name, one in list(found.options.items())[1:]:
         away = float(np.abs(one.q[-1] - reference.q[-1]).max())
-        result.append(
-            Row(
-                f"{name}: angles after {EARLY:g} s, from ABM's [rad]",
-                None,
-                away,
-                "at most 1e-7, at accuracy 1e-10",
-                away <= 1e-7,
-            )
-        )
-    return result
+        yield value("option", away, name=name, early=f"{EARLY:g}")
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:
-    from .motion_pictures import evolution
+    from .pictures import evolution
 
     return {"figure52": evolution(found.ensemble, style)}

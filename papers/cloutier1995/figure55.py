@@ -5,13 +5,12 @@ l_1 = m_1 = 1 and l_2 = m_2 = 4e4, 5e4, 1e5, unit widths, at rest, gravity 9.8.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ..paper import Progress, printed
-from ..row import Row
+from ..row import Value, value
 from .sweep import Sweep, pair, sweep
-
-SMOOTH, ROUGH = 0.05, 2.0  # of the variation of the exact curve
 
 
 def measure(
@@ -30,43 +29,22 @@ def measure(
     return found
 
 
-def rows(found: list[Sweep]) -> list[Row]:
+def values(found: list[Sweep]) -> Iterator[Value]:
     known = printed("cloutier1995")["figure55"]
-    printed_axes = zip(known["bottom"], known["top"], strict=True)
-    axes = dict(zip(known["second"], printed_axes, strict=False))  # the third is not legible
-    result = []
+    axes = dict(zip(known["second"], zip(known["bottom"], known["top"], strict=True), strict=False))
     for one in found:
         ours, exact = (
             [round(float(f(curve[:, 0])), 6) for f in (min, max)] for curve in (one.found["ABM"], one.exact)
         )
-        axis, name = axes.get(one.second), f"l_2 = m_2 = {one.second:g}"
-        asked = one.second in known["second"]
-        smooth, rough = one.roughness("ABM"), one.roughness("CRBM")
-        result += [
-            Row(f"{name}: range of ABM", None, ours, f"{exact}, the closed form's", ours == exact),
-            Row(
-                f"{name}: ABM's curve on the printed axis",
-                list(axis) if axis else None,
-                ours,
-                "on it, and fills half of it" if axis else "none: no legible axis",
-                _on(ours, axis) if axis else None,
-            ),
-            Row(
-                f"{name}: ABM's variation over the exact curve's",
-                "smooth",
-                smooth,
-                f"within {100 * SMOOTH:g} % of 1",
-                abs(smooth - 1.0) <= SMOOTH,
-            ),
-            Row(
-                f"{name}: CRBM's variation over the exact curve's",
-                "not smooth",
-                rough,
-                f"at least {ROUGH:g}" if asked else "none: not in the thesis",
-                rough >= ROUGH if asked else None,
-            ),
-        ]
-    return result
+        axis, second = axes.get(one.second), f"{one.second:g}"
+        yield value("range", ours, ours == exact, second=second, exact=exact)
+        if axis:
+            yield value("axis", ours, _on(ours, axis), second=second, printed=list(axis))
+        else:  # the third is not legible
+            yield value("axis", ours, none="no legible axis", second=second)
+        yield value("smooth", one.roughness("ABM"), second=second)
+        none = "" if one.second in known["second"] else "not in the thesis"
+        yield value("rough", one.roughness("CRBM"), second=second, none=none)
 
 
 def _on(curve: list[float], axis: tuple[float, float]) -> bool:

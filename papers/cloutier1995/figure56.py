@@ -9,6 +9,7 @@ them.  Counts are means over starts an ulp apart.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 from pivotree.kkt import OrderError
 
 from ..paper import Progress, printed
-from ..row import Row, within
+from ..row import Value, value, within
 from .robot import shared
 from .simulator import Run, run
 
@@ -99,76 +100,45 @@ def measure(
     return found
 
 
-def rows(found: list[Line]) -> list[Row]:
+def values(found: list[Line]) -> Iterator[Value]:
     said = printed("cloutier1995")["figure56"]
-    result = []
     for line in found:
         at = said["ratio"].index(line.ratio) if line.ratio in said["ratio"] else None
-        result += [_count(line, method, at) for method in line.runs]
+        ratio = f"{line.ratio:g}"
+        yield from (_count(line, method, at) for method in line.runs)
         if at is None or not line.as_printed:
             continue
-        result.append(
-            Row(
-                f"{line.ratio:g}: largest kappa",
-                said["kappa"][at],
-                line.kappa,
-                "within a power of ten",
-                _near(said["kappa"][at], line.kappa),
-                "the thesis prints powers of ten",
-            )
-        )
-        if "CRBM" not in line.runs:
-            continue
-        result.append(
-            Row(
-                f"{line.ratio:g}: difference at 99 % of the states",
-                said["difference"][at],
-                line.difference[0],
-                "within a power of ten",
-                _near(said["difference"][at], line.difference[0]),
-                f"the thesis prints powers of ten; the largest is {line.difference[1]:.1e}, which "
-                "hangs on how near to zero the acceleration is found at a step",
-            )
-        )
-    return result
+        kappa, difference = said["kappa"][at], said["difference"][at]
+        yield value("kappa", line.kappa, _near(kappa, line.kappa), ratio=ratio, printed=kappa)
+        if "CRBM" in line.runs:
+            most, largest = line.difference
+            words = {"ratio": ratio, "largest": f"{largest:.1e}", "printed": difference}
+            yield value("difference", most, _near(difference, most), **words)
 
 
-def _count(line: Line, method: str, at: int | None) -> Row:
+def _count(line: Line, method: str, at: int | None) -> Value:
     """Evaluations by one method beside the printed count, where the table has one."""
     said = printed("cloutier1995")["figure56"]
     run, failed = line.runs[method], line.failed(method)
-    item, ours = f"{line.ratio:g}: {method}", "fail" if failed else round(run.mean)
-    why = _spread(line, method)
+    ours, why = "fail" if failed else round(run.mean), _spread(line, method)
+    words = {"ratio": f"{line.ratio:g}", "method": method, "why": why}
     if at is None:
-        return Row(item, None, ours, "none: not in the thesis", None, why)
-    theirs = said["abm" if method == "ABM" else "crbm"][at]
+        return value("count", ours, none="not in the thesis", **words)
+    words["printed"] = theirs = said["abm" if method == "ABM" else "crbm"][at]
     if method == "CRBM, LU":
         same = "CRBM" not in line.runs or failed or (line.over_abm(method) >= (1 - ALIKE) * line.over_abm())
-        return Row(
-            item, "similar", ours, "none: the table is Cholesky's", None, why if same else f"{why}; {_LU}"
-        )
+        words |= {"printed": "similar", "why": why if same else f"{why}; {said['lu']}"}
+        return value("count", ours, none="the table is Cholesky's", **words)
     if not line.as_printed:
-        return Row(item, theirs, ours, "none: settings other than the thesis's", None, why)
+        return value("count", ours, none="settings other than the thesis's", **words)
     if isinstance(theirs, str):
-        asked, met = f"fails in {LIKELY:.0%} of the runs or more", failed
-    else:
-        rough = method != "ABM" and line.ratio <= ROUGH_FROM
-        share = ALIKE if rough else NEAR
-        asked, met = f"mean within {share:.0%}, either way", within(theirs, run.mean, share)
-        met = met and not failed
-        if rough and not met:
-            why = f"{why}; {_UNKNOWN}"
-    return Row(item, theirs, ours, asked, met, why)
-
-
-_LU = (
-    "the same cancellation costs fewer steps with LU's quotients than with Cholesky's roots: not "
-    "similar for whoever integrates"
-)
-_UNKNOWN = (
-    "the thesis's program is not to be had, and how composites are formed, and in which frame, "
-    "decides how rough they are: compare the row of the other reading"
-)
+        return value("count_fails", ours, failed, **words)
+    rough = method != "ABM" and line.ratio <= ROUGH_FROM
+    share = ALIKE if rough else NEAR
+    near = within(theirs, run.mean, share) and not failed
+    if rough and not near:
+        words["why"] = f"{why}; {said['unknown']}"
+    return value("count", ours, near, share=f"{share:.0%}", **words)
 
 
 def _spread(line: Line, method: str) -> str:
@@ -187,6 +157,6 @@ def _near(theirs: float, ours: float) -> bool:
 
 
 def figures(found: list[Line], style: str) -> dict[str, Any]:
-    from .motion_pictures import stiffness
+    from .pictures import stiffness
 
     return {"figure56": stiffness(found, style)}

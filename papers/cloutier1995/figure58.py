@@ -8,12 +8,13 @@ ulp apart are beside the one that is drawn.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ..paper import Progress, printed
-from ..row import Row
+from ..row import Value, value
 from .robot import planar_robot
 from .simulator import Run, run
 
@@ -40,47 +41,23 @@ def measure(
     return found
 
 
-def rows(found: dict[str, Run]) -> list[Row]:
-    low, high = printed("cloutier1995")["figure58"]["energy"]
-    first = float(next(iter(found.values())).energy[0])
-    result = [
-        Row(
-            "energy at the start [J]",
-            [low, high],
-            round(first, 3),
-            "none: the thesis does not print the robot",
-            None,
-            "printed is the axis",
-        )
-    ]
+def values(found: dict[str, Run]) -> Iterator[Value]:
+    axis = printed("cloutier1995")["figure58"]["energy"]
+    low, high = axis
+    yield value("start", float(next(iter(found.values())).energy[0]), printed=axis)
     margin = (high - low) / low
     for method, one in found.items():
         energies = [one.energies(record) for record in one.simulation.records]
         drifts = [float(np.abs(energy / energy[0] - 1.0).max()) for energy in energies]
-        inside = [bool(low <= energy.min() and energy.max() <= high) for energy in energies]
-        ours = [round(float(f(energies[0])), 3) for f in (np.min, np.max)]
-        result += [
-            Row(
-                f"{method}: largest relative change, median of the starts",
-                "5 decimals",
-                float(np.median(drifts)),
-                f"at most {margin:.1e}, the height of the printed axis",
-                bool(np.median(drifts) <= margin),
-                f"{len(drifts)} starts, {min(drifts):.1e} to {max(drifts):.1e}",
-            ),
-            Row(
-                f"{method}: range of the first start [J]",
-                [low, high],
-                ours,
-                "none: the thesis does not print the robot",
-                None,
-                f"printed is the axis; {sum(inside)} of {len(inside)} starts stay on it",
-            ),
-        ]
-    return result
+        inside = sum(bool(low <= energy.min() and energy.max() <= high) for energy in energies)
+        ours, median = [float(f(energies[0])) for f in (np.min, np.max)], float(np.median(drifts))
+        words = {"method": method, "margin": f"{margin:.1e}", "starts": len(drifts), "inside": inside}
+        words |= {"least": f"{min(drifts):.1e}", "most": f"{max(drifts):.1e}"}
+        yield value("change", median, median <= margin, **words)
+        yield value("range", ours, printed=axis, **words)
 
 
 def figures(found: dict[str, Run], style: str) -> dict[str, Any]:
-    from .motion_pictures import energies
+    from .pictures import totals
 
-    return {"figure58": energies(found, style)}
+    return {"figure58": totals(found, style)}

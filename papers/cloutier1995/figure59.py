@@ -7,18 +7,19 @@ chaotic: counts are means over starts an ulp apart.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..paper import Progress, printed
-from ..row import Row, within
+from ..row import Value, value, within
 from .robot import regular
 from .simulator import Run, run
 
 METHODS = ("ABM", "CRBM")
 NEAR, SIZE = 0.12, 3.0  # of single runs: the share of counts, and the factor of energies' errors
-NOT = "none: not in the thesis"
 
 
 @dataclass(frozen=True)
@@ -59,42 +60,25 @@ def measure(
     return found
 
 
-def rows(found: list[Chain]) -> list[Row]:
+def values(found: list[Chain]) -> Iterator[Value]:
     said = printed("cloutier1995")["figure59"]
-    result = []
     for chain in found:
         known = chain.n in said["n"] and chain.as_printed
-        at = said["n"].index(chain.n) if known else 0
-        exact = chain.n**2 * chain.length * chain.mass * 9.8
-        result.append(
-            Row(
-                f"n = {chain.n}: energy at the start [J]",
-                said["energy"][at] if known else None,
-                chain.energy,
-                "n^2 l m g, to 1e-12",
-                within(exact, chain.energy, 1e-12),
-            )
-        )
+        at, none = said["n"].index(chain.n) if known else 0, "" if known else "not in the thesis"
+
+        def cell(column: list[Any]) -> Any:
+            return column[at] if known else None  # noqa: B023
+
+        start = within(chain.n**2 * chain.length * chain.mass * 9.8, chain.energy, 1e-12)
+        yield value("energy", chain.energy, start, n=chain.n, printed=cell(said["energy"]))
         for method in METHODS:
             one, theirs = chain.runs[method], said[method.lower()]
             counts, away = one.simulation.evaluations, np.abs(one.deviations)
             count, deviation = float(one.mean), float(away.mean())
-            result += [
-                Row(
-                    f"n = {chain.n}: evaluations, {method}",
-                    theirs["evaluations"][at] if known else None,
-                    round(count),
-                    f"mean within {NEAR:.0%}" if known else NOT,
-                    within(theirs["evaluations"][at], count, NEAR) if known else None,
-                    f"{len(counts)} starts, {counts.min():.0f} to {counts.max():.0f}",
-                ),
-                Row(
-                    f"n = {chain.n}: deviation of the average energy, {method} [%]",
-                    theirs["deviation"][at] if known else None,
-                    float(f"{deviation:.2g}"),
-                    f"mean within a factor of {SIZE:g}, either way" if known else NOT,
-                    bool(1 / SIZE <= deviation / theirs["deviation"][at] <= SIZE) if known else None,
-                    f"{len(away)} starts, {away.min():.4f} to {away.max():.4f}",
-                ),
-            ]
-    return result
+            words = {"n": chain.n, "method": method, "starts": len(counts), "none": none}
+            near = known and within(theirs["evaluations"][at], count, NEAR)
+            words |= {"least": f"{counts.min():.0f}", "most": f"{counts.max():.0f}"}
+            yield value("evaluations", round(count), near, printed=cell(theirs["evaluations"]), **words)
+            near = known and 1 / SIZE <= deviation / theirs["deviation"][at] <= SIZE
+            words |= {"least": f"{away.min():.4f}", "most": f"{away.max():.4f}"}
+            yield value("deviation", deviation, near, printed=cell(theirs["deviation"]), **words)

@@ -5,6 +5,7 @@ Equal unit links in random states; products from inverse dynamics.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis.gradients import descend, equation
 
 from ..paper import Progress
-from ..row import Row
+from ..row import Value, value
 from ..settings import each
 from .robot import planar_robot
 
@@ -84,65 +85,28 @@ def _system(n: int, generator: np.random.Generator) -> kkt.System:
     return kkt.build(planar_robot([1.0] * n, [1.0] * n, 0.1), *state)
 
 
-def rows(found: Iterations) -> list[Row]:
+def values(found: Iterations) -> Iterator[Value]:
+    exact, links = (", ".join(map(str, several)) for several in (found.exact_links, found.links))
     most = all(k <= n for k, n in zip(found.exact, found.exact_links, strict=True))
-    result = [
-        Row(
-            f"iterations in fractions, n = {_list(found.exact_links)}",
-            "at most n",
-            list(found.exact),
-            "at most n, and the residual exactly 0",
-            most and found.zero,
-        )
-    ]
-    for format, values in found.floats.items():
-        result.append(
-            Row(
-                f"iterations in {format} to {UNTIL[format]:g} of the residual, n = {_list(found.links)}",
-                None,
-                list(values),
-                "none: the guarantee is one of exact arithmetic",
-                None,
-                f"at most n in fractions, as guaranteed; kappa {', '.join(f'{k:.1e}' for k in found.kappa)}",
-            )
-        )
-        shown = [None if e is None else float(f"{e:.2g}") for e in found.errors[format]]
-        unit = 2.0**-53 if format == "float64" else 2.0**-24
+    yield value("fractions", list(found.exact), most and found.zero, links=exact)
+    kappa = ", ".join(f"{k:.1e}" for k in found.kappa)
+    for format, taken in found.floats.items():
+        until, unit = UNTIL[format], 2.0**-53 if format == "float64" else 2.0**-24
+        words = {"format": format, "until": f"{until:g}", "links": links, "kappa": kappa}
+        yield value("floats", list(taken), **words)
+        errors = found.errors[format]
         below = all(
-            e is not None and e <= 10.0 * (k * unit + k**0.5 * UNTIL[format])
-            for e, k in zip(found.errors[format], found.kappa, strict=True)
+            e is not None and e <= 10.0 * (k * unit + k**0.5 * until)
+            for e, k in zip(errors, found.kappa, strict=True)
         )
-        result.append(
-            Row(
-                f"error of qdd then, {format}",
-                None,
-                shown,
-                "at most 10 (kappa u + kappa^(1/2) of the residual asked for)",
-                below,
-            )
-        )
+        yield value("error", list(errors), below, format=format)
     per_link = [cost / n for cost, n in zip(found.products, found.links, strict=True)]
-    result.append(
-        Row(
-            "operations of a product M v over n",
-            "O(n)",
-            [round(x, 1) for x in per_link],
-            "no two differ by more than 25 % from n = 8 on",
-            _even([x for x, n in zip(per_link, found.links, strict=True) if n >= 8]),
-        )
-    )
-    return result
-
-
-def _even(values: list[float]) -> bool | None:
-    return max(values) <= 1.25 * min(values) if len(values) > 1 else None
-
-
-def _list(values: tuple[int, ...]) -> str:
-    return ", ".join(map(str, values))
+    late = [x for x, n in zip(per_link, found.links, strict=True) if n >= 8]
+    few = "" if len(late) > 1 else "fewer than two sizes from n = 8 on"
+    yield value("product", per_link, not few and max(late) <= 1.25 * min(late), none=few)
 
 
 def figures(found: Iterations, style: str) -> dict[str, Any]:
-    from .methods_pictures import iterations
+    from .pictures import iterations
 
     return {"gradients": iterations(found, style)}

@@ -6,6 +6,7 @@ law with friction does not always conserve energy; without friction both laws ar
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from pivotree.analysis.contact import Floor, gain, newton, poisson
 
 from ..paper import Progress
-from ..row import Row
+from ..row import Value, value
 from ..settings import between
 from .falling import Floats, falling
 
@@ -73,37 +74,17 @@ def blow_of(chain: Floor, generator: np.random.Generator) -> tuple[Floats, Float
     return (A + A.T) / 2, v if v[0] < 0.0 else -v, kinetic
 
 
-def rows(found: Blows) -> list[Row]:
-    most = {law: float(np.nanmax(values)) for law, values in found.gains.items()}
+def values(found: Blows) -> Iterator[Value]:
     newton_, poisson_ = found.gains["Newton"], found.gains["Poisson"]
-    share, pulls = float((newton_ > 1e-12).mean()), int(np.isnan(newton_).sum())
-    return [
-        Row(
-            "without friction, Newton's and Poisson's impulses",
-            "the same",
-            found.apart,
-            "at most 1e-9 of their size",
-            found.apart <= 1e-9,
-        ),
-        Row(
-            "Newton's law with friction, largest gain over the kinetic energy",
-            "does not always conserve energy",
-            most["Newton"],
-            "above 0 in some blow, e > 0",
-            most["Newton"] > 1e-6 if found.e else None,
-            f"{share:.1%} of {len(newton_)} blows gain; in {pulls} more the floor would pull",
-        ),
-        Row(
-            "Poisson's hypothesis with friction, largest gain",
-            "consistent with conservation",
-            most["Poisson"],
-            "at most 1e-12, and the floor never pulls",
-            most["Poisson"] <= 1e-12 and not np.isnan(poisson_).any(),
-        ),
-    ]
+    most, least = float(np.nanmax(newton_)), float(np.nanmax(poisson_))
+    yield value("frictionless", found.apart, found.apart <= 1e-9)
+    words = {"share": f"{(newton_ > 1e-12).mean():.1%}", "blows": len(newton_)}
+    words |= {"pulls": int(np.isnan(newton_).sum()), "none": "" if found.e else "without restitution"}
+    yield value("newton", most, most > 1e-6, **words)
+    yield value("poisson", least, least <= 1e-12 and not np.isnan(poisson_).any())
 
 
 def figures(found: Blows, style: str) -> dict[str, Any]:
-    from .contact_pictures import blows
+    from .pictures import blows
 
     return {"impact": blows(found, style)}

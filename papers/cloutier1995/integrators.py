@@ -8,6 +8,7 @@ final angles that they buy.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from pivotree import orderings
 from pivotree.analysis.simulation import Motion
 
 from ..paper import Progress
-from ..row import Row, claim
+from ..row import Value, value
 from .robot import planar_robot
 from .rosenbrock import Rosenbrock
 from .simulator import order_of, run
@@ -83,31 +84,16 @@ def _counted(tree: Any, method: str, integrator: str, eps: float, seconds: float
     return count, found.y[: len(found.y) // 2, -1]
 
 
-def rows(found: Found) -> list[Row]:
+def values(found: Found) -> Iterator[Value]:
     errors = [error for curve in found.curves.values() for _, error in curve]
     middle = float(np.exp(np.median(np.log(errors))))
     base = found.cost("cash_karp", middle)
-    result = []
-    for integrator in INTEGRATORS[1:]:
-        ratio = found.cost(integrator, middle) / base
-        name = f"{integrator}: evaluations over Cash-Karp's at an error of {middle:.0e}"
-        if integrator in THESIS:
-            result.append(
-                claim(
-                    name,
-                    "much less efficient",
-                    round(ratio, 2),
-                    "at least 2",
-                    ratio >= 2.0,
-                    f"{integrator}: evaluations, those of difference quotients counted",
-                )
-            )
-        else:
-            result.append(Row(name, None, round(ratio, 2), "none: not in the thesis", None))
-    return result
+    for name in INTEGRATORS[1:]:
+        row = "thesis" if name in THESIS else "other"
+        yield value(row, found.cost(name, middle) / base, name=name, error=f"{middle:.0e}")
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:
-    from .motion_pictures import precision
+    from .pictures import precision
 
     return {"integrators": precision(found.curves, style)}

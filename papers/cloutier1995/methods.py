@@ -8,7 +8,7 @@ those of kernels for the model, from joint positions on.  SVD is LAPACK's, in fl
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from pivotree.analysis.complements import Complement
 from pivotree.analysis.gradients import descend, equation
 
 from ..paper import Progress
-from ..row import Row
+from ..row import Value, value
 from ..settings import between, each
 from .falling import Floats
 from .robot import planar_robot, two_links
@@ -74,8 +74,8 @@ def measure(
         states = [(np.array([0.0, turn]), np.zeros(2), np.zeros(2)) for turn in turns]
         kappa[i], found = _errors(two_links(second), states)
         for format, errors in found.items():
-            for method, value in errors.items():
-                worst[format].setdefault(method, np.empty(len(seconds)))[i] = value
+            for method, error in errors.items():
+                worst[format].setdefault(method, np.empty(len(seconds)))[i] = error
     generator = np.random.default_rng(seed)
     apart: dict[str, float] = {}
     pivots = 0.0
@@ -84,8 +84,8 @@ def measure(
         state = generator.uniform(-1, 1, n), generator.normal(size=n), generator.normal(size=n)
         tree = planar_robot([1.0] * n, [1.0] * n, 0.1)
         _, found = _errors(tree, [state], ("float64",))
-        for method, value in found["float64"].items():
-            apart[method] = max(apart.get(method, 0.0), value)
+        for method, error in found["float64"].items():
+            apart[method] = max(apart.get(method, 0.0), error)
         pivots = max(pivots, _pivots(kkt.build(tree, *state)))
     operations: dict[str, list[int]] = {}
     for n in links:
@@ -173,104 +173,32 @@ def _operations(n: int) -> dict[str, int]:
     return found
 
 
-def rows(found: Methods) -> list[Row]:
-    wide, narrow = found.worst["float64"], found.worst["float32"]
-    result = [
-        Row(f"{method}: equal links, float64, relative error", None, error, "at most 1e-10", error <= 1e-10)
-        for method, error in found.apart.items()
-    ]
-    result.append(
-        Row(
-            "complement 2: squares of U's diagonal beside ABM's pivots D_k",
-            None,
-            found.pivots,
-            "the same to 1e-10: its reflections are ABM's pivots",
-            found.pivots <= 1e-10,
-        )
-    )
+def values(found: Methods) -> Iterator[Value]:
+    wide = found.worst["float64"]
+    seconds, links = (", ".join(f"{x:g}" for x in several) for several in (found.seconds, found.links))
+    for method, error in found.apart.items():
+        yield value("apart", error, method=method)
+    yield value("pivots", found.pivots)
     bound = 10.0 * found.kappa * 2.0**-53
     for method in ("CRBM, Cholesky", "CRBM, LU", "CRBM, Gauss-Jordan", SVD):
         below = bool((wide[method] <= bound).all())
-        result.append(
-            Row(
-                f"{method}: l_2 = m_2 = {_list(found.seconds)}, float64",
-                "kappa u",
-                _numbers(wide[method]),
-                "at most 10 kappa u, (4.4)",
-                below,
-            )
-        )
-    last = {method: float(errors[-1]) for method, errors in wide.items()}
-    result.append(
-        Row(
-            "ABM, the same",
-            "deals better with ill-conditioning",
-            _numbers(wide["ABM"]),
-            "at most 1e-3 of Cholesky's at the last",
-            last["ABM"] <= 1e-3 * last["CRBM, Cholesky"],
-        )
-    )
-    better = [
-        bool(np.nanmax(errors["complement 2"] / errors["complement 1"]) < 1.0) for errors in (wide, narrow)
-    ]
+        yield value("inverted", wide[method], below, method=method, seconds=seconds)
+    yield value("abm", wide["ABM"], wide["ABM"][-1] <= 1e-3 * wide["CRBM, Cholesky"][-1])
     for format, errors in found.worst.items():
-        result.append(
-            Row(
-                f"complements 1 and 2, {format}",
-                "the second has better numerical properties",
-                [_numbers(errors["complement 1"]), _numbers(errors["complement 2"])],
-                "the second's error is the smaller one throughout",
-                better[format == "float32"],
-                "nan: H has lost its definiteness",
-            )
-        )
+        first, second = (errors[f"complement {i}"] for i in (1, 2))
+        yield value("complements", [first, second], bool(np.nanmax(second / first) < 1.0), format=format)
     for method, asked in (("complement 1", 1.0), ("complement 2", 0.5)):
         power = float(np.polyfit(np.log(found.kappa), np.log(wide[method]), 1)[0])
-        result.append(
-            Row(
-                f"{method}, float64: error as a power of kappa",
-                None,
-                round(power, 3),
-                f"{asked:g} +- 0.1",
-                abs(power - asked) <= 0.1,
-            )
-        )
+        yield value("power", power, method=method, asked=f"{asked:g}")
     for format, errors in found.worst.items():
-        result.append(
-            Row(
-                f"conjugate gradients, {format}, at most {LIMIT} n iterations",
-                None,
-                _numbers(errors["conjugate gradients"]),
-                "none: errors shown",
-                None,
-            )
-        )
+        yield value("gradients", errors["conjugate gradients"], format=format, limit=LIMIT)
     for method, counts in found.operations.items():
-        result.append(
-            Row(f"operations, {method}, n = {_list(found.links)}", None, counts, "none: counts shown", None)
-        )
+        yield value("operations", counts, method=method, links=links)
     more = [b - a for a, b in zip(*(found.operations[f"complement {i}"] for i in (1, 2)), strict=True)]
-    result.append(
-        Row(
-            "complement 2, operations more than complement 1",
-            "less efficient than their first",
-            more,
-            "more for every n",
-            min(more) > 0,
-        )
-    )
-    return result
-
-
-def _list(values: tuple[Any, ...]) -> str:
-    return ", ".join(f"{x:g}" for x in values)
-
-
-def _numbers(values: Floats) -> list[float]:
-    return [float(f"{x:.2g}") for x in values]
+    yield value("more", more, min(more) > 0)
 
 
 def figures(found: Methods, style: str) -> dict[str, Any]:
-    from .methods_pictures import digits
+    from .pictures import digits
 
     return {"methods": digits(found, style)}

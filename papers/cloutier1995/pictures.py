@@ -1,88 +1,84 @@
-"""Figures 5.3 to 5.5 and 5.7 in the thesis's own form."""
+"""Pictures of Cloutier 1995: the figures in the thesis's own form, methods, motions and contacts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from flint import fmpq_poly
 from matplotlib.figure import Figure
 
-from pivotree.analysis.figures import style_axes
+from pivotree.analysis.counts import COUNTS, Count, crossings
+from pivotree.analysis.figures import MARKERS, style_axes
 
-from ..sheet import DASHES, sheet
+from .. import counted
+from ..paper import printed
+from ..sheet import DASHES, legend, named, panels, sheet
+from .falling import places
 from .sweep import Sweep
 
 TURN = r"angle of joint 2, $\theta_2$ [rad]"
 LETTERS = "abcdefgh"
+INTEGRATORS = {"cash_karp": "Cash-Karp", "rosenbrock": "Rosenbrock"}
+DASHED, DOTTED, BOTH = DASHES[1:]
+STYLE: dict[str, tuple[int, str, Any]] = {  # method -> colour, marker, line: a family, a colour
+    "ABM": (0, "o", "-"),
+    "ABM by rotations": (0, "s", DASHED),
+    "CRBM, Cholesky": (1, "D", "-"),
+    "CRBM, LU": (1, "^", DASHED),
+    "CRBM, Gauss-Jordan": (1, "v", DOTTED),
+    "CRBM, SVD": (1, "X", BOTH),
+    "complement 1": (2, "P", "-"),
+    "complement 2": (2, "*", DASHED),
+    "conjugate gradients": (3, "h", BOTH),
+}
+UNIT = {"float64": 2.0**-53, "float32": 2.0**-24}
+DOTS = 1200  # blows that are drawn
+LINKS = 16  # up to which counts are drawn
+
+
+# -- figures 5.3 to 5.5 and 5.7 ---------------------------------------------------------------------
 
 
 def configuration(found: Sweep, style: str) -> Figure:
     """Condition number above, relative difference below, over theta_2."""
-    with sheet("double", 3.6, style) as (figure, look):
-        top, bottom = figure.subplots(2, 1, sharex=True)
-        for ax in (top, bottom):
-            style_axes(ax, look, grid="y")
+    with panels(style, "double", 3.6, 2, 1, "y", sharex=True) as (figure, (top, bottom), look):
         top.plot(found.angles, found.kappa, color=look.series[0], linewidth=1.4)
         top.set(ylim=(0, None), xlim=(0, 2 * np.pi))
-        top.set_ylabel(r"$\kappa(H)$", color=look.ink)
-        top.set_title(f"$l_2 = m_2 =$ {found.second:g}", color=look.ink)
+        named(top, look, y=r"$\kappa(H)$", title=f"$l_2 = m_2 =$ {found.second:g}")
         bottom.plot(found.angles, found.difference(), ".", color=look.series[1], markersize=2.5)
         bottom.set(ylim=(0, None))
-        bottom.set_ylabel(r"$\Delta_r\ddot\theta_1$", color=look.ink)
-        bottom.set_xlabel(TURN, color=look.ink)
+        named(bottom, look, TURN, r"$\Delta_r\ddot\theta_1$")
         figure.align_ylabels([top, bottom])
     return figure
 
 
 def lengths(found: Any, style: str) -> Figure:
     """Left: kappa and the difference over the length.  Right: errors over kappa."""
-    with sheet("double", 3.9, style) as (figure, look):
-        left, right = figure.subplots(1, 2)
+    names = {
+        "CRBM": "CRBM, slope {:.2f}",
+        "ABM, bias apart": "ABM, bias apart, {:.2f}",
+        "ABM": "ABM, bias propagated, {:.2f}",
+    }
+    with panels(style, "double", 3.9, 1, 2) as (figure, (left, right), look):
         for ax in (left, right):
-            style_axes(ax, look, grid="both")
             ax.set(xscale="log", yscale="log")
         second = [one.second for one in found.grid]
         worst = [one.difference().max() for one in found.grid]
+        difference = r"$\Delta_r\ddot\theta_1$, ABM and CRBM"
         left.plot(second, found.kappa, "s-", color=look.series[0], markersize=4, label=r"$\kappa(H)$")
-        left.plot(
-            second,
-            worst,
-            "o--",
-            color=look.series[1],
-            markersize=4,
-            label=r"$\Delta_r\ddot\theta_1$, ABM and CRBM",
-        )
-        left.set_xlabel("length and mass of link 2", color=look.ink)
-        left.set_ylabel("largest over the angles", color=look.ink)
-        names = {
-            "CRBM": "CRBM, slope {:.2f}",
-            "ABM, bias apart": "ABM, bias apart, {:.2f}",
-            "ABM": "ABM, bias propagated, {:.2f}",
-        }
+        left.plot(second, worst, "o--", color=look.series[1], markersize=4, label=difference)
+        named(left, look, "length and mass of link 2", "largest over the angles")
         for i, (method, name) in enumerate(names.items()):
-            right.plot(
-                found.kappa,
-                found.worst(method),
-                "os^"[i],
-                linestyle=DASHES[i],
-                color=look.series[(1, 2, 0)[i]],
-                markersize=4,
-                label=name.format(found.slope(method)),
-            )
-        kappa = [one.kappa.max() for one in found.drawn]
-        right.plot(
-            kappa,
-            found.worst("ABM", drawn=True),
-            "x",
-            color=look.series[0],
-            markersize=4,
-            label="ABM, other lengths",
-        )
-        right.set_xlabel(r"largest $\kappa(H)$", color=look.ink)
-        right.set_ylabel(r"largest relative error of $\ddot\theta_1$", color=look.ink)
+            mark = {"linestyle": DASHES[i], "color": look.series[(1, 2, 0)[i]], "markersize": 4}
+            label = name.format(found.slope(method))
+            right.plot(found.kappa, found.worst(method), "os^"[i], label=label, **mark)
+        kappa, errors = [one.kappa.max() for one in found.drawn], found.worst("ABM", drawn=True)
+        right.plot(kappa, errors, "x", color=look.series[0], markersize=4, label="ABM, other lengths")
+        named(right, look, r"largest $\kappa(H)$", r"largest relative error of $\ddot\theta_1$")
         for ax in (left, right):
-            ax.legend(frameon=False, labelcolor=look.ink, fontsize=7, loc="upper left")
+            legend(ax, look, loc="upper left")
         right.set_ylim(2e-17, 1e2)
     return figure
 
@@ -91,33 +87,287 @@ def accelerations(found: Sequence[Sweep], methods: tuple[str, str], style: str) 
     """Joint 1's acceleration, the rough method under the smooth one; one panel a length."""
     rough, smooth = methods
     with sheet("double", 1.8 * len(found) + 0.8, style) as (figure, look):
-        panels = figure.subplots(len(found), 1, sharex=True, squeeze=False)[:, 0]
-        for i, (ax, one) in enumerate(zip(panels, found, strict=True)):
+        axes = figure.subplots(len(found), 1, sharex=True, squeeze=False)[:, 0]
+        mark = {"color": look.series[1], "linewidth": 0.5, "marker": ".", "markersize": 1.5}
+        for i, (ax, one) in enumerate(zip(axes, found, strict=True)):
             style_axes(ax, look, grid="y")
-            ax.plot(
-                one.angles,
-                one.found[rough][:, 0],
-                color=look.series[1],
-                linewidth=0.5,
-                marker=".",
-                markersize=1.5,
-                label=rough,
-            )
+            ax.plot(one.angles, one.found[rough][:, 0], label=rough, **mark)
             ax.plot(one.angles, one.found[smooth][:, 0], color=look.ink, linewidth=1.4, label=smooth)
-            mark = f"{LETTERS[i]}) " if len(found) > 1 else ""
-            ax.set_title(
-                f"{mark}link 2 length and mass = {one.second:.0e}".replace("e+0", "e"), color=look.ink
-            )
-            ax.set_ylabel("joint 1 [rad/s²]", color=look.ink)
+            letter = f"{LETTERS[i]}) " if len(found) > 1 else ""
+            title = f"{letter}link 2 length and mass = {one.second:.0e}".replace("e+0", "e")
+            named(ax, look, y="joint 1 [rad/s²]", title=title)
             ax.ticklabel_format(axis="y", useOffset=False)
             ax.set_xlim(0, 2 * np.pi)
-        panels[-1].set_xlabel(TURN, color=look.ink)
-        figure.align_ylabels(panels)
-        figure.legend(
-            *panels[0].get_legend_handles_labels(),
-            loc="outside upper center",
-            ncols=2,
-            frameon=False,
-            labelcolor=look.ink,
-        )
+        named(axes[-1], look, TURN)
+        figure.align_ylabels(axes)
+        known = axes[0].get_legend_handles_labels()
+        figure.legend(*known, loc="outside upper center", ncols=2, frameon=False, labelcolor=look.ink)
+    return figure
+
+
+# -- figures 5.2, 5.6, 5.8 and 5.10: the integrator and the energy --------------------------------
+
+
+def stiffness(found: Sequence[Any], style: str) -> Figure:
+    """Evaluations over the ratio of the links; hollow marks are printed."""
+    said = printed("cloutier1995")["figure56"]
+    with panels(style, "double", 3.4) as (figure, ax, look):
+        for i, method in enumerate(("ABM", "CRBM", "CRBM, centres", "CRBM, LU")):
+            kept = [line for line in found if method in line.runs]
+            if kept:
+                runs = [line.runs[method].simulation for line in kept]
+                counted.ours(ax, look, i, f"{method}, ours", [line.ratio for line in kept], runs)
+                counts = said.get(method.lower(), [])
+                counted.theirs(ax, look.series[i], i, f"{method}, printed", said["ratio"], counts)
+        ax.set(xscale="log", yscale="log")
+        ax.invert_xaxis()
+        named(ax, look, r"ratio of the links, $l_1 / (l_1 + l_2)$", "evaluations for 10 s")
+        legend(ax, look)
+    return figure
+
+
+def totals(found: Mapping[str, Any], style: str) -> Figure:
+    """Total energy over time, one panel a method, on the printed axis where it fits."""
+    low, high = printed("cloutier1995")["figure58"]["energy"]
+    shared = {"sharex": True, "sharey": True}
+    with panels(style, "double", 3.9, len(found), 1, "y", **shared) as (figure, axes, look):
+        for i, (ax, (method, one)) in enumerate(zip(axes, found.items(), strict=True)):
+            ax.plot(one.first.t, one.energy, color=look.series[i], linewidth=1.2)
+            ax.axhline(one.energy[0], color=look.ink, linewidth=0.7, linestyle=(0, (4, 3)))
+            named(ax, look, y="total energy [J]", title=f"{'ab'[i]}) {method}")
+            ax.ticklabel_format(axis="y", useOffset=False)
+            ax.set_xlim(0, one.first.reached)
+        if all(low <= one.energy.min() and one.energy.max() <= high for one in found.values()):
+            axes[0].set_ylim(low, high)
+        named(axes[-1], look, "t [s]")
+    return figure
+
+
+def chains(found: Any, style: str) -> Figure:
+    """Evaluations, and operations of the whole motion, over the number of links."""
+    said = printed("cloutier1995")["figure59"]
+    with panels(style, "double", 3.2, 1, 2) as (figure, (left, right), look):
+        for i, method in enumerate(("ABM", "CRBM")):
+            colour, counts = look.series[i], said[method.lower()]["evaluations"]
+            runs = [chain.runs[method].simulation for chain in found.short]
+            counted.ours(left, look, i, f"{method}, ours", found.n, runs)
+            counted.theirs(left, colour, i, f"{method}, printed", said["n"], counts)
+            mark = {"marker": counted.MARKERS[i], "markersize": 4, "linestyle": ("-", "--")[i]}
+            right.plot(found.n, found.work(method), color=colour, label=method, **mark)
+        for ax, what in ((left, "evaluations for 60 s"), (right, "operations for 60 s")):
+            ax.set(ylim=(0, None))
+            named(ax, look, "links n", what)
+            legend(ax, look)
+    return figure
+
+
+def evolution(found: Any, style: str) -> Figure:
+    """The simulator's statistics over time: energy, calls, condition number, difference."""
+    first = found.first
+    with panels(style, "double", 4.2, 2, 2, "y", sharex=True) as (figure, axes, look):
+        energy, calls, condition, apart = axes.ravel()
+        energy.plot(first.t, found.energy, color=look.series[0])
+        energy.ticklabel_format(axis="y", useOffset=False)
+        named(energy, look, y="total energy [J]")
+        calls.step(*found.calls(0.1), color=look.series[1], where="post")
+        named(calls, look, y="evaluations so far")
+        condition.plot(first.t, found.condition, color=look.series[2])
+        condition.set(yscale="log")
+        named(condition, look, y=r"$\kappa(H)$")
+        for k, difference in enumerate(found.difference.T):
+            mark = {"markersize": 2.5, "color": look.series[k % len(look.series)]}
+            label = rf"$\Delta_r\ddot\theta_{k + 1}$"
+            apart.plot(first.t, difference, "os^vDPX*"[k % 8], label=label, **mark)
+        apart.set(yscale="log")
+        named(apart, look, y="ABM and CRBM apart")
+        low, high = apart.get_ylim()
+        apart.set_ylim(low, 20.0 * high)  # room for the legend
+        legend(apart, look, ncols=3, loc="upper center")
+        for ax in (condition, apart):
+            named(ax, look, "t [s]")
+            ax.set_xlim(0, first.reached)
+    return figure
+
+
+def precision(curves: Mapping[str, Sequence[tuple[int, float]]], style: str) -> Figure:
+    """Error of the final angles over evaluations, one line an integrator."""
+    with panels(style, "single", 2.9) as (figure, ax, look):
+        for i, (name, points) in enumerate(curves.items()):
+            dash = ("-", "--", "--", "--", ":", ":", ":")[i % 7]
+            mark = {"marker": "osD^vPX"[i % 7], "markersize": 4, "linestyle": dash, "linewidth": 1.2}
+            label = INTEGRATORS.get(name, name)
+            ax.plot(*zip(*points, strict=True), color=look.series[i], label=label, **mark)
+        ax.set(xscale="log", yscale="log")
+        named(ax, look, "evaluations", "error of the final angles [rad]")
+        legend(ax, look)
+    return figure
+
+
+# -- chapter 3: its methods -----------------------------------------------------------------------
+
+
+def digits(found: Any, style: str) -> Figure:
+    """Largest error over the angles against kappa, one panel a format; hollow marks: broke down."""
+    with panels(style, "double", 3.9, 1, len(found.worst)) as (figure, axes, look):
+        for ax, (format, errors) in zip(np.atleast_1d(axes), found.worst.items(), strict=True):
+            first = format == "float64"
+            for i, (method, (colour, marker, line)) in enumerate(STYLE.items()):
+                if method not in errors:
+                    continue
+                values, colour = errors[method], look.series[colour]
+                mark = {"marker": marker, "markersize": 4.5, "linestyle": line, "linewidth": 1.2}
+                ax.plot(found.kappa, values, color=colour, label=method if first else None, **mark)
+                if np.isnan(values).any():  # where it first breaks down
+                    at = found.kappa[np.isnan(values)][:1] * 1.5 ** (i - 4)
+                    hollow = {"markerfacecolor": "none", "markeredgecolor": colour}
+                    ax.plot(at, [8.0], marker, markersize=6, **hollow)
+            rounded, label = found.kappa * UNIT[format], r"$\kappa u$" if first else None
+            guide = {"color": look.faint, "linewidth": 1, "linestyle": (0, (2, 2))}
+            ax.plot(found.kappa, rounded, label=label, **guide)
+            ax.set(xscale="log", yscale="log", ylim=(UNIT[format] / 4, 50))
+            named(ax, look, r"largest $\kappa(H)$ over the angles", title=format)
+        named(np.atleast_1d(axes)[0], look, y="largest relative error")
+        legend(figure, look, loc="outside lower center", ncols=4)
+    return figure
+
+
+def iterations(found: Any, style: str) -> Figure:
+    """Iterations of conjugate gradients over n, and the line that exact arithmetic draws."""
+    with panels(style, "single", 2.8) as (figure, ax, look):
+        n = np.array(found.links)
+        ax.plot(n, n, color=look.faint, linestyle=(0, (2, 2)), label="n")
+        mark = {"color": look.series[2], "markersize": 5, "label": "fractions, residual 0"}
+        ax.plot(found.exact_links, found.exact, "D", **mark)
+        for i, (format, values) in enumerate(found.floats.items()):
+            mark = {"color": look.series[i], "markersize": 4, "linewidth": 1.2, "label": format}
+            ax.plot(n, values, MARKERS[i] + "-", **mark)
+        ax.set(xscale="log", yscale="log")
+        ax.set_xticks(n, [str(k) for k in n])
+        ax.minorticks_off()
+        named(ax, look, "links n", "iterations")
+        legend(ax, look)
+    return figure
+
+
+def crossing(crbm: Count, abm: Count, style: str) -> Figure:
+    """Operations against links, counted and printed, where CRBM and ABM cross marked.
+
+    Multiplications and additions together, without divisions, which papers do not print.
+    """
+    printed_abm, printed_crbm = COUNTS
+    pairs = (
+        ("counted here: solution of (4)", crbm.polynomials, abm.polynomials, "-", "o"),
+        ("printed: with bias", printed_crbm.polynomials, printed_abm.polynomials, (0, (4, 2)), "s"),
+    )
+    n = np.linspace(1.0, LINKS, 200)
+    with panels(style, "double", 3.2) as (figure, ax, look):
+        for what, heavy, light, dash, marker in pairs:
+            sums = {"CRBM": heavy["mul"] + heavy["add"], "ABM": light["mul"] + light["add"]}
+            for i, (name, law) in enumerate(sums.items()):
+                mark = {"color": look.series[1 - i], "linestyle": dash, "linewidth": 1.4}
+                ax.plot(n, _law(law, n), label=f"{name}, {what}", **mark)
+            root = crossings(heavy, light)["both"].root
+            if root is not None:
+                height = float(_law(sums["ABM"], np.array([root]))[0])
+                ax.plot(root, height, marker, color=look.ink, markersize=6, zorder=5)
+                beside = {"textcoords": "offset points", "color": look.ink, "fontsize": 8}
+                ax.annotate(f"n = {root:.2f}", (root, height), (7, -11), **beside)
+        ax.set(xlim=(1, LINKS), ylim=(0, None))
+        x = "links n, revolute joints on Denavit-Hartenberg frames"
+        named(ax, look, x, "multiplications and additions")
+        ax.legend(frameon=False, loc="upper left", labelcolor=look.ink).set_zorder(6)
+    return figure
+
+
+def _law(polynomial: fmpq_poly, n: np.ndarray) -> np.ndarray:
+    return np.polynomial.polynomial.polyval(n, [float(c) for c in polynomial.coeffs()])
+
+
+# -- chapter 6: contact ---------------------------------------------------------------------------
+
+
+def fall(found: Any, style: str, count: int = 8) -> Figure:
+    """The chain at some times from its fall to its rest, points that touch the floor marked."""
+    run, chain = found.rigid, found.chain
+    still = np.flatnonzero(run.energy > 1e-4 * run.energy[0])
+    last = float(run.t[min(still[-1] + 1, len(run.t) - 1)])
+    times = np.linspace(0.0, last, count)
+    r = places(chain, run.y[[np.searchsorted(run.t, t).clip(0, len(run.t) - 1) for t in times]])
+    wide = max(np.ptp(x[:, 0]) for x in r) * 0.55
+    high = max(x[:, 1].max() for x in r) * 1.08
+    with sheet("double", 2.9, style) as (figure, look):
+        for ax, t, x in zip(figure.subplots(2, count // 2).ravel(), times, r, strict=True):
+            style_axes(ax, look)
+            middle = (x[:, 0].max() + x[:, 0].min()) / 2
+            ax.axhspan(-0.08, 0.0, color=look.shade)
+            ax.axhline(0.0, color=look.ink, linewidth=0.8)
+            ax.plot(x[:, 0], x[:, 1], "-", color=look.series[0], linewidth=3, solid_capstyle="round")
+            ax.plot(x[:, 0], x[:, 1], "o", color=look.page, markeredgecolor=look.series[0], markersize=4)
+            on = x[:, 1] < 1e-6
+            ax.plot(x[on, 0], x[on, 1], "s", color=look.series[1], markersize=4)
+            ax.set(xlim=(middle - wide, middle + wide), ylim=(-0.08, high), aspect="equal")
+            ax.set(xticks=[], yticks=[])
+            named(ax, look, title=f"{t:.2f} s", fontsize=8)
+            for spine in ax.spines.values():
+                spine.set_visible(False)
+    return figure
+
+
+def energies(found: Any, style: str) -> Figure:
+    """Left: energy over time.  Right: springs' distance from rigid contact over stiffness."""
+    run, k = found.rigid, np.array(found.stiffness)
+    with panels(style, "double", 2.8, 1, 2, width_ratios=(3, 2)) as (figure, (left, right), look):
+        floor = 1e-6 * run.energy[0]
+        energy, at = np.maximum(run.energy, floor), np.array([blow.t for blow in run.blows])
+        first, second = look.series[:2]
+        left.plot(run.t, energy, color=first, linewidth=1.4, label=f"rigid, e = {found.e:g}")
+        left.plot(at, np.interp(at, run.t, energy), "o", markersize=2.5, color=first)
+        damped, name = np.maximum(found.damped_energy, floor), f"damped springs, k = {k.min():g} N/m"
+        left.plot(found.damped.t, damped, "--", linewidth=1.4, color=second, label=name)
+        left.set_yscale("log")
+        left.set(xlim=(0, run.t[-1]))
+        named(left, look, "time [s]", "energy [J]")
+        legend(left, look)
+        names = (("q, springs less rigid contact", found.apart), ("deepest point [m]", found.depth))
+        for i, (name, values) in enumerate(names):
+            mark = {"color": look.series[2 + i], "markersize": 4, "linewidth": 1.2}
+            right.loglog(k, values, MARKERS[i] + "-", label=name, **mark)
+        right.loglog(k, found.apart[-1] * np.sqrt(k[-1] / k), ":", color=look.faint, label=r"$k^{-1/2}$")
+        named(right, look, "stiffness k [N/m]")
+        right.set_ylim(found.depth.min() / 20, None)
+        legend(right, look, loc="lower left")
+    return figure
+
+
+def blows(found: Any, style: str) -> Figure:
+    """Energy that a blow adds, over friction: one panel a law."""
+    with panels(style, "double", 2.7, 1, len(found.gains), "y", sharey=True) as (figure, axes, look):
+        for ax, (law, gains) in zip(axes, found.gains.items(), strict=True):
+            share = (gains > 1e-12).mean()
+            gains, mu = gains[:DOTS], found.mu[:DOTS]
+            more = gains > 1e-12
+            ax.plot(mu[~more], gains[~more], ".", color=look.series[0], markersize=2)
+            ax.plot(mu[more], np.minimum(gains[more], 1.0), "^", color=look.series[1], markersize=3)
+            ax.set_yticks([-1.0, -0.5, 0.0, 0.5, 1.0], ["-1", "-0.5", "0", "0.5", "≥ 1"])
+            ax.axhline(0.0, color=look.ink, linewidth=0.7)
+            ax.set(ylim=(-1.05, 1.05), xlim=(0, found.mu.max()))
+            title = f"{law}: {share:.1%} create energy"
+            named(ax, look, r"coefficient of friction $\mu$", title=title)
+        named(axes[0], look, y="energy added / kinetic energy")
+    return figure
+
+
+def growth(found: Any, style: str) -> Figure:
+    """Operations and fill over the number of links, one line a number of contacts."""
+    with panels(style, "double", 2.7, 1, 2) as (figure, axes, look):
+        for ax, counts, name in zip(
+            axes, (found.operations, found.fill), ("operations", "blocks filled in"), strict=True
+        ):
+            for i, contacts in enumerate(found.contacts):
+                label = f"{contacts} contacts" if contacts != 1 else "1 contact"
+                mark = {"color": look.series[i], "markersize": 4, "linewidth": 1.2, "label": label}
+                ax.plot(found.links, counts["abm"][i], MARKERS[i] + "-", **mark)
+            named(ax, look, "links n", name)
+            ax.set(ylim=(0, None), xlim=(0, None))
+        legend(axes[0], look)
     return figure

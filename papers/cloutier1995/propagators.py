@@ -8,6 +8,7 @@ squares projection; that is solved as a least squares problem by LAPACK.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from pivotree import kkt, orderings
 
 from ..ascher1996.double_sum import product
 from ..paper import Progress
-from ..row import Row, claim
+from ..row import Value, value
 from .robot import two_links
 
 Floats = NDArray[Any]
@@ -157,50 +158,8 @@ def _error(exact: Any, qdd: Floats) -> float:
     return float("inf") if error is None else float(error)
 
 
-def rows(found: list[Checked]) -> list[Row]:
-    worst = {
-        name: max(getattr(one, name) for one in found) for name in ("qdd", "pivots", "projections", "squares")
-    }
-    robots = f"{len(found)} robots"
-    return [
-        Row(
-            f"(3.10) to (3.14) on {robots}: error of qdd",
-            "the same recursion",
-            worst["qdd"],
-            "certified, at most 1e-10",
-            worst["qdd"] <= 1e-10,
-        ),
-        Row(
-            "s' I s of (3.11) beside ABM's pivots",
-            None,
-            worst["pivots"],
-            "the same to 1e-9",
-            worst["pivots"] <= 1e-9,
-        ),
-        Row(
-            "P_A P_A = P_A, and P_F = P_A'",
-            "a projection operator",
-            worst["projections"],
-            "to 1e-8",
-            worst["projections"] <= 1e-8,
-        ),
-        claim(
-            "P_A x beside the least squares problem by LAPACK",
-            "a weighted least squares projection",
-            worst["squares"],
-            "the same to 1e-8",
-            worst["squares"] <= 1e-8,
-            "x minus the motion s alpha that leaves the least kinetic energy",
-        ),
-        *(
-            Row(
-                f"{one.robot}: error of qdd in float32, propagators and ABM",
-                None,
-                [float(f"{one.single:.2g}"), float(f"{one.abm:.2g}")],
-                "none: the thesis does not run it",
-                None,
-                f"{one.robot}: the bias of the propagators is float64's inverse dynamics, rounded",
-            )
-            for one in found
-        ),
-    ]
+def values(found: list[Checked]) -> Iterator[Value]:
+    for name in ("qdd", "pivots", "projections", "squares"):
+        yield value(name, max(getattr(one, name) for one in found), robots=len(found))
+    for one in found:
+        yield value("single", [one.single, one.abm], robot=one.robot)
