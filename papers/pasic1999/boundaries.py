@@ -8,13 +8,14 @@ y^(k) = (-1)^k y + (y^2 - exp(-2x)) / 4.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..paper import Progress
-from ..row import Row, claim
+from ..row import Value, value
 from ..settings import above, between, each
 from .arm import PAPER, Arm, Floats, Pair
 from .general import Conditions, Problem
@@ -130,38 +131,17 @@ def _exponential(k: int, s: int) -> float:
     return float(np.max(np.abs(problem.along(x, F)[0][:, 0] - np.exp(-x))))
 
 
-def rows(found: Found) -> list[Row]:
-    result = []
+def values(found: Found) -> Iterator[Value]:
     for one in found.arms:
         which = "the IVP's solution" if one.apart is not None and one.apart <= NEAR else "another"
-        ours = (
-            "diverges" if one.apart is None else (f"{which} in {one.iterations}, missed by {one.missed:.0e}")
-        )
-        what = f"[0, {one.e:g}], given {one.name}"
-        long = one.e > LONG and one.apart is None
-        if long or not found.paper:
-            why = "long domains diverge, as the paper says" if long else "not the paper's arm"
-            result.append(Row(what, None, ours, f"none: {why}", None))
-            continue
-        result.append(
-            claim(
-                what,
-                "various boundary conditions may be easily handled",
-                ours,
-                f"a solution, the conditions met to {NEAR:g} by scipy from its start",
-                one.apart is not None and one.missed <= NEAR,
-                "the same iteration, other coefficients of phi",
-            )
-        )
+        told = f"{which} in {one.iterations}, missed by {one.missed:.0e}"
+        ours, words = "diverges" if one.apart is None else told, {"e": f"{one.e:g}", "given": one.name}
+        if one.e > LONG and one.apart is None:
+            yield value("arm_elsewhere", ours, none="long domains diverge, as the paper says", **words)
+        elif not found.paper:
+            yield value("arm_elsewhere", ours, none="not the paper's arm", **words)
+        else:
+            yield value("arm", ours, one.apart is not None and one.missed <= NEAR, **words)
     for k, (some, more) in found.orders.items():
-        result.append(
-            claim(
-                f"order {k}: error of exp(-x), {found.s} and {found.s + 2} Gauss points",
-                "any order ODEs",
-                [f"{some:.1e}", f"{more:.1e}"],
-                "at most 1e-4, and a hundredth of it",
-                some <= 1e-4 and more <= some / 100.0,
-                "of equations y^(k) = f with k conditions at the ends in turn",
-            )
-        )
-    return result
+        met = some <= 1e-4 and more <= some / 100.0
+        yield value("order", [f"{some:.1e}", f"{more:.1e}"], met, k=k, s=found.s, more=found.s + 2)

@@ -7,13 +7,14 @@ Measured: by how much the changes of y shrink from one iteration to the next.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..paper import Progress, printed
-from ..row import Row, claim
+from ..row import Value, value
 from ..settings import above
 from .arm import END, PAPER, Arm, Floats, Pair
 from .collocation import contraction, gauss, iterate, ivp_map
@@ -90,36 +91,24 @@ def _one(ours: Any, exact: Any, start: float, step: float, s: int) -> tuple[floa
     return rho, (last[-1] / last[0]) ** (1.0 / max(len(last) - 1, 1)), fifth
 
 
-def rows(found: Found) -> list[Row]:
+def values(found: Found) -> Iterator[Value]:
     said = printed("pasic1999")["figure4"]["step"]
-    result = []
     for one in [*found.steps, *found.more]:
-        largest, diverged = float(np.max(one.rho)), one.diverged
-        name = f"step {one.step:g}, {one.s} Gauss points: largest rho, share that diverges"
-        ours = [f"{largest:.3f}", f"{100 * diverged:.0f} %"]
-        fifth = f"{np.max(one.fifth):.1e} rad"
-        why = f"the fifth change is up to {fifth} at step {one.step:g}, s = {one.s}"
-        if found.paper and one.s == 3 and one.step == said:
-            converges = largest < 1.0 and diverged == 0.0
-            result.append(claim(name, "converges", ours, "rho < 1, and it converges", converges, why))
-        elif found.paper and one.s == 3 and one.step <= 0.25:
-            met = largest < 1.0 and diverged == 0.0
-            result.append(Row(name, None, ours, "rho < 1, and it converges", met, why))
-        else:
-            result.append(Row(name, None, ours, "none: not in the paper", None, why))
-    result.append(_agreement(found))
-    return result
-
-
-def _agreement(found: Found) -> Row:
-    """Only where convergence is slow enough to show its constant: rho from 0.2 to 0.9."""
-    rho = np.concatenate([one.rho for one in found.steps])
-    measured = np.concatenate([one.measured for one in found.steps])
+        largest = float(np.max(one.rho))
+        printed_ = found.paper and one.s == 3
+        name = "step_printed" if printed_ and one.step == said else "step"
+        none = "" if printed_ and (one.step == said or one.step <= 0.25) else "not in the paper"
+        ours = [f"{largest:.3f}", f"{100 * one.diverged:.0f} %"]
+        words = {"step": f"{one.step:g}", "s": one.s, "fifth": f"{np.max(one.fifth):.1e}"}
+        words |= {"printed": None} if none else {}
+        yield value(name, ours, largest < 1.0 and one.diverged == 0.0, none=none, **words)
+    rho, measured = (
+        np.concatenate([getattr(one, name) for one in found.steps]) for name in ("rho", "measured")
+    )
+    # only where convergence is slow enough to show its constant
     slow = (rho > 0.2) & (rho < 0.9) & ~np.isnan(measured)
-    if not slow.any():
-        return Row("measured over predicted", None, None, "none: no step is slow", None)
-    ratio = float(np.median(measured[slow] / rho[slow]))
-    return Row("measured over predicted, median", None, ratio, "within 0.1 of 1", abs(ratio - 1) < 0.1)
+    ratio = float(np.median(measured[slow] / rho[slow])) if slow.any() else None
+    yield value("measured", ratio, none="" if slow.any() else "no step is slow")
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from pivotree import kkt
 
 from ..paper import Progress
-from ..row import Row
+from ..row import Value, value
 from ..settings import above, between
 from .arm import PAPER, Arm, Floats
 from .matching import Blocks, Local, LocalFailure, Matching
@@ -139,101 +140,41 @@ def _apart(x: Floats, y: Floats) -> float:
     return float(np.max(np.abs(x - y)) / np.max(np.abs(y)))
 
 
-def rows(found: Found) -> list[Row]:
+def values(found: Found) -> Iterator[Value]:
     n = len(found.edges) - 1
-    result = []
     for one in found.orders:
-        name = f"{n} subdomains, {NAMES.get(one.name, one.name)}"
-        counted = one.structure
-        result.append(
-            Row(
-                f"{name}: blocks of fill, height",
-                None,
-                [counted.fill, counted.height],
-                "as many blocks as elimination makes",
-                counted.fill == one.fill,
-            )
-        )
-        result.append(
-            Row(
-                f"{name}: J^-1 r beside scipy's LU",
-                None,
-                f"{one.error:.1e}, float32 {one.single:.1e}",
-                "within 1e-14 kappa",
-                one.error <= 1e-14 * found.condition,
-            )
-        )
-    result += _growth(found)
-    result.append(
-        Row(
-            "rows of J, and of multiple shooting",
-            "m (n - 1), 2 m (n + 1)",
-            list(found.size),
-            "so many",
-            found.size == (2 * (n - 1), 4 * (n + 1)),
-            "the introduction prints m (n + 1) for J, equation (18) m (n - 1): the latter is right",
-        )
-    )
-    result.append(
-        Row(
-            "J beside multiple shooting with its slopes eliminated",
-            "half the size",
-            f"{found.schur:.1e} apart",
-            "within 1e-6",
-            found.schur <= 1e-6,
-            "J is a Schur complement: the method is multiple shooting, eliminated once",
-        )
-    )
-    result.append(
-        Row(
-            "condition number of J, of multiple shooting",
-            None,
-            [f"{found.condition:.3g}", f"{found.shooting:.3g}"],
-            "none: not in the paper",
-            None,
-        )
-    )
-    return [*result, *_pivots(found)]
-
-
-def _growth(found: Found) -> list[Row]:
-    result = []
-    for name, counted in found.sizes.items():
-        ours = ", ".join(f"{n}: {one.fill}, {one.height}" for n, one in counted)
-        bound = all(
-            one.fill == 0 and one.height == n - 1
-            if name == "virtual_work"
-            else one.fill < n and one.height <= np.ceil(np.log2(n))
-            for n, one in counted
-        )
-        criterion = "none, n - 1" if name == "virtual_work" else "less than n, at most log2 n"
-        result.append(Row(f"{NAMES[name]}: fill and height, n subdomains", None, ours, criterion, bound))
-    return result
-
-
-def _pivots(found: Found) -> list[Row]:
-    """The natural order's pivot at x_i is the problem on [0, x_{i+1}], all before it eliminated."""
+        words, counted = {"n": n, "order": NAMES.get(one.name, one.name)}, one.structure
+        yield value("fill", [counted.fill, counted.height], counted.fill == one.fill, **words)
+        ours = f"{one.error:.1e}, float32 {one.single:.1e}"
+        yield value("solved", ours, one.error <= 1e-14 * found.condition, **words)
+    for name, sizes in found.sizes.items():
+        ours = ", ".join(f"{n}: {one.fill}, {one.height}" for n, one in sizes)
+        if name == "virtual_work":
+            bound = all(one.fill == 0 and one.height == n - 1 for n, one in sizes)
+            yield value("natural", ours, bound, order=NAMES[name])
+        else:
+            bound = all(one.fill < n and one.height <= np.ceil(np.log2(n)) for n, one in sizes)
+            yield value("other", ours, bound, order=NAMES[name])
+    yield value("size", list(found.size), found.size == (2 * (n - 1), 4 * (n + 1)))
+    yield value("half", found.schur, found.schur <= 1e-6)
+    yield value("condition", [f"{found.condition:.3g}", f"{found.shooting:.3g}"])
     natural = next((one for one in found.orders if one.name == "virtual_work"), None)
-    if natural is None:
-        return []
+    if natural is not None:
+        yield _pivots(found, natural)
+
+
+def _pivots(found: Found, natural: Eliminated) -> Value:
+    """The natural order's pivot at x_i is the problem on [0, x_{i+1}], all before it eliminated."""
     at = [f"{found.edges[i + 1]:.4g}" for i in natural.turned]
     inside = [c for c in found.conjugate if found.edges[1] < c < found.edges[-1]]
     before = [f"{found.edges[np.searchsorted(found.edges, c) - 1]:.4g}" for c in inside]
-    fine = found.edges[1] <= RESOLVED
-    return [
-        Row(
-            "interfaces whose natural pivot has det < 0 [s]",
-            None,
-            at,
-            "the last before each conjugate point" if fine else "none: subdomains are too long",
-            at == before if fine else None,
-            f"conjugate points by scipy: {', '.join(f'{c:.4f}' for c in inside)}",
-        )
-    ]
+    none = "" if found.edges[1] <= RESOLVED else "subdomains are too long"
+    points = ", ".join(f"{c:.4f}" for c in inside)
+    return value("pivots", at, at == before, none=none, points=points)
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:
-    from .more_pictures import conditioning, filled
+    from .pictures import conditioning, filled
 
     shown = []
     for one in found.orders:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..paper import Progress
-from ..row import Row
+from ..row import Value, value
 from .arm import PAPER, Arm, Pair
 
 ORDERS = ("abm", "crbm", "virtual_work", "square_root_abm")
@@ -45,14 +46,6 @@ def measure(
     return Found(states, apart)
 
 
-def rows(found: Found) -> list[Row]:
-    return [
-        Row(
-            f"Theta'' by {order}, {found.states} states",
-            "M^-1 f of (20)",
-            f"{apart:.1e} apart",
-            "within 1e-12, relative",
-            apart <= 1e-12,
-        )
-        for order, apart in found.apart.items()
-    ]
+def values(found: Found) -> Iterator[Value]:
+    for order, apart in found.apart.items():
+        yield value("accelerations", apart, order=order, states=found.states)

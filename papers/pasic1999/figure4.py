@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from pivotree import kkt
 
 from ..paper import Progress, printed
-from ..row import Row, claim
+from ..row import Value, value
 from ..settings import above, between
 from .arm import END, PAPER, Arm, Floats, Pair
 from .collocation import Path, ivp
@@ -92,64 +93,26 @@ def error(path: Path, exact: Any) -> float:
     return float(np.max(apart)) if np.isfinite(apart).all() else np.inf
 
 
-def rows(found: Found) -> list[Row]:
+def values(found: Found) -> Iterator[Value]:
     said = printed("pasic1999")["figure4"]
     digits = dict(zip(said["at"], said["Theta"], strict=True)) if found.paper else {}
-    result = []
     for time, ours, scipy in found.values:
-        name = f"Theta({time:g})"
-        short = [f"{x:.4f}" for x in ours]
+        name, short = f"Theta({time:g})", [f"{x:.4f}" for x in ours]
         if time in digits:
-            result.append(Row(name, digits[time], short, "the printed digits", short == digits[time]))
-        apart = float(np.max(np.abs(ours - scipy)))
-        result.append(
-            Row(
-                f"{name} in twelve digits, and scipy's DOP853 on (20)",
-                None,
-                [*(f"{x:.12f}" for x in ours), *(f"{x:.12f}" for x in scipy)],
-                "within 1e-11 of each other",
-                apart <= 1e-11,
-            )
-        )
-    for step, error in found.errors.items():
-        result.append(_step_row(found, step, error, said))
-    known = np.isfinite(found.slope) and min(found.errors) <= ASYMPTOTIC
-    result.append(
-        Row(
-            "order of the error, iterated until it settles",
-            f"2 s = {2 * found.s}",
-            found.slope if known else None,
-            "within 0.5",
-            abs(found.slope - 2 * found.s) <= 0.5 if known else None,
-            "" if known else "the finest step is too long to tell, or its error is roundoff",
-        )
-    )
-    return result
-
-
-def _step_row(found: Found, step: float, error: float, said: dict[str, Any]) -> Row:
-    name = f"step {step:g}, {found.iterations} iterations: error over [0, {found.end:g}]"
+            yield value("digits", short, short == digits[time], name=name, printed=digits[time])
+        both = [*(f"{x:.12f}" for x in ours), *(f"{x:.12f}" for x in scipy)]
+        yield value("twelve", both, bool(np.max(np.abs(ours - scipy)) <= 1e-11), name=name)
     as_printed = found.paper and (found.s, found.iterations, found.end) == (3, 5, said["end"])
-    settled = f"iterated until it settles: {found.settled[step]:.1e}"
-    if as_printed and step == said["step"]:
-        return claim(
-            name,
-            "the solution of Fig. 4",
-            f"{error:.1e}",
-            f"within {DRAWN:g} rad",
-            bool(error <= DRAWN),
-            "it diverges; 0.5 reads as 0.05, which gives Fig. 4",
-        )
-    if as_printed and step == said["step"] / 10.0:
-        return Row(
-            name,
-            "the solution of Fig. 4",
-            f"{error:.1e}",
-            f"within {DRAWN:g} rad",
-            bool(error <= DRAWN),
-            settled,
-        )
-    return Row(name, None, f"{error:.1e}", "none: not in the paper", None, f"{name}; {settled}")
+    rows = {said["step"]: "step_printed", said["step"] / 10.0: "step_tenth"} if as_printed else {}
+    for step, error in found.errors.items():
+        words = {"step": f"{step:g}", "count": found.iterations, "end": f"{found.end:g}"}
+        name = rows.get(step, "step")
+        yield value(name, error, error <= DRAWN, settled=f"{found.settled[step]:.1e}", **words)
+    known = np.isfinite(found.slope) and min(found.errors) <= ASYMPTOTIC
+    none = "" if known else "the finest step is too long to tell, or its error is roundoff"
+    near = abs(found.slope - 2 * found.s) <= 0.5
+    said = {"printed": f"2 s = {2 * found.s}"}
+    yield value("order", found.slope if known else None, bool(near), none=none, **said)
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..paper import Progress, printed
-from ..row import Row, claim
+from ..row import Value, value
 from ..settings import above
 from .arm import PAPER, Arm, Floats, Pair, boundary
 from .branches import Point, Problem, crossing
@@ -182,142 +183,58 @@ def followed(problem: Problem, s: int) -> dict[str, list[Point]]:
     return branches
 
 
-def rows(found: Found) -> list[Row]:
-    return [*(row for one in found.solved for row in _solved(one, found)), *_guesses(found), *_lengths(found)]
-
-
-def _guesses(found: Found) -> list[Row]:
-    """Whether, as the paper says, the outcome does not depend on the initial guess."""
-    result = []
+def values(found: Found) -> Iterator[Value]:
+    for one in found.solved:
+        yield from _solved(one, found)
     for e, ends in found.guesses.items():
         counts = {end: ends.count(end) for end in sorted(set(ends))}
         shown = "; ".join(f"{count} to {end}" for end, count in counts.items())
-        name = f"[0, {e:g}]: Theta'(0) from {len(ends)} parabolas as guesses"
-        if not found.paper:
-            result.append(Row(name, None, shown, "none: not in the paper", None))
-            continue
-        result.append(
-            claim(
-                name,
-                "does not depend on the initial guess",
-                shown,
-                "one solution",
-                len(counts) == 1 and "diverges" not in counts,
-                f"[0, {e:g}]: more solutions than one attract the iteration" if len(counts) > 1 else "",
-            )
-        )
-    return result
+        words = {"e": f"{e:g}", "count": len(ends)}
+        if found.paper:
+            several = f"[0, {e:g}]: more solutions than one attract the iteration"
+            one_only = len(counts) == 1 and "diverges" not in counts
+            yield value("guesses", shown, one_only, why=several if len(counts) > 1 else "", **words)
+        else:
+            yield value("guesses_other", shown, **words)
+    if found.scan:
+        yield from _lengths(found)
 
 
-def _solved(one: Solved, found: Found) -> list[Row]:
+def _solved(one: Solved, found: Found) -> Iterator[Value]:
     name = f"[0, {one.e:g}]" + (", four decimals" if one.said else "")
-    slopes = [f"{x:z.8f}" for x in one.slope]
-    result = []
     if not one.converged:
-        return [Row(f"{name}: Theta'(0)", None, "does not converge", "none: not in the paper", None)]
+        yield value("slope", "does not converge", name=name, why="")
+        return
+    slopes = [f"{x:z.8f}" for x in one.slope]
     if found.paper and one.e == 0.3:
         # four decimals of Theta(0.3) leave 5e-5 open, which the problem magnifies
-        near = 1e-3 if one.said else 1e-10
-        result.append(
-            Row(
-                f"{name}: distance from the IVP's solution [rad]",
-                "the same",
-                f"{one.apart:.1e}",
-                f"within {near:g}",
-                one.apart <= near,
-            )
-        )
+        yield value("same", one.apart, name=name, near=f"{1e-3 if one.said else 1e-10:g}")
     elif found.paper and one.e == SECOND:
-        other = float(np.max(np.abs(one.slope)))
-        result.append(
-            Row(
-                f"{name}: Theta'(0), the IVP's being zero",
-                "another solution",
-                slopes,
-                f"{ANOTHER:g} rad/s and more from zero",
-                other >= ANOTHER,
-            )
-        )
-    shrinks = f"{one.iterations} iterations, each change {one.rate:.3f} of the one before"
-    result.append(
-        Row(f"{name}: Theta'(0)", None, slopes, "none: not in the paper", None, f"{name}: {shrinks}")
-    )
-    result.append(
-        Row(
-            f"{name}: miss of the IVP from this slope [rad]",
-            "the same solution",
-            f"{one.missed:.1e}",
-            "within 1e-7",
-            one.missed <= 1e-7,
-        )
-    )
+        yield value("another", slopes, bool(np.max(np.abs(one.slope)) >= ANOTHER), name=name)
+    yield value("slope", slopes, name=name, count=one.iterations, rate=f"{one.rate:.3f}")
+    yield value("miss", one.missed, name=name)
     apart = None if one.scipy is None else float(np.max(np.abs(one.scipy - one.slope)))
-    result.append(
-        Row(
-            f"{name}: scipy's solve_bvp beside it, Theta'(0)",
-            None,
-            "fails" if apart is None else f"{apart:.1e} apart",
-            "within 1e-6",
-            apart is not None and apart <= 1e-6,
-        )
-    )
-    return result
+    yield value("scipy", "fails" if apart is None else apart, apart is not None and apart <= 1e-6, name=name)
 
 
-def _lengths(found: Found) -> list[Row]:
-    if not found.scan:
-        return []
+def _lengths(found: Found) -> Iterator[Value]:
     failing = [e for e, converged, _ in found.scan if not converged]
-    first = min(failing, default=None)
-    name = "lengths of the scan beyond 0.35 on which it fails"
     beyond = [e for e, _, _ in found.scan if e > SECOND]
-    share = f"{sum(e > SECOND for e in failing)} of {len(beyond)}, the first {first}"
-    result = [
-        claim(
-            name,
-            "for a longer domain, the solution diverges",
-            share,
-            "all of them",
-            bool(beyond) and min(beyond) in failing,
-            "it converges up to 0.395, where no eigenvalue has passed -1 yet",
-        )
-        if found.paper and beyond
-        else Row(name, None, share, "none: not in the paper", None)
-    ]
+    share = f"{sum(e > SECOND for e in failing)} of {len(beyond)}, the first {min(failing, default=None)}"
+    known = found.paper and beyond
+    yield value("longer" if known else "longer_other", share, bool(beyond) and min(beyond) in failing)
     if not found.branches:
-        return result
+        return
     at = marks(found.branches)
     cross, swings = at.get(CROSS), at.get(SWING)
-    result.append(
-        Row(
-            "eigenvalue 1 on the IVP's solution [s], and scipy's conjugate point",
-            None,
-            [cross, found.conjugate],
-            "within 1e-3",
-            cross is not None and abs(cross - found.conjugate) <= 1e-3,
-        )
-    )
-    result.append(
-        Row(
-            "eigenvalue 1 on the other solution: it turns back [s]",
-            None,
-            at.get(FOLD),
-            "none: not in the paper",
-            None,
-        )
-    )
-    result.append(
-        Row(
-            "eigenvalue -1 on the other solution: it swings [s]", None, swings, "none: not in the paper", None
-        )
-    )
+    near = cross is not None and abs(cross - found.conjugate) <= 1e-3
+    yield value("conjugate", [cross, found.conjugate], near)
+    yield value("turns", at.get(FOLD))
+    yield value("swings", swings)
     between = swings is not None and all(
         (e < swings) == ok for e, ok, _ in found.scan if abs(e - swings) > 2e-3
     )
-    result.append(
-        Row("it fails where an eigenvalue has passed -1", None, between, "on all of the scan", between)
-    )
-    return result
+    yield value("fails", between, between)
 
 
 def marks(branches: dict[str, list[Point]]) -> dict[str, float]:
@@ -328,8 +245,7 @@ def marks(branches: dict[str, list[Point]]) -> dict[str, float]:
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:
-    from .more_pictures import branches
-    from .pictures import two_solutions
+    from .pictures import branches, two_solutions
 
     last = found.solved[-1]
     result = {"figure5": two_solutions(last.path, found.exact, style)} if last.converged else {}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..paper import Progress, printed
-from ..row import Row
+from ..row import Value, value
 from ..settings import above, between
 from .arm import PAPER, Arm, Floats, Pair, boundary
 from .collocation import Path
@@ -126,87 +127,47 @@ def _case(
     return Case(e, name, n, b, found, path, refined, distance(edges, found), finer, missed, scipy)
 
 
-def rows(found: Found) -> list[Row]:
+def values(found: Found) -> Iterator[Value]:
     said = printed("pasic1999")["figure6"]
-    result = []
     for case in found.cases:
-        name = f"[0, {case.e:g}] from {case.guess}"
-        paper = found.paper and case.e in (said["end"], said["beyond"])
-        norms = [f"{x:.1e}" for x in case.matched.norms]
+        name, norms = f"[0, {case.e:g}] from {case.guess}", [f"{x:.1e}" for x in case.matched.norms]
         if case.guess == "straight line":
-            result.append(
-                Row(
-                    f"{name}, undamped",
-                    None,
-                    "converges" if case.matched.converged else "does not converge",
-                    "none: the paper does not say whether it is damped (item multiple)",
-                    None,
-                    f"{name}: |phi| {' '.join(norms[:6])}; {case.matched.why or 'converges'}",
-                )
-            )
+            ours = "converges" if case.matched.converged else "does not converge"
+            why = case.matched.why or "converges"
+            yield value("undamped", ours, case=name, norms=" ".join(norms[:6]), reason=why)
             continue
-        result.append(_iterations(case, name, norms, paper and case.e == said["end"]))
+        yield _iterations(case, name, norms, found.paper and case.e == said["end"])
         if case.path is not None:
-            result += _solution(case, name, found, said)
+            yield from _solution(case, name, found, said)
     ends = sorted({case.e for case in found.cases})
     close = [(e, abs(e - c)) for e in ends for c in found.conjugate if abs(e - c) < CLOSE]
     why = [f"[0, {e:g}] ends {gap:.1e} s from a conjugate point" for e, gap in close]
-    result.append(
-        Row(
-            "conjugate points of the IVP's solution [s]",
-            None,
-            [f"{x:.4f}" for x in found.conjugate],
-            "none: not in the paper",
-            None,
-            "; ".join([*why, "there two solutions cross"]) if why else "",
-        )
-    )
-    return result
+    told = "; ".join([*why, "there two solutions cross"]) if why else ""
+    yield value("conjugate", [f"{x:.4f}" for x in found.conjugate], why=told)
 
 
-def _iterations(case: Case, name: str, norms: list[str], paper: bool) -> Row:
+def _iterations(case: Case, name: str, norms: list[str], paper: bool) -> Value:
     ours = f"{len(norms)}: {' '.join(norms)}" if case.matched.converged else case.matched.why
+    words = {"case": name, "e": f"{case.e:g}", "n": case.n}
     if paper:
-        met = case.matched.converged and len(norms) <= 4
-        return Row(f"{name}: iterations, |phi|", "converges", ours, "4 solves of all subdomains", met)
-    name = f"{name}: iterations, |phi|"
-    if case.e == LONGER:
-        asked = "none: the paper's guess, from which it fails, is not printed"
-        why = f"[0, {case.e:g}]: on {case.n} subdomains; from the straight line see item multiple"
-        return Row(name, "fails, however many subdomains", ours, asked, None, why)
-    return Row(name, None, ours, "none: not in the paper", None)
+        return value("iterations", ours, case.matched.converged and len(norms) <= 4, **words)
+    return value("iterations_longer" if case.e == LONGER else "iterations_other", ours, **words)
 
 
-def _solution(case: Case, name: str, found: Found, said: dict[str, Any]) -> list[Row]:
+def _solution(case: Case, name: str, found: Found, said: dict[str, Any]) -> Iterator[Value]:
     assert case.path is not None
     slope = [f"{x:z.5f}" for x in case.path.qd[0]]
     fine = [f"{x:z.7f}" for x in case.refined.local.left[0]] if case.refined and case.refined.local else None
     distances = f"{case.apart:.1e}, refined {case.finer:.1e}"
-    printed_, criterion, met = None, "none: not in the paper", None
     if found.paper and case.e == said["end"]:
-        printed_, criterion = "the same", "within 1e-3 on 20 subdomains, 1e-7 refined"
-        met = case.apart <= 1e-3 and case.finer <= 1e-7
+        yield value("same", distances, case.apart <= 1e-3 and case.finer <= 1e-7, case=name)
     elif found.paper and case.e == said["beyond"]:
-        printed_, criterion = "different", "another: 0.1 and more, refined too"
-        met = case.apart >= 0.1 and case.finer >= 0.1
-    return [
-        Row(f"{name}: distance from the IVP's solution [rad]", printed_, distances, criterion, met),
-        Row(f"{name}: Theta'(0), and refined", None, [*slope, *(fine or [])], "none: not in the paper", None),
-        Row(
-            f"{name}: miss of the IVP from the refined slope [rad]",
-            "the same solution",
-            f"{case.missed:.1e}",
-            "within 1e-5",
-            bool(case.missed <= 1e-5),
-        ),
-        Row(
-            f"{name}: scipy's solve_bvp beside it, Theta'(0)",
-            None,
-            f"{case.scipy:.1e} apart",
-            "within 1e-5",
-            bool(case.scipy <= 1e-5),
-        ),
-    ]
+        yield value("different", distances, case.apart >= 0.1 and case.finer >= 0.1, case=name)
+    else:
+        yield value("distance", distances, case=name)
+    yield value("slope", [*slope, *(fine or [])], case=name)
+    yield value("miss", case.missed, case=name)
+    yield value("scipy", case.scipy, case=name)
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:

@@ -8,12 +8,13 @@ at which J is definite: to the initial value problem's up to the first conjugate
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..paper import Progress
-from ..row import Row, claim
+from ..row import Value, value
 from ..settings import above, between
 from .arm import PAPER, Arm, Floats, Pair
 from .matching import EPS_2, Local, LocalFailure, Matching, newton
@@ -129,54 +130,18 @@ def gauss_seidel(problem: Matching, values: Floats, at: Local) -> float:
     return float(radius.max())
 
 
-def rows(found: Found) -> list[Row]:
-    result = []
+def values(found: Found) -> Iterator[Value]:
     for one in found.swept:
-        name = f"[0, {one.e:g}], {one.n} subdomains"
+        words = {"e": f"{one.e:g}", "n": one.n, "there": f"{one.there:.3f}"}
         ours = ["diverges" if one.sweeps is None else one.sweeps, one.newton]
         if one.sweeps is None or not one.same or not found.paper:
-            result.append(
-                Row(
-                    f"{name}: sweeps, and iterations of Newton's method",
-                    None,
-                    ours,
-                    "none: the paper names no domain",
-                    None,
-                    f"{name}: it leaves Newton's solution, where the spectral radius is "
-                    f"{one.there:.3f}"
-                    + ("" if one.sweeps is None else f", for another, {one.apart:.2f} rad away"),
-                )
-            )
+            other = "" if one.sweeps is None else f", for another, {one.apart:.2f} rad away"
+            yield value("leaves", ours, other=other, **words)
         else:
-            result.append(
-                claim(
-                    f"{name}: sweeps, and iterations of Newton's method",
-                    "slower than the latter",
-                    ours,
-                    "more sweeps than iterations",
-                    one.sweeps > one.newton,
-                    "every sweep is two parallel steps",
-                )
-            )
+            yield value("sweeps", ours, one.sweeps > one.newton, **words)
         if one.sweeps is not None:
-            result.append(
-                Row(
-                    f"{name}: shrinking of |phi|, measured and predicted",
-                    None,
-                    [round(one.rate, 3), round(one.predicted, 3)],
-                    "within 5 % of each other",
-                    abs(one.rate / one.predicted - 1.0) <= 0.05,
-                )
-            )
+            near = abs(one.rate / one.predicted - 1.0) <= 0.05
+            yield value("rate", [one.rate, one.predicted], near, **words)
     before = [one.same == (one.e < found.conjugate) for one in found.swept]
-    result.append(
-        Row(
-            "domains on which it finds Newton's solution, those before the first conjugate point",
-            None,
-            f"{sum(one.same for one in found.swept)} of {len(before)}",
-            "these and no others",
-            all(before),
-            f"the first conjugate point is {found.conjugate:.3f}",
-        )
-    )
-    return result
+    ours = f"{sum(one.same for one in found.swept)} of {len(before)}"
+    yield value("domains", ours, all(before), conjugate=f"{found.conjugate:.3f}")

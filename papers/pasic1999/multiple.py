@@ -7,13 +7,14 @@ residual falls, or taken whole.  What converges depends on the number of subdoma
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..paper import Progress, printed
-from ..row import Row, claim
+from ..row import Value, value
 from ..settings import above, each
 from .arm import PAPER, Arm, Floats, Pair
 from .matching import Blocks, Matching, newton, straight
@@ -102,78 +103,28 @@ def _try(
     return Try(method, damped, e, n, slope, count, missed)
 
 
-def rows(found: Found) -> list[Row]:
+def values(found: Found) -> Iterator[Value]:
     said = printed("pasic1999")["figure6"]
-    result = [
-        _shooting(found, one, said)
-        for one in found.tries
-        if one.method == METHODS[0] and one.n == said["subdomains"]
-    ]
+    shots = [t for t in found.tries if t.method == METHODS[0] and t.n == said["subdomains"]]
+    for one in shots:
+        words = {"e": f"{one.e:g}", "n": one.n, "kind": "damped" if one.damped else "undamped"}
+        if not found.paper or not one.damped:
+            yield value("undamped", one.says, **words)
+        elif one.e <= said["end"]:
+            yield value("shooting", one.says, one.of_ivp, **words)
+        else:
+            yield value("shooting_longer", one.says, one.slope is None, **words)
     for method in METHODS:
         for e in dict.fromkeys(one.e for one in found.tries):
             own = [t for t in found.tries if (t.method, t.e, t.damped) == (method, e, True)]
-            result.append(
-                Row(
-                    f"[0, {e:g}], {method}, damped, by number of subdomains",
-                    None,
-                    "; ".join(f"{t.n}: {t.says}" for t in own),
-                    "none: the paper has 20 subdomains",
-                    None,
-                )
-            )
-    return result + _guess(found, said)
-
-
-def _shooting(found: Found, one: Try, said: dict[str, Any]) -> Row:
-    """The paper's claim, under Newton's method damped; undamped is beside it."""
-    kind = "damped" if one.damped else "undamped"
-    name = f"[0, {one.e:g}], multiple shooting, {one.n} subdomains, {kind}"
-    if not found.paper or not one.damped:
-        return Row(name, None, one.says, "none: the paper does not say whether it is damped", None)
-    if one.e <= said["end"]:
-        return claim(
-            name,
-            "the IVP's solution",
-            one.says,
-            "converges, to the IVP's solution",
-            one.of_ivp,
-            "from the straight line",
-        )
-    return claim(
-        name,
-        "diverges",
-        one.says,
-        "does not converge",
-        one.slope is None,
-        "from the straight line; other numbers of subdomains do converge",
-    )
-
-
-def _guess(found: Found, said: dict[str, Any]) -> list[Row]:
-    """The new method from the straight line, with 20 subdomains."""
-    own = [t for t in found.tries if t.method == METHODS[1]]
-    result = []
-    for one in own:
-        if one.n != said["subdomains"] or one.e > said["end"]:
-            continue
-        name = f"[0, {one.e:g}], new method, {one.n} subdomains"
-        if not found.paper or not one.damped:
-            none = "none: the paper does not say whether it is damped"
-            result.append(Row(f"{name}, undamped", None, one.says, none, None))
-        else:
-            result.append(
-                Row(
-                    f"{name}, damped, from the straight line",
-                    "the IVP's solution",
-                    one.says,
-                    "converges, to the IVP's solution",
-                    one.of_ivp,
-                )
-            )
-    return result
+            yield value("counts", "; ".join(f"{t.n}: {t.says}" for t in own), e=f"{e:g}", method=method)
+    for one in found.tries:
+        if one.method == METHODS[1] and one.n == said["subdomains"] and one.e <= said["end"]:
+            known = found.paper and one.damped
+            yield value("new" if known else "new_undamped", one.says, one.of_ivp, e=f"{one.e:g}", n=one.n)
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:
-    from .more_pictures import reach
+    from .pictures import reach
 
     return {"multiple": reach([t for t in found.tries if t.damped], METHODS, style)}

@@ -1,175 +1,205 @@
-"""The paper's figures in the project's styles: angles against time, solutions, subdomains."""
+"""The paper's figures in the project's styles, and figures of what it has not: branches, orders of J."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from pivotree.analysis.figures import Theme, style_axes
-
-from ..sheet import sheet
+from .. import sheet
+from ..sheet import named, panels
+from .branches import Point
 from .collocation import Path, along
 
 Floats = NDArray[np.float64]
-DASHED = (0, (5, 2))
-DOTTED = (0, (1.2, 1.4))
+DASHED, DOTTED = (0, (5, 2)), (0, (1.2, 1.4))
+LINES = ("-", DASHED, DOTTED, (0, (5, 1.5, 1, 1.5)), (0, (8, 2)))
 ANGLES = (r"$\theta_1$", r"$\theta_2$")
-KNOWN = {"fontsize": 8.0, "frameon": False, "handlelength": 2.6}
+TIME, ANGLE = "time [s]", "joint angle [rad]"
+ABOVE = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
 
 
-@contextmanager
-def axes(style: str, width: str, height: float, across: int = 1) -> Iterator[tuple[Figure, Any, Theme]]:
-    """A figure, its one axes or its several in a row, and its colours."""
-    with sheet(width, height, style) as (figure, look):
-        made = figure.subplots(1, across, squeeze=False)[0]
-        for ax in made:
-            style_axes(ax, look, grid="both")
-        yield figure, made if across > 1 else made[0], look
-
-
-def named(ax: Any, look: Theme, x: str, y: str, title: str = "") -> None:
-    ax.set_xlabel(x, color=look.ink)
-    ax.set_ylabel(y, color=look.ink)
-    if title:
-        ax.set_title(title, color=look.ink, loc="left", fontsize=8.5)
-
-
-def legend(ax: Any, look: Theme, **options: Any) -> None:
-    ax.legend(labelcolor=look.ink, **{**KNOWN, **options})
+def legend(place: Any, look: Any, **options: Any) -> None:
+    sheet.legend(place, look, **{"fontsize": 8.0, "handlelength": 2.6, **options})
 
 
 def torques(slopes: tuple[float, ...], end: float, style: str) -> Figure:
     """Figure 3: the joint torques that reproduce the printed angles."""
-    with axes(style, "single", 2.1) as (figure, ax, look):
+    with panels(style, "single", 2.1) as (figure, ax, look):
         t = np.linspace(0.0, end, 9)
         for k, slope in enumerate(slopes):
-            label = rf"$\tau_{k + 1} = {slope:g}\,t$"
-            ax.plot(
-                t,
-                slope * t,
-                color=look.series[k],
-                linestyle="-" if k == 0 else DASHED,
-                marker="os"[k],
-                markersize=3.5,
-                clip_on=False,
-                label=label,
-            )
+            mark = {"linestyle": LINES[k], "marker": "os"[k], "markersize": 3.5, "clip_on": False}
+            ax.plot(t, slope * t, color=look.series[k], label=rf"$\tau_{k + 1} = {slope:g}\,t$", **mark)
         ax.set(xlim=(0, end))
-        named(ax, look, "time [s]", "joint torque [N m]")
+        named(ax, look, TIME, "joint torque [N m]")
         legend(ax, look)
     return figure
 
 
 def angles(fine: Path, marked: dict[str, Path], style: str) -> Figure:
     """Figure 4: both angles of the initial value problem; another step's edges as marks."""
-    with axes(style, "double", 2.9) as (figure, ax, look):
+    with panels(style, "double", 2.9) as (figure, ax, look):
         t, y = fine.fine(8)
         for k, name in enumerate(ANGLES):
-            ax.plot(
-                t,
-                y[:, k],
-                color=look.series[k],
-                linestyle="-" if k == 0 else DASHED,
-                linewidth=1.4,
-                label=name,
-            )
+            ax.plot(t, y[:, k], color=look.series[k], linestyle=LINES[k], linewidth=1.4, label=name)
+            mark = {"markersize": 3.4, "markerfacecolor": look.page, "markeredgewidth": 0.8, "clip_on": False}
             for label, path in marked.items():
-                ax.plot(
-                    path.t[::2],
-                    path.q[::2, k],
-                    "os"[k],
-                    color=look.series[k],
-                    markersize=3.4,
-                    markerfacecolor=look.page,
-                    markeredgewidth=0.8,
-                    clip_on=False,
-                    label=f"{name}, {label}",
-                )
+                edges = path.t[::2], path.q[::2, k]
+                ax.plot(*edges, "os"[k], color=look.series[k], label=f"{name}, {label}", **mark)
         ax.set(xlim=(0, fine.t[-1]))
-        named(ax, look, "time [s]", "joint angle [rad]")
-        legend(ax, look, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+        named(ax, look, TIME, ANGLE)
+        legend(ax, look, ncols=2, **ABOVE)
     return figure
 
 
 def two_solutions(path: Path, exact: Any, style: str) -> Figure:
     """Figures 5 and 6: the boundary value problem's solution beside the initial value problem's."""
-    with axes(style, "double", 2.5) as (figure, ax, look):
+    with panels(style, "double", 2.5) as (figure, ax, look):
         t, y = path.fine(max(4, 160 // len(path.F)))
-        other = exact.sol(t)
+        other, every = exact.sol(t), max(1, len(t) // 14)
         for k, name in enumerate(ANGLES):
-            every = max(1, len(t) // 14)
-            ax.plot(
-                t,
-                y[:, k],
-                color=look.series[k],
-                linewidth=1.5,
-                marker="os"[k],
-                markersize=4,
-                markevery=(every // 2 * k, every),
-                label=f"{name}, BVP",
-            )
-            ax.plot(t, other[k], color=look.series[k], linewidth=1.2, linestyle=DASHED, label=f"{name}, IVP")
+            colour = look.series[k]
+            mark = {"marker": "os"[k], "markersize": 4, "markevery": (every // 2 * k, every)}
+            ax.plot(t, y[:, k], color=colour, linewidth=1.5, label=f"{name}, BVP", **mark)
+            ax.plot(t, other[k], color=colour, linewidth=1.2, linestyle=DASHED, label=f"{name}, IVP")
         ax.set(xlim=(0, path.t[-1]))
-        named(ax, look, "time [s]", "joint angle [rad]")
-        legend(ax, look, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+        named(ax, look, TIME, ANGLE)
+        legend(ax, look, ncols=4, **ABOVE)
     return figure
 
 
 def partition(edges: Floats, local: Any, values: Floats, s: int, matched: Path, style: str) -> Figure:
     """Figure 1: subdomains solved from the straight line, with jumps of slope; and matched."""
-    with axes(style, "double", 2.7, across=2) as (figure, both, look):
+    with panels(style, "double", 2.7, 1, 2) as (figure, both, look):
         x = np.linspace(0.0, 1.0, 13)
+        first, second = look.series[:2]
+        t, whole = matched.fine(8)
         for k, ax in enumerate(both):
             for i, e in enumerate(np.diff(edges)):
                 y = along(x, s, e, values[i], local.left[i], local.F[i])[0]
-                ax.plot(
-                    edges[i] + e * x,
-                    y[:, k],
-                    color=look.series[1],
-                    linewidth=1.3,
-                    label="subdomains, not matched" if i == 0 else None,
-                )
-            ax.plot(
-                edges,
-                values[:, k],
-                "o",
-                color=look.series[1],
-                markersize=3.2,
-                label="interface values: straight line",
-            )
-            t, y = matched.fine(8)
-            ax.plot(t, y[:, k], color=look.series[0], linestyle=DASHED, linewidth=1.2, label="matched")
+                label = "subdomains, not matched" if i == 0 else None
+                ax.plot(edges[i] + e * x, y[:, k], color=second, linewidth=1.3, label=label)
+            label = "interface values: straight line"
+            ax.plot(edges, values[:, k], "o", color=second, markersize=3.2, label=label)
+            ax.plot(t, whole[:, k], color=first, linestyle=DASHED, linewidth=1.2, label="matched")
             ax.set(xlim=(edges[0], edges[-1]))
-            named(ax, look, "time [s]", f"{ANGLES[k]} [rad]")
-        handles, labels = both[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=3, labelcolor=look.ink, **KNOWN)
+            named(ax, look, TIME, f"{ANGLES[k]} [rad]")
+        _above(figure, both[0], look, ncols=3)
     return figure
+
+
+def _above(figure: Figure, ax: Any, look: Any, **options: Any) -> None:
+    """One legend above all panels, of what one of them shows."""
+    handles, labels = ax.get_legend_handles_labels()
+    legend(figure, look, handles=handles, labels=labels, loc="outside upper center", **options)
 
 
 def radii(t: Floats, steps: list[tuple[float, Floats]], style: str) -> Figure:
     """The contraction constant of one step, along the solution, for several steps."""
-    lines = ("-", DASHED, DOTTED, (0, (5, 1.5, 1, 1.5)), (0, (8, 2)))
-    with axes(style, "single", 2.6) as (figure, ax, look):
+    with panels(style, "single", 2.6) as (figure, ax, look):
         for i, (step, rho) in enumerate(steps):
-            ax.semilogy(
-                t,
-                rho,
-                color=look.series[i % len(look.series)],
-                linewidth=1.2,
-                linestyle=lines[i % len(lines)],
-                marker="osD^v"[i % 5],
-                markersize=3,
-                markevery=8,
-                label=f"step {step:g}",
-            )
+            mark = {"linestyle": LINES[i % 5], "marker": "osD^v"[i % 5], "markersize": 3, "markevery": 8}
+            colour = look.series[i % len(look.series)]
+            ax.semilogy(t, rho, color=colour, linewidth=1.2, label=f"step {step:g}", **mark)
         ax.axhline(1.0, color=look.ink, linewidth=0.9, label="diverges above")
         ax.set(xlim=(t[0], t[-1]))
         named(ax, look, "start of the step [s]", r"spectral radius $\rho$ of $dG/dF$")
-        handles, labels = ax.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=2, labelcolor=look.ink, **KNOWN)
+        _above(figure, ax, look, ncols=2)
+    return figure
+
+
+# -- what the paper has not -----------------------------------------------------------------------
+
+
+def branches(
+    found: dict[str, list[Point]], scan: list[tuple[float, bool, Floats]], marks: dict[str, float], style: str
+) -> Figure:
+    """Initial slope against length: solutions that attract the iteration, and those that do not."""
+    with panels(style, "double", 3.2) as (figure, ax, look):
+        for i, (name, points) in enumerate(found.items()):
+            for kind, line, width in ((True, "-", 2.0), (False, DASHED, 1.0)):
+                parts = [
+                    ((one.e, one.slope[-1]), (two.e, two.slope[-1]))
+                    for one, two in pairwise(points)
+                    if (one.attracts and two.attracts) is kind
+                ]
+                label = f"{name}, {'attracts' if kind else 'does not attract'}"
+                drawn: dict[str, Any] = {"colors": look.series[i], "linestyles": [line], "linewidths": width}
+                ax.add_collection(LineCollection(parts, label=label, **drawn))
+        kept = [(e, slope[-1]) for e, converged, slope in scan if converged]
+        ring = {"color": look.series[2], "markersize": 5, "markerfacecolor": "none"}
+        ax.plot(*zip(*kept, strict=True), "o", label="found from the straight line", **ring)
+        low, high = ax.get_ylim()
+        lost = [e for e, converged, _ in scan if not converged]
+        foot = np.full(len(lost), low + 0.04 * (high - low))
+        ax.plot(lost, foot, "x", color=look.series[1], markersize=5, label="does not converge")
+        beside = {"textcoords": "offset points", "va": "top", "fontsize": 7.5, "color": look.ink}
+        for text, e in marks.items():
+            ax.axvline(e, color=look.faint, linewidth=0.8)
+            ax.annotate(text, (e, high), (3, -2), **beside)
+        named(ax, look, r"length $e$ of the domain [s]", r"$\dot\theta_2(0)$ [rad/s]")
+        legend(ax, look, ncols=3, columnspacing=1.2, **ABOVE)
+    return figure
+
+
+def conditioning(ends: Floats, condition: Floats, conjugate: Floats, style: str) -> Figure:
+    """The condition number of J against the length of the domain."""
+    with panels(style, "double", 2.6) as (figure, ax, look):
+        for i, e in enumerate(conjugate):
+            label = "conjugate points (scipy)" if i == 0 else None
+            ax.axvline(e, color=look.series[1], linewidth=0.9, linestyle=DASHED, label=label)
+        mark = {"linewidth": 1.2, "marker": "o", "markersize": 2.2}
+        ax.semilogy(ends, condition, color=look.series[0], label=r"$\kappa_2(J)$", **mark)
+        ax.set(xlim=(ends[0], ends[-1]))
+        named(ax, look, "length of the domain [s]", "condition number")
+        legend(ax, look, ncols=2, **ABOVE)
+    return figure
+
+
+def filled(orders: list[tuple[str, list[int], set[tuple[int, int]], int, int]], style: str) -> Figure:
+    """J in several orders: its own blocks, and + what elimination adds; rows as they are taken."""
+    with panels(style, "double", 2.75, 1, len(orders)) as (figure, axes, look):
+        for ax, (name, order, extra, fill, height) in zip(np.atleast_1d(axes), orders, strict=True):
+            count = len(order)
+            place = {interface: i for i, interface in enumerate(order)}
+            own = {(place[i], place[j]) for i in range(count) for j in (i - 1, i, i + 1) if 0 <= j < count}
+            for i, j in own:
+                ax.add_patch(Rectangle((j - 0.45, i - 0.45), 0.9, 0.9, color=look.entry_strong))
+            for i, j in extra:
+                ax.add_patch(Rectangle((j - 0.45, i - 0.45), 0.9, 0.9, color=look.fill))
+                ax.plot(j, i, "+", color=look.fill_hatch, markersize=3.2, markeredgewidth=0.9)
+            ax.grid(False)
+            ax.set(xlim=(-0.7, count - 0.3), ylim=(count - 0.3, -0.7), aspect="equal", xticks=[], yticks=[])
+            for spine in ax.spines.values():
+                spine.set_visible(True)
+            named(ax, look, title=f"{name}\n{fill} blocks of fill, height {height}", fontsize=8.5)
+    return figure
+
+
+def reach(tries: Sequence[Any], methods: Sequence[str], style: str) -> Figure:
+    """Which domains are solved on how many subdomains, from the straight line."""
+    kinds = (
+        ("the IVP's solution", "o", lambda t: t.of_ivp),
+        ("another solution", "D", lambda t: t.slope is not None and not t.of_ivp),
+        ("does not converge", "x", lambda t: t.slope is None),
+    )
+    counts, ends = (sorted({getattr(t, name) for t in tries}) for name in ("n", "e"))
+    with panels(style, "double", 2.2, 1, len(methods), sharey=True) as (figure, axes, look):
+        for ax, method in zip(axes, methods, strict=True):
+            for i, (label, marker, is_kind) in enumerate(kinds):
+                own = [t for t in tries if t.method == method and is_kind(t)]
+                places = [counts.index(t.n) for t in own], [ends.index(t.e) for t in own]
+                ax.plot(*places, marker, color=look.series[i], label=label, markersize=7)
+            ax.set_xticks(range(len(counts)), [str(n) for n in counts])
+            ax.set_yticks(range(len(ends)), [f"[0, {e:g}]" for e in ends])
+            ax.set(ylim=(-0.5, len(ends) - 0.5), xlim=(-0.5, len(counts) - 0.5))
+            named(ax, look, "subdomains", title=f"{method}, damped")
+        known = axes[0].get_legend_handles_labels()
+        sheet.legend(figure, look, handles=known[0], labels=known[1], loc="outside upper center", ncols=3)
     return figure

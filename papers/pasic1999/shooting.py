@@ -6,13 +6,14 @@ root (Powell's hybrid method, Jacobian by differences) on scipy's integrations o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..paper import Progress
-from ..row import Row, claim
+from ..row import Value, value
 from ..settings import above
 from .arm import PAPER, Arm, Floats, Pair, boundary
 from .collocation import bvp_map, iterate
@@ -122,21 +123,16 @@ def _counted(
     return None, calls, False
 
 
-def rows(found: Found) -> list[Row]:
-    result = []
+def values(found: Found) -> Iterator[Value]:
     for shot in found.shots:
-        name = f"[0, {shot.e:g}], simple shooting from {shot.guess}"
         which = "the IVP's solution" if shot.of_ivp else "another solution"
-        ours = f"{which}, Theta'(0) = {shot.slope[0]:z.5f} {shot.slope[1]:z.5f}" if shot.hit else "fails"
-        result.append(Row(name, None, ours, "none: the paper's shooting is multiple (item multiple)", None))
-    for e, evaluations in found.ours.items():
-        shots = [shot.evaluations for shot in found.shots if shot.e == e and shot.hit]
-        least = min(shots, default=None)
-        name = f"[0, {e:g}]: accelerations evaluated, new method and simple shooting"
-        both = ["fails" if x is None else x for x in (evaluations, least)]
-        why = f"[0, {e:g}]: ours in {found.calls[e]} batches, shooting's one after another"
-        if found.paper and e in found.single and evaluations is not None and least is not None:
-            result.append(claim(name, "more efficient", both, "fewer", evaluations < least, why))
+        slope = f"{which}, Theta'(0) = {shot.slope[0]:z.5f} {shot.slope[1]:z.5f}"
+        yield value("simple", slope if shot.hit else "fails", e=f"{shot.e:g}", guess=shot.guess)
+    for e, ours in found.ours.items():
+        least = min((shot.evaluations for shot in found.shots if shot.e == e and shot.hit), default=None)
+        both = ["fails" if x is None else x for x in (ours, least)]
+        words = {"e": f"{e:g}", "calls": found.calls[e]}
+        if found.paper and e in found.single and ours is not None and least is not None:
+            yield value("efficient", both, ours < least, **words)
         else:
-            result.append(Row(name, None, both, "none: claimed of one domain only", None, why))
-    return result
+            yield value("evaluations", both, **words)
