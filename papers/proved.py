@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 
 from pivotree.analysis.proofs import statements
 from pivotree.analysis.proofs.prove import Proof, prove_one
 from pivotree.kkt import PivotreeError
 
 from .paper import Progress
-from .row import Row, claim
+from .row import Row
 
 Proved = list[tuple[str, Proof]]  # where in the paper, and the proof
+
+
+def equations(title: str) -> Callable[..., Proved]:
+    """``measure`` of the equations of a paper, which sources of statements name by ``title``."""
+
+    def measure(progress: Progress, *, only: str = "") -> Proved:
+        return prove(progress, title, only)
+
+    return measure
 
 
 def prove(progress: Progress, title: str, only: str = "") -> Proved:
@@ -32,18 +42,15 @@ def prove(progress: Progress, title: str, only: str = "") -> Proved:
     return result
 
 
-def rows(found: Proved) -> list[Row]:
-    """One for each statement; what proves that a printed formula is wrong refutes the formula."""
-    result = []
+def values(found: Proved) -> Iterator[Row]:
+    """A row for each statement; what proves that a printed formula is wrong refutes the formula."""
     for place, p in found:
-        item = f"{place}: {p.name}"
         told = f"{p.status}: {p.claims} equalities, {p.killed} of {p.mutants} mutants refused"
         if "misprint" in p.name and p.holds:
-            row = claim(item, "the formula", told, "the printed one is right", False, p.says)
+            asked = "the printed one is right"
+            yield Row(f"{place}: {p.name}", "the formula", told, asked, None, p.says, refuted=True)
         else:
-            row = Row(item, p.says, told, "proved, mutants refused", p.holds, p.why)
-        result.append(row)
-    return result
+            yield Row(f"{place}: {p.name}", p.says, told, "proved, mutants refused", p.holds, p.why)
 
 
 def _order(place: str) -> tuple[bool, list[int]]:

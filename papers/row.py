@@ -155,11 +155,6 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
-def claim(item: str, printed: Any, ours: Any, criterion: str, holds: bool, why: str) -> Row:
-    """A whole row that examines what the paper says: met where it holds here, refuted where not."""
-    return Row(item, printed, ours, criterion, True if holds else None, why, refuted=not holds)
-
-
 def within(printed: float, ours: float, share: float) -> bool:
     """Whether ours differs from the printed number by at most this share of it."""
     return abs(ours - printed) <= share * abs(printed)

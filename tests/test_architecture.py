@@ -34,11 +34,7 @@ LONGER = {
     "analysis/figures/spy.py:_panels": 76,
     "analysis/figures/steps.py:pivot_errors": 73,
     "analysis/simulation/picture.py:picture": 63,
-    "papers/cloutier1995/drop.py:rows": 92,
-    "papers/cloutier1995/methods.py:rows": 87,
-    "papers/featherstone1983/growth.py:rows": 90,
     "papers/pasic1999/equation17.py:measure": 61,
-    "papers/yamane2001/fig7.py:rows": 74,
 }
 # Functions of more parameters, each with how many.  They are asked by users, who name what they
 # give: every keyword has its shape, unit and default in the signature, which help(), the reader of

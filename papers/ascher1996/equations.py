@@ -1,13 +1,9 @@
 """Equations (1) to (11), sections 2 and 3: each proved from the engine's own elimination."""
 
-from __future__ import annotations
+from ..proved import equations, values
 
-from ..paper import Progress
-from ..proved import Proved, prove, rows
+__all__ = ["measure", "values"]
 
-__all__ = ["measure", "rows"]
-
-
-def measure(progress: Progress, *, only: str = "") -> Proved:
-    """All statements of the paper, or those with ``only`` in their name."""
-    return prove(progress, "Ascher, Pai & Cloutier 1996", only)
+measure = equations(
+    "Ascher, Pai & Cloutier 1996"
+)  # all statements of it, or those with ``only`` in their name

@@ -1,13 +1,7 @@
 """Equations of the slides, RNEA and (I) to (VI): each proved from the engine's own elimination."""
 
-from __future__ import annotations
+from ..proved import equations, values
 
-from ..paper import Progress
-from ..proved import Proved, prove, rows
+__all__ = ["measure", "values"]
 
-__all__ = ["measure", "rows"]
-
-
-def measure(progress: Progress, *, only: str = "") -> Proved:
-    """All statements of the slides, or those with ``only`` in their name."""
-    return prove(progress, "Johnson & Su", only)
+measure = equations("Johnson & Su")

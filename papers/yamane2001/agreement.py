@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from pivotree import kkt, orderings
 
 from ..paper import Progress
-from ..row import Row
+from ..row import Value, value
 from ..unit_vectors import unit_vectors
 from .recursion import error, joint_accelerations
 
@@ -69,40 +69,13 @@ def compare(system: kkt.System) -> Agreement:
     return Agreement(system.name, len(system.entries.tau), off, errors, typed)
 
 
-def rows(found: list[Agreement]) -> list[Row]:
-    result = []
+def values(found: list[Agreement]) -> Iterator[Value]:
     for one in found:
         worst = max(one.off.values())
-        result.append(
-            Row(
-                f"{one.robot}, {one.dof} dof",
-                "the same accelerations",
-                worst,
-                f"{', '.join(one.off)} as ABM, <= {MOST:g}",
-                worst <= MOST,
-            )
-        )
+        yield value("same", worst, worst <= MOST, robot=one.robot, dof=one.dof, methods=", ".join(one.off))
     typed = [one for one in found if one.typed is not None]
     if typed:
         mirrored, plain = (max(one.typed[i] for one in typed if one.typed) for i in (0, 1))
-        most = max(typed, key=lambda one: one.dof)
-        result.append(
-            Row(
-                f"section 3 as typed, to {most.robot}",
-                "qdd",
-                mirrored,
-                f"certified qdd, <= {MOST:g}",
-                mirrored <= MOST,
-            )
-        )
-        result.append(
-            Row(
-                "the same, M_k not mirrored",
-                None,
-                plain,
-                "none: the paper does not speak of it",
-                None,
-                "mirroring M_k: nothing is lost without it on these chains, nor on skew ones",
-            )
-        )
-    return result
+        robot = max(typed, key=lambda one: one.dof).robot
+        yield value("typed", mirrored, mirrored <= MOST, robot=robot)
+        yield value("plain", plain)

@@ -7,6 +7,7 @@ of H along the motion.  The engine has the multipliers of the cut joint at the e
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from pivotree import kkt, orderings
 
 from ..featherstone1983.slides import Links, skew
 from ..paper import Progress
-from ..row import Row
+from ..row import Value, value
 from ..unit_vectors import inertia_and_bias
 
 Floats = NDArray[np.float64]
@@ -98,14 +99,7 @@ def _off(a: Floats, b: Floats) -> float:
     return float(np.abs(a - b).max() / np.abs(b).max())
 
 
-def rows(found: list[Closed]) -> list[Row]:
-    return [
-        Row(
-            f"{one.robot}, {one.rows} constraints",
-            "q'', tau_C, (5)",
-            [one.qdd, one.forces, one.kept],
-            f"as (7), dense, to {MOST:g}",
-            max(one.qdd, one.forces, one.kept) <= MOST,
-        )
-        for one in found
-    ]
+def values(found: list[Closed]) -> Iterator[Value]:
+    for one in found:
+        errors = [one.qdd, one.forces, one.kept]
+        yield value("closed", errors, max(errors) <= MOST, robot=one.robot, rows=one.rows)

@@ -7,13 +7,14 @@ which knows nothing of the engine.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pivotree import kkt, orderings
 
 from .. import proved
 from ..paper import Progress
-from ..row import Row
+from ..row import Row, Value, value
 from .recursion import joint_accelerations
 
 
@@ -32,13 +33,6 @@ def measure(progress: Progress, *, only: str = "", n: int = 24, joint: str = "sp
     return Equations(proofs, float(error))
 
 
-def rows(found: Equations) -> list[Row]:
-    computed = Row(
-        "eqs (8) to (53), computed",
-        "H_m,k, H_Jm,k; K_m K_Jm* = 0, and what follows",
-        found.error,
-        "qdd as the engine's, to 1e-12",
-        found.error <= 1e-12,
-        "computed by papers/yamane2001/recursion.py",
-    )
-    return [computed, *proved.rows(found.proofs)]
+def values(found: Equations) -> Iterator[Value | Row]:
+    yield value("computed", found.error)
+    yield from proved.values(found.proofs)

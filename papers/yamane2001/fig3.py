@@ -6,6 +6,7 @@ joints.  Entering one joint after another, M_i+1 then meets at most two blocks o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt.matrix import FC
 
 from ..paper import Progress
-from ..row import Row
+from ..row import Value, value
 
 
 @dataclass(frozen=True)
@@ -81,20 +82,12 @@ def _matrix(order: str, system: kkt.System) -> tuple[NDArray[np.bool_], NDArray[
     return S, met & ~S, int(factor.counts[places].max())
 
 
-def rows(found: list[Splitting]) -> list[Row]:
-    result = []
+def values(found: list[Splitting]) -> Iterator[Value]:
     for one in found:
-        result.append(
-            Row(
-                one.robot,
-                "m joints: m - 2 links, at most 3 joints each; fewer than twice the joints",
-                f"joints {one.joints[0]} to {one.joints[1]}, on a link {one.most[0]} to {one.most[1]}, "
-                f"met later {one.later[0]} to {one.later[1]}",
-                "as printed; a joint meets at most 2 later ones",
-                one.links and one.most[1] <= 3 and one.joints[1] < 2 * one.joints[0] and one.later[1] <= 2,
-            )
-        )
-    return result
+        (whole, split), (before, after), (met, later) = one.joints, one.most, one.later
+        told = f"joints {whole} to {split}, on a link {before} to {after}, met later {met} to {later}"
+        met_all = one.links and after <= 3 and split < 2 * whole and later <= 2
+        yield value("split", told, met_all, robot=one.robot)
 
 
 def figures(found: list[Splitting], style: str) -> dict[str, Any]:

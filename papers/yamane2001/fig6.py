@@ -6,10 +6,11 @@ depend on a machine.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ..paper import Progress, printed
-from ..row import Row, within
+from ..row import Value, value, within
 from .growth import FOLDED, WHOLE, Growth, growth
 
 ORDERS = ("virtual_work", "abm")
@@ -21,41 +22,16 @@ def measure(progress: Progress, *, least: int = 2, most: int = 16, family: str =
     return growth(progress, family, range(least, most + 1), ORDERS)
 
 
-def rows(found: Growth) -> list[Row]:
-    paper = printed("yamane2001")["fig6"]
-    same = found.differences("virtual_work")
+def values(found: Growth) -> Iterator[Value]:
+    same, beyond = found.differences("virtual_work"), printed("yamane2001")["fig6"]["faster_beyond_dof"]
     (step,) = same if len(same) == 1 else [()]
-    result = [
-        Row(
-            "virtual work",
-            paper["growth"],
-            f"{', '.join(map(str, step))} a link (mul, add, div)" if step else "not linear",
-            "first differences constant, exactly",
-            bool(step),
-        )
-    ]
+    told = f"{', '.join(map(str, step))} a link (mul, add, div)"
+    yield value("linear", told if step else "not linear", bool(step))
     for name, what in ((WHOLE, "every column a whole run"), (FOLDED, "zeros of e_j folded")):
         first = found.cheaper_from("virtual_work", name)
-        result.append(
-            Row(
-                f"dof from which it takes less than unit vectors, {what}",
-                paper["faster_beyond_dof"],
-                first,
-                f"from there on to the end; within {100 * NEAR:g} %, ours being operations",
-                first is not None and within(paper["faster_beyond_dof"], first, NEAR),
-                "the paper's crossing is of its program's times; ours lies where operations say",
-            )
-        )
-    result.append(
-        Row(
-            "exponents, multiplications",
-            None,
-            [round(found.exponent(name), 2) for name in ("virtual_work", WHOLE, FOLDED)],
-            "none: the paper prints none; virtual work, unit vectors whole, folded",
-            None,
-        )
-    )
-    return result
+        near = first is not None and within(beyond, first, NEAR)
+        yield value("crossing", first, near, what=what, printed=beyond)
+    yield value("exponents", [found.exponent(name) for name in ("virtual_work", WHOLE, FOLDED)])
 
 
 def figures(found: Growth, style: str) -> dict[str, Any]:

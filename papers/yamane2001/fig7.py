@@ -7,14 +7,14 @@ most three joints on a piece.  The paper plots computation time, here it is oper
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pivotree.analysis.counts import Count, polynomial, text_of
 
 from ..paper import Progress, printed
-from ..row import Row, claim, within
+from ..row import Value, value, within
 from ..settings import between
 from .fig6 import NEAR
 from .growth import FOLDED, WHOLE, Growth, exponent, growth
@@ -51,80 +51,30 @@ def measure(
     return Branched(found, laws, beyond, first(("mul",)), first(("mul", "add", "div")))
 
 
-def rows(found: Branched) -> list[Row]:
-    paper, g = printed("yamane2001")["fig7"], found.growth
+def values(found: Branched) -> Iterator[Value]:
+    beyond, g = printed("yamane2001")["fig7"]["faster_beyond_dof"], found.growth
     split = g.differences("virtual_work_split", start=3)
-    law, divided = (text_of(found.laws[name].polynomials["mul"]) for name in ORDERS[:2])
+    laws = [found.laws[name].polynomials["mul"] for name in ORDERS[:2]]
     (step,) = split if len(split) == 1 else [()]
-    first = g.cheaper_from("virtual_work_split", WHOLE)
+    told = f"{', '.join(map(str, step))} a leaf (mul, add, div)"
+    yield value("split", told if step else "not linear", bool(step), law=text_of(laws[1]))
+    yield value("whole", text_of(laws[0]), laws[0].degree() == 2)
+    near = within(2.0, g.exponent("virtual_work"), NEAR)
+    yield value("whole_here", g.exponent("virtual_work"), near)
+    near = within(2.0, found.beyond[1], NEAR)
+    yield value("whole_beyond", found.beyond[1], near, here=f"{found.beyond[0]:.2f}")
     ratios = [a / b for a, b in zip(g.total("virtual_work"), g.total(WHOLE), strict=True)]
-    beyond = paper["faster_beyond_dof"]
+    words = {"folded": f"{g.total(FOLDED)[-1]:,}", "runs": f"{g.total(WHOLE)[-1]:,}"}
+    near = max(ratios) < 1.5 and min(ratios) > 1 / 1.5
+    yield value("units", [min(ratios), max(ratios)], near, **words)
+    first = g.cheaper_from("virtual_work_split", WHOLE)
+    near = first is not None and within(beyond, first, NEAR)
+    against = _dof(g.cheaper_from("virtual_work_split", FOLDED))
+    yield value("split_units", first, near, printed=beyond, against=against)
     per_leaf = (g.dof[-1] - g.dof[0]) // (g.n[-1] - g.n[0])
-    split_dof = (
-        None if found.split_from_all is None else g.dof[0] + per_leaf * (found.split_from_all - g.n[0])
-    )
-    return [
-        Row(
-            "split links",
-            paper["split"],
-            f"{', '.join(map(str, step))} a leaf (mul, add, div)" if step else "not linear",
-            "first differences constant from n = 3, exactly",
-            bool(step),
-            f"multiplications {divided}",
-        ),
-        claim(
-            "whole links, worst case",
-            paper["unsplit"],
-            law,
-            "degree 2",
-            found.laws[ORDERS[0]].polynomials["mul"].degree() == 2,
-            "section 4 has O(n_b^2) for one joint; n_b joints make O(N^3), and the count is "
-            "cubic from the factor of S",
-        ),
-        Row(
-            "whole links, exponent in this range",
-            2,
-            round(g.exponent("virtual_work"), 2),
-            "within 25 %, ours being operations",
-            within(2.0, g.exponent("virtual_work"), NEAR),
-            "in the figure's range the lower terms make a cubic look quadratic",
-        ),
-        claim(
-            "whole links, exponent for 256 to 1024 leaves",
-            2,
-            round(found.beyond[1], 2),
-            "within 25 %",
-            within(2.0, found.beyond[1], NEAR),
-            f"{found.beyond[0]:.2f} for 16 to 64 leaves: the cubic shows beyond the figure",
-        ),
-        Row(
-            "whole links against unit vectors, whole runs",
-            "almost the same",
-            [round(min(ratios), 2), round(max(ratios), 2)],
-            "ratio of operations within 1.5",
-            max(ratios) < 1.5 and min(ratios) > 1 / 1.5,
-            "with the zeros of unit vectors folded the unit vector method takes less: "
-            f"{g.total(FOLDED)[-1]:,} operations against {g.total(WHOLE)[-1]:,}",
-        ),
-        Row(
-            "dof from which split links take less than unit vectors",
-            beyond,
-            first,
-            f"from there on to the end; within {100 * NEAR:g} %, ours being operations",
-            first is not None and within(beyond, first, NEAR),
-            "against zeros folded: " + _dof(g.cheaper_from("virtual_work_split", FOLDED)),
-        ),
-        Row(
-            "dof from which split links take less than whole links",
-            beyond,
-            split_dof,
-            "none: times of the paper's program, here operations",
-            None,
-            f"all operations from {found.split_from_all} leaves, multiplications from "
-            f"{found.split_from}; the paper's crossing is of its program's times, and divisions "
-            "weigh here, as (c c*)/d divides every entry",
-        ),
-    ]
+    least = found.split_from_all
+    dof = None if least is None else g.dof[0] + per_leaf * (least - g.n[0])
+    yield value("split_whole", dof, printed=beyond, all=least, mul=found.split_from)
 
 
 def _dof(first: int | None) -> str:

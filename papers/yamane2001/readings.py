@@ -7,13 +7,14 @@ printed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pivotree import kkt
 from pivotree.analysis.counts import family_of
 
 from ..paper import Progress
-from ..row import Row, claim
+from ..row import Value, value
 from ..settings import between
 from .recursion import PRINTED, error, joint_accelerations
 
@@ -56,18 +57,8 @@ def measure(
     return found
 
 
-def rows(found: list[Reading]) -> list[Row]:
-    return [
-        claim(
-            f"as printed: {SAYS[r.line]}",
-            "qdd",
-            r.printed,
-            "error of qdd at most 1e-12",
-            r.printed <= 1e-12,
-            MEANT[r.line],
-        )
-        for r in found
-    ] + [
-        Row(f"as meant: {SAYS[r.line]}", None, r.meant, "error of qdd at most 1e-12", r.meant <= 1e-12)
-        for r in found
-    ]
+def values(found: list[Reading]) -> Iterator[Value]:
+    for r in found:
+        yield value("printed", r.printed, r.printed <= 1e-12, says=SAYS[r.line], why=MEANT[r.line])
+    for r in found:
+        yield value("meant", r.meant, r.meant <= 1e-12, says=SAYS[r.line])

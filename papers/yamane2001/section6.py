@@ -8,7 +8,7 @@ constraint forces, leaf to root (virtual work), every other one first (CFA), or 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +19,11 @@ from pivotree.analysis.comparison import Row as Compared
 from pivotree.analysis.proofs import mobility
 
 from ..paper import Progress
-from ..row import Row
+from ..row import Value, value
 from ..settings import between
 
 ORDERS = ("abm", "virtual_work", "constraint_force", "divide_and_conquer", "lagrange")
+MOBILITY = "M_k^-1 = K_k ((I^A_k)^-1 + Phi* (I^A_p)^-1 Phi) K_k*"
 SHAPES = ((2, 3, 4, 0), (3, 3, 5, 5, 0), (4, 4, 4, 0))  # parents, tip to base, 0 a root
 
 
@@ -80,53 +81,24 @@ def with_forces(system: kkt.System, order: str) -> tuple[int, int]:
     return tuple(int(each[tape.program.live(kinds)].sum()) for kinds in (("qdd",), ("qdd", "f")))  # type: ignore[return-value]
 
 
-def rows(found: Comparison) -> list[Row]:
-    n = found.sizes[-1]
-    extra = {name: after - before for name, (before, after) in found.forces.items()}
+def values(found: Comparison) -> Iterator[Value]:
+    yield value("mobility", MOBILITY, all(found.pivots.values()), trees=len(found.pivots))
     base = {name: before for name, (before, _) in found.forces.items()}
-    steps = found.heights
-    logs = [b - a for a, b in itertools.pairwise(steps["constraint_force"])]
-    each = [b - a for a, b in itertools.pairwise(steps["virtual_work"])]
-    result = [
-        Row(
-            "6.1: M_i+1 is an inertia much like ABI, with the other link in it",
-            "in words",
-            "M_k^-1 = K_k ((I^A_k)^-1 + Phi* (I^A_p)^-1 Phi) K_k*",
-            f"exact fractions on {len(found.pivots)} trees",
-            all(found.pivots.values()),
-            "I^A_p as it is when joint k's turn comes: on a chain A_p alone",
-        ),
-        Row(
-            f"6.1: constraint forces besides qdd, operations on {n} links",
-            "a by-product; ABA needs a further pass",
-            f"virtual work +{extra['virtual_work']:,}, ABM +{extra['abm']:,}",
-            "fewer for virtual work",
-            extra["virtual_work"] < extra["abm"],
-            f"of {base['virtual_work']:,} and {base['abm']:,} for qdd alone",
-        ),
-        Row(
-            "6.2: height of CFA, doubling the links",
-            "O(log N) steps in parallel [4]",
-            logs,
-            "the same number of steps more each time",
-            len(set(logs)) == 1,
-            f"virtual work: {', '.join(map(str, each))} more",
-        ),
-    ]
+    extra = {name: after - before for name, (before, after) in found.forces.items()}
+    told = f"virtual work +{extra['virtual_work']:,}, ABM +{extra['abm']:,}"
+    words = {"links": found.sizes[-1], "virtual": f"{base['virtual_work']:,}", "abm": f"{base['abm']:,}"}
+    yield value("forces", told, extra["virtual_work"] < extra["abm"], **words)
+    each, logs = (
+        [b - a for a, b in itertools.pairwise(found.heights[name])]
+        for name in ("virtual_work", "constraint_force")
+    )
+    yield value("height", logs, len(set(logs)) == 1, virtual=", ".join(map(str, each)))
     for robot, table in found.tables.items():
+        double = {one.order: one.error for one in table if one.format == "float64"}
         for one in table:
             if one.format == "float32":
-                double = next(r.error for r in table if r.order == one.order and r.format == "float64")
-                result.append(
-                    Row(
-                        f"{robot}, {one.order}",
-                        None,
-                        [one.fill_blocks, one.flops, one.height, one.error, double],
-                        "none: fill, operations, height, error in float32, in float64",
-                        None,
-                    )
-                )
-    return result
+                ours = [one.fill_blocks, one.flops, one.height, one.error, double[one.order]]
+                yield value("order", ours, robot=robot, order=one.order)
 
 
 def figures(found: Comparison, style: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ carries three rows of three, fall from rest.  No torque acts, so that energy mus
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from pivotree import kkt, orderings
 
 from ..featherstone1983.slides import Links
 from ..paper import Progress
-from ..row import Row
+from ..row import Value, value
 from ..settings import above, between
 
 Floats = NDArray[np.float64]
@@ -120,18 +120,10 @@ def state(system: kkt.System) -> tuple[float, float, tuple[Floats, ...]]:
     return kinetic, potential, tuple(ends)
 
 
-def rows(found: Mapping[str, Swing]) -> list[Row]:
-    return [
-        Row(
-            f"{name} chain, {one.dof} dof, {one.evaluations} evaluations",
-            "snapshots",
-            one.drift,
-            f"energy kept to {MOST:g} of the kinetic energy",
-            one.drift <= MOST,
-            "the paper's links and starts are not given",
-        )
-        for name, one in found.items()
-    ]
+def values(found: Mapping[str, Swing]) -> Iterator[Value]:
+    for name, one in found.items():
+        words = {"name": name, "dof": one.dof, "evaluations": one.evaluations}
+        yield value("energy", one.drift, one.drift <= MOST, **words)
 
 
 def figures(found: Mapping[str, Swing], style: str) -> dict[str, Any]:

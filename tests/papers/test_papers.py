@@ -23,7 +23,7 @@ from pivotree.papers.make import MARKS, section, sections, whole
 from pivotree.papers.paper import Item, items, printed
 from pivotree.papers.pasic1999 import equation17
 from pivotree.papers.pasic1999.arm import PAPER
-from pivotree.papers.row import Row, claim, judged, row, value
+from pivotree.papers.row import Row, judged, row, value
 
 
 def reproduce(capsys, *arguments):
@@ -43,9 +43,7 @@ def test_a_paper_has_items_numbers_and_pages(paper):
         line = item.module.__doc__.partition("\n\n")[0].removesuffix("\n")
         assert line == f"{item.says}." and len(item.says.split()) > 4
         assert item.name in page and told[item.name].startswith(f"{line}\n"), item.name
-        assert callable(item.module.measure) and callable(
-            getattr(item.module, "values", item.module.__dict__.get("rows"))
-        )
+        assert callable(item.module.measure) and callable(item.module.values)
         assert item.settings({}) == {}
 
 
@@ -108,7 +106,7 @@ def test_only_a_missed_criterion_is_exit_1(capsys, monkeypatch):
     four = [
         Row("a", 2, 2, "the same", True),
         Row("b", 1, 2, "the same", False),
-        claim("c", "repairs", 5e-4, "at most 1e-5", False, "5e-4 is left"),
+        Row("c", "repairs", 5e-4, "at most 1e-5", None, "5e-4 is left", refuted=True),
         Row("d", None, 2, "none", None, "a curve without numbers"),
     ]
     monkeypatch.setattr(Item, "rows", lambda item, found: four)
@@ -148,7 +146,7 @@ def test_only_a_missed_criterion_is_exit_1(capsys, monkeypatch):
 )
 def test_the_distance_to_a_printed_number(printed, ours, apart):
     assert Row("a", printed, ours, "", None, "").distance == apart
-    assert claim("a", printed, ours, "", True, "").state == ("checked" if printed is None else "met")
+    assert Row("a", printed, ours, "", True).state == ("checked" if printed is None else "met")
 
 
 @pytest.mark.product
@@ -433,14 +431,14 @@ def test_a_proof_is_met_a_misprint_refuted_and_what_is_not_proved_missed():
         proof("misprint in f_1", "undecided"),
         proof("forces", killed=7),
     ]
-    assert [row.state for row in proved.rows(found)] == ["met", "refuted", "missed", "missed"]
-    assert proved.rows(found)[0].item == "eq (20): pivots"
+    assert [row.state for row in proved.values(found)] == ["met", "refuted", "missed", "missed"]
+    assert next(proved.values(found)).item == "eq (20): pivots"
 
 
 def test_a_section_shows_every_state_and_a_page_counts_them():
     rows = (
         Row("x: a | b", 2.0, 2.1, "within 10 %", True),
-        claim("x: c", "repairs", 5e-4, "at most 1e-5", False, "5e-4 is left"),
+        Row("x: c", "repairs", 5e-4, "at most 1e-5", None, "5e-4 is left", refuted=True),
         Row("x: d", None, 2, "none: not in the paper", None),
         Row("x: e", None, 2, "at most 3", True),
     )
