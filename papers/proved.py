@@ -45,12 +45,12 @@ def prove(progress: Progress, title: str, only: str = "") -> Proved:
 def values(found: Proved) -> Iterator[Row]:
     """A row for each statement; what proves that a printed formula is wrong refutes the formula."""
     for place, p in found:
-        told = f"{p.status}: {p.claims} equalities, {p.killed} of {p.mutants} mutants refused"
+        told = f"{p.status}: {p.claims} equalities"
         if "misprint" in p.name and p.holds:
             asked = "the printed one is right"
             yield Row(f"{place}: {p.name}", "the formula", told, asked, None, p.says, refuted=True)
         else:
-            yield Row(f"{place}: {p.name}", p.says, told, "proved, mutants refused", p.holds, p.why)
+            yield Row(f"{place}: {p.name}", p.says, told, "proved", p.holds, p.why)
 
 
 def _order(place: str) -> tuple[bool, list[int]]:

@@ -40,8 +40,6 @@ INSIDE = {
     ("papers/yamane2001/joining.py", "kkt.base.errors"): "names the nearest body",
     ("papers/yamane2001/joining.py", "kkt.matrix"): "finds velocities of bodies",
     ("papers/yamane2001/joining.py", "kkt.model"): "turns joints round and moves frames",
-    ("papers/pasic1999/arm.py", "analysis.proofs"): "formulas that its statements are typed with",
-    ("papers/yamane2001/section6.py", "analysis.proofs"): "likewise",
     ("benchmarks/tracing.py", "kkt.arithmetic"): "times the compiled loop alone",
     ("benchmarks/rolled.py", "kkt.machine"): "times emission alone",
     ("benchmarks/peers.py", "kkt.matrix.configuration"): "times kernels by their configuration",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -15,7 +14,7 @@ from ..algebra.algebra import Undecided
 from ..algebra.numbers import Exact
 from .arm import FIELD, LETTERS, Scalars, blocks, is_zero, left_of
 from .claim import FAILED, FRACTIONS, PROVED, SYMPY, UNDECIDED, Verdict, together
-from .scalars import mutants, on_circle, value
+from .scalars import on_circle, value
 
 POINTS = 3  # exact points at which every claim is evaluated
 
@@ -112,20 +111,3 @@ class Same:
 
     def _number(self, formula: Expr, point: int) -> Any:
         return value(formula, lambda name: self.arm.number(name, point), fmpq)
-
-    def mutants(self, draw: random.Random) -> Iterator[Same]:
-        """The right side, or the left where it is typed, with one thing wrong in it."""
-        for side in ("right", "left"):
-            formula = getattr(self, side)
-            if isinstance(formula, Symbol) and ":" in formula.name:
-                continue
-            for wrong, what in mutants(formula, draw, self.arm.letters):
-                if self._number(wrong, 0) != self._number(formula, 0):
-                    yield replace(self, text=f"{self.text} [{what}]", **{side: wrong})
-
-    def rejected(self) -> dict[str, bool]:
-        """Whether the letters alone, without numbers, refuse to call this claim proved."""
-        try:
-            return {SYMPY: not self._zero()}
-        except Undecided:
-            return {SYMPY: True}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -13,7 +12,6 @@ from ..algebra.algebra import Undecided
 from .bench import INSTANCES, Bench
 from .fields import LINE, SYMBOLS
 from .fractions import Singular, TooLarge
-from .mutants import mutants
 
 
 @dataclass(frozen=True)
@@ -79,16 +77,12 @@ def _names(readers: list[str]) -> str:
 
 
 class Claim(Protocol):
-    """One thing to prove.  A mutant is a claim falsified on purpose, which must not be proved."""
+    """One thing to prove."""
 
     @property
     def text(self) -> str: ...
 
     def decide(self) -> Verdict: ...
-
-    def mutants(self, draw: random.Random) -> Iterator[Any]: ...
-
-    def rejected(self) -> Mapping[str, bool]: ...
 
 
 @dataclass(frozen=True)
@@ -133,36 +127,6 @@ class Equal:
             self.bench.number(self.left, i) == self.bench.number(self.right, i) for i in range(INSTANCES)
         )
 
-    def mutants(self, draw: random.Random) -> Iterator[Any]:
-        """The right side, or the left where it is typed, with one thing wrong.
-
-        One that changes no value, such as the transpose of what is symmetric, is no mutant.
-        """
-        for side in ("right", "left"):
-            formula = getattr(self, side)
-            value = self.bench.number(formula, 0)
-            multiples, later = [c * value for c in (-2, -1, 0, 2)], []
-            for wrong, what in mutants(formula, draw):
-                number = self.bench.number(wrong, 0)
-                mutant = replace(self, text=f"{self.text} [{what}]", **{side: wrong})
-                if number == value:
-                    continue
-                if number in multiples:  # of the whole: easily seen, so the last to be taken
-                    later.append(mutant)
-                else:
-                    yield mutant
-            yield from later
-
-    def rejected(self) -> dict[str, bool]:
-        """Whether each reader alone, without exact numbers, refuses to call this claim proved."""
-        refused = {SYMPY: self.by_sympy()[0] != PROVED}
-        if self.rewritten:
-            try:
-                refused[REWRITER] = not self.bench.polynomial(self.left - self.right).is_zero
-            except (Undecided, RecursionError):
-                refused[REWRITER] = True
-        return refused
-
 
 @dataclass(frozen=True)
 class Misprint:
@@ -176,17 +140,12 @@ class Misprint:
         return f"{self.printed.text}, as printed, is wrong"
 
     def decide(self) -> Verdict:
-        status = self.printed.decide().status
-        readers = {r: PROVED if no else FAILED for r, no in self.printed.rejected().items()}
-        if status == FAILED and FAILED not in readers.values():
+        found = self.printed.decide()
+        by = {r: status for r, status in found.readers.items() if r != FRACTIONS}
+        readers = {r: FAILED if status == PROVED else PROVED for r, status in by.items()}
+        if found.status == FAILED and FAILED not in readers.values():
             return Verdict(PROVED, "", readers)
-        return Verdict(FAILED, f"{self.printed.text}: what is printed is {status}", readers)
-
-    def mutants(self, draw: random.Random) -> Iterator[Any]:
-        yield Misprint(replace(self.printed, right=self.meant), self.meant)
-
-    def rejected(self) -> dict[str, bool]:
-        return {reader: not no for reader, no in self.printed.rejected().items()}
+        return Verdict(FAILED, f"{self.printed.text}: what is printed is {found.status}", readers)
 
 
 @dataclass(frozen=True)
@@ -198,12 +157,6 @@ class Checked:
 
     def decide(self) -> Verdict:
         return Verdict(PROVED) if self.holds else Verdict(FAILED, f"{self.text}: does not hold")
-
-    def mutants(self, draw: random.Random) -> Iterator[Any]:
-        return iter(())
-
-    def rejected(self) -> dict[str, bool]:
-        return {}
 
 
 def all_of(claims: Iterable[Any]) -> Verdict:

@@ -12,18 +12,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from functools import cache
 from typing import Any
 
 from sympy import Expr, symbols
 
-from pivotree.kkt.order.pivots import plan
-from pivotree.kkt.structure.symbolic import symbolic
-
-from . import boolean
 from .claim import Claim, statement
-from .graphs import Counts, Sits, factor, outcome, structure
-from .trees import Parents, all_shapes, branches, chain, forests, trees
+from .graphs import Counts, Sits, factor
+from .trees import Parents, all_shapes, branches, chain
 
 FEATHERSTONE = "branch-induced sparsity: Featherstone 2005"
 SPLIT = ("fJ", "fC")
@@ -36,10 +31,7 @@ def fills(text: str, order: str, right: Expr, shapes: tuple[Parents, ...], **mor
     def engine(parents: Parents) -> int:
         return factor(order, parents).fill_blocks
 
-    def booleans(parents: Parents) -> int:
-        return len(outcome(order, parents).fill)
-
-    return Counts(f"{order}: {text}", engine, booleans, shapes, right, **more)
+    return Counts(f"{order}: {text}", engine, shapes, right, **more)
 
 
 def rises(text: str, order: str, right: Expr, shapes: tuple[Parents, ...]) -> Counts:
@@ -48,10 +40,7 @@ def rises(text: str, order: str, right: Expr, shapes: tuple[Parents, ...]) -> Co
     def engine(parents: Parents) -> int:
         return factor(order, parents).height
 
-    def booleans(parents: Parents) -> int:
-        return outcome(order, parents).height
-
-    return Counts(f"{order}: {text}", engine, booleans, shapes, right)
+    return Counts(f"{order}: {text}", engine, shapes, right)
 
 
 # -- statements ---------------------------------------------------------------------------------
@@ -150,31 +139,6 @@ def fill_of_lagrange() -> Iterable[Claim]:
 )
 def fill_of_base_to_tip() -> Iterable[Claim]:
     yield fills("2 n - 3", "base_to_tip", 2 * n - 3, CHAINS)
-
-
-@statement(
-    "least fill",
-    "exhaustive search",
-    "no feasible order of pdd, qdd and f, in any brackets, fills less than n - r; up to 5 bodies",
-)
-def least() -> Iterable[Claim]:
-    """The search is on booleans; the engine confirms the order that it finds.
-
-    Left to run for four minutes, the same search finds n - 1 for all trees of 6 and 7 bodies.
-    """
-
-    @cache
-    def found(parents: Parents) -> tuple[int, int]:
-        count, groups = boolean.least_fill(parents)
-        return count, symbolic(plan(groups, structure(parents))).fill_blocks
-
-    yield Counts(
-        "least fill is n - r",
-        lambda parents: found(parents)[1],
-        lambda parents: found(parents)[0],
-        tuple(p for count in range(1, 5) for p in forests(count)) + trees(5),
-        n - r,
-    )
 
 
 @statement(

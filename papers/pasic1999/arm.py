@@ -123,7 +123,7 @@ def _formulas() -> Callable[..., Any]:
     """M and f of equation (20), as typed for the proofs."""
     from sympy import lambdify
 
-    from pivotree.analysis.proofs import pasic1999 as typed
+    from .proofs import equations as typed
 
     names = "l_1 l_c1 l_c2 m_1 m_2 I_133 I_233 tau_1 tau_2 c_1 c_2 s_2 c_12 td_1 td_2"
     letters = [getattr(typed, name) for name in names.split()]

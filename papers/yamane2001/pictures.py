@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pivotree.analysis.figures import new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import new_figure, settings, theme
 
-from ..sheet import DASHES, sheet
+from ..sheet import DASHES, legend, named, panels, sheet
 from .growth import Growth
 
 Line = tuple[str, Any, str]  # label, dashes, marker
@@ -18,50 +18,28 @@ Line = tuple[str, Any, str]  # label, dashes, marker
 
 def curves(found: Growth, lines: Mapping[str, Line], style: str) -> Figure:
     """Solid: virtual work; dashed: unit vectors; dash-dotted: split links, as in the paper."""
-    with sheet("double", 3.0, style) as (figure, look):
-        ax: Any = figure.add_subplot()
-        style_axes(ax, look, grid="both")
+    with panels(style, "double", 3.0) as (figure, ax, look):
         top = 0.0
         for i, (method, (label, dash, marker)) in enumerate(lines.items()):
             y = [total / 1000 for total in found.total(method)]
             top = max(top, *y)
-            ax.plot(
-                found.dof,
-                y,
-                color=look.series[i],
-                linestyle=dash,
-                linewidth=1.4,
-                marker=marker,
-                markersize=4,
-                label=label,
-            )
+            mark = {"linestyle": dash, "linewidth": 1.4, "marker": marker, "markersize": 4}
+            ax.plot(found.dof, y, color=look.series[i], label=label, **mark)
         ax.set(xlim=(0, found.dof[-1] + 1), ylim=(0, 1.03 * top))
-        ax.set_xlabel(f"degrees of freedom ({found.n[0]} to {found.n[-1]} {found.variable})")
-        ax.set_ylabel("operations [thousand]")
-        for text in (ax.xaxis.label, ax.yaxis.label):
-            text.set_color(look.ink)
+        x = f"degrees of freedom ({found.n[0]} to {found.n[-1]} {found.variable})"
+        named(ax, look, x, "operations [thousand]")
         ax.legend(frameon=False, labelcolor=look.ink, loc="upper left", handlelength=3.4)
     return figure
 
 
-def depths(sizes: Sequence[int], panels: Mapping[str, Mapping[str, Sequence[float]]], style: str) -> Figure:
+def depths(sizes: Sequence[int], drawn: Mapping[str, Mapping[str, Sequence[float]]], style: str) -> Figure:
     """One panel a quantity, orders against links, heights on a logarithmic axis."""
     dashes = (*DASHES, (0, (3, 1)))
-    with sheet("double", 2.7, style) as (figure, look):
-        axes = figure.subplots(1, len(panels))
-        for ax, (what, orders) in zip(axes, panels.items(), strict=True):
-            style_axes(ax, look, grid="both")
+    with panels(style, "double", 2.7, 1, len(drawn)) as (figure, axes, look):
+        for ax, (what, orders) in zip(axes, drawn.items(), strict=True):
             for i, (order, y) in enumerate(orders.items()):
-                ax.plot(
-                    sizes,
-                    y,
-                    color=look.series[i],
-                    linestyle=dashes[i],
-                    linewidth=1.4,
-                    marker="os^vD"[i],
-                    markersize=4,
-                    label=order.replace("_", " "),
-                )
+                mark = {"linestyle": dashes[i], "linewidth": 1.4, "marker": "os^vD"[i], "markersize": 4}
+                ax.plot(sizes, y, color=look.series[i], label=order.replace("_", " "), **mark)
             ax.set_xscale("log")
             most, least = (pick(map(pick, orders.values())) for pick in (max, min))
             if most > 20 * least:
@@ -70,27 +48,24 @@ def depths(sizes: Sequence[int], panels: Mapping[str, Mapping[str, Sequence[floa
                 ax.set_ylim(0, None)
             ax.set_xticks(sizes, [str(n) for n in sizes])
             ax.minorticks_off()
-            ax.set_xlabel("links", color=look.ink)
-            ax.set_title(what, color=look.ink)
-        axes[0].legend(frameon=False, labelcolor=look.ink, fontsize=7, handlelength=3.2)
+            named(ax, look, "links", title=what)
+        legend(axes[0], look, handlelength=3.2)
     return figure
 
 
-def patterns(panels: Mapping[str, tuple[Any, Any]], style: str) -> Figure:
+def patterns(drawn: Mapping[str, tuple[Any, Any]], style: str) -> Figure:
     """S: filled squares where joints share a link, plus signs where elimination fills in."""
     with sheet("double", 3.5, style) as (figure, look):
-        axes = figure.subplots(1, len(panels))
-        for ax, (title, (S, fill)) in zip(axes, panels.items(), strict=True):
+        axes = figure.subplots(1, len(drawn))
+        for ax, (title, (S, fill)) in zip(axes, drawn.items(), strict=True):
             ax.set_facecolor(look.page)
             n = len(S)
             size = 165.0 / n  # points: three quarters of a cell
             for marks, marker, colour in ((S, "s", look.entry_strong), (fill, "P", look.fill)):
                 i, j = marks.nonzero()
                 ax.scatter(j, i, s=size**2, marker=marker, color=colour, linewidths=0)
-            ax.set(xlim=(-0.6, n - 0.4), ylim=(n - 0.4, -0.6), aspect="equal")
-            ax.set_xticks([])
-            ax.set_yticks([])
-            ax.set_title(title, color=look.ink)
+            ax.set(xlim=(-0.6, n - 0.4), ylim=(n - 0.4, -0.6), aspect="equal", xticks=[], yticks=[])
+            named(ax, look, title=title)
             for spine in ax.spines.values():
                 spine.set_color(look.ink)
                 spine.set_linewidth(0.6)
@@ -109,31 +84,21 @@ def snapshots(found: Mapping[str, Any], style: str) -> Figure:
     with settings():
         tall = sum(heights) + 0.3 * len(found)
         figure = new_figure("double", tall, look)
-        panels = figure.subplots(len(found), across, squeeze=False, height_ratios=heights)
-        figure.subplots_adjust(
-            left=0.04, right=0.995, bottom=0.02, top=1 - 0.2 / tall, wspace=0.03, hspace=0.3
-        )
-        for row, (name, one), (low, high) in zip(panels, found.items(), boxes, strict=True):
+        axes = figure.subplots(len(found), across, squeeze=False, height_ratios=heights)
+        edges = {"left": 0.04, "right": 0.995, "bottom": 0.02, "top": 1 - 0.2 / tall}
+        figure.subplots_adjust(**edges, wspace=0.03, hspace=0.3)
+        for row, (name, one), (low, high) in zip(axes, found.items(), boxes, strict=True):
             for ax, time, lines in zip(row, one.times, one.lines, strict=True):
                 for ends in lines:
-                    ax.plot(
-                        ends[:, 0], ends[:, 2], color=look.series[0], linewidth=1.6, solid_capstyle="round"
-                    )
+                    rod = {"color": look.series[0], "linewidth": 1.6, "solid_capstyle": "round"}
+                    ax.plot(ends[:, 0], ends[:, 2], **rod)
                 for ends in lines[1:]:
                     ax.plot(ends[0, 0], ends[0, 2], "o", color=look.ink, markersize=2.0)
                 ax.plot(*lines[0][0, ::2], "x", color=look.ink, markersize=5)
                 ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
                 ax.set_axis_off()
-                ax.set_title(f"{time:.2f} s", color=look.ink, fontsize=7.5, pad=3)
+                named(ax, look, title=f"{time:.2f} s", fontsize=7.5, pad=3)
             place = row[0].get_position()
-            figure.text(
-                0.015,
-                (place.y0 + place.y1) / 2,
-                name,
-                rotation=90,
-                va="center",
-                ha="center",
-                color=look.ink,
-                fontsize=8.5,
-            )
+            middle = {"va": "center", "ha": "center", "color": look.ink, "fontsize": 8.5}
+            figure.text(0.015, (place.y0 + place.y1) / 2, name, rotation=90, **middle)
     return figure

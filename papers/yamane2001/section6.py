@@ -16,11 +16,11 @@ import numpy as np
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.comparison import Row as Compared
-from pivotree.analysis.proofs import mobility
 
 from ..paper import Progress
 from ..row import Value, value
 from ..settings import between
+from .proofs import mobility
 
 ORDERS = ("abm", "virtual_work", "constraint_force", "divide_and_conquer", "lagrange")
 MOBILITY = "M_k^-1 = K_k ((I^A_k)^-1 + Phi* (I^A_p)^-1 Phi) K_k*"

@@ -21,7 +21,7 @@ from pivotree.analysis.explorer.server import ExplorerServer
 from pivotree.analysis.explorer.widget import Explorer
 from pivotree.analysis.figures import data, files, film, kinds
 from pivotree.analysis.figures.labels import place_labels
-from pivotree.analysis.proofs import boolean, fields
+from pivotree.analysis.proofs import fields
 from pivotree.analysis.report import armature, robot_report
 from pivotree.analysis.simulation import Motion, closed
 from pivotree.analysis.sweep import pools, read_config, sweep, tables
@@ -71,7 +71,6 @@ REFUSED = {
     "HadamardProduct, which is no operation on blocks": (
         lambda: fields.Field.value(None, sp.HadamardProduct(A, A))
     ),
-    "pivot ('f', 0) is zero": lambda: boolean.eliminate((-1,), [[("f", 0)]]),
     # -- forms of M, complements, gradients
     "format 'exact': complements are solved in float64": lambda: complements.solve(SYSTEM, format="exact"),
     "inertia: method is 3; use 1 or 2": lambda: inertia.columns(SYSTEM, 3),

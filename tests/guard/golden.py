@@ -55,7 +55,7 @@ RULES = [
     (r" in [\d.]+ s \([\d,.]+ a second\)", " in [s]", "measured: sweep"),
     (r" +[\d.]+ us", " [us]", "measured: tune"),
     (r"^( .* float\d\d +[\d,]+ .*\de-\d\d) +\d+\.\d(?= {3})", r"\1 [s]", "measured: simulate"),
-    (r"(?<=\d of \d) +\d+\.\d$", " [s]", "measured: prove, last column"),
+    (r"^((?:proved|failed|undecided) .*\d) +\d+\.\d$", r"\1 [s]", "measured: prove, last column"),
     (r"^ +\d+\.\d s$", "[s]", "measured: reproduce, below each table"),
     (r"(\.(?:pdf|png|svg)|files in \w+) \([\d.,]+ \w+\)", r"\1 [size]", "pictures: see PICTURES"),
     (r"^robot:NAME of .*\n", "", "which robots other packages bring: models"),

@@ -422,14 +422,14 @@ def test_the_equations_of_a_paper_are_all_statements_that_name_it(paper, monkeyp
 
 
 def test_a_proof_is_met_a_misprint_refuted_and_what_is_not_proved_missed():
-    def proof(name, status="proved", killed=8):
-        return "eq (20)", Proof(name, "", "the formula", status, 0.0, mutants=8, killed=killed)
+    def proof(name, status="proved"):
+        return "eq (20)", Proof(name, "", "the formula", status, 0.0)
 
     found = [
         proof("pivots"),
         proof("misprint in m_12"),
         proof("misprint in f_1", "undecided"),
-        proof("forces", killed=7),
+        proof("forces", "failed"),
     ]
     assert [row.state for row in proved.values(found)] == ["met", "refuted", "missed", "missed"]
     assert next(proved.values(found)).item == "eq (20): pivots"

@@ -69,7 +69,6 @@ def proofs_table(proofs: list[Any]) -> Any:
         ("with symbols", "right"),
         ("fractions", "left"),
         ("claims", "right"),
-        ("mutants killed", "right"),
         ("s", "right"),
     ):
         table.add_column(title, justify=justify)  # type: ignore[arg-type]
@@ -85,7 +84,6 @@ def proofs_table(proofs: list[Any]) -> Any:
             str(p.symbols) if sympy else "",
             fractions,
             str(p.claims),
-            f"{p.killed} of {p.mutants}",
             f"{p.seconds:.1f}",
         )
     return table
@@ -94,14 +92,12 @@ def proofs_table(proofs: list[Any]) -> Any:
 def lines(proofs: list[Any]) -> list[str]:
     """What is not as it should be, then the sum."""
     result = [f"{p.name}: {p.status}: {p.why}" for p in proofs if p.status != "proved"]
-    result += [f"{p.name}: a mutant is not rejected: {s}" for p in proofs for s in p.survivors]
     proved = sum(p.status == "proved" for p in proofs)
-    mutants, killed = sum(p.mutants for p in proofs), sum(p.killed for p in proofs)
     by = {r: sum(p.readers.get(r) == "proved" for p in proofs) for r in READERS}
     return [
         *result,
         f"Proved by the rewriter, blocks of any size: {by['rewriter']}; by sympy, entry by entry: "
         f"{by['sympy']}; in exact fractions: {by['fractions']}; about graphs alone, by counting: "
         f"{sum(p.status == 'proved' and not p.readers for p in proofs)}.",
-        f"{proved} of {len(proofs)} statements proved; {killed} of {mutants} mutants rejected.",
+        f"{proved} of {len(proofs)} statements proved.",
     ]

@@ -5,31 +5,34 @@ import json
 import random
 from dataclasses import replace
 
+import boolean_elimination as boolean
 import numpy as np
 import pytest
 import sympy as sp
 from flint import fmpq_mat
 from helpers import ROOT
+from proof_mutants import chosen, mutants, refused
 
 from pivotree import kkt
 from pivotree.analysis import cli, proofs
 from pivotree.analysis.algebra.algebra import Algebra, Undecided
 from pivotree.analysis.algebra.polynomial import one, zero
-from pivotree.analysis.proofs import boolean, fill, graphs, pasic1999, statements
+from pivotree.analysis.proofs import fill, graphs, statements
 from pivotree.analysis.proofs import prove as proving
 from pivotree.analysis.proofs.arm import blocks
 from pivotree.analysis.proofs.arm_claims import Arm, Same
-from pivotree.analysis.proofs.ascher1996 import Articulated
 from pivotree.analysis.proofs.bench import Bench
-from pivotree.analysis.proofs.claim import FAILED, PROVED, UNDECIDED, Equal, Misprint, Statement
+from pivotree.analysis.proofs.claim import FAILED, PROVED, UNDECIDED, Equal, Misprint, Statement, all_of
 from pivotree.analysis.proofs.fields import LINE, SYMBOLS
-from pivotree.analysis.proofs.interfaces import INNER, Subdomains
-from pivotree.analysis.proofs.prove import FEWEST, prove_one
+from pivotree.analysis.proofs.prove import prove_one
 from pivotree.analysis.proofs.rigid import RigidBodies
-from pivotree.analysis.proofs.trees import all_shapes, forests, level_sequences, numbers, trees
+from pivotree.analysis.proofs.trees import all_shapes, chain, forests, level_sequences, numbers, trees
+from pivotree.papers.pasic1999.proofs import equations as pasic1999
+from pivotree.papers.pasic1999.proofs.interfaces import INNER, Subdomains
 
 QUICK = ("equation (9)", "composite inertias", "fill of Lagrange multipliers", "RR arm: misprint in m_12")
 
+FEWEST = 5  # mutants of a statement
 
 # of seconds to a minute each
 DEAR = (
@@ -48,12 +51,20 @@ MARKS = dict.fromkeys(QUICK, ()) | dict.fromkeys(DEAR, pytest.mark.soak)
 @pytest.mark.parametrize(
     "name", [pytest.param(x, marks=MARKS.get(x, pytest.mark.product)) for x in statements()]
 )
-def test_every_statement_is_proved_and_every_mutant_is_not(name, monkeypatch):
-    """Of each statement as few mutants as one must have; the command tries more."""
-    monkeypatch.setattr(proving, "MUTANTS", FEWEST)
-    proof = prove_one(name)
-    assert (proof.status, proof.why, proof.survivors) == (PROVED, "", ())
-    assert proof.mutants >= FEWEST and proof.killed == proof.mutants and proof.claims > 0
+def test_every_statement_is_proved_and_every_mutant_is_not(name):
+    """A statement of which five mutants cannot be made says too little to be tested."""
+    claims = list(statements()[name].claims())
+    verdict = all_of(claims)
+    assert (verdict.status, verdict.why) == (PROVED, "") and claims
+    wrong = chosen(claims, FEWEST, random.Random(name))
+    assert len(wrong) == FEWEST
+    passed = [(one.text, [reader for reader, no in refused(one).items() if not no]) for one in wrong]
+    assert [(text, by) for text, by in passed if by] == []
+
+
+def test_a_statement_that_holds_and_one_that_breaks():
+    proof = prove_one("equation (9)")
+    assert (proof.status, proof.why, proof.claims, proof.holds) == (PROVED, "", 5, True)
 
 
 # -- what is false ------------------------------------------------------------------------------
@@ -76,8 +87,8 @@ def test_a_misprint_that_is_none_is_not_called_one():
     meant = t.H(1)
     assert Misprint(Equal("H", t, left, t.H(1)), meant).decide().status == FAILED
     misprint = Misprint(Equal("H", t, left, 2 * t.H(1)), meant)
-    assert misprint.decide().status == PROVED and not any(misprint.rejected().values())
-    assert all(all(m.rejected().values()) for m in misprint.mutants(None))
+    assert misprint.decide().status == PROVED and not any(refused(misprint).values())
+    assert all(all(refused(m).values()) for m in mutants(misprint, random.Random(0)))
 
 
 def test_a_wrong_normal_form_is_caught_by_the_numbers():
@@ -136,19 +147,11 @@ def test_what_is_not_proved_exits_1_and_is_named(claims, status, why, one_statem
     assert "0 of 1 statements proved" in out and f"s: {status}" in out
 
 
-def test_a_surviving_mutant_exits_1(one_statement, capsys):
-    t = Articulated((2, 3, 0)).t
-
-    class Blind(Equal):
-        def rejected(self):
-            return {"rewriter": False, "sympy": True}
-
+def test_a_reader_that_refuses_no_mutant_is_seen(monkeypatch):
+    t = Bench((2, 0))
     left = t.after("abm", 1).entry(("pdd", 2), ("pdd", 2))
-    right = t.formulas["M^_2"]
-    one_statement(lambda: [Blind("M^_2", t, left, right)])
-    assert cli.main(["prove"]) == 1
-    out = capsys.readouterr().out
-    assert "a mutant is not rejected" in out and "1 of 1 statements proved; 0 of 8" in out
+    monkeypatch.setattr(Equal, "by_sympy", lambda self: (PROVED, 1))
+    assert refused(Equal("M^_2", t, left, t.M(2))) == {"rewriter": True, "sympy": False}
 
 
 # -- the command --------------------------------------------------------------------------------
@@ -161,7 +164,7 @@ def test_side_by_side_is_one_after_another():
     heard = []
     twice = proving.prove(names, 2, heard.append)
     assert [p.name for p in twice] == names and {p.name for p in heard} == set(names)
-    assert [(p.status, p.claims, p.killed) for p in once] == [(p.status, p.claims, p.killed) for p in twice]
+    assert [(p.status, p.claims) for p in once] == [(p.status, p.claims) for p in twice]
 
 
 # -- the algebra --------------------------------------------------------------------------------
@@ -223,7 +226,7 @@ def test_sympy_has_a_verdict_of_its_own_that_no_rule_can_sway(monkeypatch):
     left = t.after("abm", 1).entry(("pdd", 2), ("pdd", 2))
     assert Equal("M^_2", t, left, left).decide().status == PROVED
     wrong = Equal("M^_2", t, left, t.M(2))
-    assert wrong.rejected() == {"rewriter": False, "sympy": True}
+    assert refused(wrong) == {"rewriter": False, "sympy": True}
     verdict = wrong.decide()
     assert (verdict.readers["rewriter"], verdict.readers["sympy"]) == (PROVED, FAILED)
     assert verdict.status == FAILED and "readers disagree" in verdict.why
@@ -263,7 +266,7 @@ def test_equal_numbers_are_no_mutant_of_zero():
     t = Bench((2, 0))
     zero = 0 * t.M(1)
     claim = Equal("", t, t.after("abm", 0).entry(("pdd", 1), ("pdd", 2)), zero)
-    for mutant in claim.mutants(random.Random(1)):
+    for mutant in mutants(claim, random.Random(1)):
         assert not mutant.numbers_agree()
 
 
@@ -315,12 +318,50 @@ def test_numbers_of_a_tree():
 # -- fill ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(x, marks=pytest.mark.soak) for x in (1, 2))])
-def test_booleans_count_what_the_engine_counts_in_any_order(seed):
-    for parents in all_shapes():
-        order = f"random:{seed}"
-        factor, outcome = graphs.factor(order, parents), graphs.outcome(order, parents)
-        assert (factor.fill_blocks, factor.height) == (len(outcome.fill), outcome.height)
+def agree(order, shapes):
+    """Whether the engine fills what an elimination on booleans fills, as high, on every shape."""
+    for parents in shapes:
+        factor = graphs.factor(order, parents)
+        outcome = boolean.eliminate(parents, factor.plan.sequence.groups)
+        assert (factor.fill_blocks, factor.height) == (len(outcome.fill), outcome.height), parents
+        block = [tuple(factor.plan.graph.block(int(b))) for b in factor.plan.blocks]
+        filled = {frozenset((block[i], block[j])) for i, j in factor.fill.T.tolist()}
+        assert filled == outcome.fill, parents
+
+
+ANY = [f"random:{seed}" for seed in (0, 1, 2)]
+
+
+@pytest.mark.parametrize("order", [ANY[0], *(pytest.param(x, marks=pytest.mark.soak) for x in ANY[1:])])
+def test_booleans_fill_what_the_engine_fills_in_any_order(order):
+    agree(order, all_shapes())
+
+
+NAMED = (*fill.ABM, "minimum_degree", "crbm", "crbm_block_row", *graphs.OWN, "lagrange", "virtual_work")
+
+
+@pytest.mark.product
+@pytest.mark.parametrize("order", NAMED)
+def test_booleans_fill_what_statements_of_fill_count(order):
+    agree(order, all_shapes())
+
+
+@pytest.mark.parametrize("order", ["base_to_tip", "divide_and_conquer", "constraint_force", "virtual_work"])
+def test_booleans_fill_what_the_engine_fills_on_chains(order):
+    agree(order, [*fill.CHAINS, *(chain(n) for n in (15, 31) if order != "base_to_tip")])
+
+
+@pytest.mark.product
+def test_no_feasible_order_fills_less_than_abm():
+    """All orders of pdd, qdd and f, in any brackets, on all forests of 4 bodies and trees of 5.
+
+    The search is on booleans; the engine confirms the order that it finds.  Left to run for four
+    minutes, the same search finds n - 1 for all trees of 6 and 7 bodies.
+    """
+    for parents in (*(p for count in range(1, 5) for p in forests(count)), *trees(5)):
+        count, groups = boolean.least_fill(parents)
+        assert count == len(parents) - parents.count(-1)
+        assert kkt.symbolic(kkt.plan(groups, graphs.structure(parents))).fill_blocks == count
 
 
 @pytest.mark.product
@@ -352,7 +393,7 @@ def test_a_wrong_count_fails_and_one_that_cannot_be_read_is_undecided():
     for unknown in (w, n + sp.log(n)):
         assert replace(right, right=unknown).decide().status == UNDECIDED
     miscounted = replace(right, engine=lambda parents: right.engine(parents) + len(parents) // 8)
-    assert "the engine counts 8, booleans 7" in miscounted.decide().why
+    assert "the formula gives 7, the engine 8" in miscounted.decide().why
 
 
 def test_fill_at_another_place_fails():
@@ -395,7 +436,6 @@ def test_a_wrong_term_fails_and_what_is_no_polynomial_is_undecided():
     for wrong in (pasic1999.M_22 + pasic1999.l_1, pasic1999.M_22 * 2, pasic1999.M_12):
         assert replace(claim, right=wrong).decide().status == FAILED
     assert replace(claim, right=sp.sqrt(pasic1999.M_22**2)).decide().status == UNDECIDED
-    assert replace(claim, right=sp.sqrt(pasic1999.M_22**2)).rejected() == {"sympy": True}
 
 
 def test_circles_are_what_makes_formulas_equal():

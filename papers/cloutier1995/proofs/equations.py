@@ -14,11 +14,10 @@ from collections.abc import Iterable
 
 from sympy import Identity, MatrixExpr, MatrixSymbol, ZeroMatrix
 
-from .ascher1996 import CHAIN, above, below
-from .bench import Bench, sum_of
-from .claim import Equal, statement
-from .featherstone1983 import rnea
-from .induction import Blocks, of_equation_4
+from pivotree.analysis.proofs import Bench, Blocks, Equal, of_equation_4, statement, sum_of
+
+from ...ascher1996.proofs.equations import CHAIN, above, below
+from ...featherstone1983.proofs import rnea
 
 PAPER = "Cloutier 1995"
 SAME = ("abm", "bad_abm", "modified_abm", "crbm", "crbm_block_row")

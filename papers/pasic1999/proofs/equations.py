@@ -17,8 +17,7 @@ from collections.abc import Iterable
 
 from sympy import symbols
 
-from .arm_claims import Arm, Same
-from .claim import Claim, Misprint, statement
+from pivotree.analysis.proofs import Arm, Claim, Misprint, Same, statement
 
 PAPER = "Pasic, Williams & Hui 1999"
 

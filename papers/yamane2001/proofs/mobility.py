@@ -15,9 +15,9 @@ from collections.abc import Iterable
 
 from sympy import Identity, ZeroMatrix
 
-from .bench import Bench
-from .claim import Equal, statement
-from .yamane2001 import PAPER, TREE
+from pivotree.analysis.proofs import Bench, Equal, statement
+
+from .equations import PAPER, TREE
 
 
 @statement(

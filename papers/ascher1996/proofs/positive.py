@@ -15,10 +15,9 @@ from collections.abc import Iterable
 
 from sympy import Identity, MatrixExpr
 
-from .ascher1996 import CHAIN, PAPER, Articulated, below
-from .bench import Bench, sum_of
-from .claim import Equal, statement
-from .induction import of_equation_4
+from pivotree.analysis.proofs import Bench, Equal, of_equation_4, statement, sum_of
+
+from .equations import CHAIN, PAPER, Articulated, below
 
 SHAPES = ((0,), (2, 0), CHAIN, (3, 3, 4, 0))
 

@@ -7,8 +7,7 @@ from itertools import pairwise
 
 from sympy import Identity, MatrixExpr, MatrixSymbol, ZeroMatrix
 
-from .bench import Bench, sum_of
-from .claim import Claim, Equal, Misprint, statement
+from pivotree.analysis.proofs import Bench, Claim, Equal, Misprint, statement, sum_of
 
 PAPER = "Ascher, Pai & Cloutier 1996"
 CHAIN = (2, 3, 0)

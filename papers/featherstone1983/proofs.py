@@ -12,12 +12,10 @@ from collections.abc import Iterable
 from sympy import Identity, MatrixExpr
 
 from pivotree import orderings
-from pivotree.kkt.program.residual_program import trace_substitution
+from pivotree.analysis.proofs import Bench, Blocks, Engine, Equal, of_equation_4, statement, sum_of
+from pivotree.kkt.program import trace_substitution
 
-from .ascher1996 import CHAIN, SHAPES, TREE, Articulated
-from .bench import Bench, Engine, sum_of
-from .claim import Equal, statement
-from .induction import Blocks, of_equation_4
+from ..ascher1996.proofs.equations import CHAIN, SHAPES, TREE, Articulated
 
 SLIDES = "Johnson & Su"
 

@@ -17,12 +17,10 @@ from typing import Any
 
 from sympy import Identity, MatrixExpr
 
-from pivotree.kkt.matrix.blocks import Structure
+from pivotree.analysis.proofs import Bench, Blocks, Equal, statement
+from pivotree.kkt import Structure
 
-from .bench import Bench
-from .claim import Equal, statement
-from .cloutier1995 import PAPER
-from .induction import Blocks
+from .equations import PAPER
 
 
 def bodies_first(structure: Structure) -> list[Any]:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from sympy import ZeroMatrix
 
-from .ascher1996 import CHAIN, PAPER
-from .bench import Bench, sum_of
-from .claim import Equal, statement
+from pivotree.analysis.proofs import Bench, Equal, statement, sum_of
+
+from .equations import CHAIN, PAPER
 
 WHOLE = (
     "crbm",

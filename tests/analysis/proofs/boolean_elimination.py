@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .trees import Parents
+from pivotree.analysis.proofs.trees import Parents
 
 KINDS = ("pdd", "qdd", "f", "fJ", "fC")
 RANK = {"pdd": 0, "f": 1, "fJ": 1, "fC": 2, "qdd": 3}  # in a bracket, of what is no pair

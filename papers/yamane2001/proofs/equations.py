@@ -12,9 +12,7 @@ from collections.abc import Iterable
 
 from sympy import Identity, MatrixExpr, MatrixSymbol, ZeroMatrix
 
-from .bench import Bench, sum_of
-from .claim import Equal, statement
-from .induction import Blocks, left_is
+from pivotree.analysis.proofs import Bench, Blocks, Equal, left_is, statement, sum_of
 
 PAPER = "Yamane & Nakamura 2001"
 CHAIN = (2, 3, 0)

@@ -14,10 +14,9 @@ from typing import Any
 
 from sympy import QQ, Expr, Integer, Rational, symbols
 
-from .arm_claims import Same
-from .claim import Claim, statement
-from .pasic1999 import PAPER
-from .scalars import Letters
+from pivotree.analysis.proofs import Claim, Letters, Same, statement
+
+from .equations import PAPER
 
 PARTS = 4
 LETTERS = ("h", "c_0", "c_1", "c_2", "c_3", *(f"s_{i}" for i in range(PARTS + 1)))
