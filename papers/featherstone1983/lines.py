@@ -26,7 +26,6 @@ class Beside:
     line: str  # left side in the listing
     ours: str  # right side as listed
     same: bool
-    words: int  # of the formula multiplied out
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def _beside(row: dict[str, Any], lines: dict[str, str], rules: dict[str, str]) -
         mine = mine.replace("_{i+1}", "_2").replace("_i", "_1")
     theirs = put(read(formula), rules)
     same = bool(ours) and key(read(mine)) == key(theirs)
-    return Beside(row["slide"], row["formula"], row["line"], ours, same, len(theirs))
+    return Beside(row["slide"], row["formula"], row["line"], ours, same)
 
 
 def values(found: Lines) -> Iterator[Row]:
