@@ -15,6 +15,7 @@ import numpy as np
 
 from pivotree import kkt, orderings
 
+from ..measures import eliminated
 from ..paper import Progress
 from ..row import Value, value
 from ..settings import between
@@ -78,10 +79,7 @@ def measure(
                 if r == min(ratios):
                     exact = kkt.certify(system, 16, rounded_to="float32")
                     for order, tape in tapes.items():
-                        result = kkt.eliminate(system, tape, "float32", records=False)
-                        lost = result.failed_at is not None
-                        error = np.inf if lost else float(exact.error(result.qdd) or 0.0)
-                        found[order].append(error)
+                        found[order].append(eliminated(exact, system, tape))
             kappa[r].append(float(np.median(found["kappa"])))
             for order in ORDERS if r == min(ratios) else ():
                 errors[order].append(float(np.median(found[order])))

@@ -16,6 +16,7 @@ import scipy.sparse.linalg as spla
 
 from pivotree import kkt, orderings
 
+from ..featherstone1983.slides import Links
 from ..paper import Progress
 from ..row import Value, value
 
@@ -68,7 +69,8 @@ def closed_chain(links: int, loops: int) -> kkt.System:
         )
     tree.graph["q"] = 0.2 + 0.1 * np.arange(links + 3 * loops)
     at_rest = kkt.build(tree)
-    where, point = places(at_rest), 2.0 * np.array(CENTRE)
+    held, point = Links.of(at_rest), 2.0 * np.array(CENTRE)
+    where = dict(zip(held.body, held.pose, strict=True))
     cuts = []
     for k in range(links, links + loops):
         turn, origin = where[k]
@@ -78,17 +80,6 @@ def closed_chain(links: int, loops: int) -> kkt.System:
             )
         )
     return kkt.build(tree, loops=cuts)
-
-
-def places(system: kkt.System) -> list[tuple[Any, Any]]:
-    """Orientation and origin of every body in the world."""
-    result: list[tuple[Any, Any]] = [(None, None)] * system.tree.n
-    for level in system.structure.levels:
-        for k in level.tolist():
-            R, p, up = system.state.R[k], system.state.p[k], int(system.tree.parent[k])
-            turn, origin = result[up] if up >= 0 else (np.eye(3), np.zeros(3))
-            result[k] = turn @ R, origin + turn @ p
-    return result
 
 
 def measure(

@@ -15,6 +15,7 @@ import numpy as np
 
 from pivotree import kkt, orderings
 
+from ..measures import eliminated
 from ..paper import Progress
 from ..row import Value, value
 from ..settings import above
@@ -64,9 +65,7 @@ def measure(
         kappa.append(float(np.linalg.cond(inertia)))
         exact = kkt.certify(system, 20, rounded_to=format)
         for order in ORDERS:
-            result = kkt.eliminate(system, orderings.get(order), format, records=False)
-            lost = result.failed_at is not None
-            errors[order].append(float("inf") if lost else float(exact.error(result.qdd) or 0.0))
+            errors[order].append(eliminated(exact, system, orderings.get(order), format))
     return Found(tuple(angles), kappa, errors)
 
 

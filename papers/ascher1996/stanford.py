@@ -16,6 +16,7 @@ import numpy as np
 
 from pivotree import kkt, orderings
 
+from ..measures import eliminated
 from ..paper import Progress
 from ..row import Value, value
 from ..settings import between
@@ -91,8 +92,7 @@ def measure(progress: Progress, *, states: int = 2000, seed: int = 0, checked: i
         system = kkt.build(tree, q=row)
         exact = kkt.certify(system, 16, rounded_to="float32")
         for order in errors:
-            result = kkt.eliminate(system, orderings.get(order), "float32", records=False)
-            errors[order] = max(errors[order], float(exact.error(result.qdd) or 0.0))
+            errors[order] = max(errors[order], eliminated(exact, system, orderings.get(order)))
     return Found(states, np.linalg.cond(inertia), np.linalg.cond(inertia + np.diag(ACTUATORS)), errors)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from pivotree import kkt
 from pivotree.kkt.program.tracer import Remaining, remaining
 
+from ..measures import error
 from ..paper import Progress, printed
 from ..row import Value, value
 
@@ -49,8 +50,8 @@ def measure(progress: Progress, *, links: int = 3) -> Found:
     circled = backward(left)
     pivots = [list(pivot) for pivot in reversed(circled)]  # as the elimination meets them
     result = kkt.eliminate(system, lambda structure: pivots, "float64")
-    error = kkt.certify(system, 30).error(result.qdd) or 0.0
-    return Found(links, left, circled, [_row(before, c, columns) for c in columns], error)
+    off = error(kkt.certify(system, 30), result.qdd)
+    return Found(links, left, circled, [_row(before, c, columns) for c in columns], off)
 
 
 def _row(left: Remaining, row: Any, columns: list[Any]) -> str:

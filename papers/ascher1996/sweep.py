@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
 
+from ..measures import variation
 from ..paper import Progress
 
 TIP, BASE = 1, 2  # the paper counts from the tip
@@ -38,10 +39,6 @@ class Sweep:
     def roughness(self, order: str) -> float:
         """Total variation of the curve over that of the exact one."""
         return variation(self.found[order]) / variation(self.exact)
-
-
-def variation(curve: NDArray[np.float64]) -> float:
-    return float(np.abs(np.diff(curve)).sum())
 
 
 def child_frame(structure: kkt.Structure) -> kkt.PivotSequence:

@@ -22,9 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from pivotree import kkt, orderings
+from pivotree import kkt
 from pivotree.analysis.simulation import Integration, Simulation, simulate
 
+from ..measures import condition
 from ..paper import Progress, printed
 from ..row import Value, value, within
 
@@ -90,7 +91,8 @@ def measure(
             for name, state, beat in ((format, "float32", clock), ("float64", "float64", "float64"))
         )
         first = next(iter(double.values()))
-        found.append(Ratio(r, single, double, condition(tree, first), as_printed))
+        kappa = float(condition(tree, first.records[0].y[:, :2]).max())
+        found.append(Ratio(r, single, double, kappa, as_printed))
     return found
 
 
@@ -118,14 +120,6 @@ def ensemble(
     return simulate(
         tree, pivots, format, integration, solver=dense, frames=frames or "own", tick=tick, **options
     )
-
-
-def condition(tree: Any, run: Simulation) -> float:
-    """Largest 2-norm condition number of the joint-space inertia in the first run."""
-    inertia = kkt.compile(tree, orderings.get("crbm"), outputs=("inertia",))
-    states = run.records[0].y
-    M = inertia(states[:, :2], np.zeros((len(states), 2)), None)
-    return float(np.linalg.cond(M).max())
 
 
 def values(found: list[Ratio]) -> Iterator[Value]:

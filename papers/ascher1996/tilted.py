@@ -20,6 +20,7 @@ import numpy as np
 
 from pivotree import kkt, orderings
 
+from ..measures import eliminated
 from ..paper import Progress
 from ..row import Value, value
 from ..settings import above, between
@@ -83,8 +84,7 @@ def measure(
         system = kkt.build(along(axis, m1))
         exact = kkt.certify(system, 20, rounded_to="float32")
         for order in AXES:
-            result = kkt.eliminate(system, orderings.get(order), "float32", records=False)
-            error = math.inf if result.failed_at else exact.error(result.qdd) or 0.0
+            error = eliminated(exact, system, orderings.get(order))
             digits[order].append(max(0.0, -math.log10(max(error, 1e-16))))
     return Found(tilt, level, tilted, leaning, turns, axes, digits)
 

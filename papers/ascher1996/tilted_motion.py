@@ -20,9 +20,10 @@ import numpy as np
 from pivotree import kkt
 from pivotree.analysis.simulation import Integration, Simulation
 
+from ..measures import condition
 from ..paper import Progress
 from ..row import Value, value
-from .table1 import condition, ensemble
+from .table1 import ensemble
 
 NAMES = {
     "abm": "ABM",
@@ -122,7 +123,8 @@ def measure(
             }
             for angle in (0.0, tilt)
         )
-        lines.append(Line(r, level, turned, condition(kkt.two_link(r), level["abm"])))
+        kappa = condition(kkt.two_link(r), level["abm"].records[0].y[:, :2]).max()
+        lines.append(Line(r, level, turned, float(kappa)))
     return Found(tilt, sorted(lines, key=lambda line: line.kappa))
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pivotree import kkt, orderings
 
 from ..ascher1996.double_sum import product
+from ..measures import error
 from ..paper import Progress
 from ..row import Value, value
 from .robot import two_links
@@ -145,17 +146,12 @@ def check(name: str, system: kkt.System, draw: np.random.Generator) -> Checked:
     theirs = kkt.eliminate(system, orderings.get("abm"), "float32", records=False).qdd
     return Checked(
         name,
-        _error(exact, wide.qdd),
+        error(exact, wide.qdd),
         pivots,
         projections,
         squares,
-        *(_error(single, np.asarray(qdd, dtype=float)) for qdd in (ours, theirs)),
+        *(error(single, qdd) for qdd in (ours, theirs)),
     )
-
-
-def _error(exact: Any, qdd: Floats) -> float:
-    error = exact.error(qdd)
-    return float("inf") if error is None else float(error)
 
 
 def values(found: list[Checked]) -> Iterator[Value]:

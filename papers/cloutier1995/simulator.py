@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pivotree import kkt, orderings
 from pivotree.analysis.simulation import Integration, Motion, Record, Simulation, simulate
 
+from ..measures import condition
 from .robot import height_energy
 
 Floats = NDArray[np.float64]
@@ -52,12 +53,6 @@ def order_of(method: str) -> str:
 
 def _solver(method: str, solver: str) -> str | None:
     return solver if method.startswith("CRBM") else None
-
-
-def condition(tree: nx.DiGraph, q: NDArray) -> Floats:
-    """(m,) 2-norm condition numbers of the joint-space inertia at q (m, n), by singular values."""
-    inertia = kkt.compile(tree, orderings.get("crbm"), outputs=("inertia",))
-    return np.linalg.cond(np.asarray(inertia(q, np.zeros_like(q), None)))
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..measures import condition, variation
 from ..settings import between
 from .closed_form import at_rest
 from .robot import two_links
-from .simulator import BIAS, condition, kernel
+from .simulator import BIAS, kernel
 
 Floats = NDArray[np.float64]
 
@@ -40,10 +41,6 @@ class Sweep:
     def roughness(self, method: str) -> float:
         """Total variation of joint 1's curve over that of the exact one."""
         return variation(self.found[method][:, 0]) / variation(self.exact[:, 0])
-
-
-def variation(curve: Floats) -> float:
-    return float(np.abs(np.diff(curve)).sum())
 
 
 def sweep(second: float, methods: dict[str, tuple[str, str, str]], angles: int, width: float = 1.0) -> Sweep:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pivotree import kkt
 from pivotree.analysis.counts import fit, text_of
 
+from ..measures import error
 from ..paper import Progress
 from ..row import Value, value
 from ..settings import between
@@ -107,8 +108,7 @@ def measure(
         progress(f"Lagrangian form of {n} links")
         form = lagrangian(system)
         operations[n] = form.tally.mul
-        error = kkt.certify(system, 20).error(form.accelerations(system.entries.tau))
-        form_off = max(form_off, np.inf if error is None else error)
+        form_off = max(form_off, error(kkt.certify(system, 20), form.accelerations(system.entries.tau)))
     law = fit(operations)
     return Efficiency(
         tuple(range(2, most + 1)),

@@ -80,12 +80,9 @@ def on(graph: Any, draw: np.random.Generator) -> Gravity:
 def gravity_wrenches(system: kkt.System) -> NDArray[np.float64]:
     """(n, 6) the weight of each body as a wrench at its joint's origin, in its own frame."""
     state, links = system.state, Links.of(system)
-    turns: dict[int, NDArray[np.float64]] = {}
     result = np.zeros((system.tree.n, 6))
-    for k in links.body:
-        up = int(state.parent[k])
-        turns[k] = (turns[up] if up >= 0 else np.eye(3)) @ state.R[k]
-        weight = state.mass[k] * turns[k].T @ state.gravity
+    for k, (turn, _) in zip(links.body, links.pose, strict=True):
+        weight = state.mass[k] * turn.T @ state.gravity
         result[k] = np.r_[np.cross(state.com[k], weight), weight]
     return result
 

@@ -26,6 +26,11 @@ def cross(v: Floats) -> Floats:
     return np.block([[skew(v[:3]), np.zeros((3, 3))], [skew(v[3:]), skew(v[:3])]])
 
 
+def carried(R: Floats, p: Floats) -> Floats:
+    """Phi of a pose: forces (6,) of its frame in the world's; its transpose brings motions back."""
+    return np.block([[R, skew(p) @ R], [np.zeros((3, 3)), R]])
+
+
 @dataclass(frozen=True)
 class Links:
     """Links in the world's frame, parents before children."""
@@ -38,20 +43,20 @@ class Links:
     c: list[Floats]  # (6,) v_i x s_i q'_i, and what s_i itself turns
     fx: list[Floats]  # (6,) external forces
     g: Floats  # (6,) gravity as an acceleration
+    pose: list[tuple[Floats, Floats]]  # orientation (3, 3) and origin (3,) in the world
 
     @classmethod
     def of(cls, system: kkt.System) -> Links:
         state = system.state
         order = [int(k) for k in system.structure.order[::-1]]
         place = {k: i for i, k in enumerate(order)}
-        links = cls([], order, [], [], [], [], [], np.r_[np.zeros(3), state.gravity])
-        poses: list[tuple[Floats, Floats]] = []
+        links = cls([], order, [], [], [], [], [], np.r_[np.zeros(3), state.gravity], [])
         for k in order:
             up = place.get(int(state.parent[k]), -1)
-            R0, p0 = poses[up] if up >= 0 else (np.eye(3), np.zeros(3))
+            R0, p0 = links.pose[up] if up >= 0 else (np.eye(3), np.zeros(3))
             R, p = R0 @ state.R[k], p0 + R0 @ state.p[k]
-            poses.append((R, p))
-            force = np.block([[R, skew(p) @ R], [np.zeros((3, 3)), R]])
+            links.pose.append((R, p))
+            force = carried(R, p)
             motion = np.block([[R, np.zeros((3, 3))], [skew(p) @ R, R]])
             s = motion @ state.S[k]
             first = system.tree.offset[k]

@@ -10,6 +10,7 @@ import numpy as np
 
 from pivotree import kkt
 
+from ..measures import apart
 from ..paper import Progress
 from ..row import Value, value
 from ..settings import above, between
@@ -86,7 +87,7 @@ def measure(
         turned = sorted(i for i, pivot in done.pivots.items() if np.linalg.det(pivot) < 0.0)
         orders.append(
             Eliminated(
-                name, taken, structure_of(taken), done.fill, _apart(done.x, x), _apart(single.x, x), turned
+                name, taken, structure_of(taken), done.fill, apart(done.x, x), apart(single.x, x), turned
             )
         )
     progress("multiple shooting")
@@ -94,7 +95,7 @@ def measure(
     long = multiple_shooting(ours, edges, exact.sol(edges)[:2].T, slopes, s)
     dense = J.sparse.toarray()
     # rows of multiple shooting are left minus right derivatives, phi is right minus left
-    schur = _apart(-without_slopes(long, 2), dense)
+    schur = apart(-without_slopes(long, 2), dense)
     sizes = {name: [(n, structure_of(order_of(name, n - 1))) for n in SIZES] for name in NAMES}
     progress("condition against the length of the domain")
     grid = np.linspace(*GRID, lengths)
@@ -134,10 +135,6 @@ def _condition(ours: Any, exact: Any, edges: Floats, s: int) -> float:
         return float(np.linalg.cond(_jacobian(ours, exact, edges, s)[0].sparse.toarray()))
     except kkt.PivotreeError:
         return np.nan
-
-
-def _apart(x: Floats, y: Floats) -> float:
-    return float(np.max(np.abs(x - y)) / np.max(np.abs(y)))
 
 
 def values(found: Found) -> Iterator[Value]:

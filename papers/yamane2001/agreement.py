@@ -9,10 +9,11 @@ import numpy as np
 
 from pivotree import kkt, orderings
 
+from ..measures import error
 from ..paper import Progress
 from ..row import Value, value
 from ..unit_vectors import unit_vectors
-from .recursion import error, joint_accelerations
+from .recursion import joint_accelerations
 
 MOST = 1e-10  # of max |qdd|
 ORDERS = ("virtual_work", "virtual_work_split")

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
 
-from ..featherstone1983.slides import Links, skew
+from ..featherstone1983.slides import Links, carried
+from ..measures import apart
 from ..paper import Progress
 from ..row import Value, value
 from ..unit_vectors import inertia_and_bias
@@ -50,7 +51,7 @@ def close(graph: Any, joint: str, order: str) -> Closed:
     tip = system.structure.tip_to_base[0]
     R, p = pose(system, tip)
     loop = kkt.cut_joint(None, tip, joint, R=R, p=p)
-    frame = force(R, p)
+    frame = carried(R, p)
 
     def H(q: Floats) -> Floats:
         """(3), (4): C* times the velocity of the tip in the cut joint's frame."""
@@ -74,8 +75,8 @@ def close(graph: Any, joint: str, order: str) -> Closed:
     return Closed(
         f"{system.name}, {joint} joint to the ground, {order}",
         m,
-        _off(engine.qdd, x[:N]),
-        _off(engine.lam, x[N:]),
+        apart(engine.qdd, x[:N]),
+        apart(engine.lam, x[N:]),
         float(np.abs(here @ engine.qdd + turning).max() / max(1.0, np.abs(turning).max())),
     )
 
@@ -88,15 +89,6 @@ def pose(system: kkt.System, body: object) -> tuple[Floats, Floats]:
         R, p = state.R[k] @ R, state.p[k] + state.R[k] @ p
         k = int(state.parent[k])
     return R, p
-
-
-def force(R: Floats, p: Floats) -> Floats:
-    """Phi of a pose; its transpose brings velocities of the world's frame into this one."""
-    return np.block([[R, skew(p) @ R], [np.zeros((3, 3)), R]])
-
-
-def _off(a: Floats, b: Floats) -> float:
-    return float(np.abs(a - b).max() / np.abs(b).max())
 
 
 def values(found: list[Closed]) -> Iterator[Value]:

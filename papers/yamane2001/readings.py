@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pivotree import kkt
 from pivotree.analysis.counts import family_of
 
+from ..measures import error
 from ..paper import Progress
 from ..row import Value, value
 from ..settings import between
-from .recursion import PRINTED, error, joint_accelerations
+from .recursion import PRINTED, joint_accelerations
 
 SAYS = {
     "a": "a_i+1 = h_i+1 - H A_i+1^-1 t_i+1",

@@ -25,12 +25,6 @@ PRINTED = ("a", "t", "S_J")
 """Lines that can be taken as printed instead of as meant; see :mod:`.readings`."""
 
 
-def error(exact: kkt.Certified, qdd: Floats) -> float:
-    """The error of qdd against the certified answer; infinite where a qdd is not finite."""
-    found = exact.error(qdd)
-    return float("inf") if found is None else found
-
-
 @dataclass(frozen=True)
 class Joint:
     """Joint k and the link that it carries."""

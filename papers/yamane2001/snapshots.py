@@ -107,13 +107,9 @@ def swing(tree: Any, seconds: float, order: str, pictures: int, reach: float) ->
 def state(system: kkt.System) -> tuple[float, float, tuple[Floats, ...]]:
     """Kinetic and potential energy [J] and the ends of every rod, in the world's frame."""
     links, own = Links.of(system), system.state
-    poses: dict[int, tuple[Floats, Floats]] = {}
     kinetic = potential = 0.0
     ends = []
-    for i, k in enumerate(links.body):
-        R0, p0 = poses.get(int(own.parent[k]), (np.eye(3), np.zeros(3)))
-        R, p = R0 @ own.R[k], p0 + R0 @ own.p[k]
-        poses[k] = R, p
+    for i, (k, (R, p)) in enumerate(zip(links.body, links.pose, strict=True)):
         kinetic += float(0.5 * links.v[i] @ links.I[i] @ links.v[i])
         potential -= float(own.mass[k] * own.gravity @ (p + R @ own.com[k]))
         ends.append(np.array([p, p + 2 * R @ own.com[k]]))
