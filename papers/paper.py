@@ -69,7 +69,7 @@ class Item:
 
     def rows(self, found: Any) -> list[Row]:
         """The rows, each named after its item; what is computed stands beside what is printed."""
-        data = printed(self.paper).get(self.name)
+        data = printed(self.paper).get(self.name, {})
         return [
             row(self.name, data, one) if isinstance(one, Value) else plain(self.name, one)
             for one in self.module.values(found)
