@@ -14,8 +14,9 @@ matrices of these sizes too, exact numbers say (:mod:`analysis.algebra.numbers`)
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import NamedTuple
+
+from flint import fmpq
 
 from .polynomial import BlockPolynomial, Letter, Terms, Word, nonzero, turned
 
@@ -55,7 +56,7 @@ class Algebra:
             )
         if symmetric:
             self.symmetric.add(name)
-        return BlockPolynomial({(Letter(name),): Fraction(1)}, shape)
+        return BlockPolynomial({(Letter(name),): fmpq(1)}, shape)
 
     def t(self, p: BlockPolynomial) -> BlockPolynomial:
         return p.transposed(self.symmetric)
@@ -133,8 +134,8 @@ class Algebra:
     def _inverse_rules(self, name: str) -> None:
         self.letter(f"{name}{INVERSE}", self.shapes[name], symmetric=True)
         D, inverse = Letter(name), Letter(f"{name}{INVERSE}")
-        self._rule((D, inverse), {(): Fraction(1)})
-        self._rule((inverse, D), {(): Fraction(1)})
+        self._rule((D, inverse), {(): fmpq(1)})
+        self._rule((inverse, D), {(): fmpq(1)})
 
     def _define(self, name: str, definition: BlockPolynomial) -> None:
         """The shortest word of a definition is what the rule is solved for.
@@ -149,7 +150,7 @@ class Algebra:
                 c, shape = definition.terms[w], definition.shape
                 rest = {v: -d / c for v, d in definition.terms.items() if v != w}
                 rest[(Letter(name),)] = 1 / c
-                self.know(BlockPolynomial({w: Fraction(1)}, shape), BlockPolynomial(rest, shape))
+                self.know(BlockPolynomial({w: fmpq(1)}, shape), BlockPolynomial(rest, shape))
                 return
 
     def overlaps(self) -> list[tuple[Word, Word]]:
@@ -182,7 +183,7 @@ class Algebra:
         total: Terms = {}
         for word, c in terms.items():
             for w, d in self._word(word).items():
-                total[w] = total.get(w, Fraction(0)) + c * d
+                total[w] = total.get(w, 0) + c * d
         return nonzero(total)
 
     def _word(self, word: Word) -> Terms:
@@ -192,7 +193,7 @@ class Algebra:
         self._steps += 1
         if self._steps > MOST:
             raise Undecided(f"not at an end after {MOST} steps of rewriting")
-        result = {word: Fraction(1)}
+        result = {word: fmpq(1)}
         for i in range(len(word)):
             for rule in self._rules.get(word[i], ()):
                 if word[i : i + len(rule.word)] == rule.word:

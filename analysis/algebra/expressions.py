@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from typing import Any
 
 from flint import fmpq, fmpq_mat
@@ -43,7 +42,7 @@ def polynomial(
             result = read(factors[0])
             for factor in factors[1:]:
                 result = algebra.normal(result @ read(factor))
-            return result.scaled(Fraction(int(coefficient.p), int(coefficient.q)))
+            return result.scaled(fmpq(int(coefficient.p), int(coefficient.q)))
         raise TypeError(f"formula holds {type(e).__name__}, which is no operation on blocks")
 
     return algebra.normal(read(expression))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import NamedTuple
+
+from flint import fmpq
 
 
 class Letter(NamedTuple):
@@ -20,7 +21,7 @@ class Letter(NamedTuple):
 
 
 Word = tuple[Letter, ...]
-Terms = dict[Word, Fraction]
+Terms = dict[Word, fmpq]
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,11 @@ class BlockPolynomial:
         _fit(self.shape == other.shape, "+", self, other)
         total = dict(self.terms)
         for word, c in other.terms.items():
-            total[word] = total.get(word, Fraction(0)) + c
+            total[word] = total.get(word, 0) + c
         return BlockPolynomial(nonzero(total), self.shape)
 
     def __neg__(self) -> BlockPolynomial:
-        return self.scaled(Fraction(-1))
+        return self.scaled(fmpq(-1))
 
     def __sub__(self, other: BlockPolynomial) -> BlockPolynomial:
         return self + -other
@@ -48,11 +49,11 @@ class BlockPolynomial:
         total: Terms = {}
         for u, c in self.terms.items():
             for v, d in other.terms.items():
-                total[u + v] = total.get(u + v, Fraction(0)) + c * d
+                total[u + v] = total.get(u + v, 0) + c * d
         return BlockPolynomial(nonzero(total), (self.shape[0], other.shape[1]))
 
-    def scaled(self, by: Fraction) -> BlockPolynomial:
-        return BlockPolynomial({w: c * by for w, c in self.terms.items() if by}, self.shape)
+    def scaled(self, by: fmpq) -> BlockPolynomial:
+        return BlockPolynomial({w: c * by for w, c in self.terms.items() if by != 0}, self.shape)
 
     def transposed(self, symmetric: Container[str]) -> BlockPolynomial:
         """Each word reversed and its letters turned, but for those that are symmetric."""
@@ -64,7 +65,7 @@ class BlockPolynomial:
         return not self.terms
 
     @property
-    def key(self) -> frozenset[tuple[Word, Fraction]]:
+    def key(self) -> frozenset[tuple[Word, fmpq]]:
         """Equal for equal polynomials."""
         return frozenset(self.terms.items())
 
@@ -78,7 +79,7 @@ def turned(word: Word, symmetric: Container[str]) -> Word:
 
 
 def nonzero(terms: Terms) -> Terms:
-    return {word: c for word, c in terms.items() if c}
+    return {word: c for word, c in terms.items() if c != 0}
 
 
 def zero(shape: tuple[int, int]) -> BlockPolynomial:
@@ -86,14 +87,16 @@ def zero(shape: tuple[int, int]) -> BlockPolynomial:
 
 
 def one(size: int) -> BlockPolynomial:
-    return BlockPolynomial({(): Fraction(1)}, (size, size))
+    return BlockPolynomial({(): fmpq(1)}, (size, size))
 
 
 def total(terms: Iterable[BlockPolynomial], shape: tuple[int, int]) -> BlockPolynomial:
-    result = zero(shape)
+    result: Terms = {}
     for term in terms:
-        result = result + term
-    return result
+        _fit(term.shape == shape, "in a sum of", term, zero(shape))
+        for word, c in term.terms.items():
+            result[word] = result.get(word, 0) + c
+    return BlockPolynomial(nonzero(result), shape)
 
 
 def _fit(fits: bool, what: str, a: BlockPolynomial, b: BlockPolynomial) -> None:

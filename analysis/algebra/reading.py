@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from fractions import Fraction
 from itertools import accumulate
+
+from flint import fmpq
 
 from pivotree.kkt.program.program import BlockReader, Instruction
 
@@ -68,7 +69,7 @@ class Reading(BlockReader):
         return basis
 
     def _divide(self, i: Instruction, a: BlockPolynomial) -> BlockPolynomial:
-        return a.scaled(Fraction(1, i.info[0]))
+        return a.scaled(fmpq(1, i.info[0]))
 
     # -- pivots -------------------------------------------------------------------------------
 
