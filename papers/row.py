@@ -72,9 +72,12 @@ class Value:
     words: Mapping[str, Any] = field(default_factory=dict)  # put into the row's texts
 
 
-def value(name: str, ours: Any, holds: bool | None = None, /, *, none: str = "", **words: Any) -> Value:
-    """A row's value; ``words`` fill its texts, and replace ``printed``, ``criterion`` or ``why``."""
-    return Value(name, ours, holds, none, words)
+def value(name: str, ours: Any, holds: bool | None = None, /, **words: Any) -> Value:
+    """A row's value; ``words`` fill its texts, and replace ``printed``, ``criterion`` or ``why``.
+
+    ``none`` is why nothing is asked of it here, as of other settings than the paper's; "" where it is.
+    """
+    return Value(name, ours, holds, words.pop("none", ""), words)
 
 
 def row(item: str, data: Mapping[str, Any], found: Value) -> Row:

@@ -211,10 +211,10 @@ def digits(found: Any, style: str) -> Figure:
     with panels(style, "double", 3.9, 1, len(found.worst)) as (figure, axes, look):
         for ax, (format, errors) in zip(np.atleast_1d(axes), found.worst.items(), strict=True):
             first = format == "float64"
-            for i, (method, (colour, marker, line)) in enumerate(STYLE.items()):
+            for i, (method, (family, marker, line)) in enumerate(STYLE.items()):
                 if method not in errors:
                     continue
-                values, colour = errors[method], look.series[colour]
+                values, colour = errors[method], look.series[family]
                 mark = {"marker": marker, "markersize": 4.5, "linestyle": line, "linewidth": 1.2}
                 ax.plot(found.kappa, values, color=colour, label=method if first else None, **mark)
                 if np.isnan(values).any():  # where it first breaks down

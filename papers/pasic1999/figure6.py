@@ -141,8 +141,8 @@ def values(found: Found) -> Iterator[Value]:
             yield from _solution(case, name, found, said)
     ends = sorted({case.e for case in found.cases})
     close = [(e, abs(e - c)) for e in ends for c in found.conjugate if abs(e - c) < CLOSE]
-    why = [f"[0, {e:g}] ends {gap:.1e} s from a conjugate point" for e, gap in close]
-    told = "; ".join([*why, "there two solutions cross"]) if why else ""
+    ending = [f"[0, {e:g}] ends {gap:.1e} s from a conjugate point" for e, gap in close]
+    told = "; ".join([*ending, "there two solutions cross"]) if ending else ""
     yield value("conjugate", [f"{x:.4f}" for x in found.conjugate], why=told)
 
 

@@ -143,5 +143,5 @@ def values(found: Found) -> Iterator[Value]:
             near = abs(one.rate / one.predicted - 1.0) <= 0.05
             yield value("rate", [one.rate, one.predicted], near, **words)
     before = [one.same == (one.e < found.conjugate) for one in found.swept]
-    ours = f"{sum(one.same for one in found.swept)} of {len(before)}"
-    yield value("domains", ours, all(before), conjugate=f"{found.conjugate:.3f}")
+    same = f"{sum(one.same for one in found.swept)} of {len(before)}"
+    yield value("domains", same, all(before), conjugate=f"{found.conjugate:.3f}")

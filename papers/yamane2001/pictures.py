@@ -99,6 +99,6 @@ def snapshots(found: Mapping[str, Any], style: str) -> Figure:
                 ax.set_axis_off()
                 named(ax, look, title=f"{time:.2f} s", fontsize=7.5, pad=3)
             place = row[0].get_position()
-            middle = {"va": "center", "ha": "center", "color": look.ink, "fontsize": 8.5}
+            middle: dict[str, Any] = {"va": "center", "ha": "center", "color": look.ink, "fontsize": 8.5}
             figure.text(0.015, (place.y0 + place.y1) / 2, name, rotation=90, **middle)
     return figure
