@@ -16,7 +16,7 @@ from ..row import Value, value
 from ..settings import above, between
 from .arm import PAPER, Arm, Floats
 from .matching import Blocks, Local, LocalFailure, Matching
-from .multiple_shooting import multiple_shooting, without_slopes
+from .multiple_shooting import Shooting, without_slopes
 from .references import conjugate_points, integrate
 from .tridiagonal import NAMES, Structure, eliminate, order_of, structure_of
 
@@ -92,7 +92,8 @@ def measure(
         )
     progress("multiple shooting")
     slopes = np.concatenate([local.left, local.right[-1:]])
-    long = multiple_shooting(ours, edges, exact.sol(edges)[:2].T, slopes, s)
+    y = np.hstack([exact.sol(edges)[:2].T, slopes])
+    long = Shooting(ours, edges, y[0, :2], y[-1, :2], s=s).jacobian(y).toarray()
     dense = J.sparse.toarray()
     # rows of multiple shooting are left minus right derivatives, phi is right minus left
     schur = apart(-without_slopes(long, 2), dense)

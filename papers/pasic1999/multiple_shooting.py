@@ -21,41 +21,6 @@ DIFFERENCE, EPS, MOST = 1e-6, 1e-15, 200
 SETTLED, TRIES, SMALLEST = 1e-9, 60, 1e-5  # norm, iterations and share of Newton's method
 
 
-def multiple_shooting(acceleration: Acceleration, edges: Floats, q: Floats, qd: Floats, s: int) -> Floats:
-    """(2 N (n + 1)) square Jacobian; unknowns by edge, q before qd; q, qd (n + 1, N).
-
-    Rows: q_0 = a; then for each subdomain its end minus q_{i+1} and minus qd_{i+1}; q_n = b.
-    """
-    n, N = len(q) - 1, q.shape[1]
-    wide = 2 * N
-    J = np.zeros((wide * (n + 1), wide * (n + 1)))
-    J[:N, :N] = np.eye(N)
-    J[-N:, -wide:-N] = np.eye(N)
-    for k in range(wide):
-        change = np.zeros(wide)
-        change[k] = DIFFERENCE
-        ends = [
-            np.hstack(_propagate(acceleration, edges, q[:-1] + d[:N], qd[:-1] + d[N:], s))
-            for d in (change, -change)
-        ]
-        column = (ends[0] - ends[1]) / (2.0 * DIFFERENCE)
-        for i in range(n):
-            J[N + wide * i : N + wide * (i + 1), wide * i + k] = column[i]
-    for i in range(n):
-        J[N + wide * i : N + wide * (i + 1), wide * (i + 1) : wide * (i + 2)] = -np.eye(wide)
-    return J
-
-
-def _propagate(
-    acceleration: Acceleration, edges: Floats, q: Floats, qd: Floats, s: int
-) -> tuple[Floats, Floats]:
-    """Ends (n, N) of n initial value problems side by side, by collocation."""
-    e = float(edges[1] - edges[0])
-    G = ivp_map(acceleration, edges[:-1], e, q, qd, s)
-    found = iterate(G, e, np.zeros((len(q), s, q.shape[1])), EPS, MOST)
-    return at_end(e, q, qd, found.F)
-
-
 def without_slopes(J: Floats, N: int) -> Floats:
     """(N (n - 1)) square: what is left when end values and all slopes are eliminated."""
     n = len(J) // (2 * N) - 1
@@ -79,14 +44,16 @@ class Shot:
 class Shooting:
     """q(edges[0]) = a, q(edges[-1]) = b, by initial value problems on the subdomains.
 
-    The subdomains are integrated side by side, by Runge and Kutta's method of order four.
+    The subdomains are integrated side by side, by collocation on ``s`` Gauss points, or, where s is
+    0, by Runge and Kutta's method of order four.
     """
 
     acceleration: Acceleration
     edges: Floats  # (n + 1,) equal steps [s]
     a: Floats  # (N,)
     b: Floats  # (N,)
-    step: float  # of the integration, at most [s]
+    step: float = 0.0  # of Runge and Kutta's integration, at most [s]
+    s: int = 0
 
     @property
     def line(self) -> Floats:
@@ -99,6 +66,11 @@ class Shooting:
     def ends(self, y: Floats) -> Floats:
         """(n, 2 N) where the subdomains end that begin in y (n, 2 N)."""
         N, length = len(self.a), float(self.edges[1] - self.edges[0])
+        if self.s:
+            q, qd = y[:, :N], y[:, N:]
+            G = ivp_map(self.acceleration, self.edges[:-1], length, q, qd, self.s)
+            found = iterate(G, length, np.zeros((len(q), self.s, N)), EPS, MOST)
+            return np.hstack(at_end(length, q, qd, found.F))
         count = int(np.ceil(length / self.step - 1e-9))
         h, t = length / count, self.edges[:-1].copy()
 

@@ -1,6 +1,7 @@
 """Pasic, Williams & Hui 1999: the criteria, arms, domains and conditions of one's own, refusals."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from pivotree.papers.pasic1999.arm import PAPER, Accelerations, Arm
 from pivotree.papers.pasic1999.branches import Problem, crossing
 from pivotree.papers.pasic1999.collocation import bvp_map, contraction, gauss, integrals, iterate, ivp, slope
 from pivotree.papers.pasic1999.matching import Blocks, LocalFailure, Matching, newton, straight
-from pivotree.papers.pasic1999.multiple_shooting import Shooting, multiple_shooting
+from pivotree.papers.pasic1999.multiple_shooting import Shooting
 from pivotree.papers.pasic1999.references import conjugate_points, integrate, reached
 from pivotree.papers.pasic1999.tridiagonal import NAMES, eliminate, order_of, structure_of
 
@@ -104,12 +105,15 @@ def test_figure_5_has_the_second_solution():
     assert [f"{x:.8f}" for x in found.solved[-1].slope] == ["2.76838987", "-15.60014714"]
 
 
-def test_the_sparse_matrix_of_shooting_is_the_dense_one_and_solves_an_oscillator():
+def test_shooting_by_collocation_and_by_runge_and_kutta_has_one_matrix_and_solves_an_oscillator():
     edges = np.linspace(0.0, 1.0, 6)
     shooting_ = Shooting(lambda t, q, qd: -4.0 * q, edges, np.zeros(1), np.ones(1), 0.01)
     y = shooting_.line
-    dense = multiple_shooting(lambda t, q, qd: -4.0 * q, edges, y[:, :1], y[:, 1:], 8)
-    assert np.abs(shooting_.jacobian(y).toarray() - dense).max() < 1e-6
+    collocated = replace(shooting_, s=8).jacobian(y)
+    assert np.abs((shooting_.jacobian(y) - collocated).toarray()).max() < 1e-6
+    end = collocated.toarray()[1:3, :2]  # of the first subdomain: cos 2h, sin 2h / 2 and their rates
+    c, s = np.cos(0.4), np.sin(0.4)
+    assert np.allclose(end, [[c, s / 2], [-2 * s, c]], atol=1e-9)
     found = shooting_.newton(damped=False)
     assert found.y is not None and len(found.norms) == 2
     assert found.y[0, 1] == pytest.approx(2.0 / np.sin(2.0), rel=1e-7)
