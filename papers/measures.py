@@ -1,4 +1,4 @@
-"""What items of several papers measure: errors against certified answers, and condition numbers."""
+"""What items of several papers measure: errors, condition numbers, and what ensembles take."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pivotree import kkt, orderings
+from pivotree.analysis.simulation import Simulation
 
 
 def error(exact: kkt.Certified, qdd: ArrayLike) -> float:
@@ -36,3 +37,11 @@ def condition(tree: Any, q: NDArray[np.float64]) -> NDArray[np.float64]:
 def variation(curve: NDArray[np.float64]) -> float:
     """The sum of |differences| from point to point."""
     return float(np.abs(np.diff(curve)).sum())
+
+
+def spread(run: Simulation, abm: Simulation | None = None, decimals: int = 2) -> str:
+    """Evaluations of an ensemble, its failures, and how many times ABM's mean it takes."""
+    text = f"{len(run.records)} runs, {run.evaluations.min():.0f} to {run.evaluations.max():.0f}"
+    if run.failed:
+        text += f", {run.failed} failed ({run.why})"
+    return text if abm is None else f"{text}, {run.mean / abm.mean:.{decimals}f} times ABM's"

@@ -25,7 +25,7 @@ import numpy as np
 from pivotree import kkt
 from pivotree.analysis.simulation import Integration, Simulation, simulate
 
-from ..measures import condition
+from ..measures import condition, spread
 from ..paper import Progress, printed
 from ..row import Value, value, within
 
@@ -138,7 +138,8 @@ def values(found: list[Ratio]) -> Iterator[Value]:
 
 def _count(line: Ratio, order: str, at: int | None) -> Value:
     """Evaluations of one order beside the printed count, where the paper has one."""
-    run, why = line.single[order], _spread(line, order)
+    run, abm = line.single[order], None if order == "abm" else line.single.get("abm")
+    why = spread(run, abm)
     name, key, share = NAMES.get(order, (order, "", 0.0))
     ours: Any = "fail" if run.failed / len(run.records) >= LIKELY else round(run.mean)
     words = {"r": f"{line.r:g}", "name": name, "why": why}
@@ -152,17 +153,6 @@ def _count(line: Ratio, order: str, at: int | None) -> Value:
     if not near and order != "abm":
         words["why"] = f"{why}; {printed('ascher1996')['table1']['unknown']}"
     return value("count_fails" if fails else "count", ours, bool(near), share=f"{share:.0%}", **words)
-
-
-def _spread(line: Ratio, order: str) -> str:
-    """Of the ensemble, its failures, and how many times ABM's mean it takes."""
-    run = line.single[order]
-    text = f"{len(run.records)} runs, {run.evaluations.min():.0f} to {run.evaluations.max():.0f}"
-    if run.failed:
-        text += f", {run.failed} failed ({run.why})"
-    if order != "abm" and "abm" in line.single:
-        text += f", {run.mean / line.single['abm'].mean:.2f} times ABM's"
-    return text
 
 
 def figures(found: list[Ratio], style: str) -> dict[str, Any]:

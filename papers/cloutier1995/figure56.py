@@ -17,6 +17,7 @@ import numpy as np
 
 from pivotree.kkt import OrderError
 
+from ..measures import spread
 from ..paper import Progress, printed
 from ..row import Value, value, within
 from .robot import shared
@@ -120,7 +121,8 @@ def _count(line: Line, method: str, at: int | None) -> Value:
     """Evaluations by one method beside the printed count, where the table has one."""
     said = printed("cloutier1995")["figure56"]
     run, failed = line.runs[method], line.failed(method)
-    ours, why = "fail" if failed else round(run.mean), _spread(line, method)
+    abm = None if method == "ABM" else line.runs["ABM"].simulation
+    ours, why = "fail" if failed else round(run.mean), spread(run.simulation, abm, 3)
     words = {"ratio": f"{line.ratio:g}", "method": method, "why": why}
     if at is None:
         return value("count", ours, none="not in the thesis", **words)
@@ -139,16 +141,6 @@ def _count(line: Line, method: str, at: int | None) -> Value:
     if rough and not near:
         words["why"] = f"{why}; {said['unknown']}"
     return value("count", ours, near, share=f"{share:.0%}", **words)
-
-
-def _spread(line: Line, method: str) -> str:
-    """Of the ensemble, its failures, and how many times ABM's mean it takes."""
-    simulation = line.runs[method].simulation
-    counts = simulation.evaluations
-    text = f"{len(counts)} runs, {counts.min():.0f} to {counts.max():.0f}"
-    if simulation.failed:
-        text += f", {simulation.failed} failed ({simulation.why})"
-    return text if method == "ABM" else f"{text}, {line.over_abm(method):.3f} times ABM's"
 
 
 def _near(theirs: float, ours: float) -> bool:
