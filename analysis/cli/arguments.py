@@ -114,12 +114,6 @@ def _report(commands: Commands) -> None:
     report.add_argument("--digits", type=float, default=3.0, help="that a format must keep (3)")
     _add_derivatives(report)
     _add_yes(report)
-    report.add_argument(
-        "--armature",
-        action="store_true",
-        help="print the least armature with which crbm in float32 (--orders, --formats) keeps the "
-        "digits, joint by joint, over 100 of the states at most; writes nothing",
-    )
     report.add_argument("--json", action="store_true", help="print one JSON document")
     report.add_argument("-o", "--output", metavar="DIR", help="a new folder; report-MODEL if not")
 

@@ -59,7 +59,6 @@ EXAMPLES = {
     "report": (
         "report robot.urdf",
         "report chain:6 --states 100 --digits 4 -o report",
-        "report chain:20 --armature --digits 4 --orders crbm,abm",
         "report robot.urdf --derivatives --states 100",
     ),
     "blame": (

@@ -22,7 +22,7 @@ from pivotree.analysis.explorer.widget import Explorer
 from pivotree.analysis.figures import data, files, film, kinds
 from pivotree.analysis.figures.labels import place_labels
 from pivotree.analysis.proofs import fields
-from pivotree.analysis.report import armature, robot_report
+from pivotree.analysis.report import robot_report
 from pivotree.analysis.simulation import Motion, closed
 from pivotree.analysis.sweep import pools, read_config, sweep, tables
 
@@ -126,9 +126,6 @@ REFUSED = {
     "field 'tau' drives a spherical joint, whose work is": worked,
     "give q and qd that keep it, or ask for the nearest": (
         lambda: closed(kkt.four_bar(), qd=[1.0, 0.0, 0.0])
-    ),
-    "splits forces along joint axes that turn with the state": (
-        lambda: armature.least_armature(kkt.chain(3, joint="universal"), "virtual_work", states=9)
     ),
     "floor: no points; give (body, (x, y, z)) for each": lambda: contact.Floor.of(TREE, []),
     "impact: law is 'newtn'; did you mean newton?": lambda: contact.impact(FOOT, law="newtn"),
@@ -262,11 +259,6 @@ MADE = {  # what is changed, to what, and the call that then is refused
             SimpleNamespace(savefig=raising(RuntimeError("no")), get_facecolor=lambda: "w"),
             files.Path("x.pgf"),
         ),
-    ),
-    "some random states have zeros in (4) where others have none": (
-        "report.armature.held",
-        lambda *_: np.array([False]),
-        lambda: armature.least_armature(kkt.chain(2), states=2),
     ),
     "worker processes were killed 3 times before they had a result": (
         "sweep.pools._together",

@@ -29,8 +29,6 @@ def run(options: argparse.Namespace) -> int:
         orderings.get(name)
     for name in formats or ():
         get_format(name)
-    if options.armature:
-        return _least_armature(options, orders or ["crbm"], formats or ["float32"])
     folder = _named(options.model) if options.output is None else folder_of(options.output)
     check_empty(folder)
     where = f"the states are kept in {folder}, and the same command goes on from there"
@@ -74,31 +72,6 @@ def run(options: argparse.Namespace) -> int:
     else:
         print("\n".join(result.verdict))
         print(f"{folder / 'report.html'}, report.pdf, report.json, states.csv, worst/")
-    return 0
-
-
-def _least_armature(options: argparse.Namespace, orders: list[str], formats: list[str]) -> int:
-    from ...report.armature import STATES, least_armature
-
-    if options.output is not None:
-        raise PivotreeError("option --armature: writes nothing; leave -o out")
-    if options.derivatives:
-        raise PivotreeError(
-            "option --armature: is found for the digits of qdd, not of its derivatives; leave "
-            "--derivatives out"
-        )
-    tree = tree_of(options)
-    found = [
-        least_armature(
-            tree, order, format, digits=options.digits, states=min(options.states, STATES), seed=options.seed
-        )
-        for order in orders
-        for format in formats
-    ]
-    if options.json:
-        print_json([one.as_dict() for one in found])
-    else:
-        print("\n".join(one.text() for one in found))
     return 0
 
 

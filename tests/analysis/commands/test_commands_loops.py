@@ -19,7 +19,6 @@ TAKES = (
     "explore four_bar -o x.html",
     "export four_bar --outputs qdd,lambda -o a.c",
     "export chain:3 --contact j3 --compliance 1e-3 -o b.c",
-    "report four_bar --armature --states 3 --orders abm",
 )
 REFUSED = {
     "no random state can be closed": "report four_bar --loops loops.json -o r",

@@ -110,7 +110,6 @@ REFUSED = {
     "block rows are too many to be set as symbols (at most": "figure matrix chain:40 -o x.pdf",
     "nothing to hold against exact arithmetic": ("figure cancelled chain:2 --format exact -o x.pdf"),
     # -- report
-    "is found for the digits of qdd, not of its derivatives": ("report chain:2 --armature --derivatives"),
     "format 'exact': a report needs formats of a fixed": "report chain:2 --formats exact -o r",
     "order 'inverse_dynamics': solves for tau, not for qdd": (
         "report chain:2 --orders inverse_dynamics -o r"
@@ -194,7 +193,6 @@ REFUSED = {
     # -- options that do not go together
     "option --states: leave out --frames": "compare chain:2 --states 2 --frames aligned",
     "option --states: draws its states; leave out --qd": "compare chain:2 --states 2 --qd 0,0",
-    "option --armature: writes nothing; leave -o out": "report chain:2 --armature -o out",
     "option --item: belongs to one paper; name it": "reproduce all --item equations",
     "option --set: 'x' is no setting; give NAME=VALUE": ("reproduce ascher1996 --item equations --set x"),
     "option -o: writes a page and serves none": "explore chain:2 -o page.html --port 8000",

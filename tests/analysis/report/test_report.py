@@ -1,4 +1,4 @@
-"""The robot report: what it measures, what it writes, how it is stopped; and the least armature."""
+"""The robot report: what it measures, what it writes, how it is stopped."""
 
 import csv
 import html
@@ -18,7 +18,6 @@ from pivotree import kkt, orderings
 from pivotree.analysis import cli
 from pivotree.analysis.report import gather as gathering
 from pivotree.analysis.report import robot_report
-from pivotree.analysis.report.armature import least_armature
 from pivotree.analysis.report.make import prepare
 from pivotree.analysis.report.notebook import Notebook, digits
 from pivotree.analysis.report.page import page
@@ -476,57 +475,3 @@ def test_an_interrupt_before_any_state_leaves_nothing(run, tmp_path, arm, monkey
 def test_one_or_several_orders_go_by_either_name(run):
     code, out, _ = run("solve", "chain:2", "--orders", "abm", "--formats", "float32")
     assert code == 0 and "abm in float32" in out
-
-
-# -- the least armature that keeps an order's digits: held, and least, by other means -------------
-
-STATES, WANTED = 6, 5.0
-
-
-@pytest.fixture(scope="module")
-def found():
-    return least_armature(kkt.chain(12), digits=WANTED, states=STATES)
-
-
-def kept_with(added):
-    """Of crbm in float32 in the worst state, against certified answers, armature in the model."""
-    tree = kkt.chain(12)
-    plain = kkt.build(tree)
-    heavier = tree.copy()
-    for name, x in zip(heavier, added, strict=True):
-        heavier.nodes[name]["armature"] = x
-    worst = 0.0
-    for i in range(STATES):
-        state = system_at(plain, ranges_of(plain), 0, i)
-        q = draw(ranges_of(plain), 0, i)[0]  # efforts as they were
-        system = kkt.build(heavier, q, state.state.qd, state.state.tau)
-        answer = kkt.eliminate(system, orderings.get("crbm"), "float32").qdd
-        exact = kkt.certify(system, 20, rounded_to="float32")
-        worst = max(worst, exact.error(answer))
-    return -np.log10(worst)
-
-
-@pytest.mark.product
-def test_the_digits_are_kept_with_it_and_not_without(found):
-    added = [joint.least for joint in found.joints]
-    assert found.before < WANTED <= found.after
-    assert kept_with(np.zeros(12)) == pytest.approx(found.before, abs=0.1)
-    assert kept_with(added) == pytest.approx(found.after, abs=0.1)
-    assert 0.0 < found.cost[0] <= found.cost[1] and found.uniform_cost > 0.0
-
-
-@pytest.mark.product
-def test_no_joint_can_do_with_a_tenth_of_it(found):
-    added = np.array([joint.least for joint in found.joints])
-    large = [j for j in np.flatnonzero(added) if added[j] > 1e-3 * max(added)]
-    assert large
-    for j in large[:2]:
-        less = added.copy()
-        less[j] /= 10.0
-        assert kept_with(less) < WANTED
-
-
-def test_where_the_digits_are_there_none_is_needed():
-    found = least_armature(kkt.chain(2), "abm", digits=2.0, states=4)
-    assert not any(joint.least for joint in found.joints)
-    assert "no armature is needed for 2" in found.text()

@@ -14,7 +14,6 @@ from sweep_runs import config, table
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.report.armature import least_armature
 from pivotree.analysis.states import ranges_of, sample
 from pivotree.analysis.states.sample import draw, drawn_again, system_at
 from pivotree.analysis.sweep import read_config, sweep
@@ -160,18 +159,3 @@ def test_a_report_of_contacts_is_of_every_order(tmp_path, capsys):
     errors = [float(r["error"]) for r in rows if r["order"] == "abm"]
     assert np.isclose(errors, right, rtol=1e-3).sum() == 1
     assert all(float(r["error"]) < 1e-5 for r in rows if r["order"] == "square_root_abm")
-
-
-@pytest.mark.product
-def test_the_least_armature_of_a_robot_on_a_foot():
-    """Without any, the digits are those that the report tells; with the least, those wanted."""
-    tree = kkt.load("quadruped:feet=1")
-    found = least_armature(tree, "crbm", "float32", digits=3.0, states=5, seed=0)
-    system = kkt.build(tree)
-    errors = []
-    for i in range(5):
-        state = system_at(system, ranges_of(system), 0, i)
-        exact = kkt.certify(state, rounded_to="float32")
-        result = kkt.eliminate(state, orderings.get("crbm"), "float32")
-        errors.append(exact.error(result.qdd))
-    assert found.before == pytest.approx(-np.log10(max(errors)), abs=0.01)
