@@ -104,7 +104,7 @@ def _figure(commands: Commands) -> None:
 
 def _report(commands: Commands) -> None:
     report = commands.add_parser(
-        "report", help="digits kept over many random states: one page to hand on, HTML and PDF"
+        "report", help="digits kept over many random states: one HTML page to hand on"
     )
     add_model(report, state=False)
     report.add_argument("--orders", help="comma-separated; the usual ones if not given")

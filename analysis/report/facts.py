@@ -1,4 +1,4 @@
-"""Parts that the page and the sheet share: tables as rows of text, and the notes below them."""
+"""Parts of the page: tables as rows of text, and the notes below them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _digits(x: float) -> str:
 
 
 def title(report: Report) -> str:
-    """The heading of page and sheet."""
+    """The heading of the page."""
     of = " of the derivatives of qdd" if report.quantity == "derivatives" else ""
     return f"{report.model}: digits{of} kept"
 

@@ -28,7 +28,6 @@ from pivotree.kkt.base.foreign import is_number, is_whole
 from pivotree.kkt.proof.idle import lost_to_range, wider
 from pivotree.kkt.tape.trust import bound
 
-from ..figures.files import save
 from ..states.closing import ClosedRanges
 from ..states.measure import Measured, Setup
 from ..states.sample import drawn_system
@@ -36,7 +35,6 @@ from ..states.traced import TracedOrder
 from .gather import gather
 from .notebook import Notebook, most_digits, records
 from .page import page
-from .sheet import sheet
 from .summary import Cell, Report, cells_of, quantiles, worst_state
 from .words import verdict
 from .worst import Inspector
@@ -44,7 +42,7 @@ from .worst import Inspector
 ORDERS = ("abm", "modified_abm", "crbm", "square_root_abm")
 FORMATS = ("float64", "float32", "tf32", "bfloat16")
 MOST_STATES = 10_000_000
-TABLE, PAGE, SHEET, DOCUMENT = "states.csv", "report.html", "report.pdf", "report.json"
+TABLE, PAGE, DOCUMENT = "states.csv", "report.html", "report.json"
 DIGITS = (1.0, 15.0)  # that may be asked for
 
 
@@ -80,7 +78,7 @@ def robot_report(
 
     ``quantity`` "derivatives" has those of d qdd / dq, dqd and dtau in the place of qdd's, the
     worst of the three matrices, each relative to its own largest entry.
-    ``folder`` (new, empty, or of a run that was ended) receives the page as HTML and PDF,
+    ``folder`` (new, empty, or of a run that was ended) receives the page as HTML,
     ``report.json``, ``states.csv`` and the worst states as model files.  ``processes`` None uses
     every core.
     ``progress`` is told what is being done and, while states are measured, how many are done.
@@ -280,10 +278,6 @@ def _once(what: str, names: Sequence[str]) -> list[str]:
 
 
 def write_report(report: Report, folder: Path) -> list[Path]:
-    """``report.json``, ``report.html`` and ``report.pdf``; returns their paths."""
+    """``report.json`` and ``report.html``; returns their paths."""
     document = json.dumps(report.as_dict(), indent=1, allow_nan=False)
-    return [
-        write_whole(folder / DOCUMENT, document + "\n"),
-        write_whole(folder / PAGE, page(report)),
-        save(sheet(report), folder / SHEET),
-    ]
+    return [write_whole(folder / DOCUMENT, document + "\n"), write_whole(folder / PAGE, page(report))]

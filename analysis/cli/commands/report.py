@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         print_json(result.as_dict())
     else:
         print("\n".join(result.verdict))
-        print(f"{folder / 'report.html'}, report.pdf, report.json, states.csv, worst/")
+        print(f"{folder / 'report.html'}, report.json, states.csv, worst/")
     return 0
 
 

@@ -21,7 +21,6 @@ from pivotree.analysis.report import robot_report
 from pivotree.analysis.report.make import prepare
 from pivotree.analysis.report.notebook import Notebook, digits
 from pivotree.analysis.report.page import page
-from pivotree.analysis.report.sheet import sheet
 from pivotree.analysis.report.summary import quantiles
 from pivotree.analysis.report.words import verdict
 from pivotree.analysis.states.measure import Setup
@@ -196,7 +195,7 @@ def test_the_same_seed_gives_the_same_report(made, arm, tmp_path):
         gathering.SHORT = before
     drop = {"seconds": None}
     assert again.as_dict() | drop == first.as_dict() | drop
-    for name in ("states.csv", "report.pdf", "worst/abm_float32.json"):
+    for name in ("states.csv", "worst/abm_float32.json"):
         assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
 
 
@@ -334,25 +333,6 @@ def test_an_unsound_reference_is_never_silent(made, tmp_path):
     assert "NOT SOUND: state 3 in tf32: only 2 digits" in page(replace(made[0], reference=seen))
 
 
-@pytest.mark.product
-def test_the_sheet_stays_one_page_however_much_there_is(made):
-    """Long verdicts and many formats are cut short, and the sheet says where the rest is."""
-    many = tuple(f"p{bits}" for bits in range(4, 16))
-    cells = tuple(replace(made[0].cell(o, "float32"), format=f, order=o) for o in ORDERS for f in many)
-    report = replace(
-        made[0],
-        formats=many,
-        cells=cells,
-        capacity=dict.fromkeys(many, 3.0),
-        data=dict.fromkeys(many, NONE),
-        verdict=("A long sentence, many times over. " * 12,) * 15,
-    )
-    figure = sheet(report)
-    texts = [text.get_text() for text in figure.texts]
-    assert "The rest stands in report.html." in texts
-    assert min(text.get_position()[1] for text in figure.texts) > 0.02
-
-
 def test_the_page_stands_alone(made):
     report, folder = made
     text = (folder / "report.html").read_text(encoding="utf-8")
@@ -372,12 +352,19 @@ def test_the_page_stands_alone(made):
     assert len(names) == len(set(names))
 
 
-def test_the_sheet_is_one_page(made):
-    data = (made[1] / "report.pdf").read_bytes()
-    assert data.startswith(b"%PDF") and len(re.findall(rb"/Type /Page\b", data)) == 1
+def test_the_page_prints_dark_on_light_on_a4(made, chromium):
+    """Also from a dark screen: figures and tables are whole, and what is in detail begins a page."""
+    page = chromium.new_page(color_scheme="dark")
+    page.goto((made[1] / "report.html").as_uri())
+    colours = "() => [getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+    assert page.evaluate(colours) != (printed := ["rgb(26, 26, 26)", "rgb(255, 255, 255)"])
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate(colours) == printed
+    data = page.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type /Page\b", data)) == 2  # the report, and the worst states
     box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", data)
-    width, height = (float(x) * 25.4 / 72 for x in box.groups())
-    assert abs(width - 210) < 0.5 and abs(height - 297) < 0.5
+    assert [round(float(x) * 25.4 / 72) for x in box.groups()] == [210, 297]
+    page.close()
 
 
 @pytest.mark.product
