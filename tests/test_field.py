@@ -17,9 +17,9 @@ from pivotree.analysis import compare
 from pivotree.analysis.cli import main
 from pivotree.analysis.comparison import compare_derivatives
 from pivotree.analysis.report.make import prepare
-from pivotree.analysis.states.measure import OK, measure
-from pivotree.analysis.states.measure import SINGULAR as UNSOLVABLE
 from pivotree.analysis.states.sample import draw, drawn_system, system_at
+from pivotree.analysis.study.measure import OK, States, measure
+from pivotree.analysis.study.measure import SINGULAR as UNSOLVABLE
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.model.joints import rotation_vector
@@ -548,7 +548,8 @@ def test_states_of_a_report_and_a_sweep_are_asked_whether_they_are_singular(quan
     """Efforts that are drawn for small accelerations hide it; a fork, ring and wheel are regular."""
     for name in ("almost_parallel.urdf", "point mass", "gimbal lock"):
         setup, _ = prepare(nearly(name), name, ["abm", "crbm"], ["float32", "float64"], 0, quantity)
-        failed = measure(setup, 1).failed
+        states = States.drawn(setup.system, setup.ranges, 0, [1])
+        failed = measure(states, setup.orders, setup.proof, setup.formats).failed
         assert (failed == (OK if name == "gimbal lock" else UNSOLVABLE)).all()
     monkeypatch.chdir(tmp_path)
     Path("s.toml").write_text(

@@ -15,8 +15,6 @@ from pivotree.kkt import (
     ModelError,
     OrderError,
     PivotreeError,
-    SingularError,
-    SizeError,
     System,
     eliminate,
     rigid,
@@ -30,6 +28,7 @@ from pivotree.kkt.solution.conditioning import Conditioning
 from pivotree.kkt.solution.eliminate import MOST, require_iterable, require_refinable
 from pivotree.kkt.tape.tape import Tape
 
+from ..study.cells import cells
 from .row import Row, cancelling, finite, known_conditioning, reference, refused, row_of
 from .verdict import verdict
 
@@ -150,13 +149,27 @@ def compare(
     condition = known_conditioning(exactly, proof)
     rows: list[Row] = []
     results: dict[tuple[str, str], Elimination] = {}
-    for name, f, answer in _answers(system, asked, references, progress):
+
+    def traced(name: str, function: Callable[..., Any]) -> Tape:
+        progress(name)
+        return trace(system, function)
+
+    def answer(name: str, tape: Tape, f: Format) -> list[tuple[Elimination, Certified]]:
         exact = references[f.name]
-        if isinstance(answer, str) or isinstance(exact, str):
-            rows.append(refused(name, f.name, str(answer)))
+        if isinstance(exact, str):
+            raise FormatError(exact)
+        progress(f"{name} in {f.name}")
+        return [(found, exact) for found in _answers(system, tape, f, exact, asked)]
+
+    for name, f, found in cells(asked.orders, asked.formats, traced, answer):
+        if isinstance(found, PivotreeError):
+            if [*asked.orders] == [name] and type(found) is OrderError:
+                raise found  # there is no other row
+            rows.append(refused(name, f.name, found.why))
             continue
-        results[answer.order, f.name] = answer
-        rows.append(row_of(answer, exact, f, condition))
+        for result, exact in found:
+            results[result.order, f.name] = result
+            rows.append(row_of(result, exact, f, condition))
     units = {f.name: f.unit for f in asked.formats if f.unit > 0.0}
     dof = int(system.tree.offset[-1])
     beside = next((cancelling(x) for x in references.values() if isinstance(x, Certified)), "")
@@ -220,36 +233,14 @@ def _references(
     return references
 
 
-def _answers(
-    system: System, asked: Asked, references: dict[str, Certified | str], progress: Callable[[str], None]
-) -> Iterator[tuple[str, Format, Elimination | str]]:
-    """Each order in each format, and refined where that is asked: its answer, or why none."""
-    for name, function in asked.orders.items():
-        progress(name)
-        try:
-            tape = trace(system, function)
-        except (OrderError, SingularError, SizeError) as error:
-            if [*asked.orders] == [name] and type(error) is OrderError:
-                raise  # there is no other row
-            why = error.why
-            yield from ((name, f, why) for f in asked.formats)
-            continue
-        for f in asked.formats:
-            exact = references[f.name]
-            if isinstance(exact, str):
-                yield name, f, exact
-                continue
-            progress(f"{name} in {f.name}")
-            try:
-                if asked.proximal:
-                    result = eliminate(system, tape, f, records=False, proximal=MOST)
-                else:
-                    result = eliminate(system, tape, f, exact=True, reference=exact)
-            except (FormatError, SingularError) as error:  # a zero pivot, a root of fractions
-                yield name, f, error.why
-                continue
-            yield name, f, result
-            if asked.refine and f.kind == "float":
-                from pivotree.kkt.solution.refine import refined
+def _answers(system: System, tape: Tape, f: Format, exact: Certified, asked: Asked) -> Iterator[Elimination]:
+    """The answer of an order in a format, and refined where that is asked."""
+    if asked.proximal:
+        result = eliminate(system, tape, f, records=False, proximal=MOST)
+    else:
+        result = eliminate(system, tape, f, exact=True, reference=exact)
+    yield result
+    if asked.refine and f.kind == "float":
+        from pivotree.kkt.solution.refine import refined
 
-                yield name, f, refined(system, tape, f, result, asked.refine, asked.residual)
+        yield refined(system, tape, f, result, asked.refine, asked.residual)

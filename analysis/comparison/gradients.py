@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import orderings
-from pivotree.kkt import PivotreeError, System, trace
+from pivotree.kkt import FormatError, PivotreeError, System, trace
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.proof.longer import ball_of
 from pivotree.kkt.proof.soundness import Part
@@ -20,11 +20,12 @@ from pivotree.kkt.solution.columns import worth
 from pivotree.kkt.solution.derivatives import floor_of
 from pivotree.kkt.tape.trust import mark
 
-from ..states import traced
+from ..states import traced as states_traced
 from ..states.traced import Pair, TracedOrder
+from ..study.cells import cells
 from .row import digits_of, full_digits
 
-FIELDS = traced.FIELDS["derivatives"]
+FIELDS = states_traced.FIELDS["derivatives"]
 PROVED = 50  # digits of the certified derivatives
 HELD = 2.0**-106  # smallest relative error that references in double-double show
 BITS = 256  # precision in which numbers of other types are compared
@@ -85,27 +86,26 @@ def compare_derivatives(
     true = proof.certified(system, PROVED)
     rounded = {f.name: _reference(proof, system, f, true) for f in chosen}
     floors = [np.inf, *(floor_of(system, f"dqdd_{by}") for by in FIELDS[1:])]
-    rows = []
-    for name, function in functions.items():
-        order = proof if function is abm else None  # each is traced once, for all formats
-        for one in chosen:
-            progress(f"{name} in {one.name}")
-            exact = rounded[one.name]
-            if isinstance(exact, str):
-                rows.append(Gradients(name, one.name, refused=exact))
-                continue
-            try:
-                order = order or TracedOrder(trace(system, function), system, "derivatives")
-                numbers = order.given(system)["beside"]
-                parts = [Part(x, floor) for x, floor in zip(order.answer, floors, strict=True)]
-                told = worth(system, order.tape, one, parts, numbers)
-            except PivotreeError as error:
-                rows.append(Gradients(name, one.name, refused=str(error)))
-                continue
-            found = _pair(np.stack(told.parts))
-            row = _row(name, one, found, exact, true, order.operations)
-            known = max(row.errors.values()) if one.unit > HELD else 0.0
-            rows.append(replace(row, marked=told.marked or mark(known, 0.0, one.name, one.unit)))
+
+    def traced(name: str, function: Callable[..., Any]) -> TracedOrder:
+        progress(name)
+        return proof if function is abm else TracedOrder(trace(system, function), system, "derivatives")
+
+    def answer(name: str, order: TracedOrder, one: Format) -> Gradients:
+        exact = rounded[one.name]
+        if isinstance(exact, str):
+            raise FormatError(exact)
+        progress(f"{name} in {one.name}")
+        parts = [Part(x, floor) for x, floor in zip(order.answer, floors, strict=True)]
+        told = worth(system, order.tape, one, parts, order.given(system)["beside"])
+        row = _row(name, one, _pair(np.stack(told.parts)), exact, true, order.operations)
+        known = max(row.errors.values()) if one.unit > HELD else 0.0
+        return replace(row, marked=told.marked or mark(known, 0.0, one.name, one.unit))
+
+    rows = [
+        Gradients(name, one.name, refused=str(row)) if isinstance(row, PivotreeError) else row
+        for name, one, row in cells(functions, chosen, traced, answer)
+    ]
     for one in chosen:
         exact = rounded[one.name]
         if not isinstance(exact, str) and exact is not true:

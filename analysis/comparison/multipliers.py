@@ -10,9 +10,11 @@ import numpy as np
 
 from pivotree import kkt, orderings
 from pivotree.kkt import LoopError, Structure, System
+from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.model.loops import LoopWarning
 
-from .comparison import compare
+from ..study.measure import States, measure, traced_orders
+from .row import reference_digits
 
 ORDERS = ("lambda_first", "lambda_first_abm", "crbm", "abm", "square_root_abm")
 COMPLIANCES = (1e-2, 1e-4, 1e-6, 1e-8, 0.0)  # [1/kg] or [1/(kg m^2)]
@@ -34,6 +36,7 @@ class Placement:
     #: relative error of qdd, one a state; None where there is no answer, and no state where the
     #: order places soft multipliers and these rows are rigid
     errors: tuple[float | None, ...]
+    marked: tuple[str | None, ...] = ()  # of these, why they should not be relied on
 
     @property
     def answers(self) -> list[float]:
@@ -58,8 +61,8 @@ def placements(
     """Errors of orders against certified solutions, all rows of all loops given one compliance.
 
     Contacts hold in random states (:mod:`analysis.states`), efforts being the system's own; closed
-    loops in the model's own state alone.  Raises LoopError for a system without either, and what
-    :func:`compare` raises.
+    loops in the model's own state alone.  Raises LoopError for a system without either, and OrderError
+    where abm, the order of the reference, takes none.
 
     >>> from pivotree.analysis import comparison
     >>> system = pt.build(pt.load("quadruped:feet=4"))
@@ -72,16 +75,23 @@ def placements(
             "multipliers: closed loops and contacts have some, and this model has neither; hold "
             "bodies with --contact BODY,BODY"
         )
-    found = []
+    chosen, found = get_format(format), []
     for compliance in compliances:
+        progress(f"compliance {compliance:g}")
         loops = [replace(x, compliance=np.full(x.rows, compliance)) for x in system.loops]
-        errors: dict[str, list[float | None]] = {order: [] for order in orders}
-        for number, here in enumerate(_states(system, loops, states, seed)):
-            progress(f"compliance {compliance:g}, state {number + 1}")
-            chosen = [o for o in orders if compliance or not _places_soft(o, here.structure)]
-            for row in compare(here, chosen, [format]).rows:
-                errors[row.order].append(None if row.error is None else float(row.error))
-        found += [Placement(order, compliance, tuple(e)) for order, e in errors.items()]
+        systems = _states(system, loops, states, seed)
+        placed = [o for o in orders if compliance or not _places_soft(o, systems[0].structure)]
+        traced = traced_orders(systems[0], dict.fromkeys((*placed, "abm")))
+        proof = traced["abm"]
+        if isinstance(proof, str):
+            raise kkt.OrderError(proof)
+        asked = {name: traced[name] for name in placed}
+        columns = measure(States.of(systems), asked, proof, [chosen], digits=reference_digits)
+        errors = {name: columns.error[:, o, 0].tolist() for o, name in enumerate(placed)}
+        marked = {name: tuple(columns.marked[:, o, 0]) for o, name in enumerate(placed)}
+        for name in orders:
+            own = tuple(None if np.isnan(x) else x for x in errors.get(name, ()))
+            found.append(Placement(name, compliance, own, marked.get(name, ())))
     return found
 
 

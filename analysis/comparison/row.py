@@ -34,9 +34,13 @@ def reference(system: System, format: Format, tape: Tape | None = None) -> Certi
     True
     """
     if not format.from_model:
-        digits = max(REFERENCE_DIGITS, int(full_digits(format)) + 10)
-        return certify(system, digits, rounded_to=format, tape=tape)
+        return certify(system, reference_digits(format), rounded_to=format, tape=tape)
     return certify(system, max(format.digits, REFERENCE_DIGITS) + 10, tape=tape)
+
+
+def reference_digits(format: Format) -> int:
+    """Proved digits of the answer that a rounded format is held against."""
+    return max(REFERENCE_DIGITS, int(full_digits(format)) + 10)
 
 
 def cancelling(exact: Certified) -> str:

@@ -41,7 +41,7 @@ def error_bars(
     """Digits kept by each order, one marker a number format, best order of the first format first.
 
     ``rows`` have the keys order, format, error, digits of ``compare --json``; error None is a
-    failed elimination, drawn as a cross at zero digits.
+    failed elimination, drawn as a cross at zero digits, and one that is ``marked`` has a star.
 
     >>> from pivotree.analysis.figures import error_bars
     >>> table = pt.compare(pt.build(pt.chain(5)), ["abm", "crbm"], ["float32"])
@@ -52,6 +52,7 @@ def error_bars(
     rows, look = list(rows), theme(dark, style)
     formats = list(dict.fromkeys(row["format"] for row in rows))
     kept = {(row["order"], row["format"]): _digits(row) for row in rows}
+    marked = {(row["order"], row["format"]) for row in rows if row.get("marked")}
     orders = sorted(
         dict.fromkeys(row["order"] for row in rows),
         key=lambda order: [-_or(kept.get((order, f)), -1.0) for f in formats],
@@ -82,7 +83,7 @@ def error_bars(
                 # a number stands where no line of a format runs through it
                 ahead = any(0 <= full - digits < near * most for full in capacity.values())
                 ax.annotate(
-                    f"{digits:.1f}",
+                    f"{digits:.1f}{'*' if (order, format) in marked else ''}",
                     (digits, y),
                     (-5 if ahead else 5, 0),
                     textcoords="offset points",
@@ -116,11 +117,19 @@ def error_bars(
         if capacity:
             line: dict[str, Any] = {"color": look.ink, "linewidth": 0.8, "linestyle": (0, (4, 3))}
             handles.append(Line2D([], [], label="all that the format holds", **line))
-        if failed:
-            cross: dict[str, Any] = {"linestyle": "", "marker": "x", "color": look.ink}
-            handles.append(Line2D([], [], markersize=6, label="failed", **cross))
+        handles += poor(look.ink, "failed" * failed, bool(marked))
         _legend(figure, handles, look.ink, width)
     return figure
+
+
+def poor(ink: str, failed: str, marked: bool) -> list[Line2D]:
+    """What a cross says, where there is one, and the star beside an answer."""
+    told = [("x", 6, failed), ("$*$", 5, "not to be relied on" * marked)]
+    return [
+        Line2D([], [], linestyle="", marker=marker, markersize=size, color=ink, label=label)
+        for marker, size, label in told
+        if label
+    ]
 
 
 def fill_cost(

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from .charts import _legend, _title
+from .charts import _legend, _title, poor
 from .style import MARKERS, Theme, new_figure, plain, settings, style_axes, theme
 
 
@@ -28,6 +28,7 @@ class Instance:
     order: str
     kappa: float  # componentwise condition number of qdd
     error: float | None  # max |qdd - exact| / max |exact|; None where the elimination failed
+    marked: str | None = None  # why the answer should not be relied on
 
 
 def error_condition(
@@ -42,7 +43,8 @@ def error_condition(
 ) -> Figure:
     """Error over kappa u, one point an instance; on or below the line nothing is lost needlessly.
 
-    ``unit`` is the format's unit roundoff u.  A cross at the top is a failed elimination.  An order
+    ``unit`` is the format's unit roundoff u.  A cross at the top is a failed elimination,
+    a star an answer that is marked as not to be relied on.  An order
     has the colour of its place in ``among``, if that names it, so that figures agree on colours.
 
     >>> from pivotree.analysis.figures import Instance, error_condition
@@ -69,7 +71,7 @@ def error_condition(
         line = np.array([low, high])
         ax.plot(line, line, color=look.ink, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
         handles: list[Line2D] = []
-        failed = False
+        failed, star = False, {"marker": "$*$", "linestyle": "", "markersize": 4, "color": look.ink}
         for order in orders:
             k = places.index(order)
             mine = [i for i in instances if i.order == order]
@@ -81,9 +83,10 @@ def error_condition(
                 "markeredgewidth": 0.6,
                 "markerfacecolor": "none",
             }
-            good = [(i.kappa * unit, i.error) for i in mine if i.error]
-            if good:
-                ax.plot(*np.array(good).T, **point)
+            for some, look_of in ((mine, point), ([i for i in mine if i.marked], star)):
+                good = [(i.kappa * unit, i.error) for i in some if i.error]
+                if good:
+                    ax.plot(*np.array(good).T, **look_of)
             handles.append(Line2D([], [], label=plain(order), **point))
             bad = [i.kappa * unit for i in mine if i.error is None]
             failed = failed or bool(bad)
@@ -101,9 +104,7 @@ def error_condition(
         ax.set_ylabel(f"relative error{f' in {format}' if format else ''}", color=look.ink)
         dash: dict[str, Any] = {"color": look.ink, "linewidth": 0.9, "linestyle": (0, (4, 3))}
         handles.append(Line2D([], [], label=r"error = $\kappa u$", **dash))
-        if failed:
-            cross: dict[str, Any] = {"linestyle": "", "marker": "x", "color": look.ink}
-            handles.append(Line2D([], [], markersize=5, label="failed", **cross))
+        handles += poor(look.ink, "failed" * failed, any(i.marked for i in instances))
         _title(ax, title, look.ink)
         _legend(figure, handles, look.ink, width)
     return figure

@@ -10,7 +10,6 @@ import numpy as np
 from pivotree import kkt, orderings
 from pivotree.kkt import FormatError, OrderError, System
 from pivotree.kkt.arithmetic import Format
-from pivotree.kkt.matrix.system import least_size
 from pivotree.kkt.solution.conditioning import conditioning
 
 from .condition import Instance
@@ -37,37 +36,33 @@ def instances(
 ) -> list[Instance]:
     """Errors and condition numbers of orders at random states (analysis.states.sample).
 
-    Errors are those of arithmetic: the exact answer is that for the data rounded to the format,
-    in double-double (analysis.states.traced).  States for which the format has no answer are
-    left out.  Raises SizeError where a condition number would take too long.
+    Errors are those of arithmetic: the exact answer is that for the data rounded to the format, in
+    double-double.  States for which the format has no reference are left out, and an order that is
+    refused takes no other with it.  Raises SizeError where a condition number would take too long.
     """
     from ..states.closing import ranges_of
     from ..states.sample import system_at
-    from ..states.traced import TracedOrder
+    from ..study.measure import States, blocks, measure, traced_orders
 
     if format.kind != "float":
         raise FormatError(f"format {format.name!r}: does not round; use float32 or another float")
     ranges = ranges_of(system)
-    traced = {
-        name: TracedOrder(kkt.trace(system, orderings.get(name)), system)
-        for name in dict.fromkeys(("abm", *orders))
-    }
+    base = system_at(system, ranges, seed, 0)
+    traced = traced_orders(base, dict.fromkeys(("abm", *orders)))
+    proof = traced["abm"]
+    if isinstance(proof, str):
+        raise OrderError(proof)
     found = []
-    for number in range(states):
-        progress(f"state {number + 1} of {states}")
-        here = system_at(system, ranges, seed, number)
-        proof = traced["abm"].fitting("abm", here)
-        kappa = conditioning(here, proof.tape).kappa
-        exact = proof.truth(format, proof.values(here)[None], np.array([least_size(here)]))
-        if not exact.known[0]:
-            continue
-        for name in orders:
-            order = traced[name].fitting(name, here)
-            values = format.cast(order.values(here)[None])
-            qdd, pivots = order.found(format, values, *order.wanted[:2])
-            failed = not np.isfinite(qdd).all() or bool((pivots == 0).any())
-            error = None if failed else float(exact.pair.largest(qdd)[0])
-            found.append(Instance(name, kappa, error))
+    for numbers in blocks(range(states), system.tree.n):
+        progress(f"states {numbers[0] + 1} to {numbers[-1] + 1} of {states}")
+        here = States.drawn(base, ranges, seed, numbers)
+        asked = {name: traced[name] for name in orders}
+        columns = measure(here, asked, proof, [format], condition=conditioning, whole=True)
+        for i in np.flatnonzero(~np.isnan(columns.data[:, 0])).tolist():
+            for o, name in enumerate(orders):
+                failed = columns.failed[i, o, 0]
+                error = None if failed else float(columns.error[i, o, 0])
+                found.append(Instance(name, columns.conditions[i].kappa, error, columns.marked[i, o, 0]))
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from .charts import _legend, _title
+from .charts import _legend, _title, poor
 from .style import MARKERS, Theme, new_figure, plain, settings, style_axes, theme
 from .units import capacity_of
 
@@ -32,7 +32,8 @@ def multiplier_digits(
     """A panel a robot: median digits of each order over states, bars from the worst to the best.
 
     Rigid rows are on the right.  A cross at the bottom is an order that leaves some state without
-    an answer.  An order has the colour of its place in ``among``, if that names it.
+    an answer; a star, one that has answers not to be relied on.  An order has the colour of its
+    place in ``among``, if that names it.
 
     >>> from pivotree.analysis.comparison import Placement
     >>> from pivotree.analysis.figures import multiplier_digits
@@ -69,9 +70,9 @@ def multiplier_digits(
         if full is not None:
             line: dict[str, Any] = {"color": look.ink, "linewidth": 0.8, "linestyle": (0, (4, 3))}
             handles.append(Line2D([], [], label="all that it holds", **line))
-        if any(p.unanswered for some in found.values() for p in some):
-            cross: dict[str, Any] = {"linestyle": "", "marker": "x", "color": look.ink}
-            handles.append(Line2D([], [], label="no answer in some state", **cross))
+        every = [p for some in found.values() for p in some]
+        silent = any(p.unanswered for p in every)
+        handles += poor(look.ink, "no answer in some state" * silent, any(any(p.marked) for p in every))
         _legend(figure, handles, look.ink, width)
     return figure
 
@@ -103,6 +104,8 @@ def _line(
         if digits:
             points.append((x, float(np.median(digits))))
             ax.plot([x, x], [digits[0], digits[-1]], color=drawn["color"], linewidth=0.9)
+            if any(p.marked):
+                ax.plot(x, digits[-1], marker="$*$", color=drawn["color"], markersize=5, clip_on=False)
     if points:
         ax.plot(*np.array(points).T, **drawn)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 
@@ -29,19 +31,29 @@ from pivotree.kkt.proof.idle import lost_to_range, wider
 from pivotree.kkt.tape.trust import bound
 
 from ..states.closing import ClosedRanges
-from ..states.measure import Measured, Setup
-from ..states.sample import drawn_system
 from ..states.traced import TracedOrder
-from .gather import gather
-from .notebook import Notebook, most_digits, records
+from ..sweep.cases import positions, tasks
+from ..sweep.config import Config, config_of
+from ..sweep.models import model_of
+from ..sweep.prepared import prepare as prepare_model
+from ..sweep.run import results, sweep
+from ..sweep.settings import DERIVED, REFERENCES, Settings
+from .notebook import Notebook, Setup, most_digits
 from .page import page
 from .summary import Cell, Report, cells_of, quantiles, worst_state
 from .words import verdict
+from .worst import FOLDER as WORST
 from .worst import Inspector
 
 ORDERS = ("abm", "modified_abm", "crbm", "square_root_abm")
 FORMATS = ("float64", "float32", "tf32", "bfloat16")
 MOST_STATES = 10_000_000
+MOST = 8_000_000_000  # bytes of joints' errors that are held
+COLUMNS = (
+    *("error", "digits", "backward_error", "marked", "failed_at", "failed_as"),
+    *("error_with_data", "digits_with_data", "error_of_data", "errors_of_joints", "drawn_again"),
+)
+PARTS = "states.csv.parts"  # of a run that was ended
 TABLE, PAGE, DOCUMENT = "states.csv", "report.html", "report.json"
 DIGITS = (1.0, 15.0)  # that may be asked for
 
@@ -100,28 +112,66 @@ def robot_report(
     folder = None if folder is None else Path(folder)
     if folder is not None:
         check_empty(folder)
-    setup, refused = prepare(tree, model, names, chosen, seed, quantity, lambda text: progress(text, None))
+    progress("tracing the orders", None)
+    setup, refused = prepare(tree, model, names, chosen, seed, quantity)
+    _fits(setup, states)
+    config = config_of(
+        model_of(tree, model), _settings(setup.orders, chosen, seed, quantity), states, Path(TABLE)
+    )
     if folder is not None:
-        made(folder)
-    notes = Notebook(setup, states, None if folder is None else folder / TABLE)
-
-    def keep(measured: Measured) -> None:
-        notes.keep(measured)
-        progress("states", notes.done)
-
-    try:
-        gather(setup, notes.missing(), keep, processes)
-        notes.finish()
-        report = summed_up(notes, model, digits, refused, folder, lambda t: progress(t, None))
-        report = _called(report, setup.called)
-        report = replace(report, seconds=time.perf_counter() - began)
-        if folder is not None:
-            progress("the page", None)
-            write_report(report, folder)
-        notes.close(done=True)
-    finally:
-        notes.close()
+        config = replace(config, output=made(folder) / TABLE)
+    notes = Notebook(setup, _rows(config, processes, folder is not None, progress))
+    report = summed_up(notes, model, digits, refused, folder, lambda t: progress(t, None))
+    report = _called(report, setup.called)
+    report = replace(report, seconds=time.perf_counter() - began)
+    if folder is not None:
+        progress("the page", None)
+        write_report(report, folder)
     return report
+
+
+def _settings(orders: Iterable[str], formats: Sequence[str], seed: int, quantity: str) -> Settings:
+    """What a report's rows hold: the columns of a sweep."""
+    derived = () if quantity == "qdd" else tuple(DERIVED)
+    return Settings(
+        tuple(orders), tuple(formats), (*COLUMNS, *derived), REFERENCES[0], True, seed, (), None, quantity
+    )
+
+
+def _rows(
+    config: Config, processes: int | None, kept: bool, progress: Callable[[str, int | None], None]
+) -> list[dict[str, Any]]:
+    """What is measured of every state, in the sequence of the cases.
+
+    Where it is ``kept``, on disk as it comes, what was there is not measured again.
+    """
+    settings = config.settings
+    each = len(settings.orders) * len(settings.formats)
+    if kept:
+
+        def told(done: int, missing: int, before: int) -> None:
+            progress("states", (done + before) // each)
+
+        sweep(config, processes, progress=told)
+        with config.output.open(encoding="utf-8", newline="") as file:
+            rows: Any = list(csv.DictReader(file))
+    else:
+        rows = []
+        for some in results(tasks(config, ()), processes):
+            rows += [dict(zip(settings.columns, row, strict=True)) for row in some]
+            progress("states", len(rows) // each)
+    places = positions(config)
+    return sorted((row for row in rows if row["key"] in places), key=lambda row: places[row["key"]])
+
+
+def _fits(setup: Setup, states: int) -> None:
+    """Raise SizeError where the errors of so many states' joints do not fit in memory."""
+    each = 8 * len(setup.orders) * len(setup.formats) * len(setup.proof.qdd)
+    if states * each > MOST:
+        raise SizeError(
+            f"option --states: {states} states of {len(setup.proof.qdd)} joints in {len(setup.orders)} "
+            f"orders and {len(setup.formats)} formats do not fit in memory; use {MOST // each} at most"
+        )
 
 
 def _called(report: Report, names: dict[str, str]) -> Report:
@@ -204,7 +254,6 @@ def prepare(
     formats: Sequence[str],
     seed: int,
     quantity: str = "qdd",
-    progress: Callable[[str], None] = lambda text: None,
 ) -> tuple[Setup, dict[str, str]]:
     """The setup, and the orders that this robot rules out with the reason."""
     for name in formats:
@@ -220,23 +269,15 @@ def prepare(
             )
     if not int(compile_tree(tree).offset[-1]):
         raise ModelError(f"{model}: has no joint that moves; a report needs at least one")
-    system, ranges = drawn_system(tree, seed)
-    progress("tracing abm, for the reference")
-    proof = TracedOrder(trace(system, orderings.get("abm")), system, quantity)
-    found: dict[str, TracedOrder] = {}
-    refused: dict[str, str] = {}
-    for name in orders:
-        progress(f"tracing {name}")
-        try:
-            tape = proof if name == "abm" else trace(system, orderings.get(name))
-            found[name] = tape if isinstance(tape, TracedOrder) else TracedOrder(tape, system, quantity)
-        except (OrderError, SingularError, SizeError) as error:
-            refused[name] = _without_name(error.why, name)
+    prepared = prepare_model(_settings(orders, formats, seed, quantity), model_of(tree, model))
+    traced = {name: prepared.orders[name] for name in orders}
+    refused = {name: _without_name(x, name) for name, x in traced.items() if isinstance(x, str)}
+    found = {name: x for name, x in traced.items() if isinstance(x, TracedOrder)}
     if not found:
         name, why = next(iter(refused.items()))
         raise SingularError(f"order {name!r}: {why}; no order that was asked for remains")
-    names = tuple(get_format(name).name for name in formats)
-    return Setup(system, ranges, seed, found, proof, names), refused
+    assert prepared.ranges is not None
+    return Setup(prepared.system, prepared.ranges, seed, found, prepared.proof, tuple(formats)), refused
 
 
 def _without_name(text: str, name: str) -> str:
@@ -259,7 +300,10 @@ def check_empty(folder: Path) -> None:
     """Raise PivotreeError where something is already there but the states of an ended run."""
     check_folder(folder)
     with writing(folder, "output folder "):
-        taken = folder.exists() and any(folder.iterdir()) and not records(folder / TABLE).is_file()
+        there = {path.name for path in folder.iterdir()} if folder.exists() else set()
+        others = {name for name in there if not name.startswith(".")} - {TABLE, PARTS, WORST, DOCUMENT}
+        ended = there & {TABLE, PARTS} and not others  # before its page, which comes last
+        taken = there and not ended
     if taken:
         raise PivotreeError(f"output folder {folder}: is not empty; give another with -o, or remove it")
 

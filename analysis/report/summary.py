@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pivotree.kkt.base.shown import Tabled
 
-from ..states.measure import OK, WHY
+from ..study.measure import OK, WHY
 from .notebook import Notebook
 
 QUANTILES = {"worst": 0.0, "1 %": 0.01, "10 %": 0.1, "median": 0.5}

@@ -16,9 +16,9 @@ from pivotree.kkt.base.files import made, stems
 from pivotree.kkt.matrix.system import least_size
 
 from ..comparison import verdict
-from ..states.measure import OK, WHY, Setup
 from ..states.traced import Pair, TracedOrder
-from .notebook import Notebook
+from ..study.measure import OK, WHY
+from .notebook import Notebook, Setup
 from .summary import Cell, Reference, Worst, coordinate_names, worst_state
 
 PROVED = 30  # digits of the certified answers

@@ -88,6 +88,28 @@ class Truth(NamedTuple):
     whole: NDArray[np.bool_]  # (m,) the data do not overflow the format
     known: NDArray[np.bool_]  # (m,) the answer was asked for, and there is one
 
+    @staticmethod
+    def none(m: int, order: Order) -> Truth:
+        """No answers of m states."""
+        high, low = np.zeros((2, m, *order.answer.shape))
+        least = np.zeros((*high.shape[:-1], 1))
+        return Truth(Pair(high, low, least), np.zeros(m, dtype=bool), np.zeros(m, dtype=bool))
+
+    @staticmethod
+    def of(one: Pair) -> Truth:
+        """The answer of one state, which is known."""
+        there = np.ones(1, dtype=bool)
+        return Truth(Pair(one.high[None], one.low[None], np.asarray(one.least)[None]), there, there)
+
+    def put(self, here: NDArray[np.int64], part: Truth) -> None:
+        """The answers of some of the states."""
+        for own, its in zip(self.arrays, part.arrays, strict=True):
+            own[here] = its
+
+    @property
+    def arrays(self) -> tuple[NDArray, ...]:
+        return self.pair.high, self.pair.low, np.asarray(self.pair.least), self.whole, self.known
+
     def errors(self, here: NDArray[np.int64], qdd: NDArray) -> Floats:
         """(k,) errors of answers (k, N) in the states that are named ``here`` (k,)."""
         return self.pair.at(here).largest(qdd)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..simulation import Integration
 
 USUAL = ["error", "digits", "backward_error", "marked", "fill", "flops", "failed_at"]
+DERIVED_USUAL = [name for name, kind in DERIVED.items() if kind is float]
 DISTRIBUTIONS = ("random", "given")
 MOST_STATES = 10_000_000
 SUFFIXES = (".csv", ".parquet")
@@ -78,7 +79,7 @@ def read_config(path: Path) -> Config:
     orders = tuple(fields.names("orders"))
     formats = tuple(fields.names("formats", ["float32", "float64"]))
     derived = fields.yes("derivatives")
-    measures = tuple(fields.names("measure", [*USUAL[:-1], *DERIVED, USUAL[-1]] if derived else USUAL))
+    measures = tuple(fields.names("measure", [*USUAL[:-1], *DERIVED_USUAL, USUAL[-1]] if derived else USUAL))
     reference = fields.one_of("reference", REFERENCES[0], REFERENCES)
     states = Fields(path, fields.take("states", {"distribution": "given"}), "states")
     motion = fields.take("simulate", None)
@@ -117,11 +118,21 @@ def read_config(path: Path) -> Config:
     for name in ranges:
         if settings.columns.count(name) > 1:
             raise PivotreeError(f"{path}: range {name!r} has the name of a column; give it another name")
+    return Config(path, settings, found, number, output, _kinds(settings, ranges), digests)
+
+
+def config_of(model: Model, settings: Settings, states: int, output: Path) -> Config:
+    """The sweep of one model."""
+    models = (Models(model.text, (), model),)
+    digests = tuple(map(order_digest, settings.orders))
+    return Config(output, settings, models, states, output, _kinds(settings, {}), digests)
+
+
+def _kinds(settings: Settings, ranges: dict[str, tuple[int | float | str, ...]]) -> dict[str, type]:
     kinds: dict[str, type] = dict.fromkeys(settings.columns, str)
     kinds |= {"state": int, "seed": int}
     kinds |= {name: _kind(values) for name, values in ranges.items()}
-    kinds |= {name: MEASURES[name] for name in measures}
-    return Config(path, settings, found, number, output, kinds, digests)
+    return kinds | {name: MEASURES[name] for name in settings.measures}
 
 
 def _kind(values: tuple[int | float | str, ...]) -> type:
@@ -158,7 +169,7 @@ def simulate_of(fields: Fields, table: Any, measures: tuple[str, ...]) -> Integr
 
 
 def _digest(fields: Fields, i: int, text: str, alone: bool) -> str:
-    """What an order is: its name, and the content of its file where it has one.
+    """What the order in a field is, checked.
 
     Where motions alone are measured a dense method may follow, as in crbm+cholesky.
     """
@@ -172,7 +183,12 @@ def _digest(fields: Fields, i: int, text: str, alone: bool) -> str:
         raise PivotreeError(f"{fields.path}: orders[{i}]: {error}") from None
     if order.problem != "qdd":
         raise fields.wrong(f"orders[{i}]", name, "an order that solves for qdd")
+    return text if plus else order_digest(name)
+
+
+def order_digest(name: str) -> str:
+    """What an order is: its name, and the content of its file where it has one."""
     file = Path(name.rpartition(":")[0] if ".py:" in name else name)
     if file.suffix not in (".py", ".json"):
-        return text
-    return f"{text} {sha256(read_bytes(file)).hexdigest()}"
+        return name
+    return f"{name} {sha256(read_bytes(file)).hexdigest()}"

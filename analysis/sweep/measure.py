@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt import CertificationError, Certified, PivotreeError, System, certify
+from pivotree.kkt import PivotreeError
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.matrix.entries import LETTERS, Entries
-from pivotree.kkt.matrix.system import least_size
-from pivotree.kkt.proof.many_residuals import Equations
 
-from ..comparison.row import REFERENCE_DIGITS, finite, known_conditioning
+from ..comparison.row import digits_of, finite, known_conditioning, reference_digits
 from ..states.sample import drawn_again, system_at
-from ..states.traced import TracedOrder
+from ..states.traced import FIELDS
+from ..study import measure as core
+from ..study.measure import WHY, Columns, States
 from .cases import Task
 from .motions import moved
 from .prepared import Prepared, prepare
-from .settings import Settings
-from .together import measured, together, why
+from .settings import REFERENCES, WHOLE, Settings
 
 Row = tuple[Any, ...]
-Errors = Callable[[NDArray], NDArray]  # of k answers: (k,), or of derivatives (k, fields)
-ONE = np.zeros(1, dtype=np.int64)  # the only state
+Cases = dict[int, list[dict[str, Any]]]  # by number of the state: orders x formats
 
 
 def measure(task: Task) -> list[Row]:
@@ -43,41 +39,107 @@ def measure(task: Task) -> list[Row]:
         if any(keys := task.keys[i * each : (i + 1) * each])
     }
     if isinstance(prepared, str):
-        found = {number: [{"failed_at": prepared}] * each for number in states}
+        found: Cases = {number: [{"failed_at": prepared}] * each for number in states}
     else:
         found = _found(settings, prepared, states)
     return [row for number, keys in states.items() for row in _rows(task, number, keys, found[number])]
 
 
-def _found(
-    settings: Settings, prepared: Prepared, states: dict[int, tuple[str | None, ...]]
-) -> dict[int, list[dict[str, Any]]]:
-    """What is measured of each case, orders x formats, by number of the state."""
-    each = len(settings.orders) * len(settings.formats)
-    missing = np.array([[key is not None for key in keys] for keys in states.values()])
-    missing = missing.reshape(-1, len(settings.orders), len(settings.formats))
-    found: dict[int, list[dict[str, Any]]] = {}
-    if not settings.eliminates:
-        found = {number: [prepared.sizes for _ in range(each)] for number in states}
-    elif settings.together and prepared.model.frames != "aligned":
-        found = together(settings, prepared, list(states), missing)
-    for number, keys in states.items():
-        if number not in found:
-            found[number] = one(settings, prepared, number, keys)
+def _found(settings: Settings, prepared: Prepared, states: Mapping[int, Sequence[str | None]]) -> Cases:
+    """What is measured of each case."""
+    shape = len(states), len(settings.orders), len(settings.formats)
+    missing = np.array([[key is not None for key in keys] for keys in states.values()]).reshape(shape)
+    numbers = list(states)
+    found: Cases = {number: [dict(prepared.sizes) for _ in keys] for number, keys in states.items()}
+    if settings.eliminates:
+        for some in core.blocks(numbers, prepared.system.tree.n):
+            here = [numbers.index(number) for number in some]
+            _eliminated(settings, prepared, list(some), missing[here], found)
     if "drawn_again" in settings.measures and prepared.ranges is not None:
         for number, cases in found.items():
             again = drawn_again(prepared.ranges, settings.seed, number)
             for case in cases:
                 case["drawn_again"] = again
     if settings.simulate is not None:
-        for number, cases in moved(settings, prepared, list(states), missing).items():
+        for number, cases in moved(settings, prepared, numbers, missing).items():
             for own, case in zip(found[number], cases, strict=True):
                 failed = own.get("failed_at") or case.get("failed_at")
                 own |= case | {"failed_at": failed}
     return found
 
 
-def _rows(task: Task, number: int, keys: tuple[str | None, ...], found: list[dict]) -> list[Row]:
+def _eliminated(
+    settings: Settings, prepared: Prepared, numbers: list[int], missing: NDArray[np.bool_], found: Cases
+) -> None:
+    """What eliminations give in some states goes into their cases."""
+    formats = [get_format(name) for name in settings.formats]
+    columns = core.measure(
+        _states(settings, prepared, numbers),
+        {name: prepared.orders[name] for name in settings.orders},
+        prepared.proof,
+        formats,
+        wanted=missing & settings.runs,
+        whole=bool({*WHOLE} & set(settings.measures)),
+        digits=None if settings.reference == REFERENCES[0] else reference_digits,
+        condition=known_conditioning if {"kappa", "kappa_inertia"} & set(settings.measures) else None,
+    )
+    for i, number in enumerate(numbers):
+        condition = columns.conditions[i]
+        shared = {} if condition is None else {x: finite(getattr(condition, x)) for x in KAPPAS}
+        places = ((o, f) for o in range(len(settings.orders)) for f in range(len(formats)))
+        for (o, f), case in zip(places, found[number], strict=True):
+            case |= shared | columns.costs[i][o]
+            if missing[i, o, f] and (settings.runs or columns.failed[i, o, f]):
+                case |= _case(settings, columns, (i, o, f), formats[f])
+
+
+KAPPAS = ("kappa", "kappa_inertia")
+
+
+def _states(settings: Settings, prepared: Prepared, numbers: list[int]) -> States:
+    system, ranges, model = prepared.system, prepared.ranges, prepared.model
+    if ranges is None:
+        return States.of([model.written(system) for _ in numbers])
+    if model.frames == "aligned":
+        return States.of([model.written(system_at(system, ranges, settings.seed, i)) for i in numbers])
+    return States.drawn(system, ranges, settings.seed, numbers)
+
+
+def _case(
+    settings: Settings, columns: Columns, place: tuple[int, int, int], format: Format
+) -> dict[str, Any]:
+    """The answer of one order in one format and state."""
+    whole = {"error_of_data": float(columns.data[place[0], place[2]])}
+    if columns.failed[place]:
+        why = {"failed_at": columns.failed_at[place], "failed_as": WHY[columns.failed[place]]}
+        return why | (whole if whole["error_of_data"] >= 0.0 else {})
+    error, total = float(columns.error[place]), float(columns.total[place])
+    case = {
+        **whole,
+        "error_with_data": total,
+        "digits_with_data": digits_of(total, format),
+        "errors_of_joints": _listed(columns.joints[place], "6g"),
+        "failed_at": None,
+        "error": error,
+        "digits": digits_of(error, format),
+        "backward_error": float(columns.left[place]),
+        "marked": columns.marked[place],
+    }
+    if settings.quantity != "qdd":
+        each = zip(FIELDS[settings.quantity], columns.fields[place].tolist(), strict=True)
+        case |= {f"digits_{name}": digits_of(x, format) for name, x in each}
+        case["errors_of_matrices"] = _listed(columns.fields[place], "17g")
+    return case
+
+
+def _listed(numbers: NDArray, how: str) -> str:
+    """Several numbers as one text."""
+    return " ".join(f"{x:.{how}}" for x in numbers.tolist())
+
+
+def _rows(
+    task: Task, number: int, keys: Sequence[str | None], found: Sequence[Mapping[str, Any]]
+) -> list[Row]:
     settings, values = task.settings, dict(task.model.values)
     cases = [(order, format) for order in settings.orders for format in settings.formats]
     rows = []
@@ -88,86 +150,3 @@ def _rows(task: Task, number: int, keys: tuple[str | None, ...], found: list[dic
         tail = (number, settings.seed, *map(own.get, settings.measures))
         rows.append(head + tail)
     return rows
-
-
-def one(
-    settings: Settings, prepared: Prepared, number: int, keys: tuple[str | None, ...]
-) -> list[dict[str, Any]]:
-    """What is measured of each case of one state, orders x formats; nothing where it is done."""
-    system = prepared.system
-    if prepared.ranges is not None:
-        system = system_at(system, prepared.ranges, settings.seed, number)
-    system = prepared.model.written(system)
-    proof = prepared.proof.fitting("abm", system)
-    shared = prepared.sizes | _of_state(settings, system, proof)
-    exact: dict[str, Errors | str] = {}
-    equations: dict[str, Equations] = {}
-    found: list[dict[str, Any]] = [{} for _ in keys]
-    place = -1
-    for name in settings.orders:
-        order = prepared.orders[name]
-        if not isinstance(order, str):
-            order = order.fitting(name, system)
-            values, costs = order.values(system), order.costs
-        for format in settings.formats:
-            place += 1
-            if keys[place] is None:
-                continue
-            found[place] = here = dict(shared)
-            if isinstance(order, str):
-                here["failed_at"] = order
-                continue
-            here |= costs
-            if not settings.runs:
-                continue
-            chosen = get_format(format)
-            if format not in exact:
-                exact[format] = reference(settings.reference, system, proof, chosen)
-            truth = exact[format]
-            if isinstance(truth, str):
-                here["failed_at"] = truth
-                continue
-            if format not in equations:
-                given = Entries(*(getattr(system.entries, x)[None] for x in LETTERS))
-                equations[format] = Equations.of(system.tree, given, chosen, system.structure.ties)
-            (told,) = measured(order, chosen, values[None], equations[format], ONE, truth, lambda _: system)
-            here |= told
-    return found
-
-
-def _each(truth: Certified) -> Errors:
-    """Errors of (k, N) answers; not a number where one holds none."""
-
-    def errors(qdd: NDArray) -> NDArray:
-        found = [truth.error(x) if np.isfinite(x).all() else None for x in qdd]
-        return np.array([np.nan if error is None else error for error in found])
-
-    return errors
-
-
-def reference(kind: str, system: System, proof: TracedOrder, chosen: Format) -> Errors | str:
-    """Errors against the answer for the data rounded to a format, proved or in double-double.
-
-    Or why there is none.
-    """
-    if kind == "certified":
-        digits = max(REFERENCE_DIGITS, 10 - round(math.log10(chosen.unit)))
-        try:
-            if proof.quantity != "qdd":
-                return proof.certified(system, digits, chosen).largest
-            return _each(certify(system, digits, rounded_to=chosen, tape=proof.tape))
-        except CertificationError as error:
-            return " ".join(str(error).split())
-    truth = proof.truth(chosen, proof.values(system)[None], np.array([least_size(system)]))
-    return truth.pair.at(0).largest if truth.known[0] else why(truth, 0, chosen)
-
-
-def _of_state(settings: Settings, system: System, proof: TracedOrder) -> dict[str, Any]:
-    """Condition numbers, which depend neither on the order nor on the format."""
-    found: dict[str, Any] = {}
-    if {"kappa", "kappa_inertia"} & set(settings.measures):
-        condition = known_conditioning(system, proof.tape if proof.quantity == "qdd" else None)
-        if condition is not None:
-            kappas = {"kappa": condition.kappa, "kappa_inertia": condition.kappa_inertia}
-            found |= {name: finite(x) for name, x in kappas.items()}
-    return found

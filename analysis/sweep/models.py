@@ -173,6 +173,11 @@ def _of_file(
     return Model(text, (), digest, pickle.dumps(tree), beside=label)
 
 
+def model_of(tree: nx.DiGraph, text: str) -> Model:
+    """A tree as a model that is called ``text``."""
+    return Model(text, (), _digest("tree", tree), pickle.dumps(tree))
+
+
 def _digest(how: str, tree: nx.DiGraph) -> str:
     """What a tree is, to its last bit, wherever it was read from.
 

@@ -7,14 +7,11 @@ is killed takes nothing with it: its pieces are done again.
 from __future__ import annotations
 
 import logging
-import math
 import os
-import queue
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 from pivotree.kkt import PivotreeError
@@ -27,9 +24,7 @@ SHORT = 3.0  # [s] of work that other processes would not finish sooner
 DEATHS = 3  # of workers, one after another, without any result between them
 AHEAD = 4  # pieces handed to a Dask worker's thread in advance
 PATIENCE = 15.0  # [s] until a scheduler answers
-ASK = 1.0  # [s] between questions which workers there are
-SILENT = 30.0  # [s] after which a worker that is not heard of is frozen, or cut off
-WORKERLESS = 120.0  # [s] that a cluster may have no worker
+WORKERLESS = 120.0  # [s] until a cluster has a worker
 
 
 def here(work: Work[T, R], tasks: Iterator[T], seconds: float = float("inf")) -> Iterator[R]:
@@ -131,7 +126,12 @@ def cluster(work: Work[T, R], tasks: Iterator[T], address: str) -> Iterator[R]:
     with client:
         try:
             yield from _from_cluster(client, work, tasks)
-        except (KilledWorker, CancelledError, FutureCancelledError, TimeoutError, OSError) as error:
+        except TimeoutError:
+            raise PivotreeError(
+                f"scheduler {address}: had no worker for {WORKERLESS:.0f} s; start some, and run the "
+                "same command again: what was measured is kept"
+            ) from None
+        except (KilledWorker, CancelledError, FutureCancelledError, OSError) as error:
             raise PivotreeError(
                 f"scheduler {address}: gave the work up, or is gone ({type(error).__name__}); run "
                 "the same command again: what was measured is kept"
@@ -139,85 +139,26 @@ def cluster(work: Work[T, R], tasks: Iterator[T], address: str) -> Iterator[R]:
 
 
 def _from_cluster(client: Any, work: Work[T, R], tasks: Iterator[T]) -> Iterator[R]:
-    """Results as they come, one for each task.  Raises TimeoutError where the scheduler is silent.
+    """Results as they come, one for each task; some tasks wait at every thread of a worker.
 
-    What a worker has that is no longer heard of is done by others; where it awakes after all, what
-    it then has is nobody's.
+    What a worker that dies or is frozen had is given to others by Dask (``worker-ttl``).
     """
-    done: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    running: dict[Any, T] = {}
-    lost: list[T] = []
-    workers = _Workers(client)
-    seen = time.monotonic()  # when there was a worker
+    from distributed import as_completed
 
-    def hand_over(count: int, among: list[str] | None = None) -> None:
-        for _ in range(count):
-            task = lost.pop() if lost else next(tasks, None)
-            if task is None:
-                return
-            only = {"workers": among, "allow_other_workers": True} if among else {}
-            future = client.submit(work, task, pure=False, **only)
-            running[future] = task
-            future.add_done_callback(done.put)
-
-    hand_over(AHEAD)
-    while running or lost:
-        with suppress(queue.Empty):  # long work, or nobody there
-            future = done.get(timeout=PATIENCE)
-            if future in running:  # else another has its task
-                task = running.pop(future)
-                try:
-                    result = future.result(PATIENCE)
-                except TimeoutError:  # its worker is frozen, or the scheduler silent
-                    lost.append(task)
-                else:
-                    yield result
-        threads, silent = workers.heard()
-        now = time.monotonic()
-        seen = now if threads else seen
-        if now - seen > WORKERLESS:
-            raise PivotreeError(
-                f"the Dask cluster had no worker for {WORKERLESS:.0f} s; start some, and run the "
-                "same command again: what was measured is kept"
-            )
-        if silent and threads:
-            held = client.sync(client.scheduler.processing, workers=silent, callback_timeout=PATIENCE)
-            held = {key for keys in held.values() for key in keys}
-            theirs = [future for future in running if future.key in held]
-            lost += [running.pop(future) for future in theirs]
-            client.cancel(theirs)
-        room = AHEAD * sum(threads.values()) - len(running)
-        hand_over(max(0 if running else 1, room), [*threads] if silent and threads else None)
+    client.wait_for_workers(1, timeout=WORKERLESS)
+    waiting = as_completed(with_results=True)
+    for _ in _topped_up(client, work, tasks, waiting):
+        for _, result in waiting:
+            yield result
+            break
 
 
-class _Workers:
-    """Those of a cluster, and which of them the scheduler hears."""
-
-    def __init__(self, client: Any) -> None:
-        self.client = client
-        self.last: dict[str, tuple[float, float]] = {}  # by the scheduler's clock, and by this one
-        self.told: set[str] = set()
-        self.asked = -math.inf
-        self.answer: tuple[dict[str, int], list[str]] = {}, []
-
-    def heard(self) -> tuple[dict[str, int], list[str]]:
-        """Threads of the workers that are heard, by address; and the others, told once each."""
-        if time.monotonic() - self.asked > ASK:
-            self.answer, self.asked = self._asked(), time.monotonic()
-        return self.answer
-
-    def _asked(self) -> tuple[dict[str, int], list[str]]:
-        there = self.client.sync(self.client.scheduler.identity, callback_timeout=PATIENCE)
-        there, now = there["workers"], time.monotonic()
-        for address, worker in there.items():
-            if self.last.get(address, (None,))[0] != worker["last_seen"]:
-                self.last[address] = worker["last_seen"], now
-        silent = [address for address in there if now - self.last[address][1] > SILENT]
-        for address in set(silent) - self.told:
-            warnings.warn(
-                f"worker {address} of the Dask cluster has not been heard of for {SILENT:.0f} s "
-                "(frozen, or cut off): what it had is given to others, where there are any",
-                stacklevel=2,
-            )
-        self.told |= set(silent)
-        return {x: worker["nthreads"] for x, worker in there.items() if x not in silent}, silent
+def _topped_up(client: Any, work: Work[T, R], tasks: Iterator[T], waiting: Any) -> Iterator[None]:
+    """Hands tasks over before each result, as many as the threads that there are can take."""
+    while True:
+        threads = sum(worker["nthreads"] for worker in client.scheduler_info(-1)["workers"].values())
+        for task in islice(tasks, max(1, AHEAD * threads - waiting.count())):
+            waiting.add(client.submit(work, task, pure=False))
+        if waiting.is_empty():
+            return
+        yield

@@ -74,7 +74,7 @@ def sweep(
         kept = len(at) - missing
         del at  # a large sweep does not need it while it runs
         progress(0, missing, kept)
-        for rows in _results(tasks(config, store.done), jobs, scheduler):
+        for rows in results(tasks(config, store.done), jobs, scheduler):
             store.add(rows)
             measured += len(rows)
             for name, i in places.items():
@@ -87,7 +87,10 @@ def sweep(
     )
 
 
-def _results(work: Iterator[Task], jobs: int | None, scheduler: str | None) -> Iterator[list[Row]]:
+def results(
+    work: Iterator[Task], jobs: int | None = None, scheduler: str | None = None
+) -> Iterator[list[Row]]:
+    """The rows of each piece of work, as they come."""
     if scheduler is not None:
         return pools.cluster(measure, work, scheduler)
     if jobs is not None:

@@ -15,6 +15,11 @@ ELIMINATED: dict[str, type] = {
     "digits": float,  # that it leaves: -log10, between 0 and what the format holds
     "backward_error": float,  # of the answer in (4), normwise
     "marked": str,  # why the answer should not be relied on, though there is one
+    "error_with_data": float,  # against the exact answer for the data in float64
+    "digits_with_data": float,
+    "error_of_data": float,  # of the exact answer, by rounding the data alone
+    "errors_of_joints": str,  # of each joint, beside the largest acceleration; of derivatives of its row
+    "failed_as": str,  # why there is no answer, the same words for all pivots and bodies
     "kappa": float,  # condition number of qdd
     "kappa_inertia": float,  # of the joint-space inertia
     "fill": int,  # blocks
@@ -24,7 +29,7 @@ ELIMINATED: dict[str, type] = {
 }
 DERIVED: dict[str, type] = {  # of qdd, and of each matrix by its own largest entry
     f"digits_{name}": float for name in FIELDS["derivatives"]
-}
+} | {"errors_of_matrices": str}  # of qdd and of each of them
 INTEGRATED: dict[str, type] = {
     "evaluations": int,  # of the accelerations, by the integrator
     "steps": int,  # accepted
@@ -39,6 +44,7 @@ MEASURES |= {
     "drawn_again": int,  # draws before the state's that led to none with closed loops
     "failed_at": str,  # why there is no answer
 }
+WHOLE = ("error_with_data", "digits_with_data", "error_of_data", "errors_of_joints")  # need more
 REFERENCES = ("double_double", "certified")
 
 
@@ -59,7 +65,7 @@ class Settings:
     @property
     def runs(self) -> bool:
         """Whether some column needs an elimination in numbers."""
-        wanted = {"error", "digits", "backward_error", "marked", *DERIVED}
+        wanted = {"error", "digits", "backward_error", "marked", "failed_as", *WHOLE, *DERIVED}
         wanted |= {"failed_at"} if self.simulate is None else set()
         return bool(wanted & set(self.measures))
 

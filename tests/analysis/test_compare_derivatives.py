@@ -137,7 +137,7 @@ def test_every_state_of_a_report_is_held_against_another_order(reported):
             x, y = (np.array(getattr(one, name), dtype=float) for one in (own, near))
             errors[name] = largest(x, y)
             told = min(-np.log10(errors[name]), report.capacity[row["format"]])
-            assert float(row[f"digits_{name}"]) == pytest.approx(told, abs=2e-3)
+            assert float(row[f"digits_{name}"]) == pytest.approx(told, abs=6e-3)
         worst = max(errors[name] for name in FIELDS[1:])
         assert float(row["error"]) == pytest.approx(worst, rel=1e-3)
 
@@ -165,7 +165,7 @@ def test_a_page_of_derivatives_says_so(reported):
     cell = document["rows"][0]
     case = cell["order"], cell["format"]
     kept = [float(row["digits_dq"]) for row in rows if (row["order"], row["format"]) == case]
-    assert cell["fields"]["dq"]["worst"] == pytest.approx(min(kept), abs=1e-3)
+    assert cell["fields"]["dq"]["worst"] == pytest.approx(min(kept), abs=6e-3)
     least = min(cell["fields"][name]["worst"] for name in FIELDS[1:])
     assert cell["digits"]["worst"] == least  # of the three matrices, and not of qdd
     assert any("d qdd / dq, dqd and dtau" in text for text in document["verdict"])

@@ -69,7 +69,7 @@ SMALL = {
     ),
     "report": Job(
         "report random_tree:n=3 --states 40 --orders abm,crbm --formats float32 --yes -o out",
-        kept=("out/states.part",),
+        kept=("out/states.csv.parts",),
         changing=("out/report.html", "out/report.json"),
     ),
     "reproduce": Job("reproduce ascher1996 --item table2 -o out"),

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pivotree import orderings
-from pivotree.kkt import FormatError, PivotreeError
+from pivotree.kkt import PivotreeError
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.model.load import SUFFIXES
 
@@ -58,10 +58,8 @@ def run(options: argparse.Namespace) -> int:
                 progress=told,
                 quantity="derivatives" if options.derivatives else "qdd",
             )
-    except PivotreeError as error:
+    except PivotreeError:
         _remove_if_empty(folder)
-        if isinstance(error, FormatError) and (folder / "states.part").is_file():  # a full disk
-            raise FormatError(f"{error}; {where}") from None
         raise
     except KeyboardInterrupt:
         kept = _remove_if_empty(folder)

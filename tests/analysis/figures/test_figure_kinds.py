@@ -20,8 +20,8 @@ from PIL import Image
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis import figures
-from pivotree.analysis.comparison import compare, placements
-from pivotree.analysis.figures import data
+from pivotree.analysis.comparison import Placement, compare, placements
+from pivotree.analysis.figures import data, error_bars, error_condition, multiplier_digits
 from pivotree.analysis.figures.captions import caption
 from pivotree.analysis.figures.film import stops
 from pivotree.analysis.figures.kinds import KINDS, Request, kind_of, write
@@ -194,6 +194,26 @@ def test_condition_of_random_states_is_kkts_own(monkeypatch):
     assert found[2].error == pytest.approx(exact.error(result.qdd), rel=1e-6)
 
 
+def texts_of(figure):
+    shown = [*figure.legends[0].texts, *figure.axes[0].texts]
+    return {text.get_text() for text in shown}
+
+
+def test_answers_that_are_not_to_be_relied_on_are_marked():
+    """One order that does not take a robot takes no other with it."""
+    asked = Request(system_of("chain:60"), ("crbm", "abm"), format="float16")
+    rows = {row.order: row for row in compare(asked.system, asked.orders, ["float16"]).rows}
+    assert rows["crbm"].error is None or rows["crbm"].marked
+    found = data.instances(asked.system, ["abm", "inverse_dynamics"], get_format("bfloat16"), states=2)
+    assert [bool(one.marked) for one in found if one.order == "abm"] == [True, True]
+    assert [one.error for one in found if one.order != "abm"] == [None, None]
+    assert "not to be relied on" in texts_of(error_condition(found, 2**-8))
+    bars = error_bars([{"order": "abm", "format": "bfloat16", "error": 1.3, "digits": 0.0, "marked": "1.3"}])
+    assert {"0.0*", "not to be relied on"} <= texts_of(bars)
+    placed = [Placement("abm", 0.0, (1.3, 1e-7), ("off by 1.3", None))]
+    assert "not to be relied on" in texts_of(multiplier_digits({"four_bar": placed}))
+
+
 @pytest.mark.product
 def test_costs_are_those_of_grown_trees():
     tree = kkt.load("binary:4")
@@ -229,7 +249,7 @@ def test_multipliers_are_placed_as_compare_places_them():
     (pin,) = soft.graph["loops"]
     soft.graph["loops"] = [replace(pin, compliance=np.full(2, 1e-4))]
     rows = compare(kkt.build(soft), ["lambda_first", "abm"], ["float32"]).rows
-    assert [row.error for row in rows] == [found[0].errors[0], found[3].errors[0]]
+    assert [found[0].errors[0], found[3].errors[0]] == pytest.approx([row.error for row in rows])
     assert found[0].errors[0] > 30 * found[3].errors[0]
     with pytest.raises(kkt.LoopError, match="this model has neither; hold bodies with --contact"):
         placements(kkt.build(kkt.chain(2)))

@@ -14,6 +14,7 @@ from pivotree.analysis.simulation import Integration, simulate
 from pivotree.analysis.simulation.run import order_of
 from pivotree.analysis.states.sample import draw, entries_at, system_at
 from pivotree.analysis.states.traced import TracedOrder
+from pivotree.analysis.study.measure import States
 from pivotree.analysis.sweep import edition, measure, prepared, read_config, sweep
 from pivotree.analysis.sweep.cases import tasks
 from pivotree.kkt.arithmetic import get_format
@@ -112,6 +113,11 @@ def test_a_tape_on_many_states(format, m):
         assert np.array_equal(found[i], signed(v, wanted), equal_nan=True)
 
 
+def one_by_one(settings, prepared, numbers):
+    """States that are built and traced one after another."""
+    return States.of([system_at(prepared.system, prepared.ranges, settings.seed, i) for i in numbers])
+
+
 @pytest.mark.product
 def test_rows_of_states_together_are_those_of_states_alone(tmp_path, monkeypatch):
     chosen = config(tmp_path, MIXED)
@@ -121,7 +127,7 @@ def test_rows_of_states_together_are_those_of_states_alone(tmp_path, monkeypatch
     for task in [t for t in tasks(chosen, set()) if t is not work] + [work, several]:
         rows = measure.measure(task)
         with monkeypatch.context() as alone:
-            alone.setattr(measure, "together", lambda *task: {})
+            alone.setattr(measure, "_states", one_by_one)
             assert measure.measure(task) == rows
         assert len(rows) == task.rows
         assert {row[-1] for row in rows} - {None}  # some fail, and say why
@@ -161,7 +167,7 @@ def test_joints_that_turn_against_the_split_share_tapes(tmp_path, monkeypatch):
     rows = measure.measure(work)
     order = prepared.prepare(work.settings, work.model).orders["virtual_work"]
     assert 1 < len(order.others) < 7
-    monkeypatch.setattr(measure, "together", lambda *task: {})
+    monkeypatch.setattr(measure, "_states", one_by_one)
     monkeypatch.setattr(
         TracedOrder,
         "fitting",

@@ -1,0 +1,1 @@
+"""One measurement: orders in formats at states, against a reference (:mod:`.measure`, :mod:`.cells`)."""

@@ -1,0 +1,357 @@
+"""The one measurement: orders in formats at states of a robot, held against a reference, as columns.
+
+A report, a sweep of many models and the figures of errors are its callers.  An answer is one by the rule of
+:mod:`kkt.proof.soundness`: it is refused, or marked as not to be relied on, or neither.
+
+:mod:`pivotree.analysis.report.worst` holds the reference against certified balls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pivotree import orderings
+from pivotree.kkt import OrderError, PivotreeError, System, trace
+from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.base.errors import Refusal
+from pivotree.kkt.matrix.configuration import Ranges
+from pivotree.kkt.matrix.entries import LETTERS, Entries
+from pivotree.kkt.matrix.many import held, least_sizes
+from pivotree.kkt.matrix.system import least_size
+from pivotree.kkt.model.tree import BodyTree
+from pivotree.kkt.proof.idle import DOUBLE, all_resist
+from pivotree.kkt.proof.many_residuals import Equations
+
+from ..states.sample import entries_at, system_at
+from ..states.traced import FIELDS, Answers, TracedOrder, Truth
+from .cells import cells
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]  # of states
+BODIES = 4096  # of all states that are built at a time
+
+# why a state has no answer: it counts as 0 digits, and is counted apart
+OK, ZERO, NUMBER, OVERFLOW, SINGULAR, REFUSED = range(6)
+WHY = {
+    ZERO: "a pivot becomes zero, or nothing but rounding",
+    NUMBER: "the result overflows or is not a number",
+    OVERFLOW: "the data of equation (4) overflow the format",
+    SINGULAR: "equation (4) is singular, but for rounding of the model or for its data rounded to the "
+    "format, or its reference in double-double overflows",
+    REFUSED: "the order does not take this state",
+}
+
+
+def traced_orders(
+    system: System, names: Iterable[str], quantity: str = "qdd"
+) -> dict[str, TracedOrder | str]:
+    """Orders by their names, or the sentences that refuse them on this system."""
+
+    def traced(name: str) -> TracedOrder | str:
+        try:
+            return TracedOrder(trace(system, orderings.get(name)), system, quantity)
+        except PivotreeError as error:
+            return _line(error)
+
+    return {name: traced(name) for name in names}
+
+
+def blocks(numbers: Sequence[int], bodies: int) -> Iterator[Sequence[int]]:
+    """States by their numbers, as many at a time as fit in memory."""
+    size = max(1, BODIES // bodies)
+    for at in range(0, len(numbers), size):
+        yield numbers[at : at + size]
+
+
+@dataclass(frozen=True)
+class States:
+    """States of one robot; m is in front."""
+
+    tree: BodyTree
+    entries: Entries
+    least: Floats  # (m,) sizes that errors of qdd are at least relative to
+    ties: tuple[Any, ...]
+    system_of: Callable[[int], System]
+    fit: NDArray[np.bool_]  # (m,) whose matrix has the zeros of the system that orders are traced on
+
+    def __len__(self) -> int:
+        return len(self.fit)
+
+    @staticmethod
+    def drawn(system: System, ranges: Ranges, seed: int, numbers: Sequence[int]) -> States:
+        """Random states (:func:`..states.draw`) by their numbers; orders are traced on ``system``."""
+        entries = entries_at(system, ranges, seed, numbers)
+        known: dict[int, System] = {}
+
+        def system_of(i: int) -> System:
+            if i not in known:
+                known[i] = system_at(system, ranges, seed, numbers[i])
+            return known[i]
+
+        return States(
+            system.tree,
+            entries,
+            least_sizes(system, entries),
+            system.structure.ties,
+            system_of,
+            held(system.pattern, entries),
+        )
+
+    @staticmethod
+    def of(systems: Sequence[System]) -> States:
+        """The states that these systems are in."""
+        each = (np.array([getattr(system.entries, x) for system in systems]) for x in LETTERS)
+        least = np.array([least_size(system) for system in systems])
+        first, none = systems[0], np.zeros(len(systems), dtype=bool)
+        return States(first.tree, Entries(*each), least, first.structure.ties, systems.__getitem__, none)
+
+    def tapes(
+        self, name: str, order: TracedOrder, refuse: Callable[[int, PivotreeError], None]
+    ) -> list[_Part]:
+        """The tapes that the states take, each with its states and their values.
+
+        ``refuse`` is told of a state that no tape of the order takes.
+        """
+        groups: dict[Any, list[int]] = {}
+        for i, rows in enumerate(order.turned(self.entries.S)):
+            groups.setdefault((rows, None if self.fit[i] else i), []).append(i)
+        parts = []
+        for (rows, alone), here in groups.items():
+            try:
+                fits = alone is None and not rows
+                at = order if fits else order.fitting(name, self.system_of(here[0]))
+                parts.append(_Part(at, np.array(here, dtype=np.int64), self._values(at, here)))
+            except PivotreeError as error:
+                for i in here:
+                    refuse(i, error)
+        return parts
+
+    def _values(self, order: TracedOrder, here: list[int]) -> NDArray:
+        """(k, p) what a tape reads in some of the states, in float64."""
+        if order.quantity != "qdd":
+            return np.array([order.values(self.system_of(i)) for i in here])
+        return order.values_of(Entries(*(getattr(self.entries, x.name)[here] for x in fields(Entries))))
+
+    def equations(self, format: Format) -> Equations:
+        return Equations.of(self.tree, self.entries, format, self.ties)
+
+
+class _Part(NamedTuple):
+    """States that one tape takes."""
+
+    order: TracedOrder
+    here: Places  # (k,)
+    values: NDArray  # (k, p) that it reads, in float64
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is measured in m states of orders in formats; NaN or None where there is no answer.
+
+    Errors are relative to the largest joint acceleration of a state; those of derivatives to each
+    matrix's largest entry, and of the three matrices the worst counts.
+    """
+
+    failed: NDArray[np.int8]  # (m, orders, formats) OK, or a key of WHY
+    failed_at: NDArray  # the same in a sentence, or None
+    error: Floats  # (m, orders, formats) against the exact answer for the rounded data
+    left: Floats  # (m, orders, formats) backward error in (4), normwise
+    marked: NDArray  # (m, orders, formats) why an answer should not be relied on, or None
+    fields: Floats  # (m, orders, formats, fields) error of qdd and of each matrix
+    total: Floats  # (m, orders, formats) against the exact answer for the data in float64
+    data: Floats  # (m, formats) of the exact answer, by rounding the data alone
+    joints: NDArray[np.float32]  # (m, orders, formats, N) error of each joint; of derivatives its
+    #                              row in any of the matrices
+    costs: list[list[dict[str, int]]]  # of each state and order, whatever the format
+    conditions: list[Any]  # of each state, where they are asked for
+
+    @staticmethod
+    def none(m: int, orders: int, formats: int, proof: TracedOrder) -> Columns:
+        """Nothing measured yet."""
+        shape, count, N = (m, orders, formats), len(FIELDS[proof.quantity]), len(proof.qdd)
+        return Columns(
+            np.zeros(shape, dtype=np.int8),
+            np.full(shape, None),
+            np.full(shape, np.nan),
+            np.full(shape, np.nan),
+            np.full(shape, None),
+            np.full((*shape, count), np.nan),
+            np.full(shape, np.nan),
+            np.full((m, formats), np.nan),
+            np.full((*shape, N), np.nan, dtype=np.float32),
+            [[{} for _ in range(orders)] for _ in range(m)],
+            [None] * m,
+        )
+
+    def refuse(self, place: Any, code: int, why: str) -> None:
+        """No answer at a place, (states, orders, formats)."""
+        self.failed[place], self.failed_at[place] = code, why
+
+
+def measure(
+    states: States,
+    orders: Mapping[str, TracedOrder | str],
+    proof: TracedOrder,
+    formats: Sequence[Format],
+    *,
+    wanted: NDArray[np.bool_] | None = None,
+    digits: Callable[[Format], int] | None = None,
+    whole: bool = False,
+    condition: Callable[[System, Any], Any] | None = None,
+) -> Columns:
+    """Every order, or why there is none, in every format and state.
+
+    ``proof`` is the order of the reference, in double-double, or with so many proved ``digits``;
+    ``wanted`` (m, orders, formats) are the cases that are asked for.  ``whole`` also has ``total``,
+    ``data`` and ``joints``; ``condition`` gives condition numbers of a system by the proof's tape.
+    """
+    m, names = len(states), list(orders)
+    found = Columns.none(m, len(names), len(formats), proof)
+    wanted = np.ones((m, len(names), len(formats)), dtype=bool) if wanted is None else wanted
+    answered = [isinstance(order, TracedOrder) for order in orders.values()]
+    reference = _Reference(states, proof, formats, wanted[:, answered].any(axis=1), digits)
+    resist = all_resist(states.tree, DOUBLE)
+    if whole:
+        reference.of_the_data(found)
+    if condition is not None:
+        reference.conditions(found, condition)
+    equations = [states.equations(format) for format in formats]
+
+    def traced(name: str, order: TracedOrder | str) -> list[_Part]:
+        if isinstance(order, str):
+            raise OrderError(order)
+        o = names.index(name)
+        parts = states.tapes(name, order, lambda i, error: found.refuse((i, o), REFUSED, _line(error)))
+        for part in parts:
+            for i in part.here.tolist():
+                found.costs[i][o] = part.order.costs
+        return parts
+
+    def answer(name: str, parts: list[_Part], format: Format) -> None:
+        o, f = names.index(name), formats.index(format)
+        truth = reference.truths[f]
+        for part in parts:
+            here = part.here[wanted[part.here, o, f]]
+            for i in here[~truth.known[here]].tolist():
+                found.refuse((i, o, f), *reference.missing(f, i))
+            known = wanted[part.here, o, f] & truth.known[part.here]
+            if known.any():
+                here, values = part.here[known], part.values[known]
+                errors_of = partial(truth.errors, here)
+                got = part.order.answers(
+                    format,
+                    values,
+                    equations[f],
+                    here,
+                    lambda x, own=part.order, of=errors_of: own.judged(of(x)),
+                    None if resist else states.system_of,
+                )
+                _keep(found, (here, o, f), got, errors_of(got.found))
+                if whole:
+                    reference.beside(found, (here, o, f), got)
+
+    for name, format, said in cells(orders, formats, traced, answer):
+        if isinstance(said, PivotreeError):
+            found.refuse((slice(None), names.index(name), formats.index(format)), REFUSED, _line(said))
+    return found
+
+
+def _line(error: PivotreeError) -> str:
+    """The error's sentence on one line; a refusal keeps its reason apart."""
+    return error.why if isinstance(error.why, Refusal) else " ".join(str(error).split())
+
+
+def _keep(found: Columns, place: tuple[Places, int, int], got: Answers, errors: Floats) -> None:
+    """What is said of answers in some states, whose errors (k,) or (k, fields) are known."""
+    here, o, f = place
+    for k, (i, said) in enumerate(zip(here.tolist(), got.said, strict=True)):
+        if said.failed_at is not None:
+            finite = np.isfinite(got.found[k]).all() and np.isfinite(got.pivots[k]).all()
+            code = ZERO if finite or (got.pivots[k] == 0).any() else NUMBER
+            found.refuse((i, o, f), SINGULAR if said.singular else code, said.failed_at)
+            continue
+        found.error[i, o, f], found.left[i, o, f] = got.errors[k], got.left[k]
+        found.marked[i, o, f], found.fields[i, o, f] = said.marked, errors[k]
+
+
+class _Reference:
+    """The answers that others are held against, in every state and format."""
+
+    def __init__(
+        self,
+        states: States,
+        proof: TracedOrder,
+        formats: Sequence[Format],
+        needed: NDArray[np.bool_],
+        digits: Callable[[Format], int] | None,
+    ) -> None:
+        self.states, self.proof, self.formats = states, proof, formats
+        self.refused: dict[int, str] = {}  # states that the proof does not take
+        self.unproved: dict[tuple[int, int], str] = {}  # by format and state
+        self.parts = states.tapes("abm", proof, lambda i, error: self.refused.update({i: _line(error)}))
+        self.truths = [
+            self._truth(format, needed[:, f])
+            if digits is None
+            else self._proved(f, format, digits(format), needed[:, f])
+            for f, format in enumerate(formats)
+        ]
+
+    def _truth(self, format: Format, needed: NDArray[np.bool_]) -> Truth:
+        found = Truth.none(len(self.states), self.proof)
+        for own, here, values in self.parts:
+            found.put(here, own.truth(format, values, self.states.least[here], needed[here]))
+        return found
+
+    def _proved(self, f: int, format: Format, digits: int, needed: NDArray[np.bool_]) -> Truth:
+        found = Truth.none(len(self.states), self.proof)
+        for own, here, _ in self.parts:
+            for i in here[needed[here]].tolist():
+                try:
+                    proof = own.certified(self.states.system_of(i), digits, format)
+                    found.put(np.array([i]), Truth.of(proof))
+                except PivotreeError as error:
+                    self.unproved[f, i] = _line(error)
+        return found
+
+    def missing(self, f: int, i: int) -> tuple[int, str]:
+        """Why the i-th state has no reference."""
+        if i in self.refused or (f, i) in self.unproved:
+            return SINGULAR, self.refused.get(i) or self.unproved[f, i]
+        if self.truths[f].whole[i]:
+            return SINGULAR, WHY[SINGULAR]
+        return OVERFLOW, f"the data of equation (4) overflow {self.formats[f].name}"
+
+    @cached_property
+    def unrounded(self) -> Truth:
+        """Answers for the data in float64."""
+        return self._truth(get_format("float64"), np.ones(len(self.states), dtype=bool))
+
+    def of_the_data(self, found: Columns) -> None:
+        """What rounding the data alone takes."""
+        for f, truth in enumerate(self.truths):
+            (here,) = np.nonzero(truth.known)
+            exact = truth.pair.at(here)
+            off = self.unrounded.pair.at(here).largest(exact.high, exact.low)
+            found.data[here, f] = self.proof.judged(off)
+
+    def conditions(self, found: Columns, condition: Callable[[System, Any], Any]) -> None:
+        for own, here, _ in self.parts:
+            for i in here.tolist():
+                found.conditions[i] = condition(
+                    self.states.system_of(i), own.tape if own.quantity == "qdd" else None
+                )
+
+    def beside(self, found: Columns, place: tuple[Places, int, int], got: Answers) -> None:
+        """Errors of answers for the data in float64, and joint by joint."""
+        here, o, f = place
+        total = self.proof.judged(self.unrounded.pair.at(here).largest(got.found))
+        off, N = self.truths[f].pair.at(here).error(got.found), found.joints.shape[-1]
+        joints = off if off.ndim == 2 else off[:, 1:].reshape(len(here), -1, N, N).max(axis=(1, 3))
+        held = found.failed[here, o, f] == OK
+        found.total[here[held], o, f], found.joints[here[held], o, f] = total[held], joints[held]
