@@ -297,7 +297,7 @@ def quotations() -> Complaints:
     """The listing in derivatives.md is that of today; scenes and lessons lead to each other."""
     one = listing.of(kkt.build(kkt.chain(3)), "abm", derivatives=True)
     if listing.render(one, "pseudocode").strip() not in (HERE / "derivatives.md").read_text(encoding="utf-8"):
-        yield "docs/derivatives.md: lacks what `pivotree list chain:3 --derivatives --pseudocode` prints"
+        yield "docs/derivatives.md: lacks `pivotree list chain:3 --derivatives --style pseudocode`"
     story = (ROOT / "analysis/explorer/static/story.mjs").read_text(encoding="utf-8")
     scenes = re.findall(r'lesson: \["(\w+)", "Lesson (\d)"\]', story)
     if len(scenes) != SCENES:

@@ -174,10 +174,10 @@ def test_what_nothing_reads_is_refused_in_a_networkx_tree(sentence):
 def test_json_carries_the_numbers_of_its_state(command, tmp_path, capsys):
     """They are a file for --state, in which the same model has the same answer."""
     words, file = command.split(), str(tmp_path / "state.json")
-    assert main([words[0], "quadruped", *words[1:], "--random", "3", "--frames", "aligned", "--json"]) == 0
+    assert main([words[0], "quadruped", *words[1:], "--state", "random:3", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     Path(file).write_text(json.dumps({field: told[field] for field in ("q", "qd", "tau")}))
-    for given in (["--random", "3"], ["--state", file]):
+    for given in (["--state", "random:3"], ["--state", file]):
         assert main(["solve", "quadruped", "--json", *given]) == 0
     drawn, read = (json.loads(part + "}") for part in capsys.readouterr().out.split("\n}\n")[:2])
     assert drawn["qdd"] == read["qdd"]
@@ -190,16 +190,16 @@ def solved(capsys, words):
 
 
 def test_joints_that_mimic_follow_in_every_state(capsys):
-    jaw = f"{FIELD / 'mimic_jaw.urdf'} --mimic coupled"
-    told = solved(capsys, f"{jaw} --q l=0.1 --qd l=1 --tau 0,0")
+    jaw = f"{FIELD / 'mimic_jaw.urdf'} --urdf mimic=coupled"
+    told = solved(capsys, f"{jaw} --q l=0.1 --state qd:l=1 --state tau:0,0")
     assert told["qdd"] == pytest.approx([8.70547393, -17.41094786])
     for seed in range(5):
-        q, qd = (np.array(solved(capsys, f"{jaw} --random {seed}")[field]) for field in ("q", "qd"))
+        q, qd = (np.array(solved(capsys, f"{jaw} --state random:{seed}")[field]) for field in ("q", "qd"))
         assert q[1] == pytest.approx(-2 * q[0] + 0.1) and qd[1] == pytest.approx(-2 * qd[0])
         assert abs(q[1]) <= 1  # the limits of the one that follows
     assert main(["solve", *jaw.split(), "--q", "0.1,0.3"]) == 2
     assert "loop 'r': is open by 0.4" in capsys.readouterr().err
-    assert main(["solve", *jaw.split(), "--qd", "1,1"]) == 2
+    assert main(["solve", *jaw.split(), "--state", "qd:1,1"]) == 2
     assert "loop 'r': is torn at 3 (rad/s or m/s)" in capsys.readouterr().err
     tree = kkt.load(str(FIELD / "mimic_jaw.urdf"), mimic="coupled")
     with pytest.warns(kkt.LoopWarning, match="loop 'r': is open by 0.4"):
@@ -229,14 +229,14 @@ def test_joints_that_follow_do_so_beside_closed_loops(tmp_path):
 
 
 def test_rates_that_no_closed_loop_can_have_are_refused(capsys):
-    assert main(["solve", "four_bar", "--qd", "1,0,0"]) == 2
+    assert main(["solve", "four_bar", "--state", "qd:1,0,0"]) == 2
     assert "loop 'pin': is torn at 3.9 (rad/s or m/s)" in capsys.readouterr().err
 
 
 @pytest.mark.peers
 def test_a_weld_without_torques_is_a_connect_and_couplings_keep_their_offset(capsys):
     pytest.importorskip("mujoco")
-    told = solved(capsys, f"{FIELD / 'weld_torquescale0.xml'} --tau 1,0.1,0.2,0.3,1,2,3")
+    told = solved(capsys, f"{FIELD / 'weld_torquescale0.xml'} --state tau:1,0.1,0.2,0.3,1,2,3")
     assert told["qdd"][:4] == pytest.approx([-8.914825, 506.329114, 6.855243, 5.425813], rel=1e-6)
     assert solved(capsys, f"{FIELD / 'coupled_offset.xml'} --q l=0.4")["q"] == pytest.approx([0.4, -0.7])
     assert solved(capsys, str(FIELD / "coupled_offset.xml"))["q"] == pytest.approx([0.0, 0.1])
@@ -426,10 +426,10 @@ def test_rows_that_follow_from_others_are_kept_by_states(tmp_path, capsys):
     assert solved(capsys, robot)["qdd"] == pytest.approx(right, abs=1e-8)
     assert solved(capsys, f"{robot} --proximal 1e-4")["qdd"] == pytest.approx(right, abs=1e-8)
     for seed in range(3):
-        q = np.array(solved(capsys, f"{robot} --random {seed}")["q"])
+        q = np.array(solved(capsys, f"{robot} --state random:{seed}")["q"])
         assert np.abs(np.exp(1j * (q - q[0] * np.array([1, -1, 1, 1]))) - 1).max() < 1e-8
     # the kept row of pc alone would take this for closed: c stands upright, and bar is down
-    assert main(["solve", robot, "--q", f"0,0,0,{np.pi}", "--qd", "0,0,0,0"]) == 2
+    assert main(["solve", robot, "--q", f"0,0,0,{np.pi}", "--state", "qd:0,0,0,0"]) == 2
     assert "loop 'pc': is open by 0.8" in capsys.readouterr().err
     tree = kkt.load(robot)
     kkt.write_model(tmp_path / "robot.json", kkt.build(tree).state)
@@ -655,13 +655,13 @@ def test_a_link_with_two_parents_is_told_as_the_loop_that_closes_it(tmp_path, mo
     loop = json.loads(re.search(r"in a file that holds (\{.*\})", capsys.readouterr().err)[1])
     Path("loop.json").write_text(json.dumps(loop))
     Path("robot.urdf").write_text(re.sub(r'<joint name="jp".*?</joint>', "", text, flags=re.DOTALL))
-    solve = ["solve", "robot.urdf", "--loops", "loop.json", "--q", "0,0,0", "--qd", "0,0,0"]
+    solve = ["solve", "robot.urdf", "--loops", "loop.json", "--q", "0,0,0", "--state", "qd:0,0,0"]
     assert main(solve) == 2  # three of five rows of a planar loop follow from the others
     loop["loops"][0]["rows"] = json.loads(
         re.search(r"keep rows=\((.*?)\)", capsys.readouterr().err)[1].join("[]")
     )
     Path("loop.json").write_text(json.dumps(loop))
-    assert main([*solve, "--tau", "1,0,0", "--json"]) == 0
+    assert main([*solve, "--state", "tau:1,0,0", "--json"]) == 0
     qdd = json.loads(capsys.readouterr().out)["qdd"]
     assert np.abs(qdd).max() < 1e-12  # the pin lies on the rocker's own axis: nothing can move
 
@@ -670,6 +670,6 @@ def test_a_link_with_two_parents_is_told_as_the_loop_that_closes_it(tmp_path, mo
 def test_a_linkage_in_free_fall_is_certified(capsys):
     """Its multipliers are exactly zero, beside forces that all are."""
     pytest.importorskip("mujoco")
-    told = solved(capsys, f"{FIELD / 'falling_pair.xml'} --tau 0,0,0,0,0,0,0")
+    told = solved(capsys, f"{FIELD / 'falling_pair.xml'} --state tau:0,0,0,0,0,0,0")
     assert told["qdd"] == pytest.approx([-9.81, 0, 0, 0, 0, 0, -9.81], abs=1e-14)
     assert told["certified_digits"] >= 30

@@ -55,7 +55,7 @@ compare robot.urdf -o compared --json
 explore robot.urdf -o page.html
 export robot.urdf -o arm.c
 figure spy robot.urdf -o spy.svg
-list robot.urdf --order abm --python
+list robot.urdf --order abm --style python
 report robot.urdf -o report --states 20 --orders abm,crbm
 simulate robot.urdf --seconds 0.1 --json
 sweep sweep.toml

@@ -75,5 +75,5 @@ def test_one_that_cannot_be_had_is_one_sentence(package, name, says, capsys):
 def test_a_kind_of_figure_of_another_package(package, tmp_path, capsys):
     assert main(["figure", "empty", "chain:2", "-o", str(tmp_path / "a.png")]) == 0
     assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
-    assert main(["figure", "--list"]) == 0
+    assert main(["figure"]) == 0
     assert "empty" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The command line: ``pivotree compare``, ``solve``, ``spy``, ``figure``, ``blame``, ``export``,
+"""The command line: ``pivotree compare``, ``solve``, ``figure``, ``blame``, ``export``,
 ``report``, ``guarantee``, ``list``, ``counts``, ``prove``, ``explore``, ``simulate``,
 ``sweep``, ``tune``, ``reproduce``, ``orders``, ``models``.
 
@@ -65,12 +65,12 @@ def _leave(code: int) -> None:
 
 
 def _main(arguments: Sequence[str] | None) -> int:
-    from .parser import joined, parser
+    from .parser import COMMANDS, joined, parser
 
     for name in ("stdout", "stderr"):  # closed by the one who calls: nobody reads it
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
-    top = parser()
+    top = parser("")
     texts = sys.argv[1:] if arguments is None else list(arguments)
     for text in texts:
         try:
@@ -79,7 +79,7 @@ def _main(arguments: Sequence[str] | None) -> int:
             top.error(f"argument {text!r} is not text in UTF-8")
         if text.startswith("-") and text.endswith("=--"):  # argparse makes an empty list of it
             top.error(f"argument {text!r} ends in '--', which is no value")
-    options = top.parse_args(joined(texts))
+    options = parser(next((x for x in texts[:1] if x in COMMANDS), "")).parse_args(joined(texts))
     if options.version or options.command is None:
         return _told(top, options.version)
     from .running import run

@@ -185,7 +185,7 @@ def admit(
         if left.seconds <= LONG and left.bytes <= LARGE:
             others = f" and {k - 3} more" if k > 3 else ""
             without = ", ".join(ranked[: min(k, 3)]) + others
-            smaller = f"without {without} it takes about {_time(left.seconds)} (--orders)"
+            smaller = f"without {without} it takes about {_time(left.seconds)} (--order)"
             break
     told, most = "", ranked[0] if ranked else ""
     if ranked and takes[most] > rest:
@@ -214,7 +214,7 @@ def states_pilot(options: argparse.Namespace, kept: bool = True) -> Pilot:
     """Estimates the time of all states of a report from the first ones."""
     from pivotree.kkt.machine.native import processors
 
-    what, less = f"{options.command} {options.model}", "give fewer --states, or fewer --orders"
+    what, less = f"{options.command} {options.model}", "give fewer --states, or fewer --order"
     return Pilot(options, what, less, processors(), kept=kept)
 
 
@@ -305,11 +305,11 @@ def _traces(model: Any, orders: Iterable[Any]) -> float:
 class Motions:
     """Estimates the time of all motions from how far the first comes in ``TRIED`` seconds."""
 
-    def __init__(self, options: argparse.Namespace, count: int) -> None:
-        one = options.integrator == "cash_karp"  # whose runs go side by side
+    def __init__(self, options: argparse.Namespace, integration: Any, count: int) -> None:
+        one = integration.integrator == "cash_karp"  # whose runs go side by side
         self.total = float(count * (1 if one else max(1, options.runs)))
-        self.seconds, self.steps = options.seconds, options.steps
-        smaller = "give fewer --seconds, --steps or --runs, or a larger --eps"
+        self.seconds, self.steps = integration.seconds, integration.steps
+        smaller = "give fewer --seconds or --runs, or a larger --eps"
         what = f"simulate {options.model}"
         self.pilot = Pilot(options, what, smaller, kept=False, alone=True)
         self.whole, self.t, self.ticks = 0.0, 0.0, 0

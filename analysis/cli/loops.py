@@ -13,11 +13,8 @@ if TYPE_CHECKING:
 
 
 def loops_of(options: argparse.Namespace, tree: nx.DiGraph) -> tuple[kkt.Loop, ...]:
-    """What ``--contact``, ``--compliance`` and ``--loops`` say; none where a command has none."""
+    """What ``--contact`` and ``--loops`` say; none where a command has none."""
     told, file = getattr(options, "contact", None), getattr(options, "loops", None)
-    soft = getattr(options, "compliance", None)
-    if soft is not None and told is None:
-        raise kkt.PivotreeError("option --compliance: softens contacts; name some with --contact")
     if file is not None and not file.strip():
         raise kkt.PivotreeError("option --loops: is empty; give a file of loops")
     read = () if file is None else kkt.read_loops(file, tree)
@@ -25,10 +22,9 @@ def loops_of(options: argparse.Namespace, tree: nx.DiGraph) -> tuple[kkt.Loop, .
         return tuple(read)
     from pivotree.kkt.model.loops_file import contacts_of
 
-    mu = 0.0
-    if soft is not None:
-        mu = size_of(soft, "--compliance", "compliance; give zero or more [1/kg]")
-    return (*read, *contacts_of(tree, told, mu, "option --contact"))
+    bodies, soft, compliance = told.partition(",compliance=")
+    mu = size_of(compliance, "--contact", "compliance; give zero or more [1/kg]") if soft else 0.0
+    return (*read, *contacts_of(tree, bodies, mu, "option --contact"))
 
 
 def proximal_rows(text: str, loops: list[kkt.Loop]) -> list[kkt.Loop]:

@@ -6,10 +6,29 @@ import argparse
 import textwrap
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from typing import Any, NoReturn
 
-from .arguments import COMMANDS, Commands
-from .examples import EXAMPLES, OWN_ORDER
+COMMANDS = {
+    "compare": "the main job: what each order fills in, costs and loses, with a verdict",
+    "solve": "joint accelerations, with their certified error",
+    "figure": "draw a figure for a paper, of one of many kinds",
+    "report": "digits kept over many random states: one HTML page to hand on",
+    "guarantee": "digits that an order's pivots keep in every state, proved",
+    "blame": "which operations, pivots and bodies lost the digits",
+    "prove": "the closed forms of the papers, proved",
+    "list": "the algorithm that an order is, as formulas",
+    "counts": "what orders cost, as polynomials in n, and where CRBM and ABM cross",
+    "explore": "eliminate the matrix by hand, in the browser; -o: one HTML page",
+    "simulate": "what an order's rounding costs an adaptive integrator",
+    "sweep": "trees x orders x formats x states into one table; resumes where it ended",
+    "export": "forward dynamics by an order, as portable C or CUDA",
+    "tune": "the cheapest order for a robot, beside crbm and abm: operations, time, digits",
+    "reproduce": "what the papers print, beside ours",
+    "orders": "what orders there are, with their sources",
+    "models": "what can be named as MODEL, beside files",
+}
+"""What each command does, in a line; its module in ``commands`` declares its options."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -39,7 +58,7 @@ def joined(texts: Sequence[str]) -> list[str]:
     result: list[str] = []
     for text in texts:
         number = text[:1] == "-" and (text[1:2].isdigit() or text[1:2] == ".")
-        if number and result and result[-1] in ("--q", "--qd", "--tau"):
+        if number and result and result[-1] == "--q":
             result[-1] += f"={text}"
             continue
         result.append(text)
@@ -47,28 +66,32 @@ def joined(texts: Sequence[str]) -> list[str]:
 
 
 @cache
-def parser() -> argparse.ArgumentParser:
-    """The parser of ``pivotree`` and all its commands; read, and never changed."""
+def parser(wanted: str | None = None) -> argparse.ArgumentParser:
+    """The parser of ``pivotree`` and all its commands; read, and never changed.
+
+    Where one command is ``wanted`` the others are known by their names alone.
+    """
     top = _Parser(
         prog="pivotree",
         description="Forward-dynamics algorithms as sequences of pivots on one sparse matrix.",
     )
     top.add_argument("--version", action="store_true", help="print the version and exit")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-    for add in COMMANDS:
-        add(commands)
-    for name, command in commands.choices.items():
-        command.description = textwrap.fill(command.description or _first(commands, name), 78)
-        command.epilog = "examples:\n" + "\n".join(f"  pivotree {x}" for x in EXAMPLES[name])
-        command.epilog += OWN_ORDER if name == "orders" else ""
-        for option in ("--order", "--format"):  # one or several: either name is understood
-            known = command._option_string_actions
-            if option in known:
-                known.setdefault(f"{option}s", known[option])
+    for name, what in COMMANDS.items():
+        command = commands.add_parser(name, help=what)
+        if wanted in (None, name):
+            _declared(name, what, command)
     return top
 
 
-def _first(commands: Commands, name: str) -> str:
-    """What a command's line in the list of commands says, as a sentence."""
-    told = next(action.help for action in commands._choices_actions if action.dest == name)
-    return f"{told[0].upper()}{told[1:]}."
+def _declared(name: str, what: str, command: argparse.ArgumentParser) -> None:
+    """A command with its options, as its module declares them."""
+    module = import_module(f".commands.{name}", __package__)
+    module.declare(command)
+    told = command.description or f"{what[0].upper()}{what[1:]}."
+    command.description = textwrap.fill(told, 78)
+    command.epilog = "examples:\n" + "\n".join(f"  pivotree {x}" for x in module.EXAMPLES)
+    command.epilog += getattr(module, "EPILOG", "")
+    known = command._option_string_actions
+    for option in {"--order", "--format"} & {*known}:  # one or several: either name is understood
+        known.setdefault(f"{option}s", known[option])

@@ -24,23 +24,22 @@ Vectors = dict[str, Any]  # field of a state -> its numbers, a list
 def system_in_state(tree: nx.DiGraph, options: argparse.Namespace) -> tuple[kkt.System, str]:
     """Equation (4) in the state that the options ask for, and what that state is called.
 
-    ``--random`` draws a state, else ``--state`` reads one; ``--q``, ``--qd`` and ``--tau`` change
-    what they name.  What nobody gives stays as the model has it.
+    ``--state random:SEED`` draws a state, ``--state FILE`` reads one; ``--q``, ``--state qd:X,X`` and
+    ``--state tau:X,X`` change what they name.  What nobody gives stays as the model has it.
     """
+    base, texts = asked(options)
     values: Vectors = {}
     names = dict(tree.graph.get("state_formulas", {}))
     own = "the model's own q, qd and tau" if not names else ""
-    if options.random is not None and options.state_file is not None:
-        raise kkt.PivotreeError("options --random and --state: give one of them, not both")
-    if options.random is not None:
-        values, own = _drawn(tree, options.random), f"random state 0 of seed {options.random}"
+    if isinstance(base, int):
+        values, own = _drawn(tree, base), f"random state 0 of seed {base}"
         names = {}
-    elif options.state_file is not None:
-        values = _read(tree, options.state_file)
-        names.update(dict.fromkeys(values, f"that of {options.state_file}"))
+    elif base is not None:
+        values = _read(tree, base)
+        names.update(dict.fromkeys(values, f"that of {base}"))
     given = given_values(tree, options, values)
     for field in given:
-        text = getattr(options, field) if len(getattr(options, field)) <= 40 else "as given"
+        text = texts[field] if len(texts[field]) <= 40 else "as given"
         names[field] = f"{names[field]} but {text}" if "=" in text and field in names else text
     told = [f"{field} = {names[field]}" for field in FIELDS if field in names]
     told = ([own] if own else []) + told
@@ -59,12 +58,12 @@ def assembled(tree: nx.DiGraph, values: Vectors) -> kkt.System:
     if (found := left_open(system)) is not None:
         raise kkt.ModelError(
             f"loop {found[0]!r}: is open by {found[1]:.2g} (rad or m) in this state; close it with "
-            "--q or --state, draw a closed state with --random 0, or mend the loop's poses"
+            "--q or --state, draw a closed state with --state random:0, or mend the loop's poses"
         )
     if (found := torn(system)) is not None:
         raise kkt.ModelError(
             f"loop {found[0]!r}: is torn at {found[1]:.2g} (rad/s or m/s) by the rates of this state; give "
-            "--qd that keep it closed, or a state of --random 0, which does"
+            "--state qd: those that keep it closed, or --state random:0, which does"
         )
     for warning in said:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
@@ -96,14 +95,32 @@ def torn(system: kkt.System) -> tuple[Hashable, float] | None:
     return None
 
 
-def given_values(tree: nx.DiGraph, options: argparse.Namespace, start: Vectors | None = None) -> Vectors:
-    """What ``--q``, ``--qd`` and ``--tau`` say, where they are given: all freedoms of each."""
-    found: Vectors = {}
-    for field in FIELDS:
-        text = getattr(options, field)
-        if text is None:
+def asked(options: argparse.Namespace) -> tuple[int | str | None, dict[str, str]]:
+    """The seed or the file of a whole state, and texts of q, qd and tau that stand above it."""
+    texts = {} if options.q is None else {"q": options.q}
+    base: int | str | None = None
+    for told in options.state or ():
+        field, colon, text = told.partition(":")
+        if colon and field in ("qd", "tau"):
+            texts[field] = text
             continue
-        where = f"option --{field}"
+        if base is not None:
+            raise kkt.PivotreeError("option --state: gives two whole states; give one file or random:SEED")
+        base = _seed(text) if field == "random" and colon else told
+    return base, texts
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal() or len(text) > 18:
+        raise kkt.PivotreeError(f"option --state: random:{text} has no seed; use a whole number from 0 on")
+    return int(text)
+
+
+def given_values(tree: nx.DiGraph, options: argparse.Namespace, start: Vectors | None = None) -> Vectors:
+    """What ``--q``, ``--state qd:`` and ``--state tau:`` say, where they are given: all freedoms of each."""
+    found: Vectors = {}
+    for field, text in asked(options)[1].items():
+        where = "option --q" if field == "q" else f"option --state {field}"
         if "=" in text:
             named: dict[str, Any] = {}
             for item in text.split(","):
@@ -134,8 +151,6 @@ def _drawn(tree: nx.DiGraph, seed: int) -> Vectors:
     """The first state that a report of this seed measures."""
     from ..states.sample import draw, drawn_system, system_at
 
-    if seed < 0:
-        raise kkt.PivotreeError(f"option --random: {seed} is no seed; use a whole number from 0 on")
     base, ranges = drawn_system(tree, seed)
     q, qd, _ = draw(ranges, seed, 0)
     tau = system_at(base, ranges, seed, 0).state.tau

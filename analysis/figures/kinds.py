@@ -88,7 +88,7 @@ class Request:
     def symbolic(self) -> SymbolicFactor:
         """Of the one order that most kinds show."""
         if len(self.orders) > 1:
-            raise OrderError(f"option --orders: this kind shows one order, not {len(self.orders)}; name one")
+            raise OrderError(f"option --order: this kind shows one order, not {len(self.orders)}; name one")
         return self.factor(self.orders[0] if self.orders else "abm")
 
     @cached_property

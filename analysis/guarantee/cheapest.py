@@ -98,7 +98,7 @@ def _sorted(formats: Sequence[str]) -> list[Format]:
     """The shortest first."""
     names = list(dict.fromkeys(formats))
     if not 1 <= len(names) <= MOST:
-        raise FormatError(f"option --formats: give at most {MOST} formats to choose from by role")
+        raise FormatError(f"option --format: give at most {MOST} formats to choose from by role")
     chosen = [get_format(name) for name in names]
     for each in chosen:
         require_roundoff(each)

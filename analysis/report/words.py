@@ -84,7 +84,7 @@ def _others(report: Report) -> list[str]:
     """That other orders were not measured, where there are any."""
     if set(orderings.names()) <= {*report.orders, *report.refused}:
         return []
-    return ["Other orders may fare otherwise; name those to measure with --orders."]
+    return ["Other orders may fare otherwise; name those to measure with --order."]
 
 
 def amount(digits: float) -> str:

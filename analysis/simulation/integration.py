@@ -53,20 +53,21 @@ class Integration:
         for name in ("seconds", "eps", "step", "floor"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0.0):
-                raise kkt.PivotreeError(f"option --{name}: is {value}; give a number above 0")
+                where = f"option --{name}:" if name in ("seconds", "eps") else f"integrator: {name}"
+                raise kkt.PivotreeError(f"{where} is {value}; give a number above 0")
         if self.steps < 1:
-            raise kkt.PivotreeError(f"option --steps: is {self.steps}; give 1 or more")
+            raise kkt.PivotreeError(f"integrator: steps is {self.steps}; give 1 or more")
         if self.integrator == "midpoint" and self.seconds / self.step > MOST_STEPS:
             raise kkt.PivotreeError(
-                f"option --step: is {self.step:g}, more than {MOST_STEPS:,} steps in "
+                f"integrator: step is {self.step:g}, more than {MOST_STEPS:,} steps in "
                 f"{self.seconds:g} s; give a longer one"
             )
-        for name, number in (("state-type", self.state), ("clock", self.clock or self.state)):
+        for name, number in (("state", self.state), ("clock", self.clock or self.state)):
             if number not in STATES:
-                raise kkt.PivotreeError(f"option --{name}: is {number!r}; use float64 or float32")
+                raise kkt.PivotreeError(f"integrator: {name} is {number!r}; use float64 or float32")
         if self.clock is not None and self.integrator != "cash_karp":
             raise kkt.PivotreeError(
-                f"option --clock: is Cash-Karp's alone, and {self.integrator} has none; leave it out"
+                f"integrator: clock is Cash-Karp's alone, and {self.integrator} has none; leave it out"
             )
 
     def method(self, motion: Motion) -> Any:

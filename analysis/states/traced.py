@@ -89,7 +89,7 @@ class Truth(NamedTuple):
     known: NDArray[np.bool_]  # (m,) the answer was asked for, and there is one
 
     @staticmethod
-    def none(m: int, order: Order) -> Truth:
+    def none(m: int, order: TracedOrder) -> Truth:
         """No answers of m states."""
         high, low = np.zeros((2, m, *order.answer.shape))
         least = np.zeros((*high.shape[:-1], 1))

@@ -181,7 +181,7 @@ def _listing(order: facts.Function) -> str:
     command = f"`pivotree list MODEL --order {order.name}`"
     note = wrapped(
         f"On {LISTED}, letters of Ascher, Pai & Cloutier (1996). {command} lists it for any robot; "
-        "`--python` writes a numpy script, `--latex` an article, `--notation featherstone` or "
+        "`--style python` writes a numpy script, `--style latex` an article, `--notation featherstone` or "
         "`yamane` other letters."
     )
     return f"{listed(facts.system(LISTED), order)}\n\n{note}"

@@ -70,7 +70,7 @@ def get_package_share_directory(name):
     for place in places:
         if os.path.isdir(os.path.join(place, name)):
             return os.path.join(place, name)
-    raise LookupError(f"package {name!r} is not found; give its folder: --package {name}=FOLDER")
+    raise LookupError(f"package {name!r} is not found; give its folder: --urdf package:{name}=FOLDER")
 """
 
 

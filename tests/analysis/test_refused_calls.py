@@ -21,9 +21,10 @@ from pivotree.analysis.explorer.server import ExplorerServer
 from pivotree.analysis.explorer.widget import Explorer
 from pivotree.analysis.figures import data, files, film, kinds
 from pivotree.analysis.figures.labels import place_labels
+from pivotree.analysis.guarantee import guarantee
 from pivotree.analysis.proofs import fields
 from pivotree.analysis.report import robot_report
-from pivotree.analysis.simulation import Motion, closed
+from pivotree.analysis.simulation import Motion, closed, simulate
 from pivotree.analysis.sweep import pools, read_config, sweep, tables
 
 TREE = kkt.chain(3)
@@ -120,6 +121,8 @@ REFUSED = {
     "top: 0 culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=0),
     "top: True culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=True),
     # -- motions, states, reports
+    "--seed: -1 is no seed; give a whole number": lambda: simulate(TREE, "abm", seed=-1),
+    "--seed: -1 is negative; use 0 or more": lambda: guarantee(TREE, ["abm"], ["float32"], 1, -1),
     "--states: True is no number of states": lambda: robot_report(TREE, "c", states=True),
     "--seed: True is no seed": lambda: robot_report(TREE, "c", seed=True),
     "--digits: True is out of range": lambda: robot_report(TREE, "c", digits=True),
@@ -175,14 +178,14 @@ def test_a_refusal_is_one_sentence(told):
 ROTATED = "its rotations take the right-hand side along, and no others can follow"
 EMPTY = "is empty; give names separated by commas"
 COMMANDS = {  # beside those of tests/analysis/commands/test_refused_commands.py
-    "explore chain:2 --orders= -o x.html": f"option --orders: {EMPTY}",
+    "explore chain:2 --orders= -o x.html": f"option --order: {EMPTY}",
     "explore chain:2 --orders abm --formats mp:50 -o x.html": "'mp:50': is none that the page computes in",
     "figure condition chain:3 --format mp:30 -o x.png": "format 'mp:30': does not round; use float32",
     "figure trees chain:100 -o x.tex": "300 block rows are too many for LaTeX (at most 200)",
     "list chain:3 --derivatives --order square_root_abm": ROTATED,
     "list random_tree:n=4,seed=1,joints=universal --derivatives": "joint turn with its own coordinates",
-    "counts --orders ,": f"option --orders: {EMPTY}",
-    "report chain:2 --formats ,": f"option --formats: {EMPTY}",
+    "counts --orders ,": f"option --order: {EMPTY}",
+    "report chain:2 --formats ,": f"option --format: {EMPTY}",
     "report chain:2 -o file": "output folder file: cannot be written (Not a directory)",
     "report chain:3 --derivatives --states 2 --orders square_root_abm -o no": ROTATED,
     "compare chain:3 --derivatives --states 2 --bits": "option --states: draws its states; leave out --bits",

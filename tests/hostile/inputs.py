@@ -164,7 +164,7 @@ TEXTS = ["", ",", "=", "nan", "1,,2", "x" * 10**6, "\u202e", "all", "../x", "-",
 NO_FILES = ["fifo", "folder", "loop", "nowhere", "empty", "full", "endless"]
 DEVICES = [*HOSTILE["devices"], "x" * 300 + ".json", "x/" * 3000]
 QUICK = ["solve", "solve", "solve", "export", "export", "list", "guarantee", "compare", "blame", "simulate"]
-DEAR = {"reproduce", "prove", "counts", "report", "explore", "figure", "spy", "tune"}  # drawn seldom
+DEAR = {"reproduce", "prove", "counts", "report", "explore", "figure", "tune"}  # drawn seldom
 NOT_DRAWN = {"--port", "--scheduler", "--help"}  # drawn by _served
 
 
@@ -189,7 +189,7 @@ def _of_model(draw, file, text):
 
 def _beside(draw):
     option = draw(st.sampled_from(sorted(HOSTILE["files beside"])))
-    more = draw(st.sampled_from([[], [], ["--random=1"], ["--q=1,2"], ["--proximal=1e-4"]]))
+    more = draw(st.sampled_from([[], [], ["--state=random:1"], ["--q=1,2"], ["--proximal=1e-4"]]))
     text = draw(jsons(HOSTILE["files beside"][option]))
     return Case(["solve", "chain:2", f"--{option}=x.json", "--json", *more], {"x.json": text})
 
@@ -277,7 +277,7 @@ def _served(draw):
     if draw(st.booleans()):
         port = draw(st.sampled_from([*NUMBERS, "65536", "80", "1.5", "x", "\u0661", "0x50"]))
         around = {} if port not in ("0", "1", "80", "\u0661") else {"ended": 0.5}
-        words = f"explore chain:1 --orders=abm --formats=float32 --port={port} --no-browser"
+        words = f"explore chain:1 --orders=abm --formats=float32 --port={port}"
         return Case(words.split(" "), around=around)
     address = draw(st.sampled_from(HOSTILE["addresses"]))
     return Case(["sweep", "sweep.toml", f"--scheduler={address}"], {"sweep.toml": SWEEP})

@@ -148,7 +148,7 @@ def test_streams_that_are_closed(apart, tmp_path, closed, arguments):
 )
 def test_variables_that_change_how_python_starts(apart, variable):
     env = dict(one.split("=") for one in variable.split())
-    for arguments in ("solve chain:3 --json", "spy chain:1 -o a.png"):
+    for arguments in ("solve chain:3 --json", "figure spy chain:1 -o a.png"):
         done = apart(arguments, env=env, stdout=subprocess.PIPE)
         assert (done.returncode, refusals(done.stderr)) == (0, [])
 

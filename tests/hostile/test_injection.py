@@ -65,8 +65,8 @@ def stripped(path, *options):
 @pytest.mark.parametrize("name", listed(C_NAMES, 6, pytest.mark.soak))
 def test_names_in_c_and_cuda_stay_in_their_comments(written, tmp_path, name):
     stem = name.replace("/", "\u2215")  # no file has a slash in its name
-    for k, more in enumerate((["--c"], ["--cuda"])):
-        out = f"out{k}.{'cu' if '--cuda' in more else 'c'}"
+    for k, more in enumerate(([], [])):
+        out = f"out{k}.{('c', 'cu')[k]}"
         names = [name, "b"]
         written(names, name, "export", "MODEL", "--order", "abm", *more, "-o", out, stem=stem)
     assert len([*tmp_path.glob("out*")]) == 3
@@ -95,12 +95,12 @@ def test_a_name_that_leaves_its_comment_would_be_seen(tmp_path):
 def test_a_script_of_a_listing_runs_no_name(written, tmp_path, name):
     if not name.isprintable():
         with pytest.raises(AssertionError, match="field 'name'"):
-            written([name, "b"], "m", "list", "MODEL", "--python")
+            written([name, "b"], "m", "list", "MODEL", "--style", "python")
         return
     own, done = f"{name.replace('/', '')}.json", []
     (tmp_path / own).write_text(json.dumps([[["pdd", k], ["qdd", k], ["f", k]] for k in ("b", name)]))
     for order in ("abm", own):
-        script = written([name, "b"], name, "list", "MODEL", "--python", "--order", order)
+        script = written([name, "b"], name, "list", "MODEL", "--style", "python", "--order", order)
         exec(compile(script, "script", "exec"), {"__name__": "__main__", SIGN: lambda: done.append(name)})
         variables = {node.id for node in ast.walk(ast.parse(script)) if isinstance(node, ast.Name)}
         assert not done and SIGN not in variables
@@ -122,7 +122,7 @@ def set_by_latex(folder, document):
 @pytest.mark.parametrize(
     "command",
     [
-        "list --latex",
+        "list --style latex",
         "figure trees --orders=abm",
         *(pytest.param(x, marks=pytest.mark.soak) for x in ("spy", "figure cost --orders=abm")),
     ],
@@ -268,7 +268,7 @@ def test_no_name_runs_in_pages_and_pictures(written, tmp_path, looked_at):
     commands = {
         "r/report.html": f"report {short} --states 2 -o r",
         "folder/index.html": f"explore {short} -o folder",
-        "spy.svg": "spy MODEL -o spy.svg",
+        "spy.svg": "figure spy MODEL -o spy.svg",
         "trees.svg": "figure trees MODEL --orders abm -o trees.svg",
     }
     for path, command in commands.items():

@@ -9,9 +9,33 @@ from dataclasses import replace
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 
+from ..arguments import Parser, add_derivatives, add_format, add_json, add_model, add_order, add_yes
 from ..estimate import admit, derived, eliminated
 from ..progress import progress_shown
 from .shared import one_state, print_json, state_document, system_and_state
+
+EXAMPLES = (
+    "blame example3:m1=1e7.5,case=1",
+    "blame robot.urdf --order abm --format bfloat16 --output wrist",
+    "blame chain:12 --derivatives --output dq",
+)
+
+
+def declare(command: Parser) -> None:
+    add_model(command)
+    add_order(command, "crbm")
+    known = "a floating-point format of at most 64 bits: float32, float64, bfloat16, p11"
+    add_format(command, "float32", known=known)
+    command.add_argument(
+        "--output",
+        metavar="BODY",
+        help="BODY or BODY[j]: a joint acceleration; with --derivatives a matrix, dq, or an entry, "
+        "dq[BODY,BODY]; the worst if not given",
+    )
+    add_derivatives(command)
+    add_yes(command)
+    command.add_argument("--top", type=int, default=10, metavar="N", help="culprits to name (10)")
+    add_json(command)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -11,8 +11,20 @@ from dataclasses import replace
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 
+from ..arguments import (
+    Parser,
+    add_derivatives,
+    add_format,
+    add_json,
+    add_model,
+    add_order,
+    add_proximal,
+    add_refinement,
+    add_yes,
+)
 from ..estimate import admit, admit_states, certificate, derivatives_take, eliminated, states_pilot
 from ..progress import progress_shown
+from ..state import asked
 from .shared import (
     folder_of,
     items,
@@ -25,6 +37,40 @@ from .shared import (
     tree_of,
 )
 
+EXAMPLES = (
+    "compare chain:100",
+    "compare robot.urdf --order crbm,abm --q shoulder=0.3,elbow=-1.2",
+    "compare robot.urdf --states 20",
+    "compare robot.urdf --derivatives --states 20",
+    "compare robot.urdf --order mine.py:my_order,abm -o figures",
+)
+
+
+def declare(command: Parser) -> None:
+    add_model(command)
+    command.add_argument(
+        "--frames",
+        default="given",
+        metavar="HOW",
+        help="of the joints (given): given, aligned with their axes, or factored: placements "
+        "as frames of their own",
+    )
+    add_order(command, None, several=True)
+    add_format(command, "float32,float64", several=True)
+    add_refinement(command)
+    add_proximal(command)
+    add_derivatives(command)
+    add_yes(command)
+    command.add_argument(
+        "--states",
+        type=int,
+        metavar="N",
+        help="random states instead of one: median and worst digits (--state random:SEED: of this seed)",
+    )
+    command.add_argument("--bits", action="store_true", help="also the most bits that one addition loses")
+    add_json(command)
+    command.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
+
 
 def run(options: argparse.Namespace) -> int:
     if options.states is not None:
@@ -32,9 +78,9 @@ def run(options: argparse.Namespace) -> int:
     if options.derivatives:
         return _derivatives(options)
     folder = None if options.output is None else folder_of(options.output)
-    names = None if options.orders is None else items("--orders", options.orders)
-    formats = items("--formats", options.formats)
-    corrections = refinement(options)
+    names = None if options.order is None else items("--order", options.order)
+    formats = items("--format", options.format)
+    corrections, residual = refinement(options)
     _known(names or (), formats)
     with progress_shown() as progress:
         system, state = system_and_state(options)
@@ -51,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
             names,
             formats,
             refine=corrections,
-            residual=options.residual,
+            residual=residual,
             proximal=options.proximal is not None,
             progress=progress,
         )
@@ -84,13 +130,13 @@ def run(options: argparse.Namespace) -> int:
 def _derivatives(options: argparse.Namespace) -> int:
     """Digits of the derivatives of qdd by q, qd and tau."""
     for option in ("output", "bits", "refine", "proximal"):
-        if getattr(options, option):
+        if getattr(options, option) not in (None, False, "0"):
             name = {"output": "-o"}.get(option, f"--{option}")
             raise kkt.PivotreeError(
                 f"option --derivatives: compares digits alone, without {name}; leave {name} out"
             )
-    names = None if options.orders is None else items("--orders", options.orders)
-    formats = items("--formats", options.formats)
+    names = None if options.order is None else items("--order", options.order)
+    formats = items("--format", options.format)
     _known(names or (), formats)
     with progress_shown() as progress:
         system, state = system_and_state(options)
@@ -120,16 +166,18 @@ def _derivatives(options: argparse.Namespace) -> int:
 
 def _many(options: argparse.Namespace) -> int:
     """Median and worst digits over random states."""
-    for option in ("q", "qd", "tau", "state_file", "output", "bits", "refine", "proximal"):
-        if getattr(options, option):
-            name = {"output": "-o", "state_file": "--state"}.get(option, f"--{option}")
+    base, given = asked(options)
+    named = {"-o": options.output, "--bits": options.bits, "--proximal": options.proximal}
+    named |= {"--refine": options.refine != "0", "--q": given.pop("q", None)}
+    for name, told in (named | {"--state": given or isinstance(base, str)}).items():
+        if told:
             raise kkt.PivotreeError(f"option --states: draws its states; leave out {name}")
     if options.frames != "given":
         raise kkt.PivotreeError("option --states: leave out --frames; links keep their own")
     from ...report.make import robot_report
 
-    names = orderings.names() if options.orders is None else items("--orders", options.orders)
-    formats = items("--formats", options.formats)
+    names = orderings.names() if options.order is None else items("--order", options.order)
+    formats = items("--format", options.format)
     _known(names, formats)
     with progress_shown() as progress:
         tree = tree_of(options)
@@ -147,7 +195,7 @@ def _many(options: argparse.Namespace) -> int:
             names,
             formats,
             states=options.states,
-            seed=options.random or 0,
+            seed=base if isinstance(base, int) else 0,
             processes=None,
             quantity="derivatives" if options.derivatives else "qdd",
             progress=counted,

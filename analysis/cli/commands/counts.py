@@ -8,6 +8,7 @@ from typing import Any
 
 from pivotree import kkt, orderings
 
+from ..arguments import Parser, add_json, add_order
 from ..progress import progress_shown
 from .shared import items, print_json
 
@@ -15,11 +16,26 @@ FAMILY = "dh"
 USUAL = "crbm,abm,gain_abm,modified_abm,projected_abm,square_root_abm,virtual_work,lagrange"
 
 
+EXAMPLES = ("counts --order crbm,abm", "counts --family revolute --json")
+
+
+def declare(command: Parser) -> None:
+    add_order(command, None, several=True)
+    command.add_argument(
+        "--family",
+        metavar="NAME",
+        help="growing robots (dh): dh, dh_whole, revolute, planar, prismatic, spherical, "
+        "floating, star, star_spherical, binary; dh+armature: with armature on every joint; "
+        "dh+contact: a point of the last link held",
+    )
+    add_json(command)
+
+
 def run(options: argparse.Namespace) -> int:
     from ...counts.families import family_of
 
     family = family_of(FAMILY if options.family is None else options.family)
-    names = items("--orders", USUAL if options.orders is None else options.orders)
+    names = items("--order", USUAL if options.order is None else options.order)
     for name in names:  # one sentence at once, not after a minute
         orderings.get(name)
     from ...counts.table import Count, table

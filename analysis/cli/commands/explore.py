@@ -6,8 +6,27 @@ import argparse
 
 from pivotree import kkt
 
+from ..arguments import Parser, add_format, add_model, add_order
 from ..progress import progress_shown
 from .shared import file_of, folder_of, items, system_of, written
+
+EXAMPLES = ("explore chain:3", "explore robot.urdf -o page.html", "explore four_bar")
+
+
+def declare(command: Parser) -> None:
+    add_model(command)
+    add_order(command, None, several=True)
+    add_format(command, "float64,float32,bfloat16,float16", several=True)
+    command.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="page.html, or a folder without inline code; else "
+        "the page is served on this machine until Ctrl-C, with Python behind it",
+    )
+    command.add_argument(
+        "--port", type=int, help="of the served page (any that is free), whose address is printed only"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -15,12 +34,12 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None:
         page = options.output.lower().endswith((".html", ".htm"))
         path = file_of(options.output) if page else folder_of(options.output)
-    if path and (options.port is not None or options.no_browser):
+    if path and options.port is not None:
         raise kkt.PivotreeError("option -o: writes a page and serves none; leave out -o or --port")
     from ...explorer import explorer_data, write_folder, write_page
 
-    formats = items("--formats", options.formats)
-    orders = None if options.orders is None else items("--orders", options.orders)
+    formats = items("--format", options.format)
+    orders = None if options.order is None else items("--order", options.order)
     with progress_shown() as progress:
         system = system_of(options)
         data = explorer_data(system, options.model, orders, formats, progress=progress)
@@ -34,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     if not path:
         from ...explorer.server import serve
 
-        serve(system, data, options.port or 0, not options.no_browser)
+        serve(system, data, options.port or 0, options.port is None)
     else:
         print(told)
     return 0

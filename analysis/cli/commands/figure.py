@@ -7,39 +7,68 @@ import argparse
 from pivotree import kkt, orderings
 from pivotree.kkt.base.files import write_whole
 
+from ..arguments import Parser, add_format, add_model, add_order, add_yes
 from ..estimate import admit_figure
 from ..progress import progress_shown
 from .shared import file_of, items, system_of, written
+
+EXAMPLES = (
+    "figure",
+    "figure matrix chain:3 --width single -o matrix.pdf",
+    "figure trees humanoid --order abm -o trees.tex",
+    "figure film chain:3 -o film.gif",
+    "figure multipliers quadruped:feet=4 -o multipliers.pdf",
+)
+
+
+def declare(command: Parser) -> None:
+    command.add_argument("kind", nargs="?", metavar="KIND", help="of figure; without it the kinds are listed")
+    add_model(command, needed=False)
+    add_yes(command)
+    add_order(command, None, several=True)
+    command.add_argument("--step", type=int, metavar="K", help="after this many brackets")
+    add_format(command, "float32")
+    command.add_argument("--width", default="double", help="single or double column (double)")
+    command.add_argument(
+        "--style",
+        default="light",
+        metavar="LOOK",
+        help="light, dark, or gray, for a page printed in gray (light); ,sans for letters without serifs",
+    )
+    command.add_argument("--title", action="store_true", help="a title inside the figure")
+    command.add_argument(
+        "-o", "--output", metavar="FILE", help=".pdf, .svg, .png, .pgf; some kinds .tex, .gif, .mp4"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     from ...figures.captions import caption
     from ...figures.kinds import Request, kind_of, kinds, write
-    from ...figures.style import FONTS, WIDTHS
+    from ...figures.style import STYLES, WIDTHS
     from ...figures.tex import escaped
 
-    if options.list:
+    if options.kind is None:
         known = kinds()
         wide = max(map(len, known))
         print("\n".join(f"{name:{wide}}  {what}" for name, what in known.items()))
         return 0
-    for value, what in ((options.kind, "KIND"), (options.model, "MODEL"), (options.output, "-o")):
+    for value, what in ((options.model, "MODEL"), (options.output, "-o")):
         if value is None:
             raise kkt.PivotreeError(
-                f"figure: {what} is missing; give KIND MODEL -o FILE, or --list for the kinds"
+                f"figure: {what} is missing; give KIND MODEL -o FILE, or nothing for the kinds"
             )
     kind, path = kind_of(options.kind), file_of(options.output)
     if options.width not in WIDTHS:
         raise kkt.PivotreeError(f"option --width: {options.width!r} is unknown; use {' or '.join(WIDTHS)}")
-    if options.font not in FONTS:
-        raise kkt.PivotreeError(
-            f"option --font: {options.font!r} is unknown; use {' or '.join(FONTS)}, or write a "
-            ".tex or .pgf, which has your document's own"
-        )
-    orders = () if options.orders is None else tuple(items("--orders", options.orders))
+    orders = () if options.order is None else tuple(items("--order", options.order))
     for name in orders:  # one sentence at once, not after a minute
         orderings.get(name)
-    style = "dark" if options.dark else "gray" if options.gray else "light"
+    style, comma, letters = options.style.partition(",")
+    if style not in STYLES or letters not in (("sans",) if comma else ("",)):
+        raise kkt.PivotreeError(
+            f"option --style: {options.style!r} is unknown; use {', '.join(STYLES)}, each also with "
+            ",sans, or write a .tex or .pgf, which has your document's own letters"
+        )
     with progress_shown() as progress:
         system = system_of(options)
         admit_figure(options, system, orders)
@@ -50,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
             options.format,
             options.width,
             style,
-            options.font,
+            letters or "stix",
             options.title,
             progress,
         )

@@ -15,21 +15,63 @@ from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.model.loops_file import point_of
 
+from ..arguments import Parser, add_format, add_json, add_model, add_order, add_yes
 from ..estimate import admit_promises
 from ..loops import size_of
 from ..progress import progress_shown
 from .shared import items, print_json, system_of_any, tree_of
+
+EXAMPLES = (
+    "guarantee robot:ur5",
+    "guarantee robot.urdf --order abm --payload gripper=0:5",
+    "guarantee robot.urdf --digits 4 --by-body",
+)
+
+
+def declare(command: Parser) -> None:
+    add_model(command, state=False, loops=False)
+    add_order(command, "abm,gain_abm; with --digits abm", several=True)
+    command.set_defaults(order=None)
+    add_format(command, "float64,float32", several=True)
+    command.add_argument(
+        "--digits",
+        type=float,
+        metavar="D",
+        help="choose among --format by role: the cheapest that keep so many in every state",
+    )
+    command.add_argument(
+        "--by-body", action="store_true", help="with --digits: shorter formats body by body, too"
+    )
+    command.add_argument(
+        "--states", type=int, default=100, metavar="N", help="sampled beside the proof (100)"
+    )
+    command.add_argument(
+        "--limits", metavar="JOINT=LOW:HIGH", help="of joints, instead of the model's own [rad, m]"
+    )
+    command.add_argument(
+        "--payload",
+        metavar="BODY=KG",
+        help="a point mass up to so much, or LEAST:MOST, at the body's origin (BODY@x:y:z: there)",
+    )
+    command.add_argument(
+        "--qd", metavar="RATE", help="largest |qd| of every joint [rad/s, m/s], or JOINT=RATE,..."
+    )
+    command.add_argument(
+        "--tau", metavar="EFFORT", help="largest |tau| of every joint [N m, N], or JOINT=EFFORT,..."
+    )
+    add_yes(command)
+    add_json(command)
 
 
 def run(options: argparse.Namespace) -> int:
     from ...guarantee import cheapest, guarantee, kinematics
 
     usual = "abm,gain_abm" if options.digits is None else "abm"
-    orders = items("--orders", usual if options.orders is None else options.orders)
-    formats: list[Any] = items("--formats", options.formats)
+    orders = items("--order", usual if options.order is None else options.order)
+    formats: list[Any] = items("--format", options.format)
     if options.digits is not None and orders not in (["abm"], ["gain_abm"]):
         raise kkt.OrderError(
-            "option --digits: formats are chosen for one order, abm or gain_abm; use --orders abm"
+            "option --digits: formats are chosen for one order, abm or gain_abm; use --order abm"
         )
     if options.digits is None and options.by_body:
         raise kkt.FormatError("option --by-body: formats are chosen for --digits; give how many")
@@ -37,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     limits = {} if options.limits is None else _limits(model, options.limits)
     payloads = [] if options.payload is None else _payloads(model, options.payload)
     rates, efforts = (_most(model, x, getattr(options, x[2:])) for x in ("--qd", "--tau"))
-    given = options.states, options.seed, payloads, limits, rates, efforts
+    given = options.states, 0, payloads, limits, rates, efforts
     admit_promises(options, system_of_any(model), orders, len(formats))
     chosen = None
     if options.digits is not None:
@@ -46,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
             chosen = cheapest(model, *asked, options.by_body, progress)
         formats = [chosen.found.chosen]
     rows = guarantee(model, orders, formats, *given)
-    moved = kinematics(model, formats, options.states, options.seed, payloads, limits)
+    moved = kinematics(model, formats, options.states, 0, payloads, limits)
     if options.json:
         found = [row.as_dict() for row in rows]
         poses = [row.as_dict() for row in moved]

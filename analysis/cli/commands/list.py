@@ -8,9 +8,30 @@ import sys
 from pivotree import orderings
 from pivotree.kkt.base.files import write_whole
 
+from ..arguments import Parser, add_derivatives, add_model, add_order, add_yes
 from ..estimate import admit, listed
 from ..progress import progress_shown
 from .shared import file_of, system_of, written
+
+EXAMPLES = ("list chain:4 --order abm", "list robot.urdf --order crbm --style latex -o crbm.tex")
+
+
+def declare(command: Parser) -> None:
+    add_model(command)
+    add_order(command, "abm")
+    command.add_argument(
+        "--style",
+        default="text",
+        metavar="HOW",
+        help="text, latex (an article), python (a numpy script that runs) or pseudocode (loops and "
+        "assignments) (text)",
+    )
+    command.add_argument(
+        "--notation", metavar="WHOSE", help="ascher, featherstone or yamane; the usual if not given"
+    )
+    add_derivatives(command)
+    add_yes(command)
+    command.add_argument("-o", "--output", metavar="FILE", help="write into this file")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -24,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
         admit(options, system, {options.order: function}, listed(options.derivatives), smaller=smaller)
         progress(f"reading {options.order} as formulas")
         told = listing.of(system, function, options.notation, options.derivatives)
-        text = listing.render(told, options.style or "text")
+        text = listing.render(told, options.style)
     if path is None:
         sys.stdout.write(text)
     else:

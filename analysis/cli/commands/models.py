@@ -9,7 +9,14 @@ from dataclasses import asdict
 from pivotree import kkt
 from pivotree.kkt.model.named import SOURCES
 
+from ..arguments import Parser, add_json
 from .shared import print_json
+
+EXAMPLES = ("models", "models --json")
+
+
+def declare(command: Parser) -> None:
+    add_json(command)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -8,7 +8,24 @@ import sys
 from pivotree import kkt, orderings
 from pivotree.kkt.base.foreign import added
 
+from ..arguments import Parser, add_json
 from .shared import print_json
+
+EXAMPLES = ("orders", "orders --json")
+
+EPILOG = """
+
+an order of your own, in a file mine.py (which is a program, and is run as one);
+each inner list is eliminated together; here every other body goes first:
+  def odds_first(structure):
+      bodies = structure.tip_to_base[::2] + structure.tip_to_base[1::2]
+      return [[("pdd", k), ("qdd", k), ("f", k)] for k in bodies]
+then:
+  pivotree compare chain:5 --order mine.py:odds_first,abm,crbm"""
+
+
+def declare(command: Parser) -> None:
+    add_json(command)
 
 
 def run(options: argparse.Namespace) -> int:

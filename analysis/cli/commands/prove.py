@@ -10,10 +10,19 @@ from typing import Any
 from pivotree import kkt
 from pivotree.kkt.base.errors import close_names
 
+from ..arguments import Parser, add_json
 from ..progress import progress_shown
 from .shared import items, print_json
 
 READERS = ("rewriter", "sympy", "fractions")
+
+
+EXAMPLES = ("prove", "prove --only 'equation (5)'")
+
+
+def declare(command: Parser) -> None:
+    command.add_argument("--only", metavar="NAMES", help="comma-separated; all if not given")
+    add_json(command)
 
 
 def run(options: argparse.Namespace) -> int:

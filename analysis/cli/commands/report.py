@@ -13,21 +13,41 @@ from pivotree.kkt import PivotreeError
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.model.load import SUFFIXES
 
+from ..arguments import Parser, add_derivatives, add_format, add_json, add_model, add_order, add_yes
 from ..estimate import admit_states, states_pilot
 from ..progress import progress_shown
 from . import INTERRUPTED
 from .shared import folder_of, items, print_json, system_of_any, tree_of
+
+EXAMPLES = (
+    "report robot.urdf",
+    "report chain:6 --states 100 --digits 4 -o report",
+    "report robot.urdf --derivatives --states 100",
+)
+
+
+def declare(command: Parser) -> None:
+    add_model(command, state=False)
+    add_order(command, None, several=True)
+    add_format(command, "float64,float32,tf32,bfloat16", several=True)
+    command.add_argument("--states", type=int, default=1000, help="how many (1000)")
+    command.add_argument("--seed", type=int, default=0, help="of the random states (0)")
+    command.add_argument("--digits", type=float, default=3.0, help="that a format must keep (3)")
+    add_derivatives(command)
+    add_yes(command)
+    add_json(command)
+    command.add_argument("-o", "--output", metavar="DIR", help="a new folder; report-MODEL if not")
 
 
 def run(options: argparse.Namespace) -> int:
     from ...report.make import check, check_empty, default_orders, robot_report
 
     check(options.states, options.seed, options.digits)
-    orders = None if options.orders is None else items("--orders", options.orders)
-    formats = None if options.formats is None else items("--formats", options.formats)
+    orders = None if options.order is None else items("--order", options.order)
+    formats = items("--format", options.format)
     for name in orders or ():
         orderings.get(name)
-    for name in formats or ():
+    for name in formats:
         get_format(name)
     folder = _named(options.model) if options.output is None else folder_of(options.output)
     check_empty(folder)

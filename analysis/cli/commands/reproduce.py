@@ -11,8 +11,29 @@ from typing import Any
 
 from pivotree import kkt
 
+from ..arguments import Parser, add_json
 from ..progress import progress_shown
 from .shared import folder_of, items, print_json
+
+EXAMPLES = ("reproduce ascher1996", "reproduce ascher1996 --item table1")
+
+
+def declare(command: Parser) -> None:
+    command.add_argument(
+        "paper",
+        metavar="PAPER",
+        help="ascher1996, cloutier1995, yamane2001, pasic1999, featherstone1983, or all",
+    )
+    command.add_argument("--item", metavar="X,Y", help="tables and figures; all if not given")
+    command.add_argument("--list", action="store_true", help="print the items and exit")
+    command.add_argument(
+        "--set",
+        action="append",
+        metavar="NAME=VALUE",
+        help="a setting of the item, as in runs=10 or ratios=0.05;0.02; may be repeated",
+    )
+    add_json(command)
+    command.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 import json
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,15 +23,7 @@ if TYPE_CHECKING:
 
 def tree_of(options: argparse.Namespace) -> nx.DiGraph:
     """The model that the options name; links on fixed joints are merged unless they are kept."""
-    tree = kkt.load(
-        options.model,
-        floating=True if options.floating else None,
-        merge_fixed=not options.keep_fixed,
-        mimic=options.mimic,
-        dynamics=options.dynamics,
-        packages=named_values(options, "package", "=", "NAME=FOLDER"),
-        arguments=named_values(options, "arg", ":=", "NAME:=VALUE, as xacro does"),
-    )
+    tree = kkt.load(options.model, **reading(options.urdf or ()))
     tree.graph["name"] = tree.graph.get("name") or options.model
     beside = [*tree.graph.get("loops", ()), *loops_of(options, tree)]
     if (mu := getattr(options, "proximal", None)) is not None:
@@ -39,15 +31,28 @@ def tree_of(options: argparse.Namespace) -> nx.DiGraph:
     return tree if not beside else type(tree)(tree, loops=beside)
 
 
-def named_values(options: argparse.Namespace, option: str, sign: str, wanted: str) -> dict[str, str]:
-    """What an option that may be repeated says, by name."""
-    found: dict[str, str] = {}
-    for text in getattr(options, option, None) or ():
-        name, parted, value = text.partition(sign)
-        if not (name and parted) or name in found:
-            twice = f"names {name!r} twice" if name in found else f"{text!r} is no name and value"
-            raise kkt.PivotreeError(f"option --{option}: {twice}; give {wanted}")
-        found[name] = value
+URDF = "floating, dynamics, keep-fixed, mimic=HOW, NAME:=VALUE or package:NAME=FOLDER"
+
+
+def reading(texts: Iterable[str]) -> dict[str, Any]:
+    """What ``--urdf`` says of how a file is read, as :func:`kkt.load` takes it."""
+    found: dict[str, Any] = {"merge_fixed": True, "packages": {}, "arguments": {}}
+    for text in texts:
+        if ":=" in text or text.startswith("package:"):
+            package = text.startswith("package:")
+            name, _, value = text.removeprefix("package:").partition("=" if package else ":=")
+            known = found["packages" if package else "arguments"]
+            if not name or name in known or "=" not in text:
+                twice = f"names {name!r} twice" if name in known else f"{text!r} is no name and value"
+                raise kkt.PivotreeError(f"option --urdf: {twice}; give {URDF}")
+            known[name] = value
+            continue
+        for item in (part.strip() for part in text.split(",")):
+            if item not in ("floating", "dynamics", "keep-fixed") and not item.startswith("mimic="):
+                raise kkt.PivotreeError(f"option --urdf: {item!r} is unknown; give {URDF}")
+            found |= {"merge_fixed": False} if item == "keep-fixed" else {}
+            found |= {item: True} if item in ("floating", "dynamics") else {}
+            found |= {"mimic": item.removeprefix("mimic=")} if item.startswith("mimic=") else {}
     return found
 
 
@@ -58,16 +63,15 @@ def system_of(options: argparse.Namespace) -> kkt.System:
 
 def system_and_state(options: argparse.Namespace) -> tuple[kkt.System, str]:
     """The system that the options ask for, and what its state is called."""
-    if options.frames not in ("given", "aligned", "factored"):
-        raise kkt.ModelError(
-            f"option --frames: {options.frames!r} is unknown; use given, aligned or factored"
-        )
+    frames = getattr(options, "frames", "given")
+    if frames not in ("given", "aligned", "factored"):
+        raise kkt.ModelError(f"option --frames: {frames!r} is unknown; use given, aligned or factored")
     tree = tree_of(options)
     from ..state import system_in_state
 
-    tree = kkt.factored(tree) if options.frames == "factored" else tree
+    tree = kkt.factored(tree) if frames == "factored" else tree
     system, state = system_in_state(tree, options)
-    return (kkt.aligned(system) if options.frames == "aligned" else system), state
+    return (kkt.aligned(system) if frames == "aligned" else system), state
 
 
 def state_document(system: kkt.System, told: str) -> dict[str, Any]:
@@ -95,10 +99,7 @@ def system_of_any(tree: nx.DiGraph) -> kkt.System:
 
 def one_state(model: str, state: str) -> str:
     """That numbers are of one state, and how to see others."""
-    return (
-        f"This is one state: {state}. Others: --q, --state or --random; for all states: "
-        f"pivotree report {model}"
-    )
+    return f"This is one state: {state}. Others: --q or --state; for all states: pivotree report {model}"
 
 
 def written(path: Path) -> str:
@@ -107,21 +108,19 @@ def written(path: Path) -> str:
     return f"{path} ({size:,} bytes)" if size < 10_000 else f"{path} ({size / 1000:,.0f} kB)"
 
 
-def refinement(options: argparse.Namespace) -> int:
-    """Corrections asked for, with their residual, or one sentence."""
-    if not options.refine and options.residual == "dynamics":
-        return 0
+def refinement(options: argparse.Namespace) -> tuple[int, str]:
+    """Corrections asked for, and of which residual, or one sentence."""
+    count, colon, residual = options.refine.partition(":")
+    if count == "0" and not colon:
+        return 0, "dynamics"
     from pivotree.kkt.solution.eliminate import MOST, RESIDUALS
 
-    if not 0 <= options.refine <= MOST:
-        raise kkt.OrderError(
-            f"option --refine: {options.refine} is no number of corrections; use 0 to {MOST}"
-        )
-    if options.residual not in RESIDUALS:
-        raise kkt.OrderError(
-            f"option --residual: {options.residual!r} is unknown; use {' or '.join(RESIDUALS)}"
-        )
-    return int(options.refine)
+    if not count.isdecimal() or len(count) > len(str(MOST)) or int(count) > MOST:
+        raise kkt.OrderError(f"option --refine: {count} is no number of corrections; use 0 to {MOST}")
+    residual = residual if colon else "dynamics"
+    if residual not in RESIDUALS:
+        raise kkt.OrderError(f"option --refine: {residual!r} is no residual; use {' or '.join(RESIDUALS)}")
+    return int(count), residual
 
 
 def items(option: str, text: str) -> list[str]:

@@ -5,36 +5,75 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pivotree import kkt
 
+from ..arguments import Parser, add_format, add_json, add_model, add_order, add_state, add_yes
 from ..estimate import Motions
 from ..progress import progress_shown
 from ..state import given_values
 from .shared import folder_of, items, print_json, tree_of
+
+EXAMPLES = (
+    "simulate robot.urdf --seconds 2",
+    "simulate two_link --integrator midpoint,step=1e-3",
+    "simulate four_bar --format float64 --eps 1e-10 --integrator DOP853",
+)
+
+
+def declare(command: Parser) -> None:
+    command.description = "Integrate a robot's motion, and count what each order takes."
+    add_model(command, state=False)
+    about = "where the motion starts; without these options the model's own positions,\n"
+    add_state(command, f"{about}  at rest and without efforts, or with those that a .json model holds")
+    command.add_argument(
+        "--project",
+        action="store_true",
+        help="start from the nearest state that keeps the loops and contacts",
+    )
+    add_order(command, None, several=True)
+    add_format(command, "float32", several=True)
+    command.add_argument(
+        "--integrator",
+        default="cash_karp",
+        metavar="I",
+        help="one of (cash_karp): cash_karp (adaptive, of Numerical Recipes), midpoint "
+        "(symplectic), or scipy's RK45, DOP853, Radau, BDF, LSODA; settings behind commas: "
+        "step=0.01 (the first one, of midpoint every one [s]), floor=0.1 (size below which errors count "
+        "as absolute), steps=10000 (after which a run is given up), state=float64 and clock=float64 "
+        "(number types of the states, and of Cash-Karp's time and step)",
+    )
+    command.add_argument("--seconds", type=float, default=10.0, metavar="X", help="of motion [s] (10)")
+    command.add_argument(
+        "--eps", type=float, default=1e-4, metavar="X", help="accuracy of each step (0.0001)"
+    )
+    command.add_argument(
+        "--runs", type=int, default=1, metavar="X", help="from starts one roundoff apart (1)"
+    )
+    command.add_argument(
+        "--frames",
+        default="own",
+        metavar="HOW",
+        help="that (4) is written in (own): own, each body's, or world, along its axes for all",
+    )
+    add_yes(command)
+    add_json(command)
+    command.add_argument("-o", "--output", metavar="DIR", help="write the picture of the steps")
 
 
 def run(options: argparse.Namespace) -> int:
     from pivotree.kkt.arithmetic import get_format
     from pivotree.kkt.machine.kernel import FRAMES
 
-    from ...simulation import Integration, begun, simulate
+    from ...simulation import begun, simulate
     from ...simulation.motion import silent
     from ...simulation.run import order_of, require_runs
     from ...simulation.words import verdict
 
-    integration = Integration(
-        options.seconds,
-        options.eps,
-        options.integrator,
-        options.step,
-        options.steps,
-        options.floor,
-        options.state_type,
-        options.clock,
-    )
+    integration = replace(integration_of(options.integrator), seconds=options.seconds, eps=options.eps)
     integration.check()
     require_runs(options.runs)
     if options.frames not in FRAMES:
@@ -69,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
         kkt.build(tree, **given)  # what is wrong with the state is told before the long work
     found = []
     with progress_shown() as progress:
-        judged = Motions(options, len(formats) * len(names))
+        judged = Motions(options, integration, len(formats) * len(names))
         for format in formats:
             for name in names:
                 what = f"{name} in {format}"
@@ -81,7 +120,6 @@ def run(options: argparse.Namespace) -> int:
                         format,
                         integration,
                         runs=options.runs,
-                        seed=options.seed,
                         **given,
                         frames=options.frames,
                         manifold=manifold,
@@ -97,6 +135,28 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print(found, said)
     return 1 if all(simulation.failed for simulation in found) else 0
+
+
+SETTINGS: dict[str, type] = {"step": float, "floor": float, "steps": int, "state": str, "clock": str}
+
+
+def integration_of(text: str) -> Any:
+    """The integrator that ``--integrator`` names, and its settings behind commas."""
+    from ...simulation import Integration
+
+    name, *settings = (part.strip() for part in text.split(","))
+    found: dict[str, Any] = {"integrator": name, "floor": 0.1}
+    for item in settings:
+        field, equals, value = item.partition("=")
+        if not equals or field not in SETTINGS:
+            raise kkt.PivotreeError(
+                f"option --integrator: {item!r} is no setting; give NAME,{'=X,'.join(SETTINGS)}=X"
+            )
+        try:
+            found[field] = SETTINGS[field](value)
+        except ValueError:
+            raise kkt.PivotreeError(f"option --integrator: {item!r} is no number") from None
+    return Integration(**found)
 
 
 def clock(progress: Callable[[str], None], what: str, seconds: float) -> Callable[[float], None]:

@@ -12,6 +12,16 @@ from pivotree.kkt.proof.longer import decimal
 from pivotree.kkt.solution.conditioning import Conditioning
 from pivotree.kkt.solution.eliminate import MOST
 
+from ..arguments import (
+    Parser,
+    add_format,
+    add_json,
+    add_model,
+    add_order,
+    add_proximal,
+    add_refinement,
+    add_yes,
+)
 from ..estimate import admit, certificate, eliminated
 from ..progress import progress_shown
 from .shared import one_state, print_json, refinement, state_document, system_and_state
@@ -48,15 +58,33 @@ class _Solved(NamedTuple):
         return [float(x) if floats else decimal(x, self.chosen.places) for x in self.result.qdd]
 
 
+EXAMPLES = (
+    "solve chain:3 --q -0.3,1,0.5",
+    "solve robot.urdf --order crbm --format float32",
+    "solve chain:100 --certify 50",
+)
+
+
+def declare(command: Parser) -> None:
+    add_model(command)
+    add_order(command, "abm")
+    add_format(command, "float64")
+    add_refinement(command)
+    add_yes(command)
+    command.add_argument("--certify", type=int, metavar="D", help="prove D digits of qdd and lambda")
+    add_proximal(command)
+    add_json(command)
+
+
 def run(options: argparse.Namespace) -> int:
     if options.certify is not None and not 1 <= options.certify <= MAX_DIGITS:
         raise kkt.CertificationError(
             f"option --certify: {options.certify} is no number of digits; use 1 to {MAX_DIGITS}"
         )
-    corrections = refinement(options)
+    corrections, residual = refinement(options)
     if options.proximal is not None:
         return _proximal(options)
-    found = _solved(options, corrections)
+    found = _solved(options, corrections, residual)
     if found.result.failed_at and found.proved is None:
         raise kkt.SingularError(_failure(found.result, found.chosen.name))
     if options.json:
@@ -71,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _solved(options: argparse.Namespace, corrections: int) -> _Solved:
+def _solved(options: argparse.Namespace, corrections: int, residual: str) -> _Solved:
     from ...comparison.row import known_conditioning, reference, row_of
 
     chosen, digits = get_format(options.format), options.certify
@@ -97,9 +125,7 @@ def _solved(options: argparse.Namespace, corrections: int) -> _Solved:
         progress("condition number")
         condition = known_conditioning(system, proof)
         progress(f"{options.order} in {chosen.name}")
-        result = kkt.eliminate(
-            system, tape, chosen, records=False, refine=corrections, residual=options.residual
-        )
+        result = kkt.eliminate(system, tape, chosen, records=False, refine=corrections, residual=residual)
     row = row_of(result, exact, chosen, condition)
     return _Solved(system, state, chosen, result, exact, proved, row, condition)
 
@@ -192,7 +218,7 @@ def _proximal(options: argparse.Namespace) -> int:
     """Rigid rows by iteration, beside the certified answer of those that are independent."""
     from ...comparison import digits_of, reference
 
-    for given, name in ((options.refine, "refine"), (options.certify, "certify")):
+    for given, name in ((options.refine != "0", "refine"), (options.certify, "certify")):
         if given:
             raise kkt.PivotreeError(
                 f"option --proximal: iterates by itself, and not with --{name}; leave one out"

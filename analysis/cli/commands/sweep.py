@@ -8,12 +8,26 @@ from pathlib import Path
 
 from pivotree import kkt
 
+from ..arguments import Parser, add_json, add_yes
 from ..estimate import sweep_pilot
 from ..progress import progress_shown
 from . import INTERRUPTED
 from .shared import print_json
 
 MOST_JOBS = 1000  # processes of one machine
+
+
+EXAMPLES = ("sweep study.toml", "sweep study.toml --jobs 8")
+
+
+def declare(command: Parser) -> None:
+    command.add_argument("config", metavar="CONFIG", help="a .toml file: docs/sweep.md")
+    command.add_argument(
+        "-j", "--jobs", type=int, metavar="N", help="processes; one for each core if not given"
+    )
+    command.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster that works")
+    add_yes(command)
+    add_json(command)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pivotree import analysis, kkt, orderings
 
+from ..arguments import Parser, add_format, add_json, add_model, add_yes
 from ..estimate import admit_search
 from ..progress import progress_shown
 from .shared import file_of, print_json, system_of_any, tree_of
@@ -29,6 +30,27 @@ class Tuned:
     kernel: int  # operations of the compiled kernel, kinematics and bias included
     seconds: dict[str, float]  # of one state of a batch, by format
     error: dict[str, float]  # largest, of qdd, by format
+
+
+EXAMPLES = ("tune robot.urdf", "tune robot.urdf --cost digits -o mine.json")
+
+
+def declare(command: Parser) -> None:
+    add_model(command, state=False)
+    command.add_argument(
+        "--cost", default="flops", metavar="WHAT", help="one of (flops): flops, depth, digits, time"
+    )
+    command.add_argument(
+        "--composites",
+        default="rigid",
+        metavar="HOW",
+        help="composite inertias (rigid): rigid, as ten numbers, or general",
+    )
+    add_format(command, "float32", known="float32 or float64, for digits and time")
+    command.add_argument("--most", type=int, default=60, metavar="N", help="orders to count (60)")
+    add_yes(command)
+    add_json(command)
+    command.add_argument("-o", "--output", metavar="FILE.json", help="write the order, for --order")
 
 
 def run(options: argparse.Namespace) -> int:

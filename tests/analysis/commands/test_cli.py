@@ -36,7 +36,7 @@ def test_solve_json_has_the_digits_of_its_format(run, format):
 
 def test_solve_takes_a_state(run):
     """qdd of a point pendulum: (tau - m g l sin q) / (m l^2), gravity along -z, axis y."""
-    code, out, _ = run("solve", "chain:1,axes=y", "--q=0.5", "--qd", "0", "--tau", "0.25", "--json")
+    code, out, _ = run("solve", "chain:1,axes=y", "--q=0.5", "--state=qd:0", "--state=tau:0.25", "--json")
     m, half, width, g = 1.0, 0.05, 0.02, 9.81
     inertia = m * (0.1**2 + width**2) / 12 + m * half**2
     # a turn by q about y lowers the rod, which lies along x, by half sin q

@@ -4,15 +4,16 @@ import argparse
 import json
 import re
 import shlex
+from importlib import import_module
 
 import pytest
 
 from pivotree import kkt, orderings
-from pivotree.analysis.cli.examples import EXAMPLES
-from pivotree.analysis.cli.parser import joined, parser
+from pivotree.analysis.cli.parser import COMMANDS, joined, parser
 from pivotree.analysis.states.sample import system_at
 from pivotree.kkt.matrix.configuration import ranges_of
 
+EXAMPLES = {name: import_module(f"pivotree.analysis.cli.commands.{name}").EXAMPLES for name in COMMANDS}
 ARM = """<robot name="arm"><link name="base"/>
 <link name="upper"><inertial><origin xyz="0.2 0 0"/><mass value="2"/>
 <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.2"/></inertial></link>
@@ -40,24 +41,24 @@ def solved(run, *arguments):
 
 
 def test_joints_have_names_and_the_others_stay(run, arm):
-    by_name = solved(run, arm, "--q", "elbow=0.3", "--qd", "0,0")
+    by_name = solved(run, arm, "--q", "elbow=0.3", "--state", "qd:0,0")
     own = kkt.load(arm, merge_fixed=True).graph["q"]
     both = f"{float(own[0])!r},0.3"
-    assert by_name["qdd"] == solved(run, arm, "--q", both, "--qd", "0,0")["qdd"]
-    assert by_name["qdd"] == solved(run, arm, "--q", "fore=0.3", "--qd", "0,0")["qdd"]
+    assert by_name["qdd"] == solved(run, arm, "--q", both, "--state", "qd:0,0")["qdd"]
+    assert by_name["qdd"] == solved(run, arm, "--q", "fore=0.3", "--state", "qd:0,0")["qdd"]
     assert by_name["state"].startswith("q = 0.3 sin(1.7 k) but elbow=0.3, qd = 0,0, tau = 2 sin(")
 
 
 def test_a_list_may_begin_with_a_minus(run, arm):
     assert solved(run, arm, "--q", "-0.3,1")["qdd"] == solved(run, arm, "--q=-0.3,1")["qdd"]
-    assert solved(run, arm, "--tau", "-.3,1")["qdd"] == solved(run, arm, "--tau=-.3,1")["qdd"]
+    assert solved(run, arm, "--state", "tau:-.3,1")["qdd"] == solved(run, arm, "--state=tau:-.3,1")["qdd"]
 
 
 def test_a_state_comes_from_a_file(run, arm, tmp_path):
     file = tmp_path / "state.json"
     file.write_text('{"schema": "pivotree-state/1", "q": {"elbow": 0.3}, "qd": [0, 0]}')
     found = solved(run, arm, "--state", file)
-    assert found["qdd"] == solved(run, arm, "--q", "elbow=0.3", "--qd", "0,0")["qdd"]
+    assert found["qdd"] == solved(run, arm, "--q", "elbow=0.3", "--state", "qd:0,0")["qdd"]
     assert str(file) in found["state"]
 
 
@@ -65,7 +66,7 @@ def test_a_random_state_is_the_first_that_a_report_measures(run, arm):
     system = kkt.build(kkt.load(arm, merge_fixed=True))
     drawn = system_at(system, ranges_of(system), 7, 0)
     answer = kkt.eliminate(drawn, kkt.trace(drawn, orderings.get("abm")))
-    found = solved(run, arm, "--random", "7")
+    found = solved(run, arm, "--state", "random:7")
     assert found["qdd"] == pytest.approx(answer.qdd.tolist(), rel=1e-12)
     assert found["state"] == "random state 0 of seed 7"
 
@@ -73,9 +74,9 @@ def test_a_random_state_is_the_first_that_a_report_measures(run, arm):
 def test_links_without_mass_stop_no_order_unless_they_are_kept(run, arm):
     _, out, _ = run("compare", arm, "--orders", "abm,natural", "--json")
     assert all(row["error"] is not None for row in json.loads(out)["rows"])
-    _, out, _ = run("compare", arm, "--orders", "abm,natural", "--keep-fixed", "--json")
+    _, out, _ = run("compare", arm, "--orders", "abm,natural", "--urdf=keep-fixed", "--json")
     failed = {row["order"]: row["failed_at"] for row in json.loads(out)["rows"]}
-    assert failed["abm"] is None and "no --keep-fixed" in failed["natural"]
+    assert failed["abm"] is None and "no --urdf keep-fixed" in failed["natural"]
 
 
 def test_many_states_give_medians_and_worst(run, arm):
@@ -117,8 +118,8 @@ def test_help_shows_an_order_of_ones_own_that_runs(run, tmp_path):
 
 def test_contacts_and_loops_stand_beside_the_model_on_the_command_line(run, refused, arm, tmp_path):
     """The tool is a link on a fixed joint; merged or kept, it is held in the same place."""
-    merged = solved(run, arm, "--contact", "tool@0.4:0:0", "--compliance", "0.5")
-    kept = solved(run, arm, "--contact", "tool@0.4:0:0", "--compliance", "0.5", "--keep-fixed")
+    merged = solved(run, arm, "--contact", "tool@0.4:0:0,compliance=0.5")
+    kept = solved(run, arm, "--contact", "tool@0.4:0:0,compliance=0.5", "--urdf=keep-fixed")
     free = solved(run, arm)
     assert merged["qdd"] == pytest.approx(kept["qdd"], rel=1e-12) != free["qdd"]
     file = tmp_path / "loops.json"

@@ -13,12 +13,12 @@ TAKES = (
     "compare four_bar --states 3 --orders abm",
     "solve four_bar --order abm",
     "blame four_bar --order abm",
-    "spy four_bar -o m.svg",
-    "tune chain:3 --contact j3 --compliance 1 --most 5",
-    "list chain:3 --contact j3 --compliance 1e-3",
+    "figure spy four_bar -o m.svg",
+    "tune chain:3 --contact j3,compliance=1 --most 5",
+    "list chain:3 --contact j3,compliance=1e-3",
     "explore four_bar -o x.html",
     "export four_bar --outputs qdd,lambda -o a.c",
-    "export chain:3 --contact j3 --compliance 1e-3 -o b.c",
+    "export chain:3 --contact j3,compliance=1e-3 -o b.c",
 )
 REFUSED = {
     "no random state can be closed": "report four_bar --loops loops.json -o r",

@@ -18,7 +18,7 @@ from pivotree.analysis.cli import estimate
         ),
         (
             ["compare", "chain:700"],
-            ["without crbm, crbm_block_row, random:0 it takes about", "(--orders)", "--yes"],
+            ["without crbm, crbm_block_row, random:0 it takes about", "(--order)", "--yes"],
         ),
         (["blame", "star:1000", "--order", "natural"], ["natural", "--yes"]),
         (["report", "chain:700"], ["report chain:700", "without crbm it takes about", "--yes"]),
@@ -27,7 +27,7 @@ from pivotree.analysis.cli import estimate
         (["figure", "condition", "chain:200", "-o", "x.svg"], ["without crbm", "--yes"]),
         (["export", "chain:2000", "--order", "crbm", "-o", "x.c"], ["crbm", "--yes"]),
         (["compare", "chain:100", "--derivatives"], ["without crbm, ", " more it takes", "--yes"]),
-        (["compare", "chain:200", "--derivatives", "--states", "9"], ["GB", "--orders", "--yes"]),
+        (["compare", "chain:200", "--derivatives", "--states", "9"], ["GB", "--order", "--yes"]),
         (["blame", "chain:200", "--derivatives"], ["blame chain:200", "GB", "crbm", "--yes"]),
         (["report", "chain:200", "--derivatives"], ["GB of memory", "crbm", "--yes"]),
         (["list", "chain:200", "--order", "crbm"], ["of the same kind, such as chain:10", "--yes"]),

@@ -17,10 +17,10 @@ from pivotree.analysis.states import sample
 # -- options: what is told, and the command; files that it reads are in FILES ---------------------
 
 REFUSED = {
-    # -- compare, solve, spy, blame
+    # -- compare, solve, figure, blame
     "order 'abm': is asked for twice; give each": "compare chain:2 --orders abm,abm",
     "format 'float32': is asked for twice; give": "compare chain:2 --formats float32,float32:nearest",
-    "option --orders: is empty; give names": "compare chain:3 --orders ''",
+    "option --order: is empty; give names": "compare chain:3 --orders ''",
     "pivot qdd_j2 at step 2 is structurally zero": "compare chain:2 --orders own.json",
     "compares digits alone, without --refine; leave": "compare chain:2 --derivatives --refine 1",
     "option --frames: 'bent' is unknown; use given, aligned": "compare chain:2 --frames bent",
@@ -29,16 +29,16 @@ REFUSED = {
     "field 'schema' is 'pivotree-model/1'; an order file has": "solve chain:2 --order other.json",
     "solves for tau with qdd known": "solve chain:3 --order inverse_dynamics",
     "option --refine: 101 is no number of corrections; use 0 to": "solve chain:2 --refine 101",
-    "option --residual: 'x' is unknown; use dynamics or": "solve chain:2 --residual x",
+    "option --refine: 'x' is no residual; use dynamics or": "solve chain:2 --refine 1:x",
     "option --certify: 0 is no number of digits; use 1 to": "solve chain:2 --certify 0",
     "order 'crbm' in float32: pivot qdd_2, step 4: zero; use another order": (
         "solve example3:m1=1e8 --order crbm --format float32"
     ),
-    "order 'amb' is unknown; nearest: ": "spy chain:3 --order amb -o x.svg",
-    "eliminate pdd_j2 and f_j2 first": "spy chain:2 --order own.json -o x.svg",
-    "option --step: -1 is outside this order's steps; use 0 to 3": "spy chain:3 --step=-1 -o x.svg",
-    "option --step: 4 is outside this order's steps; use 0 to 3": "spy chain:3 --step 4 -o x.svg",
-    "suffix '.bmp' is unknown; use .png, .pdf": "spy chain:3 -o x.bmp",
+    "order 'amb' is unknown; nearest: ": "figure spy chain:3 --order amb -o x.svg",
+    "eliminate pdd_j2 and f_j2 first": "figure spy chain:2 --order own.json -o x.svg",
+    "option --step: -1 is outside this order's steps; use 0 to 3": "figure spy chain:3 --step=-1 -o x.svg",
+    "option --step: 4 is outside this order's steps; use 0 to 3": "figure spy chain:3 --step 4 -o x.svg",
+    "suffix '.bmp' is unknown; use .png, .pdf": "figure spy chain:3 -o x.bmp",
     "option --top: is 0; give at least 1": "blame chain:2 --top 0",
     "has no joint that moves, and so no acceleration": "blame still.json",
     "output 'j1': is no derivative here; use dq": "blame chain:2 --derivatives --output j1",
@@ -47,18 +47,18 @@ REFUSED = {
     "an installed robot is written robot:ur5": "compare ur5",
     "no/such.urdf.xacro: does not exist": "solve no/such.urdf.xacro",
     "broken.json: line 1, column ": "solve broken.json",
-    "use one of free, fixed, coupled": "solve arm.urdf --mimic tied",
-    "joint 'j3': field 'mimic joint' is missing": "solve mimic_nothing.urdf --mimic coupled",
-    "field 'mimic multiplier' is 'twice'": "solve mimic_words.urdf --mimic coupled",
-    "field 'mimic offset' is 'inf'": "solve mimic_endless.urdf --mimic coupled",
-    "3 freedoms": "solve mimic_plane.urdf --mimic coupled",
+    "use one of free, fixed, coupled": "solve arm.urdf --urdf mimic=tied",
+    "joint 'j3': field 'mimic joint' is missing": "solve mimic_nothing.urdf --urdf mimic=coupled",
+    "field 'mimic multiplier' is 'twice'": "solve mimic_words.urdf --urdf mimic=coupled",
+    "field 'mimic offset' is 'inf'": "solve mimic_endless.urdf --urdf mimic=coupled",
+    "3 freedoms": "solve mimic_plane.urdf --urdf mimic=coupled",
     "option --q: joint 'elbwo' is unknown; did you mean elbow?": "solve arm.urdf --q elbwo=1",
     "option --q: '2' has no name; give every number a name": "solve arm.urdf --q elbow=1,2",
     "option --q: 'x' is no number; give numbers as 0.1,0,-2": "solve arm.urdf --q elbow=x",
-    "field 'qd' has shape (2,); this tree needs 3 numbers": "solve chain:3 --qd=1,2",
-    "field 'tau' holds nan at 1; give finite": "solve chain:3 --tau 1,nan,3",
-    "option --random: -1 is no seed": "solve arm.urdf --random -1",
-    "options --random and --state: give one of them": "solve arm.urdf --random 1 --state x",
+    "field 'qd' has shape (2,); this tree needs 3 numbers": "solve chain:3 --state qd:1,2",
+    "field 'tau' holds nan at 1; give finite": "solve chain:3 --state tau:1,nan,3",
+    "option --state: random:-1 has no seed": "solve arm.urdf --state random:-1",
+    "option --state: gives two whole states; give one": "solve arm.urdf --state random:1 --state x",
     "option --state: nowhere.json: cannot be read": "solve arm.urdf --state nowhere.json",
     "field 'schema' is 'pivotree-model/1'; use 'pivotree-state/1'": "solve arm.urdf --state other.json",
     "field 'p' is unknown; use q, qd, tau": "solve arm.urdf --state field.json",
@@ -75,8 +75,7 @@ REFUSED = {
     "option --contact: is empty": "solve chain:3 --contact=",
     "names no point; write j3@0:0:-0.1": "solve chain:3 --contact j3@1:2",
     "'plate' is part of the world": "solve plate.urdf --contact upper,plate",
-    "softens contacts; name some with --contact": "solve chain:3 --compliance 1",
-    "'soft' is no compliance; give zero or more": "solve chain:3 --contact j3 --compliance soft",
+    "'soft' is no compliance; give zero or more": "solve chain:3 --contact j3,compliance=soft",
     "option --loops: is empty; give a file": "solve chain:3 --loops=",
     "no.json: cannot be read": "solve chain:3 --loops no.json",
     "--proximal: 'rigid' is no compliance; give more than zero": "solve chain:3 --proximal rigid",
@@ -86,7 +85,7 @@ REFUSED = {
     "not with --certify": "solve four_bar --proximal 1e-4 --certify 20",
     "format 'mp:30': is not iterated; use float64": "solve four_bar --proximal 1e-4 --format mp:30",
     "and some have a compliance of their own; leave one of the two out": (
-        "solve chain:3 --contact j3 --compliance 1 --proximal 1e-4"
+        "solve chain:3 --contact j3,compliance=1 --proximal 1e-4"
     ),
     "order 'crbm' in float16: pivot": (
         "solve example3:m1=1e4 --contact 2 --proximal 1e-4 --order crbm --format float16"
@@ -102,7 +101,7 @@ REFUSED = {
     "x.txt is no name of an order file; give one that ends in .json": "tune chain:2 -o x.txt",
     # -- figure
     "option --width: 'triple' is unknown; use": "figure matrix chain:2 --width triple -o x.pdf",
-    "option --font: 'comic' is unknown; use": "figure matrix chain:2 --font comic -o x.pdf",
+    "option --style: 'light,comic' is unknown; use": "figure matrix chain:2 --style light,comic -o x.pdf",
     "this kind shows one order, not 2; name one": "figure trees chain:2 --orders abm,crbm -o x.pdf",
     "option --step: 9 is outside this order's steps": "figure trees chain:2 --step 9 -o x.pdf",
     "kind 'digits' has no LaTeX; write a .pdf, or": "figure digits chain:2 -o x.tex",
@@ -130,13 +129,15 @@ REFUSED = {
     "option --frames: is 'bent'; use": "simulate chain:2 --frames bent",
     "integrator 'euler': is unknown; use": "simulate chain:2 --integrator euler",
     "option --eps: is 0.0; give a number above 0": "simulate chain:2 --eps 0",
-    "option --steps: is 0; give 1 or more": "simulate chain:2 --steps 0",
-    "steps in 10 s; give a longer one": "simulate chain:2 --integrator midpoint --step 1e-9",
-    "option --state-type: is 'float16'; use float64 or": "simulate chain:2 --state-type float16",
-    "option --clock: is 'float16'; use float64 or": "simulate chain:2 --clock float16",
-    "option --clock: is Cash-Karp's alone": "simulate chain:2 --integrator RK45 --clock float32",
+    "integrator: steps is 0; give 1 or more": "simulate chain:2 --integrator cash_karp,steps=0",
+    "steps in 10 s; give a longer one": "simulate chain:2 --integrator midpoint,step=1e-9",
+    "integrator: state is 'float16'; use float64 or": "simulate chain:2 --integrator cash_karp,state=float16",
+    "integrator: clock is 'float16'; use float64 or": "simulate chain:2 --integrator cash_karp,clock=float16",
+    "integrator: clock is Cash-Karp's alone": "simulate chain:2 --integrator RK45,clock=float32",
+    "option --integrator: 'pace=1' is no setting; give NAME": "simulate chain:2 --integrator RK45,pace=1",
+    "option --integrator: 'step=x' is no number": "simulate chain:2 --integrator RK45,step=x",
+    "option --urdf: 'flaoting' is unknown; give floating": "solve arm.urdf --urdf flaoting",
     "there is no dense method 'qr'; use": "simulate chain:2 --order crbm+qr",
-    "option --seed: -1 is no seed; give a whole number": "simulate chain:2 --seed -1",
     "option --runs: is 0; give 1 or more": "simulate chain:2 --runs 0",
     "option --runs: is 1000000000; give 1 to": "simulate chain:2 --runs 1000000000",
     "integrator midpoint: needs joints whose rates are": (
@@ -167,7 +168,6 @@ REFUSED = {
     "give at most 3 formats to choose": "guarantee chain:2 --digits 3 --formats p20,p21,p22,p23",
     "is one by role; give its parts": "guarantee chain:2 --digits 3 --formats float32+add=float64",
     "at most float64's digits": "guarantee chain:2 --digits 3 --formats dd",
-    "option --seed: -1 is negative; use 0 or more": "guarantee chain:2 --seed -1",
     "option --states: -1 is no number of states": "guarantee chain:2 --states -1",
     "qINT.FRACTION (fixed point, as q16.16)": "guarantee chain:2 --formats fixed32",
     "are promised 15 digits of pivots and qdd": (
@@ -192,11 +192,10 @@ REFUSED = {
     "s.parquet: cannot be read as a sweep's .parquet": "sweep parquet.toml",
     # -- options that do not go together
     "option --states: leave out --frames": "compare chain:2 --states 2 --frames aligned",
-    "option --states: draws its states; leave out --qd": "compare chain:2 --states 2 --qd 0,0",
+    "option --states: draws its states; leave out --state": "compare chain:2 --states 2 --state qd:0,0",
     "option --item: belongs to one paper; name it": "reproduce all --item equations",
     "option --set: 'x' is no setting; give NAME=VALUE": ("reproduce ascher1996 --item equations --set x"),
     "option -o: writes a page and serves none": "explore chain:2 -o page.html --port 8000",
-    "figure: KIND is missing; give KIND MODEL -o FILE": "figure",
     "option --limits: 'j1' is no range; write j1=-1:1": "guarantee chain:2 --limits j1",
     "hands the work to a cluster; leave one of them out": ("sweep c.toml --jobs 2 --scheduler tcp://x"),
 }
@@ -302,7 +301,6 @@ COMMANDS = {  # what stands behind the model; figure has a kind before it
     "compare": "--orders abm",
     "solve": "",
     "blame": "",
-    "spy": "-o x.svg",
     "list": "",
     "figure": "-o x.svg",
     "explore": "-o x.html",
@@ -312,7 +310,7 @@ COMMANDS = {  # what stands behind the model; figure has a kind before it
     "report": "--states 2 -o x",
     "compare --states 2": "--orders abm",
 }
-IN_ONE_STATE = ("compare", "solve", "blame", "spy", "list", "figure", "explore")
+IN_ONE_STATE = ("compare", "solve", "blame", "list", "figure", "explore")
 
 
 def call(refused, tmp_path, command, model, *more):
@@ -340,7 +338,7 @@ AGAIN = {"first": "coupler", "second": "rocker", "name": "again", "p": [3, 0, 0]
 OF_ALL = {  # model, options, the loops of a file, and words of the sentence
     "unknown": ("chain:3", "--contact knee", None, ["--contact", "'knee'", "use one of j1, j2"]),
     "twice": ("chain:3", "--contact j3,j3", None, ["--contact", "'j3' is named twice"]),
-    "negative": ("chain:3", "--contact j3 --compliance=-1", None, ["--compliance", "zero or more"]),
+    "negative": ("chain:3", "--contact j3,compliance=-1", None, ["--contact", "zero or more"]),
     "in a file": ("chain:3", "", [CUT | {"first": "knee"}], ["loops.json", "'knee-world'", "'knee'"]),
     "redundant": (
         "four_bar",
@@ -370,7 +368,7 @@ def test_every_command_refuses_alike(refused, tmp_path, command, fault):
 @pytest.mark.parametrize("command", listed(IN_ONE_STATE))
 def test_a_state_in_which_a_loop_is_open_is_refused(refused, tmp_path, command):
     line = call(refused, tmp_path, command, "four_bar", "--q", "0.3,0.2,0.1")
-    assert "'pin'" in line and "open by 2.2" in line and "--random 0" in line
+    assert "'pin'" in line and "open by 2.2" in line and "--state random:0" in line
 
 
 @pytest.mark.product
@@ -394,7 +392,7 @@ def test_tune_and_export_find_a_state_that_closes_what_is_open(run, tmp_path, co
 def test_a_state_that_closes_what_was_open_is_drawn_and_baumgarte_may_close_it(run, tmp_path):
     far = CUT | {"p_second": [0.1, 0, 0.2]}
     path = loops_file(tmp_path, [far])
-    code, out, err = run("solve", "chain:3", "--loops", path, "--random", "0", "--json")
+    code, out, err = run("solve", "chain:3", "--loops", path, "--state", "random:0", "--json")
     assert code == 0 and err == "" and len(json.loads(out)["qdd"]) == 3
     path = loops_file(tmp_path, [far | {"baumgarte": [10, 25]}])
     code, _, err = run("solve", "chain:3", "--loops", path)

@@ -294,7 +294,7 @@ def test_an_answer_that_should_not_be_relied_on_says_so():
 def started(*arguments):
     """The command, its port and its token; signals as a terminal has them, which others may ignore."""
     command = "env --default-signal=INT,HUP PYTHON -P -m pivotree explore chain:2 --orders abm"
-    command = command.replace("PYTHON", sys.executable) + " --formats float32 --no-browser"
+    command = command.replace("PYTHON", sys.executable) + " --formats float32 --port 0"
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen([*command.split(), *arguments], cwd=ROOT, start_new_session=True, **pipes)
     address = process.stdout.readline().strip()
@@ -355,7 +355,7 @@ def test_the_browser_is_opened_at_the_address_and_how_it_is_stopped_is_said(monk
 
 
 def test_a_port_that_is_taken_is_refused(server, capsys):
-    asked = ["explore", "chain:2", "--orders", "abm", "--formats", "float32", "--no-browser", "--port"]
+    asked = ["explore", "chain:2", "--orders", "abm", "--formats", "float32", "--port"]
     assert main([*asked, str(server.server_port)]) == 2
     said = capsys.readouterr().err
     assert "cannot be had" in said and said.count("\n") == 1

@@ -228,8 +228,8 @@ def test_a_loop_that_is_called_as_a_body_and_one_that_couples_joints():
 
 def test_the_file_runs_by_itself(tmp_path, capsys):
     path = tmp_path / "listed.py"
-    command = ["list", "quadruped", "--contact", "front_left_shank", "--compliance", "1e-3"]
-    assert main([*command, "--order", "lambda_first", "--python", "-o", str(path)]) == 0
+    command = ["list", "quadruped", "--contact", "front_left_shank,compliance=1e-3"]
+    assert main([*command, "--order", "lambda_first", "--style", "python", "-o", str(path)]) == 0
     tree = kkt.load("quadruped")
     foot = kkt.contact("front_left_shank", (0, 0, 0), (0, 0, 1), [(1, 0, 0), (0, 1, 0)], compliance=1e-3)
     system = kkt.build(tree, loops=[foot])

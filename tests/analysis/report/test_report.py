@@ -166,7 +166,7 @@ def test_the_cheapest_format_is_the_shortest_that_keeps_the_digits(made):
     assert report.cheapest("abm") == "float32"  # bfloat16 holds 2.4 digits
     assert report.cell("abm", "float32").digits["worst"] >= 4
     assert "each of the two orders measured (abm, crbm) needs float32." in report.verdict[0]
-    assert report.verdict[-1].endswith("name those to measure with --orders.")
+    assert report.verdict[-1].endswith("name those to measure with --order.")
 
 
 def test_data_rounding_is_told_apart(made):

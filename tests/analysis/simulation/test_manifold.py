@@ -155,7 +155,7 @@ def test_a_start_is_projected_where_it_is_asked_for(capsys):
 
 
 def test_a_start_beside_its_loops_is_warned_about_and_goes_on(capsys):
-    asked = ["four_bar", "--qd", "1,0,0", "--seconds", "0.05", "--order", "abm,crbm", "--format", "float64"]
+    asked = ["four_bar", "--state=qd:1,0,0", "--seconds=0.05", "--order", "abm,crbm", "--format", "float64"]
     code, out, err = run(capsys, *asked, "--json")
     assert code == 0 and err.count("\n") == 1
     assert err.startswith("pivotree: warning: loop 'pin': the rates qd break it by 3.9 (rad/s or m/s)")

@@ -242,7 +242,7 @@ def test_a_model_file_keeps_its_rates_whatever_the_case_of_its_suffix(capsys, tm
 @pytest.mark.product
 def test_the_verdict_that_the_page_quotes_is_what_is_printed(capsys):
     """Stale?  Quote what it prints now, in docs/simulate.md."""
-    command = "two_link:r=0.0015 --state-type float32 --floor 1e-30 --runs 5"
+    command = "two_link:r=0.0015 --integrator cash_karp,state=float32,floor=1e-30 --runs 5"
     code, out, _ = run(capsys, *command.split(), "--json")
     said = json.loads(out)["verdict"]
     page = (ROOT / "docs" / "simulate.md").read_text(encoding="utf-8")

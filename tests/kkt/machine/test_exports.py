@@ -78,7 +78,7 @@ def test_the_page_s_program_runs(tmp_path, capsys):
     page = (ROOT / "docs" / "machine.md").read_text()
     (tmp_path / "main.c").write_text(re.search(r"```c\n(.*?)```", page, re.S)[1])
     source = str(tmp_path / "arm.c")
-    assert main(["export", "chain:3", "--order", "abm", "--c", "--name", "arm", "-o", source]) == 0
+    assert main(["export", "chain:3", "--order", "abm", "--name", "arm", "-o", source]) == 0
     assert "arm.h" in capsys.readouterr().out
     command = [COMPILERS[0], *STRICT.split(), "main.c", "arm.c", "-o", "run", "-lm"]
     told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -118,12 +118,11 @@ def test_names_that_c_cannot_have(tmp_path):
 @pytest.mark.parametrize(
     ("file", "asked", "told"),
     [
-        ("x.c", ["chain:2", "--c", "--order", "amb"], "abm"),
-        ("x.c", ["chain:2", "--cuda"], "give FILE.cu"),
-        ("x.cu", ["chain:2", "--cuda", "--name", "template"], "cannot name a function"),
-        ("x.cu", ["chain:2", "--cuda", "--format", "bfloat16"], "CUDA has no 'bfloat16'; use float64 or"),
-        ("x.cu", ["chain:2", "--cuda", "--outputs", "qd"], "did you mean qdd"),
-        ("x.cu", ["chain:2", "--cuda", "--c"], "not allowed with"),
+        ("x.c", ["chain:2", "--order", "amb"], "abm"),
+        ("x.cpp", ["chain:2"], "give FILE.c"),
+        ("x.cu", ["chain:2", "--name", "template"], "cannot name a function"),
+        ("x.cu", ["chain:2", "--format", "bfloat16"], "CUDA has no 'bfloat16'; use float64 or"),
+        ("x.cu", ["chain:2", "--outputs", "qd"], "did you mean qdd"),
         ("x.c", ["chain:2", "--name", "int"], "'int' cannot name a function in C"),
         ("x.c", ["chain:2", "--format", "fixed32"], "C has no 'fixed32'; use float64 or float32"),
     ],

@@ -198,7 +198,7 @@ def test_a_curve_is_kept_by_given_states_and_refused_where_it_is_not_known(capsy
     """The leader's rate is given: the others' are the slopes there times it."""
     pytest.importorskip("mujoco")
     path, abm = CURVE, orderings.get("abm")
-    assert main(["solve", path, "--q", "l=0.5", "--qd", "l=2", "--json"]) == 0
+    assert main(["solve", path, "--q", "l=0.5", "--state", "qd:l=2", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     slope = np.polyval([-0.8, 0.9, 1.4, -0.5], 0.3)
     right = np.polyval([-0.2, 0.3, 0.7, -0.5, 0.0], 0.3)
@@ -206,7 +206,7 @@ def test_a_curve_is_kept_by_given_states_and_refused_where_it_is_not_known(capsy
     assert told["qd"] == pytest.approx([2.0, 2 * slope, 0.8 * (right + 0.1) * 2 * slope])
     assert main(["solve", path, "--q", "0.5,0,0"]) == 2
     assert "loop 'equality 0': is open by" in capsys.readouterr().err
-    assert main(["solve", path, "--q", "l=0.5", "--qd", "1,1,1"]) == 2
+    assert main(["solve", path, "--q", "l=0.5", "--state", "qd:1,1,1"]) == 2
     assert "loop 'equality 0': is torn at" in capsys.readouterr().err
     tree = kkt.load(path)
     system = kkt.build(tree)

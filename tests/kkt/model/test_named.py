@@ -199,12 +199,12 @@ def test_packages_of_xacro_are_found_without_ros(xacro, tmp_path, monkeypatch, c
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(URDF.replace('mass value="2"', 'mass value="<include $(find arm)/mass.txt/>"'))
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path / "ros"))
-    told = [] if where not in ("given", "nowhere") else ["--package", f"arm={folder}"]
+    told = [] if where not in ("given", "nowhere") else ["--urdf", f"package:arm={folder}"]
     if where == "nowhere":
         assert main(["solve", str(file)]) == 2
-        advice = re.search(r"--package (arm=)FOLDER", capsys.readouterr().err)[1]
-        told = ["--package", f"{advice}{folder}"]
-    assert main(["solve", str(file), *told, "--arg", "mass:=2.5", "--json"]) == 0
+        advice = re.search(r"--urdf (package:arm=)FOLDER", capsys.readouterr().err)[1]
+        told = ["--urdf", f"{advice}{folder}"]
+    assert main(["solve", str(file), *told, "--urdf", "mass:=2.5", "--json"]) == 0
     packages = {"arm": str(folder)} if told else {}
     tree = kkt.load(file, packages=packages, arguments={"mass": "2.5"})
     assert tree.nodes["a"]["mass"] == 2.5 and kkt.load(file, packages=packages).nodes["a"]["mass"] == 1.0
@@ -215,10 +215,10 @@ def test_options_of_xacro_that_are_wrong_are_told(xacro, tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     Path("arm.xacro").touch()
     for told, words in {
-        "option --arg: 'mass=2' is no name and value; give NAME:=VALUE": ["arm.xacro", "--arg", "mass=2"],
-        "option --package: names 'a' twice": ["arm.xacro", *["--package", "a=."] * 2],
-        "package 'a': nowhere is no folder": ["arm.xacro", "--package", "a=nowhere"],
-        "chain:3: is no .xacro file": ["chain:3", "--arg", "mass:=2"],
+        "option --urdf: 'mass=2' is unknown; give floating, dynamics": ["arm.xacro", "--urdf", "mass=2"],
+        "option --urdf: names 'a' twice": ["arm.xacro", *["--urdf", "package:a=."] * 2],
+        "package 'a': nowhere is no folder": ["arm.xacro", "--urdf", "package:a=nowhere"],
+        "chain:3: is no .xacro file": ["chain:3", "--urdf", "mass:=2"],
     }.items():
         assert main(["solve", *words]) == 2
         assert told in capsys.readouterr().err

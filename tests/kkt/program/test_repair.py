@@ -322,11 +322,11 @@ def test_axes_become_coordinate_axes():
 
 
 def test_frames_on_the_command_line(capsys):
-    command = ["solve", "example1:q1=1,tilt=0.785", "--format", "float32", "--json"]
+    command = ["compare", "example1:q1=1,tilt=0.785", "--order", "abm", "--format", "float32", "--json"]
     errors = []
     for frames in ("given", "aligned"):
         assert main([*command, "--frames", frames]) == 0
-        errors.append(json.loads(capsys.readouterr().out)["error"])
+        errors.append(json.loads(capsys.readouterr().out)["rows"][0]["error"])
     assert errors[0] > 1e-5 > 1e-6 > errors[1]
     assert main([*command, "--frames", "tilted"]) == 2
     told = "pivotree: option --frames: 'tilted' is unknown; use given, aligned or factored\n"

@@ -188,7 +188,7 @@ def test_compare_without_a_condition_number_or_a_loss(monkeypatch):
 
 def test_compare_tells_of_a_refinement_that_diverges(capsys):
     arguments = ["compare", "chain:12", "--orders", "crbm", "--formats", "bfloat16"]
-    assert main([*arguments, "--refine", "3", "--residual", "equations"]) == 0
+    assert main([*arguments, "--refine", "3:equations"]) == 0
     out = capsys.readouterr().out
     assert "The corrections of crbm +3 diverged after 1: none of them is kept." in out
     assert "condition number of qdd" in out and " lost " in out
