@@ -132,7 +132,7 @@ Every kind of figure that `pivotree figure KIND MODEL -o FILE` draws, on a chain
 humanoid and a random tree of 1000 bodies; `make gallery` makes this page anew. Pages are light or
 dark as the reader's are.
 
-    pivotree figure --list
+    pivotree figure
     pivotree figure spy chain:3 --orders crbm --step 4 --width single --gray -o spy.pdf
 
 Widths are those of journals: `single` 3.4 in, `double` 7 in. Letters are STIX, drawn after Times

@@ -24,7 +24,6 @@ from ..arguments import (
 )
 from ..estimate import admit, admit_states, certificate, derivatives_take, eliminated, states_pilot
 from ..progress import progress_shown
-from ..state import asked
 from .shared import (
     folder_of,
     items,
@@ -166,6 +165,8 @@ def _derivatives(options: argparse.Namespace) -> int:
 
 def _many(options: argparse.Namespace) -> int:
     """Median and worst digits over random states."""
+    from ..state import asked
+
     base, given = asked(options)
     named = {"-o": options.output, "--bits": options.bits, "--proximal": options.proximal}
     named |= {"--refine": options.refine != "0", "--q": given.pop("q", None)}
