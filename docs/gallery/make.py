@@ -133,12 +133,12 @@ humanoid and a random tree of 1000 bodies; `make gallery` makes this page anew. 
 dark as the reader's are.
 
     pivotree figure
-    pivotree figure spy chain:3 --orders crbm --step 4 --width single --gray -o spy.pdf
+    pivotree figure spy chain:3 --orders crbm --step 4 --width single --style gray -o spy.pdf
 
 Widths are those of journals: `single` 3.4 in, `double` 7 in. Letters are STIX, drawn after Times
-(`--font sans` for another), of 8 or 9 pt; a formula inside a block is as large as fits, 5 pt at
-least, and left out where it does not. Styles are light (the colours of Okabe & Ito), `--dark` and
-`--gray`; in all of them what has a colour also has a glyph, a dash or a lightness of its own. The
+(`--style light,sans` for another), of 8 or 9 pt; a formula inside a block is as large as fits, 5 pt at
+least, and left out where it does not. Styles are light (the colours of Okabe & Ito), `--style
+dark` and `gray`; in all of them what has a colour also has a glyph, a dash or a lightness of its own. The
 suffix says what is written: .pdf, .svg or .png; .pgf, which has your document's font; .tex for some
 kinds, and .gif or .mp4 (with ffmpeg) for the film. A caption lies beside each figure.
 [How to put one into a paper](../howto.md#put-a-figure-into-a-latex-paper).

@@ -140,7 +140,7 @@ def test_motions_are_judged_by_how_far_the_first_has_come(clock):
         usual = {"seconds": 10.0, "steps": 10_000, "runs": 1, "integrator": "RK45"}
         options = argparse.Namespace(model="x", yes=False, **(usual | given))
         heard = []
-        tick = estimate.Motions(options, count).of(heard.append)
+        tick = estimate.Motions(options, options, count).of(heard.append)
         for k in range(1, 80):
             clock[0] += 0.1
             tick(0.05 * k)
