@@ -9,8 +9,8 @@ from .listing import Listing
 from .loops import Line, Loop, both, cases
 from .names import Symbol
 from .nodes import Index, Node, Sum, Term
-from .sets import TIED, Condition, Set
-from .style import ATOM, PRODUCT, SUM, TESTS, Style
+from .sets import Condition, Set
+from .style import ATOM, PRODUCT, SUM, Style
 from .text import loops_told, sets_told, shown, step, together, turn_told
 
 HEAD = r"""\documentclass[10pt]{article}
@@ -119,24 +119,17 @@ class Latex(Style):
         return rf"\text{{{s.name}}}{inside}{more}"
 
     def condition(self, condition: Condition) -> str:
-        texts = []
-        for name, letters in condition.tests:
-            if name in TIED:
-                k, c = letters if name == "is a body of" else letters[::-1]
-                texts.append(rf"{k} \in \text{{tied}}({c})")
-            elif name in TESTS:
-                text = TESTS[name].format(*letters)
-                if re.fullmatch(r"\S+ [=≠<>∈∉] \S+", text):
-                    text = re.sub(r"([a-z]{2,})\(", r"\\text{\1}(", text)
-                    for sign, told in (("≠", r"\ne"), ("∈", r"\in"), ("∉", r"\notin")):
-                        text = text.replace(sign, told)
-                    texts.append(text)
-                else:
-                    words = re.sub(r"\b([a-z])\b(?= is| and|$)", r"$\1$", text)
-                    texts.append(rf"\text{{{words}}}")
-            else:
-                texts.append(rf"{letters[0]}\text{{ {name}}}")
-        return r"\text{ and }".join(texts)
+        return r"\text{ and }".join(map(self.typeset, self.tests(condition)))
+
+    def typeset(self, test: str) -> str:
+        """A test in words: letters of bodies, and relations, are mathematics."""
+        if not re.fullmatch(r"\S+ [=≠<>∈∉] \S+", test):
+            words = re.sub(r"\b([a-z])\b(?= (is|are|and|has|holds|goes|comes)\b|$)", r"$\1$", test)
+            return rf"\text{{{words}}}"
+        test = re.sub(r"([a-z]{2,})\(", r"\\text{\1}(", test)
+        for sign, told in (("≠", r"\ne"), ("∈", r"\in"), ("∉", r"\notin")):
+            test = test.replace(sign, told)
+        return test
 
 
 def latex(listing: Listing) -> str:

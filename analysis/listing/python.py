@@ -16,7 +16,8 @@ from pivotree.kkt.solution.eliminate import eliminate
 from .general import CHAINS, THIS_TREE, freedoms
 from .helpers import helpers
 from .listing import Listing
-from .script import TREE, Script
+from .script import Script
+from .vocabulary import SETS
 
 
 def python(listing: Listing) -> str:
@@ -36,7 +37,7 @@ def python(listing: Listing) -> str:
         "    n, N = len(parent), [len(h) for h in H]",
     ]
     head += _guards(listing)
-    setup = "\n".join(text for name, text in TREE.items() if name in script.used)
+    setup = "\n".join(SETS[name].table(name) for name in script.used)
     head += textwrap.indent(setup, "    ").splitlines()
     if len(made) == 1:
         head.append(f"    {made[0]} = {{}}")

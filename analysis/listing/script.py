@@ -11,184 +11,9 @@ from .names import Symbol
 from .nodes import Index, Leaf, Node, Sum, Term, transpose
 from .sets import Condition, Set
 from .text import step
+from .vocabulary import TESTS, needed, read_by
 
 WIDTH = 100
-TESTS = {
-    "has a parent": "parent[{0}] >= 0",
-    "is a root": "parent[{0}] < 0",
-    "has children": "children[{0}]",
-    "is a leaf": "not children[{0}]",
-    "N > 0": "N[{0}] > 0",
-    "N = 0": "N[{0}] == 0",
-    "N < 6": "N[{0}] < 6",
-    "N = 6": "N[{0}] == 6",
-    "has a parent or no children": "(parent[{0}] >= 0 or not children[{0}])",
-    "has moving children": "any(N[c] for c in children[{0}])",
-    "has a carrier": "carrier[{0}] >= 0",
-    "has no carrier": "carrier[{0}] < 0",
-    "is whole": "whole[{0}] == {0}",
-    "is a piece": "whole[{0}] != {0}",
-    "same": "{0} == {1}",
-    "differ": "{0} != {1}",
-    "child of": "parent[{0}] == {1}",
-    "parent of": "parent[{1}] == {0}",
-    "siblings": "parent[{0}] == parent[{1}]",
-    "on path": "{0} in path[{1}]",
-    "on line": "{0} in line[{1}]",
-    "off line": "{0} not in line[{1}]",
-    "below": "{1} in ancestors[{0}]",
-    "above": "{0} in ancestors[{1}]",
-    "goes before": "place[{0}] < place[{1}]",
-    "goes after": "place[{0}] > place[{1}]",
-    "goes before its parent": "0 <= parent[{0}] and place[{0}] < place[parent[{0}]]",
-    "goes after its parent": "0 <= parent[{0}] and place[{0}] > place[parent[{0}]]",
-    "goes before its children": "children[{0}] and all(place[{0}] < place[c] for c in children[{0}])",
-    "goes after its children": "children[{0}] and all(place[{0}] > place[c] for c in children[{0}])",
-    "less": "{0} < {1}",
-    "more": "{0} > {1}",
-    "holds a loop": "held[{0}]",
-    "holds no loop": "not held[{0}]",
-    "comes first": "{0} == n",
-    "comes last": "{0} == len(N) - 1",
-    "is a body of": "({1}, {0}) in G",
-    "has the body": "({0}, {1}) in G",
-}
-TREE = {  # each after those that it reads
-    "children": "children = [[c for c in range(n) if parent[c] == k] for k in range(n)]",
-    "ancestors": """ancestors = [[] for _ in range(n)]
-for k in range(n):
-    up = parent[k]
-    while up >= 0:
-        ancestors[k].append(up)
-        up = parent[up]""",
-    "tip_to_base": """levels = [[k for k in range(n) if parent[k] < 0]]
-while levels[-1]:
-    levels.append([c for k in levels[-1] for c in children[k]])
-tip_to_base = [k for level in levels[::-1] for k in level]""",
-    "rank": "rank = {k: i for i, k in enumerate(tip_to_base)}",
-    "siblings": """siblings = [
-    [j for j in range(n) if j != k and parent[j] == parent[k] >= 0] for k in range(n)
-]""",
-    "below": "below = [[j for j in range(n) if k in ancestors[j]] for k in range(n)]",
-    "subtree": "subtree = [[j for j in range(n) if j == k or k in ancestors[j]] for k in range(n)]",
-    "path": "path = [[k, *ancestors[k]] for k in range(n)]",
-    "line": "line = [[j for j in range(n) if j in path[k] or k in path[j]] for k in range(n)]",
-    "tree": "tree = [[j for j in range(n) if path[j][-1] == path[k][-1]] for k in range(n)]",
-    "aside": "aside = [[j for j in tree[k] if j not in line[k]] for k in range(n)]",
-    "via": """via = {
-    (k, j): [c for c in children[k] if c in path[j]] for k in range(n) for j in range(n)
-}""",
-    "through": """through = {
-    (k, j): [c for c in children[k] if c in ancestors[j]] for k in range(n) for j in range(n)
-}""",
-    "upto": """upto = {
-    (k, j): [c for c in ancestors[k] if j in path[c]] for k in range(n) for j in range(n)
-}""",
-    "downto": """downto = {
-    (k, j): [c for c in path[j] if k in ancestors[c]] for k in range(n) for j in range(n)
-}""",
-    "beneath": """beneath = {
-    (k, j): [c for c in below[k] if c in line[j]] for k in range(n) for j in range(n)
-}""",
-    "joints": "joints = [[k, *children[k]] for k in range(n)]",
-    "near": """near = [
-    [*([parent[k]] if parent[k] >= 0 else []), *siblings[k], *children[k]] for k in range(n)
-]""",
-    "before": """before = [
-    [j for j in [*siblings[k], *children[k]] if rank[j] < rank[k]] for k in range(n)
-]""",
-    "after": """after = [
-    [j for j in [parent[k], *siblings[k]] if j >= 0 and rank[j] > rank[k]] for k in range(n)
-]""",
-    "turn": "turn = TURN",
-    "place": "place = {k: turn.index(k) if k in turn else -1 for k in range(n)}",
-    "left": """met, left = {k: {j for j in near[k] if j in turn} for k in turn}, {}
-for k in turn:
-    left[k] = sorted(met[k], key=turn.index)
-    for j in left[k]:
-        met[j] = (met[j] | met[k]) - {j, k}""",
-    "gone": "gone = {k: [c for c in turn if k in left[c]] for k in turn}",
-    "leading": "leading = {k: left[k][:-1] for k in turn}",
-    "trailing": """trailing = {
-    (k, j): [i for i in left[k] if place[i] > place[j]] for k in turn for j in left[k]
-}""",
-    "paired": """paired = [
-    [c for c in children[k] if any(j in turn for j in siblings[c])] for k in range(n)
-]""",
-    "first joints": """first_joints = [
-    [j for j in turn if j == k or parent[j] == k][:-1] for k in range(n)
-]""",
-    "shared": """shared = {
-    (k, j): [c for c in turn if k in left[c] and j in left[c]] for k in turn for j in turn
-}""",
-    "next joints": """next_joints = {
-    (k, j): [i for i in turn if k in (i, parent[i]) and place[i] > place[j]]
-    for k in range(n) for j in first_joints[k]
-}""",
-    "siblings before": """siblings_before = [
-    [j for j in siblings[k] if rank[j] < rank[k]] for k in range(n)
-]""",
-    "siblings after": """siblings_after = [
-    [j for j in siblings[k] if rank[j] > rank[k]] for k in range(n)
-]""",
-    "roots": "roots = [k for k in range(n) if parent[k] < 0]",
-    "bodies": "bodies = range(n)",
-    "loops": "loops = range(n, len(N))",
-    "tied": "tied = {c: sorted(k for d, k in G if d == c) for c in loops}",
-    "ties": "ties = [[c for c in loops if (c, k) in G] for k in range(n)]",
-    "held": "held = [sorted({c for j in subtree[k] for c in ties[j]}) for k in range(n)]",
-    "moving": "moving = {c: [k for k in tip_to_base if c in held[k]] for c in loops}",
-    "earlier": "earlier = {c: range(n, c) for c in loops}",
-    "later": "later = {c: range(c + 1, len(N)) for c in loops}",
-    "common": """common = {
-    (c, d): [k for k in tip_to_base if {c, d} <= {*held[k]}] for c in loops for d in loops
-}""",
-    "toward": """toward = {
-    (k, c): [j for j in children[k] if c in held[j]] for k in range(n) for c in loops
-}""",
-    "branch": """branch = {
-    (k, c): [j for j in below[k] if c in held[j]] for k in range(n) for c in loops
-}""",
-}
-NEEDS = {
-    "below": ("ancestors",),
-    "subtree": ("ancestors",),
-    "path": ("ancestors",),
-    "joints": ("children",),
-    "line": ("path",),
-    "tree": ("path",),
-    "aside": ("tree", "line"),
-    "via": ("children", "path"),
-    "through": ("children", "ancestors"),
-    "upto": ("path",),
-    "downto": ("path",),
-    "beneath": ("below", "line"),
-    "near": ("siblings", "children"),
-    "before": ("siblings", "children", "rank"),
-    "after": ("siblings", "rank"),
-    "siblings before": ("siblings", "rank"),
-    "siblings after": ("siblings", "rank"),
-    "place": ("turn",),
-    "left": ("turn", "near"),
-    "gone": ("left",),
-    "shared": ("left",),
-    "paired": ("children", "siblings", "turn"),
-    "first joints": ("turn",),
-    "next joints": ("first joints", "place"),
-    "leading": ("left",),
-    "trailing": ("left", "place"),
-    "rank": ("tip_to_base",),
-    "tip_to_base": ("children",),
-    "common": ("held", "tip_to_base", "loops"),
-    "toward": ("children", "held", "loops"),
-    "branch": ("below", "held", "loops"),
-    "moving": ("held", "tip_to_base", "loops"),
-    "held": ("subtree", "ties"),
-    "ties": ("loops",),
-    "tied": ("loops",),
-    "earlier": ("loops",),
-    "later": ("loops",),
-}
 
 
 class Script:
@@ -339,18 +164,14 @@ class Script:
         return text
 
     def need(self, name: str) -> None:
-        for other in NEEDS.get(name, ()):
-            self.need(other)
-        self.used[name] = None
+        self.used.update(dict.fromkeys(needed(name)))
 
     def condition(self, condition: Condition) -> str:
         texts = []
         for name, letters in condition.tests:
-            text = TESTS[name].format(*letters)
-            for word in ("children", "ancestors", "held", "path", "line", "place"):
-                if f"{word}[" in text:
-                    self.need(word)
-            texts.append(text)
+            for read in read_by(TESTS[name].python):
+                self.need(read)
+            texts.append(TESTS[name].python.format(*letters))
         return " and ".join(texts)
 
     # -- statements ---------------------------------------------------------------------------

@@ -6,79 +6,10 @@ from typing import Any
 
 from .names import Names, Symbol
 from .nodes import Index, Leaf, Node, Sum, Term, symmetric, transpose
-from .sets import OF_PAIRS, Condition, Set
+from .sets import Condition, Set
+from .vocabulary import TESTS
 
 SUM, PRODUCT, ATOM = range(3)  # how tightly a text holds together
-
-MEANINGS = {
-    "children": "bodies that hang on body k",
-    "ancestors": "bodies from the parent of k to its root",
-    "below": "bodies that hang on k, directly or not",
-    "subtree": "k and all that hangs on it",
-    "path": "k and its ancestors",
-    "siblings": "the other children of k's parent",
-    "joints": "k and its children: the joints of body k",
-    "near": "the parent, the siblings and the children of k",
-    "before": "children of k, and siblings that come before k from tip to base",
-    "after": "the parent of k, and siblings that come after k from tip to base",
-    "left": "joints that are coupled with k when it goes",
-    "gone": "joints that went before k and were coupled with it then",
-    "leading": "all of left(k) but the one that goes last",
-    "trailing": "those of left(k) that go after j",
-    "paired": "children of k that have a sibling whose joint constrains",
-    "first joints": "joints of body k that constrain, but the one of them that goes last",
-    "shared": "joints that were coupled with both k and j when they went",
-    "next joints": "joints of body k that constrain and go after j",
-    "siblings before": "siblings that come before k from tip to base",
-    "siblings after": "siblings that come after k from tip to base",
-    "bodies": "all bodies",
-    "roots": "bodies without a parent",
-    "loops": "all loops and contacts",
-    "ties": "loops and contacts of body k",
-    "held": "loops and contacts of k and of all that hangs on it",
-    "tied": "bodies of loop k",
-    "moving": "bodies whose joints move loop k",
-    "earlier": "loops and contacts before k",
-    "later": "loops and contacts behind k",
-    "common": "bodies whose joints move the loops i and j",
-    "toward": "children of k that hold loop j",
-    "branch": "bodies that hang on k and hold loop j",
-    "tree": "all bodies that have k's root",
-    "aside": "bodies of k's tree that are neither k nor above or below it",
-    "line": "k, its ancestors, and all bodies that hang on it",
-    "through": "the child of k that j hangs on, where that is not j itself",
-    "upto": "ancestors of k up to j, and j",
-    "downto": "bodies below k that lead to j, and j",
-    "beneath": "bodies below k that are j, or above or below it",
-    "via": "the child of k that is j, or that j hangs on",
-}
-ARGUMENTS = {
-    "common": "(i,j)",
-    **dict.fromkeys(("toward", "branch", "trailing", "next joints", "shared", *OF_PAIRS), "(k,j)"),
-    **dict.fromkeys(("bodies", "roots", "loops"), ""),
-}  # of all others: (k)
-TESTS = {
-    "N > 0": "N_{0} > 0",
-    "N = 0": "N_{0} = 0",
-    "N < 6": "N_{0} < 6",
-    "N = 6": "N_{0} = 6",
-    "same": "{0} = {1}",
-    "differ": "{0} ≠ {1}",
-    "child of": "{0} is a child of {1}",
-    "parent of": "{0} is the parent of {1}",
-    "siblings": "{0} and {1} are siblings",
-    "below": "{0} is below {1}",
-    "above": "{0} is above {1}",
-    "goes before": "{0} goes before {1}",
-    "goes after": "{0} goes after {1}",
-    "less": "{0} < {1}",
-    "on path": "{0} ∈ path({1})",
-    "on line": "{0} ∈ line({1})",
-    "off line": "{0} ∉ line({1})",
-    "more": "{0} > {1}",
-    "is a body of": "{0} ∈ tied({1})",
-    "has the body": "{1} ∈ tied({0})",
-}
 
 
 class Style:
@@ -290,13 +221,10 @@ class Style:
         return f"{s.name}{inside}{more}"
 
     def condition(self, condition: Condition) -> str:
-        texts = []
-        for name, letters in condition.tests:
-            if name in TESTS:
-                texts.append(TESTS[name].format(*letters))
-            else:
-                texts.append(f"{letters[0]} {name}")
-        return " and ".join(texts)
+        return " and ".join(self.tests(condition))
+
+    def tests(self, condition: Condition) -> list[str]:
+        return [(TESTS[name].words or f"{{0}} {name}").format(*letters) for name, letters in condition.tests]
 
     def left(self, family: tuple, index: tuple[Index, ...]) -> tuple[str, bool]:
         """The left side, and whether it is the inverse of what follows."""

@@ -9,8 +9,9 @@ from .general import ANY_TREE
 from .listing import Listing
 from .loops import Line, Loop, both, cases
 from .nodes import Sum
-from .sets import TIED, Condition
-from .style import ARGUMENTS, MEANINGS, Style
+from .sets import Condition
+from .style import Style
+from .vocabulary import SETS, TESTS
 
 LONG = 150  # characters of a recursion in full
 
@@ -125,14 +126,14 @@ def tables_used(listing: Listing) -> list[str]:
 
 def _tested(when: Condition | None, used: dict[str, None]) -> None:
     """Note the set ``tied`` where a condition tests the bodies of a loop."""
-    if when is not None and any(name in TIED for name, _ in when.tests):
+    if when is not None and any("tied" in TESTS[name].words for name, _ in when.tests):
         used["tied"] = None
 
 
 def sets_told(listing: Listing) -> list[tuple[str, str]]:
     """Sets with what they are in words."""
-    used = [name for name in tables_used(listing) if name in MEANINGS]
-    return [(name + ARGUMENTS.get(name, "(k)"), MEANINGS[name]) for name in used]
+    arguments = ("", "(k)", "(k,j)")
+    return [(name + arguments[len(SETS[name].of)], SETS[name].what) for name in tables_used(listing)]
 
 
 def tables(listing: Listing) -> list[str]:
