@@ -29,10 +29,7 @@ LONGER = {
     "analysis/cli/commands/guarantee.py:_print": 69,
     "analysis/cli/commands/simulate.py:run": 81,
     "analysis/cli/commands/tune.py:run": 70,
-    "analysis/figures/charts.py:error_bars": 80,
-    "analysis/figures/condition.py:error_condition": 66,
     "analysis/figures/spy.py:_panels": 76,
-    "analysis/figures/steps.py:pivot_errors": 73,
     "analysis/simulation/picture.py:picture": 63,
     "papers/pasic1999/equation17.py:measure": 61,
 }

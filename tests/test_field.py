@@ -389,7 +389,6 @@ PARALLELOGRAM = {  # commands, and what makes them short
     "report": "--states 3 --orders abm --formats float32 -o report",
     "simulate": "--seconds 0.1 --order abm",
     "solve": "",
-    "spy": "-o rows.svg",
     "tune": "--most 3",
 }
 

@@ -9,7 +9,7 @@ from .charts import error_bars, fill_cost
 from .condition import Instance, error_condition
 from .cost import cost_curves
 from .curves import fill_curves
-from .files import save, save_spy, write_all
+from .files import save, write_all
 from .film import animation, strip, writer_of
 from .heat import BlockLoss, block_loss, loss_map
 from .kinds import KINDS, Kind, Request, write
@@ -52,7 +52,6 @@ __all__ = [
     "pivot_errors",
     "pmatrix",
     "save",
-    "save_spy",
     "settings",
     "spy",
     "strip",

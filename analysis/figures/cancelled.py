@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from pivotree.kkt import Elimination, FormatError
 
-from .style import SMALL, TEXT, Theme, new_figure, settings, style_axes, theme, wrapped
+from .chart import chart
+from .style import SMALL, TEXT, Theme, theme
 
 _EACH = 100  # steps; with more, one bar stands for those in a per cent
 _COUNTED = 12  # bars up to which counts are written
@@ -48,45 +49,26 @@ def cancelled(
     bits = -math.log2(unit)
     drawn = [table for table in columns.values() if table is not None]
     top = 1.08 * max(bits, *(float(table[:2].max(initial=0.0)) for table in drawn))
-    with settings(look.font):
-        height = 1.9 if width == "double" else 1.6
-        figure = new_figure(
-            width, height * len(columns) + (0.9 if width == "double" else 1.4) + 0.2 * bool(title), look
-        )
-        figure.set_layout_engine("constrained")
-        axes = figure.subplots(len(columns), 1, sharex=True, sharey=True, squeeze=False).ravel()
-        for ax, (order, found) in zip(axes, columns.items(), strict=True):
-            style_axes(ax, look, grid="y")
-            ax.set_title(order, color=look.ink, loc="left", fontsize=TEXT, fontweight="bold")
+    across = width == "double"
+    height = (1.9 if across else 1.6) * len(columns) + 0.5
+    shared: dict[str, Any] = {"sharex": True, "sharey": True, "columns": (1, 3)}
+    with chart(look, width, height, title, shape=(len(columns), 1), grid="y", **shared) as drawn:
+        for ax, (order, found) in zip(drawn.axes, columns.items(), strict=True):
+            ax.set_title(look.named(order), loc="left", fontsize=TEXT, fontweight="bold", color=look.ink)
             ax.axhline(bits, color=look.ink, linewidth=0.8, linestyle="--")
             ax.axhline(0.0, color=look.ink, linewidth=0.6)
             if found is None:
-                ax.text(
-                    50,
-                    0.4 * top,
-                    "exact arithmetic divides by zero",
-                    color=look.ink,
-                    ha="center",
-                    fontsize=SMALL,
-                )
+                middle: dict[str, Any] = {"ha": "center", "fontsize": SMALL, "color": look.ink}
+                ax.text(50, 0.4 * top, "exact arithmetic divides by zero", **middle)
             else:
                 _panel(ax, found, look, top)
             ax.set(xlim=(0, 100), ylim=(-0.3 * top, top))
             ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
             ax.set_yticks([t for t in ax.get_yticks() if 0 <= t <= top])
-        axes[-1].set_xlabel("steps done [%]", color=look.ink)
-        figure.supylabel("most bits cancelled in one sum", color=look.ink, fontsize=TEXT)
-        if title:
-            figure.suptitle(wrapped(title, width), color=look.ink, fontsize=TEXT)
-        figure.legend(
-            handles=_handles(look, first.format),
-            loc="outside lower center",
-            frameon=False,
-            ncols=3 if width == "double" else 1,
-            fontsize=SMALL,
-            labelcolor=look.ink,
-        )
-    return figure
+        drawn.axes[-1].set_xlabel("steps done [%]")
+        drawn.figure.supylabel("most bits cancelled in one sum", color=look.ink, fontsize=TEXT)
+        drawn.handles += _handles(look, first.format)
+    return drawn.figure
 
 
 def _columns(result: Elimination) -> NDArray[np.float64] | None:

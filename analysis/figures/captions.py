@@ -1,129 +1,205 @@
-"""Captions: what a figure shows, in two sentences with numbers, ready to paste."""
+"""Captions: what a figure shows, and its numbers, in sentences to paste."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from pivotree.kkt import Elimination, SymbolicFactor
+from pivotree.kkt import SymbolicFactor
 
 if TYPE_CHECKING:
     from .kinds import Kind, Request
 
-ONE = ("spy", "before-after", "matrix", "film", "trees")  # kinds that show one order
-STRUCTURE = (*ONE, "orders", "curves", "cost")
-
 
 def caption(kind: Kind, request: Request) -> str:
-    """Two sentences: what the figure shows of which robot, and the numbers that it was made of.
+    """What the figure shows of which robot, and the numbers that it was made of.
 
     Raises what the orders raise on this robot.
 
     >>> from pivotree.analysis.figures import KINDS, Request, caption
     >>> print(caption(KINDS["spy"], Request(pt.build(pt.chain(10)), ("crbm",))).strip())
-    Blocks after all steps, for chain_10: 10 bodies, 10 freedoms. In numbers: crbm fills in 90
-    blocks (315 entries), and 30 of its pivots wait for one another.
+    Blocks of the system matrix of chain_10 (10 bodies, 10 freedoms) after elimination by CRBM.
+    CRBM fills in 90 blocks (315 entries); its longest chain of dependent pivots has 30 blocks.
     """
-    what = kind.what.partition(";")[0].partition(":")[0].partition(" (")[0]
-    steps = "all steps" if request.step is None else f"{request.step} steps"
-    if request.step is not None and kind.name in ONE and "step K" not in what:
-        what += f", after {steps}"
-    what = what.replace("step K", steps)
+    model, dof = request.about.split(": ", 1)
+    what = kind.what.replace("{", "{{").replace("}", "}}")
+    others = (f"{what}, for {{model}}", _fills if len(request.orders) > 1 else _filled)
+    first, numbers = _SAID.get(kind.name, others)
+    order = request.named(request.symbolic.plan.sequence.name) if "{order}" in first else ""
+    said = first.format(model=f"{model} ({dof})", order=order, steps=_steps(request), format=request.format)
     if kind.name == "matrix":
         from .typeset import crowded
 
         look = request.look
         if crowded(request.symbolic, request.step, look["width"], look["style"]):
-            what += ", symbols that have no room left out"
-    measured = kind.name not in STRUCTURE
-    format = f", in {request.format}" if measured else ""
-    first = f"{what[0].upper()}{what[1:]}, for {request.about}{format}."
-    if measured:
-        numbers = _measured(request) or _structure(request, request.affordable())
-    elif kind.name in ONE:
-        in_all = "" if request.step is None else "in the end "
-        numbers = [in_all + _filled(request.symbolic)]
-    else:
-        numbers = [_filled(symbolic) for symbolic in request.symbolics]
-        if kind.name == "curves":
-            names = [symbolic.plan.sequence.name for symbolic in request.symbolics]
-            tapes = [request.memory.get(("tape", name)) for name in names]
-            numbers = [
-                told if tape is None else f"{told} and takes {tape.flops:,} operations"
-                for told, tape in zip(numbers, tapes, strict=True)
-            ]
-    return f"{first} In numbers: {'; '.join(numbers)}.\n"
+            said += "; symbols that have no room are left out"
+    return f"{said[0].upper()}{said[1:]}.\n{numbers(request)}.\n"
 
 
-def _structure(request: Request, orders: tuple[str, ...]) -> list[str]:
-    return [_filled(request.factor(name)) for name in orders]
+def _steps(request: Request) -> str:
+    """When in the elimination: at its end, or after some of its brackets."""
+    if request.step is None:
+        return "after elimination"
+    groups = request.symbolic.plan.groups
+    return f"after {request.step} of {groups} bracket{'s' if groups != 1 else ''} eliminated"
 
 
-def _filled(symbolic: SymbolicFactor) -> str:
-    """What an order fills in and costs, on structure alone."""
-    blocks = symbolic.fill_blocks
-    name, height = symbolic.plan.sequence.name, symbolic.height
+def _listed(texts: Iterable[str]) -> str:
+    """One, two and three."""
+    *most, last = [*texts] or ["none"]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _filled(request: Request) -> str:
+    """What the one order of a figure fills in, on structure alone."""
+    symbolic: SymbolicFactor = request.symbolic
+    name, blocks = request.named(symbolic.plan.sequence.name), _count(symbolic.fill_blocks, "block")
     return (
-        f"{name} fills in {blocks:,} block{'s' if blocks != 1 else ''} "
-        f"({symbolic.fill_entries:,} entries), and {height:,} of its pivots wait for one another"
+        f"{'' if request.step is None else 'In the end, '}{name} fills in {blocks} "
+        f"({symbolic.fill_entries:,} entries); its longest chain of dependent pivots has "
+        f"{_count(symbolic.height, 'block')}"
     )
 
 
-def _measured(request: Request) -> list[str]:
-    """The numbers that the figure has just measured, order by order; none where it kept none."""
-    told: list[str] = []
-    for key, value in request.memory.items():
-        if key[0] == "rows":
-            told += [_row(row) for row in value if row["format"] == request.format]
-        elif key[0] == "run":
-            told.append(_pivots(key[1], value))
-        elif key[0] == "held":
-            told.append(_bits(key[1], value))
-        elif key[0] == "loss":
-            worst = float(value.digits.max(initial=0.0))
-            told.append(f"{key[1]} loses up to {worst:.1f} digits on a block")
-        elif key[0] == "instances":
-            told += _instances(value)
-        elif key[0] == "placements":
-            told += _placed(value)
-    return told
+def _each(request: Request, said: Callable[[SymbolicFactor], str], start: str) -> str:
+    named = ((request.named(one.plan.sequence.name), one) for one in request.symbolics)
+    return f"{start} {_listed(f'{said(one)} with {name}' for name, one in named)}"
 
 
-def _row(row: dict[str, Any]) -> str:
-    if row["digits"] is None:
-        return f"{row['order']} gives no answer"
-    return f"{row['order']} keeps {row['digits']:.1f} digits with {row['flops']:,} operations"
+def _fills(request: Request) -> str:
+    return _each(request, lambda one: f"{_count(one.fill_blocks, 'block')}", "Fill:")
 
 
-def _pivots(order: str, result: Elimination) -> str:
-    errors = [step.pivot_error for step in result.steps if step.pivot_error is not None]
-    return f"pivots of {order} are off by up to {max(errors, default=0.0):.1e}"
+def _curves(request: Request) -> str:
+    tapes = {name: request.memory.get(("tape", name)) for name in request.orders_shown}
+
+    def said(one: SymbolicFactor) -> str:
+        tape = tapes.get(one.plan.sequence.name)
+        worked = "" if tape is None else f" and {tape.flops:,} operations"
+        return _count(one.fill_blocks, "block") + worked
+
+    return _each(request, said, "In the end:")
 
 
-def _bits(order: str, result: Elimination) -> str:
-    seen = [step.against for step in result.steps if step.against is not None]
+def _kept(request: Request, *keys: str) -> list[Any]:
+    """What the figure has just measured under these names."""
+    return [(key, value) for key, value in request.memory.items() if key[0] in keys]
+
+
+def _rows(request: Request) -> list[dict[str, Any]]:
+    return [row for _, rows in _kept(request, "rows") for row in rows if row["format"] == request.format]
+
+
+def _digits(request: Request) -> str:
+    def said(row: dict[str, Any]) -> str:
+        name = request.named(row["order"])
+        return (
+            f"{name} gives no answer" if row["digits"] is None else f"{name} keeps {row['digits']:.1f} digits"
+        )
+
+    return f"In {request.format}, {_listed(map(said, _rows(request)))}"
+
+
+def _tradeoff(request: Request) -> str:
+    told = (
+        f"{_count(row['fill_blocks'], 'block')} of fill and {row['flops']:,} operations with "
+        f"{request.named(row['order'])}"
+        for row in _rows(request)
+        if row["flops"] is not None
+    )
+    return f"The points: {_listed(told)}"
+
+
+def _losses(request: Request) -> str:
+    losses = _kept(request, "loss")
+    most = (f"{x.digits.max(initial=0.0):.1f} digits with {request.named(key[1])}" for key, x in losses)
+    return f"The most that is lost on a block: {_listed(most)}"
+
+
+def _pivots(request: Request) -> str:
+    worst = (
+        (name, max((s.pivot_error for s in result.steps if s.pivot_error is not None), default=0.0))
+        for (_, name, *_), result in _kept(request, "run")
+    )
+    return f"The largest error: {_listed(f'{x:.1e} with {request.named(name)}' for name, x in worst)}"
+
+
+def _bits(request: Request) -> str:
+    told = []
+    for (_, name, *_), result in _kept(request, "held"):
+        seen = [step.against for step in result.steps if step.against is not None]
+        most, residues = max((s.order for s in seen), default=0), sum(s.residues for s in seen)
+        told.append(f"{most} with {request.named(name)} ({_count(residues, 'residue')})")
     return (
-        f"a sum of {order} cancels up to {max((s.order for s in seen), default=0)} bits in exact "
-        f"arithmetic, and {sum(s.residues for s in seen)} sums that are zero leave rounding behind"
+        f"The most bits that one sum cancels in exact arithmetic: {_listed(told)}; a residue is a sum "
+        "that is zero exactly and not in the format"
     )
 
 
-def _instances(found: Any) -> list[str]:
-    errors: dict[str, list[float]] = {}
-    for one in found:
+def _errors(request: Request) -> str:
+    errors: dict[str, float] = {}
+    for one in (one for _, found in _kept(request, "instances") for one in found):
         if one.error is not None:
-            errors.setdefault(one.order, []).append(one.error)
-    return [f"{order} is off by up to {max(seen):.1e}" for order, seen in errors.items()]
+            errors[one.order] = max(errors.get(one.order, 0.0), one.error)
+    return f"The largest error: {_listed(f'{x:.1e} with {request.named(o)}' for o, x in errors.items())}"
 
 
-def _placed(found: Any) -> list[str]:
+def _placed(request: Request) -> str:
     """Of each order the median error at the largest and at the least compliance that it takes."""
+    found = [one for _, some in _kept(request, "placements") for one in some if one.errors]
     told = []
     for order in dict.fromkeys(one.order for one in found):
-        mine = [one for one in found if one.order == order and one.errors]
+        mine = [one for one in found if one.order == order]
         ends = [
-            f"{'no answer' if not one.answers else f'{median(one.answers):.0e}'} at {one.compliance:g}"
+            f"{f'{median(one.answers):.0e}' if one.answers else 'no answer'} at {one.compliance:g}"
             for one in (mine[0], mine[-1])
         ]
-        told.append(f"the median error of {order} is {ends[0]} and {ends[1]}")
-    return told
+        told.append(f"{request.named(order)}: {ends[0]}, {ends[1]}")
+    return f"Median errors at the largest and the least compliance: {'; '.join(told)}"
+
+
+def _costs(request: Request) -> str:
+    """Of each order the operations for the most bodies that they were counted for."""
+    ends = [(o, pairs[-1]) for _, costs in _kept(request, "costs") for o, pairs in costs.items() if pairs]
+    return _listed(f"{request.named(o)} takes {work:,} operations for n = {n}" for o, (n, work) in ends)
+
+
+_QDD = "the joint accelerations of {model}"
+_SAID: dict[str, tuple[str, Callable[[Request], str]]] = {
+    "spy": ("blocks of the system matrix of {model} {steps} by {order}", _filled),
+    "before-after": (
+        "blocks of the system matrix of {model} before and after elimination by {order}",
+        _filled,
+    ),
+    "matrix": (
+        "the system matrix of {model} {steps} by {order}; pivots are circled, fill is underlined",
+        _filled,
+    ),
+    "film": ("stages of the elimination of the system matrix of {model} by {order}", _filled),
+    "orders": ("blocks of the system matrix of {model} after elimination by several orders", _fills),
+    "trees": (
+        "the bodies of {model}, and the elimination tree of {order}; the blocks of a body have its colour",
+        _filled,
+    ),
+    "curves": ("fill and operations while the rows of the system matrix of {model} are eliminated", _curves),
+    "tradeoff": ("blocks of fill against operations for {model}", _tradeoff),
+    "heat": ("decimal digits lost on each block of the system matrix of {model} in {format}", _losses),
+    "pivots": ("relative errors of the pivots for {model} in {format}, step by step", _pivots),
+    "cancelled": ("bits that sums cancel for {model} in {format}, step by step", _bits),
+    "digits": (f"correct decimal digits of {_QDD}", _digits),
+    "condition": (
+        f"relative errors of {_QDD} at random states in {{format}}, against the condition number",
+        _errors,
+    ),
+    "multipliers": (
+        f"correct digits of {_QDD} in {{format}}, against the compliance of its loops and contacts, by "
+        "where the multipliers stand in the order",
+        _placed,
+    ),
+    "cost": ("operations against the number of bodies, for the first bodies of {model}", _costs),
+}

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from pivotree.kkt import SymbolicFactor
 from pivotree.kkt.tape.tape import Tape
 
-from .charts import _legend, _title
-from .style import MARKERS, Theme, new_figure, plain, settings, style_axes, theme
+from .chart import chart, large_ticks, series
+from .style import Theme, theme
 
 DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (8, 2)), (0, (3, 1, 1, 1)))
 
@@ -76,70 +75,42 @@ def fill_curves(
     ['blocks of fill', 'operations']
     """
     look = theme(style=style)
-    rows = -(-len(symbolics) // (2 if width == "single" else 5))
     across = width == "double"
-    with settings(look.font):
-        height = (2.5 if across else 4.2) + 0.17 * rows + 0.25 * bool(title)
-        figure = new_figure(width, height, look)
-        figure.set_layout_engine("constrained")
-        axes = figure.subplots(*((1, 2) if across else (2, 1)), sharex=True)
-        handles: list[Line2D] = []
+    counted = "operations, dense blocks" if tapes is None else "operations"
+    shape = (1, 2) if across else (2, 1)
+    with chart(look, width, 2.5 if across else 4.2, title, shape=shape, grid="y", sharex=True) as drawn:
         for i, symbolic in enumerate(symbolics):
             share = np.concatenate([[0.0], np.cumsum(symbolic.size)])
             stops = np.append(np.flatnonzero(np.diff(symbolic.plan.group)) + 1, len(symbolic.size))
             x = 100 * np.append(0.0, share[stops]) / share[-1]
-            line: dict[str, Any] = {
-                "color": look.series[i % len(look.series)],
-                "linewidth": 1.2,
-                "linestyle": DASHES[i % len(DASHES)],
-                **nested(i, look.page),
-            }
             fill, work = step_counts(symbolic)
-            _curve(axes[0], x, fill, line)
-            _curve(axes[1], x, work if tapes is None else traced_counts(tapes[i]), line)
-            handles.append(Line2D([], [], label=plain(symbolic.plan.sequence.name), **line))
-        counted = "operations, dense blocks" if tapes is None else "operations"
-        for ax, what in zip(axes, ("blocks of fill", counted), strict=True):
-            style_axes(ax, look, grid="y")
-            ax.set_ylabel(what, color=look.ink)
-            ax.set(xlim=(0, 101), ylim=(0, None))
-            _large_ticks(ax)
-            if across or ax is axes[-1]:
-                ax.set_xlabel("rows eliminated [%]", color=look.ink)
-        _title(axes[0], title, look.ink)
-        _legend(figure, handles, look.ink, width)
-    return figure
+            _stairs(drawn.axes[0], x, fill, curve(look, i))
+            _stairs(drawn.axes[1], x, work if tapes is None else traced_counts(tapes[i]), curve(look, i))
+            drawn.note(look.named(symbolic.plan.sequence.name), **curve(look, i))
+        for ax, what in zip(drawn.axes, ("blocks of fill", counted), strict=True):
+            ax.set(xlim=(0, 101), ylim=(0, None), ylabel=what)
+            large_ticks(ax.yaxis)
+            if across or ax is drawn.axes[-1]:
+                ax.set_xlabel("rows eliminated [%]")
+    return drawn.figure
 
 
-def nested(i: int, page: str) -> dict[str, Any]:
-    """The marker of the i-th curve: smaller than those before, which are hollow, so that curves
-    that coincide are all seen."""
+def curve(look: Theme, i: int) -> dict[str, Any]:
+    """The line of the i-th curve; its markers are smaller than those before, which are hollow, so that
+    curves that coincide are all seen."""
     return {
-        "marker": MARKERS[i % len(MARKERS)],
+        **series(look, i),
+        "linewidth": 1.2,
+        "linestyle": DASHES[i % len(DASHES)],
         "markersize": max(2.6, 6.4 - 1.1 * i),
         "markeredgewidth": 0.9,
-        **({"markerfacecolor": page} if i < 2 else {}),
+        **({"markerfacecolor": look.page} if i < 2 else {}),
     }
 
 
-def _curve(ax: Any, x: NDArray, y: NDArray, line: dict[str, Any]) -> None:
+def _stairs(ax: Any, x: NDArray, y: NDArray, line: dict[str, Any]) -> None:
     """A staircase: nothing happens between two steps; a few marks on it."""
     if len(x) > 600:  # steps finer than a page shows
         kept = np.unique(np.linspace(0, len(x) - 1, 600).astype(int))
         x, y = x[kept], y[kept]
     ax.plot(x, y, drawstyle="steps-post", markevery=max(1, len(x) // 8), clip_on=False, **line)
-
-
-def _large_ticks(ax: Any) -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    ax.yaxis.set_major_locator(MaxNLocator(6, integer=True))
-    ax.yaxis.set_major_formatter(FuncFormatter(short))
-
-
-def short(x: float, _: Any = None) -> str:
-    """1500 as 1,500; 2.4e6 as 2.4 M: what fits beside an axis."""
-    for unit, letter in ((1e9, " G"), (1e6, " M"), (1e4, " k")):
-        if abs(x) >= unit:
-            return f"{x / (1e3 if letter == ' k' else unit):g}{letter}"
-    return f"{x:,g}"

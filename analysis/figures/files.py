@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import pickle
 import re
 import shutil
 import tempfile
@@ -14,16 +15,18 @@ from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.ticker import FixedLocator
 
 from pivotree.kkt import FormatError, SymbolicFactor
 from pivotree.kkt.base.files import beside, check_file, made, stems
 
 from .cancelled import cancelled
 from .charts import error_bars, fill_cost
-from .spy import before_after, spy
+from .spy import before_after
 from .steps import pivot_errors
 from .style import RASTER_DPI, settings
-from .tex import escaped, tikz
+from .tex import escaped
 
 # what would differ from one run to the next, or between versions of matplotlib, is left out
 _METADATA: dict[str, dict[str, Any]] = {
@@ -37,7 +40,7 @@ _SUFFIXES = (*_METADATA, ".tex", ".pgf")
 
 
 def save(figure: Figure | str, path: str | Path) -> Path:
-    """Write a figure (.png, .pdf, .svg, .pgf) or the text of :func:`tikz` (.tex); returns the path.
+    """Write a figure (.png, .pdf, .svg, .pgf) or the text of `tikz` (.tex); returns the path.
 
     The file is written beside its place and then moved there, so that no half of it is ever
     seen.  Raises FormatError for another suffix or a folder that cannot be written to.
@@ -86,10 +89,10 @@ def _save_pgf(figure: Figure, path: Path) -> Path:
             "write a .pdf"
         )
     options: Any = {"pgf.texsystem": "pdflatex", "pgf.rcfonts": False}
-    with tempfile.TemporaryDirectory() as folder, matplotlib.rc_context(options), _words_as_words():
+    with tempfile.TemporaryDirectory() as folder, matplotlib.rc_context(options):
         try:
             part = Path(folder) / path.name
-            figure.savefig(part, format="pgf", facecolor=figure.get_facecolor())
+            _for_latex(figure).savefig(part, format="pgf", facecolor=figure.get_facecolor())
             part.write_text(_plain_pgf(part.read_text("utf-8")), "utf-8")
         except (RuntimeError, ValueError) as refusal:
             told = " ".join(str(refusal).split())[:200]
@@ -106,43 +109,20 @@ def _plain_pgf(text: str) -> str:
     return text.replace("\\makeatletter%\n", "\\makeatletter%\n" + _MATHDEFAULT, 1)
 
 
-@contextmanager
-def _words_as_words() -> Iterator[None]:
-    """Texts as they stand: matplotlib hands them to LaTeX, which runs what is a command in a name.
-
-    It does so already where it asks LaTeX for their widths.  Formulas between dollars are ours.
-    """
-    from matplotlib.backends import backend_pgf
-
-    class Words(backend_pgf.RendererPgf):
-        def draw_text(
-            self,
-            gc: Any,
-            x: Any,
-            y: Any,
-            s: str,
-            prop: Any,
-            angle: Any,
-            ismath: Any = False,
-            mtext: Any = None,
-        ) -> None:
-            super().draw_text(gc, x, y, _words(s, ismath), prop, angle, ismath, mtext)
-
-        def get_text_width_height_descent(self, s: str, prop: Any, ismath: Any) -> Any:
-            return super().get_text_width_height_descent(_words(s, ismath), prop, ismath)
-
-    names, own = vars(backend_pgf), backend_pgf.RendererPgf
-    names["RendererPgf"] = Words
-    try:
-        yield
-    finally:
-        names["RendererPgf"] = own
+def _for_latex(figure: Figure) -> Figure:
+    """A copy whose texts are LaTeX's: matplotlib hands them over as they are, commands in names too."""
+    copy = pickle.loads(pickle.dumps(figure))
+    for axes in copy.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if isinstance(axis.get_major_locator(), FixedLocator):  # ticks get their texts as they are drawn
+                axis.set_ticklabels([_words(tick.get_text()) for tick in axis.get_ticklabels()])
+    for text in copy.findobj(Text):
+        text.set_text(_words(text.get_text()))
+    return copy
 
 
-def _words(text: str, formulas: Any) -> str:
-    """A text for LaTeX; with ``formulas``, what stands between two dollars is one."""
-    if not formulas:
-        return escaped(text)
+def _words(text: str) -> str:
+    """A text for LaTeX: what stands between two dollars is a formula, all else are words."""
     parts = _DOLLAR.split(text)
     parts[::2] = [escaped(part.replace(r"\$", "$")) for part in parts[::2]]
     return "$".join(parts)
@@ -166,20 +146,6 @@ def check_suffix(path: Path) -> str:
         what = f"suffix {path.suffix!r} is unknown" if path.suffix else "has no suffix"
         raise FormatError(f"figure {path}: {what}; use {', '.join(_SUFFIXES)}")
     return suffix
-
-
-def save_spy(symbolic: SymbolicFactor, path: str | Path, *, step: int | None = None, **options: Any) -> Path:
-    """:func:`spy` or, for .tex, :func:`tikz`, written to a file; options are those of spy.
-
-    >>> from pivotree.analysis.figures import save_spy
-    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(3)).structure))
-    >>> save_spy(factor, "spy.pdf", width="single").name, save_spy(factor, "spy.tex").name
-    ('spy.pdf', 'spy.tex')
-    """
-    path = Path(path)
-    if check_suffix(path) == ".tex":
-        return save(tikz(symbolic, step), path)
-    return save(spy(symbolic, step, **options), path)
 
 
 def write_all(comparison: Any, folder: str | Path) -> list[Path]:

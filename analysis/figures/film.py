@@ -54,7 +54,7 @@ def strip(
         for step, told in zip(chosen, made, strict=True)
     ]
     if title is None:
-        title = f"{symbolic.plan.sequence.name}, brackets eliminated"
+        title = f"{theme(style=style).named(symbolic.plan.sequence.name)}, brackets eliminated"
     return filmstrip(
         symbolic, chosen, captions, labels=labels, width=width, style=style, title=title, zeros=True
     )

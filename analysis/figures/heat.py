@@ -19,10 +19,11 @@ from pivotree.kkt.arithmetic import Format
 from pivotree.kkt.rounding.observe import Observation, seen
 from pivotree.kkt.tape.tape import Tape
 
+from .chart import chart
 from .density import PIXELS
 from .labels import Labels
 from .state import block_state
-from .style import SMALL, TEXT, WIDTHS, Theme, new_figure, plain, settings, style_axes, theme, wrapped
+from .style import LEAST, SMALL, TEXT, WIDTHS, Theme, theme
 from .trees import ink_on
 
 NAMED = 24  # blocks; with more, no number is written into a cell
@@ -163,7 +164,7 @@ def loss_map(
     >>> abm = pt.trace(system, pt.orderings.get("abm"))
     >>> figure = loss_map({"abm": block_loss(abm, system, get_format("float32"))}, "float32")
     >>> figure.axes[0].get_title()
-    'abm'
+    'ABM'
     """
     look = theme(style=style)
     across = 1 if width == "single" else min(len(losses), 2)
@@ -173,25 +174,20 @@ def loss_map(
     finite = [x for loss in losses.values() for x in loss.digits.tolist() if math.isfinite(x)]
     top = max(1.0, math.ceil(max(finite, default=1.0)))
     scale = Normalize(0.0, top)
-    with settings(look.font):
-        shape = max(_shape(loss.blocks) for loss in losses.values())
-        figure = new_figure(width, down * (side * shape + 0.5) + 0.1 + 0.28 * bool(title), look)
-        figure.set_layout_engine("constrained")
-        axes = figure.subplots(down, across, squeeze=False).ravel()
-        for ax in axes[len(losses) :]:
+    tall = max(_shape(loss.blocks) for loss in losses.values())
+    with chart(look, width, down * (side * tall + 0.5) + 0.1, title, shape=(down, across)) as drawn:
+        for ax in drawn.axes[len(losses) :]:
             ax.set_visible(False)
-        drawn = None
-        for ax, (name, loss) in zip(axes, losses.items(), strict=False):
-            drawn = _panel(ax, loss, look, scale, 72 * side)
-            ax.set_title(plain(name), color=look.ink, fontsize=TEXT, fontweight="bold", pad=14)
-        if drawn is not None:
-            bar = figure.colorbar(drawn, ax=list(axes[: len(losses)]), fraction=0.04, pad=0.01)
+        image = None
+        for ax, (name, loss) in zip(drawn.axes, losses.items(), strict=False):
+            image = _panel(ax, loss, look, scale, 72 * side)
+            ax.set_title(look.named(name), fontsize=TEXT, fontweight="bold", pad=14)
+        if image is not None:
+            bar = drawn.figure.colorbar(image, ax=[*drawn.axes[: len(losses)]], fraction=0.04, pad=0.01)
             bar.set_label(f"decimal digits lost in {format}", color=look.ink)
             bar.ax.tick_params(colors=look.ink, width=0.6)
             bar.outline.set_edgecolor(look.ink)
-        if title:
-            figure.suptitle(wrapped(title, width), color=look.ink, fontsize=TEXT)
-    return figure
+    return drawn.figure
 
 
 def _gap(blocks: int) -> int:
@@ -240,7 +236,6 @@ def _panel(ax: Axes, loss: BlockLoss, look: Theme, scale: Normalize, side: float
             va="bottom",
             style="italic",
         )
-    style_axes(ax, look)
     ax.set(xlim=(0, p + 3 * wide), ylim=(p, 0), xticks=[], yticks=[])
     ax.set_aspect("equal")
     for spine in ax.spines.values():
@@ -261,11 +256,11 @@ def _names(ax: Axes, loss: BlockLoss, look: Theme, scale: Normalize, cell: float
         return
     names, count = Labels(block_state(factor, 0)), loss.blocks
     for t in range(count):
-        style: dict[str, Any] = {"fontsize": min(TEXT, 0.66 * cell), "color": look.ink}
+        style: dict[str, Any] = {"fontsize": max(LEAST, min(TEXT, 0.66 * cell)), "color": look.ink}
         ax.text(-0.15, t + 0.5, f"${names.unknown(t)}$", ha="right", va="center", **style)
         ax.text(t + 0.5, -0.15, f"${names.unknown(t)}$", ha="center", va="bottom", **style)
     size = min(SMALL, 0.58 * cell)  # 1.25 of its size is as wide as "7.2"
-    if size < 5.5:
+    if size < LEAST:
         return
     colours = _map(look)(scale(loss.digits))
     for i, j, digits, colour in zip(loss.row, loss.col, loss.digits, colours, strict=True):

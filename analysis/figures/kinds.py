@@ -70,6 +70,7 @@ class Request:
     style: str = "light"
     font: str = "stix"
     titled: bool = False  # a title inside; a paper has captions
+    labels: tuple[tuple[str, str], ...] = ()  # orders, and what they are called in the figure
     progress: Progress = field(default=lambda step: None, repr=False)
     #: what has been measured, so that the same figure in another style does not measure again
     memory: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -82,7 +83,17 @@ class Request:
 
     @property
     def look(self) -> dict[str, Any]:
-        return {"width": self.width, "style": replace(theme(style=self.style), font=self.font)}
+        style = replace(theme(style=self.style), font=self.font, labels=self.labels)
+        return {"width": self.width, "style": style}
+
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """The same for what LaTeX draws."""
+        return {"width": self.width, "look": self.look["style"]}
+
+    def named(self, order: str) -> str:
+        """An order's name in a sentence."""
+        return self.look["style"].named(order).replace(r"\$", "$")
 
     @cached_property
     def symbolic(self) -> SymbolicFactor:
@@ -91,9 +102,14 @@ class Request:
             raise OrderError(f"option --order: this kind shows one order, not {len(self.orders)}; name one")
         return self.factor(self.orders[0] if self.orders else "abm")
 
+    @property
+    def orders_shown(self) -> tuple[str, ...]:
+        """Of a figure that compares orders on structure."""
+        return self.orders or USUAL
+
     @cached_property
     def symbolics(self) -> list[SymbolicFactor]:
-        return [self.factor(name) for name in self.orders or USUAL]
+        return [self.factor(name) for name in self.orders_shown]
 
     def factor(self, name: str) -> SymbolicFactor:
         found = kkt.symbolic(kkt.plan(orderings.get(name), self.system.structure))
@@ -147,7 +163,9 @@ class Request:
     def told(self, shown: tuple[str, ...], usual: tuple[str, ...] = USUAL) -> str | None:
         """The title: the model, and which of the usual orders are missing."""
         missing = [o for o in self.orders or usual if o not in shown]
-        return self.title(self.about + (f"; without {', '.join(missing)}" if missing else ""))
+        return self.title(
+            self.about + (f"; without {', '.join(map(self.named, missing))}" if missing else "")
+        )
 
     def title(self, text: str | None = None) -> str | None:
         """A title where one is asked for; none is told by "", the figure's own by None."""
@@ -302,7 +320,7 @@ KINDS = {
             "before-after",
             "the matrix beside all that the elimination makes of it",
             lambda r: before_after(r.symbolic, **r.look),
-            lambda r: tikz_panels([block_state(r.symbolic, 0), block_state(r.symbolic)], r.width),
+            lambda r: tikz_panels([block_state(r.symbolic, 0), block_state(r.symbolic)], **r.drawn),
         ),
         Kind(
             "matrix",
@@ -320,13 +338,13 @@ KINDS = {
             "orders",
             "the same matrix after several orders, side by side",
             _orders,
-            lambda r: tikz_panels([block_state(one) for one in r.symbolics], r.width),
+            lambda r: tikz_panels([block_state(one) for one in r.symbolics], **r.drawn),
         ),
         Kind(
             "trees",
             "the tree of bodies and the elimination tree, in the same colours",
             lambda r: trees(r.symbolic, **r.look),
-            lambda r: tikz_tree(r.symbolic, r.width),
+            lambda r: tikz_tree(r.symbolic, **r.drawn),
         ),
         Kind("curves", "fill and operations while rows are eliminated", _curves),
         Kind("tradeoff", "blocks of fill against operations, one point an order", _tradeoff),

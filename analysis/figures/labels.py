@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 from pivotree.kkt.matrix.blocks import FC, FJ, LAM, PDD, QDD, F, Structure
 
 from .state import ORIGINAL, ZERO, BlockState, updates
-from .style import plain
 
 _UNKNOWN = {PDD: r"\ddot{{p}}_{{{}}}", QDD: r"\ddot{{q}}_{{{}}}", F: "f_{{{}}}"}
 _UNKNOWN |= {FJ: "f_{{{}}}^{{J}}", FC: "f_{{{}}}^{{C}}", LAM: r"\lambda_{{{}}}"}
@@ -44,11 +43,14 @@ class Labels:
         self.subscript.update({c: self.subscript[k] for c, k in self.body_of.items()})
 
     def key(self) -> str:
-        """Numbers beside names, as '1 = hand, 2 = arm'; empty where names are used."""
+        """Numbers beside names, as '1 = hand, 2 = arm'; empty where names are used.
+
+        A space inside a pair breaks no line.
+        """
         if not self.numbered:
             return ""
         names = self.structure.names
-        return ", ".join(f"{self.subscript[k]} = {names[k]}" for k in self.own)
+        return ", ".join(f"{self.subscript[k]}\xa0=\xa0{names[k]}" for k in self.own)
 
     def unknown(self, position: int) -> str:
         k = self.body[position]
@@ -289,7 +291,7 @@ def place_labels(
     crowd = [int((np.hypot(*(points - p).T) < 60 * scale).sum()) for p in points]
     for i in np.argsort([-c for c in crowd], kind="stable"):
         note = ax.annotate(
-            plain(texts[i]),
+            texts[i],
             (np.asarray(x)[i], np.asarray(y)[i]),
             (0, 0),
             textcoords="offset points",

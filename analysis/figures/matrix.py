@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from .density import entries, raster, strong
 from .labels import Labels
 from .state import FILL, NEW, ORIGINAL, ZEROED, BlockState
-from .style import SMALL, Theme
+from .style import LEAST, SMALL, Theme
 
 TEXT_BLOCKS = 60  # with more blocks there is no text
 VECTOR_BLOCKS = 3000  # with more blocks, a raster of densities
 _RECTANGLES = 4000  # merged rectangles that keep an SVG small; a raster beyond
-LEAST, _MARGIN_TEXT = 5.0, 8.0  # [pt] smallest text in a cell, text at the margins
+_MARGIN_TEXT = 8.0  # [pt] text at the margins
 
 
 def draw(

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from .charts import _legend, _title, poor
-from .style import MARKERS, Theme, new_figure, plain, settings, style_axes, theme
+from .chart import DASHED, chart, places, series
+from .style import Theme, plain, theme
 from .units import capacity_of
 
 if TYPE_CHECKING:
@@ -43,47 +42,31 @@ def multiplier_digits(
     'correct digits of qdd in float32'
     """
     look, full = theme(style=style), capacity_of(format)
-    orders = list(dict.fromkeys(p.order for some in found.values() for p in some))
-    places = list(among) if {*orders} <= {*among} else orders
+    place = places(list(dict.fromkeys(p.order for some in found.values() for p in some)), among)
     compliances = sorted({p.compliance for some in found.values() for p in some}, reverse=True)
-    with settings(look.font):
-        figure = new_figure(width, 2.9 + 0.25 * bool(title), look)
-        figure.set_layout_engine("constrained")
-        panels = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
-        for ax, (name, some) in zip(panels, found.items(), strict=True):
-            style_axes(ax, look, grid="y")
-            for order in orders:
-                mine = [p for p in some if p.order == order]
-                aside = APART * (orders.index(order) - (len(orders) - 1) / 2)
-                _line(ax, mine, compliances, aside, full, _look(look, places.index(order)))
+    lines = {order: {**series(look, k), "markersize": 4.0, "linewidth": 1.1} for order, k in place.items()}
+    with chart(look, width, 2.6, title, shape=(1, len(found)), grid="y", sharey=True) as drawn:
+        for ax, (name, some) in zip(drawn.axes, found.items(), strict=True):
+            for number, order in enumerate(place):
+                aside = APART * (number - (len(place) - 1) / 2)
+                _line(ax, [p for p in some if p.order == order], compliances, aside, full, lines[order])
             if full is not None:
-                ax.axhline(full, color=look.ink, linewidth=0.8, linestyle=(0, (4, 3)))
+                ax.axhline(full, color=look.ink, linewidth=0.8, linestyle=DASHED)
             ax.set_xticks(range(len(compliances)), [_power(c) for c in compliances])
             ax.set_xlim(-0.4, len(compliances) - 0.6)
             ax.set_ylim(-0.25, None if full is None else full + 0.3)
             if len(found) > 1:
-                ax.set_title(plain(name), color=look.ink)
-        panels[0].set_ylabel(f"correct digits of qdd in {format}", color=look.ink)
-        panels[len(found) // 2].set_xlabel("compliance, 0 is rigid [1/kg]", color=look.ink)
-        _title(panels[0], title, look.ink)
-        handles = [Line2D([], [], label=plain(order), **_look(look, places.index(order))) for order in orders]
+                ax.set_title(plain(name))
+        drawn.axes[0].set_ylabel(f"correct digits of qdd in {format}")
+        drawn.axes[len(found) // 2].set_xlabel("compliance, 0 is rigid [1/kg]")
+        for order, line in lines.items():
+            drawn.note(look.named(order), **line)
         if full is not None:
-            line: dict[str, Any] = {"color": look.ink, "linewidth": 0.8, "linestyle": (0, (4, 3))}
-            handles.append(Line2D([], [], label="all that it holds", **line))
+            drawn.note("all that it holds", color=look.ink, linewidth=0.8, linestyle=DASHED)
         every = [p for some in found.values() for p in some]
         silent = any(p.unanswered for p in every)
-        handles += poor(look.ink, "no answer in some state" * silent, any(any(p.marked) for p in every))
-        _legend(figure, handles, look.ink, width)
-    return figure
-
-
-def _look(look: Theme, k: int) -> dict[str, Any]:
-    return {
-        "color": look.series[k % len(look.series)],
-        "marker": MARKERS[k % len(MARKERS)],
-        "markersize": 4.0,
-        "linewidth": 1.1,
-    }
+        drawn.poor("no answer in some state" * silent, any(any(p.marked) for p in every))
+    return drawn.figure
 
 
 def _line(

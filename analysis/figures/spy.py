@@ -43,12 +43,12 @@ def spy(
     >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(3)).structure))
     >>> figure = spy(factor, step=1)
     >>> figure.texts[0].get_text()
-    'abm: after step 1 of 3, 1 block of fill + 1 diagonal'
+    'ABM: after step 1 of 3, 1 block of fill + 1 diagonal'
     """
-    state = block_state(symbolic, step, since)
+    state, look = block_state(symbolic, step, since), theme(dark, style)
     if title is None:
-        title = f"{symbolic.plan.sequence.name}: {_progress(state)}"
-    return _panels([state], [title], labels, theme(dark, style), width, zeros=zeros)
+        title = f"{look.named(symbolic.plan.sequence.name)}: {_progress(state)}"
+    return _panels([state], [title], labels, look, width, zeros=zeros)
 
 
 def before_after(
@@ -65,15 +65,15 @@ def before_after(
     >>> from pivotree.analysis.figures import before_after
     >>> factor = pt.symbolic(pt.plan(pt.orderings.get("crbm"), pt.build(pt.chain(3)).structure))
     >>> [text.get_text() for text in before_after(factor).texts[:2]]
-    ['the matrix: 8 blocks + 3 diagonal', 'after crbm: 6 blocks of fill\\n+ 3 diagonal, 21 entries']
+    ['the matrix: 8 blocks + 3 diagonal', 'after CRBM: 6 blocks of fill\\n+ 3 diagonal, 21 entries']
     """
-    before, after = block_state(symbolic, 0), block_state(symbolic)
+    before, after, look = block_state(symbolic, 0), block_state(symbolic), theme(dark, style)
     own = int((before.diagonal > 0).sum())
     captions = [
         f"the matrix: {symbolic.original:,} blocks + {own:,} diagonal",
-        f"after {symbolic.plan.sequence.name}: {after.told}, {after.fill_entries:,} entries",
+        f"after {look.named(symbolic.plan.sequence.name)}: {after.told}, {after.fill_entries:,} entries",
     ]
-    return _panels([before, after], captions, labels, theme(dark, style), width, title)
+    return _panels([before, after], captions, labels, look, width, title)
 
 
 def filmstrip(
@@ -118,15 +118,15 @@ def compare_orders(
     >>> plans = [pt.plan(pt.orderings.get(name), graph) for name in ("abm", "crbm")]
     >>> figure = compare_orders([pt.symbolic(plan) for plan in plans])
     >>> [text.get_text() for text in figure.texts[:2]]
-    ['abm: 3 blocks of fill + 4 diagonal', 'crbm: 12 blocks of fill + 4 diagonal']
+    ['ABM: 3 blocks of fill + 4 diagonal', 'CRBM: 12 blocks of fill + 4 diagonal']
     """
-    states = [block_state(symbolic) for symbolic in symbolics]
-    names = names or [symbolic.plan.sequence.name for symbolic in symbolics]
+    states, look = [block_state(symbolic) for symbolic in symbolics], theme(dark, style)
+    names = names or [look.named(symbolic.plan.sequence.name) for symbolic in symbolics]
     if title is None:
         many = {2: "two", 3: "three", 4: "four"}.get(len(states), str(len(states)))
         title = f"One matrix, {many} orders of elimination"
     captions = [f"{n}: {s.told}" for n, s in zip(names, states, strict=True)]
-    return _panels(states, captions, labels, theme(dark, style), width, title)
+    return _panels(states, captions, labels, look, width, title)
 
 
 def _progress(state: BlockState) -> str:
@@ -169,13 +169,10 @@ def _panels(
         top = 0.0 if not title else 0.3 + 0.16 * head_line.count("\n")
         key = _key(states[0], total) if labels is not False else ""
         legend = _legend(states, look, width, zeros)
-        most_across = 2 if width == "single" else 5
-        columns = min(len(legend), most_across if len(legend) != 6 else most_across // 2 + 1)
-        # [in] at 8 pt: a letter, and a handle with its gaps
-        while columns > 1 and columns * (0.058 * _longest(legend) + 0.42) > 1.15 * total:
-            columns -= 1
+        columns = _columns(legend, width)
         rows = -(-len(legend) // columns)
-        bottom = 0.12 + 0.19 * rows + 0.16 * (key.count("\n") + bool(key))
+        low = 0.06 + 0.17 * (key.count("\n") + 1) if key else 0.0  # [in] of the key, below the legend
+        bottom = 0.12 + 0.19 * rows + low
         height = top + down * (head + side + below) - below + bottom + 0.06
         figure = new_figure(width, height, look)
         start = left if across > 1 else max(left, (total - side) / 2)
@@ -206,7 +203,7 @@ def _panels(
             ncols=columns,
             frameon=False,
             fontsize=SMALL,
-            bbox_to_anchor=(0.5, (0.02 + 0.16 * (key.count("\n") + bool(key))) / height),
+            bbox_to_anchor=(0.5, (0.02 + low) / height),
             labelcolor=look.ink,
             handlelength=1.4,
             handleheight=1.2,
@@ -215,6 +212,16 @@ def _panels(
             borderaxespad=0.1,
         )
     return figure
+
+
+def _columns(legend: Sequence[Patch | Line2D], width: str) -> int:
+    """Columns of a legend that fit a figure's width."""
+    most, total = 2 if width == "single" else 5, WIDTHS.get(width, WIDTHS["double"])
+    columns = min(len(legend), most if len(legend) != 6 else most // 2 + 1)
+    # [in] at 8 pt: a letter, and a handle with its gaps
+    while columns > 1 and columns * (0.058 * _longest(legend) + 0.42) > 1.15 * total:
+        columns -= 1
+    return columns
 
 
 def _wrap(text: str, side: float, size: float) -> str:
@@ -234,7 +241,8 @@ def _key(state: BlockState, width: float) -> str:
     if state.symbolic.plan.graph.structure.n > _KEY_BODIES:
         return "bodies are numbered tip to base" if state.blocks <= TEXT_BLOCKS else ""
     key = Labels(state).key()
-    return plain("\n".join(textwrap.wrap(f"bodies: {key}", int(width * 17)))) if key else ""
+    lines = textwrap.wrap(f"bodies: {key}", int(width * 17), break_long_words=False)
+    return plain("\n".join(lines)) if key else ""
 
 
 def _legend(states: Sequence[BlockState], look: Theme, width: str, zeros: bool) -> list[Patch | Line2D]:
@@ -244,7 +252,7 @@ def _legend(states: Sequence[BlockState], look: Theme, width: str, zeros: bool) 
     if NEW in kinds and zeros:
         fill = "earlier fill"
     mirrored = any(((s.kind != ORIGINAL) & ~(s.zeroed & zeros)).any() for s in states)
-    if width == "double" and mirrored:
+    if mirrored:
         fill += " (mirror images not counted)"
     names = {ORIGINAL: "block of the matrix", FILL: fill, NEW: "new fill"}
     handles: list[Patch | Line2D] = [

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from pivotree.kkt import Elimination
 
-from .charts import _legend, _title
-from .style import MARKERS, Theme, new_figure, plain, settings, style_axes, theme
+from .chart import chart, places, series
+from .style import Theme, theme
 from .units import unit_of
 
 _LINES = ("-", (0, (5, 2)), (0, (1, 1)), (0, (5, 2, 1, 2)))
@@ -71,19 +70,13 @@ def pivot_errors(
     'relative error of pivots'
     """
     look = theme(dark, style)
-    with settings(look.font):
-        columns = 2 if width == "single" else 5
-        rows = -(-(min(len(result_by_order), _COLOURED + 1) + 2) // columns)
-        figure = new_figure(width, (2.5 if width == "single" else 3.2) + 0.17 * rows, look)
-        figure.set_layout_engine("constrained")
-        ax = figure.add_subplot()
-        style_axes(ax, look, grid="y")
-        ax.set_yscale("log")
-        handles: list[Line2D] = []
-        lost: list[tuple[float, str]] = []
-        coarse = False
-        told = _telling(result_by_order)
-        places = list(among) if {*told} <= {*among} else told
+    told = _telling(result_by_order)
+    place = places(told, among)
+    lost: list[tuple[float, str]] = []
+    coarse = False
+    with chart(look, width, 2.5 if width == "single" else 3.2, title, grid="y") as drawn:
+        (ax,) = drawn.axes
+        ax.set(yscale="log", xlim=(0, 102), xlabel="steps done [%]")
         for order, result in result_by_order.items():
             step = np.array([s.step for s in result.steps], dtype=float)
             error = np.array([np.nan if s.pivot_error is None else s.pivot_error for s in result.steps])
@@ -92,45 +85,31 @@ def pivot_errors(
             share = 100 * step / step[-1]
             if len(step) > _EACH:
                 share, error, coarse = *_largest(share, error), True
-            unit = unit_of(result.format) or 0.0
-            seen = np.isfinite(error) & (error > unit / 1000)
-            if order not in told:
-                ax.plot(share[seen], error[seen], color=look.faint, linewidth=0.5, alpha=0.6)
-                lost += [(float(x), look.faint) for x in share[np.isinf(error)]]
-                continue
-            i = places.index(order)
-            colour = look.series[i % len(look.series)]
-            drawn: dict[str, Any] = {
-                "color": colour,
-                "marker": MARKERS[i % len(MARKERS)],
-                "markersize": 3.5,
-                "linestyle": _LINES[i // len(look.series) % len(_LINES)],
-                "linewidth": 1.0,
-                "markevery": max(1, int(seen.sum()) // _MARKED),
-            }
-            ax.plot(share[seen], error[seen], **drawn)
-            handles.append(Line2D([], [], label=plain(order), **{**drawn, "markevery": None}))
-            lost += [(float(x), colour) for x in share[np.isinf(error)]]
+            seen = np.isfinite(error) & (error > (unit_of(result.format) or 0.0) / 1000)
+            line: dict[str, Any] = {"color": look.faint, "linewidth": 0.5, "alpha": 0.6}
+            if order in told:
+                dashes = _LINES[place[order] // len(look.series) % len(_LINES)]
+                line = {
+                    **series(look, place[order]),
+                    "markersize": 3.5,
+                    "linewidth": 1.0,
+                    "linestyle": dashes,
+                }
+                drawn.note(look.named(order), **line)
+            ax.plot(share[seen], error[seen], markevery=max(1, int(seen.sum()) // _MARKED), **line)
+            lost += [(float(x), line["color"]) for x in share[np.isinf(error)]]
         if len(told) < len(result_by_order):
-            handles.append(Line2D([], [], color=look.faint, linewidth=0.5, label="other orders"))
+            drawn.note("other orders", color=look.faint, linewidth=0.5)
         for x, colour in lost:
             ax.plot(x, 0.98, "x", color=colour, markersize=6, transform=ax.get_xaxis_transform())
         if not lost and not any(np.size(line.get_xdata()) for line in ax.lines):
-            at: dict[str, Any] = {"ha": "center", "transform": ax.transAxes}
-            ax.text(0.5, 0.5, "no pivot is off", color=look.ink, **at)
-        ax.set_xlim(0, 102)
-        ax.set_xlabel("steps done [%]", color=look.ink)
-        what = "largest relative error in each %" if coarse else "relative error of pivots"
-        ax.set_ylabel(what, color=look.ink)
-        _title(ax, title, look.ink)
+            ax.text(0.5, 0.5, "no pivot is off", color=look.ink, ha="center", transform=ax.transAxes)
+        ax.set_ylabel("largest relative error in each %" if coarse else "relative error of pivots")
         if lost:
-            cross: dict[str, Any] = {"linestyle": "", "marker": "x", "color": look.ink}
-            handles.append(Line2D([], [], label="zero or not a number", **cross))
+            drawn.poor("zero or not a number", False)
         for format in dict.fromkeys(r.format for r in result_by_order.values()):
             if (level := unit_of(format)) is not None:
-                line: dict[str, Any] = {"color": look.ink, "linewidth": 0.8, "linestyle": "--"}
-                ax.axhline(level, **line)
-                handles.append(Line2D([], [], label=f"rounding unit of {format}", **line))
-        if handles:
-            _legend(figure, handles, look.ink, width)
-    return figure
+                unit: dict[str, Any] = {"color": look.ink, "linewidth": 0.8, "linestyle": "--"}
+                ax.axhline(level, **unit)
+                drawn.note(f"rounding unit of {format}", **unit)
+    return drawn.figure

@@ -7,6 +7,7 @@ hatching, plus signs and markers say the same again, for a page printed in grey.
 from __future__ import annotations
 
 import io
+import re
 import textwrap
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -26,12 +27,16 @@ MARKERS = "osD^vP*X"
 RASTER_DPI = 300
 SCREEN = 96  # pixels of an inch on a screen
 TEXT, SMALL = 9.0, 8.0  # [pt] axes and titles; ticks, legends and what stands beside a point
+LEAST = 6.0  # [pt] of any text; what needs smaller letters is left out
 # Text and symbols of one design.  STIX is drawn after Times, as most journals are set; DejaVu Sans
 # has what a user's names may hold beyond it.
 FONTS: dict[str, dict[str, Any]] = {
     "stix": {"font.family": ["STIXGeneral", "DejaVu Sans"], "mathtext.fontset": "stix"},
     "sans": {"font.family": ["DejaVu Sans"], "mathtext.fontset": "dejavusans"},
 }
+
+
+_SPELT = {"abm": "ABM", "crbm": "CRBM", "lcaba": "LCABA", "lagrange": "Lagrange"}  # in orders' names
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,18 @@ class Theme:
     series: tuple[str, ...]  # lines and markers
     map: str = "cividis"  # matplotlib's name of a scale of colours, dark to light
     font: str = "stix"  # of FONTS
+    labels: tuple[tuple[str, str], ...] = ()  # names of orders, and what a reader is told
+
+    def named(self, order: str) -> str:
+        """An order's name as text: ABM, virtual work, or what ``labels`` call it.
+
+        >>> from dataclasses import replace
+        >>> from pivotree.analysis.figures import LIGHT
+        >>> LIGHT.named("lambda_first_abm"), replace(LIGHT, labels=(("abm", "ours"),)).named("abm")
+        ('lambda first ABM', 'ours')
+        """
+        usual = [_SPELT.get(word, word) for word in order.replace("_", " ").split(" ")]
+        return plain(dict(self.labels).get(order, " ".join(usual)))
 
 
 _OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -216,7 +233,7 @@ def wrapped(title: str, width: str, size: float = TEXT) -> str:
 
 def plain(name: str) -> str:
     """A name of a user's as it is: a $ in it begins no formula."""
-    return name.replace("$", r"\$")
+    return re.sub(r"(?<!\\)\$", r"\\$", name)
 
 
 def style_axes(ax: Any, look: Theme, *, grid: str = "") -> None:

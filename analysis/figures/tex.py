@@ -15,7 +15,7 @@ from pivotree.kkt import FormatError, SymbolicFactor
 
 from .labels import Labels
 from .state import FILL, NEW, ORIGINAL, ZERO, ZEROED, BlockState, block_state
-from .style import LIGHT, WIDTHS
+from .style import LIGHT, WIDTHS, Theme
 
 _LIMIT = 200  # blocks; LaTeX has little memory
 _NAMED = 48  # blocks; with more, squares and dots without a name
@@ -99,7 +99,7 @@ def tikz(symbolic: SymbolicFactor, step: int | None = None, width: str = "double
     return _document(_drawn(state.blocks), _COLOURS, f"\\hbox{{%\n{picture}}}", width)
 
 
-def tikz_panels(states: Sequence[BlockState], width: str = "double") -> str:
+def tikz_panels(states: Sequence[BlockState], width: str = "double", look: Theme = LIGHT) -> str:
     """A document that compiles by itself: matrices side by side, as many as a line holds, each
     with its order and its fill; more than two are drawn as squares.
 
@@ -109,7 +109,7 @@ def tikz_panels(states: Sequence[BlockState], width: str = "double") -> str:
     squares = len(states) > 2 or max(state.blocks for state in states) > _NAMED
     for state in states:
         _require_page(state.blocks)
-        title = f"{escaped(state.symbolic.plan.sequence.name)}: {state.told}"
+        title = f"{_named(state.symbolic, look)}: {state.told}"
         picture = _squares(state, False, 0.46) if squares else _picture(state, False)
         panels.append((title if state.step else "the matrix", picture))
     what = "squares" if squares else "matrix"
@@ -225,14 +225,14 @@ def pmatrix(symbolic: SymbolicFactor, step: int | None = None, width: str = "dou
     return _document("pmatrix", setup, body, width)
 
 
-def tikz_tree(symbolic: SymbolicFactor, width: str = "double") -> str:
+def tikz_tree(symbolic: SymbolicFactor, width: str = "double", look: Theme = LIGHT) -> str:
     """The tree of bodies beside the elimination tree (Davis 2006, section 4.1).
 
     Every body has one colour.  Raises FormatError where a tree is too large for LaTeX.
 
     >>> from pivotree.analysis.figures import tikz_tree
     >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.star(3)).structure))
-    >>> "elimination tree of abm" in tikz_tree(factor)
+    >>> "elimination tree of ABM" in tikz_tree(factor)
     True
     """
     from .trees import bodies_of, body_colours, body_parents
@@ -250,7 +250,7 @@ def tikz_tree(symbolic: SymbolicFactor, width: str = "double") -> str:
             _tree(up, list(range(len(up))), [names.subscript.get(k, "") for k in range(len(up))], colours),
         ),
         (
-            f"elimination tree of {escaped(symbolic.plan.sequence.name)}",
+            f"elimination tree of {_named(symbolic, look)}",
             _tree(
                 symbolic.parent,
                 bodies_of(symbolic).tolist(),
@@ -298,6 +298,11 @@ def _about(symbolic: SymbolicFactor, step: int, names: Labels) -> str:
     comment = f"% order {_one_line(order)}, after {step} of {symbolic.plan.groups} steps\n"
     key = names.key()
     return comment + (f"% bodies: {_one_line(key)}\n" if key else "")
+
+
+def _named(symbolic: SymbolicFactor, look: Theme) -> str:
+    """An order's name as the figures' other formats have it."""
+    return escaped(look.named(symbolic.plan.sequence.name).replace(r"\$", "$"))
 
 
 def _hex(colour: np.ndarray) -> str:

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from pivotree.kkt import SymbolicFactor
 
+from .chart import chart
 from .labels import Labels
 from .state import block_state
-from .style import TEXT, Theme, new_figure, plain, settings, theme, wrapped
+from .style import LEAST, TEXT, Theme, theme
 
 NAMED = 60  # nodes; with more none is named
 DOTTED = 400  # nodes; with more, lines alone are drawn
@@ -119,7 +120,7 @@ def trees(
     names = Labels(block_state(symbolic, 0))
     unknowns = [names.unknown(t) for t in range(len(symbolic.parent))]
     bodies = [names.subscript.get(k, "") for k in range(count)]
-    order = symbolic.plan.sequence.name
+    order = look.named(symbolic.plan.sequence.name)
     panels = (
         (parent, colours, bodies, f"{count:,} bodies"),
         (
@@ -134,19 +135,14 @@ def trees(
     height = float(np.clip(1.0 + 0.26 * deepest, 2.4, 4.6 if width == "double" else 3.4))
     across = [max(1.0, float(place[:, 0].max(initial=0)) + 1) for place in layouts]
     ratios = np.clip(np.array(across) / max(across), 0.55, 1.0)
-    with settings(look.font):
-        total = height if width == "double" else 2 * height
-        figure = new_figure(width, total + 0.3 * bool(title), look)
-        figure.set_layout_engine("constrained")
-        grid: Any = {"width_ratios": ratios} if width == "double" else {}
-        shape = (1, 2) if width == "double" else (2, 1)
-        axes = figure.subplots(*shape, gridspec_kw=grid).ravel()
-        for ax, place, (up, colour, texts, caption) in zip(axes, layouts, panels, strict=True):
+    across = width == "double"
+    options: dict[str, Any] = {"gridspec_kw": {"width_ratios": ratios}} if across else {}
+    shape = (1, 2) if across else (2, 1)
+    with chart(look, width, height if across else 2 * height, title, shape=shape, **options) as drawn:
+        for ax, place, (up, colour, texts, caption) in zip(drawn.axes, layouts, panels, strict=True):
             _draw(ax, up, place, colour, texts, look)
-            ax.set_title(plain(caption), color=look.ink, fontsize=TEXT)
-        if title:
-            figure.suptitle(wrapped(title, width), color=look.ink, fontsize=TEXT)
-    return figure
+            ax.set_title(caption, fontsize=TEXT)
+    return drawn.figure
 
 
 def _draw(
@@ -169,8 +165,8 @@ def _draw(
     named = len(parent) <= NAMED
     size = _node_size(ax, place) if named else 12.0
     ax.scatter(place[:, 0], place[:, 1], s=size, c=colour, edgecolors=look.ink, linewidths=0.5, zorder=2)
-    text = float(np.clip(0.42 * np.sqrt(size), 3.0, 8.0))
-    if not named or text < 4.5:
+    text = min(0.42 * float(np.sqrt(size)), 8.0)
+    if not named or text < LEAST:
         return
     for (x, y), shade, label in zip(place, colour, texts, strict=True):
         ax.text(

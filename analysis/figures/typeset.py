@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from pivotree.kkt import FormatError, SymbolicFactor
 
 from .labels import Labels
-from .matrix import LEAST, extent
+from .matrix import extent
 from .state import FILL, NEW, ZERO, ZEROED, BlockState, block_state
-from .style import SMALL, TEXT, WIDTHS, Theme, new_figure, settings, theme, wrapped
+from .style import LEAST, SMALL, TEXT, WIDTHS, Theme, new_figure, settings, theme, wrapped
 from .tex import too_many
 
 MOST = 40  # blocks; a wider matrix cannot be read
@@ -163,8 +163,7 @@ def _told(cells: Cells, key: str, width: str) -> list[str]:
     elif _NO_SYMBOL in cells.texts.values():
         marks.append("\xd7:\xa0a block that has no symbol")
     told = [wrapped(";  ".join(marks), width, SMALL)]
-    pairs = key.replace(" = ", "\xa0=\xa0")  # no line ends inside a pair
-    return [*told, wrapped(f"bodies: {pairs}", width, SMALL)] if key else told
+    return [*told, wrapped(f"bodies: {key}", width, SMALL)] if key else told
 
 
 def _lines(texts: list[str]) -> float:

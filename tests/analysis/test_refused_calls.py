@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from designs import listed
+from matplotlib.figure import Figure
 
 from pivotree import kkt, orderings
 from pivotree.analysis import blame, complements, contact, figures, gradients, inertia, listing
@@ -57,6 +58,13 @@ def worked():
     tau = np.ones(3)
     motion = Motion(tree, kkt.compile(tree, ABM), tau, None)
     motion.work(motion.start()[None])
+
+
+class NotForLatex(Figure):
+    """A figure that LaTeX refuses."""
+
+    def savefig(self, *given, **options):
+        raise RuntimeError("no")
 
 
 REFUSED = {
@@ -258,10 +266,7 @@ MADE = {  # what is changed, to what, and the call that then is refused
     "figure x.pgf: LaTeX refuses a text of it: no": (
         "figures.files.shutil",
         SimpleNamespace(which=lambda name: name),
-        lambda: files._save_pgf(
-            SimpleNamespace(savefig=raising(RuntimeError("no")), get_facecolor=lambda: "w"),
-            files.Path("x.pgf"),
-        ),
+        lambda: files._save_pgf(NotForLatex(), files.Path("x.pgf")),
     ),
     "worker processes were killed 3 times before they had a result": (
         "sweep.pools._together",

@@ -99,7 +99,7 @@ def test_odd_names_that_are_names(run, tmp_path, name):
     assert code == 0 and not lines and len(json.loads(out)["qdd"]) == 2
     code, out, _ = run("solve", "in.json")
     assert code == 0 and out.splitlines()[0].startswith(f"{name}\t")
-    assert run("spy", "in.json", "-o", "o.svg")[0] == 0
+    assert run("figure", "spy", "in.json", "-o", "o.svg")[0] == 0
     ElementTree.parse(tmp_path / "o.svg")
     assert not (tmp_path.parent / "x").exists()
 

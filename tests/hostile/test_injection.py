@@ -124,7 +124,7 @@ def set_by_latex(folder, document):
     [
         "list --style latex",
         "figure trees --orders=abm",
-        *(pytest.param(x, marks=pytest.mark.soak) for x in ("spy", "figure cost --orders=abm")),
+        *(pytest.param(x, marks=pytest.mark.soak) for x in ("figure spy", "figure cost --orders=abm")),
     ],
 )
 def test_latex_sets_names_and_runs_none(written, tmp_path, command):
@@ -196,7 +196,7 @@ def test_json_gives_names_back(written):
 @pytest.mark.skipif(shutil.which("pdfinfo") is None, reason="poppler is not installed")
 def test_a_pdf_holds_no_code(written, tmp_path):
     names = [") /OpenAction << /S /JavaScript /JS (app.alert(1)) >>", "endobj 9 0 obj << /JS (x) >>"]
-    written(names, names[0], "spy", "MODEL", "-o", "a.pdf")
+    written(names, names[0], "figure", "spy", "MODEL", "-o", "a.pdf")
     written(names, names[1], "figure", "trees", "MODEL", "--orders", "abm", "-o", "b.pdf")
     for path in (tmp_path / "a.pdf", tmp_path / "b.pdf"):
         told = subprocess.run(["pdfinfo", "-js", path], capture_output=True, text=True, check=True)

@@ -10,7 +10,7 @@ from pivotree.kkt.base.files import write_whole
 from ..arguments import Parser, add_format, add_model, add_order, add_yes
 from ..estimate import admit_figure
 from ..progress import progress_shown
-from .shared import file_of, items, system_of, written
+from .shared import file_of, items, named_values, system_of, written
 
 EXAMPLES = (
     "figure",
@@ -36,6 +36,7 @@ def declare(command: Parser) -> None:
         help="light, dark, or gray, for a page printed in gray (light); ,sans for letters without serifs",
     )
     command.add_argument("--title", action="store_true", help="a title inside the figure")
+    command.add_argument("--label", action="append", metavar="ORDER=TEXT", help="what an order is called")
     command.add_argument(
         "-o", "--output", metavar="FILE", help=".pdf, .svg, .png, .pgf; some kinds .tex, .gif, .mp4"
     )
@@ -69,6 +70,9 @@ def run(options: argparse.Namespace) -> int:
             f"option --style: {options.style!r} is unknown; use {', '.join(STYLES)}, each also with "
             ",sans, or write a .tex or .pgf, which has your document's own letters"
         )
+    labels = named_values(options, "label", "=", "ORDER=TEXT, as abm=ours")
+    for name in labels:
+        orderings.get(name)
     with progress_shown() as progress:
         system = system_of(options)
         admit_figure(options, system, orders)
@@ -81,6 +85,7 @@ def run(options: argparse.Namespace) -> int:
             style,
             letters or "stix",
             options.title,
+            tuple(labels.items()),
             progress,
         )
         write(kind, request, path)

@@ -105,7 +105,7 @@ REFUSED = {
     "this kind shows one order, not 2; name one": "figure trees chain:2 --orders abm,crbm -o x.pdf",
     "option --step: 9 is outside this order's steps": "figure trees chain:2 --step 9 -o x.pdf",
     "kind 'digits' has no LaTeX; write a .pdf, or": "figure digits chain:2 -o x.tex",
-    "block rows leave no room for symbols of 5 pt": "figure matrix chain:9 --width single -o x.pdf",
+    "block rows leave no room for symbols of 6 pt": "figure matrix chain:9 --width single -o x.pdf",
     "block rows are too many to be set as symbols (at most": "figure matrix chain:40 -o x.pdf",
     "nothing to hold against exact arithmetic": ("figure cancelled chain:2 --format exact -o x.pdf"),
     # -- report

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import pairwise, product
 
 import matplotlib
+import networkx as nx
 import numpy as np
 import pytest
 from designs import covering
@@ -26,7 +27,7 @@ from pivotree.analysis.figures.captions import caption
 from pivotree.analysis.figures.film import stops
 from pivotree.analysis.figures.kinds import KINDS, Request, kind_of, write
 from pivotree.analysis.figures.state import ZERO, block_state
-from pivotree.analysis.figures.style import LIGHT, STYLES
+from pivotree.analysis.figures.style import LEAST, LIGHT, STYLES
 from pivotree.analysis.states.sample import system_at
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.configuration import ranges_of
@@ -52,6 +53,7 @@ def test_every_kind_fits_a_journal_and_can_be_read(kind, style, monkeypatch):
         box = text.get_window_extent(canvas.get_renderer())
         inside = page.x0 - 1 <= box.x0 and box.x1 <= page.x1 + 1
         assert inside and page.y0 - 1 <= box.y0 and box.y1 <= page.y1 + 1, text.get_text()
+    assert all(text.get_fontsize() >= LEAST for text in figure.findobj(Text) if text.get_text())
     if name not in ("spy", "film", "trees"):
         small = [t for t in figure.findobj(Text) if t.get_text() and 0 < t.get_fontsize() < 7.0]
         assert {t.get_text()[0] for t in small} <= {"$"}, [(t.get_text(), t.get_fontsize()) for t in small]
@@ -86,9 +88,9 @@ def test_suffixes_decide_and_what_a_kind_lacks_is_refused(kind, suffix, tmp_path
         with pytest.raises(kkt.FormatError, match=f"kind '{kind}' does not move; use kind film"):
             write(chosen, asked, tmp_path / "x.gif")
     assert not list(tmp_path.glob(".*"))
-    first, second = caption(chosen, asked).rstrip().split(". In numbers: ")
-    assert ": 3 bodies, 3 freedoms" in first and "step K" not in first
-    assert re.search(r"abm.* \d", second) and second.endswith(".")
+    first, second = caption(chosen, asked).splitlines()
+    assert " (3 bodies, 3 freedoms)" in first and "{" not in first and first.endswith(".")
+    assert re.search(r"\d", second) and "ABM" in second and second.endswith(".")
 
 
 @pytest.mark.soak
@@ -261,11 +263,37 @@ def test_multipliers_are_placed_as_compare_places_them():
 def test_a_caption_has_the_numbers_of_the_factor():
     asked = request("chain:4", orders=("crbm",))
     made = factor("chain:4", "crbm")
-    told = f"crbm fills in {made.fill_blocks} blocks ({made.fill_entries} entries)"
+    told = f"CRBM fills in {made.fill_blocks} blocks ({made.fill_entries} entries)"
     for kind, step in product(("spy", "matrix"), (None, 2)):
         text = caption(KINDS[kind], replace(asked, step=step))
-        assert ("after 2 steps, for" in text) == (step is not None) == ("in the end" in text)
+        assert (
+            (f"after 2 of {made.plan.groups} brackets" in text)
+            == (step is not None)
+            == ("In the end" in text)
+        )
         assert told in text
+
+
+def test_orders_are_called_by_their_names_as_text_or_as_one_says():
+    """In the picture, in its LaTeX and in its caption alike."""
+    asked = request("chain:3", orders=("abm", "virtual_work"), labels=(("abm", "ours $2"),))
+    drawn = KINDS["orders"].make(asked)
+    titles = [text.get_text().replace("\n", " ") for text in drawn.texts]
+    assert titles[0].startswith(r"ours \$2: ") and titles[1].startswith("virtual work: ")
+    assert {"ours \\$2", "virtual work"} <= set(re.findall(r"hbox\{([^:{}]*):", KINDS["orders"].latex(asked)))
+    assert "with ours $2 and" in caption(KINDS["orders"], asked)
+
+
+def test_the_key_of_bodies_stands_below_the_legend():
+    tree = kkt.chain(6)
+    tree = nx.relabel_nodes(tree, {k: f"a_long_name_of_body_{k}" for k in tree})
+    plan = kkt.plan(orderings.get("abm"), kkt.build(tree).structure)
+    figure = figures.before_after(kkt.symbolic(plan), width="single")
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    key = next(text for text in figure.texts if text.get_text().startswith("bodies:"))
+    assert key.get_text().count("\n") >= 2
+    assert not key.get_window_extent(canvas.get_renderer()).overlaps(figure.legends[0].get_window_extent())
 
 
 def test_a_failed_order_is_a_cross_and_labels_stay_apart_and_on_the_axes():
@@ -290,7 +318,7 @@ def test_a_failed_order_is_a_cross_and_labels_stay_apart_and_on_the_axes():
 def test_an_order_keeps_its_colour_where_another_is_left_out():
     result = kkt.eliminate(kkt.build(kkt.chain(12)), orderings.get("abm"), "float32")
     told = figures.pivot_errors({"abm": result}, among=("crbm", "abm")).legends[0].legend_handles
-    assert {h.get_color() for h in told if h.get_label() == "abm"} == {LIGHT.series[1]}
+    assert {h.get_color() for h in told if h.get_label() == "ABM"} == {LIGHT.series[1]}
 
 
 @pytest.mark.product
@@ -303,7 +331,7 @@ def test_few_lines_of_a_large_robot_have_a_colour():
     assert len(lines) == 4 and colours.count(LIGHT.faint) == 2
     assert len({*colours}) == 3
     names = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert "other orders" in names and len({*orders} & {*names}) == 2
+    assert "other orders" in names and len({*map(LIGHT.named, orders)} & {*names}) == 2
 
 
 # -- films -------------------------------------------------------------------------------------------
@@ -368,7 +396,10 @@ def test_an_mp4_needs_ffmpeg(tmp_path, monkeypatch):
 @pytest.mark.parametrize("suffix", covering([".tex", ".svg", ".png", ".pdf"], unmarked=1))
 def test_files_are_the_same_every_time(suffix, tmp_path):
     symbolic = factor("chain:4", "crbm")
-    first, second = (figures.save_spy(symbolic, tmp_path / f"{name}{suffix}").read_bytes() for name in "ab")
+    drawn = figures.tikz if suffix == ".tex" else figures.spy
+    first, second = (
+        figures.save(drawn(symbolic), tmp_path / f"{name}{suffix}").read_bytes() for name in "ab"
+    )
     assert first == second
     assert not re.search(rb"CreationDate|<dc:date>", first)
 
@@ -384,7 +415,7 @@ def test_global_settings_stay_as_they_are(tmp_path):
         return {key: value for key, value in matplotlib.rcParams.items() if key != "backend"}
 
     before = now()
-    figures.save_spy(factor("chain:3", "abm"), tmp_path / "spy.svg")
+    figures.save(figures.spy(factor("chain:3", "abm")), tmp_path / "spy.svg")
     assert now() == before
 
 

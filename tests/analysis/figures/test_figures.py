@@ -182,7 +182,7 @@ def test_names_of_blocks_in_the_papers_notation():
     assert names.cell(2, 3) == r"-H_{1}M_{1}\Phi_{21}^{*}"
     assert names.cell(3, 2) == r"-\Phi_{21}M_{1}H_{1}^{*}"
     assert names.cell(6, 6) == "M_{3}"  # nothing has reached the base yet
-    assert names.key() == "1 = j3, 2 = j2, 3 = j1"
+    assert names.key().replace("\xa0", " ") == "1 = j3, 2 = j2, 3 = j1"
 
 
 def test_names_are_given_only_where_they_are_right():

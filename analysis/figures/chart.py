@@ -1,0 +1,151 @@
+"""One chart: axes in a theme, ticks, a title above and a legend below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import (
+    FuncFormatter,
+    LogFormatterMathtext,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    StrMethodFormatter,
+)
+from numpy.typing import NDArray
+
+from .style import MARKERS, SMALL, TEXT, Theme, new_figure, plain, settings, style_axes, wrapped
+
+DASHED: tuple[int, tuple[int, ...]] = (0, (4, 3))
+_LINE = 0.17  # [in] of a line of the title or the legend
+
+
+@dataclass
+class Chart:
+    """A figure while it is drawn: its axes, and what the legend will say."""
+
+    figure: Figure
+    axes: NDArray[Any]  # of matplotlib's Axes, row after row
+    look: Theme
+    handles: list[Any] = field(default_factory=list)
+
+    def note(self, label: str, **style: Any) -> None:
+        """An entry of the legend; a marker stands alone where no line is asked for."""
+        alone = {"linestyle": ""} if "marker" in style and "linewidth" not in style else {}
+        self.handles.append(Line2D([], [], label=label, **{**alone, **style}))
+
+    def poor(self, failed: str, marked: bool) -> None:
+        """What a cross says, where there is one, and the star beside an answer."""
+        if failed:
+            self.note(failed, marker="x", markersize=6, color=self.look.ink)
+        if marked:
+            self.note("not to be relied on", marker="$*$", markersize=5, color=self.look.ink)
+
+
+@contextmanager
+def chart(
+    look: Theme,
+    width: str,
+    height: float,
+    title: str | None = None,
+    *,
+    shape: tuple[int, int] = (1, 1),
+    grid: str = "",
+    columns: tuple[int, int] = (2, 5),
+    **axes: Any,
+) -> Iterator[Chart]:
+    """Axes to draw in, ``height`` [in] without title and legend, which come when all is drawn.
+
+    ``columns`` are those of the legend, in a single and a double column.
+    """
+    with settings(look.font):
+        figure = new_figure(width, height, look)
+        figure.set_layout_engine("constrained")
+        panels = figure.subplots(*shape, squeeze=False, **axes).ravel()
+        for ax in panels:
+            style_axes(ax, look, grid=grid)
+        made = Chart(figure, panels, look)
+        yield made
+        across = max(1, min(columns[width == "double"], len(made.handles)))
+        lines = -(-len(made.handles) // across)
+        if title:
+            text = wrapped(title, width)
+            lines += 2 + text.count("\n")
+            figure.suptitle(text, color=look.ink, fontsize=TEXT)
+        figure.set_figheight(height + _LINE * lines)
+        if made.handles:
+            figure.legend(
+                handles=made.handles,
+                loc="outside lower center",
+                ncols=across,
+                frameon=False,
+                fontsize=SMALL,
+                labelcolor=look.ink,
+                columnspacing=1.4,
+            )
+
+
+def series(look: Theme, k: int) -> dict[str, Any]:
+    """Colour and marker of the k-th order of a figure."""
+    return {"color": look.series[k % len(look.series)], "marker": MARKERS[k % len(MARKERS)]}
+
+
+def places(orders: Sequence[str], among: Sequence[str]) -> dict[str, int]:
+    """The place of each order in ``among``, if that names them all, so that figures agree on colours."""
+    known = list(among) if {*orders} <= {*among} else list(orders)
+    return {order: known.index(order) for order in orders}
+
+
+def limits(values: Sequence[float], room: float = 2.0) -> tuple[float, float]:
+    """Of a logarithmic axis: at least a decade, and ``room`` times more on both sides of the points."""
+    low, high = min(values) / room, max(values) * room
+    more = max(0.0, 1.0 - np.log10(high / low)) / 2
+    return low / 10**more, high * 10**more
+
+
+def log_ticks(axis: Axis, few: float = 100.0, written: bool = True) -> None:
+    """Powers of ten, and 2 and 5 times them where an axis spans less than ``few``.
+
+    ``written``: as numbers of a table, 2,000, and not as powers.
+    """
+    low, high = axis.get_view_interval()
+    if axis.get_scale() == "log":
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < few else (1.0,)))
+    powers = LogFormatterMathtext(labelOnlyBase=False)
+    axis.set_major_formatter(StrMethodFormatter("{x:,.0f}") if written else powers)
+    axis.set_minor_formatter(NullFormatter())
+
+
+def large_ticks(axis: Axis) -> None:
+    """A few whole numbers, short ones beside an axis."""
+    axis.set_major_locator(MaxNLocator(6, integer=True))
+    axis.set_major_formatter(FuncFormatter(short))
+
+
+def short(x: float, _: Any = None) -> str:
+    """1500 as 1,500; 2.4e6 as 2.4 M: what fits beside an axis."""
+    for unit, letter in ((1e9, " G"), (1e6, " M"), (1e4, " k")):
+        if abs(x) >= unit:
+            return f"{x / (1e3 if letter == ' k' else unit):g}{letter}"
+    return f"{x:,g}"
+
+
+__all__ = [
+    "DASHED",
+    "Chart",
+    "chart",
+    "large_ticks",
+    "limits",
+    "log_ticks",
+    "places",
+    "plain",
+    "series",
+    "short",
+]
