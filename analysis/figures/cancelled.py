@@ -52,8 +52,8 @@ def cancelled(
     across = width == "double"
     height = (1.9 if across else 1.6) * len(columns) + 0.5
     shared: dict[str, Any] = {"sharex": True, "sharey": True, "columns": (1, 3)}
-    with chart(look, width, height, title, shape=(len(columns), 1), grid="y", **shared) as drawn:
-        for ax, (order, found) in zip(drawn.axes, columns.items(), strict=True):
+    with chart(look, width, height, title, shape=(len(columns), 1), grid="y", **shared) as made:
+        for ax, (order, found) in zip(made.axes, columns.items(), strict=True):
             ax.set_title(look.named(order), loc="left", fontsize=TEXT, fontweight="bold", color=look.ink)
             ax.axhline(bits, color=look.ink, linewidth=0.8, linestyle="--")
             ax.axhline(0.0, color=look.ink, linewidth=0.6)
@@ -65,10 +65,10 @@ def cancelled(
             ax.set(xlim=(0, 100), ylim=(-0.3 * top, top))
             ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
             ax.set_yticks([t for t in ax.get_yticks() if 0 <= t <= top])
-        drawn.axes[-1].set_xlabel("steps done [%]")
-        drawn.figure.supylabel("most bits cancelled in one sum", color=look.ink, fontsize=TEXT)
-        drawn.handles += _handles(look, first.format)
-    return drawn.figure
+        made.axes[-1].set_xlabel("steps done [%]")
+        made.figure.supylabel("most bits cancelled in one sum", color=look.ink, fontsize=TEXT)
+        made.handles += _handles(look, first.format)
+    return made.figure
 
 
 def _columns(result: Elimination) -> NDArray[np.float64] | None:

@@ -57,10 +57,11 @@ def error_bars(
             if format in capacity:
                 ax.axvline(capacity[format], color=point["color"], linewidth=0.8, linestyle=DASHED)
             for y, order in enumerate(orders):
-                if kept.get((order, format), 0) is None:
+                if (order, format) not in kept:
+                    continue
+                if (digits := kept[order, format]) is None:
                     ax.plot(0.02 * most * i, y, "x", color=point["color"], markersize=6, clip_on=False)
-                elif (order, format) in kept:
-                    digits = kept[order, format]
+                else:
                     ax.plot(digits, y, clip_on=False, **point)
                     # a number stands where no line of a format runs through it
                     ahead = any(0 <= full - digits < near for full in capacity.values())

@@ -135,10 +135,10 @@ def trees(
     height = float(np.clip(1.0 + 0.26 * deepest, 2.4, 4.6 if width == "double" else 3.4))
     across = [max(1.0, float(place[:, 0].max(initial=0)) + 1) for place in layouts]
     ratios = np.clip(np.array(across) / max(across), 0.55, 1.0)
-    across = width == "double"
-    options: dict[str, Any] = {"gridspec_kw": {"width_ratios": ratios}} if across else {}
-    shape = (1, 2) if across else (2, 1)
-    with chart(look, width, height if across else 2 * height, title, shape=shape, **options) as drawn:
+    beside = width == "double"
+    options: dict[str, Any] = {"gridspec_kw": {"width_ratios": ratios}} if beside else {}
+    shape = (1, 2) if beside else (2, 1)
+    with chart(look, width, height if beside else 2 * height, title, shape=shape, **options) as drawn:
         for ax, place, (up, colour, texts, caption) in zip(drawn.axes, layouts, panels, strict=True):
             _draw(ax, up, place, colour, texts, look)
             ax.set_title(caption, fontsize=TEXT)

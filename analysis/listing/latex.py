@@ -134,7 +134,7 @@ class Latex(Style):
 
 def latex(listing: Listing) -> str:
     """The listing as a standalone article."""
-    style = Latex(listing.names, listing.scalar)
+    style = Latex(listing.names.symbols, listing.scalar)
     more = ", with derivatives," if listing.outputs else ""
     title = escaped(f"{listing.order}{more} on {listing.system.name}")
     parts = [HEAD, rf"\section*{{{title}}}"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
 from typing import Any
 
-from .names import Names, Symbol
+from .names import Symbol
 from .nodes import Index, Leaf, Node, Sum, Term, symmetric, transpose
 from .sets import Condition, Set
 from .vocabulary import TESTS
@@ -17,8 +18,8 @@ class Style:
 
     minus, times, plus = " - ", " ", " + "
 
-    def __init__(self, names: Names, scalar: set[tuple]) -> None:
-        self.names = names
+    def __init__(self, symbols: Mapping[tuple, Symbol] | None = None, scalar: Container[tuple] = ()) -> None:
+        self.symbols = symbols or {}  # of families
         self.scalar = scalar  # families whose values are single numbers in this model
         self.whole = False  # formulas in full, where blocks on the diagonal are known symmetric
 
@@ -43,7 +44,7 @@ class Style:
         return symbol.text
 
     def symbol(self, leaf: Leaf) -> str:
-        symbol = self.names.symbols[leaf.family]
+        symbol = self.symbols[leaf.family]
         index = leaf.index
         if symbol.by:
             index = index[:-1] or index
@@ -62,7 +63,7 @@ class Style:
         return f"[{symbol.by}{self.subscript(index[-1:])}]" if symbol.by else ""
 
     def leaf(self, leaf: Leaf) -> tuple[str, int]:
-        symbol = self.names.symbols[leaf.family]
+        symbol = self.symbols[leaf.family]
         text = self.symbol(leaf)
         level = PRODUCT if symbol.text.startswith("(v") else ATOM
         same = leaf.family in self.scalar or (self.whole and symmetric(leaf))
@@ -75,7 +76,7 @@ class Style:
 
     def inverse(self, leaf: Any) -> str:
         if isinstance(leaf, Leaf):
-            symbol = self.names.symbols[leaf.family]
+            symbol = self.symbols[leaf.family]
             return self.symbol(leaf) + ("" if symbol.inverse else "⁻¹")
         return f"({self.text(leaf)})⁻¹"
 
@@ -156,7 +157,7 @@ class Style:
             text, level = self.level(by.args[0])
             below = text if level == ATOM else f"({text})"
         elif isinstance(by, Leaf) and by.family in self.scalar:
-            below = None if self.names.symbols[by.family].inverse else self.symbol(by)
+            below = None if self.symbols[by.family].inverse else self.symbol(by)
         if below is not None:
             above = parts[0] if len(parts) == 1 else self.product(parts)
             return self.fraction(*above, below), PRODUCT
@@ -178,17 +179,17 @@ class Style:
             return (text[1:] if text.startswith("-") else f"-{text}"), PRODUCT
         texts = []
         for number, term in enumerate(node.terms):
-            text, negative = self.term(term)
+            text, negative = self.term(term, number == 0)
             lead = self.minus if negative else self.plus
             texts.append((f"-{text}" if negative else text) if number == 0 else lead + text)
         return "".join(texts), SUM
 
-    def term(self, term: Term) -> tuple[str, bool]:
+    def term(self, term: Term, first: bool = False) -> tuple[str, bool]:
         text, level = self.level(term.node)
         negative = term.sign < 0
         if text.startswith("-") and level != SUM:
             text, negative = text[1:], not negative
-        if level == SUM and (negative or term.over):
+        if level == SUM and (negative or term.over or (text.startswith("-") and not first)):
             text = f"({text})"
         for letter, s in reversed(term.over):
             text = self.over(letter, s) + text
@@ -228,7 +229,7 @@ class Style:
 
     def left(self, family: tuple, index: tuple[Index, ...]) -> tuple[str, bool]:
         """The left side, and whether it is the inverse of what follows."""
-        symbol = self.names.symbols[family]
+        symbol = self.symbols[family]
         text = self.symbol(Leaf(family, index))
         if symbol.turned and family not in self.scalar:
             text = self.transposed(text, ATOM)

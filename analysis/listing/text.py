@@ -18,7 +18,7 @@ LONG = 150  # characters of a recursion in full
 
 def text(listing: Listing) -> str:
     """Loops and lines, symbols explained above."""
-    style = Style(listing.names, listing.scalar)
+    style = Style(listing.names.symbols, listing.scalar)
     parts = [_title(listing), ""]
     parts += legend(listing)
     for loop in listing.loops:
@@ -38,7 +38,7 @@ def full(listing: Listing) -> list[str]:
     >>> print(listing.full(listing.of(pt.build(pt.chain(2)), "crbm"))[0].strip())
     I^C_k = I_k + Σ_{c ∈ children(k)} X_cᵀ I^C_c X_c
     """
-    style = Style(listing.names, listing.scalar)
+    style = Style(listing.names.symbols, listing.scalar)
     style.whole = True
     lines = []
     for line in in_full(listing.lines()):
@@ -55,7 +55,7 @@ def _title(listing: Listing) -> str:
 
 def legend(listing: Listing) -> list[str]:
     """Symbols that are given, and those that are made, in words."""
-    style = Style(listing.names, listing.scalar)
+    style = Style(listing.names.symbols, listing.scalar)
     lines = []
     for symbol, what in listing.legend():
         name = style.base(symbol)
@@ -195,7 +195,7 @@ def _look(node: object, used: dict[str, None]) -> None:
 
 def pseudocode(listing: Listing) -> str:
     """Loops and assignments."""
-    style = Style(listing.names, listing.scalar)
+    style = Style(listing.names.symbols, listing.scalar)
     lines = [f"algorithm {listing.order}"]
     for loop in listing.loops:
         lines.append(step(loop) if loop.alone else head(listing, loop).removesuffix(":") + " do")

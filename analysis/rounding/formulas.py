@@ -13,16 +13,19 @@ from __future__ import annotations
 from collections.abc import Hashable
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from pivotree.kkt.matrix.blocks import Tie
 from pivotree.kkt.program.program import Instruction, Program, Ref
 
+from ..listing.nodes import Node, Sum, Term
+from ..listing.style import ATOM, PRODUCT, Style
+
 DEEP = 3  # operations that are written out inside each other
 LONG = 64  # characters of a formula that is still written out one operation deeper
 DEFINITIONS = 12  # fresh names, after which definitions introduce no more
-SUM, PRODUCT, ATOM = range(3)  # how tightly a text holds together
 COPIES = ("mirror", "square")  # the same matrix, said in another way
 TAGS = {  # operations of orthogonal elimination
     "weigh": "weighted rows",
@@ -66,7 +69,7 @@ class Formulas:
         known = dict(self.fresh)
         for depth in range(DEEP, -1, -1):
             self.fresh = dict(known)
-            text = self._expanded(i, depth)[0]
+            text = PRINTER.text(self._expanded(i, depth))
             if len(text) <= LONG:
                 break
         return text
@@ -199,124 +202,101 @@ class Formulas:
     def _known(self, value: int) -> str | None:
         return self._named.get(value)
 
-    # -- texts --------------------------------------------------------------------------------
+    # -- expressions --------------------------------------------------------------------------
 
-    def _text(self, ref: Ref | None, depth: int) -> tuple[str, int]:
-        """A use of a value, without its sign: text, and how tightly it holds together."""
+    def _node(self, ref: Ref | None, depth: int) -> Any:
+        """A use of a value, without its sign."""
         if ref is None:
-            return "0", ATOM
+            return _named("0")
         i = self.made[ref.value]
-        if not ref.transposed or self._symmetric(i):
+        if not ref.transposed or i.symmetric or i.op == "eye":
             return self._use(i, depth)
         if i.op == "mul" and depth > 0 and self._known(i.out) is None:  # (A B)^T is B^T A^T
             a, b = (arg.T for arg in i.args if arg is not None)
             return self._expanded(i._replace(args=(b, a)), depth - 1)
-        text, level = self._use(i, depth)
-        if level == ATOM:
-            return text.removesuffix("^T") if text.endswith("^T") else f"{text}^T", ATOM
-        if text.startswith("-") and level == PRODUCT:
-            return f"-({text[1:]})^T", PRODUCT
-        return f"({text})^T", ATOM
+        return Node("T", (self._use(i, depth),))
 
-    def _symmetric(self, i: Instruction) -> bool:
-        return i.symmetric or i.op == "eye"
+    def _signed(self, ref: Ref | None, depth: int) -> Any:
+        node = self._node(ref, depth)
+        return node if ref is None or ref.sign > 0 else Sum((Term(-1, node),))
 
-    def _use(self, i: Instruction, depth: int) -> tuple[str, int]:
+    def _use(self, i: Instruction, depth: int) -> Any:
         if i.op == "input":
-            return self._input(*i.info), ATOM
+            return _named(self._input(*i.info))
         if i.op == "eye":
-            return "1", ATOM
-        name = self._known(i.out)
-        if name is not None:
-            return name, PRODUCT if name.startswith("-") else ATOM
+            return Node("eye", ())
+        if (name := self._known(i.out)) is not None:
+            return _named(name)
         if depth > 0:
             return self._expanded(i, depth - 1)
         if self.closed and i.out not in self.fresh:
-            return "(...)", ATOM
-        return self.fresh.setdefault(i.out, f"T{len(self.fresh) + 1}"), ATOM
+            return _named("(...)")
+        return _named(self.fresh.setdefault(i.out, f"T{len(self.fresh) + 1}"))
 
-    def _expanded(self, i: Instruction, depth: int) -> tuple[str, int]:
+    def _expanded(self, i: Instruction, depth: int) -> Any:
         """What an instruction computes, its operands ``depth`` operations deep."""
-        if i.op == "add":
-            return self._sum(i, depth)
-        if i.op in ("mul", "solve", "forward", "inner"):
-            return self._product(i, depth)
-        if i.op == "back":
-            return self._back(i, depth)
-        if i.op in COPIES and len(i.args) == 1:
-            return self._text(i.args[0], depth)
-        if i.op == "divide":
-            text, level = self._text(i.args[0], depth)
-            return f"{text if level == ATOM else f'({text})'} / {i.info[0]}", PRODUCT
-        if i.op == "factor":
-            return f"LDL^T of {self._text(i.args[0], depth)[0]}", PRODUCT
-        if i.op == "rows":
-            text, level = self._text(i.args[0], depth)
-            first, last = i.info
-            inside = text if level == ATOM else f"({text})"
-            rows = f"{first + 1}" if last == first + 1 else f"{first + 1}..{last or ''}"
-            return f"{inside}[{rows}]", ATOM
         if i.op in ("input", "eye"):
             return self._use(i, depth)
-        if i.op in ("along", "across"):
-            what = "joint" if i.op == "along" else "constraint"
-            return f"{what} basis of {self._text(i.args[0], 0)[0]}", PRODUCT
-        inside = ", ".join(
-            ("-" if arg is not None and arg.sign < 0 else "") + self._text(arg, 0)[0] for arg in i.args[:4]
-        )
-        if i.op in ("stack", "square"):
-            return f"[{inside}{', ...' if len(i.args) > 4 else ''}]", ATOM
-        return f"{TAGS.get(i.op, i.op)}({inside})", ATOM
-
-    def _sum(self, i: Instruction, depth: int) -> tuple[str, int]:
-        parts: list[tuple[bool, str]] = []
-        refs = sorted(i.args, key=lambda ref: ref is not None and ref.sign < 0)
-        for ref in refs:
-            assert ref is not None
-            text, level = self._text(ref, depth)
-            negative = ref.sign < 0
-            if text.startswith("-") and level != SUM:  # the sign of a sum is its first term's alone
-                text, negative = text[1:], not negative
-            if level == SUM and (negative or (parts and text.startswith("-"))):
-                text = f"({text})"
-            parts.append((negative, text))
-        lead = "-" if parts[0][0] else ""
-        rest = "".join(f" {'-' if negative else '+'} {text}" for negative, text in parts[1:])
-        return f"{lead}{parts[0][1]}{rest}", SUM
-
-    def _product(self, i: Instruction, depth: int) -> tuple[str, int]:
-        negative = sum(ref.sign < 0 for ref in i.args if ref is not None) % 2 == 1
-        factors: list[tuple[str, int]]
+        if i.op == "add":
+            refs = sorted((ref for ref in i.args if ref is not None), key=lambda ref: -ref.sign)
+            return Sum(tuple(Term(ref.sign, self._node(ref, depth)) for ref in refs))
         if i.op == "mul":
-            factors = [self._text(ref, depth) for ref in i.args]
-        else:
-            factor = self._inverse(i.args[0], "L" if i.op == "forward" else "")
-            if i.op == "inner":
-                assert i.args[1] is not None
-                first, second = (self._text(ref, depth) for ref in (i.args[1].T, i.args[2]))
-                factors = [first, factor, second]
-            else:
-                factors = [factor, *(self._text(ref, depth) for ref in i.args[1:])]
-        texts = []
-        for text, level in factors:
-            if text.startswith("-") and level != SUM:
-                text, negative = text[1:], not negative
-            texts.append(f"({text})" if level == SUM else text)
-        kept = [text for text in texts if text != "1"] or ["1"]
-        return ("-" if negative else "") + " ".join(kept), PRODUCT
+            return Node("mul", tuple(self._signed(ref, depth) for ref in i.args))
+        if i.op in ("solve", "forward"):
+            by = self._pivot(i.args[0])
+            divisor = _named(f"L({by})" if i.op == "forward" else by)
+            return Node("solve", (divisor, *(self._signed(ref, depth) for ref in i.args[1:])))
+        if i.op == "inner" and i.args[1] is not None:
+            first, second = (self._signed(ref, depth) for ref in (i.args[1].T, i.args[2]))
+            return Node("mul", (first, Node("solve", (_named(self._pivot(i.args[0])), second))))
+        if i.op == "back":  # L^-T (D^-1 y - r), where L is 1 for a joint of one freedom
+            y, r = (self._signed(ref, depth) for ref in i.args[1:])
+            inside = Sum((Term(1, Node("solve", (_named(self._pivot(i.args[0])), y))), Term(-1, r)))
+            return inside if self.program.shapes[i.out][0] == 1 else Node("mul", (_named("L^-T"), inside))
+        if i.op in COPIES and len(i.args) == 1:
+            return self._node(i.args[0], depth)
+        if i.op in ("divide", "rows"):
+            return Node(i.op, (self._node(i.args[0], depth),), (), i.info)
+        if i.op in ("factor", "along", "across"):
+            what = {"factor": "LDL^T", "along": "joint basis", "across": "constraint basis"}[i.op]
+            inner = self._node(i.args[0], depth if i.op == "factor" else 0)
+            return _named(f"{what} of {PRINTER.text(inner)}")
+        args = tuple(self._signed(arg, 0) for arg in i.args[:4])
+        if i.op in ("stack", "square"):
+            more = ", ..." if len(i.args) > 4 else ""
+            return _named(f"[{', '.join(map(PRINTER.text, args))}{more}]")
+        return Node(TAGS.get(i.op, i.op), args)
 
-    def _back(self, i: Instruction, depth: int) -> tuple[str, int]:
-        """L^-T (D^-1 y - r), where L is 1 for a joint of one freedom."""
-        _, y, r = i.args
-        assert y is not None and r is not None
-        texts = [self._text(ref, depth) for ref in (y, r)]
-        first, second = (f"({text})" if level == SUM else text for text, level in texts)
-        lead, between = "-" if y.sign < 0 else "", "+" if r.sign < 0 else "-"
-        text = f"{lead}{self._inverse(i.args[0], '')[0]} {first} {between} {second}"
-        return (text, SUM) if self.program.shapes[i.out][0] == 1 else (f"L^-T ({text})", PRODUCT)
+    def _pivot(self, ref: Ref | None) -> str:
+        """The name of what a factor is of."""
+        return ((ref and self._known(ref.value)) or "D").removeprefix("LDL^T of ")
 
-    def _inverse(self, ref: Ref | None, part: str) -> tuple[str, int]:
-        """D^-1, or L^-1 of its factor."""
-        assert ref is not None
-        name = (self._known(ref.value) or "D").removeprefix("LDL^T of ")
-        return (f"L({name})^-1" if part else f"{name}^-1"), ATOM
+
+class Keyboard(Style):
+    """Texts in letters of a keyboard, of values that have their names already."""
+
+    def level(self, node: Any) -> tuple[str, int]:
+        if isinstance(node, Node) and node.op == "named":
+            (text,) = node.info
+            return text, PRODUCT if text.startswith("-") else ATOM
+        if isinstance(node, Node) and node.op == "rows":
+            first, last = node.info
+            rows = f"{first + 1}" if last == first + 1 else f"{first + 1}..{last or ''}"
+            text, level = self.level(node.args[0])
+            return f"{text if level == ATOM else f'({text})'}[{rows}]", ATOM
+        return super().level(node)
+
+    def transposed(self, text: str, level: int) -> str:
+        if level == ATOM:
+            return text.removesuffix("^T") if text.endswith("^T") else f"{text}^T"
+        return f"-({text[1:]})^T" if text.startswith("-") and level == PRODUCT else f"({text})^T"
+
+    def inverse(self, leaf: Any) -> str:
+        return f"{self.text(leaf)}^-1"
+
+
+def _named(text: str) -> Node:
+    return Node("named", (), (), (text,))
+
+
+PRINTER = Keyboard()
