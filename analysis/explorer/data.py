@@ -38,6 +38,7 @@ from pivotree.kkt.tape.tape import Tape
 
 from ..comparison import REFERENCE_DIGITS, digits_of, marked
 from ..rounding import blame
+from ..symbols import tex_letters
 from .entries import FORMATS, certified, entries_of
 from .frames import frames_of
 
@@ -140,12 +141,13 @@ def _suitable(system: System) -> list[str]:
 
 
 def structure_of(structure: Structure) -> dict[str, Any]:
-    """Tree and freedoms, bodies by their place; ``order`` runs from tip to base."""
+    """Tree and freedoms, bodies by their place; ``order`` runs from tip to base, letters are TeX's."""
     result: dict[str, Any] = {
         "names": [text_of(name) for name in structure.names],
         "parent": structure.parent.tolist(),
         "dof": structure.dof.tolist(),
         "order": structure.order.tolist(),
+        "letters": tex_letters(),
     }
     if structure.carriers:
         result["carriers"] = [list(pair) for pair in structure.carriers.items()]

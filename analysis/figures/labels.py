@@ -17,10 +17,19 @@ from numpy.typing import ArrayLike
 
 from pivotree.kkt.matrix.blocks import FC, FJ, LAM, PDD, QDD, F, Structure
 
+from ..symbols import tex_letters
 from .state import ORIGINAL, ZERO, BlockState, updates
 
-_UNKNOWN = {PDD: r"\ddot{{p}}_{{{}}}", QDD: r"\ddot{{q}}_{{{}}}", F: "f_{{{}}}"}
-_UNKNOWN |= {FJ: "f_{{{}}}^{{J}}", FC: "f_{{{}}}^{{C}}", LAM: r"\lambda_{{{}}}"}
+_TEX = tex_letters()
+_UNKNOWN = {
+    PDD: _TEX["pdd"],
+    QDD: _TEX["qdd"],
+    F: _TEX["f"],
+    FJ: _TEX["f"],
+    FC: _TEX["f"],
+    LAM: _TEX["multiplier"],
+}
+_PART = {FJ: "^{J}", FC: "^{C}"}  # of a force: along the joint, and beside it
 
 
 class Labels:
@@ -54,10 +63,11 @@ class Labels:
 
     def unknown(self, position: int) -> str:
         k = self.body[position]
-        if self.kind[position] == LAM:
-            return _UNKNOWN[LAM].format(self._loop(k))
-        text = _UNKNOWN[self.kind[position]].format(self.subscript[k])
-        return text.replace("_", "'_", 1) if k in self.body_of else text
+        kind = self.kind[position]
+        if kind == LAM:
+            return f"{_UNKNOWN[LAM]}_{{{self._loop(k)}}}"
+        prime = "'" if k in self.body_of else ""
+        return f"{_UNKNOWN[kind]}{prime}_{{{self.subscript[k]}}}{_PART.get(kind, '')}"
 
     def cell(self, i: int, j: int) -> str:
         """The block in row i, column j; empty where it has no name in the paper."""
@@ -88,8 +98,9 @@ class Labels:
             return _adjoint(self._entry(j, i))
         k, c = self.body[i], self.body[j]
         if self.kind[i] == QDD:
-            return f"H_{{{self.subscript[k]}}}" if self.kind[j] == F else "I"
-        basis = {F: "", FJ: f"B_{{{self.subscript[c]}}}", FC: f"C_{{{self.subscript[c]}}}"}
+            return f"{_TEX['H']}_{{{self.subscript[k]}}}" if self.kind[j] == F else "I"
+        bases = {FJ: _TEX["along"], FC: _TEX["across"]}
+        basis = {F: ""} | {kind: f"{B}_{{{self.subscript[c]}}}" for kind, B in bases.items()}
         if k == c:
             return basis[self.kind[j]] or "I"
         return f"-{self._phi(k, c)}{basis[self.kind[j]]}"
@@ -98,7 +109,7 @@ class Labels:
         """G of a loop on one of its bodies, with its sign."""
         tie = self.structure.ties[loop]
         sign = "-" if tie.signs[tie.bodies.index(body)] < 0 else ""
-        return f"{sign}G_{{{self._loop(loop)},{self.subscript[body]}}}"
+        return f"{sign}{_TEX['G']}_{{{self._loop(loop)},{self.subscript[body]}}}"
 
     def _loop(self, loop: int) -> str:
         """The subscript of a loop: its name where all are short, else its number."""
@@ -107,7 +118,7 @@ class Labels:
 
     def _phi(self, parent: int, child: int) -> str:
         p, c = self.subscript[parent], self.subscript[child]
-        return rf"\Phi_{{{p}{'' if len(p) == len(c) == 1 else ','}{c}}}"
+        return rf"{_TEX['Phi']}_{{{p}{'' if len(p) == len(c) == 1 else ','}{c}}}"
 
     # -- as eliminated ------------------------------------------------------------------------
 
@@ -118,18 +129,18 @@ class Labels:
         if kind == LAM or (self._met_a_loop(i) and self.state.updated[i]):
             return ""
         if kind == PDD:
-            return self._articulated(i) if self.state.updated[i] else self._mass("M", k)
+            return self._articulated(i) if self.state.updated[i] else self._mass(_TEX["M"], k)
         if kind != QDD:
             return ""
         if not self.state.updated[i]:
-            return self._mass("A", k)
+            return self._mass(_TEX["A"], k)
         gone = self._gone_before(i)
         below = [c for c in self._below[k] if QDD in self._kinds_of(c)]
         if not self._reduced(gone, k):
             return ""
         alone = not below and (PDD, int(self.structure.parent[k])) not in gone
         if (below or alone or self.state.done[i]) and all((QDD, c) in gone for c in below):
-            return f"D_{{{self.subscript[k]}}}"
+            return f"{_TEX['D']}_{{{self.subscript[k]}}}"
         if not any((QDD, c) in gone for c in below):
             return self._calligraphic(k, k)
         return ""
@@ -139,16 +150,16 @@ class Labels:
         k, gone = self.body[i], self._gone_before(i)
         if k in self.body_of:  # all that a carrier holds is what its children hand on
             whole = all((kind, c) in gone for c in self._below[k] for kind in self._kinds_of(c))
-            return self._mass(r"\tilde{M}", k) if whole else ""
+            return self._mass(_TEX["tilde"], k) if whole else ""
         if any(b in (k, *self._above[k]) for _, b in gone):
             return ""
         below = self._below[k]
         if all((kind, c) in gone for c in below for kind in self._kinds_of(c)):
-            return self._mass(r"\hat{M}", k)
+            return self._mass(_TEX["articulated"], k)
         bodies_only = all((kind, c) in gone for c in below for kind in (PDD, F))
         if bodies_only and not any((QDD, c) in gone for c in below):
-            return self._mass("R", k)
-        return f"M_{{{self.subscript[k]}}}'"
+            return self._mass(_TEX["composite"], k)
+        return f"{_TEX['M']}_{{{self.subscript[k]}}}'"
 
     def _mass(self, letter: str, k: int) -> str:
         if self.structure.pieces[k] > 1:  # a piece of a split link has a share of M
@@ -167,7 +178,7 @@ class Labels:
     def _calligraphic(self, a: int, b: int) -> str:
         a_text, b_text = self.subscript[a], self.subscript[b]
         comma = "" if len(a_text) == len(b_text) == 1 else ","
-        return rf"\mathcal{{M}}_{{{a_text}{comma}{b_text}}}"
+        return rf"{_TEX['inertia']}_{{{a_text}{comma}{b_text}}}"
 
     def _projected(self, i: int, j: int) -> str:
         """-H_k M^_k Phi*, the one block that ABM fills in for each body."""
@@ -180,7 +191,7 @@ class Labels:
         M = self._diagonal(x)
         if not M or "'" in M or self.state.symbolic.pivot[x] != 1:
             return ""
-        return f"-H_{{{self.subscript[k]}}}{M}{self._phi(parent, k)}^{{*}}"
+        return f"-{_TEX['H']}_{{{self.subscript[k]}}}{M}{self._phi(parent, k)}^{{*}}"
 
     # -- who has been eliminated --------------------------------------------------------------
 

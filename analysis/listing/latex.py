@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..symbols import Symbol
 from .listing import Listing
 from .loops import Line, Loop, both, cases
-from .names import Symbol
 from .nodes import Index, Node, Sum, Term
 from .sets import Condition, Set
 from .style import ATOM, PRODUCT, SUM, Style

@@ -18,11 +18,12 @@ from pivotree.kkt.program.residual_program import trace_substitution
 from pivotree.kkt.program.tracer import program_of
 from pivotree.kkt.structure.symbolic import symbolic
 
+from ..symbols import DEFAULTS, NOTATIONS, Symbol
 from .derivatives import BY, terms_of, with_derivatives
 from .families import column_of
 from .general import THIS_TREE, Telling, in_general, on_this_tree
 from .loops import Line, Loop
-from .names import DEFAULTS, NOTATIONS, Names, Symbol
+from .names import Names
 from .nodes import Family, FoldingError, leaves
 from .sets import Tree
 from .values import Values

@@ -1,173 +1,14 @@
-"""Symbols of values: a table from roles, such as "articulated", to symbols for each notation."""
+"""Symbols of the values of a listing: which role of the table of symbols each family has."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from ..symbols import NOTATIONS, Symbol
 from .families import base_of, column_of
 from .loops import Line, Loop
 from .nodes import Family, leaves
 from .values import Values
-
-
-class Symbol(NamedTuple):
-    """How a family is written.
-
-    text, latex    without the index
-    python         an identifier
-    turned         the symbol stands for the transposed value
-    reverse        the index is written last letter first
-    inverse        the symbol stands for the inverse
-    what           in words
-    """
-
-    text: str
-    latex: str
-    python: str
-    what: str = ""
-    turned: bool = False
-    reverse: bool = False
-    inverse: bool = False
-    by: str = ""  # of a column: q, qd or tau
-    by_latex: str = ""
-
-
-S = Symbol
-# Role -> symbol; ``Names.role`` finds the role of a family.
-ASCHER = {
-    "M": S("M", "M", "M", "spatial inertia"),
-    "H": S("H", "H", "H", "joint axes, S^T"),
-    "Phi": S("Φ", r"\Phi", "Phi", "force transform to the parent"),
-    "A": S("A", "A", "A", "armature of the joint, zero where it has none"),
-    "a": S("a", "a", "a", "bias acceleration"),
-    "b": S("b", "b", "b", "bias force"),
-    "tau": S("τ", r"\tau", "tau", "joint effort"),
-    "G": S("G", "G", "G", "rows of a loop or contact on a body, negative on its first"),
-    "gamma": S("γ", r"\gamma", "gamma", "bias acceleration of these rows"),
-    "compliance": S("ε", r"\varepsilon", "compliance", "compliance of these rows"),
-    "lam": S("Λ", r"\Lambda", "lam", "multipliers: force of a loop or contact"),
-    "lam pivot": S("Δ", r"\Delta", "Delta", "pivot of the multipliers: mobility of the loop, and compliance"),
-    "lam other": S("Δ", r"\Delta", "Delta_other", "coupling of two loops or contacts"),
-    "lam right": S("δ", r"\delta", "delta", "acceleration that the multipliers must undo"),
-    "qdd": S("q¨", r"\ddot q", "qdd", "joint acceleration"),
-    "pdd": S("p¨", r"\ddot p", "pdd", "minus the spatial acceleration"),
-    "f": S("f", "f", "f", "spatial force through the joint"),
-    "articulated": S("M^", r"\hat M", "M_hat", "articulated inertia"),
-    "composite": S("R", "R", "R", "composite inertia"),
-    "bias": S("b^", r"\hat b", "b_hat", "bias force of the subtree"),
-    "composite bias": S("b^", r"\hat b", "b_hat", "bias force of the subtree"),
-    "moved bias": S("b'", "b'", "b_moved", "bias force at the bias acceleration"),
-    "U": S("U", "U", "U", "articulated inertia of the joint's axes"),
-    "D": S("D", "D", "D", "pivot of the joint"),
-    "Mbar": S("M¯", r"\bar M", "M_bar", "what the joint leaves of it"),
-    "tilde": S("M~", r"\tilde M", "M_tilde", "what the children bring"),
-    "gain": S("K", "K", "K", "U over D"),
-    "local": S("α", r"\alpha", "alpha", "joint acceleration on a base at rest"),
-    "right": S("a'", "a'", "a_moved", "acceleration before the joint's own"),
-    "F": S("F", "F", "F", "composite inertia times the joint's axes, carried down"),
-    "jsim": S("L", "L", "L", "joint-space inertia, of the joints left"),
-    "effort": S("τ^", r"\hat\tau", "tau_hat", "joint effort left"),
-    "along": S("B", "B", "B", "forces along the joint, H B = 1"),
-    "across": S("C", "C", "C", "constraint forces, H C = 0"),
-    "constraint": S("f^C", "f^C", "fC", "constraint force"),
-    "S": S("S", "S", "S_own", "constraint inertia"),
-    "S other": S("S", "S", "S", "coupling of two constraints"),
-    "S right": S("s", "s", "s_right", "acceleration that the constraint must undo"),
-    "E": S("E", "E", "E", "Φ C: a child's constraint forces"),
-    "E along": S("G", "G", "G", "Φ B: a child's joint forces"),
-    "SJ": S("T", "T", "T_own", "coupling of the joint with its constraint"),
-    "SJ other": S("T", "T", "T", "coupling of joint forces with constraints"),
-    "SJJ": S("Q", "Q", "Q_own", "mobility of the joint"),
-    "SJJ other": S("Q", "Q", "Q", "coupling of two joints"),
-    "SJ right": S("t", "t", "t_right", "free acceleration along the joint"),
-    "basis": S("E", "E", "basis_of", "joint axes, and directions beside them"),
-    "weighed": S("R", "R", "R", "weighted rows of the body's own inertia"),
-    "rotated": S("R^", r"\hat R", "R_hat", "the same with the children's rows, rotated"),
-    "force": S("p", "p", "p", "force that no row holds"),
-    "passed": S("p'", "p'", "p_passed", "what of it goes to the parent"),
-    "coupling": S("T", "T", "T", "pivot rows beside the joint"),
-    "left": S("L", "L", "rows_left", "rows that the joint leaves"),
-    "rows": S("G", "G", "G", "rows for the parent"),
-    "residuals": S("z", "z", "z", "their residuals"),
-    "y": S("y", "y", "y", "effort left, in the pivot rows"),
-    "turned": S("U", "U", "turned", "pivot rows on the parent's motion along the joint"),
-    "given": S("γ", r"\gamma", "given", "acceleration of the parent along the joint"),
-    "beside": S("β", r"\beta", "beside", "acceleration beside the joint"),
-    "shift": S("r", "r", "r", "residuals of the pivot rows"),
-    "weights": S("w", "w", "w", "weights of the pivot rows"),
-    "lam met": S("P", "P", "P", "force of a loop's rows on the body, the children's among them"),
-    "lam effort": S("Q", "Q", "Q", "its effort at the joint, sign reversed"),
-    "lam passed": S("P¯", r"\bar P", "P_passed", "what the joint leaves of it for the parent"),
-    "lam merged": S("Δ^", r"\hat\Delta", "Delta_hat", "rows of all joints on lambda, rotated"),
-    "lam triangle": S("Δ", r"\Delta", "Delta", "their triangle: a factor of lambda's matrix"),
-    "lam solved": S("Λ^", r"\hat\Lambda", "Lambda_hat", "multipliers of all loops"),
-    "moved": S("σ", r"\sigma", "sigma", "acceleration along the joint"),
-    "qd": S("q˙", r"\dot q", "qd", "joint rate"),
-    "g": S("g", "g", "g", "gravity, as a motion (0, g)"),
-    "still": S("v₀", "v_0", "v_0", "velocity of the world, zero"),
-    "stiffness": S("κ", r"\kappa", "stiffness", "minus what q changes of the joint effort"),
-    "damping": S("δ", r"\delta", "damping", "minus what the joint rate changes of the effort"),
-    "one": S("1", "1", "one"),
-    "carried": S("u", "u", "u_vel", "velocity of the parent, carried over"),
-    "rate": S("w", "w", "w_vel", "velocity along the joint"),
-    "velocity": S("v", "v", "v", "velocity"),
-    "moves": S("Γ", r"\Gamma", "Gamma", "what a change of v changes of v × I v"),
-    "given bias": S("b", "b", "b_given", "bias force"),
-}
-FEATHERSTONE = {
-    **ASCHER,
-    "qd": S("q'", r"\dot q", "qd", "joint rate"),
-    "M": S("I", "I", "M", "spatial inertia"),
-    "H": S("s", "s", "H", "joint axes (motion subspace)", turned=True),
-    "Phi": S("X", "X", "Phi", "motion transform from the parent", turned=True),
-    "a": S("c", "c", "a", "v × s q', and at a root minus gravity"),
-    "b": S("(v × Iv)", r"(v \times I v)", "b", "v × I v: bias force of a moving body"),
-    "tau": S("Q", "Q", "tau", "joint effort"),
-    "qdd": S("q''", r"\ddot q", "qdd", "joint acceleration"),
-    "pdd": S("a", "a", "acc", "spatial acceleration"),
-    "articulated": S("I^A", "I^A", "IA", "articulated-body inertia"),
-    "composite": S("I^C", "I^C", "IC", "composite inertia"),
-    "bias": S("p^A", "p^A", "pA", "bias force"),
-    "composite bias": S("p^C", "p^C", "pC", "bias force"),
-    "moved bias": S("p'", "p'", "pc", "bias force at c"),
-    "jsim": S("H", "H", "H_joint", "joint-space inertia, of the joints left"),
-    "Mbar": S("I^a", "I^a", "Ia", "what the joint leaves of it"),
-    "effort": S("Q^", r"\hat Q", "Q_hat", "joint effort left"),
-}
-YAMANE = {
-    **ASCHER,
-    "qd": S("q'", r"\dot q", "qd", "joint rate"),
-    "M": S("A", "A", "M", "spatial inertia"),
-    "A": S("J", "J", "A", "armature of the joint, zero where it has none"),
-    "H": S("s", "s", "H", "joint axes (motion subspace)", turned=True),
-    "Phi": S("X", "X", "Phi", "motion transform from the parent", turned=True),
-    "a": S("c", "c", "a", "bias acceleration"),
-    "tau": S("nᴶ", "n_{J}", "tau", "joint torque"),
-    "qdd": S("q''", r"\ddot q", "qdd", "joint acceleration"),
-    "pdd": S("θ''", r"\ddot\theta", "acc", "spatial acceleration"),
-    "along": S("Kᴶ", "K_{J}", "B", "directions along the joint", turned=True),
-    "across": S("K", "K", "C", "constrained directions", turned=True),
-    "constraint": S("n", "n", "n_C", "constraint force"),
-    "S": S("M", "M", "S_own", "inertia at the joint", inverse=True),
-    "S right": S("a", "a", "a_right", "acceleration that the constraint must make"),
-    "E": S("H", "H", "E", "constraint with respect to the parent", turned=True, reverse=True),
-    "E along": S("Hᴶ", "H_{J}", "G", "joint with respect to the parent", turned=True, reverse=True),
-    "SJ": S("Sᴶ", "S_{J}", "SJ_own", "coupling of the joint with its constraint"),
-    "SJ other": S("Sᴶ", "S_{J}", "SJ", "coupling of joints with constraints"),
-    "SJJ": S("P", "P", "P_own", "mobility of the joint"),
-    "SJJ other": S("P", "P", "P", "coupling of two joints"),
-    "SJ right": S("aᴶ", "a_{J}", "aJ", "free acceleration of the joint"),
-}
-
-
-NOTATIONS = {"ascher": ASCHER, "featherstone": FEATHERSTONE, "yamane": YAMANE}
-DEFAULTS = {
-    **dict.fromkeys(("abm", "gain_abm", "bad_abm", "joseph_abm", "crbm", "inverse_dynamics"), "featherstone"),
-    **dict.fromkeys(
-        ("virtual_work", "virtual_work_split", "constraint_force", "divide_and_conquer", "lagrange"), "yamane"
-    ),
-}
 
 ROLES = {  # (label, kinds) -> role
     ("entry", ("pdd", "rhs")): "bias",
@@ -310,7 +151,7 @@ class Names:
     @property
     def columns(self) -> dict[str, Symbol]:
         """Symbols of the variables that columns are derivatives by."""
-        return {"q": S("q", "q", "q"), "qd": self.table["qd"], "tau": self.table["tau"]}
+        return {"q": Symbol("q", "q", "q"), "qd": self.table["qd"], "tau": self.table["tau"]}
 
     def role(self, family: Family, lines: list[Line], roles: set[str | None]) -> str | None:
         """What a family is; None where it has no name of its own."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..symbols import Symbol
 from .listing import Listing
 from .loops import Line, Loop, cases
-from .names import Symbol
 from .nodes import Index, Leaf, Node, Sum, Term, transpose
 from .sets import Condition, Set
 from .text import step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from typing import Any
 
-from .names import Symbol
+from ..symbols import Symbol
 from .nodes import Index, Leaf, Node, Sum, Term, symmetric, transpose
 from .sets import Condition, Set
 from .vocabulary import TESTS

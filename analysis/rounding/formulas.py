@@ -22,11 +22,13 @@ from pivotree.kkt.program.program import Instruction, Program, Ref
 
 from ..listing.nodes import Node, Sum, Term
 from ..listing.style import ATOM, PRODUCT, Style
+from ..symbols import ASCHER
 
 DEEP = 3  # operations that are written out inside each other
 LONG = 64  # characters of a formula that is still written out one operation deeper
 DEFINITIONS = 12  # fresh names, after which definitions introduce no more
 COPIES = ("mirror", "square")  # the same matrix, said in another way
+_LETTER = {role: symbol.keyboard for role, symbol in ASCHER.items()}
 TAGS = {  # operations of orthogonal elimination
     "weigh": "weighted rows",
     "unweighed": "rows without weight",
@@ -84,12 +86,13 @@ class Formulas:
         return "_" + ("".join(texts) if all(len(t) == 1 for t in texts) else ",".join(texts))
 
     def _input(self, letter: str, k: int) -> str:
-        if letter == "Phi":
+        letter = _LETTER.get(letter, letter)
+        if letter == _LETTER["Phi"]:
             p = int(self.parent[k])
-            return "Phi" + (self._subscript(p, k) if p >= 0 else self._subscript(k))
-        if letter == "G":
+            return letter + (self._subscript(p, k) if p >= 0 else self._subscript(k))
+        if letter == _LETTER["G"]:
             loop, body = [(tie.name, b) for tie in self._ties for b in tie.bodies][k]
-            return f"G_{loop},{self.body(body)}"
+            return f"{letter}_{loop},{self.body(body)}"
         if letter in ("gamma", "compliance"):
             return f"{letter}_{self._ties[k].name}"
         if letter == "beside":
@@ -108,7 +111,7 @@ class Formulas:
         for i in self.program.instructions:
             if i.op in ("along", "across") and i.args[0] is not None:
                 source = self.made[i.args[0].value]
-                result[i.out] = ("B" if i.op == "along" else "C") + self._subscript(source.info[1])
+                result[i.out] = _LETTER[i.op] + self._subscript(source.info[1])
             name = self._inertia(i, result) or self._weighted(i)
             if name is not None:
                 result[i.out] = name
@@ -126,7 +129,7 @@ class Formulas:
         blocks = [b for r in own for b in r.blocks]
         one = len(blocks) == 1
         if one and blocks[0].kind == "qdd":
-            name = f"D_{blocks[0].body}"
+            name = f"{_LETTER['D']}_{blocks[0].body}"
         elif all(b.kind == "qdd" for b in blocks):
             name = "(H Phi M Phi^T H^T)"  # the joint-space inertia, equation (3)
         else:
@@ -151,14 +154,15 @@ class Formulas:
             made = self.made[ref.value]
             k = made.info[1] if made.op == "input" and made.info[0] == "M" else None
             hat = known.get(ref.value, "")
-            if k is None and not hat.startswith("M^_"):
+            letter = _LETTER["articulated"]
+            if k is None and not hat.startswith(f"{letter}_"):
                 continue
             sign = "" if ref.sign > 0 else "-"
-            suffix = self._subscript(k) if k is not None else hat[2:]
+            suffix = self._subscript(k) if k is not None else hat.removeprefix(letter)
             if self._carried(other):
-                return f"{sign}M^{suffix}"
+                return f"{sign}{letter}{suffix}"
             if self.made[other.value].op in ("inner", "mul"):
-                return f"{sign}Mbar{suffix}"
+                return f"{sign}{_LETTER['Mbar']}{suffix}"
         return None
 
     def _weighted(self, i: Instruction) -> str | None:
@@ -168,7 +172,7 @@ class Formulas:
         X_k and s_k coefficients and residuals of those that it takes.
         """
         if i.op in ("weigh", "rotate"):
-            return ("R" if i.op == "weigh" else "R^") + self._subscript(i.info[1])
+            return _LETTER["weighed" if i.op == "weigh" else "rotated"] + self._subscript(i.info[1])
         if i.op not in ("rows", "mul") or i.args[0] is None:
             return None
         inner, source = i, self.made[i.args[0].value]
@@ -178,7 +182,7 @@ class Formulas:
             return None
         left, k = inner.info[1] is None, self._subscript(source.info[1])
         if i.op == "mul":
-            return f"G{k}" if left and self._basis(i.args[1]) else None
+            return f"{_LETTER['rows']}{k}" if left and self._basis(i.args[1]) else None
         letters = {(6, 7): "zs", (7, 8): "w "}.get(i.info, " X")  # of rows that are left, taken
         letter = letters[0 if left else 1]
         return None if letter == " " else f"{letter}{k}^T"  # columns are cut out of the transpose

@@ -12,7 +12,7 @@ const PRIORITY = [0, 3, 1, 1, 2, 4]; // of blocks in a bracket that are no pair:
 export class BlockGraph {
   count; n; named; split; structure; ties;
 
-  // structure: { names, parent, dof, order (tip to base), carriers: [[body, carrier], ...],
+  // structure: { names, parent, dof, order (tip to base), letters: TeX's, carriers: [[body, carrier], ...],
   // armature: 1 for each joint that has some, ties: [{ name, bodies, signs, rows, soft }, ...] }
   constructor(structure, split) {
     const n = structure.names.length;

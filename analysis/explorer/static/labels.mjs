@@ -6,12 +6,12 @@ import { F, FC, FJ, LAM, PDD, QDD } from "./graph.mjs";
 const short = (name) => /^([0-9]+|[A-Za-z0-9])$/.test(name);
 
 export class Labels {
-  engine; graph; structure;
+  engine; graph; structure; tex;
 
   // ``time``: base pivots done, a bracket being several of them; all where it is left out
   constructor(engine, time = Infinity) {
     const { graph } = engine;
-    Object.assign(this, { engine, graph, structure: graph.structure });
+    Object.assign(this, { engine, graph, structure: graph.structure, tex: graph.structure.letters });
     this.bodyOf = new Map([...graph.carriers].map(([body, carrier]) => [carrier, body]));
     this.own = this.structure.order.filter((k) => !this.bodyOf.has(k));
     this.numbered = !graph.named && !this.own.every((k) => short(this.structure.names[k]));
@@ -57,13 +57,13 @@ export class Labels {
   }
 
   unknown(block) {
-    if (this.graph.kind(block) === LAM) return `\\lambda_{${this._loop(block)}}`;
+    if (this.graph.kind(block) === LAM) return `${this.tex.multiplier}_{${this._loop(block)}}`;
     const k = this.graph.body(block);
     const s = this.subscript.get(k);
-    const text = [`\\ddot{p}_{${s}}`, `\\ddot{q}_{${s}}`, `f_{${s}}`, `f_{${s}}^{J}`, `f_{${s}}^{C}`][
-      this.graph.kind(block)
-    ];
-    return this.bodyOf.has(k) ? text.replace("_", "'_") : text;
+    const { pdd, qdd, f } = this.tex;
+    const kind = this.graph.kind(block);
+    const part = { [FJ]: "^{J}", [FC]: "^{C}" }[kind] ?? "";
+    return `${[pdd, qdd, f, f, f][kind]}${this.bodyOf.has(k) ? "'" : ""}_{${s}}${part}`;
   }
 
   // The block in row i, column j; empty where it has no name in the paper.
@@ -88,10 +88,9 @@ export class Labels {
     if (other === LAM) return `${this._tie(j, i)}^{*}`;
     if (kind >= F) return adjoint(this._entry(j, i)); // f's row holds the adjoint of f's column
     const [k, c] = [this.graph.body(i), this.graph.body(j)];
-    if (kind === QDD) return other === F ? `H_{${this.subscript.get(k)}}` : "I";
-    const basis = { [F]: "", [FJ]: `B_{${this.subscript.get(c)}}`, [FC]: `C_{${this.subscript.get(c)}}` }[
-      other
-    ];
+    if (kind === QDD) return other === F ? `${this.tex.H}_{${this.subscript.get(k)}}` : "I";
+    const letter = { [FJ]: this.tex.along, [FC]: this.tex.across }[other];
+    const basis = letter ? `${letter}_{${this.subscript.get(c)}}` : "";
     return k === c ? basis || "I" : `-${this._phi(k, c)}${basis}`;
   }
 
@@ -99,7 +98,7 @@ export class Labels {
   _tie(block, body) {
     const { bodies, signs } = this.graph.ties[block - LAM * this.graph.n];
     const sign = signs[bodies.indexOf(body)] < 0 ? "-" : "";
-    return `${sign}G_{${this._loop(block)},${this.subscript.get(body)}}`;
+    return `${sign}${this.tex.G}_{${this._loop(block)},${this.subscript.get(body)}}`;
   }
 
   // The subscript of a loop: its name where all are short, else its number.
@@ -110,7 +109,7 @@ export class Labels {
   }
 
   _phi(parent, child) {
-    return `\\Phi_{${this._two(parent, child)}}`;
+    return `${this.tex.Phi}_{${this._two(parent, child)}}`;
   }
 
   _two(a, b) {
@@ -127,17 +126,17 @@ export class Labels {
     if (kind === LAM) return this.engine.diagonal[i] < 0 ? "0" : "";
     if (!own && !updated) return "0";
     if (updated && this._metLoop(i)) return "";
-    if (kind === PDD) return updated ? this._articulated(i) : this._mass("M", k);
+    if (kind === PDD) return updated ? this._articulated(i) : this._mass(this.tex.M, k);
     if (kind !== QDD) return "";
-    if (!updated) return this._mass("A", k);
+    if (!updated) return this._mass(this.tex.A, k);
     const gone = this._goneBefore(i);
     const joint = (c) => QDD * this.graph.n + c;
     const below = this.below[k].filter((c) => this.graph.size[joint(c)]);
     if (!this._reduced(gone, k)) return "";
     const alone = !below.length && !gone.has(this.structure.parent[k]);
     if ((below.length || alone || this.place.has(i)) && below.every((c) => gone.has(joint(c))))
-      return `D_{${this.subscript.get(k)}}`;
-    return below.some((c) => gone.has(joint(c))) ? "" : `\\mathcal{M}_{${this._two(k, k)}}`;
+      return `${this.tex.D}_{${this.subscript.get(k)}}`;
+    return below.some((c) => gone.has(joint(c))) ? "" : `${this.tex.inertia}_{${this._two(k, k)}}`;
   }
 
   // M-hat, the composite inertia R of footnote 6, or M' for a sum that is not complete.
@@ -147,13 +146,13 @@ export class Labels {
     const gone = this._goneBefore(i);
     const blocks = (c) => this._blocksOf(c);
     const whole = this.below[k].every((c) => blocks(c).every((b) => gone.has(b)));
-    if (this.bodyOf.has(k)) return whole ? this._mass("\\tilde{M}", k) : "";
+    if (this.bodyOf.has(k)) return whole ? this._mass(this.tex.tilde, k) : "";
     const line = new Set([k, ...this.above[k]]);
     for (const b of gone) if (line.has(this.graph.body(b))) return "";
-    if (whole) return this._mass("\\hat{M}", k);
+    if (whole) return this._mass(this.tex.articulated, k);
     const bodiesOnly = this.below[k].every((c) => gone.has(c) && gone.has(F * n + c));
-    if (bodiesOnly && !this.below[k].some((c) => gone.has(QDD * n + c))) return this._mass("R", k);
-    return `M_{${this.subscript.get(k)}}'`;
+    if (bodiesOnly && !this.below[k].some((c) => gone.has(QDD * n + c))) return this._mass(this.tex.composite, k);
+    return `${this.tex.M}_{${this.subscript.get(k)}}'`;
   }
 
   _mass(letter, k) {
@@ -169,7 +168,7 @@ export class Labels {
     const gone = this._goneBefore(this._placeOf(i) <= this._placeOf(j) ? i : j);
     if (!this.above[high].includes(low) || !this._reduced(gone, high) || !gone.has(low)) return "";
     if ([high, ...this.below[high]].some((c) => gone.has(QDD * n + c))) return "";
-    return `\\mathcal{M}_{${this._two(a, b)}}`;
+    return `${this.tex.inertia}_{${this._two(a, b)}}`;
   }
 
   // -H_k M^_k Phi*, the one block that ABM fills in for each body.
@@ -179,7 +178,7 @@ export class Labels {
     if (this.structure.parent[k] !== parent) return "";
     const M = this._diagonal(k);
     if (!M || M.includes("'") || !this.first.has(k)) return "";
-    return `-H_{${this.subscript.get(k)}}${M}${this._phi(parent, k)}^{*}`;
+    return `-${this.tex.H}_{${this.subscript.get(k)}}${M}${this._phi(parent, k)}^{*}`;
   }
 
   // -- who has been eliminated ------------------------------------------------------------------

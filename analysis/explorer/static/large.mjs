@@ -111,6 +111,7 @@ function subtree(data, top) {
     names: kept.map((k) => names[k]),
     dof: kept.map((k) => dof[k]),
     order,
+    letters: data.structures.whole.letters,
     parent: kept.map((k) => (k === top ? -1 : place.get(parent[k]))),
   };
   const orders = data.orders
