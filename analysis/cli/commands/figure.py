@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 
 from pivotree import kkt, orderings
 from pivotree.kkt.base.files import write_whole
@@ -10,7 +11,7 @@ from pivotree.kkt.base.files import write_whole
 from ..arguments import Parser, add_format, add_model, add_order, add_yes
 from ..estimate import admit_figure
 from ..progress import progress_shown
-from .shared import file_of, items, named_values, system_of, written
+from .shared import file_of, items, system_of, written
 
 EXAMPLES = (
     "figure",
@@ -42,6 +43,19 @@ def declare(command: Parser) -> None:
     )
 
 
+def _labels(texts: Iterable[str]) -> dict[str, str]:
+    """What orders are to be called, by their names."""
+    labels: dict[str, str] = {}
+    for text in texts:
+        name, parted, label = text.partition("=")
+        if not (name and parted) or name in labels:
+            twice = f"names {name!r} twice" if name in labels else f"{text!r} is no name and text"
+            raise kkt.PivotreeError(f"option --label: {twice}; give ORDER=TEXT, as abm=ours")
+        orderings.get(name)
+        labels[name] = label
+    return labels
+
+
 def run(options: argparse.Namespace) -> int:
     from ...figures.captions import caption
     from ...figures.kinds import Request, kind_of, kinds, write
@@ -70,9 +84,7 @@ def run(options: argparse.Namespace) -> int:
             f"option --style: {options.style!r} is unknown; use {', '.join(STYLES)}, each also with "
             ",sans, or write a .tex or .pgf, which has your document's own letters"
         )
-    labels = named_values(options, "label", "=", "ORDER=TEXT, as abm=ours")
-    for name in labels:
-        orderings.get(name)
+    labels = _labels(options.label or ())
     with progress_shown() as progress:
         system = system_of(options)
         admit_figure(options, system, orders)
