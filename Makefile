@@ -118,14 +118,16 @@ slides: $(VENV)/.main
 counts-page: $(VENV)/.main
 	$(VENV)/bin/python docs/counts_page.py
 
+# Parts of the site alone, into build/made.
 pages: $(VENV)/.main
-	$(VENV)/bin/python docs/orders/make.py
+	$(VENV)/bin/python docs/made.py build/made orders
 
 gallery: $(VENV)/.main
-	$(VENV)/bin/python docs/gallery/make.py
+	$(VENV)/bin/python docs/made.py build/made gallery
 
+# The notebooks, which are kept; with FURTHER="swing_up reach" those, and their pages.
 lessons: $(VENV)/.main
-	$(VENV)/bin/python docs/lessons/make.py
+	PYTHONPATH=docs $(VENV)/bin/python docs/lessons/make.py $(FURTHER)
 
 papers: $(VENV)/.main
 	$(VENV)/bin/python papers/make.py

@@ -1,9 +1,4 @@
-"""Pictures of cost against the number of bodies, light and dark, from the data of table.py.
-
-    python benchmarks/growth_plot.py
-
-draws docs/benchmarks.png and docs/benchmarks_dark.png from the newest results.
-"""
+"""The picture of cost against the number of bodies, which docs/benchmarks.md has on the site."""
 
 from __future__ import annotations
 
@@ -13,10 +8,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from pivotree.analysis.figures import MARKERS, new_figure, save, settings, style_axes, theme
+from pivotree.analysis.figures import MARKERS, new_figure, settings, style_axes, theme
 
 ROOT = Path(__file__).parent.parent
-ENDINGS = {"light": "", "dark": "_dark"}
 PANELS = {
     "time": (1e3, "time of one solution [ms]"),
     "memory": (2.0**-20, "memory of arrays [MiB]"),
@@ -64,17 +58,8 @@ def draw(curves: list[dict[str, Any]], style: str) -> Figure:
     return figure
 
 
-def draw_all(curves: list[dict[str, Any]], folder: Path) -> None:
-    """Write benchmarks.png and benchmarks_dark.png."""
-    for style, ending in ENDINGS.items():
-        with settings():
-            save(draw(curves, style), folder / f"benchmarks{ending}.png")
-
-
-def main() -> None:
-    newest = max((ROOT / "benchmarks" / "results").glob("table-2*.json"))
-    draw_all(json.loads(newest.read_text())["curves"], ROOT / "docs")
-
-
-if __name__ == "__main__":
-    main()
+def figure(style: str) -> Figure:
+    """Of the newest results that are kept."""
+    path = max((ROOT / "benchmarks" / "results").glob("table-2*.json"))
+    with settings():
+        return draw(json.loads(path.read_text(encoding="utf-8"))["curves"], style)

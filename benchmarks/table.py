@@ -179,12 +179,10 @@ def main() -> None:
     place = options.results / f"{name}{part}-{datetime.now(UTC).date().isoformat()}.json"
     document = measured(extent, tuple(options.only), place)
 
-    from growth_plot import draw_all
     from page import printed, write_page
 
     if options.page:
-        draw_all(document["curves"], HERE.parent / "docs")
-        write_page(document, HERE.parent / "docs" / "benchmarks.md")
+        write_page(document, HERE.parent / "docs" / "benchmarks.md", HERE / "NOTES.md")
     printed(document)
     print(place)
     if document["failed"]:

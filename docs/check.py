@@ -26,33 +26,20 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import made
 import nbformat
+from made import beside
 from PIL import Image
 
-from pivotree import kkt
-from pivotree.analysis import listing
 from pivotree.analysis.explorer.embedded import SCENES
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 HTML = ROOT / "build" / "docs" / "html"
-PAGES = [*ROOT.glob("*.md"), *HERE.rglob("*.md"), *(ROOT / "papers").rglob("*.md")]
+MADE = ROOT / "build" / "made"  # pages that are not kept, with dots for pictures
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("benchmarks/*.md"), *HERE.rglob("*.md"), *(ROOT / "papers").rglob("*.md")]
 README_WORDS = 700  # it is read in three minutes
 Complaints = Iterator[str]
-
-
-@contextlib.contextmanager
-def beside(folder: Path) -> Iterator[Callable[[str], ModuleType]]:
-    """``import_module`` among the files of a folder that is no package; others have a make.py, too."""
-    sys.path.insert(0, str(folder))
-    try:
-        yield import_module
-    finally:
-        sys.path.remove(str(folder))
-        for name, module in list(sys.modules.items()):
-            file = Path(getattr(module, "__file__", None) or "/")
-            if name != "__main__" and file.is_relative_to(folder):
-                del sys.modules[name]
 
 
 def stale(path: Path, fresh: str, command: str, apart: str = "(?!)") -> Complaints:
@@ -67,45 +54,31 @@ def stale(path: Path, fresh: str, command: str, apart: str = "(?!)") -> Complain
         yield f"{path.relative_to(ROOT)}: {told}: run {command}"
 
 
-def unused(folder: Path, pages: list[Path], most: int) -> Complaints:
-    """Pictures that no page shows, or that are larger than so many bytes."""
-    shown = "".join(page.read_text(encoding="utf-8") for page in pages)
-    for path in sorted(folder.glob("*.png")):
-        if path.name not in shown:
-            yield f"{path.relative_to(ROOT)}: no page shows it"
-        if path.stat().st_size > most:
-            yield f"{path.relative_to(ROOT)}: is larger than {most} bytes"
-
-
 # -- pages that code makes -------------------------------------------------------------------------
 
 
 def orders() -> Complaints:
-    """A page for every order, and the table of all."""
-    folder = HERE / "orders"
-    with beside(folder) as load:
-        texts = load("make").texts()
-    for name in sorted(set(texts) | {path.name for path in folder.glob("*.md")}):
-        yield from stale(folder / name, texts.get(name, ""), "make pages")
-    yield from unused(folder, list(folder.glob("*.md")), 40_000)
+    """A page for every order, and the tables of all, are made."""
+    made.orders(MADE / "docs" / "orders", False)
+    yield from ()
+
+
+def gallery() -> Complaints:
+    """The page of the gallery is made, from the registry of kinds of figures."""
+    made.gallery(MADE / "docs" / "gallery", False)
+    yield from ()
 
 
 def counts() -> Complaints:
     """Operations as polynomials in the number of links."""
     text = (HERE / "counts.md").read_text(encoding="utf-8")
     with beside(HERE) as load:
-        made = load("counts_page")
-        found = made.gather()
-        yield from stale(HERE / "counts.md", made.page(found, text), "make counts-page")
-        for sentence in made.unsaid(found, text):
+        page = load("counts_page")
+        found = page.gather()
+        page.write(MADE / "docs" / "theory", False, found)
+        yield from stale(HERE / "counts.md", page.page(found, text), "make counts-page")
+        for sentence in page.unsaid(found, text):
             yield f"docs/counts.md: does not say {sentence!r}"
-
-
-def gallery() -> Complaints:
-    """The page of the gallery, from the registry of kinds of figures."""
-    with beside(HERE / "gallery") as load:
-        yield from stale(HERE / "gallery" / "README.md", load("make").page(), "make gallery")
-    yield from unused(HERE / "gallery", [HERE / "gallery" / "README.md"], 400_000)
 
 
 def study() -> Complaints:
@@ -145,7 +118,7 @@ def lessons() -> Complaints:
         runner, key = load("runner"), load("key")
         asked: list[str] = []
         for path in runner.LESSONS:
-            cells = runner.run(path)
+            cells = load("make").write_page(path, MADE / "docs" / "lessons", False)
             yield from lesson(path, cells, load)
             texts = [cell.output.text for cell in cells if isinstance(cell.output, runner.Text)]
             asked += re.findall(r"\*\*(\d\.\d)\*\*", "".join(texts))
@@ -155,14 +128,20 @@ def lessons() -> Complaints:
         for answer in answers:
             if (verdict := answer.verdict()).right is not True:
                 yield f"docs/lessons/key.py: the answer to {answer.number} is refused: {verdict}"
-        yield from stale(HERE / "lessons" / "answers.md", key.answers(), "make lessons")
-    pages = list((HERE / "lessons").glob("*.md"))
-    yield from unused(HERE / "lessons" / "pictures", pages, 100_000)
+    (MADE / "docs" / "lessons" / "answers.md").write_text(key.answers(), encoding="utf-8")
+    made.blank(MADE / "docs" / "lessons")
+    story = (ROOT / "analysis/explorer/static/story.mjs").read_text(encoding="utf-8")
+    scenes = re.findall(r'lesson: \["(\w+)", "Lesson (\d)"\]', story)
+    if len(scenes) != SCENES:
+        yield f"analysis/explorer/static/story.mjs: names {len(scenes)} lessons for {SCENES} scenes"
+    for scene, (stem, number) in enumerate(scenes, start=1):
+        text = (MADE / "docs" / "lessons" / f"{stem}.md").read_text(encoding="utf-8")
+        if not stem.startswith(number) or f"then open `page.html#scene={scene}`" not in text:
+            yield f"docs/lessons/{stem}.py: does not lead to scene {scene}"
 
 
 def lesson(path: Path, cells: list[Any], load: Callable[[str], ModuleType]) -> Complaints:
-    """One lesson's page and notebook; the notebook's code prints in plain Python what the lesson does."""
-    yield from stale(path.with_suffix(".md"), load("make").page(path, cells), "make lessons")
+    """One lesson's notebook, whose code prints in plain Python what the lesson does."""
     yield from stale(path.with_suffix(".ipynb"), load("notebooks").notebook(path, cells), "make lessons")
     notebook = nbformat.read(path.with_suffix(".ipynb"), as_version=4)
     nbformat.validate(notebook)
@@ -198,7 +177,7 @@ def further(stems: tuple[str, ...] = tuple(REACHED)) -> Complaints:
     """The notebooks on gradients, which need JAX and a robot, reach what their pages say; minutes."""
     with beside(HERE / "lessons") as load:
         for path in (HERE / "lessons" / f"{stem}.py" for stem in stems):
-            cells, command = load("runner").run(path), f"python docs/lessons/make.py {path.stem}"
+            cells, command = load("runner").run(path), f"make lessons FURTHER={path.stem}"
             yield from stale(path.with_suffix(".md"), load("make").page(path, cells), command, APART)
             yield from stale(path.with_suffix(".ipynb"), load("notebooks").notebook(path, cells), command)
             printed = "".join(cell.printed for cell in cells)
@@ -214,7 +193,10 @@ def further(stems: tuple[str, ...] = tuple(REACHED)) -> Complaints:
 def site() -> Complaints:
     """The site is built; its links lead somewhere, it needs no network, and it has what is public."""
     with beside(HERE / "site") as load:
-        yield from load("build").build(HTML.parent)
+        for make, place in made.MAKERS.values():  # where this part is asked for alone
+            if make is made.pictures or not (MADE / place).exists():
+                make(MADE / place, False)
+        yield from load("build").build(HTML.parent, MADE)
         yield from load("follow").whole(HTML)
 
 
@@ -253,6 +235,7 @@ PAIR = re.compile(
     r'<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">'
     r'\s*<img\s+alt="[^"]+"\s+src="([^"]+)"[^>]*>\s*</picture>'
 )
+LINKED = re.compile(r"\]\((?![a-z]+:)([^)\s#]+)")
 ALONE = re.compile(r"!\[[^\]]*\]\(([^)]+\.png)\)|<img[^>]+src=\"([^\"]+\.png)")
 
 
@@ -265,7 +248,7 @@ def corner(path: Path) -> float:
 
 
 def pictures() -> Complaints:
-    """A reader of a dark page meets no white picture but what LaTeX prints, on white paper."""
+    """A reader of a dark page meets no white picture; what the site alone shows, docs/made.py draws."""
     for page in PAGES:
         text, place = page.read_text(encoding="utf-8"), page.relative_to(ROOT)
         for dark, light in PAIR.findall(text):
@@ -273,7 +256,13 @@ def pictures() -> Complaints:
             if not (named and corner(page.parent / light) > 240 and corner(page.parent / dark) < 40):
                 yield f"{place}: {dark} is not {light} on a dark ground"
         alone = [a or b for a, b in ALONE.findall(PAIR.sub("", text))]
-        yield from (f"{place}: {x} has no dark twin" for x in alone if not x.endswith("_tex.png"))
+        yield from (f"{place}: {x} has no dark twin" for x in alone)
+        drawn = [page.parent / name for name in re.findall(r"<!-- picture (\w+):", text)]
+        unknown = [path for path in drawn if str(path.relative_to(HERE)) not in made.PICTURES]
+        yield from (f"{place}: {path.name} is none of PICTURES in docs/made.py" for path in unknown)
+        for link in LINKED.findall(re.sub(r"<!--.*?-->", "", text)) if page.parent.name != "slides" else ():
+            if not (page.parent / link).exists():
+                yield f"{place}: {link} is not in a checkout"
 
 
 def facts() -> Complaints:
@@ -293,28 +282,12 @@ def facts() -> Complaints:
                 yield f"{page.relative_to(ROOT)}: {name} is not there"
 
 
-def quotations() -> Complaints:
-    """The listing in derivatives.md is that of today; scenes and lessons lead to each other."""
-    one = listing.of(kkt.build(kkt.chain(3)), "abm", derivatives=True)
-    if listing.render(one, "pseudocode").strip() not in (HERE / "derivatives.md").read_text(encoding="utf-8"):
-        yield "docs/derivatives.md: lacks `pivotree list chain:3 --derivatives --style pseudocode`"
-    story = (ROOT / "analysis/explorer/static/story.mjs").read_text(encoding="utf-8")
-    scenes = re.findall(r'lesson: \["(\w+)", "Lesson (\d)"\]', story)
-    if len(scenes) != SCENES:
-        yield f"analysis/explorer/static/story.mjs: names {len(scenes)} lessons for {SCENES} scenes"
-    for scene, (stem, number) in enumerate(scenes, start=1):
-        text = (HERE / "lessons" / f"{stem}.md").read_text(encoding="utf-8")
-        if not stem.startswith(number) or f"then open `page.html#scene={scene}`" not in text:
-            yield f"docs/lessons/{stem}.md: does not lead to scene {scene}"
-
-
 PARTS: dict[str, Callable[[], Complaints]] = {
     part.__name__: part
     for part in (
         site,
         phone,
         facts,
-        quotations,
         pictures,
         gallery,
         study,
@@ -325,10 +298,10 @@ PARTS: dict[str, Callable[[], Complaints]] = {
         further,
     )
 }
-# Two processes take these in turn, the longest first; further is run by tests of peers, beside others.
-APIECE = ["counts", "orders", "lessons"]
-TOGETHER = [["site", "phone"], *([name] for name in APIECE)]
-TOGETHER += [[name for name in PARTS if name not in (*APIECE, "site", "phone", "further")]]
+# Two processes take these in turn, the longest first: what makes pages, and then the site of them.
+# further is run by tests of peers, beside others.
+FIRST = [["counts"], ["orders"], ["lessons"], ["gallery"]]
+THEN = [["site", "phone"], ["facts", "pictures", "study", "slides"]]
 
 
 def check(names: list[str]) -> int:
@@ -349,7 +322,10 @@ def check(names: list[str]) -> int:
 if __name__ == "__main__":
     if unknown := [name for name in sys.argv[1:] if name not in PARTS]:
         sys.exit(f"docs/check.py: part {unknown[0]!r} is unknown; use one of {', '.join(PARTS)}")
+    if not sys.argv[1:]:
+        shutil.rmtree(MADE, ignore_errors=True)
     with ProcessPoolExecutor(2) as pool:
-        count = sum(pool.map(check, [sys.argv[1:]] if sys.argv[1:] else TOGETHER))
+        stages = [[sys.argv[1:]]] if sys.argv[1:] else [FIRST, THEN]
+        count = sum(sum(pool.map(check, stage)) for stage in stages)
     if count:
         sys.exit(f"{count} places of the docs are not what the code makes")

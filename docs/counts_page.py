@@ -1,7 +1,7 @@
-"""The tables of docs/counts.md and its picture: ``python docs/counts_page.py`` (``make counts-page``).
+"""The tables of docs/counts.md (``make counts-page``), and for the site its picture and all polynomials.
 
-The tables stand between markers; the sentences around them are written by hand, and what they say
-in numbers is looked for in them.
+The page's tables stand between markers; the sentences around them are written by hand, and what they
+say in numbers is looked for in them.  The long tables of docs/theory/counts.md are made for the site.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flint import fmpq_mpoly, fmpq_poly
+from matplotlib.figure import Figure
 
 from pivotree import orderings
 from pivotree.analysis.counts import (
@@ -29,7 +30,6 @@ from pivotree.analysis.counts import (
 from pivotree.analysis.counts.kernels import HEAD, KernelCount, kernel_counts, kernel_rows
 from pivotree.analysis.counts.table import without_bias
 from pivotree.analysis.counts.words import COUNT_HEAD, CROSSOVER_HEAD, count_cells, crossover_cells
-from pivotree.analysis.figures import save
 from pivotree.papers.cloutier1995.pictures import crossing
 
 PAGE = Path(__file__).with_name("counts.md")
@@ -94,15 +94,24 @@ def page(found: Gathered, text: str) -> str:
         "published": _published(found),
         "kernels": markdown(HEAD, kernel_rows(found.kernels, FAMILIES["dh"])),
         "crossings": _crossings(found),
-        "scalar": _scalar(found),
-        "trees": "\n\n".join(_tree(count) for count in found.trees),
-        "chains": "\n\n".join(_listed(name, terms) for name, terms in found.chains.items()),
     }
     for name, part in made.items():
         pattern = rf"(<!-- table {name} -->\n).*?(\n<!-- end -->)"
         text, places = re.subn(pattern, lambda m, part=part: m[1] + part + m[2], text, flags=re.S)
         if places != 1:
             raise SystemExit(f"{PAGE.name}: has {places} places for table {name}; give it one")
+    return text
+
+
+def whole(found: Gathered, text: str) -> str:
+    """docs/theory/counts.md with its tables."""
+    made = {
+        "scalar": _scalar(found),
+        "trees": "\n\n".join(_tree(count) for count in found.trees),
+        "chains": "\n\n".join(_listed(name, terms) for name, terms in found.chains.items()),
+    }
+    for name, part in made.items():
+        text = text.replace(f"<!-- made {name} -->", part)
     return text
 
 
@@ -211,11 +220,21 @@ def _tree(count: BlockCount) -> str:
     return "\n".join(lines)
 
 
+def figure(style: str) -> Figure:
+    """Of docs/counts.md, on the site."""
+    crbm, abm = table(["crbm", "abm"], ["dh"])
+    return crossing(crbm, abm, style)
+
+
+def write(folder: Path, drawn: bool, found: Gathered | None = None) -> None:
+    """docs/theory/counts.md, for the site."""
+    text = (PAGE.parent / "theory" / "counts.md").read_text(encoding="utf-8")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "counts.md").write_text(whole(found or gather(), text), encoding="utf-8")
+
+
 def main() -> None:
     found = gather()
-    for style, ending in (("light", ""), ("dark", "_dark")):
-        drawn = crossing(found.count("crbm", "dh"), found.count("abm", "dh"), style)
-        save(drawn, PAGE.with_name(f"counts{ending}.png"))
     PAGE.write_text(page(found, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Digits of gradients in float32: ``python docs/derivatives_picture.py`` draws and prints them.
+"""Digits of gradients in float32: ``python docs/derivatives_picture.py`` prints their table.
 
 ``--measure ur5,panda`` measures these columns anew, with the extra ``robots``, and ``--measure
 all`` all: docs/derivatives_float32.csv has, for each model, order and matrix, correct digits
@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import csv
 import statistics
-from io import BytesIO, StringIO
+from io import StringIO
 from itertools import product
 from pathlib import Path
 
@@ -20,7 +20,6 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from PIL import Image
 
 from pivotree import kkt, orderings
 from pivotree.analysis.comparison import compare_derivatives
@@ -104,10 +103,8 @@ def page(table: Table) -> str:
     """The table of docs/derivatives.md: digits in the median and at worst."""
     lines = []
     for model in dict.fromkeys(model for model, _, _ in table):
-        for order in SHOWN:
-            kept = (table[model, order, x] for x in ("qdd", *MATRICES))
-            cells = " | ".join(f"{median:.1f}, {worst:.1f}" for median, worst in kept)
-            lines.append(f"| {model} | `{order}` | {cells} |")
+        cells = " | ".join("{:.1f}, {:.1f}".format(*table[model, order, ALL]) for order in SHOWN)
+        lines.append(f"| {model} | {cells} |")
     return "\n".join(lines)
 
 
@@ -146,15 +143,10 @@ def draw(table: Table, style: str) -> Figure:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--measure", metavar="MODELS", help="measure before drawing; all, or names")
+    parser.add_argument("--measure", metavar="MODELS", help="measure first; all, or names")
     if names := parser.parse_args().measure:
         measure([*MODELS, STUDY] if names == "all" else names.split(","))
     print(page(read()))
-    for style, name in (("light", "derivatives.png"), ("dark", "derivatives_dark.png")):
-        data = BytesIO()
-        draw(read(), style).savefig(data, format="png", dpi=200)
-        image = Image.open(data).convert("RGB").quantize(128, dither=Image.Dither.NONE)
-        image.save(HERE / name, optimize=True)
 
 
 if __name__ == "__main__":

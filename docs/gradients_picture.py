@@ -1,18 +1,13 @@
-"""Draw docs/gradients.png and its dark twin: ``python docs/gradients_picture.py``."""
+"""The picture of docs/gradients.md on the site."""
 
 from __future__ import annotations
 
-from io import BytesIO
-from pathlib import Path
-
 from matplotlib.figure import Figure
-from PIL import Image
 
 from pivotree import kkt
 from pivotree.analysis import gradients
 from pivotree.analysis.figures import MARKERS, new_figure, settings, style_axes, theme
 
-HERE = Path(__file__).parent
 WAYS = {
     "no preconditioner": {},
     "crbm in float32": {"preconditioner": "crbm"},
@@ -64,17 +59,9 @@ def draw(found: dict[str, dict[str, gradients.Descent]], style: str) -> Figure:
     return figure
 
 
-def main() -> None:
+def figure(style: str) -> Figure:
     found = {}
     for spec in SPECS:
         system = kkt.build(kkt.from_spec(spec))
         found[spec] = {way: gradients.solve(system, **how) for way, how in WAYS.items()}
-    for style, name in (("light", "gradients.png"), ("dark", "gradients_dark.png")):
-        data = BytesIO()
-        draw(found, style).savefig(data, format="png", dpi=200)
-        image = Image.open(data).convert("RGB").quantize(64, dither=Image.Dither.NONE)
-        image.save(HERE / name, optimize=True)
-
-
-if __name__ == "__main__":
-    main()
+    return draw(found, style)

@@ -1,33 +1,31 @@
 """The lessons as pages (prose, code, what it prints, its pictures) and as Jupyter notebooks.
 
-    make lessons        or        python docs/lessons/make.py
-    python docs/lessons/make.py swing_up reach  (needs pip install -e ".[jax,robots]")
+    make lessons
+    make lessons FURTHER="swing_up reach"  (needs pip install -e ".[jax,robots]")
 
-Every lesson is run twice, for light and for dark pictures; the text must be the same but for times.
+The notebooks are kept here; pages of the six lessons are made for the site.  The two further ones
+take minutes, and their pages are kept, too.  A lesson is run twice, for light and for dark pictures;
+the text must be the same but for times.
 """
 
 from __future__ import annotations
 
 import ast
-import io
 import re
 import sys
 from pathlib import Path
 
-import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+import png
+from made import blank
 from matplotlib.figure import Figure
 from notebooks import notebook
-from PIL import Image
 from runner import FURTHER, HERE, LESSONS, Cell, Control, Text, run, spaced
 
 from pivotree.analysis.explorer import Embedded
-from pivotree.analysis.figures import settings
-from pivotree.kkt.base import beside, write_whole
+from pivotree.kkt.base import write_whole
 
-PICTURES = HERE / "pictures"
 TIMES = re.compile(r"\d+ s, a Jacobian in \d+ ms")  # no two runs take the same
-_DPI, _COLOURS = 110, 48
+DPI, COLOURS = 110, 48
 
 
 def title(path: Path) -> str:
@@ -94,48 +92,40 @@ def _image(stem: str, count: int) -> str:
     )
 
 
-def pictures(stem: str, cells: list[Cell], theme: str) -> None:
-    """Every figure of a lesson as a PNG of few colours."""
-    figures = [cell.output for cell in cells if isinstance(cell.output, Figure)]
-    for count, figure in enumerate(figures, start=1):
-        end = "_dark" if theme == "dark" else ""
-        _write_png(figure, PICTURES / f"{stem}_{count}{end}.png")
-
-
-def _write_png(figure: Figure, path: Path) -> None:
-    with settings():
-        figure.set_dpi(_DPI)
-        canvas = FigureCanvasAgg(figure)
-        canvas.draw()
-        pixels = np.asarray(canvas.buffer_rgba())
-    data = io.BytesIO()
-    image = Image.fromarray(pixels).convert("RGB")
-    image.quantize(_COLOURS, dither=Image.Dither.NONE).save(data, "png", optimize=True)
-    with beside(path) as part:
-        part.write_bytes(data.getvalue())
-
-
-def main() -> None:
+def write(folder: Path, drawn: bool) -> None:
+    """Pages of the six lessons and the answers, for the site."""
     from key import answers
 
-    PICTURES.mkdir(exist_ok=True)
-    chosen = [path for path in FURTHER if path.stem in sys.argv[1:]] or LESSONS
-    for path in chosen:
-        for old in PICTURES.glob(f"{path.stem}_*.png"):
-            old.unlink()
-        print(path.name, file=sys.stderr, flush=True)
-        texts = []
-        for theme in ("light", "dark"):
-            cells = run(path, theme)
-            pictures(path.stem, cells, theme)
-            texts.append(page(path, cells))
-        if TIMES.sub("", texts[0]) != TIMES.sub("", texts[1]):
+    for path in LESSONS:
+        write_page(path, folder, drawn)
+    write_whole(folder / "answers.md", answers())
+    if not drawn:
+        blank(folder)
+
+
+def write_page(path: Path, folder: Path, drawn: bool) -> list[Cell]:
+    """A lesson's page and pictures; its cells, run."""
+    cells = run(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / f"{path.stem}.md", page(path, cells))
+    if drawn:
+        dark = run(path, "dark")
+        if TIMES.sub("", page(path, dark)) != TIMES.sub("", page(path, cells)):
             raise SystemExit(f"{path.name}: the text depends on the theme")
-        write_whole(path.with_suffix(".md"), texts[0])
+        for end, some in (("", cells), ("_dark", dark)):
+            figures = [cell.output for cell in some if isinstance(cell.output, Figure)]
+            for count, figure in enumerate(figures, start=1):
+                png.write(figure, folder / "pictures" / f"{path.stem}_{count}{end}.png", DPI, COLOURS)
+    return cells
+
+
+def main(names: list[str]) -> None:
+    """Write the notebooks of the six lessons; or of some further ones, with their pages."""
+    for path in [path for path in FURTHER if path.stem in names] or LESSONS:
+        print(path.name, file=sys.stderr, flush=True)
+        cells = write_page(path, HERE, drawn=True) if path in FURTHER else run(path)
         write_whole(path.with_suffix(".ipynb"), notebook(path, cells))
-    if chosen is LESSONS:
-        write_whole(HERE / "answers.md", answers())
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import brackets
-import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+import png
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from order_facts import Function, row_of, symbolic, system
-from PIL import Image
 
 from pivotree import kkt
 from pivotree.analysis.figures import Theme, block_state, filmstrip, new_figure, settings, theme
 from pivotree.kkt import Structure, SymbolicFactor
-from pivotree.kkt.base import beside
 
 CHAIN, TREE = "chain:3", "star:3"
-_DPI, _COLOURS = 180, 40
+DPI, COLOURS = 180, 40
 
 
 @dataclass(frozen=True)
@@ -78,8 +74,8 @@ def choose(orders: Mapping[str, Function]) -> dict[str, dict[str, str]]:
 
 def write_all(orders: Mapping[str, Function], folder: Path) -> None:
     for picture in {p.file: p for some in choose_pictures(orders).values() for p in some}.values():
-        write(picture.figure(), folder / picture.file)
-        write(picture.figure("dark"), folder / twin(picture.file))
+        png.write(picture.figure(), folder / picture.file, DPI, COLOURS)
+        png.write(picture.figure("dark"), folder / twin(picture.file), DPI, COLOURS)
 
 
 def twin(file: str) -> str:
@@ -233,20 +229,3 @@ def _entry(of: Any, row: tuple, unknown: tuple) -> str:
     if row[0] == "qdd":
         return "-I" if unknown[0] == "tau" else f"H_{k}"
     return "I" if unknown[1] == row[1] else rf"-\Phi_{{{unknown[1]}{k}}}^*"
-
-
-# -- files ----------------------------------------------------------------------------------------
-
-
-def write(figure: Figure, path: Path) -> None:
-    """A PNG of few colours, written beside its place and then moved there."""
-    with settings():
-        canvas = FigureCanvasAgg(figure)
-        figure.set_dpi(_DPI)
-        canvas.draw()
-    image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
-    small = image.quantize(_COLOURS, dither=Image.Dither.NONE)
-    data = io.BytesIO()
-    small.save(data, "png", optimize=True)
-    with beside(path) as part:
-        part.write_bytes(data.getvalue())

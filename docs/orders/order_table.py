@@ -1,4 +1,4 @@
-"""docs/orders/README.md: all orders in four tables."""
+"""All orders in four tables, which docs/orders/README.md has on the site."""
 
 from __future__ import annotations
 
@@ -8,12 +8,7 @@ from order_pages import LETTERS, plain, switches, wrapped
 
 from pivotree import orderings
 
-HEAD = """# All orders
-
-Every order that is registered, each with a page: its bracket sequence, a picture, a listing,
-counts, fill, depth, when to use it. `make pages` writes this folder.
-
-| order | what it is | source |
+HEAD = """| order | what it is | source |
 |---|---|---|
 """
 
@@ -60,7 +55,7 @@ trees ([the study](../study/README.md); a dash: not in it).
 
 
 def table(everyone: dict[str, About]) -> str:
-    """docs/orders/README.md."""
+    """The tables, with their headings."""
     parts = [HEAD, SEQUENCES, FILL, COST]
     others = "".join(
         f"| `{name}` | `{alias.order}` | {plain(alias.source)} |\n"

@@ -1,8 +1,9 @@
 """Build the documentation site: ``python docs/site/build.py [FOLDER]`` (``make docs``).
 
-The pages are the Markdown of the repository, mirrored with what they link to.
-Three kinds of page are written here from the code, so that they cannot fall behind it: the command
-line, the names that the packages export, and the page to play with. Sphinx turns all of it into
+The pages are the Markdown of the repository, mirrored with what they link to, and those that
+docs/made.py makes: orders, gallery, lessons, long tables. Three kinds of page are written here from
+the code, so that they cannot fall behind it: the command line, the names that the packages export,
+and the page to play with. Sphinx turns all of it into
 FOLDER/html: static files with a search that needs no server; FOLDER/links_elsewhere.txt lists the
 links that leave it, which nothing here can follow. Raises SystemExit where a link, a
 picture or a page is missing.
@@ -21,9 +22,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from pivotree.analysis.cli.commands import INTERRUPTED
 from pivotree.analysis.cli.interrupt import listening
@@ -31,6 +33,8 @@ from pivotree.kkt.base.files import clear_parts, made, part_of
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+MADE = ROOT / "docs" / "made.py"
+NAMES = ("orders", "counts", "gallery", "lessons", "pictures")  # of its makers, the longest first
 FACADES = ("pivotree.kkt", "pivotree.kkt.arithmetic", "pivotree", "pivotree.orderings", "pivotree.analysis")
 ROOMS = (
     "cheapest",
@@ -77,15 +81,18 @@ sys.path[0] = os.path.dirname(name)
 """
 
 
-def build(folder: Path) -> list[str]:
-    """Write the site into ``folder``/html; the warnings that name something missing."""
+def build(folder: Path, made_pages: Path | None = None) -> list[str]:
+    """Write the site into ``folder``/html; the warnings that name something missing.
+
+    What docs/made.py makes is made, or taken from the folder that has it.
+    """
     html = made(folder).resolve() / "html"
     clear_parts(html)
     aside = part_of(html)
     old = aside / "old"
     aside.mkdir()
     try:
-        missing = built(aside)
+        missing = built(aside, made_pages)
         if html.exists():
             html.rename(old)
         for name in ("html", "links_elsewhere.txt"):
@@ -97,14 +104,21 @@ def build(folder: Path) -> list[str]:
     return missing
 
 
-def built(folder: Path) -> list[str]:
+def built(folder: Path, made_pages: Path | None) -> list[str]:
     """Write the site, and what it is made of, into an empty folder."""
     source, html, extra = folder / "source", folder / "html", folder / "extra"
-    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("papers/**/*.md")]
-    pages = [page for page in pages if page.parent != ROOT / "docs" / "slides"]  # made by make.py
-    for page in pages:
-        mirror(page, source)
-    elsewhere = {to for page in pages for to in ELSEWHERE.findall(page.read_text("utf-8"))}
+    if made_pages is None:
+        made_pages = folder / "made"
+        with ExitStack() as stack:
+            makers = [stack.enter_context(child(MADE, made_pages, name)) for name in NAMES]
+            finish(makers)
+    pages: dict[Path, Path] = {}  # by its place on the site; one that is made is whole
+    for root in (ROOT, made_pages):
+        found = [page for some in ("*.md", "benchmarks/*.md", "docs/**/*.md", "papers/**/*.md") for page in root.glob(some)]
+        pages |= {page.relative_to(root): page for page in found if page.parent.name != "slides"}
+    for place in pages:
+        mirror(place, pages, made_pages, source)
+    elsewhere = {to for page in pages.values() for to in ELSEWHERE.findall(page.read_text("utf-8"))}
     (folder / "links_elsewhere.txt").write_text("\n".join(sorted(elsewhere)) + "\n", "utf-8")
     index = source / "docs" / "index.md"
     text = index.read_text(encoding="utf-8")
@@ -126,9 +140,7 @@ def built(folder: Path) -> list[str]:
     with child(ROOT / "docs" / "slides" / "make.py", html / "slides") as slides:  # beside the pages
         playground(extra)
         with child(*sphinx) as pages_made:
-            told = [one.communicate()[1] for one in (pages_made, slides)]
-    if pages_made.returncode or slides.returncode:
-        raise SystemExit(told[0] if pages_made.returncode else told[1])
+            finish([pages_made, slides])
     (html / "index.html").write_text(
         '<!doctype html><meta charset="utf-8"><title>Pivotree</title>'
         '<meta http-equiv="refresh" content="0; url=docs/index.html">'
@@ -158,33 +170,48 @@ def child(*words: str | Path) -> Iterator[subprocess.Popen[str]]:
         raise
 
 
+def finish(children: list[subprocess.Popen[str]]) -> None:
+    """Wait for children; what the first that failed says ends the build."""
+    told = [one.communicate()[1] for one in children]
+    for one, text in zip(children, told, strict=True):
+        if one.returncode:
+            raise SystemExit(text)
+
+
 # a file of slides, which is nowhere but on the site and where make slides writes it
 SLIDES = re.compile(r"`build/slides/(\w+\.html)`")
 
 
-def mirror(page: Path, source: Path) -> None:
+ON_SITE = re.compile(r"<!-- site (.*?) -->", re.S)  # words that lead to what is made
+DRAWN = re.compile(r"<!-- picture (\w+): (.*?) -->", re.S)  # shown on the site alone
+
+
+def mirror(place: Path, pages: dict[Path, Path], made_pages: Path, source: Path) -> None:
     """One Markdown page, and the files that it shows or links to, under their own paths."""
-    text = PICTURE.sub(_both, page.read_text(encoding="utf-8"))
+    text = PICTURE.sub(_both, ON_SITE.sub(r"\1", pages[place].read_text(encoding="utf-8")))
+    text = DRAWN.sub(r"![\2](\1.png){.only-light}\n![\2](\1_dark.png){.only-dark}", text)
 
     def linked(match: re.Match[str]) -> str:
         before, target, anchor, after = match.groups()
         if re.match(r"[a-z]+:", target):
             return match[0]
-        found = (page.parent / target).resolve()
-        if found.is_dir() and (found / "README.md").exists():
-            target, found = f"{target.rstrip('/')}/README.md", found / "README.md"
-        if found.is_file() and found.suffix != ".md" and found.is_relative_to(ROOT):
-            copy = source / found.relative_to(ROOT)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(found, copy)
+        to = Path(os.path.normpath(place.parent / target))
+        found = next((root / to for root in (made_pages, ROOT) if (root / to).exists()), ROOT / to)
+        if to / "README.md" in pages:
+            target = f"{target.rstrip('/')}/README.md"
+        elif to.suffix == ".ipynb" and to.with_suffix(".md") in pages and to.stem != place.stem:
+            target = f"{target.removesuffix('.ipynb')}.md"  # a lesson is a page there
+        elif found.is_file() and to.suffix != ".md" and ".." not in to.parts:
+            (source / to).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(found, source / to)
         return f"{before}{target}{anchor or ''}{after}"
 
-    written = source / page.relative_to(ROOT)
+    written = source / place
     written.parent.mkdir(parents=True, exist_ok=True)
     text = SLIDES.sub(r'<a href="../../slides/\1">\1</a>', PLAYED.sub(_played, text))
     text = LINK.sub(linked, text)
-    beside = sorted(other.stem for other in page.parent.glob("*.md") if other != page)
-    if page.name == "README.md" and page.parent != ROOT and beside:  # the pages of a folder
+    beside = sorted(other.stem for other in pages if other.parent == place.parent and other != place)
+    if place.name == "README.md" and place.parent != Path() and beside:  # the pages of a folder
         text += "\n```{toctree}\n:hidden:\n" + "\n".join(beside) + "\n```\n"
     written.write_text(text, encoding="utf-8")
 
@@ -255,7 +282,7 @@ def api(folder: Path) -> str:
         loaded = import_module(module)
         lines = [module, "=" * len(module), "", f".. currentmodule:: {module}", ""]
         lines += ["Examples run after these two lines::", "", "    import numpy as np"]
-        lines += ["    import pivotree as pt", ""]
+        lines += ["    import pivotree as pt", "", *overview(loaded, names)]
         for name in names:
             thing = getattr(loaded, name)
             kind = "data"
@@ -284,6 +311,30 @@ def api(folder: Path) -> str:
             "",
         ]
     )
+
+
+def overview(module: ModuleType, names: list[str]) -> Iterator[str]:
+    """A line for each name of a package, under the room that defines it."""
+    rooms: dict[str, list[str]] = {}
+    for name in names:
+        of = (getattr(getattr(module, name), "__module__", "") or "").split(".")
+        room = ".".join(of[: module.__name__.count(".") + 2]) if of[0] == "pivotree" else ""
+        rooms.setdefault(room, []).append(name)
+    for room, some in sorted(rooms.items()):
+        told = inspect.getdoc(import_module(room)) if room else "Tables and constants."
+        yield from (f"**{_plain(told)}**", "", ".. list-table::", "   :widths: 30 70", "")
+        for name in some:
+            thing = getattr(module, name)
+            own = inspect.getdoc(thing) if inspect.isclass(thing) or callable(thing) else ""
+            yield from (f"   * - :obj:`{name} <{module.__name__}.{name}>`", f"     - {_plain(own)}")
+        yield ""
+
+
+def _plain(text: str | None) -> str:
+    """The first sentence of a docstring, in which stars and bars are letters."""
+    first = " ".join((text or "").partition("\n\n")[0].split())
+    sentence = re.sub(r"(?::\w+:)?`+", "", re.split(r"(?<=[.:]) (?=[A-Z])", first)[0])
+    return re.sub(r"([*|_])", r"\\\1", sentence) or "\\"
 
 
 def playground(extra: Path) -> None:

@@ -1,4 +1,4 @@
-"""Errors and digits lost of every order on the hard family: instances.csv, data.csv, worst/.
+"""Errors and digits lost of every order on the hard family: instances.csv, data.csv.xz, worst/.
 
 Run ``python docs/study/measure.py`` (some ten minutes on two cores; ``--quick`` takes some of every
 family).
@@ -7,6 +7,7 @@ family).
 from __future__ import annotations
 
 import csv
+import lzma
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -77,18 +78,18 @@ def _console() -> Any:
 
 
 def write(rows: list[Row], mark: str = "") -> None:
-    """instances.csv, one line an instance, and data.csv, one an instance, order and refinement."""
+    """instances.csv, one line an instance, and data.csv.xz, one an instance, order and refinement."""
     numbers: dict[tuple, int] = {}
     lines = [(numbers.setdefault(row[:5], len(numbers)), *row[5:]) for row in rows]
     table(
         HERE / f"instances{mark}.csv", ("instance", *Row._fields[:5]), [(n, *x) for x, n in numbers.items()]
     )
-    table(HERE / f"data{mark}.csv", ("instance", *Row._fields[5:]), lines)
+    table(HERE / f"data{mark}.csv.xz", ("instance", *Row._fields[5:]), lines)
 
 
 def table(path: Path, head: tuple[str, ...], lines: list[tuple]) -> None:
     beside = path.with_suffix(".new")
-    with beside.open("w", newline="", encoding="utf-8") as file:
+    with (lzma.open if path.suffix == ".xz" else open)(beside, "wt", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(head)
         writer.writerows([_short(x) for x in line] for line in lines)

@@ -1,13 +1,14 @@
-"""Pictures and tables of the study, from data.csv and facts.json.
+"""Pictures and tables of the study, from data.csv.xz and facts.json.
 
-Run ``python docs/study/pictures.py`` after measure.py and facts.py: it writes the PNGs, light and
-dark, and the tables between the markers of README.md.
+Run ``python docs/study/pictures.py`` after measure.py and facts.py: it writes the tables between the
+markers of README.md.  The pictures are drawn for the site.
 """
 
 from __future__ import annotations
 
 import csv
 import json
+import lzma
 import math
 import re
 from collections import defaultdict
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pivotree.analysis.figures import MARKERS, new_figure, save, settings, style_axes, theme
+from pivotree.analysis.figures import MARKERS, new_figure, settings, style_axes, theme
 
 HERE = Path(__file__).resolve().parent
 SHOWN = ("crbm", "abm", "modified_abm", "projected_abm", "virtual_work", "square_root_abm")
@@ -41,10 +42,10 @@ Rows = list[dict[str, Any]]
 
 
 def read() -> Rows:
-    """Rows of data.csv with their instance's columns, numbers as numbers."""
+    """Rows of data.csv.xz with their instance's columns, numbers as numbers."""
     with (HERE / "instances.csv").open(encoding="utf-8") as file:
         instances = {line["instance"]: line for line in csv.DictReader(file)}
-    with (HERE / "data.csv").open(encoding="utf-8") as file:
+    with lzma.open(HERE / "data.csv.xz", "rt", encoding="utf-8") as file:
         return [
             line
             | instances[line["instance"]]
@@ -231,6 +232,15 @@ def random_trees(rows: Rows, dark: bool) -> Figure:
     return figure
 
 
+def figure(name: str, style: str) -> Figure:
+    """One of the pictures by its name."""
+    if name == "exhaustion":
+        facts = json.loads((HERE / "facts.json").read_text(encoding="utf-8"))
+        return exhaustion({fact["name"]: fact for fact in facts}, style == "dark")
+    of = {"by_ratio": by_ratio, "against_kappa": against_kappa, "random_trees": random_trees}
+    return of[name](read(), style == "dark")
+
+
 # -- tables ---------------------------------------------------------------------------------------
 
 
@@ -317,12 +327,6 @@ def fill_in(page: str, name: str, text: str) -> str:
 def main() -> None:
     rows = read()
     facts = {f["name"]: f for f in json.loads((HERE / "facts.json").read_text(encoding="utf-8"))}
-    for dark in (False, True):
-        end = "_dark.png" if dark else ".png"
-        save(by_ratio(rows, dark), HERE / f"by_ratio{end}")
-        save(against_kappa(rows, dark), HERE / f"against_kappa{end}")
-        save(random_trees(rows, dark), HERE / f"random_trees{end}")
-        save(exhaustion(facts, dark), HERE / f"exhaustion{end}")
     path = HERE / "README.md"
     page = path.read_text(encoding="utf-8")
     page = fill_in(page, "orders", table_orders(rows))

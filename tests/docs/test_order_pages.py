@@ -1,6 +1,6 @@
-"""What pages of docs/orders say, held against something that did not write them.
+"""What the pages of orders say, held against something that did not write them.
 
-That they are what the code makes is asked by ``make docs-check``; that fill and heights on trees are
+That fill and heights on trees are
 those of booleans, by tests/kkt/structure/test_fill.py.
 """
 
@@ -11,16 +11,14 @@ import pytest
 from designs import listed
 from helpers import ROOT
 from oracle import Oracle, needed_height
+from PIL import Image
 
 from pivotree import kkt, orderings
+from pivotree.analysis.figures import KINDS
 
 pytestmark = pytest.mark.docs
 FOLDER = ROOT / "docs" / "orders"
 QDD = orderings.names()
-
-
-def page(order):
-    return (FOLDER / f"{order.partition(':')[0]}.md").read_text(encoding="utf-8")
 
 
 # -- fill and height ----------------------------------------------------------------------------
@@ -33,10 +31,10 @@ def oracle(order, of):
 
 
 @pytest.mark.parametrize("order", listed(orderings.LOOPS, unmarked=1))
-def test_counts_of_an_order_of_loops_are_those_of_booleans_and_of_the_tape(order):
-    soft = order != "closed_early"
-    found = re.findall(r"^\| `([a-z_]+(?::[^`]*)?)` \|((?: [\d,]+ \|){8})$", page(order), re.M)
-    assert len(found) == 6 and ("compliance of 0.01" in page(order)) == soft
+def test_counts_of_an_order_of_loops_are_those_of_booleans_and_of_the_tape(load, order):
+    soft, page = order != "closed_early", load("loop_pages").page(order)
+    found = re.findall(r"^\| `([a-z_]+(?::[^`]*)?)` \|((?: [\d,]+ \|){8})$", page, re.M)
+    assert len(found) == 6 and ("compliance of 0.01" in page) == soft
     for spec, cells in found:
         loops = kkt.load(spec).graph["loops"]
         system = kkt.build(kkt.load(spec), loops=kkt.softened(loops, 1e-2) if soft else loops)
@@ -48,15 +46,15 @@ def test_counts_of_an_order_of_loops_are_those_of_booleans_and_of_the_tape(order
         assert numbers == [int(cell.replace(",", "")) for cell in cells.strip(" |").split("|")]
 
 
-def test_inverse_dynamics_is_a_permutation_to_a_triangle():
+def test_inverse_dynamics_is_a_permutation_to_a_triangle(load):
     """Rows and unknowns of the matrix itself, qdd known and tau unknown: nothing above."""
-    rows = re.findall(r"^\| `(.+?)` \| \d+ \| (\d+) \| \d+ \| (\d+) \|$", page("inverse_dynamics"), re.M)
-    assert rows
-    for spec, fill, height in rows:
+    facts, order = load("order_facts"), orderings.get("inverse_dynamics")
+    for spec in facts.TREES:
+        found = facts.on_tree(order, spec)
         system = kkt.build(kkt.from_spec(spec))
         matrix = system.matrix.toarray() != 0
         depth = {}
-        pairs = orderings.get("inverse_dynamics")(system.structure)
+        pairs = order(system.structure)
         for i, (row, unknown) in enumerate(pairs):
             needs = []
             for j, (_, other) in enumerate(pairs):
@@ -67,29 +65,25 @@ def test_inverse_dynamics_is_a_permutation_to_a_triangle():
                 assert not (there and j > i), "an unknown that is not solved yet"
                 needs += [other] if there and j < i else []
             depth[unknown] = 1 + max((depth[b] for b in needs), default=0)
-        assert fill == "0" and int(height) == max(depth.values())
+        assert found.fill == 0 and found.height == max(depth.values())
 
 
 def test_formulas_meet_the_numbers_beside_them(load):
-    """Each formula in the table of orders, with the numbers of its row put in."""
+    """Each formula of an order, with the numbers of a few trees put in."""
     facts, seen = load("order_facts"), 0
-    text = (FOLDER / "README.md").read_text(encoding="utf-8").partition("## Fill and height")[2]
-    row = r"^\| \[`.+?`\]\(.+?\) \| (.*?) \| (\d+) \| (\d+) \| (\d+) \| (.*?) \| (\d+) \| (\d+) \|$"
-    for fill, *numbers in re.findall(row, text, re.M):
-        fills = zip(("chain:10", "star:10", "binary:3"), numbers[:3], strict=True)
-        heights = zip(("chain:10", "binary:3"), numbers[4:], strict=True)
-        for formula, cells in ((fill, fills), (numbers[3], heights)):
-            bare, _, scope = formula.partition(" (")
-            for spec, value in cells:
-                if not bare or "2^k" in scope or (scope and not spec.startswith("chain")):
+    for order in map(orderings.get, orderings.ORDERS):
+        for what, formula in facts.formulas(order).items():
+            for spec in ("chain:10", "star:10", "binary:3"):
+                if "2^k" in formula.scope or (formula.scope and not spec.startswith("chain")):
                     continue
+                value = getattr(facts.on_tree(order, spec), what)
                 of = facts.system(spec).structure
                 children = np.bincount(of.parent[of.parent >= 0], minlength=of.n)
                 roots, depth = int((of.parent < 0).sum()), of.depth
                 letters = {"n": of.n, "r": roots, "D": int(depth.sum()), "h": int(depth.max()) + 1}
                 letters["Q"] = int((children**2).sum())
-                python = re.sub(r"(\d) ([a-zA-Z])", r"\1*\2", bare)
-                assert eval(python, {}, letters) == int(value), (formula, spec)
+                python = re.sub(r"(\d) ([a-zA-Z])", r"\1*\2", formula.text)
+                assert eval(python, {}, letters) == value, (formula, spec)
                 seen += 1
     assert seen > 50
 
@@ -121,8 +115,8 @@ def expanded(lines, bodies):
 
 
 @pytest.mark.parametrize("order", [o for o in QDD if o not in ("random:0", "modified_abm_stretched")])
-def test_brackets_on_a_page_are_the_groups_of_the_order(order):
-    lines = re.search(r"## Brackets\n\n```\n(.*?)\n```", page(order), re.S)[1].split("\n")
+def test_brackets_on_a_page_are_the_groups_of_the_order(load, order):
+    lines = load("order_pages")._lines(load("brackets").sequence_of(orderings.get(order)))
     free = [line for line in lines if "odd-even" in line or "nested" in line]
     of = kkt.build(kkt.chain(5)).structure
     bodies = of.tip_to_base if order != "natural" else list(of.names)
@@ -162,3 +156,35 @@ def test_courses_of_ones_own_orders_are_told_apart(load):
     assert [phase.pivots for phase in of(hands).phases] == ["(pdd_k f_k)", "(qdd_k)"]
     assert of(orderings.get("minimum_degree")).phases == of(orderings.get("bad_abm")).phases
     assert not of(orderings.get("random:0")).phases
+
+
+# -- what is made for the site alone ----------------------------------------------------------------
+
+
+def test_pictures_of_each_sort_are_drawn(load, tmp_path):
+    """``make docs-check`` puts dots in their place."""
+    pictures, loops, png = load("order_pictures"), load("loop_pages"), load("png")
+    some = {"abm": orderings.get("abm"), "inverse_dynamics": orderings.get("inverse_dynamics")}
+    figures = [one.figure("dark") for found in pictures.choose_pictures(some).values() for one in found]
+    for figure in [*figures, loops.film("lambda_first")]:
+        png.write(figure, tmp_path / "a.png", pictures.DPI, pictures.COLOURS)
+        with Image.open(tmp_path / "a.png") as image:
+            assert image.width > 900 and len(image.getcolors()) > 3
+
+
+def test_what_no_page_names_is_not_drawn_and_what_one_names_is_known(check):
+    """A mark on a kept page is answered by a picture of docs/made.py, and each of those has one."""
+    named = {
+        str(page.parent.joinpath(name).relative_to(check.HERE))
+        for page in check.PAGES
+        for name in re.findall(r"<!-- picture (\w+):", page.read_text(encoding="utf-8"))
+    }
+    assert named == set(check.made.PICTURES)
+
+
+def test_every_kind_of_figure_is_in_the_gallery(check, tmp_path):
+    check.made.gallery(tmp_path, False)
+    text = (tmp_path / "README.md").read_text(encoding="utf-8")
+    for kind in KINDS.values():
+        assert f"## {kind.name}\n" in text and f"_{kind.name}_dark.png" in text
+        assert all((tmp_path / name).exists() for name in re.findall(r'src(?:set)?="([^"]+)"', text))
