@@ -1,8 +1,8 @@
-"""Attack what docs/guarantee.md proves: random trees and hill climbing, seen / proved at most.
+"""Attack what docs/theory/guarantee.md proves: random trees and hill climbing, seen / proved at most.
 
     python benchmarks/guarantee.py --models 2000 --climbs 20 --steps 100
     python benchmarks/guarantee.py --robots --states 100      # those of example-robot-data
-    python benchmarks/guarantee.py --qdd --models 600 --states 9    # qdd: docs/guarantee_qdd.md
+    python benchmarks/guarantee.py --qdd --models 600 --states 9    # qdd: docs/theory/guarantee_qdd.md
     python benchmarks/guarantee.py --kinematics --models 200 --states 5    # rounded poses
     python benchmarks/guarantee.py --boxes --states 20        # what boxes of angles would need
 

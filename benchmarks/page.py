@@ -1,4 +1,4 @@
-"""The table in the terminal, and docs/benchmarks.md: table, pictures and what they say."""
+"""The table in the terminal; its result in docs/benchmarks.md, and the whole of it in NOTES.md."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def _result(document: dict[str, Any]) -> Iterator[str]:
     ratios = [row["ratio"] for row in document["rows"] if row["ratio"] is not None]
     slower = sum(ratio > 1.0 for ratio in ratios)
     if judged:
-        yield f"**{sum(judged)} of {len(judged)} targets are met**; the run below names the rest."
+        yield f"**{sum(judged)} of {len(judged)} targets are met**; [the whole run](../benchmarks/NOTES.md#the-whole-run) names the rest."
     yield f"In {slower} of {len(ratios)} comparisons ours takes more time than the other."
     yield from ("", "(`python benchmarks/table.py --page`)", "")
     yield from (f"| {' | '.join(HEADS[k] for k in SHOWN)} |", "|---" * len(SHOWN) + "|")
@@ -193,12 +193,15 @@ def _result(document: dict[str, Any]) -> Iterator[str]:
             yield f"| {' | '.join(cells(row)[k] for k in SHOWN)} |"
 
 
-def write_page(document: dict[str, Any], path: Path) -> None:
-    """Write the measured parts of a page, each between its two marks."""
-    text = path.read_text(encoding="utf-8")
+def write_page(document: dict[str, Any], *paths: Path) -> None:
+    """Write the measured parts, each between its two marks, which stand on one of the pages."""
+    texts = {path: path.read_text(encoding="utf-8") for path in paths}
     for start, end, lines in ((RESULT, RESULT_END, _result), (START, END, _markdown)):
-        before, mark, rest = text.partition(start)
-        if not mark or end not in rest:
-            raise SystemExit(f"{path}: has no lines {start.strip()} and {end.strip()}")
-        text = before + start + "\n".join(lines(document)) + "\n" + end + rest.partition(end)[2]
-    write_whole(path, text)
+        places = [path for path, text in texts.items() if start in text and end in text]
+        if len(places) != 1:
+            named = " and ".join(map(str, paths))
+            raise SystemExit(f"{named}: give the lines {start.strip()} and {end.strip()} to one of them")
+        before, _, rest = texts[places[0]].partition(start)
+        texts[places[0]] = before + start + "\n".join(lines(document)) + "\n" + end + rest.partition(end)[2]
+    for path, text in texts.items():
+        write_whole(path, text)

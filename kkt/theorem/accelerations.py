@@ -1,4 +1,4 @@
-"""The second theorem of docs/guarantee_qdd.md, evaluated: how far computed qdd is off, at most.
+"""The second theorem of docs/theory/guarantee_qdd.md, evaluated: how far computed qdd is off, at most.
 
 With J the bodies' Jacobian, the mass matrix is Mass = A + J* blkdiag(M_k) J, and the norm of an
 error is that of its energy, |x| = sqrt(x* Mass x).  Computed qdd is exact for inertias M_k + G_k
@@ -76,7 +76,7 @@ def guarantee_qdd(
     efforts: Given = MappingProxyType({}),
     limits: Limits = MappingProxyType({}),
 ) -> Accelerations:
-    """How far computed qdd is off, at most, in any state of a robot: docs/guarantee_qdd.md.
+    """How far computed qdd is off, at most, in any state of a robot: docs/theory/guarantee_qdd.md.
 
     The states are those of :func:`kkt.guarantee`, with |qd| at most ``rates`` [rad/s, m/s] and
     |tau| at most ``efforts`` [N m, N]: one number for all joints, or numbers by body.  Else rates

@@ -1,4 +1,4 @@
-"""The theorem of docs/guarantee.md, evaluated: from a robot to the digits of its pivots.
+"""The theorem of docs/theory/guarantee.md, evaluated: from a robot to the digits of its pivots.
 
 In exact arithmetic, tip to base,
 
@@ -15,7 +15,7 @@ Whether a format has the exponents for a robot: underflow and overflow, excluded
 Below the normal numbers an operation is off by less than the least positive number, tiny, and not
 by a relative u.  With low below every pivot and every inertia's least eigenvalue, and high above
 every entry, that is at most PRODUCTS tiny high^2 / low in an entry of M^ for each child
-(docs/guarantee.md, *Limits*).  Where PRODUCTS tiny (high / low)^2 for all children is at most
+(docs/theory/guarantee.md, *Limits*).  Where PRODUCTS tiny (high / low)^2 for all children is at most
 1e-4 u low it is a ten-thousandth of what is counted for the sum that adds M_k, which the factor
 1.25 covers.  Rows that are rotated have ROTATED high of it: their weights fall.
 """
@@ -157,7 +157,7 @@ def guarantee(
     payloads: Sequence[Payload] = (),
     limits: Limits = MappingProxyType({}),
 ) -> Guarantee:
-    """Relative errors that no pivot D_k exceeds, in any state of a robot: docs/guarantee.md.
+    """Relative errors that no pivot D_k exceeds, in any state of a robot: docs/theory/guarantee.md.
 
     The states are all joint positions within ``limits``, (low, high) [rad, m] of bodies' joints,
     and else within the model's; sliding joints without limits stay within 0.5 m.  Rates and

@@ -1,4 +1,4 @@
-"""The bound of the composite rigid body method's pivots: docs/guarantee.md, *Composites*.
+"""The bound of the composite rigid body method's pivots: docs/theory/guarantee.md, *Composites*.
 
 The order forms composites M^C_k, carries forces H_k M^C_k to the base, and factors the joint-space
 inertia, M(q) = L D L*.  Three things are rounded.

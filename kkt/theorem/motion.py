@@ -1,4 +1,4 @@
-"""Sizes of all that is rounded on the way to qdd, over all states: docs/guarantee_qdd.md.
+"""Sizes of all that is rounded on the way to qdd, over all states: docs/theory/guarantee_qdd.md.
 
 Forces b^_k count in the norm of M^_k^-1 and accelerations by the lengths of their angular and
 linear parts.  An energy's root E moves body k by at most E / sqrt(l), where l is the least

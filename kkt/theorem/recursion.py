@@ -1,4 +1,4 @@
-"""The recursion of docs/guarantee.md, from tips to base: by how much rounding changes inertias.
+"""The recursion of docs/theory/guarantee.md, from tips to base: by how much rounding changes inertias.
 
 Of what is rounded into M^_k there are three measures, and the program takes the one that gives
 least: against the body's own inertia, where the largest of a path counts; against what its children

@@ -1,4 +1,4 @@
-"""The recursion of docs/guarantee.md where inertias are weighted rows that are rotated.
+"""The recursion of docs/theory/guarantee.md where inertias are weighted rows that are rotated.
 
 Rows stand for R^T W R.  A rotation in floating point is an exact one, and a change of its two rows
 by a few units of what they are, column by column; so every stage of disjoint rotations moves an

@@ -1,4 +1,4 @@
-"""What weighted rows round on the way to qdd: docs/guarantee_qdd.md, square_root_abm.
+"""What weighted rows round on the way to qdd: docs/theory/guarantee_qdd.md, square_root_abm.
 
 A body's bias stays in the residuals of its rows, one column more of R, whose length is an energy's
 root and which rotations keep.  So what is rounded into residuals counts as it is; what is rounded

@@ -1,4 +1,4 @@
-"""Factor by factor: without any one of them a bound of docs/guarantee.md is broken by numbers.
+"""Factor by factor: without any one of them a bound of docs/theory/guarantee.md is broken by numbers.
 
 Robots are far from what is proved of them, since every rounding would have to be the worst one.
 Here one step does all the rounding, on numbers that were made for it: sums whose terms are all but

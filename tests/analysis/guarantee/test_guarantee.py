@@ -1,4 +1,4 @@
-"""docs/guarantee.md: the bound holds over random trees, and a wrong constant is found out."""
+"""docs/theory/guarantee.md: the bound holds over random trees, and a wrong constant is found out."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""docs/guarantee.md, *Composites*: crbm's bound holds, its lemma too, and twins of both fail."""
+"""docs/theory/guarantee.md, *Composites*: crbm's bound holds, its lemma too, and twins of both fail."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""docs/guarantee.md, *Kinematics*: pivots move no further than proved; a term less, and they do."""
+"""docs/theory/guarantee.md, *Kinematics*: pivots move no further than proved; a term less, and they do."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Every lemma of docs/guarantee.md on random instances; a twin that says more must fail."""
+"""Every lemma of docs/theory/guarantee.md on random instances; a twin that says more must fail."""
 
 import mpmath
 import numpy as np

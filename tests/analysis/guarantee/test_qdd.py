@@ -1,4 +1,4 @@
-"""docs/guarantee_qdd.md: sizes and errors of qdd stay below the bounds, and wrong bounds do not."""
+"""docs/theory/guarantee_qdd.md: sizes and errors of qdd stay below the bounds, and wrong bounds do not."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""docs/guarantee.md, step 9: terms of first order are not enough, and 1.25 times them are.
+"""docs/theory/guarantee.md, step 9: terms of first order are not enough, and 1.25 times them are.
 
 In exact fractions, in the standard model: each operation is off by 1 + d, |d| <= u; and in float64,
 where a robot's numbers are such that roundings are all but u, and of one sign.
