@@ -184,7 +184,8 @@ def _result(document: dict[str, Any]) -> Iterator[str]:
     ratios = [row["ratio"] for row in document["rows"] if row["ratio"] is not None]
     slower = sum(ratio > 1.0 for ratio in ratios)
     if judged:
-        yield f"**{sum(judged)} of {len(judged)} targets are met**; [the whole run](../benchmarks/NOTES.md#the-whole-run) names the rest."
+        whole = "[the whole run](../benchmarks/NOTES.md#the-whole-run) names the rest"
+        yield f"**{sum(judged)} of {len(judged)} targets are met**; {whole}."
     yield f"In {slower} of {len(ratios)} comparisons ours takes more time than the other."
     yield from ("", "(`python benchmarks/table.py --page`)", "")
     yield from (f"| {' | '.join(HEADS[k] for k in SHOWN)} |", "|---" * len(SHOWN) + "|")

@@ -37,7 +37,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 HTML = ROOT / "build" / "docs" / "html"
 MADE = ROOT / "build" / "made"  # pages that are not kept, with dots for pictures
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob("benchmarks/*.md"), *HERE.rglob("*.md"), *(ROOT / "papers").rglob("*.md")]
+PAGES = [
+    path for some in ("*", "benchmarks/*", "docs/**/*", "papers/**/*") for path in ROOT.glob(f"{some}.md")
+]
 README_WORDS = 700  # it is read in three minutes
 Complaints = Iterator[str]
 
@@ -284,19 +286,7 @@ def facts() -> Complaints:
 
 PARTS: dict[str, Callable[[], Complaints]] = {
     part.__name__: part
-    for part in (
-        site,
-        phone,
-        facts,
-        pictures,
-        gallery,
-        study,
-        slides,
-        lessons,
-        orders,
-        counts,
-        further,
-    )
+    for part in (site, phone, facts, pictures, gallery, study, slides, lessons, orders, counts, further)
 }
 # Two processes take these in turn, the longest first: what makes pages, and then the site of them.
 # further is run by tests of peers, beside others.

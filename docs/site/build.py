@@ -54,6 +54,7 @@ ROOMS = (
     "states",
     "sweep",
 )
+WRITTEN = ("*", "benchmarks/*", "docs/**/*", "papers/**/*")  # where pages stand
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 ELSEWHERE = re.compile(r"\]\((https?://[^)\s]+)\)")
 PICTURE = re.compile(
@@ -114,7 +115,7 @@ def built(folder: Path, made_pages: Path | None) -> list[str]:
             finish(makers)
     pages: dict[Path, Path] = {}  # by its place on the site; one that is made is whole
     for root in (ROOT, made_pages):
-        found = [page for some in ("*.md", "benchmarks/*.md", "docs/**/*.md", "papers/**/*.md") for page in root.glob(some)]
+        found = [page for some in WRITTEN for page in root.glob(f"{some}.md")]
         pages |= {page.relative_to(root): page for page in found if page.parent.name != "slides"}
     for place in pages:
         mirror(place, pages, made_pages, source)
