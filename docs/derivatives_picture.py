@@ -141,6 +141,11 @@ def draw(table: Table, style: str) -> Figure:
     return figure
 
 
+def figure(style: str) -> Figure:
+    """Of docs/derivatives.md, on the site."""
+    return draw(read(), style)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--measure", metavar="MODELS", help="measure first; all, or names")

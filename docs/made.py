@@ -27,6 +27,7 @@ NAMED = re.compile(r'(?:src|srcset)="([^"]+)"|\]\(([^)\s]+\.(?:png|gif|tex))\)')
 @contextlib.contextmanager
 def beside(folder: Path) -> Iterator[Callable[[str], ModuleType]]:
     """``import_module`` among the files of a folder that is no package; others have a make.py, too."""
+    before = set(sys.modules)
     sys.path.insert(0, str(folder))
     try:
         yield import_module
@@ -34,7 +35,7 @@ def beside(folder: Path) -> Iterator[Callable[[str], ModuleType]]:
         sys.path.remove(str(folder))
         for name, module in list(sys.modules.items()):
             file = Path(getattr(module, "__file__", None) or "/")
-            if name != "__main__" and file.is_relative_to(folder):
+            if name not in before and file.is_relative_to(folder):
                 del sys.modules[name]
 
 

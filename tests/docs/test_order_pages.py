@@ -182,6 +182,26 @@ def test_what_no_page_names_is_not_drawn_and_what_one_names_is_known(check):
     assert named == set(check.made.PICTURES)
 
 
+@pytest.mark.parametrize("name", ["benchmarks", "derivatives", "study/exhaustion", "study/random_trees"])
+def test_pictures_of_kept_pages_are_drawn(check, name, tmp_path, monkeypatch):
+    monkeypatch.setattr(check.made, "PICTURES", {name: check.made.PICTURES[name]})
+    check.made.pictures(tmp_path, True)
+    for end in ("", "_dark"):
+        with Image.open(tmp_path / f"{name}{end}.png") as image:
+            assert image.width > 1000 and len(image.getcolors()) > 3
+
+
+def test_a_kind_of_figure_is_drawn_for_the_gallery(check, tmp_path):
+    """In light, dark and gray, moving, and as LaTeX."""
+    with check.beside(check.HERE / "gallery") as load:
+        make = load("make")
+        request = make.Request(kkt.build(kkt.chain(2)), titled=True)
+        make.draw(KINDS["film"], request, "chain_3", tmp_path)
+        make.draw(KINDS["spy"], request, "chain_3", tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"chain_3_film.gif", "chain_3_film_dark.gif", "chain_3_spy_gray.png", "chain_3_spy.tex"} <= names
+
+
 def test_every_kind_of_figure_is_in_the_gallery(check, tmp_path):
     check.made.gallery(tmp_path, False)
     text = (tmp_path / "README.md").read_text(encoding="utf-8")
