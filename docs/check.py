@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import io
-import json
 import math
 import os
 import re
@@ -88,17 +87,8 @@ def study() -> Complaints:
     with beside(HERE / "study") as load:
         pictures = load("pictures")
         rows = pictures.read()
-        facts = {f["name"]: f for f in json.loads((HERE / "study" / "facts.json").read_text("utf-8"))}
-        made = {
-            "orders": pictures.table_orders(rows),
-            "families": pictures.table_families(rows),
-            "facts": pictures.table_facts(facts),
-            "worst": pictures.table_worst(rows),
-        }
-        fresh = (HERE / "study" / "README.md").read_text(encoding="utf-8")
-        for name, table in made.items():
-            fresh = pictures.fill_in(fresh, name, table)
-        yield from stale(HERE / "study" / "README.md", fresh, "python docs/study/pictures.py")
+        for name, fresh in pictures.pages().items():
+            yield from stale(HERE / "study" / name, fresh, "python docs/study/pictures.py")
         page = (HERE / "index.md").read_text(encoding="utf-8")
         for line in pictures.table_orders(rows).splitlines()[2:]:
             name, *cells = (cell.strip() for cell in line.strip("|").split("|"))

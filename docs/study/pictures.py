@@ -1,7 +1,7 @@
 """Pictures and tables of the study, from data.csv.xz and facts.json.
 
 Run ``python docs/study/pictures.py`` after measure.py and facts.py: it writes the tables between the
-markers of README.md.  The pictures are drawn for the site.
+markers of README.md and facts.md.  The pictures are drawn for the site.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import json
 import lzma
-import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -320,22 +319,33 @@ def fill_in(page: str, name: str, text: str) -> str:
     pattern = rf"(<!-- table {name} -->\n).*?(\n<!-- end -->)"
     found, count = re.subn(pattern, lambda m: m[1] + text + m[2], page, flags=re.S)
     if count != 1:
-        raise SystemExit(f"README.md: has {count} places for table {name}; give it one")
+        raise SystemExit(f"docs/study: has {count} places for table {name}; give it one")
     return found
 
 
-def main() -> None:
+def pages() -> dict[str, str]:
+    """File name -> text, of the pages with their tables made anew."""
     rows = read()
     facts = {f["name"]: f for f in json.loads((HERE / "facts.json").read_text(encoding="utf-8"))}
-    path = HERE / "README.md"
-    page = path.read_text(encoding="utf-8")
-    page = fill_in(page, "orders", table_orders(rows))
-    page = fill_in(page, "families", table_families(rows))
-    page = fill_in(page, "facts", table_facts(facts))
-    page = fill_in(page, "worst", table_worst(rows))
-    path.write_text(page, encoding="utf-8")
-    kappas = [r["kappa"] for r in rows if math.isfinite(r["kappa"])]
-    print(f"{len(rows)} rows; kappa median {np.median(kappas):.0f}, worst {max(kappas):.1e}")
+    made = {
+        "README.md": {
+            "orders": table_orders(rows),
+            "families": table_families(rows),
+            "worst": table_worst(rows),
+        },
+        "facts.md": {"facts": table_facts(facts)},
+    }
+    texts = {}
+    for name, tables in made.items():
+        texts[name] = (HERE / name).read_text(encoding="utf-8")
+        for table, text in tables.items():
+            texts[name] = fill_in(texts[name], table, text)
+    return texts
+
+
+def main() -> None:
+    for name, text in pages().items():
+        (HERE / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
