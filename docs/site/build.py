@@ -183,13 +183,15 @@ def finish(children: list[subprocess.Popen[str]]) -> None:
 SLIDES = re.compile(r"`build/slides/(\w+\.html)`")
 
 
+IN_CHECKOUT = re.compile(r"<!-- checkout -->.*?<!-- end -->\n*", re.S)
 ON_SITE = re.compile(r"<!-- site (.*?) -->", re.S)  # words that lead to what is made
 DRAWN = re.compile(r"<!-- picture (\w+): (.*?) -->", re.S)  # shown on the site alone
 
 
 def mirror(place: Path, pages: dict[Path, Path], made_pages: Path, source: Path) -> None:
     """One Markdown page, and the files that it shows or links to, under their own paths."""
-    text = PICTURE.sub(_both, ON_SITE.sub(r"\1", pages[place].read_text(encoding="utf-8")))
+    read = pages[place].read_text(encoding="utf-8")
+    text = PICTURE.sub(_both, ON_SITE.sub(r"\1", IN_CHECKOUT.sub("", read)))
     text = DRAWN.sub(r"![\2](\1.png){.only-light}\n![\2](\1_dark.png){.only-dark}", text)
 
     def linked(match: re.Match[str]) -> str:
@@ -321,7 +323,7 @@ def overview(module: ModuleType, names: list[str]) -> Iterator[str]:
         of = (getattr(getattr(module, name), "__module__", "") or "").split(".")
         room = ".".join(of[: module.__name__.count(".") + 2]) if of[0] == "pivotree" else ""
         rooms.setdefault(room, []).append(name)
-    for room, some in sorted(rooms.items()):
+    for room, some in sorted(rooms.items(), key=lambda item: (item[0].endswith(".base"), item[0])):
         told = inspect.getdoc(import_module(room)) if room else "Tables and constants."
         yield from (f"**{_plain(told)}**", "", ".. list-table::", "   :widths: 30 70", "")
         for name in some:
