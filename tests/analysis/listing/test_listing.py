@@ -105,9 +105,9 @@ def test_orders_of_a_user_are_listed(tmp_path):
     ("notation", "tree", "orders"),
     [
         ("ascher", "chain", FEW[:2]),
-        pytest.param("ascher", "geared", FEW, marks=pytest.mark.product),
+        pytest.param("ascher", "geared", FEW[::2], marks=pytest.mark.product),
         pytest.param("featherstone", "joints", FEW, marks=pytest.mark.product),
-        pytest.param("yamane", "geared", FEW, marks=pytest.mark.product),
+        pytest.param("yamane", "geared", FEW[1::2], marks=pytest.mark.product),
     ],
 )
 def test_the_letters_are_the_unknowns_of_the_matrix(notation, tree, orders):

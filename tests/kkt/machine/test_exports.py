@@ -256,11 +256,8 @@ CHECKED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("dialect", "joint"),
-    listed([(dialect, joint) for dialect in EXTENSIONS for joint in EACH], unmarked=len(EACH)),
-)
-def test_every_output_of_every_joint_is_a_program(dialect, joint, tmp_path):
+@pytest.mark.parametrize(("joint", "dialect"), covering(EACH, EXTENSIONS))
+def test_every_output_of_every_joint_is_a_program(joint, dialect, tmp_path):
     """A negated negative constant of a planar joint was written --0x, and no compiler took it."""
     compiler, *flags = CHECKED[dialect].split()
     if not shutil.which(compiler):
