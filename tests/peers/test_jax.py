@@ -17,9 +17,7 @@ pytestmark = pytest.mark.peers
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_disable_most_optimizations", True)  # XLA compiles twice as fast
 ABM = orderings.get("abm")
-LESS = {
-    "xla_cpu_use_fusion_emitters": False
-}  # where XLA knows it, half the time; the lessons have it as it is
+LESS = {"xla_cpu_use_fusion_emitters": False}  # half the time, where XLA knows it; lessons keep it
 try:
     jax.jit(abs, compiler_options=LESS)(1.0)
 except jax.errors.JaxRuntimeError:
