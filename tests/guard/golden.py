@@ -11,6 +11,7 @@ processor and differ in the last bit then, are told to take the oldest.
 
 import argparse
 import difflib
+import gc
 import hashlib
 import io
 import math
@@ -27,6 +28,7 @@ from contextlib import chdir, redirect_stderr, redirect_stdout
 from multiprocessing import get_context
 from pathlib import Path
 
+gc.set_threshold(50_000, 20, 20)  # of each process: a sixth of the time otherwise
 HERE = Path(__file__).parent
 KEPT = HERE / "golden"
 LONGEST = 20_000  # letters of a text that is kept whole

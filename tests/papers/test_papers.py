@@ -301,7 +301,6 @@ pasic1999 figure4 steps=0.02;0.01 end=0.5 at=0.5 s=2 mass=3;6: 1 met, 1 checked,
 pasic1999 figure5 ends=0.35 s=3 scan=0.35 guesses=1: 2 met, 1 checked, 3 missed, 4 open
 pasic1999 figure5 ends=0.25 target=-0.2;0.1 mass=12;3: 1 met, 1 checked, 2 open
 pasic1999 contraction steps=0.5;0.25 more=5 starts=11: 2 checked, 1 refuted, 1 open
-pasic1999 figure6 ends=1: 1 met, 1 checked, 5 open
 pasic1999 figure6 ends=0.5 subdomains=12 s=4 torque=1;0.5 elimination=divide_and_conquer: 1 met, 1 checked, 5 open
 pasic1999 multiple ends=1 subdomains=20 step=0.02: 2 met, 4 open
 pasic1999 shooting ends=0.35 subdomains=10: 1 met, 2 open

@@ -44,6 +44,8 @@ DEAR = (
     *("joints of none and of six, every n", "inverse dynamics by operators", "equation (5)"),
     *("joint accelerations", "articulated inertia, every n", "force propagator", "bias of the joints"),
     *("articulated-body method: inward", "articulated-body method: outward", "equation (11), stretched"),
+    *("bias of the articulated body", "equation (11)", "least fill", "articulated inertia", "heights"),
+    *("two links by ABM", "a joint's turn, every n", "equations of motion", "what the joint leaves"),
 )
 MARKS = dict.fromkeys(QUICK, ()) | dict.fromkeys(DEAR, pytest.mark.soak)
 
