@@ -26,6 +26,7 @@ def opened(chromium, pages):
     said, asked, contexts = [], [], []
 
     def open_page(path, code="", **options):
+        options = {"reduced_motion": "reduce"} | options  # the robot would be drawn 60 times a second
         context = chromium.new_context(viewport={"width": 1280, "height": 900}, **options)
         contexts.append(context)
         page = context.new_page()

@@ -168,7 +168,7 @@ def singular_pivot(system, groups):
 
 @pytest.mark.parametrize(
     ("first", "count"),
-    [(0, 10), pytest.param(10, 20, marks=pytest.mark.product), pytest.param(30, 470, marks=pytest.mark.soak)],
+    [(0, 10), pytest.param(10, 10, marks=pytest.mark.product), pytest.param(20, 480, marks=pytest.mark.soak)],
 )
 def test_fill_and_admissibility_at_every_step_of_random_trees(first, count):
     """Fill, cost, what may be a pivot, the elimination tree, qdd; and every step is taken back."""
@@ -287,9 +287,9 @@ def test_operations_of_the_registered_orders(spec, part):
 LABELLED = {
     "chain:3": ("crbm", "abm", "lagrange", "virtual_work_split", "modified_abm_stretched"),
     "four_bar": ("crbm", "abm", "lagrange", "closed_early"),
-    "stewart": ("abm", "lambda_first"),
-    "geared": ("crbm", "abm", "lagrange", "minimum_degree"),
-    "binary:2": ("crbm", "abm", "lagrange", "base_to_tip", "minimum_degree", "random:0"),
+    "stewart": ("lambda_first",),
+    "geared": ("crbm", "lagrange"),
+    "binary:2": ("base_to_tip", "minimum_degree", "random:0"),
     "random_tree:n=4,seed=3": ("crbm", "natural", "virtual_work", "modified_abm_stretched"),
 }
 
