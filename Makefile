@@ -44,7 +44,7 @@ lint: $(VENV)/.test
 	$(VENV)/bin/python -m ruff check $(FOLDERS)
 	$(VENV)/bin/python -m ruff format --check $(FOLDERS)
 	$(VENV)/bin/python docs/architecture.py --check
-	$(VENV)/bin/python -m mypy -n 2
+	$(VENV)/bin/python -m mypy
 	@$(MAKE) --no-print-directory lint-page
 
 # Names and arguments in the explorer's modules.  The tools come from npm, once; nothing else needs
