@@ -162,7 +162,7 @@ class Patterns:
 
     def number(self, scalars: Scalars) -> int:
         """The pattern of zeros, ones and signs of a block, as a number."""
-        codes = np.where(np.abs(scalars) <= 1, scalars, 2 * np.sign(scalars)).astype(np.int8)
+        codes = np.minimum(np.maximum(scalars, -2), 2).astype(np.int8)
         key = (codes.shape, codes.tobytes())
         if key not in self._known:
             self._known[key] = len(self.codes)
