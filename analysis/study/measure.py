@@ -215,7 +215,8 @@ def measure(
     found = Columns.none(m, len(names), len(formats), proof)
     wanted = np.ones((m, len(names), len(formats)), dtype=bool) if wanted is None else wanted
     answered = [isinstance(order, TracedOrder) for order in orders.values()]
-    reference = _Reference(states, proof, formats, wanted[:, answered].any(axis=1), digits)
+    asked_for = np.asarray(wanted[:, answered].any(axis=1))
+    reference = _Reference(states, proof, formats, asked_for, digits)
     resist = all_resist(states.tree, DOUBLE)
     if whole:
         reference.of_the_data(found)
@@ -227,7 +228,11 @@ def measure(
         if isinstance(order, str):
             raise OrderError(order)
         o = names.index(name)
-        parts = states.tapes(name, order, lambda i, error: found.refuse((i, o), REFUSED, _line(error)))
+
+        def refuse(i: int, error: PivotreeError) -> None:
+            found.refuse((i, o), REFUSED, _line(error))
+
+        parts = states.tapes(name, order, refuse)
         for part in parts:
             for i in part.here.tolist():
                 found.costs[i][o] = part.order.costs
