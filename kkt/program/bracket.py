@@ -253,9 +253,8 @@ class PairPivot:
     def _second(self, o: int | None, c: Column) -> Ref | None:
         """c_x - X c_z, formed once for every coupled block."""
         if o not in self._lower:
-            before = self.write.at("second", self.blocks[0], -1 if o is None else o)
-            self._lower[o] = self.apply(c)[self.blocks[1]]
-            self.write.place = before
+            with self.write.within("second", self.blocks[0], -1 if o is None else o):
+                self._lower[o] = self.apply(c)[self.blocks[1]]
         return self._lower[o]
 
     def quadratic(self, c1: Column, c2: Column, o1: int, o2: int | None) -> Ref | None:
@@ -327,9 +326,8 @@ class DensePivot:
         w = self.write
         if self.gain:
             if o1 not in self._solved:
-                before = w.at("gain", self.blocks[0], o1)
-                self._solved[o1] = w.solve(self.factor, self._stack(c1))
-                w.place = before
+                with w.within("gain", self.blocks[0], o1):
+                    self._solved[o1] = w.solve(self.factor, self._stack(c1))
             return w.mul(w.t(self._solved[o1]), self._stack(c2), symmetric=o1 == o2)
         return w.inner(self.factor, self._half(o1, c1), self._half(o2, c2), symmetric=o1 == o2)
 
@@ -342,9 +340,8 @@ class DensePivot:
     def _half(self, o: int | None, c: Column) -> Ref | None:
         """L^-1 c, formed once for every coupled block."""
         if o not in self._forward:
-            before = self.write.at("half", self.blocks[0], -1 if o is None else o)
-            self._forward[o] = self.write.forward(self.factor, self._stack(c))
-            self.write.place = before
+            with self.write.within("half", self.blocks[0], -1 if o is None else o):
+                self._forward[o] = self.write.forward(self.factor, self._stack(c))
         return self._forward[o]
 
     def inverse(self) -> dict[tuple[int, int], Ref | None]:
@@ -403,16 +400,17 @@ class Bracket:
         """The pivot's own block with the earlier stages eliminated, and its couplings E, W."""
         w = self.write
         E = {b: {i: e for i, e in self.couples[b].items() if i in self.z} for b in blocks}
+        # W = (inverse so far) E^T
         W: Blocks = {b: {} for b in blocks}
         for b in blocks:
             sums: dict[int, Ref | None] = {}
             for j, e in E[b].items():
                 for i in self.seen:
-                    w.at("W", b, i)
-                    product = w.mul(self.inv(i, j), w.t(e))
+                    product = w.at("W", b, i).mul(self.inv(i, j), w.t(e))
                     if product is not None:
                         sums[i] = w.add(sums.get(i), product)
             W[b] = present(sums)
+        # A - E W: for a joint of ABM this is D = H M^ H*
         A: Rows = {b: {c: self.fronts.get(b, c) for c in blocks} for b in blocks}
         for b in blocks:
             for c in blocks:
@@ -454,14 +452,13 @@ class Bracket:
             return w.mul(w.t(w.mul(child.N, seen)), seen, symmetric=True)
         joint = child.joint
         rows, columns = w.shape(joint)
-        before = w.at("projected", child.force)
-        gram = w.mul(joint.T, joint, symmetric=True)
-        if rows == columns or gram is None:
-            return None  # a free joint passes nothing on: Mbar is zero
-        seen = w.mul(child.c, w.t(H))
-        along = w.solve(w.factor(gram, ()), w.mul(joint.T, seen))
-        e = w.sub(seen, w.mul(joint, along))
-        w.place = before
+        with w.within("projected", child.force):
+            gram = w.mul(joint.T, joint, symmetric=True)
+            if rows == columns or gram is None:
+                return None  # a free joint passes nothing on: Mbar is zero
+            seen = w.mul(child.c, w.t(H))
+            along = w.solve(w.factor(gram, ()), w.mul(joint.T, seen))
+            e = w.sub(seen, w.mul(joint, along))
         return w.mul(w.t(w.mul(child.N, e)), e, symmetric=True)
 
     def passed(self, o: int) -> Passed | None:
@@ -483,6 +480,7 @@ class Bracket:
     def border(self, pivot: BasePivot, E: Blocks, W: Blocks) -> None:
         """Add a pivot to the inverse, and to the solution for the right-hand side."""
         w, blocks = self.write, pivot.blocks
+        # s = A^-1 (y - E z): the pivot's own unknowns
         right: dict[int, Ref | None] = {}
         for b in blocks:
             right[b] = self.y[b]
@@ -491,12 +489,14 @@ class Bracket:
                 right[b] = w.sub(right[b], w.mul(e, self.z[i]))
         w.at("s", *blocks)
         s = pivot.apply(right)
+        # A^-1 W^T, one column for each earlier block that is coupled
         coupled = [i for i in self.seen if any(i in W[b] for b in blocks)]
         left = {i: {b: w.t_of(W[b][i]) for b in blocks if i in W[b]} for i in coupled}
         solved: Rows = {}
         for i in coupled:
             w.at("solved", blocks[0], i)
             solved[i] = pivot.apply(left[i])
+        # the inverse so far grows by W A^-1 W^T: Mbar = M^ - M^ H* D^-1 H M^
         T = self.projector(pivot, E, solved) if self.joseph else {}
         grown: list[tuple[int, int, Ref | None]] = []
         for i, j in pivot.coupled(left):
@@ -508,6 +508,7 @@ class Bracket:
                 grown.append((i, j, w.add(self.inv(i, j), more)))
         for i, j, ref in grown:
             self.set_inv(i, j, ref)
+        # earlier unknowns: z - W s, and -W A^-1 beside the pivot's own inverse
         for i in coupled:
             self.terms.pop(i, None)
             w.at("z", blocks[0], i)
@@ -543,8 +544,7 @@ class Bracket:
         for i in met:
             for b in pivot.blocks:
                 for k, e in E[b].items():
-                    w.at("T", pivot.blocks[0], i, k)
-                    T[i][k] = w.add(T[i][k], w.mul(w.t(solved[i].get(b)), e))
+                    T[i][k] = w.at("T", pivot.blocks[0], i, k).add(T[i][k], w.mul(w.t(solved[i].get(b)), e))
         return {i: present(row) for i, row in T.items()}
 
     def congruent(self, Ti: dict[int, Ref], Tj: dict[int, Ref], same: bool) -> Ref | None:
@@ -621,12 +621,13 @@ class Bracket:
                 w.pivot = owner[b]
                 x[b] = w.named(ref, "x", b) or ref
             return
+        # what is known outside goes to the right
         right = dict(self.y)
         for o, column in self.C.items():
             for b, ref in column.items():
                 w.pivot = owner[b]
-                w.at("right", b)
-                right[b] = w.sub(right[b], w.mul(ref, x.get(o)))
+                right[b] = w.at("right", b).sub(right[b], w.mul(ref, x.get(o)))
+        # the stages again: each pivot's unknowns, which then correct those of earlier stages
         now: dict[int, Ref | None] = {}
         for pivot, E, W, w.pivot in self.stages:
             u: dict[int, Ref | None] = {b: right[b] for b in pivot.blocks}
@@ -642,8 +643,7 @@ class Bracket:
             s = pivot.apply(u)
             for b in pivot.blocks:
                 for i, ref in W[b].items():
-                    w.at("now", b, i)
-                    now[i] = w.sub(now[i], w.mul(ref, s[b]))
+                    now[i] = w.at("now", b, i).sub(now[i], w.mul(ref, s[b]))
             now.update(s)
         for b, ref in present(now).items():
             w.pivot = owner[b]

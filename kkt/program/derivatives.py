@@ -130,15 +130,12 @@ class Moved:
 
     def _velocity(self, k: int) -> None:
         w, p = self.write, int(self.structure.parent[k])
-        w.at("brought", k)
-        self.up[k] = w.mul(self.Phi(k).T, self.v[p] if p >= 0 else self.motion.velocity)
-        w.at("rate", k)
-        self.rate[k] = w.mul(self.S(k), self.motion.qd.get(k))
+        self.up[k] = w.at("brought", k).mul(self.Phi(k).T, self.v[p] if p >= 0 else self.motion.velocity)
+        self.rate[k] = w.at("rate", k).mul(self.S(k), self.motion.qd.get(k))
         w.at("velocity", k)
         self.v[k] = v = w.named(w.add(self.up[k], self.rate[k]), "velocity", k)
         if v is not None:
-            w.at("moves", k)
-            M = w.input("M", k, (6, 6))
+            M = w.at("moves", k).input("M", k, (6, 6))
             own = cross(w, w.mul(M, v), "force")
             self.force[k] = w.sub(own, w.mul(w.t(cross(w, v)), M))  # v x* is -(v x)*
 
@@ -218,8 +215,7 @@ class Moved:
     def own_qd(self, k: int) -> tuple[Ref | None, Rows]:
         """The same by the joint's rates."""
         w, S, name, rows = self.write, self.S(k), self.names[k], Rows()
-        w.at("own", k)
-        own = w.neg(w.mul(cross(w, self.v[k]), S))
+        own = w.at("own", k).neg(w.mul(cross(w, self.v[k]), S))
         self.more(rows, Block("f", name), w.sub(own, self.bias(k)[1]))
         self.more(rows, Block("qdd", name), self.motion.by_qd.get(k))
         return S, rows

@@ -126,8 +126,7 @@ class Multipliers:
         if all(x is None for x in shares):
             return
         N = int(self.structure.dof[k])
-        w.at("share", k)
-        rows = w.t(w.stack(shares, self.sizes, N))
+        rows = w.at("share", k).t(w.stack(shares, self.sizes, N))
         assert rows is not None and y is not None and weight is not None
         moved = w.emit("quotient", (rows, weight), (N, self.count))
         free = w.sub(w.emit("quotient", (y, weight), (N, 1)), shift)
@@ -322,16 +321,13 @@ class _Rotations:
         K = w.mul(w.mul(basis.T, M), basis, symmetric=True)
         own = w.emit("weigh", (K, w.mul(basis.T, b)), (6, 8), info=(N, k))
         merged: list[Ref | None] = [own]
-        w.at("unweighed", k)
-        left = w.emit("unweighed", (own,), (6, 1))
-        w.at("force", k)
-        force = w.mul(across, w.rows(left, N, 6))
+        left = w.at("unweighed", k).emit("unweighed", (own,), (6, 1))
+        force = w.at("force", k).mul(across, w.rows(left, N, 6))
         force = w.add(w.mul(along, w.rows(left, 0, N)) if N else None, force)
         for name in self.structure.children(self.structure.names[k]):
             c = self.structure.index[name]
             child, Phi, a = self.bodies[c], w.input("Phi", c, (6, 6)), w.input("a", c, (6, 1))
-            w.at("force", k)
-            force = w.add(force, w.mul(Phi, child.force))
+            force = w.at("force", k).add(force, w.mul(Phi, child.force))
             w.at("carried", k, c)
             if child.rows is not None:
                 rows = w.mul(w.mul(child.rows, Phi.T), basis)
@@ -360,8 +356,7 @@ class _Rotations:
         self.records.append(PivotRecord((Block("pdd", name), Block("f", name)), step, True, -1))
         factor = y = coupling = shift = turned = None
         if N:
-            w.at("pivots", k)
-            pivots = w.rows(rows, 0, N)
+            pivots = w.at("pivots", k).rows(rows, 0, N)
             assert pivots is not None and along is not None
             factor = w.emit("pivot", (pivots,), (N, N))
             self.records.append(PivotRecord((Block("qdd", name),), step, False, factor.value, (0, N)))
@@ -376,10 +371,8 @@ class _Rotations:
 
             def through(effort: Ref | None, force: Ref | None, tie: tuple[int, ...] = ()) -> tuple:
                 """y of a force on alpha, and the force on beta."""
-                w.at("effort", k, *tie)
-                e = w.sub(effort, w.mul(w.input("H", k, (N, 6)), force))
-                w.at("y", k, *tie)
-                y = w.forward(factor, e)
+                e = w.at("effort", k, *tie).sub(effort, w.mul(w.input("H", k, (N, 6)), force))
+                y = w.at("y", k, *tie).forward(factor, e)
                 w.at("passed", k, *tie)
                 held = w.mul(w.t(turned), y) if turned is not None else e
                 force = w.add(force, w.mul(along, held))
@@ -393,8 +386,7 @@ class _Rotations:
             self.multipliers.leave(k, None)
         G = residual = weight = None
         if N < 6 or turned is not None:
-            w.at("left", k)
-            rest = w.rows(rows, N, None)
+            rest = w.at("left", k).rows(rows, N, None)
             w.at("G", k)
             G = w.mul(self.part(rest, (N, 6)), w.t(across)) if N < 6 else None
             if turned is not None:
@@ -421,8 +413,7 @@ class _Rotations:
         beta: Ref | None = w.input("a", k, (6, 1))
         if up >= 0:
             beta = w.add(w.mul(w.input("Phi", k, (6, 6)).T, self.alpha[up]), beta)
-        w.at("beside", k)
-        beside = w.mul(w.t(body.across), beta)
+        beside = w.at("beside", k).mul(w.t(body.across), beta)
         parts = [beside]
         if N:
             pull = w.add(body.shift, w.mul(body.coupling, beside))
@@ -435,18 +426,14 @@ class _Rotations:
                 w.at("qdd", k)
                 qdd: Ref | None = w.sub(moved, w.mul(body.along.T, beta))
             else:
-                w.at("given", k)
-                given = w.mul(body.along.T, beta)
+                given = w.at("given", k).mul(body.along.T, beta)
                 pull = w.add(pull, w.mul(body.turned, given))
-                w.at("qdd", k)
-                qdd = w.emit("back", (body.factor, y, pull), (N, 1))
-                w.at("moved", k)
-                moved = w.add(qdd, given)
+                qdd = w.at("qdd", k).emit("back", (body.factor, y, pull), (N, 1))
+                moved = w.at("moved", k).add(qdd, given)
             parts = [moved, beside] if N < 6 else [moved]
             assert qdd is not None
             self.solution[Block("qdd", name)] = qdd
-        w.at("alpha", k)
-        alpha = w.mul(body.basis, w.stack(parts, [N, 6 - N] if N else [6], 1))
+        alpha = w.at("alpha", k).mul(body.basis, w.stack(parts, [N, 6 - N] if N else [6], 1))
         assert alpha is not None
         self.alpha[k] = alpha
         self.solution[Block("pdd", name)] = -alpha

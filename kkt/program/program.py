@@ -16,10 +16,11 @@ The owner of each instruction of a block program: the body charged with its roun
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -230,19 +231,27 @@ class Writer:
             self._symmetric.add(out)
         return Ref(out)
 
-    def at(self, label: str, *blocks: int) -> Place:
-        """Set the place of later instructions; returns the place of earlier ones."""
-        before, self.place = self.place, Place(label, blocks, self.pivot, self.back, self.column)
-        return before
+    def at(self, label: str, *blocks: int) -> Self:
+        """This writer, at the place of what it writes from here on: what a formula is called."""
+        self.place = Place(label, blocks, self.pivot, self.back, self.column)
+        return self
+
+    @contextmanager
+    def within(self, label: str, *blocks: int) -> Iterator[None]:
+        """A place for some instructions; those after them have the earlier place again."""
+        before = self.place
+        self.at(label, *blocks)
+        try:
+            yield
+        finally:
+            self.place = before
 
     def named(self, ref: Ref | None, label: str, *blocks: int) -> Ref | None:
         """The same value; where values are kept ``apart``, a new one at this place."""
         if ref is None or not self.apart or ref.value in self._eyes:
             return ref
-        before = self.at(label, *blocks)
-        out = self.emit("same", (ref,), self.shape(ref), ref.value in self._symmetric)
-        self.place = before
-        return out
+        with self.within(label, *blocks):
+            return self.emit("same", (ref,), self.shape(ref), ref.value in self._symmetric)
 
     def shape(self, ref: Ref) -> tuple[int, int]:
         rows, columns = self.shapes[ref.value]

@@ -265,6 +265,7 @@ class Tracer:
         """Each pivot updates at once all blocks coupled with it, inside the group and outside."""
         w, fronts = self.write, self.fronts
         for i, blocks in enumerate(members):
+            # the pivot's own block, and its couplings C to what is left
             rest = [b for pivot in members[i + 1 :] for b in pivot]
             own: Rows = {b: {c: fronts.get(b, c) for c in blocks} for b in blocks}
             pivot = self.make(blocks, own)
@@ -272,12 +273,14 @@ class Tracer:
             C = {o: present({b: fronts.get(b, o) for b in blocks}) for o in columns}
             C = {o: column for o, column in C.items() if column}
             y = {b: fronts.rhs(b) for b in blocks}
+            # C^T A^-1 C and C^T A^-1 y leave the rest at once
             for o1, o2 in pivot.coupled(C):
                 w.at("update", blocks[0], o1, o2)
                 fronts.update(o1, o2, w.neg(pivot.quadratic(C[o1], C[o2], o1, o2)))
             for o1 in C:
                 w.at("update", blocks[0], o1, RHS)
                 fronts.update_rhs(o1, w.neg(pivot.quadratic(C[o1], y, o1, None)))
+            # and x = A^-1 (y - C x) waits for the way back
             self.backward.append(partial(self.back, pivot, C, y, w.step, w.pivot))
 
     def back(
@@ -289,8 +292,7 @@ class Tracer:
         right = dict(y)
         for o, rows in C.items():
             for b, ref in rows.items():
-                w.at("right", b)
-                right[b] = w.sub(right[b], w.mul(ref, self.x.get(o)))
+                right[b] = w.at("right", b).sub(right[b], w.mul(ref, self.x.get(o)))
         w.at("x", *pivot.blocks)
         self.x.update(present({b: w.named(x, "x", b) for b, x in pivot.apply(right).items()}))
 

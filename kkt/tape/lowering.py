@@ -66,6 +66,7 @@ class Lowering(Patterns):
         copied = 0  # operations that are pending
         for place in np.flatnonzero(program.kept).tolist():
             instruction, before = program.instructions[place], self.written
+            # a large factor is written in pieces, an input is there; the others wait for their chunk
             if self.is_large(instruction):
                 yield from self._copied(copied)
                 copied = 0
@@ -79,6 +80,7 @@ class Lowering(Patterns):
                 self._write(len(self.templates[template].op))
                 copied += self.written - before
             operations[place] = self.written - before
+            # whole chunks go out
             if copied >= CHUNK:
                 yield from self._copied(copied)
                 copied = 0

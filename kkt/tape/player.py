@@ -55,8 +55,10 @@ def run(
     (:func:`number_of`), whose entries are objects already; ``given`` are such numbers, too.  Raises
     SingularError where objects are divided by zero.
     """
+    # the entries of (4) into the first slots, then every operation in turn
     v = started(tape, entries, numbers, given)
     played(tape, numbers.runner(tape) if isinstance(numbers, Format) else InObjects(), v)
+    # out of the slots: the unknowns by their blocks, and the pivots by their records
     values = signed(v, tape.found)
     solution, pivots, at = {}, {}, 0
     for block, slots in tape.solution.items():
