@@ -142,6 +142,23 @@ class Structure:
         return {tie.name: c for c, tie in enumerate(self.ties)}
 
     @cached_property
+    def sides(self) -> tuple[tuple[int, int, int], ...]:
+        """Of each block G of loops and contacts: its loop, its body and its sign."""
+        return tuple(
+            (c, k, sign)
+            for c, tie in enumerate(self.ties)
+            for k, sign in zip(tie.bodies, tie.signs, strict=True)
+        )
+
+    @cached_property
+    def sides_on(self) -> dict[int, list[tuple[int, int, int]]]:
+        """Of each body with rows of loops or contacts: the loop, the number of its block G, its sign."""
+        found: dict[int, list[tuple[int, int, int]]] = {}
+        for side, (c, k, sign) in enumerate(self.sides):
+            found.setdefault(k, []).append((c, side, sign))
+        return found
+
+    @cached_property
     def levels(self) -> list[NDArray[np.int64]]:
         return levels(self.parent)
 

@@ -43,7 +43,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cached_property
 
 from ..base.errors import OrderError
 from ..matrix.blocks import LAM, PDD, QDD, Block, F, Structure
@@ -67,17 +66,6 @@ class Multipliers:
         self.rows: list[Ref | None] = []  # weighted rows of one joint after another
         self.found: dict[int, Ref] = {}  # lambda (m, 1)
 
-    @cached_property
-    def sides(self) -> dict[int, list[tuple[int, int, int]]]:
-        """Loops and contacts with rows on a body, the number of its block G, and its sign."""
-        result: dict[int, list[tuple[int, int, int]]] = {}
-        side = 0
-        for c, tie in enumerate(self.structure.ties):
-            for k, sign in zip(tie.bodies, tie.signs, strict=True):
-                result.setdefault(k, []).append((c, side, sign))
-                side += 1
-        return result
-
     def at(self, label: str, *where: int) -> None:
         """Set the place of later instructions: a body if given, and a loop or contact, the last."""
         *bodies, c = where
@@ -86,7 +74,7 @@ class Multipliers:
     def meet(self, k: int) -> None:
         """Add up forces on a body's acceleration: its own rows', and those behind its children."""
         w, structure = self.write, self.structure
-        for c, side, sign in self.sides.get(k, ()):
+        for c, side, sign in self.structure.sides_on.get(k, ()):
             G = w.input("G", side, (structure.ties[c].rows, 6))
             self.at("held", k, c)
             self._add(k, c, -G.T if sign > 0 else G.T)

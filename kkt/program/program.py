@@ -506,8 +506,7 @@ def instruction_bodies(program: Program, parent: Owners) -> Owners:
 def _input_body(program: Program, letter: str, number: int) -> int:
     """The body that an input block belongs to; -1 for what belongs to a loop as a whole."""
     if letter == "G" and program.symbolic is not None:
-        ties = program.symbolic.plan.graph.structure.ties
-        return [k for tie in ties for k in tie.bodies][number]
+        return program.symbolic.plan.graph.structure.sides[number][1]
     return -1 if letter in ("gamma", "compliance", "lam", "dlam", "beside") else int(number)
 
 

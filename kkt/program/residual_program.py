@@ -123,12 +123,6 @@ class _Rows(Writer):
     def __init__(self, structure: Structure) -> None:
         super().__init__()
         self.structure = structure
-        self.ends: dict[int, list[tuple[int, int, int]]] = {}  # of body k: (loop, side, sign)
-        side = 0
-        for c, tie in enumerate(structure.ties):
-            for k, sign in zip(tie.bodies, tie.signs, strict=True):
-                self.ends.setdefault(k, []).append((c, side, sign))
-                side += 1
 
     def program(self, name: str, rows: dict[Block, Ref | None]) -> Program:
         return Program(
@@ -160,7 +154,7 @@ class _Rows(Writer):
         value = self.sub(self.input("b", k, (6, 1)), self.mul(self.input("M", k, (6, 6)), pdd))
         for moved in carried:
             value = self.add(value, moved)
-        for c, side, sign in self.ends.get(k, []):
+        for c, side, sign in self.structure.sides_on.get(k, []):
             G, lam = self.G(c, side, sign), self.input("lam", c, (self.structure.ties[c].rows, 1))
             value = self.sub(value, self.mul(G.T, lam))
         return value
@@ -178,7 +172,7 @@ class _Rows(Writer):
             if tie.compliant:
                 own = self.input("compliance", c, (tie.rows, tie.rows))
                 value[c] = self.add(value[c], self.mul(own, self.input("lam", c, (tie.rows, 1))))
-        for k, ends in self.ends.items():
+        for k, ends in self.structure.sides_on.items():
             for c, side, sign in ends:
                 value[c] = self.sub(value[c], self.mul(self.G(c, side, sign), pdd[k]))
         for c, tie in enumerate(self.structure.ties):
