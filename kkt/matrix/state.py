@@ -352,7 +352,8 @@ def _told(closure: Closure, lost: list[int]) -> str:
     remedy = f"keep rows={kept}" if kept else "leave it out"
     if loop.point and kept:
         remedy = f"leave out the direction{'s' * (len(lost) > 1)}"
-    where = "--contact BODY,compliance=1e-6" if loop.point else "in the call or --loops file that makes it"
+    own = "in the call or the file of --loops that makes it"
+    where = "--contact BODY,compliance=1e-6" if loop.point else own
     return (
         f"loop {loop.name!r}: {what} from its other rows, the tree's joints and the loops before "
         f"it, in this state; {remedy}, or give a compliance ({where}), or another state, or iterate: "
