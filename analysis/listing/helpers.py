@@ -5,7 +5,7 @@ from __future__ import annotations
 from .script import Script
 
 
-def helpers(script: Script, given: list[str]) -> str:
+def helpers(script: Script) -> str:
     """The text of the functions that a script's lines call."""
     text = ""
     if script.functions & {"along", "across", "basis"}:
@@ -13,7 +13,7 @@ def helpers(script: Script, given: list[str]) -> str:
     if script.functions & {"crm", "crf"}:
         text += CROSS
     if script.functions & {"weigh", "rotate"}:
-        text += ROTATIONS + (GEARED if "A" in given else ROTATE)
+        text += ROTATIONS
     if "merge" in script.functions:
         text += MERGE
     if script.functions & {"stack", "square", "part"}:
@@ -114,50 +114,21 @@ def forward(factor, c):
 def back(factor, y, r):
     """L^-T (D^-1 y - r)."""
     return np.linalg.solve(factor[0].T, y / factor[1] - r)
-'''
 
 
-ROTATE = '''
-
-def rotate(own, sets, N):
-    """Rows merged into a body's own: unit rows [r, z, w], the joint's N first."""
-    rows = np.concatenate([np.zeros((0, 8)), *(np.column_stack(s) for s in sets)])
-    done = []
-    for j in range(6):
-        pivot, d = own[j, :7].copy(), own[j, 7]
-        if d:
-            for row in rows:
-                x, w, h = row[j], row[7], row[:7].copy()
-                new = d + w * x * x
-                row[:7] -= x / d * pivot
-                row[7] *= d / new
-                pivot, d = pivot + w * x * h, new
-        elif j < N:
-            wx = rows[:, 7] * rows[:, j]
-            pivot, d = wx @ rows[:, :7], wx @ rows[:, j]
-            rows[:, :7] -= np.outer(rows[:, j] / d, pivot)
-        else:
-            continue
-        rows[:, j] = 0.0
-        done.append([*(pivot / d), d])
-    return np.array([*done, *(row for row in rows if row[7] and row[:6].any())])
-'''
-
-
-GEARED = '''
-
-def rotate(own, sets, N, A=np.zeros((0, 0))):
+def rotate(own, sets, N, A=None):
     """Rows, and armatures A, merged into a body's own: unit rows [r, z, w, u], the joint's first.
 
     u: on the parent's motion along the joint, beside qdd in the joint's rows.
     """
-    rotors = np.hstack([np.eye(N, 6), np.zeros((N, 1)), A.sum(1)[:, None], -np.eye(N)])
     rows = np.concatenate([np.zeros((0, 8)), *(np.column_stack(s) for s in sets)])
     own, rows = (np.pad(x, ((0, 0), (0, N))) for x in (own, rows))
-    rows = np.concatenate([rows, rotors])
-    for j in range(N):
-        if not own[j, 7]:  # no row of the body's own: the rotor's
-            own[j], own[j, 7], rows[j - N, 7] = A[j, j] * rotors[j], A[j, j], 0.0
+    if A is not None:
+        rotors = np.hstack([np.eye(N, 6), np.zeros((N, 1)), A.sum(1)[:, None], -np.eye(N)])
+        rows = np.concatenate([rows, rotors])
+        for j in range(N):
+            if not own[j, 7]:  # no row of the body's own: the rotor's
+                own[j], own[j, 7], rows[j - N, 7] = A[j, j] * rotors[j], A[j, j], 0.0
     done = []
     for j in range(6):
         pivot, d = own[j].copy(), own[j, 7]

@@ -57,7 +57,7 @@ def python(listing: Listing) -> str:
     text = "\n".join(lines)
     needs = ["solve"] if "solve(" in text else []
     imports = "import numpy as np\n" + ("from numpy.linalg import solve\n" if needs else "")
-    needed = helpers(script, given)
+    needed = helpers(script)
     said = f"{listing.order} on {listing.system.name}, listed by pivotree."
     first = f'"""{_quoted(said)}"""\n\n'
     return (
