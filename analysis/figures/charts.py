@@ -19,12 +19,7 @@ Rows = Iterable[Mapping[str, Any]]
 
 
 def error_bars(
-    rows: Rows,
-    *,
-    dark: bool = False,
-    width: str = "double",
-    title: str | None = None,
-    style: str | Theme | None = None,
+    rows: Rows, *, width: str = "double", title: str | None = None, style: str | Theme | None = None
 ) -> Figure:
     """Digits kept by each order, one marker a number format, best order of the first format first.
 
@@ -37,7 +32,7 @@ def error_bars(
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['ABM', 'CRBM']
     """
-    rows, look = list(rows), theme(dark, style)
+    rows, look = list(rows), theme(style=style)
     formats = list(dict.fromkeys(row["format"] for row in rows))
     kept = {(row["order"], row["format"]): _digits(row) for row in rows}
     marked = {(row["order"], row["format"]) for row in rows if row.get("marked")}
@@ -92,12 +87,7 @@ def _number(ax: Any, text: str, digits: float, y: float, left: bool, look: Theme
 
 
 def fill_cost(
-    rows: Rows,
-    *,
-    dark: bool = False,
-    width: str = "double",
-    title: str | None = None,
-    style: str | Theme | None = None,
+    rows: Rows, *, width: str = "double", title: str | None = None, style: str | Theme | None = None
 ) -> Figure:
     """Blocks of fill against scalar operations, one point an order; the fewer, the lower left.
 
@@ -110,7 +100,7 @@ def fill_cost(
     >>> figure.axes[0].get_ylabel(), figure.axes[0].get_xlabel()
     ('blocks of fill', 'operations (additions, multiplications, divisions)')
     """
-    look = theme(dark, style)
+    look = theme(style=style)
     at: dict[tuple[int, int], list[str]] = {}
     for row in rows:
         if row.get("fill_blocks") is None or row.get("flops") is None:

@@ -25,7 +25,6 @@ def spy(
     step: int | None = None,
     *,
     labels: bool | None = None,
-    dark: bool = False,
     width: str = "double",
     title: str | None = None,
     style: str | Theme | None = None,
@@ -45,7 +44,7 @@ def spy(
     >>> figure.texts[0].get_text()
     'ABM: after step 1 of 3, 1 block of fill + 1 diagonal'
     """
-    state, look = block_state(symbolic, step, since), theme(dark, style)
+    state, look = block_state(symbolic, step, since), theme(style=style)
     if title is None:
         title = f"{look.named(symbolic.plan.sequence.name)}: {_progress(state)}"
     return _panels([state], [title], labels, look, width, zeros=zeros)
@@ -55,7 +54,6 @@ def before_after(
     symbolic: SymbolicFactor,
     *,
     labels: bool | None = None,
-    dark: bool = False,
     width: str = "double",
     title: str | None = None,
     style: str | Theme | None = None,
@@ -67,7 +65,7 @@ def before_after(
     >>> [text.get_text() for text in before_after(factor).texts[:2]]
     ['the matrix: 8 blocks + 3 diagonal', 'after CRBM: 6 blocks of fill\\n+ 3 diagonal, 21 entries']
     """
-    before, after, look = block_state(symbolic, 0), block_state(symbolic), theme(dark, style)
+    before, after, look = block_state(symbolic, 0), block_state(symbolic), theme(style=style)
     own = int((before.diagonal > 0).sum())
     captions = [
         f"the matrix: {symbolic.original:,} blocks + {own:,} diagonal",
@@ -82,7 +80,6 @@ def filmstrip(
     captions: Sequence[str],
     *,
     labels: bool | None = None,
-    dark: bool = False,
     width: str = "double",
     title: str | None = None,
     style: str | Theme | None = None,
@@ -98,7 +95,7 @@ def filmstrip(
     ['the matrix', 'the tip is eliminated']
     """
     states = [block_state(symbolic, step, since) for since, step in zip((0, *steps[:-1]), steps, strict=True)]
-    return _panels(states, captions, labels, theme(dark, style), width, title, zeros)
+    return _panels(states, captions, labels, theme(style=style), width, title, zeros)
 
 
 def compare_orders(
@@ -106,7 +103,6 @@ def compare_orders(
     *,
     names: Sequence[str] | None = None,
     labels: bool | None = False,
-    dark: bool = False,
     width: str = "double",
     title: str | None = None,
     style: str | Theme | None = None,
@@ -120,7 +116,7 @@ def compare_orders(
     >>> [text.get_text() for text in figure.texts[:2]]
     ['ABM: 3 blocks of fill + 4 diagonal', 'CRBM: 12 blocks of fill + 4 diagonal']
     """
-    states, look = [block_state(symbolic) for symbolic in symbolics], theme(dark, style)
+    states, look = [block_state(symbolic) for symbolic in symbolics], theme(style=style)
     names = names or [look.named(symbolic.plan.sequence.name) for symbolic in symbolics]
     if title is None:
         many = {2: "two", 3: "three", 4: "four"}.get(len(states), str(len(states)))

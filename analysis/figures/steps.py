@@ -48,7 +48,6 @@ def _largest(share: NDArray[Any], error: NDArray[Any]) -> tuple[NDArray[Any], ND
 def pivot_errors(
     result_by_order: Mapping[str, Elimination],
     *,
-    dark: bool = False,
     width: str = "double",
     title: str | None = None,
     style: str | Theme | None = None,
@@ -69,7 +68,7 @@ def pivot_errors(
     >>> figure.axes[0].get_ylabel()
     'relative error of pivots'
     """
-    look = theme(dark, style)
+    look = theme(style=style)
     told = _telling(result_by_order)
     place = places(told, among)
     lost: list[tuple[float, str]] = []

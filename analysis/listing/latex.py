@@ -11,7 +11,7 @@ from .loops import Line, Loop, both, cases
 from .nodes import Index, Node, Sum, Term
 from .sets import Condition, Set
 from .style import ATOM, PRODUCT, SUM, Style
-from .text import loops_told, sets_told, shown, step, together, turn_told
+from .text import head, loops_told, sets_told, turn_told
 
 HEAD = r"""\documentclass[10pt]{article}
 \usepackage{amsmath,amssymb}
@@ -167,19 +167,9 @@ def _legend(listing: Listing, style: Latex) -> str:
 
 
 def _loop(listing: Listing, style: Latex, loop: Loop) -> str:
-    sequence = listing.sequence(loop)
-    if loop.alone:
-        head = f"{escaped(step(loop).capitalize())}:"
-    elif sequence == "listed" and (alone := together(listing, loop)) is not None:
-        head = f"For all loops together, $k$ = {alone}:"
-    elif sequence == "listed":
-        head = f"For $k$ in {shown(loop.bodies)}:"
-    else:
-        more = ", $N_k > 0$" if listing.moving(loop) else ""
-        head = f"For $k$ from {sequence}{more}:"
-        head = f"For $k$ in {sequence}:" if sequence.startswith(("loops", "turn")) else head
-        head = "For all $k$:" if sequence == "all" else head
-    parts = [rf"\medskip\textbf{{{head}}}"]
+    told = head(listing, loop)
+    words = escaped(told) if loop.alone else re.sub(r"\bk\b|N_k > 0", r"$\g<0>$", told)
+    parts = [rf"\medskip\textbf{{{words[0].upper()}{words[1:]}}}"]
     rows = [row for line in loop.lines for row in _rows(style, line)]
     if rows:
         parts.append("\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}")
