@@ -65,7 +65,6 @@ ASCHER = {
     "D": S("D", "D", "D", "pivot of the joint"),
     "Mbar": S("M¯", r"\bar{M}", "Mbar", "what the joint leaves of it"),
     "tilde": S("M~", r"\tilde{M}", "M_tilde", "what the children bring"),
-    "gain": S("K", "K", "K", "U over D"),
     "local": S("α", r"\alpha", "alpha", "joint acceleration on a base at rest"),
     "right": S("a'", "a'", "a_moved", "acceleration before the joint's own"),
     "F": S("F", "F", "F", "composite inertia times the joint's axes, carried down"),
@@ -136,7 +135,6 @@ FEATHERSTONE = {
     "composite bias": S("p^C", "p^C", "pC", "bias force"),
     "moved bias": S("p'", "p'", "pc", "bias force at c"),
     "jsim": S("H", "H", "H_joint", "joint-space inertia, of the joints left"),
-    "Mbar": S("I^a", "I^a", "Ia", "what the joint leaves of it"),
     "effort": S("Q^", r"\hat{Q}", "Q_hat", "joint effort left"),
 }
 YAMANE = {

@@ -20,7 +20,6 @@ HEAD = r"""\documentclass[10pt]{article}
 \allowdisplaybreaks
 \begin{document}
 """
-THIN = r"\,"
 LONG = 70  # characters that are seen of a row of a formula
 SPECIAL = str.maketrans(
     {
