@@ -108,7 +108,7 @@ def test_no_kind_stops_at_an_order_that_a_robot_rules_out(kind):
     kkt.add_body(tree, "tool", "j3", mass=0.0, joint="fixed")
     asked = Request(kkt.build(kkt.default_state(tree)), titled=True)
     assert asked.affordable() == ("crbm", "abm")
-    assert "without virtual_work" in asked.told(("crbm", "abm"))
+    assert "without virtual work" in asked.told(("crbm", "abm"))
     assert KINDS[kind].make(asked).axes
     with pytest.raises(kkt.SingularError, match="'tool'"):
         replace(asked, orders=("virtual_work",)).affordable()
