@@ -51,7 +51,7 @@ def test_a_build_that_is_ended_leaves_the_old_site(check, tmp_path, monkeypatch)
     old.parent.mkdir()
     old.write_text("old")
 
-    def half(folder):
+    def half(folder, made_pages):
         (folder / "html").mkdir()
         (folder / "html" / "new.html").write_text("new")
         raise KeyboardInterrupt
