@@ -149,6 +149,10 @@ class _Part(NamedTuple):
     here: Places  # (k,)
     values: NDArray  # (k, p) that it reads, in float64
 
+    def judging(self, errors_of: Callable[[NDArray], Floats]) -> Callable[[NDArray], Floats]:
+        """The errors that count, of answers whose errors are known."""
+        return lambda found: self.order.judged(errors_of(found))
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -228,11 +232,7 @@ def measure(
         if isinstance(order, str):
             raise OrderError(order)
         o = names.index(name)
-
-        def refuse(i: int, error: PivotreeError) -> None:
-            found.refuse((i, o), REFUSED, _line(error))
-
-        parts = states.tapes(name, order, refuse)
+        parts = states.tapes(name, order, partial(_refuse, found, o))
         for part in parts:
             for i in part.here.tolist():
                 found.costs[i][o] = part.order.costs
@@ -254,7 +254,7 @@ def measure(
                     values,
                     equations[f],
                     here,
-                    lambda x, own=part.order, of=errors_of: own.judged(of(x)),
+                    part.judging(errors_of),
                     None if resist else states.system_of,
                 )
                 _keep(found, (here, o, f), got, errors_of(got.found))
@@ -265,6 +265,10 @@ def measure(
         if isinstance(said, PivotreeError):
             found.refuse((slice(None), names.index(name), formats.index(format)), REFUSED, _line(said))
     return found
+
+
+def _refuse(found: Columns, o: int, i: int, error: PivotreeError) -> None:
+    found.refuse((i, o), REFUSED, _line(error))
 
 
 def _line(error: PivotreeError) -> str:

@@ -103,19 +103,8 @@ def measure(
     conditions = np.array([_condition(ours, exact, np.linspace(0.0, e, subdomains + 1), s) for e in grid])
     points = conjugate_points(closed, max(end, GRID[1]), zero, zero)
     condition, shooting = (float(np.linalg.cond(A)) for A in (dense, long))
-    return Found(
-        end,
-        edges,
-        condition,
-        shooting,
-        (len(dense), len(long)),
-        schur,
-        orders,
-        sizes,
-        points,
-        grid,
-        conditions,
-    )
+    size = len(dense), len(long)
+    return Found(end, edges, condition, shooting, size, schur, orders, sizes, points, grid, conditions)
 
 
 def _jacobian(ours: Any, exact: Any, edges: Floats, s: int) -> tuple[Blocks, Local]:
