@@ -6,6 +6,8 @@ import re
 import sys
 from functools import partial
 
+from docutils import nodes
+from latex2mathml.converter import convert
 from sphinx import addnodes
 from sphinx.pycode import ModuleAnalyzer
 
@@ -16,6 +18,8 @@ source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 root_doc = "docs/index"
 myst_enable_extensions = ["attrs_inline", "deflist"]
 myst_heading_anchors = 4
+myst_fence_as_directive = ["math"]
+html_math_renderer = "mathml"
 suppress_warnings = ["myst.header"]
 html_theme = "furo"
 html_title = "Pivotree"
@@ -109,7 +113,15 @@ def title(toc):
     return short
 
 
+def formula(self, node):
+    """A formula as MathML, which browsers set without a script or a font of ours."""
+    display = "block" if node.tagname == "math_block" else "inline"
+    self.body.append(f'<div class="formula">{convert(node.astext(), display=display)}</div>')
+    raise nodes.SkipNode
+
+
 def setup(app):
+    app.add_html_math_renderer("mathml", (formula, None), (formula, None))
     app.connect("viewcode-follow-imported", own)
     app.connect("autodoc-process-docstring", plain)
     app.connect("html-page-context", partial(tree_of_titles, {}, {}), priority=400)  # before the theme

@@ -82,7 +82,7 @@ def name(page):
 def test_every_block_is_looked_at_and_every_command_is_one():
     text = "".join(page.read_text("utf-8") for page in PAGES)
     kinds = {kind for kind, _ in FENCE.findall(text)}
-    assert kinds <= {"", "python", "py", "sh", "text", "c", "json", "toml", "bibtex", "latex"}, kinds
+    assert kinds <= {"", "python", "py", "sh", "text", "c", "json", "toml", "bibtex", "latex", "math"}, kinds
     indented = re.findall(r"^    (?:from|import|system|>>>|kkt\.|pt\.) ?.*", text, re.M)
     inside = [line for code in FENCE.findall(text) for line in code[1].splitlines()]
     assert not [line for line in indented if line not in inside], "Python stands in fences"
