@@ -117,7 +117,7 @@ def test_no_kind_stops_at_an_order_that_a_robot_rules_out(kind):
 def test_an_order_out_of_reach_is_left_out_or_refused():
     asked = request("random_tree:n=1000")
     assert asked.affordable() == ("abm", "virtual_work", "divide_and_conquer")
-    assert "without crbm" in replace(asked, titled=True).told(asked.affordable())
+    assert "without CRBM" in replace(asked, titled=True).told(asked.affordable())
     with pytest.raises(kkt.SizeError, match="order 'crbm': a figure of its numbers on 1000 bodies"):
         kind_of("heat").make(request("random_tree:n=1000", orders=("crbm",)))
 
