@@ -160,7 +160,7 @@ def test_cancelled_shows_what_the_steps_say():
     for ax, order in zip(figure.axes, ("crbm", "abm"), strict=True):
         steps = kkt.eliminate(asked.system, orderings.get(order), "float32", records=True, exact=True).steps
         held = [step.against for step in steps]
-        assert ax.get_title(loc="left") == order
+        assert ax.get_title(loc="left") == LIGHT.named(order)
         assert [bar.get_height() for bar in ax.patches] == [h.order for h in held]
         lines = {line.get_marker(): line for line in ax.lines if line.get_linestyle() == "None"}
         assert lines["s"].get_ydata().tolist() == [h.format for h in held]
