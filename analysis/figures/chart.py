@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import (
     FuncFormatter,
-    LogFormatterMathtext,
+    LogFormatterSciNotation,
     LogLocator,
     MaxNLocator,
     NullFormatter,
@@ -118,7 +118,7 @@ def log_ticks(axis: Axis, few: float = 100.0, written: bool = True) -> None:
     low, high = axis.get_view_interval()
     if axis.get_scale() == "log":
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < few else (1.0,)))
-    powers = LogFormatterMathtext(labelOnlyBase=False)
+    powers = LogFormatterSciNotation(labelOnlyBase=False)
     axis.set_major_formatter(StrMethodFormatter("{x:,.0f}") if written else powers)
     axis.set_minor_formatter(NullFormatter())
 
