@@ -120,10 +120,10 @@ counts-page: $(VENV)/.main
 
 # Parts of the site alone, into build/made.
 pages: $(VENV)/.main
-	$(VENV)/bin/python docs/made.py build/made orders
+	$(VENV)/bin/python docs/generated.py build/made orders
 
 gallery: $(VENV)/.main
-	$(VENV)/bin/python docs/made.py build/made gallery
+	$(VENV)/bin/python docs/generated.py build/made gallery
 
 # The notebooks, which are kept; with FURTHER="swing_up reach" those, and their pages.
 lessons: $(VENV)/.main

@@ -26,9 +26,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import made
+import generated
 import nbformat
-from made import beside
+from generated import beside
 from PIL import Image
 
 from pivotree.analysis.explorer.embedded import SCENES
@@ -62,13 +62,13 @@ def stale(path: Path, fresh: str, command: str, apart: str = "(?!)") -> Complain
 
 def orders() -> Complaints:
     """A page for every order, and the tables of all, are made."""
-    made.orders(MADE / "docs" / "orders", False)
+    generated.orders(MADE / "docs" / "orders", False)
     yield from ()
 
 
 def gallery() -> Complaints:
     """The page of the gallery is made, from the registry of kinds of figures."""
-    made.gallery(MADE / "docs" / "gallery", False)
+    generated.gallery(MADE / "docs" / "gallery", False)
     yield from ()
 
 
@@ -123,7 +123,7 @@ def lessons() -> Complaints:
             if (verdict := answer.verdict()).right is not True:
                 yield f"docs/lessons/key.py: the answer to {answer.number} is refused: {verdict}"
     (MADE / "docs" / "lessons" / "answers.md").write_text(key.answers(), encoding="utf-8")
-    made.blank(MADE / "docs" / "lessons")
+    generated.blank(MADE / "docs" / "lessons")
     story = (ROOT / "analysis/explorer/static/story.mjs").read_text(encoding="utf-8")
     scenes = re.findall(r'lesson: \["(\w+)", "Lesson (\d)"\]', story)
     if len(scenes) != SCENES:
@@ -187,8 +187,8 @@ def further(stems: tuple[str, ...] = tuple(REACHED)) -> Complaints:
 def site() -> Complaints:
     """The site is built; its links lead somewhere, it needs no network, and it has what is public."""
     with beside(HERE / "site") as load:
-        for make, place in made.MAKERS.values():  # where this part is asked for alone
-            if make is made.pictures or not (MADE / place).exists():
+        for make, place in generated.MAKERS.values():  # where this part is asked for alone
+            if make is generated.pictures or not (MADE / place).exists():
                 make(MADE / place, False)
         yield from load("build").build(HTML.parent, MADE)
         yield from load("follow").whole(HTML)
@@ -242,7 +242,7 @@ def corner(path: Path) -> float:
 
 
 def pictures() -> Complaints:
-    """A reader of a dark page meets no white picture; what the site alone shows, docs/made.py draws."""
+    """A reader of a dark page meets no white picture; what the site alone shows, docs/generated.py draws."""
     for page in PAGES:
         text, place = page.read_text(encoding="utf-8"), page.relative_to(ROOT)
         for dark, light in PAIR.findall(text):
@@ -252,8 +252,8 @@ def pictures() -> Complaints:
         alone = [a or b for a, b in ALONE.findall(PAIR.sub("", text))]
         yield from (f"{place}: {x} has no dark twin" for x in alone)
         drawn = [page.parent / name for name in re.findall(r"<!-- picture (\w+):", text)]
-        unknown = [path for path in drawn if str(path.relative_to(HERE)) not in made.PICTURES]
-        yield from (f"{place}: {path.name} is none of PICTURES in docs/made.py" for path in unknown)
+        unknown = [path for path in drawn if str(path.relative_to(HERE)) not in generated.PICTURES]
+        yield from (f"{place}: {path.name} is none of PICTURES in docs/generated.py" for path in unknown)
         for link in LINKED.findall(re.sub(r"<!--.*?-->", "", text)) if page.parent.name != "slides" else ():
             if not (page.parent / link).exists():
                 yield f"{place}: {link} is not in a checkout"

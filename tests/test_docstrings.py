@@ -22,7 +22,7 @@ FUNCTIONS = {
     if inspect.isfunction(getattr(room, name))
 }
 SIZE = r"\((?:[^()]*\b(?:N|n|B|t|m|r|2|3|6)\b[^()]*)\)"  # (N,), (n, 6), (3, 3)
-SOURCE = re.compile(r"\b(?:19|20)\d\d\b|docs/\w+\.md|equations? \(|eqs? \(|\(4\)")
+SOURCE = re.compile(r"\b(?:19|20)\d\d\b|docs/[\w/]+\.md|equations? \(|eqs? \(|\(4\)")
 # models, files and names are nobody's method
 NAMES = (
     "order add_body new_tree load from_spec default_state tree_from_arrays compile_tree find_robot "

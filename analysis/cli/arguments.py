@@ -66,7 +66,7 @@ def add_state(command: Parser, about: str) -> None:
 
 
 def add_order(command: Parser, usual: str | None, several: bool = False) -> None:
-    """One order, or several; each command says by :func:`.commands.shared.one` which."""
+    """One order, or several; each command says by :func:`pivotree.analysis.cli.commands.shared.one` which."""
     told = f"comma-separated: {ORDER_HELP}" if several else ORDER_HELP
     command.add_argument("--order", default=usual, metavar="A", help=f"{told} ({usual or 'the usual ones'})")
 

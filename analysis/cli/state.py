@@ -104,6 +104,8 @@ def asked(options: argparse.Namespace) -> tuple[int | str | None, dict[str, str]
         if colon and field in ("qd", "tau"):
             texts[field] = text
             continue
+        if not told:
+            raise kkt.PivotreeError("option --state: is empty; give one file, random:SEED, qd:X,X or tau:X,X")
         if base is not None:
             raise kkt.PivotreeError("option --state: gives two whole states; give one file or random:SEED")
         base = _seed(text) if field == "random" and colon else told

@@ -91,7 +91,8 @@ class Style:
         if isinstance(node, Sum):
             return self.sum(node)
         if node.op == "cross":
-            return self.cross(self.text(node.args[0]), node.info[0]), ATOM
+            kind = node.info[0] if node.info else "motion"
+            return self.cross(self.text(node.args[0]), kind), ATOM
         if node.op == "mul":
             return self.product([self.level(arg) for arg in node.args])
         if node.op == "solve":

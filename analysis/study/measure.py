@@ -221,7 +221,7 @@ def measure(
     answered = [isinstance(order, TracedOrder) for order in orders.values()]
     asked_for = np.asarray(wanted[:, answered].any(axis=1))
     reference = _Reference(states, proof, formats, asked_for, digits)
-    resist = all_resist(states.tree, DOUBLE)
+    system_of = None if all_resist(states.tree, DOUBLE) else states.system_of
     if whole:
         reference.of_the_data(found)
     if condition is not None:
@@ -249,14 +249,8 @@ def measure(
             if known.any():
                 here, values = part.here[known], part.values[known]
                 errors_of = partial(truth.errors, here)
-                got = part.order.answers(
-                    format,
-                    values,
-                    equations[f],
-                    here,
-                    part.judging(errors_of),
-                    None if resist else states.system_of,
-                )
+                given = format, values, equations[f], here, part.judging(errors_of), system_of
+                got = part.order.answers(*given)
                 _keep(found, (here, o, f), got, errors_of(got.found))
                 if whole:
                     reference.beside(found, (here, o, f), got)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import png
-from made import MARK, blank
+from generated import MARK, blank
 from PIL import Image
 
 from pivotree import kkt

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 import png
-from made import blank
+from generated import blank
 from matplotlib.figure import Figure
 from notebooks import notebook
 from runner import FURTHER, HERE, LESSONS, Cell, Control, Text, run, spaced

@@ -14,7 +14,7 @@ import order_pages
 import order_pictures
 import order_table
 import png
-from made import MARK, blank
+from generated import MARK, blank
 
 from pivotree import orderings
 from pivotree.kkt.base import write_whole

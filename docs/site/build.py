@@ -1,7 +1,7 @@
 """Build the documentation site: ``python docs/site/build.py [FOLDER]`` (``make docs``).
 
 The pages are the Markdown of the repository, mirrored with what they link to, and those that
-docs/made.py makes: orders, gallery, lessons, long tables. Three kinds of page are written here from
+docs/generated.py makes: orders, gallery, lessons, long tables. Three kinds of page are written here from
 the code, so that they cannot fall behind it: the command line, the names that the packages export,
 and the page to play with. Sphinx turns all of it into
 FOLDER/html: static files with a search that needs no server; FOLDER/links_elsewhere.txt lists the
@@ -33,7 +33,7 @@ from pivotree.kkt.base.files import clear_parts, made, part_of
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-MADE = ROOT / "docs" / "made.py"
+MADE = ROOT / "docs" / "generated.py"
 NAMES = ("orders", "counts", "gallery", "lessons", "pictures")  # of its makers, the longest first
 FACADES = ("pivotree.kkt", "pivotree.kkt.arithmetic", "pivotree", "pivotree.orderings", "pivotree.analysis")
 ROOMS = (
@@ -85,7 +85,7 @@ sys.path[0] = os.path.dirname(name)
 def build(folder: Path, made_pages: Path | None = None) -> list[str]:
     """Write the site into ``folder``/html; the warnings that name something missing.
 
-    What docs/made.py makes is made, or taken from the folder that has it.
+    What docs/generated.py makes is made, or taken from the folder that has it.
     """
     html = made(folder).resolve() / "html"
     clear_parts(html)

@@ -52,6 +52,7 @@ class Lowering(Patterns):
         self._listed = np.zeros(2 * count + 16, dtype=np.int64)
         self._steps = self._read()
         self._pending: list[tuple[int, int]] = []  # instructions to be copied: place, template
+        self._parts: list[Chunk] = []  # written, and not a whole chunk yet
         self._done = np.zeros(4, dtype=np.int64)
         self._packed: Packed | None = None
 
@@ -68,7 +69,7 @@ class Lowering(Patterns):
             instruction, before = program.instructions[place], self.written
             # a large factor is written in pieces, an input is there; the others wait for their chunk
             if self.is_large(instruction):
-                yield from self._copied(copied)
+                self._copy(copied)
                 copied = 0
                 yield from self._large(place, instruction)
             elif instruction.op == "input":
@@ -82,9 +83,11 @@ class Lowering(Patterns):
             operations[place] = self.written - before
             # whole chunks go out
             if copied >= CHUNK:
-                yield from self._copied(copied)
+                self._copy(copied)
                 copied = 0
-        yield from self._copied(copied)
+                yield from self._full(CHUNK)
+        self._copy(copied)
+        yield from self._full(1)
         np.cumsum(operations, out=self.first[1:])
         self.flops = int(operations[program.live(("qdd",))].sum())
 
@@ -170,8 +173,15 @@ class Lowering(Patterns):
 
     # -- chunks ------------------------------------------------------------------------------
 
-    def _copied(self, operations: int) -> Iterator[Chunk]:
-        """The chunk of the instructions that are pending."""
+    def _full(self, least: int) -> Iterator[Chunk]:
+        """What is written, as one chunk, where that has so many operations."""
+        if sum(len(part) for part in self._parts) >= least:
+            columns = zip(*self._parts, strict=True)
+            self._parts, whole = [], self._parts
+            yield whole[0] if len(whole) == 1 else Chunk(*map(np.concatenate, columns))
+
+    def _copy(self, operations: int) -> None:
+        """Write the instructions that are pending."""
         if self._packed is None or len(self._packed.kind) < len(self.templates):
             self._packed = self._pack()
         places, numbers = np.array(self._pending, dtype=np.int64).reshape(-1, 2).T.copy()
@@ -191,7 +201,7 @@ class Lowering(Patterns):
         self._pending = []
         self._require_slots()
         if operations:
-            yield chunk
+            self._parts.append(chunk)
 
     def _pack(self) -> Packed:
         made = self.templates
@@ -232,16 +242,12 @@ class Lowering(Patterns):
             owned.append(self._allocate(size))
             columns = home + (self._regions.start[owned[1]] - self._regions.start[own])
         self._require_slots()
-        parts: list[tuple[NDArray, ...]] = []
         first = self._regions.start[scratch]
         for k, op, dst, a, b in large_factor(A, home, columns, int(first), gain):
             self._write(len(op))
-            parts.append((op, dst, a, b, np.full(len(op), i.info[k] if i.info else i.step)))
-            if sum(len(part[0]) for part in parts) >= CHUNK:
-                yield _chunk(parts)
-                parts = []
-        if parts:
-            yield _chunk(parts)
+            step = np.full(len(op), i.info[k] if i.info else i.step)
+            self._parts.append(Chunk(op, *(x.astype(np.int32) for x in (dst, a, b, step))))
+            yield from self._full(CHUNK)
         self.pattern[i.out] = self.number(A)
         self._put(i.out, A)
         self._own(i.out, owned, ref.value)
@@ -295,8 +301,3 @@ class Lowering(Patterns):
 def _starts(counts: Scalars) -> Scalars:
     """(n + 1,) where each of n parts begins, and the end."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-
-
-def _chunk(parts: list[tuple[NDArray, ...]]) -> Chunk:
-    op, *rest = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Chunk(op, *(x.astype(np.int32) for x in rest))

@@ -173,7 +173,7 @@ def test_pictures_of_each_sort_are_drawn(load, tmp_path):
 
 
 def test_what_no_page_names_is_not_drawn_and_what_one_names_is_known(check):
-    """A mark on a kept page is answered by a picture of docs/made.py, and each of those has one."""
+    """A mark on a kept page is answered by a picture of docs/generated.py, and each of those has one."""
     named = {
         str(page.parent.joinpath(name).relative_to(check.HERE))
         for page in check.PAGES

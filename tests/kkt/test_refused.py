@@ -214,7 +214,7 @@ REFUSED = {
         for x in (0, 2.5, True, "2", None)
     },
     # -- what is another thing
-    "plan: function is none; pass plan(order, system.structure)": lambda: kkt.symbolic(ABM),
+    "plan: Order is none; pass plan(order, system.structure)": lambda: kkt.symbolic(ABM),
     "plan: DiGraph is none; pass plan(": lambda: kkt.column_counts(TREE),
     "structure: System is none; pass build(...).structure": lambda: kkt.plan(ABM, SYSTEM),
     "structure: DiGraph is none; pass build(": lambda: kkt.nested_dissection(TREE),

@@ -1,10 +1,8 @@
 """Which command takes loops and contacts, as the table of docs/loops.md has it; ``--proximal``."""
 
 import json
-import re
 
 import pytest
-from helpers import ROOT
 
 from pivotree import kkt
 
@@ -49,15 +47,6 @@ def test_large_trees_say_what_takes_loops():
     system = kkt.build(kkt.load("four_bar"))
     with pytest.raises(kkt.LoopError, match=r"use kkt\.eliminate, which takes it"):
         kkt.solve_large(system)
-
-
-def test_the_table_of_the_page_names_every_command():
-    page = (ROOT / "docs" / "loops.md").read_text()
-    table = page.partition("| command | loops and contacts |")[2]
-    rows = re.findall(r"^\| (`.*?) \| (.*) \|$", table, re.M)
-    named = {name for cell, _ in rows for name in re.findall(r"`([a-z]+)", cell)}
-    commands = {words.split()[0] for words in TAKES}
-    assert commands <= named and {"simulate", "sweep", "counts", "guarantee", "figure"} <= named
 
 
 # -- rows that follow from others ----------------------------------------------------------------

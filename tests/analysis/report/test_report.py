@@ -23,6 +23,7 @@ from pivotree.analysis.report.words import verdict
 from pivotree.analysis.states.sample import draw, system_at
 from pivotree.analysis.study import measure as core
 from pivotree.analysis.sweep import cases, pools
+from pivotree.kkt.base.errors import Refusal
 from pivotree.kkt.matrix.configuration import ranges_of
 
 ARM = """<robot name="arm">
@@ -293,8 +294,8 @@ def test_failures_and_refusals_are_told_once(made):
     report = made[0]
     for i, (order, format) in enumerate((o, f) for o in ORDERS for f in FORMATS):
         report = having(report, order, format, failed=i, why_failed="a pivot becomes zero")
-    why = "body 'x': field 'mass' is singular, and order '{}' pivots on M_k"
-    refused = {order: why.format(order) for order in ("natural", "lagrange")}
+    why = "body 'x': field 'mass' is singular"
+    refused = {o: Refusal(why, f"and order {o!r} pivots on M_k") for o in ("natural", "lagrange")}
     sentences = " ".join(verdict(replace(report, refused=refused)))
     assert "crbm in bfloat16 has no answer in 5 of 30 states: a pivot becomes zero." in sentences
     assert sentences.count("has no answer in") == 1 and "Fewer states have no answer" in sentences

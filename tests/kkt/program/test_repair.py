@@ -246,7 +246,7 @@ def test_names_of_stretched_blocks():
     assert names[3:] == [r"\ddot{p}_{2}", "f_{2}", r"\ddot{p}'_{2}", "f'_{2}", r"\ddot{q}_{2}"]
     assert labels.cell(5, 5) == r"\tilde{M}_{2}" and labels.cell(3, 3) == "M_{2}"
     assert labels.cell(1, 5) == r"-\Phi_{21}^{*}" and labels.cell(2, 5) == r"-H_{1}M_{1}\Phi_{21}^{*}"
-    assert labels.key() == "1 = j2, 2 = j1"
+    assert labels.key() == "1\xa0=\xa0j2, 2\xa0=\xa0j1"
     assert block_state(factor, 0).table()[5, 5] == 0
     whole = Labels(block_state(factor))
     assert whole.cell(7, 7) == "D_{2}"

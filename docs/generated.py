@@ -1,6 +1,6 @@
 """Pages and pictures that the site shows and the repository does not keep, made by the code.
 
-``python docs/made.py FOLDER [--blank] [NAME ...]`` makes those of these names, or all; ``make docs``
+``python docs/generated.py FOLDER [--blank] [NAME ...]`` makes those of these names, or all; ``make docs``
 makes them on its way.  They stand in FOLDER under the paths that they would have in the repository.
 ``--blank`` draws no picture: a white dot stands for each, which is enough to follow links.
 """
@@ -114,5 +114,5 @@ def main(folder: Path, names: list[str], drawn: bool) -> None:
 if __name__ == "__main__":
     words = [word for word in sys.argv[1:] if word != "--blank"]
     if not words or set(words[1:]) - set(MAKERS):
-        sys.exit(f"docs/made.py FOLDER [--blank] [NAME ...]; a NAME is one of {', '.join(MAKERS)}")
+        sys.exit(f"docs/generated.py FOLDER [--blank] [NAME ...]; a NAME is one of {', '.join(MAKERS)}")
     main(Path(words[0]), words[1:], "--blank" not in sys.argv)
