@@ -66,13 +66,13 @@ def add_state(command: Parser, about: str) -> None:
 
 
 def add_order(command: Parser, usual: str | None, several: bool = False) -> None:
-    """One order, or several; each command says by :func:`pivotree.analysis.cli.commands.shared.one` which."""
+    """One order, or ``several``."""
     told = f"comma-separated: {ORDER_HELP}" if several else ORDER_HELP
     command.add_argument("--order", default=usual, metavar="A", help=f"{told} ({usual or 'the usual ones'})")
 
 
 def add_format(command: Parser, usual: str, several: bool = False, known: str = FORMATS_HELP) -> None:
-    """One number format, or several."""
+    """One number format, or ``several``."""
     told = "comma-separated" if several else "one of"
     command.add_argument("--format", default=usual, metavar="F", help=f"{told} ({usual}): {known}")
 

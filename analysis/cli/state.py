@@ -95,6 +95,13 @@ def torn(system: kkt.System) -> tuple[Hashable, float] | None:
     return None
 
 
+def whole_values(tree: nx.DiGraph, options: argparse.Namespace) -> Vectors:
+    """q, qd and tau as far as the options say them: of a whole state, and what stands above it."""
+    base, _ = asked(options)
+    values = {} if base is None else _drawn(tree, base) if isinstance(base, int) else _read(tree, base)
+    return {**values, **given_values(tree, options, values)}
+
+
 def asked(options: argparse.Namespace) -> tuple[int | str | None, dict[str, str]]:
     """The seed or the file of a whole state, and texts of q, qd and tau that stand above it."""
     texts = {} if options.q is None else {"q": options.q}

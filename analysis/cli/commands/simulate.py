@@ -14,7 +14,7 @@ from pivotree import kkt
 from ..arguments import Parser, add_format, add_json, add_model, add_order, add_state, add_yes
 from ..estimate import Motions
 from ..progress import progress_shown
-from ..state import given_values
+from ..state import whole_values
 from .shared import folder_of, items, print_json, tree_of
 
 EXAMPLES = (
@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
     if Path(options.model).suffix.lower() != ".json":  # from rest and passive, unless a file says
         for name in ("qd", "tau"):
             tree.graph.pop(name, None)
-    given = given_values(tree, options)
+    given = whole_values(tree, options)
     looped = bool(tree.graph.get("loops"))
     usual = "crbm,abm" if looped else "crbm+cholesky,abm"
     names = items("--order", usual if options.order is None else options.order)
