@@ -161,7 +161,7 @@ def test_motions_are_judged_by_how_far_the_first_has_come(clock):
 def test_what_was_judged_to_be_long_is_kept_and_goes_on(run, tmp_path, monkeypatch):
     monkeypatch.setattr(estimate, "TRIED", 0.0)
     (tmp_path / "s.toml").write_text(SWEEP.replace("to = 60", "to = 12").replace("20", "4"))
-    report = ["report", "chain:2", "--states", "600", "--orders", "abm", "--formats", "float32"]
+    report = ["report", "chain:2", "--states", "4000", "--orders", "abm", "--formats", "float32"]
     for arguments, kept in ((["sweep", "s.toml", "-j", "1"], "s.csv.parts"), (report, "report-chain-2")):
         monkeypatch.setattr(estimate, "LONG", 1.0 if arguments is report else 30.0)
         monkeypatch.setattr(estimate.time, "perf_counter", iter(range(0, 10**9, 9999)).__next__)
