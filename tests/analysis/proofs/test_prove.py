@@ -5,12 +5,13 @@ import json
 import random
 from dataclasses import replace
 
-import boolean_elimination as boolean
 import numpy as np
 import pytest
 import sympy as sp
+from boolean_elimination import least_fill
 from flint import fmpq_mat
 from helpers import ROOT
+from oracle import Oracle, needed_height
 from proof_mutants import chosen, mutants, refused
 
 from pivotree import kkt
@@ -324,11 +325,12 @@ def agree(order, shapes):
     """Whether the engine fills what an elimination on booleans fills, as high, on every shape."""
     for parents in shapes:
         factor = graphs.factor(order, parents)
-        outcome = boolean.eliminate(parents, factor.plan.sequence.groups)
-        assert (factor.fill_blocks, factor.height) == (len(outcome.fill), outcome.height), parents
-        block = [tuple(factor.plan.graph.block(int(b))) for b in factor.plan.blocks]
-        filled = {frozenset((block[i], block[j])) for i, j in factor.fill.T.tolist()}
-        assert filled == outcome.fill, parents
+        sequence, graph = factor.plan.sequence, factor.plan.graph
+        other = Oracle(sequence.groups, graphs.structure(parents).with_links(sequence.links))
+        blocks = [tuple(graph.block(int(b))) for b in factor.plan.blocks]
+        assert factor.height == needed_height(other, blocks), parents
+        filled = {frozenset((blocks[i], blocks[j])) for i, j in factor.fill.T.tolist()}
+        assert filled == set(other.fill) and factor.fill_blocks == len(filled), parents
 
 
 ANY = [f"random:{seed}" for seed in (0, 1, 2)]
@@ -361,7 +363,7 @@ def test_no_feasible_order_fills_less_than_abm():
     minutes, the same search finds n - 1 for all trees of 6 and 7 bodies.
     """
     for parents in (*(p for count in range(1, 5) for p in forests(count)), *trees(5)):
-        count, groups = boolean.least_fill(parents)
+        count, groups = least_fill(parents)
         assert count == len(parents) - parents.count(-1)
         assert kkt.symbolic(kkt.plan(groups, graphs.structure(parents))).fill_blocks == count
 
@@ -382,8 +384,8 @@ def test_the_search_finds_the_least_of_all_orders(parents):
                 least = min(least, kkt.symbolic(plan).fill_blocks)
             except kkt.OrderError:
                 continue
-    count, groups = boolean.least_fill(parents)
-    assert count == least == len(boolean.eliminate(parents, groups).fill)
+    count, groups = least_fill(parents)
+    assert count == least == len(Oracle(groups, graphs.structure(parents)).fill)
 
 
 def test_a_wrong_count_fails_and_one_that_cannot_be_read_is_undecided():
