@@ -61,6 +61,16 @@ def test_ctrl_c_is_one_line(run, command, monkeypatch):
     assert err.count("\n") == 1 and err.startswith("pivotree: interrupted")
 
 
+def test_an_interrupt_before_any_state_leaves_nothing(run, tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pivotree.analysis.sweep.run.results", interrupted)
+    code, out, err = run("report", "chain:2", "--orders", "abm", "--formats", "float32", "-o", "new")
+    assert code == 130 and out == "" and err == "pivotree: interrupted; nothing was measured\n"
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_reader_that_has_seen_enough_is_no_failure():
     reads, writes = os.pipe()
     os.close(reads)

@@ -1,4 +1,4 @@
-"""The robot report: what it measures, what it writes, how it is stopped."""
+"""The robot report: what it measures, and what it writes; sweeps say how such runs are taken up."""
 
 import csv
 import html
@@ -13,7 +13,6 @@ from designs import covering
 from helpers import MODELS, every_joint
 
 from pivotree import kkt, orderings
-from pivotree.analysis import cli
 from pivotree.analysis.report import robot_report
 from pivotree.analysis.report.make import prepare
 from pivotree.analysis.report.notebook import digits
@@ -21,8 +20,7 @@ from pivotree.analysis.report.page import page
 from pivotree.analysis.report.summary import quantiles
 from pivotree.analysis.report.words import verdict
 from pivotree.analysis.states.sample import draw, system_at
-from pivotree.analysis.study import measure as core
-from pivotree.analysis.sweep import cases, pools
+from pivotree.analysis.sweep import pools
 from pivotree.kkt.base.errors import Refusal
 from pivotree.kkt.matrix.configuration import ranges_of
 
@@ -345,65 +343,3 @@ def test_the_page_prints_dark_on_light_on_a4(made, chromium):
     box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", data)
     assert [round(float(x) * 25.4 / 72) for x in box.groups()] == [210, 297]
     page.close()
-
-
-@pytest.mark.product
-def test_an_ended_run_is_taken_up_and_measures_what_is_missing(arm, tmp_path, monkeypatch):
-    def report(folder, progress=lambda text, done: None, **given):
-        given = {"states": 9, "seed": 3, "folder": tmp_path / folder, "progress": progress} | given
-        return robot_report(kkt.load(arm), "arm", ORDERS, ["float32"], **given)
-
-    def interrupt(text, done):
-        if done == 5:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(cases, "ROWS", 10)  # five states in two orders
-    monkeypatch.setattr(cases, "STATES", 1)
-
-    whole = report("whole")
-    with pytest.raises(KeyboardInterrupt):
-        report("ended", interrupt)
-    there = tmp_path / "ended"
-    assert [path.name for path in there.iterdir()] == ["states.csv.parts"]
-    (there / ".report.html.part-1").write_text("torn")  # as a kill would leave it
-    seen, usual = [], core.measure
-    monkeypatch.setattr(
-        core, "measure", lambda states, *x, **y: seen.append(len(states)) or usual(states, *x, **y)
-    )
-    again = report("ended")
-    assert seen == [4] and again.as_dict() | {"seconds": 0} == whole.as_dict() | {"seconds": 0}
-    for name in ("states.csv", "worst/abm_float32.json", "worst/crbm_float32.json"):
-        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "ended" / name).read_bytes()
-    assert not (there / "states.csv.parts").exists()
-    with pytest.raises(kkt.PivotreeError, match="is not empty"):
-        report("ended")
-
-
-@pytest.fixture
-def run(capsys, tmp_path, monkeypatch):
-    """Exit code, standard output and error of a command, in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        try:
-            code = cli.main([str(a) for a in arguments])
-        except SystemExit as stop:  # argparse
-            code = stop.code
-        return (code, *capsys.readouterr())
-
-    return call
-
-
-def test_an_interrupt_before_any_state_leaves_nothing(run, tmp_path, arm, monkeypatch):
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("pivotree.analysis.sweep.run.results", interrupted)
-    code, out, err = run("report", arm, "--orders", "abm", "--formats", "float32", "-o", "new")
-    assert code == 130 and out == "" and err == "pivotree: interrupted; nothing was measured\n"
-    assert not (tmp_path / "new").exists()
-
-
-def test_one_or_several_orders_go_by_either_name(run):
-    code, out, _ = run("solve", "chain:2", "--orders", "abm", "--formats", "float32")
-    assert code == 0 and "abm in float32" in out

@@ -69,8 +69,10 @@ CONFIG = """
 output = "{output}"
 models = [%s]
 orders = ["crbm", "abm", "closed_early", "square_root_abm"]
-formats = ["float32", "float64"]
-measure = ["error", "backward_error", "marked", "fill", "flops", "failed_at", "drawn_again"]
+formats = ["float32", "float64", "bfloat16"]
+measure = ["error", "digits", "backward_error", "marked", "kappa",
+           "fill", "flops", "failed_at", "drawn_again"]
+reference = "%s"
 [states]
 number = %d
 seed = 3
@@ -104,6 +106,11 @@ def named(spec):
     return lambda folder: (f'"{spec}"', kkt.build(kkt.load(spec)))
 
 
+def in_aligned_frames(folder):
+    spec = "random_tree:n=4,seed=2"
+    return f'{{{{ model = "{spec}", frames = "aligned" }}}}', kkt.build(kkt.load(spec))
+
+
 CASES = {  # an entry of a sweep's models and its system; how many states of which kind
     "a closed loop in the model's own state": (named("four_bar"), 1, "given"),
     "contacts and loops beside a model": (held, 2, "random"),
@@ -111,31 +118,43 @@ CASES = {  # an entry of a sweep's models and its system; how many states of whi
     "contacts": (named("quadruped:feet=2"), 2, "random"),
     "soft contacts": (named("quadruped:feet=2,compliance=1e-4"), 2, "random"),
     "geared joints": (geared, 3, "random"),
+    "pivots that are lost": (named("two_link:r=0.001"), 2, "random"),
+    "frames in the model's own state": (in_aligned_frames, 1, "given"),
+    "frames in random states": (in_aligned_frames, 2, "random"),
 }
 
 
-@pytest.mark.parametrize("name", listed(CASES, unmarked=1))
-def test_rows_are_those_of_compare(tmp_path, name):
-    """Costs, errors and backward errors, and how often states were drawn again."""
+DOUBLE = [(name, "double_double") for name in CASES]
+
+
+@pytest.mark.parametrize(("name", "reference"), listed([*DOUBLE, ("pivots that are lost", "certified")], 1))
+def test_rows_are_those_of_compare(tmp_path, name, reference):
+    """Costs, errors, digits and backward errors, and how often states were drawn again."""
     case, number, distribution = CASES[name]
     entry, base = case(tmp_path)
-    sweep(read_config(config(tmp_path, CONFIG % (entry, number, distribution))), jobs=1)
-    rows, ranges = table(tmp_path / "s.csv"), ranges_of(base)
+    text = CONFIG % (entry, reference, number, distribution)
+    sweep(read_config(config(tmp_path, text)), jobs=1)
+    rows, ranges, looped = table(tmp_path / "s.csv"), ranges_of(base), bool(len(base.entries.G))
+    near = 1e-15 if reference == "certified" else 1e-6 if looped else 1e-9
     for state in range(number):
         own = [row for row in rows if row["state"] == str(state)]
         system = system_at(base, ranges, 3, state) if distribution == "random" else base
-        result = analysis.compare(system, ORDERS, ["float32", "float64"])
+        system = kkt.aligned(system) if case is in_aligned_frames else system
+        result = analysis.compare(system, ORDERS, ["float32", "float64", "bfloat16"])
         for row, ours in zip(own, result.rows, strict=True):
             assert (row["order"], row["format"]) == (ours.order, ours.format)
-            if distribution == "random" and len(base.entries.G):
+            assert (row["fill"], row["flops"]) == (str(ours.fill_blocks), str(ours.flops))
+            assert float(row["kappa"]) == pytest.approx(result.kappa, rel=1e-9)
+            assert (row["failed_at"], bool(row["marked"])) == (ours.failed_at or "", ours.marked is not None)
+            if distribution == "random" and looped:
                 assert int(row["drawn_again"]) == drawn_again(ranges, 3, state)
             if ours.failed_at is not None:
-                assert row["failed_at"] and not row["error"]
+                assert row["error"] == row["digits"] == row["backward_error"] == ""
                 continue
-            assert (row["fill"], row["flops"]) == (str(ours.fill_blocks), str(ours.flops))
-            assert float(row["error"]) == pytest.approx(ours.error, rel=1e-6)
+            assert float(row["error"]) == pytest.approx(ours.error, rel=near)
+            assert float(row["digits"]) == pytest.approx(ours.digits, abs=0.0 if near < 1e-6 else 1e-5)
             assert float(row["backward_error"]) == pytest.approx(ours.backward_error, rel=1e-3)
-            assert bool(row["marked"]) == (ours.marked is not None)
+    assert any(row["failed_at"] for row in rows) or name != "pivots that are lost"
 
 
 # -- reports --------------------------------------------------------------------------------------

@@ -1,14 +1,14 @@
 """Sweeps: states side by side have the bits of one after another, and an edition its numbers."""
 
-import csv
 from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 from designs import covering, listed
 from helpers import ROOT, every_joint
+from sweep_runs import table
 
-from pivotree import analysis, kkt, orderings
+from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.simulation import Integration, simulate
 from pivotree.analysis.simulation.run import order_of
@@ -176,7 +176,7 @@ def test_joints_that_turn_against_the_split_share_tapes(tmp_path, monkeypatch):
     assert measure.measure(work) == rows
 
 
-# -- motions and frames ---------------------------------------------------------------------------
+# -- motions -------------------------------------------------------------------------------------
 
 MOTIONS = """
 output = "{output}"
@@ -195,8 +195,7 @@ SOME = '[states]\nnumber = 3\nseed = 2\ndistribution = "random"\n'
 def rows_of(folder, models, text):
     chosen = config(folder, models, text)
     sweep(chosen, jobs=1)
-    with (folder / "s.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
+    return table(folder / "s.csv")
 
 
 @pytest.mark.product
@@ -282,23 +281,6 @@ def test_a_motion_that_fails_says_where(tmp_path):
     assert all(row["evaluations"] == "" for row in rows)
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("states", ["", SOME])
-def test_frames_are_those_of_compare(tmp_path, states):
-    spec = "random_tree:n=4,seed=2"
-    models = f'["{spec}", {{ model = "{spec}", frames = "aligned" }}]'
-    rows = rows_of(tmp_path, models, PRINTED.replace('"square_root_abm", ', "") + states)
-    system, half = kkt.build(kkt.load(spec)), len(rows) // 2
-    system = system_at(system, ranges_of(system), 2, 2) if states else system
-    for frames, written, last in (("", system, half), (", frames aligned", kkt.aligned(system), 2 * half)):
-        own = {(row["order"], row["format"]): row for row in rows[last - 9 : last]}
-        asked = ["crbm", "abm", "virtual_work"], ["float64", "float32", "bfloat16"]
-        for ours in analysis.compare(written, *asked).rows:
-            row = own[ours.order, ours.format]
-            assert row["model"] == spec + frames and row["flops"] == str(ours.flops)
-            assert float(row["error"]) == pytest.approx(ours.error, rel=1e-6)
-
-
 # -- editions -------------------------------------------------------------------------------------
 
 # Models whose poses are given: no sine, and the numbers are those of IEEE arithmetic anywhere.
@@ -326,8 +308,7 @@ measure = ["error", "fill", "flops"]
 def test_numbers_of_an_edition_stay(tmp_path):
     """Where this fails for a good reason, raise EDITION, and write down the new numbers."""
     sweep(config(tmp_path, MODELS, PRINTED), jobs=1)
-    with (tmp_path / "s.csv").open(newline="") as file:
-        rows = [",".join(list(row.values())[-3:]) for row in csv.DictReader(file)]
+    rows = [",".join(list(row.values())[-3:]) for row in table(tmp_path / "s.csv")]
     assert edition.EDITION == 4 and rows == NUMBERS.split()
 
 
