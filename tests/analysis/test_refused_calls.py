@@ -11,7 +11,7 @@ from designs import listed
 from matplotlib.figure import Figure
 
 from pivotree import kkt, orderings
-from pivotree.analysis import blame, complements, contact, figures, gradients, inertia, listing
+from pivotree.analysis import blame, compare, complements, contact, figures, gradients, inertia, listing
 from pivotree.analysis.algebra.algebra import Algebra
 from pivotree.analysis.algebra.expressions import number, polynomial
 from pivotree.analysis.algebra.polynomial import one
@@ -128,7 +128,12 @@ REFUSED = {
     ),
     "top: 0 culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=0),
     "top: True culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=True),
+    "output \"('j', 1)\"": lambda: blame(SYSTEM, "abm", output=("j", 1)),
+    "no order": lambda: compare(SYSTEM, []),
+    "no format": lambda: compare(SYSTEM, ["abm"], []),
     # -- motions, states, reports
+    "order: none": lambda: robot_report(TREE, "m", []),
+    "format: none": lambda: robot_report(TREE, "m", formats=[]),
     "--seed: -1 is no seed; give a whole number": lambda: simulate(TREE, "abm", seed=-1),
     "--seed: -1 is negative; use 0 or more": lambda: guarantee(TREE, ["abm"], ["float32"], 1, -1),
     "--states: True is no number of states": lambda: robot_report(TREE, "c", states=True),
@@ -181,35 +186,6 @@ def test_a_refusal_is_one_sentence(told):
     with pytest.raises((ValueError, TypeError, kkt.PivotreeError)) as error:
         REFUSED[told]()
     assert told in str(error.value) and "\n" not in str(error.value)
-
-
-ROTATED = "its rotations take the right-hand side along, and no others can follow"
-EMPTY = "is empty; give names separated by commas"
-COMMANDS = {  # beside those of tests/analysis/commands/test_refused_commands.py
-    "explore chain:2 --orders= -o x.html": f"option --order: {EMPTY}",
-    "explore chain:2 --orders abm --formats mp:50 -o x.html": "'mp:50': is none that the page computes in",
-    "figure condition chain:3 --format mp:30 -o x.png": "format 'mp:30': does not round; use float32",
-    "figure trees chain:100 -o x.tex": "300 block rows are too many for LaTeX (at most 200)",
-    "list chain:3 --derivatives --order square_root_abm": ROTATED,
-    "list random_tree:n=4,seed=1,joints=universal --derivatives": "joint turn with its own coordinates",
-    "counts --orders ,": f"option --order: {EMPTY}",
-    "report chain:2 --formats ,": f"option --format: {EMPTY}",
-    "report chain:2 -o file": "output folder file: cannot be written (Not a directory)",
-    "report chain:3 --derivatives --states 2 --orders square_root_abm -o no": ROTATED,
-    "compare chain:3 --derivatives --states 2 --bits": "option --states: draws its states; leave out --bits",
-    "blame chain:3 --derivatives --order square_root_abm": ROTATED,
-    "blame chain:3 --output j1[1]": "output 'j1[1]': is no joint acceleration here; use a body",
-}
-
-
-@pytest.mark.parametrize("words", listed(COMMANDS))
-def test_a_refusal_of_a_command_is_one_line_and_writes_nothing(words, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "file").write_text("mine")
-    assert main(words.split()) == 2
-    out, err = capsys.readouterr()
-    assert out == "" and err.startswith("pivotree: ") and err.count("\n") == 1 and COMMANDS[words] in err
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def raising(error):

@@ -179,13 +179,13 @@ def test_what_no_page_names_is_not_drawn_and_what_one_names_is_known(check):
         for page in check.PAGES
         for name in re.findall(r"<!-- picture (\w+):", page.read_text(encoding="utf-8"))
     }
-    assert named == set(check.made.PICTURES)
+    assert named == set(check.generated.PICTURES)
 
 
 @pytest.mark.parametrize("name", ["benchmarks", "derivatives", "study/exhaustion", "study/random_trees"])
 def test_pictures_of_kept_pages_are_drawn(check, name, tmp_path, monkeypatch):
-    monkeypatch.setattr(check.made, "PICTURES", {name: check.made.PICTURES[name]})
-    check.made.pictures(tmp_path, True)
+    monkeypatch.setattr(check.generated, "PICTURES", {name: check.generated.PICTURES[name]})
+    check.generated.pictures(tmp_path, True)
     for end in ("", "_dark"):
         with Image.open(tmp_path / f"{name}{end}.png") as image:
             assert image.width > 1000 and len(image.getcolors()) > 3
@@ -203,7 +203,7 @@ def test_a_kind_of_figure_is_drawn_for_the_gallery(check, tmp_path):
 
 
 def test_every_kind_of_figure_is_in_the_gallery(check, tmp_path):
-    check.made.gallery(tmp_path, False)
+    check.generated.gallery(tmp_path, False)
     text = (tmp_path / "README.md").read_text(encoding="utf-8")
     for kind in KINDS.values():
         assert f"## {kind.name}\n" in text and f"_{kind.name}_dark.png" in text

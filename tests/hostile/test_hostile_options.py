@@ -82,11 +82,6 @@ def test_motions_that_go_nowhere(run, arguments, why):
     assert code == 1 and lines == [] and row["failed"] == 1 and re.match(why, row["why"])
 
 
-def test_steps_too_short_to_count(refused):
-    why = refused("simulate", "chain:3", "--integrator", "midpoint,step=1e-300")
-    assert "step is 1e-300, more than 10,000,000 steps" in why
-
-
 def test_a_sentence_is_one_short_line_of_what_can_be_printed():
     assert sentence("a\n  b\t\u2028c  d") == "a b c  d"
     assert sentence("\x1b[31m\ud800\u202e\0é漢") == "\\x1b[31m\\ud800\\u202e\\x00é漢"

@@ -48,11 +48,6 @@ def test_the_joint_space_inertia_is_the_peers(model, format):
     assert (M == M.T).all() and np.abs(M - expected).max() <= most * np.abs(expected).max()
 
 
-def test_orders_that_leave_no_joint_space_inertia_say_so():
-    with pytest.raises(kkt.OrderError, match=r"'abm': does not leave all qdd .* use crbm"):
-        kkt.joint_space_inertia(system_of("ur5"), orderings.get("abm"))
-
-
 @pytest.mark.parametrize(("name", "format"), covering(TREES, ["float64", "float32", "exact"]))
 def test_inverse_dynamics_is_a_product_with_the_matrix(name, format):
     """Every row of (4), qdd given and tau found, by scipy's product."""

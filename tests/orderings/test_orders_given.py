@@ -186,11 +186,6 @@ def test_refusals_name_block_step_and_remedy(groups, message):
     assert "\n" not in str(refusal.value) and str(refusal.value).startswith("order 'order': ")
 
 
-def test_unknown_bodies_get_the_nearest():
-    with pytest.raises(kkt.OrderError, match="unknown body 'j22'; nearest: j2"):
-        kkt.eliminate(kkt.build(kkt.chain(2)), [[("pdd", "j22")]])
-
-
 def test_a_singular_pivot_is_refused_by_its_rank():
     """With body 1 gone, the joint of body 1 is all that moves: f_2 sees a compliance of rank 1.
 

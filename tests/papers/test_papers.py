@@ -158,23 +158,8 @@ def test_figures_are_written_of_an_item_with_other_settings(capsys, tmp_path):
     assert len([row for row in json.loads(out)["rows"] if ": row " in row["item"]]) == 12
 
 
-@pytest.mark.parametrize(
-    "arguments,message",
-    [
-        (["acher1996"], "paper 'acher1996': is unknown; use .*nearest: ascher1996"),
-        (["all", "--item", "table2"], "belongs to one paper"),
-        (["ascher1996", "--set", "links=4"], "belongs to one item"),
-    ],
-)
-def test_what_is_wrong_is_one_sentence(capsys, arguments, message):
-    code, out, err = reproduce(capsys, *arguments)
-    assert code == 2 and out == "" and err.count("\n") == 1
-    assert re.search(message, err), err
-
-
 REFUSED = {
     "ascher1996 has no 'table9'; use ": "ascher1996 table9",
-    "'links' is no setting": "ascher1996 structure links",
     "has no setting 'n'; it has links": "ascher1996 structure n=4",
     "links is 'many'": "ascher1996 structure links=many",
     "give it as numbers with semi": "ascher1996 table1 ratios=x",

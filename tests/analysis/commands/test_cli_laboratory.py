@@ -225,21 +225,6 @@ def test_a_body_that_is_no_text_is_an_output():
     assert analysis.blame(system, "abm", output=body).output == f"qdd_{body}"
 
 
-@pytest.mark.parametrize(
-    "call,words",
-    [
-        (lambda s: analysis.blame(s, "abm", output=("j", 1)), "output \"('j', 1)\""),
-        (lambda s: analysis.compare(s, []), "no order"),
-        (lambda s: analysis.compare(s, ["abm"], []), "no format"),
-        (lambda s: robot_report(s.graph, "m", []), "order: none"),
-        (lambda s: robot_report(s.graph, "m", formats=[]), "format: none"),
-    ],
-)
-def test_wrong_arguments_from_python_are_one_sentence(call, words):
-    with pytest.raises(kkt.PivotreeError, match=re.escape(words)):
-        call(kkt.build(kkt.chain(2)))
-
-
 # -- the report -----------------------------------------------------------------------------------
 
 

@@ -1,10 +1,8 @@
-"""Which command takes loops and contacts, as the table of docs/loops.md has it; ``--proximal``."""
+"""Which command takes loops and contacts, and what ``--proximal`` answers."""
 
 import json
 
 import pytest
-
-from pivotree import kkt
 
 TAKES = (
     "compare four_bar --proximal 1e-4 --orders abm",
@@ -41,12 +39,6 @@ def test_commands_that_do_not_say_so_and_what_does(sentence, refused, tmp_path):
     (tmp_path / "loops.json").write_text(json.dumps({"schema": "pivotree-loops/1", "loops": [loop]}))
     assert sentence in refused(*REFUSED[sentence].split())
     assert [path.name for path in tmp_path.iterdir()] == ["loops.json"]
-
-
-def test_large_trees_say_what_takes_loops():
-    system = kkt.build(kkt.load("four_bar"))
-    with pytest.raises(kkt.LoopError, match=r"use kkt\.eliminate, which takes it"):
-        kkt.solve_large(system)
 
 
 # -- rows that follow from others ----------------------------------------------------------------

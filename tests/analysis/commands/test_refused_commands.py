@@ -16,16 +16,15 @@ from pivotree.analysis.states import sample
 
 # -- options: what is told, and the command; files that it reads are in FILES ---------------------
 
+ROTATED = "its rotations take the right-hand side along"
 REFUSED = {
     # -- compare, solve, figure, blame
     "order 'abm': is asked for twice; give each": "compare chain:2 --orders abm,abm",
     "format 'float32': is asked for twice; give": "compare chain:2 --formats float32,float32:nearest",
-    "option --order: is empty; give names": "compare chain:3 --orders ''",
     "pivot qdd_j2 at step 2 is structurally zero": "compare chain:2 --orders own.json",
     "compares digits alone, without --refine; leave": "compare chain:2 --derivatives --refine 1",
     "option --frames: 'bent' is unknown; use given, aligned": "compare chain:2 --frames bent",
     "model: no name is given": "solve ''",
-    "name a function of it, as in mine.py:FUNCTION": "solve chain:2 --order mine.py",
     "field 'schema' is 'pivotree-model/1'; an order file has": "solve chain:2 --order other.json",
     "solves for tau with qdd known": "solve chain:3 --order inverse_dynamics",
     "option --refine: 101 is no number of corrections; use 0 to": "solve chain:2 --refine 101",
@@ -34,38 +33,39 @@ REFUSED = {
     "order 'crbm' in float32: pivot qdd_2, step 4: zero; use another order": (
         "solve example3:m1=1e8 --order crbm --format float32"
     ),
-    "order 'amb' is unknown; nearest: ": "figure spy chain:3 --order amb -o x.svg",
-    "eliminate pdd_j2 and f_j2 first": "figure spy chain:2 --order own.json -o x.svg",
     "option --step: -1 is outside this order's steps; use 0 to 3": "figure spy chain:3 --step=-1 -o x.svg",
     "option --step: 4 is outside this order's steps; use 0 to 3": "figure spy chain:3 --step 4 -o x.svg",
     "suffix '.bmp' is unknown; use .png, .pdf": "figure spy chain:3 -o x.bmp",
     "option --top: is 0; give at least 1": "blame chain:2 --top 0",
     "has no joint that moves, and so no acceleration": "blame still.json",
     "output 'j1': is no derivative here; use dq": "blame chain:2 --derivatives --output j1",
-    "output 'j9': is no joint acceleration here; use a body": "blame chain:2 --output j9",
+    "output 'j1[1]': is no joint acceleration here; use a body": "blame chain:3 --output j1[1]",
+    "option --order: is empty; give names separated": "counts --orders ,",
+    "option --order: is empty": "explore chain:2 --orders= -o x.html",
+    "'mp:50': is none that the page computes in": "explore chain:2 --orders abm --formats mp:50 -o x.html",
+    "option --states: draws its states; leave out --bits": "compare chain:3 --derivatives --states 2 --bits",
+    # -- derivatives
+    "joint turn with its own coordinates": "list random_tree:n=4,seed=1,joints=universal --derivatives",
+    f"{ROTATED}, and no others can follow": "list chain:3 --derivatives --order square_root_abm",
+    f"{ROTATED}, and no": "report chain:3 --derivatives --states 2 --orders square_root_abm -o no",
+    ROTATED: "blame chain:3 --derivatives --order square_root_abm",
     # -- models and states
     "an installed robot is written robot:ur5": "compare ur5",
     "no/such.urdf.xacro: does not exist": "solve no/such.urdf.xacro",
     "broken.json: line 1, column ": "solve broken.json",
-    "use one of free, fixed, coupled": "solve arm.urdf --urdf mimic=tied",
     "joint 'j3': field 'mimic joint' is missing": "solve mimic_nothing.urdf --urdf mimic=coupled",
-    "field 'mimic multiplier' is 'twice'": "solve mimic_words.urdf --urdf mimic=coupled",
     "field 'mimic offset' is 'inf'": "solve mimic_endless.urdf --urdf mimic=coupled",
     "3 freedoms": "solve mimic_plane.urdf --urdf mimic=coupled",
     "option --q: joint 'elbwo' is unknown; did you mean elbow?": "solve arm.urdf --q elbwo=1",
     "option --q: '2' has no name; give every number a name": "solve arm.urdf --q elbow=1,2",
     "option --q: 'x' is no number; give numbers as 0.1,0,-2": "solve arm.urdf --q elbow=x",
-    "field 'qd' has shape (2,); this tree needs 3 numbers": "solve chain:3 --state qd:1,2",
-    "field 'tau' holds nan at 1; give finite": "solve chain:3 --state tau:1,nan,3",
     "option --state: random:-1 has no seed": "solve arm.urdf --state random:-1",
     "option --state: gives two whole states; give one": "solve arm.urdf --state random:1 --state x",
-    "option --state: nowhere.json: cannot be read": "solve arm.urdf --state nowhere.json",
     "field 'schema' is 'pivotree-model/1'; use 'pivotree-state/1'": "solve arm.urdf --state other.json",
     "field 'p' is unknown; use q, qd, tau": "solve arm.urdf --state field.json",
     "field 'q': give a list of numbers": "solve arm.urdf --state words.json",
     "give an object with q, qd or tau": "solve arm.urdf --state list.json",
     # -- formats
-    "format 'float128' is unknown; did you mean": "solve chain:3 --format float128",
     "format '+mul=bfloat16': has no base": "solve chain:2 --format +mul=bfloat16",
     "format 'float64:up': float64 rounds to nearest only": "compare rr_arm --formats float64:up",
     "format 'float32:sideways'": "solve rr_arm --format float32:sideways",
@@ -75,11 +75,8 @@ REFUSED = {
     "option --contact: is empty": "solve chain:3 --contact=",
     "names no point; write j3@0:0:-0.1": "solve chain:3 --contact j3@1:2",
     "'plate' is part of the world": "solve plate.urdf --contact upper,plate",
-    "'soft' is no compliance; give zero or more": "solve chain:3 --contact j3,compliance=soft",
     "option --loops: is empty; give a file": "solve chain:3 --loops=",
-    "no.json: cannot be read": "solve chain:3 --loops no.json",
     "--proximal: 'rigid' is no compliance; give more than zero": "solve chain:3 --proximal rigid",
-    "--proximal: '0' is no compliance; give more than zero": "compare four_bar --proximal 0",
     "--proximal: is about closed loops and contacts, and the": "solve chain:3 --proximal 1e-4",
     "not with --refine": "solve four_bar --proximal 1e-4 --refine 2",
     "not with --certify": "solve four_bar --proximal 1e-4 --certify 20",
@@ -94,6 +91,12 @@ REFUSED = {
     "format 'mp:20': is not iterated; use float64": "compare four_bar --proximal 1e-4 --formats mp:20",
     "leave out --proximal": "compare four_bar --proximal 1e-4 --states 3",
     # -- export, tune
+    "'x.cpp' cannot be included by a program in C; give FILE.c": "export chain:2 -o x.cpp",
+    "'template' cannot name a function in C": "export chain:2 --name template -o x.cu",
+    "'int' cannot name a function in C": "export chain:2 --name int -o x.c",
+    "CUDA has no 'bfloat16'; use float64 or": "export chain:2 --format bfloat16 -o x.cu",
+    "C has no 'fixed32'; use float64 or float32": "export chain:2 --format fixed32 -o x.c",
+    "outputs holds 'qd'; did you mean qdd": "export chain:2 --outputs qd -o x.cu",
     "option --cost: 'x' is unknown; use flops": "tune chain:2 --cost x",
     "option --composites: 'x' is unknown; use rigid or general": "tune chain:2 --composites x",
     "option --format: 'float16' cannot be timed; use float32 or": "tune chain:2 --format float16",
@@ -108,7 +111,11 @@ REFUSED = {
     "block rows leave no room for symbols of 6 pt": "figure matrix chain:9 --width single -o x.pdf",
     "block rows are too many to be set as symbols (at most": "figure matrix chain:40 -o x.pdf",
     "nothing to hold against exact arithmetic": ("figure cancelled chain:2 --format exact -o x.pdf"),
+    "format 'mp:30': does not round; use float32": "figure condition chain:3 --format mp:30 -o x.png",
+    "300 block rows are too many for LaTeX (at most 200)": "figure trees chain:100 -o x.tex",
     # -- report
+    "option --format: is empty; give names separated by commas": "report chain:2 --formats ,",
+    "output folder own.json: cannot be written (Not a directory)": "report chain:2 -o own.json",
     "format 'exact': a report needs formats of a fixed": "report chain:2 --formats exact -o r",
     "order 'inverse_dynamics': solves for tau, not for qdd": (
         "report chain:2 --orders inverse_dynamics -o r"
@@ -136,7 +143,6 @@ REFUSED = {
     "integrator: clock is Cash-Karp's alone": "simulate chain:2 --integrator RK45,clock=float32",
     "option --integrator: 'pace=1' is no setting; give NAME": "simulate chain:2 --integrator RK45,pace=1",
     "option --integrator: 'step=x' is no number": "simulate chain:2 --integrator RK45,step=x",
-    "option --urdf: 'flaoting' is unknown; give floating": "solve arm.urdf --urdf flaoting",
     "there is no dense method 'qr'; use": "simulate chain:2 --order crbm+qr",
     "option --runs: is 0; give 1 or more": "simulate chain:2 --runs 0",
     "option --runs: is 1000000000; give 1 to": "simulate chain:2 --runs 1000000000",
@@ -157,7 +163,6 @@ REFUSED = {
     "0 <= least <= most": "guarantee rr_arm --payload link2=2:1",
     "is no number; write LOW:HIGH": "guarantee rr_arm --payload link2=a",
     "is no range; write link2=-1:1": "guarantee rr_arm --limits link2=1",
-    "1 to 0 is no range; give low < high": "guarantee rr_arm --limits link2=1:0",
     "joint 'nobody' is unknown": "guarantee rr_arm --limits nobody=0:1",
     "option --tau: joint 'j9' is unknown": "guarantee chain:3 --tau j9=1",
     "no formats by role of float64, float32 are promised 14 digits of": "guarantee chain:2 --digits 14",
@@ -193,6 +198,8 @@ REFUSED = {
     # -- options that do not go together
     "option --states: leave out --frames": "compare chain:2 --states 2 --frames aligned",
     "option --states: draws its states; leave out --state": "compare chain:2 --states 2 --state qd:0,0",
+    "paper 'acher1996': is unknown; use": "reproduce acher1996",
+    "belongs to one item": "reproduce ascher1996 --set links=4",
     "option --item: belongs to one paper; name it": "reproduce all --item equations",
     "option --set: 'x' is no setting; give NAME=VALUE": ("reproduce ascher1996 --item equations --set x"),
     "option -o: writes a page and serves none": "explore chain:2 -o page.html --port 8000",
@@ -221,7 +228,6 @@ FILES = {
     "arm.urdf": ARM,
     "plate.urdf": ARM.replace("</robot>", '<link name="plate"/>' + PLATE),
     "mimic_nothing.urdf": MIMIC.format("revolute", ""),
-    "mimic_words.urdf": MIMIC.format("revolute", 'joint="elbow" multiplier="twice"'),
     "mimic_endless.urdf": MIMIC.format("revolute", 'joint="elbow" offset="inf"'),
     "mimic_plane.urdf": MIMIC.format("planar", 'joint="elbow"'),
     "taken/s.parquet": "none",
@@ -253,15 +259,6 @@ def test_a_refusal_is_one_line(told, folder, capsys):
     out, err = capsys.readouterr()
     lines = [line for line in err.splitlines() if not line.startswith("pivotree: ... ")]
     assert out == "" and len(lines) == 1 and told in lines[0] and len(lines[0]) < 520, err
-
-
-@pytest.mark.peers
-def test_a_spring_of_mjcf_that_is_a_polynomial_is_refused(refused, tmp_path):
-    pytest.importorskip("mujoco")
-    body = '<body><joint name="j" stiffness="1 2"/><geom size="0.1" contype="0"/></body>'
-    (tmp_path / "robot.xml").write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
-    line = refused("solve", "robot.xml")
-    assert "'j'" in line and "damping or stiffness is a polynomial; give one number" in line
 
 
 # -- inertias ------------------------------------------------------------------------------------
@@ -397,21 +394,3 @@ def test_a_state_that_closes_what_was_open_is_drawn_and_baumgarte_may_close_it(r
     path = loops_file(tmp_path, [far | {"baumgarte": [10, 25]}])
     code, _, err = run("solve", "chain:3", "--loops", path)
     assert code == 0 and err.count("\n") == 1 and "warning: loop 'j3-world': is open by" in err
-
-
-LOOPS_FILES = {  # the reader's own tests have all other faults
-    "the world twice": ([CUT | {"first": None}], ["ties the world to itself"]),
-    "beyond doubles": ([CUT | {"p": [10**400, 0, 0]}], ["'p'", "finite"]),
-    "S of any lengths": ([CUT | {"joint": "general", "S": [[1], [1, 2]]}], ["'S'", "6 x 1"]),
-    "damping twice": ([FOOT | {"damping": [1, 2]}], ["'damping'", "give a number"]),
-    "on what is not": ([FOOT | {"on": "table"}], ["'table' is unknown"]),
-    "no ratio": ([COUPLED | {"ratio": "two"}], ["'ratio' is 'two'", "a number"]),
-}
-
-
-@pytest.mark.parametrize("fault", LOOPS_FILES)
-def test_files_of_loops_that_are_wrong(refused, tmp_path, fault):
-    loops, words = LOOPS_FILES[fault]
-    path = loops_file(tmp_path, loops)
-    line = call(refused, tmp_path, "solve", "chain:3", "--loops", path)
-    assert line.startswith(f"{path}: ") and all(word in line for word in words), line

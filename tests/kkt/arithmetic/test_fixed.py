@@ -118,8 +118,3 @@ def test_the_ends_of_a_word():
     assert fixed.cast(np.array([0.03125, 0.09375])).tolist() == [0.0, 0.125]  # ties to even
     with pytest.raises(OutOfRange, match=r"an entry is 7\.97, beyond its largest number, 7\.9375"):
         fixed.word(7.97)
-
-
-def test_no_guarantee_is_given_for_what_rounds_absolutely():
-    with pytest.raises(FormatError, match="rounds absolutely"):
-        kkt.guarantee(kkt.chain(3), orderings.get("abm"), "q16.16")

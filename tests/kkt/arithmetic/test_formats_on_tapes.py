@@ -240,16 +240,6 @@ def test_what_a_body_adds_is_by_role_again():
     np.testing.assert_array_equal(kkt.eliminate(system, ABM, mine).qdd, named)
 
 
-def test_a_body_that_there_is_not_is_named():
-    system = kkt.build(kkt.chain(3))
-    with pytest.raises(kkt.FormatError, match="body 'j22' is unknown; did you mean j2"):
-        kkt.eliminate(system, ABM, "float32@j22=float64")
-    with pytest.raises(kkt.FormatError, match="body 'j22' is unknown"):
-        kkt.guarantee(kkt.chain(3), ABM, "float32@j22=float64")
-    with pytest.raises(kkt.FormatError, match="no kernel runs in it"):
-        kkt.compile(kkt.chain(3), ABM, "float32@j2=float64")
-
-
 # -- double-double --------------------------------------------------------------------------------
 
 

@@ -115,27 +115,6 @@ def test_names_that_c_cannot_have(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"a.c", "a.h"}
 
 
-@pytest.mark.parametrize(
-    ("file", "asked", "told"),
-    [
-        ("x.c", ["chain:2", "--order", "amb"], "abm"),
-        ("x.cpp", ["chain:2"], "give FILE.c"),
-        ("x.cu", ["chain:2", "--name", "template"], "cannot name a function"),
-        ("x.cu", ["chain:2", "--format", "bfloat16"], "CUDA has no 'bfloat16'; use float64 or"),
-        ("x.cu", ["chain:2", "--outputs", "qd"], "did you mean qdd"),
-        ("x.c", ["chain:2", "--name", "int"], "'int' cannot name a function in C"),
-        ("x.c", ["chain:2", "--format", "fixed32"], "C has no 'fixed32'; use float64 or float32"),
-    ],
-)
-def test_the_command_refuses_in_one_line_and_writes_nothing(file, asked, told, tmp_path, capsys):
-    try:
-        code = main(["export", *asked, "-o", str(tmp_path / file)])
-    except SystemExit as error:  # as argparse ends
-        code = error.code
-    said = capsys.readouterr().err
-    assert code == 2 and told in said and "Traceback" not in said and not list(tmp_path.iterdir())
-
-
 # -- CUDA -----------------------------------------------------------------------------------------
 
 THREADS = 4  # of a block

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from designs import listed
-from helpers import ALL_JOINTS, ROOT, every_joint
+from helpers import ALL_JOINTS, ROOT
 from machine_kernels import ABM, states
 
 from pivotree import kkt, orderings
@@ -291,6 +291,7 @@ NO_KERNELS = [
     (kkt.OrderError, "random_tree:n=3,joints=universal virtual_work", {}, "universal, turn with q"),
     (kkt.ModelError, "chain:2 crbm", {"outputs": ("inertia",), "check": True}, "check is of qdd; ask for it"),
     (kkt.FormatError, "chain:3 abm", {"format": "mp:50"}, "no kernel runs in it"),
+    (kkt.FormatError, "chain:3 abm", {"format": "float32@j2=float64"}, "no kernel runs in it"),
     (kkt.FormatError, "chain:3 abm", {"format": "bfloat16", "relaxed": True}, "relaxed is for machine code"),
 ]
 
@@ -301,17 +302,6 @@ def test_what_no_kernel_is_made_of_is_one_sentence(error, where, options, told):
     with pytest.raises(error, match=told) as caught:
         kkt.compile(kkt.load(spec), orderings.get(order), **options)
     assert "\n" not in str(caught.value)
-
-
-def test_trees_and_orders_that_no_kernel_is_made_of():
-    heavy = kkt.chain(2)
-    heavy.nodes["j1"]["mass"] = 1e39
-    with pytest.raises(kkt.FormatError, match="overflows float32"):
-        kkt.compile(heavy, ABM, "float32")
-    with pytest.raises(kkt.OrderError, match="pass orderings"):
-        kkt.compile(heavy, "abm")
-    with pytest.raises(kkt.ModelError, match="no tangent space"):
-        kkt.compile(every_joint(), ABM, **BESIDE)
 
 
 def test_what_is_wrong_in_a_call_is_one_sentence():

@@ -13,7 +13,6 @@ from pivotree import analysis, kkt, orderings
 from pivotree.analysis.states.sample import draw, entries_at, system_at
 from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.matrix.entries import LETTERS
-from pivotree.papers.yamane2001 import joining
 
 TREES = {
     "every_joint": every_joint,
@@ -200,11 +199,6 @@ def test_kernels_of_one_state_and_of_many_are_the_elimination(name, implicit):
         assert (kernel(x[0], rates[0], efforts[0])[0] == found[0]).all()
 
 
-def test_a_kernel_with_friction_is_refused():
-    with pytest.raises(kkt.ArmatureError, match="leave friction out at body 'j1'"):
-        kkt.compile(with_terms(kkt.chain(2), 1), orderings.get("abm"))
-
-
 @pytest.mark.parametrize("implicit", STEPS)
 def test_a_forest_of_states_has_the_bits_of_each_state(implicit):
     system = kkt.build(with_terms(kkt.random_tree(5, seed=4), 4), implicit=implicit)
@@ -253,12 +247,6 @@ def test_the_cheapest_order_is_counted_with_the_block():
 
 
 # -- what does not know it says so ----------------------------------------------------------------
-
-
-def test_joining_two_robots_is_refused_in_one_sentence():
-    system, _, _ = case("chain", None)
-    with pytest.raises(kkt.ArmatureError, match=r"does not know .*body 'j\d'"):
-        joining.joined(system.graph, system.graph, *list(system.graph)[:2])
 
 
 def test_efforts_against_damping_have_all_digits_of_double_double():

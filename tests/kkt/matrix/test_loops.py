@@ -190,12 +190,6 @@ def test_pictures_name_the_multipliers():
     assert labels.cell(last, last) == "0"
 
 
-def test_what_takes_trees_only_says_so():
-    with pytest.raises(kkt.PivotreeError, match=r"'pin'") as told:
-        kkt.inverse_dynamics(bar(), np.zeros(3), orderings.get("inverse_dynamics"))
-    assert "\n" not in str(told.value)
-
-
 # -- what they cost -------------------------------------------------------------------------------
 
 

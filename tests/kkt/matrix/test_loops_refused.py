@@ -86,12 +86,6 @@ def test_loops_that_are_no_list(loops):
         kkt.build(four_bar(1.0)[0], loops=loops)
 
 
-def test_a_name_that_is_used_twice():
-    tree, q, _, loop = four_bar(1.0)
-    with pytest.raises(kkt.ModelError, match="loop 'pin': name is used twice"):
-        kkt.build(tree, q, loops=[loop, loop])
-
-
 def test_a_ring_of_loops_closes_itself():
     """b - a, c - b and a - c add up to nothing, each pair of them being sound."""
     tree = kkt.new_tree("sliders")

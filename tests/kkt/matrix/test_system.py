@@ -222,10 +222,3 @@ def test_a_state_that_is_none_is_one_sentence(given, told):
     with pytest.raises(kkt.ModelError) as error:
         kkt.build(tree, **given)
     assert told in str(error.value) and "\n" not in str(error.value)
-
-
-def test_a_wrench_on_a_body_has_six_numbers():
-    tree = kkt.chain(2)
-    tree.nodes["j2"]["wrench"] = [1.0, 2.0]
-    with pytest.raises(kkt.ModelError, match="body 'j2': field 'wrench' has shape"):
-        kkt.build(tree)

@@ -132,16 +132,6 @@ def test_a_file_of_loops_couples_joints(tmp_path):
         assert str(path) in str(error.value) and "\n" not in str(error.value)
 
 
-def test_couplings_that_say_the_same_twice_are_refused():
-    tree = kkt.chain(3)
-    loops = [
-        kkt.coupled_joints(tree, "j2", "j1", 2.0),
-        kkt.coupled_joints(tree, "j1", "j2", 0.5, name="again"),
-    ]
-    with pytest.raises(kkt.ModelError, match="loop 'again': row 0 follows"):
-        kkt.build(tree, loops=loops)
-
-
 def curved_in_mujoco(mujoco, path, q, qd, tau):
     """qdd where MuJoCo's equalities hold in (4)'s way: its M, bias and rows, whose rate it leaves out."""
     model = mujoco.MjModel.from_xml_path(path)

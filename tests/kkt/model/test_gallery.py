@@ -2,7 +2,6 @@
 
 import json
 
-import networkx as nx
 import numpy as np
 import pytest
 from helpers import MODELS
@@ -168,15 +167,6 @@ def test_bad_specs_are_told_in_one_sentence(spec, words):
     with pytest.raises(kkt.ModelError, match=words) as caught:
         kkt.load(spec)
     assert "\n" not in str(caught.value)
-
-
-def test_what_no_tree_can_have_is_named():
-    with pytest.raises(kkt.ModelError, match="field 'gravity' has shape"):
-        kkt.new_tree("a", gravity=(0.0, 1.0))
-    tree = nx.DiGraph()
-    tree.add_node("a", joint="wheel")
-    with pytest.raises(kkt.ModelError, match="body 'a': field 'joint' is 'wheel'"):
-        kkt.default_state(tree)
 
 
 def test_efforts_of_a_default_state_turn_no_light_joint_fast():

@@ -83,12 +83,6 @@ def test_a_term_in_a_file_of_schema_1_is_no_silent_nothing(tmp_path):
         kkt.read_model(path)
 
 
-def test_a_state_with_a_step_is_in_no_file(tmp_path):
-    state = kkt.build(with_terms(kkt.chain(2), 1), implicit=0.1).state
-    with pytest.raises(kkt.ModelError, match="a file holds no step"):
-        kkt.write_model(tmp_path / "robot.json", state)
-
-
 # -- a type of one's own: nothing else in the house knows its name --------------------------------
 
 RAIL = joints.JointType(  # three slides along the frame's axes, as of a gantry

@@ -83,6 +83,14 @@ def test_a_file_that_holds_no_loops_is_told_in_one_sentence(text, told, tmp_path
         ({"body": "crank", "point": [0, 0, 0], "damping": -1}, "'damping' is -1; give zero or more"),
         ({"body": "crank", "point": [0, 0, 0], "tangents": 3}, "field 'tangents'"),
         ({"bodies": ["crank", "rocker"]}, "is missing"),
+        ({"first": None, "second": None}, "ties the world to itself"),
+        ({"first": "crank", "second": "rocker", "p": [10**400, 0, 0]}, "field 'p' holds inf; give finite"),
+        (
+            {"first": "crank", "second": "rocker", "joint": "general", "S": [[1], [1, 2]]},
+            "give 6 x 1 numbers",
+        ),
+        ({"body": "crank", "point": [0, 0, 0], "damping": [1, 2]}, "give a number"),
+        ({"body": "crank", "point": [0, 0, 0], "on": "table"}, "body 'table' is unknown"),
     ],
 )
 def test_a_loop_in_a_file_that_is_wrong_is_told_in_one_sentence(entry, told, tmp_path):

@@ -181,13 +181,6 @@ def test_a_pivot_that_is_zero_but_for_rounding_is_named():
     same_as_the_tape(system)
 
 
-def test_loops_are_refused():
-    graph = kkt.chain(3)
-    graph.graph["loops"] = (kkt.contact("j3", (0.1, 0.0, 0.0)),)
-    with pytest.raises(kkt.LoopError, match="solve_large"):
-        kkt.solve_large(kkt.build(graph))
-
-
 def test_more_kinds_of_bodies_than_are_told_apart():
     n, draw = 80, np.random.default_rng(7)
     k = np.arange(n)

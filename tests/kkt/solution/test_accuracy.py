@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from designs import covering, listed
 from helpers import MODELS as FILES
-from helpers import printed, solve, system_of, tape_of
+from helpers import printed, solve, system_of
 
 from pivotree import kkt, orderings
 from pivotree.kkt.matrix.entries import assemble
@@ -174,12 +174,6 @@ def test_asked_digits_are_proved(digits):
         shown = min(digits, 39)
         allowed = abs(Decimal(text)) * Decimal(10) ** (1 - shown)
         assert abs(Decimal(decimal(ball, shown)) - Decimal(text)) <= allowed
-
-
-@pytest.mark.parametrize("name", ["float12", "mp:0", "mp:ten", "ball:-3", "double"])
-def test_unknown_formats_are_refused(name):
-    with pytest.raises(kkt.FormatError, match=f"format '{name}'"):
-        kkt.eliminate(system_of("ur5"), tape_of("ur5", "abm"), name)
 
 
 def test_a_wrong_solution_cannot_be_certified():

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from designs import covering
 from helpers import bracketed, every_joint
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Infeasible, Oracle, needed_height
 from strategies import brackets, scrambled, shapes
@@ -185,23 +185,6 @@ def test_any_order_agrees_with_the_oracle_or_is_refused_with_it():
 
     every_order()
     assert 15 < len(refused) < 135
-
-
-TREES4 = [p for n in range(2, 5) for p in itertools.product(*(range(-1, k) for k in range(n)))]
-TREES4 = [p for p in TREES4 if p.count(-1) == 1]
-
-
-@pytest.mark.product
-@given(data=st.data())
-@settings(max_examples=60)
-def test_no_order_fills_less_than_n_minus_1(data):
-    of = structure(data.draw(st.sampled_from(TREES4)))
-    groups = data.draw(st.one_of(brackets(of.names), scrambled(of.names)))
-    try:
-        fill = factor(groups, of).fill_blocks
-    except kkt.OrderError:
-        assume(False)
-    assert fill >= of.n - 1 == factor(bracketed(of), of).fill_blocks
 
 
 # -- beside numbers ------------------------------------------------------------------------------
