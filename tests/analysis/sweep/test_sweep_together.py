@@ -4,6 +4,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from armature import with_terms
 from designs import covering, listed
 from helpers import ROOT, every_joint
 from sweep_runs import table
@@ -58,7 +59,12 @@ def held():
     return kkt.build(tree, loops=loops)
 
 
-MADE = {"every joint": lambda: kkt.build(every_joint()), "contacts of every kind": held}
+def geared(implicit=None):
+    return kkt.build(with_terms(kkt.random_tree(5, seed=4), 4), implicit=implicit)
+
+
+TERMS = {"terms of joints": geared, "an implicit step": lambda: geared(0.02)}
+MADE = {"every joint": lambda: kkt.build(every_joint()), "contacts of every kind": held, **TERMS}
 
 
 def system_of(spec):
@@ -69,7 +75,7 @@ LOOPED = ["four_bar", "stewart", "delta", "gripper", "contacts of every kind"]
 
 
 @pytest.mark.parametrize("m", [1, 5])
-@pytest.mark.parametrize("spec", listed(["every joint", *LOOPED, *MIXED, "chain:1", "star:4"]))
+@pytest.mark.parametrize("spec", listed(["every joint", *LOOPED, *TERMS, *MIXED, "chain:1", "star:4"]))
 def test_a_forest_of_states_has_the_bits_of_each_state(spec, m):
     system = system_of(spec)
     ranges = ranges_of(system)

@@ -54,6 +54,7 @@ def test_every_way_of_solving_has_the_terms_of_every_joint(joint, terms, step, t
     kernel = kkt.compile(resting, ABM)
     checked = kkt.compile(resting, ABM, check=True)
     x = kernel.configuration(q)
+    others = [("crbm", "own"), ("abm", "world")] + [("square_root_abm", "own")] * (joint == "revolute")
     found = {
         "kernel": kernel(x, qd, tau),
         "checked": checked(x, qd, tau)[0],
@@ -61,6 +62,8 @@ def test_every_way_of_solving_has_the_terms_of_every_joint(joint, terms, step, t
         "solve_large": kkt.solve_large(system, ABM).qdd,
         "refreshed": kkt.solve_large(resting.refresh(q, qd, tau)).qdd,
     }
+    for order, frames in others:
+        found[order, frames] = kkt.compile(resting, orderings.get(order), frames=frames)(x, qd, tau)
     if joint in ("cylindrical", *MOTIONS) and not step:  # a model file has general joints alone
         kkt.write_model(tmp_path / "robot.json", system.state)
         read = kkt.compile(kkt.read_model(tmp_path / "robot.json"), ABM)
@@ -101,6 +104,8 @@ def test_every_format_has_the_terms_of_every_joint(joint, terms, step):
         ("dd", 1e-11),
         ("mp:30", 1e-11),
         ("ball:20", 1e-11),
+        ("exact", 1e-11),
+        ("bfloat16", 0.5),
     ):
         for order in ("abm", "crbm"):
             found = kkt.eliminate(system, orderings.get(order), format, records=False).qdd

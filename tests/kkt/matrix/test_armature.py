@@ -10,9 +10,6 @@ from helpers import every_joint
 from scipy.sparse.linalg import spsolve
 
 from pivotree import analysis, kkt, orderings
-from pivotree.analysis.states.sample import draw, entries_at, system_at
-from pivotree.kkt.matrix.configuration import ranges_of
-from pivotree.kkt.matrix.entries import LETTERS
 
 TREES = {
     "every_joint": every_joint,
@@ -114,15 +111,6 @@ def test_joints_first_make_no_fill_and_more_orders_are_feasible():
     assert feasible(geared) == (210, 70, 0)
 
 
-@pytest.mark.parametrize("format", listed(["float32", "exact", "mp:40", "ball", "dd", "bfloat16"]))
-def test_all_number_formats_read_the_block(format):
-    system, qdd, M = case("chain", None)
-    result = kkt.eliminate(system, orderings.get("abm"), format)
-    unit = {"float32": 2.0**-24, "bfloat16": 2.0**-8}.get(format, 1e-14)
-    off = np.abs(np.array([float(x) for x in result.qdd]) - qdd).max() / np.abs(qdd).max()
-    assert off <= 20 * np.linalg.cond(M) * unit
-
-
 @pytest.mark.parametrize(
     ("format", "implicit"), listed([("float64", 0.02), ("exact", None), ("mp:30", 0.02)], unmarked=1)
 )
@@ -171,46 +159,6 @@ def test_a_massless_link_with_armature_is_no_singular_robot():
     assert kkt.eliminate(system, orderings.get("abm")).qdd == [1.5]
     with pytest.raises(kkt.SingularError):
         kkt.eliminate(kkt.build(bare(tree), tau=[3.0]), orderings.get("abm"))
-
-
-def without_friction(tree):
-    for _, data in tree.nodes(data=True):
-        data.pop("friction", None)
-    return tree
-
-
-@pytest.mark.parametrize(
-    ("name", "implicit"), listed([("chain", None), ("chain", 0.02), ("branched", None)], unmarked=1)
-)
-def test_kernels_of_one_state_and_of_many_are_the_elimination(name, implicit):
-    tree = without_friction(with_terms(TREES[name](), 2))
-    states = [state(tree, seed) for seed in range(3)]
-    systems = [kkt.build(tree, *given, implicit=implicit) for given in states]
-    qdd = np.array([kkt.eliminate(s, orderings.get("abm")).qdd for s in systems])
-    system = kkt.build(tree, implicit=implicit)
-    rotated = [("square_root_abm", "own")] * (name == "chain")  # axes that turn with q: refused
-    for order, frames in (("abm", "own"), ("crbm", "own"), ("abm", "world"), *rotated):
-        kernel = kkt.compile(system, orderings.get(order), frames=frames, check=True)
-        x = np.array([kernel.configuration(q) for q, _, _ in states])
-        _, rates, efforts = map(np.array, zip(*states, strict=True))
-        found, status = kernel(x, rates, efforts)
-        assert not status.any()
-        np.testing.assert_allclose(found, qdd, rtol=1e-9, atol=1e-9 * np.abs(qdd).max())
-        assert (kernel(x[0], rates[0], efforts[0])[0] == found[0]).all()
-
-
-@pytest.mark.parametrize("implicit", STEPS)
-def test_a_forest_of_states_has_the_bits_of_each_state(implicit):
-    system = kkt.build(with_terms(kkt.random_tree(5, seed=4), 4), implicit=implicit)
-    ranges = ranges_of(system)
-    many = entries_at(system, ranges, 7, range(3))
-    for i in range(3):
-        one = system_at(system, ranges, 7, i)
-        assert all((getattr(many, x)[i] == getattr(one.entries, x)).all() for x in LETTERS)
-        again = system.refresh(draw(ranges, 7, i)[0], one.state.qd, one.state.tau)
-        assert (again.entries.tau == one.entries.tau).all()
-        qdd = kkt.eliminate(one, orderings.get("abm")).qdd
-        np.testing.assert_allclose(qdd, draw(ranges, 7, i)[2], rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.product
