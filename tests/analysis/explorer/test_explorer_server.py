@@ -149,15 +149,6 @@ def test_nothing_but_its_own_files_and_questions_in_one_place(server):
     assert alive(server)
 
 
-@pytest.mark.parametrize("body", ["", "{", '{"groups": NaN', b"\xff\xfe", "null", "{}"])
-def test_malformed_questions_are_refused_in_a_sentence(server, body):
-    """Others are drawn in tests/hostile/test_server.py."""
-    status, answer = live(server, body, Content_Type="application/json")
-    assert status == 400 and answer["digits"] is None, body
-    assert len(answer["failed"]) > 10 and "\n" not in answer["failed"]
-    assert "Traceback" not in answer["failed"] and alive(server)
-
-
 def test_long_questions_are_not_read(server):
     status, answer = live(server, b"[" + b" " * LARGEST + b"]", Content_Type="application/json")
     assert status == 413 and str(LARGEST) in answer["failed"]

@@ -73,18 +73,21 @@ def test_ranges_bound_right_hand_sides(seed):
             assert np.sqrt(abs(exact)) <= bound.force[k] * (1 + 1e-9) + 1e-9
 
 
-def test_without_the_child_against_the_parent_the_bound_is_refuted():
-    """Constants times u alone, as one might think who sees no inverse."""
-    case = Case(kkt.example3(m1=1e6, case=2, angle=0.7))
+@pytest.mark.parametrize(("order", "constants"), [("abm", 30.0), ("square_root_abm", 500.0)])
+def test_without_the_child_against_the_parent_the_bound_is_refuted(order, constants):
+    """Constants times u alone, as one might think who sees no inverse; rotations send efforts as forces."""
+    case = Case(kkt.example3(m1=1e6, case=2, angle=0.7), "float64", order)
     off, promise = of_sides(case, tau=lambda tau: np.eye(len(tau))[0])
-    assert 30.0 * get_format("float64").unit * promise.scale < off <= promise.energy
+    assert constants * get_format("float64").unit * promise.scale < off <= promise.energy
 
 
-def test_without_the_sweep_from_the_base_the_bound_is_refuted(monkeypatch):
+@pytest.mark.parametrize("order", ["abm", "square_root_abm"])
+def test_without_the_sweep_from_the_base_the_bound_is_refuted(order, monkeypatch):
     """A single link: nothing is handed on, and what is rounded is its quotient alone."""
-    case = Case(pt.chain(1), "float32")
+    case = Case(pt.chain(1), "float32", order)
     assert case.promise(of_state(case.state(0, 0)[2], case.found.M)).energy > 0.0
     assert max(case.ratio(0, 3 * i) for i in range(5)) <= 1.0
+    monkeypatch.setattr(accelerations, "inertias", lambda sizes: (0.0, 0.0))
     monkeypatch.setattr(accelerations, "innovations", lambda *_: (1e-30, True))
     assert max(case.ratio(0, 3 * i) for i in range(5)) > 1.0
 
