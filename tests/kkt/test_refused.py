@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import flint
+import gmpy2
 import numpy as np
 import pytest
 from armature import with_terms
@@ -17,11 +18,12 @@ from test_arguments import ASKED, FOUND
 import pivotree as pt
 from pivotree import kkt, orderings
 from pivotree.analysis.states.traced import TracedOrder
-from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.arithmetic import Custom, Mixed, get_format
 from pivotree.kkt.machine.forward_dynamics import system_to_trace
 from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.model.payload import carrying
 from pivotree.kkt.program.program import BlockReader, Instruction
+from pivotree.kkt.rounding import observe
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.theorem.motion import sides_of
 from pivotree.papers.yamane2001 import joining
@@ -31,6 +33,8 @@ GEARED = with_terms(kkt.chain(3), 1)
 PIN = kkt.four_bar().graph["loops"]
 SYSTEM = kkt.build(TREE)
 ABM, CRBM, TAU = map(orderings.get, ("abm", "crbm", "inverse_dynamics"))
+CLOSED = kkt.build(kkt.four_bar())
+FULL = np.ones((SYSTEM.size, 1))
 INERTIA = np.eye(3)
 
 
@@ -96,6 +100,22 @@ def substituted(*rows):
 
 def sides(rate):
     return lambda: sides_of(SYSTEM, ranges_of(SYSTEM), rate, {})
+
+
+def weighed(system, multipliers):
+    return lambda: kkt.adjoint_derivatives(system, ABM, np.zeros(3), multipliers=multipliers)
+
+
+def along(system=SYSTEM, **directions):
+    return lambda: kkt.directional_derivatives(system, ABM, **directions)
+
+
+def right(rhs, *format):
+    return lambda: kkt.eliminate(SYSTEM, ABM, *format, rhs=rhs)
+
+
+def watched(name, *shadow):
+    return observe(kkt.trace(SYSTEM, ABM), SYSTEM.entries, get_format(name), *shadow)
 
 
 def changed(change, read=kkt.build):
@@ -215,6 +235,36 @@ REFUSED = {
     "no coordinates of its general joint": lambda: kkt.compile(general(2), ABM).coordinates(
         [0, 0, 0, 0.5, 0.5, 0.5, 0.5]
     ),
+    # -- derivatives and right-hand sides
+    "multipliers has shape (3,); give finite numbers of shape (2,), for its 3": weighed(CLOSED, [1.0, 0, 0]),
+    "multipliers has shape (1,); give": weighed(SYSTEM, [1.0]),
+    "weights holds no numbers, or rows of different len": lambda: kkt.adjoint_derivatives(
+        CLOSED, ABM, [[1.0, 0, 0], [1.0]]
+    ),
+    "dq holds no numbers, or rows of different lengths": along(dq=[[1.0], [1.0, 2.0], 3]),
+    **{f"{x!r} are asked for; give 'qdd' or 'lambda'": along(CLOSED, of=x) for x in ("lam", 3, None)},
+    "'lambda' are asked for; give 'qdd': there are no": along(of="lambda"),
+    "dqd has shape (2,); give finite numbers of shape": along(dq=[1.0, 2, 3], dqd=[1.0, 2]),
+    "dwrench has shape (6,); give finite numbers of": along(dwrench=np.zeros(6)),
+    "dgravity has shape (3, 2, 2)": along(dgravity=np.zeros((3, 2, 2))),
+    f"rhs has shape ({SYSTEM.size},); give {SYSTEM.size} rows": right(FULL[:, 0]),
+    f"rhs has shape (3, 1); give {SYSTEM.size} rows": right(FULL[:3]),
+    "finite": right(FULL * np.nan),
+    "rotations take the right-hand side along": lambda: kkt.joint_space_inverse(
+        SYSTEM, orderings.get("square_root_abm")
+    ),
+    "overflows in a right-hand side": right(FULL * 1e30, "float16"),
+    # -- formats, and what watches them
+    "unit is 2; give the unit roundoff": lambda: Custom("mine", 2, abs),
+    "unit is 0.0": lambda: Custom("mine", 0.0, abs),
+    "operate is 'float32'; give a function": lambda: Custom("mine", 0.1, "float32"),
+    "exact cannot be mixed": lambda: Mixed("mine", get_format("exact")),
+    "numbers of class 'mpc': raises TypeError": lambda: kkt.eliminate(
+        SYSTEM, ABM, Custom("mute", 2.0**-53, gmpy2.mpc)
+    ),
+    "follows floats only; use mp:DIGITS": lambda: watched("dd", "dd"),
+    "shadow 'quad' is unknown": lambda: watched("float32", "quad"),
+    "without a shadow": lambda: watched("float32").pivot_errors,
     # -- large trees
     "and 'pin' is one; use kkt.eliminate, which takes it": lambda: kkt.solve_large(kkt.build(kkt.four_bar())),
     "equation (4) is singular to float64: the point mass 'b'": lambda: kkt.solve_large(pin((0.0, 0.0, 0.0))),

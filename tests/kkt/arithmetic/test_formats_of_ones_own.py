@@ -77,21 +77,6 @@ def test_ones_own_formats_beside_named_ones():
     assert all(f"In {f.name} " in found.verdict for f in mine)
 
 
-@pytest.mark.parametrize(
-    "make,message",
-    [
-        (lambda: Custom("mine", 2, truncated), "unit is 2; give the unit roundoff"),
-        (lambda: Custom("mine", 0.0, truncated), "unit is 0.0"),
-        (lambda: Custom("mine", 0.1, "float32"), "operate is 'float32'; give a function"),
-        (lambda: Mixed("mine", get_format("exact")), "exact cannot be mixed"),
-    ],
-)
-def test_what_is_no_format(make, message):
-    with pytest.raises(kkt.FormatError) as error:
-        make()
-    assert message in str(error.value)
-
-
 def test_a_class_without_a_root_is_named():
     one = np.zeros(1, dtype=np.int32)
     root = Chunk(np.array([SQRT], dtype=np.int8), one, one, one, one)

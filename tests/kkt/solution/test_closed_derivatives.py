@@ -169,20 +169,3 @@ def test_by_efforts_they_are_the_inverse_of_motions_that_loops_allow():
     assert np.array_equal(found.dtau, kkt.joint_space_inverse(system, ABM))
     assert np.linalg.matrix_rank(found.dtau, tol=1e-9) == 1  # one freedom is left
     assert kkt.derivatives(kkt.build(kkt.chain(2)), ABM).dlam is None
-
-
-def test_what_is_refused():
-    system, tree = kkt.build(kkt.four_bar()), kkt.build(kkt.chain(2))
-    with pytest.raises(kkt.ModelError, match=r"multipliers has shape \(3,\); give .* 2 rows of"):
-        kkt.adjoint_derivatives(system, ABM, [1.0, 0, 0], multipliers=[1.0, 0, 0])
-    with pytest.raises(kkt.ModelError, match=r"multipliers has shape \(1,\); give .* \(0,\)"):
-        kkt.adjoint_derivatives(tree, ABM, [1.0, 0], multipliers=[1.0])
-    with pytest.raises(kkt.ModelError, match="weights holds no numbers, or rows of different len"):
-        kkt.adjoint_derivatives(system, ABM, [[1.0, 0, 0], [1.0]])
-    with pytest.raises(kkt.ModelError, match="dq holds no numbers, or rows of different lengths"):
-        kkt.directional_derivatives(system, ABM, dq=[[1.0], [1.0, 2.0], 3])
-    for wrong in ("lam", 3, None):
-        with pytest.raises(kkt.ModelError, match="are asked for; give 'qdd' or 'lambda'"):
-            kkt.directional_derivatives(system, ABM, of=wrong)
-    with pytest.raises(kkt.ModelError, match="'lambda' are asked for; give 'qdd': there are no"):
-        kkt.directional_derivatives(tree, ABM, of="lambda")

@@ -146,20 +146,6 @@ def test_loops_have_columns_too():
         assert system.matrix @ X == pytest.approx(B, rel=1e-9, abs=1e-9)
 
 
-def test_what_is_refused(mixed):
-    full = np.ones((mixed.size, 1))
-    for error, words, format, rhs in (
-        (kkt.ModelError, rf"rhs has shape \(\d+,\); give {mixed.size} rows", "float64", full[:, 0]),
-        (kkt.ModelError, rf"rhs has shape \(3, 1\); give {mixed.size} rows", "float64", full[:3]),
-        (kkt.ModelError, "finite", "float64", full * np.nan),
-        (kkt.FormatError, "overflows in a right-hand side", "float16", full * 1e30),
-    ):
-        with pytest.raises(error, match=words):
-            kkt.eliminate(mixed, orderings.get("abm"), format, rhs=rhs)
-    with pytest.raises(kkt.OrderError, match="rotations take the right-hand side along"):
-        kkt.joint_space_inverse(mixed, orderings.get("square_root_abm"))
-
-
 @pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")
 @pytest.mark.parametrize("order", ["abm", "crbm", "virtual_work"])
 def test_the_delassus_matrix_is_what_lambda_solves_for(order):
