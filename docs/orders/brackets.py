@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from pivotree.kkt import Structure
-from pivotree.kkt.order.sequence import as_order
 
 Entry = tuple[str, int]  # what is eliminated, and the index of its body
 Bracket = tuple[str, ...]  # what is eliminated together, of one body
@@ -112,7 +111,6 @@ def structure(parents: Iterable[int]) -> Structure:
 def entries(order: Callable[..., Any], of: Structure) -> list[list[Entry]]:
     """Groups of (what, body).  Carriers of stretched links are their body's, with a prime; a
     pivot off the diagonal is ``row|unknown``."""
-    order = as_order(order)
     linked = of.with_links(order.links)
     groups = order(of)
     if order.problem == "tau":

@@ -129,7 +129,10 @@ def test_brackets_on_a_page_are_the_groups_of_the_order(load, order):
 
 def test_courses_of_ones_own_orders_are_told_apart(load):
     """By the middle, by every other body, or by no rule; tips before the rest are alike."""
-    of = load("brackets").sequence_of
+    told = load("brackets").sequence_of
+
+    def of(order):
+        return told(order if isinstance(order, kkt.Order) else kkt.Order(order, "own"))
 
     def halves(names):
         mid = len(names) // 2

@@ -97,7 +97,7 @@ def test_runs_gather_what_the_operations_say():
 def test_pieces_do_not_matter(monkeypatch):
     system, tape = system_of("chain:10"), tape_of("chain:10", "crbm")
     whole = observe(tape, system.entries, FLOAT32, "float64")
-    monkeypatch.setattr(sys.modules["pivotree.kkt.rounding.observe"], "PIECE", 37)
+    monkeypatch.setattr(sys.modules[observe.__module__], "PIECE", 37)
     pieces = observe(tape, system.entries, FLOAT32, "float64")
     for kind in ("steps", "blocks", "bodies"):
         for a, b in zip(getattr(whole, kind), getattr(pieces, kind), strict=True):
