@@ -26,14 +26,17 @@ from pivotree.kkt.program.program import BlockReader, Instruction
 from pivotree.kkt.rounding import observe
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.theorem.motion import sides_of
+from pivotree.papers.featherstone1983.lagrangian import lagrangian
 from pivotree.papers.yamane2001 import joining
+from pivotree.papers.yamane2001.recursion import joint_accelerations
 
 TREE = kkt.chain(3)
 GEARED = with_terms(kkt.chain(3), 1)
 PIN = kkt.four_bar().graph["loops"]
 SYSTEM = kkt.build(TREE)
 ABM, CRBM, TAU = map(orderings.get, ("abm", "crbm", "inverse_dynamics"))
-CLOSED = kkt.build(kkt.four_bar())
+CLOSED, OTHER = kkt.build(kkt.four_bar()), kkt.build(kkt.star(5)).structure
+ROTATIONS = orderings.get("square_root_abm")
 FULL = np.ones((SYSTEM.size, 1))
 INERTIA = np.eye(3)
 
@@ -112,6 +115,10 @@ def along(system=SYSTEM, **directions):
 
 def right(rhs, *format):
     return lambda: kkt.eliminate(SYSTEM, ABM, *format, rhs=rhs)
+
+
+def pressed(body, order):
+    return lambda: kkt.delassus_matrix(SYSTEM, order, [kkt.contact(body, (0, 0, 0))])
 
 
 def watched(name, *shadow):
@@ -250,10 +257,22 @@ REFUSED = {
     f"rhs has shape ({SYSTEM.size},); give {SYSTEM.size} rows": right(FULL[:, 0]),
     f"rhs has shape (3, 1); give {SYSTEM.size} rows": right(FULL[:3]),
     "finite": right(FULL * np.nan),
-    "rotations take the right-hand side along": lambda: kkt.joint_space_inverse(
-        SYSTEM, orderings.get("square_root_abm")
-    ),
+    "rotations take the right-hand side along": lambda: kkt.joint_space_inverse(SYSTEM, ROTATIONS),
     "overflows in a right-hand side": right(FULL * 1e30, "float16"),
+    "loop 'world-j9': body 'j9' is unknown": pressed("j9", ABM),
+    "'square_root_abm': its rotations take the right-hand side along": pressed("j2", ROTATIONS),
+    **{
+        f"{x} certified digits: is no number of digits; ask for 1 to 1000000": lambda x=x: kkt.certify(
+            SYSTEM, x
+        )
+        for x in (0, -3, 1_000_001, 2.5, True)
+    },
+    # -- forms that papers have
+    "serial chains": lambda: joint_accelerations(kkt.build(kkt.star(3))),
+    "body 'j1': its joint has 3 degrees of freedom": lambda: lagrangian(
+        kkt.build(kkt.chain(2, joint="spherical"))
+    ),
+    "has external wrenches or loops": lambda: lagrangian(kkt.build(kkt.chain(1), f_ext=np.ones((1, 6)))),
     # -- formats, and what watches them
     "unit is 2; give the unit roundoff": lambda: Custom("mine", 2, abs),
     "unit is 0.0": lambda: Custom("mine", 0.0, abs),
@@ -266,6 +285,10 @@ REFUSED = {
     "shadow 'quad' is unknown": lambda: watched("float32", "quad"),
     "without a shadow": lambda: watched("float32").pivot_errors,
     # -- large trees
+    "kkt.eliminate runs it": lambda: kkt.solve_large(SYSTEM, ROTATIONS),
+    "order 'abm': is a plan of another tree": lambda: kkt.solve_large(SYSTEM, kkt.leaf_to_root(OTHER)),
+    "order 'crbm': is a plan of another tree": lambda: kkt.solve_large(SYSTEM, kkt.plan(CRBM, OTHER)),
+    "orderings.get": lambda: kkt.solve_large(SYSTEM, "crbm"),
     "and 'pin' is one; use kkt.eliminate, which takes it": lambda: kkt.solve_large(kkt.build(kkt.four_bar())),
     "equation (4) is singular to float64: the point mass 'b'": lambda: kkt.solve_large(pin((0.0, 0.0, 0.0))),
     "float64 keeps no digit here (error about 1e+01)": lambda: kkt.solve_large(

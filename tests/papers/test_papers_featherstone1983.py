@@ -9,7 +9,6 @@ from paper_rows import quiet, rows_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis.counts import COUNTS
-from pivotree.kkt import ModelError
 from pivotree.papers.featherstone1983 import aba as aba_item
 from pivotree.papers.featherstone1983 import growth, lines, robots
 from pivotree.papers.featherstone1983 import rnea as rnea_item
@@ -138,13 +137,6 @@ def test_lagrangian_form_on_a_tree_with_sliding_and_fixed_joints():
     assert np.allclose(form.efforts(exact), tau, atol=1e-10)
     still = lagrangian(kkt.build(tree, q=q, tau=tau))
     assert not np.allclose(still.bias, form.bias)  # rates count
-
-
-def test_lagrangian_form_refuses_what_has_no_coordinates():
-    with pytest.raises(ModelError, match="body 'j1': its joint has 3 degrees of freedom"):
-        lagrangian(kkt.build(kkt.chain(2, joint="spherical")))
-    with pytest.raises(ModelError, match="has external wrenches or loops"):
-        lagrangian(kkt.build(kkt.chain(1), f_ext=np.ones((1, 6))))
 
 
 @pytest.mark.product

@@ -21,11 +21,6 @@ def test_section_3_as_typed_gives_certified_accelerations_on_any_chain(joint):
         assert error is not None and error <= agreement.MOST
 
 
-def test_branches_are_refused_by_section_3():
-    with pytest.raises(kkt.ModelError, match="serial chains"):
-        joint_accelerations(kkt.build(kkt.star(3)))
-
-
 def test_the_coupling_of_53_has_its_printed_shape_for_ball_joints_only():
     ball = readings.measure(quiet, n=5, lines=("S_J",))
     hinge = readings.measure(quiet, n=5, family="revolute", lines=("S_J",))
