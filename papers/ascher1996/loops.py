@@ -16,9 +16,9 @@ import scipy.sparse.linalg as spla
 
 from pivotree import kkt, orderings
 
-from ..featherstone1983.slides import Links
 from ..paper import Progress
 from ..row import Value, value
+from ..world import Links
 
 CENTRE = (0.2, 0.05, 0.1)  # of a finger's mass
 AXES = ((1.0, 2.0, 3.0), (3.0, -1.0, 2.0), (-2.0, 3.0, 1.0))  # no two joints in one plane

@@ -19,7 +19,8 @@ from pivotree.analysis.counts import ANY, CONSTANT, Known, Ledger
 
 from ..paper import Progress
 from ..row import Value, value
-from .slides import Links, rnea
+from ..world import Links
+from .slides import rnea
 
 
 @dataclass(frozen=True)

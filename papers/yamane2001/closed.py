@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
 
-from ..featherstone1983.slides import Links, carried
 from ..measures import apart
 from ..paper import Progress
 from ..row import Value, value
 from ..unit_vectors import inertia_and_bias
+from ..world import Links, carried
 
 Floats = NDArray[np.float64]
 MOST = 1e-6  # differences of H leave this much

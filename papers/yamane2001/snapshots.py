@@ -16,10 +16,10 @@ from scipy.integrate import solve_ivp
 
 from pivotree import kkt, orderings
 
-from ..featherstone1983.slides import Links
 from ..paper import Progress
 from ..row import Value, value
 from ..settings import above, between
+from ..world import Links
 
 Floats = NDArray[np.float64]
 MOST = 1e-6
