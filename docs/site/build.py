@@ -48,6 +48,7 @@ ROOMS = (
     "guarantee",
     "inertia",
     "listing",
+    "proofs",
     "report",
     "rounding",
     "simulation",
