@@ -37,8 +37,8 @@ soak: $(VENV)/.peers
 	$(SOAKED) > tests/soaked.txt
 
 # Of these files it is the soak of commands, files and processes that is due, not that of numbers.
-WATCHES := tests/hostile tests/analysis/commands tests/analysis/report tests/analysis/sweep \
-	tests/kkt/machine/test_machine_store.py
+WATCHES := $(addprefix tests/hostile/test_,ended.py fuzz.py hostile_writing.py injection.py) \
+	tests/analysis/commands tests/analysis/report tests/analysis/sweep tests/kkt/machine/test_machine_store.py
 soak-if-due: $(VENV)/.peers
 	@$(SOAKED) | cmp -s - tests/soaked.txt || $(PYTEST) -m soak $(WATCHES)
 
