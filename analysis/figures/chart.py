@@ -21,7 +21,7 @@ from matplotlib.ticker import (
 )
 from numpy.typing import NDArray
 
-from .style import MARKERS, SMALL, TEXT, Theme, new_figure, plain, settings, style_axes, wrapped
+from .style import MARKERS, SMALL, TEXT, Theme, new_figure, settings, style_axes, wrapped
 
 DASHED: tuple[int, tuple[int, ...]] = (0, (4, 3))
 _LINE = 0.17  # [in] of a line of the title or the legend
@@ -135,17 +135,3 @@ def short(x: float, _: Any = None) -> str:
         if abs(x) >= unit:
             return f"{x / (1e3 if letter == ' k' else unit):g}{letter}"
     return f"{x:,g}"
-
-
-__all__ = [
-    "DASHED",
-    "Chart",
-    "chart",
-    "large_ticks",
-    "limits",
-    "log_ticks",
-    "places",
-    "plain",
-    "series",
-    "short",
-]

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from pivotree import orderings
 from pivotree.kkt import OrderError, PivotreeError, System, trace
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.base.errors import Refusal
 from pivotree.kkt.matrix.configuration import Ranges
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.many import held, least_sizes
@@ -57,7 +56,7 @@ def traced_orders(
         try:
             return TracedOrder(trace(system, orderings.get(name)), system, quantity)
         except PivotreeError as error:
-            return _line(error)
+            return error.why
 
     return {name: traced(name) for name in names}
 
@@ -257,17 +256,12 @@ def measure(
 
     for name, format, said in cells(orders, formats, traced, answer):
         if isinstance(said, PivotreeError):
-            found.refuse((slice(None), names.index(name), formats.index(format)), REFUSED, _line(said))
+            found.refuse((slice(None), names.index(name), formats.index(format)), REFUSED, said.why)
     return found
 
 
 def _refuse(found: Columns, o: int, i: int, error: PivotreeError) -> None:
-    found.refuse((i, o), REFUSED, _line(error))
-
-
-def _line(error: PivotreeError) -> str:
-    """The error's sentence on one line; a refusal keeps its reason apart."""
-    return error.why if isinstance(error.why, Refusal) else " ".join(str(error).split())
+    found.refuse((i, o), REFUSED, error.why)
 
 
 def _keep(found: Columns, place: tuple[Places, int, int], got: Answers, errors: Floats) -> None:
@@ -297,7 +291,7 @@ class _Reference:
         self.states, self.proof, self.formats = states, proof, formats
         self.refused: dict[int, str] = {}  # states that the proof does not take
         self.unproved: dict[tuple[int, int], str] = {}  # by format and state
-        self.parts = states.tapes("abm", proof, lambda i, error: self.refused.update({i: _line(error)}))
+        self.parts = states.tapes("abm", proof, lambda i, error: self.refused.update({i: error.why}))
         self.truths = [
             self._truth(format, needed[:, f])
             if digits is None
@@ -319,7 +313,7 @@ class _Reference:
                     proof = own.certified(self.states.system_of(i), digits, format)
                     found.put(np.array([i]), Truth.of(proof))
                 except PivotreeError as error:
-                    self.unproved[f, i] = _line(error)
+                    self.unproved[f, i] = error.why
         return found
 
     def missing(self, f: int, i: int) -> tuple[int, str]:

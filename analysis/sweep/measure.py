@@ -31,7 +31,7 @@ def measure(task: Task) -> list[Row]:
     try:
         prepared: Prepared | str = prepare(settings, task.model)
     except PivotreeError as error:  # of a model that cannot be: every case says so
-        prepared = " ".join(str(error).split())
+        prepared = error.why
     each = len(settings.orders) * len(settings.formats)
     states = {
         task.first + i: keys

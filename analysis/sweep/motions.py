@@ -65,7 +65,7 @@ def _cases(
         else:
             records = method(motion.rates, y.astype(asked.state), asked.seconds, motion.settle)
     except PivotreeError as error:  # joints that an integrator cannot take
-        return [{"failed_at": " ".join(str(error).split())} for _ in numbers]
+        return [{"failed_at": error.why} for _ in numbers]
     cases: list[dict[str, Any]] = []
     for one, record in zip(each, records, strict=True):
         case: dict[str, Any] = {"operations": motion.operations, "failed_at": record.failed}
@@ -110,5 +110,5 @@ def _motion(settings: Settings, prepared: Prepared, order: str, format: str) -> 
                 tree = closed(tree, *draw(prepared.ranges, settings.seed, 0)[:2], project=True)
             prepared.motions[key] = Motion.of(tree, function, format, solver=solver)
         except PivotreeError as error:
-            prepared.motions[key] = " ".join(str(error).split())
+            prepared.motions[key] = error.why
     return prepared.motions[key]

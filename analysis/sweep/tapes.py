@@ -41,7 +41,7 @@ class Tapes:
                 unphysical(known.tape.program, system)
                 structurally_singular(known.tape, system)
         except REFUSED as error:
-            return " ".join(str(error).split())
+            return error.why
         return known
 
     def _keep(self, key: tuple[str, str], order: TracedOrder) -> None:

@@ -3,11 +3,10 @@
 A scalar is a signed number: 0 is zero, 1 is one, +-i is plus or minus slot i.  A block is an array
 of them.  Signs cost nothing.
 
-Zeros and ones are folded by three rules, which are defined here alone; blocks in compiled loops.  A
-rule gives
-``known, op, x, y, sign``: where ``known``, no operation is needed, and the result is the number
-a + b for :func:`added`, a b for the others; elsewhere it is ``sign`` times the slot of ``x op y``.
-The rules have no branches, so that they work on Python's numbers and in compiled code.
+Zeros and ones are folded by three rules, which are defined here alone.  A rule gives ``known, op, x,
+y, sign``: where ``known``, no operation is needed, and the result is the number a + b for
+:func:`added`, a b for the others; elsewhere it is ``sign`` times the slot of ``x op y``.  The rules
+have no branches, so that they work on Python's numbers and in compiled code.
 
 A block has few entries: each of numpy's calls takes as long as a compiled loop through all of them.
 """
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.chunk import ADD, DIV, MUL, SUB
 
+Scalars = NDArray[np.int64]
 Folded = tuple[Any, Any, Any, Any, Any]
 
 
@@ -77,9 +77,6 @@ def fold(op, a, b, out, todo):  # pragma: no cover
             todo[3, count], todo[4, count] = y, sign * (y != 0)
             count += 1
     return count
-
-
-Scalars = NDArray[np.int64]
 
 
 class Emitter:

@@ -60,6 +60,11 @@ def test_a_state_comes_from_a_file(run, arm, tmp_path):
     found = solved(run, arm, "--state", file)
     assert found["qdd"] == solved(run, arm, "--q", "elbow=0.3", "--state", "qd:0,0")["qdd"]
     assert str(file) in found["state"]
+    motion = "simulate", arm, "--order", "abm", "--seconds", "2", "--json"
+    named = "--q", "elbow=0.3", "--state", "qd:0,0"
+    rows = [json.loads(run(*motion, *words)[1])["rows"] for words in (("--state", file), named, ())]
+    steps = [[row["evaluations"], row["accepted"], row["rejected"]] for (row,) in rows]
+    assert steps[0] == steps[1] != steps[2]
 
 
 def test_a_random_state_is_the_first_that_a_report_measures(run, arm):
