@@ -1,7 +1,8 @@
 """Make the papers' pages: ``python papers/make.py [PAPER [ITEM ...]]``.
 
-Runs ``pivotree reproduce`` on each item, keeps its PNG files, light and dark, in few colours, and
-writes its rows into the paper's rows.md: printed, ours, distance, criterion and state.
+Runs ``pivotree reproduce`` on each item, keeps the PNG files that the paper's README shows, light and
+dark, at half their size and in few colours, and writes its rows into the paper's rows.md: printed,
+ours, distance, criterion and state.
 """
 
 from __future__ import annotations
@@ -44,13 +45,15 @@ def make(paper: str, only: list[str]) -> None:
     """Pictures and rows of these items of a paper, or of all."""
     here = Path(__file__).parent / paper
     (here / "figures").mkdir(exist_ok=True)
+    shown = (here / "README.md").read_text(encoding="utf-8")
     page = here / "rows.md"
     known = sections(page.read_text(encoding="utf-8")) if page.exists() else {}
     for item in items(paper, only or None):
         with tempfile.TemporaryDirectory() as folder, redirect_stdout(StringIO()) as out:
             main(["reproduce", paper, "--item", item.name, "--json", "-o", folder])
             for path in sorted((Path(folder) / paper).glob("*.png")):
-                (here / "figures" / path.name).write_bytes(reduced(path))
+                if f"figures/{path.name}" in shown:
+                    (here / "figures" / path.name).write_bytes(reduced(path))
         known[item.name] = section(item.says, json.loads(out.getvalue())["rows"])
         order = [one.name for one in items(paper) if one.name in known]
         write_whole(page, whole(paper, {name: known[name] for name in order}))
@@ -88,9 +91,9 @@ def section(says: str, rows: list[dict[str, Any]]) -> str:
 
 
 def reduced(path: Path) -> bytes:
-    """A PNG file in at most 64 colours, without dithering: a third of the size."""
+    """A PNG file at half its width and height in at most 64 colours: a seventh of the bytes."""
     data = BytesIO()
-    image = Image.open(path).convert("RGB")
+    image = Image.open(path).convert("RGB").reduce(2)
     image.quantize(COLOURS, dither=Image.Dither.NONE).save(data, "png", optimize=True)
     return data.getvalue()
 
