@@ -79,10 +79,6 @@ class Item:
         draw = getattr(self.module, "figures", None)
         return {} if draw is None else draw(found, style)
 
-    def films(self, found: Any) -> dict[str, Any]:
-        """name -> function of a path that writes the film there; most items have none."""
-        return getattr(self.module, "films", lambda found: {})(found)
-
 
 @cache
 def printed(paper: str) -> dict[str, Any]:

@@ -28,7 +28,6 @@ INSIDE = {
     ("docs/site/build.py", "analysis.cli.interrupt"): "it hears Ctrl-C as the commands do",
     ("docs/site/build.py", "kkt.base.files"): "its pages come whole, as all files do",
     ("papers/make.py", "analysis.cli.commands.reproduce"): "the page is what the command prints",
-    ("papers/cloutier1995/animation.py", "analysis.simulation.picture"): "loads matplotlib",
     ("papers/ascher1996/table1.py", "analysis.simulation.picture"): "loads matplotlib",
     ("docs/counts_page.py", "analysis.counts.kernels"): "its tables are those of the command",
     ("docs/counts_page.py", "analysis.counts.words"): "likewise",

@@ -98,7 +98,7 @@ def test_the_wheel_has_every_file_and_one_package(wheel):
         f"pivotree/{path.relative_to(ROOT)}"
         for room in ROOMS
         for path in (ROOT / room).rglob("*")
-        if path.suffix in (".py", ".pyi", ".mjs", ".css", ".toml") or path.name == "animation.html"
+        if path.suffix in (".py", ".pyi", ".mjs", ".css", ".toml")
     }
     there |= {f"pivotree/{name}" for name in ("py.typed", "__init__.py", "__init__.pyi")}
     assert there <= names, there - names

@@ -16,7 +16,6 @@ ITEMS = (
     "figure58",
     "figure59",
     "figure510",
-    "animation",
     "impact",
     "drop",
     "contact_rows",

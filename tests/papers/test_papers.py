@@ -186,8 +186,6 @@ REFUSED = {
     "setting held: is 0; give 1 to 8": "cloutier1995 contact_rows held=0",
     "setting angles: is 0; give": "cloutier1995 methods angles=0",
     "setting exact: is 0; give": "cloutier1995 gradients exact=0",
-    "setting frames: is 0; give": "cloutier1995 animation frames=0",
-    "setting ratio: is 1.5; give": "cloutier1995 animation ratio=1.5",
     # -- pasic1999
     "arm: setting 'mass' is (1.0, 2.0, 3.0); give two": "pasic1999 figure4 mass=1;2;3",
     "a step of 9 s does not fit into": "pasic1999 figure4 steps=9",

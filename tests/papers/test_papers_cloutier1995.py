@@ -1,7 +1,5 @@
 """Cloutier 1995: robots, simulator, integrators and methods at reduced size, and cases not in it."""
 
-import json
-import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,7 +12,7 @@ from scipy.integrate import solve_ivp
 from pivotree import kkt
 from pivotree.analysis.complements import Complement, product
 from pivotree.analysis.gradients import descend
-from pivotree.papers.cloutier1995 import animation, drop, figure56, figure510, propagators
+from pivotree.papers.cloutier1995 import drop, figure56, figure510, propagators
 from pivotree.papers.cloutier1995.closed_form import at_rest
 from pivotree.papers.cloutier1995.drop import level
 from pivotree.papers.cloutier1995.falling import falling
@@ -240,30 +238,6 @@ def test_springs_without_loss_gain_energy_and_the_less_the_finer_they_are_integr
 @pytest.mark.product
 def test_the_share_of_a_switching_spring_is_that_of_the_energy():
     assert level(1e7, 0.25, 0.3) == pytest.approx(0.5, abs=2e-3)
-
-
-# -- the animation ---------------------------------------------------------------------------------
-
-
-@pytest.mark.product
-def test_films_and_page_are_whole_or_refused(tmp_path):
-    shown = animation.measure(quiet, links=2, seconds=0.5, frames=10, ratio=0.01)
-    films = animation.films(shown)
-    films["animation.gif"](tmp_path / "a.gif")
-    films["animation.html"](tmp_path / "a.html")
-    assert (tmp_path / "a.gif").read_bytes()[:6] == b"GIF89a"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.gif", "a.html"]
-    text = (tmp_path / "a.html").read_text()
-    assert not re.search(r"https?:|<link|src=|@import", text)  # needs no network
-    assert "prefers-reduced-motion" in text and "/*" not in re.sub(r"/\* [^*]*\*/", "", text)
-    told = json.loads(re.search(r'id="data">(.*?)</script>', text)[1])
-    for one in told["runs"]:
-        assert sum(one["h"]) == pytest.approx(0.5, abs=5e-3)
-        assert np.shape(one["q"]) == (31, 2)
-    record = shown.runs["abm"].records[0]
-    assert told["runs"][0]["q"][-1] == pytest.approx(list(record.y[-1, :2]), abs=1e-4)
-    with pytest.raises(kkt.FormatError, match="cannot be written"):
-        films["animation.gif"](tmp_path / "none" / "a.gif")
 
 
 # -- propagators -----------------------------------------------------------------------------------

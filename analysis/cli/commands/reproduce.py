@@ -120,8 +120,6 @@ def _draw(item: Any, found: Any, folder: Path) -> None:
         for name, figure in item.figures(found, style).items():
             for suffix in (".png",) if ending else (".png", ".pdf"):
                 save(figure, made(folder) / f"{name}{ending}{suffix}")
-    for name, write in item.films(found).items():
-        write(made(folder) / name)
 
 
 def _print(item: Any, rows: list[Any], seconds: float) -> None:
