@@ -1,20 +1,21 @@
 """The Rosenbrock method of Kaps & Rentrop in Shampine's parameters, as stiff of Numerical Recipes.
 
-Numerical Recipes in C, 2nd ed., section 16.6 (Shampine 1982): order 4 with an error of order 3,
-one Jacobian and one factorisation a step, three evaluations, here for equations without t.  The
-Jacobian is of forward differences, one evaluation a column.
+Numerical Recipes in C, 2nd ed., sections 16.2 and 16.6 (Shampine 1982): order 4 with an error of
+order 3, one Jacobian and one factorisation a step, three evaluations, here for equations without t.
+The Jacobian is of forward differences, one evaluation a column; errors are relative to
+|y| + |h dy/dt|, formed once a step.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.analysis.simulation import Record
-
-from .stepping import Rates, Start, Tried, integrate
+from pivotree import kkt
+from pivotree.analysis.simulation import Keeper, Record
 
 GAMMA = 1 / 2
 A = ((2.0,), (48 / 25, 6 / 25))  # states of the second and third evaluation
@@ -23,6 +24,10 @@ B = (19 / 9, 1 / 2, 25 / 108, 125 / 108)
 E = (17 / 54, 7 / 36, 0.0, 125 / 108)
 SAFETY, GROW, SHRINK, MOST, LEAST = 0.9, -1 / 4, -1 / 3, 1.5, 0.5
 ERRCON = (MOST / SAFETY) ** (1.0 / GROW)  # errors below it let the step grow by 1.5
+NEAR = 2.0**-26  # of difference quotients
+TINY = 1e-30
+
+Rates = Callable[[NDArray], NDArray]  # (m, states) -> (m, states)
 
 
 @dataclass(frozen=True)
@@ -33,19 +38,39 @@ class Rosenbrock:
     first: float = 0.01  # [s]
     most: int = 10_000  # steps
 
-    name = "rosenbrock"
-
     def __call__(self, rates: Rates, y: NDArray, seconds: float) -> Record:
-        """Integrate from y (states,) to ``seconds``."""
-        return integrate(self.name, self.attempt, rates, y, seconds, self.first, self.most)
+        """Integrate from y (states,) to ``seconds``; after ``most`` steps it gives up.
 
-    def attempt(self, start: Start, h: float, tries: int) -> Tried:
-        after, error = step(start.rates, start.y, start.slope, start.J, h)
-        worst = float(np.max(np.abs(error / start.scale))) / self.eps
-        if worst <= 1.0:
-            return Tried(after, h * (SAFETY * worst**GROW if worst > ERRCON else MOST), 2)
-        cut = max(SAFETY * worst**SHRINK, LEAST) if np.isfinite(worst) else LEAST
-        return Tried(None, h * cut, 2)
+        Raises PivotreeError where a step becomes too small.
+        """
+        kept, t, h = Keeper(y), 0.0, self.first
+        evaluations = rejected = 0
+        while t < seconds and kept.failed is None:
+            slope, J = jacobian(rates, y)
+            scale = np.abs(y) + np.abs(h * slope) + TINY
+            h, tries = min(h, seconds - t), 0
+            while True:
+                after, error = step(rates, y, slope, J, h)
+                worst, tries = float(np.max(np.abs(error / scale))) / self.eps, tries + 1
+                if worst <= 1.0:
+                    break
+                h *= max(SAFETY * worst**SHRINK, LEAST) if np.isfinite(worst) else LEAST
+                if t + h == t:
+                    raise kkt.PivotreeError(f"rosenbrock: the step becomes too small at t = {t:.4g} s")
+            evaluations, rejected = evaluations + 1 + len(y) + 2 * tries, rejected + tries - 1
+            begin, t, y = t, t + h if t + h < seconds else seconds, after
+            kept.keep(begin, h, tries, t, y)
+            h *= SAFETY * worst**GROW if worst > ERRCON else MOST
+            if t < seconds and len(kept.steps) >= self.most:
+                kept.failed = f"more than {self.most} steps at t = {t:.4g} s"
+        return kept.record(evaluations, rejected)
+
+
+def jacobian(rates: Rates, y: NDArray) -> tuple[NDArray, NDArray]:
+    """Rates (states,) and their derivatives (states, states) at y."""
+    move = NEAR * np.maximum(np.abs(y), 1.0)
+    found = rates(np.concatenate([y[None], y + np.diag(move)]))
+    return found[0], ((found[1:] - found[0]) / move[:, None]).T
 
 
 def step(rates: Rates, y: NDArray, slope: NDArray, J: NDArray, h: float) -> tuple[NDArray, NDArray]:
