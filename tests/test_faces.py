@@ -35,7 +35,6 @@ INSIDE = {
     ("docs/counts_page.py", "analysis.counts.table"): "counts without a bias, of this page alone",
     ("papers/ascher1996/structure.py", "kkt.program.tracer"): "a module of its function's name",
     ("benchmarks/raster.py", "analysis.figures.density"): "likewise; it times the inner steps",
-    ("papers/pasic1999/tridiagonal.py", "kkt.structure"): "compiled loops, on a structure of its own",
     ("papers/yamane2001/joining.py", "kkt.base.errors"): "names the nearest body",
     ("papers/yamane2001/joining.py", "kkt.matrix"): "finds velocities of bodies",
     ("papers/yamane2001/joining.py", "kkt.model"): "turns joints round and moves frames",

@@ -4,12 +4,10 @@ ITEMS = (
     "equations",
     "equation20",
     "figure4",
-    "contraction",
     "figure5",
     "figure6",
     "equation17",
     "shooting",
     "multiple",
-    "local",
     "boundaries",
 )

@@ -184,20 +184,3 @@ def bvp_map(
         return acceleration(np.broadcast_to(t, y.shape[:-1]), y, yd)
 
     return G
-
-
-# -- how fast it converges ------------------------------------------------------------------------
-
-
-def jacobian(G: Callable[[Floats], Floats], F: Floats, size: float = 1e-5) -> Floats:
-    """dG/dF (s N, s N) at F (s, N) by central differences, all columns at once."""
-    flat = F.ravel()
-    step = size * np.max(np.abs(F), initial=1.0)
-    moves = step * np.eye(flat.size).reshape(flat.size, *F.shape)
-    return ((G(F + moves) - G(F - moves)) / (2.0 * step)).reshape(flat.size, flat.size).T
-
-
-def contraction(G: Callable[[Floats], Floats], F: Floats) -> complex:
-    """The eigenvalue of dG/dF that is largest in modulus: the iteration converges below 1."""
-    values = np.linalg.eigvals(jacobian(G, F))
-    return complex(values[np.argmax(np.abs(values))])

@@ -12,9 +12,8 @@ from ..paper import Progress, printed
 from ..row import Value, value
 from ..settings import above
 from .arm import PAPER, Arm, Floats, Pair, boundary
-from .branches import Point, Problem, crossing
 from .collocation import Path, along, bvp_map, iterate, slope
-from .references import boundary_value, conjugate_points, integrate, reached
+from .references import boundary_value, integrate, reached
 
 SCAN = (
     0.2,
@@ -41,8 +40,6 @@ SCAN = (
 EPS, MOST = 1e-13, 3000  # of the iteration
 ANOTHER = 0.1  # [rad/s] of Theta'(0), from which a solution is not the initial value problem's
 SECOND = 0.35  # [s], the domain of the second solution
-FOLD, CROSS, SWING = "turns", "cross", "swings"  # what happens at a length
-CHAIN = 0.2, 0.48, 56  # lengths over which branches are followed, and steps
 
 
 @dataclass(frozen=True)
@@ -68,8 +65,6 @@ class Found:
     s: int
     solved: list[Solved]
     scan: list[tuple[float, bool, Floats]]  # length, converged, Theta'(0)
-    branches: dict[str, list[Point]]
-    conjugate: float  # the first conjugate point, by scipy
     guesses: dict[float, list[str]]  # length -> solutions from random guesses
     exact: Any  # scipy's solution of the initial value problem
 
@@ -98,7 +93,7 @@ def measure(
     closed = arm.closed_form
     zero = np.zeros(2)
     progress("scipy, equation (20)")
-    exact = integrate(closed, max(*ends, *scan, CHAIN[1]), zero, zero)
+    exact = integrate(closed, max(*ends, *scan), zero, zero)
     own = arm.papers and not target
     solved = []
     for e in ends:
@@ -115,20 +110,14 @@ def measure(
         if not one.said
     }
     if target:
-        return Found(own, s, solved, [], {}, np.nan, from_guesses, exact)
+        return Found(own, s, solved, [], from_guesses, exact)
     lengths = []
     for e in scan:
         progress(f"[0, {e}]")
         b = exact.sol(e)[:2]
         found = iterate(bvp_map(ours, np.zeros(()), e, zero, b, s), e, np.zeros((s, 2)), EPS, MOST)
         lengths.append((e, found.converged, slope(e, zero, b, found.F)))
-    progress("branches")
-    problem = Problem(ours, zero, lambda e: exact.sol(e)[:2])
-    branches = followed(problem, min(s, 20)) if own else {}
-    points = conjugate_points(closed, CHAIN[1], zero, zero) if own else np.array([])
-    return Found(
-        own, s, solved, lengths, branches, float(points[0]) if len(points) else np.nan, from_guesses, exact
-    )
+    return Found(own, s, solved, lengths, from_guesses, exact)
 
 
 def guessed(ours: Any, one: Solved, s: int, pushes: Floats) -> list[str]:
@@ -161,26 +150,6 @@ def solve(ours: Any, closed: Any, e: float, b: Floats, s: int, exact: Any, said:
         scipy = other.sol(0.0)[2:] if other.success else None
     apart = float(np.max(np.abs(y - exact.sol(e * x)[:2].T)))
     return Solved(e, b, said, found.converged, len(found.changes), rate, a1, missed, apart, scipy, path)
-
-
-def followed(problem: Problem, s: int) -> dict[str, list[Point]]:
-    """The initial value problem's solution, and the one that crosses it, as e grows."""
-    low, high, steps = CHAIN
-    zero = np.zeros((s, 2))
-    fixed = {e: iterate(problem.map(e, s), e, zero, EPS, MOST) for e in (low, 0.35)}
-    one, two = (problem.at_length(e, found.F) for e, found in fixed.items())
-    branches: dict[str, list[Point]] = {}
-    if one is not None:
-        branches["IVP's solution"] = problem.follow_length(one, np.linspace(low, high, steps + 1)[1:])
-    if two is not None:
-        sigma = float(two.slope[-1])
-        down = problem.follow_slope(
-            two, np.append(np.arange(np.ceil(sigma), -0.5), (-0.4, 0.4, 1.2, 2.0, 3.0, 4.0))
-        )
-        up = problem.follow_slope(two, sigma - np.linspace(0.15, 2.85, 19))
-        up += problem.follow_length(up[-1], np.arange(up[-1].e + 0.01, high, 0.01))[1:]
-        branches["other solution"] = down[::-1] + up[1:]
-    return branches
 
 
 def values(found: Found) -> Iterator[Value]:
@@ -223,32 +192,10 @@ def _lengths(found: Found) -> Iterator[Value]:
     share = f"{sum(e > SECOND for e in failing)} of {len(beyond)}, the first {min(failing, default=None)}"
     known = found.paper and beyond
     yield value("longer" if known else "longer_other", share, bool(beyond) and min(beyond) in failing)
-    if not found.branches:
-        return
-    at = marks(found.branches)
-    cross, swings = at.get(CROSS), at.get(SWING)
-    near = cross is not None and abs(cross - found.conjugate) <= 1e-3
-    yield value("conjugate", [cross, found.conjugate], near)
-    yield value("turns", at.get(FOLD))
-    yield value("swings", swings)
-    between = swings is not None and all(
-        (e < swings) == ok for e, ok, _ in found.scan if abs(e - swings) > 2e-3
-    )
-    yield value("fails", between, between)
-
-
-def marks(branches: dict[str, list[Point]]) -> dict[str, float]:
-    """Lengths at which something happens to a solution."""
-    ivp, other = branches.get("IVP's solution", []), branches.get("other solution", [])
-    lengths = {FOLD: crossing(other[::-1], 1.0), CROSS: crossing(ivp, 1.0), SWING: crossing(other, -1.0)}
-    return {name: e for name, e in lengths.items() if e is not None}
 
 
 def figures(found: Found, style: str) -> dict[str, Any]:
-    from .pictures import branches, two_solutions
+    from .pictures import two_solutions
 
     last = found.solved[-1]
-    result = {"figure5": two_solutions(last.path, found.exact, style)} if last.converged else {}
-    if found.branches:
-        result["branches"] = branches(found.branches, found.scan, marks(found.branches), style)
-    return result
+    return {"figure5": two_solutions(last.path, found.exact, style)} if last.converged else {}

@@ -15,7 +15,6 @@ from .arm import PAPER, Arm, Floats, Pair, boundary
 from .collocation import Path
 from .matching import Local, LocalFailure, Matched, Matching, newton, straight
 from .references import boundary_value, conjugate_points, integrate, reached
-from .tridiagonal import eliminate, order_of
 
 REFINED = 4  # times as many subdomains, from the solution found
 CLOSE = 1e-3  # [s], of a conjugate point
@@ -58,14 +57,10 @@ def measure(
     s: int = 3,
     plus: float = 0.01,
     target: Pair = (),
-    elimination: str = "virtual_work",
     arm: Arm = PAPER,
     order: str = "abm",
 ) -> Found:
-    """From the IVP's solution ``plus`` a share, and from the straight line.
-
-    Newton's J is eliminated by ``elimination``, an order as in :mod:`.tridiagonal`.
-    """
+    """From the IVP's solution ``plus`` a share, and from the straight line."""
     between("subdomains", subdomains, 3)
     above("s", ends=ends)
     boundary("figure6", target)
@@ -85,7 +80,7 @@ def measure(
         near[-1] = b
         for name, guess in ((f"IVP + {100 * plus:g} %", near), ("straight line", straight(zero, b, n))):
             progress(f"[0, {e}], {name}")
-            cases.append(_case(ours, closed, e, name, guess, s, exact, elimination))
+            cases.append(_case(ours, closed, e, name, guess, s, exact))
     first = Matching(ours, np.linspace(0.0, ends[0], PIECES + 1), s)
     try:
         values = straight(zero, cases[0].b, PIECES)
@@ -97,14 +92,11 @@ def measure(
     return Found(paper, s, cases, points, exact, pieces)
 
 
-def _case(
-    ours: Any, closed: Any, e: float, name: str, guess: Floats, s: int, exact: Any, elimination: str
-) -> Case:
+def _case(ours: Any, closed: Any, e: float, name: str, guess: Floats, s: int, exact: Any) -> Case:
     n, b = len(guess) - 1, guess[-1]
 
     def solved(edges: Floats, values: Floats) -> Matched:
-        order = order_of(elimination, len(edges) - 2)
-        return newton(Matching(ours, edges, s), values, lambda J, r: eliminate(J, r, order).x)
+        return newton(Matching(ours, edges, s), values)
 
     def distance(edges: Floats, found: Matched) -> float:
         return float(np.max(np.abs(found.values - exact.sol(edges)[:2].T)))

@@ -8,12 +8,12 @@ by differences (14) whatever n is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.linalg import splu
 
 from pivotree import kkt
 
@@ -66,6 +66,15 @@ class Blocks:
         size = self.diagonal.shape[0] * self.diagonal.shape[1]
         where = (np.concatenate(rows), np.concatenate(columns))
         return sp.csc_array((np.concatenate(values), where), shape=(size, size))
+
+    def solve(self, r: Floats) -> Floats:
+        """J^-1 r (n - 1, N), by scipy's sparse LU.  Raises SingularError."""
+        try:
+            return splu(self.sparse).solve(r.ravel()).reshape(r.shape)
+        except RuntimeError:
+            raise kkt.SingularError(
+                "matching matrix: is singular; use another number of subdomains"
+            ) from None
 
     @property
     def entries(self) -> dict[tuple[int, int], Floats]:
@@ -130,17 +139,10 @@ class Matched:
         return Path(edges, self.values, slopes, self.local.F, [])
 
 
-def newton(
-    problem: Matching,
-    guess: Floats,
-    solve: Callable[[Blocks, Floats], Floats],
-    most: int = 30,
-    damped: bool = False,
-) -> Matched:
+def newton(problem: Matching, guess: Floats, most: int = 30, damped: bool = False) -> Matched:
     """(12) from a guess (n + 1, N) with the boundary values in its first and last row.
 
-    ``solve(J, r)`` gives J^-1 r (n - 1, N): an elimination of the block tridiagonal matrix.  Where
-    it is damped, a step is halved until every subdomain converges and |phi| falls.
+    Where it is damped, a step is halved until every subdomain converges and |phi| falls.
     """
     values = guess.copy()
     norms: list[float] = []
@@ -154,7 +156,7 @@ def newton(
         if norms[-1] <= EPS_2:
             return Matched(values, norms, True, "", local)
         try:
-            step = solve(problem.jacobian(values, local), local.phi)
+            step = problem.jacobian(values, local).solve(local.phi)
             values, local = _moved(problem, values, local, step, damped)
         except LocalFailure:
             why = "no step lessens |phi|" if damped else "a subdomain's iteration diverges"

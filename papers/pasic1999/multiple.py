@@ -17,10 +17,9 @@ from ..paper import Progress, printed
 from ..row import Value, value
 from ..settings import above, each
 from .arm import PAPER, Arm, Floats, Pair
-from .matching import Blocks, Matching, newton, straight
+from .matching import Matching, newton, straight
 from .multiple_shooting import Shooting
 from .references import reached
-from .tridiagonal import eliminate, order_of
 
 OWN = 1e-2  # [rad/s] of Theta'(0) up to which a solution is the initial value problem's
 METHODS = ("multiple shooting", "new method")
@@ -81,17 +80,12 @@ def measure(
                 shot = Shooting(ours, edges, zero, b, step).newton(damped=damped)
                 found = None if shot.y is None else shot.y[0, 2:]
                 tries.append(_try(arm, METHODS[0], damped, e, n, found, len(shot.norms), b))
-                matched = newton(Matching(ours, edges, s), straight(zero, b, n), _thomas, 60, damped)
+                matched = newton(Matching(ours, edges, s), straight(zero, b, n), 60, damped)
                 found = None
                 if matched.converged and matched.local is not None:
                     found = matched.local.left[0]
                 tries.append(_try(arm, METHODS[1], damped, e, n, found, len(matched.norms), b))
     return Found(arm.papers, tries)
-
-
-def _thomas(J: Blocks, r: Floats) -> Floats:
-    """J^-1 r in the natural order of the interfaces."""
-    return eliminate(J, r, order_of("virtual_work", len(r))).x
 
 
 def _try(

@@ -1,20 +1,16 @@
-"""The paper's figures in the project's styles, and figures of what it has not: branches, orders of J."""
+"""The paper's figures in the project's styles, and what is solved from the straight line."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from .. import sheet
 from ..sheet import named, panels
-from .branches import Point
 from .collocation import Path, along
 
 Floats = NDArray[np.float64]
@@ -98,88 +94,6 @@ def _above(figure: Figure, ax: Any, look: Any, **options: Any) -> None:
     """One legend above all panels, of what one of them shows."""
     handles, labels = ax.get_legend_handles_labels()
     legend(figure, look, handles=handles, labels=labels, loc="outside upper center", **options)
-
-
-def radii(t: Floats, steps: list[tuple[float, Floats]], style: str) -> Figure:
-    """The contraction constant of one step, along the solution, for several steps."""
-    with panels(style, "single", 2.6) as (figure, ax, look):
-        for i, (step, rho) in enumerate(steps):
-            mark = {"linestyle": LINES[i % 5], "marker": "osD^v"[i % 5], "markersize": 3, "markevery": 8}
-            colour = look.series[i % len(look.series)]
-            ax.semilogy(t, rho, color=colour, linewidth=1.2, label=f"step {step:g}", **mark)
-        ax.axhline(1.0, color=look.ink, linewidth=0.9, label="diverges above")
-        ax.set(xlim=(t[0], t[-1]))
-        named(ax, look, "start of the step [s]", r"spectral radius $\rho$ of $dG/dF$")
-        _above(figure, ax, look, ncols=2)
-    return figure
-
-
-# -- what the paper has not -----------------------------------------------------------------------
-
-
-def branches(
-    found: dict[str, list[Point]], scan: list[tuple[float, bool, Floats]], marks: dict[str, float], style: str
-) -> Figure:
-    """Initial slope against length: solutions that attract the iteration, and those that do not."""
-    with panels(style, "double", 3.2) as (figure, ax, look):
-        for i, (name, points) in enumerate(found.items()):
-            for kind, line, width in ((True, "-", 2.0), (False, DASHED, 1.0)):
-                parts = [
-                    ((one.e, one.slope[-1]), (two.e, two.slope[-1]))
-                    for one, two in pairwise(points)
-                    if (one.attracts and two.attracts) is kind
-                ]
-                label = f"{name}, {'attracts' if kind else 'does not attract'}"
-                drawn: dict[str, Any] = {"colors": look.series[i], "linestyles": [line], "linewidths": width}
-                ax.add_collection(LineCollection(parts, label=label, **drawn))
-        kept = [(e, slope[-1]) for e, converged, slope in scan if converged]
-        ring = {"color": look.series[2], "markersize": 5, "markerfacecolor": "none"}
-        ax.plot(*zip(*kept, strict=True), "o", label="found from the straight line", **ring)
-        low, high = ax.get_ylim()
-        lost = [e for e, converged, _ in scan if not converged]
-        foot = np.full(len(lost), low + 0.04 * (high - low))
-        ax.plot(lost, foot, "x", color=look.series[1], markersize=5, label="does not converge")
-        beside = {"textcoords": "offset points", "va": "top", "fontsize": 7.5, "color": look.ink}
-        for text, e in marks.items():
-            ax.axvline(e, color=look.faint, linewidth=0.8)
-            ax.annotate(text, (e, high), (3, -2), **beside)
-        named(ax, look, r"length $e$ of the domain [s]", r"$\dot\theta_2(0)$ [rad/s]")
-        legend(ax, look, ncols=3, columnspacing=1.2, **ABOVE)
-    return figure
-
-
-def conditioning(ends: Floats, condition: Floats, conjugate: Floats, style: str) -> Figure:
-    """The condition number of J against the length of the domain."""
-    with panels(style, "double", 2.6) as (figure, ax, look):
-        for i, e in enumerate(conjugate):
-            label = "conjugate points (scipy)" if i == 0 else None
-            ax.axvline(e, color=look.series[1], linewidth=0.9, linestyle=DASHED, label=label)
-        mark = {"linewidth": 1.2, "marker": "o", "markersize": 2.2}
-        ax.semilogy(ends, condition, color=look.series[0], label=r"$\kappa_2(J)$", **mark)
-        ax.set(xlim=(ends[0], ends[-1]))
-        named(ax, look, "length of the domain [s]", "condition number")
-        legend(ax, look, ncols=2, **ABOVE)
-    return figure
-
-
-def filled(orders: list[tuple[str, list[int], set[tuple[int, int]], int, int]], style: str) -> Figure:
-    """J in several orders: its own blocks, and + what elimination adds; rows as they are taken."""
-    with panels(style, "double", 2.75, 1, len(orders)) as (figure, axes, look):
-        for ax, (name, order, extra, fill, height) in zip(np.atleast_1d(axes), orders, strict=True):
-            count = len(order)
-            place = {interface: i for i, interface in enumerate(order)}
-            own = {(place[i], place[j]) for i in range(count) for j in (i - 1, i, i + 1) if 0 <= j < count}
-            for i, j in own:
-                ax.add_patch(Rectangle((j - 0.45, i - 0.45), 0.9, 0.9, color=look.entry_strong))
-            for i, j in extra:
-                ax.add_patch(Rectangle((j - 0.45, i - 0.45), 0.9, 0.9, color=look.fill))
-                ax.plot(j, i, "+", color=look.fill_hatch, markersize=3.2, markeredgewidth=0.9)
-            ax.grid(False)
-            ax.set(xlim=(-0.7, count - 0.3), ylim=(count - 0.3, -0.7), aspect="equal", xticks=[], yticks=[])
-            for spine in ax.spines.values():
-                spine.set_visible(True)
-            named(ax, look, title=f"{name}\n{fill} blocks of fill, height {height}", fontsize=8.5)
-    return figure
 
 
 def reach(tries: Sequence[Any], methods: Sequence[str], style: str) -> Figure:

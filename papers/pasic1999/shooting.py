@@ -19,7 +19,6 @@ from .arm import PAPER, Arm, Floats, Pair, boundary
 from .collocation import bvp_map, iterate
 from .matching import Matching, newton, straight
 from .references import integrate, reached
-from .tridiagonal import eliminate, order_of
 
 RELATIVE, ABSOLUTE = 1e-9, 1e-10  # tolerances of an integration while shooting
 HIT = 1e-7  # [rad], of the boundary value
@@ -116,9 +115,8 @@ def _counted(
     edges = np.linspace(0.0, e, subdomains + 1)
     near = integrate(closed, e, zero, zero).sol(edges)[:2].T * 1.01
     near[-1] = b
-    order = order_of("virtual_work", subdomains - 1)
     for guess in (near, straight(zero, b, subdomains)):
-        if newton(Matching(counted, edges, s), guess, lambda J, r: eliminate(J, r, order).x).converged:
+        if newton(Matching(counted, edges, s), guess).converged:
             return states, calls, False
     return None, calls, False
 
