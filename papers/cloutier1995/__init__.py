@@ -18,5 +18,4 @@ ITEMS = (
     "figure510",
     "impact",
     "drop",
-    "contact_rows",
 )

@@ -1,9 +1,8 @@
 """Figure 5.10: how evaluations and work grow with the links of a regular chain.
 
-The chains of Figure 5.9, and longer ones by ABM.  The thesis sees evaluations grow "in a
-logarithmic fashion" and time grow slower for ABM than for CRBM, even for small n.  Time is shown
-as operations of all evaluations, which no machine changes.  Not in the thesis: at 28 links its
-own ABM, whose bias comes from inverse dynamics, is stiff where the propagated bias is not.
+The chains of Figure 5.9.  The thesis sees evaluations grow "in a logarithmic fashion" and time grow
+slower for ABM than for CRBM, even for small n.  Time is shown as operations of all evaluations,
+which no machine changes.
 """
 
 from __future__ import annotations
@@ -20,17 +19,12 @@ from ..paper import Progress, printed
 from ..row import Value, value, within
 from .figure59 import Chain
 from .figure59 import measure as chains
-from .robot import regular
-from .simulator import Run, run
 from .sweep import Floats
-
-BIASES = ("propagated", "inverse_dynamics")
 
 
 @dataclass(frozen=True)
 class Growth:
-    short: list[Chain]  # both methods
-    long: dict[int, dict[str, Run]]  # ABM on longer ones, by bias
+    short: list[Chain]
 
     @property
     def n(self) -> Floats:
@@ -52,25 +46,15 @@ def measure(
     progress: Progress,
     *,
     n: tuple[int, ...] = (2, 4, 6, 8, 10, 12, 14),
-    longer: tuple[int, ...] = (28,),
     runs: int = 6,
     seed: int = 1,
     seconds: float = 60.0,
     eps: float = 1e-4,
 ) -> Growth:
-    """Ensembles for n links by both methods, and for longer chains by ABM."""
+    """Ensembles for n links by both methods."""
     if len(set(n)) < 2:
         raise PivotreeError(f"setting n: is {n}; give two numbers of links or more")
-    short = chains(progress, n=n, runs=runs, seed=seed, seconds=seconds, eps=eps)
-    long: dict[int, dict[str, Run]] = {}
-    for links in longer:
-        long[links] = {}
-        for bias in BIASES:
-            progress(f"n = {links}, ABM, bias {bias}")
-            long[links][bias] = run(
-                regular(links), "ABM", seconds=seconds, eps=eps, runs=runs, seed=seed, bias=bias
-            )
-    return Growth(short, long)
+    return Growth(chains(progress, n=n, runs=runs, seed=seed, seconds=seconds, eps=eps))
 
 
 def laws(n: Floats, count: Floats) -> dict[str, tuple[float, float, float]]:
@@ -88,19 +72,13 @@ def values(found: Growth) -> Iterator[Value]:
     said = printed("cloutier1995")["figure59"]
     theirs = laws(np.array(said["n"], dtype=float), np.array(said["abm"]["evaluations"]))
     ours = laws(found.n, found.evaluations("ABM"))
-    (start, log, log_off), (scale, power, power_off) = ours.values()
+    (_, _, log_off), (_, power, power_off) = ours.values()
     here, there = (" and ".join(f"{100 * off:.1f} %" for *_, off in one.values()) for one in (ours, theirs))
     as_printed = "" if all(chain.as_printed for chain in found.short) else "settings other than the thesis's"
     yield value("logarithmic", log_off / max(power_off, 1e-300), here=here, there=there)
     known = theirs["a n^b"][1]
     near = abs(power - known) <= 0.1
     yield value("exponent", power, near, none=as_printed, printed=round(known, 2))
-    for n, runs in found.long.items():
-        shown = {bias: "fail" if one.simulation.failed else round(one.mean) for bias, one in runs.items()}
-        guesses = [round(start + log * np.log(n)), round(scale * n**power)]
-        yield value("longer", [shown["propagated"], *guesses], n=n)
-        stiff = "longer_stiff" if shown["inverse_dynamics"] == "fail" else "longer_apart"
-        yield value(stiff, shown["inverse_dynamics"], n=n)
     yield from _work(found, said)
 
 

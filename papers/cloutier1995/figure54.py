@@ -3,8 +3,6 @@
 l_2 = m_2 from 1 to 1e6, unit widths, largest values over theta_2.  CRBM's error is proportional to
 the condition number, about kappa times the roundoff.  ABM's stays at the roundoff where the bias is
 propagated with the inertias, and grows with the root of kappa where it comes from inverse dynamics.
-Not in the thesis: lengths that are no powers of ten, on which fl(fl(c d) / d) need not be c, so
-that ABM's c_i c_j / d leaves a rounding error behind, the gain form c_i (c_j / d) none.
 """
 
 from __future__ import annotations
@@ -27,25 +25,22 @@ METHODS = {
     "CRBM": ("CRBM", "cholesky", "inverse_dynamics"),
     "CRBM, LU": ("CRBM", "lu", "inverse_dynamics"),
 }
-DRAWN = {"ABM": METHODS["ABM"], "gain ABM": ("gain ABM", "cholesky", "propagated")}
-LOST = 20.0  # roundoffs, from which a length counts as lost
 SLOPES = {"ABM": (0.0, 0.1), "ABM, bias apart": (0.5, 0.05), "CRBM": (1.0, 0.05)}
 
 
 @dataclass(frozen=True)
 class Growth:
-    """Sweeps over lengths, and over lengths that are drawn."""
+    """Sweeps over lengths."""
 
     grid: list[Sweep]
-    drawn: list[Sweep]
 
     @property
     def kappa(self) -> Floats:
         return np.array([one.kappa.max() for one in self.grid])
 
-    def worst(self, method: str, drawn: bool = False) -> Floats:
+    def worst(self, method: str) -> Floats:
         """Largest relative error of joint 1 over the angles, sweep by sweep."""
-        return np.array([one.error(method).max() for one in (self.drawn if drawn else self.grid)])
+        return np.array([one.error(method).max() for one in self.grid])
 
     def slope(self, method: str) -> float:
         """Of log error against log kappa, least squares."""
@@ -53,29 +48,18 @@ class Growth:
 
 
 def measure(
-    progress: Progress,
-    *,
-    most: float = 1e6,
-    decades: int = 1,
-    angles: int = 401,
-    width: float = 1.0,
-    draws: int = 60,
-    seed: int = 0,
+    progress: Progress, *, most: float = 1e6, decades: int = 1, angles: int = 401, width: float = 1.0
 ) -> Growth:
-    """``decades`` is lengths a decade from 1 to ``most``, ``draws`` lengths drawn log-uniformly."""
+    """``decades`` is lengths a decade from 1 to ``most``."""
     between("most", most, 10.0, 1e100)
     between("decades", decades, 1)
-    between("draws", draws, 1)
     count = max(round(np.log10(most) * decades), 1) + 1
     lengths = np.geomspace(1.0, most, count)
-    random = np.sort(most ** np.random.default_rng(seed).uniform(size=draws))
-    parts: list[list[Sweep]] = []
-    for values, methods, turns in ((lengths, METHODS, angles), (random, DRAWN, angles // 6 + 1)):
-        parts.append([])
-        for second in values.tolist():
-            progress(f"l_2 = m_2 = {second:.3g}")
-            parts[-1].append(sweep(second, methods, turns, width))
-    return Growth(*parts)
+    grid = []
+    for second in lengths.tolist():
+        progress(f"l_2 = m_2 = {second:.3g}")
+        grid.append(sweep(second, METHODS, angles, width))
+    return Growth(grid)
 
 
 def values(found: Growth) -> Iterator[Value]:
@@ -87,9 +71,6 @@ def values(found: Growth) -> Iterator[Value]:
     ratio = found.worst("CRBM, LU") / found.worst("CRBM")
     yield value("difference", [share.min(), share.max()])
     yield value("solvers", [ratio.min(), ratio.max()])
-    abm, gain = (found.worst(method, drawn=True) / UNIT for method in DRAWN)
-    yield value("drawn", [np.mean(abm > LOST), abm.max(initial=0.0)])
-    yield value("gain", gain.max(initial=0.0))
 
 
 def figures(found: Growth, style: str) -> dict[str, Any]:

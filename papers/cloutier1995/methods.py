@@ -1,4 +1,4 @@
-"""Chapter 3: all its methods side by side: agreement, digits on two ill-conditioned links, counts.
+"""Chapter 3: all its methods side by side: agreement, and digits on two ill-conditioned links.
 
 Inertia matrix inversion (CRBM with Cholesky, LU, Gauss-Jordan, SVD, section 5.1.5), the orthogonal
 complement in two forms (section 3.1.2), conjugate gradients (3.2), ABM (3.3).  Errors are against
@@ -24,7 +24,6 @@ from ..row import Value, value
 from ..settings import between, each
 from .falling import Floats
 from .robot import planar_robot, two_links
-from .tally import tally
 
 KERNELS = {  # name -> order, solver
     "ABM": ("abm", None),
@@ -48,8 +47,6 @@ class Methods:
     worst: dict[str, dict[str, Floats]]  # largest relative error over the angles; nan: broke down
     apart: dict[str, float]  # method -> largest relative error on well-conditioned chains, float64
     pivots: float  # squares of U's diagonal beside ABM's D_k, largest relative difference
-    links: tuple[int, ...]
-    operations: dict[str, list[int]]  # method -> for each number of links
 
 
 def measure(
@@ -58,14 +55,12 @@ def measure(
     seconds: tuple[float, ...] = (1e1, 1e2, 1e3, 1e4, 1e5),
     angles: int = 24,
     chains: tuple[int, ...] = (2, 3, 5, 8),
-    links: tuple[int, ...] = (2, 4, 8, 16),
     seed: int = 1995,
 ) -> Methods:
     """Two links of section 5.2.1 over ``angles`` of joint 2; random states of equal ``chains``."""
     between("angles", angles, 2)
     each("seconds", seconds, 1e-6, 2)
     each("chains", chains, 1)
-    each("links", links, 1)
     turns = np.float32(np.linspace(0.0, 2.0 * np.pi, angles, endpoint=False)).astype(float)
     kappa = np.empty(len(seconds))
     worst: dict[str, dict[str, Floats]] = {format: {} for format in FORMATS}
@@ -87,12 +82,7 @@ def measure(
         for method, error in found["float64"].items():
             apart[method] = max(apart.get(method, 0.0), error)
         pivots = max(pivots, _pivots(kkt.build(tree, *state)))
-    operations: dict[str, list[int]] = {}
-    for n in links:
-        progress(f"operations for {n} links")
-        for method, count in _operations(n).items():
-            operations.setdefault(method, []).append(count)
-    return Methods(seconds, kappa, worst, apart, pivots, links, operations)
+    return Methods(seconds, kappa, worst, apart, pivots)
 
 
 def _errors(
@@ -157,25 +147,9 @@ def _pivots(system: kkt.System) -> float:
     return float(np.abs(Complement.of(system).pivots() / D - 1.0).max())
 
 
-def _operations(n: int) -> dict[str, int]:
-    """Scalar operations for n equal links, from joint positions on; sines and cosines as one."""
-    tree = planar_robot([1.0] * n, [1.0] * n, 0.1)
-    generator = np.random.default_rng(n)
-    system = kkt.build(tree, generator.uniform(0.3, 1.0, n), generator.normal(size=n), np.ones(n))
-    found = {}
-    for method, (order, solver) in KERNELS.items():
-        kernel = kkt.compile(tree, orderings.get(order), solver=solver)
-        found[method] = sum(kernel.operations.values())
-    found["complement 1"] = tally(system, Complement.first)
-    found["complement 2"] = tally(system, Complement.second)
-    _, _, product = equation(system, "float64")
-    found["conjugate gradients"] = n * (product + 10 * n)  # n iterations; four sums, two products
-    return found
-
-
 def values(found: Methods) -> Iterator[Value]:
     wide = found.worst["float64"]
-    seconds, links = (", ".join(f"{x:g}" for x in several) for several in (found.seconds, found.links))
+    seconds = ", ".join(f"{x:g}" for x in found.seconds)
     for method, error in found.apart.items():
         yield value("apart", error, method=method)
     yield value("pivots", found.pivots)
@@ -192,10 +166,6 @@ def values(found: Methods) -> Iterator[Value]:
         yield value("power", power, method=method, asked=f"{asked:g}")
     for format, errors in found.worst.items():
         yield value("gradients", errors["conjugate gradients"], format=format, limit=LIMIT)
-    for method, counts in found.operations.items():
-        yield value("operations", counts, method=method, links=links)
-    more = [b - a for a, b in zip(*(found.operations[f"complement {i}"] for i in (1, 2)), strict=True)]
-    yield value("more", more, min(more) > 0)
 
 
 def figures(found: Methods, style: str) -> dict[str, Any]:

@@ -74,8 +74,6 @@ def lengths(found: Any, style: str) -> Figure:
             mark = {"linestyle": DASHES[i], "color": look.series[(1, 2, 0)[i]], "markersize": 4}
             label = name.format(found.slope(method))
             right.plot(found.kappa, found.worst(method), "os^"[i], label=label, **mark)
-        kappa, errors = [one.kappa.max() for one in found.drawn], found.worst("ABM", drawn=True)
-        right.plot(kappa, errors, "x", color=look.series[0], markersize=4, label="ABM, other lengths")
         named(right, look, r"largest $\kappa(H)$", r"largest relative error of $\ddot\theta_1$")
         for ax in (left, right):
             legend(ax, look, loc="upper left")
@@ -354,20 +352,4 @@ def blows(found: Any, style: str) -> Figure:
             title = f"{law}: {share:.1%} create energy"
             named(ax, look, r"coefficient of friction $\mu$", title=title)
         named(axes[0], look, y="energy added / kinetic energy")
-    return figure
-
-
-def growth(found: Any, style: str) -> Figure:
-    """Operations and fill over the number of links, one line a number of contacts."""
-    with panels(style, "double", 2.7, 1, 2) as (figure, axes, look):
-        for ax, counts, name in zip(
-            axes, (found.operations, found.fill), ("operations", "blocks filled in"), strict=True
-        ):
-            for i, contacts in enumerate(found.contacts):
-                label = f"{contacts} contacts" if contacts != 1 else "1 contact"
-                mark = {"color": look.series[i], "markersize": 4, "linewidth": 1.2, "label": label}
-                ax.plot(found.links, counts["abm"][i], MARKERS[i] + "-", **mark)
-            named(ax, look, "links n", name)
-            ax.set(ylim=(0, None), xlim=(0, None))
-        legend(axes[0], look)
     return figure

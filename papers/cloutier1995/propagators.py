@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
 
-from ..ascher1996.double_sum import product
 from ..measures import error
 from ..paper import Progress
 from ..row import Value, value
@@ -25,7 +24,7 @@ from .robot import two_links
 
 Floats = NDArray[Any]
 MODELS = ("chain:8", "chain:40", "rr_arm", "binary:4", "humanoid", "random_tree:n=20,seed=3")
-SECOND = 1e2  # l_2 = m_2 of the arm of Figure 5.3, in single precision
+SECOND = 1e2  # l_2 = m_2 of the arm of Figure 5.3
 
 
 @dataclass(frozen=True)
@@ -39,61 +38,37 @@ class Propagated:
     acceleration: dict[int, Floats]  # (6, 6) P_A, (3.13)
 
 
-def propagate(system: kkt.System, dtype: Any = np.float64) -> Propagated:
-    """(3.10) to (3.14), every operation rounded to ``dtype``, without BLAS."""
+def propagate(system: kkt.System) -> Propagated:
+    """(3.10) to (3.14)."""
     e, tree = system.entries, system.tree
-    M, X, S = (np.asarray(x, dtype=float).astype(dtype) for x in (e.M, e.Phi, e.S))
+    M, X, S = e.M, e.Phi, e.S
     still = kkt.inverse_dynamics(system, np.zeros(len(S)), orderings.get("inverse_dynamics")).tau
-    push = (np.asarray(e.tau, dtype=float) - still).astype(dtype)[:, None]  # tau - b
+    push = (e.tau - still)[:, None]  # tau - b
     inertia = {k: M[k].copy() for k in range(tree.n)}
-    p = {k: np.zeros((6, 1), dtype) for k in range(tree.n)}
+    p = {k: np.zeros((6, 1)) for k in range(tree.n)}
     D, force, acceleration, gain = {}, {}, {}, {}
     order = [tree.names.index(name) for name in system.structure.tip_to_base]
     for k in order:
         own = slice(tree.offset[k], tree.offset[k + 1])
         s, up = S[own].T, int(tree.parent[k])
-        Is = times(inertia[k], s)
-        D[k] = times(s.T, Is)
-        gain[k] = _solve(D[k], Is.T)  # (s' I s)^-1 s' I
-        force[k] = np.eye(6, dtype=dtype) - times(gain[k].T, s.T)
-        acceleration[k] = np.eye(6, dtype=dtype) - times(s, gain[k])
+        Is = inertia[k] @ s
+        D[k] = s.T @ Is
+        gain[k] = np.linalg.solve(D[k], Is.T)  # (s' I s)^-1 s' I
+        force[k] = np.eye(6) - gain[k].T @ s.T
+        acceleration[k] = np.eye(6) - s @ gain[k]
         if up >= 0:
-            passed = times(force[k], inertia[k])
-            inertia[up] = inertia[up] + times(times(X[k], passed), X[k].T)
-            moved = times(force[k], p[k]) + times(Is, _solve(D[k], push[own]))
-            p[up] = p[up] + times(X[k], moved)
-    qdd = np.zeros((len(S), 1), dtype)
+            inertia[up] = inertia[up] + X[k] @ force[k] @ inertia[k] @ X[k].T
+            p[up] = p[up] + X[k] @ (force[k] @ p[k] + Is @ np.linalg.solve(D[k], push[own]))
+    qdd = np.zeros((len(S), 1))
     a: dict[int, Floats] = {}
     for k in reversed(order):
         own = slice(tree.offset[k], tree.offset[k + 1])
         s, up = S[own].T, int(tree.parent[k])
-        carried = times(X[k].T, a[up]) if up >= 0 else np.zeros((6, 1), dtype)
-        pushed = _solve(D[k], push[own] - times(s.T, p[k]))
-        qdd[own] = pushed - times(gain[k], carried)
-        a[k] = times(acceleration[k], carried) + times(s, pushed)
+        carried = X[k].T @ a[up] if up >= 0 else np.zeros((6, 1))
+        pushed = np.linalg.solve(D[k], push[own] - s.T @ p[k])
+        qdd[own] = pushed - gain[k] @ carried
+        a[k] = acceleration[k] @ carried + s @ pushed
     return Propagated(qdd[:, 0], inertia, D, force, acceleration)
-
-
-def times(A: Floats, B: Floats) -> Floats:
-    """A B, index after index; rounded after each operation in the type of A and B."""
-    if A.dtype == np.float32:
-        return product(A, B)
-    return np.asarray(A @ B)
-
-
-def _solve(D: Floats, B: Floats) -> Floats:
-    """D^-1 B, D positive definite and at most 6 x 6, by Gauss elimination in its own type."""
-    D, B = D.copy(), B.copy()
-    for i in range(len(D)):
-        for j in range(i + 1, len(D)):
-            share = D[j, i] / D[i, i]
-            D[j] = D[j] - share * D[i]
-            B[j] = B[j] - share * B[i]
-    for i in reversed(range(len(D))):
-        B[i] = B[i] / D[i, i]
-        for j in range(i):
-            B[j] = B[j] - D[j, i] * B[i]
-    return B
 
 
 @dataclass(frozen=True)
@@ -105,8 +80,6 @@ class Checked:
     pivots: float  # of s' I s from ABM's D_k
     projections: float  # of P_A from P_A^2, and of P_F from P_A's transpose
     squares: float  # of P_A x from the least squares solution
-    single: float  # the same error of qdd in single precision
-    abm: float  # ABM's in single precision
 
 
 def measure(
@@ -141,21 +114,9 @@ def check(name: str, system: kkt.System, draw: np.random.Generator) -> Checked:
         root = np.linalg.cholesky(wide.inertia[k]).T
         best = x - s @ np.linalg.lstsq(root @ s, root @ x, rcond=None)[0]
         squares = max(squares, float(np.abs(P @ x - best).max() / np.abs(x).max() / size))
-    single = kkt.certify(system, 20, rounded_to="float32")
-    ours = propagate(system, np.float32).qdd
-    theirs = kkt.eliminate(system, orderings.get("abm"), "float32", records=False).qdd
-    return Checked(
-        name,
-        error(exact, wide.qdd),
-        pivots,
-        projections,
-        squares,
-        *(error(single, qdd) for qdd in (ours, theirs)),
-    )
+    return Checked(name, error(exact, wide.qdd), pivots, projections, squares)
 
 
 def values(found: list[Checked]) -> Iterator[Value]:
     for name in ("qdd", "pivots", "projections", "squares"):
         yield value(name, max(getattr(one, name) for one in found), robots=len(found))
-    for one in found:
-        yield value("single", [one.single, one.abm], robot=one.robot)

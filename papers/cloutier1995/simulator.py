@@ -24,14 +24,7 @@ from ..measures import condition
 from .robot import height_energy
 
 Floats = NDArray[np.float64]
-METHODS = {
-    "ABM": "abm",
-    "CRBM": "crbm",
-    "CRBM, centres": "crbm_com",
-    "bad ABM": "bad_abm",
-    "gain ABM": "gain_abm",
-}
-SOLVERS = ("cholesky", "lu", "gauss_jordan")  # of CRBM's joint-space system
+METHODS = {"ABM": "abm", "CRBM": "crbm", "CRBM, centres": "crbm_com", "bad ABM": "bad_abm"}
 BIAS = "inverse_dynamics"
 
 

@@ -10,7 +10,6 @@ from paper_rows import missed, quiet, rows_of
 from scipy.integrate import solve_ivp
 
 from pivotree import kkt
-from pivotree.analysis.complements import Complement, product
 from pivotree.analysis.gradients import descend
 from pivotree.papers.cloutier1995 import drop, figure56, figure510, propagators
 from pivotree.papers.cloutier1995.closed_form import at_rest
@@ -20,7 +19,6 @@ from pivotree.papers.cloutier1995.robot import height_energy, planar_robot, reac
 from pivotree.papers.cloutier1995.rosenbrock import Rosenbrock, jacobian, step
 from pivotree.papers.cloutier1995.simulator import run, saved
 from pivotree.papers.cloutier1995.sweep import pair, sweep
-from pivotree.papers.cloutier1995.tally import Counted, tally
 
 
 def test_links_are_numbered_from_the_base_and_are_rectangles():
@@ -153,11 +151,6 @@ def test_the_stiff_example_of_numerical_recipes_takes_few_steps():
 # -- chapter 3 ---------------------------------------------------------------------------------------
 
 
-def state(n, seed):
-    draw = np.random.default_rng(seed)
-    return draw.uniform(-1, 1, n), draw.normal(size=n), draw.normal(size=n)
-
-
 def test_gradients_end_early_where_eigenvalues_are_few():
     """As many iterations as the matrix has different eigenvalues (Hestenes & Stiefel)."""
     diagonal = np.array([Fraction(k) for k in (2, 3, 2, 3, 7)], dtype=object)
@@ -165,15 +158,6 @@ def test_gradients_end_early_where_eigenvalues_are_few():
     found = descend(lambda v: diagonal * v, b, most=9)
     assert found.iterations == 3
     assert (found.x == b / diagonal).all()
-
-
-def test_operations_are_counted_one_by_one():
-    count = [0]
-    A = np.array([[Counted(x, count) for x in row] for row in ((2.0, 3.0), (5.0, 0.0))])
-    product(A, A)
-    assert count == [5 + 1]  # 2 2, 3 5, 2 3, 5 2, 5 3; the one sum of two that are not zero
-    system = kkt.build(planar_robot([1.0] * 3, [1.0] * 3), *state(3, 1))
-    assert 0 < tally(system, Complement.first) < tally(system, Complement.second)
 
 
 # -- the falling chain -----------------------------------------------------------------------------
@@ -233,9 +217,3 @@ def test_a_wrong_propagator_is_told():
     for name, bad in zip(names, ("missed", "missed", "missed", "refuted"), strict=True):
         rows = rows_of(propagators, [replace(found[0], **{name: 1e-3})])
         assert [row.state for row in rows[:4]].count(bad) == 1
-
-
-def test_single_precision_of_the_propagators_is_rounded_throughout():
-    found = propagators.propagate(kkt.build(kkt.chain(4)), np.float32)
-    assert found.qdd.dtype == np.float32
-    assert all(x.dtype == np.float32 for x in (*found.inertia.values(), *found.force.values()))
