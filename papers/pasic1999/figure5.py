@@ -15,6 +15,7 @@ from .arm import PAPER, Arm, Floats, Pair, boundary
 from .collocation import Path, along, bvp_map, iterate, slope
 from .references import boundary_value, integrate, reached
 
+# [s] lengths of the domain
 SCAN = (
     0.2,
     0.25,

@@ -8,14 +8,13 @@ constraint forces, leaf to root (virtual work), every other one first (CFA), or 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pivotree import analysis, kkt, orderings
-from pivotree.analysis.comparison import Row as Compared
+from pivotree import kkt, orderings
 
 from ..paper import Progress
 from ..row import Value, value
@@ -29,7 +28,6 @@ SHAPES = ((2, 3, 4, 0), (3, 3, 5, 5, 0), (4, 4, 4, 0))  # parents, tip to base, 
 
 @dataclass(frozen=True)
 class Comparison:
-    tables: Mapping[str, Sequence[Compared]]  # robot -> orders in both formats
     sizes: tuple[int, ...]  # chains of 2^h - 1 links
     heights: Mapping[str, tuple[int, ...]]  # order -> for each size
     flops: Mapping[str, tuple[int, ...]]
@@ -37,10 +35,8 @@ class Comparison:
     pivots: Mapping[str, bool]  # tree -> M_k^-1 is both sides' articulated mobility
 
 
-def measure(
-    progress: Progress, *, largest: int = 6, joint: str = "spherical", leaves: int = 12
-) -> Comparison:
-    """Chains of 2^h - 1 links, h = 2 to ``largest``, a star, a humanoid; fractions for M_k."""
+def measure(progress: Progress, *, largest: int = 6, joint: str = "spherical") -> Comparison:
+    """Chains of 2^h - 1 links, h = 2 to ``largest``; fractions for M_k."""
     between("largest", largest, 3)
     sizes = tuple(2**h - 1 for h in range(2, largest + 1))
     heights: dict[str, list[int]] = {name: [] for name in ORDERS}
@@ -53,19 +49,10 @@ def measure(
             assert tape.program.symbolic is not None
             heights[name].append(tape.program.symbolic.height)
             flops[name].append(tape.flops)
-    robots = [kkt.chain(sizes[-1], joint=joint), kkt.star(leaves, joint=joint), kkt.humanoid()]
-    tables = {}
-    for graph in robots:
-        system = kkt.build(graph)
-        progress(f"comparing on {system.name}")
-        names = [*ORDERS, "virtual_work_split"] if "star" in system.name else list(ORDERS)
-        tables[system.name] = analysis.compare(system, names, ("float32", "float64")).rows
-    chain = kkt.build(robots[0])
-    forces = {name: with_forces(chain, name) for name in ("virtual_work", "abm")}
+    forces = {name: with_forces(system, name) for name in ("virtual_work", "abm")}
     progress("pivots in exact fractions")
     pivots = {str(s): all(c.numbers_agree() for c in mobility.on(s)) for s in SHAPES}
     return Comparison(
-        tables,
         sizes,
         {k: tuple(v) for k, v in heights.items()},
         {k: tuple(v) for k, v in flops.items()},
@@ -93,12 +80,6 @@ def values(found: Comparison) -> Iterator[Value]:
         for name in ("virtual_work", "constraint_force")
     )
     yield value("height", logs, len(set(logs)) == 1, virtual=", ".join(map(str, each)))
-    for robot, table in found.tables.items():
-        double = {one.order: one.error for one in table if one.format == "float64"}
-        for one in table:
-            if one.format == "float32":
-                ours = [one.fill_blocks, one.flops, one.height, one.error, double[one.order]]
-                yield value("order", ours, robot=robot, order=one.order)
 
 
 def figures(found: Comparison, style: str) -> dict[str, Any]:

@@ -271,7 +271,7 @@ yamane2001 fig3 leaves=13 trees=3 bodies=35 seed=50: 4 met
 yamane2001 fig7 least=2 most=8: 4 met, 2 refuted, 1 open
 yamane2001 closed links=9 joint=spherical order=virtual_work: 1 met
 yamane2001 closed links=8 joint=prismatic order=crbm: 1 met
-yamane2001 section6 largest=3 joint=universal leaves=3: 3 met, 16 open
+yamane2001 section6 largest=3 joint=universal: 3 met
 yamane2001 snapshots seconds=0.05 order=abm pictures=2 reach=0.7: 2 met
 pasic1999 equation20 states=50 length=1;2 mass=1;30 orders=abm: 1 met
 pasic1999 figure4 steps=0.02;0.01 end=0.5 at=0.5 s=2 mass=3;6: 1 met, 1 checked, 2 open
@@ -279,7 +279,7 @@ pasic1999 figure5 ends=0.35 s=3 scan=0.35 guesses=1: 2 met, 2 missed, 2 open
 pasic1999 figure5 ends=0.25 target=-0.2;0.1 mass=12;3: 1 met, 1 checked, 2 open
 pasic1999 figure6 ends=0.5 subdomains=12 s=4 torque=1;0.5: 1 met, 1 checked, 5 open
 pasic1999 multiple ends=1 subdomains=20 step=0.02: 2 met, 4 open
-pasic1999 shooting ends=0.35 subdomains=10: 1 met, 2 open
+pasic1999 shooting ends=0.35;1: 1 met, 1 open
 pasic1999 equation17 subdomains=31 mass=8;6 torque=2;0: 2 met, 1 open
 pasic1999 boundaries ends=0.1 s=12 orders=3: 7 met
 featherstone1983 aba model=humanoid: 1 met, 5 missed
