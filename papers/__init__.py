@@ -16,8 +16,9 @@ it reproduces, and has up to three functions:
 ``figures(found, style)``
     (optional) name -> matplotlib Figure, in the paper's own form; style light, dark or gray.
 
-A paper's ``__init__`` lists its items in the paper's order.  ``printed.toml`` holds its numbers, and
-the rows by their names: what is printed, the criterion, and why a row is missed, refuted or open.
+A paper's ``__init__`` lists its items in the paper's order, and in ``QUICK`` the settings of a smaller
+study, for ``pivotree reproduce --quick``.  ``printed.toml`` holds its numbers, and the rows by their
+names: what is printed, the criterion, and why a row is missed, refuted or open.
 """
 
 if __name__ == "papers":  # not twice: its exceptions would be other classes

@@ -59,6 +59,11 @@ class Item:
             )
         return {name: _read(self.name, name, text, defaults[name]) for name, text in given.items()}
 
+    @property
+    def quick(self) -> dict[str, Any]:
+        """Settings of a smaller study of the same, from the paper's ``QUICK``; {} where none is needed."""
+        return dict(import_module(f"pivotree.papers.{self.paper}").QUICK.get(self.name, {}))
+
     def measure(self, progress: Progress, **settings: Any) -> Any:
         given = dict(settings)
         for name, record in self._defaults.items():

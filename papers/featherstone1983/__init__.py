@@ -1,3 +1,8 @@
 """Featherstone 1983, 1987, as Johnson & Su's slides tell it: RNEA and the articulated body."""
 
 ITEMS = ("equations", "rnea", "aba", "external", "efficiency", "growth", "robots")
+
+QUICK = {  # item -> settings of a smaller study
+    "external": {"models": ("chain:12",)},
+    "robots": {"models": ("chain:12",)},
+}

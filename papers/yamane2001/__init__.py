@@ -1,3 +1,10 @@
 """Yamane & Nakamura 2001: O(N) forward dynamics by the principle of virtual work."""
 
 ITEMS = ("closed", "equations", "readings", "agreement", "fig3", "snapshots", "fig6", "fig7", "section6")
+
+QUICK = {  # item -> settings of a smaller study
+    "agreement": {"chains": (16,), "stars": (2, 12), "trees": 1},
+    "fig3": {"leaves": (8,), "trees": 1},
+    "section6": {"largest": 4},
+    "snapshots": {"seconds": 0.2},
+}

@@ -1,5 +1,6 @@
 """``pivotree reproduce``: papers, items and settings by name, refusals, rows, exit codes."""
 
+import importlib
 import json
 import re
 import shlex
@@ -14,6 +15,7 @@ from matplotlib.figure import Figure
 from paper_rows import quiet
 
 from pivotree.analysis.cli import main
+from pivotree.analysis.cli.commands.reproduce import in_words
 from pivotree.analysis.figures.style import theme
 from pivotree.analysis.proofs import REGISTRY, Statement, statements
 from pivotree.analysis.proofs.prove import Proof
@@ -45,6 +47,10 @@ def test_a_paper_has_items_numbers_and_pages(paper):
         assert item.name in page and told[item.name].startswith(f"{line}\n"), item.name
         assert callable(item.module.measure) and callable(item.module.values)
         assert item.settings({}) == {}
+    quick = importlib.import_module(f"pivotree.papers.{paper}").QUICK
+    for item in items(paper, list(quick)):  # every setting is one of the item's, of its kind
+        given = {name: in_words({"": value}).removeprefix("=") for name, value in quick[item.name].items()}
+        assert item.settings(given) == item.quick != {}
 
 
 def test_a_document_of_one_item(capsys):
@@ -100,6 +106,16 @@ def test_a_row_is_what_the_file_says_and_what_is_computed():
     checked = row("figure", data, value("own", 0.5))
     assert (checked.state, checked.ours) == ("checked", "5.0e-01 apart")
     assert row("figure", data, value("own", 0.5, False)).state == "missed"
+
+
+@pytest.mark.product
+def test_a_quick_study_says_its_settings_and_those_given_go_before(capsys):
+    asked = ("pasic1999", "--item", "boundaries", "--quick")
+    code, out, _ = reproduce(capsys, *asked, "--set", "orders=1;2")
+    assert code == 0 and "with ends=0.1, orders=1;2" in out and "8 rows: 8 met" in out
+    code, out, _ = reproduce(capsys, *asked, "--set", "ends=0.2", "--set", "orders=1", "--json")
+    (first, *_) = json.loads(out)["rows"]
+    assert code == 0 and first["item"].startswith("boundaries: [0, 0.2]")
 
 
 def test_only_a_missed_criterion_is_exit_1(capsys, monkeypatch):

@@ -32,6 +32,9 @@ def declare(command: Parser) -> None:
         metavar="NAME=VALUE",
         help="a setting of the item, as in runs=10 or ratios=0.05;0.02; may be repeated",
     )
+    command.add_argument(
+        "--quick", action="store_true", help="smaller studies of the same: fewer runs, angles and robots"
+    )
     add_json(command)
     command.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
 
@@ -66,7 +69,8 @@ def run(options: argparse.Namespace) -> int:
     for paper, found in chosen:
         rows = []
         for item in found:
-            rows += _one(item, given, output and output / paper, not options.json)
+            settled = (item.quick if options.quick else {}) | item.settings(given)
+            rows += _one(item, settled, bool(given), output and output / paper, not options.json)
         documents.append({"paper": paper, "rows": [row.as_dict() for row in rows]})
     if options.json:
         print_json(documents[0] if len(documents) == 1 else documents)
@@ -87,27 +91,25 @@ def settings(texts: list[str]) -> dict[str, str]:
     return given
 
 
-def _one(item: Any, given: dict[str, str], folder: Path | None, show: bool) -> list[Any]:
+def _one(item: Any, chosen: dict[str, Any], own: bool, folder: Path | None, show: bool) -> list[Any]:
     """Measure an item; print its rows and write its pictures as soon as they are there."""
-    chosen = item.settings(given)
     start = time.perf_counter()
     with progress_shown() as progress:
         progress(f"{item.paper} {item.name}")
         try:
             found = item.measure(lambda text: progress(f"{item.name}: {text}"), **chosen)
         except (ArithmeticError, ValueError, IndexError) as error:
-            if not given or isinstance(error, kkt.PivotreeError):
+            if not own or isinstance(error, kkt.PivotreeError):
                 raise
-            told = ", ".join(f"{name}={value}" for name, value in given.items())
             raise kkt.PivotreeError(
-                f"option --set: {item.name} cannot be measured with {told} "
+                f"option --set: {item.name} cannot be measured with {in_words(chosen)} "
                 f"({type(error).__name__}: {error}); give values nearer to its own"
             ) from error
     rows = item.rows(found)
     if folder is not None:
         _draw(item, found, folder)
     if show:
-        _print(item, rows, time.perf_counter() - start)
+        _print(item, rows, chosen, time.perf_counter() - start)
     return rows
 
 
@@ -122,7 +124,7 @@ def _draw(item: Any, found: Any, folder: Path) -> None:
                 save(figure, made(folder) / f"{name}{ending}{suffix}")
 
 
-def _print(item: Any, rows: list[Any], seconds: float) -> None:
+def _print(item: Any, rows: list[Any], chosen: dict[str, Any], seconds: float) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.markup import escape
     from rich.table import Table
@@ -151,8 +153,18 @@ def _print(item: Any, rows: list[Any], seconds: float) -> None:
         ]
         shown.add_row(*map(escape, cells))
     out.print(shown)
+    if chosen:
+        out.print(f"  with {escape(in_words(chosen))}", soft_wrap=True)
     for why in dict.fromkeys(row.why for row in rows if row.why):
         out.print(f"  {escape(why)}", soft_wrap=True)
+
+
+def in_words(settings: dict[str, Any]) -> str:
+    """Settings as ``--set`` takes them: runs=2, ratios=0.1;0.01."""
+    return ", ".join(
+        f"{name}={';'.join(map(str, value)) if isinstance(value, tuple) else value}"
+        for name, value in settings.items()
+    )
 
 
 MARKS = {"met": "met", "checked": "checked", "missed": "MISSED", "refuted": "≠ refuted", "open": "? open"}
