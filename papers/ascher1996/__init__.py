@@ -9,7 +9,6 @@ ITEMS = (
     "figure1",
     "table1",
     "tilted",
-    "tilted_motion",
     "links",
     "shoulder",
     "table2",
@@ -20,7 +19,6 @@ QUICK = {  # item -> settings of a smaller study
     "figure1": {"angles": 501},
     "table1": {"ratios": (0.003,), "runs": 2, "orders": ("abm", "crbm")},
     "tilted": {"angles": 41, "axes": 20, "every": 45.0},
-    "tilted_motion": {"ratios": (0.003,), "runs": 1, "orders": ("abm", "crbm")},
     "links": {"states": 12},
     "table2": {"points": 13},
 }

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from ..counted import MARKERS, ours, theirs
+from ..counted import ours, theirs
 from ..paper import printed
 from ..sheet import DASHES, legend, lines, named, panels, sheet
 from .sweep import Sweep
@@ -167,37 +166,3 @@ def growth(found: Sequence[Any], keys: dict[str, str], style: str) -> Figure:
         named(ax, look, "length of the base link, r", "evaluations for 10 s")
         legend(ax, look)
     return figure
-
-
-def turned(found: Any, names: dict[str, str], style: str) -> Figure:
-    """Evaluations over kappa, frames along the axes (hollow, dashed) and turned (filled)."""
-    with panels(style, "single", 3.7) as (figure, ax, look):
-        for i, order in enumerate(found.lines[0].level):
-            name, colour = names.get(order, order), look.series[i]
-            for tilted in (False, True):
-                times = [line.times(order, tilted) * line.level["abm"].mean for line in found.lines]
-                pairs = [(line.kappa, x) for line, x in zip(found.lines, times, strict=True)]
-                sound = [pair for pair in pairs if np.isfinite(pair[1])]
-                lost = [kappa for kappa, x in pairs if not np.isfinite(x)]
-                mark = {"color": colour, "marker": MARKERS[i], "markersize": 4, "linewidth": 1}
-                if tilted and sound:
-                    ax.plot(*zip(*sound, strict=True), **mark, label=f"{name}, {found.tilt:g}°")
-                elif sound:
-                    ax.plot(*zip(*sound, strict=True), **mark, linestyle="--", markerfacecolor="none")
-                heights = [0.97 if tilted else 0.93] * len(lost)
-                across = ax.get_xaxis_transform()
-                ax.plot(lost, heights, "x", color=colour, markersize=7, transform=across)
-        ax.set(xscale="log", yscale="log")
-        ax.margins(y=0.12)
-        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _power(x)))
-        ax.xaxis.set_minor_formatter(NullFormatter())
-        named(ax, look, "largest condition number on the way", "evaluations for the motion")
-        title = "dashed: frames along the axes; ×: most runs fail"
-        legend(figure, look, ncols=2, title=title, title_fontsize=7, **ABOVE).get_title().set_color(look.ink)
-    return figure
-
-
-def _power(x: float) -> str:
-    exponent = int(np.floor(np.log10(x)))
-    return rf"${x / 10.0**exponent:.0f}\cdot10^{{{exponent}}}$"

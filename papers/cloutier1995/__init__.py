@@ -6,7 +6,6 @@ ITEMS = (
     "gradients",
     "propagators",
     "counts",
-    "figure52",
     "integrators",
     "figure53",
     "figure54",
@@ -23,7 +22,6 @@ ITEMS = (
 QUICK = {  # item -> settings of a smaller study
     "methods": {"angles": 6},
     "gradients": {"links": (2, 4, 8, 16)},
-    "figure52": {"runs": 12},
     "figure53": {"angles": 401},
     "figure54": {"angles": 101},
     "figure55": {"angles": 401},

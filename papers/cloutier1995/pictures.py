@@ -103,7 +103,7 @@ def accelerations(found: Sequence[Sweep], methods: tuple[str, str], style: str) 
     return figure
 
 
-# -- figures 5.2, 5.6, 5.8 and 5.10: the integrator and the energy --------------------------------
+# -- figures 5.6, 5.8 and 5.10: the integrator and the energy --------------------------------------
 
 
 def stiffness(found: Sequence[Any], style: str) -> Figure:
@@ -156,34 +156,6 @@ def chains(found: Any, style: str) -> Figure:
             ax.set(ylim=(0, None))
             named(ax, look, "links n", what)
             legend(ax, look)
-    return figure
-
-
-def evolution(found: Any, style: str) -> Figure:
-    """The simulator's statistics over time: energy, calls, condition number, difference."""
-    first = found.first
-    with panels(style, "double", 4.2, 2, 2, "y", sharex=True) as (figure, axes, look):
-        energy, calls, condition, apart = axes.ravel()
-        energy.plot(first.t, found.energy, color=look.series[0])
-        energy.ticklabel_format(axis="y", useOffset=False)
-        named(energy, look, y="total energy [J]")
-        calls.step(*found.calls(0.1), color=look.series[1], where="post")
-        named(calls, look, y="evaluations so far")
-        condition.plot(first.t, found.condition, color=look.series[2])
-        condition.set(yscale="log")
-        named(condition, look, y=r"$\kappa(H)$")
-        for k, difference in enumerate(found.difference.T):
-            mark = {"markersize": 2.5, "color": look.series[k % len(look.series)]}
-            label = rf"$\Delta_r\ddot\theta_{k + 1}$"
-            apart.plot(first.t, difference, "os^vDPX*"[k % 8], label=label, **mark)
-        apart.set(yscale="log")
-        named(apart, look, y="ABM and CRBM apart")
-        low, high = apart.get_ylim()
-        apart.set_ylim(low, 20.0 * high)  # room for the legend
-        legend(apart, look, ncols=3, loc="upper center")
-        for ax in (condition, apart):
-            named(ax, look, "t [s]")
-            ax.set_xlim(0, first.reached)
     return figure
 
 

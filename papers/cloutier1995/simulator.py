@@ -106,12 +106,6 @@ class Run:
         with np.errstate(all="ignore"):
             return np.abs((abm - crbm) / abm)
 
-    def calls(self, every: float) -> tuple[Floats, Floats]:
-        """Times, and evaluations so far: each accepted step's share of all tries."""
-        edges = np.arange(0.0, self.first.reached + every / 2, every)
-        steps = np.searchsorted(self.first.step_t, edges, side="left")
-        return edges, steps * self.first.evaluations / max(len(self.first.step_t), 1)
-
 
 def run(
     tree: nx.DiGraph,
@@ -140,13 +134,3 @@ def run(
         **options,
     )
     return Run(tree, method, solver, found)
-
-
-def saved(t: Floats, interval: float) -> list[int]:
-    """Indices of the steps that odeint of Numerical Recipes saves: more than ``interval`` apart."""
-    chosen, last = [0], float(t[0])
-    for i, at in enumerate(np.asarray(t)[:-1].tolist()):
-        if at - last > interval:
-            chosen.append(i)
-            last = at
-    return [*chosen, len(t) - 1]

@@ -262,9 +262,8 @@ ascher1996 stanford states=50 checked=1: 5 open
 ascher1996 trees sizes=6;32;64 seeds=2 seed=11: 1 met, 2 checked, 2 open
 ascher1996 loops most=5 loops=5: 6 met, 5 checked
 ascher1996 table1 ratios=0.02 runs=1 seconds=0.1 eps=1e-3 solver=cholesky orders=virtual_work;crbm_com: 3 open
+ascher1996 table1 ratios=0.02 runs=1 seconds=0.1 tilt=45 orders=projected_abm: 2 open
 ascher1996 table1 ratios=0.02 runs=1 seconds=0.1 eps=1e-3 solver=lu clock=float64 orders=crbm_com: 2 open
-ascher1996 tilted_motion ratios=0.002 orders=projected_abm runs=1 seconds=0.1: 2 open
-cloutier1995 figure52 runs=6: 5 open
 cloutier1995 figure53 angles=401: 6 met
 cloutier1995 figure53 second=1e3 angles=21: 3 met, 3 open
 cloutier1995 figure54 angles=41: 3 met, 2 checked

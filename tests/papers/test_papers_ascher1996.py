@@ -8,7 +8,7 @@ import pytest
 from paper_rows import by_item, quiet, rows_of
 
 from pivotree import kkt
-from pivotree.papers.ascher1996 import figure1, stanford, structure, table1, table2, tilted, tilted_motion
+from pivotree.papers.ascher1996 import figure1, stanford, structure, table1, table2, tilted
 from pivotree.papers.ascher1996.sweep import child_frame, turned
 
 
@@ -111,27 +111,3 @@ def test_table_1_criteria_are_two_sided():
     assert states(12400, 80000, failed=3) == ["met", "missed"]  # the paper prints a number
     last = table1.Ratio(0.0015, {"abm": count(12860), "crbm": count(1e5, 3)}, {}, 7e5, True)
     assert rows_of(table1, [last])[1].state == "met"  # it prints that it fails
-
-
-def lines(abm, crbm, mended):
-    """Ratios with kappa 1e5, 2e5 and so on, by times ABM's evaluations in turned frames."""
-    found = []
-    for i, times in enumerate(zip(abm, crbm, mended, strict=True)):
-        runs = dict(zip(("abm", "crbm", "modified_abm"), map(count, times), strict=True))
-        level = {order: count(1.0) for order in runs} | {"crbm": runs["crbm"]}
-        found.append(tilted_motion.Line(0.01 / (i + 1), level, runs, 1e5 * 2.0**i))
-    return tilted_motion.Found(45.0, found)
-
-
-def test_where_abm_breaks_down_in_turned_frames():
-    verdict = lambda found: [row.state for row in rows_of(tilted_motion, found)[-3:]]  # noqa: E731
-    late = lines([1, 1, 1, 1, 4], [1, 4, 8, 8, 8], [1, 1, 1, 1, 4])
-    assert late.breakdown("crbm") == pytest.approx((2**0.5 * 1e5,) * 2)
-    assert late.breakdown("abm") == pytest.approx((2**3.5 * 1e5,) * 2)
-    assert verdict(late) == ["open", "open", "refuted"]  # the first two are said of another program
-    same = lines([1, 1, 4], [1, 1, 5], [1, 1, 1.05])
-    assert verdict(same) == ["met", "met", "met"]
-    never = lines([1, 1, 1, 1, 1], [1, 4, 8, 8, 8], [1] * 5)
-    assert verdict(never) == ["open", "open", "open"]
-    coarse = lines([1, 4], [3, 4], [1, 4])  # CRBM is beyond at the first ratio already
-    assert verdict(coarse)[:2] == ["open", "open"]
