@@ -18,7 +18,7 @@ QUICK = {  # item -> settings of a smaller study
     "equations": {"only": "equation"},
     "figure1": {"angles": 501},
     "table1": {"ratios": (0.003,), "runs": 2, "orders": ("abm", "crbm")},
-    "tilted": {"angles": 41, "axes": 20, "every": 45.0},
+    "tilted": {"angles": 21, "axes": 20, "every": 45.0},
     "links": {"states": 12},
     "table2": {"points": 13},
 }

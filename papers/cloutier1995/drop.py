@@ -168,6 +168,6 @@ def slope(x: Any, y: Any) -> float:
 
 
 def figures(found: Drop, style: str) -> dict[str, Any]:
-    from .pictures import energies, fall
+    from .pictures import energies
 
-    return {"drop": fall(found, style), "drop_energy": energies(found, style)}
+    return {"drop_energy": energies(found, style)}

@@ -37,9 +37,3 @@ def falling(n: int, *, free: bool = True, order: str = "abm") -> Floor:
     first = [("link1", (0.0, 0.0, 0.0))] if free else []
     ends = [(f"link{k + 1}", (LENGTH, 0.0, 0.0)) for k in range(n)]
     return Floor.of(tree, [*first, *ends], normal=(0.0, 1.0, 0.0), order=order)
-
-
-def places(chain: Floor, y: Floats) -> Floats:
-    """(m, p, 2) the points at states (m, 2 N) or more."""
-    N = chain.motion.kernel.N
-    return np.asarray(chain.pose(np.atleast_2d(y)[:, : 2 * N]).r[..., :2])

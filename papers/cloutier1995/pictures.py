@@ -15,7 +15,6 @@ from pivotree.analysis.figures import MARKERS, style_axes
 from .. import counted
 from ..paper import printed
 from ..sheet import DASHES, legend, named, panels, sheet
-from .falling import places
 from .sweep import Sweep
 
 TURN = r"angle of joint 2, $\theta_2$ [rad]"
@@ -254,33 +253,6 @@ def _law(polynomial: fmpq_poly, n: np.ndarray) -> np.ndarray:
 
 
 # -- chapter 6: contact ---------------------------------------------------------------------------
-
-
-def fall(found: Any, style: str, count: int = 8) -> Figure:
-    """The chain at some times from its fall to its rest, points that touch the floor marked."""
-    run, chain = found.rigid, found.chain
-    still = np.flatnonzero(run.energy > 1e-4 * run.energy[0])
-    last = float(run.t[min(still[-1] + 1, len(run.t) - 1)])
-    times = np.linspace(0.0, last, count)
-    r = places(chain, run.y[[np.searchsorted(run.t, t).clip(0, len(run.t) - 1) for t in times]])
-    wide = max(np.ptp(x[:, 0]) for x in r) * 0.55
-    high = max(x[:, 1].max() for x in r) * 1.08
-    with sheet("double", 2.9, style) as (figure, look):
-        for ax, t, x in zip(figure.subplots(2, count // 2).ravel(), times, r, strict=True):
-            style_axes(ax, look)
-            middle = (x[:, 0].max() + x[:, 0].min()) / 2
-            ax.axhspan(-0.08, 0.0, color=look.shade)
-            ax.axhline(0.0, color=look.ink, linewidth=0.8)
-            ax.plot(x[:, 0], x[:, 1], "-", color=look.series[0], linewidth=3, solid_capstyle="round")
-            ax.plot(x[:, 0], x[:, 1], "o", color=look.page, markeredgecolor=look.series[0], markersize=4)
-            on = x[:, 1] < 1e-6
-            ax.plot(x[on, 0], x[on, 1], "s", color=look.series[1], markersize=4)
-            ax.set(xlim=(middle - wide, middle + wide), ylim=(-0.08, high), aspect="equal")
-            ax.set(xticks=[], yticks=[])
-            named(ax, look, title=f"{t:.2f} s", fontsize=8)
-            for spine in ax.spines.values():
-                spine.set_visible(False)
-    return figure
 
 
 def energies(found: Any, style: str) -> Figure:

@@ -41,8 +41,8 @@ def gauss(s: int) -> Gauss:
     return Gauss(c, once[:-1], twice[:-1], once[-1], twice[-1])
 
 
-def integrals(s: int, x: Floats) -> tuple[Floats, Floats]:
-    """(len(x), s) integrals from 0 to x, once and twice, of the s Lagrange polynomials.
+def integrals(s: int, x: Floats, times: tuple[int, ...] = (1, 2)) -> tuple[Floats, ...]:
+    """(len(x), s) integrals from 0 to x, so many times each, of the s Lagrange polynomials.
 
     By their Legendre coefficients (k + 1/2) w_j P_k(x_j), exact since Gauss quadrature is.
     """
@@ -51,9 +51,7 @@ def integrals(s: int, x: Floats) -> tuple[Floats, Floats]:
     k = np.arange(s)
     coefficients = (k[:, None] + 0.5) * legendre.legvander(points, s - 1).T * weights
     on = 2.0 * np.asarray(x) - 1.0
-    return tuple(  # type: ignore[return-value]
-        legendre.legval(on, legendre.legint(coefficients, m, lbnd=-1)).T / 2**m for m in (1, 2)
-    )
+    return tuple(legendre.legval(on, legendre.legint(coefficients, m, lbnd=-1)).T / 2**m for m in times)
 
 
 # -- y(F) -----------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pivotree import kkt
 
-from .collocation import FAR, gauss
+from .collocation import FAR, gauss, integrals
 
 Floats = NDArray[np.float64]
 Right = Callable[[Floats, Floats], Floats]  # x (s,), derivatives 0 .. k - 1 (k, s, m) -> (s, m)
@@ -71,14 +71,7 @@ class Problem:
 
     def repeated(self, x: Floats) -> Floats:
         """(k + 1, len(x), s): integrals from 0 to x in [0, 1], 0 to k times, of the basis."""
-        legendre = np.polynomial.legendre
-        points, weights = legendre.leggauss(self.s)
-        degree = np.arange(self.s)
-        basis = (degree[:, None] + 0.5) * legendre.legvander(points, self.s - 1).T * weights
-        on = 2.0 * np.asarray(x) - 1.0
-        return np.array(
-            [legendre.legval(on, legendre.legint(basis, j, lbnd=-1)).T / 2**j for j in range(self.k + 1)]
-        )
+        return np.array(integrals(self.s, x, tuple(range(self.k + 1))))
 
     def powers(self, x: Floats) -> Floats:
         """(k, len(x), k): derivative j of x^i at e x."""

@@ -49,7 +49,8 @@ def measure(
 def close(graph: Any, joint: str, order: str) -> Closed:
     system = kkt.build(graph)
     tip = system.structure.tip_to_base[0]
-    R, p = pose(system, tip)
+    held = Links.of(system)
+    R, p = held.pose[held.body.index(system.structure.index[tip])]
     loop = kkt.cut_joint(None, tip, joint, R=R, p=p)
     frame = carried(R, p)
 
@@ -79,16 +80,6 @@ def close(graph: Any, joint: str, order: str) -> Closed:
         apart(engine.lam, x[N:]),
         float(np.abs(here @ engine.qdd + turning).max() / max(1.0, np.abs(turning).max())),
     )
-
-
-def pose(system: kkt.System, body: object) -> tuple[Floats, Floats]:
-    """Orientation and place of a body's frame in the world."""
-    state, k = system.state, system.structure.index[body]
-    R, p = np.eye(3), np.zeros(3)
-    while k >= 0:
-        R, p = state.R[k] @ R, state.p[k] + state.R[k] @ p
-        k = int(state.parent[k])
-    return R, p
 
 
 def values(found: list[Closed]) -> Iterator[Value]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 from pivotree import kkt, orderings
+from pivotree.analysis.simulation import Motion
 
 from ..paper import Progress
 from ..row import Value, value
@@ -82,38 +83,29 @@ def rods(parents: list[int]) -> Any:
 
 def swing(tree: Any, seconds: float, order: str, pictures: int, reach: float) -> Swing:
     N = 3 * len(tree)
-    kernel = kkt.compile(tree, orderings.get(order))
-    start = kernel.configuration(np.r_[0.3, -reach, np.zeros(N - 2)])
-    m = len(start)
-
-    def rate(_: float, y: Floats) -> Floats:
-        return np.r_[kernel.rate(y[:m], y[m:]), kernel(y[:m], y[m:])]
-
+    motion = Motion.of(tree, orderings.get(order))
+    start = motion.start(np.r_[0.3, -reach, np.zeros(N - 2)], np.zeros(N))
     times = np.linspace(0.0, seconds, pictures)
     found = solve_ivp(
-        rate, (0.0, seconds), np.r_[start, np.zeros(N)], method="DOP853", t_eval=times, rtol=1e-9, atol=1e-10
+        lambda t, y: motion.rates(y[None])[0],
+        (0.0, seconds),
+        start,
+        method="DOP853",
+        t_eval=times,
+        rtol=1e-9,
+        atol=1e-10,
     )
-    energies, lines = [], []
-    for y in found.y.T:
-        system = kkt.build(tree, q=kernel.coordinates(y[:m]), qd=y[m:])
-        kinetic, potential, ends = state(system)
-        energies.append((kinetic, potential))
-        lines.append(ends)
-    total = np.array([k + p for k, p in energies])
-    drift = float(np.abs(total - total[0]).max() / max(k for k, _ in energies))
-    return Swing(N, int(found.nfev), drift, tuple(times), tuple(lines))
+    energies = motion.energies(found.y.T)  # kinetic, potential
+    total = energies.sum(1)
+    drift = float(np.abs(total - total[0]).max() / energies[:, 0].max())
+    lines = tuple(ends(kkt.build(tree, q=motion.kernel.coordinates(y[: motion.nx]))) for y in found.y.T)
+    return Swing(N, int(found.nfev), drift, tuple(times), lines)
 
 
-def state(system: kkt.System) -> tuple[float, float, tuple[Floats, ...]]:
-    """Kinetic and potential energy [J] and the ends of every rod, in the world's frame."""
-    links, own = Links.of(system), system.state
-    kinetic = potential = 0.0
-    ends = []
-    for i, (k, (R, p)) in enumerate(zip(links.body, links.pose, strict=True)):
-        kinetic += float(0.5 * links.v[i] @ links.I[i] @ links.v[i])
-        potential -= float(own.mass[k] * own.gravity @ (p + R @ own.com[k]))
-        ends.append(np.array([p, p + 2 * R @ own.com[k]]))
-    return kinetic, potential, tuple(ends)
+def ends(system: kkt.System) -> tuple[Floats, ...]:
+    """The ends (2, 3) of every rod in the world's frame [m]."""
+    links, com = Links.of(system), system.state.com
+    return tuple(np.array([p, p + 2 * R @ com[k]]) for k, (R, p) in zip(links.body, links.pose, strict=True))
 
 
 def values(found: Mapping[str, Swing]) -> Iterator[Value]:
