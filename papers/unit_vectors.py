@@ -1,4 +1,4 @@
-"""The unit vector method (Walker & Orin 1982, method 1): run, and its operations counted.
+"""Operations of the unit vector method (Walker & Orin 1982, 1), which analysis.inertia runs.
 
 Inverse dynamics at q'' = 0 gives the bias; with the j-th unit vector for q'', everything at rest
 and without gravity, it gives column j of the joint-space inertia.  A dense L D L* solves.  Both
@@ -8,50 +8,18 @@ come from the project's program of recursive Newton-Euler.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 from pivotree import kkt, orderings
 from pivotree.analysis.counts import KINDS, count
-from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.program import trace_substitution
-from pivotree.kkt.tape import InputSlots, lower, run
+from pivotree.kkt.tape import InputSlots
 
-Floats = NDArray[np.float64]
 ORDER = "inverse_dynamics"
-
-
-def unit_vectors(system: kkt.System) -> Floats:
-    """qdd (N,) in float64."""
-    return solved(*inertia_and_bias(system), system.entries.tau)
-
-
-def solved(inertia: Floats, bias: Floats, tau: Floats) -> Floats:
-    return np.asarray(cho_solve(cho_factor(inertia), tau - bias))
-
-
-def inertia_and_bias(system: kkt.System) -> tuple[Floats, Floats]:
-    """Joint-space inertia (N, N) and bias (N,) by N + 1 runs of inverse dynamics on one tape."""
-    structure = system.structure
-    program = trace_substitution(orderings.get(ORDER)(structure), structure, ORDER)
-    tape, entries, chosen = lower(program, system), system.entries, get_format("float64")
-    moving = [("qdd", b) for b, d in zip(system.tree.names, system.tree.dof, strict=True) if d]
-
-    def efforts(a: Floats, b: Floats, qdd: Floats) -> Floats:
-        solution, _, _ = run(tape, replace(entries, a=a, b=b, tau=qdd), chosen)
-        by_name = {tuple(block): x for block, x in solution.items()}
-        return np.concatenate([by_name[key] for key in moving])
-
-    still = np.zeros_like(entries.a)
-    columns = [efforts(still, still, e) for e in np.eye(len(entries.tau))]
-    return np.column_stack(columns), efforts(entries.a, entries.b, np.zeros(len(columns)))
-
-
-# -- operations -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pivotree import kkt, orderings
+from pivotree.analysis import inertia
 
 from ..measures import error
 from ..paper import Progress
 from ..row import Value, value
-from ..unit_vectors import unit_vectors
 from .recursion import joint_accelerations
 
 MOST = 1e-10  # of max |qdd|
@@ -58,7 +58,7 @@ def compare(system: kkt.System) -> Agreement:
     serial = bool(np.bincount(system.tree.parent + 1, minlength=1).max() <= 1)
     qdd = {name: kkt.eliminate(system, orderings.get(name), records=False).qdd for name in ("abm", *ORDERS)}
     if len(system.entries.tau) <= 100:  # n columns of n links each
-        qdd["unit vectors"] = unit_vectors(system)
+        qdd["unit vectors"] = inertia.solve(system, method=1)
     typed = None
     if serial:
         pair = (joint_accelerations(system, symmetric=s) for s in (True, False))

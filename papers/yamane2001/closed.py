@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
+from pivotree.analysis import inertia
+from pivotree.analysis.gradients import equation
 
 from ..measures import apart
 from ..paper import Progress
 from ..row import Value, value
-from ..unit_vectors import inertia_and_bias
 from ..world import Links, carried
 
 Floats = NDArray[np.float64]
@@ -68,9 +69,9 @@ def close(graph: Any, joint: str, order: str) -> Closed:
     q, qd, h = system.graph.graph["q"], system.state.qd, 1e-5
     here = H(q)
     turning = (H(q + h * qd) - H(q - h * qd)) @ qd / (2 * h)
-    A, b = inertia_and_bias(system)
+    A, (_, efforts, _) = inertia.columns(system, method=1).M, equation(system, "float64")
     matrix = np.block([[A, -here.T], [here, np.zeros((m, m))]])  # (7)
-    x = np.linalg.solve(matrix, np.r_[system.entries.tau - b, -turning])
+    x = np.linalg.solve(matrix, np.r_[efforts, -turning])
     N = len(qd)
     engine = kkt.eliminate(kkt.build(system.graph, loops=[loop]), orderings.get(order), records=False)
     return Closed(

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from paper_rows import by_item, quiet, rows_of
 
-from pivotree import kkt, orderings
+from pivotree import kkt
 from pivotree.analysis.counts import FAMILIES
-from pivotree.papers.unit_vectors import dense_solution, inertia_and_bias, operations, unit_vectors
+from pivotree.papers.unit_vectors import dense_solution, operations
 from pivotree.papers.yamane2001 import agreement, fig3, fig6, readings
 from pivotree.papers.yamane2001.growth import exponent
 from pivotree.papers.yamane2001.recursion import joint_accelerations
@@ -25,18 +25,6 @@ def test_the_coupling_of_53_has_its_printed_shape_for_ball_joints_only():
     hinge = readings.measure(quiet, n=5, family="revolute", lines=("S_J",))
     assert ball[0].printed > 1e-2
     assert hinge[0].printed <= 1e-12  # shapes differ there: nothing else than what is meant fits
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("spec", ["humanoid", "random_tree:n=12,seed=8", "chain:n=5,joint=floating"])
-def test_the_unit_vector_method_gives_certified_accelerations(spec):
-    system = kkt.build(kkt.load(spec))
-    exact = kkt.certify(system, 20)
-    error = exact.error(unit_vectors(system))
-    assert error is not None and error <= 1e-9
-    inertia, _ = inertia_and_bias(system)
-    crbm = kkt.joint_space_inertia(system, orderings.get("crbm"))
-    assert np.abs(inertia - crbm).max() <= 1e-13 * np.abs(inertia).max()
 
 
 class Counted:
