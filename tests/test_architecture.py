@@ -40,7 +40,7 @@ ASKED_BY_NAME = {
     "kkt/model/loops.py:cut_joint": 13,
     "papers/yamane2001/joining.py:joined": 12,
     "analysis/simulation/run.py:simulate": 12,
-    "kkt/model/arrays.py:tree_from_arrays": 11,
+    "kkt/scale/arrays.py:tree_from_arrays": 11,
     "kkt/machine/kernel.py:compile": 11,
     "analysis/report/make.py:robot_report": 11,
 }

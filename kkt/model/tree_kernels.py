@@ -45,18 +45,6 @@ def breadth_first(parent):  # pragma: no cover
     return order[:filled], start[: depth + 1]
 
 
-@njit(cache=True)
-def children_first(breadth, start):  # pragma: no cover
-    """Deepest bodies first, each depth in its own order: Structure.order."""
-    order = np.empty_like(breadth)
-    filled = 0
-    for d in range(len(start) - 2, -1, -1):
-        for t in range(start[d], start[d + 1]):
-            order[filled] = breadth[t]
-            filled += 1
-    return order
-
-
 Integers = NDArray[np.int64]
 
 

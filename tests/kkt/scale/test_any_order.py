@@ -9,9 +9,9 @@ from designs import covering, listed
 from helpers import every_joint, relisted
 
 from pivotree import kkt, orderings
-from pivotree.kkt.order.pivots import centroids
 from pivotree.kkt.proof.residual import backward_error, normwise_error, residue
 from pivotree.kkt.scale import rows
+from pivotree.kkt.scale.arrays import centroids
 from pivotree.kkt.scale.bodywise import Bodies
 from pivotree.kkt.scale.rows import Rows, analyse
 
