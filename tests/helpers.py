@@ -15,6 +15,7 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
+from pivotree.kkt.matrix.frames import in_frames
 
 ROOT = Path(__file__).parents[1]
 MODELS = {path.stem: path for path in sorted((ROOT / "tests" / "models").glob("*.json"))}
@@ -104,6 +105,12 @@ def every_joint(general=True):
         given["R"] = Rotation.random(random_state=int(rng.integers(1000))).as_matrix()
         kkt.add_body(tree, body, parent, joint=kind, p=0.3 * rng.normal(size=3), **given)
     return kkt.default_state(tree)
+
+
+def tilted(system, seed=0):
+    """The system with each body's frame turned at random, so that no axis has a zero."""
+    turns = Rotation.random(system.tree.n, random_state=seed).as_matrix()
+    return in_frames(system, turns, tidy=False)
 
 
 def _physical(square):

@@ -14,15 +14,12 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ..base.errors import ModelError
-from ..base.foreign import of_kind
 from ..model.fields import Floats
-from ..model.joints import GENERAL, rotation_vector
+from ..model.joints import GENERAL
 from ..model.loops import LoopWarning, turned
 from ..model.parents import levels
-from ..model.spatial import cross, matmul, matvec, skew, transpose
+from ..model.spatial import matmul, matvec, skew, transpose
 from ..model.tree import InertiaWarning, new_tree
 from .system import System, build, require_system
 
@@ -55,61 +52,10 @@ def aligned(system: System) -> System:
             elif not _is_coordinate(state.R[k]):
                 up = int(state.parent[k])
                 turns[k] = matmul(turns[up], state.R[k]) if up >= 0 else state.R[k]
-    return _in_frames(system, turns, tidy=True)
+    return in_frames(system, turns, tidy=True)
 
 
-def tilted(system: System, turns: ArrayLike) -> System:
-    """The system with its body frames turned: a vector x of body k's frame becomes Q_k x.
-
-    ``turns`` is one rotation (3, 3) [1] for all bodies or one for each, (n, 3, 3), such as
-    :func:`random_turns`.  The result is that state alone, as in a model file.  Raises ModelError
-    for what is no rotation.
-
-    >>> system = pt.build(pt.chain(3))
-    >>> turned = pt.tilted(system, pt.random_turns(3))
-    >>> abm = pt.orderings.get("abm")
-    >>> np.allclose(pt.eliminate(turned, abm).qdd, pt.eliminate(system, abm).qdd)
-    True
-    """
-    require_system(system)
-    n = len(system.state.names)
-    try:
-        Q = np.array(turns, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError(f"turns: is {turns!r}; give one rotation (3, 3), or {n} of them") from None
-    if Q.shape not in ((3, 3), (n, 3, 3)):
-        raise ModelError(f"turns: have shape {Q.shape}; give one rotation (3, 3), or {n} of them, one a body")
-    Q = np.broadcast_to(Q, (n, 3, 3)).copy()
-    orthogonal = np.abs(matmul(Q, transpose(Q)) - np.eye(3)).max((1, 2)) <= 1e-6
-    proper = (cross(Q[:, 0], Q[:, 1]) * Q[:, 2]).sum(-1) > 0.0
-    for k in np.flatnonzero(~(orthogonal & proper)):
-        raise ModelError(
-            f"turns: that of body {system.state.names[k]!r} is no rotation; give Q with Q Q^T = 1 "
-            "and determinant 1"
-        )
-    return _in_frames(system, Q, tidy=False)
-
-
-@of_kind
-def random_turns(n: int, seed: int = 0) -> Floats:
-    """n rotations (n, 3, 3) [1], uniformly distributed, from a seed.
-
-    They are normalised quaternions of normal numbers (Muller 1959).  Raises ModelError for a
-    negative n.
-
-    >>> Q = pt.random_turns(5, seed=1)
-    >>> Q.shape, np.allclose(Q @ Q.transpose(0, 2, 1), np.eye(3))
-    ((5, 3, 3), True)
-    """
-    if n < 0:
-        raise ModelError(f"random_turns: n is {n!r}; give how many rotations, 0 or more")
-    x = np.random.default_rng(seed).normal(size=(n, 4))  # directions of quaternions are uniform
-    x /= np.linalg.norm(x, axis=1)[:, None]
-    half = np.linalg.norm(x[:, 1:], axis=1)
-    return rotation_vector(x[:, 1:] * (2.0 * np.arctan2(half, x[:, 0]) / half)[:, None])
-
-
-def _in_frames(system: System, turns: Floats, *, tidy: bool) -> System:
+def in_frames(system: System, turns: Floats, *, tidy: bool) -> System:
     """The state with body k's vectors x written as turns[k] x; tidied where it has moved."""
     s, n = system.state, len(system.state.names)
     above = np.where((s.parent >= 0)[:, None, None], turns[s.parent], np.eye(3))

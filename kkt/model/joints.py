@@ -55,8 +55,6 @@ class JointType:
     moving: tuple[int, ...] = ()  # columns of S that change with q
     bias: Callable[[Floats, Floats, Floats], Floats] | None = None  # (axis, q, qd) -> S° qd (m,6)
     rate: Callable[[Floats, Floats], Floats] | None = None  # (q, qd) -> dq/dt, if it is not qd
-    # (axis, q) of one joint, the same joint seen from the child: -q where not given
-    reversed: Callable[[Floats, Floats], tuple[Floats, Floats]] | None = None
 
     @property
     def constant(self) -> bool:
@@ -121,18 +119,6 @@ def _planar_rate(q: Floats, qd: Floats) -> Floats:
     return np.stack([first, second, qd[..., 2]], axis=-1)
 
 
-def _planar_reversed(axis: Floats, q: Floats) -> tuple[Floats, Floats]:
-    normal = axis / np.linalg.norm(axis)
-    first, second = in_plane(normal[None])
-    p = -rotation_vector(-q[2] * normal[None])[0] @ (first[0] * q[0] + second[0] * q[1])
-    return axis, np.array([first[0] @ p, second[0] @ p, -q[2]])
-
-
-def _floating_reversed(axis: Floats, q: Floats) -> tuple[Floats, Floats]:
-    back = rotation_vector(-q[None, :3])[0]
-    return axis, np.concatenate([-q[:3], -back @ q[3:]])
-
-
 def _universal_bias(axis: Floats, q: Floats, qd: Floats) -> Floats:
     """S° qd: in the body's frame the first axis turns."""
     first = matvec(rotation(axis[:, 1], -q[:, 1]), axis[:, 0])
@@ -174,7 +160,6 @@ _TYPES = [
         angles=(0, 1),
         moving=(0,),
         bias=_universal_bias,
-        reversed=lambda a, q: (a[::-1], -q[::-1]),
     ),
     JointType(
         "spherical",
@@ -184,16 +169,7 @@ _TYPES = [
         lambda a, q: (rotation_vector(q), _still(q)[1]),
         orientation=True,
     ),
-    JointType(
-        "planar",
-        3,
-        1,
-        _planar_subspace,
-        _planar_pose,
-        angles=(2,),
-        rate=_planar_rate,
-        reversed=_planar_reversed,
-    ),
+    JointType("planar", 3, 1, _planar_subspace, _planar_pose, angles=(2,), rate=_planar_rate),
     JointType(
         "floating",
         6,
@@ -201,7 +177,6 @@ _TYPES = [
         _identity_subspace(slice(0, 6)),
         lambda a, q: (rotation_vector(q[:, :3]), q[:, 3:].copy()),
         orientation=True,
-        reversed=_floating_reversed,
     ),
 ]
 

@@ -9,8 +9,6 @@ summation differs between processors.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -133,29 +131,3 @@ def turned(axis: Array, c: Array, s: Array) -> Array:
     off_axis = outer[..., (1, 2, 0), (1, 2, 0)] + outer[..., (2, 0, 1), (2, 0, 1)]
     R[..., i, i] = np.where(off_axis == 1.0, c[..., None], 1.0 - (1.0 - c)[..., None] * off_axis)
     return R
-
-
-@dataclass(frozen=True)
-class Pose:
-    """The pose of a frame in an outer one."""
-
-    R: Array  # (3, 3)
-    p: Array  # (3,) [m]
-
-    def __matmul__(self, other: Pose) -> Pose:
-        return Pose(self.R @ other.R, self.R @ other.p + self.p)
-
-    @property
-    def inverse(self) -> Pose:
-        return Pose(self.R.T, -self.R.T @ self.p)
-
-    def motion(self, v: Array) -> Array:
-        """A velocity (6,) that is given in the outer frame, in this one, which is fixed to it."""
-        return np.concatenate([self.R.T @ v[:3], self.R.T @ (v[3:] + cross(v[:3], self.p))])
-
-    def force(self, f: Array) -> Array:
-        """A wrench (6,), moment first, that is given in the outer frame, in this one."""
-        return np.concatenate([self.R.T @ (f[:3] - cross(self.p, f[3:])), self.R.T @ f[3:]])
-
-
-IDENTITY = Pose(np.eye(3), np.zeros(3))

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -36,7 +36,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.errors import ArmatureError, ModelError, nearest
+from ..base.errors import ModelError, nearest
 from ..base.foreign import of_kind
 from ..base.shown import Shown
 from .fields import Floats, check_names, checked, require_name, stacked
@@ -173,17 +173,6 @@ class BodyTree(Shown):
         """(N,) the body of each degree of freedom, with [j] where its joint has several."""
         bodies = zip(self.names, self.dof.tolist(), strict=True)
         return [f"{name}[{j}]" if dof > 1 else str(name) for name, dof in bodies for j in range(dof)]
-
-    def require_no_terms(self, what: str) -> None:
-        """Raise ArmatureError where joints have terms of their own, which ``what`` cannot take."""
-        if self.terms is not None:
-            given = [name for name, x in asdict(self.terms).items() if name != "rest" and x.any()]
-            j = int(np.flatnonzero(getattr(self.terms, given[0]))[0])
-            body = self.names[int(np.searchsorted(self.offset, j, side="right")) - 1]
-            raise ArmatureError(
-                f"{what} does not know {given[0]} of joints yet, and body {body!r} has it; leave "
-                f"{' and '.join(given)} out of the model, or use kkt.eliminate, which knows it"
-            )
 
     @cached_property
     def turning_springs(self) -> list[int]:

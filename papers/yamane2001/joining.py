@@ -13,8 +13,8 @@ Default efforts ``tau`` are dropped, since the number of freedoms changes.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -24,6 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pivotree.kkt import (
+    ArmatureError,
+    BodyTree,
     Loop,
     LoopError,
     ModelError,
@@ -38,13 +40,39 @@ from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.matrix.entries import velocities
 from pivotree.kkt.matrix.state import coordinates, state_of
 from pivotree.kkt.model.fields import Floats, checked
-from pivotree.kkt.model.joints import GENERAL, TYPES
-from pivotree.kkt.model.spatial import IDENTITY, Pose, force_transform, matvec, spatial_inertia
+from pivotree.kkt.model.joints import GENERAL, in_plane, rotation_vector
+from pivotree.kkt.model.spatial import cross, force_transform, matvec, spatial_inertia
 from pivotree.kkt.model.tree import NOTED
 
 EYE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 FITS = 1e-9  # relative residual up to which a joint can follow a velocity
 FREE = "floating"
+
+
+@dataclass(frozen=True)
+class Pose:
+    """The pose of a frame in an outer one."""
+
+    R: Floats  # (3, 3)
+    p: Floats  # (3,) [m]
+
+    def __matmul__(self, other: Pose) -> Pose:
+        return Pose(self.R @ other.R, self.R @ other.p + self.p)
+
+    @property
+    def inverse(self) -> Pose:
+        return Pose(self.R.T, -self.R.T @ self.p)
+
+    def motion(self, v: Floats) -> Floats:
+        """A velocity (6,) that is given in the outer frame, in this one, which is fixed to it."""
+        return np.concatenate([self.R.T @ v[:3], self.R.T @ (v[3:] + cross(v[:3], self.p))])
+
+    def force(self, f: Floats) -> Floats:
+        """A wrench (6,), moment first, that is given in the outer frame, in this one."""
+        return np.concatenate([self.R.T @ (f[:3] - cross(self.p, f[3:])), self.R.T @ f[3:]])
+
+
+IDENTITY = Pose(np.eye(3), np.zeros(3))
 
 
 def released(
@@ -242,7 +270,7 @@ class _Moment:
     def of(cls, tree: nx.DiGraph, q: Any, qd: Any) -> _Moment:
         """A tree in the state q and qd, each given as :func:`kkt.build` takes it."""
         compiled = compile_tree(tree)
-        compiled.require_no_terms("joining and releasing bodies")
+        _require_no_terms(compiled)
         state = state_of(compiled, tree, q, qd)
         position = coordinates(compiled, tree, q)
         cuts = compiled.offset[1:-1]
@@ -360,8 +388,40 @@ def _reversed(data: Mapping[str, Any]) -> dict[str, Any]:
 def _turned(data: Mapping[str, Any], q: Floats) -> tuple[str, Any, Floats]:
     """The joint that moves the parent relative to the child: type, axes and coordinates."""
     joint, axis = data.get("joint", "revolute"), data.get("axis", (0.0, 0.0, 1.0))
-    other = None if joint == GENERAL else TYPES[joint].reversed
+    other = _REVERSED.get(joint)
     return (joint, axis, -q) if other is None else (joint, *other(np.array(axis), q))
+
+
+def _planar_reversed(axis: Floats, q: Floats) -> tuple[Floats, Floats]:
+    normal = axis / np.linalg.norm(axis)
+    first, second = in_plane(normal[None])
+    p = -rotation_vector(-q[2] * normal[None])[0] @ (first[0] * q[0] + second[0] * q[1])
+    return axis, np.array([first[0] @ p, second[0] @ p, -q[2]])
+
+
+def _floating_reversed(axis: Floats, q: Floats) -> tuple[Floats, Floats]:
+    back = rotation_vector(-q[None, :3])[0]
+    return axis, np.concatenate([-q[:3], -back @ q[3:]])
+
+
+# (axis, q) of a joint, seen from the child; that of all others is (axis, -q)
+_REVERSED: dict[str, Callable[[Floats, Floats], tuple[Floats, Floats]]] = {
+    "universal": lambda axes, q: (axes[::-1], -q[::-1]),
+    "planar": _planar_reversed,
+    "floating": _floating_reversed,
+}
+
+
+def _require_no_terms(tree: BodyTree) -> None:
+    """Raise ArmatureError where joints have terms of their own."""
+    if tree.terms is not None:
+        given = [name for name, x in asdict(tree.terms).items() if name != "rest" and x.any()]
+        j = int(np.flatnonzero(getattr(tree.terms, given[0]))[0])
+        body = tree.names[int(np.searchsorted(tree.offset, j, side="right")) - 1]
+        raise ArmatureError(
+            f"joining and releasing bodies does not know {given[0]} of joints yet, and body {body!r} has "
+            f"it; leave {' and '.join(given)} out of the model, or use kkt.eliminate, which knows it"
+        )
 
 
 def _reframe(result: nx.DiGraph, tree: nx.DiGraph, name: Hashable, frame: Pose, way: set[Hashable]) -> None:

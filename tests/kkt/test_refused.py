@@ -145,11 +145,6 @@ DAMPED = (
 REFUSED = {
     # -- arguments of another kind
     "loop: None and lists are no names; give a text": lambda: kkt.contact([], (0, 0, 0)),
-    "random_turns: n is -1; give how many rotations": lambda: kkt.random_turns(-1),
-    "turns: is [[1], [2, 3]]; give one rotation": lambda: kkt.tilted(SYSTEM, [[1], [2, 3]]),
-    "turns: have shape (4, 4); give one rotation (3, 3), or 3 of": lambda: kkt.tilted(SYSTEM, np.eye(4)),
-    "turns: that of body 'j1' is no rotation": lambda: kkt.tilted(SYSTEM, np.eye(3) * 2),
-    "give Q with Q Q^T = 1 and determinant 1": lambda: kkt.tilted(SYSTEM, -np.eye(3)),
     "'expected' cannot be written": lambda: kkt.write_model("m.json", SYSTEM.state, expected={"qdd": {1}}),
     "limits: is 3; give a mapping of bodies": lambda: kkt.guarantee(TREE, ABM, limits=3),
     "rates: 'fast' is no number; give one": lambda: kkt.guarantee_qdd(TREE, ABM, rates="fast"),

@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 from designs import covering, listed
-from helpers import Mechanics, every_joint
+from helpers import Mechanics, every_joint, tilted
 from mechanisms import TILT, arms, crossed, four_bar, four_bar_angles, standing, system_q
 from scipy.spatial.transform import Rotation
 
@@ -170,12 +170,12 @@ def test_a_compliance_is_a_soft_row():
 def test_frames_turned_and_aligned():
     system = crossed(2)
     right = kkt.eliminate(system, orderings.get("abm"))
-    turned = kkt.tilted(system, kkt.random_turns(system.tree.n, 3))
+    turned = tilted(system, 3)
     for other in (turned, kkt.aligned(turned)):
         result = kkt.eliminate(other, orderings.get("abm"))
         assert np.allclose(result.qdd, right.qdd, rtol=0, atol=1e-11 * np.abs(right.qdd).max())
         assert np.allclose(result.lam, right.lam, rtol=0, atol=1e-11 * np.abs(right.lam).max())
     resting = standing()
-    turned = kkt.tilted(resting, kkt.random_turns(resting.tree.n, 3))
+    turned = tilted(resting, 3)
     ours = [kkt.eliminate(x, orderings.get("abm")).lam for x in (resting, turned)]
     assert np.allclose(*ours, rtol=0, atol=1e-10 * np.abs(ours[0]).max())

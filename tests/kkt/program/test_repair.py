@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from armature import with_terms
 from designs import covering, listed
-from helpers import ALL_JOINTS, MODELS, every_joint
+from helpers import ALL_JOINTS, MODELS, every_joint, tilted
 from scipy.sparse.linalg import spsolve
 
 from pivotree import kkt, orderings
@@ -173,15 +173,15 @@ def test_example_1_in_rotated_coordinates(degrees):
     Joseph's form costs more and gains half a digit: what is lost is lost in D, not in Mbar.  In
     aligned frames ABM is as precise as untilted, with the same entries and as few operations.
     """
-    tilted, straight = sweep(math.radians(degrees)), sweep(0.0)
+    leaning, straight = sweep(math.radians(degrees)), sweep(0.0)
     bounds = {"abm": 5e-5, "modified_abm": 5e-5, "joseph_abm": 1e-5, "gain_abm": 1e-5}
-    assert all(rms(*tilted, order) >= least for order, least in bounds.items())
-    assert rms(*tilted, "projected_abm") <= 1e-5
+    assert all(rms(*leaning, order) >= least for order, least in bounds.items())
+    assert rms(*leaning, "projected_abm") <= 1e-5
     assert all(rms(*straight, order) <= 2e-7 for order in ("projected_abm", "joseph_abm", "gain_abm"))
-    mended = [kkt.aligned(s) for s in tilted[0]]
+    mended = [kkt.aligned(s) for s in leaning[0]]
     exact = [float(kkt.certify(s, 20, rounded_to="float32").qdd[0]) for s in mended]
     assert rms(mended, exact, "abm") <= 2 * rms(*straight, "abm") <= 2e-7
-    flops = [kkt.eliminate(s[1], orderings.get("abm")).flops for s in (straight[0], tilted[0], mended)]
+    flops = [kkt.eliminate(s[1], orderings.get("abm")).flops for s in (straight[0], leaning[0], mended)]
     assert flops[2] <= 1.1 * flops[0] < flops[1]
 
 
@@ -284,7 +284,7 @@ def test_frames_change_nothing_but_directions(name, frames):
     system = system.refresh(f_ext=wrench)
     other = system
     if frames != "aligned":
-        other = kkt.tilted(other, kkt.random_turns(system.tree.n, seed=3))
+        other = tilted(other, 3)
     if frames != "tilted":
         other = kkt.aligned(other)
     for ours, theirs in zip(base_vectors(other), base_vectors(system), strict=True):
@@ -307,7 +307,7 @@ def test_aligned_frames_stay_as_they_are(spec):
 def test_axes_become_coordinate_axes():
     tree = kkt.from_spec(f"random_tree:n=40,seed=2,joints={ALL_JOINTS}")
     system = kkt.build(tree)
-    other = kkt.aligned(kkt.tilted(system, kkt.random_turns(40, seed=9)))
+    other = kkt.aligned(tilted(system, 9))
     for kind, S, R in zip(system.tree.joint, other.state.S, other.state.R, strict=True):
         if kind == "fixed":
             assert (np.eye(3) == R).all()
