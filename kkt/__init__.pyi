@@ -50,7 +50,6 @@ from .model.mjcf import read_mjcf as read_mjcf
 from .model.modelfile import read_model as read_model
 from .model.named import Named as Named
 from .model.named import named_models as named_models
-from .model.payload import Payload as Payload
 from .model.robot_data import find_robot as find_robot
 from .model.tree import BodyTree as BodyTree
 from .model.tree import InertiaWarning as InertiaWarning
@@ -103,3 +102,4 @@ from .theorem.accelerations import Accelerations as Accelerations
 from .theorem.accelerations import guarantee_qdd as guarantee_qdd
 from .theorem.guarantee import Guarantee as Guarantee
 from .theorem.guarantee import guarantee as guarantee
+from .theorem.payload import Payload as Payload

@@ -13,12 +13,12 @@ from pivotree.analysis.states.sample import system_at
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.chunk import DIV, MUL
-from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.tape.lowering import Lowering
 from pivotree.kkt.tape.trace import trace
 from pivotree.kkt.theorem.accelerations import bounded
 from pivotree.kkt.theorem.guarantee import evaluated, loaded
 from pivotree.kkt.theorem.motion import of_state
+from pivotree.kkt.theorem.ranges import ranges_of
 
 
 class Case:

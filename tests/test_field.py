@@ -21,9 +21,9 @@ from pivotree.analysis.states.sample import draw, drawn_system, system_at
 from pivotree.analysis.study.measure import OK, States, measure
 from pivotree.analysis.study.measure import SINGULAR as UNSOLVABLE
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.model.joints import rotation_vector
 from pivotree.kkt.theorem.kinematics import kinematics
+from pivotree.kkt.theorem.ranges import ranges_of
 from pivotree.papers.yamane2001 import joining
 
 FIELD = Path(__file__).parent / "models" / "field"

@@ -20,7 +20,7 @@ def loops_of(options: argparse.Namespace, tree: nx.DiGraph) -> tuple[kkt.Loop, .
     read = () if file is None else kkt.read_loops(file, tree)
     if told is None:
         return tuple(read)
-    from pivotree.kkt.model.loops_file import contacts_of
+    from ..points import contacts_of
 
     bodies, soft, compliance = told.partition(",compliance=")
     mu = size_of(compliance, "--contact", "compliance; give zero or more [1/kg]") if soft else 0.0

@@ -11,7 +11,7 @@ import numpy as np
 from pivotree.kkt import CertificationError, Certified, Elimination, SizeError, System, certify
 from pivotree.kkt.arithmetic import Format
 from pivotree.kkt.matrix.system import least_size
-from pivotree.kkt.solution.conditioning import Conditioning, conditioning, lost_by_order
+from pivotree.kkt.solution.conditioning import Conditioning, conditioning
 from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.tape.trust import mark
 
@@ -230,3 +230,17 @@ def _against(result: Elimination, format: Format) -> dict[str, Any]:
 def refused(order: str, format: str, why: str) -> Row:
     """The row of an order that gave no answer."""
     return Row(order, format, None, None, None, None, None, None, None, None, why)
+
+
+def lost_by_order(error: float | None, kappa: float | None, unit: float) -> float | None:
+    """Decimal digits lost beyond those that the condition number forces; None without a kappa.
+
+    They are log10(error / (kappa u)), at least 0 and at most the digits that the condition number
+    leaves.  All of these are lost where the elimination failed (``error`` None).
+    """
+    if kappa is None:
+        return None
+    least = max(kappa, 1.0) * unit  # an answer is rounded at least once, however insensitive
+    if error == 0.0 or least >= 1.0:
+        return 0.0
+    return max(0.0, math.log10(min(1.0 if error is None else error, 1.0) / least))

@@ -19,9 +19,9 @@ import networkx as nx
 from pivotree.kkt import FormatError, Payload
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.mixed import Mixed
-from pivotree.kkt.matrix.configuration import Limits
 from pivotree.kkt.theorem.guarantee import require_roundoff
 from pivotree.kkt.theorem.motion import Given
+from pivotree.kkt.theorem.ranges import Limits
 
 from .by_body import lowered
 from .promises import PARTS, Cheapest, Keeps, Promises, bits_of, by_role

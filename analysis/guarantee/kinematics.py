@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from pivotree import kkt, orderings
 from pivotree.kkt import Guarantee, Payload, System
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.matrix.configuration import Limits, Ranges, ranges_of
 from pivotree.kkt.matrix.entries import LETTERS, Entries
-from pivotree.kkt.matrix.many import held
 from pivotree.kkt.matrix.state import kinematics as poses
 from pivotree.kkt.model.spatial import force_transform
 from pivotree.kkt.model.tree import BodyTree
 from pivotree.kkt.theorem import kinematics as theorem
 from pivotree.kkt.theorem.guarantee import loaded, require_roundoff
+from pivotree.kkt.theorem.ranges import Limits, Ranges, ranges_of
 
+from ..many import held
 from ..states.sample import draw
 from ..states.traced import TracedOrder
 

@@ -15,11 +15,11 @@ from pivotree import kkt, orderings
 from pivotree.kkt import Payload
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.chunk import ADD, DIV, MUL, SUB
-from pivotree.kkt.matrix.configuration import Limits, ranges_of
 from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.theorem.accelerations import promised
 from pivotree.kkt.theorem.guarantee import evaluated, loaded
 from pivotree.kkt.theorem.motion import Given, sides_of
+from pivotree.kkt.theorem.ranges import Limits, ranges_of
 
 PARTS = ("data", "add", "mul", "div", "D", "operands")
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from pivotree.kkt import Accelerations, System
 from pivotree.kkt.arithmetic import Format
-from pivotree.kkt.matrix.configuration import Ranges
 from pivotree.kkt.matrix.entries import LETTERS, Entries
+from pivotree.kkt.theorem.ranges import Ranges
 
 from ..states.sample import system_at
 from ..states.traced import TracedOrder

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from pivotree import kkt, orderings
 from pivotree.kkt import Guarantee, Payload, System
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.matrix.configuration import Limits, Ranges, ranges_of
-from pivotree.kkt.matrix.many import held
 from pivotree.kkt.matrix.system import in_general
 from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.theorem.accelerations import promised
 from pivotree.kkt.theorem.guarantee import evaluated, guaranteed, loaded, require_roundoff
 from pivotree.kkt.theorem.motion import Given, sides_of
+from pivotree.kkt.theorem.ranges import Limits, Ranges, ranges_of
 
+from ..many import held
 from ..states.sample import entries_at, system_at
 from ..states.traced import TracedOrder
 from .qdd import Promise, worst_of_qdd

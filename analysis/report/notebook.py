@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pivotree.kkt import System
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.matrix.configuration import Ranges
+from pivotree.kkt.theorem.ranges import Ranges
 
 from ..states.sample import system_at
 from ..states.traced import FIELDS, TracedOrder

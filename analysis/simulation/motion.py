@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from pivotree import kkt
 from pivotree.kkt.matrix.configuration import Configuration
-from pivotree.kkt.matrix.many import copies
 from pivotree.kkt.matrix.state import kinematics
 from pivotree.kkt.model.spatial import cross
 
+from ..many import copies
 from ..states.manifold import Manifold
 from .record import Floats
 

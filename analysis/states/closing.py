@@ -18,9 +18,9 @@ import networkx as nx
 import numpy as np
 
 from pivotree import kkt
-from pivotree.kkt.matrix import configuration as plain
-from pivotree.kkt.matrix.configuration import ANGLE, SHIFT, Limits, Ranges
 from pivotree.kkt.matrix.state import following, unfollowed
+from pivotree.kkt.theorem import ranges as plain
+from pivotree.kkt.theorem.ranges import ANGLE, SHIFT, Limits, Ranges
 
 from .manifold import Floats, Manifold
 

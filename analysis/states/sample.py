@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt import LoopError, LoopWarning, System, build
-from pivotree.kkt.matrix.configuration import Ranges
 from pivotree.kkt.matrix.entries import Entries
-from pivotree.kkt.matrix.many import apart, forest_of
 from pivotree.kkt.model.joints import quaternion_to_vector
 from pivotree.kkt.model.loops import kept
 from pivotree.kkt.model.tree import BodyTree
+from pivotree.kkt.theorem.ranges import Ranges
 
+from ..many import apart, forest_of
 from .closing import ClosedRanges, Drawn, ranges_of
 
 Floats = NDArray[np.float64]

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from pivotree import orderings
 from pivotree.kkt import OrderError, PivotreeError, System, trace
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.matrix.configuration import Ranges
 from pivotree.kkt.matrix.entries import LETTERS, Entries
-from pivotree.kkt.matrix.many import held, least_sizes
 from pivotree.kkt.matrix.system import least_size
 from pivotree.kkt.model.tree import BodyTree
 from pivotree.kkt.proof.idle import DOUBLE, all_resist
 from pivotree.kkt.proof.many_residuals import Equations
+from pivotree.kkt.theorem.ranges import Ranges
 
+from ..many import held, least_sizes
 from ..states.sample import entries_at, system_at
 from ..states.traced import FIELDS, Answers, TracedOrder, Truth
 from .cells import cells

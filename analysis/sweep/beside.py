@@ -9,8 +9,8 @@ import networkx as nx
 
 from pivotree import kkt
 from pivotree.kkt.base.foreign import is_number
-from pivotree.kkt.model.loops_file import contacts_of
 
+from ..points import contacts_of
 from .fields import Fields
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pivotree.kkt import PivotreeError, System, build
-from pivotree.kkt.matrix.configuration import Ranges
+from pivotree.kkt.theorem.ranges import Ranges
 
 from ..states.sample import drawn_system
 from ..states.traced import TracedOrder

@@ -22,7 +22,8 @@ from rich.progress import track
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.solution.conditioning import conditioning, lost_by_order
+from pivotree.analysis.comparison.row import lost_by_order
+from pivotree.kkt.solution.conditioning import conditioning
 from pivotree.kkt.tape import Tape
 
 HERE = Path(__file__).resolve().parent

@@ -27,7 +27,7 @@ positions q + h qd + h^2 qdd.  The terms in qdd go to the left,
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -355,8 +355,3 @@ def _between(first: Floats, second: Floats) -> Floats:
 def _quaternion(vector: Floats) -> tuple[Floats, float]:
     half = float(np.sqrt((vector * vector).sum())) / 2.0
     return vector * (np.sinc(half / np.pi) / 2.0), float(np.cos(half))
-
-
-def tiled(terms: JointTerms | None, times: int) -> JointTerms | None:
-    """The terms of copies of a tree, one after another."""
-    return None if terms is None else JointTerms(*(np.tile(x, times) for x in astuple(terms)))

@@ -125,20 +125,6 @@ def _letters(system: System) -> tuple[str, ...]:
     return ("M", "H", "Phi", "a", "b", "tau", *own, *more)
 
 
-def lost_by_order(error: float | None, kappa: float | None, unit: float) -> float | None:
-    """Decimal digits lost beyond those that the condition number forces; None without a kappa.
-
-    They are log10(error / (kappa u)), at least 0 and at most the digits that the condition number
-    leaves.  All of these are lost where the elimination failed (``error`` None).
-    """
-    if kappa is None:
-        return None
-    least = max(kappa, 1.0) * unit  # an answer is rounded at least once, however insensitive
-    if error == 0.0 or least >= 1.0:
-        return 0.0
-    return max(0.0, math.log10(min(1.0 if error is None else error, 1.0) / least))
-
-
 def _require_digits(system: System, tape: Tape) -> None:
     """Raise CertificationError where a step of refinement shows that float64 is off by ROUGH."""
     result = eliminate(system, tape, "float64", records=False, refine=1)

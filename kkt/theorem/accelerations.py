@@ -21,15 +21,15 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
 from ..arithmetic.chunk import ADD
-from ..matrix.configuration import Limits, Ranges, ranges_of
 from ..matrix.system import System
-from ..model.payload import Payload
 from ..model.tree import require_graph
 from ..proof.idle import span
 from ..tape.trace import trace
 from .guarantee import Guarantee, evaluated, loaded, require_roundoff
 from .joint_inertia import LARGEST, SECOND
 from .motion import Given, RightSides, Sizes, pushed, sides_of, weight, within
+from .payload import Payload
+from .ranges import Limits, Ranges, ranges_of
 from .reach import UP, axes_turn
 from .recursion import Behind, pivot_and_size
 from .roundings import eliminated

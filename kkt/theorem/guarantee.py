@@ -34,15 +34,15 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, Mixed, get_format
 from ..base.errors import FormatError
-from ..matrix.configuration import Limits, Ranges, ranges_of
 from ..matrix.system import System, build, in_general
-from ..model.payload import Payload, carrying
 from ..model.tree import require_graph
 from ..order.sequence import PivotSequence, Rules
 from ..proof.idle import span
 from ..tape.tape import Tape
 from ..tape.trace import trace
 from .joint_inertia import LARGEST, SECOND, composites
+from .payload import Payload, carrying
+from .ranges import Limits, Ranges, ranges_of
 from .reach import Reach, Turn, axes_turn, cancelled, reach
 from .recursion import Behind, at_rest, light, pivot_and_size, recursion
 from .rotations import rotations, row_bases, unbounded

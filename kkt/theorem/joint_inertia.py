@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.configuration import Ranges
 from ..matrix.system import System
+from .ranges import Ranges
 from .reach import Reach, has_armature, reach
 from .roundings import eliminated
 from .support import share, support

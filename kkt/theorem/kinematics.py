@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format
-from ..matrix.configuration import Ranges
 from ..matrix.system import System
 from ..model.joints import GENERAL
 from ..model.spatial import skew
 from .guarantee import Guarantee, singular
 from .joint_inertia import LARGEST, SECOND
+from .ranges import Ranges
 from .reach import Turn, reach
 from .support import share, support
 

@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError, nearest
-from ..matrix.configuration import Ranges
 from ..matrix.entries import Entries
 from ..matrix.state import node_field
 from ..matrix.system import System
+from .ranges import Ranges
 from .reach import UP, Turn
 from .recursion import Behind, at_rest
 from .support import share

@@ -14,10 +14,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.configuration import Ranges
 from ..matrix.system import System
 from ..model.joints import GENERAL, in_plane
 from ..model.spatial import skew
+from .ranges import Ranges
 
 Floats = NDArray[np.float64]
 UP = 1.0 + 1e-12  # more than a few hundred roundings of float64 make of a sum of positive numbers

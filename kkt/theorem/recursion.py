@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.configuration import Ranges
 from ..matrix.system import System
 from .joint_inertia import LARGEST, PHI, SECOND
+from .ranges import Ranges
 from .reach import ROUNDED, UP, Reach, Turn, axes_turn, has_armature
 from .roundings import Roundings, eliminated
 from .support import EPS, above, angles, handed_on, placed, share

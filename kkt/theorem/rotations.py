@@ -16,11 +16,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.configuration import Ranges
 from ..matrix.system import System
 from ..program.program import Instruction, Place
 from ..tape.tape import Tape
 from .joint_inertia import LARGEST
+from .ranges import Ranges
 from .reach import UP, Reach, has_armature
 from .recursion import Recursion, Total, light, searched
 from .roundings import Counting, Counts

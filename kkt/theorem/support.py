@@ -25,9 +25,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix.configuration import Ranges
 from ..matrix.system import System
 from ..model.spatial import skew
+from .ranges import Ranges
 from .reach import UP, Turn
 
 Floats = NDArray[np.float64]

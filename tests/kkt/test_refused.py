@@ -20,12 +20,12 @@ from pivotree import kkt, orderings
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import Custom, Mixed, get_format
 from pivotree.kkt.machine.forward_dynamics import system_to_trace
-from pivotree.kkt.matrix.configuration import ranges_of
-from pivotree.kkt.model.payload import carrying
 from pivotree.kkt.program.program import BlockReader, Instruction
 from pivotree.kkt.rounding import observe
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.theorem.motion import sides_of
+from pivotree.kkt.theorem.payload import carrying
+from pivotree.kkt.theorem.ranges import ranges_of
 from pivotree.papers.featherstone1983.lagrangian import lagrangian
 from pivotree.papers.yamane2001 import joining
 from pivotree.papers.yamane2001.recursion import joint_accelerations

@@ -12,9 +12,9 @@ import networkx as nx
 
 from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
-from pivotree.kkt.matrix.configuration import ranges_of
-from pivotree.kkt.model.loops_file import point_of
+from pivotree.kkt.theorem.ranges import ranges_of
 
+from ...points import point_of
 from ..arguments import Parser, add_format, add_json, add_model, add_order, add_yes
 from ..estimate import admit_promises
 from ..loops import size_of

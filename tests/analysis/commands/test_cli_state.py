@@ -11,7 +11,7 @@ import pytest
 from pivotree import kkt, orderings
 from pivotree.analysis.cli.parser import COMMANDS, joined, parser
 from pivotree.analysis.states.sample import system_at
-from pivotree.kkt.matrix.configuration import ranges_of
+from pivotree.kkt.theorem.ranges import ranges_of
 
 EXAMPLES = {name: import_module(f"pivotree.analysis.cli.commands.{name}").EXAMPLES for name in COMMANDS}
 ARM = """<robot name="arm"><link name="base"/>

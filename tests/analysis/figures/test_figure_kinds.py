@@ -30,7 +30,7 @@ from pivotree.analysis.figures.state import ZERO, block_state
 from pivotree.analysis.figures.style import LEAST, LIGHT, STYLES
 from pivotree.analysis.states.sample import system_at
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.matrix.configuration import ranges_of
+from pivotree.kkt.theorem.ranges import ranges_of
 
 WIDTHS = {"single": 3.4, "double": 7.0}
 STARTS = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}

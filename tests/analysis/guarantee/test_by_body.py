@@ -14,8 +14,8 @@ from pivotree.analysis.guarantee.by_body import Search
 from pivotree.analysis.guarantee.promises import PARTS, Promises
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.theorem.guarantee import evaluated
+from pivotree.kkt.theorem.ranges import ranges_of
 from pivotree.kkt.theorem.roundings import roundings, unit_of
 
 ABM = orderings.get("abm")

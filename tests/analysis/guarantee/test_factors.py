@@ -15,12 +15,12 @@ from made import LOST, SKEW, TILTED, UNIT, Made, robot, samples, without
 from test_lemmas import inner_in_float32, product
 
 from pivotree import kkt, orderings
-from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.theorem import joint_inertia
 from pivotree.kkt.theorem import reach as reaches
 from pivotree.kkt.theorem import recursion as bounds
 from pivotree.kkt.theorem import roundings as counting
 from pivotree.kkt.theorem import support as supports
+from pivotree.kkt.theorem.ranges import ranges_of
 
 # -- checks: the largest that is seen over what is proved, of one step each ----------------------
 

@@ -17,11 +17,11 @@ from pivotree.analysis.cli import main
 from pivotree.analysis.guarantee.rows import guarantee
 from pivotree.analysis.states.sample import system_at
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.matrix.configuration import ranges_of
-from pivotree.kkt.model.payload import carrying
 from pivotree.kkt.theorem import guarantee as bounds
 from pivotree.kkt.theorem import reach as reaches
 from pivotree.kkt.theorem import recursion
+from pivotree.kkt.theorem.payload import carrying
+from pivotree.kkt.theorem.ranges import ranges_of
 from pivotree.kkt.theorem.reach import reach
 from pivotree.kkt.theorem.support import averaged, share, support
 

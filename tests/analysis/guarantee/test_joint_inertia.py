@@ -7,8 +7,8 @@ from guarantee import drawn, ratio
 from pivotree import kkt, orderings
 from pivotree.analysis.guarantee import guarantee
 from pivotree.analysis.states.sample import system_at
-from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.theorem import joint_inertia as bounds
+from pivotree.kkt.theorem.ranges import ranges_of
 from pivotree.kkt.theorem.reach import reach
 from pivotree.kkt.theorem.support import support
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from pivotree import kkt, orderings
-from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.theorem.guarantee import PRODUCTS
+from pivotree.kkt.theorem.ranges import ranges_of
 from pivotree.kkt.theorem.reach import Turn
 from pivotree.kkt.theorem.roundings import roundings
 from pivotree.kkt.theorem.support import PLACED

@@ -18,12 +18,12 @@ from pivotree.analysis.guarantee.qdd import energy, errors, masked
 from pivotree.analysis.states.sample import system_at
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.matrix.configuration import ranges_of
-from pivotree.kkt.model.payload import carrying
 from pivotree.kkt.tape.trace import trace
 from pivotree.kkt.theorem import accelerations
 from pivotree.kkt.theorem.guarantee import least_inertias, loaded
 from pivotree.kkt.theorem.motion import Sizes, of_state, sides_of, within
+from pivotree.kkt.theorem.payload import carrying
+from pivotree.kkt.theorem.ranges import ranges_of
 
 PROMISED = (36, 44, 118, 138, 143, 145, 246, 354)  # hostile trees that the theorem speaks of
 ABM = orderings.get("abm")

@@ -22,7 +22,7 @@ from pivotree.analysis.report.words import verdict
 from pivotree.analysis.states.sample import draw, system_at
 from pivotree.analysis.sweep import pools
 from pivotree.kkt.base.errors import Refusal
-from pivotree.kkt.matrix.configuration import ranges_of
+from pivotree.kkt.theorem.ranges import ranges_of
 
 ARM = """<robot name="arm">
  <link name="base"/>

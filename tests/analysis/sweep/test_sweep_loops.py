@@ -14,10 +14,10 @@ from sweep_runs import config, table
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
+from pivotree.analysis.points import contacts_of
 from pivotree.analysis.states import ranges_of, sample
 from pivotree.analysis.states.sample import draw, drawn_again, system_at
 from pivotree.analysis.sweep import read_config, sweep
-from pivotree.kkt.model.loops_file import contacts_of
 
 # -- random states of closed loops ----------------------------------------------------------------
 

@@ -20,11 +20,11 @@ from pivotree.analysis.sweep import edition, measure, prepared, read_config, swe
 from pivotree.analysis.sweep.cases import tasks
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix import many
-from pivotree.kkt.matrix.configuration import ranges_of
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.proof.many_residuals import Equations
 from pivotree.kkt.proof.residual import backward_error
 from pivotree.kkt.tape.player import answers, rounded_entries, signed
+from pivotree.kkt.theorem.ranges import ranges_of
 
 CONFIG = """
 output = "{output}"

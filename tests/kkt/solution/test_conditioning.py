@@ -10,8 +10,9 @@ from helpers import solve, system_of
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
+from pivotree.analysis.comparison.row import lost_by_order
 from pivotree.kkt.solution import conditioning as module
-from pivotree.kkt.solution.conditioning import conditioning, lost_by_order
+from pivotree.kkt.solution.conditioning import conditioning
 
 MODELS = ["two_link:r=0.002", "random_tree:n=6,seed=3", "chain:5", "star:4", "panda"]
 

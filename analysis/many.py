@@ -6,19 +6,19 @@ agrees bit for bit with a system that is built alone.
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import astuple, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.joints import tiled
-from ..model.loops import Loop
-from ..model.tree import BodyTree
-from .closures import closures
-from .entries import Entries, assemble
-from .pattern import Pattern
-from .state import State, kinematics, node_field
-from .system import SHARE, System, unopposed
+from pivotree.kkt.matrix.closures import closures
+from pivotree.kkt.matrix.entries import Entries, assemble
+from pivotree.kkt.matrix.pattern import Pattern
+from pivotree.kkt.matrix.state import State, kinematics, node_field
+from pivotree.kkt.matrix.system import SHARE, System, unopposed
+from pivotree.kkt.model.joints import JointTerms
+from pivotree.kkt.model.loops import Loop
+from pivotree.kkt.model.tree import BodyTree
 
 Floats = NDArray[np.float64]
 
@@ -86,7 +86,7 @@ def copies(tree: BodyTree, m: int) -> BodyTree:
         com,
         inertia,
         tree.gravity,
-        tiled(tree.terms, m),
+        None if tree.terms is None else JointTerms(*(_tiled(x, m) for x in astuple(tree.terms))),
     )
 
 
@@ -97,7 +97,7 @@ def apart(entries: Entries, m: int) -> Entries:
 
 
 def least_sizes(system: System, entries: Entries) -> Floats:
-    """(m,) the least size of m states' entries, m in front (:func:`.system.least_size`)."""
+    """(m,) the least size of m states' entries, m in front (:func:`kkt.matrix.system.least_size`)."""
     m = len(entries.tau)
     whole = (getattr(entries, entry.name) for entry in fields(entries))
     flat = Entries(*(x.reshape(x.shape[0] * x.shape[1], *x.shape[2:]) for x in whole))

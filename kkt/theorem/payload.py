@@ -11,9 +11,9 @@ import networkx as nx
 import numpy as np
 
 from ..base.errors import ModelError, nearest
-from .fields import Floats, checked, require_name
-from .mass import Mass, combine
-from .tree import compile_tree
+from ..model.fields import Floats, checked, require_name
+from ..model.mass import Mass, combine
+from ..model.tree import compile_tree
 
 
 @dataclass(frozen=True)
