@@ -19,8 +19,9 @@ from rich.console import Console
 from rich.table import Table
 
 from pivotree import kkt, orderings
+from pivotree.analysis.rounding import linearised
 from pivotree.kkt.arithmetic import floats, get_format
-from pivotree.kkt.rounding import linearised, observe
+from pivotree.kkt.rounding import observe
 from pivotree.kkt.tape import Tape, played, started
 
 FLOAT32 = get_format("float32")

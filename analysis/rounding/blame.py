@@ -16,11 +16,11 @@ from pivotree import kkt, orderings
 from pivotree.kkt import Block, OrderError, PivotreeError, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.foreign import is_whole
-from pivotree.kkt.rounding.contributions import Linearised, linearised
 from pivotree.kkt.tape.tape import Tape
 
 from ..comparison import REFERENCE_DIGITS
 from ..states.traced import FIELDS, Pair, TracedOrder
+from .contributions import Linearised, linearised
 from .culprits import Culprits
 from .text import Blame
 

@@ -1,7 +1,8 @@
 """Robots of the packages example-robot-data and robot_descriptions, by the usual short names.
 
 The first holds data only (since 4.4), so the names, and which robots stand on a floating
-base, are written down here; a robot's own file name, without ``.urdf``, works as well.
+base, are written down in ``robots/example_robot_data.json``; a robot's own file name, without
+``.urdf``, works as well.
 
 The package robot_descriptions clones each robot when it is first asked for.  Its modules hold the
 path of a URDF or an MJCF file (Caron 2022-, Apache 2.0).  A robot's name is that of its module, such as
@@ -10,8 +11,10 @@ path of a URDF or an MJCF file (Caron 2022-, Apache 2.0).  A robot's name is tha
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import redirect_stdout
+from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
@@ -73,70 +76,13 @@ PACKAGE = "example-robot-data"
 MISSING = f"{PACKAGE} is not installed; python -m pip install {PACKAGE} (131 MB)"
 SHARE = "share/example-robot-data/robots"
 
-# robots whose base floats: folder, and short names with their files in it
-FLOATING: dict[str, dict[str, str]] = {
-    "a1_description": {"a1": "a1"},
-    "alex_description": {},
-    "alexander_description": {},
-    "anymal_b_simple_description": {"anymal": "anymal", "anymal_kinova": "anymal-kinova"},
-    "anymal_c_simple_description": {"anymal_c": "anymal"},
-    "b1_description": {"b1": "b1", "b1_z1": "b1-z1"},
-    "bolt_description": {"bolt": "bolt"},
-    "borinot_description": {"borinot": "borinot_flying_arm_2"},
-    "centauro_description": {"centauro": "centauro"},
-    "g1_description": {"g1": "g1_29dof_rev_1_0", "g1_hands": "g1_29dof_with_hand_rev_1_0"},
-    "go1_description": {"go1": "go1"},
-    "go2_description": {"go2": "go2"},
-    "hector_description": {"hector": "quadrotor_base"},
-    "hextilt_description": {"hextilt": "hextilt_flying_arm_5"},
-    "human_description": {"human": "human"},
-    "hyq_description": {"hyq": "hyq_no_sensors"},
-    "icub_description": {"icub": "icub", "icub_reduced": "icub_reduced"},
-    "iris_description": {"iris": "iris_simple"},
-    "laikago_description": {"laikago": "laikago"},
-    "quadruped_description": {"quadruped": "quadruped"},
-    "romeo_description": {"romeo": "romeo"},
-    "simple_humanoid_description": {
-        "simple_humanoid": "simple_humanoid",
-        "simple_humanoid_classical": "simple_humanoid_classical",
-    },
-    "solo_description": {"solo8": "solo", "solo12": "solo12"},
-    "talos_data": {
-        "talos": "talos_reduced",
-        "talos_box": "talos_reduced_box",
-        "talos_full": "talos_full_v2",
-        "talos_full_box": "talos_full_v2_box",
-    },
-}
-FIXED: dict[str, dict[str, str]] = {
-    "allegro_hand_description": {
-        "allegro_left_hand": "allegro_left_hand",
-        "allegro_right_hand": "allegro_right_hand",
-    },
-    "asr_twodof_description": {"asr_twodof": "TwoDofs"},
-    "baxter_description": {"baxter": "baxter"},
-    "double_pendulum_description": {"double_pendulum": "double_pendulum"},
-    "finger_edu_description": {"finger_edu": "finger_edu"},
-    "kinova_description": {"kinova": "kinova"},
-    "panda_description": {"panda": "panda"},
-    "pr2_description": {"pr2": "pr2"},
-    "so_arm_description": {"so100": "so100", "so101": "so101"},
-    "talos_data": {"talos_arm": "talos_left_arm"},
-    "tiago_description": {"tiago": "tiago", "tiago_dual": "tiago_dual", "tiago_no_hand": "tiago_no_hand"},
-    "tiago_pro_description": {"tiago_pro": "tiago_pro"},
-    "ur_description": {
-        "ur3": "ur3_robot",
-        "ur3_gripper": "ur3_gripper",
-        "ur3_limited": "ur3_joint_limited_robot",
-        "ur5": "ur5_robot",
-        "ur5_gripper": "ur5_gripper",
-        "ur5_limited": "ur5_joint_limited_robot",
-        "ur10": "ur10_robot",
-        "ur10_limited": "ur10_joint_limited_robot",
-    },
-    "xarm_description": {"xarm7": "xarm7"},
-    "z1_description": {"z1": "z1"},
-}
+
+@cache
+def _named() -> dict[str, dict[str, dict[str, str]]]:
+    """Robots whose base is "floating" and "fixed": folder, and short names with their files in it."""
+    file = Path(__file__).with_name("robots") / "example_robot_data.json"
+    tables: dict[str, dict[str, dict[str, str]]] = json.loads(file.read_text("utf-8"))
+    return tables
 
 
 def robots_folder() -> Path | None:
@@ -164,14 +110,15 @@ def robot_files() -> dict[str, tuple[Path, bool]]:
     files = sorted(folder.glob("*/**/*.urdf"))
     where = {(path.relative_to(folder).parts[0], path.stem): path for path in files}
     result: dict[str, tuple[Path, bool]] = {}
-    for table, floating in ((FLOATING, True), (FIXED, False)):
-        for home, names in table.items():
+    tables = _named()
+    for base in ("floating", "fixed"):
+        for home, names in tables[base].items():
             for name, stem in names.items():
                 if (home, stem) in where:
-                    result[name] = (where[home, stem], floating)
-    fixed = {(home, stem) for home, names in FIXED.items() for stem in names.values()}
+                    result[name] = (where[home, stem], base == "floating")
+    fixed = {(home, stem) for home, names in tables["fixed"].items() for stem in names.values()}
     for (home, stem), path in where.items():
-        result.setdefault(stem, (path, home in FLOATING and (home, stem) not in fixed))
+        result.setdefault(stem, (path, home in tables["floating"] and (home, stem) not in fixed))
     return result
 
 

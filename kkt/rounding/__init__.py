@@ -1,6 +1,5 @@
-"""Effects of rounding, operation by operation: cancellation, shares of the error, derivatives."""
+"""Effects of rounding, operation by operation: cancellation, and derivatives."""
 
-from .contributions import linearised
 from .observe import Watch, observe, seen
 
-__all__ = ["Watch", "linearised", "observe", "seen"]
+__all__ = ["Watch", "observe", "seen"]

@@ -18,14 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import Format, get_format
-from ..arithmetic.chunk import Chunk
-from ..arithmetic.formats import Hardware, Runner
-from ..base.errors import FormatError, SizeError
-from ..matrix.entries import Entries
-from ..tape.player import PIECE, started, watched
-from ..tape.tape import Tape
-from .observe import traceable
+from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.arithmetic.chunk import Chunk
+from pivotree.kkt.arithmetic.formats import Hardware, Runner
+from pivotree.kkt.base.errors import FormatError, SizeError
+from pivotree.kkt.matrix.entries import Entries
+from pivotree.kkt.rounding.observe import traceable
+from pivotree.kkt.tape.player import PIECE, started, watched
+from pivotree.kkt.tape.tape import Tape
 
 Floats = NDArray[np.float64]
 ENOUGH = 2.0**-26  # least unit roundoff for which float64 has twice the digits
@@ -58,7 +58,7 @@ class Linearised:
         The output is a weighted sum of slots, {slot: weight}.  ``keep`` False overwrites ``errors``
         with them, so that a last sweep takes no more memory.
         """
-        from ..arithmetic import shadows
+        from pivotree.kkt.arithmetic import shadows
 
         end, adjoint = self.tape.length, np.zeros(self.tape.slots)
         out = np.empty(end) if keep else self.errors
@@ -150,7 +150,7 @@ class _Native(_Beside):
     def side_by_side(
         self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray, errors: Floats, slopes: Floats
     ) -> int:
-        from ..arithmetic import shadows
+        from pivotree.kkt.arithmetic import shadows
 
         op, dst, a, b, _ = chunk
         return shadows.side_by_side(op, dst, a, b, v, self.exact, errors, slopes)
@@ -162,7 +162,7 @@ class _Any(_Beside):
     def side_by_side(
         self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray, errors: Floats, slopes: Floats
     ) -> int:
-        from ..arithmetic import shadows
+        from pivotree.kkt.arithmetic import shadows
 
         others = [np.empty(len(chunk), dtype=self.longer.dtype) for _ in range(3)]
         self.runners[0].record(chunk, v, x, y, r)
