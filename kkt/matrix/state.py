@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError, nearest
-from ..model.fields import Floats, checked
+from ..model.fields import Floats, checked, shape_of
 from ..model.joints import GENERAL, TYPES, JointTerms, exponential, quaternion_to_vector
 from ..model.loops import OPEN, Loop
 from ..model.parents import path
@@ -167,23 +167,7 @@ def kinematics(tree: BodyTree, q: Floats, qd: Floats) -> tuple[Floats, Floats, S
 def _vector(field: str, value: Any, length: int) -> Floats:
     if value is None:
         return np.zeros(length)
-    array = _numbers(field, value, length)
-    if array.shape != (length,):
-        raise ModelError(
-            f"state: field {field!r} has shape {array.shape}; this tree needs {length} numbers, "
-            "one for each degree of freedom"
-        )
-    if not np.isfinite(array).all():
-        bad = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise ModelError(f"state: field {field!r} holds {array[bad]} at {bad}; give finite numbers")
-    return array
-
-
-def _numbers(field: str, value: Any, length: int) -> Floats:
-    try:
-        return np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError(f"state: field {field!r} holds no numbers; give {length}") from None
+    return checked("state", field, value, (length,), f"{length} numbers, one for each degree of freedom")
 
 
 def _require_bodies(tree: BodyTree, field: str, given: Mapping) -> None:
@@ -207,34 +191,22 @@ def coordinates(tree: BodyTree, graph: nx.DiGraph, q: Any) -> Floats:
         pieces = [value.get(name, np.zeros(d)) for name, d in zip(tree.names, tree.dof, strict=True)]
         return np.concatenate([np.zeros(0)] + [_joint_coordinates(tree, k, x) for k, x in enumerate(pieces)])
     long = [_WITH_QUATERNION.get(t, int(d)) for t, d in zip(tree.joint, tree.dof, strict=True)]
-    array = _numbers("q", value, N)
-    if array.shape == (sum(long),) and sum(long) != N:
-        cuts = np.split(array, np.cumsum(long)[:-1])
+    if shape_of(value) == (sum(long),) and sum(long) != N:
+        cuts = np.split(checked("state", "q", value, (sum(long),)), np.cumsum(long)[:-1])
         return np.concatenate([_joint_coordinates(tree, k, x) for k, x in enumerate(cuts)])
-    return _vector("q", array, N)
+    return _vector("q", value, N)
 
 
 def _joint_coordinates(tree: BodyTree, k: int, x: Any) -> Floats:
-    kind, dof = tree.joint[k], int(tree.dof[k])
-    try:
-        array = np.atleast_1d(np.asarray(x, dtype=float))
-    except (TypeError, ValueError):
-        raise ModelError(
-            f"body {tree.names[k]!r}: field 'q' is {x!r}; its {kind} joint needs {dof} numbers"
-        ) from None
-    if array.shape == (_WITH_QUATERNION.get(kind, -1),):
-        if not np.isfinite(array).all() or not array[-4:].any():
-            raise ModelError(
-                f"body {tree.names[k]!r}: field 'q' holds the quaternion {array[-4:].tolist()}; "
-                "give x, y, z, w, finite and not all zero"
-            )
+    kind, dof, where = tree.joint[k], int(tree.dof[k]), f"body {tree.names[k]!r}"
+    shape = shape_of(x)
+    if shape == (_WITH_QUATERNION.get(kind),):
+        array = checked(where, "q", x, shape)
+        if not array[-4:].any():
+            raise ModelError(f"{where}: field 'q' holds a quaternion of zeros; give x, y, z, w of any length")
         vector = quaternion_to_vector(array[-4:])
         return vector if kind == "spherical" else np.concatenate([vector, array[:3]])
-    if array.shape != (dof,):
-        raise ModelError(
-            f"body {tree.names[k]!r}: field 'q' has {array.size} numbers; its {kind} joint needs {dof}"
-        )
-    return _vector("q", array, dof)
+    return checked(where, "q", x if shape else [x], (dof,), f"{dof} numbers for its {kind} joint")
 
 
 def _wrenches(tree: BodyTree, graph: nx.DiGraph, f_ext: Any) -> Floats:
@@ -243,16 +215,8 @@ def _wrenches(tree: BodyTree, graph: nx.DiGraph, f_ext: Any) -> Floats:
     if isinstance(f_ext, Mapping):
         _require_bodies(tree, "f_ext", f_ext)
         f_ext = [f_ext.get(name, np.zeros(6)) for name in tree.names]
-    try:
-        array = np.array(f_ext, dtype=float)
-    except (TypeError, ValueError):
-        array = np.zeros(0)
-    if array.shape != (tree.n, 6) or not np.isfinite(array).all():
-        raise ModelError(
-            f"state: field 'f_ext' has shape {array.shape}; give {tree.n} x 6 finite numbers, "
-            "moment first, one wrench for each body"
-        )
-    return array
+    told = f"{tree.n} x 6 finite numbers, moment first, one wrench for each body"
+    return checked("state", "f_ext", f_ext, (tree.n, 6), told)
 
 
 def node_field(tree: BodyTree, graph: nx.DiGraph, field: str) -> Floats:

@@ -33,35 +33,51 @@ def require_name(name: object, what: str = "body") -> None:
         raise ModelError(f"{what}: None and lists are no names; give a text")
 
 
-def checked(owner: Any, field: str, value: Any, shape: tuple[int, ...]) -> Floats:
-    """One attribute as a float array of the given shape.  Raises ModelError, one sentence."""
-    what = f"{owner}: field {field!r}"
+def checked(owner: Any, field: str, value: Any, shape: tuple[int, ...], wanted: str = "") -> Floats:
+    """One attribute as a float array of the given shape.  Raises ModelError, one sentence.
+
+    The sentence begins with ``owner``, if there is one, and says what is ``wanted``.
+    """
+    what = f"{owner}: field {field!r}" if owner else f"field {field!r}"
+    wanted = wanted or _shape_text(shape)
     if value is None:
-        raise ModelError(f"{what} is missing; give {_shape_text(shape)}")
-    if truth_in(value):
-        raise ModelError(f"{what} is {value!r}, a truth value; give {_shape_text(shape)}")
+        raise ModelError(f"{what} is missing; give {wanted}")
+    if odd := odd_in(value):
+        raise ModelError(f"{what} is {value!r}, and {odd} is no number; give {wanted}")
     try:
         array = np.array(value, dtype=float)
     except OverflowError:
         raise ModelError(f"{what} holds a number beyond 1.8e308; give finite numbers") from None
     except (TypeError, ValueError):
-        raise ModelError(f"{what} is {value!r}; give {_shape_text(shape)}") from None
+        raise ModelError(f"{what} is {value!r}; give {wanted}") from None
     if array.shape != shape:
-        raise ModelError(f"{what} has shape {array.shape}; give {_shape_text(shape)}")
+        raise ModelError(f"{what} has shape {array.shape}; give {wanted}")
     if not np.isfinite(array).all():
         raise ModelError(f"{what} holds {array[~np.isfinite(array)].flat[0]}; give finite numbers")
     return array
 
 
-def truth_in(value: Any) -> bool:
-    """Whether a value is or holds True or False, which Python would take for 1 and 0."""
+def odd_in(value: Any) -> str:
+    """What a value is or holds that numpy would take for a number: a text, or True, which is 1 there."""
     if isinstance(value, list | tuple):
-        return any(map(truth_in, value))
-    return isinstance(value, bool) or getattr(value, "dtype", None) is _TRUTHS
+        return next(filter(None, map(odd_in, value)), "")
+    if isinstance(value, bool) or getattr(value, "dtype", None) is _TRUTHS:
+        return "a truth value"
+    return "a text" if isinstance(value, str) else ""
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    """The shape of an array; () for what has none, such as rows of different lengths."""
+    try:
+        return np.shape(value)
+    except ValueError:
+        return ()
 
 
 def _shape_text(shape: tuple[int, ...]) -> str:
-    return "a number" if shape == () else f"{' x '.join(map(str, shape))} numbers"
+    if shape in ((), (1,)):
+        return "a list of one number" if shape else "a number"
+    return f"{' x '.join(map(str, shape))} numbers"
 
 
 def stacked(
@@ -76,7 +92,7 @@ def stacked(
     try:  # one conversion for the whole tree; only a failure looks at bodies one by one
         array = np.array(values, dtype=float)
         whole = array.shape == (len(names), *shape) and bool(np.isfinite(array).all())
-        if whole and not any(map(truth_in, values)):
+        if whole and not any(map(odd_in, values)):
             return array
     except (TypeError, ValueError, OverflowError):
         pass

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError, nearest
-from .fields import Floats, truth_in
+from .fields import Floats, odd_in
 from .spatial import cross, cross_motion, matmul, matvec, rotation, skew
 
 
@@ -322,7 +322,7 @@ def _checked(name: Hashable, kind: str, field: str, value: Any, dof: int) -> Flo
     shape = "a number" if dof < 2 else f"a number, or one for each of {dof} freedoms"
     wanted = f"give {shape}, {sign}, in {UNITS[field]}"
     try:
-        if truth_in(value):
+        if odd_in(value):
             raise ValueError
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError, nearest
-from .fields import Floats, check_names, checked, require_name
+from .fields import Floats, check_names, checked, require_name, shape_of
 from .joints import GENERAL, TYPES, in_plane
 from .spatial import Array, matmul, matvec
 from .tree import BodyTree, compile_tree, require_graph
@@ -472,10 +472,7 @@ def _beside(where: str, joint: str, axis: ArrayLike, S: ArrayLike | None) -> tup
         known = ", ".join(sorted(JOINTS))
         raise ModelError(f"{where}: field 'joint' is {joint!r}; cut the loop at one of {known}")
     if joint == GENERAL:
-        try:
-            shape: tuple[int, ...] = () if S is None else np.shape(S)
-        except ValueError:  # rows of different lengths
-            shape = ()
+        shape = shape_of(S)
         columns = shape[-1] if len(shape) == 2 else 1
         motion = checked(where, "S", S, (6, columns))
         rank = int(np.linalg.matrix_rank(motion))
@@ -518,7 +515,7 @@ def checked_numbers(where: str, field: str, rows: Any, count: int) -> tuple[int,
     """Numbers of the rows that are kept, all ``count`` of them for None.  Raises ModelError."""
     kept = tuple(range(count)) if rows is None else rows
     whole = isinstance(kept, Sequence) and all(
-        isinstance(r, int | np.integer) and 0 <= r < count for r in kept
+        isinstance(r, int | np.integer) and not isinstance(r, bool) and 0 <= r < count for r in kept
     )
     if not whole or not kept or len(set(kept)) < len(kept):
         raise ModelError(f"{where}: field {field!r} is {rows!r}; give some of 0 to {count - 1}, each once")

@@ -20,7 +20,7 @@ import numpy as np
 from ..base.errors import ModelError, UnreadableError, nearest
 from ..base.foreign import of_kind
 from ..base.reading import read_json
-from .fields import checked, truth_in
+from .fields import checked
 from .joints import GENERAL
 from .loops import (
     JOINTS,
@@ -87,7 +87,6 @@ def _loop(place: int, entry: Any, tree: nx.DiGraph) -> Loop:
             raise ModelError(f"{where}: field {key!r} is {entry[key]!r}; give a text")
         if entry.get(key) == "":
             raise ModelError(f"{where}: field {key!r} is empty; give a text, or leave it out")
-    _no_truth(where, entry)
     if "bodies" in entry:
         return _exact(where, entry)
     if "body" in entry and "ratio" in entry:
@@ -95,13 +94,6 @@ def _loop(place: int, entry: Any, tree: nx.DiGraph) -> Loop:
     if "body" in entry:
         return _called(where, contact, entry, ("body", "point"))
     return _called(where, cut_joint, entry, ("first", "second"))
-
-
-def _no_truth(where: str, entry: dict[str, Any]) -> None:
-    """Raise ModelError for true and false, which numpy takes for numbers."""
-    for key, value in entry.items():
-        if truth_in(value) and (key != "point" or "bodies" not in entry):
-            raise ModelError(f"{where}: field {key!r} is {value!r}; true and false are no numbers")
 
 
 def _called(where: str, make: Callable[..., Loop], entry: dict[str, Any], needed: tuple[str, ...]) -> Loop:

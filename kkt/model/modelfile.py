@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import warnings
 from typing import Any
 
@@ -19,7 +18,7 @@ import numpy as np
 from ..base.errors import ModelError, UnreadableError
 from ..base.foreign import of_kind
 from ..base.reading import read_json
-from .fields import Floats
+from .fields import Floats, checked
 from .joints import GENERAL, TERMS
 from .loops_file import loops_from
 from .tree import InertiaWarning, add_body, compile_tree, new_tree
@@ -77,7 +76,7 @@ def _tree(document: dict[str, Any]) -> nx.DiGraph:
     name = document.get("name", "tree")
     if not isinstance(name, str):
         raise ModelError(f"field 'name' is {_kind(name)}; give a text")
-    gravity = _numbers("", "gravity", _get(document, "", "gravity"), (3,))
+    gravity = checked("", "gravity", _get(document, "", "gravity"), (3,))
     tree = new_tree(name, tuple(gravity))
     for place, body in enumerate(bodies):
         if not isinstance(body, dict):
@@ -96,7 +95,7 @@ def _tree(document: dict[str, Any]) -> nx.DiGraph:
     N = sum(np.shape(data["S"])[1] for _, data in tree.nodes(data=True) if "S" in data)
     tree.graph["q"] = np.zeros(N)
     for key, field in (("qd", "velocity"), ("tau", "effort")):
-        tree.graph[key] = _numbers("", field, _get(document, "", field), (N,))
+        tree.graph[key] = checked("", field, _get(document, "", field), (N,))
     expected = document.get("expected", {})
     if not isinstance(expected, dict):
         raise ModelError(f"field 'expected' is {_kind(expected)}; give an object")
@@ -115,7 +114,7 @@ def _body(tree: nx.DiGraph, place: str, body: dict[str, Any], terms: bool) -> No
     where = f"body {name!r}"
 
     def field(key: str, shape: tuple[int, ...]) -> Floats:
-        return _numbers(where, key, _get(body, where, key), shape)
+        return checked(where, key, _get(body, where, key), shape)
 
     rows = _get(body, where, "S")
     if not isinstance(rows, list) or len(rows) != 6 or not all(isinstance(r, list) for r in rows):
@@ -146,35 +145,9 @@ def _body(tree: nx.DiGraph, place: str, body: dict[str, Any], terms: bool) -> No
 
 def _get(owner: dict[str, Any], where: str, key: str) -> Any:
     if key not in owner:
-        raise ModelError(f"{_what(where, key)} is missing; give it as {SCHEMA} asks")
+        what = f"{where}: field {key!r}" if where else f"field {key!r}"
+        raise ModelError(f"{what} is missing; give it as {SCHEMA} asks")
     return owner[key]
-
-
-def _what(where: str, key: str) -> str:
-    return f"{where}: field {key!r}" if where else f"field {key!r}"
-
-
-def _numbers(where: str, key: str, value: Any, shape: tuple[int, ...]) -> Floats:
-    """An array from nested lists of finite numbers (no texts, no booleans) of the given shape."""
-    what = _what(where, key)
-    size = " x ".join(map(str, shape)) + " numbers" if shape else "a number"
-    size = "a list of one number" if shape == (1,) else size
-
-    def check(item: Any, shape: tuple[int, ...]) -> None:
-        if shape:
-            if not isinstance(item, list):
-                raise ModelError(f"{what} holds {_kind(item)}; give {size}")
-            if len(item) != shape[0]:
-                raise ModelError(f"{what} has {len(item)} entries, not {shape[0]}; give {size}")
-            for entry in item:
-                check(entry, shape[1:])
-        elif isinstance(item, bool) or not isinstance(item, int | float):
-            raise ModelError(f"{what} holds {_kind(item)}; give {size}")
-        elif not abs(item) <= sys.float_info.max:  # 1e999 is JSON, and so is 10^400
-            raise ModelError(f"{what} holds a number beyond 1.8e308; give finite numbers")
-
-    check(value, shape)
-    return np.array(value, dtype=float)
 
 
 def _kind(value: Any) -> str:

@@ -39,7 +39,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.errors import ModelError, nearest
 from ..base.foreign import of_kind
 from ..base.shown import Shown
-from .fields import Floats, check_names, checked, require_name, stacked
+from .fields import Floats, check_names, checked, require_name, shape_of, stacked
 from .joints import GENERAL, TERMS, TYPES, JointTerms, commute, joint_terms, known
 from .parents import levels
 
@@ -366,7 +366,7 @@ def unit_axes(axis: Floats, names: tuple[Hashable, ...], joint: tuple[str, ...])
 
 def _subspace(name: Hashable, data: dict[str, Any]) -> Floats:
     value = data.get("S")
-    shape: tuple[int, ...] = () if value is None else np.shape(value)
+    shape = shape_of(value)
     columns = shape[-1] if len(shape) == 2 else 1
     S = checked(f"body {name!r}", "S", value, (6, columns))
     if columns > 6 or np.linalg.matrix_rank(S) < columns:

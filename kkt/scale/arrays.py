@@ -15,7 +15,7 @@ from ..base.errors import ModelError, OrderError
 from ..base.foreign import of_kind
 from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, F, Structure, require_structure
 from ..matrix.system import System, require_system
-from ..model.fields import Floats, check_names, checked
+from ..model.fields import Floats, check_names, checked, shape_of
 from ..model.joints import GENERAL, TYPES
 from ..model.tree import STANDARD_GRAVITY, BodyTree, check_values, unit_axes
 from ..model.tree_kernels import breadth_first
@@ -114,11 +114,7 @@ def _parents(parent: ArrayLike) -> NDArray[np.int64]:
 
 def _rows(field: str, value: ArrayLike, n: int, shape: tuple[int, ...]) -> Floats:
     """An array (n, *shape), from one of this shape or from one value for all bodies."""
-    try:
-        one = np.shape(value) == shape
-    except ValueError:  # rows of different lengths
-        one = False
-    if one:
+    if shape_of(value) == shape:
         return np.broadcast_to(checked("tree", field, value, shape), (n, *shape)).copy()
     return checked("tree", field, value, (n, *shape))
 
@@ -128,10 +124,7 @@ def _axes(axis: ArrayLike, kinds: tuple[str, ...], labels: tuple[Hashable, ...])
     wanted = {kind: TYPES[kind].axes for kind in set(kinds)}
     count = np.array([wanted[kind] for kind in kinds])
     result = np.zeros((n, 2, 3))
-    try:
-        shape = np.shape(axis)
-    except ValueError:  # rows of different lengths, which _rows refuses
-        shape = ()
+    shape = shape_of(axis)
     if shape[-2:] == (2, 3) and len(shape) > 1 and shape != (n, 3):
         result[:] = _rows("axis", axis, n, (2, 3))
     else:

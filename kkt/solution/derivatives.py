@@ -14,6 +14,7 @@ from ..arithmetic import Format, get_format
 from ..base.errors import ModelError
 from ..base.shown import Shown
 from ..matrix.system import System, require_system
+from ..model.fields import shape_of
 from ..model.spatial import spatial_inertia
 from ..order.sequence import OrderFunction, PivotSequence
 from ..program.derivatives import WIDTHS, column_shapes
@@ -189,7 +190,7 @@ def directional_derivatives(
     moves = (dq, dqd, dtau, dparameters, dgravity, dwrench)
     given = {by: x for by, x in zip(shapes, moves, strict=True) if x is not None}
     # the first motion given says how many there are
-    width = next((_shape_of(x)[len(shapes[by]) :][:1] for by, x in given.items()), ())
+    width = next((shape_of(x)[len(shapes[by]) :][:1] for by, x in given.items()), ())
     steps = {
         by: _numbers(system, x, (*shapes[by], *width), f"d{by}").reshape(prod(shapes[by]), *(width or (1,)))
         for by, x in given.items()
@@ -229,7 +230,7 @@ def adjoint_derivatives(
     """
     asked = _asked(also)
     chosen, base = get_format(format), tape_for(system, order)
-    shape = _shape_of(weights)
+    shape = shape_of(weights)
     front = shape[:-1] if len(shape) in (1, 2) else ()
     sizes = {"weights": int(system.tree.offset[-1]), "multipliers": len(system.entries.gamma)}
     rows = {
@@ -333,19 +334,11 @@ def _derivatives(
     )
 
 
-def _shape_of(given: ArrayLike | None) -> tuple[int, ...]:
-    """The shape of an array; () for what has none, such as rows of different lengths."""
-    try:
-        return np.shape(np.asarray(given))
-    except (TypeError, ValueError):
-        return ()
-
-
 def _numbers(system: System, given: ArrayLike | None, shape: tuple[int, ...], name: str) -> NDArray:
     """Doubles of this shape; raises ModelError for anything else."""
     N, n, rows = int(system.tree.offset[-1]), system.tree.n, len(system.entries.gamma)
     lambdas = f", and {rows} rows of loops" if rows else ""
-    found, told = np.zeros(0), f"has shape {_shape_of(given)}"
+    found, told = np.zeros(0), f"has shape {shape_of(given)}"
     try:
         if np.asarray(given).dtype.kind in "cmMV" or np.ma.is_masked(given):
             raise TypeError  # numpy would convert these to other numbers without a word

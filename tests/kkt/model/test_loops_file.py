@@ -76,7 +76,7 @@ def test_a_file_that_holds_no_loops_is_told_in_one_sentence(text, told, tmp_path
         ({"first": "crank", "second": 3}, "field 'second' is 3; give a text"),
         ({"first": "crank", "second": "rocker", "joint": 1}, "field 'joint' is 1; give a text"),
         ({"first": "", "second": "rocker"}, "field 'first' is empty; give a text, or leave it out"),
-        ({"first": "crank", "second": "rocker", "p": [True, 0, 0]}, "true and false are no numbers"),
+        ({"first": "crank", "second": "rocker", "p": [True, 0, 0]}, "a truth value is no number"),
         ({"first": "crank", "second": "rocker", "S": [1]}, "that of a joint 'general', and this one"),
         ({"body": "crank"}, "field 'point' is missing"),
         ({"first": "crank", "second": "rocker", "baumgarte": [-1, 0]}, "[-1, 0]; give zero or more"),
