@@ -96,6 +96,8 @@ def one_state(n: int, rounds: int) -> Iterator[Row]:
         its = None if x is None else distance(x[joints(system)], exact)
         peers[name] = replace(peer, error=its)
     kernel = kkt.compile(graph, orderings.get("abm"))
+    if not kernel.in_machine_code:  # too long a program
+        return
     x = kernel.configuration(q)
     work = f"qdd from q, qd, tau, chain {n:,}, compile"
     error = distance(kernel(x, qd, tau), exact)

@@ -39,7 +39,6 @@ INSIDE = {
     ("papers/yamane2001/joining.py", "kkt.matrix"): "finds velocities of bodies",
     ("papers/yamane2001/joining.py", "kkt.model"): "turns joints round and moves frames",
     ("benchmarks/tracing.py", "kkt.arithmetic"): "times the compiled loop alone",
-    ("benchmarks/rolled.py", "kkt.machine"): "times emission alone",
     ("benchmarks/peers.py", "kkt.matrix.configuration"): "times kernels by their configuration",
     ("benchmarks/exact.py", "kkt.machine"): "runs a kernel's program in exact numbers",
     ("benchmarks/exact.py", "kkt.matrix.configuration"): "likewise",

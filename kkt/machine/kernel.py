@@ -32,7 +32,6 @@ from .forward_dynamics import OUTPUTS, Request, in_world, require_rows, system_t
 from .native import LONGEST, Native, compiled, processors, width
 from .portable import write_c, write_cuda
 from .programs import Stage, programs_of
-from .rolled import Rolled
 from .scalar_program import ScalarProgram
 from .states import Fields
 
@@ -80,11 +79,10 @@ def compile(
     and f are then given in these directions, while a wrench is still in the body's frame.
     Accelerations are the same but for rounding.
 
-    In float64 and float32 the program becomes machine code; parts of a long program that repeat are
-    compiled once and called in loops.  Every other floating-point format is interpreted, each
-    operation rounded.  ``relaxed`` machine code may round a product and a sum once and divide by a
-    reciprocal: it is faster, but its bits depend on the machine, on the compiler and on whether a
-    state comes alone or in a batch.
+    In float64 and float32 the program becomes machine code.  Every other floating-point format is
+    interpreted, each operation rounded.  ``relaxed`` machine code may round a product and a sum
+    once and divide by a reciprocal: it is faster, but its bits depend on the machine, on the
+    compiler and on whether a state comes alone or in a batch.
 
     With ``check`` a status follows the outputs of each order: 0 where qdd can be relied on, else a
     number that :meth:`Kernel.reason` puts into words: a pivot that is zero for the format, an
@@ -245,12 +243,8 @@ class Kernel(Shown):
         return self.stages[0].straight
 
     @property
-    def rolled(self) -> Rolled | None:
-        return self.stages[0].rolled
-
-    @property
     def in_machine_code(self) -> bool:
-        length = sum(stage.code for stage in self.stages)
+        length = sum(len(stage.straight) for stage in self.stages)
         return isinstance(self.number, Hardware) and length <= LONGEST
 
     @property
@@ -258,12 +252,6 @@ class Kernel(Shown):
         """How the program is run."""
         if self.in_machine_code:
             how = f"machine code, one state or {self.lanes} side by side"
-            rolled = [stage.rolled for stage in self.stages if stage.rolled is not None]
-            if rolled:
-                functions, code, calls = (
-                    sum(x) for x in zip(*((len(r.functions), r.code, r.calls) for r in rolled), strict=True)
-                )
-                how = f"{how}, {functions} functions of {code:,} operations called {calls:,} times"
             return f"{how}, relaxed: fused multiply-add, reciprocals" if self.relaxed else how
         return f"interpreted, each operation rounded to {self.format}"
 
@@ -328,14 +316,14 @@ class Kernel(Shown):
                 dtype, sizes = self.number.dtype, self.fields.sizes
                 abreast = self.abreast if lanes == 1 and self.lanes > 1 else None
                 made = compiled(
-                    abreast or self.rolled or self.straight,
+                    abreast or self.straight,
                     dtype,
                     lanes,
                     sizes,
                     relaxed=self.relaxed,
                     judged=self.judged,
                     abreast=self.lanes if abreast else 1,
-                    after=[stage.rolled or stage.straight for stage in self.stages[1:]],
+                    after=[stage.straight for stage in self.stages[1:]],
                 )
                 plain = self.fields.orders == 1 and self.judged is None
                 parts = self.fields.parts if lanes == 1 and plain else ()

@@ -20,7 +20,6 @@ from .caller import text
 from .checking import Judged
 from .driver import ROW, Shape, StageCode, bytes_of_work, driver, wider
 from .emission import PIECE, Source, abreast_source, source_of
-from .rolled import Rolled, data, rolled_source
 from .scalar_program import ScalarProgram
 
 LONG = 200_000  # operations beyond which short compile time matters more than fast code
@@ -119,7 +118,7 @@ def address_of(array: NDArray) -> int:
 
 
 def compiled(
-    program: ScalarProgram | Rolled,
+    program: ScalarProgram,
     dtype: Any,
     lanes: int,
     given: tuple[int, ...],
@@ -127,7 +126,7 @@ def compiled(
     relaxed: bool = False,
     judged: Judged | None = None,
     abreast: int = 1,
-    after: Sequence[ScalarProgram | Rolled] = (),
+    after: Sequence[ScalarProgram] = (),
 ) -> Native:
     """Machine code for ``lanes`` states side by side; ``given``: sizes of the arrays of inputs.
 
@@ -140,10 +139,10 @@ def compiled(
     stages = [(program, shape)]
     if after:
         stages += [(after[0], wider(shape)), (after[1], replace(shape, stage="_last"))]
-    lengths = [p.code if isinstance(p, Rolled) else len(p) for p, _ in stages]
+    length = sum(len(p) for p, _ in stages)
     numbers = [_numbers(p, s) for p, s in stages]
     starts = np.cumsum([0, *map(len, numbers)]).tolist()
-    target, about = _target(level=0 if sum(lengths) > LONG else 1)
+    target, about = _target(level=0 if length > LONG else 1)
     content = (part for p, _ in stages for part in _content(p))
     name = store.key("code", about, astuple(shape), piece, abreast, *content)
     kept = store.read(name)
@@ -151,7 +150,7 @@ def compiled(
         text, made = "", []
         for (p, s), start in zip(stages, starts, strict=False):
             source = _source(p, s, piece, abreast)
-            made.append(StageCode(p.inputs, _outputs(p), source.pieces, source.rows, start))
+            made.append(StageCode(p.inputs, len(p.outputs), source.pieces, source.rows, start))
             text += source.text + "\n"
         roots = sorted({f"declare {s.type} @llvm.sqrt.{s.suffix}({s.type})\n" for _, s in stages})
         code = np.frombuffer(_object("".join([*roots, text, driver(shape, made)]), target), dtype=np.uint8)
@@ -161,38 +160,26 @@ def compiled(
     constants = _aligned(starts[-1] // np.dtype(dtype).itemsize, dtype)
     constants.view(np.uint8)[:] = np.concatenate(numbers)
     function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
-    outputs = judged.shown if judged else _outputs(program)
-    length = max(sum(len(p) for p, _ in stages), 1)
-    return Native(lanes, length, int(kept["work"]), outputs, given, constants, function, engine)
+    outputs = judged.shown if judged else len(program.outputs)
+    return Native(lanes, max(length, 1), int(kept["work"]), outputs, given, constants, function, engine)
 
 
-def _outputs(program: ScalarProgram | Rolled) -> int:
-    return program.outputs if isinstance(program, Rolled) else len(program.outputs)
-
-
-def _content(program: ScalarProgram | Rolled) -> list[Any]:
+def _content(program: ScalarProgram) -> list[Any]:
     """What the code of a program depends on."""
-    if isinstance(program, Rolled):
-        return [*program.arrays().values()]
     whole = program.inputs, program.op, program.a, program.b, program.outputs, len(program.constants)
     return list(whole)
 
 
-def _numbers(program: ScalarProgram | Rolled, shape: Shape) -> NDArray[np.uint8]:
+def _numbers(program: ScalarProgram, shape: Shape) -> NDArray[np.uint8]:
     """The bytes of a program's constants, in a multiple of 8."""
     dtype = np.float64 if shape.number == "double" else np.float32
-    if isinstance(program, Rolled):
-        numbers = data(program, dtype)[0]
-    else:
-        numbers = np.concatenate([np.ones(1), program.constants]).astype(dtype)
+    numbers = np.concatenate([np.ones(1), program.constants]).astype(dtype)
     raw = numbers.view(np.uint8)
     return np.concatenate([raw, np.zeros(-len(raw) % 8, dtype=np.uint8)])
 
 
-def _source(program: ScalarProgram | Rolled, shape: Shape, piece: int, abreast: int) -> Source:
+def _source(program: ScalarProgram, shape: Shape, piece: int, abreast: int) -> Source:
     """The text of a program's functions."""
-    if isinstance(program, Rolled):
-        return rolled_source(program, shape)
     piece = piece if len(program) <= piece else min(piece, SHORT)
     if abreast > 1 and not shape.stage:
         return abreast_source(program, shape, piece, min(abreast, BESIDE))

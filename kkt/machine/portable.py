@@ -2,8 +2,6 @@
 
 Functions have bounded length, as in :mod:`kkt.machine.emission`, and pass values on in rows of a
 work array on the stack.  Constants are written in hexadecimal, which is exact.
-
-A rolled program is one function for each repeated part, and a loop over calls.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +21,6 @@ from ..base.errors import FormatError, ModelError, SizeError
 from ..base.files import write_together, write_whole
 from .emission import rows_of
 from .native import LONGEST
-from .rolled import Address, Function, Rolled
 from .scalar_program import ScalarProgram
 from .states import Fields
 
@@ -37,8 +34,6 @@ class Dialect:
 
     number: str
     functions: str = "static void"
-
-    tables = "static const"
 
     @property
     def suffix(self) -> str:
@@ -55,8 +50,6 @@ class Dialect:
 
 class Cuda(Dialect):
     """CUDA: operations are functions with a rounding mode, which no compiler flag can fuse."""
-
-    tables = "static __device__ const"
 
     def operation(self, op: int, a: str, b: str) -> str:
         letter = "f" if self.number == "float" else "d"
@@ -127,7 +120,6 @@ class Portable:
     fields: Fields
     bodies: tuple[str, ...]
     program: ScalarProgram
-    rolled: Rolled | None = None  # written instead of ``program`` where there is one
 
     def __post_init__(self) -> None:
         require_name(self.name)
@@ -292,11 +284,12 @@ extern "C" __global__ void {self.name}(
             row += size
         gather = "\n".join(copies[: len(fields.given)])
         scatter = "\n".join(copies[len(fields.given) :])
-        declared, called, rows = self._calls
+        parts, _, rows = self._work
+        called = "\n".join(f"    piece{part}(w);" for part in parts)
         return f"""\
     {self.number} w[{max(rows, 1)}];
     int i;
-{declared}{gather}
+{gather}
     for (i = 0; i < {self.program.inputs}; i++) {{
         if (!({dialect.operation(1, "w[i]", "w[i]")} == 0)) {refused}
     }}
@@ -305,23 +298,12 @@ extern "C" __global__ void {self.name}(
 
     @cached_property
     def _work(self) -> tuple[range, Sequence[int], int]:
-        """Without a rolled program: the functions, rows of results, and number of all rows."""
+        """The functions, rows of results, and number of all rows."""
         parts = range(-(-len(self.program) // LENGTH) or 1)
         return parts, *rows_of(self.program, len(parts), LENGTH)
 
-    @property
-    def _calls(self) -> tuple[str, str, int]:
-        """Declarations and calls of functions, and rows of the work array."""
-        if self.rolled is not None:
-            declared, called = calls(self.rolled, self.number)
-            return declared + "\n", called, self.rolled.rows
-        parts, _, rows = self._work
-        return "", "\n".join(f"    piece{part}(w);" for part in parts), rows
-
     def _pieces(self, dialect: Dialect) -> str:
         """Definitions of the functions."""
-        if self.rolled is not None:
-            return definitions(self.rolled, dialect)
         parts, work, _ = self._work
         return "\n".join(line for part in parts for line in self._piece(part, work, dialect))
 
@@ -394,10 +376,10 @@ def _written(
         raise ModelError(f"export: {language} has no status; compile without check")
     if kernel.fields.orders > 1:
         raise ModelError(f"export: {language} is written for one order, not for {kernel.order}")
-    code = len(kernel.straight) if kernel.rolled is None else kernel.rolled.code
+    code = len(kernel.straight)
     if code > LONGEST:
         raise SizeError(
-            f"export: {code:,} operations that do not repeat, more than {LONGEST:,} in one file; "
+            f"export: {code:,} operations, more than {LONGEST:,} in one file; "
             "use an order with less fill, such as abm, or a smaller tree"
         )
     if not isinstance(path, str | os.PathLike):
@@ -417,7 +399,6 @@ def _written(
         kernel.fields,
         tuple(map(str, tree.names)),
         kernel.straight,
-        kernel.rolled,
     ), place
 
 
@@ -441,102 +422,3 @@ def _plain(text: str) -> str:
 
 def _wrapped(text: str) -> str:
     return "\n   ".join(textwrap.wrap(text, 92, break_on_hyphens=False))
-
-
-def definitions(program: Rolled, dialect: Dialect) -> str:
-    """Definitions of constants, tables and functions."""
-    number, tables = dialect.number, dialect.tables
-    functions = "\n".join(
-        line for i, f in enumerate(program.functions) for line in _function(f, i, dialect, program)
-    )
-    places = [place for f in program.functions for place in f.reads]
-    parts = []
-    if len(program.constant_outputs) or any(p.constant and p.column >= 0 for p in places):
-        constants = map(dialect.constant, program.constants.tolist())
-        parts.append(_array(f"{tables} {number} c[]", constants))
-    parts.append("/* runs of calls: function, how often, entries of the table for each call */")
-    parts.append(_array(f"{tables} int runs[][3]", _rows(program.runs)))
-    parts.append("/* where a call reads and writes, counted in numbers of c or the work array */")
-    parts.append(_array(f"{tables} int table[]", program.table.tolist() or [0]))
-    parts.append("/* outputs: number, where it stands, and whether its sign changes */")
-    for name, table in (("rows", program.row_outputs), ("fixed", program.constant_outputs)):
-        if len(table):
-            parts.append(_array(f"{tables} int {name}[][3]", _rows(table)))
-    pieces = _array(f"{tables} piece pieces[]", [f"piece{i}" for i in range(len(program.functions))])
-    parts += [functions, f"typedef void (*piece)(const int *, {number} *);", pieces]
-    return "\n".join(parts)
-
-
-def calls(program: Rolled, number: str) -> tuple[str, str]:
-    """Declarations and statements of the function that calls the parts."""
-    declared = f"    const int *t = table;\n    int k, n;\n    {number} v;"
-    outputs = "\n".join(
-        f"""\
-    for (i = 0; i < {count}; i++) {{
-        v = {source};
-        w[{program.inputs} + {name}[i][0]] = {name}[i][2] ? -v : v;
-    }}"""
-        for name, count, source in (
-            ("rows", len(program.row_outputs), "w[rows[i][1]]"),
-            ("fixed", len(program.constant_outputs), "c[fixed[i][1]]"),
-        )
-        if count
-    )
-    return (
-        declared,
-        f"""\
-    for (i = 0; i < {len(program.runs)}; i++) {{
-        n = runs[i][1];
-        for (k = 0; k < n; k++, t += runs[i][2]) pieces[runs[i][0]](t, w);
-    }}
-{outputs}""",
-    )
-
-
-def _rows(table: Any) -> list[str]:
-    return ["{" + ", ".join(map(str, row)) + "}" for row in table.tolist()]
-
-
-def _array(name: str, values: Iterable[Any]) -> str:
-    body = "\n".join(textwrap.wrap(", ".join(map(str, values)), 96, break_on_hyphens=False))
-    return f"{name} = {{\n{body}\n}};\n"
-
-
-def _function(function: Function, index: int, dialect: Dialect, program: Rolled) -> Iterator[str]:
-    T = dialect.number
-    met: set[int] = set()
-
-    def at(place: Address) -> str:
-        if place.column < 0:
-            return str(place.offset)
-        return f"t[{place.column}] + {place.offset}"
-
-    def read(code: int) -> Iterator[str]:
-        if code >= 0 or code in met:
-            return
-        met.add(code)
-        place = function.reads[-1 - code]
-        if place.constant and place.column < 0:
-            value = dialect.constant(program.constants[place.offset])
-        else:
-            value = f"{'c' if place.constant else 'w'}[{at(place)}]"
-        yield f"    const {T} x{-1 - code} = {value};"
-
-    def named(code: int) -> str:
-        return f"v{code}" if code >= 0 else f"x{-1 - code}"
-
-    yield f"{dialect.functions} piece{index}(const int *t, {T} *w)"
-    yield "{"
-    operations = zip(function.op.tolist(), function.a.tolist(), function.b.tolist(), strict=True)
-    for i, (op, a, b) in enumerate(operations):
-        yield from read(a)
-        if op != SQRT:
-            yield from read(b)
-        value = dialect.operation(op, named(a), "" if op == SQRT else named(b))
-        yield f"    const {T} v{i} = {value};"
-        if i in function.writes:
-            yield f"    w[{at(function.writes[i])}] = v{i};"
-    yield "    (void)t;"
-    yield "    (void)w;"
-    yield "}"
-    yield ""

@@ -24,13 +24,10 @@ from . import store
 from .checking import by_rotations, looked_at, require_pivots
 from .emission import PIECE, worth
 from .forward_dynamics import Request, forward_dynamics, recorder_for, tape_of
-from .rolled import Rolled, rolled
 from .scalar_program import ScalarProgram, depth_first
 from .trigonometry import expanded
 
 PRECISION = {"float64": 53, "float32": 24}
-SAVED = 10_000  # operations that rolling up must save: half a second of compile time
-LEFT = 0.7  # share of a program left after rolling up, at most; else calls and tables cost more
 
 
 @dataclass(frozen=True)
@@ -39,12 +36,6 @@ class Stage:
 
     program: ScalarProgram
     straight: ScalarProgram  # in machine code, sines and cosines are arithmetic
-    rolled: Rolled | None = None  # the same with repeated parts once; None for a short program
-
-    @property
-    def code(self) -> int:
-        """Operations that are compiled."""
-        return len(self.straight) if self.rolled is None else self.rolled.code
 
 
 @dataclass(frozen=True)
@@ -72,8 +63,7 @@ def programs_of(
     if kept is not None:
         count = sum(part.endswith("straight_op") for part in kept)
         stages = tuple(
-            Stage(_program(kept, f"{i}_program"), _program(kept, f"{i}_straight"), _rolled(kept, i))
-            for i in range(count)
+            Stage(_program(kept, f"{i}_program"), _program(kept, f"{i}_straight")) for i in range(count)
         )
         pivots = tuple(kept[f"pivots_{i}"] for i in range(len(sequences))) if request.check else ()
         rotations = tuple(s.rules.elimination == "orthogonal" for s in sequences)
@@ -85,8 +75,6 @@ def programs_of(
     arrays = {f"pivots_{i}": pivots for i, pivots in enumerate(made.pivots)}
     for i, stage in enumerate(made.stages):
         arrays |= _arrays(stage.program, f"{i}_program") | _arrays(stage.straight, f"{i}_straight")
-        if stage.rolled is not None:
-            arrays |= {f"{i}_rolled_{part}": array for part, array in stage.rolled.arrays().items()}
     if made.abreast is not None:
         arrays |= _arrays(made.abreast, "abreast")
     store.write(name, arrays)
@@ -138,13 +126,9 @@ def _without_sines(program: ScalarProgram, chosen: Format) -> ScalarProgram:
 
 
 def _as_run(program: ScalarProgram, straight: ScalarProgram) -> Stage:
-    """The program with its operations in the sequence in which they run, rolled up where that pays."""
+    """The program with its operations in the sequence in which they run."""
     if len(straight) > PIECE:  # values of a shorter one fit into the fastest cache anyway
         straight = depth_first(straight)
-    if len(straight) > SAVED:
-        found = rolled(straight)
-        if len(straight) - found.code >= SAVED and found.code <= LEFT * len(straight):
-            return Stage(program, straight, found)
     return Stage(program, straight)
 
 
@@ -179,8 +163,6 @@ def _content(system: System, sequences: list[PivotSequence], chosen: Format, req
         "program",
         chosen.name,
         astuple(request),
-        SAVED,
-        LEFT,
         tree.parent,
         tree.joint,
         tree.axis,
@@ -211,9 +193,3 @@ def _arrays(program: ScalarProgram, name: str) -> store.Arrays:
 def _program(kept: store.Arrays, name: str) -> ScalarProgram:
     inputs, *arrays = (kept[f"{name}_{part}"] for part in ("inputs", "constants", "op", "a", "b", "outputs"))
     return ScalarProgram(int(inputs), *arrays)
-
-
-def _rolled(kept: store.Arrays, stage: int) -> Rolled | None:
-    head = f"{stage}_rolled_"
-    parts = {name[len(head) :]: kept[name] for name in kept if name.startswith(head)}
-    return Rolled.from_arrays(parts) if parts else None

@@ -133,7 +133,6 @@ for name, sign in (("add", "+"), ("sub", "-"), ("mul", "*"), ("div", "/")):
         HOST += f"static inline {kind} __{kind[0]}{name}_rn({kind} a, {kind} b) {{ return a {sign} b; }}\n"
 CUDA_CASES = {
     "derivatives": ("abm", "float32", {"outputs": ("dqdd_dq", "dqdd_dtau")}, kkt.chain(2)),
-    "rolled: functions and tables": ("abm", "float64", {}, kkt.chain(30)),
     **{name: CASES[name] for name in ("rotations", "contact")},
 }
 
@@ -247,3 +246,15 @@ def test_every_output_of_every_joint_is_a_program(joint, dialect, tmp_path):
     command = [compiler, *flags, *files]
     told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert len(files) >= 2 and told.returncode == 0 and not told.stderr, told.stderr[-2000:]
+
+
+def test_a_file_too_long_is_refused(tmp_path, monkeypatch):
+    for user in ("kernel", "portable"):
+        monkeypatch.setattr(f"pivotree.kkt.machine.{user}.LONGEST", 1000)
+    kernel = kkt.compile(kkt.chain(5), ABM)
+    with pytest.raises(kkt.PivotreeError, match="operations, more than"):
+        kernel.export_c(tmp_path / "a.c")
+    with pytest.raises(kkt.PivotreeError, match="operations, more than"):
+        kernel.export_cuda(tmp_path / "a.cu")
+    assert not list(tmp_path.iterdir())
+    assert kernel.how.startswith("interpreted")
