@@ -159,7 +159,6 @@ def compile(
         fields,
         configuration,
         found.stages,
-        found.abreast,
         relaxed,
         judged,
         found.pivots,
@@ -189,7 +188,6 @@ class Kernel(Shown):
     fields: Fields  # names and shapes of inputs and outputs
     places: Configuration  # of joint positions among x
     stages: tuple[Stage, ...]  # one, or three of a check in float64
-    abreast: ScalarProgram | None = None  # the first one for one state, for code with vectors
     relaxed: bool = False  # whether products may be fused with sums and reciprocals used
     judged: Judged | None = None  # the checks, where a status is among the outputs
     pivots: tuple[NDArray[np.int64], ...] = ()  # of each order: kind, body or loop, step
@@ -314,15 +312,13 @@ class Kernel(Shown):
         with self._lock:
             if lanes not in self._made:
                 dtype, sizes = self.number.dtype, self.fields.sizes
-                abreast = self.abreast if lanes == 1 and self.lanes > 1 else None
                 made = compiled(
-                    abreast or self.straight,
+                    self.straight,
                     dtype,
                     lanes,
                     sizes,
                     relaxed=self.relaxed,
                     judged=self.judged,
-                    abreast=self.lanes if abreast else 1,
                     after=[stage.straight for stage in self.stages[1:]],
                 )
                 plain = self.fields.orders == 1 and self.judged is None

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tape.branches import BESIDE
 from . import store
 from .builtin import FEW, HELD, Builtin, builtin, known, symbols
 from .caller import text
 from .checking import Judged
 from .driver import ROW, Shape, StageCode, bytes_of_work, driver, wider
-from .emission import PIECE, Source, abreast_source, source_of
+from .emission import PIECE, Source, source_of
 from .scalar_program import ScalarProgram
 
 LONG = 200_000  # operations beyond which short compile time matters more than fast code
@@ -125,13 +124,12 @@ def compiled(
     piece: int = PIECE,
     relaxed: bool = False,
     judged: Judged | None = None,
-    abreast: int = 1,
     after: Sequence[ScalarProgram] = (),
 ) -> Native:
     """Machine code for ``lanes`` states side by side; ``given``: sizes of the arrays of inputs.
 
-    Code for one state may have vectors of up to ``abreast`` of its operations.  ``after`` are the
-    second and the third stage of a program that is judged in float64 (:mod:`.checking`).
+    ``after`` are the second and the third stage of a program that is judged in float64
+    (:mod:`.checking`).
 
     Code that was made before on a processor of this kind is read from the disk.
     """
@@ -144,12 +142,12 @@ def compiled(
     starts = np.cumsum([0, *map(len, numbers)]).tolist()
     target, about = _target(level=0 if length > LONG else 1)
     content = (part for p, _ in stages for part in _content(p))
-    name = store.key("code", about, astuple(shape), piece, abreast, *content)
+    name = store.key("code", about, astuple(shape), piece, *content)
     kept = store.read(name)
     if kept is None:
         text, made = "", []
         for (p, s), start in zip(stages, starts, strict=False):
-            source = _source(p, s, piece, abreast)
+            source = _source(p, s, piece)
             made.append(StageCode(p.inputs, len(p.outputs), source.pieces, source.rows, start))
             text += source.text + "\n"
         roots = sorted({f"declare {s.type} @llvm.sqrt.{s.suffix}({s.type})\n" for _, s in stages})
@@ -178,11 +176,9 @@ def _numbers(program: ScalarProgram, shape: Shape) -> NDArray[np.uint8]:
     return np.concatenate([raw, np.zeros(-len(raw) % 8, dtype=np.uint8)])
 
 
-def _source(program: ScalarProgram, shape: Shape, piece: int, abreast: int) -> Source:
+def _source(program: ScalarProgram, shape: Shape, piece: int) -> Source:
     """The text of a program's functions."""
     piece = piece if len(program) <= piece else min(piece, SHORT)
-    if abreast > 1 and not shape.stage:
-        return abreast_source(program, shape, piece, min(abreast, BESIDE))
     return source_of(program, shape, piece)
 
 

@@ -18,11 +18,10 @@ from ..matrix.configuration import Configuration
 from ..matrix.system import System
 from ..order.pivots import plan
 from ..order.sequence import PivotSequence, as_sequence
-from ..tape.derivatives import DERIVED
 from ..tape.tape import Tape
 from . import store
 from .checking import by_rotations, looked_at, require_pivots
-from .emission import PIECE, worth
+from .emission import PIECE
 from .forward_dynamics import Request, forward_dynamics, recorder_for, tape_of
 from .scalar_program import ScalarProgram, depth_first
 from .trigonometry import expanded
@@ -46,7 +45,6 @@ class Programs:
     stages: tuple[Stage, ...]
     pivots: tuple[NDArray[np.int64], ...] = ()  # of each order: kind, body and step
     rotations: tuple[bool, ...] = ()  # which orders eliminate by rotations
-    abreast: ScalarProgram | None = None  # for one state, where many operations can be in vectors
 
 
 def programs_of(
@@ -68,15 +66,12 @@ def programs_of(
         pivots = tuple(kept[f"pivots_{i}"] for i in range(len(sequences))) if request.check else ()
         rotations = tuple(s.rules.elimination == "orthogonal" for s in sequences)
         names = ", ".join(s.name for s in sequences)
-        abreast = _program(kept, "abreast") if "abreast_op" in kept else None
-        return Programs(names, stages, pivots, rotations, abreast)
+        return Programs(names, stages, pivots, rotations)
     with uncollected():
         made = _trace(system, configuration, sequences, chosen, request)
     arrays = {f"pivots_{i}": pivots for i, pivots in enumerate(made.pivots)}
     for i, stage in enumerate(made.stages):
         arrays |= _arrays(stage.program, f"{i}_program") | _arrays(stage.straight, f"{i}_straight")
-    if made.abreast is not None:
-        arrays |= _arrays(made.abreast, "abreast")
     store.write(name, arrays)
     return made
 
@@ -107,17 +102,15 @@ def _trace(
             f"order {names!r}: in any state {error}, so that a pivot is zero for {chosen.name}; "
             "use another order or format, such as abm in float64"
         ) from None
-    stages, abreast = tuple(Stage(program, program) for program in found), None
+    stages = tuple(Stage(program, program) for program in found)
     if isinstance(chosen, Hardware):
         formats = (chosen, get_format("float64"), chosen)
         straight = [_without_sines(p, f) for p, f in zip(found, formats, strict=False)]
-        if not DERIVED.keys().isdisjoint(request.outputs) and worth(straight[0]):
-            abreast = straight[0]
         stages = tuple(_as_run(*both) for both in zip(found, straight, strict=True))
     pivots = tuple(looked_at(tape, system) for tape in tapes) if request.check else ()
     rotations = tuple(by_rotations(tape) for tape in tapes)
     names = ", ".join(tape.program.name for tape in tapes)
-    return Programs(names, stages, pivots, rotations, abreast)
+    return Programs(names, stages, pivots, rotations)
 
 
 def _without_sines(program: ScalarProgram, chosen: Format) -> ScalarProgram:

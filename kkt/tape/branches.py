@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from .emit import Emitter, Scalars
 
-BESIDE = 8  # columns that are taken together, doubles in the widest vector
+BESIDE = 8  # columns that are taken together
 
 
 def branches(e: Emitter, F: Scalars, *right: Scalars) -> Scalars:
     """A^-1 [C_1 C_2 ...] for a factor by gain; rows in an order that eliminates tips first.
 
-    Columns with the same operations are taken together, so that a processor may vectorise them.
+    Columns with the same operations are taken together.
     """
     X = np.hstack(right)
     follows, uses = _following(F, X)

@@ -15,7 +15,6 @@ from scipy.spatial.transform import Rotation
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.machine import forward_dynamics, trigonometry
-from pivotree.kkt.machine.emission import widths_of
 from pivotree.kkt.machine.forward_dynamics import recorder_for
 from pivotree.kkt.machine.kinematics import directions
 from pivotree.kkt.machine.native import compiled
@@ -292,19 +291,6 @@ def test_an_order_that_leaves_the_inertia_walks_no_subtree_for_a_column(spec):
         assert np.abs(found - right).max() <= 1e-11 * np.abs(right).max()
     if len(tree) > 3:
         assert sum(kernel.operations.values()) < alone.operations
-
-
-def test_like_operations_side_by_side_change_no_bit():
-    """Of one state, in pieces so short that vectors are handed on, and against a batch."""
-    kernel = kkt.compile(kkt.chain(5), orderings.get("crbm"), outputs=DERIVED[1:])
-    assert (widths_of(kernel.straight, 8) > 1).sum() > 50  # vectors
-    _, x, qd, tau = states_of_q(kernel, 2)
-    sizes = kernel.fields.sizes
-    found = np.empty((3, 2, len(kernel.straight.outputs)))
-    for out, (lanes, abreast) in zip(found, ((8, 1), (1, 8), (1, 4)), strict=True):
-        native = compiled(kernel.straight, np.float64, lanes, sizes, piece=400, abreast=abreast)
-        assert native.run([x, qd, tau], out)
-    assert np.array_equal(found[0], found[1]) and np.array_equal(found[0], found[2])
 
 
 @pytest.mark.parametrize(("lanes", "format"), covering([2, 4, 8, 16], ["float64", "float32"], unmarked=1))
