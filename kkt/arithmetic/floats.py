@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ..base.compiled import leaf
 from .chunk import Chunk
 
 
@@ -68,7 +69,7 @@ def _two_product(x, y):  # pragma: no cover
     return p, ((xh * yh - p) + xh * yl + xl * yh) + xl * yl
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@leaf(error_model="numpy", forceinline=True)
 def _dd_add(xh, xl, yh, yl):  # pragma: no cover
     s, e = _two_sum(xh, yh)
     t, f = _two_sum(xl, yl)
@@ -78,13 +79,13 @@ def _dd_add(xh, xl, yh, yl):  # pragma: no cover
     return _two_sum(s, e)
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@leaf(error_model="numpy", forceinline=True)
 def _dd_mul(xh, xl, yh, yl):  # pragma: no cover
     p, e = _two_product(xh, yh)
     return _two_sum(p, e + (xh * yl + xl * yh))
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@leaf(error_model="numpy", forceinline=True)
 def _dd_div(xh, xl, yh, yl):  # pragma: no cover
     q = xh / yh
     ph, pl = _dd_mul(q, 0.0, yh, yl)
@@ -92,7 +93,7 @@ def _dd_div(xh, xl, yh, yl):  # pragma: no cover
     return _two_sum(q, (rh + rl) / yh)
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@leaf(error_model="numpy", forceinline=True)
 def _dd_sqrt(xh, xl):  # pragma: no cover
     s = math.sqrt(xh)
     ph, pl = _two_product(s, s)
@@ -100,7 +101,7 @@ def _dd_sqrt(xh, xl):  # pragma: no cover
     return _two_sum(s, (rh + rl) / (2.0 * s))
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@leaf(error_model="numpy", forceinline=True)
 def _dd_operation(op, xh, xl, yh, yl):  # pragma: no cover
     """One operation of a tape on double-double numbers."""
     if op == 2:
