@@ -30,7 +30,7 @@ from ..tape.trace import tape_for, trace
 from ..tape.trust import UNIT
 from .checking import by_rotations, divided, pivots_of, pivots_of_rows, sizes_of_pivots
 from .kinematics import entries, kinematics, outside, positions, variables
-from .recorder import Recorder, Replay, operate, reference
+from .recorder import Recorder, operate, reference
 from .scalar_program import ScalarProgram, finished
 
 LONGEST = 5_000_000  # operations of a tape at most
@@ -365,12 +365,9 @@ def replayed(
                 place[slot] = reference(recorder, value)
     for number, slot in tape.inputs.whole.items():
         place[slot] = recorder.constant(float(number))
-    most = 2 * tape.length if by_reciprocals else tape.length
-    replay, numbers = Replay(recorder, most), np.array(place, dtype=np.int64)
     for chunk in chunks:
-        replay.run(chunk, numbers)
-    replay.done()
-    return numbers.tolist()
+        recorder.replay(chunk, place)
+    return place
 
 
 def _inverted(chunk: Chunk, slot: int) -> Chunk:

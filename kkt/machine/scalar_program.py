@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.chunk import Chunk
 from ..arithmetic.formats import Format
-from .recorder import COS, NAMES, SIN, Recorder, latest, marked
+from .recorder import COS, NAMES, SIN, Recorder
 
 Slots = NDArray[np.int32]
 
@@ -54,11 +54,17 @@ class ScalarProgram:
 
 def finished(recorder: Recorder, inputs: int, outputs: list[int]) -> ScalarProgram:
     """The program of those operations of a recorder that ``outputs``, signed references, need."""
-    op, a, b = (np.array(x, dtype=np.int64) for x in (recorder.op, recorder.a, recorder.b))
-    slot = np.array(recorder.slot, dtype=np.int64)
-    needed = np.zeros(recorder.top, dtype=bool)
-    needed[np.abs(np.array(outputs, dtype=np.int64))] = True
-    marked(needed, slot, a, b)
+    marks = bytearray(recorder.top)
+    for ref in outputs:
+        marks[abs(ref)] = True
+    columns = (reversed(x) for x in (recorder.slot, recorder.a, recorder.b))
+    for result, one, two in zip(*columns, strict=True):
+        if marks[result]:
+            marks[one] = marks[two] = True
+    needed = np.frombuffer(marks, dtype=bool)
+    op, a, b, slot = (
+        np.array(x, dtype=np.int64) for x in (recorder.op, recorder.a, recorder.b, recorder.slot)
+    )
     constants = [s for s in recorder.values if s > 1 and needed[s]]
     live = needed[slot] if len(slot) else np.zeros(0, dtype=bool)
     place = np.zeros(recorder.top, dtype=np.int32)
@@ -82,7 +88,24 @@ def depth_first(program: ScalarProgram) -> ScalarProgram:
 
     Results are then read soon after they are computed, so that fewer values are live at a time.
     """
-    order, to = latest(program.first, program.a, program.b, np.abs(program.outputs))
+    first, a, b = program.first, program.a.tolist(), program.b.tolist()
+    place = [*range(first), *([-1] * len(program))]
+    order: list[int] = []
+    waiting = np.abs(program.outputs)[::-1].tolist()
+    while waiting:
+        slot = waiting[-1]
+        if place[slot] >= 0:
+            waiting.pop()
+            continue
+        one, two = a[slot - first], b[slot - first]
+        # the first operand is computed first: it is put on top
+        later = [x for x in (two, one) if place[x] < 0]
+        waiting += later
+        if not later:
+            place[slot] = first + len(order)
+            order.append(slot - first)
+            waiting.pop()
+    to = np.array(place, dtype=np.int32)
     return ScalarProgram(
         program.inputs,
         program.constants,

@@ -18,10 +18,8 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arithmetic.chunk import Chunk
-from .recorder import COS, SIN, Recorder, Replay
+from .recorder import COS, SIN, Recorder
 from .scalar_program import ScalarProgram, finished
 
 MULTIPLES = 13  # bits of k for which the reduction is exact
@@ -95,36 +93,17 @@ def sine_and_cosine(e: Recorder, x: int, precision: int) -> tuple[int, int]:
 
 
 def expanded(program: ScalarProgram, e: Recorder, precision: int) -> ScalarProgram:
-    """The program with sines and cosines replaced by arithmetic; ``e`` is an empty recorder.
-
-    The operations between two sines are appended in one piece, and each sine as a piece of its own.
-    """
+    """The program with sines and cosines replaced by arithmetic; ``e`` is an empty recorder."""
     place = list(range(2 + program.inputs))
     place += [e.constant(x) for x in program.constants.tolist()]
     place += [0] * len(program)
-    sines = np.flatnonzero((program.op == SIN) | (program.op == COS))
-    written = Recorder(1, e.cast, None)  # the operations of one sine and cosine
-    ends = sine_and_cosine(written, 2, precision)
-    room = len(written.op)
-    constants = {slot: e.constant(x) for slot, x in written.values.items()}
-    own = Replay(e, len(program) + room * len(sines))
-    local = np.zeros(written.top, dtype=np.int64)
-    local[list(constants)] = list(constants.values())
-    dst, one, two = (np.array(x, dtype=np.int32) for x in (written.slot, written.a, written.b))
-    piece = Chunk(np.array(written.op, dtype=np.int8), dst, one, two, np.zeros_like(dst))
-    numbers, done, before = np.array(place, dtype=np.int64), dict[int, NDArray](), 0
-    for i in sines.tolist():
-        if i > before:
-            own.run(program.chunk.part(slice(before, i)), numbers)
-        before = i + 1
-        a = int(program.a[i])
+    done, before = dict[int, tuple[int, int]](), 0
+    for i in np.flatnonzero((program.op == SIN) | (program.op == COS)).tolist():
+        e.replay(program.chunk.part(slice(before, i)), place)
+        before, a = i + 1, int(program.a[i])
         if a not in done:
-            local[2] = numbers[a]
-            own.run(piece, local)
-            done[a] = np.sign(ends) * local[np.abs(ends)]
-        numbers[program.first + i] = done[a][int(program.op[i]) - SIN]
-    own.run(program.chunk.part(slice(before, len(program))), numbers)
-    own.done()
-    place = numbers.tolist()
+            done[a] = sine_and_cosine(e, place[a], precision)
+        place[program.first + i] = done[a][int(program.op[i]) - SIN]
+    e.replay(program.chunk.part(slice(before, len(program))), place)
     outputs = [place[s] if s >= 0 else -place[-s] for s in program.outputs.tolist()]
     return finished(e, program.inputs, outputs)

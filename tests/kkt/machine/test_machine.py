@@ -14,7 +14,6 @@ from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.machine import forward_dynamics, trigonometry
 from pivotree.kkt.machine.forward_dynamics import recorder_for
 from pivotree.kkt.machine.kinematics import directions
 from pivotree.kkt.machine.native import compiled
@@ -512,40 +511,3 @@ def test_energy_is_kept_along_the_motion():
         Mechanics(tree, kernel.coordinates(y[: kernel.nx]), y[kernel.nx :]).energy() for y in (start, end)
     )
     assert abs(after - before) < 1e-7 * max(1.0, abs(before))
-
-
-# -- recording ------------------------------------------------------------------------------------
-
-
-class OneByOne:
-    """In place of ``Replay``: each operation by the recorder's own method."""
-
-    def __init__(self, recorder, _most):
-        self.do = (recorder.add, recorder.sub, recorder.mul, recorder.div, recorder.sqrt)
-
-    def run(self, chunk, place):
-        for op, dst, a, b in zip(chunk.op, chunk.dst, chunk.a, chunk.b, strict=True):
-            place[dst] = self.do[op](int(place[a]), int(place[b]))
-
-    def done(self):
-        pass
-
-
-@pytest.mark.parametrize(
-    ("tree", "order", "options"),
-    [
-        (kkt.random_tree(5, 1), "abm", {"format": "float32"}),  # leaves: constants fold
-        (kkt.random_tree(5, 1), "abm", {"format": "bfloat16"}),  # its constants do not
-        (kkt.chain(4), "crbm", {"solver": "cholesky"}),
-        (kkt.chain(4), "square_root_abm", {}),
-    ],
-)
-def test_compiled_recording_writes_the_same_program(tree, order, options, monkeypatch):
-    monkeypatch.setenv("PIVOTREE_CACHE", "off")
-    quick = kkt.compile(tree, orderings.get(order), **options)
-    for module in (forward_dynamics, trigonometry):
-        monkeypatch.setattr(module, "Replay", OneByOne)
-    plain = kkt.compile(tree, orderings.get(order), **options)
-    for one, two in ((plain.program, quick.program), (plain.straight, quick.straight)):
-        for name in ("constants", "op", "a", "b", "outputs"):
-            assert np.array_equal(getattr(one, name), getattr(two, name))
