@@ -102,9 +102,7 @@ def add_derivatives(command: Parser) -> None:
 
 
 def add_yes(command: Parser) -> None:
-    command.add_argument(
-        "--yes", action="store_true", help="go on where the work would take more than a minute or 4 GB"
-    )
+    command.add_argument("--yes", action="store_true", help="go on where the work would take minutes or more")
 
 
 def add_json(command: Parser) -> None:

@@ -9,6 +9,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NoReturn
 
+from .gone import told
+
 COMMANDS = {
     "compare": "the main job: what each order fills in, costs and loses, with a verdict",
     "solve": "joint accelerations, with their certified error",
@@ -31,11 +33,25 @@ COMMANDS = {
 """What each command does, in a line; its module in ``commands`` declares its options."""
 
 
+class _Once(argparse.Action):
+    """The value of an option that is given once: of two, none is taken in silence."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        given = vars(namespace).setdefault("given", set())
+        if self.dest in given:
+            name = self.option_strings[0]
+            parser.error(f"option {name}: is given twice; give it once, with commas where it takes several")
+        if option_string is not None:
+            given.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
 class _Parser(argparse.ArgumentParser):
     """One line for what is refused; examples below the options, as they are written."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
+        self.register("action", None, _Once)
 
     def error(self, message: str) -> NoReturn:
         """One line, like every other refusal."""
@@ -51,6 +67,15 @@ class _Parser(argparse.ArgumentParser):
             from .running import full
 
             raise SystemExit(full(error)) from None
+
+
+class _Top(_Parser):
+    """The whole command line, where names that went are told apart from those that never were."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if (why := told(args or ())) is not None:
+            self.error(why)
+        return super().parse_known_args(args, namespace)
 
 
 def joined(texts: Sequence[str]) -> list[str]:
@@ -71,7 +96,7 @@ def parser(wanted: str | None = None) -> argparse.ArgumentParser:
 
     Where one command is ``wanted`` the others are known by their names alone.
     """
-    top = _Parser(
+    top = _Top(
         prog="pivotree",
         description="Forward-dynamics algorithms as sequences of pivots on one sparse matrix.",
     )
@@ -88,8 +113,8 @@ def _declared(name: str, what: str, command: argparse.ArgumentParser) -> None:
     """A command with its options, as its module declares them."""
     module = import_module(f".commands.{name}", __package__)
     module.declare(command)
-    told = command.description or f"{what[0].upper()}{what[1:]}."
-    command.description = textwrap.fill(told, 78)
+    words = command.description or f"{what[0].upper()}{what[1:]}."
+    command.description = textwrap.fill(words, 78)
     command.epilog = "examples:\n" + "\n".join(f"  pivotree {x}" for x in module.EXAMPLES)
     command.epilog += getattr(module, "EPILOG", "")
     known = command._option_string_actions

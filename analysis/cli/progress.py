@@ -45,7 +45,7 @@ def progress_shown(text: str = "building the matrix", total: int | None = None) 
     with rich.Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(text, total=total)
 
-        def told(text: str, done: int | None = None, total: int | None = None) -> None:
+        def told(text: str, done: float | None = None, total: int | None = None) -> None:
             bar.update(task, description=text, completed=done, total=total)
 
         yield told
@@ -58,9 +58,9 @@ class _Log:
         self.total = total
         self.began = self.told = time.monotonic()
         # when the first part was done: it loads compiled code, and says nothing of the others
-        self.first: tuple[float, int] | None = None
+        self.first: tuple[float, float] | None = None
 
-    def __call__(self, text: str, done: int | None = None, total: int | None = None) -> None:
+    def __call__(self, text: str, done: float | None = None, total: int | None = None) -> None:
         now = time.monotonic()
         total = self.total if total is None else total
         if done and self.first is None:
@@ -68,10 +68,10 @@ class _Log:
         if now - self.told < EVERY or (done is not None and done == total):
             return
         self.told = now
-        told = f"{SIGN}{text}: {done} of {total}" if done and total else f"{SIGN}{text}"
+        told = f"{SIGN}{text}: {int(done)} of {total}" if done and total else f"{SIGN}{text}"
         print(f"{told}, {self._time(now, done, total)}", file=sys.stderr, flush=True)
 
-    def _time(self, now: float, done: int | None, total: int | None) -> str:
+    def _time(self, now: float, done: float | None, total: int | None) -> str:
         if done and total and self.first and done > self.first[1]:
             rate = (now - self.first[0]) / (done - self.first[1])
             return f"{rate * (total - done):.0f} s left"

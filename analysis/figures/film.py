@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,7 @@ def animation(
     width: str = "single",
     style: str | Theme = "light",
     scale: int = 1,
+    progress: Callable[[str], None] = lambda text: None,
 ) -> Path:
     """Write the elimination as a .gif, or where ffmpeg is found as an .mp4; returns the path.
 
@@ -87,7 +88,7 @@ def animation(
     steps = stops(symbolic.plan.groups, frames)
     each = min(seconds, 12.0 / len(steps))
     with beside(path) as part:
-        _write(symbolic, steps, part, writer(fps=1.0 / each), labels, width, style, scale)
+        _write(symbolic, steps, part, writer(fps=1.0 / each), labels, width, style, scale, progress)
     return path
 
 
@@ -122,12 +123,14 @@ def _write(
     width: str,
     style: str | Theme,
     scale: int,
+    progress: Callable[[str], None],
 ) -> None:
     """All pictures are as large as the one with the longest legend, so that nothing jumps."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     pictures = []
     for since, step in zip([0, *steps[:-1]], steps, strict=True):
+        progress(f"picture {len(pictures) + 1} of {len(steps)}")
         with settings(theme(style=style).font):
             figure = spy(symbolic, step, labels=labels, width=width, style=style, zeros=True, since=since)
             figure.set_dpi(scale * _DPI[width])

@@ -206,7 +206,7 @@ def _film(r: Request) -> Figure:
 
 
 def _move(r: Request, path: Path) -> Path:
-    return animation(r.symbolic, path, scale=2, **r.look)
+    return animation(r.symbolic, path, scale=2, progress=r.progress, **r.look)
 
 
 def _orders(r: Request) -> Figure:

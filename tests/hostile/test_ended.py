@@ -61,9 +61,9 @@ class Job:
 
 
 SMALL = {
-    "sweep": Job("sweep s.toml -j 2 --json --yes", files={"s.toml": SWEEP}, kept=("s.csv.parts",)),
+    "sweep": Job("sweep s.toml -j 2 --json", files={"s.toml": SWEEP}, kept=("s.csv.parts",)),
     "sweep_here": Job(
-        "sweep s.toml -j 1 --json --yes",
+        "sweep s.toml -j 1 --json",
         files={"s.toml": SWEEP.replace("to = 20", "to = 8")},
         kept=("s.csv.parts",),
     ),
@@ -73,7 +73,7 @@ SMALL = {
         changing=("out/report.html", "out/report.json"),
     ),
     "reproduce": Job("reproduce ascher1996 --item table2 -o out"),
-    "film": Job("figure film chain:1 --orders crbm --width single --yes -o film.gif"),
+    "film": Job("figure film chain:1 --orders crbm --width single -o film.gif"),
     "guarantee": Job("guarantee chain:2 --states 3 --orders abm --json"),
     "tune": Job("tune chain:2 --most 3 --yes -o order.json"),
 }
@@ -83,15 +83,15 @@ LONG = (  # work of minutes, which is ended in its first seconds and not run aga
     "compare random_tree:n=2000 --yes",
     "solve random_tree:n=3000 --certify 50 --yes",
     "report random_tree:n=60 --states 100000 --yes -o out",
-    "simulate random_tree:n=300 --seconds 100 --yes",
+    "simulate random_tree:n=300 --seconds 100",
     "explore random_tree:n=20000 -o page.html",
     "list random_tree:n=300 --order crbm --yes",
     "prove",
-    "figure film random_tree:n=200 --orders crbm --yes -o film.gif",
+    "figure film random_tree:n=200 --orders crbm -o film.gif",
     "figure spy random_tree:n=5000 -o a.png",
     "guarantee random_tree:n=40 --states 100000 --yes",
     "tune random_tree:n=40 --most 1000000 --yes -o order.json",
-    "sweep s.toml --yes",
+    "sweep s.toml",
     "reproduce all -o out",
 )
 LONG_SWEEP = SWEEP.replace("n=3", "n=30").replace("20", "2000")
@@ -340,9 +340,9 @@ def test_a_sweep_on_a_cluster_whose_scheduler_is_lost_is_taken_up(tmp_path, clus
 SOME = SWEEP.replace("to = 20", "to = 6")
 WRITTEN = {
     **{name: SMALL[name] for name in ("report", "reproduce", "film", "tune")},
-    "csv": Job("sweep s.toml -j 1 --json --yes", {"s.toml": SOME}, ("s.csv.parts",)),
+    "csv": Job("sweep s.toml -j 1 --json", {"s.toml": SOME}, ("s.csv.parts",)),
     "parquet": Job(
-        "sweep s.toml -j 1 --json --yes", {"s.toml": SOME.replace("s.csv", "s.parquet")}, ("s.parquet.parts",)
+        "sweep s.toml -j 1 --json", {"s.toml": SOME.replace("s.csv", "s.parquet")}, ("s.parquet.parts",)
     ),
     "pdf": Job("figure matrix chain:2 -o a.pdf"),
     "svg": Job("figure matrix chain:2 -o a.svg"),

@@ -10,7 +10,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 
 from ..arguments import Parser, add_derivatives, add_format, add_json, add_model, add_order, add_yes
-from ..estimate import admit, derived, eliminated
+from ..limits import admit, played
 from ..progress import progress_shown
 from .shared import one_state, print_json, state_document, system_and_state
 
@@ -46,9 +46,8 @@ def run(options: argparse.Namespace) -> int:
     function = orderings.get(options.order)
     with progress_shown() as progress:
         system, state = system_and_state(options)
-        plays = [get_format(options.format)]
-        takes = derived(plays) if options.derivatives else eliminated(plays)
-        admit(options, system, {options.order: function}, takes)
+        times = played(system, [get_format(options.format)], options.derivatives)
+        admit(options, system, {options.order: function}, times)
         found = blame(
             system,
             function,

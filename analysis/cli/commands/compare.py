@@ -22,7 +22,7 @@ from ..arguments import (
     add_refinement,
     add_yes,
 )
-from ..estimate import admit, admit_states, certificate, derivatives_take, eliminated, states_pilot
+from ..limits import admit, played
 from ..progress import progress_shown
 from .shared import (
     folder_of,
@@ -85,10 +85,9 @@ def run(options: argparse.Namespace) -> int:
         system, state = system_and_state(options)
         asked = orderings.names(loops=bool(system.loops)) if names is None else names
         wanted = {name: orderings.get(name) for name in asked}
-        # each order is played beside the answer, and once more for each correction
-        plays = [get_format(name) for name in formats for _ in range(1 + corrections)]
-        certified = certificate(system, orderings.get("abm"), times=len(formats))
-        admit(options, system, wanted, eliminated(plays), certified)
+        # each order is played once, and once more for each correction
+        plays = [get_format(name) for name in formats] * (1 + corrections)
+        admit(options, system, wanted, played(system, plays))
         from ...comparison import compare as compare_orders
 
         result = compare_orders(
@@ -141,7 +140,7 @@ def _derivatives(options: argparse.Namespace) -> int:
         system, state = system_and_state(options)
         asked = orderings.names(loops=bool(system.loops)) if names is None else names
         wanted = {name: orderings.get(name) for name in asked}
-        admit(options, system, wanted, *derivatives_take(system, formats))
+        admit(options, system, wanted, played(system, map(get_format, formats), derivatives=True))
         from ...comparison import compare_derivatives
 
         found = compare_derivatives(system, names, formats, progress)
@@ -180,16 +179,10 @@ def _many(options: argparse.Namespace) -> int:
     names = orderings.names() if options.order is None else items("--order", options.order)
     formats = items("--format", options.format)
     _known(names, formats)
-    with progress_shown() as progress:
+    with progress_shown("building the matrix", options.states) as progress:
         tree = tree_of(options)
-        admit_states(options, system_of_any(tree), names)
-        pilot = states_pilot(options, kept=False)
-
-        def counted(text: str, done: int | None) -> None:
-            progress(text if done is None else f"{text}: {done}")
-            if done is not None:
-                pilot(done, options.states)
-
+        system, wanted = system_of_any(tree), {name: orderings.get(name) for name in names}
+        admit(options, system, wanted, played(system, (), options.derivatives))
         found = robot_report(
             tree,
             options.model,
@@ -199,7 +192,7 @@ def _many(options: argparse.Namespace) -> int:
             seed=base if isinstance(base, int) else 0,
             processes=None,
             quantity="derivatives" if options.derivatives else "qdd",
-            progress=counted,
+            progress=progress,
         )
     code = 0 if any(cell.failed < found.states for cell in found.cells) else 1
     if options.json:

@@ -8,7 +8,7 @@ import sys
 from pivotree import kkt, orderings
 
 from ..arguments import Parser, add_format, add_model, add_order, add_yes
-from ..estimate import admit
+from ..limits import admit
 from ..progress import progress_shown
 from .shared import file_of, items, system_of_any, tree_of, written
 

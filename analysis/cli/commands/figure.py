@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from pivotree import kkt, orderings
 from pivotree.kkt.base.files import write_whole
 
-from ..arguments import Parser, add_format, add_model, add_order, add_yes
-from ..estimate import admit_figure
+from ..arguments import Parser, add_format, add_model, add_order
 from ..progress import progress_shown
 from .shared import file_of, items, system_of, written
 
@@ -25,7 +24,6 @@ EXAMPLES = (
 def declare(command: Parser) -> None:
     command.add_argument("kind", nargs="?", metavar="KIND", help="of figure; without it the kinds are listed")
     add_model(command, needed=False)
-    add_yes(command)
     add_order(command, None, several=True)
     command.add_argument("--step", type=int, metavar="K", help="after this many brackets")
     add_format(command, "float32")
@@ -87,7 +85,6 @@ def run(options: argparse.Namespace) -> int:
     labels = _labels(options.label or ())
     with progress_shown() as progress:
         system = system_of(options)
-        admit_figure(options, system, orders)
         request = Request(
             system,
             orders,

@@ -10,16 +10,19 @@ from typing import Any
 
 import networkx as nx
 
-from pivotree import kkt
+from pivotree import kkt, orderings
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.theorem.ranges import ranges_of
 
 from ...points import point_of
 from ..arguments import Parser, add_format, add_json, add_model, add_order, add_yes
-from ..estimate import admit_promises
+from ..limits import admit
 from ..loops import size_of
 from ..progress import progress_shown
 from .shared import items, print_json, system_of_any, tree_of
+
+# times that an operation takes in one of many states, and where a bound of a format is looked at
+STATE, LOOK = 0.1, 25.0
 
 EXAMPLES = (
     "guarantee robot:ur5",
@@ -80,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     payloads = [] if options.payload is None else _payloads(model, options.payload)
     rates, efforts = (_most(model, x, getattr(options, x[2:])) for x in ("--qd", "--tau"))
     given = options.states, 0, payloads, limits, rates, efforts
-    admit_promises(options, system_of_any(model), orders, len(formats))
+    _admit(options, system_of_any(model), orders, len(formats))
     chosen = None
     if options.digits is not None:
         with progress_shown() as progress:
@@ -100,6 +103,17 @@ def run(options: argparse.Namespace) -> int:
         if chosen is not None:
             _print_chosen(chosen)
     return 0
+
+
+def _admit(options: argparse.Namespace, system: kkt.System, orders: list[str], formats: int) -> None:
+    """Refuse what is plainly too long: states that are sampled, formats whose bounds are looked at."""
+    seen = STATE * options.states * (formats if options.digits is None else 1)
+    tried = 0.0 if options.digits is None else 50.0
+    tried += 4.0 * system.tree.n * formats if options.by_body else 0.0
+    looked = LOOK * (tried + 3.0 * formats)
+    less = "use a smaller model" + (", or leave out --by-body" if options.by_body else "")
+    wanted = {name: orderings.get(name) for name in orders}
+    admit(options, system, wanted, seen + looked, "give fewer --states" if seen > looked else less)
 
 
 def _print_chosen(chosen: Any) -> None:

@@ -9,7 +9,7 @@ from pivotree import orderings
 from pivotree.kkt.base.files import write_whole
 
 from ..arguments import Parser, add_derivatives, add_model, add_order, add_yes
-from ..estimate import admit, listed
+from ..limits import LISTED, admit, differentiated
 from ..progress import progress_shown
 from .shared import file_of, system_of, written
 
@@ -42,7 +42,8 @@ def run(options: argparse.Namespace) -> int:
     with progress_shown() as progress:
         system = system_of(options)
         smaller = "use a smaller model of the same kind, such as chain:10"
-        admit(options, system, {options.order: function}, listed(options.derivatives), smaller=smaller)
+        times = LISTED * (differentiated(system) if options.derivatives else 1.0)
+        admit(options, system, {options.order: function}, times, smaller)
         progress(f"reading {options.order} as formulas")
         told = listing.of(system, function, options.notation, options.derivatives)
         text = listing.render(told, options.style)

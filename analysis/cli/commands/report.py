@@ -14,7 +14,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.model.load import SUFFIXES
 
 from ..arguments import Parser, add_derivatives, add_format, add_json, add_model, add_order, add_yes
-from ..estimate import admit_states, states_pilot
+from ..limits import admit, played
 from ..progress import progress_shown
 from . import INTERRUPTED
 from .shared import folder_of, items, print_json, system_of_any, tree_of
@@ -57,14 +57,8 @@ def run(options: argparse.Namespace) -> int:
             tree = tree_of(options)
             system = system_of_any(tree)
             named = default_orders() if orders is None else orders
-            admit_states(options, system, named)
-            pilot = states_pilot(options)
-
-            def told(text: str, done: int | None) -> None:
-                progress(text, done)
-                if done is not None:
-                    pilot(done, options.states)
-
+            wanted = {name: orderings.get(name) for name in named}
+            admit(options, system, wanted, played(system, (), options.derivatives))
             result = robot_report(
                 tree,
                 options.model,
@@ -75,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
                 digits=options.digits,
                 folder=folder,
                 processes=None,
-                progress=told,
+                progress=progress,
                 quantity="derivatives" if options.derivatives else "qdd",
             )
     except PivotreeError:

@@ -11,9 +11,8 @@ from typing import Any
 
 from pivotree import kkt
 
-from ..arguments import Parser, add_format, add_json, add_model, add_order, add_state, add_yes
-from ..estimate import Motions
-from ..progress import progress_shown
+from ..arguments import Parser, add_format, add_json, add_model, add_order, add_state
+from ..progress import Progress, progress_shown
 from ..state import whole_values
 from .shared import folder_of, items, print_json, tree_of
 
@@ -59,7 +58,6 @@ def declare(command: Parser) -> None:
         metavar="HOW",
         help="that (4) is written in (own): own, each body's, or world, along its axes for all",
     )
-    add_yes(command)
     add_json(command)
     command.add_argument("-o", "--output", metavar="DIR", help="write the picture of the steps")
 
@@ -107,12 +105,11 @@ def run(options: argparse.Namespace) -> int:
     with silent(manifold is not None and not manifold.kept):
         kkt.build(tree, **given)  # what is wrong with the state is told before the long work
     found = []
-    with progress_shown() as progress:
-        judged = Motions(options, integration, len(formats) * len(names))
+    with progress_shown("compiling", len(formats) * len(names)) as progress:
         for format in formats:
             for name in names:
                 what = f"{name} in {format}"
-                progress(f"{what}: compiling")
+                progress(f"{what}: compiling", len(found))
                 found.append(
                     simulate(
                         tree,
@@ -123,7 +120,7 @@ def run(options: argparse.Namespace) -> int:
                         **given,
                         frames=options.frames,
                         manifold=manifold,
-                        tick=judged.of(clock(progress, what, options.seconds)),
+                        tick=clock(progress, what, options.seconds, len(found)),
                     )
                 )
     said = verdict(found)
@@ -159,9 +156,9 @@ def integration_of(text: str) -> Any:
     return Integration(**found)
 
 
-def clock(progress: Callable[[str], None], what: str, seconds: float) -> Callable[[float], None]:
-    """Tells the time that a motion has reached."""
-    return lambda t: progress(f"{what}: {t:.2f} of {seconds:g} s")
+def clock(progress: Progress, what: str, seconds: float, done: int) -> Callable[[float], None]:
+    """Tells the time that a motion has reached, after so many motions that are ``done``."""
+    return lambda t: progress(f"{what}: {t:.2f} of {seconds:g} s", done + t / seconds)
 
 
 def _draw(found: list[Any], folder: Any) -> None:

@@ -22,7 +22,7 @@ from ..arguments import (
     add_refinement,
     add_yes,
 )
-from ..estimate import admit, certificate, eliminated
+from ..limits import SMALLER, admit, played
 from ..progress import progress_shown
 from .shared import one_state, print_json, refinement, state_document, system_and_state
 
@@ -57,6 +57,9 @@ class _Solved(NamedTuple):
         floats = self.chosen.kind == "float"
         return [float(x) if floats else decimal(x, self.chosen.places) for x in self.result.qdd]
 
+
+# an operation in balls takes as long as so many in float64 for each digit, and for LEAST digits more
+PROVED, LEAST = 4e-3, 1000.0
 
 EXAMPLES = (
     "solve chain:3 --q -0.3,1,0.5",
@@ -103,21 +106,18 @@ def _solved(options: argparse.Namespace, corrections: int, residual: str) -> _So
     from ...comparison.row import known_conditioning, reference, row_of
 
     chosen, digits = get_format(options.format), options.certify
-    function, abm = orderings.get(options.order), orderings.get("abm")
+    function = orderings.get(options.order)
     proved: kkt.Certified | None = None
     with progress_shown() as progress:
         system, state = system_and_state(options)
-        rest = certificate(system, abm)
-        if digits is not None:
-            rest = rest.plus(certificate(system, function, digits))
-        less = "use an order with less fill, such as abm, or a smaller model"
-        smaller = less if digits is None else f"{less}, or give fewer digits with --certify"
         plays = [chosen] * (1 + corrections)
-        admit(options, system, {options.order: function}, eliminated(plays), rest, smaller)
+        times = played(system, plays) + (0.0 if digits is None else PROVED * (digits + LEAST))
+        smaller = SMALLER if digits is None else f"{SMALLER}, or give fewer digits with --certify"
+        admit(options, system, {options.order: function}, times, smaller)
         progress(f"tracing {options.order}")
         tape = kkt.trace(system, function)
         progress(f"certified answer for {chosen.name}")
-        proof = kkt.trace(system, abm)
+        proof = kkt.trace(system, orderings.get("abm"))
         exact = reference(system, chosen, proof)
         if digits is not None:
             progress(f"{digits} digits proved by {options.order}")

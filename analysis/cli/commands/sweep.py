@@ -8,8 +8,7 @@ from pathlib import Path
 
 from pivotree import kkt
 
-from ..arguments import Parser, add_json, add_yes
-from ..estimate import sweep_pilot
+from ..arguments import Parser, add_json
 from ..progress import progress_shown
 from . import INTERRUPTED
 from .shared import print_json
@@ -26,7 +25,6 @@ def declare(command: Parser) -> None:
         "-j", "--jobs", type=int, metavar="N", help="processes; one for each core if not given"
     )
     command.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster that works")
-    add_yes(command)
     add_json(command)
 
 
@@ -41,14 +39,11 @@ def run(options: argparse.Namespace) -> int:
             "cluster; leave one of them out"
         )
     config = read_config(Path(options.config))
-    pilot = None if options.scheduler is not None else sweep_pilot(options, config)
     try:
         with progress_shown("rows", 0) as progress:
 
             def told(done: int, missing: int, kept: int) -> None:
                 progress(f"rows ({kept} were there)" if kept else "rows", done, missing)
-                if pilot is not None:
-                    pilot(kept + done, kept + missing)
 
             summary = sweep(config, options.jobs, options.scheduler, told)
     except KeyboardInterrupt:

@@ -11,12 +11,13 @@ from typing import Any
 from pivotree import analysis, kkt, orderings
 
 from ..arguments import Parser, add_format, add_json, add_model, add_yes
-from ..estimate import admit_search
+from ..limits import operations, refuse
 from ..progress import progress_shown
 from .shared import file_of, print_json, system_of_any, tree_of
 
 BESIDE = ("crbm", "abm")
 FORMATS = ("float32", "float64")
+COUNTED = 10.0  # times that an operation takes where it is counted, and compiled to be measured
 STATES = 3  # random states that accuracy is measured in
 HEADS = ("operations", "in the kernel", "kernel, float32", "float64", "error, float32", "float64")
 
@@ -70,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     with progress_shown() as progress:
         tree = tree_of(options)
         system = system_of_any(tree)
-        admit_search(options, system)
+        _admit(options, system)
         found = analysis.search(
             system,
             options.cost,
@@ -123,6 +124,14 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print(options.model, rows, said)
     return 0
+
+
+def _admit(options: argparse.Namespace, system: kkt.System) -> None:
+    """Refuse a search that is plainly too long: it counts --most orders twice, and all registered ones."""
+    orders = map(orderings.get, orderings.names(loops=bool(system.loops)))
+    total = 2 * options.most * operations(system, orderings.get("abm"))
+    total += sum(operations(system, order) for order in orders)
+    refuse(options, COUNTED * total, "", "give fewer orders with --most, or a smaller model")
 
 
 def words(found: analysis.SearchResult, structure: kkt.Structure) -> str:
