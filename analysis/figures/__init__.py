@@ -1,24 +1,21 @@
-"""Figures: block sparsity, fill, digits kept, and where digits are lost.
+"""Figures: block sparsity, fill, digits kept, and where pivots lose them.
 
 Every function returns a matplotlib Figure; :func:`save` writes it.  matplotlib is loaded when
 this package is, and by nothing else in the project.
 """
 
 from .captions import caption
-from .charts import error_bars, fill_cost
-from .condition import Instance, error_condition
-from .cost import cost_curves
+from .charts import error_bars
 from .curves import fill_curves
 from .files import save, write_all
 from .film import animation, strip, writer_of
-from .heat import BlockLoss, block_loss, loss_map
 from .kinds import KINDS, Kind, Request, write
 from .multipliers import multiplier_digits
 from .spy import before_after, compare_orders, filmstrip, spy
 from .state import NEW, BlockState, block_state
 from .steps import pivot_errors
 from .style import DARK, LIGHT, MARKERS, Theme, new_figure, settings, style_axes, theme
-from .tex import pmatrix, tikz, tikz_tree
+from .tex import pmatrix, tikz
 from .trees import trees
 from .typeset import typeset
 
@@ -28,25 +25,18 @@ __all__ = [
     "LIGHT",
     "MARKERS",
     "NEW",
-    "BlockLoss",
     "BlockState",
-    "Instance",
     "Kind",
     "Request",
     "Theme",
     "animation",
     "before_after",
-    "block_loss",
     "block_state",
     "caption",
     "compare_orders",
-    "cost_curves",
     "error_bars",
-    "error_condition",
-    "fill_cost",
     "fill_curves",
     "filmstrip",
-    "loss_map",
     "multiplier_digits",
     "new_figure",
     "pivot_errors",
@@ -58,7 +48,6 @@ __all__ = [
     "style_axes",
     "theme",
     "tikz",
-    "tikz_tree",
     "trees",
     "typeset",
     "write",

@@ -105,22 +105,6 @@ def _digits(request: Request) -> str:
     return f"In {request.format}, {_listed(map(said, _rows(request)))}"
 
 
-def _tradeoff(request: Request) -> str:
-    told = (
-        f"{_count(row['fill_blocks'], 'block')} of fill and {row['flops']:,} operations with "
-        f"{request.named(row['order'])}"
-        for row in _rows(request)
-        if row["flops"] is not None
-    )
-    return f"The points: {_listed(told)}"
-
-
-def _losses(request: Request) -> str:
-    losses = _kept(request, "loss")
-    most = (f"{x.digits.max(initial=0.0):.1f} digits with {request.named(key[1])}" for key, x in losses)
-    return f"The most that is lost on a block: {_listed(most)}"
-
-
 def _pivots(request: Request) -> str:
     worst = (
         (name, max((s.pivot_error for s in result.steps if s.pivot_error is not None), default=0.0))
@@ -141,14 +125,6 @@ def _bits(request: Request) -> str:
     )
 
 
-def _errors(request: Request) -> str:
-    errors: dict[str, float] = {}
-    for one in (one for _, found in _kept(request, "instances") for one in found):
-        if one.error is not None:
-            errors[one.order] = max(errors.get(one.order, 0.0), one.error)
-    return f"The largest error: {_listed(f'{x:.1e} with {request.named(o)}' for o, x in errors.items())}"
-
-
 def _placed(request: Request) -> str:
     """Of each order the median error at the largest and at the least compliance that it takes."""
     found = [one for _, some in _kept(request, "placements") for one in some if one.errors]
@@ -161,12 +137,6 @@ def _placed(request: Request) -> str:
         ]
         told.append(f"{request.named(order)}: {ends[0]}, {ends[1]}")
     return f"Median errors at the largest and the least compliance: {'; '.join(told)}"
-
-
-def _costs(request: Request) -> str:
-    """Of each order the operations for the most bodies that they were counted for."""
-    ends = [(o, pairs[-1]) for _, costs in _kept(request, "costs") for o, pairs in costs.items() if pairs]
-    return _listed(f"{request.named(o)} takes {work:,} operations for n = {n}" for o, (n, work) in ends)
 
 
 _QDD = "the joint accelerations of {model}"
@@ -187,19 +157,12 @@ _SAID: dict[str, tuple[str, Callable[[Request], str]]] = {
         _filled,
     ),
     "curves": ("fill and operations while the rows of the system matrix of {model} are eliminated", _curves),
-    "tradeoff": ("blocks of fill against operations for {model}", _tradeoff),
-    "heat": ("decimal digits lost on each block of the system matrix of {model} in {format}", _losses),
     "pivots": ("relative errors of the pivots for {model} in {format}, step by step", _pivots),
     "cancelled": ("bits that sums cancel for {model} in {format}, step by step", _bits),
     "digits": (f"correct decimal digits of {_QDD}", _digits),
-    "condition": (
-        f"relative errors of {_QDD} at random states in {{format}}, against the condition number",
-        _errors,
-    ),
     "multipliers": (
         f"correct digits of {_QDD} in {{format}}, against the compliance of its loops and contacts, by "
         "where the multipliers stand in the order",
         _placed,
     ),
-    "cost": ("operations against the number of bodies, for the first bodies of {model}", _costs),
 }

@@ -7,18 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import (
-    FuncFormatter,
-    LogFormatterSciNotation,
-    LogLocator,
-    MaxNLocator,
-    NullFormatter,
-    StrMethodFormatter,
-)
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from .style import MARKERS, SMALL, TEXT, Theme, new_figure, settings, style_axes, wrapped
@@ -101,26 +93,6 @@ def places(orders: Sequence[str], among: Sequence[str]) -> dict[str, int]:
     """The place of each order in ``among``, if that names them all, so that figures agree on colours."""
     known = list(among) if {*orders} <= {*among} else list(orders)
     return {order: known.index(order) for order in orders}
-
-
-def limits(values: Sequence[float], room: float = 2.0) -> tuple[float, float]:
-    """Of a logarithmic axis: at least a decade, and ``room`` times more on both sides of the points."""
-    low, high = min(values) / room, max(values) * room
-    more = max(0.0, 1.0 - np.log10(high / low)) / 2
-    return low / 10**more, high * 10**more
-
-
-def log_ticks(axis: Axis, few: float = 100.0, written: bool = True) -> None:
-    """Powers of ten, and 2 and 5 times them where an axis spans less than ``few``.
-
-    ``written``: as numbers of a table, 2,000, and not as powers.
-    """
-    low, high = axis.get_view_interval()
-    if axis.get_scale() == "log":
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < few else (1.0,)))
-    powers = LogFormatterSciNotation(labelOnlyBase=False)
-    axis.set_major_formatter(StrMethodFormatter("{x:,.0f}") if written else powers)
-    axis.set_minor_formatter(NullFormatter())
 
 
 def large_ticks(axis: Axis) -> None:

@@ -1,4 +1,4 @@
-"""Digits kept and work done, from the rows of a comparison."""
+"""Digits kept, from the rows of a comparison."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
-from .chart import DASHED, chart, limits, log_ticks, series
-from .labels import place_labels
-from .style import SMALL, Theme, settings, theme
+from .chart import DASHED, chart, series
+from .style import SMALL, Theme, theme
 from .units import capacity_of
 
 Rows = Iterable[Mapping[str, Any]]
@@ -84,69 +82,6 @@ def _number(ax: Any, text: str, digits: float, y: float, left: bool, look: Theme
         color=look.ink,
         path_effects=[withStroke(linewidth=2, foreground=look.page)],
     )
-
-
-def fill_cost(
-    rows: Rows, *, width: str = "double", title: str | None = None, style: str | Theme | None = None
-) -> Figure:
-    """Blocks of fill against scalar operations, one point an order; the fewer, the lower left.
-
-    ``rows`` have the keys order, fill_blocks, flops; rows without them (refused orders) are left
-    out.  Orders that share a point share its label.
-
-    >>> from pivotree.analysis.figures import fill_cost
-    >>> table = pt.compare(pt.build(pt.chain(5)), ["abm", "crbm"], ["float32"])
-    >>> figure = fill_cost([row.as_dict() for row in table.rows])
-    >>> figure.axes[0].get_ylabel(), figure.axes[0].get_xlabel()
-    ('blocks of fill', 'operations (additions, multiplications, divisions)')
-    """
-    look = theme(style=style)
-    at: dict[tuple[int, int], list[str]] = {}
-    for row in rows:
-        if row.get("fill_blocks") is None or row.get("flops") is None:
-            continue
-        names = at.setdefault((int(row["fill_blocks"]), int(row["flops"])), [])
-        if row["order"] not in names:
-            names.append(row["order"])
-    with chart(look, width, 2.9 if width == "single" else 3.8, title, grid="both") as drawn:
-        (ax,) = drawn.axes
-        ax.set_xlabel("operations (additions, multiplications, divisions)")
-        ax.set_ylabel("blocks of fill")
-        if at:
-            fill, flops = [f for f, _ in at], [o for _, o in at]
-            ax.plot(flops, fill, "o", color=look.series[0], markersize=5.5)
-            # a chain of one body has no fill, and a logarithm no zero
-            scale, around = (
-                ("log", limits(fill)) if min(fill) > 0 else ("symlog", (-0.5, 3.0 * max(fill) + 1))
-            )
-            ax.set(xscale="log", xlim=limits(flops), yscale=scale, ylim=around)
-            for axis in (ax.xaxis, ax.yaxis):
-                log_ticks(axis)
-    if at:
-        with settings(look.font):
-            drawn.figure.draw_without_rendering()  # the layout decides where points are
-            drawn.figure.set_layout_engine("none")
-            place_labels(ax, *_merge(ax, at, look), look.ink, 7.5)
-    return drawn.figure
-
-
-def _merge(
-    ax: Any, at: dict[tuple[int, int], list[str]], look: Theme
-) -> tuple[list[float], list[float], list[str]]:
-    """Points whose dots touch share a label: operations, fill, names."""
-    touching = 5.5 * ax.figure.dpi / 72
-    left = [(flops, fill, names) for (fill, flops), names in at.items()]
-    x, y, texts = [], [], []
-    while left:
-        here = ax.transData.transform(left[0][:2])
-        near = [p for p in left if np.hypot(*(ax.transData.transform(p[:2]) - here)) < touching]
-        left = [p for p in left if p not in near]
-        names = [look.named(name) for p in near for name in p[2]]
-        x.append(float(np.exp(np.mean([np.log(p[0]) for p in near]))))
-        y.append(float(np.mean([p[1] for p in near])))
-        lines = [", ".join(names[i : i + 2]) for i in range(0, len(names), 2)]
-        texts.append(",\n".join(lines))
-    return x, y, texts
 
 
 def _digits(row: Mapping[str, Any]) -> float | None:

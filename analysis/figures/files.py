@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import io
 import logging
-import pickle
-import re
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 from matplotlib.figure import Figure
-from matplotlib.text import Text
-from matplotlib.ticker import FixedLocator
 
 from pivotree.kkt import FormatError, SymbolicFactor
 from pivotree.kkt.base.files import beside, check_file, made, stems
 
 from .cancelled import cancelled
-from .charts import error_bars, fill_cost
+from .charts import error_bars
 from .spy import before_after
 from .steps import pivot_errors
 from .style import RASTER_DPI, settings
-from .tex import escaped
 
 # what would differ from one run to the next, or between versions of matplotlib, is left out
 _METADATA: dict[str, dict[str, Any]] = {
@@ -34,13 +26,11 @@ _METADATA: dict[str, dict[str, Any]] = {
     ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},
     ".svg": {"Creator": None, "Date": None, "Format": None, "Type": None},
 }
-_DOLLAR = re.compile(r"(?<!\\)\$")
-_MATHDEFAULT = "\\providecommand\\mathdefault[1]{#1}%\n"  # of matplotlib's own preamble
-_SUFFIXES = (*_METADATA, ".tex", ".pgf")
+_SUFFIXES = (*_METADATA, ".tex")
 
 
 def save(figure: Figure | str, path: str | Path) -> Path:
-    """Write a figure (.png, .pdf, .svg, .pgf) or the text of `tikz` (.tex); returns the path.
+    """Write a figure (.png, .pdf, .svg) or the text of `tikz` (.tex); returns the path.
 
     The file is written beside its place and then moved there, so that no half of it is ever
     seen.  Raises FormatError for another suffix or a folder that cannot be written to.
@@ -54,10 +44,8 @@ def save(figure: Figure | str, path: str | Path) -> Path:
     suffix = check_suffix(path)
     if isinstance(figure, str) != (suffix == ".tex"):
         what = "LaTeX text" if isinstance(figure, str) else "a drawn figure"
-        fit = ".tex" if isinstance(figure, str) else ", ".join((*_METADATA, ".pgf"))
+        fit = ".tex" if isinstance(figure, str) else ", ".join(_METADATA)
         raise FormatError(f"figure {path}: {suffix} does not hold {what}; use {fit}")
-    if suffix == ".pgf" and isinstance(figure, Figure):
-        return _save_pgf(figure, path)
     stream = io.BytesIO()  # matplotlib's PDF makes another error of what a full disk refuses
     if isinstance(figure, str):
         stream.write(figure.encode())
@@ -74,58 +62,6 @@ def save(figure: Figure | str, path: str | Path) -> Path:
     with beside(path) as part:
         part.write_bytes(stream.getbuffer())
     return path
-
-
-def _save_pgf(figure: Figure, path: Path) -> Path:
-    """For \\input, in the fonts of the document that it is read into; pictures lie beside it.
-
-    LaTeX says how wide letters are.  The document needs no package but pgf, and may set words wider
-    than the picture was planned for.  Raises FormatError where there is no LaTeX, or where it
-    refuses a name.
-    """
-    if shutil.which("pdflatex") is None:
-        raise FormatError(
-            f"figure {path}: a .pgf needs the program pdflatex, which is not found; install it or "
-            "write a .pdf"
-        )
-    options: Any = {"pgf.texsystem": "pdflatex", "pgf.rcfonts": False}
-    with tempfile.TemporaryDirectory() as folder, matplotlib.rc_context(options):
-        try:
-            part = Path(folder) / path.name
-            _for_latex(figure).savefig(part, format="pgf", facecolor=figure.get_facecolor())
-            part.write_text(_plain_pgf(part.read_text("utf-8")), "utf-8")
-        except (RuntimeError, ValueError) as refusal:
-            told = " ".join(str(refusal).split())[:200]
-            raise FormatError(f"figure {path}: LaTeX refuses a text of it: {told}") from None
-        for made_here in sorted(Path(folder).iterdir()):
-            with beside(path.with_name(made_here.name)) as part:
-                shutil.copyfile(made_here, part)
-    return path
-
-
-def _plain_pgf(text: str) -> str:
-    """Nothing cut where the document's font is wider, and a name that matplotlib's formulas use."""
-    text = text.replace("{use as bounding box, clip}", "{use as bounding box}", 1)
-    return text.replace("\\makeatletter%\n", "\\makeatletter%\n" + _MATHDEFAULT, 1)
-
-
-def _for_latex(figure: Figure) -> Figure:
-    """A copy whose texts are LaTeX's: matplotlib hands them over as they are, commands in names too."""
-    copy = pickle.loads(pickle.dumps(figure))
-    for axes in copy.axes:
-        for axis in (axes.xaxis, axes.yaxis):
-            if isinstance(axis.get_major_locator(), FixedLocator):  # ticks get their texts as they are drawn
-                axis.set_ticklabels([_words(tick.get_text()) for tick in axis.get_ticklabels()])
-    for text in copy.findobj(Text):
-        text.set_text(_words(text.get_text()))
-    return copy
-
-
-def _words(text: str) -> str:
-    """A text for LaTeX: what stands between two dollars is a formula, all else are words."""
-    parts = _DOLLAR.split(text)
-    parts[::2] = [escaped(part.replace(r"\$", "$")) for part in parts[::2]]
-    return "$".join(parts)
 
 
 @contextmanager
@@ -154,11 +90,11 @@ def write_all(comparison: Any, folder: str | Path) -> list[Path]:
     >>> from pivotree.analysis.figures import write_all
     >>> table = pt.compare(pt.build(pt.chain(2)), ["abm"], ["float32"])
     >>> sorted({path.stem for path in write_all(table, "pictures")})
-    ['cancelled_float32', 'digits', 'fill_cost', 'pivot_errors_float32', 'spy_abm']
+    ['cancelled_float32', 'digits', 'pivot_errors_float32', 'spy_abm']
     """
     rows = [row.as_dict() for row in comparison.rows]
     about = f"{comparison.model}: {comparison.bodies} bodies, {comparison.dof} freedoms"
-    figures = {"digits": error_bars(rows, title=about), "fill_cost": fill_cost(rows, title=about)}
+    figures = {"digits": error_bars(rows, title=about)}
     by_format: dict[str, dict[str, Any]] = {}
     symbolics: dict[str, SymbolicFactor] = {}
     for (order, format), result in comparison.eliminations.items():

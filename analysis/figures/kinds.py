@@ -28,21 +28,16 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.foreign import added, loaded
 
-from . import data
 from .cancelled import cancelled
-from .charts import error_bars, fill_cost
-from .condition import error_condition
-from .cost import cost_curves
+from .charts import error_bars
 from .curves import fill_curves
 from .files import check_suffix, save
 from .film import MOVING, animation, strip, writer_of
-from .heat import BlockLoss, block_loss, loss_map
 from .multipliers import multiplier_digits
 from .spy import before_after, compare_orders, spy
-from .state import block_state
 from .steps import pivot_errors
 from .style import theme
-from .tex import pmatrix, tikz, tikz_panels, tikz_tree
+from .tex import pmatrix, tikz
 from .trees import trees
 from .typeset import typeset
 
@@ -85,11 +80,6 @@ class Request:
     def look(self) -> dict[str, Any]:
         style = replace(theme(style=self.style), font=self.font, labels=self.labels)
         return {"width": self.width, "style": style}
-
-    @property
-    def drawn(self) -> dict[str, Any]:
-        """The same for what LaTeX draws."""
-        return {"width": self.width, "look": self.look["style"]}
 
     def named(self, order: str) -> str:
         """An order's name in a sentence."""
@@ -221,19 +211,8 @@ def _curves(r: Request) -> Figure:
     return fill_curves(r.symbolics, tapes, title=r.title(r.about), **r.look)
 
 
-def _loss(r: Request, name: str) -> BlockLoss:
-    return block_loss(r.tape(name), r.system, get_format(r.format))
-
-
 def _run(r: Request, name: str) -> Elimination:
     return kkt.eliminate(r.system, r.tape(name), r.format)
-
-
-def _heat(r: Request) -> Figure:
-    chosen = get_format(r.format)
-    orders = r.affordable(_TWO)
-    losses = {name: r.once(("loss", name, r.format), partial(_loss, r, name)) for name in orders}
-    return loss_map(losses, chosen.name, title=r.told(orders, _TWO), **r.look)
 
 
 def _pivots(r: Request) -> Figure:
@@ -270,26 +249,6 @@ def _digits(r: Request) -> Figure:
     return error_bars(_rows(r, formats), title=r.told(r.affordable()), **r.look)
 
 
-def _tradeoff(r: Request) -> Figure:
-    return fill_cost(_rows(r, (r.format,)), title=r.told(r.affordable()), **r.look)
-
-
-def _condition(r: Request) -> Figure:
-    chosen = get_format(r.format)
-    orders = r.affordable()
-    for name in orders:
-        r.require(name)
-    found = r.once(
-        ("instances", orders, chosen.name),
-        lambda: data.instances(r.system, orders, chosen, progress=r.progress),
-    )
-    told = r.told(orders)
-    title = f"{told}, {data.STATES} random states" if told else told
-    return error_condition(
-        found, chosen.unit, format=chosen.name, title=title, among=r.orders or USUAL, **r.look
-    )
-
-
 def _multipliers(r: Request) -> Figure:
     from ..comparison.multipliers import ORDERS, placements
 
@@ -298,13 +257,6 @@ def _multipliers(r: Request) -> Figure:
         ("placements", orders, r.format), lambda: placements(r.system, orders, r.format, progress=r.progress)
     )
     return multiplier_digits({name: found}, format=r.format, title=r.title(r.about), among=orders, **r.look)
-
-
-def _cost(r: Request) -> Figure:
-    found = r.once(
-        ("costs", r.orders), lambda: data.costs(r.system.graph, r.affordable(), progress=r.progress)
-    )
-    return cost_curves(found, what=f"first bodies of {r.system.name}", **r.look)
 
 
 KINDS = {
@@ -320,7 +272,6 @@ KINDS = {
             "before-after",
             "the matrix beside all that the elimination makes of it",
             lambda r: before_after(r.symbolic, **r.look),
-            lambda r: tikz_panels([block_state(r.symbolic, 0), block_state(r.symbolic)], **r.drawn),
         ),
         Kind(
             "matrix",
@@ -334,21 +285,13 @@ KINDS = {
             _film,
             move=_move,
         ),
-        Kind(
-            "orders",
-            "the same matrix after several orders, side by side",
-            _orders,
-            lambda r: tikz_panels([block_state(one) for one in r.symbolics], **r.drawn),
-        ),
+        Kind("orders", "the same matrix after several orders, side by side", _orders),
         Kind(
             "trees",
             "the tree of bodies and the elimination tree, in the same colours",
             lambda r: trees(r.symbolic, **r.look),
-            lambda r: tikz_tree(r.symbolic, **r.drawn),
         ),
         Kind("curves", "fill and operations while rows are eliminated", _curves),
-        Kind("tradeoff", "blocks of fill against operations, one point an order", _tradeoff),
-        Kind("heat", "digits lost on each block, a heat map", _heat),
         Kind("pivots", "errors of the pivots, step by step", _pivots),
         Kind(
             "cancelled",
@@ -357,18 +300,11 @@ KINDS = {
             _cancelled,
         ),
         Kind("digits", "correct digits of each order, in the format and in float64", _digits),
-        Kind("condition", "errors at random states against the condition number", _condition),
         Kind(
             "multipliers",
             "digits by where multipliers of contacts and loops stand, against their compliance",
             _multipliers,
             loops=True,
-        ),
-        Kind(
-            "cost",
-            "operations against the number of bodies, the model growing from its base; "
-            "curves end where counting takes long",
-            _cost,
         ),
     )
 }

@@ -1,4 +1,4 @@
-r"""Figures as LaTeX: block matrices by TikZ and as pmatrix, and trees.
+r"""Figures as LaTeX: block matrices by TikZ and as pmatrix.
 
 Every text is a document that compiles by itself, cut to its picture, with article and TikZ alone;
 inside a paper, by ``\input``, it is that picture in the paper's own fonts, no wider than a line.
@@ -6,19 +6,18 @@ inside a paper, by ``\input``, it is that picture in the paper's own fonts, no w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pivotree.kkt import FormatError, SymbolicFactor
 
 from .labels import Labels
 from .state import FILL, NEW, ORIGINAL, ZERO, ZEROED, BlockState, block_state
-from .style import LIGHT, WIDTHS, Theme
+from .style import WIDTHS
 
 _LIMIT = 200  # blocks; LaTeX has little memory
-_NAMED = 48  # blocks; with more, squares and dots without a name
+_NAMED = 48  # blocks; with more, squares without a name
 
 _COLOURS = r"""\definecolor{blockentrycolor}{HTML}{0072B2}%
 \definecolor{blockfillcolor}{HTML}{E69F00}%
@@ -62,16 +61,9 @@ _PMATRIX = r"""\renewcommand{\arraystretch}{1.3}%
 \def\filled#1{{\color{blockfillcolor!60!black}\underline{#1}}}%
 \def\newfill#1{{\color{blocknewcolor}\underline{\underline{#1}}}}%
 """
-_TREE = r"""\begin{tikzpicture}[x=1cm, y=-0.75cm, node/.style={draw, circle, inner sep=1pt,
-  minimum size=1.7em, font=\footnotesize}]
-"""
-_DOTS = r"""\begin{tikzpicture}[x=0.42cm, y=-0.22cm,
-  node/.style={draw, circle, very thin, inner sep=0pt, minimum size=1.3mm}]
-"""
 _PREAMBLES = {  # by what is in the picture
     "matrix": r"\usepackage{tikz} \usetikzlibrary{matrix}",
     "squares": r"\usepackage{tikz}",
-    "tree": r"\usepackage{tikz}",
     "pmatrix": r"\usepackage{amsmath,tikz}",
 }
 
@@ -86,8 +78,8 @@ def tikz(symbolic: SymbolicFactor, step: int | None = None, width: str = "double
     r"""A document that compiles by itself: the blocks after ``step`` groups (None: all).
 
     Blocks without a name in the paper stand as \times, as its 0-structures do; of many blocks,
-    squares are drawn.  Raises FormatError where the matrix is too large for LaTeX, OrderError for
-    a step there is not.
+    squares are drawn.  What the last step has filled in is marked apart.  Raises FormatError where
+    the matrix is too large for LaTeX, OrderError for a step there is not.
 
     >>> from pivotree.analysis.figures import tikz
     >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(3)).structure))
@@ -95,75 +87,30 @@ def tikz(symbolic: SymbolicFactor, step: int | None = None, width: str = "double
     '% A document by itself. In one of yours: \\usepackage{tikz} \\usetikzlibrary{matrix}'
     """
     state = block_state(symbolic, step)
-    picture = _picture(state, step is not None)
-    return _document(_drawn(state.blocks), _COLOURS, f"\\hbox{{%\n{picture}}}", width)
-
-
-def tikz_panels(states: Sequence[BlockState], width: str = "double", look: Theme = LIGHT) -> str:
-    """A document that compiles by itself: matrices side by side, as many as a line holds, each
-    with its order and its fill; more than two are drawn as squares.
-
-    Raises FormatError where one is too large for LaTeX.
-    """
-    panels = []
-    squares = len(states) > 2 or max(state.blocks for state in states) > _NAMED
-    for state in states:
-        _require_page(state.blocks)
-        title = f"{_named(state.symbolic, look)}: {state.told}"
-        picture = _squares(state, False, 0.46) if squares else _picture(state, False)
-        panels.append((title if state.step else "the matrix", picture))
-    what = "squares" if squares else "matrix"
-    return _document(what, _COLOURS, _side_by_side(panels), width)
-
-
-def _side_by_side(panels: Sequence[tuple[str, str]]) -> str:
-    """Titles and pictures as a paragraph, whose lines TeX breaks."""
-    boxes = []
-    for title, picture in panels:
-        # boxes, and no table: its & is the matrix's
-        fitted = (
-            f"\\setbox2=\\hbox{{%\n{picture}}}%\n"
-            "\\ifdim\\wd2>\\linewidth \\setbox2=\\hbox{\\resizebox{\\linewidth}{!}{\\box2}}\\fi"
+    if state.blocks > _LIMIT:
+        raise FormatError(
+            f"figure: {state.blocks} block rows are too many for LaTeX (at most {_LIMIT}); "
+            "write a .pdf or .svg instead"
         )
-        boxes.append(f"\\vtop{{\\hbox{{{title}}}\\kern4pt\n{fitted}\\box2 }}%\n")
-    between = "\\hskip 1.5em plus 1em\\relax\n"
-    return (
-        "\\vbox{\\parindent=0pt \\parskip=0pt \\lineskiplimit=8pt \\lineskip=12pt\n"
-        f"\\hsize=\\linewidth \\raggedright\\leavevmode\n{between.join(boxes)}\\par}}"
-    )
+    few = state.blocks <= _NAMED
+    picture = _nodes(state, step is not None) if few else _squares(state, step is not None)
+    return _document("matrix" if few else "squares", _COLOURS, f"\\hbox{{%\n{picture}}}", width)
 
 
-def _drawn(blocks: int) -> str:
-    return "matrix" if blocks <= _NAMED else "squares"
+def _nodes(state: BlockState, last: bool) -> str:
+    """A matrix of nodes; with ``last``, what the last step has filled in is marked apart."""
+
+    def node(text: str, kind: int, pivot: bool) -> str:
+        styles = ["blocknew" if last and kind == NEW else "blockfill"] if kind in (FILL, NEW) else []
+        styles += ["blockpivot"] if pivot else []
+        return f"|[{', '.join(styles)}]| {text}" if styles else text
+
+    rows = _rows(state, False, node)
+    return _about(state) + _STYLES + _MATRIX + rows + "};\n\\end{tikzpicture}"
 
 
-def _picture(state: BlockState, last: bool) -> str:
-    """One matrix; with ``last``, what the last step has filled in is marked apart."""
-    _require_page(state.blocks)
-    if _drawn(state.blocks) == "squares":
-        return _squares(state, last, 0.6)
-    names, table = Labels(state), state.table()
-    pivots = {tuple(pair) for pair in state.pivots.tolist()}
-    lines = []
-    for i in range(state.blocks):
-        cells = []
-        for j in range(state.blocks):
-            styles = []
-            if last and table[i, j] == NEW:
-                styles.append("blocknew")
-            elif table[i, j] in (FILL, NEW):
-                styles.append("blockfill")
-            if (i, j) in pivots:
-                styles.append("blockpivot")
-            text = "" if table[i, j] == ZERO else names.cell(i, j) or r"\times"
-            cells.append(f"|[{', '.join(styles)}]| {text}" if styles else text)
-        lines.append(f"  {' & '.join(cells)} \\\\ % {_one_line(names.unknown(i))}\n")
-    about = _about(state.symbolic, state.step, names)
-    return about + _STYLES + _MATRIX + "".join(lines) + "};\n\\end{tikzpicture}"
-
-
-def _squares(state: BlockState, last: bool, share: float) -> str:
-    """Blocks as squares, runs of neighbours in a row as one; ``share`` of a line wide."""
+def _squares(state: BlockState, last: bool) -> str:
+    """Blocks as squares, runs of neighbours in a row as one."""
     table = state.table()
     lines = [f"\\draw (0,0) rectangle ({state.blocks},{state.blocks});\n"]
     for i, row in enumerate(table):
@@ -174,10 +121,9 @@ def _squares(state: BlockState, last: bool, share: float) -> str:
             new = last and row[j] == NEW
             style = _SQUARES["new" if new else "entry" if row[j] == ORIGINAL else "fill"]
             lines.append(f"\\path[{style}] ({j},{i}) rectangle ({after},{i + 1});\n")
-    side = f"{share / state.blocks:.6f}\\linewidth"
-    about = _about(state.symbolic, state.step, Labels(state))
+    side = f"{0.6 / state.blocks:.6f}\\linewidth"
     start = f"\\begin{{tikzpicture}}[x={{{side}}}, y={{-{side}}}]\n"
-    return about + start + "".join(lines) + "\\end{tikzpicture}"
+    return _about(state) + start + "".join(lines) + "\\end{tikzpicture}"
 
 
 _SQUARES = {
@@ -203,79 +149,34 @@ def pmatrix(symbolic: SymbolicFactor, step: int | None = None, width: str = "dou
     state = block_state(symbolic, step)
     if state.blocks > _NAMED:
         raise too_many(state.blocks, _NAMED)
-    names, table = Labels(state), state.table(zeros=True)
-    pivots = {tuple(pair) for pair in state.pivots.tolist()}
-    lines = []
-    for i in range(state.blocks):
-        cells = []
-        for j in range(state.blocks):
-            kind = int(table[i, j])
-            text = "" if kind == ZERO else names.cell(i, j) or r"\times"
-            if kind == ZEROED:
-                text = "0"
-            elif kind in (FILL, NEW):
-                text = rf"\{'newfill' if kind == NEW and step is not None else 'filled'}{{{text}}}"
-            cells.append(rf"\pivot{{{text}}}" if (i, j) in pivots else text)
-        lines.append(f"  {' & '.join(cells)} \\\\ % {_one_line(names.unknown(i))}\n")
-    setup = (
-        f"{_COLOURS}{_PMATRIX}\\setcounter{{MaxMatrixCols}}{{{max(10, state.blocks)}}}%\n"
-        f"{_about(symbolic, state.step, names)}"
-    )
-    body = "\\hbox{$\\displaystyle\n\\begin{pmatrix}\n" + "".join(lines) + "\\end{pmatrix}$}"
+
+    def entry(text: str, kind: int, pivot: bool) -> str:
+        if kind in (FILL, NEW):
+            text = rf"\{'newfill' if kind == NEW and step is not None else 'filled'}{{{text}}}"
+        return rf"\pivot{{{text}}}" if pivot else text
+
+    setup = f"{_COLOURS}{_PMATRIX}\\setcounter{{MaxMatrixCols}}{{{max(10, state.blocks)}}}%\n{_about(state)}"
+    rows = _rows(state, True, entry)
+    body = "\\hbox{$\\displaystyle\n\\begin{pmatrix}\n" + rows + "\\end{pmatrix}$}"
     return _document("pmatrix", setup, body, width)
 
 
-def tikz_tree(symbolic: SymbolicFactor, width: str = "double", look: Theme = LIGHT) -> str:
-    """The tree of bodies beside the elimination tree (Davis 2006, section 4.1).
+def _rows(state: BlockState, zeros: bool, dressed: Callable[[str, int, bool], str]) -> str:
+    """The blocks as lines of a table, each followed by its unknown.
 
-    Every body has one colour.  Raises FormatError where a tree is too large for LaTeX.
-
-    >>> from pivotree.analysis.figures import tikz_tree
-    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.star(3)).structure))
-    >>> "elimination tree of ABM" in tikz_tree(factor)
-    True
+    ``dressed`` makes a cell of a block's symbol, of its kind, and of whether it is a pivot.
     """
-    from .trees import bodies_of, body_colours, body_parents
-
-    _require_page(len(symbolic.parent))
-    names = Labels(block_state(symbolic, 0))
-    colours = body_colours(symbolic, LIGHT)
-    setup = "".join(
-        f"\\definecolor{{body{k}}}{{HTML}}{{{_hex(colour)}}}%\n" for k, colour in enumerate(colours)
-    )
-    up = body_parents(symbolic)
-    panels = (
-        (
-            f"{len(up)} bod{'ies' if len(up) != 1 else 'y'}",
-            _tree(up, list(range(len(up))), [names.subscript.get(k, "") for k in range(len(up))], colours),
-        ),
-        (
-            f"elimination tree of {_named(symbolic, look)}",
-            _tree(
-                symbolic.parent,
-                bodies_of(symbolic).tolist(),
-                [names.unknown(t) for t in range(len(symbolic.parent))],
-                colours,
-            ),
-        ),
-    )
-    about = _about(symbolic, symbolic.plan.groups, names)
-    return _document("tree", setup + about, _side_by_side(panels), width)
-
-
-def _tree(
-    parent: NDArray[np.int64], owner: list[int], labels: list[str], colours: NDArray[np.float64]
-) -> str:
-    from .trees import ink_on, tree_layout
-
-    named = len(parent) <= _NAMED
-    lines = [_TREE if named else _DOTS]
-    for t, (x, y) in enumerate(tree_layout(parent)):
-        ink = "black" if ink_on(colours[owner[t]]) == "#000000" else "white"
-        text = f"${labels[t]}$" if named else ""
-        lines.append(f"\\node[node, fill=body{owner[t]}, text={ink}] (n{t}) at ({x:g},{y:g}) {{{text}}};\n")
-    lines += [f"\\draw (n{t}) -- (n{up});\n" for t, up in enumerate(parent) if up >= 0]
-    return "".join(lines) + "\\end{tikzpicture}"
+    names, table = Labels(state), state.table(zeros=zeros)
+    pivots = {tuple(pair) for pair in state.pivots.tolist()}
+    symbols = {ZERO: "", ZEROED: "0"}
+    lines = []
+    for i in range(state.blocks):
+        cells = []
+        for j, kind in enumerate(table[i].tolist()):
+            text = symbols[kind] if kind in symbols else names.cell(i, j) or r"\times"
+            cells.append(dressed(text, kind, (i, j) in pivots))
+        lines.append(f"  {' & '.join(cells)} \\\\ % {_one_line(names.unknown(i))}\n")
+    return "".join(lines)
 
 
 def too_many(blocks: int, most: int) -> FormatError:
@@ -284,29 +185,12 @@ def too_many(blocks: int, most: int) -> FormatError:
     )
 
 
-def _require_page(blocks: int) -> None:
-    if blocks > _LIMIT:
-        raise FormatError(
-            f"figure: {blocks} block rows are too many for LaTeX (at most {_LIMIT}); "
-            "write a .pdf or .svg instead"
-        )
-
-
-def _about(symbolic: SymbolicFactor, step: int, names: Labels) -> str:
+def _about(state: BlockState) -> str:
     """Comments: the order, the step, and who the bodies are."""
-    order = symbolic.plan.sequence.name
-    comment = f"% order {_one_line(order)}, after {step} of {symbolic.plan.groups} steps\n"
-    key = names.key()
+    plan = state.symbolic.plan
+    comment = f"% order {_one_line(plan.sequence.name)}, after {state.step} of {plan.groups} steps\n"
+    key = Labels(state).key()
     return comment + (f"% bodies: {_one_line(key)}\n" if key else "")
-
-
-def _named(symbolic: SymbolicFactor, look: Theme) -> str:
-    """An order's name as the figures' other formats have it."""
-    return escaped(look.named(symbolic.plan.sequence.name).replace(r"\$", "$"))
-
-
-def _hex(colour: np.ndarray) -> str:
-    return "".join(f"{int(255 * c + 0.5):02X}" for c in colour)
 
 
 def escaped(text: str) -> str:

@@ -33,7 +33,7 @@ LOOPED = {
 STYLES = ("light", "dark")
 DPI, COLOURS = 130, 128
 FRAMES, SCALE = 24, 2
-SLOW = ("tradeoff", "digits", "condition", "cost", "pivots")  # minutes on a large tree
+SLOW = ("digits", "pivots")  # minutes on a large tree
 
 
 def models_of(kind: Kind) -> dict[str, tuple[str, str]]:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import sympy as sp
 from designs import listed
-from matplotlib.figure import Figure
 
 from pivotree import kkt, orderings
 from pivotree.analysis import blame, compare, complements, contact, figures, gradients, inertia, listing
@@ -20,8 +19,7 @@ from pivotree.analysis.counts import crossover, family_of
 from pivotree.analysis.explorer import asked, embedded, explorer_data
 from pivotree.analysis.explorer.server import ExplorerServer
 from pivotree.analysis.explorer.widget import Explorer
-from pivotree.analysis.figures import data, files, film, kinds
-from pivotree.analysis.figures.labels import place_labels
+from pivotree.analysis.figures import files, film, kinds
 from pivotree.analysis.guarantee import guarantee
 from pivotree.analysis.proofs import fields
 from pivotree.analysis.report import robot_report
@@ -58,13 +56,6 @@ def worked():
     tau = np.ones(3)
     motion = Motion(tree, kkt.compile(tree, ABM), tau, None)
     motion.work(motion.start()[None])
-
-
-class NotForLatex(Figure):
-    """A figure that LaTeX refuses."""
-
-    def savefig(self, *given, **options):
-        raise RuntimeError("no")
 
 
 REFUSED = {
@@ -175,9 +166,6 @@ REFUSED = {
     "style 'lihgt' is unknown; use light": lambda: figures.theme(style="lihgt"),
     "font 'comic' is unknown; use stix": lambda: figures.settings("comic"),
     "width 'triple' is unknown; use single": lambda: figures.new_figure("triple", 2.0, False),
-    "axes: belong to no figure; make them": lambda: place_labels(
-        SimpleNamespace(get_figure=lambda root: None), [], [], [], "black"
-    ),
 }
 
 
@@ -219,11 +207,6 @@ MADE = {  # what is changed, to what, and the call that then is refused
         lambda *_: SimpleNamespace(order="crbm", polynomials={}),
         lambda: crossover("crbm", "abm", "binary"),
     ),
-    "figure: no order can be counted on this model; use a smaller one": (
-        "figures.data.COUNTED",
-        0,
-        lambda: data.costs(TREE, ["abm"]),
-    ),
     "takes some 5e+03 operations, more than 1e+00; use a smaller model or": (
         "figures.kinds.HEAVY",
         1,
@@ -238,11 +221,6 @@ MADE = {  # what is changed, to what, and the call that then is refused
         "figures.kinds.added",
         lambda group: {"mine": ENTRY},
         lambda: kinds.kind_of("mine"),
-    ),
-    "figure x.pgf: LaTeX refuses a text of it: no": (
-        "figures.files.shutil",
-        SimpleNamespace(which=lambda name: name),
-        lambda: files._save_pgf(NotForLatex(), files.Path("x.pgf")),
     ),
     "worker processes were killed 3 times before they had a result": (
         "sweep.pools._together",

@@ -37,7 +37,7 @@ def declare(command: Parser) -> None:
     command.add_argument("--title", action="store_true", help="a title inside the figure")
     command.add_argument("--label", action="append", metavar="ORDER=TEXT", help="what an order is called")
     command.add_argument(
-        "-o", "--output", metavar="FILE", help=".pdf, .svg, .png, .pgf; some kinds .tex, .gif, .mp4"
+        "-o", "--output", metavar="FILE", help=".pdf, .svg, .png; some kinds .tex, .gif, .mp4"
     )
 
 
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     if style not in STYLES or letters not in (("sans",) if comma else ("",)):
         raise kkt.PivotreeError(
             f"option --style: {options.style!r} is unknown; use {', '.join(STYLES)}, each also with "
-            ",sans, or write a .tex or .pgf, which has your document's own letters"
+            ",sans, or write a .tex, which has your document's own letters"
         )
     labels = _labels(options.label or ())
     with progress_shown() as progress:

@@ -5,12 +5,11 @@ from collections import defaultdict
 from helpers import system_of
 
 from pivotree import kkt, orderings
-from pivotree.analysis.figures import data
 from pivotree.analysis.figures.kinds import KINDS, Request
 
 SMALL = "chain:3"
 ORDERS = ("abm", "crbm", "bad_abm", "virtual_work", "lagrange", "natural", "divide_and_conquer")
-MEASURED = defaultdict(dict)  # by the model and the number of states; looks share it
+MEASURED = defaultdict(dict)  # by the model; looks share it
 
 
 def factor(spec, order):
@@ -24,4 +23,4 @@ def model_of(kind):
 
 
 def request(spec=SMALL, **options):
-    return Request(system_of(spec), memory=MEASURED[spec, data.STATES], **options)
+    return Request(system_of(spec), memory=MEASURED[spec], **options)

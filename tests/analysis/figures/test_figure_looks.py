@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from designs import covering
-from figured import ORDERS, SMALL, factor, request
+from figured import ORDERS, factor, request
 from helpers import ROOT
 from latex import compiled, needs_latex
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -122,7 +122,7 @@ def test_scales_run_evenly_from_dark_to_light():
 
 @pytest.mark.product
 @pytest.mark.parametrize(
-    ("kind", "font", "name"), [("curves", "stix", b"STIXGeneral"), ("heat", "sans", b"DejaVuSans")]
+    ("kind", "font", "name"), [("curves", "stix", b"STIXGeneral"), ("pivots", "sans", b"DejaVuSans")]
 )
 def test_all_of_a_figure_is_in_its_font(kind, font, name, tmp_path):
     path = write(KINDS[kind], request(width="single", font=font), tmp_path / "figure.pdf")
@@ -208,33 +208,4 @@ def test_the_paper_of_the_how_to_compiles(tmp_path, monkeypatch, capsys):
     log, words = compiled(paper)
     assert "Overfull" not in log
     assert "Figure 1: The system matrix of chain 3" in words
-    assert "elimination tree of ABM" in words and words.count("ABM fills in 2 blocks") == 2
-
-
-@needs_latex
-@pytest.mark.product
-def test_a_pgf_has_the_fonts_of_the_document(tmp_path):
-    kinds = ("digits", "heat", "condition")
-    for kind in kinds:
-        asked = request(width="single", labels=(("virtual_work", "virtual_work"),))
-        write(KINDS[kind], asked, tmp_path / f"{kind}.pgf")
-    paper = tmp_path / "paper.tex"
-    paper.write_text(
-        r"\documentclass{article}\usepackage{pgf}\begin{document}\thispagestyle{empty}"
-        + "".join(rf"\resizebox{{2in}}{{!}}{{\input{{{kind}.pgf}}}}\par" for kind in kinds)
-        + r"\end{document}"
-    )
-    words = compiled(paper)[1]
-    assert "correct decimal digits" in words and "float64" in words and "CRBM" in words
-    assert "virtual work" in words and "condition number times unit roundoff" in words
-    text = (tmp_path / "digits.pgf").read_text("utf-8")
-    assert r"virtual\_work" in text and "{use as bounding box}" in text
-    fonts = subprocess.run(["pdffonts", "paper.pdf"], cwd=tmp_path, capture_output=True, text=True)
-    assert "STIX" not in fonts.stdout and "CMR" in fonts.stdout
-
-
-def test_a_pgf_needs_latex(tmp_path, monkeypatch):
-    monkeypatch.setattr("shutil.which", lambda name: None)
-    with pytest.raises(kkt.FormatError, match="needs the program pdflatex, which is not found"):
-        write(KINDS["digits"], request(SMALL), tmp_path / "digits.pgf")
-    assert not list(tmp_path.iterdir())
+    assert words.count("ABM fills in 2 blocks") == 2

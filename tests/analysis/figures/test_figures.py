@@ -286,7 +286,7 @@ def test_walk_visits_parents_first_and_subtrees_together():
 
 
 def test_the_base_is_above_in_every_tree():
-    """Of the bodies' and of the elimination tree; of those in LaTeX, y points down (y=-)."""
+    """Of the bodies' and of the elimination tree."""
     made = factor("binary:2", "crbm")
     figure = figures.trees(made)
     FigureCanvasAgg(figure).draw()
@@ -294,4 +294,3 @@ def test_the_base_is_above_in_every_tree():
         height = ax.transData.transform(ax.collections[-1].get_offsets())[:, 1]
         below = np.flatnonzero(np.asarray(up) >= 0)
         assert len(up) == len(height) and (height[np.asarray(up)[below]] > height[below]).all()
-    assert figures.tikz_tree(made).count("y=-") == 2
