@@ -9,13 +9,25 @@ picture into a folder, light and dark; it needs the extra ``robots``.  Bases flo
 from __future__ import annotations
 
 import argparse
+import math
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from pivotree import kkt
-from pivotree.analysis.comparison import Placement, placements
-from pivotree.analysis.figures import multiplier_digits, save
+from pivotree.analysis import compare
+from pivotree.analysis.figures import MARKERS, new_figure, save, settings, style_axes, theme
+from pivotree.analysis.states import draw, ranges_of
+
+ORDERS = ("lambda_first", "lambda_first_abm", "crbm", "abm", "square_root_abm")
+SOFT = ORDERS[:2]  # which have rigid rows last, as crbm and abm do
+COMPLIANCES = (1e-2, 1e-4, 1e-6, 1e-8, 0.0)  # [1/kg]
+STATES = 8
+FULL = 24 * math.log10(2.0)  # digits of float32
+APART = 0.09  # of the distance between two compliances: orders stand beside each other
 
 FEET = {
     "anymal": ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"),
@@ -32,24 +44,96 @@ def standing(name: str, fixed: bool = False) -> kkt.System:
     return kkt.build(tree, loops=feet)
 
 
-def table(found: dict[str, list[Placement]]) -> None:
+class Placed(NamedTuple):
+    """One order with all rows at one compliance."""
+
+    order: str
+    compliance: float
+    errors: list[float]  # of qdd, of the states that have an answer, the smallest first
+    unanswered: int
+    marked: bool  # whether an answer should not be relied on
+
+
+def placed(system: kkt.System) -> list[Placed]:
+    """Errors of orders in random states, contacts holding where they are."""
+    ranges, found = ranges_of(kkt.build(system.graph, loops=())), []
+    drawn = [draw(ranges, 0, number)[:2] for number in range(STATES)]
+    for compliance in COMPLIANCES:
+        loops = [replace(x, compliance=np.full(x.rows, compliance)) for x in system.loops]
+        orders = [order for order in ORDERS if compliance or order not in SOFT]
+        rows = [
+            compare(kkt.build(system.graph, q, qd, system.state.tau, loops=loops), orders, ["float32"]).rows
+            for q, qd in drawn
+        ]
+        for order in ORDERS:
+            own = [row for some in rows for row in some if row.order == order]
+            errors = sorted(row.error for row in own if row.error is not None)
+            bad = len(own) - len(errors)
+            found.append(Placed(order, compliance, errors, bad, any(row.marked for row in own)))
+    return found
+
+
+def table(found: dict[str, list[Placed]]) -> None:
     """Median / worst, and how many states have no answer."""
-    orders = list(dict.fromkeys(p.order for p in next(iter(found.values()))))
-    print("| robot | compliance | " + " | ".join(f"`{order}`" for order in orders) + " |")
-    print("|---|---:|" + "---:|" * len(orders))
+    print("| robot | compliance | " + " | ".join(f"`{order}`" for order in ORDERS) + " |")
+    print("|---|---:|" + "---:|" * len(ORDERS))
     for name, some in found.items():
-        for compliance in dict.fromkeys(p.compliance for p in some):
+        for compliance in COMPLIANCES:
             cells = [told(p) for p in some if p.compliance == compliance]
             print(f"| {name} | {compliance:g} | {' | '.join(cells)} |")
 
 
-def told(one: Placement) -> str:
+def told(one: Placed) -> str:
     if not one.errors:
-        return "needs compliance"
-    if not one.answers:
-        return f"no answer in {one.unanswered}"
-    text = f"{np.median(one.answers):.0e} / {one.answers[-1]:.0e}"
+        return f"no answer in {one.unanswered}" if one.unanswered else "needs compliance"
+    text = f"{np.median(one.errors):.0e} / {one.errors[-1]:.0e}"
     return f"{text}; no answer in {one.unanswered}" if one.unanswered else text
+
+
+def picture(found: dict[str, list[Placed]], style: str) -> Figure:
+    """A panel a robot: median digits of each order, bars from the worst to the best state.
+
+    A cross at the bottom is an order that leaves some state without an answer; a star, one that has
+    answers not to be relied on.
+    """
+    look = theme(style=style)
+    with settings():
+        figure = new_figure("double", 3.0, look)
+        figure.set_layout_engine("constrained")
+        panels = figure.subplots(1, len(found), sharey=True, squeeze=False).ravel()
+        for ax, (name, some) in zip(panels, found.items(), strict=True):
+            style_axes(ax, look, grid="y")
+            for number, order in enumerate(ORDERS):
+                line = {"color": look.series[number], "marker": MARKERS[number], "markersize": 4.0}
+                aside = APART * (number - (len(ORDERS) - 1) / 2)
+                _line(ax, [p for p in some if p.order == order], aside, {**line, "label": look.named(order)})
+            ax.axhline(FULL, color=look.ink, linewidth=0.8, linestyle="--")
+            ax.set_xticks(range(len(COMPLIANCES)), [f"{c:g}" for c in COMPLIANCES])
+            ax.set(xlim=(-0.4, len(COMPLIANCES) - 0.6), ylim=(-0.25, FULL + 0.3), title=name)
+            ax.title.set_color(look.ink)
+        panels[0].set_ylabel("correct digits of qdd in float32")
+        panels[len(found) // 2].set_xlabel("compliance, 0 is rigid [1/kg]")
+        handles = panels[0].get_legend_handles_labels()[0]
+        figure.legend(
+            handles=handles, loc="outside lower center", ncols=5, frameon=False, labelcolor=look.ink
+        )
+    return figure
+
+
+def _line(ax: Any, mine: list[Placed], aside: float, line: dict[str, Any]) -> None:
+    """The medians of one order, a bar for its states, and where some have no answer."""
+    points = []
+    for p in mine:
+        x = COMPLIANCES.index(p.compliance) + aside
+        digits = [float(np.clip(-math.log10(max(error, 1e-9)), 0.0, FULL)) for error in p.errors]
+        if p.unanswered:
+            ax.plot(x, 0.0, "x", color=line["color"], markersize=5.5, clip_on=False)
+        if digits:
+            points.append((x, float(np.median(digits))))
+            ax.plot([x, x], [digits[0], digits[-1]], color=line["color"], linewidth=0.9)
+        if digits and p.marked:
+            ax.plot(x, digits[-1], marker="$*$", color=line["color"], markersize=5, clip_on=False)
+    ax.plot(*np.array(points).reshape(-1, 2).T, linewidth=1.1, **line)
 
 
 def main() -> None:
@@ -59,13 +143,13 @@ def main() -> None:
     parser.add_argument("--fixed", action="store_true", help="bases do not float")
     asked = parser.parse_args()
     found = {
-        f"{name}, {len(FEET[name])} feet": placements(standing(name, asked.fixed))
+        f"{name}, {len(FEET[name])} feet": placed(standing(name, asked.fixed))
         for name in asked.robots.split(",")
     }
     table(found)
     if asked.output is not None:
         for style, ending in (("light", ""), ("dark", "_dark")):
-            save(multiplier_digits(found, style=style), asked.output / f"multipliers{ending}.png")
+            save(picture(found, style), asked.output / f"multipliers{ending}.png")
 
 
 if __name__ == "__main__":

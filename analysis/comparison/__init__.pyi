@@ -2,8 +2,6 @@ from .comparison import Comparison as Comparison
 from .comparison import compare as compare
 from .gradients import Gradients as Gradients
 from .gradients import compare_derivatives as compare_derivatives
-from .multipliers import Placement as Placement
-from .multipliers import placements as placements
 from .row import REFERENCE_DIGITS as REFERENCE_DIGITS
 from .row import Row as Row
 from .row import digits_of as digits_of

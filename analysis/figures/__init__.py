@@ -10,7 +10,6 @@ from .curves import fill_curves
 from .files import save, write_all
 from .film import animation, strip, writer_of
 from .kinds import KINDS, Kind, Request, write
-from .multipliers import multiplier_digits
 from .spy import before_after, compare_orders, filmstrip, spy
 from .state import NEW, BlockState, block_state
 from .steps import pivot_errors
@@ -37,7 +36,6 @@ __all__ = [
     "error_bars",
     "fill_curves",
     "filmstrip",
-    "multiplier_digits",
     "new_figure",
     "pivot_errors",
     "pmatrix",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from pivotree.kkt import SymbolicFactor
@@ -125,20 +124,6 @@ def _bits(request: Request) -> str:
     )
 
 
-def _placed(request: Request) -> str:
-    """Of each order the median error at the largest and at the least compliance that it takes."""
-    found = [one for _, some in _kept(request, "placements") for one in some if one.errors]
-    told = []
-    for order in dict.fromkeys(one.order for one in found):
-        mine = [one for one in found if one.order == order]
-        ends = [
-            f"{f'{median(one.answers):.0e}' if one.answers else 'no answer'} at {one.compliance:g}"
-            for one in (mine[0], mine[-1])
-        ]
-        told.append(f"{request.named(order)}: {ends[0]}, {ends[1]}")
-    return f"Median errors at the largest and the least compliance: {'; '.join(told)}"
-
-
 _QDD = "the joint accelerations of {model}"
 _SAID: dict[str, tuple[str, Callable[[Request], str]]] = {
     "spy": ("blocks of the system matrix of {model} {steps} by {order}", _filled),
@@ -160,9 +145,4 @@ _SAID: dict[str, tuple[str, Callable[[Request], str]]] = {
     "pivots": ("relative errors of the pivots for {model} in {format}, step by step", _pivots),
     "cancelled": ("bits that sums cancel for {model} in {format}, step by step", _bits),
     "digits": (f"correct decimal digits of {_QDD}", _digits),
-    "multipliers": (
-        f"correct digits of {_QDD} in {{format}}, against the compliance of its loops and contacts, by "
-        "where the multipliers stand in the order",
-        _placed,
-    ),
 }

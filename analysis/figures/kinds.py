@@ -33,7 +33,6 @@ from .charts import error_bars
 from .curves import fill_curves
 from .files import check_suffix, save
 from .film import MOVING, animation, strip, writer_of
-from .multipliers import multiplier_digits
 from .spy import before_after, compare_orders, spy
 from .steps import pivot_errors
 from .style import theme
@@ -182,7 +181,6 @@ class Kind:
     make: Callable[[Request], Figure]
     latex: Callable[[Request], str] | None = None
     move: Callable[[Request, Path], Path] | None = None
-    loops: bool = False  # it shows models with closed loops and contacts alone
 
 
 def _spy(r: Request) -> Figure:
@@ -249,16 +247,6 @@ def _digits(r: Request) -> Figure:
     return error_bars(_rows(r, formats), title=r.told(r.affordable()), **r.look)
 
 
-def _multipliers(r: Request) -> Figure:
-    from ..comparison.multipliers import ORDERS, placements
-
-    orders, name = r.orders or ORDERS, r.system.name
-    found = r.once(
-        ("placements", orders, r.format), lambda: placements(r.system, orders, r.format, progress=r.progress)
-    )
-    return multiplier_digits({name: found}, format=r.format, title=r.title(r.about), among=orders, **r.look)
-
-
 KINDS = {
     kind.name: kind
     for kind in (
@@ -300,12 +288,6 @@ KINDS = {
             _cancelled,
         ),
         Kind("digits", "correct digits of each order, in the format and in float64", _digits),
-        Kind(
-            "multipliers",
-            "digits by where multipliers of contacts and loops stand, against their compliance",
-            _multipliers,
-            loops=True,
-        ),
     )
 }
 """The kinds of figure of this package, by name.

@@ -1,8 +1,7 @@
 """The gallery of the site: every kind of figure on a chain, a humanoid and a tree of 200 bodies.
 
-``make gallery`` writes it under build/made.  Kinds for closed loops and contacts are shown on a
-linkage and on a quadruped's foot.  Pictures are PNG of few colours; the page is written from the
-registry of kinds, so that none can be left out.
+``make gallery`` writes it under build/made.  Pictures are PNG of few colours; the page is written
+from the registry of kinds, so that none can be left out.
 """
 
 from __future__ import annotations
@@ -26,10 +25,6 @@ MODELS = {  # file name: (spec, in words)
     "humanoid": ("humanoid", "A humanoid of 45 bodies"),
     "tree_200": ("random_tree:n=200", "A random tree of 200 bodies"),
 }
-LOOPED = {
-    "four_bar": ("four_bar", "A four-bar linkage"),
-    "quadruped_foot": ("quadruped:feet=1", "A quadruped on one foot"),
-}
 STYLES = ("light", "dark")
 DPI, COLOURS = 130, 128
 FRAMES, SCALE = 24, 2
@@ -37,16 +32,14 @@ SLOW = ("digits", "pivots")  # minutes on a large tree
 
 
 def models_of(kind: Kind) -> dict[str, tuple[str, str]]:
-    """What a kind is shown on: trees, or mechanisms with closed loops and contacts."""
-    if kind.loops:
-        return LOOPED
+    """What a kind is shown on."""
     return {stem: model for stem, model in MODELS.items() if stem != "tree_200" or kind.name not in SLOW}
 
 
 def write(folder: Path, drawn: bool) -> None:
     """The page, and its pictures; a kind that refuses a model leaves the sentence there."""
     folder.mkdir(parents=True, exist_ok=True)
-    for stem, (spec, _) in (MODELS | LOOPED).items() if drawn else ():
+    for stem, (spec, _) in MODELS.items() if drawn else ():
         request = Request(kkt.build(kkt.load(spec)), titled=True)
         for kind in (kind for kind in KINDS.values() if stem in models_of(kind)):
             try:

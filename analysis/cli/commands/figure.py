@@ -17,7 +17,6 @@ EXAMPLES = (
     "figure matrix chain:3 --width single -o matrix.pdf",
     "figure trees humanoid --order abm -o trees.tex",
     "figure film chain:3 -o film.gif",
-    "figure multipliers quadruped:feet=4 -o multipliers.pdf",
 )
 
 

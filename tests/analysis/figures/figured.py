@@ -5,7 +5,7 @@ from collections import defaultdict
 from helpers import system_of
 
 from pivotree import kkt, orderings
-from pivotree.analysis.figures.kinds import KINDS, Request
+from pivotree.analysis.figures.kinds import Request
 
 SMALL = "chain:3"
 ORDERS = ("abm", "crbm", "bad_abm", "virtual_work", "lagrange", "natural", "divide_and_conquer")
@@ -15,11 +15,6 @@ MEASURED = defaultdict(dict)  # by the model; looks share it
 def factor(spec, order):
     """The symbolic factor of an order on a model."""
     return kkt.symbolic(kkt.plan(orderings.get(order), system_of(spec).structure))
-
-
-def model_of(kind):
-    """A small model that a kind shows."""
-    return "four_bar" if KINDS[kind].loops else SMALL
 
 
 def request(spec=SMALL, **options):

@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from designs import covering
-from figured import factor, model_of, request
+from figured import factor, request
 from helpers import system_of
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -21,8 +21,8 @@ from PIL import Image
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis import figures
-from pivotree.analysis.comparison import Placement, compare, placements
-from pivotree.analysis.figures import error_bars, multiplier_digits
+from pivotree.analysis.comparison import compare
+from pivotree.analysis.figures import error_bars
 from pivotree.analysis.figures.captions import caption
 from pivotree.analysis.figures.film import stops
 from pivotree.analysis.figures.kinds import KINDS, Request, kind_of, write
@@ -36,7 +36,7 @@ STARTS = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
 def test_every_kind_fits_a_journal_and_can_be_read(kind, style):
     """As wide as a column, no text cut off, and letters of eight points where no block holds them."""
     name, width = kind
-    figure = KINDS[name].make(request(model_of(name), width=width, style=style))
+    figure = KINDS[name].make(request(width=width, style=style))
     assert isinstance(figure, Figure) and figure.get_figwidth() == WIDTHS[width]
     assert figure.get_figheight() < 9.5
     assert figure.get_facecolor()[:3] == pytest.approx(to_rgb(STYLES[style].page))
@@ -72,7 +72,7 @@ def _texts(figure):
 def test_suffixes_decide_and_what_a_kind_lacks_is_refused(kind, suffix, tmp_path):
     """And its caption has two sentences with numbers."""
     chosen = KINDS[kind]
-    asked = request(model_of(kind))
+    asked = request()
     path = write(chosen, asked, tmp_path / f"x{suffix}")
     assert path.read_bytes().startswith(STARTS[suffix])
     if chosen.latex is None:
@@ -95,7 +95,7 @@ def test_svg_of_a_thousand_bodies_is_small(kind, tmp_path):
     assert path.stat().st_size < 1_000_000
 
 
-@pytest.mark.parametrize("kind", covering([name for name, kind in KINDS.items() if not kind.loops]))
+@pytest.mark.parametrize("kind", covering(KINDS))
 def test_no_kind_stops_at_an_order_that_a_robot_rules_out(kind):
     """A link without mass, as the tool of ur5 where fixed links are kept, stops virtual work alone."""
     tree = kkt.chain(3)
@@ -164,26 +164,6 @@ def test_answers_that_are_not_to_be_relied_on_are_marked():
     assert rows["crbm"].error is None or rows["crbm"].marked
     bars = error_bars([{"order": "abm", "format": "bfloat16", "error": 1.3, "digits": 0.0, "marked": "1.3"}])
     assert {"0.0*", "not to be relied on"} <= texts_of(bars)
-    placed = [Placement("abm", 0.0, (1.3, 1e-7), ("off by 1.3", None))]
-    assert "not to be relied on" in texts_of(multiplier_digits({"four_bar": placed}))
-
-
-def test_multipliers_are_placed_as_compare_places_them():
-    """Rows at each compliance; orders of soft multipliers leave rigid rows to the others."""
-    found = placements(system_of("four_bar"), compliances=(1e-4, 0.0))
-    assert [(p.order, p.compliance, len(p.errors)) for p in found[:2]] == [
-        ("lambda_first", 1e-4, 1),
-        ("lambda_first_abm", 1e-4, 1),
-    ]
-    assert [len(p.errors) for p in found[5:]] == [0, 0, 1, 1, 1]
-    soft = kkt.four_bar()
-    (pin,) = soft.graph["loops"]
-    soft.graph["loops"] = [replace(pin, compliance=np.full(2, 1e-4))]
-    rows = compare(kkt.build(soft), ["lambda_first", "abm"], ["float32"]).rows
-    assert [found[0].errors[0], found[3].errors[0]] == pytest.approx([row.error for row in rows])
-    assert found[0].errors[0] > 30 * found[3].errors[0]
-    with pytest.raises(kkt.LoopError, match="this model has neither; hold bodies with --contact"):
-        placements(kkt.build(kkt.chain(2)))
 
 
 # -- captions, titles, labels ------------------------------------------------------------------------
