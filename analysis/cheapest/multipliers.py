@@ -2,8 +2,7 @@
 
 An order that does not name multipliers has them last; a loop's end is after the last bracket of the
 bodies on its path, where the multipliers can be eliminated whatever their compliance; soft ones may
-come before all bodies.  Rows of loops only add operations to a tree's order, so that a lower bound
-for the tree holds with multipliers too; :mod:`.bound_of_loops` counts how much they add at least.
+come before all bodies.
 """
 
 from __future__ import annotations

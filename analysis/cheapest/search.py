@@ -22,7 +22,6 @@ from pivotree.kkt.order.sequence import as_sequence
 from pivotree.orderings.catalogue import ORDERS, names
 
 from .bound import lower_bound
-from .bound_of_loops import added_by_loops
 from .dynamic import Dynamic
 from .multipliers import with_multipliers
 from .operations import Meter
@@ -150,7 +149,7 @@ def search(
     ranked = [replace(r, sequence=replace(r.sequence, composites=composites)) for r in ranked]
     ranked = _from_the_first_that_runs(ranked, system)
     bound: float | None = None
-    if cost == "flops":
+    if cost == "flops" and family.bound is not None:
         bound = float(family.bound)
     elif cost == "depth":
         bound = float(_least_depth(system))
@@ -169,7 +168,7 @@ def search(
 @dataclass(frozen=True)
 class _Family:
     tried: list[Ranked]
-    bound: int
+    bound: int | None
     exact: bool
     words: str
 
@@ -188,7 +187,7 @@ def _family(system: System, meter: Meter, most: int, tick: Callable[[str], None]
     )
     return _Family(
         [Ranked("search", s, flops, flops) for flops, s in found],
-        tree.bound + added_by_loops(system.structure, meter.inputs),
+        None,  # the tree's holds, but is a small part of what loops take
         False,
         words,
     )

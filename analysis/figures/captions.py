@@ -112,18 +112,6 @@ def _pivots(request: Request) -> str:
     return f"The largest error: {_listed(f'{x:.1e} with {request.named(name)}' for name, x in worst)}"
 
 
-def _bits(request: Request) -> str:
-    told = []
-    for (_, name, *_), result in _kept(request, "held"):
-        seen = [step.against for step in result.steps if step.against is not None]
-        most, residues = max((s.order for s in seen), default=0), sum(s.residues for s in seen)
-        told.append(f"{most} with {request.named(name)} ({_count(residues, 'residue')})")
-    return (
-        f"The most bits that one sum cancels in exact arithmetic: {_listed(told)}; a residue is a sum "
-        "that is zero exactly and not in the format"
-    )
-
-
 _QDD = "the joint accelerations of {model}"
 _SAID: dict[str, tuple[str, Callable[[Request], str]]] = {
     "spy": ("blocks of the system matrix of {model} {steps} by {order}", _filled),
@@ -143,6 +131,5 @@ _SAID: dict[str, tuple[str, Callable[[Request], str]]] = {
     ),
     "curves": ("fill and operations while the rows of the system matrix of {model} are eliminated", _curves),
     "pivots": ("relative errors of the pivots for {model} in {format}, step by step", _pivots),
-    "cancelled": ("bits that sums cancel for {model} in {format}, step by step", _bits),
     "digits": (f"correct decimal digits of {_QDD}", _digits),
 }

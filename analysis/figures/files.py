@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from pivotree.kkt import FormatError, SymbolicFactor
 from pivotree.kkt.base.files import beside, check_file, made, stems
 
-from .cancelled import cancelled
 from .charts import error_bars
 from .spy import before_after
 from .steps import pivot_errors
@@ -90,7 +89,7 @@ def write_all(comparison: Any, folder: str | Path) -> list[Path]:
     >>> from pivotree.analysis.figures import write_all
     >>> table = pt.compare(pt.build(pt.chain(2)), ["abm"], ["float32"])
     >>> sorted({path.stem for path in write_all(table, "pictures")})
-    ['cancelled_float32', 'digits', 'pivot_errors_float32', 'spy_abm']
+    ['digits', 'pivot_errors_float32', 'spy_abm']
     """
     rows = [row.as_dict() for row in comparison.rows]
     about = f"{comparison.model}: {comparison.bodies} bodies, {comparison.dof} freedoms"
@@ -104,10 +103,6 @@ def write_all(comparison: Any, folder: str | Path) -> list[Path]:
             by_format.setdefault(format, {})[order] = result
     for format, results in by_format.items():
         figures[f"pivot_errors_{format}"] = pivot_errors(results, title=f"{about}, {format}")
-        if pair := _worst_and_best(comparison, results):
-            figures[f"cancelled_{format}"] = cancelled(
-                pair, comparison.units[format], title=f"{about}, {format}: worst order and best"
-            )
     figures |= {f"spy_{order}": before_after(factor) for order, factor in symbolics.items()}
     made(folder)
     stem = stems(figures)
@@ -116,15 +111,3 @@ def write_all(comparison: Any, folder: str | Path) -> list[Path]:
         for name, figure in figures.items()
         for suffix in (".png", ".pdf")
     ]
-
-
-def _worst_and_best(comparison: Any, results: dict[str, Any]) -> dict[str, Any]:
-    """Of the eliminations in one format that were held against exact arithmetic."""
-    held = {
-        order: result
-        for order, result in results.items()
-        if result.refinement is None and any(step.against is not None for step in result.steps)
-    }
-    error = {(r.order, r.format): float("inf") if r.error is None else r.error for r in comparison.rows}
-    ranked = sorted(held, key=lambda order: -error[order, held[order].format])
-    return {order: held[order] for order in dict.fromkeys([*ranked[:1], *ranked[-1:]])}

@@ -24,11 +24,9 @@ from pivotree.kkt import (
     SymbolicFactor,
     System,
 )
-from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.foreign import added, loaded
 
-from .cancelled import cancelled
 from .charts import error_bars
 from .curves import fill_curves
 from .files import check_suffix, save
@@ -42,7 +40,6 @@ from .typeset import typeset
 
 USUAL = ("crbm", "abm", "virtual_work", "divide_and_conquer")  # where several orders are compared
 HEAVY = 60_000_000  # operations with dense blocks; figures trace no more
-_TWO = ("crbm", "abm")
 Progress = Callable[[str], None]
 
 
@@ -123,13 +120,13 @@ class Request:
         self.progress(name)
         return self.once(("tape", name), lambda: kkt.trace(self.system, orderings.get(name)))
 
-    def affordable(self, usual: tuple[str, ...] = USUAL) -> tuple[str, ...]:
+    def affordable(self) -> tuple[str, ...]:
         """Orders that give an answer: of those asked for, or of the usual ones up to HEAVY.
 
         Orders that this robot rules out are left out of the figure; where it rules out all, what
         the first of them raises is raised.
         """
-        within = tuple(o for o in usual if self.factor(o).flops <= HEAVY) or usual
+        within = tuple(o for o in USUAL if self.factor(o).flops <= HEAVY) or USUAL
         asked = self.orders or within
         return self.once(("able", asked), lambda: self._able(asked))
 
@@ -149,9 +146,9 @@ class Request:
             raise first
         return tuple(able)
 
-    def told(self, shown: tuple[str, ...], usual: tuple[str, ...] = USUAL) -> str | None:
+    def told(self, shown: tuple[str, ...]) -> str | None:
         """The title: the model, and which of the usual orders are missing."""
-        missing = [o for o in self.orders or usual if o not in shown]
+        missing = [o for o in self.orders or USUAL if o not in shown]
         return self.title(
             self.about + (f"; without {', '.join(map(self.named, missing))}" if missing else "")
         )
@@ -219,16 +216,6 @@ def _pivots(r: Request) -> Figure:
     return pivot_errors(results, title=r.told(orders), among=r.orders or USUAL, **r.look)
 
 
-def _held(r: Request, name: str) -> Elimination:
-    return kkt.eliminate(r.system, r.tape(name), r.format, exact=True)
-
-
-def _cancelled(r: Request) -> Figure:
-    chosen, orders = get_format(r.format), r.affordable(_TWO)
-    results = {name: r.once(("held", name, r.format), partial(_held, r, name)) for name in orders}
-    return cancelled(results, chosen.unit, title=r.told(orders, _TWO), **r.look)
-
-
 def _rows(r: Request, formats: tuple[str, ...]) -> list[dict[str, Any]]:
     from ..comparison import compare
 
@@ -281,12 +268,6 @@ KINDS = {
         ),
         Kind("curves", "fill and operations while rows are eliminated", _curves),
         Kind("pivots", "errors of the pivots, step by step", _pivots),
-        Kind(
-            "cancelled",
-            "bits that sums cancel, step by step: the order's own, in exact "
-            "arithmetic on the same data, and the format's; residues of sums that are zero",
-            _cancelled,
-        ),
         Kind("digits", "correct digits of each order, in the format and in float64", _digits),
     )
 }

@@ -9,7 +9,6 @@ import pytest
 from designs import listed
 
 from pivotree import analysis, kkt, orderings
-from pivotree.analysis.cheapest.bound_of_loops import added_by_loops
 from pivotree.analysis.cheapest.multipliers import CLOSED, FIRST, LAST, placed
 from pivotree.analysis.cheapest.operations import Meter
 from pivotree.analysis.cheapest.places import every
@@ -86,7 +85,9 @@ def robot(soft=0.0):
 
 
 @pytest.mark.parametrize(("soft", "composites"), listed([(0.0, "rigid"), (0.1, "general")], unmarked=1))
-def test_the_winner_costs_what_its_tape_costs_and_no_order_of_the_family_is_below_the_bound(soft, composites):
+def test_the_winner_costs_what_its_tape_costs_and_hardly_more_than_the_cheapest_of_the_family(
+    soft, composites
+):
     system = robot(soft)
     found = analysis.search(system, composites=composites)
     assert found.cost == kkt.trace(system, found.sequence, composites).flops
@@ -100,31 +101,7 @@ def test_the_winner_costs_what_its_tape_costs_and_no_order_of_the_family_is_belo
         for where in product(places, repeat=2):
             order = placed(sequence, structure, dict(zip(structure.constraints, where, strict=True)))
             least = min(least, int(meter.groups(order).sum()))
-    assert found.bound <= least <= found.cost <= 1.1 * least and not found.exact
-
-
-@pytest.mark.parametrize(
-    "model", listed(["four_bar", "robot", "quadruped:feet=3,compliance=0.1"], unmarked=1)
-)
-def test_loops_add_no_less_than_the_bound_says(model):
-    """Of orders whose tree is in the family, on planar mechanisms, in space and in the air."""
-    system = robot() if model == "robot" else kkt.build(kkt.load(model))
-    bare = kkt.build(system.graph, loops=())
-    for composites in ("general", "rigid"):
-        least = added_by_loops(system.structure, Meter(system, composites).inputs)
-        assert least > 0
-        for name in ("abm", "gain_abm", "crbm", "closed_early", "lambda_first", "lambda_first_abm"):
-            order = orderings.get(name)
-            with_loops = kkt.trace(system, order, composites).flops
-            assert least <= with_loops - kkt.trace(bare, order, composites).flops
-
-
-def test_the_bound_counts_what_every_order_does_of_a_loop():
-    """A point of a slide held along it: one row, one joint; the quotient and the product."""
-    tree = kkt.new_tree("slide")
-    kkt.add_body(tree, "slide", mass=1.0, inertia=np.eye(3), joint="prismatic", axis=(0, 0, 1))
-    system = kkt.build(tree, loops=[kkt.contact("slide", (0.1, 0.0, 0.0))])
-    assert added_by_loops(system.structure, Meter(system, "general").inputs) == 1
+    assert least <= found.cost <= 1.1 * least and not found.exact and found.bound is None
 
 
 @pytest.mark.product

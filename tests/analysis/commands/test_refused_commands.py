@@ -110,7 +110,6 @@ REFUSED = {
     "kind 'digits' has no LaTeX; write a .pdf, or": "figure digits chain:2 -o x.tex",
     "block rows leave no room for symbols of 6 pt": "figure matrix chain:9 --width single -o x.pdf",
     "block rows are too many to be set as symbols (at most": "figure matrix chain:40 -o x.pdf",
-    "nothing to hold against exact arithmetic": ("figure cancelled chain:2 --format exact -o x.pdf"),
     "format 'mp:30': does not round; use float32": "figure condition chain:3 --format mp:30 -o x.png",
     "300 block rows are too many for LaTeX (at most 200)": "figure trees chain:100 -o x.tex",
     # -- report

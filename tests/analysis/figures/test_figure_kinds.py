@@ -128,24 +128,6 @@ def test_curves_count_on_structure_where_tapes_are_out_of_reach(monkeypatch):
     assert labels(KINDS["curves"].make(request()))[1] == "operations, dense blocks"
 
 
-def test_cancelled_shows_what_the_steps_say():
-    """Bars are exact arithmetic's bits, points the format's, marks the sums that are apart."""
-    asked = request("chain:10")
-    figure = KINDS["cancelled"].make(asked)
-    for ax, order in zip(figure.axes, ("crbm", "abm"), strict=True):
-        steps = kkt.eliminate(asked.system, orderings.get(order), "float32", records=True, exact=True).steps
-        held = [step.against for step in steps]
-        assert ax.get_title(loc="left") == LIGHT.named(order)
-        assert [bar.get_height() for bar in ax.patches] == [h.order for h in held]
-        lines = {line.get_marker(): line for line in ax.lines if line.get_linestyle() == "None"}
-        assert lines["s"].get_ydata().tolist() == [h.format for h in held]
-        for marker, counts in (("v", [h.residues for h in held]), ("x", [h.vanished for h in held])):
-            assert len(lines[marker].get_xdata()) == sum(count > 0 for count in counts)
-    assert max(h.order for h in held) < 24  # abm; crbm cancels more than there is
-    with pytest.raises(kkt.FormatError, match="use float32"):
-        KINDS["cancelled"].make(request("chain:3", format="mp:50"))
-
-
 @pytest.mark.parametrize("format", covering(["exact", "mp:20", "dd", "ball:20"], unmarked=1))
 def test_pivots_and_digits_in_numbers_that_are_no_floats(format):
     asked = request("chain:4", format=format, orders=("crbm", "abm"))
@@ -320,6 +302,6 @@ def test_write_all(tmp_path):
     comparison = analysis.compare(system_of("chain:2"), ["crbm", "abm"], ["float32"], refine=1)
     assert len(comparison.rows) == 4  # refined answers share their order's picture
     paths = figures.write_all(comparison, tmp_path)
-    names = {"digits", "pivot_errors_float32", "cancelled_float32", "spy_crbm", "spy_abm"}
+    names = {"digits", "pivot_errors_float32", "spy_crbm", "spy_abm"}
     assert {p.name for p in paths} == {f"{n}{s}" for n in names for s in (".png", ".pdf")}
     assert sorted(tmp_path.iterdir()) == sorted(paths)
