@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, Gradients, Row
     from ..report.summary import Report
+    from ..rounding.text import Blame
 
 GAP = 3  # between two columns
 COSTS = 45  # width of fill, entries, operations and height
@@ -42,6 +44,36 @@ def console(file: IO[str], wide: bool = False) -> _Console:
     return made
 
 
+def grid(
+    title: str,
+    heads: Iterable[str],
+    rows: Iterable[Iterable[str | Text]],
+    *,
+    words: Container[str] = (),
+    wrapped: Container[str] = (),
+    caption: str = "",
+) -> Table:
+    """Lines under headings: the one table of all commands.
+
+    Columns are numbers, at the right, but for those of ``words``; none is broken but those that are
+    ``wrapped``, and what is no Text is printed as it is, whatever brackets it holds.
+    """
+    table = Table(
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        title=escape(title) or None,
+        title_justify="left",
+        caption=escape(caption) or None,
+        caption_justify="left",
+    )
+    for head in heads:
+        justify: Any = "left" if head in words else "right"
+        table.add_column(escape(head), justify=justify, no_wrap=head not in wrapped)
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else escape(cell) for cell in row))
+    return table
+
+
 def comparison_tables(comparison: Comparison, width: int, bits: bool = False) -> list[Table]:
     """One line an order; error, digits and, where they are asked for, bits of each format.
 
@@ -64,8 +96,8 @@ def comparison_tables(comparison: Comparison, width: int, bits: bool = False) ->
         _table(comparison, orders, group, shown, costs=number == 0) for number, group in enumerate(groups)
     ]
     first = tables[0]
-    first.title = (
-        f"{escape(comparison.model)}: {comparison.bodies} bodies, {comparison.dof} degrees of freedom"
+    first.title = escape(
+        f"{comparison.model}: {comparison.bodies} bodies, {comparison.dof} degrees of freedom"
     )
     first.caption = (
         "fill and entries: blocks and numbers of one triangle that were zero in the matrix and "
@@ -84,22 +116,19 @@ def comparison_tables(comparison: Comparison, width: int, bits: bool = False) ->
 
 def _table(comparison: Comparison, orders: list[str], formats: list[str], shown: int, costs: bool) -> Table:
     """The lines of some formats; beside the first of them, costs, which depend on none."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
-    table.add_column("order", no_wrap=True)
-    numbers = ["fill", "entries", "operations", "height"] if costs else []
+    heads = ["order", *(["fill", "entries", "operations", "height"] if costs else [])]
     for name in formats:
-        numbers += [escape(name), "digits", "lost", "bits", "exactly"][:shown]
-    for heading in numbers:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for order in orders:
+        heads += [name, "digits", "lost", "bits", "exactly"][:shown]
+
+    def cells(order: str) -> Iterator[str | Text]:
         rows = {row.format: row for row in comparison.rows if row.order == order}
-        cells = [escape(order)]
+        yield order
         if costs:
-            cells += [_number(x) for x in _costs(rows.values())]
+            yield from map(_number, _costs(rows.values()))
         for name in formats:
-            cells += _format_cells(rows.get(name))[:shown]
-        table.add_row(*cells)
-    return table
+            yield from _format_cells(rows.get(name))[:shown]
+
+    return grid("", heads, map(cells, orders), words=("order",))
 
 
 def _conditions(comparison: Comparison) -> str:
@@ -125,17 +154,17 @@ def _costs(rows: Iterable[Row]) -> tuple[int | None, ...]:
     return row.fill_blocks, row.fill_entries, row.flops, row.height
 
 
-def _format_cells(row: Row | None) -> list[str]:
+def _format_cells(row: Row | None) -> list[str | Text]:
     if row is None:  # not asked for: what is no float is not refined
         return ["–"] * 5
     if row.error is None:
-        return ["[bold]failed[/bold]", "–", "–", "–", "–"]
+        return [Text("failed", "bold"), "–", "–", "–", "–"]
     digits = row.digits or 0.0
-    style = "bold " if digits < 3.0 else ""
     bits = "–" if row.cancelled_bits is None else f"{row.cancelled_bits}/{row.absorbed_bits:.0f}"
     text = f"{row.error:.1e}{'*' if row.marked else ''}"
     lost = "–" if row.lost_by_order is None else f"{row.lost_by_order:.1f}"
-    return [f"[{style}]{text}[/]" if style else text, f"{digits:.1f}", lost, bits, _exactly(row)]
+    error = Text(text, "bold") if digits < 3.0 else text
+    return [error, f"{digits:.1f}", lost, bits, _exactly(row)]
 
 
 def _exactly(row: Row) -> str:
@@ -184,82 +213,77 @@ def _by_field(report: Report, format: str) -> Table:
     """Digits of qdd and of each matrix in one format, median and worst."""
     from ..report.facts import FIELD_COLUMNS, field_rows
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
-    table.add_column(f"{escape(format)}\norder", no_wrap=True)
-    for name in report.cells[0].fields:
-        for i, column in enumerate(FIELD_COLUMNS):
-            heading = f"{name if i == 0 else ''}\n{column}"
-            table.add_column(heading, justify="right", no_wrap=True)
-    for row in field_rows(report, format):
-        table.add_row(*map(escape, row))
-    return table
+    first = f"{format}\norder"
+    heads = [
+        f"{name if i == 0 else ''}\n{column}"
+        for name in report.cells[0].fields
+        for i, column in enumerate(FIELD_COLUMNS)
+    ]
+    return grid("", [first, *heads], field_rows(report, format), words=(first,))
 
 
 def _states(report: Report, formats: Iterable[str], costs: bool) -> Table:
     """The lines of some formats; beside the first of them, costs, which depend on none."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title_justify="left", caption_justify="left")
-    table.add_column("\norder", no_wrap=True)
-    headings = ["\nfill", "\noperations"] if costs else []
+    heads = ["\norder", *(["\nfill", "\noperations"] if costs else [])]
     for name in formats:
-        headings += [f"{escape(name)}\nmedian", "\nworst", "\nmarked"]
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for order in report.orders:
+        heads += [f"{name}\nmedian", "\nworst", "\nmarked"]
+
+    def cells(order: str) -> Iterator[str]:
         cost = report.costs.get(order, {})
-        cells = [escape(order)]
-        cells += [_number(cost.get(key)) for key in ("fill", "flops")] if costs else []
+        yield order
+        if costs:
+            yield from (_number(cost.get(key)) for key in ("fill", "flops"))
         for name in formats:
             cell = report.cell(order, name)
             bad = cell.failed + cell.marked
-            cells += [f"{cell.digits['median']:.1f}", f"{cell.digits['worst']:.1f}", f"{bad or '–'}"]
-        table.add_row(*cells)
-    return table
+            yield from (f"{cell.digits['median']:.1f}", f"{cell.digits['worst']:.1f}", f"{bad or '–'}")
+
+    return grid("", heads, map(cells, report.orders), words=("\norder",))
 
 
 def derivatives_table(model: str, rows: Sequence[Gradients]) -> Table:
     """Digits of qdd and of its derivatives, one order in one format a line."""
     from ..comparison.gradients import FIELDS
 
-    table = Table(
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-        title_justify="left",
-        caption_justify="left",
-        title=f"{escape(model)}: correct digits of qdd and of its derivatives",
+    def cells(row: Gradients) -> Iterator[str]:
+        yield from (row.order, f"{row.format}{'*' if row.marked else ''}", _number(row.operations))
+        if row.refused is None:
+            yield from (f"{row.digits[name] or 0.0:.1f}" for name in FIELDS)
+        else:
+            yield from ("none", *("" for _ in FIELDS[1:]))
+
+    return grid(
+        f"{model}: correct digits of qdd and of its derivatives",
+        ("order", "format", "operations", *FIELDS),
+        map(cells, rows),
+        words=("order", "format"),
         caption="of the largest entry of each, against 50 proved digits for the data as rounded to "
         "the format, so that the arithmetic alone is judged; data alone: what rounding the data "
         "leaves, whatever the order; operations: of all of them together"
         + STAR
         * any(row.marked for row in rows),
     )
-    for heading in ("order", "format", "operations", *FIELDS):
-        right = heading not in ("order", "format")
-        table.add_column(heading, justify="right" if right else "left", no_wrap=True)
-    for row in rows:
-        if row.refused is None:
-            kept = [f"{row.digits[name] or 0.0:.1f}" for name in FIELDS]
-        else:
-            kept = ["none", *("" for _ in FIELDS[1:])]
-        name = f"{row.format}{'*' if row.marked else ''}"
-        table.add_row(escape(row.order), escape(name), _number(row.operations), *kept)
-    return table
 
 
-def grid(title: str, heads: Iterable[str], rows: Iterable[Iterable[str]], no_wrap: bool = False) -> Table:
-    """Lines under headings, with or without a title."""
-    table = Table(box=SIMPLE_HEAD, title=escape(title) or None)
-    for head in heads:
-        table.add_column(head, no_wrap=no_wrap)
-    for row in rows:
-        table.add_row(*map(escape, row))
-    return table
+def blame_table(b: Blame) -> Table:
+    """The top entries, one a line, with shares of the explained error."""
+    from ..rounding.text import percent
 
-
-def listed(title: str, heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:
-    """What can be named: names in the first column, which is never broken, and what they are."""
-    table = Table(title=title, title_justify="left")
-    for i, head in enumerate(heads):
-        table.add_column(head, no_wrap=i == 0)
-    for row in rows:
-        table.add_row(*map(escape, row))
-    return table
+    return grid(
+        "",
+        ("share", "formula", "entry", "body", "pivot"),
+        (
+            (
+                percent(c.share),
+                c.formula,
+                "" if c.entry is None else f"({c.entry[0]},{c.entry[1]})",
+                "" if c.body is None else str(c.body),
+                c.pivot or "",
+            )
+            for c in b.top
+        ),
+        words=("formula", "entry", "body", "pivot"),
+        wrapped=("formula", "pivot"),
+        caption="share: signed part of the sum of all contributions; opposite ones cancel, so that "
+        "one can exceed 100 %",
+    )

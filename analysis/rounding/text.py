@@ -6,10 +6,6 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.markup import escape
-from rich.table import Table
-
 from pivotree.kkt.base.shown import Tabled
 
 from .culprits import Culprit
@@ -130,31 +126,6 @@ def percent(share: float) -> str:
     x = 100.0 * share
     x = round(x, 1) + 0.0  # no -0.0
     return f"{x:.0f} %" if abs(x) >= 10.0 else f"{x:.1f} %"
-
-
-def blame_table(b: Blame) -> Table:
-    """The top entries, one a line, with shares of the explained error."""
-    table = Table(
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-        caption="share: signed part of the sum of all contributions; opposite ones cancel, so that "
-        "one can exceed 100 %",
-        caption_justify="left",
-    )
-    table.add_column("share", justify="right", no_wrap=True)
-    table.add_column("formula")
-    table.add_column("entry", no_wrap=True)
-    table.add_column("body", no_wrap=True)
-    table.add_column("pivot")
-    for c in b.top:
-        table.add_row(
-            percent(c.share),
-            escape(c.formula),
-            "" if c.entry is None else f"({c.entry[0]},{c.entry[1]})",
-            escape(str(c.body) if c.body is not None else ""),
-            escape(c.pivot or ""),
-        )
-    return table
 
 
 def rest(b: Blame) -> list[str]:

@@ -61,8 +61,8 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({**state_document(system, state), **found.as_dict()})
         return 0
-    from ...rounding.text import blame_table, rest
-    from ..table import console
+    from ...rounding.text import rest
+    from ..table import blame_table, console
 
     out = console(sys.stdout)
     out.print(found.sentence, soft_wrap=out.wraps, markup=False)

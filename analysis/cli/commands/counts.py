@@ -66,28 +66,20 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print(found: list[Any], refused: list[str], family: Any, kernels: list[Any]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.markup import escape
-    from rich.table import Table
-
     from ...counts.kernels import HEAD, kernel_rows
     from ...counts.table import crossings
     from ...counts.words import COUNT_HEAD, CROSSOVER_HEAD, count_cells, crossover_cells
     from ..table import console, grid
 
     out = console(sys.stdout, wide=True)
-    shown = Table(box=SIMPLE_HEAD, title=escape(f"{family.name}: {family.what}"))
-    for head in COUNT_HEAD:
-        shown.add_column(head, no_wrap=head != COUNT_HEAD[-1])
-    for count in found:
-        shown.add_row(*map(escape, count_cells(count)))
-    out.print(shown)
+    cells, said = map(count_cells, found), f"{family.name}: {family.what}"
+    out.print(grid(said, COUNT_HEAD, cells, words=COUNT_HEAD, wrapped=COUNT_HEAD[-1:]))
     by_name = {count.order: count.polynomials for count in found if count.polynomials}
     if "crbm" in by_name and "abm" in by_name:
         start = max(count.holds_from or 1 for count in found if count.order in ("crbm", "abm"))
         crossed = crossings(by_name["crbm"], by_name["abm"], start)
-        cells = crossover_cells("crbm costs more than abm", crossed)
-        out.print(grid("", CROSSOVER_HEAD, [cells]))
-    out.print(grid("", HEAD, kernel_rows(kernels, family)))
+        crossing = crossover_cells("crbm costs more than abm", crossed)
+        out.print(grid("", CROSSOVER_HEAD, [crossing], words=CROSSOVER_HEAD, wrapped=CROSSOVER_HEAD))
+    out.print(grid("", HEAD, kernel_rows(kernels, family), words=HEAD, wrapped=HEAD))
     for text in refused:
-        out.print(f"not counted: {escape(text)}", soft_wrap=True)
+        out.print(f"not counted: {text}", soft_wrap=True, markup=False)

@@ -142,7 +142,8 @@ def _print_bodies(chosen: Any) -> None:
         (x.body, x.format, f"{x.bits:,}", x.cheaper, f"{x.digits:.2f}" if x.cheaper else "")
         for x in chosen.bodies
     ]
-    console(sys.stdout, wide=True).print(grid("formats by body", heads, rows, no_wrap=True))
+    words = ("body", "format", "a step cheaper")
+    console(sys.stdout, wide=True).print(grid("formats by body", heads, rows, words=words))
 
 
 def _limits(model: nx.DiGraph, text: str) -> dict[Hashable, tuple[float, float]]:
@@ -214,8 +215,6 @@ def _proved(bound: Any) -> str:
 
 
 def _print(model: str, rows: list[Any], moved: list[Any], positions: str) -> None:
-    from rich.markup import escape
-
     from ..table import console, grid
 
     out = console(sys.stdout, wide=True)
@@ -247,7 +246,7 @@ def _print(model: str, rows: list[Any], moved: list[Any], positions: str) -> Non
         kinematics = "kinematics", _short(row.format), _proved(row.bound), seen, str(row.states), _worst(row)
         shown.append(kinematics)
     title = f"{model}: decimal digits of every pivot D_k"
-    out.print(grid(title, heads, shown, no_wrap=True))
+    out.print(grid(title, heads, shown, words=("order", "format", "worst body")))
     out.print(f"All states: positions {positions}.", soft_wrap=True, markup=False)
     if any(row.qdd.names and not row.qdd.bound.why for row in rows):
         out.print(
@@ -255,30 +254,34 @@ def _print(model: str, rows: list[Any], moved: list[Any], positions: str) -> Non
             "rates and efforts allow, both as kinetic energies. Few come near these, so that more "
             "digits may be seen than the format has.",
             soft_wrap=True,
+            markup=False,
         )
     for row in rows:
         where = f"{row.order}, {_short(row.format)}"
         if row.bound.why:
-            out.print(f"{where}: nothing is promised: {escape(row.bound.why)}.", soft_wrap=True)
+            out.print(f"{where}: nothing is promised: {row.bound.why}.", soft_wrap=True, markup=False)
         elif row.qdd.bound.why:
-            out.print(f"{where}: of qdd nothing is promised: {escape(row.qdd.bound.why)}.", soft_wrap=True)
+            out.print(
+                f"{where}: of qdd nothing is promised: {row.qdd.bound.why}.", soft_wrap=True, markup=False
+            )
         elif row.qdd.names:
             i, qdd = row.qdd.worst, row.qdd
             most, seen = qdd.bound.joint[i], qdd.joint[i]
             out.print(
-                f"{where}: qdd of {escape(qdd.names[i])} is off by at most {most:.2g} "
+                f"{where}: qdd of {qdd.names[i]} is off by at most {most:.2g} "
                 f"(seen: {seen:.2g}), and no joint by more (rad/s², m/s²).",
                 soft_wrap=True,
+                markup=False,
             )
         if row.better:
             told = " and ".join(
-                f"{_down(digits)} digits with {escape(words)}" for words, digits in row.better.items()
+                f"{_down(digits)} digits with {words}" for words, digits in row.better.items()
             )
-            out.print(f"{where} would be promised {told}.", soft_wrap=True)
+            out.print(f"{where} would be promised {told}.", soft_wrap=True, markup=False)
     for row in moved:
         if row.bound.why:
             where = f"kinematics, {_short(row.format)}"
-            out.print(f"{where}: nothing is promised: {escape(row.bound.why)}.", soft_wrap=True)
+            out.print(f"{where}: nothing is promised: {row.bound.why}.", soft_wrap=True, markup=False)
 
 
 def _worst(row: Any) -> str:

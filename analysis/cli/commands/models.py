@@ -24,11 +24,12 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json([asdict(model) for model in found])
         return 0
-    from ..table import console, listed
+    from ..table import console, grid
 
     out = console(sys.stdout, wide=True)
     rows = [(x.example, _arguments(x), x.what) for x in found if x.source == "gallery"]
-    out.print(listed("Gallery", ("example", "arguments", "what it is"), rows))
+    heads = ("example", "arguments", "what it is")
+    out.print(grid("Gallery", heads, rows, words=heads, wrapped=heads[1:]))
     for package, installed_by in SOURCES.items():
         if installed_by is None:
             continue

@@ -42,9 +42,10 @@ def run(options: argparse.Namespace) -> int:
     for i, (name, what, source) in enumerate(rows):
         told = "; ".join(f"{a} ({orderings.ALIASES[a].source})" for a in also[name])
         rows[i] = (name, f"{what} Also: {told}." if told else what, source)
-    from ..table import console, listed
+    from ..table import console, grid
 
-    shown = listed("Orders", ("order", "what it does", "source"), rows)
+    heads = ("order", "what it does", "source")
+    shown = grid("Orders", heads, rows, words=heads, wrapped=heads[1:])
     console(sys.stdout, wide=True).print(shown)
     return 0
 

@@ -65,37 +65,17 @@ def chosen(only: str | None, names: list[str]) -> list[str]:
 
 
 def proofs_table(proofs: list[Any]) -> Any:
-    from rich.table import Table
+    from ..table import grid
 
-    table = Table(box=None, pad_edge=False)
-    for title, justify in (
-        ("", "left"),
-        ("statement", "left"),
-        ("says", "left"),
-        ("source", "left"),
-        ("rewriter", "left"),
-        ("sympy", "left"),
-        ("with symbols", "right"),
-        ("fractions", "left"),
-        ("claims", "right"),
-        ("s", "right"),
-    ):
-        table.add_column(title, justify=justify)  # type: ignore[arg-type]
-    for p in proofs:
+    def cells(p: Any) -> tuple[str, ...]:
         rewriter, sympy, fractions = (p.readers.get(r, "") for r in READERS)
-        table.add_row(
-            p.status,
-            p.name,
-            p.says,
-            p.source,
-            rewriter,
-            sympy,
-            str(p.symbols) if sympy else "",
-            fractions,
-            str(p.claims),
-            f"{p.seconds:.1f}",
-        )
-    return table
+        symbols = str(p.symbols) if sympy else ""
+        told = p.status, p.name, p.says, p.source, rewriter, sympy, symbols, fractions
+        return (*told, str(p.claims), f"{p.seconds:.1f}")
+
+    words = ("", "statement", "says", "source", "rewriter", "sympy", "fractions")
+    heads = (*words[:6], "with symbols", "fractions", "claims", "s")
+    return grid("", heads, map(cells, proofs), words=words, wrapped=heads)
 
 
 def lines(proofs: list[Any]) -> list[str]:

@@ -125,38 +125,27 @@ def _draw(item: Any, found: Any, folder: Path) -> None:
 
 
 def _print(item: Any, rows: list[Any], chosen: dict[str, Any], seconds: float) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.markup import escape
-    from rich.table import Table
-
-    from ..table import console
+    from ..table import console, grid
 
     out = console(sys.stdout, wide=True)
-    shown = Table(
-        box=SIMPLE_HEAD,
-        title=escape(f"{item.paper} {item.name}: {item.says}"),
-        title_justify="left",
-        caption=f"{seconds:.1f} s",
-        caption_justify="right",
-    )
-    for head in ("", "printed", "ours", "distance", "criterion", "state"):
-        shown.add_column(head, justify="right" if head == "distance" else "left")
-    for row in rows:
-        what = row.item.partition(": ")[2] or row.item
-        cells = [
-            what,
+    words = ("", "printed", "ours", "criterion", "state")
+    cells = (
+        (
+            row.item.partition(": ")[2] or row.item,
             text(row.printed),
             text(row.ours),
             apart(row.distance),
             row.criterion,
             MARKS[row.state],
-        ]
-        shown.add_row(*map(escape, cells))
-    out.print(shown)
+        )
+        for row in rows
+    )
+    title, heads = f"{item.paper} {item.name}: {item.says}", (*words[:3], "distance", *words[3:])
+    out.print(grid(title, heads, cells, words=words, wrapped=words, caption=f"{seconds:.1f} s"))
     if chosen:
-        out.print(f"  with {escape(in_words(chosen))}", soft_wrap=True)
+        out.print(f"  with {in_words(chosen)}", soft_wrap=True, markup=False)
     for why in dict.fromkeys(row.why for row in rows if row.why):
-        out.print(f"  {escape(why)}", soft_wrap=True)
+        out.print(f"  {why}", soft_wrap=True, markup=False)
 
 
 def in_words(settings: dict[str, Any]) -> str:

@@ -184,51 +184,31 @@ def _draw(found: list[Any], folder: Any) -> None:
 
 
 def _print(found: list[Any], said: str) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.markup import escape
-    from rich.table import Table
-
-    from ..table import console
+    from ..table import console, grid
 
     first = found[0]
     out = console(sys.stdout, wide=True)
-    shown = Table(
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-        title_justify="left",
-        title=escape(f"{first.model}: {first.seconds:g} s by {first.integrator}"),
-    )
+    heads = ("order", "format", "evaluations", "steps", "rejected", "operations each", "energy drift")
     loops = ("gap", "its rate") if first.left else ()
-    for head in (
-        "order",
-        "format",
-        "evaluations",
-        "steps",
-        "rejected",
-        "operations each",
-        "energy drift",
-        *loops,
-        "s",
-        "",
-    ):
-        shown.add_column(head, justify="left" if head in ("order", "format", "") else "right")
-    for simulation in found:
+
+    def cells(simulation: Any) -> tuple[str, ...]:
         row = simulation.as_dict()
         spread = f" ± {row['spread']:,.0f}" if row["runs"] > 1 else ""
-        drift = "–" if row["energy_drift"] is None else f"{row['energy_drift']:.1e}"
         failed = f"{row['failed']} of {row['runs']} failed: {row['why']}" if row["failed"] else ""
-        why = "; ".join(filter(None, (failed, row["doubt"])))
-        shown.add_row(
-            escape(row["order"]),
-            escape(row["format"]),
+        return (
+            row["order"],
+            row["format"],
             f"{row['evaluations']:,.0f}{spread}",
             f"{row['accepted']:,.0f}",
             f"{row['rejected']:,.0f}",
             f"{row['operations']:,}",
-            drift,
+            "–" if row["energy_drift"] is None else f"{row['energy_drift']:.1e}",
             *(f"{x:.1e}" for x in simulation.left or ()),
             f"{row['seconds']:.1f}",
-            escape(why),
+            "; ".join(filter(None, (failed, row["doubt"]))),
         )
-    out.print(shown)
-    out.print(escape(said), soft_wrap=True)
+
+    title = f"{first.model}: {first.seconds:g} s by {first.integrator}"
+    heads = (*heads, *loops, "s", "")
+    out.print(grid(title, heads, map(cells, found), words=("order", "format", ""), wrapped=("",)))
+    out.print(said, soft_wrap=True, markup=False)

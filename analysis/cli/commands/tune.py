@@ -199,24 +199,18 @@ def _joints(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:
 
 
 def _print(model: str, rows: list[Tuned], said: str) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.markup import escape
-    from rich.table import Table
-
-    from ..table import console
+    from ..table import console, grid
 
     out = console(sys.stdout, wide=True)
-    shown = Table(box=SIMPLE_HEAD, pad_edge=False, title=escape(model), title_justify="left")
-    shown.add_column("order")
-    for head in HEADS:
-        shown.add_column(head, justify="right")
-    for row in rows:
-        shown.add_row(
+    cells = (
+        (
             row.order,
             f"{row.flops:,}",
             f"{row.kernel:,}",
             *(f"{1e6 * row.seconds[f]:.3f} us" for f in FORMATS),
             *(f"{row.error[f]:.1e}" for f in FORMATS),
         )
-    out.print(shown)
-    out.print(escape(said), soft_wrap=True)
+        for row in rows
+    )
+    out.print(grid(model, ("order", *HEADS), cells, words=("order",)))
+    out.print(said, soft_wrap=True, markup=False)
