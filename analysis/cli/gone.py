@@ -30,6 +30,7 @@ GONE = {
     "--floor": "--integrator NAME,floor=X",
     "--state-type": "--integrator NAME,state=T",
     "--clock": "--integrator NAME,clock=T",
+    "--by-body": "--digits D, or a format by body of your own as --format",
     "--yes": "the same command without it",
 }
 # commands that have an option of this name still

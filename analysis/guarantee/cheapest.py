@@ -23,7 +23,6 @@ from pivotree.kkt.theorem.guarantee import require_roundoff
 from pivotree.kkt.theorem.motion import Given
 from pivotree.kkt.theorem.ranges import Limits
 
-from .by_body import lowered
 from .promises import PARTS, Cheapest, Keeps, Promises, bits_of, by_role
 
 MOST = 3  # formats to choose from
@@ -41,16 +40,13 @@ def cheapest(
     efforts: Given = MappingProxyType({}),
     payloads: Sequence[Payload] = (),
     order: str = "abm",
-    by_body: bool = False,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Cheapest:
     """The cheapest formats by role with which an order keeps ``digits`` in every state.
 
     Digits are decimal, of every pivot D_k and of qdd: what :func:`kkt.guarantee` and
     :func:`kkt.guarantee_qdd` promise of ``order``, abm or gain_abm.  ``formats``, three at most,
-    are what there is to choose from.  With ``by_body`` bodies are then given cheaper formats one
-    by one, as long as the digits are kept: :mod:`.by_body`.  ``progress`` is told what is looked
-    at.
+    are what there is to choose from.  ``progress`` is told what is looked at.
 
     Raises FormatError where none keeps so many, for formats that have no bound, cannot be mixed or
     are too many, and ModelError as :func:`kkt.guarantee_qdd` does.
@@ -80,10 +76,7 @@ def cheapest(
         parts = _of(chosen, numbers)
         found = kept(parts)
         if not found.why and found.digits >= digits:
-            answer = Cheapest(digits, order, found, alone, looked)
-            if not by_body:
-                return answer
-            return lowered(promises, answer, parts, chosen, progress)
+            return Cheapest(digits, order, found, alone, looked)
         if found.digits + THREE < digits:
             missed.append((numbers, found.digits))
     told = f"; {best.format} alone keeps {math.floor(10.0 * best.digits) / 10.0:.1f}"

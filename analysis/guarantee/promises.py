@@ -55,25 +55,6 @@ class Keeps:
 
 
 @dataclass(frozen=True)
-class OfBody:
-    """The format of one body's operations, and the digits that the next cheaper one keeps."""
-
-    body: str
-    format: str
-    bits: int
-    cheaper: str  # the next cheaper format, for this body alone; empty where there is none
-    digits: float  # that ``cheaper`` would keep: fewer than asked
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "format": self.format,
-            "bits": self.bits,
-            "cheaper": self.cheaper or None,
-            "digits": self.digits if self.cheaper else None,
-        }
-
-
-@dataclass(frozen=True)
 class Cheapest:
     """The cheapest assignment, each format alone, and how many assignments were tried."""
 
@@ -82,21 +63,15 @@ class Cheapest:
     found: Keeps
     alone: tuple[Keeps, ...]  # of one format for all roles, the cheapest first
     looked: int
-    by_role: Keeps | None = None  # where formats were chosen body by body, the cheapest before
-    bodies: tuple[OfBody, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         each = [x.as_dict() for x in self.alone]
-        own: dict[str, Any] = {}
-        if self.by_role is not None:
-            own = {"by_role": self.by_role.as_dict(), "bodies": {x.body: x.as_dict() for x in self.bodies}}
         return {
             "digits": self.digits,
             "order": self.order,
             **self.found.as_dict(),
             "alone": each,
             "looked": self.looked,
-            **own,
         }
 
 
@@ -129,28 +104,20 @@ class Work:
 
     def __init__(self, tape: Tape) -> None:
         op = np.concatenate([np.zeros(0, dtype=np.int8), *(chunk.op for chunk in tape.chunks())])
-        step = np.concatenate([np.zeros(0, dtype=int), *(chunk.step for chunk in tape.chunks())])
         live = np.repeat(tape.program.live(("qdd",)), np.diff(tape.first))
-        inside, body = tape.on_diagonal(0, len(op)), tape.bodies(0, len(op), step)
-        n = len(tape.inputs.names)
+        inside = tape.on_diagonal(0, len(op))
 
-        def counted(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
-            """Operations by body; those that belong to no body stand last."""
-            return np.bincount(body[live & mask] % (n + 1), minlength=n + 1)
+        def counted(mask: NDArray[np.bool_]) -> int:
+            return int(np.count_nonzero(live & mask))
 
         add, mul, div = (counted(~inside & np.isin(op, kind)) for kind in ((ADD, SUB), MUL, DIV))
-        # (n + 1, roles) as PARTS, but for data
-        self.each = np.stack([3 * add, mul, 3 * div, 3 * counted(inside), 2 * mul], axis=1)
+        self.each = 3 * add, mul, 3 * div, 3 * counted(inside), 2 * mul  # as PARTS, but for data
         self.data = tape.inputs.count - 2
 
-    def of_body(self, parts: Sequence[Format], k: int) -> int:
-        """Bits that operations of a body read and write, with formats of PARTS."""
-        return int(self.each[k] @ [bits_of(part) for part in parts[1:]])
-
     def cost(self, parts: Sequence[Format]) -> int:
-        """Bits of data and operations in all, with the same formats in every body."""
-        total = self.each.sum(axis=0) @ [bits_of(part) for part in parts[1:]]
-        return self.data * bits_of(parts[0]) + int(total)
+        """Bits of data and operations in all."""
+        numbers = self.data, *self.each
+        return sum(count * bits_of(part) for count, part in zip(numbers, parts, strict=True))
 
 
 def bits_of(each: Format) -> int:

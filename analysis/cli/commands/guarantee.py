@@ -27,7 +27,7 @@ STATE, LOOK = 0.1, 25.0
 EXAMPLES = (
     "guarantee robot:ur5",
     "guarantee robot.urdf --order abm --payload gripper=0:5",
-    "guarantee robot.urdf --digits 4 --by-body",
+    "guarantee robot.urdf --digits 4",
 )
 
 
@@ -41,9 +41,6 @@ def declare(command: Parser) -> None:
         type=float,
         metavar="D",
         help="choose among --format by role: the cheapest that keep so many in every state",
-    )
-    command.add_argument(
-        "--by-body", action="store_true", help="with --digits: shorter formats body by body, too"
     )
     command.add_argument(
         "--states", type=int, default=100, metavar="N", help="sampled beside the proof (100)"
@@ -76,8 +73,6 @@ def run(options: argparse.Namespace) -> int:
         raise kkt.OrderError(
             "option --digits: formats are chosen for one order, abm or gain_abm; use --order abm"
         )
-    if options.digits is None and options.by_body:
-        raise kkt.FormatError("option --by-body: formats are chosen for --digits; give how many")
     model = tree_of(options)
     limits = {} if options.limits is None else _limits(model, options.limits)
     payloads = [] if options.payload is None else _payloads(model, options.payload)
@@ -88,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     if options.digits is not None:
         with progress_shown() as progress:
             asked = options.digits, formats, limits, rates, efforts, payloads, orders[0]
-            chosen = cheapest(model, *asked, options.by_body, progress)
+            chosen = cheapest(model, *asked, progress)
         formats = [chosen.found.chosen]
     rows = guarantee(model, orders, formats, *given)
     moved = kinematics(model, formats, options.states, 0, payloads, limits)
@@ -108,42 +103,23 @@ def run(options: argparse.Namespace) -> int:
 def _admit(options: argparse.Namespace, system: kkt.System, orders: list[str], formats: int) -> None:
     """Refuse what is plainly too long: states that are sampled, formats whose bounds are looked at."""
     seen = STATE * options.states * (formats if options.digits is None else 1)
-    tried = 0.0 if options.digits is None else 50.0
-    tried += 4.0 * system.tree.n * formats if options.by_body else 0.0
-    looked = LOOK * (tried + 3.0 * formats)
-    less = "use a smaller model" + (", or leave out --by-body" if options.by_body else "")
+    looked = LOOK * ((0.0 if options.digits is None else 50.0) + 3.0 * formats)
     wanted = {name: orderings.get(name) for name in orders}
-    admit(options, system, wanted, seen + looked, "give fewer --states" if seen > looked else less)
+    smaller = "give fewer --states" if seen > looked else "use a smaller model"
+    admit(options, system, wanted, seen + looked, smaller)
 
 
 def _print_chosen(chosen: Any) -> None:
     """What was chosen, and each format alone."""
     found = chosen.found
-    how = "by role and body found" if chosen.bodies else "by role"
     sys.stdout.write(
-        f"{found.format} is the cheapest of {', '.join(x.format for x in chosen.alone)} {how} "
+        f"{found.format} is the cheapest of {', '.join(x.format for x in chosen.alone)} by role "
         f"that keeps {chosen.digits:g} digits of pivots and qdd in every state: "
         f"{found.cost:,} bits.\n"
     )
-    alike = () if chosen.by_role is None else ((chosen.by_role, ", the cheapest by role"),)
-    for x, told in (*alike, *((x, " alone") for x in chosen.alone)):
+    for x in chosen.alone:
         digits = x.why or f"{_down(x.pivots)} and {_down(x.qdd)} digits"
-        sys.stdout.write(f"{x.format}{told}: {x.cost:,} bits, {digits}.\n")
-    if chosen.bodies:
-        _print_bodies(chosen)
-
-
-def _print_bodies(chosen: Any) -> None:
-    """The format of each body, and what would be left a step below."""
-    from ..table import console, grid
-
-    heads = ("body", "format", "bits", "a step cheaper", "digits then")
-    rows = [
-        (x.body, x.format, f"{x.bits:,}", x.cheaper, f"{x.digits:.2f}" if x.cheaper else "")
-        for x in chosen.bodies
-    ]
-    words = ("body", "format", "a step cheaper")
-    console(sys.stdout, wide=True).print(grid("formats by body", heads, rows, words=words))
+        sys.stdout.write(f"{x.format} alone: {x.cost:,} bits, {digits}.\n")
 
 
 def _limits(model: nx.DiGraph, text: str) -> dict[Hashable, tuple[float, float]]:

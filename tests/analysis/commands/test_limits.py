@@ -27,7 +27,7 @@ from pivotree.analysis.cli import limits
         (["solve", "chain:9000", "--certify", "20000"], ["fewer digits with --certify", "--yes"]),
         (["solve", "chain:200", "--format", "exact"], ["solve chain:200", "abm", "--yes"]),
         (["guarantee", "chain:30", "--states", "1000000"], ["give fewer --states", "--yes"]),
-        (["guarantee", "chain:80", "--digits", "2", "--by-body"], ["leave out --by-body", "--yes"]),
+        (["guarantee", "chain:9000", "--digits", "2"], ["use a smaller model", "--yes"]),
     ],
 )
 def test_long_work_is_refused_and_says_what_is_smaller(arguments, words, refused, tmp_path):

@@ -168,7 +168,6 @@ REFUSED = {
     "0 is no number of digits; use one above 0": "guarantee chain:2 --digits 0",
     "formats are chosen for one order, abm or gain_abm": "guarantee chain:2 --digits 3 --orders crbm",
     "formats are chosen for one order": "guarantee chain:2 --digits 3 --orders abm,gain_abm",
-    "formats are chosen for --digits; give how many": "guarantee chain:2 --by-body",
     "give at most 3 formats to choose": "guarantee chain:2 --digits 3 --formats p20,p21,p22,p23",
     "is one by role; give its parts": "guarantee chain:2 --digits 3 --formats float32+add=float64",
     "at most float64's digits": "guarantee chain:2 --digits 3 --formats dd",

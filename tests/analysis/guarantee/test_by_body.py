@@ -1,17 +1,11 @@
-"""Formats by body: every pivot keeps its own bound, and no body can be given a cheaper format."""
-
-import itertools
-import json
+"""Formats by body: every pivot keeps its own bound."""
 
 import numpy as np
 import pytest
 from designs import covering
 
 from pivotree import kkt, orderings
-from pivotree.analysis.cli import main
-from pivotree.analysis.guarantee import cheapest, guarantee
-from pivotree.analysis.guarantee.by_body import Search
-from pivotree.analysis.guarantee.promises import PARTS, Promises
+from pivotree.analysis.guarantee import guarantee
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.theorem.guarantee import evaluated
@@ -90,57 +84,3 @@ def test_a_body_of_data_that_are_longer_rounds_them_at_every_operation():
     long, short = (roundings(tape, get_format(f"{x}@j1=p20")) for x in ("float64", "p20"))
     assert long.costs[0].operand.min() > 0.0 == short.costs[0].operand.max()
     assert long.costs[1].operand.max() == 0.0
-
-
-DIGITS, FORMATS = 2.8, ["p20", "p24"]
-
-
-@pytest.fixture(scope="module")
-def found():
-    return cheapest(kkt.chain(3), DIGITS, FORMATS, by_body=True)
-
-
-@pytest.mark.product
-def test_it_is_cheaper_than_by_role_and_keeps_the_digits(found):
-    assert found.found.cost < found.by_role.cost
-    tree, name = kkt.chain(3), found.found.format
-    assert kkt.guarantee(tree, ABM, name).digits == found.found.pivots >= DIGITS
-    assert kkt.guarantee_qdd(tree, ABM, name).digits == found.found.qdd >= DIGITS
-    (row,) = guarantee(tree, ["abm"], [name], states=20)
-    assert row.error < 10.0**-DIGITS and (row.qdd.joint < row.qdd.bound.joint).all()
-
-
-@pytest.mark.product
-def test_a_step_cheaper_at_any_body_breaks_the_promise(found):
-    """By the bound; and far enough below it what is seen breaks it, too."""
-    assert any(x.cheaper for x in found.bodies)
-    assert all(x.digits < DIGITS for x in found.bodies if x.cheaper)
-    worst = kkt.guarantee(kkt.chain(3), ABM, found.found.format).worst
-    rule, *others = found.found.format.split("@")
-    kept = [x for x in others if not x.startswith(f"{worst}=")]
-    (row,) = guarantee(kkt.chain(3), ["abm"], ["@".join([rule, *kept, f"{worst}=p9"])], states=20)
-    assert row.bound.why and row.error > 10.0**-DIGITS
-
-
-@pytest.mark.product
-def test_it_is_near_the_cheapest_of_all_assignments(found):
-    promises = Promises(kkt.chain(3), "abm", {}, {}, {}, ())
-    kinds = [(get_format(x),) * len(PARTS) for x in FORMATS]
-    search = Search(promises, kinds, get_format("p20"), DIGITS, lambda text: None)
-    every = [search.of(x) for x in itertools.product(range(2), repeat=3) if search.keeps(x)]
-    assert found.found.cost <= min(x.cost for x in every)
-
-
-@pytest.mark.product
-def test_json_and_table(capsys):
-    given = ["--digits", "2.8", "--formats", "p20,p24", "--by-body", "--states", "5"]
-    assert main(["guarantee", "chain:3", *given, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    chosen = found["chosen"]
-    assert sorted(chosen["bodies"]) == ["j1", "j2", "j3"] and chosen["bits"] < chosen["by_role"]["bits"]
-    assert found["rows"][0]["format"] == chosen["format"] and "@" in chosen["format"]
-    assert found["rows"][0]["proved_digits"] >= 2.8
-    assert sum(x["bits"] for x in chosen["bodies"].values()) < chosen["bits"]
-    assert main(["guarantee", "chain:2", *given]) == 0
-    told = capsys.readouterr().out
-    assert "formats by body" in told and "the cheapest by role" in told
