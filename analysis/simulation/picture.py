@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from ..figures.style import MARKERS, new_figure, plain, settings, style_axes, theme
+from ..figures.chart import chart, series
+from ..figures.style import plain, theme
 from .record import Floats, Record
 from .run import Simulation
 
@@ -16,68 +18,30 @@ BINS = 160
 
 def picture(found: Sequence[Simulation], *, style: str = "light", title: str = "") -> Figure:
     """Accepted step sizes over time, and evaluations so far; the first run of each simulation."""
-    look = theme(style=style)
-    least = np.inf
-    with settings():
-        figure = new_figure("double", 4.2, look)
-        figure.set_layout_engine("constrained")
-        top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-        for ax in (top, bottom):
-            style_axes(ax, look, grid="y")
+    look, least = theme(style=style), np.inf
+    axes: dict[str, Any] = {"shape": (2, 1), "sharex": True, "height_ratios": (3, 2), "columns": (1, 3)}
+    with chart(look, "double", 4.2, title, grid="y", **axes) as drawn:
+        top, bottom = drawn.axes
         for i, simulation in enumerate(found):
-            record = simulation.records[0]
-            colour = look.series[i % len(look.series)]
-            name = f"{simulation.order}, {simulation.format}"
+            record, point = simulation.records[0], {**series(look, i), "markersize": 4}
             t, low, middle, high = bands(record, simulation.seconds)
             least = min(least, *low[1:]) if len(low) > 1 else least
-            top.fill_between(t, low, high, color=colour, alpha=0.25, linewidth=0)
-            top.plot(
-                t,
-                middle,
-                color=colour,
-                linewidth=1.0,
-                marker=MARKERS[i % len(MARKERS)],
-                markevery=(5 * i, BINS // 8),
-                markersize=4,
-                label=plain(name),
-            )
+            top.fill_between(t, low, high, color=point["color"], alpha=0.25, linewidth=0)
+            top.plot(t, middle, linewidth=1.0, markevery=(5 * i, BINS // 8), **point)
             each = record.evaluations / max(len(record.step), 1)
             so_far = np.arange(1, len(record.step) + 1) * each
-            bottom.plot(
-                record.step_t,
-                so_far,
-                color=colour,
-                linewidth=1.2,
-                marker=MARKERS[i % len(MARKERS)],
-                markersize=4,
-                markevery=max(1, len(record.step) // 8),
-            )
+            every = max(1, len(record.step) // 8)
+            bottom.plot(record.step_t, so_far, linewidth=1.2, markevery=every, **point)
+            drawn.note(plain(f"{simulation.order}, {simulation.format}"), linewidth=1.0, **point)
             if record.failed:
-                bottom.plot(
-                    record.step_t[-1:],
-                    so_far[-1:],
-                    "x",
-                    color=colour,
-                    markersize=9,
-                    markeredgewidth=2,
-                    clip_on=False,
-                )
-        top.set_yscale("log")
+                cross: dict[str, Any] = {"markersize": 9, "markeredgewidth": 2, "clip_on": False}
+                bottom.plot(record.step_t[-1:], so_far[-1:], "x", color=point["color"], **cross)
+        top.set(yscale="log", ylabel="accepted step [s]")
         if np.isfinite(least):  # the first steps from rest are as small as the roundoff
             top.set_ylim(0.5 * least, None)
-        top.set_ylabel("accepted step [s]", color=look.ink)
-        bottom.set_ylabel("evaluations", color=look.ink)
-        bottom.set_xlabel("time [s]", color=look.ink)
+        bottom.set(ylabel="evaluations", xlabel="time [s]", ylim=(0, None))
         bottom.set_xlim(0, max(simulation.seconds for simulation in found))
-        bottom.set_ylim(0, None)
-        figure.legend(
-            loc="outside upper center",
-            ncols=min(len(found), 3),
-            frameon=False,
-            labelcolor=look.ink,
-            title=title or None,
-        )
-    return figure
+    return drawn.figure
 
 
 def bands(record: Record, seconds: float) -> tuple[Floats, Floats, Floats, Floats]:

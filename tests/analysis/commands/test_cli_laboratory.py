@@ -22,7 +22,7 @@ from pivotree.analysis.comparison.row import Row
 from pivotree.analysis.comparison.verdict import verdict
 from pivotree.analysis.figures.style import LIGHT
 from pivotree.analysis.report import robot_report
-from pivotree.analysis.report.picture import strip_handles
+from pivotree.analysis.report.picture import strips
 from pivotree.analysis.rounding.text import percent
 from pivotree.kkt.arithmetic import Binary, Mixed
 from pivotree.kkt.base.errors import Refusal
@@ -242,7 +242,8 @@ def test_a_robot_that_overflows_double_double_has_a_report(run, arm):
 
 
 def test_the_legend_explains_every_line_of_a_panel():
-    asked = {handle.get_label(): handle for handle in strip_handles(LIGHT)}["digits asked for"]
+    shown = strips(robot_report(kkt.chain(2), "m", "abm", "float32", states=2)).legends[0].legend_handles
+    asked = {handle.get_label(): handle for handle in shown}["digits asked for"]
     assert asked.get_color() == LIGHT.faint and asked.get_linestyle() == "-"
 
 
