@@ -1,4 +1,4 @@
-"""Contact of any tree: blows, pressing contacts, springs, and friction in joints.
+"""Contact of any tree: blows, pressing contacts, and springs.
 
 >>> from pivotree.analysis import contact
 >>> system = pt.build(pt.chain(3), loops=[pt.contact("j3", (0.1, 0.0, 0.0))])
@@ -8,7 +8,6 @@
 
 from .floor import Floor
 from .impacts import Forces, Impact, forces, impact
-from .joints import JointFriction
 from .laws import gain, newton, poisson
 from .rigid import Fall, fall
 from .springs import Springs
@@ -18,7 +17,6 @@ __all__ = [
     "Floor",
     "Forces",
     "Impact",
-    "JointFriction",
     "Springs",
     "fall",
     "forces",

@@ -86,9 +86,6 @@ REFUSED = {
     "blow: A is not positive definite; give A =": (
         lambda: contact.poisson(np.ones((2, 2)), np.array([-1.0, 1.0]), 0.5, 0.1)
     ),
-    "joint friction: order 'crbm' in float32: pivot": (
-        lambda: contact.JointFriction.of(HARD, dry=1.0).solve(kkt.build(HARD), order="crbm", format="float32")
-    ),
     "contacts: order 'crbm' in float32: pivot": (
         lambda: contact.impact(
             kkt.build(HARD, qd=[1.0, 1.0], loops=[kkt.contact(2, (0, 0, 0))]), order="crbm", format="float32"
@@ -138,9 +135,6 @@ REFUSED = {
     "impact: law is 'newtn'; did you mean newton?": lambda: contact.impact(FOOT, law="newtn"),
     "contacts: friction names 'paw'; the contacts are 'foot'": (
         lambda: contact.impact(FOOT, friction={"paw": 1.0})
-    ),
-    "joint friction: body 'j9' is unknown; use one of j1": (
-        lambda: contact.JointFriction.of(TREE, dry={"j9": 1.0})
     ),
     "springs: field 'relax' is 2.0; give 0 to 1": (
         lambda: contact.Springs(contact.Floor.of(TREE, [("j3", (0, 0, 0))]), relax=2.0)

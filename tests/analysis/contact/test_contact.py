@@ -294,12 +294,3 @@ def test_a_floor_holds_weight_and_spring():
     push = 2.0 * 9.81 + 10.0 * 0.2
     assert free == pytest.approx([-push / 3.0]) and along == pytest.approx([-push / 3.0])
     assert jump == pytest.approx(np.array([[1.0 / 3.0]])) and pytest.approx(jump) == A
-
-
-def test_dry_friction_beside_armature():
-    tree = geared_ball()
-    rub = contact.JointFriction.of(tree, dry=5.0)
-    moved = rub.solve(kkt.build(tree, qd=[-1.0]))
-    assert moved.qdd == pytest.approx([(5.0 - 2.0 * 9.81) / 3.0])
-    stuck = contact.JointFriction.of(tree, dry=50.0).solve(kkt.build(tree, qd=[0.0]))
-    assert stuck.sticks.all() and stuck.qdd == [0.0]

@@ -1,10 +1,7 @@
 """Chains on a floor, and friction in joints: beside dense mechanics; what no contact can be."""
 
-from itertools import product as pairs
-
 import numpy as np
 import pytest
-from designs import listed
 from helpers import Mechanics, every_joint
 from scipy.spatial.transform import Rotation
 from test_contact import Dense
@@ -137,59 +134,6 @@ def test_springs_conserve_and_their_friction_stops():
     assert speed == pytest.approx(0.5 - 0.4 * 9.8 * 0.1, abs=5e-3)
 
 
-# -- friction in joints --------------------------------------------------------------------------
-
-
-SEEDS = ("abm", [0]), ("crbm", [1, 2]), ("square_root_abm", [3, 4])
-
-
-@pytest.mark.parametrize("order,seeds", listed(SEEDS, unmarked=1))
-def test_sticking_joints_are_those_of_all_sets_that_fit(order, seeds):
-    """Beside every choice of standing and sliding, solved by LAPACK: one fits."""
-    for seed in seeds:
-        tree = every_joint()
-        draw = np.random.default_rng(seed)
-        N = int(kkt.compile_tree(tree).offset[-1])
-        still = draw.choice(N, 4, replace=False)
-        q, qd, tau = draw.uniform(-1, 1, N), draw.normal(size=N), draw.normal(size=N)
-        qd[still] = 0.0
-        dry = draw.uniform(0.5, 8.0, N)
-        rub = contact.JointFriction(dry, np.full(N, 0.1))
-        system = kkt.build(tree, q, qd, tau)
-        M = Dense(tree, q, [("base", (0.0, 0.0, 0.0))]).M
-        free = np.linalg.solve(*Mechanics(tree, q, qd).equation4(tau - 0.1 * qd - dry * np.sign(qd)))
-        free = free[6 * len(tree) : 6 * len(tree) + N]
-        W, fits = np.linalg.inv(M), []
-        for signs in pairs((-1, 0, 1), repeat=4):
-            f = np.array(signs) * dry[still]
-            on = np.flatnonzero(np.array(signs) == 0)
-            off = np.flatnonzero(np.array(signs))
-            A, b = W[np.ix_(still, still)], free[still]
-            f[on] = np.linalg.solve(A[np.ix_(on, on)], -(b[on] + A[np.ix_(on, off)] @ f[off]))
-            moved = A @ f + b
-            if (np.abs(f[on]) <= dry[still][on]).all() and (f[off] * moved[off] <= 0).all():
-                fits.append(free + W[:, still] @ f)
-        assert len(fits) == 1
-        found = rub.solve(system, order=order)
-        assert found.qdd == pytest.approx(fits[0], abs=1e-8 * np.abs(fits[0]).max())
-
-
-def test_smooth_friction_takes_the_energy_that_it_should():
-    tree = kkt.default_state(kkt.chain(3))
-    rub = contact.JointFriction.of(tree, dry=0.5, viscous={"j2": 0.2})
-    qd = np.array([1.0, -2.0, 0.0])
-    assert rub.efforts(qd, 1e-9) == pytest.approx([-0.5, 0.9, 0.0])
-    kernel = kkt.compile(tree, orderings.get("abm"))
-    system = kkt.build(tree, qd=qd, tau=np.zeros(3))
-    x = kernel.configuration(tree.graph["q"])
-    qdd = kernel(x, qd, rub.efforts(qd, 1e-9))
-    sliding = np.flatnonzero(qd)
-    asked = rub.solve(system)
-    assert asked.friction[sliding] == pytest.approx([-0.5, 0.9])
-    power = qd @ kkt.joint_space_inertia(system, orderings.get("crbm")) @ (qdd - kernel(x, qd, np.zeros(3)))
-    assert power == pytest.approx(-0.5 - 0.9 * 2.0)
-
-
 # -- what cannot be -------------------------------------------------------------------------------
 
 
@@ -206,9 +150,6 @@ BAD = [
     (lambda: contact.Floor.of(kkt.chain(2), [("j9", (0, 0, 0))]), "j9"),
     (lambda: contact.Floor.of(kkt.chain(2), ["j1"]), "no \\(body, point\\)"),
     (lambda: contact.Floor.of(kkt.chain(2), [("j1", (0, 0))]), "point"),
-    (lambda: contact.JointFriction.of(kkt.chain(2), dry=-1.0), "'dry' is -1.0"),
-    (lambda: contact.JointFriction.of(kkt.chain(2), viscous={"j1": (1, 2)}), "'viscous' is"),
-    (lambda: contact.JointFriction.of(kkt.chain(3), dry=1.0).solve(one()), "friction in joints"),
 ]
 
 
