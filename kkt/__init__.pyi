@@ -83,6 +83,8 @@ from .solution.derivatives import directional_derivatives as directional_derivat
 from .solution.derivatives import inertial_parameters as inertial_parameters
 from .solution.eliminate import eliminate as eliminate
 from .solution.eliminate import joint_space_inertia as joint_space_inertia
+from .solution.factor import Factor as Factor
+from .solution.factor import factor as factor
 from .solution.inverse_dynamics import InverseDynamics as InverseDynamics
 from .solution.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from .solution.proximal import rigid as rigid
