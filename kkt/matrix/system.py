@@ -64,6 +64,10 @@ class System(Shown):
     # by name, what other rooms derive from structure and pattern, once for all states
     plans: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and copy: without what other rooms keep, which may be large, or machine code."""
+        return self.__dict__ | {"plans": {}}
+
     @property
     def name(self) -> str:
         return self.tree.name

@@ -122,6 +122,13 @@ class Tape(Shown):
     def _diagonal(self) -> NDArray[np.bool_]:
         return diagonal(self.program)
 
+    def reads(self, system: System) -> bool:
+        """Whether a tape that was traced on this very pattern serves the system's state as well."""
+        factor = self.program.symbolic
+        split = factor is not None and factor.plan.along_the_joint
+        still = not split or self.inputs.moved_joint(system.state.S) is None
+        return system.pattern is self.inputs.pattern and still
+
     def require(self, system: System) -> None:
         """Raise OrderError unless this tape can be read with the system's entries."""
         inputs, tree = self.inputs, system.tree

@@ -5,7 +5,7 @@ The entry of its instruction's result to which each operation of a tape contribu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +33,7 @@ MOST_NAMED = 4  # bodies in a sentence
 MOST_FREEDOMS = 200  # of a robot whose motions are looked at one by one
 STILL = 1e-12  # part of the largest kinetic energy of a motion up to which one moves no mass
 MOVES = 1e-6  # part of a motion from which a joint takes part in it
+KEPT = 1_000_000  # operations of the tapes that are kept with a system
 MAX_UPDATES = 3_000_000  # of pairs of blocks, in one trace
 
 
@@ -47,6 +48,9 @@ def trace(system: System, order: PivotSequence | OrderFunction | Any, composites
     Where it is None the order decides, by itself or in its file.
 
     Time and memory grow with the factor: O(n) for n bodies by abm, O(n^3) by crbm on a chain.
+
+    An order that was traced before on this system, or in another state of it, is not traced again:
+    tapes of up to KEPT operations in all are kept with it.
 
     Raises OrderError for a sequence that is incomplete, structurally zero or structurally
     singular at a pivot, and SingularError where a pivot needs an inertia that the model lacks.
@@ -63,6 +67,10 @@ def trace(system: System, order: PivotSequence | OrderFunction | Any, composites
     sequence = as_sequence(order, system.structure)
     if composites is not None:
         sequence = replace(sequence, composites=composites)
+    return kept(system, sequence, lambda: _traced(system, sequence))
+
+
+def _traced(system: System, sequence: PivotSequence) -> Tape:
     factor = symbolic(plan(sequence, system.structure))
     if factor.updates > MAX_UPDATES:
         raise SizeError(
@@ -74,6 +82,30 @@ def trace(system: System, order: PivotSequence | OrderFunction | Any, composites
     tape = lower(program, system)
     structurally_singular(tape, system)
     return tape
+
+
+def kept(system: System, sequence: PivotSequence, make: Callable[[], Tape]) -> Tape:
+    """The tape of a sequence on this system's structure, made once for all its states.
+
+    The key is what an order says, not the order: a function may say something else the next time.
+    """
+    known: dict[Any, Tape] = system.plans.setdefault("tapes, by order", {})
+    rest = [value for name, value in vars(sequence).items() if name != "groups"]
+    try:
+        key = (*rest, tuple(map(tuple, sequence.groups)))
+        hash(key)
+    except TypeError:  # blocks that are lists, or names that cannot be hashed
+        return make()
+    found = known.pop(key, None)
+    if found is None or not found.reads(system):
+        found = make()
+    known[key] = found  # the last one that was used stands last
+    room = KEPT
+    for old, tape in reversed(list(known.items())):
+        room -= tape.length
+        if room < 0:
+            known.pop(old, None)
+    return found
 
 
 def tape_for(system: System, order: PivotSequence | OrderFunction | Tape | Any = None) -> Tape:
