@@ -19,5 +19,6 @@ from .cheapest.search import search as search
 from .comparison import Comparison as Comparison
 from .comparison import Row as Row
 from .comparison import compare as compare
+from .figures.on_axes import spy as spy
 from .rounding.blame import blame as blame
 from .rounding.text import Blame as Blame

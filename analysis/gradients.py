@@ -190,7 +190,7 @@ def solving(system: System, order: Any, format: str) -> tuple[Apply, Tape]:
     if not chosen.on_arrays:
         raise FormatError(f"format {chosen.name!r}: a preconditioner needs a floating-point format")
     still = at_rest(system)
-    tape = tape_for(still, orderings.get(order) if isinstance(order, str) else order)
+    tape = tape_for(still, order)
     run = _runs(tape, still, chosen)
 
     def solved(r: NDArray) -> NDArray:

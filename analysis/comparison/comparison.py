@@ -199,8 +199,7 @@ def _asked(system: System, orders: Any, formats: Any, refine: int, residual: str
     for f in chosen:
         require_iterable(system, f, MOST * bool(proximal), bool(refine))
     functions = [
-        orderings.get(order) if isinstance(order, str) else as_order(order)
-        for order in (orderings.names(loops=bool(system.loops)) if orders is None else orders)
+        as_order(order) for order in (orderings.names(loops=bool(system.loops)) if orders is None else orders)
     ]
     names = [f.name for f in functions]
     if not names or not chosen:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pivotree import kkt, orderings
+from pivotree import kkt
 from pivotree.kkt import ModelError
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.model.fields import checked
@@ -88,8 +88,7 @@ class Floor:
         up = up / np.linalg.norm(up)
         weightless = tree.copy()
         weightless.graph["gravity"] = (0.0, 0.0, 0.0)
-        found = orderings.get(order) if isinstance(order, str) else order
-        made = partial(kkt.compile, weightless, found, inputs=("wrench",), outputs=("qdd", "pdd"))
+        made = partial(kkt.compile, weightless, order, inputs=("wrench",), outputs=("qdd", "pdd"))
         motion = Motion(tree, made(), system.state.tau, partial(made, check=True))
         return Floor(
             motion, np.array([known[b] for b in names]), np.array(places), np.stack([up, *in_plane(up)])

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree import kkt, orderings
+from pivotree import kkt
 from pivotree.kkt import FormatError, LoopError, SingularError, System
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import Entries, joint_rates, velocities
@@ -52,7 +52,7 @@ class Rows:
                 "...], one for each point that touches"
             )
         bare = _without(system)
-        tape = tape_for(bare, orderings.get(order) if isinstance(order, str) else order)
+        tape = tape_for(bare, order)
         return Rows(bare, contacts, tape, chosen.name)
 
     @cached_property

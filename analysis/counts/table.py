@@ -104,7 +104,7 @@ def polynomial(order: str | Callable[..., Any], family: str | Family) -> Count:
     >>> text_of(rods.mul), rods.status
     ('109 n - 122', 'proved for n >= 2 (repeats)')
     """
-    function = orderings.get(order) if isinstance(order, str) else as_order(order)
+    function = as_order(order)
     chosen = family_of(family) if isinstance(family, str) else family
     name = function.name
     searched = name.partition(":")[0] in SEARCHES

@@ -147,10 +147,6 @@ def of(system: System, order: Any, notation: str | None = None, derivatives: boo
     >>> listing.of(pt.build(pt.chain(2)), "abm", notation="ascher").notation
     'ascher'
     """
-    if isinstance(order, str):
-        from pivotree import orderings
-
-        order = orderings.get(order)
     chosen = as_order(order)
     name = chosen.name
     said = (chosen.__doc__ or "").partition("\n")[0]

@@ -10,7 +10,6 @@ import numpy as np
 from flint import fmpq_mat
 from sympy import Identity, MatrixExpr, MatrixSymbol, ZeroMatrix
 
-from pivotree import orderings
 from pivotree.kkt.matrix.blocks import Block, Structure
 from pivotree.kkt.order.pivots import plan
 from pivotree.kkt.program.program import Program
@@ -203,8 +202,7 @@ class Bench:
         return Engine(self, left.instructions, left.shapes, left=left, formulas=formulas)
 
     def _symbolic(self, order: Any) -> Any:
-        function = orderings.get(order) if isinstance(order, str) else order
-        return symbolic(plan(function, self.structure))
+        return symbolic(plan(order, self.structure))
 
     def _enter(
         self, tracer: Tracer, row: Any, column: Any, formula: Any, formulas: dict[str, MatrixExpr]

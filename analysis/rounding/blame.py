@@ -54,8 +54,6 @@ def blame(
     chosen = get_format(format)
     if not is_whole(top, 1):
         raise PivotreeError(f"top: {top!r} culprits cannot be named; give at least 1")
-    if isinstance(order, str):
-        order = orderings.get(order)
     progress("tracing")
     base = order if isinstance(order, Tape) else kkt.trace(system, order)
     base.require(system)

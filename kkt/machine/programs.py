@@ -51,7 +51,7 @@ def programs_of(
     system: System, configuration: Configuration, orders: list[Any], chosen: Format, request: Request
 ) -> Programs:
     """The programs, from the disk where the same were traced before; errors are never kept."""
-    whole = any(isinstance(order, str | Tape) or order is None for order in orders)
+    whole = any(isinstance(order, Tape) or order is None for order in orders)
     if whole or not isinstance(chosen, Hardware):
         return _trace(system, configuration, orders, chosen, request)
     # called once, since an order function may return something else the next time

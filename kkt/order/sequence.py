@@ -10,6 +10,7 @@ from typing import Any
 from ..base.errors import OrderError, unfit
 from ..base.foreign import foreign
 from ..matrix.blocks import LINKS, Block, Structure
+from . import named
 
 
 @dataclass(frozen=True)
@@ -139,11 +140,14 @@ class Order:
 
 
 def as_order(given: Any) -> Order:
-    """An order as it is; a function, a sequence or a list of groups as one.  Raises OrderError."""
+    """An order as it is or by its name; a function, a sequence or a list of groups as one.
+
+    Raises OrderError.
+    """
+    if isinstance(given, str):
+        given = named.find(given)
     if isinstance(given, Order):
         return given
-    if isinstance(given, str):
-        raise OrderError(f"order {given!r}: is a name; pass orderings.get({given!r})")
     if isinstance(given, PivotSequence):
         return Order(lambda _: given, given.name, given.source, given.rules, given.links, given.composites)
     with foreign("order"):

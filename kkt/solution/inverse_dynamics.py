@@ -41,7 +41,7 @@ class InverseDynamics:
 
 
 def inverse_dynamics(
-    system: System, qdd: ArrayLike, order: Callable[[Structure], Substitution], format: str = "float64"
+    system: System, qdd: ArrayLike, order: Callable[[Structure], Substitution] | str, format: str = "float64"
 ) -> InverseDynamics:
     """Joint efforts tau of (4) for given accelerations, by a substitution order.
 
@@ -59,6 +59,7 @@ def inverse_dynamics(
     """
     require_system(system)
     wanted = checked("state", "qdd", qdd, system.entries.tau.shape)
+    order = as_order(order) if isinstance(order, str) else order
     if not callable(order):
         told = f"order {order!r}: is no function of a structure"
         raise OrderError(f"{told}; give orderings.get('inverse_dynamics')")

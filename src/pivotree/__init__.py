@@ -14,6 +14,7 @@ The functions that are used most, each with an example in its own ``help``:
 * eliminate it, in an order and a number format: :func:`eliminate`, :func:`plan`;
 * all orders beside each other, and a verdict: :func:`compare`;
 * an order of one's own: :func:`order`; the cheapest one: :func:`search`;
+* its picture, in one's own axes: :func:`spy`; its factor: :func:`factor`;
 * where digits are lost: :func:`blame`; digits that are proved: :func:`certify`, :func:`guarantee`;
 * machine code for many states: :func:`compile`.
 
@@ -36,16 +37,27 @@ if Path(__file__).with_name("kkt").is_file():
     )
 
 from . import kkt
+from .kkt.order import named
 
 _load, __dir__, __all__ = lazy_loader.attach(
     __name__,
     ["analysis", "kkt", "orderings", "papers"],
     {
-        "analysis": ["Blame", "Comparison", "Row", "blame", "compare", "search"],
+        "analysis": ["Blame", "Comparison", "Row", "blame", "compare", "search", "spy"],
         "kkt": dir(kkt),
         "orderings": ["order"],
     },
 )
+
+
+def _find(name: str) -> Any:
+    """The registered order of a name: the orders are loaded when the first one is asked for."""
+    from . import orderings
+
+    return orderings.get(name)
+
+
+named.find = _find
 
 
 def __getattr__(name: str) -> Any:

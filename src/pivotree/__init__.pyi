@@ -8,6 +8,7 @@ from .analysis import Row as Row
 from .analysis import blame as blame
 from .analysis import compare as compare
 from .analysis import search as search
+from .analysis import spy as spy
 from .kkt import *  # noqa: F403
 from .orderings import order as order
 
