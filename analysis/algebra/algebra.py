@@ -9,7 +9,7 @@ D_k itself stays an opaque letter: an inverse is never multiplied out, which is 
 not square.  A rule never holds but as an identity, so that words of equal normal form are equal.
 Where no two rules overlap, the normal form is unique (Bergman 1978, the diamond lemma), and blocks
 of different normal form are different in the algebra of these letters; whether they differ for
-matrices of these sizes too, exact numbers say (:mod:`analysis.algebra.numbers`).
+matrices of these sizes too, exact numbers say (:mod:`analysis.proofs.fields`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from flint import fmpq
 
-from .polynomial import BlockPolynomial, Letter, Terms, Word, nonzero, turned
+from .polynomial import BlockPolynomial, Terms, Word, nonzero, turned
 
 INVERSE = "^-1"
 MOST = 2_000_000  # steps of rewriting, after which an equality counts as undecided
@@ -39,7 +39,7 @@ class Algebra:
     def __init__(self) -> None:
         self.shapes: dict[str, tuple[int, int]] = {}
         self.symmetric: set[str] = set()
-        self._rules: dict[Letter, list[Rule]] = {}  # by the first letter
+        self._rules: dict[str, list[Rule]] = {}  # by the first letter
         self._pivots: dict[tuple, str] = {}  # name of a pivot, by its definition and shape
         self._factors: dict[frozenset, int] = {}  # number of a factor, by what it is the inverse of
         self._known: dict[Word, Terms] = {}  # normal forms so far
@@ -56,7 +56,7 @@ class Algebra:
             )
         if symmetric:
             self.symmetric.add(name)
-        return BlockPolynomial({(Letter(name),): fmpq(1)}, shape)
+        return BlockPolynomial({(name,): fmpq(1)}, shape)
 
     def t(self, p: BlockPolynomial) -> BlockPolynomial:
         return p.transposed(self.symmetric)
@@ -75,7 +75,7 @@ class Algebra:
             D, inverse = self.pivot(-definition, name)
             return -D, -inverse
         if definition.terms == {word: 1} and len(word) == 1:
-            known = word[0].name
+            known = word[0]
             if known.endswith(INVERSE):  # of what is an inverse already
                 inner = known.removesuffix(INVERSE)
                 return self.letter(known, definition.shape), self.letter(inner, definition.shape)
@@ -133,7 +133,7 @@ class Algebra:
 
     def _inverse_rules(self, name: str) -> None:
         self.letter(f"{name}{INVERSE}", self.shapes[name], symmetric=True)
-        D, inverse = Letter(name), Letter(f"{name}{INVERSE}")
+        D, inverse = name, f"{name}{INVERSE}"
         self._rule((D, inverse), {(): fmpq(1)})
         self._rule((inverse, D), {(): fmpq(1)})
 
@@ -149,7 +149,7 @@ class Algebra:
             if w and fits and not any(w != v and _within(w, v) for v in words):
                 c, shape = definition.terms[w], definition.shape
                 rest = {v: -d / c for v, d in definition.terms.items() if v != w}
-                rest[(Letter(name),)] = 1 / c
+                rest[(name,)] = 1 / c
                 self.know(BlockPolynomial({w: fmpq(1)}, shape), BlockPolynomial(rest, shape))
                 return
 

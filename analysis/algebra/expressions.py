@@ -1,15 +1,14 @@
-"""Formulas as sympy writes them, read as polynomials and as exact numbers."""
+"""Formulas as sympy writes them, read as polynomials."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 from sympy import Identity, Inverse, MatAdd, MatMul, MatPow, MatrixExpr, MatrixSymbol, Transpose, ZeroMatrix
 
 from .algebra import Algebra
-from .numbers import Matrix, identity
 from .polynomial import BlockPolynomial, one, total, zero
 
 
@@ -46,35 +45,3 @@ def polynomial(
         raise TypeError(f"formula holds {type(e).__name__}, which is no operation on blocks")
 
     return algebra.normal(read(expression))
-
-
-def number(expression: MatrixExpr, block: Callable[[str], Matrix]) -> Matrix:
-    """The exact value of a formula, ``block(name)`` giving each symbol's matrix."""
-
-    def value(e: Any) -> Matrix:
-        if isinstance(e, MatrixSymbol):
-            return block(e.name)
-        if isinstance(e, Identity):
-            return identity(int(e.shape[0]))
-        if isinstance(e, ZeroMatrix):
-            return fmpq_mat(int(e.shape[0]), int(e.shape[1]))
-        if isinstance(e, MatAdd):
-            result = value(e.args[0])
-            for arg in e.args[1:]:
-                result = result + value(arg)
-            return result
-        if isinstance(e, Transpose):
-            return value(e.arg).transpose()
-        if isinstance(e, MatPow) and not isinstance(e, Inverse):
-            return value(e.base) ** int(e.exp)
-        if isinstance(e, Inverse):
-            return value(e.arg).inv()
-        if isinstance(e, MatMul):
-            coefficient, factors = e.as_coeff_matrices()
-            result = value(factors[0])
-            for factor in factors[1:]:
-                result = result * value(factor)
-            return result * fmpq(int(coefficient.p), int(coefficient.q))
-        raise TypeError(f"formula holds {type(e).__name__}, which is no operation on blocks")
-
-    return value(expression)

@@ -1,6 +1,7 @@
 """Polynomials in block letters that do not commute: sums of words with rational coefficients.
 
-A word is a tuple of letters, each as it stands or transposed; the empty word is the identity.
+A word is a tuple of letters by their names, each as it stands or transposed; the empty word is the
+identity.
 Shapes are the business of whoever makes the letters: here only rows and columns of the whole.
 """
 
@@ -8,19 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from flint import fmpq
 
-
-class Letter(NamedTuple):
-    """A block, or its transpose; a symmetric block is never written transposed."""
-
-    name: str
-    transposed: bool = False
-
-
-Word = tuple[Letter, ...]
+STAR = "*"  # behind the name of a letter that is transposed; a symmetric block is never written so
+Word = tuple[str, ...]
 Terms = dict[Word, fmpq]
 
 
@@ -73,7 +66,7 @@ class BlockPolynomial:
 def turned(word: Word, symmetric: Container[str]) -> Word:
     """The transpose of a word."""
     return tuple(
-        letter if letter.name in symmetric else Letter(letter.name, not letter.transposed)
+        letter if letter in symmetric else letter[:-1] if letter.endswith(STAR) else letter + STAR
         for letter in reversed(word)
     )
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from .arm_claims import Arm, Same
+from .arm import Arm
 from .bench import Bench, Engine, sum_of
 from .claim import REGISTRY, Checked, Claim, Equal, Misprint, Statement, statement
 from .induction import Blocks, any_freedom, leaves_first, left_is, of_equation_4
 from .rigid import RigidBodies
-from .scalars import Letters
+from .scalars import Letters, Same
 
 __all__ = [
     "REGISTRY",

@@ -7,25 +7,27 @@ of the letters, cosines and sines being letters with c^2 + s^2 = 1.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import product
 from typing import Any
 
 import numpy as np
-from sympy import QQ
-from sympy.polys.fields import FracElement
+from flint import fmpq
+from sympy import QQ, Expr, Symbol
 
 from pivotree import orderings
 from pivotree.kkt.matrix.blocks import Block, Structure
 from pivotree.kkt.matrix.entries import bias
 from pivotree.kkt.model.spatial import force_transform, matvec, spatial_inertia
 from pivotree.kkt.order.pivots import plan
-from pivotree.kkt.program.program import Instruction, Ref
+from pivotree.kkt.program.program import BlockReader, Instruction, Ref
 from pivotree.kkt.program.tracer import program_of, remaining
 from pivotree.kkt.structure.symbolic import symbolic
 
 from ..algebra.algebra import Undecided
+from .scalars import Letters, on_circle
 
 MOMENTS = ("11", "12", "13", "22", "23", "33")
 WRENCH = ("n_3x", "n_3y", "n_3z", "f_3x", "f_3y", "f_3z")
@@ -97,16 +99,6 @@ def array(entries: Any) -> Any:
     return result
 
 
-def is_zero(x: FracElement) -> bool:
-    """Whether a rational function of the letters is 0 on the circles.  Raises Undecided at 0/0.
-
-    Both circles are irreducible, also over the complex numbers: there are no divisors of zero.
-    """
-    if x.denom.rem(CIRCLES) == 0:
-        raise Undecided("a denominator is zero")
-    return bool(x.numer.rem(CIRCLES) == 0)
-
-
 @cache
 def left_of(order: str, steps: int | None) -> tuple[tuple[Instruction, ...], dict[str, Ref]]:
     """The engine's instructions for the two links, and its values by name.
@@ -125,38 +117,91 @@ def left_of(order: str, steps: int | None) -> tuple[tuple[Instruction, ...], dic
     return left.instructions, refs
 
 
-class Scalars:
-    """A block program run on arrays of rational functions of the letters."""
+class Arm(Letters):
+    """The arm in its letters, and at exact points, with what the engine makes of it."""
 
-    def __init__(self, instructions: Iterable[Instruction], inputs: Blocks) -> None:
-        self.inputs = inputs
-        self.values: dict[int, Any] = {}
-        for i in instructions:
-            self.values[i.out] = self._value(i)
+    letters = (*LETTERS, "c_12")
+    domain = FIELD
+    seed = "arm"
 
-    def __call__(self, ref: Ref) -> Any:
-        x = self.values[ref.value]
-        x = x.T if ref.transposed else x
-        return x if ref.sign > 0 else -x
+    def __init__(self, hand: tuple[str | None, str | None] = ("l_2", None)) -> None:
+        """``hand``: where (n_3, f_3) acts on link 2."""
+        self.hand = hand
 
-    def _value(self, i: Instruction) -> Any:
-        if i.op == "input":
-            return self.inputs[i.info]
-        if i.op == "eye":
-            return np.eye(i.info[0], dtype=int).astype(object)
-        args = [self(ref) for ref in i.args if ref is not None]
-        if i.op == "mul":
-            return args[0] @ args[1]
-        if i.op == "add":
-            return args[0] + args[1]
-        if i.op in ("factor", "mirror"):
-            return args[0]
-        if args[0].shape == (1, 1):  # joints of one freedom: L = 1
-            d = args[0][0, 0]
-            if is_zero(d):
-                raise Undecided("a pivot is zero")
-            if i.op == "solve":
-                return args[1] / d
-            if i.op == "inner":
-                return args[1].T @ args[2] / d
-        raise Undecided(f"the operation {i.op!r} is not one of two joints of one freedom each")
+    def engine(self, order: str, steps: int | None, name: str) -> Expr:
+        """A value of the engine, as a symbol; see :func:`left_of` for names."""
+        return Symbol(f"{order}:{'' if steps is None else steps}:{name}")
+
+    def made(self, of: Callable[[str], Scalar]) -> Made:
+        return Made(self, of)
+
+    def drawn(self, draw: random.Random) -> dict[str, fmpq]:
+        """Random rationals for all letters, (c_i, s_i) on the circle."""
+        known = super().drawn(draw)
+        known.pop("c_12")  # is made of others
+        for k in (1, 2):
+            known[f"c_{k}"], known[f"s_{k}"] = on_circle(draw)
+        return known
+
+    def is_zero(self, x: Any) -> bool:
+        """Whether a function of the letters is 0 on the circles, or a number.
+
+        Both circles are irreducible, also over the complex numbers: there are no divisors of zero.
+        Raises Undecided at 0/0.
+        """
+        if isinstance(x, fmpq):
+            return bool(x == 0)
+        if x.denom.rem(CIRCLES) == 0:
+            raise Undecided("a denominator is zero")
+        return bool(x.numer.rem(CIRCLES) == 0)
+
+
+class Made(dict[str, Any]):
+    """What the engine makes of the arm's letters, each value when it is first asked for."""
+
+    def __init__(self, arm: Arm, of: Callable[[str], Scalar]) -> None:
+        super().__init__()
+        self.arm, self.of = arm, of
+        self.runs: dict[tuple[str, int | None], Scalars] = {}
+
+    def __missing__(self, name: str) -> Scalar:
+        if name == "c_12":
+            c_1, s_1, c_2, s_2 = map(self.of, ("c_1", "s_1", "c_2", "s_2"))
+            return c_1 * c_2 - s_1 * s_2
+        order, after, what = name.split(":")
+        steps = int(after) if after else None
+        instructions, refs = left_of(order, steps)
+        if (order, steps) not in self.runs:
+            self.runs[order, steps] = Scalars(self.arm, instructions, blocks(self.of, self.arm.hand))
+        return self.runs[order, steps](refs[what])[0, 0]
+
+
+class Scalars(BlockReader):
+    """A block program run on arrays of scalars, for joints of one freedom each."""
+
+    def __init__(self, arm: Arm, instructions: Iterable[Instruction], inputs: Blocks) -> None:
+        super().__init__()
+        self.arm, self.inputs = arm, inputs
+        self.read(instructions)
+
+    def unread(self, i: Instruction) -> Exception:
+        return Undecided(f"the operation {i.op!r} is not one of two joints of one freedom each")
+
+    def _input(self, i: Instruction) -> Any:
+        return self.inputs[i.info]
+
+    def _eye(self, i: Instruction) -> Any:
+        return np.eye(i.info[0], dtype=int).astype(object)
+
+    def _solve(self, i: Instruction, a: Any, c: Any) -> Any:
+        return c / self._pivot(i, a)
+
+    def _inner(self, i: Instruction, a: Any, y: Any, z: Any) -> Any:
+        return y.T @ z / self._pivot(i, a)
+
+    def _pivot(self, i: Instruction, a: Any) -> Scalar:
+        if a.shape != (1, 1):
+            raise self.unread(i)
+        if self.arm.is_zero(a[0, 0]):
+            raise Undecided("a pivot is zero")
+        return a[0, 0]

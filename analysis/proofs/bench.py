@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
-from flint import fmpq_mat
 from sympy import Identity, MatrixExpr, MatrixSymbol, ZeroMatrix
 
 from pivotree.kkt.matrix.blocks import Block, Structure
@@ -17,13 +15,10 @@ from pivotree.kkt.program.tracer import Tracer, program_of, remaining
 from pivotree.kkt.structure.symbolic import symbolic
 
 from ..algebra.algebra import Algebra
-from ..algebra.expressions import number, polynomial
-from ..algebra.numbers import Exact, Matrix, identity
+from ..algebra.expressions import polynomial
 from ..algebra.polynomial import BlockPolynomial, one, zero
 from ..algebra.reading import Reading
-from .fields import Field
-
-INSTANCES = 2  # of random blocks, on which every claim is evaluated exactly
+from .fields import Field, Point, Symbols
 
 
 class Bench:
@@ -40,13 +35,12 @@ class Bench:
         )
         self.algebra = Algebra()
         self.values: dict[str, BlockPolynomial] = {}  # of names that stand for a formula
-        self.numbers: list[dict[str, Matrix]] = [{} for _ in range(INSTANCES)]
         self.formulas: dict[str, MatrixExpr] = {}  # of letters with a definition
         self.letters: dict[str, tuple[int, int]] = {}  # letters of any value, with their shapes
         self.symmetric: set[str] = set()
         self.inverses: dict[str, str] = {}  # letter -> what it is the inverse of
         self.engines: list[Engine] = []
-        self._fields: dict[str, Field] = {}
+        self._fields: dict[int | None, Field] = {}
         for k in self.bodies:
             self.M(k), self.H(k)
 
@@ -225,42 +219,16 @@ class Bench:
     def polynomial(self, formula: MatrixExpr) -> BlockPolynomial:
         return polynomial(formula, self.algebra, self.values)
 
-    def number(self, formula: MatrixExpr, instance: int) -> Matrix:
-        return number(formula, lambda name: self.block(name, instance))
+    def field(self, point: int | None = None) -> Field:
+        """All blocks with a symbol for every entry, or at a random point.
 
-    def field(self, kind: str) -> Field:
-        """All blocks in one of sympy's fields; letters that came since then make it anew."""
-        known = self._fields.get(kind)
+        Letters that came since the last call make it anew.
+        """
+        known = self._fields.get(point)
         if known is None or known.letters != self.letters.keys():
-            known = self._fields[kind] = Field(self, kind)
+            known = Symbols(self) if point is None else Point(self, point)
+            self._fields[point] = known
         return known
-
-    def block(self, name: str, instance: int) -> Matrix:
-        """The matrix that a letter stands for in one random instance."""
-        known = self.numbers[instance]
-        if name not in known:
-            for engine in self.engines:
-                if name in engine.refs:
-                    known[name] = engine.number(name, instance)
-                    return known[name]
-            if name in self.formulas:
-                known[name] = self.number(self.formulas[name], instance)
-            elif name in self.inverses:
-                known[name] = self.block(self.inverses[name], instance).inv()
-            else:
-                known[name] = self._random(name, instance)
-        return known[name]
-
-    def _random(self, name: str, instance: int) -> Matrix:
-        if (found := self.basis_of(name)) is not None:
-            return basis(found[0], self.block(f"H_{found[1]}", instance))
-        rows, columns = self.letters[name]
-        draw = random.Random(f"{name} {instance}")
-        entries = [[draw.randint(-4, 4) for _ in range(columns)] for _ in range(rows)]
-        block = fmpq_mat(entries)
-        if name in self.symmetric:  # positive definite, as inertias are
-            block = block * block.transpose() + identity(rows)
-        return block
 
 
 class Engine:
@@ -284,7 +252,6 @@ class Engine:
             if i.op == "input" and i.info[0] != "formula":
                 bench.enter(bench.name(*i.info), shapes[i.out], i.symmetric)
         self.refs: dict[str, Any] = {}
-        self._exact: dict[int, Exact] = {}
         self.reading = Reading(bench.algebra, instructions, shapes, bench.name, self._entered)
 
     # -- what there is ------------------------------------------------------------------------
@@ -333,37 +300,8 @@ class Engine:
         self.bench.values[name] = self.reading(ref)
         return MatrixSymbol(name, *shape)
 
-    # -- how it is read -----------------------------------------------------------------------
-
-    def number(self, name: str, instance: int) -> Matrix:
-        if instance not in self._exact:
-
-            def block(letter: str, body: Any) -> Matrix:
-                if letter == "formula":
-                    return self.bench.number(self.formulas[body], instance)
-                return self.bench.block(self.bench.name(letter, body), instance)
-
-            self._exact[instance] = Exact(self.instructions, block)
-        return self._exact[instance](self.refs[name])
-
     def _entered(self, body: Any) -> BlockPolynomial:
         return self.bench.polynomial(self.formulas[body])
-
-
-def basis(letter: str, H: Matrix) -> Matrix:
-    """B with H B = 1, or C with H C = 0 and full rank, for H of full rank."""
-    if letter == "B":
-        return H.transpose() * (H * H.transpose()).inv()
-    reduced, rank = H.rref()
-    rows, columns = reduced.tolist(), H.ncols()
-    lead = [next(c for c in range(columns) if rows[r][c] != 0) for r in range(rank)]
-    free = [c for c in range(columns) if c not in lead]
-    C = [[0] * len(free) for _ in range(columns)]
-    for j, c in enumerate(free):
-        C[c][j] = 1
-        for r, p in enumerate(lead):
-            C[p][j] = -rows[r][c]
-    return fmpq_mat(C)
 
 
 def sum_of(terms: list[MatrixExpr], shape: tuple[int, int]) -> MatrixExpr:

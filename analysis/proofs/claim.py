@@ -9,8 +9,7 @@ from typing import Any, Protocol
 from sympy import MatrixExpr
 
 from ..algebra.algebra import Undecided
-from .bench import INSTANCES, Bench
-from .fields import LINE, SYMBOLS
+from .bench import Bench
 from .fractions import Singular, TooLarge
 
 
@@ -44,6 +43,7 @@ def statement(name: str, source: str, says: str) -> Callable[..., Callable[[], I
     return keep
 
 
+INSTANCES = 2  # random points at which every claim is evaluated
 STATUSES = PROVED, FAILED, UNDECIDED = "proved", "failed", "undecided"
 
 
@@ -55,7 +55,7 @@ class Verdict:
     status: str  # proved, failed or undecided
     why: str = ""  # of what is not proved
     readers: Mapping[str, str] = field(default_factory=dict)  # the status that each gives
-    symbols: int = 0  # claims that sympy decided with a symbol for every entry, among others
+    symbols: int = 0  # claims that sympy decided, with a symbol for every entry
 
 
 def together(text: str, readers: Mapping[str, str], why: str, symbols: int = 0) -> Verdict:
@@ -93,10 +93,10 @@ class Equal:
     bench: Bench
     left: MatrixExpr
     right: MatrixExpr
-    rewritten: bool = True  # False: of these sizes only, by sympy and exact fractions
+    rewritten: bool = True  # False: not by the normal form, so that sympy must decide it
 
     def decide(self) -> Verdict:
-        """By the normal form, by sympy and by exact numbers: all must say so."""
+        """By the normal form, by sympy where it is not too large, and by exact numbers: all must say so."""
         readers, why = {}, "normal forms differ, numbers agree"
         if self.rewritten:
             try:
@@ -104,28 +104,26 @@ class Equal:
             except (Undecided, RecursionError) as error:
                 same, why = False, str(error)
             readers[REWRITER] = PROVED if same else UNDECIDED
-        readers[SYMPY], symbols = self.by_sympy()
-        if readers[SYMPY] == UNDECIDED:
-            why = "a side of it has no value on sympy's line"
+        by_sympy = self.by_sympy()
+        if by_sympy is not None:
+            readers[SYMPY] = by_sympy
+            why = "a side of it has no value in symbols" if by_sympy == UNDECIDED else why
+        elif not self.rewritten:
+            readers[SYMPY], why = UNDECIDED, "too large for a symbol for every entry"
         readers[FRACTIONS] = PROVED if self.numbers_agree() else FAILED
-        return together(self.text, readers, why, symbols)
+        return together(self.text, readers, why, int(by_sympy is not None))
 
-    def by_sympy(self) -> tuple[str, int]:
-        """The status; and 1 where a symbol for every entry was not too large to decide, else 0."""
+    def by_sympy(self) -> str | None:
+        """The status with a symbol for every entry; None where that is too large."""
         try:
-            same = self.bench.field(LINE).equal(self.left, self.right)
-            try:
-                every = self.bench.field(SYMBOLS).equal(self.left, self.right)
-            except TooLarge:
-                return (PROVED if same else FAILED), 0
+            return PROVED if self.bench.field().equal(self.left, self.right) else FAILED
+        except TooLarge:
+            return None
         except Singular:
-            return UNDECIDED, 0
-        return (PROVED if same and every else FAILED), 1
+            return UNDECIDED
 
     def numbers_agree(self) -> bool:
-        return all(
-            self.bench.number(self.left, i) == self.bench.number(self.right, i) for i in range(INSTANCES)
-        )
+        return all(self.bench.field(i).equal(self.left, self.right) for i in range(INSTANCES))
 
 
 @dataclass(frozen=True)

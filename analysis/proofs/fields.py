@@ -1,17 +1,13 @@
-"""sympy by itself: block programs and typed formulas, entry by entry, as rational functions.
+"""Block programs and typed formulas, entry by entry, in sympy's fields.
 
-No rule is known here, and nothing of :mod:`analysis.algebra` is used.  Every entry of a block is a
-rational function in sympy's arithmetic, every value of the engine is computed from the instructions
-of its program, and two blocks are equal if sympy's polynomials are, multiplied out.
+No rule is known here, and nothing of :mod:`analysis.algebra` is used.  Every value of the engine is
+computed from the instructions of its program, and two blocks are equal if their entries are.
 
-The algebra does not depend on the number of rows of a spatial vector, which is smaller here, so
-that every entry can be a symbol:
-
-* ``SYMBOLS``: vectors of 2, joints of 1; every entry of every letter is a symbol of its own;
-* ``LINE``: vectors of 3, joints of 1 and 2 as the statement has them; every entry is c_0 + c_1 t,
-  with random whole numbers c and one symbol t.
-
-The first is taken wherever its polynomials stay small, which does not depend on the machine.
+* :class:`Symbols`: every entry of every letter is a symbol of its own, and values are rational
+  functions.  The algebra does not depend on the number of rows of a spatial vector, which is 2 here,
+  and 1 of a joint.  It is taken wherever its polynomials stay small, which does not depend on the
+  machine.
+* :class:`Point`: every entry is a random whole number; blocks have the sizes of the statement.
 """
 
 from __future__ import annotations
@@ -22,6 +18,8 @@ from itertools import accumulate
 from typing import Any
 
 from sympy import (
+    QQ,
+    ZZ,
     Identity,
     Inverse,
     MatAdd,
@@ -33,33 +31,40 @@ from sympy import (
     Transpose,
     ZeroMatrix,
 )
+from sympy.polys.matrices import DomainMatrix
 
 from pivotree.kkt.program.program import BlockReader, Instruction, Ref
 
-from .fractions import Fraction, TooLarge, block, ring, stacked
+from .fractions import Fraction, Rational, TooLarge, lower
 
-SYMBOLS, LINE = "symbols", "line"
-SIZES: dict[str, dict[int, int]] = {  # rows here of so many rows
-    SYMBOLS: {6: 2, 5: 1, 4: 1, 2: 1, 1: 1, 0: 0},
-    LINE: {6: 3, 5: 2, 4: 1, 2: 2, 1: 1, 0: 0},
-}
+SMALLER = {6: 2, 5: 1, 4: 1, 2: 1, 1: 1, 0: 0}  # rows here of so many rows
+Block = Any  # Fraction or Rational
 
 
 class Field:
     """The values of a bench's letters, and of what its engines make of them."""
 
-    def __init__(self, bench: Any, kind: str) -> None:
-        self.bench, self.kind, self.letters = bench, kind, frozenset(bench.letters)
+    kind: type[Fraction] | type[Rational]
+    domain: Any
+
+    def __init__(self, bench: Any) -> None:
+        self.bench, self.letters = bench, frozenset(bench.letters)
         self.free = dict(self._free())
-        names = list(self._entries()) if kind == SYMBOLS else ["t"]
-        self.domain = ring(map(Symbol, names))
-        self.symbols = dict(zip(names, self.domain.gens, strict=True))
-        self.blocks: dict[str, Fraction] = {}
+        self.blocks: dict[str, Block] = {}
         self.large: set[str] = set()
         self.runs: dict[str, Run] = {}
 
     def size(self, rows: int) -> int:
-        return SIZES[self.kind][int(rows)]
+        """How many rows stand here for so many."""
+        raise NotImplementedError
+
+    def entry(self, name: str, i: int, j: int) -> Any:
+        """An entry of a letter of any value."""
+        raise NotImplementedError
+
+    def block(self, rows: list[list[Any]], columns: int) -> Block:
+        """A block of entries, or of whole numbers."""
+        raise NotImplementedError
 
     # -- letters ------------------------------------------------------------------------------
 
@@ -72,14 +77,7 @@ class Field:
             N = self.bench.dof(k)
             yield f"Y_{k}", (6 - N, N)
 
-    def _entries(self) -> Iterator[str]:
-        for name, (rows, columns) in self.free.items():
-            for i in range(self.size(rows)):
-                for j in range(self.size(columns)):
-                    if name not in self.bench.symmetric or i <= j:
-                        yield f"{name}[{i},{j}]"
-
-    def letter(self, name: str) -> Fraction:
+    def letter(self, name: str) -> Block:
         """The block that a name stands for.  Raises TooLarge or Singular."""
         if name in self.large:
             raise TooLarge
@@ -91,7 +89,7 @@ class Field:
                 raise
         return self.blocks[name]
 
-    def _block(self, name: str) -> Fraction:
+    def _block(self, name: str) -> Block:
         bench = self.bench
         for engine in bench.engines:
             if name in engine.refs:
@@ -104,36 +102,26 @@ class Field:
             return self.letter(bench.inverses[name]).inverse()
         if (found := bench.basis_of(name)) is not None:
             return self._basis(*found)
-        return self._any(name)
-
-    def _any(self, name: str) -> Fraction:
         rows, columns = (self.size(m) for m in self.free[name])
-        draw = random.Random(f"{name} on a line")
-        entries: list[list[Any]] = [[None] * columns for _ in range(rows)]
+        entries: list[list[Any]] = []
         for i in range(rows):
-            for j in range(columns):
-                if name in self.bench.symmetric and j < i:
-                    entries[i][j] = entries[j][i]
-                elif self.kind == SYMBOLS:
-                    entries[i][j] = self.symbols[f"{name}[{i},{j}]"]
-                else:
-                    slope = draw.choice((-2, -1, 1, 2))
-                    entries[i][j] = draw.randint(-5, 5) + slope * self.symbols["t"]
-        return block(entries, columns, self.domain)
+            known = [row[i] for row in entries] if name in bench.symmetric else []
+            entries.append([*known, *(self.entry(name, i, j) for j in range(len(known), columns))])
+        return self.block(entries, columns)
 
-    def _basis(self, letter: str, k: int) -> Fraction:
+    def _basis(self, letter: str, k: int) -> Block:
         """H = [F G]: C = [-F^-1 G; 1] has H C = 0, and B = [F^-1; 0] + C Y has H B = 1."""
         H = self.letter(f"H_{k}")
         n, s = H.shape
         back = H.part((0, n), (0, n)).inverse()
-        C = stacked([-(back @ H.part((0, n), (n, s))), self.one(s - n)])
+        C = self.kind.stacked([-(back @ H.part((0, n), (n, s))), self.one(s - n)])
         if letter == "C":
             return C
-        return stacked([back, self.zero(s - n, n)]) + C @ self.letter(f"Y_{k}")
+        return self.kind.stacked([back, self.zero(s - n, n)]) + C @ self.letter(f"Y_{k}")
 
     # -- formulas -----------------------------------------------------------------------------
 
-    def value(self, e: Any) -> Fraction:
+    def value(self, e: Any) -> Block:
         """A typed formula; an inverse is that of all that stands under it."""
         if isinstance(e, MatrixSymbol):
             return self.letter(e.name)
@@ -164,11 +152,61 @@ class Field:
         """Raises TooLarge, or Singular where a side has no value."""
         return self.value(left).same(self.value(right))
 
-    def one(self, size: int) -> Fraction:
-        return block([[int(r == c) for c in range(size)] for r in range(size)], size, self.domain)
+    def one(self, size: int) -> Block:
+        return self.block([[int(r == c) for c in range(size)] for r in range(size)], size)
 
-    def zero(self, rows: int, columns: int) -> Fraction:
-        return block([[0] * columns for _ in range(rows)], columns, self.domain)
+    def zero(self, rows: int, columns: int) -> Block:
+        return self.block([[0] * columns for _ in range(rows)], columns)
+
+
+class Symbols(Field):
+    """Rational functions of all entries of all letters."""
+
+    kind = Fraction
+
+    def __init__(self, bench: Any) -> None:
+        super().__init__(bench)
+        names = list(self._entries())
+        self.domain = ZZ[tuple(map(Symbol, names))]
+        self.symbols = dict(zip(names, self.domain.gens, strict=True))
+
+    def size(self, rows: int) -> int:
+        return SMALLER[int(rows)]
+
+    def _entries(self) -> Iterator[str]:
+        for name, (rows, columns) in self.free.items():
+            for i in range(self.size(rows)):
+                for j in range(self.size(columns)):
+                    if name not in self.bench.symmetric or i <= j:
+                        yield f"{name}[{i},{j}]"
+
+    def entry(self, name: str, i: int, j: int) -> Any:
+        return self.symbols[f"{name}[{i},{j}]"]
+
+    def block(self, rows: list[list[Any]], columns: int) -> Fraction:
+        entries = [[self.domain.convert(x) for x in row] for row in rows]
+        return Fraction(DomainMatrix(entries, (len(rows), columns), self.domain), self.domain.one)
+
+
+class Point(Field):
+    """Rational numbers; ``instance`` says which random ones."""
+
+    kind = Rational
+
+    def __init__(self, bench: Any, instance: int) -> None:
+        super().__init__(bench)
+        self.instance = instance
+
+    def size(self, rows: int) -> int:
+        return int(rows)
+
+    def entry(self, name: str, i: int, j: int) -> Any:
+        # a joint axis of one entry must not be zero
+        return random.Random(f"{name} {i} {j} {self.instance}").randint(-9, 8) or 9
+
+    def block(self, rows: list[list[Any]], columns: int) -> Rational:
+        entries = [[QQ(x) for x in row] for row in rows]
+        return Rational(DomainMatrix(entries, (len(rows), columns), QQ).to_dense())
 
 
 class Run(BlockReader):
@@ -182,9 +220,9 @@ class Run(BlockReader):
             sum(i.info[0]): i.info[0] for i in engine.instructions if i.op in ("square", "stack")
         }
         self.large: set[int] = set()  # values that are too large
-        self.factors: dict[int, tuple[list[list[Fraction]], list[Fraction]]] = {}  # L and D^-1
+        self.factors: dict[int, tuple[list[list[Block]], list[Block]]] = {}  # L and D^-1
 
-    def __call__(self, ref: Ref) -> Fraction:
+    def __call__(self, ref: Ref) -> Block:
         """Raises TooLarge, the second time at once."""
         wanted, waiting = set(), [ref.value]
         while waiting:
@@ -202,56 +240,56 @@ class Run(BlockReader):
                 raise
         return super().__call__(ref)
 
-    def _input(self, i: Instruction) -> Fraction:
+    def _input(self, i: Instruction) -> Block:
         letter, body = i.info
         if letter == "formula":
             return self.field.value(self.engine.formulas[body])
         return self.field.letter(self.field.bench.name(letter, body))
 
-    def _eye(self, i: Instruction) -> Fraction:
+    def _eye(self, i: Instruction) -> Block:
         return self.field.one(self.field.size(i.info[0]))
 
-    def basis(self, letter: str, i: Instruction) -> Fraction:
+    def basis(self, letter: str, i: Instruction) -> Block:
         body = self.instructions[i.present[0].value].info[1]
         return self.field.letter(self.field.bench.name(letter, body))
 
-    def _divide(self, i: Instruction, a: Fraction) -> Fraction:
+    def _divide(self, i: Instruction, a: Block) -> Block:
         return a.times(1, i.info[0])
 
-    def _solve(self, i: Instruction, a: Fraction, c: Fraction) -> Fraction:
+    def _solve(self, i: Instruction, a: Block, c: Block) -> Block:
         return a.inverse() @ c
 
-    def _forward(self, i: Instruction, a: Fraction, c: Fraction) -> Fraction:
+    def _forward(self, i: Instruction, a: Block, c: Block) -> Block:
         """L^-1 C for A = L D L*."""
-        rows: list[Fraction] = []
+        rows: list[Block] = []
         for r, L in enumerate(self._factor_of(i, a)[0]):
             row = c.part((r, r + 1))
             for factor, above in zip(L, rows, strict=True):
                 row = row - factor @ above
             rows.append(row)
-        return stacked(rows)
+        return self.field.kind.stacked(rows)
 
-    def _inner(self, i: Instruction, a: Fraction, y: Fraction, z: Fraction) -> Fraction:
+    def _inner(self, i: Instruction, a: Block, y: Block, z: Block) -> Block:
         """Y* D^-1 Z."""
         back = self._factor_of(i, a)[1]
-        return y.T @ stacked([d @ z.part((r, r + 1)) for r, d in enumerate(back)])
+        return y.T @ self.field.kind.stacked([d @ z.part((r, r + 1)) for r, d in enumerate(back)])
 
-    def _factor_of(self, i: Instruction, a: Fraction) -> tuple[list[list[Fraction]], list[Fraction]]:
+    def _factor_of(self, i: Instruction, a: Block) -> tuple[list[list[Block]], list[Block]]:
         """Once for each factor, which many instructions read."""
         of = i.present[0].value
         if of not in self.factors:
-            L, D = a.lower()
+            L, D = lower(a)
             self.factors[of] = L, [d.inverse() for d in D]
         return self.factors[of]
 
-    def _stack(self, i: Instruction, *args: Fraction | None) -> Fraction:
+    def _stack(self, i: Instruction, *args: Block | None) -> Block:
         columns = next(a for a in args if a is not None).shape[1]
         sizes = map(self.field.size, i.info[0])
-        return stacked(
+        return self.field.kind.stacked(
             [self.field.zero(size, columns) if a is None else a for a, size in zip(args, sizes, strict=True)]
         )
 
-    def _rows(self, i: Instruction, a: Fraction) -> Fraction:
+    def _rows(self, i: Instruction, a: Block) -> Block:
         """Rows of blocks that were put together."""
         first, last = i.info
         (of,) = i.present
@@ -262,14 +300,14 @@ class Run(BlockReader):
         last = whole if last is None else last
         return a.part((here[there.index(first)], here[there.index(last)]))
 
-    def _square(self, i: Instruction, *args: Fraction | None) -> Fraction:
+    def _square(self, i: Instruction, *args: Block | None) -> Block:
         sizes = [self.field.size(m) for m in i.info[0]]
         n, upper = len(sizes), iter(args)
-        blocks: dict[tuple[int, int], Fraction] = {}
+        blocks: dict[tuple[int, int], Block] = {}
         for r in range(n):
             for c in range(r, n):
                 found = next(upper)
                 blocks[r, c] = self.field.zero(sizes[r], sizes[c]) if found is None else found
                 blocks[c, r] = blocks[r, c].T
-        columns = [stacked([blocks[r, c] for r in range(n)]).T for c in range(n)]
-        return stacked(columns).T
+        columns = [self.field.kind.stacked([blocks[r, c] for r in range(n)]).T for c in range(n)]
+        return self.field.kind.stacked(columns).T

@@ -1,4 +1,4 @@
-"""Blocks of rational functions by sympy: a matrix of polynomials over one polynomial.
+"""Blocks of numbers by sympy: rational functions, as polynomials over one polynomial, and rationals.
 
 sympy multiplies, adds, divides and compares; flint finds the common factors, since sympy's search
 for them took two thirds of the time.
@@ -6,11 +6,13 @@ for them took two thirds of the time.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from flint import Ordering, fmpz_mpoly_ctx
-from sympy import ZZ
+from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
+from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
 LARGEST = 3000
 
@@ -23,7 +25,59 @@ class Singular(Exception):
     """What is inverted has no inverse."""
 
 
-class Fraction(NamedTuple):
+@dataclass(frozen=True)
+class Rational:
+    """A block of rational numbers."""
+
+    matrix: DomainMatrix  # over QQ
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape
+
+    @property
+    def T(self) -> Rational:
+        return Rational(self.matrix.transpose())
+
+    def __neg__(self) -> Rational:
+        return Rational(-self.matrix)
+
+    def __add__(self, other: Rational) -> Rational:
+        return Rational(self.matrix + other.matrix)
+
+    def __sub__(self, other: Rational) -> Rational:
+        return Rational(self.matrix - other.matrix)
+
+    def __matmul__(self, other: Rational) -> Rational:
+        return Rational(self.matrix * other.matrix)
+
+    def same(self, other: Rational) -> bool:
+        return bool(self.matrix == other.matrix)
+
+    def times(self, p: int, q: int) -> Rational:
+        """A p / q."""
+        return Rational(self.matrix * QQ(p, q))
+
+    def inverse(self) -> Rational:
+        """Raises Singular."""
+        try:
+            return Rational(self.matrix.inv())
+        except DMNonInvertibleMatrixError:
+            raise Singular from None
+
+    def part(self, rows: tuple[int, int], columns: tuple[int, int] | None = None) -> Rational:
+        """Rows and columns from the first to before the last."""
+        return Rational(self.matrix.extract(range(*rows), range(*(columns or (0, self.shape[1])))))
+
+    @staticmethod
+    def stacked(parts: list[Rational]) -> Rational:
+        """Blocks one above another."""
+        first, *rest = (part.matrix for part in parts)
+        return Rational(first.vstack(*rest))
+
+
+@dataclass(frozen=True)
+class Fraction:
     """A block over one denominator; factors that both have are cancelled where sums are formed."""
 
     numer: DomainMatrix  # over ZZ[x, y ...]
@@ -40,8 +94,8 @@ class Fraction(NamedTuple):
     def __neg__(self) -> Fraction:
         return Fraction(-self.numer, self.denom)
 
-    def __add__(self, other: Fraction) -> Fraction:  # type: ignore[override]
-        (a, d), (b, e) = self, other
+    def __add__(self, other: Fraction) -> Fraction:
+        a, d, b, e = self.numer, self.denom, other.numer, other.denom
         if d == e:
             return reduced(a + b, d)
         g = common_factor(d, e)
@@ -62,7 +116,7 @@ class Fraction(NamedTuple):
 
     def same(self, other: Fraction) -> bool:
         """By multiplying out."""
-        (a, d), (b, e) = self, other
+        a, d, b, e = self.numer, self.denom, other.numer, other.denom
         return bool(a == b if d == e else a * e == b * d)
 
     def times(self, p: int, q: int) -> Fraction:
@@ -79,38 +133,32 @@ class Fraction(NamedTuple):
             raise Singular
         return reduced(adjugate.to_dense() * self.denom, determinant)
 
-    def lower(self) -> tuple[list[list[Fraction]], list[Fraction]]:
-        """Scalars of L, below its diagonal, and of D: A = L D L* without pivoting."""
-        n = self.shape[0]
-        left = [[self.part((r, r + 1), (c, c + 1)) for c in range(n)] for r in range(n)]
-        L: list[list[Fraction]] = [[] for _ in range(n)]
-        for k in range(n):
-            back = left[k][k].inverse()
-            for r in range(k + 1, n):
-                L[r].append(left[r][k] @ back)
-                left[r] = [x - L[r][k] @ y for x, y in zip(left[r], left[k], strict=True)]
-        return L, [left[k][k] for k in range(n)]
-
     def part(self, rows: tuple[int, int], columns: tuple[int, int] | None = None) -> Fraction:
         """Rows and columns from the first to before the last."""
         columns = columns or (0, self.shape[1])
         return Fraction(self.numer.extract(range(*rows), range(*columns)), self.denom)
 
+    @staticmethod
+    def stacked(parts: list[Fraction]) -> Fraction:
+        """Blocks one above another."""
+        common = parts[0].denom
+        for part in parts[1:]:
+            common = common * part.denom.exquo(common_factor(common, part.denom))
+        numer = [part.numer * common.exquo(part.denom) for part in parts]
+        return Fraction(numer[0].vstack(*numer[1:]), common)
 
-def block(rows: list[list[Any]], columns: int, domain: Any) -> Fraction:
-    """A block of polynomials, or of whole numbers."""
-    convert = domain.convert
-    entries = [[convert(x) for x in row] for row in rows]
-    return Fraction(DomainMatrix(entries, (len(rows), columns), domain), domain.one)
 
-
-def stacked(parts: list[Fraction]) -> Fraction:
-    """Blocks one above another."""
-    common = parts[0].denom
-    for part in parts[1:]:
-        common = common * part.denom.exquo(common_factor(common, part.denom))
-    numer = [part.numer * common.exquo(part.denom) for part in parts]
-    return Fraction(numer[0].vstack(*numer[1:]), common)
+def lower(A: Any) -> tuple[list[list[Any]], list[Any]]:
+    """Scalars of L, below its diagonal, and of D: A = L D L* without pivoting."""
+    n = A.shape[0]
+    left = [[A.part((r, r + 1), (c, c + 1)) for c in range(n)] for r in range(n)]
+    L: list[list[Any]] = [[] for _ in range(n)]
+    for k in range(n):
+        back = left[k][k].inverse()
+        for r in range(k + 1, n):
+            L[r].append(left[r][k] @ back)
+            left[r] = [x - L[r][k] @ y for x, y in zip(left[r], left[k], strict=True)]
+    return L, [left[k][k] for k in range(n)]
 
 
 def common_factor(p: Any, q: Any) -> Any:
@@ -149,8 +197,3 @@ def reduced(numer: DomainMatrix, denom: Any) -> Fraction:
         numer = numer.applyfunc(lambda x: x.exquo(common) if x else x)
         denom = denom.exquo(common)
     return Fraction(numer, denom)
-
-
-def ring(symbols: Any) -> Any:
-    """ZZ[x, y ...]."""
-    return ZZ[tuple(symbols)]

@@ -28,7 +28,7 @@ class Proof:
     why: str = ""
     claims: int = 0
     readers: Mapping[str, str] = field(default_factory=dict)  # the status that each gives
-    symbols: int = 0  # claims that sympy decided with a symbol for every entry
+    symbols: int = 0  # claims that sympy decided, with a symbol for every entry
 
     def as_dict(self) -> dict[str, Any]:
         keys = ("name", "source", "status", "seconds", "why", "claims")

@@ -18,9 +18,8 @@ from pivotree.kkt.arithmetic.chunk import ADD, DIV, MUL, SUB
 from pivotree.kkt.tape.emit import Emitter
 from pivotree.kkt.tape.operations import merge, rotated
 
-from .arm_claims import Same
 from .claim import Claim, statement
-from .scalars import Letters
+from .scalars import Letters, Same
 
 SOURCE = "docs/guarantee.md"
 LETTERS = ("d", "w", "x", "P_1", "P_2", "h_1", "h_2")

@@ -1,9 +1,11 @@
-"""Formulas of scalars, read in any field."""
+"""Equalities of scalars: letters, what is made of them, and typed formulas, read in any field."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections import ChainMap
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -11,21 +13,18 @@ from flint import fmpq
 from sympy import Add, Expr, Mul, Pow, Rational, Symbol
 
 from ..algebra.algebra import Undecided
+from .claim import FAILED, FRACTIONS, PROVED, SYMPY, UNDECIDED, Verdict, together
 
 
 class Letters:
-    """Letters, and what is made of them, as elements of a field and at random rational points.
-
-    Names of what is made hold a colon, as "a_2:[1]" does; those of letters hold none.
-    """
+    """Letters, and what is made of them, as elements of a field and at random rational points."""
 
     letters: ClassVar[tuple[str, ...]]
     domain: ClassVar[Any]  # the field of their rational functions
     points_taken: ClassVar[int] = 3
     seed: ClassVar[str]
 
-    @staticmethod
-    def made(of: Callable[[str], Any]) -> dict[str, Any]:
+    def made(self, of: Callable[[str], Any]) -> MutableMapping[str, Any]:
         """By its name, all that is made of the letters, whose values are ``of(name)``."""
         raise NotImplementedError
 
@@ -35,10 +34,8 @@ class Letters:
         return Symbol(f"{what}:[{','.join(map(str, at))}]")
 
     def letter(self, name: str) -> Any:
-        field = self.domain.field
-        if ":" in name:
-            return self._made[name] + field.zero
-        return field.gens[self.letters.index(name)]
+        known = self._generators
+        return known[name] if name in known else self._made[name] + self.domain.field.zero
 
     def number(self, name: str, point: int) -> Any:
         return self._numbers[point][name]
@@ -51,14 +48,19 @@ class Letters:
         return {x: fmpq(draw.randint(1, 30), draw.randint(1, 30)) for x in self.letters}
 
     @cached_property
-    def _made(self) -> dict[str, Any]:
+    def _generators(self) -> dict[str, Any]:
+        field = self.domain.field
+        return dict(zip(map(str, field.symbols), field.gens, strict=True))
+
+    @cached_property
+    def _made(self) -> Mapping[str, Any]:
         return self.made(self.letter)
 
     @cached_property
-    def _numbers(self) -> list[dict[str, Any]]:
+    def _numbers(self) -> list[Mapping[str, Any]]:
         draws = (random.Random(f"{self.seed} {i}") for i in range(self.points_taken))
         points = map(self.drawn, draws)
-        return [known | self.made(known.__getitem__) for known in points]
+        return [ChainMap(known, self.made(known.__getitem__)) for known in points]
 
 
 def on_circle(draw: random.Random) -> tuple[fmpq, fmpq]:
@@ -89,3 +91,36 @@ def value(formula: Expr, of: Callable[[str], Any], rational: Callable[[int, int]
         raise Undecided(f"{e} is no sum, product or power")
 
     return read(formula)
+
+
+@dataclass(frozen=True)
+class Same:
+    """left = right for all values of the letters, as scalars."""
+
+    text: str
+    arm: Letters
+    left: Expr
+    right: Expr
+
+    def decide(self) -> Verdict:
+        """By sympy, modulo what is known of the letters, and at exact points: both must say so."""
+        try:
+            said = {SYMPY: self._zero(), FRACTIONS: self.numbers_agree()}
+        except Undecided as error:
+            return Verdict(UNDECIDED, f"{self.text}: {error}", {SYMPY: UNDECIDED})
+        readers = {reader: PROVED if same else FAILED for reader, same in said.items()}
+        return together(self.text, readers, "", 1)
+
+    def _zero(self) -> bool:
+        left, right = (
+            value(side, self.arm.letter, lambda p, q: self.arm.domain(p) / q)
+            for side in (self.left, self.right)
+        )
+        return bool(self.arm.is_zero(left - right))
+
+    def numbers_agree(self) -> bool:
+        points = range(self.arm.points_taken)
+        return all(self._number(self.left, i) == self._number(self.right, i) for i in points)
+
+    def _number(self, formula: Expr, point: int) -> Any:
+        return value(formula, lambda name: self.arm.number(name, point), fmpq)

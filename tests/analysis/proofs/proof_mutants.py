@@ -26,9 +26,9 @@ from sympy import (
     ZeroMatrix,
 )
 
-from pivotree.analysis.proofs.arm_claims import Same
 from pivotree.analysis.proofs.claim import FRACTIONS, PROVED, Equal, Misprint
 from pivotree.analysis.proofs.graphs import RELATIVES, Counts, Sits
+from pivotree.analysis.proofs.scalars import Same
 
 Family = Callable[[str], str]
 Path = tuple[int, ...]  # from argument to argument down to a part of a formula
@@ -77,10 +77,11 @@ def _of_equal(claim: Equal, draw: random.Random) -> Iterator[Equal]:
     """The right side, or the left where it is typed, with one thing wrong."""
     for side in ("right", "left"):
         formula = getattr(claim, side)
-        value = claim.bench.number(formula, 0)
-        multiples, later = [c * value for c in (-2, -1, 0, 2)], []
+        point = claim.bench.field(0)
+        value = point.value(formula)
+        multiples, later = [value.times(c, 1) for c in (-2, -1, 0, 2)], []
         for wrong, what in of_blocks(formula, draw):
-            number = claim.bench.number(wrong, 0)
+            number = point.value(wrong)
             mutant = replace(claim, text=f"{claim.text} [{what}]", **{side: wrong})
             if number == value:
                 continue
