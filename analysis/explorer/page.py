@@ -46,6 +46,7 @@ PARTS = (
     "help",
     "panels",
     "board",
+    "strip",
     "boards",
     "robot",
     "story",

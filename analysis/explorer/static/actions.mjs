@@ -118,6 +118,19 @@ export class Actions {
       );
   }
 
+  // The strip has another sequence, or it was refused.
+  _arranged(refused, changed) {
+    this._play(false);
+    if (refused) {
+      this._report(refused);
+      return;
+    }
+    this.draw(true);
+    const told = changed ? `${plural(changed, "bracket")} of this order ${changed === 1 ? "meets" : "meet"} other blocks than before.` : "What was moved commutes: it is the same elimination in another sequence.";
+    const known = this.session.seen;
+    this.say(`${told}${known ? ` This is ${known.name}.` : ""}`);
+  }
+
   choose(name) {
     this._play(false);
     this.session.choose(name, name === "/split");

@@ -8,11 +8,11 @@ import { paint, svgText } from "./render.mjs";
 let boards = 0;
 
 export class Board {
-  actions; lit; look; preview; session;
+  actions; lit; look; preview; session; strip;
 
   // actions: { pick(i, j), hover(i, j or null), describe(i, j), colour(name) }; none in a mirror board
-  constructor(session, look, actions = null) {
-    Object.assign(this, { session, look, actions, cursor: null, hovered: null, preview: null, lit: [] });
+  constructor(session, look, actions = null, strip = null) {
+    Object.assign(this, { session, look, actions, strip, cursor: null, hovered: null, preview: null, lit: [] });
     this.id = `cell-${++boards}`;
     this.base = h("div", { class: "layer" });
     this.over = h("div", { class: "layer over" });
@@ -31,7 +31,7 @@ export class Board {
       actions ? h("div", { role: "row", class: "hidden" }, this.cell) : null,
     );
     this.heading = h("h2", {});
-    this.node = h("figure", { class: "board" }, this.heading, this.grid);
+    this.node = h("figure", { class: "board" }, this.heading, this.grid, strip?.node);
     if (actions) this._listen();
   }
 
@@ -118,6 +118,7 @@ export class Board {
     for (const count of ["aria-rowcount", "aria-colcount"])
       if (this.actions) this.grid.setAttribute(count, this.scene.rows.length);
     this._put(this.base, this.scene);
+    this.strip?.draw(session);
     this.overlay();
     if (this.cursor && this.actions)
       this.cell.setAttribute("aria-label", this.actions.describe(...this.cursor));

@@ -3,9 +3,11 @@
 import { button, h } from "./dom.mjs";
 import { Board } from "./board.mjs";
 import { Session } from "./session.mjs";
+import { Strip } from "./strip.mjs";
 
 const GAP = 24; // between two matrices, in CSS pixels
-const HEADING = 44; // above each matrix, which should fit into the window
+const HEADING = 44; // above each matrix, which should fit into the window with the order below it
+const BRACKETS = 90;
 
 export class Boards {
   look; main;
@@ -25,7 +27,7 @@ export class Boards {
     const session = new Session(data, format, frame);
     session.names = this.main.session.names;
     session.choose(name);
-    const board = new Board(session, this.look);
+    const board = new Board(session, this.look, null, new Strip());
     const remove = () => {
       board.node.remove();
       this.mirrors = this.mirrors.filter((other) => other !== board);
@@ -44,12 +46,12 @@ export class Boards {
     const across = narrow ? 1 : Math.min(mirrors.length + 1, 2);
     const room = (this.width - GAP * (across - 1)) / across;
     const top = node.getBoundingClientRect().top + (globalThis.scrollY || 0);
-    const high = Math.max(420, (globalThis.innerHeight || 900) - Math.max(top, 100) - HEADING);
+    const high = Math.max(420, (globalThis.innerHeight || 900) - Math.max(top, 100) - HEADING - BRACKETS);
     const side = Math.floor(Math.max(240, Math.min(720, room, narrow ? room : high)));
     main.draw(side);
     const { step } = main.session.engine;
     for (const board of mirrors) {
-      board.session.jump(Math.min(step, board.session.plan.length));
+      board.session.jump(Math.min(step, board.session.length));
       board.draw(side);
     }
   }

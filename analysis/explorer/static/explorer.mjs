@@ -16,6 +16,7 @@ import { described } from "./words.mjs";
 import { mountLarge } from "./large.mjs";
 import { Robot } from "./robot.mjs";
 import { Story } from "./story.mjs";
+import { Strip } from "./strip.mjs";
 import { unpacked } from "./packed.mjs";
 
 const WHOLE = 150; // bodies that are drawn block by block
@@ -104,11 +105,17 @@ class Explorer extends Actions {
     const { data } = this;
     const say = (...told) => this.say(...told);
     this.status = h("p", { class: "status", role: "status", "aria-live": "polite" });
-    this.board = new Board(this.session, this.look, {
+    this.strip = new Strip({
+      arranged: (refused, changed) => this._arranged(refused, changed),
+      go: (step) => this.jump(step),
+      light: (blocks) => this.light(blocks),
+    });
+    const board = {
       pick: (i, j) => this.pick(i, j),
       hover: (i, j) => this._focus(i, j),
       describe: (i, j) => described(this.session, this.board, i, j),
-    });
+    };
+    this.board = new Board(this.session, this.look, board, this.strip);
     this.boards = new Boards(this.board, this.look);
     this.block = blockPanel();
     this.numbers = numbersPanel((name) => this.choose(name));
@@ -130,11 +137,11 @@ class Explorer extends Actions {
     this.legend = new Legend();
     this.views = new Views(data, {
       eliminate: (members) => this._report(this.session.eliminate(members)),
-      mark: (blocks) => this.board.overlay(blocks.map((b) => [b, b])),
+      mark: (blocks) => this.light(blocks),
     });
     if (Robot.fits(data))
       this.robot = new Robot(data, {
-        point: (k) => this._body_pointed(k),
+        point: (k) => this.light(this.session.engine.graph.blocks.filter((b) => this.session.engine.graph.body(b) === k)),
         pick: (k) => {
           const members = this.session.engine.left.filter((b) => this.session.engine.graph.body(b) === k);
           if (members.length) this._report(this.session.eliminate(members));
@@ -211,13 +218,18 @@ class Explorer extends Actions {
     this.draw();
   }
 
-  _body_pointed(k) {
+  // The same blocks stand out wherever they are shown: in matrix, order, graph and robot.
+  light(blocks) {
     const { graph } = this.session.engine;
-    const own = k === null ? [] : graph.blocks.filter((b) => graph.body(b) === k);
-    this.board.lit = own;
+    this.board.lit = blocks;
     this.board.overlay();
-    this.views.mark(own);
-    this.robot.mark(k === null ? [] : [k]);
+    this._mark(blocks, graph);
+  }
+
+  _mark(blocks, graph) {
+    this.strip.mark(blocks);
+    this.views.mark(blocks);
+    this.robot?.mark(blocks.flatMap((b) => graph.bodies(b)));
   }
 
   _fromHash() {
@@ -241,8 +253,7 @@ class Explorer extends Actions {
     const gone = i !== null && (session.engine.gone[i] || session.engine.gone[j]);
     board.preview = i === null || gone ? null : session.preview(i, j);
     board.overlay(i === null ? [] : [[i, j]]);
-    this.views.mark(i === null ? [] : [i, j]);
-    this.robot?.mark(i === null ? [] : [i, j].flatMap((b) => session.engine.graph.bodies(b)));
+    this._mark(i === null ? [] : [i, j], session.engine.graph);
     this.block.show(session, board.labels, i, j, board.preview);
   }
 
@@ -262,7 +273,8 @@ class Explorer extends Actions {
     if (Math.abs(this.boards.node.clientWidth - this.boards.width) > 1) this.draw();
   }
 
-  draw() {
+  // ``later``: the rest follows once the matrix and the order are seen.
+  draw(later = false) {
     const { session } = this;
     this.colours = this.palette();
     if (this.root.dataset.mode) {
@@ -277,9 +289,8 @@ class Explorer extends Actions {
     this.transport.draw(session, this.playing);
     this.controls.draw(session);
     this.legend.draw(session, this.look);
-    // beside large matrices, the rest follows once the matrix is seen
     clearTimeout(this.waiting);
-    if (this.board.large) this.waiting = setTimeout(() => this._drawRest(), 40);
+    if (later || this.board.large) this.waiting = setTimeout(() => this._drawRest(), 40);
     else this._drawRest();
   }
 

@@ -47,6 +47,7 @@ const TOLD = [
   ["F", "eliminate what is left, tip to base"],
   ["C", "name a checkpoint"],
   ["H", "digits lost as heat"],
+  ["Shift+Arrows, /, +, Delete", "in the order below the matrix: move the chip or bracket, split it, join it with the next, take it out"],
 ];
 
 export function helpDialog() {

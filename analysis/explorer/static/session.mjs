@@ -113,11 +113,74 @@ export class Session {
     return record;
   }
 
+  // -- the order as a whole ---------------------------------------------------------------------
+
+  // Brackets behind and ahead.
+  get groups() {
+    return [...this.engine.groups, ...this.ahead];
+  }
+
+  // The model with all of them eliminated, where there is none ahead the page's own.
+  get whole() {
+    const { ahead, kept } = this;
+    if (!ahead.length) return this.model;
+    const key = JSON.stringify([this.form, this.format, this.groups]);
+    if (kept?.key !== key || kept.frame !== this.frame) this._keep(this._played(this.groups), key);
+    return this.kept.model;
+  }
+
+  _keep(model, key) {
+    this.kept = { model, key, frame: this.frame };
+  }
+
+  _played(groups) {
+    const model = new Model(this.data, this.form, this.format, this.frame);
+    model.engine.graph.named = this.names;
+    for (const group of groups) if (model.engine.eliminate(group).refused) break;
+    return model;
+  }
+
+  // What it comes to: { left, fill, height, operations, dense, digits }, null where that is not known.
+  // What pivotree has measured of a registered order is told as it is.
+  get sum() {
+    const order = this.onPlan ? this.order(this.name) : null;
+    const measured = this.frame ? null : order?.formats?.[this.format];
+    if (order && (measured || this.model.why))
+      return { left: 0, fill: order.fill, height: order.height, operations: order.flops ?? null, dense: null, digits: measured?.digits ?? null };
+    const { engine } = this.whole;
+    return {
+      left: engine.left.length,
+      fill: engine.fill,
+      height: engine.done ? engine.height : null,
+      operations: this.whole.operations,
+      dense: Math.round(engine.flops),
+      digits: this._answerOf(this.whole)?.digits ?? null,
+    };
+  }
+
+  // Another sequence of brackets, seen after so many of them; { refused }, and all is as it was, where
+  // it cannot be done.  A registered order is called by its name.
+  arrange(groups, step) {
+    const whole = this._played([]);
+    const record = whole.play(groups);
+    if (record?.refused) return record;
+    const byHand = !this.replayed && !this.onPlan;
+    const { form } = this;
+    const order = this.data.orders.find((known) => alike(known, form) && sameGroups(known.groups, groups));
+    Object.assign(this, { name: order?.name ?? "", plan: order?.groups ?? [], pending: null, replayed: !byHand });
+    this.model = step === groups.length ? whole : this._played(groups.slice(0, step));
+    this.engine = this.model.engine;
+    this.model.redoable = groups.slice(step).reverse();
+    if (this.model !== whole) this._keep(whole, JSON.stringify([form, this.format, groups]));
+    return null;
+  }
+
   // -- along the order --------------------------------------------------------------------------
 
-  // Whether the steps so far are those of the registered order.
+  // Whether the steps so far, and those that were taken back, are those of the registered order.
   get onPlan() {
-    return this.plan.length > 0 && this.engine.groups.every((group, at) => same(group, this.plan[at]));
+    const groups = [...this.engine.groups, ...this.model.redoable.toReversed()];
+    return this.plan.length > 0 && groups.every((group, at) => same(group, this.plan[at]));
   }
 
   // The registered order that is seen: the one that is replayed, or that the steps turn out to be.
@@ -125,15 +188,9 @@ export class Session {
     return this.onPlan ? this.order(this.name) : (this.known?.order ?? null);
   }
 
-  // Whether the steps that were taken back are those of the order, too.
-  get along() {
-    const known = this.model.redoable.toReversed();
-    return this.onPlan && known.every((group, at) => same(group, this.plan[this.engine.step + at]));
-  }
-
   // Steps that were taken back, and behind them the rest of the order.
   get ahead() {
-    return this.along ? this.plan.slice(this.engine.step) : this.model.redoable.toReversed();
+    return this.onPlan ? this.plan.slice(this.engine.step) : this.model.redoable.toReversed();
   }
 
   get next() {
@@ -170,35 +227,28 @@ export class Session {
     return record?.refused ? record : null;
   }
 
-  // The registered order that these steps are: { order, moved }, moved where its brackets came in
-  // another sequence, each of which met the same blocks; null before the end, and for any other order.
+  // The registered order that the whole is: { order, moved }, moved where its brackets came in another
+  // sequence, each of which met the same blocks; null for any other, and where blocks are left.
   get known() {
-    const { engine, form } = this;
+    const { engine } = this.whole;
     if (!engine.done) return null;
-    const { groups } = engine;
     let found = null;
     for (const order of this.data.orders) {
-      const alike =
-        order.groups.length === groups.length && order.fill === engine.fill && order.split === form.split;
-      if (!alike || order.links !== form.links || !sameRules(order.rules, form.rules)) continue;
-      if (order.groups.every((group, at) => same(group, groups[at]))) return { order, moved: false };
-      if (!found && order.groups.every((group) => groups.some((other) => same(group, other))) && this._meets(order))
-        found = { order, moved: true };
+      if (order.groups.length !== engine.step || order.fill !== engine.fill || !alike(order, this.form)) continue;
+      if (sameGroups(order.groups, engine.groups)) return { order, moved: false };
+      found ??= this._meets(order, engine) ? { order, moved: true } : null;
     }
     return found;
   }
 
-  // Whether each bracket met the same blocks as in an order of the same brackets: then the two are one
+  // Whether each bracket meets the same blocks as in an order of the same brackets: then the two are one
   // elimination, whose brackets commute.  Equal fill is not enough.
-  _meets(order) {
-    const { structures } = this.data;
-    const run = new Engine(structures[this.form.links], this.form.split);
-    /** @type {(record: any) => string} */
-    const met = ({ columns = [] }) => columns.map(([b, column]) => `${b}:${[...column].sort((x, y) => x - y)}`).join(" ");
-    return order.groups.every((group) => {
-      const own = this.engine.steps.find(({ members }) => same(group, members));
-      return met(run.eliminate(group)) === met(own);
-    });
+  _meets(order, engine) {
+    const met = metIn(engine);
+    if (!order.groups.every((group) => met.has(named(group)))) return false;
+    const run = new Engine(this.data.structures[this.form.links], this.form.split);
+    for (const group of order.groups) run.eliminate(group);
+    return [...metIn(run)].every(([key, blocks]) => met.get(key) === blocks);
   }
 
   // The registered order whose brackets these steps are, block by block: the same pivots one at a time
@@ -207,30 +257,31 @@ export class Session {
     const { engine, form } = this;
     if (!engine.done || this.known) return null;
     const flat = engine.groups.flat();
-    const alike = (order) => order.split === form.split && order.links === form.links && sameRules(order.rules, form.rules);
     return this.data.orders.find((order) => {
       let at = 0;
-      return alike(order) && order.groups.every((group) => same(group, flat.slice(at, (at += group.length))));
+      return alike(order, form) && order.groups.every((group) => same(group, flat.slice(at, (at += group.length))));
     }) ?? null;
   }
 
   // Digits of qdd once all is eliminated: what pivotree has measured where this order is a registered
   // one, so that an order has one answer everywhere; else what the page computes.
   answer() {
-    const { known } = this;
+    return this._answerOf(this.model);
+  }
+
+  _answerOf(model) {
+    const known = model.engine.done ? this.known : null;
     const found = known && !known.moved && !this.frame ? known.order.formats?.[this.format] : null;
     if (Number.isFinite(found?.digits)) return { ...found, by: "pivotree" };
-    const own = this.model.answer();
+    const own = model.answer();
     return own && { ...own, by: "page" };
   }
 
   // What the order costs so far, by the name of the count: operations leave out the zeros and ones of
   // this robot; dense ones, where those are too many to count or cannot be, take every block as full.
   get cost() {
-    const { known } = this;
-    const found = this.model.operations ?? (known?.moved ? null : known?.order.flops) ?? null;
-    const count = found ?? Math.round(this.engine.flops);
-    return `${count.toLocaleString("en")} ${found === null ? "dense operations" : "operations"}`;
+    const known = this.engine.done ? this.known : null;
+    return worked(this.model.operations ?? (known?.moved ? null : known?.order.flops) ?? null, this.engine.flops);
   }
 
   get title() {
@@ -267,16 +318,17 @@ export class Session {
   }
 
   // "abm@2" while an order is replayed, else the user's groups, forces whole or split: "w.p0q0f0.p1f1",
-  // with links and switches that are not the usual ones: "w;links=stretched.p0q0f0".
+  // with links and switches that are not the usual ones: "w;links=stretched.p0q0f0"; "@1" behind it
+  // where only so many of them are taken.
   get code() {
-    if (this.along) return `${this.name}@${this.engine.step}`;
+    if (this.onPlan) return `${this.name}@${this.engine.step}`;
     const { graph } = this.engine;
     const { split, links, rules } = this.form;
     const said = Object.entries(links === "whole" ? rules : { links, ...rules });
     const form = [split ? "s" : "w", ...said.map((pair) => pair.join("="))].join(";");
     const coded = (b) => LETTERS[graph.kind(b)] + (b - graph.kind(b) * graph.n);
-    const text = this.engine.groups.map((g) => g.map(coded).join(""));
-    return [form, ...text].join(".");
+    const text = this.groups.map((g) => g.map(coded).join(""));
+    return [form, ...text].join(".") + (this.ahead.length ? `@${this.engine.step}` : "");
   }
 
   // Show a shared order; false, and all is as it was, where it does not fit this model.
@@ -293,7 +345,7 @@ export class Session {
       this.choose(replay[1]);
       return !this.jump(Number(replay[2]));
     }
-    const [form, ...groups] = code.split(".");
+    const [form, ...groups] = (replay?.[1] ?? code).split(".");
     const [letter, ...said] = form.split(";");
     if (letter !== "w" && letter !== "s") return false;
     const { links, ...rules } = Object.fromEntries(said.map((pair) => pair.split("=")));
@@ -311,13 +363,38 @@ export class Session {
       if (!members.length || beyond || members.some((b) => !graph.size[b])) return false;
       found.push(members);
     }
-    return !this.model.play(found)?.refused;
+    if (this.model.play(found)?.refused) return false;
+    while (replay && this.engine.step > Number(replay[2])) this.back();
+    return true;
   }
 }
 
 // Whether two groups hold the same blocks.
 function same(a, b) {
   return a.length === b?.length && a.every((x) => b.includes(x));
+}
+
+const sameGroups = (a, b) => a.length === b.length && a.every((group, at) => same(group, b[at]));
+
+// Whether two orders are of one form: forces whole or split, links, switches.
+function alike(a, b) {
+  return a.split === b.split && a.links === b.links && sameRules(a.rules, b.rules);
+}
+
+// A bracket's name among others: its blocks, in whatever order they were picked.
+const named = (members) => [...members].sort((x, y) => x - y).join();
+
+// For each bracket of an elimination, by its name, the blocks that each of its pivots met.
+export function metIn(engine) {
+  /** @type {(record: any) => string} */
+  const met = ({ columns }) => columns.map(([b, column]) => `${b}:${[...column].sort((x, y) => x - y)}`).join(" ");
+  return new Map(engine.steps.map((record) => [named(record.members), met(record)]));
+}
+
+// So many operations, or where those are not known, dense ones by their name.
+export function worked(operations, dense) {
+  const count = operations ?? Math.round(dense);
+  return `${count.toLocaleString("en")} ${operations === null ? "dense operations" : "operations"}`;
 }
 
 function sameRules(a = {}, b = {}) {

@@ -1,5 +1,7 @@
 """The explorer's page as tests use it: where its blocks are, what it says, what it sends."""
 
+import re
+
 from pivotree import kkt, orderings
 
 
@@ -30,6 +32,28 @@ def at_block(page, row, column):
 def click(page, row, column=None):
     page.locator(".grid").first.scroll_into_view_if_needed()
     page.mouse.click(*at_block(page, row, column or row))
+
+
+def shown(page):
+    """The order as the strip shows it, "p3f3|q3", and what it says of it: fill, operations, height."""
+    brackets = page.locator(".strip").first.locator(".bracket:not(.rest)")
+    chips = "[...e.querySelectorAll('.chip')].map(c => c.dataset.kind + ':' + c.dataset.block)"
+    order = [item.evaluate(f"e => {chips}") for item in brackets.all()]
+    text = page.locator(".strip .sum").first.inner_text()
+    found = [re.search(key, text) for key in (r"fill ([\d,]+)", r"([\d,]+) operations", r"height (\d+)")]
+    assert all(found), text
+    return order, [int(number[1].replace(",", "")) for number in found]
+
+
+def drag(page, what, to, part=0.5):
+    """A chip or bracket, dragged onto a place of another: from its left side, 0, to its right, 1."""
+    start, end = (page.locator(".strip").first.locator(where).first for where in (what, to))
+    start.scroll_into_view_if_needed()
+    start, end = start.bounding_box(), end.bounding_box()
+    page.mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(end["x"] + part * end["width"], end["y"] + end["height"] / 2, steps=4)
+    page.mouse.up()
 
 
 def own(page):

@@ -163,7 +163,8 @@ def test_views_are_linked_and_pointing_moves_nothing(opened):
     body.scroll_into_view_if_needed()
     box = body.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 14)  # the base
-    assert page.locator(".over rect[stroke-dasharray]").count() == 3
+    assert page.locator(".board .over rect").count() == 2  # its rows and its columns
+    assert page.locator(".strip .chip.lit").all_inner_texts() == ["pj1", "fj1", "qj1"]
     page.mouse.down()
     page.mouse.up()
     assert "Step 3: (pdd_j1 qdd_j1 f_j1)" in status(page)
