@@ -21,6 +21,8 @@ export class Actions {
       checkpoint: () => this.checkpoints.focus(),
       matrix: () => this.board.grid.focus(),
       body: () => this._body(),
+      larger: () => this.zoom(1),
+      smaller: () => this.zoom(-1),
       heat: () => this.data.entries && this.controls.heat.click(),
     };
     actions[does]();
@@ -143,14 +145,30 @@ export class Actions {
     );
   }
 
-  // One more order, in step with the first.
-  beside(name) {
-    this.boards.add(name, () => {
+  // One more order, in step with the first: by its code, and perhaps a name of its own.
+  beside(code, called = null) {
+    const told = (text) => {
       this.draw();
-      this.say(`${name} is taken away.`);
+      this.say(text);
+    };
+    const added = this.boards.add(code, called, {
+      removed: (name) => told(`${name} is taken away.`),
+      swapped: (name) => told(`Now ${name} is the order that is edited.`),
     });
+    if (!added) return false;
+    const { title } = this.boards.sessions.at(-1);
+    told(`${called ?? title} goes in step beside ${this.session.title}.`);
+    return true;
+  }
+
+  // A larger matrix, which moves behind its frame, or a smaller one.
+  zoom(by) {
+    const { look } = this;
+    const levels = [1, 1.5, 2, 3, 4, 6, 8];
+    const at = levels.indexOf(look.zoom ?? 1) + by;
+    if (!levels[at]) return;
+    look.zoom = levels[at];
     this.draw();
-    this.say(`${name} goes in step beside ${this.session.title}.`);
   }
 
   // The same steps in another format, or for another frame of an example.

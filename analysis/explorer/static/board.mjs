@@ -8,7 +8,8 @@ import { paint, svgText } from "./render.mjs";
 let boards = 0;
 
 export class Board {
-  actions; lit; look; preview; session; strip;
+  /** @type {any} */
+  actions; called; lit; look; preview; session; strip; told;
 
   // actions: { pick(i, j), hover(i, j or null), describe(i, j), colour(name) }; none in a mirror board
   constructor(session, look, actions = null, strip = null) {
@@ -31,7 +32,8 @@ export class Board {
       actions ? h("div", { role: "row", class: "hidden" }, this.cell) : null,
     );
     this.heading = h("h2", {});
-    this.node = h("figure", { class: "board" }, this.heading, this.grid, strip?.node);
+    this.port = h("div", { class: "port" }, this.grid); // which a larger matrix is moved behind
+    this.node = h("figure", { class: "board" }, this.heading, this.port, strip?.node);
     if (actions) this._listen();
   }
 
@@ -97,28 +99,31 @@ export class Board {
     this.grid.dataset.cell = this.cursor.map((b) => this.session.engine.graph.name(b)).join(" ");
   }
 
-  // Draw the matrix anew; side in CSS pixels.
-  draw(side) {
+  // Draw the matrix anew; side in CSS pixels of the part that is seen; the bracket that is marked in
+  // the order.
+  draw(side, different = -1) {
     const { session, look } = this;
+    const zoom = look.zoom ?? 1;
     const { engine, model } = session;
     const labels = engine.graph.blocks.length <= 40 ? new Labels(engine) : null;
     this.labels = labels;
     this.scene = matrixScene(engine, {
-      side,
+      side: side * zoom,
       order: look.order,
       labels,
       heat: look.heat && model.shadowed ? (i, j) => model.lost(i, j) : null,
       most: look.digits(),
     });
     this.large = engine.graph.blocks.length > MANY;
-    this.grid.style.maxWidth = `${side}px`;
-    this.grid.style.aspectRatio = "1";
-    this.heading.textContent = session.title;
+    this.port.style.maxWidth = `${side}px`;
+    this.port.classList.toggle("zoomed", zoom > 1);
+    this.grid.style.width = `${100 * zoom}%`;
+    this.heading.textContent = this.called ?? session.title;
     this.grid.setAttribute("aria-label", `Block matrix of ${session.title}, step ${engine.step}`);
     for (const count of ["aria-rowcount", "aria-colcount"])
       if (this.actions) this.grid.setAttribute(count, this.scene.rows.length);
     this._put(this.base, this.scene);
-    this.strip?.draw(session);
+    this.strip?.draw(session, different);
     this.overlay();
     if (this.cursor && this.actions)
       this.cell.setAttribute("aria-label", this.actions.describe(...this.cursor));

@@ -1,7 +1,8 @@
 // The matrix of the page, and those of other orders that go in step beside it.
 
-import { button, h } from "./dom.mjs";
+import { button, h, replaced } from "./dom.mjs";
 import { Board } from "./board.mjs";
+import { difference, partsAt } from "./difference.mjs";
 import { Session } from "./session.mjs";
 import { Strip } from "./strip.mjs";
 
@@ -21,21 +22,39 @@ export class Boards {
     return [this.main.session, ...this.mirrors.map((board) => board.session)];
   }
 
-  // One more order; ``removed`` is called once it has been taken away again.
-  add(name, removed) {
+  // One more order, by its code and perhaps a name of its own; false where it does not fit.
+  // actions: { removed(name), swapped(name) }, once it was taken away, or is the one that is edited
+  add(code, called, { removed, swapped }) {
     const { data, format, frame } = this.main.session;
     const session = new Session(data, format, frame);
     session.names = this.main.session.names;
-    session.choose(name);
+    session.restart();
+    if (session.order(code)) session.choose(code);
+    else if (!session.setCode(code)) return false;
     const board = new Board(session, this.look, null, new Strip());
-    const remove = () => {
-      board.node.remove();
-      this.mirrors = this.mirrors.filter((other) => other !== board);
-      removed();
+    board.called = called;
+    board.told = h("p", { class: "difference" });
+    const name = () => board.called ?? session.title;
+    const swap = () => {
+      const [mine, theirs] = [this.main.session.code, session.code];
+      this.main.session.setCode(theirs);
+      session.setCode(mine);
+      board.called = null;
+      swapped(this.main.session.title);
     };
-    board.heading.after(button("×", `Take ${name} away`, remove, { class: "small" }));
+    board.heading.after(
+      button("⇄", `Change places with ${name()}, to edit it`, swap, { class: "small" }),
+      button("×", `Take ${name()} away`, () => (this.remove(board), removed(name())), { class: "small" }),
+    );
+    board.node.append(board.told);
     this.mirrors.push(board);
     this.node.append(board.node);
+    return true;
+  }
+
+  remove(board) {
+    board.node.remove();
+    this.mirrors = this.mirrors.filter((other) => other !== board);
   }
 
   draw() {
@@ -48,11 +67,12 @@ export class Boards {
     const top = node.getBoundingClientRect().top + (globalThis.scrollY || 0);
     const high = Math.max(420, (globalThis.innerHeight || 900) - Math.max(top, 100) - HEADING - BRACKETS);
     const side = Math.floor(Math.max(240, Math.min(720, room, narrow ? room : high)));
-    main.draw(side);
+    main.draw(side, mirrors.length ? partsAt(main.session, mirrors[0].session) : -1);
     const { step } = main.session.engine;
     for (const board of mirrors) {
       board.session.jump(Math.min(step, board.session.length));
-      board.draw(side);
+      board.draw(side, partsAt(main.session, board.session));
+      replaced(board.told, ...difference(main.session, board.session, board.called ?? board.session.title));
     }
   }
 }

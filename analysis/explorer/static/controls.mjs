@@ -31,9 +31,11 @@ export class Controls {
     this.order = select("Order", [...orders, ...own], session.name || "/whole", (name) =>
       explorer.choose(name),
     );
-    this.beside = select("Beside it", [["", "add an order…"], ...orders], "", (name) => {
+    const beside = [["", "add an order…"], ["/this", "this one, as it stands"], ...orders];
+    this.beside = select("Beside it", beside, "", (name) => {
       this.beside.list.value = "";
-      if (name) explorer.beside(name);
+      if (name === "/this") explorer.beside(explorer.session.code, "as it stood");
+      else if (name) explorer.beside(name);
     });
     this.rows = select("Rows", Object.entries(LAYOUTS), look.order, (order) => {
       look.order = order;
@@ -50,20 +52,25 @@ export class Controls {
         explorer.draw();
       },
     });
-    const named = h("input", {
+    this.named = h("input", {
       type: "checkbox",
       onchange: (event) => explorer.named(event.target.checked),
     });
-    named.checked = session.names;
     const fields = [this.order.node, this.beside.node, this.rows.node];
     if (data.entries)
       fields.push(this.format.node, h("label", { class: "check" }, this.heat, " digits lost as heat"));
-    if (data.bodies <= 13) fields.push(h("label", { class: "check" }, named, " names of bodies"));
-    if (data.frames) fields.push(...sliders(explorer));
-    this.node = h("div", { class: "controls" }, ...fields);
+    if (data.bodies <= 13) fields.push(h("label", { class: "check" }, this.named, " names of bodies"));
+    this.sliders = data.frames ? sliders(explorer) : null;
+    const zoom = (text, title, by) => button(text, title, () => explorer.zoom(by), { class: "small" });
+    const view = h("div", { class: "check row" }, zoom("−", "Smaller matrix ([)", -1), zoom("+", "Larger matrix (])", 1));
+    this.node = h("div", { class: "controls" }, ...fields, ...(this.sliders?.nodes ?? []), view);
   }
 
-  draw(session) {
+  draw(session, look) {
+    this.heat.checked = look.heat;
+    this.named.checked = session.names;
+    this.rows.list.value = look.order;
+    this.sliders?.show(session.frame);
     this.order.list.value = session.seen?.name ?? (session.form.split ? "/split" : "/whole");
     this.format.list.value = session.format;
   }
@@ -94,20 +101,24 @@ function sliders(explorer) {
       node: h("label", { class: "field" }, h("span", {}, label, " ", output), input),
     };
   });
+  const show = (frame) => {
+    const at = frames.indexOf(frame);
+    const places = at < 0 ? [0, 0] : [Math.floor(at / tilt.length), at % tilt.length];
+    inputs.forEach(({ input, output, values, text }, which) => {
+      input.value = String(places[which]);
+      output.textContent = at < 0 ? "as given" : text(values[places[which]]);
+      input.setAttribute("aria-valuetext", output.textContent);
+    });
+  };
   const change = () => {
     const [r, t] = inputs.map(({ input }) => Number(input.value));
-    for (const { input, output, values, text } of inputs) {
-      output.textContent = text(values[input.value]);
-      input.setAttribute("aria-valuetext", output.textContent);
-    }
-    explorer.rebuild(
-      explorer.session.format,
-      frames[r * tilt.length + t],
-      `Mass ratio ${inputs[0].output.textContent}, tilt ${inputs[1].output.textContent}.`,
-    );
+    const frame = frames[r * tilt.length + t];
+    show(frame);
+    const told = inputs.map(({ output }) => output.textContent);
+    explorer.rebuild(explorer.session.format, frame, `Mass ratio ${told[0]}, tilt ${told[1]}.`);
   };
   for (const { input } of inputs) input.addEventListener("input", change);
-  return inputs.map(({ node }) => node);
+  return { nodes: inputs.map(({ node }) => node), show };
 }
 
 export class Transport {

@@ -3,6 +3,7 @@
 
 import { button, h, plural, replaced } from "./dom.mjs";
 import { Board } from "./board.mjs";
+import { addressOf, readAddress } from "./address.mjs";
 import { Boards } from "./boards.mjs";
 import { Session } from "./session.mjs";
 import { unit } from "./arithmetic.mjs";
@@ -57,9 +58,12 @@ class Explorer extends Actions {
     this.look = {
       order: data.bodies > 30 ? "pivots" : "body", // the fill of a large tree is seen as it is made
       heat: false,
+      zoom: 1,
+      centre: [0, 0], // of the part that is seen, in parts of what is hidden
       digits: () => -Math.log10(unit(this.session.format)),
       colour: (name) => this.colours[name],
     };
+    this.usual = { format: this.session.format, rows: this.look.order, names: this.session.names };
     this._build();
     this.stop = new AbortController();
     const { signal } = this.stop;
@@ -86,6 +90,7 @@ class Explorer extends Actions {
     this.stop.abort();
     this.resizing.disconnect();
     clearTimeout(this.waiting);
+    clearTimeout(this.settling);
     this._play(false);
     this.story?.destroy();
     this.robot?.destroy();
@@ -117,12 +122,14 @@ class Explorer extends Actions {
     };
     this.board = new Board(this.session, this.look, board, this.strip);
     this.boards = new Boards(this.board, this.look);
+    this.board.port.addEventListener("scroll", () => this._scrolled());
     this.block = blockPanel();
     this.numbers = numbersPanel((name) => this.choose(name));
     this.challenges = challengePanel(data, say);
     this.checkpoints = checkpointPanel(
       () => this.session,
       (code, name) => this.go(code, `Back at checkpoint ${name}.`),
+      (code, name) => this.beside(code, name),
       say,
     );
     this.exports = exportPanel(
@@ -212,6 +219,7 @@ class Explorer extends Actions {
   }
 
   _tool() {
+    this.lasting ??= ""; // the scene stays behind in the history
     delete this.root.dataset.mode;
     this.scenes.hidden = true;
     this.scenes.replaceChildren();
@@ -238,12 +246,45 @@ class Explorer extends Actions {
       this._scene(Number(said.get("scene")) - 1 || 0);
       return true;
     }
-    const code = said.get("order");
-    if (this.root.dataset.mode && code) this._tool();
-    if (!code) return false;
-    if (code === this.session.code) this.draw();
-    else this.go(code);
+    if (!said.has("order")) return false;
+    this._restore(readAddress(location.hash, this));
     return true;
+  }
+
+  _restore({ code, beside, format, rows, heat, names, frame, zoom, centre, unknown }) {
+    const { session, boards, look } = this;
+    delete this.root.dataset.mode;
+    this.scenes.hidden = true;
+    this._play(false);
+    session.names = names;
+    if (format !== session.format || frame !== session.frame) session.rebuilt(format, frame);
+    session.engine.graph.named = names;
+    Object.assign(look, { order: rows, heat, zoom, centre });
+    const misfit = code === session.code || session.setCode(code) ? [] : [code];
+    for (const board of [...boards.mirrors]) boards.remove(board);
+    for (const other of beside) if (!this.beside(other)) misfit.push(other);
+    this.draw();
+    const told = unknown.length ? `This page does not have the ${unknown.join(", the ")} of the address. ` : "";
+    if (misfit.length) this.say(`${told}The order ${misfit[0]} does not fit this model.`, true);
+    else this.say(`${told}Step ${session.engine.step} of ${session.title}.`, Boolean(told));
+  }
+
+  _scrolled() {
+    const { port } = this.board;
+    const part = (at, whole, seen) => (whole > seen ? at / (whole - seen) : 0);
+    this.look.centre = [part(port.scrollLeft, port.scrollWidth, port.clientWidth), part(port.scrollTop, port.scrollHeight, port.clientHeight)];
+    for (const { port: other } of this.boards.mirrors) other.scrollTo(port.scrollLeft, port.scrollTop);
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => this._write(), 200);
+  }
+
+  // Write all that is seen to the address.
+  _write() {
+    if (!this.options.hash || this.root.dataset.mode) return;
+    const { hash, lasting } = addressOf(this);
+    const anew = this.lasting !== undefined && lasting !== this.lasting && hash !== location.hash;
+    this.lasting = lasting;
+    if (hash !== location.hash) history[anew ? "pushState" : "replaceState"](null, "", hash);
   }
 
   // A block is pointed at, or reached with the keys.
@@ -282,12 +323,15 @@ class Explorer extends Actions {
       return;
     }
     this.boards.draw();
+    const { port } = this.board;
+    const [x, y] = this.look.centre;
+    if (this.look.zoom > 1) port.scrollTo(x * (port.scrollWidth - port.clientWidth), y * (port.scrollHeight - port.clientHeight));
     this.robot?.draw(session.engine);
     this.robot?.named((k) => this.board.labels?.subscript.get(k) ?? this.data.structures.whole.names[k]);
     const [i, j] = this.focused;
     this._focus(i, j);
     this.transport.draw(session, this.playing);
-    this.controls.draw(session);
+    this.controls.draw(session, this.look);
     this.legend.draw(session, this.look);
     clearTimeout(this.waiting);
     if (later || this.board.large) this.waiting = setTimeout(() => this._drawRest(), 40);
@@ -300,7 +344,7 @@ class Explorer extends Actions {
     this.numbers.show(session);
     this.challenges.show(session);
     this.views.draw(this.boards.sessions, this.focused[0]);
-    if (this.options.hash) history.replaceState(null, "", `#order=${encodeURIComponent(session.code)}`);
+    this._write();
     const { links, rules } = session.form;
     this.options.onOrder({
       code: session.code,

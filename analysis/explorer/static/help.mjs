@@ -23,6 +23,8 @@ const KEYS = {
   e: "body",
   m: "matrix",
   h: "heat",
+  "]": "larger",
+  "[": "smaller",
   "?": "help",
 };
 
@@ -47,6 +49,7 @@ const TOLD = [
   ["F", "eliminate what is left, tip to base"],
   ["C", "name a checkpoint"],
   ["H", "digits lost as heat"],
+  ["], [", "a larger matrix, a smaller one"],
   ["Shift+Arrows, /, +, Delete", "in the order below the matrix: move the chip or bracket, split it, join it with the next, take it out"],
 ];
 

@@ -286,7 +286,7 @@ function progressOf(model) {
 
 // -- checkpoints ----------------------------------------------------------------------------------
 
-export function checkpointPanel(session, go, say) {
+export function checkpointPanel(session, go, beside, say) {
   const { node, body } = panel("Checkpoints");
   node.open = false;
   const name = h("input", {
@@ -309,6 +309,8 @@ export function checkpointPanel(session, go, say) {
           "li",
           {},
           button(key, `Go to checkpoint ${key}`, () => go(code, key), { class: "link" }),
+          " ",
+          button("⇉", `Show checkpoint ${key} beside this order`, () => beside(code, key), { class: "small" }),
           " ",
           button(
             "×",

@@ -123,3 +123,120 @@ def test_random_edits_are_what_the_engine_makes_of_them(opened, name):
             page.locator(".strip .sum").wait_for()
             assert (shown(page), counter(page)) == before
         agree(page, system)
+
+
+# -- the address --------------------------------------------------------------------------------------
+
+FORMATS = ("float64", "p16", "bfloat16", "float16")
+OWN = ("w.p1f1.p0f0.q1.q0", "w.p0f0.p1.f1.q1", "s", "w.p1q1f1.p0q0f0@1")
+
+
+def random_address(source):
+    """Some state of example2's page: its order and step, and any of what else can be set."""
+    chosen = [f"order={source.choice(['abm@0', 'abm@2', 'crbm@1', 'lagrange@3', *OWN])}"]
+    chosen += [f"beside={code}" for code in source.sample([*OWN, "abm", "crbm"], source.randint(0, 2))]
+    either = [
+        [f"format={source.choice(FORMATS)}"],
+        [f"rows={source.choice(['kind', 'pivots'])}"],
+        ["heat=1"],
+        ["names=0"],
+        [f"ratio={source.choice(['1000000', '10000'])}", f"tilt={source.choice(['0', '45'])}"],
+        [f"zoom={source.choice(['2,0.50,0.25', '3,0.00,1.00'])}"],
+    ]
+    return "&".join([*chosen, *(text for part in either if source.random() < 0.4 for text in part)])
+
+
+def seen(page):
+    """All that is drawn of it, and the address that the page itself gives."""
+    page.wait_for_timeout(260)  # that of a moved matrix settles
+    shown = "[...document.querySelectorAll('.boards, .controls output, .counter, .legend, aside')]"
+    inputs = "[...document.querySelectorAll('.controls :is(select, input)')].map(e => [e.value, e.checked])"
+    told = page.evaluate(f"[{shown}.map(e => e.textContent), {inputs}, location.hash]")
+    place = page.evaluate("[...document.querySelectorAll('.port')].map(e => [e.scrollLeft, e.scrollTop])")
+    return told, place
+
+
+def test_every_state_survives_reload_and_sharing(opened):
+    """What the address says is seen, at once and in a fresh page; it is the page's own address then."""
+    source, found = random.Random(35), set()
+    page = opened("example2:m1=1e8")
+    base = page.url.partition("#")[0]
+    for _ in range(16):
+        address = random_address(source)
+        page.evaluate("address => (location.hash = address)", address)
+        first = seen(page)
+        told = first[0][2].removeprefix("#model=example2:m1=1e8&")
+        assert sorted(told.split("&")) == sorted(address.split("&")), address
+        page.goto("about:blank")
+        page.goto(base + first[0][2])
+        page.locator(".strip .sum").first.wait_for()
+        assert seen(page) == first, address
+        found.add(str(first))
+    assert len(found) == 16
+
+
+def test_an_address_that_this_page_cannot_show_is_refused_in_words(opened):
+    page = opened("chain:3")
+    said = "model=chain:4&order=crbm@2&format=float13&rows=diagonal"
+    page.evaluate("said => (location.hash = said)", said)
+    page.locator(".counter", has_text="step 2 of 6").wait_for()
+    assert "does not have the model chain:4, the format float13, the rows diagonal" in status(page)
+    assert page.evaluate("location.hash") == "#model=chain:3&order=crbm@2"
+
+
+def test_back_and_forward_go_from_order_to_order(opened):
+    page = opened("chain:3")
+    page.select_option("select >> nth=0", "crbm")
+    page.get_by_role("button", name="Next step of the order").click()  # a step is no entry of its own
+    page.locator(".chip[data-block='5']").press("Shift+ArrowRight")
+    page.select_option("select >> nth=3", "bfloat16")
+    states = []
+    for _ in range(3):
+        states.append(seen(page))
+        page.go_back()
+    assert page.locator("figure.board h2").inner_text() == "abm" and "step 0" in counter(page)
+    for state in reversed(states):
+        page.go_forward()
+        assert seen(page) == state
+    assert len({str(state) for state in states}) == 3
+
+
+# -- two orders beside each other -----------------------------------------------------------------------
+
+
+def test_two_orders_of_ones_own_are_set_against_each_other(opened):
+    system = system_of("chain:3")
+    page = opened("chain:3", "crbm@6")
+    page.keyboard.press("c")
+    page.keyboard.type("before")
+    page.keyboard.press("Enter")
+    page.locator(".chip[data-block='5']").press("Shift+ArrowRight")  # qdd_j3 and qdd_j2 in one bracket
+    page.locator(".strip .paren").nth(2).press("Shift+ArrowRight")
+    page.get_by_role("button", name="Show checkpoint before beside").click()
+    assert page.locator(".board h2").all_inner_texts() == ["your order", "before"]
+    mine, theirs = (kkt.trace(system, groups).flops for groups in (groups_in(page, 0), groups_in(page, 1)))
+    told = page.locator(".difference").inner_text()
+    assert "First different at bracket 2: (pdd_j2 f_j2) instead of (pdd_j1 f_j1)." in told
+    assert f"takes {abs(theirs - mine)} operations {'more' if theirs > mine else 'fewer'}" in told
+    assert page.locator(".bracket.different").count() == 2
+    before = page.locator(".strip .sum").all_inner_texts()
+    page.get_by_role("button", name="Change places").click()
+    assert page.locator(".strip .figure").first.inner_text() in before[1]
+    assert page.locator("figure.board h2").first.inner_text() == "crbm"
+
+
+def groups_in(page, which):
+    brackets = page.locator(".strip").nth(which).locator(".bracket:not(.rest)")
+    names = "e => [...e.querySelectorAll('.chip')].map(c => c.getAttribute('aria-label').split('_'))"
+    return [[tuple(pair) for pair in item.evaluate(names)] for item in brackets.all()]
+
+
+def test_where_the_digits_go_is_said(opened):
+    page = opened("example2:m1=1e8", "abm@2")
+    page.select_option("select >> nth=1", "crbm")
+    told = page.locator(".difference").inner_text()
+    assert (
+        "digits fewer: crbm loses them at bracket" in told and page.locator(".difference math").count() == 1
+    )
+    page.select_option("select >> nth=1", "/this")
+    assert page.locator(".difference").nth(1).inner_text() == "The two are the same order."
