@@ -125,7 +125,7 @@ class Explorer extends Actions {
     this.board.port.addEventListener("scroll", () => this._scrolled());
     this.block = blockPanel();
     this.numbers = numbersPanel((name) => this.choose(name));
-    this.challenges = challengePanel(data, say);
+    this.challenges = challengePanel(data, say, (text) => this.say(`${this.status.textContent} ${text}`));
     this.checkpoints = checkpointPanel(
       () => this.session,
       (code, name) => this.go(code, `Back at checkpoint ${name}.`),
@@ -323,9 +323,9 @@ class Explorer extends Actions {
       return;
     }
     this.boards.draw();
-    const { port } = this.board;
     const [x, y] = this.look.centre;
-    if (this.look.zoom > 1) port.scrollTo(x * (port.scrollWidth - port.clientWidth), y * (port.scrollHeight - port.clientHeight));
+    for (const { port } of this.look.zoom > 1 ? [this.board, ...this.boards.mirrors] : [])
+      port.scrollTo(x * (port.scrollWidth - port.clientWidth), y * (port.scrollHeight - port.clientHeight));
     this.robot?.draw(session.engine);
     this.robot?.named((k) => this.board.labels?.subscript.get(k) ?? this.data.structures.whole.names[k]);
     const [i, j] = this.focused;

@@ -225,7 +225,8 @@ function culprits(session) {
 
 // -- challenges -----------------------------------------------------------------------------------
 
-export function challengePanel(data, say) {
+// ``reached`` tells of one that is met, after what was said.
+export function challengePanel(data, say, reached) {
   const { node, body } = panel("Challenges");
   node.open = false;
   const kept = progressOf(data.model);
@@ -249,7 +250,7 @@ export function challengePanel(data, say) {
       const { done, text } = state(session);
       const spent = done && kept.spent(title, session.code);
       if (done && !entry.done && !spent) {
-        say(`Challenge reached: ${title}`);
+        reached(`Challenge reached: ${title}.`);
         kept.add(title, session.code);
         entry.done = true; // and stays so
       }

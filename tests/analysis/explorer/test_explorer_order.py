@@ -134,7 +134,10 @@ OWN = ("w.p1f1.p0f0.q1.q0", "w.p0f0.p1.f1.q1", "s", "w.p1q1f1.p0q0f0@1")
 def random_address(source):
     """Some state of example2's page: its order and step, and any of what else can be set."""
     chosen = [f"order={source.choice(['abm@0', 'abm@2', 'crbm@1', 'lagrange@3', *OWN])}"]
-    chosen += [f"beside={code}" for code in source.sample([*OWN, "abm", "crbm"], source.randint(0, 2))]
+    chosen += [
+        f"beside={code.partition('@')[0]}"
+        for code in source.sample([*OWN, "abm", "crbm"], source.randint(0, 2))
+    ]
     either = [
         [f"format={source.choice(FORMATS)}"],
         [f"rows={source.choice(['kind', 'pivots'])}"],
