@@ -176,3 +176,15 @@ def tex_letters() -> dict[str, str]:
     """Role -> TeX of the blocks that pictures of the matrix name, as Ascher, Pai & Cloutier write them."""
     roles = "M H Phi A G multiplier qdd pdd f along across articulated tilde composite D inertia"
     return {role: ASCHER[role].latex for role in roles.split()}
+
+
+def told_letters() -> dict[str, str]:
+    """TeX of the same letters -> what each is, in words.
+
+    >>> from pivotree.analysis.symbols import told_letters
+    >>> told_letters()["D"]
+    'pivot of the joint'
+    """
+    return {tex: ASCHER[role].what for role, tex in tex_letters().items() if role != "multiplier"} | {
+        ASCHER["multiplier"].latex: ASCHER["lam"].what.partition(": ")[2]
+    }

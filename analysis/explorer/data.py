@@ -38,7 +38,7 @@ from pivotree.kkt.tape.tape import Tape
 
 from ..comparison import REFERENCE_DIGITS, digits_of, marked
 from ..rounding import blame
-from ..symbols import tex_letters
+from ..symbols import tex_letters, told_letters
 from .entries import FORMATS, certified, entries_of
 from .frames import frames_of
 
@@ -88,6 +88,7 @@ def explorer_data(
         "bodies": n,
         "dof": int(system.tree.offset[-1]),
         "structures": {"whole": structure_of(system.structure)},
+        "told": told_letters(),
         "orders": [],
         "notes": [],
     }

@@ -5,10 +5,11 @@ from __future__ import annotations
 from ..figures.style import DARK, LIGHT, Theme
 
 # Digits lost, none to all: luminance falls (or, on dark, rises) from step to step, so that the
-# scale reads in grey and with any colour vision.
+# scale reads in grey and with any colour vision.  Purple, which nothing else on the page is: fill is
+# orange, entries are blue.
 _HEAT = {
-    False: ("#FFF6D6", "#F7D68A", "#E9A24F", "#BF5A3C", "#86304B", "#3D1542"),
-    True: ("#2B2435", "#4B2B55", "#86304B", "#D0684A", "#EDAA5C", "#FBE0A0"),
+    False: ("#F7EEF6", "#E6C8E4", "#CD93CB", "#984C9C", "#672672", "#350B40"),
+    True: ("#2A1B30", "#4A2752", "#783A80", "#BE82C2", "#DEB2DE", "#F8E4F6"),
 }
 
 

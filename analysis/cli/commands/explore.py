@@ -10,11 +10,13 @@ from ..arguments import Parser, add_format, add_model, add_order
 from ..progress import progress_shown
 from .shared import file_of, folder_of, items, system_of, written
 
-EXAMPLES = ("explore chain:3", "explore robot.urdf -o page.html", "explore four_bar")
+DEFAULT = "example3"  # where orders differ most: ABM keeps all digits, and CRBM none
+EXAMPLES = ("explore", "explore chain:3", "explore robot.urdf -o page.html", "explore four_bar")
 
 
 def declare(command: Parser) -> None:
-    add_model(command)
+    add_model(command, needed=False)
+    command.set_defaults(model=DEFAULT)
     add_order(command, None, several=True)
     add_format(command, "float64,float32,bfloat16,float16", several=True)
     command.add_argument(

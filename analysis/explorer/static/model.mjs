@@ -251,6 +251,27 @@ export class Model {
     return this._lost(this._trace.fronts.standing(Math.min(i, j), Math.max(i, j)));
   }
 
+  // The entries of block (i, j) as ``lost`` sees them: { rows, columns, low, high }, row by row, in the
+  // format and in float64; null where there are none.
+  entries(i, j) {
+    if (!this.computed) return null;
+    const trace = this._trace;
+    const pivot = i === j ? trace.factors.find(({ rows }) => rows.some(({ block }) => block === i)) : null;
+    const refs = pivot ? [pivot.ref.made.args[0]] : trace.fronts.standing(Math.min(i, j), Math.max(i, j));
+    if (!refs.length) return null;
+    const own = pivot?.rows.find(({ block }) => block === i);
+    const turned = i > j;
+    const [{ rows: high, columns: wide }] = refs;
+    const [first, last] = own ? [own.first, own.last] : [0, null];
+    const [rows, columns] = own ? [last - first, last - first] : turned ? [wide, high] : [high, wide];
+    const of = (made, { plus }) => {
+      const values = refs.map((ref) => taken(made, ref).values).reduce((sum, more) => sum.map((x, at) => plus(x, more[at])));
+      const at = (r, c) => values[turned && !own ? c * wide + r : (first + r) * wide + first + c];
+      return Array.from({ length: rows * columns }, (_, k) => at(Math.floor(k / columns), k % columns));
+    };
+    return { rows, columns, low: of(this._low, floats(this.format)), high: of(this._high, floats("float64")) };
+  }
+
   // The same of the sum of some blocks.
   _lost(refs) {
     const sum = (made, { plus }) =>

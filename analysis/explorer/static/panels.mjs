@@ -7,9 +7,9 @@ import { challengesOf } from "./challenges.mjs";
 import { KINDS_OF_FILE, download, exported } from "./exporting.mjs";
 import { orderIn } from "./opening.mjs";
 import { lostText } from "./scene.mjs";
-import { foretold } from "./words.mjs";
+import { digitsOf, foretold, meanings } from "./words.mjs";
 import { Session } from "./session.mjs";
-import { unit } from "./arithmetic.mjs";
+import { FORMATS, unit } from "./arithmetic.mjs";
 
 const SHORT = 150; // steps, up to which formulas of large matrices are written
 
@@ -51,6 +51,13 @@ export function blockPanel() {
         ),
       );
     }
+    const tex = made < 0 ? "" : (labels?.cell(i, j) ?? "");
+    const names = [tex, ...(labels ? (i === j ? [i] : [i, j]).map((b) => labels.unknown(b)) : [])];
+    const letters = new Map(names.flatMap((name) => meanings(session.data.told ?? {}, name)));
+    if (letters.size)
+      rows.push(h("p", { class: "letters" }, ...[...letters].flatMap(([letter, is], at) => [at ? "; " : "", math(letter), ` ${is}`])));
+    const numbers = made < 0 ? null : model.entries(i, j);
+    if (numbers) rows.push(entriesTable(numbers, session.format));
     const lost = gone ? null : model.lost(i, j);
     if (lost !== null)
       rows.push(
@@ -67,6 +74,21 @@ export function blockPanel() {
   };
   show(null, null, null, null, null);
   return { node, show };
+}
+
+// The entries of a block, their wrong digits struck out.
+function entriesTable({ rows, columns, low, high }, format) {
+  const places = Math.min(8, Math.ceil(FORMATS[format].bits * Math.log10(2)));
+  const cell = (value, exact) => {
+    if (value === 0 && exact === 0) return h("td", { class: "soft" }, "0");
+    const [right, wrong, power] = digitsOf(value, exact, places);
+    return h("td", { title: `${format}: ${value}; float64: ${exact}` }, right, wrong ? h("s", {}, wrong) : null, power);
+  };
+  const line = (_, r) => h("tr", {}, ...Array.from({ length: columns }, (__, c) => cell(low[r * columns + c], high[r * columns + c])));
+  const other = low.length === 1 && low[0] !== high[0] ? `: ${high[0]}` : "";
+  const told = format === "float64" ? "in float64" : `in ${format}; digits that float64 has otherwise are struck out${other}`;
+  const lines = h("table", {}, h("tbody", {}, ...Array.from({ length: rows }, line)));
+  return h("div", { class: "entries" }, lines, h("p", { class: "soft" }, told));
 }
 
 // How much of the order's error a step has caused, where it is known.

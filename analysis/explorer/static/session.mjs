@@ -146,7 +146,7 @@ export class Session {
     const order = this.onPlan ? this.order(this.name) : null;
     const measured = this.frame ? null : order?.formats?.[this.format];
     if (order && (measured || this.model.why))
-      return { left: 0, fill: order.fill, height: order.height, operations: order.flops ?? null, dense: null, digits: measured?.digits ?? null };
+      return { left: 0, fill: order.fill, height: order.height, operations: order.flops ?? null, dense: null, digits: measured?.failed ? 0 : (measured?.digits ?? null) };
     const { engine } = this.whole;
     return {
       left: engine.left.length,

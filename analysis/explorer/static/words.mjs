@@ -67,6 +67,37 @@ export function answered(session) {
   return ` All blocks are eliminated: ${answer.digits.toFixed(1)} digits of qdd kept in ${format}.${order}`;
 }
 
+// What the letters in a block's name are, in the order in which they stand there: [[TeX, words], ...].
+/** @type {(told: object, tex: string) => [string, string][]} */
+export function meanings(told, tex) {
+  const letters = Object.keys(told).sort((a, b) => b.length - a.length);
+  const found = [];
+  for (let rest = tex.replace(/[_^]\{[^}]*\}|[-'*]/g, " "); rest; ) {
+    const letter = letters.find((known) => rest.startsWith(known));
+    if (letter && !found.includes(letter)) found.push(letter);
+    rest = rest.slice(letter?.length ?? (/^\\[a-z]+(\{.\})?/i.exec(rest)?.[0].length || 1));
+  }
+  if (tex === "I") return [["I", "identity: the force of a body and its own acceleration"]];
+  return found.map((letter) => [letter, told[letter]]);
+}
+
+// A number as a format holds it, cut where it begins to differ from the exact one: [right, wrong], and
+// the exponent behind both.
+export function digitsOf(value, exact, places) {
+  if (!Number.isFinite(value)) return ["", String(value), ""];
+  if (value === exact) return [String(Number(value.toPrecision(places))), "", ""];
+  if (value === 0) return ["", "0", ""];
+  const [mantissa, exponent] = value.toPrecision(places).split("e");
+  const kept = exact === 0 ? 0 : Math.floor(-Math.log10(Math.abs(value - exact) / Math.abs(exact)));
+  let [at, seen] = [0, 0];
+  while (at < mantissa.length && (seen < kept || !/[1-9]/.test(mantissa[at]))) {
+    if (/[1-9]/.test(mantissa[at]) || (seen && mantissa[at] === "0")) seen += 1;
+    if (seen > kept) break;
+    at += 1;
+  }
+  return [mantissa.slice(0, at), mantissa.slice(at), exponent ? `e${exponent}` : ""];
+}
+
 // A block that the keys have reached.
 export function described(session, board, i, j) {
   const { engine, pending } = session;

@@ -3,10 +3,11 @@
 import random
 
 import pytest
-from explorer_page import counter, drag, shown, status
+from explorer_page import at_block, counter, drag, shown, status
 from helpers import system_of
 
 from pivotree import kkt, orderings
+from pivotree.analysis.cli import main
 
 P, Q, F = 0, 3, 6  # blocks of chain:3: kind * 3 + body, j1 the first
 
@@ -243,3 +244,61 @@ def test_where_the_digits_go_is_said(opened):
     )
     page.select_option("select >> nth=1", "/this")
     assert page.locator(".difference").nth(1).inner_text() == "The two are the same order."
+
+
+# -- numbers ------------------------------------------------------------------------------------------
+
+
+def pointed(page, row, column):
+    """The panel of the block that is pointed at, and its entries, a list a row."""
+    page.mouse.move(*at_block(page, row, column))
+    panel = page.locator("aside .panel").first
+    panel.locator("strong", has_text=f"{row}, {column}").wait_for()
+    rows = "[...document.querySelectorAll('.entries tr')].map(r => [...r.cells].map(c => c.textContent))"
+    return panel, page.evaluate(rows)
+
+
+def test_a_block_shows_what_its_letters_are_and_its_entries(opened):
+    system = system_of("chain:3")
+    page = opened("chain:3", "w")
+    panel, found = pointed(page, "pdd_j3", "pdd_j3")
+    last = system.structure.names.index("j3")
+    assert [[float(text) for text in row] for row in found] == [
+        [pytest.approx(x, rel=1e-6) for x in row] for row in system.entries.M[last].tolist()
+    ]
+    assert "spatial inertia" in panel.inner_text() and "6×6" in panel.inner_text()
+    panel, found = pointed(page, "qdd_j2", "f_j2")
+    assert [float(text) for text in found[0]] == system.entries.S[1].tolist()
+    _, turned = pointed(page, "f_j2", "qdd_j2")
+    assert [row[0] for row in turned] == found[0]
+    assert "joint axes" in panel.inner_text()
+
+
+def test_wrong_digits_are_struck_out(opened):
+    """The last pivot of CRBM is 1 and becomes 0 in float32; a third of the digits of bfloat16 is right."""
+    page = opened("example2:m1=1e8", "crbm@4")
+    box = page.locator(".grid").bounding_box()
+    page.mouse.move(box["x"] + 0.79 * box["width"], box["y"] + 0.79 * box["height"])
+    assert page.locator(".entries s").inner_text() == "0"
+    assert page.locator(".entries").inner_text().endswith("struck out: 1")
+    assert "pivot of the joint" in page.locator(".letters").inner_text()
+    assert "0.0 digits in float32" in page.locator(".strip .sum").inner_text()
+    page = opened("chain:3", "abm@2&format=bfloat16")
+    _, found = pointed(page, "pdd_j1", "pdd_j1")
+    wrong = page.locator(".entries s").all_inner_texts()
+    assert len(found) == 6 and 0 < len(wrong) < 36
+    for row in page.locator(".entries td:has(s)").all():
+        low, high = (float(text.partition(": ")[2]) for text in row.get_attribute("title").split("; "))
+        text = row.inner_text()
+        kept = text[: len(text.partition("e")[0]) - len(row.locator("s").inner_text())]
+        assert not kept.strip("-0.") or abs(low - high) < 10.0 * abs(high) / 10 ** len(kept.strip("-0."))
+
+
+def test_without_a_model_the_page_is_of_one_on_which_orders_differ(tmp_path, opened):
+    assert (
+        main(["explore", "--order", "abm,crbm", "--format", "float32", "-o", str(tmp_path / "x.html")]) == 0
+    )
+    page = opened(tmp_path / "x.html")
+    digits = {row.split()[0]: row.split()[-1] for row in page.locator("aside tbody tr").all_inner_texts()}
+    assert float(digits["abm"]) > 7 and digits["crbm"] == "–"
+    assert page.get_by_role("slider", name="Mass ratio").is_visible()

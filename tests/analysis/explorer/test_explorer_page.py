@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+from colorsys import rgb_to_hsv
 from importlib.resources import files
 from xml.etree import ElementTree
 
@@ -113,6 +114,12 @@ def test_colours_tell_apart_in_grey():
         heat = [luminance(colours[f"heat{i}"]) for i in range(6)]
         steps = np.diff(heat) if dark else -np.diff(heat)
         assert (steps > 0).all()
+        hue = {
+            name: rgb_to_hsv(*(int(colours[name][i : i + 2], 16) for i in (1, 3, 5)))[0] for name in colours
+        }
+        for name in ("fill", "new", "entry"):  # heat is nothing else that is seen
+            apart = [abs(hue[f"heat{i}"] - hue[name]) for i in range(1, 5)]
+            assert min(min(d, 1 - d) for d in apart) > 0.15, (dark, name)
         pairs = "ink page, soft page, ink entry, ink shade, soft shade, ink heat0, ink heat1, "
         pairs += "ink heat2, heatInk heat3, heatInk heat4, heatInk heat5, newInk new, fillInk fill"
         for ink, paper in map(str.split, pairs.split(", ")):
