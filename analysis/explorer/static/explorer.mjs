@@ -145,6 +145,9 @@ class Explorer extends Actions {
     this.views = new Views(data, {
       eliminate: (members) => this._report(this.session.eliminate(members)),
       mark: (blocks) => this.light(blocks),
+      focus: (b) => this._focus(b, b),
+      pick: (b) => (this.session.engine.gone[b] ? this.jump(this.session.engine.gone[b]) : this.pick(b, b)),
+      go: (step) => this.jump(step),
     });
     if (Robot.fits(data))
       this.robot = new Robot(data, {
@@ -234,9 +237,9 @@ class Explorer extends Actions {
     this._mark(blocks, graph);
   }
 
-  _mark(blocks, graph) {
+  _mark(blocks, graph, preview = null) {
     this.strip.mark(blocks);
-    this.views.mark(blocks);
+    this.views.mark(blocks, preview);
     this.robot?.mark(blocks.flatMap((b) => graph.bodies(b)));
   }
 
@@ -294,7 +297,7 @@ class Explorer extends Actions {
     const gone = i !== null && (session.engine.gone[i] || session.engine.gone[j]);
     board.preview = i === null || gone ? null : session.preview(i, j);
     board.overlay(i === null ? [] : [[i, j]]);
-    this._mark(i === null ? [] : [i, j], session.engine.graph);
+    this._mark(i === null ? [] : [i, j], session.engine.graph, board.preview);
     this.block.show(session, board.labels, i, j, board.preview);
   }
 

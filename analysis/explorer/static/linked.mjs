@@ -1,6 +1,6 @@
 // The linked views: multibody tree, elimination tree, and curves over the steps.
 
-import { F, FC, FJ, PDD, QDD } from "./graph.mjs";
+import { F, FC, FJ, LAM, PDD, QDD } from "./graph.mjs";
 
 // x of nodes by leaves, y by depth; parent: place of each node's parent, -1 at a root.
 export function treeLayout(parent) {
@@ -20,6 +20,52 @@ export function treeLayout(parent) {
     } else x[k] = children[k].length ? (x[children[k][0]] + x[children[k].at(-1)]) / 2 : leaf++;
   }
   return { x, depth, leaves: Math.max(1, leaf), height: Math.max(0, ...depth) };
+}
+
+// The elimination graph: unknowns, and lines between those that share a block.  A pivot leaves, and its
+// neighbours become a clique; ``preview``, a step that is not made, has its lines dashed.
+export function graphScene(engine, labels, width) {
+  const { graph } = engine;
+  const { n, structure } = graph;
+  const at = treeLayout(structure.parent);
+  const level = Math.max(34, Math.min(74, 330 / (at.height + 1)));
+  const each = width / at.leaves;
+  const r = Math.min(11, each / 5, level / 4.4);
+  const ties = graph.blocks.filter((b) => graph.kind(b) === LAM);
+  const height = (at.height + 1) * level + 2 * r + (ties.length ? level / 2 : 0);
+  const place = (b) => {
+    const kind = graph.kind(b);
+    if (kind === LAM) return [((ties.indexOf(b) + 0.5) * width) / ties.length, height - r - 3];
+    const k = graph.carriers.has(b % n) ? graph.carriers.get(b % n) : b % n;
+    const [x, y] = [(at.x[k] + (at.leaves > 1 ? 0.4 : 0.36)) * each, (at.depth[k] + 1) * level - r];
+    const beside = Math.min(0.42 * each, 70);
+    // a body below its force, and its joint beside that
+    return { [PDD]: [x, y], [QDD]: [x + beside, y - level / 2], [FC]: [x - beside / 2, y - level / 2] }[kind] ?? [x, y - level / 2];
+  };
+  const where = new Map(graph.blocks.map((b) => [b, place(b)]));
+  const line = (key, look) => {
+    const [[x1, y1], [x2, y2]] = engine.ends(key).map((b) => where.get(b));
+    const bow = Math.abs(x1 - x2) < 1 && Math.abs(y1 - y2) > 0.6 * level ? 0.16 * Math.abs(y1 - y2) : 0;
+    const curve = (t) => [x1 + t * (x2 - x1) + 4 * t * (1 - t) * bow, y1 + t * (y2 - y1)];
+    return { t: "poly", points: [0, 0.2, 0.4, 0.6, 0.8, 1].map(curve), ...look };
+  };
+  const lookOf = (key, made) => {
+    if (engine.ends(key).some((b) => engine.gone[b])) return { c: "line", lw: 1.2 };
+    if (made === 0) return { c: "soft", lw: 1.4 };
+    return made === engine.step ? { c: "new", lw: 3 } : { c: "fill", lw: 2.4 };
+  };
+  const items = [...engine.made].map(([key, made]) => line(key, lookOf(key, made)));
+  for (const b of graph.blocks) {
+    const [x, y] = where.get(b);
+    const gone = engine.gone[b];
+    const now = gone && gone === engine.step;
+    const ready = !gone && engine.diagonal[b] >= 0;
+    items.push({ t: "ellipse", x, y, rx: r, ry: r, fill: gone ? "shade" : ready ? "entry" : "page", c: now ? "new" : gone ? "faint" : "ink", lw: now ? 2.5 : 1.3 });
+    if (r > 7.5) items.push({ t: "tex", x, y, tex: labels.unknown(b), size: Math.min(10, 0.95 * r), c: gone ? "soft" : "ink" });
+  }
+  const nodes = graph.blocks.map((b) => [...where.get(b), b]);
+  const foretold = (preview) => preview.fill.map((key) => line(key, { c: "new", lw: 2, dash: true }));
+  return { width, height, items, nodes, r, foretold };
 }
 
 // Bodies: open circle while nothing is gone, half for some, full for all of its blocks.

@@ -4,10 +4,11 @@ import { h, plural, replaced } from "./dom.mjs";
 import { Labels } from "./labels.mjs";
 import { curveOf, pointsOf } from "./session.mjs";
 import { MANY, lostText } from "./scene.mjs";
-import { bodyScene, curveScene, eliminationScene } from "./linked.mjs";
+import { bodyScene, curveScene, eliminationScene, graphScene } from "./linked.mjs";
 import { svgText } from "./render.mjs";
 
 const [WIDTH, HEIGHT] = [300, 200];
+const DRAWN = 66; // unknowns, up to which their graph is drawn, and beyond which bodies are
 const colour = (name) => `var(--pt-${name})`;
 
 export class Legend {
@@ -62,7 +63,8 @@ export class Legend {
 export class Views {
   actions; data;
 
-  // actions: eliminate(members), of a body that is picked in its tree; mark(blocks) of the matrix
+  // actions: eliminate(members), of a body that is picked in its tree; mark(blocks) of the matrix;
+  // focus(b or null), pick(b), of an unknown in the graph; go(step)
   constructor(data, actions) {
     Object.assign(this, { data, actions });
     this.known = new Map();
@@ -79,12 +81,16 @@ export class Views {
     this.session = session;
     const labels = new Labels(engine, 0); // names of unknowns do not change
     const gone = engine.graph.structure.names.filter((_, k) => engine.gone[k]).length;
-    this.scenes = [bodyScene(engine, labels, WIDTH, HEIGHT), eliminationScene(engine, labels, WIDTH, HEIGHT)];
+    this.graph = engine.graph.blocks.length <= DRAWN;
+    const first = this.graph ? graphScene(engine, labels, WIDTH) : bodyScene(engine, labels, WIDTH, HEIGHT);
+    this.scenes = [first, eliminationScene(engine, labels, WIDTH, HEIGHT)];
     const bodies = drawn(
       this.bodies,
-      "Multibody tree, base on top",
-      this.scenes[0],
-      `Multibody tree: ${gone} of ${plural(engine.graph.n, "body")} eliminated`,
+      this.graph ? "Elimination graph, base on top" : "Multibody tree, base on top",
+      first,
+      this.graph
+        ? `Elimination graph: ${plural(engine.left.length, "unknown")} left`
+        : `Multibody tree: ${gone} of ${plural(engine.graph.n, "body")} eliminated`,
     );
     const tree = drawn(
       this.tree,
@@ -96,7 +102,11 @@ export class Views {
     bodies.addEventListener("click", (event) => this._pick(event));
     bodies.addEventListener("pointermove", (event) => this._point(event, 0));
     tree.addEventListener("pointermove", (event) => this._point(event, 1));
-    for (const image of this.images) image.addEventListener("pointerleave", () => this.actions.mark([]));
+    tree.addEventListener("click", (event) => {
+      const hit = this._hit(event, 1);
+      if (hit) this.actions.go(engine.gone[hit[0]]);
+    });
+    for (const image of this.images) image.addEventListener("pointerleave", () => this._left());
     const others = mirrors.map((mirror) => `; ${mirror.title}: fill ${mirror.engine.fill}`).join("");
     drawn(
       this.curve,
@@ -107,17 +117,28 @@ export class Views {
     this.mark(focused === null ? [] : [focused]);
   }
 
-  // Show where blocks belong: rings around their bodies, and around their pivots.
-  mark(blocks) {
+  _left() {
+    this.pointed = null;
+    this.actions.focus(null);
+    this.actions.mark([]);
+  }
+
+  // Show where blocks belong: rings around them or their bodies, and around their pivots; what a pivot
+  // would couple.
+  mark(blocks, preview = null) {
     if (!this.images) return;
     const { graph } = this.session.engine;
     const bodies = new Set(blocks.flatMap((b) => graph.bodies(b)));
-    const wanted = [(k) => bodies.has(k), (members) => members.some((b) => blocks.includes(b))];
+    const wanted = [(k) => (this.graph ? blocks.includes(k) : bodies.has(k)), (members) => members.some((b) => blocks.includes(b))];
     this.images.forEach((image, at) => {
-      const { nodes, r, width, height } = this.scenes[at];
-      const items = nodes
-        .filter(([, , what]) => wanted[at](what))
-        .map(([x, y]) => ({ t: "ellipse", x, y, rx: 1.6 * r + 3, ry: r + 4, c: "focus", lw: 2 }));
+      const { nodes, r, width, height, foretold } = this.scenes[at];
+      const wide = foretold ? r + 3 : 1.6 * r + 3;
+      const items = [
+        ...(foretold && preview && !preview.refused ? foretold(preview) : []),
+        ...nodes
+          .filter(([, , what]) => wanted[at](what))
+          .map(([x, y]) => ({ t: "ellipse", x, y, rx: wide, ry: foretold ? wide : r + 4, c: "focus", lw: 2 })),
+      ];
       image.querySelector(".over").innerHTML = items.length ? svgText({ width, height, items }, colour) : "";
     });
   }
@@ -132,15 +153,23 @@ export class Views {
   _point(event, at) {
     const hit = this._hit(event, at);
     const { graph } = this.session.engine;
+    if (!at && this.graph) {
+      if (hit !== this.pointed) this.actions.focus((this.pointed = hit));
+      return;
+    }
     const own = at ? (hit ?? []) : graph.blocks.filter((b) => graph.body(b) === hit);
     this.actions.mark(own);
     this.mark(own);
   }
 
-  // A click on a body makes what is left of it the next bracket.
+  // A click on a body makes what is left of it the next bracket, one on an unknown the next pivot.
   _pick(event) {
     const hit = this._hit(event, 0);
     const { engine } = this.session;
+    if (this.graph) {
+      if (hit !== null) this.actions.pick(hit);
+      return;
+    }
     const members = hit === null ? [] : engine.left.filter((b) => engine.graph.body(b) === hit);
     if (members.length) this.actions.eliminate(members);
   }

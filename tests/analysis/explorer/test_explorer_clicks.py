@@ -158,16 +158,43 @@ def test_views_are_linked_and_pointing_moves_nothing(opened):
     page.mouse.move(*at_block(page, "pdd_j3", "pdd_j3"))
     assert page.evaluate(where) == before
     rings = page.locator(".views .over ellipse")
-    assert rings.count() == 2  # its body, and its pivot in the elimination tree
-    body = page.locator(".views .image").first
-    body.scroll_into_view_if_needed()
-    box = body.bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 14)  # the base
+    assert rings.count() == 2  # itself in the graph, and its pivot in the elimination tree
+    page.locator(".robot .body").nth(0).hover(force=True)  # the base
     assert page.locator(".board .over rect").count() == 2  # its rows and its columns
     assert page.locator(".strip .chip.lit").all_inner_texts() == ["pj1", "fj1", "qj1"]
+    assert rings.count() == 3
     page.mouse.down()
     page.mouse.up()
     assert "Step 3: (pdd_j1 qdd_j1 f_j1)" in status(page)
+
+
+def unknown(page, place):
+    """Where an unknown stands in the elimination graph, by its place in the matrix."""
+    dot = page.locator(".views figure").first.locator("svg ellipse").nth(place)
+    dot.scroll_into_view_if_needed()
+    box = dot.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_the_graph_shows_what_a_pivot_couples_and_is_a_control(opened):
+    page = opened("chain:3", "w")
+    pdd_j2 = 3
+    page.mouse.move(*unknown(page, pdd_j2))
+    assert page.locator(".views figure").first.locator(".over polyline").count() == filled_by_pdd_j2()
+    assert page.locator(".strip .chip.lit").all_inner_texts() == ["pj2"]
+    assert page.locator(".robot .name.marked").text_content() == "j2"
+    assert page.locator(".board .over rect[stroke-dasharray]").count() >= 2 * filled_by_pdd_j2()
+    page.mouse.down()
+    page.mouse.up()
+    assert "Step 1: (pdd_j2)" in status(page)
+    new = page.locator(".views figure").first.locator("polyline[stroke='var(--pt-new)']")
+    assert new.count() == filled_by_pdd_j2()  # its neighbours are a clique
+    page.mouse.click(*unknown(page, 1))
+    assert "Refused: qdd_j3 is structurally zero" in status(page)
+    page.keyboard.press("f")
+    page.locator("[role=status]", has_text="Finished").wait_for()
+    page.mouse.click(*unknown(page, pdd_j2))  # back to its step
+    assert counter(page).startswith("step 1 of")
 
 
 def test_checkpoints_bring_back_a_state(opened):
