@@ -12,6 +12,11 @@ from pivotree import kkt
 
 
 def mujoco_model(graph: nx.DiGraph) -> mujoco.MjModel:
+    """The model of :func:`mujoco_spec`, compiled."""
+    return mujoco_spec(graph).compile()
+
+
+def mujoco_spec(graph: nx.DiGraph) -> mujoco.MjSpec:
     """Hinges, slides, universal joints (two hinges) and floating roots; balls and pins connected.
 
     A loop of rows that hold a point becomes ``connect``, whose three rows MuJoCo keeps softly.
@@ -55,9 +60,8 @@ def mujoco_model(graph: nx.DiGraph) -> mujoco.MjModel:
         spec.add_equality(
             type=mujoco.mjtEq.mjEQ_CONNECT, objtype=mujoco.mjtObj.mjOBJ_SITE, name1=ends[0], name2=ends[1]
         )
-    model = spec.compile()
-    model.opt.gravity[:] = tree.gravity
-    return model
+    spec.option.gravity[:] = tree.gravity
+    return spec
 
 
 def mujoco_forward(graph: nx.DiGraph) -> Callable[[], np.ndarray]:

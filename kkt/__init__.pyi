@@ -15,6 +15,7 @@ from .matrix.blocks import Block as Block
 from .matrix.blocks import BlockIndex as BlockIndex
 from .matrix.blocks import Structure as Structure
 from .matrix.frames import aligned as aligned
+from .matrix.frames import gathered as gathered
 from .matrix.model_writer import write_model as write_model
 from .matrix.state import State as State
 from .matrix.system import System as System

@@ -29,6 +29,7 @@ COMMANDS = {
     "reproduce": "what the papers print, beside ours",
     "orders": "what orders there are, with their sources",
     "models": "what can be named as MODEL, beside files",
+    "readings": "programs whose own order and frames compare --as measures",
 }
 """What each command does, in a line; its module in ``commands`` declares its options."""
 

@@ -104,8 +104,8 @@ def comparison_tables(comparison: Comparison, width: int, bits: bool = False) ->
         "become nonzero, in random orders at most so many; operations: additions, multiplications, "
         "divisions and roots; height: "
         "pivots that wait for each other; under a format's name the error, "
-        "max |qdd - exact| / max |exact|, where exact is the answer for the data as rounded to the "
-        "format, so that the arithmetic alone is judged; digits: how many are right against it; "
+        f"max |qdd - exact| / max |exact|, where exact is the answer for {comparison.data}; "
+        "digits: how many are right against it; "
         "lost: those beyond what the condition number forces"
         + BITS * bits
         + _conditions(comparison)

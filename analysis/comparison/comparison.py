@@ -51,6 +51,7 @@ class Comparison(Tabled):
     conditioning: Conditioning | None = None  # None where it is not known
     cancelling: str = ""  # what errors are relative to, where all that moves the robot nearly cancels
     state: str = ""  # what the one state is called that all rows are of
+    data: str = "the data as rounded to the format, so that the arithmetic alone is judged"
     shown = ("order", "format", "digits", "fill_blocks", "flops", "height", "marked", "failed_at")
 
     def facts(self) -> dict[str, Any]:

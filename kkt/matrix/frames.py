@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..base.errors import LoopError, ModelError
 from ..model.fields import Floats
 from ..model.joints import GENERAL
 from ..model.loops import LoopWarning, turned
@@ -23,6 +24,7 @@ from ..model.spatial import matmul, matvec, skew, transpose
 from ..model.tree import InertiaWarning, new_tree
 from .system import System, build, require_system
 
+PLACES = ("com", "root", "world", "directions")
 NOISE = 8 * np.finfo(float).eps  # smaller entries of a turned unit vector are zero in exact turns
 Z = np.array([0.0, 0.0, 1.0])
 
@@ -55,20 +57,73 @@ def aligned(system: System) -> System:
     return in_frames(system, turns, tidy=True)
 
 
-def in_frames(system: System, turns: Floats, *, tidy: bool) -> System:
-    """The state with body k's vectors x written as turns[k] x; tidied where it has moved."""
+def gathered(system: System, at: str = "com") -> System:
+    """The system with all bodies written in one frame: the world's directions, at one point.
+
+    ``at`` is "com", the tree's centre of mass, as MuJoCo and MJX write inertias and axes (``cinert``
+    and ``cdof``), "world", the world's origin, or "root", the centre of mass of a root that floats
+    and the world's origin for one that does not: every Phi is then 1, and a body's inertia about its
+    own joint is the small difference of large numbers.  With "directions" each body keeps its
+    joint's origin.  Raises ModelError for another place, and LoopError for closed loops.
+
+    >>> system = pt.build(pt.chain(3))
+    >>> bool((pt.gathered(system).entries.Phi[1:] == np.eye(6)).all())
+    True
+    """
+    require_system(system)
+    if at not in PLACES:
+        raise ModelError(f"gathered: at is {at!r}; give one of {', '.join(PLACES)}")
+    if system.loops:
+        raise LoopError("gathered: closed loops and contacts are written in their bodies' own frames")
+    state = system.state
+    n = len(state.names)
+    turns, place = np.empty((n, 3, 3)), np.empty((n, 3))
+    for level in levels(state.parent):
+        for k in level.tolist():
+            up = int(state.parent[k])
+            turns[k] = matmul(turns[up], state.R[k]) if up >= 0 else state.R[k]
+            place[k] = place[up] + matvec(turns[up], state.p[k]) if up >= 0 else state.p[k]
+    if at == "directions":
+        return in_frames(system, turns, tidy=True)
+    centre, top = place + matvec(turns, state.com), np.arange(n)
+    for level in levels(state.parent)[1:]:
+        top[level] = top[state.parent[level]]
+    point = np.zeros((n, 3))
+    if at == "root":
+        free = np.diff(state.S.offset) == 6
+        point = np.where(free[top][:, None], centre[top], 0.0)
+    if at == "com":
+        moment = state.mass[:, None] * centre
+        mass = np.bincount(top, state.mass, n)[top]
+        sums = np.stack([np.bincount(top, x, n) for x in moment.T], axis=1)[top]
+        point = sums / np.where(mass, mass, 1.0)[:, None]
+    origins = matvec(transpose(turns), point - place)
+    return in_frames(system, turns, tidy=True, one=origins)
+
+
+def in_frames(system: System, turns: Floats, *, tidy: bool, one: Floats | None = None) -> System:
+    """The state with body k's vectors x written as turns[k] x; tidied where it has moved.
+
+    ``one`` (n, 3) [m] is the origin of one frame for all bodies, in each of theirs.
+    """
     s, n = system.state, len(system.state.names)
-    above = np.where((s.parent >= 0)[:, None, None], turns[s.parent], np.eye(3))
+    moved = np.zeros((n, 3)) if one is None else one
+    root = (s.parent < 0)[:, None]
+    above = np.where(root[..., None], np.eye(3), turns[s.parent])
+    origin_above = np.where(root, 0.0, moved[s.parent])
     fields = {
         "R": matmul(matmul(above, s.R), transpose(turns)),
-        "p": matvec(above, s.p),
-        "com": matvec(turns, s.com),
+        "p": matvec(above, s.p + matvec(s.R, moved) - origin_above),
+        "com": matvec(turns, s.com - moved),
         "inertia": matmul(matmul(turns, s.inertia), transpose(turns)),
     }
     fields["inertia"] = (fields["inertia"] + transpose(fields["inertia"])) / 2
     if tidy:
         fields = {key: _TIDY[key](value) for key, value in fields.items()}
-    still = (turns == np.eye(3)).all((1, 2))
+    if one is not None:  # but for the root's place in the world
+        fields["R"] = np.where(root[..., None], fields["R"], np.eye(3))
+        fields["p"] = np.where(root, fields["p"], 0.0)
+    still = (turns == np.eye(3)).all((1, 2)) & ~moved.any(1)
     beside = still & (above == np.eye(3)).all((1, 2))  # frames on both sides of the joint stay
     tree = new_tree(system.name, tuple(s.gravity))
     for k, name in enumerate(s.names):
@@ -77,13 +132,18 @@ def in_frames(system: System, turns: Floats, *, tidy: bool) -> System:
             kept = beside[k] if key in ("R", "p") else still[k]
             here[key] = getattr(s, key)[k] if kept else value[k]
         if S.shape[1]:
-            parts = [S[:3], S[3:]] if still[k] else [matmul(turns[k], x) for x in (S[:3], S[3:])]
+            parts = [S[:3], S[3:]]
+            if not still[k]:
+                parts = [matmul(turns[k], x) for x in (S[:3], S[3:] - matmul(skew(moved[k]), S[:3]))]
             if tidy and not still[k]:
                 parts = [_tidy_axes(x.T).T for x in parts]
             here["S"] = np.concatenate(parts)
-        for key, six in (("bias", s.joint_bias[k]), ("wrench", s.wrench[k])):
+        along, about = s.joint_bias[k].reshape(2, 3), s.wrench[k].reshape(2, 3)
+        along = along - [np.zeros(3), np.cross(moved[k], along[0])]
+        about = about - [np.cross(moved[k], about[1]), np.zeros(3)]
+        for key, six in (("bias", along), ("wrench", about)):
             if six.any():
-                here[key] = matvec(turns[k], six.reshape(2, 3)).ravel()
+                here[key] = matvec(turns[k], six).ravel()
         own = slice(s.S.offset[k], s.S.offset[k + 1])
         if len(system.entries.A) and S.shape[1]:
             here["armature"] = system.entries.A[own]

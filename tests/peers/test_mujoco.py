@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import numpy as np
 import pytest
 
 pytest.importorskip("mujoco")
@@ -11,6 +12,7 @@ import mujoco_peer as peers  # noqa: E402
 from random_states import difference, random_state, robots, stored_state, tolerance  # noqa: E402
 
 from pivotree import kkt, orderings  # noqa: E402
+from pivotree.analysis import readings  # noqa: E402
 
 FILES = robots()
 # MuJoCo's compiler refuses these files: for massless links on joints (human, romeo), and for inertias
@@ -65,3 +67,42 @@ def test_a_long_chain_is_lost_by_the_joint_space_inertia():
     theirs = exact.error(peers.Peer(system, peers.model_of(graph)).qdd(stored_state(system)))
     assert ours <= 1e-14
     assert ours < theirs
+
+
+def composites(model, data, kind):
+    """M (nv, nv) by MuJoCo's own inertias and axes about the tree's centre of mass, in a number type."""
+    inertia, axis = data.cinert.astype(kind), data.cdof.astype(kind)
+    for body in range(model.nbody - 1, 0, -1):
+        inertia[model.body_parentid[body]] += inertia[body] * (model.body_parentid[body] > 0)
+    M = np.zeros((model.nv, model.nv), dtype=kind)
+    for i in range(model.nv):
+        xx, yy, zz, xy, xz, yz, *moment, mass = inertia[model.dof_bodyid[i]]
+        turn, shift = axis[i, :3], axis[i, 3:]
+        J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        force = np.concatenate([J @ turn + np.cross(moment, shift), mass * shift - np.cross(moment, turn)])
+        j = i
+        while j >= 0:
+            M[i, j] = M[j, i] = axis[j] @ force.astype(kind)
+            j = model.dof_parentid[j]
+    return M
+
+
+@pytest.mark.parametrize(
+    ("name", "floating", "least", "most"), [("g1", True, 3.0, 5.5), ("ur5", False, 5.5, 7.3)]
+)
+def test_what_frames_about_the_centre_of_mass_cost(name, floating, least, most):
+    """The reading of MJX loses the digits that MuJoCo's own arrays lose when they are float32."""
+    system, peer = peers.read_pair(FILES[name], floating, True)
+    kept = []
+    for seed in range(6):
+        state = random_state(system, seed, forces=False)
+        system = system.refresh(state.q, state.qd, state.tau)
+        exact = kkt.certify(system, digits=20)
+        predicted = readings.error(readings.get("mjx"), system, exact)
+        peer.qdd(state)
+        M, rounded = (composites(peer.model, peer.data, kind).astype(float) for kind in (float, np.float32))
+        qdd = np.linalg.solve(M, peer.data.qfrc_applied - peer.data.qfrc_bias)
+        off = np.linalg.solve(rounded, peer.data.qfrc_applied - peer.data.qfrc_bias) - qdd
+        kept.append([-np.log10(predicted), -np.log10(np.abs(off).max() / np.abs(qdd).max())])
+    ours, theirs = np.median(kept, axis=0)
+    assert abs(ours - theirs) < 0.5 and least < theirs < most

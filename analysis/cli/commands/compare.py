@@ -39,6 +39,7 @@ from .shared import (
 EXAMPLES = (
     "compare chain:100",
     "compare robot.urdf --order crbm,abm --q shoulder=0.3,elbow=-1.2",
+    "compare robot.urdf --as mjx,newton,pinocchio",
     "compare robot.urdf --states 20",
     "compare robot.urdf --derivatives --states 20",
     "compare robot.urdf --order mine.py:my_order,abm -o figures",
@@ -55,6 +56,12 @@ def declare(command: Parser) -> None:
         "as frames of their own",
     )
     add_order(command, None, several=True)
+    command.add_argument(
+        "--as",
+        dest="readings",
+        metavar="NAMES",
+        help="orders as programs ship them: mjx,newton,pinocchio (pivotree readings: all of them)",
+    )
     add_format(command, "float32,float64", several=True)
     add_refinement(command)
     add_proximal(command)
@@ -72,6 +79,8 @@ def declare(command: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.readings is not None:
+        return _as_programs(options)
     if options.states is not None:
         return _many(options)
     if options.derivatives:
@@ -122,6 +131,40 @@ def run(options: argparse.Namespace) -> int:
         size = sum(f.stat().st_size for f in files) / 1e6
         told = f"{len(files)} files in {folder} ({size:.1f} MB)"
         out.print(told, soft_wrap=out.wraps, markup=False)
+    return code
+
+
+def _as_programs(options: argparse.Namespace) -> int:
+    """Orders in the frames of programs, beside the same orders in each body's own."""
+    named = {"--order": options.order, "--states": options.states, "-o": options.output}
+    named |= {"--proximal": options.proximal, "--derivatives": options.derivatives or None}
+    named |= {"--refine": None if options.refine == "0" else options.refine}
+    named |= {"--frames": None if options.frames == "given" else options.frames}
+    for option, told in named.items():
+        if told is not None:
+            raise kkt.PivotreeError(f"option --as: says order and frames itself; leave out {option}")
+    from ... import readings
+
+    names = items("--as", options.readings)
+    orders = {readings.get(name).order for name in names}
+    formats = items("--format", options.format)
+    with progress_shown() as progress:
+        system, state = system_and_state(options)
+        plays = [get_format(name) for name in formats]
+        admit(options, system, {name: orderings.get(name) for name in orders}, eliminated(plays))
+        found = readings.compare_as(system, names, formats, progress)
+    found = replace(found, model=options.model, state=state)
+    code = 0 if any(row.error is not None for row in found.rows) else 1
+    if options.json:
+        print_json({"model": options.model, **state_document(system, state), **found.as_dict()})
+        return code
+    from ..table import comparison_tables, console
+
+    out = console(sys.stdout)
+    for table in comparison_tables(found, out.width, options.bits):
+        out.print(table)
+    for line in [found.verdict, *readings.advice(found), one_state(options.model, state)]:
+        out.print(line, soft_wrap=out.wraps, markup=False)
     return code
 
 

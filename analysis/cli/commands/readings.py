@@ -1,0 +1,31 @@
+"""``pivotree readings``: programs whose forward dynamics ``compare --as`` can predict."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import asdict
+
+from ..arguments import Parser, add_json
+from .shared import print_json
+
+EXAMPLES = ("readings", "readings --json")
+
+
+def declare(command: Parser) -> None:
+    add_json(command)
+
+
+def run(options: argparse.Namespace) -> int:
+    from ...readings import readings
+
+    found = readings().values()
+    if options.json:
+        print_json([asdict(reading) for reading in found])
+        return 0
+    from ..table import console, listed
+
+    out = console(sys.stdout, wide=True)
+    rows = [(x.name, f"{x.program} {x.version}", x.order, x.frames, x.says, x.source) for x in found]
+    out.print(listed("Readings", ("name", "program", "order", "frames", "what it does", "source"), rows))
+    return 0

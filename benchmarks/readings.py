@@ -1,0 +1,290 @@
+"""Digits of simulators that compute in float32, beside those that their readings predict.
+
+    pip install -e ".[jax,mujoco,robots]" mujoco-mjx mujoco-warp newton brax
+    python benchmarks/readings.py --states 100 -o readings
+
+One row a robot and a program: median and worst error of qdd over random states, as the program
+computes it in float32 on the processor, and as its reading does (:mod:`pivotree.analysis.readings`),
+both against certified answers for the same states.  States are float32 numbers in MuJoCo's
+coordinates, so that no program rounds what another is given exactly.  A program that is not
+installed, or that does not take a robot, says so in its row.  Prints versions and one JSON line a
+row; with ``-o`` also a table and a scatter plot.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+from simulators import mujoco_spec
+
+import pivotree as pt
+from pivotree import kkt
+from pivotree.analysis import readings
+from pivotree.kkt.matrix.configuration import Configuration
+
+ROBOTS = (
+    *("chain:5", "chain:10", "chain:20", "binary:3", "comb:4", "star:5", "quadruped", "humanoid"),
+    *(f"robot:{name}" for name in ("ur3", "ur5", "ur10", "panda", "kinova", "xarm7", "z1", "so101")),
+    *(f"robot:{name}" for name in ("talos_arm", "solo12", "anymal", "hyq")),
+)
+Floats = NDArray[np.float64]
+Batch = tuple[Floats, Floats, Floats]  # (m, nq), (m, nv) and (m, nv)
+PACKAGES = {"mjx": "mujoco-mjx", "warp": "mujoco-warp", "newton": "newton", "brax": "brax"}
+
+
+# -- one robot in MuJoCo's coordinates ---------------------------------------------------------
+
+
+class Robot:
+    """A tree, its model in MuJoCo, and random states of it in both coordinates."""
+
+    def __init__(self, name: str, states: int) -> None:
+        self.tree = pt.load(name, merge_fixed=True)
+        self.arrays = kkt.compile_tree(self.tree)
+        self.spec = mujoco_spec(self.tree)
+        self.model = self.spec.compile()
+        self.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+        bodies = [self.model.body(str(name)) for name in self.arrays.names]
+        moving = [(int(b.dofadr[0]), int(n)) for b, n in zip(bodies, self.arrays.dof, strict=True) if n]
+        self.place = np.concatenate([at + np.arange(n) for at, n in moving])  # MuJoCo goes depth first
+        self.free = self.arrays.joint[0] == "floating"
+        random = np.random.default_rng(0)
+        sizes = (self.model.nq, self.model.nv, self.model.nv)
+        q, qd, tau = (random.standard_normal((states, size)) for size in sizes)
+        if self.free:
+            q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
+        self.batch: Batch = tuple(x.astype(np.float32).astype(float) for x in (q, qd, tau))  # type: ignore
+
+    def systems(self) -> list[kkt.System]:
+        """The states as systems of equation (4)."""
+        configuration = Configuration(self.arrays, self.tree)
+        found = []
+        for q, qd, tau in zip(*self.batch, strict=True):
+            if not self.free:
+                found.append(kkt.build(self.tree, q[self.place], qd[self.place], tau[self.place]))
+                continue
+            R = rotation(q[3:7])
+            x = np.concatenate([q[:3], q[4:7], q[3:4], q[1 + self.place[6:]]])
+            x[3:7] /= np.linalg.norm(x[3:7])
+            qd, tau = (self._ours(v[self.place], R) for v in (qd, tau))
+            found.append(kkt.build(self.tree, configuration.to_coordinates(x), qd, tau))
+        return found
+
+    def _ours(self, x: Floats, R: Floats) -> Floats:
+        """A floating base's two halves in its own axes, the angular one first."""
+        return np.concatenate([x[3:6], R.T @ x[:3], x[6:]])
+
+    def accelerations(self, qacc: Floats) -> Floats:
+        """(m, N) of the tree from (m, nv) of MuJoCo, whose base has its linear half in the world's axes."""
+        found = np.asarray(qacc, dtype=float)[:, self.place]
+        if self.free:
+            for row, q, qd in zip(found, self.batch[0], self.batch[1], strict=True):
+                R = rotation(q[3:7])
+                row[:] = self._ours(row, R)
+                row[3:6] -= np.cross(qd[3:6], R.T @ qd[:3])
+        return found
+
+
+def rotation(quaternion: Floats) -> Floats:
+    """(3, 3) of a quaternion w, x, y, z."""
+    R = np.empty(9)
+    mujoco.mju_quat2Mat(R, quaternion / np.linalg.norm(quaternion))
+    return R.reshape(3, 3)
+
+
+# -- the programs: a robot -> the accelerations (m, nv) of its states, in float32 ---------------
+
+
+def by_mjx(robot: Robot) -> Any:
+    import jax
+    from mujoco import mjx
+
+    model = mjx.put_model(robot.model)
+    fresh = mjx.make_data(model)
+
+    def one(q: Any, qd: Any, tau: Any) -> Any:
+        return mjx.forward(model, fresh.replace(qpos=q, qvel=qd, qfrc_applied=tau)).qacc
+
+    # fused, XLA repeats a body's pose in every body that hangs on it
+    run = jax.jit(jax.vmap(one), compiler_options={"xla_disable_hlo_passes": "fusion"})
+    return run(*(x.astype(np.float32) for x in robot.batch))
+
+
+def by_warp(robot: Robot) -> Any:
+    import mujoco_warp
+    import warp
+
+    warp.config.quiet = True
+    model = mujoco_warp.put_model(robot.model)
+    data = mujoco_warp.make_data(robot.model, nworld=len(robot.batch[0]))
+    for name, x in zip(("qpos", "qvel", "qfrc_applied"), robot.batch, strict=True):
+        setattr(data, name, warp.array(x.astype(np.float32), dtype=float))
+    mujoco_warp.forward(model, data)
+    return data.qacc.numpy()
+
+
+def by_newton(robot: Robot) -> Any:
+    """One step of its solver of reduced coordinates, for the accelerations that it leaves.
+
+    Its reader of MJCF is not taken: MuJoCo writes numbers of six digits.
+    """
+    import newton
+    import warp
+
+    tree = robot.arrays
+    if set(tree.joint) - {"revolute", "continuous", "prismatic"}:
+        raise ValueError("hinges and slides alone are written for Newton")
+    warp.config.quiet = True
+    builder = newton.ModelBuilder(gravity=tuple(tree.gravity))
+    none = {"armature": 0.0, "friction": 0.0, "damping": 0.0, "limit_ke": 0.0, "limit_kd": 0.0}
+    joints = []
+    for k in range(tree.n):
+        place, turn = warp.vec3(*tree.p[k]), np.empty(4)
+        mujoco.mju_mat2Quat(turn, tree.R[k].ravel())
+        add = builder.add_joint_prismatic if tree.joint[k] == "prismatic" else builder.add_joint_revolute
+        inertia = warp.mat33(tree.inertia[k])
+        body = builder.add_link(mass=tree.mass[k], com=warp.vec3(*tree.com[k]), inertia=inertia)
+        pose = warp.transform(place, warp.quat(*turn[1:], turn[0]))
+        axis = warp.vec3(*tree.axis[k, 0])
+        joints.append(add(int(tree.parent[k]), body, parent_xform=pose, axis=axis, **none))
+    builder.add_articulation(joints)
+    model = builder.finalize(device="cpu")
+    solver = newton.solvers.SolverFeatherstone(model)
+    found = []
+    given = (x[:, robot.place].astype(np.float32) for x in robot.batch)
+    for q, qd, tau in zip(*given, strict=True):
+        state, after, control = model.state(), model.state(), model.control()
+        state.joint_q.assign(q)
+        state.joint_qd.assign(qd)
+        control.joint_f.assign(tau)
+        newton.eval_fk(model, state.joint_q, state.joint_qd, state)
+        solver.step(state, after, control, None, 1e-3)
+        left = getattr(after, "joint_qdd", None)
+        found.append((solver.joint_qdd if left is None else left).numpy().copy())
+    return np.array(found)[:, np.argsort(robot.place)]
+
+
+def by_brax(robot: Robot) -> Any:
+    import jax
+    from brax import kinematics
+    from brax.generalized import dynamics, mass
+    from brax.generalized.base import State
+    from brax.io import mjcf
+
+    if robot.free:
+        raise ValueError("a floating base's rates mean something else there")
+    system = mjcf.load_model(robot.model)
+
+    def one(q: Any, qd: Any, tau: Any) -> Any:
+        state = State.init(q, qd, *kinematics.forward(system, q, qd))
+        state = mass.matrix_inv(system, dynamics.transform_com(system, state), 0)
+        return state.mass_mx_inv @ dynamics.forward(system, state, tau)
+
+    run = jax.jit(jax.vmap(one), compiler_options={"xla_disable_hlo_passes": "fusion"})
+    return run(*(x.astype(np.float32) for x in robot.batch))
+
+
+PROGRAMS: dict[str, Callable[[Robot], Any]] = {
+    "mjx": by_mjx,
+    "warp": by_warp,
+    "newton": by_newton,
+    "brax": by_brax,
+}
+
+
+# -- measured beside predicted --------------------------------------------------------------------
+
+
+def rows(name: str, states: int, programs: list[str]) -> list[dict[str, Any]]:
+    robot = Robot(name, states)
+    systems = robot.systems()
+    exact = [kkt.certify(system, digits=30) for system in systems]
+    found: list[dict[str, Any]] = []
+    predicted: dict[tuple[str, str], list[float]] = {}  # programs may read alike
+    for program in programs:
+        row: dict[str, Any] = {"robot": name, "program": program, "states": states}
+        reading = readings.get(program)
+        kind = reading.order, reading.frames
+        if kind not in predicted:
+            pairs = zip(systems, exact, strict=True)
+            predicted[kind] = [readings.error(reading, system, answer) for system, answer in pairs]
+        row |= summary("predicted", predicted[kind])
+        try:
+            qdd = robot.accelerations(PROGRAMS[program](robot))
+            row |= summary("measured", [a.error(x) for a, x in zip(exact, qdd, strict=True)])
+        except (ImportError, ValueError, TypeError, NotImplementedError) as error:
+            row["refused"] = str(error).splitlines()[0]
+        print(json.dumps(row), flush=True)
+        found.append(row)
+    return found
+
+
+def summary(what: str, errors: list[float]) -> dict[str, float]:
+    """Digits, -log10 of the errors: their median, and the fewest."""
+    digits = -np.log10(np.array(errors))
+    return {
+        f"{what}_median": round(float(np.median(digits)), 2),
+        f"{what}_worst": round(float(digits.min()), 2),
+    }
+
+
+def draw(every: list[dict[str, Any]], folder: Path) -> None:
+    """A table of all rows, and predicted against measured digits."""
+    from matplotlib.figure import Figure
+
+    folder.mkdir(parents=True, exist_ok=True)
+    seen = [row for row in every if "measured_median" in row]
+    kinds = [(which, what) for which in ("median", "worst") for what in ("predicted", "measured")]
+    lines = ["| robot | program | predicted | measured | worst predicted | worst measured |"]
+    lines.append("|---|---|" + "---:|" * len(kinds))
+    for row in seen:
+        numbers = (f"{row[f'{what}_{which}']:.1f}" for which, what in kinds)
+        lines.append(f"| {row['robot']} | {row['program']} | {' | '.join(numbers)} |")
+    (folder / "readings.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    figure = Figure((3.5, 3.5), layout="constrained")
+    ax = figure.add_subplot()
+    for program in dict.fromkeys(row["program"] for row in seen):
+        here = [row for row in seen if row["program"] == program]
+        ax.plot(
+            [row["predicted_median"] for row in here],
+            [row["measured_median"] for row in here],
+            marker="osD^"[list(PROGRAMS).index(program)],
+            linestyle="none",
+            markersize=4,
+            label=program,
+        )
+    ax.axline((5, 5), slope=1, color="0.6", linewidth=0.8, zorder=0)
+    ax.set(xlabel="digits predicted by the reading", ylabel="digits measured in the program", aspect="equal")
+    ax.legend(frameon=False)
+    figure.savefig(folder / "readings.png", dpi=200)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--robots", default=",".join(ROBOTS))
+    parser.add_argument("--programs", default=",".join(PROGRAMS))
+    parser.add_argument("--states", type=int, default=100)
+    parser.add_argument("-o", "--output", type=Path)
+    options = parser.parse_args()
+    for program, package in PACKAGES.items():
+        try:
+            print(program, package, version(package))
+        except PackageNotFoundError:
+            print(program, "is not installed: pip install", package)
+    every = []
+    for name in options.robots.split(","):
+        every += rows(name, options.states, options.programs.split(","))
+    if options.output:
+        draw(every, options.output)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+"""``compare --as`` and ``readings``: orders as programs ship them."""
+
+import json
+
+from pivotree import orderings
+
+
+def test_programs_are_compared_by_the_command(run):
+    code, out, _ = run("compare", "chain:12", "--as", "newton,mjx", "--format", "float32")
+    assert code == 0 and "Newton, SolverFeatherstone writes inertias" in out
+    assert "the model's own numbers" in " ".join(out.split())
+    _, out, _ = run("compare", "chain:3", "--as", "mjx", "--json")
+    assert [row["order"] for row in json.loads(out)["rows"]] == ["mjx", "mjx", "crbm", "crbm"]
+    code, _, err = run("compare", "chain:3", "--as", "mjx", "--order", "abm")
+    assert code == 2 and "option --as: says order and frames itself; leave out --order" in err
+    code, _, err = run("compare", "chain:3", "--as", "mjy")
+    assert code == 2 and "reading 'mjy' is unknown; did you mean mjx?" in err
+
+
+def test_readings_are_listed_with_their_sources(run):
+    _, out, _ = run("readings", "--json")
+    found = json.loads(out)
+    assert {"mjx", "newton", "pinocchio", "drake", "rbdl", "brax"} <= {one["name"] for one in found}
+    assert all(one["order"] in orderings.names() and one["source"] and one["version"] for one in found)
+    _, out, _ = run("readings")
+    assert all(one["name"] in out for one in found)
