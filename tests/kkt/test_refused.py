@@ -148,7 +148,9 @@ REFUSED = {
     "'expected' cannot be written": lambda: kkt.write_model("m.json", SYSTEM.state, expected={"qdd": {1}}),
     "limits: is 3; give a mapping of bodies": lambda: kkt.guarantee(TREE, ABM, limits=3),
     "rates: 'fast' is no number; give one": lambda: kkt.guarantee_qdd(TREE, ABM, rates="fast"),
-    "'com' is (True, 0, 0), and a truth value is no": lambda: kkt.compile_tree(tree_of({"com": (True, 0, 0)})),
+    "'com' is (True, 0, 0), and a truth value is no": lambda: kkt.compile_tree(
+        tree_of({"com": (True, 0, 0)})
+    ),
     "payload of body 'a': field 'most' is 'x'; give a mass in kg": lambda: kkt.Payload("a", "x"),
     "payload of body 'a': field 'most' is True; give": lambda: kkt.Payload("a", True),
     "payload of body 'j1': from 0 to -1 kg; give finite masses": lambda: kkt.Payload("j1", -1.0),

@@ -151,7 +151,7 @@ def _as_programs(options: argparse.Namespace) -> int:
     with progress_shown() as progress:
         system, state = system_and_state(options)
         plays = [get_format(name) for name in formats]
-        admit(options, system, {name: orderings.get(name) for name in orders}, eliminated(plays))
+        admit(options, system, {name: orderings.get(name) for name in orders}, played(system, plays))
         found = readings.compare_as(system, names, formats, progress)
     found = replace(found, model=options.model, state=state)
     code = 0 if any(row.error is not None for row in found.rows) else 1

@@ -23,9 +23,10 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json([asdict(reading) for reading in found])
         return 0
-    from ..table import console, listed
+    from ..table import console, grid
 
     out = console(sys.stdout, wide=True)
     rows = [(x.name, f"{x.program} {x.version}", x.order, x.frames, x.says, x.source) for x in found]
-    out.print(listed("Readings", ("name", "program", "order", "frames", "what it does", "source"), rows))
+    heads = ("name", "program", "order", "frames", "what it does", "source")
+    out.print(grid("Readings", heads, rows, words=heads, wrapped=heads[1:]))
     return 0

@@ -206,14 +206,26 @@ def test_split_forces_follow_a_universal_joint():
     [
         ({"q": ["x"] * 4}, "is no number; give 4 numbers"),
         ({"q": [[1], [1, 2]]}, "state: field 'q' is [[1], [1, 2]]; give 3 numbers, one for each degree"),
-        ({"q": [1.0, 2.0]}, "state: field 'q' has shape (2,); give 3 numbers, one for each degree of freedom"),
+        (
+            {"q": [1.0, 2.0]},
+            "state: field 'q' has shape (2,); give 3 numbers, one for each degree of freedom",
+        ),
         ({"q": {"arm": ["x"] * 4}}, "body 'arm': field 'q' is ['x', 'x', 'x', 'x'], and a text is no number"),
-        ({"q": {"arm": [1, 2]}}, "body 'arm': field 'q' has shape (2,); give 3 numbers for its spherical joint"),
-        ({"q": [0, 0, 0, 0]}, "body 'arm': field 'q' holds a quaternion of zeros; give x, y, z, w of any length"),
+        (
+            {"q": {"arm": [1, 2]}},
+            "body 'arm': field 'q' has shape (2,); give 3 numbers for its spherical joint",
+        ),
+        (
+            {"q": [0, 0, 0, 0]},
+            "body 'arm': field 'q' holds a quaternion of zeros; give x, y, z, w of any length",
+        ),
         ({"q": {"am": [1, 2, 3]}}, "field 'q' names the unknown body 'am'; did you mean arm?"),
         ({"qd": [1, np.nan, 0]}, "state: field 'qd' holds nan; give finite numbers"),
         ({"f_ext": {"am": np.ones(6)}}, "'f_ext' names the unknown body 'am'; did you mean arm?"),
-        ({"f_ext": "x"}, "field 'f_ext' is 'x', and a text is no number; give 1 x 6 finite numbers, moment first"),
+        (
+            {"f_ext": "x"},
+            "field 'f_ext' is 'x', and a text is no number; give 1 x 6 finite numbers, moment first",
+        ),
     ],
 )
 def test_a_state_that_is_none_is_one_sentence(given, told):
