@@ -26,7 +26,6 @@ from ..model.spatial import (
 )
 from ..model.tree_kernels import MANY, breadth_first
 from ..model.tree_kernels import moving as compiled_moving
-from ..model.tree_kernels import velocities as compiled_velocities
 from .closures import constraint_rows
 from .state import State
 
@@ -42,8 +41,6 @@ def joint_rates(S: Array, owner: Array, column: Array, qd: Array, n: int) -> Arr
 
 def velocities(parent: Array, Phi: Array, rates: Array) -> Array:
     """Spatial velocities v_k = Phi* v_parent + S_k qd_k (n, 6)."""
-    if len(parent) >= MANY and rates.dtype == Phi.dtype == np.float64:
-        return compiled_velocities(breadth_first(parent)[0], parent, Phi, rates)
     v = rates + 0
     for level in levels(parent)[1:]:
         up = parent[level]

@@ -45,6 +45,8 @@ def checked(owner: Any, field: str, value: Any, shape: tuple[int, ...], wanted: 
     if odd := odd_in(value):
         raise ModelError(f"{what} is {value!r}, and {odd} is no number; give {wanted}")
     try:
+        if np.asarray(value).dtype.kind in "cmMV" or np.ma.is_masked(value):
+            raise TypeError  # numpy would convert these to other numbers without a word
         array = np.array(value, dtype=float)
     except OverflowError:
         raise ModelError(f"{what} holds a number beyond 1.8e308; give finite numbers") from None

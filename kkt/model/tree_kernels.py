@@ -49,23 +49,6 @@ Integers = NDArray[np.int64]
 
 
 @njit(cache=True)
-def velocities(order, parent, Phi, rates):  # pragma: no cover
-    """v_k = Phi* v_parent + rates_k, parents before children."""
-    v = np.empty_like(rates)
-    for k in order:
-        up = parent[k]
-        for i in range(6):
-            if up < 0:
-                v[k, i] = rates[k, i]
-                continue
-            total = Phi[k, 0, i] * v[up, 0]
-            for j in range(1, 6):
-                total += Phi[k, j, i] * v[up, j]
-            v[k, i] = total + rates[k, i]
-    return v
-
-
-@njit(cache=True)
 def one_axis(bodies, offset, placed, angle, along, found):  # pragma: no cover
     """Poses and motion subspaces of joints that turn about an axis, or shift along it.
 

@@ -198,38 +198,27 @@ def origin(where: str, element: Element) -> tuple[Floats, Floats]:
     return matmul(Rz, matmul(Ry, Rx)), p
 
 
-def limits_of(where: str, element: Element, kind: str) -> tuple[float, float, float] | None:
-    """Least and largest position, largest rate; infinite where the file gives none."""
-    written = element.find("limit")
-    if written is None or TYPES[kind].dof != 1:
-        return None
-    found = []
-    for field, none in (("lower", -math.inf), ("upper", math.inf), ("velocity", math.inf)):
-        value = _limit(where, written, field, none)
-        endless = math.isnan(value) or (kind == "continuous" and field != "velocity")
-        found.append(none if endless else value)
-    return found[0], found[1], found[2]
+def limits_of(where: str, element: Element, kind: str) -> dict[str, Any]:
+    """``limits`` and ``effort`` of a joint of one freedom, as a body's attributes; {} without <limit>.
 
-
-def effort_of(where: str, element: Element, kind: str) -> float | None:
-    """Largest effort [N m, N] of a joint of one freedom; None where the file gives none.
-
-    Files write zero, infinity or NaN for an effort that is not known: None for these as well.
+    Limits are the least and largest position and the largest rate, infinite where the file gives none.
+    The largest effort [N m, N] is left out where it is not known, for which files write zero, infinity
+    or NaN.
     """
     written = element.find("limit")
     if written is None or TYPES[kind].dof != 1:
-        return None
-    value = _limit(where, written, "effort", 0.0)
-    return value if 0.0 < value < math.inf else None
-
-
-def _limit(where: str, written: Element, field: str, none: float) -> float:
-    text = written.get(field)
-    try:
-        return none if text is None else float(text)
-    except ValueError:
-        what = f"{where}: field 'limit {field}'"
-        raise ModelError(f"{what} is {text!r}; give a number") from None
+        return {}
+    found = []
+    for field, none in (("lower", -math.inf), ("upper", math.inf), ("velocity", math.inf), ("effort", 0.0)):
+        text = written.get(field)
+        try:
+            value = none if text is None else float(text)
+        except ValueError:
+            raise ModelError(f"{where}: field 'limit {field}' is {text!r}; give a number") from None
+        endless = math.isnan(value) or (kind == "continuous" and field in ("lower", "upper"))
+        found.append(none if endless else value)
+    *limits, effort = found
+    return {"limits": tuple(limits)} | ({"effort": effort} if 0.0 < effort < math.inf else {})
 
 
 JOINT_TYPES = (
@@ -270,8 +259,7 @@ class Joint:
     R: Floats  # (3, 3) pose of the child's frame in the parent's at q = 0
     p: Floats  # (3,) [m]
     axis: Floats  # (3,) unit, in the child's frame
-    limits: tuple[float, float, float] | None = None  # as limits_of gives them
-    effort: float | None = None  # as effort_of gives it
+    noted: Mapping[str, Any]  # as limits_of gives it
 
 
 def require_mimic(mimic: str) -> None:
@@ -441,8 +429,7 @@ class _Reader:
         coupling = element.find("mimic")
         if coupling is not None and kind != "fixed":
             kind, R, p = self._mimic(name, coupling, kind, axis, R, p)
-        limits, effort = limits_of(where, element, kind), effort_of(where, element, kind)
-        return Joint(name, kind, ends[0], ends[1], R, p, axis, limits, effort)
+        return Joint(name, kind, ends[0], ends[1], R, p, axis, limits_of(where, element, kind))
 
     def _mimic(
         self, name: str, coupling: Element, kind: str, axis: Floats, R: Floats, p: Floats
@@ -469,7 +456,7 @@ class _Reader:
         home: dict[str, tuple[str | None, Floats, Floats]] = {self.root: (None, eye, zero)}
         parts: dict[str, list[tuple[Mass, Floats, Floats]]] = {}
         if floating:
-            base = Joint("root_joint", "floating", "", self.root, eye, zero, zero)
+            base = Joint("root_joint", "floating", "", self.root, eye, zero, zero, {})
             home[self.root] = (self.root, eye, zero)
             parts[self.root] = [(self.links[self.root], eye, zero)]
             _add(tree, base, None, eye, zero)
@@ -526,11 +513,7 @@ def _axis(where: str, joint: Element, tag: str, default: str | None) -> Floats:
 
 def _add(tree: nx.DiGraph, joint: Joint, parent: str | None, R: Floats, p: Floats) -> None:
     add_body(tree, joint.child, parent, mass=0.0, joint=joint.kind, axis=joint.axis, R=R, p=p)
-    tree.nodes[joint.child]["joint_name"] = joint.name
-    if joint.limits is not None:
-        tree.nodes[joint.child]["limits"] = joint.limits
-    if joint.effort is not None:
-        tree.nodes[joint.child]["effort"] = joint.effort
+    tree.nodes[joint.child].update({"joint_name": joint.name, **joint.noted})
 
 
 def _mass(where: str, link: Element) -> Mass:

@@ -15,6 +15,7 @@ from ..base.errors import CertificationError, FormatError, LoopError, ModelError
 from ..matrix.closures import closures
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System, require_system
+from ..model.fields import checked, shape_of
 from ..model.loops import Loop, checked_loops
 from ..order.sequence import OrderFunction, PivotSequence
 from ..program.columns import Columns as Again
@@ -294,13 +295,11 @@ def _cast(x: NDArray, number: Callable[[float], Any]) -> NDArray:
 
 def _checked(system: System, rhs: ArrayLike) -> tuple[NDArray, NDArray[np.int64]]:
     """B as doubles, and its codes: 0 for zero, 1 for one, 2 for any other number."""
-    try:
-        B = np.array(rhs, dtype=float)
-    except (TypeError, ValueError):
-        B = np.zeros(0)
-    if B.ndim != 2 or len(B) != system.size or not np.isfinite(B).all():
-        raise ModelError(
-            f"eliminate: rhs has shape {B.shape}; give {system.size} rows of finite numbers, one "
-            "for each unknown of equation (4), and a column for each right-hand side"
-        )
+    told = (
+        f"{system.size} rows of finite numbers, one for each unknown of equation (4), and a column for "
+        "each right-hand side"
+    )
+    B = checked("eliminate", "rhs", rhs, (system.size, *shape_of(rhs)[1:2]), told)
+    if B.ndim != 2:
+        raise ModelError(f"eliminate: field 'rhs' has shape {B.shape}; give {told}")
     return B, codes_of(B)

@@ -14,7 +14,7 @@ from ..arithmetic import Format, get_format
 from ..base.errors import ModelError
 from ..base.shown import Shown
 from ..matrix.system import System, require_system
-from ..model.fields import shape_of
+from ..model.fields import checked, shape_of
 from ..model.spatial import spatial_inertia
 from ..order.sequence import OrderFunction, PivotSequence
 from ..program.derivatives import WIDTHS, column_shapes
@@ -338,17 +338,5 @@ def _numbers(system: System, given: ArrayLike | None, shape: tuple[int, ...], na
     """Doubles of this shape; raises ModelError for anything else."""
     N, n, rows = int(system.tree.offset[-1]), system.tree.n, len(system.entries.gamma)
     lambdas = f", and {rows} rows of loops" if rows else ""
-    found, told = np.zeros(0), f"has shape {shape_of(given)}"
-    try:
-        if np.asarray(given).dtype.kind in "cmMV" or np.ma.is_masked(given):
-            raise TypeError  # numpy would convert these to other numbers without a word
-        found = np.array(given, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        told = "holds no numbers, or rows of different lengths"
-    if found.shape != shape or not np.isfinite(found).all():
-        told = "holds a number that is not finite" if found.shape == shape else told
-        raise ModelError(
-            f"{system.name}: {name} {told}; give finite numbers of shape {shape}, "
-            f"for its {N} freedoms and {n} bodies in the tree's order{lambdas}"
-        )
-    return found
+    owners = f"for its {N} freedoms and {n} bodies in the tree's order{lambdas}"
+    return checked(system.name, name, given, shape, f"finite numbers of shape {shape}, {owners}")
