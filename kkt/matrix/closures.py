@@ -245,12 +245,16 @@ def _block(pair: Closure, place: int, cast: Cast) -> Array:
 def _right(pair: Closure, v: Array, base: Array, cast: Cast) -> Array:
     """gamma (m,) of one pair; ``base`` is the world's acceleration."""
     loop = pair.loop
+
+    # velocities of both bodies in the constraint's frame c
     X = transpose(force_transform(cast(pair.R), cast(pair.p)))
     C = transpose(cast(loop.C))
     first, second = (matvec(X[place], v[k]) if k >= 0 else base * 0 for place, k in enumerate(pair.bodies))
     apart = second - first
+
+    # C is constant in c, and c turns with the first body: v_c x w
     turning = cross_motion(first, second)
-    if loop.point:
+    if loop.point:  # c travels with a point of the second body
         slipping = turning[3:] - cross(apart[:3], apart[3:])
         turning = np.concatenate([turning[:3], slipping])
     for place, k in enumerate(pair.bodies):
@@ -258,9 +262,13 @@ def _right(pair: Closure, v: Array, base: Array, cast: Cast) -> Array:
             lift = matvec(X[place], base)
             turning = turning - lift if place else turning + lift
     right = matvec(C, turning)
+
+    # the ratio of joints on a curve changes as they move
     if pair.bend is not None:
         rate = matvec(transpose(cast(pair.bend[1])), apart)
         right = right + cast(np.ones(loop.rows) * pair.bend[0]) * rate * rate
+
+    # Baumgarte's terms lead back where the loop has opened
     a, b = loop.baumgarte
     if a:
         right = right - cast(np.full(loop.rows, a)) * matvec(C, apart)

@@ -70,11 +70,17 @@ def bias(
     v_k x* (M_k v_k) - external wrench (Ascher 1996, eqs (1), (2)).
     """
     v = velocities(parent, Phi, rates)
+
+    # a_k: what the body accelerates by while its joint's qdd is 0
     a = cross_motion(v, rates) + joint_bias
+
+    # gravity enters as the acceleration of the world, from which roots hang
     roots = np.flatnonzero(parent < 0)
     base = np.concatenate([gravity * 0, -gravity])
     lift = matvec(transpose(Phi[roots]), np.broadcast_to(base, (len(roots), 6)))
     a[roots] = a[roots] + lift
+
+    # b_k: the force that turns the momentum M_k v_k, less what pulls from outside
     b = cross_force(v, matvec(M, v)) - wrench
     return a, b
 
@@ -150,14 +156,20 @@ def assemble(
     dof = np.diff(state.S.offset)
     owner = np.repeat(np.arange(n), dof)
     column = ragged(np.zeros(n, dtype=np.int64), dof)
+
+    # the blocks of the matrix: H by its columns S, M and Phi
     S = cast(state.S.columns)
     M = spatial_inertia(cast(state.mass), cast(state.com), cast(state.inertia))
     Phi = force_transform(cast(state.R), cast(state.p))
+
+    # the right-hand side: bias of bodies, efforts of joints
     rates = joint_rates(S, owner, column, cast(state.qd), n)
     a, b = bias(state.parent, M, Phi, rates, cast(state.joint_bias), cast(state.wrench), cast(state.gravity))
     tau, A = joint_entries(state, cast)
     if not state.loops:
         return Entries(M, Phi, S, a, b, tau, A=A)
+
+    # rows of closed loops and contacts, below and beside all others
     v = velocities(state.parent, Phi, rates)
     rows = constraint_rows(state.loops, v, cast(state.gravity), cast)
     return Entries(M, Phi, S, a, b, tau, *rows, A)

@@ -69,12 +69,15 @@ def pattern_of(
     General joints take generic positions only where q moves one of them: a model file gives no
     poses but one, whose zeros are structural.
     """
+    # this state, and two in which no entry is zero by chance
     generator = np.random.default_rng(1996)
     N = int(tree.offset[-1])
     moved = any(q[tree.offset[k] : tree.offset[k + 1]].any() for k in tree.S)
     free = np.repeat([kind != GENERAL or moved for kind in tree.joint], tree.dof)
     generic = [np.where(free, generator.uniform(0.4, 1.2, N), 0.0) for _ in range(2)]
     states = [q, *generic] if free.any() else [q]
+
+    # where each state has entries, and ones
     Phis, Ss, ones_in_Phi, Gs, ones_in_G = [], [], [], [], []
     for q in states:
         R, p, S, _ = kinematics(tree, q, np.zeros(N))
@@ -84,6 +87,8 @@ def pattern_of(
         G, one = _constraint_pattern(tree, R, p, q, loops)
         Gs.append(G)
         ones_in_G.append(one)
+
+    # an entry counts where one state has it, a one where all have it
     S_all = np.stack(Ss)
     return Pattern(
         M=_inertia_pattern(tree),

@@ -138,11 +138,14 @@ def kinematics(tree: BodyTree, q: Floats, qd: Floats) -> tuple[Floats, Floats, S
     bias = np.zeros((tree.n, 6))
     columns = np.zeros((int(tree.offset[-1]), 6))
     for kind, bodies in tree.by_joint.items():
+        # many joints of one axis, in a compiled loop
         if kind in ONE_AXIS and len(bodies) >= MANY:
             placed, angle = (tree.axis, tree.R, tree.p), (q, np.cos(q), np.sin(q))
             along = kind == "prismatic"
             one_axis(bodies, tree.offset, placed, angle, along, (R, p, columns))
             continue
+
+        # S of general joints is constant, and S q a screw
         if kind == GENERAL:
             for k in bodies.tolist():
                 qk = q[tree.offset[k] : tree.offset[k + 1]]
@@ -152,6 +155,8 @@ def kinematics(tree: BodyTree, q: Floats, qd: Floats) -> tuple[Floats, Floats, S
                     p[k] = tree.p[k] + matvec(tree.R[k], shift)
                     R[k] = matmul(tree.R[k], turn)
             continue
+
+        # all others by the table of types, each type at once
         joint = TYPES[kind]
         take = tree.offset[bodies, None] + np.arange(joint.dof)
         axis = tree.axis[bodies]
@@ -262,11 +267,15 @@ def following(state: State, stiff: list[NDArray[np.int64]]) -> Iterator[tuple[in
     if not any(kept.size for kept in stiff):
         return
     rates = [on_rates(state, closure) for closure in state.loops]
+
+    # rows can depend on each other only where they move the same joints
     for together in _clusters(rates):
         columns = {k: 0 for c in together for k in rates[c]}
         width = 0
         for k in columns:
             columns[k], width = width, width + state.S[k].shape[1]
+
+        # Gram and Schmidt, row by row, in the order of the constraints
         basis: list[Floats] = []
         for c in together:
             J = np.zeros((state.loops[c].rows, width))

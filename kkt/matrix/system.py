@@ -272,11 +272,14 @@ def build(
     """
     if layout not in LAYOUTS:
         raise ModelError(f"layout {layout!r} is unknown; use 'kind' for (4) or 'body' for (6)")
+    # the tree, checked, and its arrays
     if isinstance(tree, BodyTree):
         compiled, tree = tree, nx.DiGraph(name=tree.name, gravity=tuple(tree.gravity.tolist()))
         tree.graph.update(q=q, qd=qd, tau=tau)  # what a refresh starts from
     else:
         compiled = compile_tree(tree)
+
+    # one state of it, with the loops that it keeps
     position = coordinates(compiled, tree, q)
     given = tree.graph.get("loops", ()) if loops is None else loops
     closed = checked_loops(given, compiled.names, tree.graph.get("merged", {}))
@@ -284,9 +287,13 @@ def build(
     require_independent(state)
     for closure in state.loops:
         warn_if_open(closure.loop, closure.whole.gap)
+
+    # numbers of (4), and which of them are zero or one in every state
     entries = assemble(state)
     own = own_entries(state)
     pattern = pattern_of(compiled, position, entries.a, closed, own)
+
+    # what an order may see: tree and ties without values
     ties = tuple(
         Tie(
             closure.loop.name,
