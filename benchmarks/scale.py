@@ -154,13 +154,3 @@ def threads(count: int, rounds: int, names: tuple[str, ...]) -> Iterator[Row]:
         peers = {"1 thread": Peer(one, note=f"on the clock; {same}")}
         work = f"{count:,} states, {name}, 2 threads"
         yield from compared(work, two, peers, rounds, clock=time.perf_counter)
-
-
-def large_threads(n: int, rounds: int) -> Iterator[Row]:
-    """A large system whose subtrees two threads share, beside one: time on the clock."""
-    system = random_tree(n)
-    one, two = (partial(kkt.solve_large, system, threads=k) for k in (1, 2))
-    same = "the same bits" if np.array_equal(one().unknowns, two().unknowns) else "bits differ"
-    peers = {"1 thread": Peer(one, note=f"on the clock; {same}")}
-    work = f"factor + solve, random tree {n:,}, 2 threads"
-    yield from compared(work, two, peers, rounds, clock=time.perf_counter)

@@ -61,14 +61,7 @@ def sections(extent: Extent) -> dict[str, Callable[[], Iterator[Any]]]:
         "humanoid": lambda: robots.rows(whole, size(100_000), rounds),
         "contacts": lambda: robots.standing(size(100_000), rounds),
         "compile": lambda: robots.compiling(compiled, 1 if extent.quick else 3),
-        "threads": lambda: (
-            row
-            for part in (
-                scale.threads(size(100_000), rounds, ("chain:7", "humanoid")),
-                scale.large_threads(size(1_000_000), few),
-            )
-            for row in part
-        ),
+        "threads": lambda: scale.threads(size(100_000), rounds, ("chain:7", "humanoid")),
         "assembly": lambda: scale.assembly((size(100_000), size(1_000_000)), few),
         "symbolic": lambda: scale.symbolic(size(1_000_000), few),
         "solve": lambda: scale.solve(size(100_000), few),

@@ -18,7 +18,7 @@ from ..machine import native, store
 from ..machine.recorder import Scalar, reference
 from .classes import ANY, ZERO, Kind
 from .passes import DECLARED, END, RECORD, Array, Numbers, Pass, Place, Record, Step, StepWriter, entries
-from .plan import Part
+from .plan import TreePlan
 from .template import Bodywise, Play, template
 
 ENTRIES = (
@@ -171,15 +171,14 @@ class Code:
 
     entries: tuple[str, ...]  # names of the entries of a table
     streams: dict[str, tuple[int, ...]]  # of each stream, the count of numbers by kind of body
-    tip_to_base: frozenset[str]  # names of the passes that go from tip to base
     functions: dict[str, Any]  # by the name of the pass; each takes the address of a table
     engine: Any  # owns the code
 
-    def table(self, part: Part, numbers: Addresses) -> NDArray[np.int64]:
-        """The table for a part of the walk; ``numbers`` are the addresses of contiguous arrays."""
-        known = {**part.addresses, **numbers}
+    def table(self, plan: TreePlan, numbers: Addresses) -> NDArray[np.int64]:
+        """The table for a tree; ``numbers`` are the addresses of contiguous arrays."""
+        known = {**plan.addresses, **numbers}
         for name, sizes in self.streams.items():
-            known[name + END] = known[name] + 8 * part.total(sizes)
+            known[name + END] = known[name] + 8 * plan.total(sizes)
         return np.array([known[name] for name in self.entries], dtype=np.int64)
 
 
@@ -204,5 +203,4 @@ def compiled(order: Bodywise, kinds: tuple[Kind, ...], relaxed: bool) -> Code:
     kind = ctypes.CFUNCTYPE(None, ctypes.c_int64)
     functions = {it.name: kind(engine.get_function_address(it.name)) for it in made}
     streams = {name: sizes for it in made for name, sizes in it.sizes.items()}
-    upwards = frozenset(it.name for it in made if it.tip_to_base)
-    return Code(table, streams, upwards, functions, engine)
+    return Code(table, streams, functions, engine)

@@ -133,7 +133,7 @@ def _even(system: System) -> bool:
     return bool(system.plans["even"])
 
 
-def body_by_body(system: System, bodies: Bodies | None, threads: int, relaxed: bool = False) -> LargeSolution:
+def body_by_body(system: System, bodies: Bodies | None, relaxed: bool = False) -> LargeSolution:
     """The solution in an order that goes body by body, ABM where it is None."""
     key, name = ("abm", "abm") if bodies is None else (bodies.key, bodies.order.name)
     if key not in system.plans:
@@ -141,6 +141,6 @@ def body_by_body(system: System, bodies: Bodies | None, threads: int, relaxed: b
     plan = system.plans[key]
 
     def solved(given: System) -> LargeSolution:
-        return LargeSolution(given, *solve(given, plan, threads, relaxed))
+        return LargeSolution(given, *solve(given, plan, relaxed))
 
     return trusted(system, name, solved, bodies is None or bodies.order.is_abm)

@@ -106,8 +106,7 @@ OPERATION = ("fadd", "fsub", "fmul", "fdiv")
 RELAXED = " contract arcp"
 STACK = ("children", "update")  # arrays that may overlap: an update overwrites the children's
 DECLARED = """declare double @llvm.sqrt.f64(double)
-declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"""
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"""
 
 
 def function(name: str, step: Step, arrays: Sequence[str], relaxed: bool) -> Iterator[str]:
@@ -159,7 +158,7 @@ def _exact(x: float) -> str:
 AHEAD = 10  # bodies of the walk by which the numbers of a body are fetched in advance
 PADDING = 2 * AHEAD  # entries before and after the bodies of a walk, which are only fetched
 LINE = 8  # numbers in a cache line
-WALK = ("body", "code", "count", "offset", "parent", "stack", "held")
+WALK = ("body", "code", "count", "offset", "parent", "stack")
 END = "_end"  # suffix: the end of a stream
 _OF = {"body": "k", "joint": "j", "parent": "up"}
 
@@ -180,9 +179,7 @@ class Pass:
 
     On the way from tip to base, updates wait on a stack.  A body takes the updates of its children
     from the top; if the order reads only their sum, this is one place.  A first child leaves its
-    update in a new place, another child adds its update to the place below.  The code of the kind
-    after the last stands for a sum that another part of the walk has made: it is copied from
-    ``held``, and the walk has its number in place of a body.
+    update in a new place, another child adds its update to the place below.
     """
 
     name: str
@@ -199,7 +196,7 @@ class Pass:
         """The entries of the table that this pass reads."""
         end = "" if self.tip_to_base else END
         numbers = (a.name + end * (a.by == "stream") for a in self.arrays)
-        return (*(WALK if self.tip_to_base else WALK[:-2]), *numbers)
+        return (*(WALK if self.tip_to_base else WALK[:-1]), *numbers)
 
     def text(self, table: Sequence[str], relaxed: bool) -> Iterator[str]:
         """Lines of code: the steps, and the loop around them."""
@@ -270,10 +267,12 @@ def _phi(value: str, pairs: Sequence[tuple[str, str]]) -> str:
     return f"%{value} = phi ptr " + ", ".join(f"[%{x}, %{block}]" for x, block in pairs)
 
 
-def _switch(it: Pass, other: str) -> Iterator[str]:
-    yield f"switch i8 %kind, label %{other} ["
+def _switch(it: Pass) -> Iterator[str]:
+    yield "switch i8 %kind, label %none ["
     yield from (f"i8 {i}, label %kind{i}" for i in range(len(it.steps)))
     yield "]"
+    yield "none:"
+    yield "unreachable"
 
 
 def _outwards(it: Pass) -> Iterator[str]:
@@ -284,7 +283,7 @@ def _outwards(it: Pass) -> Iterator[str]:
         yield _phi(f"end_{x}", [(f"all_{x}{END}", "entry"), (f"next_{x}", "next")])
     yield "%t = sub i64 %left, 1"
     yield from _body(it)
-    yield from _switch(it, "next")
+    yield from _switch(it)
     for i in range(len(it.steps)):
         yield f"kind{i}:"
         for x in streams:
@@ -295,7 +294,7 @@ def _outwards(it: Pass) -> Iterator[str]:
     yield "next:"
     for x in streams:
         kinds = [(f"{x}{i}", f"kind{i}") for i in range(len(it.steps))]
-        yield _phi(f"next_{x}", [(f"end_{x}", "loop"), *kinds])
+        yield _phi(f"next_{x}", kinds)
     yield "%more = icmp ugt i64 %t, 0"
     yield "br i1 %more, label %loop, label %done"
     yield "done:\nret void\n}"
@@ -311,12 +310,7 @@ def _upwards(it: Pass) -> Iterator[str]:
     for x in streams:
         yield _phi(x, [(f"all_{x}", "entry"), (f"next_{x}", "next")])
     yield from _body(it)
-    yield from _switch(it, "sum")
-    yield "sum:"
-    yield f"%first_held = mul i64 %k, {it.update}"
-    yield "%here = getelementptr double, ptr %all_held, i64 %first_held"
-    yield f"call void @llvm.memcpy.p0.p0.i64(ptr %top, ptr %here, i64 {8 * it.update}, i1 0)"
-    yield "br label %inner"
+    yield from _switch(it)
     update = [f"children{i}" for i in kinds]
     for i in kinds:
         yield f"kind{i}:"
@@ -326,19 +320,21 @@ def _upwards(it: Pass) -> Iterator[str]:
         for x in streams:
             yield f"%{x}{i} = getelementptr double, ptr %{x}, i64 {it.sizes[x][i]}"
         yield f"br label %{'base' if it.root[i] else 'inner'}"
-    yield "inner:"
-    yield _phi("update", [("top", "sum"), *((update[i], f"kind{i}") for i in others)])
-    for x in streams:
-        yield _phi(f"inner_{x}", [(x, "sum"), *((f"{x}{i}", f"kind{i}") for i in others)])
-    yield "%bit = trunc i8 %code to i1"
-    yield "br i1 %bit, label %first, label %merge"
-    yield "first:"
-    yield f"%above = getelementptr double, ptr %update, i64 {it.update}"
-    yield "br label %next"
-    yield "merge:"
-    yield f"call void @merge_{it.name}(ptr %update)"
-    yield "br label %next"
-    ways = [("above", "inner", "first"), ("update", "inner", "merge")]
+    ways = []
+    if others:
+        yield "inner:"
+        yield _phi("update", [(update[i], f"kind{i}") for i in others])
+        for x in streams:
+            yield _phi(f"inner_{x}", [(f"{x}{i}", f"kind{i}") for i in others])
+        yield "%bit = trunc i8 %code to i1"
+        yield "br i1 %bit, label %first, label %merge"
+        yield "first:"
+        yield f"%above = getelementptr double, ptr %update, i64 {it.update}"
+        yield "br label %next"
+        yield "merge:"
+        yield f"call void @merge_{it.name}(ptr %update)"
+        yield "br label %next"
+        ways += [("above", "inner", "first"), ("update", "inner", "merge")]
     if roots:
         yield "base:"
         yield _phi("base_top", [(update[i], f"kind{i}") for i in roots])

@@ -1,4 +1,4 @@
-"""How the bodies of a large tree are walked: their kinds, and the parts that threads share.
+"""How the bodies of a large tree are walked, and their kinds.
 
 The order in which a large tree is walked: depth first, children before parents.
 
@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..base.errors import ModelError, SingularError
-from ..base.foreign import is_whole
+from ..base.errors import SingularError
 from ..matrix.pattern import Pattern
 from ..model.tree import BodyTree
 from .bodywise import Bodies, further
@@ -40,7 +38,6 @@ class Walk:
     order: NDArray[np.int32]  # (n,) bodies
     first: NDArray[np.bool_]  # (n,) by body: its update begins a new place, or it is a root
     leaf: NDArray[np.bool_]  # (n,) by body
-    size: NDArray[np.int32]  # (n,) by body: bodies in its subtree
     places: int  # that the stack needs
 
 
@@ -67,7 +64,6 @@ def _postorder(parent, sequence, merges):  # pragma: no cover
     order = np.empty(n, dtype=np.int32)
     first = np.zeros(n, dtype=np.bool_)
     leaf = np.empty(n, dtype=np.bool_)
-    size = np.ones(n, dtype=np.int32)
     k, filled, waiting, most = child[n], 0, 0, 0
     while k >= 0:
         while child[k] >= 0:
@@ -86,7 +82,6 @@ def _postorder(parent, sequence, merges):  # pragma: no cover
                     waiting -= 1
                     c = following[c]
             if up >= 0:
-                size[up] += size[k]
                 most = max(most, waiting + 1)
                 waiting += first[k]
             if following[k] >= 0:
@@ -95,20 +90,7 @@ def _postorder(parent, sequence, merges):  # pragma: no cover
             k = up
             if k < 0:
                 break
-    return order, first, leaf, size, most
-
-
-@njit(cache=True)
-def cuts(order, up, size, piece):  # pragma: no cover
-    """Places in the walk at which the largest subtrees of at most ``piece`` bodies end."""
-    found = np.empty(len(order), dtype=np.int64)
-    count = 0
-    for t in range(len(order)):
-        k = order[t]
-        if size[k] <= piece and (up[k] < 0 or size[up[k]] > piece):
-            found[count] = t
-            count += 1
-    return found[:count]
+    return order, first, leaf, most
 
 
 def require_inertia(
@@ -141,110 +123,38 @@ def require_inertia(
         behind[up[k]] += most - free[k]
 
 
-PIECES = 8  # parts of a walk for each thread, so that no thread waits long for another
-LEAST = 500  # bodies in a part, at least, for which another thread pays
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of a walk: bodies, in its order."""
-
-    body: NDArray[np.int32]  # padded by PADDING on both sides; for a held sum, its number
-    code: NDArray[np.uint8]  # twice the kind, plus 1 for the first child of its parent
-    places: int  # of the stack
-    held: int  # updates that stay on the stack at the end
-    known: dict[tuple[int, ...], int]  # lengths of streams found so far
-
-    @property
-    def count(self) -> int:
-        return len(self.code)
-
-    @cached_property
-    def addresses(self) -> dict[str, int]:
-        """Addresses of the arrays of the walk, and the number of bodies."""
-        body, code = self.body[PADDING:].ctypes.data, self.code.ctypes.data
-        return {"body": body, "code": code, "count": self.count}
-
-    def total(self, sizes: tuple[int, ...]) -> int:
-        """The length of a stream, given its count of numbers for each kind."""
-        if sizes not in self.known:
-            count = np.bincount(self.code >> 1, minlength=len(sizes))[: len(sizes)]
-            self.known[sizes] = int((count * np.array(sizes, dtype=np.int64)).sum())
-        return self.known[sizes]
-
-
-@dataclass(frozen=True)
-class Shares:
-    """Parts that threads walk independently, and the rest of the walk.
-
-    Every part consists of consecutive subtrees, whose updates stay on its stack; in the rest an
-    entry of the walk stands for each of these updates.
-    """
-
-    parts: tuple[Part, ...]
-    rest: Part
-
-
 @dataclass(frozen=True)
 class TreePlan:
     """An order on a large tree: the kinds of the bodies, and the walk."""
 
     order: Bodywise
     kinds: tuple[Kind, ...]
-    code: NDArray[np.uint8]  # (n,) of the walk
+    body: NDArray[np.int32]  # in the order of the walk, padded by PADDING on both sides
+    code: NDArray[np.uint8]  # (n,) twice the kind, plus 1 for the first child of its parent
     walk: Walk
     offset: NDArray[np.int64]  # (n + 1,) of the tree
-    known: dict[int, Shares]  # by the number of threads
     codes: dict[bool, Any]  # machine code, strict or relaxed
+
+    @property
+    def places(self) -> int:
+        """Of the stack: one more for the update that is being formed, and one to spare."""
+        return self.walk.places + 2
 
     @cached_property
     def addresses(self) -> dict[str, int]:
-        """Addresses of the arrays of the tree."""
-        return {"offset": self.offset.ctypes.data, "parent": self.walk.up.ctypes.data}
+        """Addresses of the arrays of the tree and of the walk, and the number of bodies."""
+        body, code = self.body[PADDING:].ctypes.data, self.code.ctypes.data
+        known = {"offset": self.offset.ctypes.data, "parent": self.walk.up.ctypes.data}
+        return {**known, "body": body, "code": code, "count": len(self.code)}
 
-    def shares(self, threads: int) -> Shares:
-        """The walk for a number of threads; it stays whole for one, and for a tree that is a chain.
+    @cached_property
+    def _bodies(self) -> Integers:
+        """(kinds,) how many bodies are of each kind."""
+        return np.bincount(self.code >> 1, minlength=len(self.kinds))
 
-        Raises ModelError where ``threads`` is not 1 or more.
-        """
-        if not is_whole(threads, 1):
-            raise ModelError(f"threads is {threads!r}; give 1 or more")
-        if threads not in self.known:
-            self.known[threads] = self._shares(threads)
-        return self.known[threads]
-
-    def _shares(self, threads: int) -> Shares:
-        order, n = self.walk.order, len(self.walk.order)
-        piece = n // (PIECES * threads)
-        if threads < 2 or piece < LEAST:
-            return Shares((), _part(order, self.code, self.walk.places))
-        last = cuts(order, self.walk.up, self.walk.size, piece)  # where each subtree ends
-        size = self.walk.size[order[last]]
-        if size.sum() < 2 * piece:  # most bodies are in one long chain
-            return Shares((), _part(order, self.code, self.walk.places))
-        inside = np.zeros(n + 1, dtype=np.int8)
-        np.add.at(inside, last + 1 - size, 1)
-        np.add.at(inside, last + 1, -1)
-        apart = np.cumsum(inside[:-1]).astype(bool)
-        group = (np.cumsum(size) - 1) // piece
-        code = self.code.copy()
-        code[last] |= 1  # a subtree puts its update in a new place of the stack
-        bounds = [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), len(last)]
-        where, parts = np.flatnonzero(apart), []
-        stop = np.cumsum(size)
-        root = self.walk.up[order[last]] < 0
-        for i, j in pairwise(bounds):
-            take = where[stop[i] - size[i] : stop[j - 1]]
-            held = j - i - int(root[i:j].sum())
-            parts.append(_part(order[take], code[take], self.walk.places + held, held))
-        # in the rest, a held sum takes the place of its subtree's root; roots of the tree have none
-        inner = last[~root]
-        body, kind = order.copy(), self.code.copy()
-        body[inner] = np.arange(len(inner))
-        kind[inner] = 2 * len(self.kinds) + (self.code[inner] & 1)
-        keep = ~apart
-        keep[inner] = True
-        return Shares(tuple(parts), _part(body[keep], kind[keep], self.walk.places))
+    def total(self, sizes: tuple[int, ...]) -> int:
+        """The length of a stream, given its count of numbers for each kind."""
+        return int((self._bodies * np.array(sizes, dtype=np.int64)).sum())
 
 
 def plan_of(
@@ -265,9 +175,5 @@ def plan_of(
         more = further(rules, tree.parent, tree.offset, sequence, S)
     kinds, kind = kinds_of(tree.parent, tree.offset, walk.leaf, pattern, more)
     code = (2 * kind + walk.first)[walk.order].astype(np.uint8)
-    return TreePlan(rules, tuple(kinds), code, walk, tree.offset, {}, {})
-
-
-def _part(body: NDArray[np.int32], code: NDArray[np.uint8], places: int, held: int = 0) -> Part:
-    # one further place for the update that is being formed
-    return Part(np.pad(body, PADDING, mode="edge"), code, places + 2, held, {})
+    body = np.pad(walk.order, PADDING, mode="edge")
+    return TreePlan(rules, tuple(kinds), body, code, walk, tree.offset, {})

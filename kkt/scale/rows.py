@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import ModelError, OrderError, SingularError, SizeError
-from ..base.foreign import is_whole
+from ..base.errors import OrderError, SingularError, SizeError
 from ..matrix.system import System
 from ..order.pivots import Plan, plan
 from ..program.program import Instruction, PivotRecord, Program, Ref
@@ -77,16 +76,14 @@ def rows_of(chosen: Plan) -> Rows:
     return Rows(chosen, writer.code(), writer.top, program.pivots)
 
 
-def solve_in_order(system: System, order: Any, threads: int = 1) -> LargeSolution:
+def solve_in_order(system: System, order: Any) -> LargeSolution:
     """Factor and solve (4) in an order, a plan or an analysis; see :func:`kkt.solve_large`."""
-    if not is_whole(threads, 1):
-        raise ModelError(f"threads is {threads!r}; give 1 or more")
     system.structure.require_tree("solve_large", "use kkt.eliminate, which takes it")
     if not isinstance(order, Rows | Bodies):
         order = _kept(system, order if isinstance(order, Plan) else plan(order, system.structure))
     if isinstance(order, Bodies):
         order.require_tree_of(system.tree)
-        return body_by_body(system, order, threads)
+        return body_by_body(system, order)
     rows, sequence = order, order.plan.sequence
     own, same = rows.plan.graph.structure, system.structure.with_links(sequence.links)
     if not (np.array_equal(own.parent, same.parent) and np.array_equal(own.dof, same.dof)):

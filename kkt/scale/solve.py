@@ -1,8 +1,6 @@
-"""Run the passes over a large tree, in one thread or in several."""
+"""Run the passes over a large tree."""
 
 from __future__ import annotations
-
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +9,13 @@ from ..base.errors import SingularError
 from ..machine.native import address_of
 from ..matrix.system import System
 from ..model.tree import BodyTree
-from .factor import Addresses, Code, compiled
-from .plan import Part, TreePlan
+from .factor import compiled
+from .plan import TreePlan
 
 Floats = NDArray[np.float64]
 
 
-def solve(system: System, plan: TreePlan, threads: int, relaxed: bool) -> tuple[Floats, Floats, Floats]:
+def solve(system: System, plan: TreePlan, relaxed: bool) -> tuple[Floats, Floats, Floats]:
     """qdd (N,), pdd (n, 6), f (n, 6) from the entries of (4)."""
     tree, e = system.tree, system.entries
     n, N = tree.n, int(tree.offset[-1])
@@ -32,8 +30,18 @@ def solve(system: System, plan: TreePlan, threads: int, relaxed: bool) -> tuple[
     start = address_of(x)
     numbers = {"pdd": start, "pdd_up": start, "qdd": start + 48 * n}
     numbers |= {"f": start + 8 * (6 * n + N), "pivot": start + 8 * (12 * n + N)}
-    numbers |= plan.addresses | {name: address_of(block) for name, block in given.items()}
-    Works(code, plan, numbers, threads).run("factor", "solve")
+    numbers |= {name: address_of(block) for name, block in given.items()}
+    # the stack of updates, and the streams that one pass hands to the other
+    sizes = {"stack": plan.places * plan.order.update}
+    sizes |= {name: plan.total(size) for name, size in code.streams.items()}
+    room = np.empty(sum(sizes.values()))
+    start = address_of(room)
+    for name, size in sizes.items():
+        numbers[name] = start
+        start += 8 * size
+    table = code.table(plan, numbers)
+    for name in ("factor", "solve"):
+        code.functions[name](address_of(table))
     if not np.isfinite(qdd).all():  # a pivot may be zero
         if not plan.order.told:
             raise SingularError(
@@ -42,54 +50,6 @@ def solve(system: System, plan: TreePlan, threads: int, relaxed: bool) -> tuple[
             )
         require_pivots(tree, plan.order.name, plan.walk.order, x[12 * n + N :])
     return qdd, pdd.reshape(n, 6), f.reshape(n, 6)
-
-
-class Works:
-    """Working memory of the passes: streams and stacks of every part of the walk."""
-
-    def __init__(self, code: Code, plan: TreePlan, numbers: Addresses, threads: int) -> None:
-        self.code, self.threads, self.update = code, threads, plan.order.update
-        shares = plan.shares(threads)
-        numbers = {**numbers, "held": 0}
-        self.parts = []
-        if shares.parts:
-            self.held = np.empty(self.update * sum(part.held for part in shares.parts))
-            numbers["held"] = address_of(self.held)
-            self.parts = [Work(code, part, self.update, numbers) for part in shares.parts]
-        self.rest = Work(code, shares.rest, self.update, numbers)
-
-    def run(self, *passes: str) -> None:
-        """Run passes in turn; from tip to base the parts come before the rest, back after it."""
-        if not self.parts:
-            for name in passes:
-                self.code.functions[name](self.rest.table)
-            return
-        with ThreadPoolExecutor(self.threads) as pool:
-            for name in passes:
-                step = self.code.functions[name]
-                if name not in self.code.tip_to_base:
-                    step(self.rest.table)
-                list(pool.map(lambda work, step=step: step(work.table), self.parts))
-                if name in self.code.tip_to_base:
-                    kept = [work.room[: self.update * work.part.held] for work in self.parts]
-                    np.concatenate(kept, out=self.held)
-                    step(self.rest.table)
-
-
-class Work:
-    """The stack and the streams of a part of the walk."""
-
-    def __init__(self, code: Code, part: Part, update: int, numbers: Addresses) -> None:
-        self.part = part
-        sizes = {"stack": part.places * update}
-        sizes |= {name: part.total(size) for name, size in code.streams.items()}
-        self.room = np.empty(sum(sizes.values()))
-        start, own = address_of(self.room), {}
-        for name, size in sizes.items():
-            own[name] = start
-            start += 8 * size
-        self.whole = code.table(part, {**numbers, **own})
-        self.table = address_of(self.whole)
 
 
 def require_pivots(tree: BodyTree, name: str, order: NDArray[np.int32], pivot: Floats) -> None:

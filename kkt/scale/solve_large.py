@@ -8,9 +8,7 @@ from ..matrix.system import System, require_system
 from .large import LargeSolution, body_by_body
 
 
-def solve_large(
-    system: System, order: Any = None, *, threads: int = 1, relaxed: bool = False
-) -> LargeSolution:
+def solve_large(system: System, order: Any = None, *, relaxed: bool = False) -> LargeSolution:
     """Factor and solve (4) in float64, without tracing a tape of the whole tree.
 
     ``order`` is an order, its plan (:func:`kkt.plan`, :func:`kkt.plan_from_arrays`,
@@ -20,11 +18,10 @@ def solve_large(
 
     In an order that goes body by body, bodies whose entries have their zeros and ones in the same
     places share one compiled template; time is proportional to the number of bodies, and ABM needs
-    less than 1 kB of memory a body beside the entries of (4).  ``threads`` share its subtrees; the bits
-    stay the same.  Of any other order the block program of the whole tree is played (:mod:`.rows`), on
-    trees of up to 20,000 bodies and factors of up to 300,000 blocks.  With ``relaxed``, which holds
-    for ABM, the machine may round a product and a sum once: the bits change, and the error is smaller
-    as a rule.
+    less than 1 kB of memory a body beside the entries of (4). Of any other order the block program
+    of the whole tree is played (:mod:`.rows`), on trees of up to 20,000 bodies and factors of up to
+    300,000 blocks. With ``relaxed``, which holds for ABM, the machine may round a product and a sum
+    once: the bits change, and the error is smaller as a rule.
 
     ``marked`` says why the answer should not be relied on.  Where bodies are light beside others,
     or the backward error is large, further runs decide (:mod:`kkt.tape.trust`).
@@ -42,6 +39,6 @@ def solve_large(
     if order is not None and order != "abm":
         from .rows import solve_in_order  # here, since its compiled loops take time to load
 
-        return solve_in_order(system, order, threads)
+        return solve_in_order(system, order)
     system.structure.require_tree("solve_large", "use kkt.eliminate, which takes it")
-    return body_by_body(system, None, threads, bool(relaxed))
+    return body_by_body(system, None, bool(relaxed))

@@ -111,23 +111,6 @@ def test_a_body_with_too_many_children_to_be_told_apart():
         same_as_the_tape(system, orderings.get(name))
 
 
-@pytest.fixture
-def small_pieces(monkeypatch):
-    """Subtrees for threads where there is hardly any work."""
-    monkeypatch.setattr("pivotree.kkt.scale.plan.LEAST", 1)
-
-
-@pytest.mark.product
-def test_no_bit_depends_on_the_threads_body_by_body(small_pieces):
-    system = kkt.build(kkt.random_tree(200, seed=2, joints="revolute"))
-    for name in ("bad_abm", "projected_abm", "lagrange"):
-        found = analyse(kkt.plan(orderings.get(name), system.structure))
-        one, two = (kkt.solve_large(system, found, threads=threads) for threads in (1, 2))
-        np.testing.assert_array_equal(one.unknowns, two.unknowns)
-        assert len(system.plans[found.key].shares(2).parts) > 1
-        assert one.backward_error.normwise < 1e-14
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 100, 1023])
 def test_dissection_halves_any_tree(n):
     draw = np.random.default_rng(n)

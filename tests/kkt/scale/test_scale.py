@@ -204,29 +204,6 @@ def test_more_kinds_of_bodies_than_are_told_apart():
     assert len(np.unique(patterns, axis=0)) > 16 >= len(system.plans["abm"].kinds)
 
 
-@pytest.mark.parametrize("shape", listed(["wide", "random", "forest"], unmarked=1))
-def test_threads_change_no_bit(shape, monkeypatch):
-    monkeypatch.setattr("pivotree.kkt.scale.plan.LEAST", 20)
-    n = 1000
-    k = np.arange(n)
-    parent = {
-        "wide": np.where(k % 12 == 1, 0, k - 1),
-        "random": k - 1 - np.random.default_rng(1).integers(0, 8, n),
-        "forest": np.where(k % 125 == 0, -1, k - 1 - (k % 3)),
-    }[shape]
-    parent = np.maximum(parent, -1)
-    axis = np.where((k % 2 == 0)[:, None], (0.0, 0.0, 1.0), (0.0, 0.6, 0.8))
-    tree = kkt.tree_from_arrays(
-        parent, mass=1.0, com=(0.05, 0, 0), inertia=np.eye(3), p=(0.1, 0, 0.1), axis=axis
-    )
-    q, qd, tau = 0.3 * np.sin(k), 0.2 * np.cos(k), 0.1 * np.sin(2.0 * k)
-    system = kkt.build(tree, q, qd, tau)
-    one, two = kkt.solve_large(system), kkt.solve_large(system, threads=2)
-    assert len(system.plans["abm"].shares(2).parts) > 1
-    np.testing.assert_array_equal(one.unknowns, two.unknowns)
-    assert one.backward_error.normwise <= 1e-14
-
-
 @pytest.mark.parametrize("length", [0.01, 0.1, 1.0, 100.0])
 def test_whether_bodies_are_light_beside_others_is_no_matter_of_units(length):
     even = kkt.build(kkt.chain(30, length=length, width=length / 5))
