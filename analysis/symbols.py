@@ -117,6 +117,12 @@ ASCHER = {
     "velocity": S("v", "v", "v", "velocity"),
     "moves": S("Γ", r"\Gamma", "Gamma", "what a change of v changes of v × I v"),
     "given bias": S("b", "b", "b_given", "bias force"),
+    "K": S("K", "K", "K", "matrix of (4), by groups"),
+    "r": S("r", "r", "r", "right-hand side of (4), by groups"),
+    "group pivot": S("D", "D", "D", "pivot of the group: what is left of K_kk at its turn"),
+    "group coupling": S("W", "W", "W", "what is left of K_kj then, for groups to come"),
+    "group left": S("y", "y", "y", "what is left of r_k then"),
+    "group solution": S("x", "x", "x", "solution of the group"),
 }
 FEATHERSTONE = {
     **ASCHER,

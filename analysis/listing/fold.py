@@ -9,7 +9,7 @@ from typing import Any
 from .nodes import Index, Leaf, Node, Sum, Term, children, shape
 from .sets import Context, Set, Tree, nameless
 
-MAPS = ("", "parent", "whole", "carrier")
+MAPS = ("", "parent")
 LETTERS = "cdeghlmnruwxyz"  # of sums; "k" is the loop's, "j" and "i" a line's own
 
 
@@ -21,7 +21,7 @@ class Folder:
 
     def index(self, contexts: list[Context], bodies: Sequence[int]) -> Index | None:
         """An index expression that gives these bodies in all contexts."""
-        for of in MAPS if self.tree.pieces else MAPS[:2]:
+        for of in MAPS:
             for letter in contexts[0]:
                 index = Index(letter, of)
                 if all(self.tree.body(index, c) == b for c, b in zip(contexts, bodies, strict=True)):

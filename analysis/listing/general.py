@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pivotree.kkt.base.errors import PivotreeError
-from pivotree.kkt.matrix.blocks import Structure
+from pivotree.kkt.base.errors import OrderError, PivotreeError
+from pivotree.kkt.matrix.blocks import Block, Structure
 
 from .choice import number_of
-from .loops import Course, Loop, courses_of, loops_of, steps_of
+from .groups import GROUP, loops_of_groups
+from .loops import Course, Loop, courses_of, loops_of
 from .nodes import FoldingError
 from .sets import Tree, nameless
 from .unroll import check
@@ -26,6 +27,7 @@ from .values import Values
 TREE = (-1, 0, 0, 0, 1, 1, 4, 6, 6, 2, 7, -1)
 CHAIN = (-1, 0, 1, 2, 3, 4, 5)
 DOF = (1, 2, 3)  # mixed, so that shapes are told apart
+ENDS = ("tip to base", "base to tip")
 ANY_TREE, CHAINS, THIS_TREE = "any tree", "chains", "this tree"
 
 Eliminated = Callable[[Structure], tuple[Values, Tree]]
@@ -38,6 +40,7 @@ class Telling(NamedTuple):
     tree: Tree
     loops: tuple[Loop, ...]
     holds_on: str
+    groups: tuple[tuple[Block, ...], ...] = ()  # that the loops run over, in the place of bodies
 
 
 def in_general(structure: Structure, eliminated: Eliminated, values: Values, tree: Tree) -> Telling | None:
@@ -59,25 +62,72 @@ def in_general(structure: Structure, eliminated: Eliminated, values: Values, tre
     return best
 
 
-def on_this_tree(values: Values, tree: Tree) -> Telling:
-    """Loops of the model itself, or its steps one by one where no loop tells them.
+def on_this_tree(values: Values, tree: Tree) -> Telling | None:
+    """Loops of the model itself; None where no loops over its bodies tell the order.
 
     Where constraint forces go one after another, sets of joints in turn are known as well.
     """
+    if tree.structure.divided:
+        return None
     turn = [number_of(tree.structure, r.blocks[0]) for r in values.program.pivots if r.blocks[0].kind == "fC"]
-    trees = [tree, Tree(tree.structure, tree.columns, turn)] if turn else [tree]
-    for known in trees:
+    for known in (tree, Tree(tree.structure, tree.columns, turn)) if turn else (tree,):
         try:
             loops = tuple(loops_of(values, known, courses_of(values, known)))
             if nameless(loops):
                 raise FoldingError("listing: no set of bodies with a name tells these lines")
+            if any(sequence(known, loop)[0] == "listed" for loop in loops):
+                raise FoldingError("listing: a loop runs over bodies that no words tell")
             check(values, known, loops)
         except FoldingError:
             continue
         return Telling(values, known, loops, THIS_TREE)
-    loops = tuple(steps_of(values, tree))
-    check(values, tree, loops)
-    return Telling(values, tree, loops, THIS_TREE)
+    return None
+
+
+def by_groups(values: Values, tree: Tree) -> Telling:
+    """The order's own groups, whatever they are.  Raises OrderError where these are not enough."""
+    program = values.program
+    if program.symbolic is None or program.symbolic.plan.sequence.rules.elimination != "gauss":
+        raise OrderError(f"order {program.name!r}: no loops over bodies tell it on this model")
+    if program.columns:
+        raise OrderError(
+            f"order {program.name!r}: is told by its groups on this model, and derivatives are listed "
+            "of loops over bodies only; list those of crbm or abm"
+        )
+    plan = program.symbolic.plan
+    groups: list[list[Block]] = [[] for _ in range(plan.groups)]
+    for block, group in zip(plan.blocks.tolist(), plan.group.tolist(), strict=True):
+        groups[group].append(plan.graph.block(block))
+    return Telling(values, tree, loops_of_groups(len(groups)), THIS_TREE, tuple(map(tuple, groups)))
+
+
+def sequence(tree: Tree, loop: Loop) -> tuple[str, str]:
+    """How the bodies of a loop follow each other, and which bodies these are, as :class:`.sets.Set` says it.
+
+    The words are "tip to base", "base to tip", "all" and others; "listed" where there are none.
+    """
+    bodies = list(loop.bodies)
+    if loop.kinds == GROUP:
+        return _either_way("groups", loop.back), ""
+    for words, known in (("loops", list(tree.set("loops"))), ("turn", list(tree.turn))):
+        if bodies and bodies in (known, known[::-1]):
+            return _either_way(words, bodies != known), ""
+    if bodies == [tree.n]:
+        return "all loops", ""
+    inside = set(bodies)
+    upward = [k for k in tree.order if k in inside]
+    for only in ("", "N", "C"):
+        if inside == {k for k in range(tree.n) if tree.admits(only, k)}:
+            if not loop.kinds and not loop.back:  # what precedes the pivots
+                return "all", only
+            if bodies == upward:
+                return ENDS[0], only
+            return ENDS[1] if bodies == upward[::-1] else "listed", only
+    return "listed", ""
+
+
+def _either_way(words: str, backward: bool) -> str:
+    return words + ", last to first" * backward
 
 
 def _beside(

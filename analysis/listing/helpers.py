@@ -18,6 +18,8 @@ def helpers(script: Script) -> str:
         text += MERGE
     if script.functions & {"stack", "square", "part"}:
         text += DENSE
+    if "equation_4" in script.functions:
+        text += EQUATION_4
     return text
 
 
@@ -221,4 +223,62 @@ def part(x, block, blocks, N):
     before = blocks[: blocks.index(block)]
     first = sum(size(b, N) for b in before)
     return x[first : first + size(block, N)]
+'''
+
+
+EQUATION_4 = '''
+
+def equation_4(links, N, M, H, Phi, a, b, tau, A=None, G=(), gamma=(), compliance=(), split=False):
+    """Blocks of the matrix and of the right-hand side of (4).
+
+    links: parent and body of every link, and among how many its body's inertia is shared.
+    """
+    K, r = {}, {}
+
+    def put(i, j, x):
+        K[i, j], K[j, i] = x, x.T
+
+    for k, (up, o, parts) in enumerate(links):
+        joint = N[o] > 0 and (o == k or not parts)  # other parts are welded to the first
+        if parts:
+            put(("pdd", k), ("pdd", k), M[o] / parts)
+        r["pdd", k] = b[o] / parts if parts else np.zeros(6)
+        if joint and parts:
+            r["qdd", k] = tau[o]
+            if A is not None:
+                put(("qdd", k), ("qdd", k), A[o])
+        forces = {"f": np.eye(6)}
+        if split:
+            forces = {"fJ": along(H[o]), "fC": across(H[o])} if joint else {"fC": np.eye(6)}
+        first = o == k or not parts
+        for kind, basis in forces.items():
+            if basis.size:
+                put(("pdd", k), (kind, k), basis)
+                r[kind, k] = -basis.T @ a[o] if first else np.zeros(6)
+            if basis.size and joint and kind != "fC":
+                put(("qdd", o), (kind, k), H[o] @ basis)
+            if basis.size and up >= 0:
+                put(("pdd", up), (kind, k), -(Phi[o] if first else np.eye(6)) @ basis)
+    for (c, k), x in dict(G).items():
+        put(("lam", c), ("pdd", k), x)
+        r["lam", c] = -gamma[c]
+        if c in compliance and compliance[c].any():
+            put(("lam", c), ("lam", c), -compliance[c])
+    return K, r
+
+
+def coupled(groups, blocks):
+    """Of each group, those that it has a block with."""
+    group_of = {i: k for k, group in enumerate(groups) for i in group}
+    near = {k: set() for k in range(len(groups))}
+    for i, j in blocks:
+        near[group_of[i]] |= {group_of[j]} - {group_of[i]}
+    return near
+
+
+def gathered(cells, rows, columns, N):
+    """The matrix between two groups."""
+    return np.block([
+        [cells.get((i, j), np.zeros((size(i, N), size(j, N)))) for j in columns] for i in rows
+    ])
 '''

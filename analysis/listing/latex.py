@@ -166,8 +166,7 @@ def _legend(listing: Listing, style: Latex) -> str:
 
 
 def _loop(listing: Listing, style: Latex, loop: Loop) -> str:
-    told = head(listing, loop)
-    words = escaped(told) if loop.alone else re.sub(r"\bk\b|N_k > 0", r"$\g<0>$", told)
+    words = re.sub(r"\bk\b|N_k [<>] \d", r"$\g<0>$", head(listing, loop))
     parts = [rf"\medskip\textbf{{{words[0].upper()}{words[1:]}}}"]
     rows = [row for line in loop.lines for row in _rows(style, line)]
     if rows:

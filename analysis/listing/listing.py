@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from pivotree.kkt.base.errors import OrderError, SizeError
-from pivotree.kkt.matrix.blocks import Structure
+from pivotree.kkt.matrix.blocks import Block, Structure
 from pivotree.kkt.matrix.system import System
 from pivotree.kkt.order.pivots import plan
 from pivotree.kkt.order.sequence import Order, as_order
@@ -21,14 +21,13 @@ from pivotree.kkt.structure.symbolic import symbolic
 from ..symbols import DEFAULTS, NOTATIONS, Symbol
 from .derivatives import BY, terms_of, with_derivatives
 from .families import column_of
-from .general import THIS_TREE, Telling, in_general, on_this_tree
+from .general import THIS_TREE, Telling, by_groups, in_general, on_this_tree, sequence
 from .loops import Line, Loop
 from .names import Names
-from .nodes import Family, FoldingError, leaves
+from .nodes import Family, leaves
 from .sets import Tree
 from .values import Values
 
-ENDS = ("tip to base", "base to tip")
 MAX_UPDATES = 60_000  # pairs of blocks that are updated; so many take seconds to be listed
 
 
@@ -83,33 +82,26 @@ class Listing:
     def lines(self) -> list[Line]:
         return [line for loop in self.loops for line in loop.lines]
 
-    def sequence(self, loop: Loop) -> str:
-        """How the bodies of a loop follow each other: tip to base, base to tip, all, or as listed."""
-        bodies, tree = list(loop.bodies), self.tree
-        inside = set(bodies)
-        upward = [k for k in tree.order if k in inside]
-        ties = list(tree.set("loops", ()))
-        if bodies and bodies in (ties, ties[::-1]):
-            return "loops" if bodies == ties else "loops, last to first"
-        if bodies in ([*tree.turn], [*tree.turn[::-1]]) and bodies:
-            return "turn" if bodies == [*tree.turn] else "turn, last to first"
-        whole = inside == set(range(tree.n))
-        if not loop.kinds and whole and not loop.back:  # what precedes the pivots
-            return "all"
-        if not whole and inside != {k for k in range(tree.n) if tree.dof[k]}:
-            return "listed"
-        if bodies == upward:
-            return ENDS[0]
-        return ENDS[1] if bodies == upward[::-1] else "listed"
+    @property
+    def groups(self) -> tuple[tuple[Block, ...], ...]:
+        """The groups that the loops run over; none where they run over bodies."""
+        return self.telling.groups
 
-    def moving(self, loop: Loop) -> bool:
-        """A loop over the bodies whose joints move, and no others."""
-        inside = set(loop.bodies)
-        return len(inside) < self.tree.n and self.sequence(loop) in ENDS
+    @property
+    def split(self) -> bool:
+        """Whether the forces of joints are split along their axes."""
+        factor = self.values.program.symbolic
+        return factor is not None and factor.plan.graph.split
+
+    def sequence(self, loop: Loop) -> tuple[str, str]:
+        """How the bodies, loops or groups of a loop follow each other, and which bodies these are."""
+        return sequence(self.tree, loop)
 
     @property
     def scalar(self) -> set[Family]:
         """Families whose values are single numbers in this model."""
+        if self.groups:
+            return set()
         program = self.values.program
         shapes: dict[Family, set] = {}
         for m in self.values.members.values():
@@ -164,15 +156,7 @@ def of(system: System, order: Any, notation: str | None = None, derivatives: boo
         return Values(program, structure, position, sign), Tree(structure, derivatives)
 
     general = None if whole.ties else in_general(whole, eliminated, values, tree)
-    try:
-        telling = general or on_this_tree(values, tree)
-    except FoldingError as error:
-        if terms is None:
-            raise
-        raise OrderError(
-            f"order {name!r}: finds the forces that derivatives need in a sequence that no loop "
-            "over bodies tells; list its derivatives by crbm or abm"
-        ) from error
+    telling = general or on_this_tree(values, tree) or by_groups(values, tree)
     tree = telling.tree if telling.holds_on == THIS_TREE else tree  # it may know turns
     names = Names(telling.values, telling.loops, told)
     return Listing(

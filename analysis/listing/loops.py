@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pivotree.kkt.program.program import Program
 
@@ -11,11 +11,11 @@ from .choice import AFTER, BACK, BETWEEN, FORE, number_of
 from .families import column_of
 from .fold import Folder
 from .members import Member
-from .nodes import Family, FoldingError, Index, Leaf, Sum, leaves
+from .nodes import Family, FoldingError, Index, Sum, leaves
 from .sets import Condition, Context, Set, Tree, nameless
 from .values import Values
 
-MOST = 8  # loops from which on the pivots are told one by one
+MOST = 8  # loops from which on an order is told by its groups
 OWN = "jihg"  # letters of a line's own indices
 
 
@@ -36,7 +36,6 @@ class Loop(NamedTuple):
     kinds: tuple[str, ...]
     lines: tuple[Line, ...]
     bodies: tuple[int, ...]
-    alone: bool = False  # one step told by itself, with numbers for letters
 
 
 def cases(line: Line) -> list[tuple[Sum, Condition | None]]:
@@ -93,7 +92,6 @@ def units_of(program: Program, tree: Tree) -> list[Unit]:
         number = last
     result: list[Unit] = []
     for body, kinds, numbers in pivots:
-        body = tree.whole[body] if tree.structure.carriers else body
         before = result[-1] if result else None
         apart = bool(tree.turn) and kinds == ("fC",)  # forces in turn are steps of their own
         if before is not None and before.body == body and not apart:
@@ -149,11 +147,10 @@ class Course(NamedTuple):
         return tuple(unit.body for unit, _ in self.steps)
 
 
-def courses_of(values: Values, tree: Tree, apart: bool = False) -> list[Course]:
-    """Before the pivots, forward, backward; ``apart``: whatever steps repeat."""
-    units = units_of(values.program, tree)
-    runs = [units] if apart else runs_of(units, tree)
-    if len(runs) > MOST and not apart:
+def courses_of(values: Values, tree: Tree) -> list[Course]:
+    """Before the pivots, forward, backward."""
+    runs = runs_of(units_of(values.program, tree), tree)
+    if len(runs) > MOST:
         raise FoldingError(f"listing: {len(runs)} loops are too many to be read")
     by_event: dict[tuple[int, int], list[Member]] = defaultdict(list)
     for member in values.members.values():
@@ -192,34 +189,6 @@ def loops_of(values: Values, tree: Tree, courses: list[Course]) -> list[Loop]:
     """All lines, in loops."""
     folder = Folder(tree)
     return [_loop(values, folder, course) for course in courses]
-
-
-def steps_of(values: Values, tree: Tree) -> list[Loop]:
-    """All lines step by step, bodies by their numbers: what no loop tells."""
-    loops = []
-    for course in courses_of(values, tree, apart=True):
-        for unit, members in course.steps:
-            lines = [
-                Line(m.family, _numbers(m.index), (), None, _numbered(values.tree(m.value))) for m in members
-            ]
-            ordered = tuple(lines[i] for i in _in_order(values, [[[m]] for m in members]))
-            kinds = tuple(" ".join(k) for k in unit.kinds)
-            if lines:
-                loops.append(Loop(course.back, kinds, ordered, (unit.body,), True))
-    return loops
-
-
-def _numbers(bodies: tuple[int, ...]) -> tuple[Index, ...]:
-    return tuple(Index(str(k)) for k in bodies)
-
-
-def _numbered(node: Any) -> Any:
-    """An expression with the numbers of bodies in the place of letters."""
-    if isinstance(node, Sum):
-        return node._replace(terms=tuple(t._replace(node=_numbered(t.node)) for t in node.terms))
-    if isinstance(node, Leaf):
-        return node._replace(index=_numbers(node.index))
-    return node._replace(index=_numbers(node.index), args=tuple(map(_numbered, node.args)))
 
 
 def _loop(values: Values, folder: Folder, course: Course) -> Loop:
@@ -329,4 +298,4 @@ def _in_order(values: Values, makes: list[list[list[Member]]]) -> list[int]:
     return done
 
 
-__all__ = ["Course", "Line", "Loop", "courses_of", "loops_of", "steps_of"]
+__all__ = ["Course", "Line", "Loop", "courses_of", "loops_of"]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ..symbols import NOTATIONS, Symbol
 from .families import base_of, column_of
+from .groups import GROUP
 from .loops import Line, Loop
 from .nodes import Family, leaves
 from .values import Values
@@ -80,6 +81,11 @@ ROLES = {  # (label, kinds) -> role
     ("triangle", ("lam",)): "lam triangle",
     ("solved", ("lam",)): "lam solved",
     ("lam", ("lam",)): "lam",
+    # by groups
+    ("D", ("group",)): "group pivot",
+    ("W", ("group",)): "group coupling",
+    ("y", ("group",)): "group left",
+    ("x", ("group",)): "group solution",
     # substitution: unknowns one after another
     ("pdd", ()): "pdd",
     ("f", ()): "f",
@@ -104,7 +110,8 @@ class Names:
         given = {i.info[0] for i in values.program.instructions if i.op == "input"}
         some = [letter for letter in ("A", "G", "compliance") if letter in given]
         rest = ["gamma"] if "gamma" in given else []
-        for letter in ("M", "H", "Phi", *some, "a", "b", "tau", *rest):
+        by_group = ["K", "r"] if any(loop.kinds == GROUP for loop in loops) else []
+        for letter in ("M", "H", "Phi", *some, "a", "b", "tau", *rest, *by_group):
             role = "qdd" if inverse_dynamics and letter == "tau" else letter
             self.symbols["input", letter] = self.table[role]._replace(
                 python="qdd" if role == "qdd" else letter

@@ -15,13 +15,10 @@ class FoldingError(PivotreeError, RuntimeError):
 
 
 class Index(NamedTuple):
-    """The body that an index letter stands for, or its parent, whole body or massless carrier.
-
-    A letter that is a number stands for the body, or loop, of that number.
-    """
+    """The body, loop or group that an index letter stands for, or its parent."""
 
     letter: str
-    of: str = ""  # "", "parent", "whole" or "carrier"
+    of: str = ""  # "" or "parent"
 
 
 class Leaf(NamedTuple):

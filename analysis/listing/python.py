@@ -13,6 +13,7 @@ from pivotree.kkt.matrix.blocks import Structure
 from pivotree.kkt.matrix.system import System
 from pivotree.kkt.solution.eliminate import eliminate
 
+from .choice import number_of
 from .general import CHAINS, THIS_TREE, freedoms
 from .helpers import helpers
 from .listing import Listing
@@ -30,14 +31,13 @@ def python(listing: Listing) -> str:
     given = _given(listing)
     result, further = listing.problem, listing.outputs
     called = "derivatives" if further else result
-    own = "len(PARENT)" if listing.tree.pieces else "n"  # pieces come after
     head = [
         f"def {called}(parent, {', '.join(given)}):",
         *textwrap.indent(_docstring(listing), "    ").splitlines(),
         "    n, N = len(parent), [len(h) for h in H]",
     ]
     head += _guards(listing)
-    setup = "\n".join(SETS[name].table(name) for name in script.used)
+    setup = _setup(listing, script)
     head += textwrap.indent(setup, "    ").splitlines()
     if len(made) == 1:
         head.append(f"    {made[0]} = {{}}")
@@ -46,13 +46,15 @@ def python(listing: Listing) -> str:
         head += textwrap.wrap(names, 66, initial_indent="    ", subsequent_indent="     ")
         head[-1] += f" = ({{}} for _ in range({len(made)}))"
     tail = (
-        f"    return np.concatenate([{result}[k] for k in range({own}) if N[k]])"
+        f"    return np.concatenate([{result}[k] for k in range(n) if N[k]])"
         if any(listing.system.tree.dof)
         else "    return np.zeros(0)"
     )
     if further:
         head.append("    v_0 = np.zeros(6)")
         tail = _matrices(listing, tail)
+    if listing.groups:
+        body += UNKNOWNS.splitlines()
     lines = [*head, *("    " + line for line in body), tail]
     text = "\n".join(lines)
     needs = ["solve"] if "solve(" in text else []
@@ -68,14 +70,7 @@ def python(listing: Listing) -> str:
 def _guards(listing: Listing) -> list[str]:
     """The beginning of the function: it refuses trees on which these lines do not hold."""
     structure, head = listing.tree.structure, []
-    if structure.divided:
-        head += [
-            "    if list(parent) != PARENT or N != FREEDOMS:",
-            '        raise ValueError("the pieces of the links below belong to another tree")',
-            "    parent, whole, carrier = PIECE_PARENT, PIECE_OF, CARRIER",
-            "    n, N = len(parent), PIECE_N",
-        ]
-    elif listing.holds_on == CHAINS:
+    if listing.holds_on == CHAINS:
         head += [
             "    if len({k for k in parent if k >= 0}) < sum(k >= 0 for k in parent):",
             '        raise ValueError("these lines are those of chains; a body here carries two")',
@@ -93,15 +88,43 @@ def _guards(listing: Listing) -> list[str]:
             '        raise ValueError("these lines are those of joints of other freedoms")',
         ]
     if structure.ties:
+        first, sizes = ("len(LINKS)", "PIECE_N") if structure.divided else ("n", "N")
         head += [
             "    if sorted(G) != sorted(TIED) or [len(x) for x in gamma] != ROWS:",
             '        raise ValueError("these lines are those of other loops and contacts")',
-            "    G, gamma = {(n + c, k): x for (c, k), x in G.items()}, dict(enumerate(gamma, n))",
+            f"    first = {first}  # loops are numbered behind the bodies",
+            "    G = {(first + c, k): x for (c, k), x in G.items()}",
+            "    gamma = dict(enumerate(gamma, first))",
         ]
         if _soft(structure):
-            head.append("    compliance = dict(enumerate(compliance, n))")
-        head.append("    N = [*N, *ROWS]  # loops are numbered behind the bodies")
+            head.append("    compliance = dict(enumerate(compliance, first))")
+        head.append(f"    N = [*{sizes}, *ROWS]")
     return head
+
+
+UNKNOWNS = """part_of = {i: part(x[k], i, GROUPS[k], N) for k in turn for i in GROUPS[k]}
+qdd, lam = ({k: part_of[kind, k] for kind, k in part_of if kind == one} for one in ("qdd", "lam"))"""
+
+
+def _setup(listing: Listing, script: Script) -> str:
+    """Definitions of the sets; for lines over groups, of the matrix in groups."""
+    if not listing.groups:
+        return "\n".join(SETS[name].table(name) for name in script.used)
+    structure = listing.tree.structure
+    script.functions |= {"equation_4", "part", *(["along"] if listing.split else [])}
+    pieces = "LINKS" if structure.divided else "[(up, k, 1) for k, up in enumerate(parent)]"
+    lines = [f"links = {pieces}"] + ["N = PIECE_N"] * (structure.divided and not structure.ties)
+    given = [name for name in _given(listing) if name in ("A", "G", "gamma", "compliance")]
+    more = "".join(f", {name}={name}" for name in [*given, *(["split=True"] if listing.split else [])])
+    more = more.replace("split=True=split=True", "split=True")
+    lines += [
+        f"blocks, right = equation_4(links, N, M, H, Phi, a, b, tau{more})",
+        "turn, near = range(len(GROUPS)), coupled(GROUPS, blocks)",
+        *(SETS[name].table(name) for name in ("left", "gone", "shared")),
+        "K = {(k, j): gathered(blocks, GROUPS[k], GROUPS[j], N) for k in turn for j in [k, *left[k]]}",
+        "r = {k: np.concatenate([right[i] for i in GROUPS[k]]) for k in turn}",
+    ]
+    return "\n".join(lines)
 
 
 def _given(listing: Listing) -> list[str]:
@@ -179,12 +202,15 @@ def _tables(listing: Listing, script: Script) -> str:
     if listing.holds_on == THIS_TREE:
         lines.append(f"PARENT = {listing.system.tree.parent.tolist()}")
         lines.append(f"FREEDOMS = {[int(N) for N in listing.system.tree.dof]}")
-    if structure.divided:
-        lines.append(f"PIECE_PARENT = {listing.tree.parent[:n]}")
-        lines.append(f"PIECE_OF = {listing.tree.whole[:n]}")
+    if structure.divided:  # parent, body, and how many share its inertia; 0 for what has none
+        share = np.where(structure.carrier, 0, structure.pieces).tolist()
+        links = zip(structure.parent.tolist(), structure.copy_of.tolist(), share, strict=True)
+        lines.append(f"LINKS = {[*links]}")
         lines.append(f"PIECE_N = {listing.tree.dof[:n]}")
-        lines.append(f"CARRIER = {listing.tree.carrier[:n]}")
-    if "turn" in script.used:
+    if listing.groups:
+        groups = [[(i.kind, number_of(structure, i)) for i in group] for group in listing.groups]
+        lines.append(f"GROUPS = {groups}".replace("'", '"'))
+    elif "turn" in script.used:
         lines.append(f"TURN = {[*listing.tree.turn]}")
     if structure.ties:
         lines.append(f"TIED = {[(c, k) for c, tie in enumerate(structure.ties) for k in tie.bodies]}")

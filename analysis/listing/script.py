@@ -10,10 +10,11 @@ from .listing import Listing
 from .loops import Line, Loop, cases
 from .nodes import Index, Leaf, Node, Sum, Term, transpose
 from .sets import Condition, Set
-from .text import step
 from .vocabulary import TESTS, needed, read_by
 
 WIDTH = 100
+TIPS = "tip_to_base"
+RUNS = {"loops": "loops", "turn": "turn", "groups": "turn", "tip": TIPS, "base": TIPS}  # what loops run over
 
 
 class Script:
@@ -28,9 +29,7 @@ class Script:
     # -- expressions --------------------------------------------------------------------------
 
     def index(self, index: Index) -> str:
-        if index.of == "parent":
-            return f"parent[{index.letter}]"
-        return f"{index.of}[{index.letter}]" if index.of else index.letter
+        return f"parent[{index.letter}]" if index.of else index.letter
 
     def place(self, family: tuple, index: tuple[Index, ...]) -> str:
         symbol: Symbol = self.symbols[family]
@@ -177,23 +176,21 @@ class Script:
     # -- statements ---------------------------------------------------------------------------
 
     def loop(self, loop: Loop) -> Iterator[str]:
-        if loop.alone:
-            yield f"# {step(loop)}"
-            yield from self.lines(loop.lines)
-            return
-        sequence = self.listing.sequence(loop)
-        bodies = str([*loop.bodies]) if sequence == "listed" else "range(n)"
-        if sequence.startswith("loops"):
-            self.need("loops")
-            bodies = "loops" if sequence == "loops" else "loops[::-1]"
-        if sequence.startswith("turn"):
-            self.need("turn")
-            bodies = "turn" if sequence == "turn" else "turn[::-1]"
-        if sequence in ("tip to base", "base to tip"):
-            self.need("tip_to_base")
-            bodies = "tip_to_base" if sequence == "tip to base" else "tip_to_base[::-1]"
-            if self.listing.moving(loop):
-                bodies = f"(k for k in {bodies} if N[k])"
+        words, only = self.listing.sequence(loop)
+        bodies = {"all": "range(n)", "all loops": "[n]"}.get(words, "")
+        for start, name in (
+            ("loops", "loops"),
+            ("turn", "turn"),
+            ("groups", "turn"),
+            ("tip", TIPS),
+            ("base", TIPS),
+        ):
+            if not bodies and words.startswith(start):
+                self.need(name)
+                backward = words.startswith("base") or words.endswith("last to first")
+                bodies = f"{name}[::-1]" if backward else name
+        if only:
+            bodies = f"(k for k in {bodies} if {'N[k]' if only == 'N' else 'N[k] < 6'})"
         yield f"for k in {bodies}:"
         yield from ("    " + line for line in list(self.lines(loop.lines)) or ["pass"])
 

@@ -68,9 +68,6 @@ class Tree:
         self.structure = structure
         self.parent = [*(int(p) for p in structure.parent), *(-1 for _ in ties)]
         self.dof = [*(int(d) for d in structure.dof), *(tie.rows for tie in ties)]
-        self.whole = [*structure.copy_of.tolist(), *range(n, n + len(ties))]
-        self.pieces = structure.divided
-        self.carrier = [structure.carriers.get(k, -1) for k in range(n + len(ties))]
         self.order = [int(k) for k in structure.order]
         self.asks = {"": True, "columns": columns, "turn": bool(turn), "loops": bool(ties)}
         self._members: dict[tuple[str, tuple[int, ...], str], frozenset[int]] = {}
@@ -78,8 +75,6 @@ class Tree:
             "n": n,
             "N": self.dof,
             "parent": self.parent,
-            "whole": self.whole,
-            "carrier": self.carrier,
             "tip_to_base": self.order,
             "TURN": [*turn],
             "G": {(c, int(k)) for c, tie in enumerate(ties, n) for k in tie.bodies},
@@ -95,12 +90,8 @@ class Tree:
         return [self.set("ancestors", (k,)) for k in range(self.n)]
 
     def body(self, index: Index, context: Context) -> int:
-        k = int(index.letter) if index.letter.isdigit() else context[index.letter]
-        if index.of == "parent":
-            return self.parent[k]
-        if index.of == "carrier":
-            return self.carrier[k]
-        return self.whole[k] if index.of == "whole" else k
+        k = context[index.letter]
+        return self.parent[k] if index.of else k
 
     def set(self, name: str, of: tuple[int, ...] = ()) -> Collection[int]:
         """Bodies or loops of a set of the table; ancestors are nearest first."""

@@ -26,11 +26,7 @@ class Style:
     # -- atoms --------------------------------------------------------------------------------
 
     def index(self, index: Index) -> str:
-        if index.of == "parent":
-            return f"λ({index.letter})"
-        if index.of == "carrier":
-            return f"{index.letter}'"
-        return f"o({index.letter})" if index.of == "whole" else index.letter
+        return f"λ({index.letter})" if index.of else index.letter
 
     def subscript(self, indices: tuple[Index, ...]) -> str:
         texts = [self.index(i) for i in indices]

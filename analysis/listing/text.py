@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from .full import in_full
-from .general import ANY_TREE
+from .general import ANY_TREE, ENDS
 from .listing import Listing
 from .loops import Line, Loop, both, cases
 from .nodes import Sum
@@ -13,6 +13,7 @@ from .sets import Condition
 from .style import Style
 from .vocabulary import SETS, TESTS
 
+PARENTS = "λ(k) is the parent of k; what holds λ(k) is absent where there is none."
 LONG = 150  # characters of a recursion in full
 
 
@@ -65,33 +66,18 @@ def legend(listing: Listing) -> list[str]:
 
 
 def head(listing: Listing, loop: Loop) -> str:
-    sequence = listing.sequence(loop)
-    if loop.alone:
-        return f"{step(loop)}:"
-    if sequence == "listed" and (alone := together(listing, loop)) is not None:
-        return f"for all loops together, k = {alone}:"
-    if sequence == "listed":
-        return f"for k in {shown(loop.bodies)}:"
-    if sequence == "all" or sequence.startswith(("loops", "turn")):
-        return "for all k:" if sequence == "all" else f"for k in {sequence}:"
-    return f"for k from {sequence}{', N_k > 0' if listing.moving(loop) else ''}:"
+    words, only = listing.sequence(loop)
+    if words == "all loops":
+        return f"for all loops together, k = {listing.tree.n}:"
+    where = {"": "", "N": ", N_k > 0", "C": ", N_k < 6"}[only]
+    if words == "all":
+        return f"for all k{where}:"
+    return f"for k {'from' if words in ENDS else 'in'} {words}{where}:"
 
 
-def step(loop: Loop) -> str:
-    """What a step that is told by itself does, in words."""
-    kinds = ", ".join(loop.kinds)
-    done = "solve for" if loop.back else "eliminate"
-    return f"{done} {kinds} of {loop.bodies[0]}" if kinds else f"prepare {loop.bodies[0]}"
-
-
-def shown(bodies: tuple[int, ...], most: int = 12) -> str:
-    """Bodies one after another, of many the first ones."""
+def shown(bodies: Sequence[object], most: int = 12) -> str:
+    """Bodies or groups one after another, of many the first ones."""
     return ", ".join(map(str, bodies[:most])) + ", ..." * (len(bodies) > most)
-
-
-def together(listing: Listing, loop: Loop) -> int | None:
-    """The number of the first loop, where one step finds the multipliers of all; else None."""
-    return loop.bodies[0] if loop.bodies == (listing.tree.n,) else None
 
 
 def _line(style: Style, line: Line) -> Iterator[str]:
@@ -138,12 +124,12 @@ def sets_told(listing: Listing) -> list[tuple[str, str]]:
 
 def tables(listing: Listing) -> list[str]:
     """Sets in words, and where the lines hold."""
-    lines = ["λ(k) is the parent of k; what holds λ(k) is absent where there is none."]
+    lines = [PARENTS] * (not listing.groups)
     lines += columns_told(listing)
     lines += [f"{name}: {what}." for name, what in sets_told(listing)]
     lines += turn_told(listing)
     lines += loops_told(listing)
-    if listing.holds_on != ANY_TREE:
+    if listing.holds_on != ANY_TREE and not listing.groups:
         lines.append(f"These are the lines on {listing.holds_on}; on others there may be more.")
     return lines
 
@@ -164,8 +150,11 @@ def columns_told(listing: Listing) -> list[str]:
 
 
 def turn_told(listing: Listing) -> list[str]:
-    """In which sequence joints go, in its author's words; nothing where no loop asks."""
-    if not any(listing.sequence(loop).startswith("turn") for loop in listing.loops if not loop.alone):
+    """In which sequence joints or groups go, in its author's words; nothing where no loop asks."""
+    if listing.groups:
+        groups = [" ".join(map(str, group)) for group in listing.groups]
+        return [f"groups: {shown(groups)}. {listing.words}".rstrip()]
+    if not any(listing.sequence(loop)[0].startswith("turn") for loop in listing.loops):
         return []
     return [f"turn: {shown(listing.tree.turn)}. {listing.words}".rstrip()]
 
@@ -198,7 +187,7 @@ def pseudocode(listing: Listing) -> str:
     style = Style(listing.names.symbols, listing.scalar)
     lines = [f"algorithm {listing.order}"]
     for loop in listing.loops:
-        lines.append(step(loop) if loop.alone else head(listing, loop).removesuffix(":") + " do")
+        lines.append(head(listing, loop).removesuffix(":") + " do")
         for line in loop.lines:
             pad = "    "
             for letter, s in line.over:

@@ -116,9 +116,9 @@ for k in range(n):
         asks="columns",
     ),
     "left": SetOf(
-        "joints that are coupled with k when it goes",
+        "those that are coupled with k when it goes",
         """met = {k: {j for j in near[k] if j in turn} for k in turn}
-left = {k: [] for k in range(n)}
+left = {k: [] for k in [*range(n), *turn]}
 for k in turn:
     left[k] = sorted(met[k], key=turn.index)
     for j in left[k]:
@@ -126,7 +126,7 @@ for k in turn:
         asks="turn",
     ),
     "gone": SetOf(
-        "joints that went before k and were coupled with it then",
+        "those that went before k and were coupled with it then",
         "[c for c in turn if k in left[c]]",
         over=_IN_TURN,
         asks="turn",
@@ -167,8 +167,8 @@ for k in turn:
         "turn",
     ),
     "shared": SetOf(
-        "joints that were coupled with both k and j when they went",
-        "[c for c in turn if k in left[c] and j in left[c]]",
+        "those that were coupled with both k and j when they went",
+        "[c for c in gone[k] if j in left[c]]",
         ("body", "body"),
         "for k in turn for j in turn",
         "turn",
@@ -231,15 +231,12 @@ TESTS = {  # those that are tried first come first
     "has children": Test("children[{0}]"),
     "is a leaf": Test("not children[{0}]"),
     "has a parent or no children": Test("(parent[{0}] >= 0 or not children[{0}])"),
+    "is a root or fixed": Test("(parent[{0}] < 0 or N[{0}] == 0)"),
     "N > 0": Test("N[{0}] > 0", "N_{0} > 0"),
     "N = 0": Test("N[{0}] == 0", "N_{0} = 0"),
     "N < 6": Test("N[{0}] < 6", "N_{0} < 6"),
     "N = 6": Test("N[{0}] == 6", "N_{0} = 6"),
     "has moving children": Test("any(N[c] for c in children[{0}])"),
-    "is whole": Test("whole[{0}] == {0}"),
-    "has a carrier": Test("carrier[{0}] >= 0"),
-    "has no carrier": Test("carrier[{0}] < 0"),
-    "is a piece": Test("whole[{0}] != {0}"),
     "goes before its parent": Test("0 <= parent[{0}] and place[{0}] < place[parent[{0}]]", asks="turn"),
     "goes after its parent": Test("0 <= parent[{0}] and place[{0}] > place[parent[{0}]]", asks="turn"),
     "goes before its children": Test(

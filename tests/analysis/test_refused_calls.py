@@ -12,7 +12,7 @@ from designs import listed
 from pivotree import kkt, orderings
 from pivotree.analysis import blame, compare, complements, contact, figures, gradients, inertia, listing
 from pivotree.analysis.algebra.algebra import Algebra
-from pivotree.analysis.algebra.expressions import number, polynomial
+from pivotree.analysis.algebra.expressions import polynomial
 from pivotree.analysis.algebra.polynomial import one
 from pivotree.analysis.cli import main
 from pivotree.analysis.counts import crossover, family_of
@@ -65,9 +65,6 @@ REFUSED = {
     "formula holds HadamardProduct, which is no operation": (
         lambda: polynomial(sp.HadamardProduct(A, A), Algebra(), {})
     ),
-    "holds HadamardProduct, which is no operation on blocks": (
-        lambda: number(sp.HadamardProduct(A, A), lambda name: None)
-    ),
     "HadamardProduct, which is no operation on blocks": (
         lambda: fields.Field.value(None, sp.HadamardProduct(A, A))
     ),
@@ -111,7 +108,7 @@ REFUSED = {
     # -- figures
     "'.avi' does not move; use .gif or .mp4": lambda: film.writer_of(files.Path("x.avi")),
     # -- listings and blame
-    "finds the forces that derivatives need in a sequence that no loop": (
+    "told by its groups on this model, and derivatives are listed of loops": (
         lambda: listing.of(SYSTEM, "crbm_block_row", derivatives=True)
     ),
     "top: 0 culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=0),

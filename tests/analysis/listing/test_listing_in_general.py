@@ -259,9 +259,9 @@ TREES = {
     "geared": lambda: with_terms(kkt.from_spec("random_tree:n=5,seed=3,joints=revolute+prismatic"), 3),
     "quadruped": kkt.quadruped,
 }
-TOLD = [name for name in orderings.names() if name not in ("square_root_abm", "crbm_block_row")]
+TOLD = ("crbm", "abm", "modified_abm", "projected_abm", "joseph_abm", "gain_abm", "bad_abm")
 CASES = [("chain", "abm"), ("geared", "abm"), ("joints", "crbm")]
-CASES += [("tree", name) for name in TOLD[::5]]
+CASES += [("tree", name) for name in TOLD[2::2]]
 LARGE = pytest.param(("quadruped", "crbm"), marks=pytest.mark.soak)
 
 
