@@ -44,7 +44,7 @@ Block = Any  # Fraction or Rational
 class Field:
     """The values of a bench's letters, and of what its engines make of them."""
 
-    kind: type[Fraction] | type[Rational]
+    kind: Any  # Fraction or Rational
     domain: Any
 
     def __init__(self, bench: Any) -> None:
