@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 
 from pivotree import kkt, orderings
@@ -26,8 +25,9 @@ from ..limits import admit, played
 from ..progress import progress_shown
 from .shared import (
     folder_of,
-    items,
+    formats_of,
     one_state,
+    orders_of,
     print_json,
     refinement,
     state_document,
@@ -86,10 +86,8 @@ def run(options: argparse.Namespace) -> int:
     if options.derivatives:
         return _derivatives(options)
     folder = None if options.output is None else folder_of(options.output)
-    names = None if options.order is None else items("--order", options.order)
-    formats = items("--format", options.format)
+    names, formats = orders_of(options), formats_of(options)
     corrections, residual = refinement(options)
-    _known(names or (), formats)
     with progress_shown() as progress:
         system, state = system_and_state(options)
         asked = orderings.names(loops=bool(system.loops)) if names is None else names
@@ -176,9 +174,7 @@ def _derivatives(options: argparse.Namespace) -> int:
             raise kkt.PivotreeError(
                 f"option --derivatives: compares digits alone, without {name}; leave {name} out"
             )
-    names = None if options.order is None else items("--order", options.order)
-    formats = items("--format", options.format)
-    _known(names or (), formats)
+    names, formats = orders_of(options), formats_of(options)
     with progress_shown() as progress:
         system, state = system_and_state(options)
         asked = orderings.names(loops=bool(system.loops)) if names is None else names
@@ -219,9 +215,7 @@ def _many(options: argparse.Namespace) -> int:
         raise kkt.PivotreeError("option --states: leave out --frames; links keep their own")
     from ...report.make import robot_report
 
-    names = orderings.names() if options.order is None else items("--order", options.order)
-    formats = items("--format", options.format)
-    _known(names, formats)
+    names, formats = orders_of(options) or orderings.names(), formats_of(options)
     with progress_shown("building the matrix", options.states) as progress:
         tree = tree_of(options)
         system, wanted = system_of_any(tree), {name: orderings.get(name) for name in names}
@@ -250,11 +244,3 @@ def _many(options: argparse.Namespace) -> int:
     told = f"{found.states} random states of seed {found.seed}: {found.distribution}."
     out.print(told, soft_wrap=out.wraps, markup=False)
     return code
-
-
-def _known(orders: Sequence[str], formats: Sequence[str]) -> None:
-    """Refuse unknown names before any work."""
-    for name in orders:
-        orderings.get(name)
-    for name in formats:
-        get_format(name)

@@ -6,11 +6,11 @@ import argparse
 import sys
 from typing import Any
 
-from pivotree import kkt, orderings
+from pivotree import kkt
 
 from ..arguments import Parser, add_json, add_order
 from ..progress import progress_shown
-from .shared import items, print_json
+from .shared import orders_of, print_json
 
 FAMILY = "dh"
 USUAL = "crbm,abm,gain_abm,modified_abm,projected_abm,square_root_abm,virtual_work,lagrange"
@@ -35,9 +35,8 @@ def run(options: argparse.Namespace) -> int:
     from ...counts.families import family_of
 
     family = family_of(FAMILY if options.family is None else options.family)
-    names = items("--order", USUAL if options.order is None else options.order)
-    for name in names:  # one sentence at once, not after a minute
-        orderings.get(name)
+    names = orders_of(options, USUAL)
+    assert names is not None
     from ...counts.table import Count, table
 
     counts: list[Count | str] = []

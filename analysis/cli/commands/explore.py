@@ -8,7 +8,7 @@ from pivotree import kkt
 
 from ..arguments import Parser, add_format, add_model, add_order
 from ..progress import progress_shown
-from .shared import file_of, folder_of, items, system_of, written
+from .shared import file_of, folder_of, formats_of, orders_of, system_of, written
 
 DEFAULT = "example3"  # where orders differ most: ABM keeps all digits, and CRBM none
 EXAMPLES = ("explore", "explore chain:3", "explore robot.urdf -o page.html", "explore four_bar")
@@ -40,8 +40,7 @@ def run(options: argparse.Namespace) -> int:
         raise kkt.PivotreeError("option -o: writes a page and serves none; leave out -o or --port")
     from ...explorer import explorer_data, write_folder, write_page
 
-    formats = items("--format", options.format)
-    orders = None if options.order is None else items("--order", options.order)
+    orders, formats = orders_of(options), formats_of(options)
     with progress_shown() as progress:
         system = system_of(options)
         data = explorer_data(system, options.model, orders, formats, progress=progress)

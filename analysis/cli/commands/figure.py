@@ -10,7 +10,7 @@ from pivotree.kkt.base.files import write_whole
 
 from ..arguments import Parser, add_format, add_model, add_order
 from ..progress import progress_shown
-from .shared import file_of, items, system_of, written
+from .shared import file_of, one_of, orders_of, system_of, written
 
 EXAMPLES = (
     "figure",
@@ -70,11 +70,8 @@ def run(options: argparse.Namespace) -> int:
                 f"figure: {what} is missing; give KIND MODEL -o FILE, or nothing for the kinds"
             )
     kind, path = kind_of(options.kind), file_of(options.output)
-    if options.width not in WIDTHS:
-        raise kkt.PivotreeError(f"option --width: {options.width!r} is unknown; use {' or '.join(WIDTHS)}")
-    orders = () if options.order is None else tuple(items("--order", options.order))
-    for name in orders:  # one sentence at once, not after a minute
-        orderings.get(name)
+    one_of("--width", options.width, WIDTHS)
+    orders = tuple(orders_of(options) or ())
     style, comma, letters = options.style.partition(",")
     if style not in STYLES or letters not in (("sans",) if comma else ("",)):
         raise kkt.PivotreeError(

@@ -19,7 +19,7 @@ from ..arguments import Parser, add_format, add_json, add_model, add_order, add_
 from ..limits import admit
 from ..loops import size_of
 from ..progress import progress_shown
-from .shared import items, print_json, system_of_any, tree_of
+from .shared import formats_of, orders_of, print_json, system_of_any, tree_of
 
 # times that an operation takes in one of many states, and where a bound of a format is looked at
 STATE, LOOK = 0.1, 25.0
@@ -67,8 +67,7 @@ def run(options: argparse.Namespace) -> int:
     from ...guarantee import cheapest, guarantee, kinematics
 
     usual = "abm,gain_abm" if options.digits is None else "abm"
-    orders = items("--order", usual if options.order is None else options.order)
-    formats: list[Any] = items("--format", options.format)
+    orders, formats = orders_of(options, usual) or [], list[Any](formats_of(options))
     if options.digits is not None and orders not in (["abm"], ["gain_abm"]):
         raise kkt.OrderError(
             "option --digits: formats are chosen for one order, abm or gain_abm; use --order abm"

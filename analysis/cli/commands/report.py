@@ -10,14 +10,13 @@ from pathlib import Path
 
 from pivotree import orderings
 from pivotree.kkt import PivotreeError
-from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.model.load import SUFFIXES
 
 from ..arguments import Parser, add_derivatives, add_format, add_json, add_model, add_order, add_yes
 from ..limits import admit, played
 from ..progress import progress_shown
 from . import INTERRUPTED
-from .shared import folder_of, items, print_json, system_of_any, tree_of
+from .shared import folder_of, formats_of, orders_of, print_json, system_of_any, tree_of
 
 EXAMPLES = (
     "report robot.urdf",
@@ -43,12 +42,7 @@ def run(options: argparse.Namespace) -> int:
     from ...report.make import check, check_empty, default_orders, robot_report
 
     check(options.states, options.seed, options.digits)
-    orders = None if options.order is None else items("--order", options.order)
-    formats = items("--format", options.format)
-    for name in orders or ():
-        orderings.get(name)
-    for name in formats:
-        get_format(name)
+    orders, formats = orders_of(options), formats_of(options)
     folder = _named(options.model) if options.output is None else folder_of(options.output)
     check_empty(folder)
     where = f"the states are kept in {folder}, and the same command goes on from there"

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pivotree import kkt
+from pivotree import kkt, orderings
+from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.files import check_file, check_folder
 
 from ..loops import loops_of, proximal_rows
@@ -63,9 +64,7 @@ def system_of(options: argparse.Namespace) -> kkt.System:
 
 def system_and_state(options: argparse.Namespace) -> tuple[kkt.System, str]:
     """The system that the options ask for, and what its state is called."""
-    frames = getattr(options, "frames", "given")
-    if frames not in ("given", "aligned", "factored"):
-        raise kkt.ModelError(f"option --frames: {frames!r} is unknown; use given, aligned or factored")
+    frames = one_of("--frames", getattr(options, "frames", "given"), ("given", "aligned", "factored"))
     tree = tree_of(options)
     from ..state import system_in_state
 
@@ -128,6 +127,31 @@ def items(option: str, text: str) -> list[str]:
     if not items:
         raise kkt.PivotreeError(f"option {option}: is empty; give names separated by commas")
     return items
+
+
+def orders_of(options: argparse.Namespace, usual: str | None = None) -> list[str] | None:
+    """The names that ``--order`` gives, or the ``usual`` ones, all known: refused before any work."""
+    text = usual if options.order is None else options.order
+    names = None if text is None else items("--order", text)
+    for name in names or ():
+        orderings.get(name)
+    return names
+
+
+def formats_of(options: argparse.Namespace) -> list[str]:
+    """The same of ``--format``."""
+    names = items("--format", options.format)
+    for name in names:
+        get_format(name)
+    return names
+
+
+def one_of(option: str, value: str, known: Iterable[str]) -> str:
+    """A value that an option has; else PivotreeError names those there are."""
+    *most, last = known
+    if value not in (*most, last):
+        raise kkt.PivotreeError(f"option {option}: {value!r} is unknown; use {', '.join(most)} or {last}")
+    return value
 
 
 def print_json(document: Any) -> None:

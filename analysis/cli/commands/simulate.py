@@ -14,7 +14,7 @@ from pivotree import kkt
 from ..arguments import Parser, add_format, add_json, add_model, add_order, add_state
 from ..progress import Progress, progress_shown
 from ..state import whole_values
-from .shared import folder_of, items, print_json, tree_of
+from .shared import folder_of, formats_of, items, one_of, print_json, tree_of
 
 EXAMPLES = (
     "simulate robot.urdf --seconds 2",
@@ -63,7 +63,6 @@ def declare(command: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from pivotree.kkt.arithmetic import get_format
     from pivotree.kkt.machine.kernel import FRAMES
 
     from ...simulation import begun, simulate
@@ -74,11 +73,8 @@ def run(options: argparse.Namespace) -> int:
     integration = replace(integration_of(options.integrator), seconds=options.seconds, eps=options.eps)
     integration.check()
     require_runs(options.runs)
-    if options.frames not in FRAMES:
-        raise kkt.PivotreeError(f"option --frames: is {options.frames!r}; use {' or '.join(FRAMES)}")
-    formats = items("--format", options.format)
-    for name in formats:
-        get_format(name)
+    one_of("--frames", options.frames, FRAMES)
+    formats = formats_of(options)
     folder = None if options.output is None else folder_of(options.output)
     tree = tree_of(options)
     if Path(options.model).suffix.lower() != ".json":  # from rest and passive, unless a file says

@@ -13,7 +13,7 @@ from pivotree import analysis, kkt, orderings
 from ..arguments import Parser, add_format, add_json, add_model, add_yes
 from ..limits import operations, refuse
 from ..progress import progress_shown
-from .shared import file_of, print_json, system_of_any, tree_of
+from .shared import file_of, one_of, print_json, system_of_any, tree_of
 
 BESIDE = ("crbm", "abm")
 FORMATS = ("float32", "float64")
@@ -57,12 +57,9 @@ def declare(command: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     from pivotree.analysis.cheapest.search import COSTS, errors, times
 
-    if options.cost not in COSTS:
-        raise kkt.OrderError(f"option --cost: {options.cost!r} is unknown; use {', '.join(COSTS)}")
-    if options.composites not in ("rigid", "general"):
-        raise kkt.OrderError(f"option --composites: {options.composites!r} is unknown; use rigid or general")
-    if options.format not in FORMATS:
-        raise kkt.FormatError(f"option --format: {options.format!r} cannot be timed; use float32 or float64")
+    one_of("--cost", options.cost, COSTS)
+    one_of("--composites", options.composites, ("rigid", "general"))
+    one_of("--format", options.format, FORMATS)
     if options.most < 1:
         raise kkt.OrderError(f"option --most: is {options.most}; give 1 order or more")
     file = None if options.output is None else file_of(options.output)

@@ -99,7 +99,7 @@ REFUSED = {
     "outputs holds 'qd'; did you mean qdd": "export chain:2 --outputs qd -o x.cu",
     "option --cost: 'x' is unknown; use flops": "tune chain:2 --cost x",
     "option --composites: 'x' is unknown; use rigid or general": "tune chain:2 --composites x",
-    "option --format: 'float16' cannot be timed; use float32 or": "tune chain:2 --format float16",
+    "option --format: 'float16' is unknown; use float32 or": "tune chain:2 --format float16",
     "option --most: is 0; give 1 order or more": "tune chain:2 --most 0",
     "x.txt is no name of an order file; give one that ends in .json": "tune chain:2 -o x.txt",
     # -- figure
@@ -110,8 +110,7 @@ REFUSED = {
     "kind 'digits' has no LaTeX; write a .pdf, or": "figure digits chain:2 -o x.tex",
     "block rows leave no room for symbols of 6 pt": "figure matrix chain:9 --width single -o x.pdf",
     "block rows are too many to be set as symbols (at most": "figure matrix chain:40 -o x.pdf",
-    "format 'mp:30': does not round; use float32": "figure condition chain:3 --format mp:30 -o x.png",
-    "300 block rows are too many for LaTeX (at most 200)": "figure trees chain:100 -o x.tex",
+    "300 block rows are too many for LaTeX (at most 200)": "figure spy chain:100 -o x.tex",
     # -- report
     "option --format: is empty; give names separated by commas": "report chain:2 --formats ,",
     "output folder own.json: cannot be written (Not a directory)": "report chain:2 -o own.json",
@@ -132,7 +131,7 @@ REFUSED = {
         "report chain:2 --formats float32,bfloat16,float32 -o r"
     ),
     # -- simulate
-    "option --frames: is 'bent'; use": "simulate chain:2 --frames bent",
+    "option --frames: 'bent' is unknown; use": "simulate chain:2 --frames bent",
     "integrator 'euler': is unknown; use": "simulate chain:2 --integrator euler",
     "option --eps: is 0.0; give a number above 0": "simulate chain:2 --eps 0",
     "integrator: steps is 0; give 1 or more": "simulate chain:2 --integrator cash_karp,steps=0",
