@@ -128,7 +128,7 @@ def _write(
     """All pictures are as large as the one with the longest legend, so that nothing jumps."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    pictures = []
+    pictures: list[Any] = []
     for since, step in zip([0, *steps[:-1]], steps, strict=True):
         progress(f"picture {len(pictures) + 1} of {len(steps)}")
         with settings(theme(style=style).font):

@@ -1,4 +1,4 @@
-"""The one loop over orders and formats: of comparisons, reports, sweeps and figures of errors."""
+"""The one loop over orders and formats: of comparisons, reports and sweeps."""
 
 from __future__ import annotations
 

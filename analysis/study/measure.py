@@ -1,6 +1,6 @@
 """The one measurement: orders in formats at states of a robot, held against a reference, as columns.
 
-A report, a sweep of many models and the figures of errors are its callers.  An answer is one by the rule of
+A report and a sweep of many models are its callers.  An answer is one by the rule of
 :mod:`kkt.proof.soundness`: it is refused, or marked as not to be relied on, or neither.
 
 :mod:`pivotree.analysis.report.worst` holds the reference against certified balls.
@@ -8,7 +8,7 @@ A report, a sweep of many models and the figures of errors are its callers.  An 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree import orderings
-from pivotree.kkt import OrderError, PivotreeError, System, trace
+from pivotree.kkt import OrderError, PivotreeError, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.system import least_size
@@ -45,20 +44,6 @@ WHY = {
     "format, or its reference in double-double overflows",
     REFUSED: "the order does not take this state",
 }
-
-
-def traced_orders(
-    system: System, names: Iterable[str], quantity: str = "qdd"
-) -> dict[str, TracedOrder | str]:
-    """Orders by their names, or the sentences that refuse them on this system."""
-
-    def traced(name: str) -> TracedOrder | str:
-        try:
-            return TracedOrder(trace(system, orderings.get(name)), system, quantity)
-        except PivotreeError as error:
-            return error.why
-
-    return {name: traced(name) for name in names}
 
 
 def blocks(numbers: Sequence[int], bodies: int) -> Iterator[Sequence[int]]:

@@ -100,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
         tree, manifold = begun(tree, *start, options.project)
     with silent(manifold is not None and not manifold.kept):
         kkt.build(tree, **given)  # what is wrong with the state is told before the long work
-    found = []
+    found: list[Any] = []
     with progress_shown("compiling", len(formats) * len(names)) as progress:
         for format in formats:
             for name in names:
