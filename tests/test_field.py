@@ -153,23 +153,6 @@ def test_a_key_of_many_parts_is_refused_before_it_takes_memory(part, tmp_path, m
     assert "parts" not in capsys.readouterr().err
 
 
-MISSPELT = {
-    "body 'j2': field 'armatur' is unknown; did you mean armature": lambda t: t.nodes["j2"].update(armatur=1),
-    "body 'j2': field 'center' is unknown; use one of": lambda t: t.nodes["j2"].update(center=(0, 0, 1)),
-    "body 'j2': field 'inertia' is missing": lambda t: t.nodes["j2"].pop("inertia"),
-    "tree: field 'g' of its graph is unknown": lambda t: t.graph.update(g=9.81),
-    "body 'j2': the edge from 'j1' holds 'axis'": lambda t: t.edges["j1", "j2"].update(axis=(0, 0, 1)),
-}
-
-
-@pytest.mark.parametrize("sentence", MISSPELT)
-def test_what_nothing_reads_is_refused_in_a_networkx_tree(sentence):
-    tree = kkt.chain(3)
-    MISSPELT[sentence](tree)
-    with pytest.raises(kkt.ModelError, match=sentence):
-        kkt.build(tree)
-
-
 @pytest.mark.parametrize("command", ["solve", "compare --orders abm", "blame"])
 def test_json_carries_the_numbers_of_its_state(command, tmp_path, capsys):
     """They are a file for --state, in which the same model has the same answer."""

@@ -29,7 +29,7 @@ from ..model.loops import Loop, checked_loops, warn_if_open
 from ..model.mass import locked_inertia
 from ..model.parents import levels
 from ..model.spatial import Array, matvec, transpose
-from ..model.tree import BodyTree, compile_tree
+from ..model.tree import BodyTree, compile_tree, require_graph
 from ..model.tree_kernels import MANY
 from ..model.tree_kernels import matrix as compiled_matrix
 from .blocks import BlockIndex, Structure, Tie, sides_of
@@ -277,6 +277,7 @@ def build(
         compiled, tree = tree, nx.DiGraph(name=tree.name, gravity=tuple(tree.gravity.tolist()))
         tree.graph.update(q=q, qd=qd, tau=tau)  # what a refresh starts from
     else:
+        tree = require_graph(tree)
         compiled = compile_tree(tree)
 
     # one state of it, with the loops that it keeps

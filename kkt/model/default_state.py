@@ -50,7 +50,7 @@ def default_state(
     >>> [round(float(tree.graph["qd"][0]), 3) for tree in (own, pt.default_state(own.copy()))]
     [-0.333, -0.133]
     """
-    require_graph(tree)
+    tree = require_graph(tree)
     k = np.arange(1.0, count_dof(tree) + 1.0)
     tree.graph["q"] = 0.3 * np.sin(1.7 * k)
     tree.graph["qd"] = rate * np.cos(2.3 * k)

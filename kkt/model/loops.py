@@ -367,7 +367,7 @@ def _along(
     soft: Floats,
 ) -> Loop:
     """The motion of a body beside its parent, along its joint, ``size`` times."""
-    require_graph(tree)
+    tree = require_graph(tree)
     if body not in tree:
         raise ModelError(f"{where}: body {body!r} is unknown; {nearest(str(body), map(str, tree))}")
     data, kind = tree.nodes[body], tree.nodes[body]["joint"]

@@ -21,7 +21,8 @@ joint_name, limits, effort
 =========  ==========================================================================
 
 ``tree.graph`` may hold ``gravity``, a state, ``q``, ``qd`` and ``tau``, and ``loops``; readers of
-files note more there.  Edges hold nothing.  What is not named here is refused as a misspelling.
+files note more there.  A joint's fields may stand on the edge to its body instead.  What is not named
+here is refused as a misspelling (docs/tree.md).
 """
 
 from __future__ import annotations
@@ -240,18 +241,48 @@ def freedoms(joint: Sequence[str], S: dict[int, Floats]) -> NDArray[np.int64]:
 
 LINK, JOINT = ("mass", "com", "inertia", "wrench"), ("joint", "axis", "R", "p", "S", "bias")
 NOTED = ("limits", "effort", "joint_name")
-OF_BODIES = {*LINK, *JOINT, *TERMS, "rest", *NOTED}
+OF_JOINTS = {*JOINT, *TERMS, "rest", *NOTED}
+OF_BODIES = {*LINK, *OF_JOINTS}
 STATE, FROM_FILES = ("q", "qd", "tau", "loops"), ("source", "merged", "expected", "state_formulas")
 OF_TREES = {"name", "gravity", *STATE, *FROM_FILES}
 
 
-def require_graph(tree: object) -> None:
-    """Raise ModelError for anything but a graph of bodies, such as a name or arrays."""
+OTHERS = {"center": "com", "cog": "com", "I": "inertia", "m": "mass", "type": "joint", "g": "gravity"}
+OTHERS |= {"rotation": "R", "position": "p", "xyz": "p", "velocity": "qd", "torque": "tau", "force": "wrench"}
+
+
+def _meant(field: str, names: set[str]) -> str:
+    """The name for what another library calls ``field``, or else the nearest."""
+    other = OTHERS.get(field.lower() if len(field) > 1 else field)
+    return f"did you mean {other}?" if other in names else nearest(field, names)
+
+
+def require_graph(tree: object) -> nx.DiGraph:
+    """The tree, with what its edges say of joints at the bodies that these carry.
+
+    Raises ModelError for anything but a graph of bodies, such as a name or arrays.
+    """
     if isinstance(tree, str):
         raise ModelError(f"tree {tree!r}: is a name; pass load({tree!r})")
     if not isinstance(tree, nx.DiGraph):
         told = f"tree: a networkx.DiGraph is expected, not {type(tree).__name__}"
         raise ModelError(f"{told}; give what kkt.load or kkt.new_tree makes")
+    edges = [(parent, child, given) for parent, child, given in tree.edges(data=True) if given]
+    if not edges or max(degree for _, degree in tree.in_degree) > 1:  # the latter is refused later
+        return tree
+    moved, graph = tree.copy(), tree.graph
+    moved.graph = graph  # one state for both
+    for parent, child, given in edges:
+        own, where = moved.nodes[child], f"body {child!r}: the edge from {parent!r}"
+        for field in sorted(map(str, given.keys() - OF_JOINTS)):
+            if field in LINK:
+                raise ModelError(f"{where} holds {field!r}, which is the body's; give it at the body")
+            raise ModelError(f"{where}: field {field!r} is unknown; {_meant(field, OF_JOINTS)}")
+        for field in sorted(given.keys() & own.keys()):
+            raise ModelError(f"{where} holds {field!r}, and so does the body; give it once")
+        own.update(given)
+        moved.edges[parent, child].clear()
+    return moved
 
 
 def compile_tree(tree: nx.DiGraph) -> BodyTree:
@@ -264,7 +295,7 @@ def compile_tree(tree: nx.DiGraph) -> BodyTree:
     >>> pt.compile_tree(pt.humanoid())
     <BodyTree humanoid: 45 bodies, 50 freedoms, joints 1 floating, 44 revolute>
     """
-    require_graph(tree)
+    tree = require_graph(tree)
     if tree.number_of_nodes() == 0:
         raise ModelError("tree: has no bodies; add at least one with kkt.add_body")
     names = tuple(tree.nodes)
@@ -317,7 +348,7 @@ def _require_attributes(tree: nx.DiGraph) -> None:
     for name, given in tree.nodes(data=True):
         if given.keys() - OF_BODIES:
             field = min(map(str, given.keys() - OF_BODIES))
-            raise ModelError(f"body {name!r}: field {field!r} is unknown; {nearest(field, OF_BODIES)}")
+            raise ModelError(f"body {name!r}: field {field!r} is unknown; {_meant(field, OF_BODIES)}")
         if "inertia" not in given and given["mass"]:
             raise ModelError(
                 f"body {name!r}: field 'inertia' is missing; give it in kg m^2 about the centre of mass, "
@@ -325,13 +356,7 @@ def _require_attributes(tree: nx.DiGraph) -> None:
             )
     if tree.graph.keys() - OF_TREES:
         field = min(map(str, tree.graph.keys() - OF_TREES))
-        raise ModelError(f"tree: field {field!r} of its graph is unknown; {nearest(field, OF_TREES)}")
-    for parent, child, given in tree.edges(data=True):
-        if given:
-            raise ModelError(
-                f"body {child!r}: the edge from {parent!r} holds {min(map(str, given))!r}, and nothing reads "
-                f"edges; give a joint's fields at the body that it carries, {child!r}"
-            )
+        raise ModelError(f"tree: field {field!r} of its graph is unknown; {_meant(field, OF_TREES)}")
 
 
 def _axes(names: tuple[Hashable, ...], joint: tuple[str, ...], data: list[dict[str, Any]]) -> Floats:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..matrix.system import System, build
 from ..model.fields import Floats
-from ..model.tree import compile_tree
+from ..model.tree import compile_tree, require_graph
 from .emit import Emitter, mul, mul_symmetric
 
 WAYS = ("shift", "placement", "shift and turn")  # to cut a placement
@@ -33,6 +33,7 @@ def factored(tree: nx.DiGraph) -> nx.DiGraph:
     >>> len(tree), len(pt.factored(tree))
     (45, 86)
     """
+    tree = require_graph(tree)
     whole = build(tree)
     moving = [
         name
