@@ -45,6 +45,7 @@ PARTS = (
     "linked",
     "help",
     "panels",
+    "listing",
     "board",
     "strip",
     "difference",

@@ -6,6 +6,7 @@ import { Board } from "./board.mjs";
 import { addressOf, readAddress } from "./address.mjs";
 import { Boards } from "./boards.mjs";
 import { Session } from "./session.mjs";
+import { listingPanel } from "./listing.mjs";
 import { unit } from "./arithmetic.mjs";
 import { orderDocument } from "./exporting.mjs";
 import { blockPanel, challengePanel, checkpointPanel, exportPanel, numbersPanel } from "./panels.mjs";
@@ -132,6 +133,7 @@ class Explorer extends Actions {
       (code, name) => this.beside(code, name),
       say,
     );
+    this.listing = listingPanel(() => this.session, say);
     this.exports = exportPanel(
       () => this.session,
       this.look,
@@ -182,6 +184,7 @@ class Explorer extends Actions {
           {},
           this.block.node,
           this.numbers.node,
+          this.listing.node,
           this.challenges.node,
           this.checkpoints.node,
           this.exports.node,
@@ -345,6 +348,7 @@ class Explorer extends Actions {
     const { session } = this;
     const { engine } = session;
     this.numbers.show(session);
+    this.listing.show();
     this.challenges.show(session);
     this.views.draw(this.boards.sessions, this.focused[0]);
     this._write();

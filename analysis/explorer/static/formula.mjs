@@ -25,7 +25,7 @@ export function formula(engine, i, j) {
   return { name: named(now, engine, i, j, time), terms: terms.length ? joined(terms) : "0" };
 }
 
-function joined(terms) {
+export function joined(terms) {
   return terms
     .map((t) => (/^[-+]/.test(t) ? t : `+${t}`))
     .join("")
@@ -33,7 +33,7 @@ function joined(terms) {
 }
 
 // The paper's name, or A_ij with the number of pivots before it.
-function named(labels, engine, i, j, time) {
+export function named(labels, engine, i, j, time) {
   const paper = labels.cell(i, j);
   if (paper) return paper;
   const place = (b) => engine.graph.blocks.indexOf(b) + 1;
@@ -47,7 +47,7 @@ function isThere(engine, labels, i, j) {
   return engine.made.get(key) === 0 || labels.changes.has(key);
 }
 
-function contribution(engine, labels, pivot, i, j, when) {
+export function contribution(engine, labels, pivot, i, j, when) {
   const factor = (a, b) => (isThere(engine, labels, a, b) ? named(labels, engine, a, b, when) : null);
   const [x, z] = pivot;
   if (z === undefined) return product(-1, [factor(i, x), inverse(factor(x, x)), factor(x, j)]);

@@ -302,3 +302,58 @@ def test_without_a_model_the_page_is_of_one_on_which_orders_differ(tmp_path, ope
     digits = {row.split()[0]: row.split()[-1] for row in page.locator("aside tbody tr").all_inner_texts()}
     assert float(digits["abm"]) > 7 and digits["crbm"] == "–"
     assert page.get_by_role("slider", name="Mass ratio").is_visible()
+
+
+# -- the algorithm ------------------------------------------------------------------------------------
+
+
+def copied(page, kind):
+    page.get_by_role("button", name=f"Copy the algorithm as {kind}").click()
+    page.locator("[role=status]", has_text=f"copied as {kind}").wait_for()
+    return page.evaluate("navigator.clipboard.readText()")
+
+
+ABM = """\
+abm (Featherstone 1983; Ascher, Pai & Cloutier 1996, eqs (5)-(7)) on chain:4
+eliminate (pdd_j4 f_j4 qdd_j4)
+  D_j4 = H_j4 M_j4 H_j4'
+  M^_j3 = M_j3 + Phi_j3,j4 M_j4 Phi_j3,j4' - Phi_j3,j4 M_j4 H_j4' D_j4^-1 H_j4 M_j4 Phi_j3,j4'
+for k in j3, j2, p the parent of k:
+    eliminate (pdd_k f_k qdd_k)
+      D_k = H_k M^_k H_k'
+      M^_p = M_p + Phi_p,k M^_k Phi_p,k' - Phi_p,k M^_k H_k' D_k^-1 H_k M^_k Phi_p,k'
+eliminate (pdd_j1 f_j1 qdd_j1)
+  D_j1 = H_j1 M^_j1 H_j1'
+"""
+
+
+def test_the_algorithm_writes_itself_and_folds_into_a_loop(opened, tmp_path, monkeypatch, capsys):
+    """Equations (5)-(7) of the paper; and the Python of an own order gives what the page computes."""
+    allowed = ["clipboard-read", "clipboard-write"]
+    page = opened("chain:4", "abm@1", permissions=allowed)
+    assert page.locator(".listing li").count() == 1
+    page.get_by_role("button", name="To the end").click()
+    assert page.locator(".listing li").count() == 3 and page.locator(".listing li.now").count() == 1
+    assert copied(page, "text") == ABM
+    tex = copied(page, "LaTeX")
+    assert r"\hat{M}_{p} = M_{p}+\Phi_{p,k}\hat{M}_{k}\Phi_{p,k}^{*}" in tex
+    assert tex.count("{") == tex.count("}")
+    page.locator(".chip[data-block='7']").press("Shift+ArrowRight")
+    four = "document.querySelectorAll('.listing li').length === 4"
+    page.wait_for_function(four)  # (p f), q, the loop, and the base
+    monkeypatch.chdir(tmp_path)
+    exec(copied(page, "Python"), {})
+    assert capsys.readouterr().out.startswith("[")
+    order = orderings.get("mine.json")
+    assert kkt.trace(system_of("chain:4"), order).flops == shown(page)[1][1]
+
+
+def test_a_block_has_one_name_where_it_is_formed_and_used(opened):
+    page = opened("chain:3", "crbm@6", permissions=["clipboard-read", "clipboard-write"])
+    lines = [line.strip().split(" = ") for line in copied(page, "text").splitlines() if " = " in line]
+    formed = [name for name, _ in lines]
+    assert len(set(formed)) == len(formed)
+    used = " ".join(terms for _, terms in lines)
+    for name in formed[:-1]:
+        turned = name.replace("L_j1,j3", "L_j3,j1")
+        assert name in used or turned in used or name.endswith("'"), name
