@@ -13,10 +13,10 @@ export class BlockGraph {
   count; n; named; split; structure; ties;
 
   // structure: { names, parent, dof, order (tip to base), letters: TeX's, carriers: [[body, carrier], ...],
-  // armature: 1 for each joint that has some, ties: [{ name, bodies, signs, rows, soft }, ...] }
+  // armature: 1 for each joint that has some, rows: of a body, 6 where it is not told, ties: [{ name, bodies, signs, rows, soft }, ...] }
   constructor(structure, split) {
     const n = structure.names.length;
-    const ties = structure.ties ?? [];
+    const { ties = [], rows = 6 } = structure;
     Object.assign(this, { structure, split, n, ties, count: LAM * n + ties.length });
     this.size = new Int32Array(this.count);
     this.partner = new Int32Array(this.count).fill(-1);
@@ -26,17 +26,17 @@ export class BlockGraph {
     for (const carrier of this.carriers.values()) this.massive[carrier] = 0;
     for (let k = 0; k < n; k++) {
       const dof = structure.dof[k];
-      this.size[k] = 6;
+      this.size[k] = rows;
       this.size[n + k] = dof;
       if (split) {
         this.size[FJ * n + k] = dof;
-        this.size[FC * n + k] = 6 - dof;
-      } else this.size[F * n + k] = 6;
+        this.size[FC * n + k] = rows - dof;
+      } else this.size[F * n + k] = rows;
       const [a, b] = split ? [QDD * n + k, FJ * n + k] : [k, F * n + k];
       this.partner[a] = b;
       this.partner[b] = a;
     }
-    ties.forEach(({ rows }, c) => (this.size[LAM * n + c] = rows));
+    ties.forEach((tie, c) => (this.size[LAM * n + c] = tie.rows));
     this.edges = this._edges();
     this.blocks = [];
     for (const k of structure.order)

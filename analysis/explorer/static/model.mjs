@@ -16,7 +16,7 @@ const MOST = 400; // neighbours of a pivot, beyond which numbers are no longer c
 
 // Entries of (4), letter -> a list of numbers a body, side or loop, every double passed through ``round``.
 export function entriesOf(entries, round) {
-  const result = { Phi: entries.pose.map((pose) => transform(pose).map(round)) };
+  const result = { Phi: entries.Phi ?? entries.pose.map((pose) => transform(pose).map(round)) };
   for (const letter of ["M", "H", "A", "a", "b", "tau", "G", "gamma", "compliance"])
     result[letter] = (entries[letter] ?? []).map((values) => Array.from(values, round));
   return result;
@@ -36,7 +36,7 @@ function marksOf({ masks, a }, { dof, parent }) {
   for (const letter of ["M", "H", "Phi", "A", "G", "compliance"])
     result[letter] = (masks[letter] ?? []).map((mask) => Array.from(mask, Number));
   const moved = (k) => dof[k] > 0 || parent[k] < 0 || a[k].some((x) => x !== 0);
-  result.a = dof.map((_, k) => new Array(6).fill(moved(k) ? 2 : 0));
+  result.a = dof.map((_, k) => new Array(a[k].length).fill(moved(k) ? 2 : 0));
   return result;
 }
 

@@ -74,27 +74,27 @@ export class Trace {
   enter() {
     const { graph, write: w, fronts } = this;
     const { n, structure, split } = graph;
-    const { copies, pieces, parent } = structure;
+    const { copies, pieces, parent, rows = 6 } = structure;
     for (let k = 0; k < n; k++) {
       const body = copies?.[k] ?? k;
       const massive = graph.massive[k];
       const first = body === k || !massive; // behind the body's own joint; other pieces are welded
       if (massive) {
         const parts = pieces?.[k] ?? 1;
-        const [M, b] = [w.input("M", body, 6, 6), w.input("b", body, 6, 1)];
+        const [M, b] = [w.input("M", body, rows, rows), w.input("b", body, rows, 1)];
         fronts.set(k, k, parts > 1 ? w.divide(M, parts) : M);
         fronts.set(k, RHS, parts > 1 ? w.divide(b, parts) : b);
       }
       const dof = first ? structure.dof[body] : 0;
-      const H = dof ? w.input("H", body, dof, 6) : null;
+      const H = dof ? w.input("H", body, dof, rows) : null;
       if (dof && massive) fronts.set(QDD * n + k, RHS, w.input("tau", body, dof, 1));
       if (graph.geared[k] && massive) fronts.set(QDD * n + k, QDD * n + k, w.input("A", body, dof, dof));
-      const a = first ? w.input("a", body, 6, 1).minus : null;
+      const a = first ? w.input("a", body, rows, 1).minus : null;
       const up = parent[k];
-      const Phi = up < 0 ? null : first ? w.input("Phi", body, 6, 6) : w.eye(6);
+      const Phi = up < 0 ? null : first ? w.input("Phi", body, rows, rows) : w.eye(rows);
       if (split) this.enterSplit(k, up, H, Phi, a);
       else {
-        fronts.set(k, F * n + k, w.eye(6));
+        fronts.set(k, F * n + k, w.eye(rows));
         fronts.set(QDD * n + body, F * n + k, H);
         fronts.set(F * n + k, RHS, a);
         fronts.set(up, F * n + k, neg(Phi));

@@ -91,6 +91,16 @@ function ended({ data, form, format }) {
   return { qdd: model.qdd, operations: model.operations, refused, why: model.why };
 }
 
+// What stands in each cell of what is left, after each bracket of an order: [row, column, number].
+function left({ data, form, groups, format }) {
+  const model = new Model(data, form, format);
+  const { engine } = model;
+  const nonzero = (i, j) => (i === j ? engine.diagonal[i] >= 0 : engine.made.has(engine.key(i, j)));
+  const cells = (i) => engine.left.filter((j) => i <= j && nonzero(i, j)).map((j) => [i, j, model.entries(i, j).low[0]]);
+  const shown = () => engine.left.flatMap(cells);
+  return [shown(), ...groups.map((members) => (model.play([members]).refused ? null : shown()))];
+}
+
 // Entries as they arrive packed, and the blocks that the page forms of them.
 function read({ document, list }) {
   return { entries: document.entries, list, blocks: entriesOf(document.entries, (x) => x) };
@@ -100,6 +110,7 @@ const answers = {
   run: (cases) => cases.map(run),
   end: ({ data, orders, formats }) =>
     orders.map((form) => formats.map((format) => ended({ data, form, format }))),
+  numbers: (cases) => cases.map(left),
   read: (packed) => read(unpacked(packed)),
   round: ({ format, numbers }) => numbers.map(rounding(format)).map(String),
 };

@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis.explorer import explorer_data
 from pivotree.analysis.explorer.data import structure_of
 from pivotree.analysis.explorer.entries import entries_of
+from pivotree.analysis.explorer.line import along, carried, sliders
 from pivotree.analysis.explorer.packed import packed
 from pivotree.analysis.figures.curves import traced_counts
 from pivotree.analysis.figures.labels import Labels
@@ -451,6 +454,68 @@ def test_rounding_is_the_formats_rounding(name):
     with np.errstate(over="ignore"):
         want = get_format(name).cast(x).astype(float)
     assert np.array_equal(got, want)
+
+
+# -- the scalar case: sliders on a line ---------------------------------------------------------------
+
+
+def laws(masses):
+    """Equation (4) of sliders on a line, tip first, from Newton's law and their joints alone.
+
+    Unknowns as the page has them: kind * n + slider, kinds p (minus the acceleration), q and f.
+    """
+    n = len(masses)
+    A = [[Fraction(0)] * (3 * n) for _ in range(3 * n)]
+    for k, mass in enumerate(masses):
+        p, q, f = k, n + k, 2 * n + k
+        A[p][p] = Fraction(mass)
+        A[p][f] = A[f][p] = A[q][f] = A[f][q] = Fraction(1)
+        if k:  # base first: slider k rides on k - 1
+            A[k - 1][f] = A[f][k - 1] = Fraction(-1)
+    return A
+
+
+def remaining(A, gone):
+    """What Gauss leaves of a matrix once some unknowns are eliminated: A - B inv(D) B^T, exact."""
+    A, gone = [row[:] for row in A], list(gone)
+    while gone:
+        rows, columns = gone, range(len(A))
+        z, x = next((i, j) for i in rows for j in rows if A[i][j])
+        pivot = A[z][:]  # row z loses unknown x, in every other row
+        for i in range(len(A)):
+            if i != z and A[i][x]:
+                factor = A[i][x] / pivot[x]
+                A[i] = [A[i][j] - factor * pivot[j] for j in columns]
+        gone = [i for i in gone if i != x] if z == x else gone
+        if z != x:  # exchange the rows, so that x's row is done
+            A[z], A[x] = A[x], pivot
+            gone = [i for i in gone if i != x]
+    return A
+
+
+def test_numbers_in_the_cells_are_those_of_fractions():
+    """All six sequences of the brackets, CRBM, and single pivots, against exact elimination."""
+    masses = (2, 3, 5)
+    system = kkt.build(sliders(masses, (17, 11, 5)))
+    names = ("abm", "crbm")
+    data = along(carried(explorer_data(system, "sliders", names, ["float32"], story=False)))
+    form = data["orders"][0]
+    bodies = [[k, 3 + k, 6 + k] for k in range(3)]
+    orders = [list(order) for order in permutations(bodies)]
+    orders += [order["groups"] for order in data["orders"]]
+    orders += [[[0], [1], [2], [6], [7], [8], [3], [4], [5]], [[1, 7], [4], [2, 8], [0, 6], [5, 3]]]
+    asked = [{"data": data, "form": form, "groups": groups, "format": "float64"} for groups in orders]
+    for groups, states in zip(orders, in_javascript("numbers", asked), strict=True):
+        gone = []
+        for members, cells in zip([[], *groups], states, strict=True):
+            gone += members
+            exact = remaining(laws(masses), gone)
+            told = {(i, j): value for i, j, value in cells}
+            for i in set(range(9)) - set(gone):
+                for j in range(i, 9):
+                    if j not in gone:
+                        assert abs(told.pop((i, j), 0.0) - exact[i][j]) < 1e-14, (groups, gone, i, j)
+            assert not told
 
 
 # -- packed ---------------------------------------------------------------------------------------
