@@ -105,7 +105,7 @@ export class Board {
     const { session, look } = this;
     const zoom = look.zoom ?? 1;
     const { engine, model } = session;
-    const labels = engine.graph.blocks.length <= 40 ? new Labels(engine) : null;
+    const labels = engine.graph.blocks.length <= 40 ? (look.labelled?.(session) ?? new Labels(engine)) : null;
     this.labels = labels;
     this.scene = matrixScene(engine, {
       side: side * zoom,
@@ -113,6 +113,7 @@ export class Board {
       labels,
       heat: look.heat && model.shadowed ? (i, j) => model.lost(i, j) : null,
       most: look.digits(),
+      fat: look.fat ?? 1,
     });
     this.large = engine.graph.blocks.length > MANY;
     this.port.style.maxWidth = `${side}px`;

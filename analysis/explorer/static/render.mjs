@@ -36,7 +36,7 @@ function svgItem(item, colour) {
   if (item.t === "poly")
     return `<polyline points="${item.points.map(([x, y]) => `${round(x)},${round(y)}`).join(" ")}" fill="none"${stroke(item.c, item.lw)} stroke-linejoin="round"/>`;
   if (item.t === "text")
-    return `<text x="${round(item.x)}" y="${round(item.y)}" font-family="${SANS}" font-size="${item.size}" fill="${colour(item.c)}" text-anchor="${item.anchor ?? "start"}"${item.bold ? ' font-weight="600"' : ""}>${escaped(item.text)}</text>`;
+    return `<text x="${round(item.x)}" y="${round(item.y)}" font-family="${SANS}" font-size="${item.size}" fill="${colour(item.c)}" text-anchor="${item.anchor ?? "start"}"${item.bold ? ' font-weight="600"' : ""}>${struckOut(item)}</text>`;
   const { width, runs } = layout(item.tex, item.size);
   const turn = item.turned ? ` transform="rotate(-90 ${round(item.x)} ${round(item.y)})"` : "";
   const [x, y] = [item.x - width / 2, item.y + 0.32 * item.size];
@@ -45,6 +45,13 @@ function svgItem(item, colour) {
       `<tspan x="${round(x + run.x)}" y="${round(y + run.y)}" font-size="${round(run.size)}"${run.italic ? ' font-style="italic"' : ""}>${escaped(run.script ? "ℳ" : run.text)}</tspan>`,
   );
   return `<text font-family="${SERIF}" fill="${colour(item.c)}"${turn}>${texts.join("")}</text>`;
+}
+
+// A text whose last letters may be struck out.
+function struckOut({ text, struck }) {
+  const end = text.length - (struck ?? 0);
+  const last = struck ? `<tspan class="struck" text-decoration="line-through">${escaped(text.slice(end))}</tspan>` : "";
+  return escaped(text.slice(0, end)) + last;
 }
 
 // -- canvas ---------------------------------------------------------------------------------------

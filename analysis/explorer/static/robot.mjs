@@ -5,7 +5,7 @@ const SIDE = 300;
 const SWING = 0.22; // [rad], how far each joint swings about its place in the matrix
 const LONGEST = 40; // bodies of a robot that is drawn moving
 
-function make(name, attributes = {}) {
+export function make(name, attributes = {}) {
   const made = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   return made;

@@ -17,14 +17,17 @@ export function rowsOf(engine, order) {
   return [...gone, ...graph.blocks.filter((b) => !engine.gone[b])];
 }
 
-// The matrix at its step.  options: { side, order, labels, heat, most }
+// The matrix at its step.  options: { side, order, labels, heat, most, fat }
 export function matrixScene(engine, options) {
   const { graph } = engine;
   const rows = rowsOf(engine, options.order);
   const named = rows.length <= NAMED;
   const margin = named ? MARGIN : 4;
   const least = named ? 2.1 : 1;
-  const drawn = rows.map((b) => Math.max(graph.size[b], least));
+  const sizes = rows.map((b) => Math.max(graph.size[b], least));
+  const mean = sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
+  const fat = options.fat ?? 1; // from blocks of one size to blocks of their own
+  const drawn = sizes.map((size) => mean + fat * (size - mean));
   const total = drawn.reduce((sum, size) => sum + size, 0);
   const scale = (options.side - margin - 2) / total;
   const edge = [margin];
@@ -117,6 +120,8 @@ function drawnCell(engine, { i, j, kind }, box, named, options) {
   if (kind === "fill" && at.w > 5 && lost === null) rect.hatch = "fillHatch";
   if (kind === "new") Object.assign(rect, at.w > 5 ? {} : grown(at, 1), { line: "ink", lw: named ? 2 : 1 });
   const items = [rect];
+  const numbers = lost === null && options.labels?.numbers?.(i, j);
+  if (numbers) return [rect, ...written(numbers, rect)];
   const tex =
     lost !== null && at.w > 14 ? `\\text{${lostText(lost)}}` : named ? options.labels?.cell(i, j) : "";
   const label = tex && fitted(tex, at, rect.c, i !== j);
@@ -129,6 +134,22 @@ function drawnCell(engine, { i, j, kind }, box, named, options) {
     items.push({ t: "line", x1: x, y1: y - s, x2: x, y2: y + s, c: "page", lw: 1.5 });
   }
   return items;
+}
+
+const INKS = { new: "newInk", fill: "fillInk" };
+
+// Numbers of a block, each at its place; in a hatched cell on plain ground.
+function written({ rows, columns, at }, { x, y, w, h, c }) {
+  const [wide, high] = [w / columns, h / rows];
+  const longest = Math.max(...at.map(({ text }) => text.length));
+  const size = Math.min(19, 0.55 * high, (1.45 * wide) / Math.max(longest, 2));
+  return at.flatMap(({ row, column, text, struck }) => {
+    const [cx, cy] = [x + (column + 0.5) * wide, y + (row + 0.5) * high];
+    const own = Math.min(wide - 2, (0.62 * text.length + 0.5) * size);
+    const plain = { t: "rect", x: cx - own / 2, y: cy - 0.62 * size, w: own, h: 1.24 * size, c };
+    const item = { t: "text", x: cx, y: cy + 0.36 * size, text, struck, size, anchor: "middle" };
+    return [...(c === "fill" ? [plain] : []), { ...item, c: INKS[c] ?? "ink" }];
+  });
 }
 
 export function heatLevel(lost, most) {
@@ -161,7 +182,7 @@ function fitted(tex, { x, y, w, h }, behind, turnable) {
     y: cy,
     tex,
     size,
-    c: dark ? "heatInk" : ({ new: "newInk", fill: "fillInk" }[behind] ?? "ink"),
+    c: dark ? "heatInk" : (INKS[behind] ?? "ink"),
     turned,
     box: turned ? { x: cx - H / 2, y: cy - W / 2, w: H, h: W } : { x: cx - W / 2, y: cy - H / 2, w: W, h: H },
   };
@@ -221,7 +242,16 @@ function rowsLit({ edge, place, margin, height, width }, blocks) {
 
 function previewed(engine, preview, box) {
   const ghost = { t: "rect", line: "new", lw: 2, dash: true, c: "ghost" };
-  const items = engine.madeBy(preview).map(([i, j]) => ({ ...ghost, ...grown(box(i, j), -1) }));
+  /** @type {any[]} */
+  const items = engine.madeBy(preview).map(([i, j]) => ({ ...ghost, ...grown(box(i, j), -1), i, j }));
+  for (const [i, j, before, after] of preview.becomes ?? []) {
+    const { x, y, w, h } = box(i, j);
+    const size = Math.min(16, (1.35 * w) / Math.max(3, after.length), 0.3 * h);
+    const text = { t: "text", x: x + w / 2, size, anchor: "middle", c: "ink" };
+    if (!items.some((item) => item.i === i && item.j === j)) items.push({ t: "rect", x, y, w, h, c: "entry" });
+    items.push({ ...text, y: y + 0.4 * h, text: `${before} →`, size: 0.8 * size });
+    items.push({ ...text, y: y + 0.75 * h, text: after, bold: true });
+  }
   return [...items, ...circles(preview.pivots, box, 2, { c: "ink", lw: 1.5, dash: true })];
 }
 
@@ -229,7 +259,7 @@ function margins({ rows, edge, margin }, { labels }) {
   if (!labels) return [];
   return rows.flatMap((b, at) => {
     const middle = (edge[at] + edge[at + 1]) / 2;
-    const size = Math.min(12, Math.max(7, (edge[at + 1] - edge[at]) * 0.9));
+    const size = Math.min(14, Math.max(7, (edge[at + 1] - edge[at]) * 0.9));
     const label = { t: "tex", tex: labels.unknown(b), size, c: "soft" };
     return [
       { ...label, x: margin / 2, y: middle },
