@@ -124,10 +124,11 @@ def lessons() -> Complaints:
                 yield f"docs/lessons/key.py: the answer to {answer.number} is refused: {verdict}"
     (MADE / "docs" / "lessons" / "answers.md").write_text(key.answers(), encoding="utf-8")
     generated.blank(MADE / "docs" / "lessons")
-    story = (ROOT / "analysis/explorer/static/story.mjs").read_text(encoding="utf-8")
-    scenes = re.findall(r'lesson: \["(\w+)", "Lesson (\d)"\]', story)
-    if len(scenes) != SCENES:
-        yield f"analysis/explorer/static/story.mjs: names {len(scenes)} lessons for {SCENES} scenes"
+    story = (ROOT / "analysis/explorer/static/scenes.mjs").read_text(encoding="utf-8")
+    titles = re.findall(r"^    title: ", story, re.M)
+    if len(titles) != SCENES:
+        yield f"analysis/explorer/static/scenes.mjs: holds {len(titles)} scenes, not {SCENES}"
+    scenes = re.findall(r'lesson: \["(\w+)", "Lesson (\d)"\]', story)  # the first; others have none
     for scene, (stem, number) in enumerate(scenes, start=1):
         text = (MADE / "docs" / "lessons" / f"{stem}.md").read_text(encoding="utf-8")
         if not stem.startswith(number) or f"then open `page.html#scene={scene}`" not in text:

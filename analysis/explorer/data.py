@@ -41,6 +41,7 @@ from ..rounding import blame
 from ..symbols import tex_letters, told_letters
 from .entries import FORMATS, certified, entries_of
 from .frames import frames_of
+from .line import along, carried, sliders
 
 SCHEMA = "pivotree-explorer/1"
 WHOLE = 150  # bodies whose matrix is drawn block by block, with numbers
@@ -64,7 +65,7 @@ def explorer_data(
 ) -> dict[str, Any]:
     """The document of one system; ``orders`` None are the registered ones that suit its size.
 
-    ``story``: whether the five scenes come with it, where the model is drawn block by block.
+    ``story``: whether the scenes come with it, where the model is drawn block by block.
 
     ``formats`` are those whose errors are measured, of those that the page computes in.  Raises
     OrderError for an order that is unknown, FormatError for a format that is no such one.
@@ -105,7 +106,7 @@ def explorer_data(
         if frames is not None:
             document["frames"] = frames
         if story:
-            progress("the five scenes")
+            progress("the scenes")
             document["story"] = _story()
     references = References(system, proof, document["model"])
     for function in map(as_order, functions):
@@ -123,15 +124,19 @@ def explorer_data(
 
 @cache
 def _story() -> dict[str, Any]:
-    """What the five scenes show, whatever the model: three links, and two sliders of Example 2."""
+    """What the scenes show, whatever the model: three sliders on a line, as numbers and as rigid
+    bodies; the two of Example 2; and what ten links take."""
     known = ("abm", "crbm")
-    arm, sliders = (
-        explorer_data(build(tree), name, known, [BLAMED], story=False)
-        for name, tree in (("chain:3", chain(3)), ("example2:m1=1e8", example2(1e8)))
+    rigid, two = (
+        carried(explorer_data(build(tree), name, known, [BLAMED], story=False))
+        for name, tree in (
+            ("three sliders", sliders((2.0, 3.0, 5.0), (17.0, 11.0, 5.0))),
+            ("example2:m1=1e8", example2(1e8)),
+        )
     )
     ten = build(chain(10))
     counts = {name: trace(ten, orderings.get(name)).flops for name in known}
-    return {"arm": arm, "digits": sliders, "ten": counts}
+    return {"line": along(rigid), "rigid": rigid, "digits": along(two), "ten": counts}
 
 
 def _suitable(system: System) -> list[str]:

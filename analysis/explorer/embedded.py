@@ -10,7 +10,7 @@ from pivotree import kkt
 from .data import explorer_data
 from .page import explorer_page
 
-SCENES = 5
+SCENES = 7
 _ALLOWED = "allow-scripts allow-downloads allow-modals allow-popups"
 
 
@@ -24,7 +24,7 @@ class Embedded:
     (800, True)
     """
 
-    scene: int | None  # 1 to 5, or None for the whole tool
+    scene: int | None  # 1 to 7, or None for the whole tool
     page: str = field(repr=False)
     height: int = 800  # [px]
 
@@ -39,7 +39,7 @@ class Embedded:
 def embedded(model: str = "chain:3", scene: int | None = None, height: int = 800) -> Embedded:
     """The explorer of a model as the last line of a cell; no widget and no server is needed.
 
-    ``scene`` 1 to 5 opens that scene, None the whole tool; ``height`` is in pixels.  Raises
+    ``scene`` 1 to 7 opens that scene, None the whole tool; ``height`` is in pixels.  Raises
     ModelError for a model that cannot be read, or a scene that there is not.
 
     >>> from pivotree.analysis.explorer import embedded

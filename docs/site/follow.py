@@ -17,7 +17,8 @@ from urllib.parse import unquote, urlsplit
 
 from build import ROOT, public
 
-SCENES = {f"scene={k}" for k in range(1, 6)} | {"tool"}  # of the explorer, each in a lesson
+TAUGHT = {f"scene={k}" for k in range(1, 6)} | {"tool"}  # of the explorer, each in a lesson
+PLACES = sorted(TAUGHT | {"scene=6", "scene=7", "order=crbm@2"})
 # what reaches beyond the right edge, unless it stands in something that scrolls or hides it
 WIDE = """() => {
   const kept = (e) => {
@@ -83,8 +84,8 @@ def whole(html: Path) -> Iterator[str]:
     lessons = sorted((html / "docs" / "lessons").glob("[1-6]_*.html"))
     texts = "".join(path.read_text(encoding="utf-8") for path in lessons)
     shown = set(re.findall(r'<iframe src="../../play/chain_3.html#(\S+?)"', texts))
-    if shown != SCENES:
-        yield f"lessons: show {sorted(shown)} of the explorer, not {sorted(SCENES)}"
+    if shown != TAUGHT:
+        yield f"lessons: show {sorted(shown)} of the explorer, not {sorted(TAUGHT)}"
     if '"lessons":"../docs/lessons/"' not in (html / "play" / "chain_3.html").read_text(encoding="utf-8"):
         yield "play/chain_3.html: does not lead to the lessons"
 
@@ -135,7 +136,7 @@ def too_wide(page: Any, html: Path) -> Iterator[str]:
             yield from (f"{path.relative_to(html)}: {said}" for said in page.evaluate(WIDE))
     page.unroute("**/play/*.html")
     for path in sorted((html / "play").glob("*.html")):
-        for place in (*sorted(SCENES), "order=crbm@2"):
+        for place in PLACES:
             page.goto("about:blank")
             page.goto(f"{path.as_uri()}#{place}")
             page.locator(".grid svg >> visible=true").first.wait_for()

@@ -104,7 +104,7 @@ REFUSED = {
     "order 'mine': has composites of ten numbers": (
         lambda: explorer_data(SYSTEM, "chain:3", [MINE], ["float32"])
     ),
-    "scene 9 is unknown; use 1 to 5, or None": lambda: embedded("chain:3", scene=9),
+    "scene 9 is unknown; use 1 to 7, or None": lambda: embedded("chain:3", scene=9),
     # -- figures
     "'.avi' does not move; use .gif or .mp4": lambda: film.writer_of(files.Path("x.avi")),
     # -- listings and blame

@@ -17,7 +17,7 @@ from pivotree import kkt, orderings
 pytestmark = pytest.mark.docs
 FOLDER = ROOT / "docs" / "slides"
 PAGES = {"exam": "docs/slides/exam.md", "lecture": "docs/slides/lecture.md", "explorer": "docs/explorer.md"}
-PAGES |= {"play": "docs/play.md", "index": "docs/index.md", "story": "analysis/explorer/static/story.mjs"}
+PAGES |= {"play": "docs/play.md", "index": "docs/index.md", "story": "analysis/explorer/static/scenes.mjs"}
 PAGES |= {
     f"lesson {path.stem[0]}": f"docs/lessons/{path.name}" for path in FOLDER.parent.glob("lessons/[1-6]_*.py")
 }
@@ -64,8 +64,6 @@ TURNED = ("example3:m1=1e8,case=1", "example3:m1=1e8,case=2")
 def page(name):
     """The text of a page in one line, without what it computes itself."""
     text = (ROOT / PAGES[name]).read_text(encoding="utf-8")
-    if name == "story":
-        text = re.sub(r"\$\{(?:[^{}`]|`[^`]*`)*\}", "{{}}", text)
     return " ".join(re.sub(r"\{\{.*?\}\}", "{{}}", re.sub(r"^ *>", " >", text, flags=re.M)).split())
 
 

@@ -203,7 +203,7 @@ class Explorer extends Actions {
     const told = `The equations of motion of ${model} (${size}) as one matrix of blocks. Every order of eliminating it gives the same answer; what is filled in, what it costs and how many digits survive differ.`;
     const title = h("div", {}, h("h1", {}, "In which order would you eliminate?"), h("p", { class: "soft about" }, told));
     const story = this.data.story
-      ? button("Five scenes", "Five scenes, from the arm to its digits", () => this._scene(0), { class: "to-story" })
+      ? button("Seven scenes", "Seven scenes, from three numbers a body to your robot", () => this._scene(0), { class: "to-story" })
       : null;
     return h("header", {}, title, h("div", { class: "row" }, story, themeButton(this), help));
   }
@@ -214,7 +214,7 @@ class Explorer extends Actions {
   _scene(at) {
     this._play(false);
     this.colours = this.palette();
-    this.story ??= new Story(this.data.story, this.look, this.data.model.split(/[\\/]/).at(-1), {
+    this.story ??= new Story(this.data, this.look, {
       tool: () => this._tool(),
       moved: (scene) => this.options.hash && history.replaceState(null, "", `#scene=${scene}`),
     });

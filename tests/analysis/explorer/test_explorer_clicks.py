@@ -1,8 +1,11 @@
-"""On the explorer's page: eliminations by clicks, keys and files; what it tells; and its five scenes."""
+"""On the explorer's page: eliminations by clicks, keys and files; what it tells; and its scenes."""
 
 import json
 import re
+from collections import Counter
+from itertools import permutations
 
+import numpy as np
 import pytest
 from explorer_page import at_block, click, counter, own, status
 from helpers import system_of, tape_of
@@ -10,6 +13,7 @@ from helpers import system_of, tape_of
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.explorer import embedded, explorer_data, write_page
 from pivotree.analysis.explorer.data import text_of
+from pivotree.analysis.symbols import ASCHER
 
 
 def test_a_full_abm_by_clicks(opened):
@@ -509,68 +513,167 @@ def link(page, body):
     page.locator(".story .robot .body").nth(body).dispatch_event("click")
 
 
-def test_a_link_lights_its_rows_and_a_row_its_link(scene):
+def cell(page, row, column):
+    """The place of a cell of the sliders' matrix: rows of equal height, tip first, three a slider."""
+    page.locator(".story .grid").scroll_into_view_if_needed()
+    box = page.locator(".story .grid").bounding_box()
+    side = (box["width"] - 36.0) / len(
+        page.evaluate("[...document.querySelectorAll('.slider')].flatMap(() => [0, 0, 0])")
+    )
+    return box["x"] + 34.0 + (column + 0.5) * side, box["y"] + 34.0 + (row + 0.5) * side
+
+
+def cells(page, layer=":not(.over)", bold=""):
+    """Texts of numbers in a layer of the matrix, by their places."""
+    texts = page.locator(f".story .layer{layer} text[text-anchor=middle]{bold}")
+    return Counter(texts.all_text_contents())
+
+
+def told(page):
+    return page.locator(".told").text_content()
+
+
+def test_every_equation_is_its_row_and_its_law(scene):
+    """Nine equations, from Newton's law and the joints of sliders of 5, 3 and 2 kg."""
     page = scene(1)
-    page.locator(".story .robot .body").nth(1).dispatch_event("pointerenter")
-    told = page.locator(".told")
-    told.get_by_text("Body j2: rows p̈, q̈ and f. It meets body j1 and body j3").wait_for()
+    laws = page.locator(".law")
+    texts = [text.replace("\u00a8", "") for text in laws.all_text_contents()]
+    assert texts == [
+        *("5p1+f1=0", "f1=5", "p1+q1−p2=0"),
+        *("−f1+3p2+f2=0", "f2=11", "p2+q2−p3=0"),
+        *("−f2+2p3+f3=0", "f3=17", "p3+q3=0"),
+    ]
+    for row, law in enumerate(("Newton", "the motor", "the joint") * 3):
+        laws.nth(row).hover()
+        assert law in told(page) and f"slider {row // 3 + 1}" in told(page)
+        assert page.locator(".law.marked").count() == 1 and page.locator(".slider.marked").count() == 1
+        page.mouse.move(*cell(page, row, row))
+        assert laws.nth(row).get_attribute("class") == "law marked"
+
+
+def test_a_slider_lights_its_rows_and_a_letter_says_what_it_is(scene):
+    page = scene(1)
+    page.locator(".slider").nth(1).dispatch_event("pointerenter")
+    assert "It meets slider 3 and slider 1, and no other" in told(page)
     assert page.locator(".story .over rect").count() == 2  # rows, and columns
-    box = page.locator(".story .grid").bounding_box()
-    page.mouse.move(box["x"] + box["width"] - 20, box["y"] + box["height"] - 20)
-    page.locator(".story .robot .body.marked").wait_for()
-    assert page.locator(".story .robot .marked title").text_content() == "body j1"
+    page.locator(".letter").first.focus()
+    assert told(page).endswith(f": {ASCHER['pdd'].what}. 3 rows of one number, framed in the matrix.")
+    page.mouse.move(*cell(page, 3, 3))
+    text = page.locator(".cell-told").text_content()
+    assert text.endswith(f"M2 = 3, 1 × 1; M: {ASCHER['M'].what}")
 
 
-def test_fill_is_seen_before_and_after(scene):
-    """One number: the blocks that are framed before the click, told, and painted by it."""
-    own = filled_by_pdd_j2()
+@pytest.mark.parametrize("row", [0, 3, 6])
+def test_what_is_foreseen_is_what_the_click_paints(scene, row):
+    """Cells framed before the click, their number told, and painted; numbers foretold, and written."""
     page = scene(2)
-    box = page.locator(".story .grid").bounding_box()
-    spot = (box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.47)
-    page.mouse.move(*spot)
-    page.locator(".told", has_text="p̈ of body j2: would fill").wait_for()
-    told = re.search(r"(\d+) blocks: (\d+) above", page.locator(".told").inner_text())
+    before = cells(page)
+    page.mouse.move(*cell(page, row, row))
+    words = re.search(r"would fill (.*)\.", told(page))[1]
+    number = re.search(r"\d+", words)[0]
     framed = page.locator(".story .over rect[stroke='var(--pt-new)'][stroke-dasharray]")
-    assert framed.count() == int(told[1]) == 2 * own + 2 and int(told[2]) == own
-    page.mouse.click(*spot)
-    page.locator(
-        ".told", has_text=f"is gone. What it was coupled with is coupled now, and that fills {told[0]}"
-    ).wait_for()
+    foretold = cells(page, ".over", "[font-weight]")
+    assert framed.count() == int(number)
+    page.mouse.click(*cell(page, row, row))
+    assert f"that fills {words}" in told(page)
     painted = page.locator(".story .layer:not(.over) rect[fill='var(--pt-new)']")
-    assert painted.count() == int(told[1])
+    assert painted.count() == int(number)
+    assert cells(page) - before == foretold and foretold
+    assert any("/" in text for text in foretold)  # a mass was divided by
     page.get_by_role("button", name="Undo the last step").click()
-    assert "One step back" in page.locator(".told").inner_text()
+    assert cells(page) == before and "One step back" in told(page)
 
 
-def test_abm_is_found_and_wrong_ways_are_told_why(scene):
+def test_zeros_are_refused_and_a_pair_divides_nothing(scene):
+    page = scene(3)
+    before = cells(page)
+    for row in (1, 2, 4, 5, 7, 8):
+        page.mouse.click(*cell(page, row, row))
+        assert "That cannot go yet" in told(page) and cells(page) == before
+    page.mouse.click(*cell(page, 0, 0))
+    assert any("/" in text for text in cells(page))
+    page.get_by_role("button", name="Undo the last step").click()
+    for first, second in ((0, 2), (5, 3), (6, 8)):
+        page.mouse.click(*cell(page, first, second))
+        assert "is gone" in told(page)
+    assert not any("/" in text for text in cells(page))
+    for row in (1, 4, 7):  # then the joints: CRBM, pair by pair
+        page.mouse.click(*cell(page, row, row))
+    fill = kkt.symbolic(kkt.plan(orderings.get("crbm"), system_of("chain:3").structure)).fill_blocks
+    assert f"All are eliminated: {fill} blocks of fill in all" in told(page)
+
+
+def test_six_sequences_are_six_eliminations_and_one_is_abm(scene):
+    """Scene 4 in all its ways: fill is the engine's, one alone is named, no answer comes unasked."""
     page = scene(4)
-    told = page.locator(".told")
-    link(page, 1)
-    text = told.inner_text()
-    assert "Body j3 still hung on it" in text and "(j3, j1)" in text
-    page.keyboard.press("u")
-    for body in (2, 1, 0):
-        link(page, body)
-    text = told.inner_text()
-    abm, crbm = (tape_of("chain:3", name).flops for name in ("abm", "crbm"))
-    assert f"This is ABM, the articulated body method: 2 blocks of fill, {abm}" in text
-    assert f"CRBM, all joints last, fills 6 and takes {crbm}" in text
+    structure = system_of("chain:3").structure
+    best = []
+    for sequence in permutations(range(3)):
+        page.get_by_role("button", name="Scene 4: Find the order", exact=True).click()
+        for body in sequence:
+            assert "ABM" not in page.locator(".story").inner_text()
+            link(page, body)
+        order = [[(kind, f"j{body + 1}") for kind in ("pdd", "qdd", "f")] for body in sequence]
+        fill = kkt.symbolic(kkt.plan(order, structure)).fill_blocks
+        text = told(page)
+        assert f"All are eliminated: {fill} blocks of fill in all" in text
+        assert ("this is ABM" in text) == (sequence == (2, 1, 0))
+        best.append((fill, int(re.search(r"sequence takes (\d+) operations", text)[1])))
+        fill, cost = min(best)
+        tries = "1 try" if len(best) == 1 else f"{len(best)} tries"
+        assert f"Best of {tries}: {fill} blocks, {cost} operations" in text
+    assert min(best) == best[-1] and best.count(best[-1]) == 1
     abm, crbm = (tape_of("chain:10", name).flops for name in ("abm", "crbm"))
-    assert f"ABM takes {abm:,} and CRBM {crbm:,}" in text
+    assert f"ten links it takes {abm:,} operations, where CRBM, all joints last, takes {crbm:,}" in told(page)
+    hint = page.get_by_role("button", name="A hint")
+    asked = [hint.click() or told(page) for _ in range(4)]
+    assert len(set(asked)) == 3 and asked[3] == asked[0]
 
 
 def test_digits_vanish_in_one_order_and_not_in_the_other(scene):
     page = scene(5)
-    for name, words in (("crbm", "pivot is 0;"), ("abm", "pivot is 1;")):
-        page.get_by_role("button", name=f"Run {name}", exact=True).click()
-        assert words in page.locator(".told").inner_text()
+    struck = page.locator(".story .layer:not(.over) .struck")
+    exact, single = 1 + 10**8, int(np.float32(1) + np.float32(10**8))
+    page.get_by_role("button", name="Run crbm", exact=True).click()
+    assert f"should hold {exact}, and float32 holds {single}" in told(page) and "pivot is 0;" in told(page)
+    assert struck.all_text_contents() == ["1", "1"]  # of 100000001, and the whole pivot
+    for _ in range(3):  # back to where the masses are added
+        page.get_by_role("button", name="Undo the last step").click()
+    assert cells(page)[str(exact)] == 1 and struck.count() == 1
+    page.get_by_role("button", name="Run abm", exact=True).click()
+    assert "pivot is 1;" in told(page) and struck.count() == 0
+
+
+@pytest.mark.parametrize("sequence", list(permutations(range(3))))
+def test_cells_fatten_to_blocks_and_orders_stay(scene, sequence):
+    page = scene(6)
+    link(page, sequence[0])
+    switch = page.get_by_role("button", name="Make them rigid bodies", exact=True)
+    numbers = cells(page).total()
+    switch.click()
+    assert switch.get_attribute("aria-pressed") == "true" and cells(page).total() > 3 * numbers
+    for body in sequence[1:]:
+        link(page, body)
+    order = [[(kind, f"j{body + 1}") for kind in ("pdd", "qdd", "f")] for body in sequence]
+    fill = kkt.symbolic(kkt.plan(order, system_of("chain:3").structure)).fill_blocks
+    assert f"All are eliminated: {fill} blocks of fill in all. With rigid bodies" in told(page)
+    assert ("this is ABM" in told(page)) == (sequence == (2, 1, 0))
+
+
+def test_the_last_scene_is_of_the_pages_robot_and_leads_to_the_tool(scene):
+    page = scene(7)
+    assert "These are the blocks of chain:3" in page.locator(".scene-text").inner_text()
+    for body in (2, 1, 0):
+        link(page, body)
+    abm = tape_of("chain:3", "abm").flops
+    assert f"this sequence takes {abm} operations" in told(page) and "this is ABM" in told(page)
     button = page.locator(".scene-buttons .primary")
     assert button.inner_text() == "Now on chain:3"  # what the page is of
     button.click()
     assert "of chain:3 (3 bodies" in page.locator(".about").inner_text()
     assert page.locator(".transport").is_visible() and not page.locator(".story").is_visible()
-    page.get_by_role("button", name=re.compile("^Five scenes")).click()
-    assert page.locator(".scene-title").inner_text() == "The arm is a matrix"
+    page.get_by_role("button", name=re.compile("^Seven scenes")).click()
+    assert page.locator(".scene-title").inner_text() == "Three sliders, nine equations"
 
 
 @pytest.mark.parametrize("scene", [4, None])
@@ -589,17 +692,6 @@ def test_a_scene_is_shown_inside_a_notebook(chromium, tmp_path, scene):
         inside.locator(".scene-title", has_text="Find the order").wait_for()
         for body in (2, 1, 0):
             inside.locator(".story .robot .body").nth(body).dispatch_event("click")
-        inside.locator(".told", has_text="This is ABM").wait_for()
+        inside.locator(".told", has_text="this is ABM").wait_for()
     page.close()
     assert said == []
-
-
-def test_another_elimination_of_the_same_fill_is_not_called_abm(scene):
-    """j1, j3, j2 fills as little as ABM and takes more operations: two of its brackets meet others."""
-    page = scene(4)
-    for body in (0, 2, 1):
-        link(page, body)
-    text = page.locator(".told").inner_text()
-    abm = tape_of("chain:3", "abm").flops
-    assert f"2 blocks of fill, 578 operations: no sequence fills less, but one takes only {abm}" in text
-    assert "This is ABM" not in text
