@@ -50,12 +50,12 @@ lint: $(VENV)/.test
 	$(VENV)/bin/python -m mypy
 	@$(MAKE) --no-print-directory lint-page
 
-# Names and arguments in the explorer's modules.  The tools come from npm, once; nothing else needs
-# them, and where they cannot be had, one line says so.
+# Names and arguments in the explorer's modules.  The tools come from npm, once, and with them
+# axe-core, by which a test looks at the page; where they cannot be had, one line says so.
 NODE := build/node
 lint-page:
-	@if test -x $(NODE)/node_modules/.bin/tsc || npm install --prefix $(NODE) --silent --no-audit --no-fund --fetch-retries=0 --fetch-timeout=20000 \
-		typescript@5.9.3 eslint@9.39.5 >/dev/null 2>&1; then \
+	@if test -f $(NODE)/node_modules/axe-core/axe.min.js || npm install --prefix $(NODE) --silent --no-audit --no-fund --fetch-retries=0 --fetch-timeout=20000 \
+		typescript@5.9.3 eslint@9.39.5 axe-core@4.14.1 >/dev/null 2>&1; then \
 		$(NODE)/node_modules/.bin/tsc -p tests/analysis/explorer/jsconfig.json && \
 		$(NODE)/node_modules/.bin/eslint -c tests/analysis/explorer/eslint.config.mjs analysis/explorer tests/analysis/explorer; \
 	else echo "typescript and eslint could not be installed by npm: the page's modules are not checked"; fi

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from explorer_page import counter, status
-from helpers import system_of
+from helpers import ROOT, system_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
@@ -160,6 +160,32 @@ def test_focus_can_be_seen(opened):
     page.keyboard.press("m")
     page.keyboard.press("ArrowRight")
     assert page.locator(".over rect").count() >= 2  # the cursor, with a rim of the page's colour
+
+
+AXE = ROOT / "build" / "node" / "node_modules" / "axe-core" / "axe.min.js"
+PLACES = (*(f"scene={k}" for k in range(1, 8)), "tool", "order=crbm@2")
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed: make lint-page")
+@pytest.mark.parametrize("scheme, width", [("light", 1280), ("dark", 390)])
+def test_axe_finds_nothing(chromium, pages, scheme, width):
+    """Every scene after a step, and the tool: roles, names, contrast, order of headings."""
+    size = {"width": width, "height": 844}
+    options = {"color_scheme": scheme, "reduced_motion": "reduce", "bypass_csp": True}
+    context = chromium.new_context(viewport=size, **options)
+    page, found = context.new_page(), []
+    for place in PLACES:
+        page.goto("about:blank")
+        page.goto(f"{pages('chain:3').as_uri()}#{place}")
+        page.locator(".grid svg >> visible=true").first.wait_for()
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        if page.locator(".story .body").count():
+            page.locator(".story .body").nth(1).dispatch_event("click")
+        told = page.evaluate("axe.run()")
+        assert len(told["passes"]) > 10  # it has looked
+        found += [(place, v["id"], v["nodes"][0]["html"]) for v in told["violations"]]
+    context.close()
+    assert found == []
 
 
 @pytest.mark.soak
