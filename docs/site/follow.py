@@ -150,7 +150,7 @@ def spilt(page: Any, html: Path) -> Iterator[str]:
     page.goto(deck.as_uri())
     for k in range(1, slides + 1):
         yield from (f"slide {k}: {said} does not fit" for said in page.evaluate(SPILT))
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press("PageDown")
     if (last := page.evaluate("location.hash")) != f"#{slides}":
         yield f"{deck.name}: its last slide is {last}, not #{slides}"
     if len(re.findall(rb"/Type\s*/Page[^s]", deck.with_suffix(".pdf").read_bytes())) != slides:

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 
 from pivotree import analysis, kkt, orderings
+from pivotree.analysis.symbols import ASCHER
 
 
 @cache
@@ -30,6 +31,11 @@ def compared(model: str, orders: tuple[str, ...], form: str) -> analysis.Compari
 def row(order: str, model: str, form: str = "float32") -> analysis.Row:
     """One order of a comparison."""
     return compared(model, (order,), form).rows[0]
+
+
+def what(role: str) -> str:
+    """What a letter is physically, by the one table of symbols."""
+    return ASCHER[role].what
 
 
 def unknowns(model: str) -> int:

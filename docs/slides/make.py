@@ -2,8 +2,10 @@
 
 lecture.md is the source of both lectures (``make slides``): slides stand between lines of ---, and
 those that begin with <!-- 90 --> belong to the longer one.  ``{{...}}`` is a number of facts.py,
-asked of the engine; a picture whose address is KIND MODEL [ORDERS] [STEP] is a figure of that kind.
-Written are HTML files that need nothing else, and the same as PDF where Chromium is installed.
+asked of the engine; a picture whose address is KIND MODEL [ORDERS] [STEP] is a figure of that kind,
+and one whose address is scene N that scene of the explorer, live.  <!-- note 3: ... --> is what the
+speaker says, in so many minutes.  Written are HTML files that need no more than explorer.html beside
+them, and the same as PDF where Chromium is installed.
 """
 
 from __future__ import annotations
@@ -23,13 +25,17 @@ import facts
 from markdown_it import MarkdownIt
 
 from pivotree import orderings
+from pivotree.analysis.explorer import explorer_data, write_page
 from pivotree.analysis.figures import KINDS, Request, caption, write
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FIGURE = re.compile(r"^!\[(?P<alt>[^\]]+)\]\((?P<what>[^)]+)\)$", re.M)
 NUMBER = re.compile(r"\{\{(.+?)\}\}")
+SCENE = re.compile(r"^!\[(?P<alt>[^\]]+)\]\(scene (?P<number>\d)\)$", re.M)
+NOTE = re.compile(r"^<!-- note (?P<minutes>\d+): (?P<text>.*?) -->$", re.M | re.S)
 MARK = "<!-- 90 -->"
+EXPLORED = "chain:3"
 SPACE = {name: getattr(facts, name) for name in dir(facts) if not name.startswith("_")}
 
 
@@ -44,11 +50,12 @@ def build(folder: Path) -> list[Path]:
         "exam": sheet(answers=False),
         "exam_answers": sheet(answers=True),
     }
-    files = []
+    files = [folder / "explorer.html"]
+    write_page(explorer_data(facts.system(EXPLORED), EXPLORED), files[0])
     for name, text in pages.items():
         files.append(folder / f"{name}.html")
         files[-1].write_text(text, encoding="utf-8")
-    return files + [pdf for file in list(files) if (pdf := printed(file)) is not None]
+    return files + [pdf for file in files[1:] if (pdf := printed(file)) is not None]
 
 
 def deck(slides: list[str]) -> str:
@@ -80,6 +87,10 @@ def _page(style: str, body: str, more: str = "") -> str:
 def shown(text: str) -> str:
     """A slide as HTML, its numbers asked of the engine and its figures drawn; both lectures share it."""
     text = NUMBER.sub(lambda match: str(eval(match[1], {**SPACE, "orderings": orderings})), text)
+    text = SCENE.sub(
+        r'<div class="figure live"><iframe title="\g<alt>" src="explorer.html#scene=\g<number>"></iframe></div>',
+        NOTE.sub(r'<aside class="note" data-minutes="\g<minutes>">\g<text></aside>', text),
+    )
     text = FIGURE.sub(lambda match: figure(match["alt"], match["what"]), text)
     return MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
 

@@ -13,6 +13,8 @@ import pytest
 from helpers import ROOT
 
 from pivotree import kkt, orderings
+from pivotree.analysis.explorer.line import sliders
+from pivotree.analysis.symbols import ASCHER
 
 pytestmark = pytest.mark.docs
 FOLDER = ROOT / "docs" / "slides"
@@ -121,6 +123,36 @@ def last_pivot(system, order):
     """Of the base's joint in float32; 0 where the order is refused for it."""
     steps = kkt.eliminate(system, orderings.get(order), "float32").steps
     return float(next(step for step in steps if ("qdd", 2) in step.blocks).pivots[-1])
+
+
+@pytest.mark.parametrize("minutes", [45, 90])
+def test_a_lecture_takes_the_time_that_its_notes_say(minutes):
+    """Every slide has a note, and a number of minutes."""
+    slides = re.split(r"^---$", (ROOT / PAGES["lecture"]).read_text(encoding="utf-8"), flags=re.M)
+    shown = [text for text in slides if minutes == 90 or not text.strip().startswith("<!-- 90 -->")]
+    notes = [re.findall(r"^<!-- note (\d+): .+ -->$", text, re.M) for text in shown]
+    assert all(len(found) == 1 for found in notes)
+    assert sum(int(found[0]) for found in notes) == minutes
+
+
+# What says the sign of p, and on which page, once.
+SIGN = {
+    "README.md": r"minus its\s+acceleration",
+    "docs/lessons/1_matrix.py": r"minus the body's acceleration",
+    PAGES["lecture"]: r"\{\{what\(\"pdd\"\)\}\}",
+    PAGES["story"]: r"unknowns: \{pdd=\}",
+}
+
+
+@pytest.mark.parametrize("place", SIGN)
+def test_the_sign_of_p_is_said_once_and_is_that_of_the_matrix(place):
+    """Newton's accelerations of three sliders, against (4) solved by numpy."""
+    masses, efforts = np.array([2.0, 3.0, 5.0]), np.array([17.0, 11.0, 5.0])
+    newton = (efforts - np.append(efforts[1:], 0.0)) / masses  # base first; no slider presses on the last
+    system = kkt.build(sliders(masses, efforts))
+    x = np.linalg.solve(system.matrix.toarray(), system.rhs)
+    assert np.allclose(x[5:18:6], -newton) and ASCHER["pdd"].what.startswith("minus")
+    assert len(re.findall(SIGN[place], (ROOT / place).read_text(encoding="utf-8"))) == 1
 
 
 def value(text):
