@@ -4,7 +4,7 @@ VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
 .PHONY: demo test test-quick test-all soak soak-if-due lint lint-page bits golden mutants coverage refusals fuzz \
-	bench bench-page study docs docs-check slides counts-page gallery lessons pages papers clean
+	bench bench-page study site docs docs-check slides counts-page gallery lessons pages papers clean
 
 demo: $(VENV)/.main
 	$(VENV)/bin/pivotree compare chain:100 --formats float32,float64 -o demo
@@ -108,7 +108,8 @@ bench-page: $(VENV)/.bench
 study: $(VENV)/.peers
 	cd docs/study && for part in measure facts pictures; do ../../$(VENV)/bin/python $$part.py || exit; done
 
-docs: $(VENV)/.docs
+# One folder of static files: home, the page to play with, lessons, slides, documents.
+site docs: $(VENV)/.docs
 	$(VENV)/bin/python docs/site/build.py build/docs
 
 # Makes anew what is generated and compares, builds the site once, follows its links once.

@@ -1,12 +1,11 @@
-"""Build the documentation site: ``python docs/site/build.py [FOLDER]`` (``make docs``).
+"""Build the site: ``python docs/site/build.py [FOLDER]`` (``make site``).
 
 The pages are the Markdown of the repository, mirrored with what they link to, and those that
 docs/generated.py makes: orders, gallery, lessons, long tables. Three kinds of page are written here from
 the code, so that they cannot fall behind it: the command line, the names that the packages export,
-and the page to play with. Sphinx turns all of it into
-FOLDER/html: static files with a search that needs no server; FOLDER/links_elsewhere.txt lists the
-links that leave it, which nothing here can follow. Raises SystemExit where a link, a
-picture or a page is missing.
+and the page to play with. Sphinx turns all of it into FOLDER/html, whose first page is home.html:
+static files with a search that needs no server; FOLDER/links_elsewhere.txt lists the links that leave
+it, which nothing here can follow. Raises SystemExit where a link, a picture or a page is missing.
 
 All is made in a hidden folder, whose html then takes the place of the old one: a build that is
 ended leaves that one whole, and the next clears its hidden folder away.
@@ -67,7 +66,13 @@ WRONG = re.compile(
     r"xref_missing|not readable|unknown document|nonexisting document|isn't included"
     r"|undefined label|download file|toctree contains"
 )
-EXPLORED = ("chain:3", "quadruped")
+# the explorables of the site, and what each is for
+EXPLORED = {
+    "chain:3": "Seven scenes from the first number to ABM, and then every order on three links.",
+    "example3": "Two sliders, a mass and an angle to move: digits that some orders lose and others keep.",
+    "four_bar": "A closed loop: its multiplier is one more block. When may it go?",
+    "quadruped": "A robot with four legs. The order begins at its feet; or does it?",
+}
 # what a lesson says of the page where it cannot show it, by the lessons' make.py
 PLAYED = re.compile(r"^> \*\*Play it\.\*\* .*\n> .*`page\.html#(?P<place>[a-z=0-9]+)`\.$", re.M)
 
@@ -143,12 +148,7 @@ def built(folder: Path, made_pages: Path | None) -> list[str]:
         playground(extra)
         with child(*sphinx) as pages_made:
             finish([pages_made, slides])
-    (html / "index.html").write_text(
-        '<!doctype html><meta charset="utf-8"><title>Pivotree</title>'
-        '<meta http-equiv="refresh" content="0; url=docs/index.html">'
-        '<a href="docs/index.html">Pivotree</a>\n',
-        encoding="utf-8",
-    )
+    (html / "index.html").write_text(home(), encoding="utf-8")
     lines = log.read_text(encoding="utf-8").replace(f"{source}{os.sep}", "").splitlines()
     return [line for line in lines if WRONG.search(line)]
 
@@ -341,17 +341,34 @@ def _plain(text: str | None) -> str:
     return re.sub(r"([*|_])", r"\\\1", sentence) or "\\"
 
 
+def home() -> str:
+    """The first page of the site: a scene, and where to go from there."""
+    card = (
+        '<a class="card" href="play/{0}.html"><img src="play/{0}.svg" alt=""><b>{1}</b><span>{2}</span></a>'
+    )
+    cards = [card.format(page_of(model), model, what) for model, what in EXPLORED.items()]
+    page = (HERE / "home.html").read_text(encoding="utf-8")
+    return page.replace("<!-- explorables -->", "\n".join(cards))
+
+
+def page_of(model: str) -> str:
+    """The name of a model's files."""
+    return model.replace(":", "_")
+
+
 def playground(extra: Path) -> None:
-    """The explorer as single files, for robots that need none of ours."""
+    """The explorer as single files, for robots that need none of ours, and a picture of each matrix."""
     from pivotree import kkt
     from pivotree.analysis.explorer import explorer_data, write_page
+    from pivotree.analysis.figures import KINDS, Request, write
 
     (extra / "play").mkdir(parents=True)
     for model in EXPLORED:
         system = kkt.build(kkt.load(model))
+        write(KINDS["spy"], Request(system, ("abm",), None), extra / "play" / f"{page_of(model)}.svg")
         data = explorer_data(system, model, None, ["float64", "float32"])
         data["story"] = data["story"] | {"lessons": "../docs/lessons/"}
-        write_page(data, extra / "play" / f"{model.replace(':', '_')}.html")
+        write_page(data, extra / "play" / f"{page_of(model)}.html")
 
 
 def main() -> None:

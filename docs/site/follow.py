@@ -131,9 +131,8 @@ def too_wide(page: Any, html: Path) -> Iterator[str]:
     paths = [path for path in sorted(html.rglob("*.html")) if not apart & set(path.parts)]
     page.route("**/play/*.html", lambda route: route.abort())  # frames of the explorer
     for path in paths:
-        if path != html / "index.html":  # leads on to docs/index.html
-            page.goto(path.as_uri())
-            yield from (f"{path.relative_to(html)}: {said}" for said in page.evaluate(WIDE))
+        page.goto(path.as_uri())
+        yield from (f"{path.relative_to(html)}: {said}" for said in page.evaluate(WIDE))
     page.unroute("**/play/*.html")
     for path in sorted((html / "play").glob("*.html")):
         for place in PLACES:

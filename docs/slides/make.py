@@ -87,10 +87,9 @@ def _page(style: str, body: str, more: str = "") -> str:
 def shown(text: str) -> str:
     """A slide as HTML, its numbers asked of the engine and its figures drawn; both lectures share it."""
     text = NUMBER.sub(lambda match: str(eval(match[1], {**SPACE, "orderings": orderings})), text)
-    text = SCENE.sub(
-        r'<div class="figure live"><iframe title="\g<alt>" src="explorer.html#scene=\g<number>"></iframe></div>',
-        NOTE.sub(r'<aside class="note" data-minutes="\g<minutes>">\g<text></aside>', text),
-    )
+    text = NOTE.sub(r'<aside class="note" data-minutes="\g<minutes>">\g<text></aside>', text)
+    frame = r'<iframe title="\g<alt>" src="explorer.html#scene=\g<number>"></iframe>'
+    text = SCENE.sub(f'<div class="figure live">{frame}</div>', text)
     text = FIGURE.sub(lambda match: figure(match["alt"], match["what"]), text)
     return MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
 

@@ -24,6 +24,7 @@ PAGES = [
     *sorted((ROOT / "docs").glob("*/README.md")),
     *sorted((ROOT / "papers").glob("*/README.md")),
 ]
+SITE = ROOT / ".github" / "workflows" / "site.yml"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
 NOT_RUN = "# not run by the tests: "  # the first line of a block, and then why
 SMALLER = {"n = 1_000_000": "n = 100", "kkt.chain(300)": "kkt.chain(60)"}  # lines a test has time for
@@ -201,3 +202,17 @@ def said_of_complements(left, lines):
 
 
 SAID = {"gradients": said_of_gradients, "complements": said_of_complements}
+
+
+def test_the_first_link_of_the_readme_works_in_a_checkout():
+    first = re.search(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))[1]
+    assert first == "docs/play.md" and (ROOT / first).is_file()
+
+
+def test_the_workflow_puts_online_what_make_site_builds():
+    """And the explorer's page names the same folder and the same file."""
+    make = re.search(r"^site docs:.*\n\t.*build\.py (\S+)$", (ROOT / "Makefile").read_text("utf-8"), re.M)
+    workflow = SITE.read_text(encoding="utf-8")
+    assert "- run: make site\n" in workflow and f"path: {make[1]}/html\n" in workflow
+    told = (ROOT / "docs" / "explorer.md").read_text(encoding="utf-8")
+    assert f"-d {make[1]}/html`" in told and f"`{SITE.relative_to(ROOT).as_posix()}`" in told

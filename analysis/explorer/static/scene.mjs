@@ -259,7 +259,8 @@ function margins({ rows, edge, margin }, { labels }) {
   if (!labels) return [];
   return rows.flatMap((b, at) => {
     const middle = (edge[at] + edge[at + 1]) / 2;
-    const size = Math.min(14, Math.max(7, (edge[at + 1] - edge[at]) * 0.9));
+    const high = edge[at + 1] - edge[at];
+    const size = Math.min(14, 8 + high / 8, Math.max(7, 0.9 * high));
     const label = { t: "tex", tex: labels.unknown(b), size, c: "soft" };
     return [
       { ...label, x: margin / 2, y: middle },
