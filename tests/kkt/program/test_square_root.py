@@ -55,7 +55,8 @@ def some(family, most=4, ratio=1e9):
     return found[:: max(1, len(found) // most)]
 
 
-ALL = [pytest.param(family, 1000, marks=pytest.mark.soak) for family in FAMILIES]
+# an arm of point masses has no answer in float32: docs/study/README.md
+ALL = [pytest.param(family, 1000, marks=pytest.mark.soak) for family in FAMILIES if family != "point_masses"]
 
 
 @pytest.mark.parametrize(("family", "most"), [*listed(product(FAMILIES[:8], [5])), *ALL])
