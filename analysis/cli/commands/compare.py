@@ -26,6 +26,7 @@ from ..progress import progress_shown
 from .shared import (
     folder_of,
     formats_of,
+    items,
     one_state,
     orders_of,
     print_json,
@@ -143,9 +144,8 @@ def _as_programs(options: argparse.Namespace) -> int:
             raise kkt.PivotreeError(f"option --as: says order and frames itself; leave out {option}")
     from ... import readings
 
-    names = items("--as", options.readings)
+    names, formats = items("--as", options.readings), formats_of(options)
     orders = {readings.get(name).order for name in names}
-    formats = items("--format", options.format)
     with progress_shown() as progress:
         system, state = system_and_state(options)
         plays = [get_format(name) for name in formats]
