@@ -37,7 +37,7 @@ from pivotree.kkt.order.sequence import Order, Rules, as_order
 from pivotree.kkt.tape.tape import Tape
 
 from ..comparison import REFERENCE_DIGITS, digits_of, marked
-from ..rounding import blame
+from ..rounding.blame import blame
 from ..symbols import tex_letters, told_letters
 from .entries import FORMATS, certified, entries_of
 from .frames import frames_of
