@@ -7,5 +7,6 @@ from .row import Row as Row
 from .row import digits_of as digits_of
 from .row import full_digits as full_digits
 from .row import known_conditioning as known_conditioning
+from .row import lost_by_order as lost_by_order
 from .row import marked as marked
 from .row import reference as reference

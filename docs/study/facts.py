@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.progress import track
 
 from pivotree import kkt, orderings
-from pivotree.analysis.comparison.row import lost_by_order
+from pivotree.analysis.comparison import lost_by_order
 from pivotree.kkt.solution.conditioning import conditioning
 
 HERE = Path(__file__).resolve().parent

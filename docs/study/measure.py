@@ -21,7 +21,7 @@ from families import Instance
 from rich.progress import track
 
 from pivotree import kkt, orderings
-from pivotree.analysis.comparison.row import lost_by_order
+from pivotree.analysis.comparison import lost_by_order
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.solution.conditioning import conditioning
 from pivotree.kkt.tape import Tape

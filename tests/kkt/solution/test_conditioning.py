@@ -10,7 +10,7 @@ from helpers import solve, system_of
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.comparison.row import lost_by_order
+from pivotree.analysis.comparison import lost_by_order
 from pivotree.kkt.solution import conditioning as module
 from pivotree.kkt.solution.conditioning import conditioning
 
