@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     with progress_shown() as progress:
         system = system_of(options)
         smaller = "use a smaller model of the same kind, such as chain:10"
-        times = LISTED * (differentiated(system) if options.derivatives else 1.0)
+        times = LISTED[1] * differentiated(system) if options.derivatives else LISTED[0]
         admit(options, system, {options.order: function}, times, smaller)
         progress(f"reading {options.order} as formulas")
         told = listing.of(system, function, options.notation, options.derivatives)

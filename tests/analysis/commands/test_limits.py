@@ -6,6 +6,7 @@ import pytest
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import limits
+from pivotree.analysis.cli.commands import tune
 
 
 @pytest.mark.product
@@ -36,12 +37,13 @@ def test_long_work_is_refused_and_says_what_is_smaller(arguments, words, refused
 
 
 @pytest.mark.parametrize("model", ["chain:100", "humanoid", "random_tree:n=100,seed=1"])
-def test_a_comparison_of_all_orders_on_usual_models_is_not_long(model):
+def test_all_orders_on_usual_models_are_not_long(model):
     system = kkt.build(kkt.load(model))
     asked = argparse.Namespace(command="compare", model=model, yes=False)
     both = [kkt.arithmetic.get_format(name) for name in ("float32", "float64")]
     every = {name: orderings.get(name) for name in orderings.names()}
     limits.admit(asked, system, every, limits.played(system, both))
+    tune._admit(argparse.Namespace(command="tune", model=model, yes=False, most=60), system)
 
 
 def test_advice_and_yes_lead_on():
