@@ -30,7 +30,6 @@ LONGER = {
     "analysis/cli/commands/simulate.py:run": 81,
     "analysis/cli/commands/tune.py:run": 70,
     "analysis/figures/spy.py:_panels": 76,
-    "analysis/simulation/picture.py:picture": 63,
 }
 # Functions of more parameters, each with how many.  They are asked by users, who name what they
 # give: every keyword has its shape, unit and default in the signature, which help(), the reader of
