@@ -1,14 +1,14 @@
 """Operation counts as polynomials, from the programs: fitted exactly, and proved where they repeat.
 
-Two levels.  *Block counts* (:func:`block_count`) cost a program on a tree with every block of (4)
+Two levels.  *Block counts* (:func:`chain_count`) cost a program on a chain with every block of (4)
 full; *scalar counts* (:func:`polynomial`) cost the tape of a family of robots, zeros and ones
 folded away.  docs/counts.md has the tables and says what is proved.
 """
 
-from .assembly import ANY, CONSTANT, Assembly, Known, Ledger, assembly
-from .blocks import BlockCount, block_count, chain_count
+from .blocks import chain_count
 from .counting import KINDS, count, count_robot
 from .families import FAMILIES, Family, family_of
+from .ledger import ANY, CONSTANT, Known, Ledger
 from .polynomials import fit, text_of
 from .published import COUNTS
 from .table import Count, Crossover, crossings, crossover, polynomial, table
@@ -19,15 +19,11 @@ __all__ = [
     "COUNTS",
     "FAMILIES",
     "KINDS",
-    "Assembly",
-    "BlockCount",
     "Count",
     "Crossover",
     "Family",
     "Known",
     "Ledger",
-    "assembly",
-    "block_count",
     "chain_count",
     "count",
     "count_robot",

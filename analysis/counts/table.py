@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from flint import fmpq_poly
 
 from pivotree import kkt, orderings
@@ -169,17 +168,6 @@ def table(orders: Iterable[str], families: Iterable[str]) -> list[Count | str]:
             except (kkt.SingularError, kkt.SizeError) as error:
                 rows.append(f"{order} on {family}: {error}")
     return rows
-
-
-def without_bias(order: str, family: Family) -> dict[str, fmpq_poly]:
-    """Counts where every bias acceleration a_k is zero (b_k is not); fitted only."""
-    counted: dict[int, Four] = {}
-    for n in range(1, CHAIN + 1):
-        system = family.system(n)
-        pattern = replace(system.pattern, a=np.zeros_like(system.pattern.a))
-        counted[n] = count_robot(orderings.get(order), replace(system, pattern=pattern)).total
-    fits = (fit({n: c[j] for n, c in counted.items()}) for j in range(len(KINDS)))
-    return {kind: found[0] for kind, found in zip(KINDS, fits, strict=True) if found}
 
 
 # -- where two counts cross -----------------------------------------------------------------------

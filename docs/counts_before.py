@@ -1,117 +1,30 @@
-"""What comes before the solve: poses, Phi, a and b, counted by running their own formulas.
+"""What comes before the solve, for docs/counts.md: poses, Phi, a and b, counted by their own formulas.
 
 The functions of :mod:`kkt.model.spatial` and :mod:`kkt.matrix.entries` run on numbers that know only
-whether they are zero, one, a constant of the model, or anything; an operation counts where a
-constant of the model does not give its result.  Sines and cosines are not counted, nor are what
-zeros and ones leave undone.
+whether they are zero, one, a constant of the model, or anything (:mod:`analysis.counts.ledger`).  Sines
+and cosines are not counted, nor are what zeros and ones leave undone.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from flint import fmpq_poly
 from numpy.typing import NDArray
 
-from pivotree import kkt
+from pivotree import kkt, orderings
+from pivotree.analysis.counts import ANY, CONSTANT, KINDS, Family, Known, Ledger, count_robot, fit
+from pivotree.analysis.counts.ledger import ONE, ZERO
 from pivotree.kkt.matrix.entries import bias, joint_rates
 from pivotree.kkt.model.spatial import force_transform, matmul, spatial_inertia
 
-from .families import Family
-from .polynomials import fit
-
-ZERO, ONE = 0, 1
-CONSTANT = 2
-"""A number that the model gives: what is computed from such alone is found once, and not counted.
-
->>> from pivotree.analysis.counts import CONSTANT, Known, Ledger
->>> ledger = Ledger()
->>> (Known(CONSTANT, ledger) + 2.0).kind == CONSTANT, ledger.add
-(True, 0)
-"""
-ANY = 3
-"""A number that the state gives, of which nothing is known.
-
->>> from pivotree.analysis.counts import ANY, Known, Ledger
->>> ledger = Ledger()
->>> (Known(ANY, ledger) + 2.0).kind == ANY, ledger.add
-(True, 1)
-"""
 PARTS = ("poses", "Phi", "bias")
-
-
-class Ledger:
-    """Multiplications and additions so far.
-
-    >>> from pivotree.analysis.counts import Ledger
-    >>> Ledger().mul, Ledger().add
-    (0, 0)
-    """
-
-    def __init__(self) -> None:
-        self.mul = self.add = 0
-
-
-class Known:
-    """A number of which no more than its kind is known.
-
-    >>> from pivotree.analysis.counts import ANY, CONSTANT, Known, Ledger
-    >>> ledger = Ledger()
-    >>> q, length = Known(ANY, ledger), Known(CONSTANT, ledger)
-    >>> total = q * length + 0 * q  # a product with zero is none, and leaves nothing to add
-    >>> ledger.mul, ledger.add
-    (1, 0)
-    """
-
-    __slots__ = ("kind", "ledger")
-
-    def __init__(self, kind: int, ledger: Ledger) -> None:
-        self.kind, self.ledger = kind, ledger
-
-    def _of(self, other: Any) -> Known:
-        if isinstance(other, Known):
-            return other
-        kind = ZERO if other == 0 else ONE if abs(other) == 1 else CONSTANT
-        return Known(kind, self.ledger)
-
-    def __neg__(self) -> Known:
-        return self
-
-    def __add__(self, other: Any) -> Known:
-        other = self._of(other)
-        if ZERO in (self.kind, other.kind):
-            return self if other.kind == ZERO else other
-        if ANY not in (self.kind, other.kind):
-            return Known(CONSTANT, self.ledger)
-        self.ledger.add += 1
-        return Known(ANY, self.ledger)
-
-    def __mul__(self, other: Any) -> Known:
-        other = self._of(other)
-        if ZERO in (self.kind, other.kind):
-            return Known(ZERO, self.ledger)
-        if ONE in (self.kind, other.kind):
-            return self if other.kind == ONE else other
-        if ANY not in (self.kind, other.kind):
-            return Known(CONSTANT, self.ledger)
-        self.ledger.mul += 1
-        return Known(ANY, self.ledger)
-
-    __radd__ = __sub__ = __rsub__ = __add__
-    __rmul__ = __mul__
 
 
 @dataclass(frozen=True)
 class Assembly:
-    """Multiplications and additions of n links, by part.
-
-    >>> from pivotree.analysis.counts import assembly, family_of, text_of
-    >>> rods = assembly(family_of("planar"))
-    >>> text_of(rods.mul["bias"]), text_of(rods.total("mul")), rods.holds_from
-    ('15 n - 16', '17 n - 18', 2)
-    """
+    """Multiplications and additions of n links, by part."""
 
     mul: dict[str, fmpq_poly]
     add: dict[str, fmpq_poly]
@@ -125,10 +38,6 @@ def assembly(family: Family) -> Assembly | None:
     """Of chains whose joints turn about z, so that a pose needs no more than sine and cosine.
 
     None for other families.  Fitted on n to 7, of which three take no part.
-
-    >>> from pivotree.analysis.counts import assembly, family_of
-    >>> assembly(family_of("spherical")) is None  # ball joints do not turn about z
-    True
     """
     counts: dict[int, dict[str, tuple[int, int]]] = {}
     for n in range(1, 8):
@@ -195,3 +104,14 @@ def _count(system: kkt.System) -> dict[str, tuple[int, int]]:
     bias(tree.parent, M, Phi, rates, nothing, nothing, known(tree.gravity))
     close("bias")
     return spent
+
+
+def without_bias(order: str, family: Family) -> dict[str, fmpq_poly]:
+    """Counts where every bias acceleration a_k is zero (b_k is not); fitted only."""
+    counted: dict[int, tuple[int, ...]] = {}
+    for n in range(1, 10):
+        system = family.system(n)
+        pattern = replace(system.pattern, a=np.zeros_like(system.pattern.a))
+        counted[n] = count_robot(orderings.get(order), replace(system, pattern=pattern)).total
+    fits = (fit({n: c[j] for n, c in counted.items()}) for j in range(len(KINDS)))
+    return {kind: found[0] for kind, found in zip(KINDS, fits, strict=True) if found}
