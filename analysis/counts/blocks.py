@@ -32,7 +32,7 @@ def chain_count(order: Callable[..., Any]) -> dict[str, fmpq_mpoly] | None:
         found = [polynomial for polynomial, start in filter(None, fits) if start == sizes[0]]
         if len(found) < len(FREEDOMS):
             return None
-        terms: dict[tuple[int, int], fmpq] = {}
+        terms: dict[tuple[int, ...], fmpq] = {}
         for i in range(MOST + 1):
             coefficient = through([(N, p[i]) for N, p in zip(FREEDOMS, found, strict=True)])
             if coefficient.degree() > MOST:
