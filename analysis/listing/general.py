@@ -3,7 +3,8 @@
 On a chain of three, the children of a body and all bodies below it are the same wherever CRBM's
 factor asks; on a tree with branches and depth they are not.  An order is a function of the tree: it
 is folded on the model's tree and a larger one together, a forest, and must then make every value of
-the model too.
+the model too.  An order that no loops over bodies tell, in general or on the model's own tree, is told
+by its groups (:mod:`.groups`).
 """
 
 from __future__ import annotations
