@@ -17,6 +17,7 @@ from .matrix.blocks import Structure as Structure
 from .matrix.frames import aligned as aligned
 from .matrix.frames import gathered as gathered
 from .matrix.model_writer import write_model as write_model
+from .matrix.partition import Partition as Partition
 from .matrix.state import State as State
 from .matrix.system import System as System
 from .matrix.system import build as build
@@ -88,6 +89,7 @@ from .solution.factor import Factor as Factor
 from .solution.factor import factor as factor
 from .solution.inverse_dynamics import InverseDynamics as InverseDynamics
 from .solution.inverse_dynamics import inverse_dynamics as inverse_dynamics
+from .solution.matrix import Matrix as Matrix
 from .solution.proximal import rigid as rigid
 from .solution.proximal import softened as softened
 from .structure.symbolic import ColumnCounts as ColumnCounts

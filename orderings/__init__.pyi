@@ -4,4 +4,5 @@ from .catalogue import LOOPS as LOOPS
 from .catalogue import ORDERS as ORDERS
 from .catalogue import get as get
 from .catalogue import names as names
+from .graphs import GRAPHS as GRAPHS
 from .registry import order as order

@@ -9,6 +9,7 @@ from pivotree.kkt import Order, OrderError
 
 from . import load as _load
 from .aliases import ALIASES, ELSEWHERE
+from .graphs import GRAPHS
 from .random_order import random_order
 
 FIRST = (  # as tables and pages list them; others come after these, by name
@@ -35,7 +36,7 @@ FIRST = (  # as tables and pages list them; others come after these, by name
 )
 
 
-HERE = ("catalogue", "cheapest")  # these read the catalogue and hold no order
+HERE = ("catalogue", "cheapest", "graphs")  # these hold no order of robots
 
 
 def _orders() -> Iterator[Order]:
@@ -84,7 +85,7 @@ def get(name: str) -> Order:
     if name in ELSEWHERE:
         raise OrderError(f"order {name!r}: is no order of pivots; it is {ELSEWHERE[name]}")
     others = {other: ORDERS[alias.order] for other, alias in ALIASES.items()}
-    return _load.get(name, ORDERS | LOOPS | others)
+    return _load.get(name, ORDERS | LOOPS | others | GRAPHS)
 
 
 def names(problem: str = "qdd", loops: bool = False) -> list[str]:

@@ -4,8 +4,9 @@ from collections import defaultdict
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from pivotree.kkt import Structure
+from pivotree.kkt import Partition, Structure
 
+from .graphs import degree as degree_of_blocks
 from .registry import order
 
 Block = tuple[str, Any]
@@ -14,6 +15,8 @@ Block = tuple[str, Any]
 @order("minimum_degree", source="Tinney & Walker 1967; George & Liu 1989, constrained")
 def minimum_degree(structure: Structure) -> list:
     """Greedy: the feasible pivot with fewest neighbours, a pair (pdd f) counting as one."""
+    if isinstance(structure, Partition):
+        return degree_of_blocks(structure)
     near: dict[Block, set[Block]] = defaultdict(set)
     for k in structure.names:
         others: tuple[Block, ...] = (("pdd", k), ("qdd", k), ("pdd", structure.parent_of(k)))

@@ -12,6 +12,7 @@ from pivotree.kkt import (
     Certified,
     Elimination,
     FormatError,
+    Matrix,
     ModelError,
     OrderError,
     PivotreeError,
@@ -29,6 +30,7 @@ from pivotree.kkt.solution.eliminate import MOST, require_iterable, require_refi
 from pivotree.kkt.tape.tape import Tape
 
 from ..study.cells import cells
+from . import matrices
 from .row import Row, cancelling, finite, known_conditioning, reference, refused, row_of
 from .verdict import verdict
 
@@ -50,12 +52,15 @@ class Comparison(Tabled):
     units: dict[str, float] = field(default_factory=dict)  # unit roundoff of each rounded format
     conditioning: Conditioning | None = None  # None where it is not known
     cancelling: str = ""  # what errors are relative to, where all that moves the robot nearly cancels
+    counted: tuple[str, str] = ("bodies", "freedoms")  # what these are; of a matrix blocks and unknowns
     state: str = ""  # what the one state is called that all rows are of
     data: str = "the data as rounded to the format, so that the arithmetic alone is judged"
     shown = ("order", "format", "digits", "fill_blocks", "flops", "height", "marked", "failed_at")
 
     def facts(self) -> dict[str, Any]:
-        return {"name": self.model, "bodies": self.bodies, "freedoms": self.dof, "rows": len(self.rows)}
+        return {"name": self.model, **dict(zip(self.counted, (self.bodies, self.dof), strict=True))} | {
+            "rows": len(self.rows)
+        }
 
     def records(self) -> list[dict[str, Any]]:
         return [row.as_dict() for row in self.rows]
@@ -109,7 +114,7 @@ class Comparison(Tabled):
 
 
 def compare(
-    system: System,
+    system: System | Matrix,
     orders: Iterable[str | Callable[..., Any]] | None = None,
     formats: Iterable[str | Format] = ("float32", "float64"),
     *,
@@ -143,6 +148,11 @@ def compare(
     abm 29 11256 6.7
     """
     asked = _asked(system, orders, formats, refine, residual, proximal)
+    if isinstance(system, Matrix):
+        found, answers = matrices.rows_of(system, asked.orders, asked.formats, progress)
+        units = {f.name: f.unit for f in asked.formats if f.unit > 0.0}
+        told = ("blocks", "unknowns")
+        return Comparison(system.name, system.structure.n, system.size, found, answers, units, counted=told)
     exactly = rigid(system) if proximal else system
     proof = trace(exactly, orderings.get("abm"))  # once for all formats
     references = _references(exactly, asked, proof, progress)
@@ -188,9 +198,14 @@ class Asked:
     proximal: bool
 
 
-def _asked(system: System, orders: Any, formats: Any, refine: int, residual: str, proximal: bool) -> Asked:
+def _asked(system: Any, orders: Any, formats: Any, refine: int, residual: str, proximal: bool) -> Asked:
     """What :func:`compare` is asked for, checked before any work."""
-    require_system(system)
+    if isinstance(system, Matrix):
+        orders = matrices.usual() if orders is None else orders
+        if refine or proximal:
+            raise ModelError("compare: a matrix takes orders and formats; leave refine and proximal out")
+    else:
+        require_system(system)
     orders = [orders] if isinstance(orders, str) else orders
     formats = [formats] if isinstance(formats, str | Format) else formats
     for name, value in (("orders", () if orders is None else orders), ("formats", formats)):

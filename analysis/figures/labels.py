@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pivotree.kkt import Partition
 from pivotree.kkt.matrix.blocks import FC, FJ, LAM, PDD, QDD, F, Structure
 
 from ..symbols import tex_letters
@@ -60,6 +61,8 @@ class Labels:
     def unknown(self, position: int) -> str:
         k = self.body[position]
         kind = self.kind[position]
+        if isinstance(self.structure, Partition):
+            return f"x_{{{self.subscript[k]}}}"
         if kind == LAM:
             return f"{_UNKNOWN[LAM]}_{{{self._loop(k)}}}"
         prime = "'" if k in self.body_of else ""

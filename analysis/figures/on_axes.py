@@ -6,7 +6,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from pivotree.kkt import OrderError, System, plan, symbolic
+from pivotree.kkt import Matrix, OrderError, System, plan, symbolic
 from pivotree.kkt.base.foreign import is_whole
 from pivotree.kkt.matrix.system import require_system
 
@@ -16,7 +16,7 @@ from .style import Theme, new_figure, plain, settings, theme
 
 
 def spy(
-    system: System,
+    system: System | Matrix,
     order: Any,
     step: int | None = None,
     *,
@@ -36,7 +36,8 @@ def spy(
     >>> ax.get_title()
     'CRBM: 6 blocks of fill + 3 diagonal'
     """
-    require_system(system)
+    if not isinstance(system, Matrix):
+        require_system(system)
     factor, look = symbolic(plan(order, system.structure)), theme(style=style)
     groups = factor.plan.groups
     if step is not None and not is_whole(step, 0, groups):
@@ -52,6 +53,7 @@ def spy(
     whole = ax.get_figure(root=True)
     if whole is None:
         raise OrderError("spy: ax is in no figure any more; give axes of a figure")
+    labels = False if isinstance(system, Matrix) else labels  # names of blocks are those of (4)
     box = ax.get_window_extent()
     with settings(look.font):
         draw(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,8 @@ class Structure:
     >>> structure.children("j1"), structure.parent_of("j4")
     (['j2', 'j3'], 'j2')
     """
+
+    kinds: ClassVar[tuple[str, ...]] = KINDS  # names of the kinds of blocks
 
     names: tuple[Hashable, ...]  # (n,) bodies
     parent: NDArray[np.int64]  # (n,) index of the parent, -1 for a root

@@ -10,7 +10,7 @@ Nested dissection of a tree by joints (George 1973).
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from ..base.errors import OrderError, close_names
 from ..base.foreign import foreign
 from ..matrix.blocks import FC, FJ, KINDS, LAM, OF_BODIES, PDD, QDD, Block, F, Structure, require_structure
+from ..matrix.partition import Partition
+from ..matrix.system import System
 from .sequence import OrderFunction, PivotSequence, as_sequence
 
 # Kinds inside a bracket that are not used as a pair: the order in which they can be pivots.
@@ -58,6 +60,8 @@ class BlockGraph:
     def size(self) -> NDArray[np.int64]:
         """(blocks,) rows of each block; 0 where the form has no such block."""
         n, dof = self.structure.n, self.structure.dof
+        if isinstance(self.structure, Partition):
+            return np.concatenate([np.zeros(n, dtype=np.int64), dof, np.zeros(3 * n, dtype=np.int64)])
         six, none = np.full(n, 6), np.zeros(n, dtype=np.int64)
         forces = [none, dof, 6 - dof] if self.split else [six, none, none]
         ties = np.array([tie.rows for tie in self.structure.ties], dtype=np.int64)
@@ -67,6 +71,9 @@ class BlockGraph:
     def edges(self) -> NDArray[np.int64]:
         """(2, e) off-diagonal blocks that are nonzero at the start, once each."""
         n, parent = self.structure.n, self.structure.parent
+        if isinstance(self.structure, Partition):
+            ends = self.structure.pairs
+            return np.zeros((2, 0), dtype=np.int64) if ends is None else QDD * n + ends
         k = np.arange(n)
         inner = np.flatnonzero(parent >= 0)
         forces = (FJ, FC) if self.split else (F,)
@@ -104,10 +111,10 @@ class BlockGraph:
 
     def block(self, number: int) -> Block:
         kind = int(self.kind[number])
-        return Block(KINDS[kind], _members(self.structure, kind)[self.member[number]])
+        return Block(self.structure.kinds[kind], _members(self.structure, kind)[self.member[number]])
 
     def number(self, kind: str, body: Hashable) -> int:
-        which = KINDS.index(kind)
+        which = self.structure.kinds.index(kind)
         return which * self.structure.n + _places(self.structure, which)[body]
 
 
@@ -161,6 +168,8 @@ def plan(order: PivotSequence | OrderFunction | Iterable[Any], structure: Struct
     require_structure(structure)
     sequence = as_sequence(order, structure)
     structure = structure.with_links(sequence.links)
+    if isinstance(structure, Partition):
+        sequence = replace(sequence, groups=[structure.spelled(group) for group in sequence.groups])
     with foreign(f"order {sequence.name!r}"):  # bodies are compared, which may be a user's code
         kinds, members, groups = _arrays(sequence, structure)
     split = bool(((kinds == FJ) | (kinds == FC)).any())
@@ -232,7 +241,7 @@ def _arrays(
     sequence: PivotSequence, structure: Structure
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Kind, number of the body, and group of every block that a sequence names."""
-    kind_of, index = {kind: i for i, kind in enumerate(KINDS[:LAM])}, structure.index
+    kind_of, index = {kind: i for i, kind in enumerate(structure.kinds[:LAM])}, structure.index
     try:  # a million bodies' blocks in seconds; what is not of this form is read one by one
         blocks = [block for group in sequence.groups for block in group]
         kinds = [kind_of[kind] for kind, _ in blocks]
@@ -249,7 +258,7 @@ def _arrays(
 
 def _numbers(sequence: PivotSequence, structure: Structure) -> list[list[tuple[int, int]]]:
     """Groups as (kind, body index), with the paper's off-diagonal pivots translated."""
-    kind_of = {kind: i for i, kind in enumerate(KINDS)}
+    kind_of = {kind: i for i, kind in enumerate(structure.kinds)}
     index = [_places(structure, kind) for kind in range(len(KINDS))]
     result: list[list[tuple[int, int]]] = []
     previous: tuple[int, int] | None = None
@@ -291,6 +300,11 @@ def _paper_pivot(row: int, col: int, structure: Structure, step: int, name: str)
 
 
 def _unknown_block(entry: Any, step: int, name: str, structure: Structure) -> str:
+    if isinstance(structure, Partition):
+        name_of = entry[1] if isinstance(entry, tuple) and len(entry) == 2 and entry[0] == "x" else entry
+        near = close_names(str(name_of), map(str, structure.names))
+        hint = f"; nearest: {', '.join(near)}" if near else ""
+        return f"order {name!r}: step {step} names the unknown block {name_of!r}{hint}"
     if isinstance(entry, str) and entry in KINDS:
         return (
             f"order {name!r}: step {step} holds {entry!r} by itself; a block is a pair "
@@ -381,3 +395,25 @@ def halving_joints(parent, order):  # pragma: no cover
                 first[waiting], last[waiting] = start, end
                 waiting += 1
     return found
+
+
+def unknowns_of(chosen: Plan, system: System) -> NDArray[np.int64]:
+    """Numbers of the unknowns of (4), and multipliers, in the sequence in which a plan eliminates them.
+
+    Raises OrderError where its unknowns are not those of (4).
+    """
+    graph, n = chosen.graph, system.tree.n
+    if graph.split or graph.structure.n != n:
+        what = "splits forces" if graph.split else "puts bodies into pieces"
+        raise OrderError(
+            f"order {chosen.sequence.name!r}: {what}, so that its unknowns are not those of equation "
+            "(4); use an order of pdd, qdd and f"
+        )
+    start = np.zeros(graph.count, dtype=np.int64)
+    for kind, first in zip((PDD, QDD, F), system.starts, strict=True):
+        start[kind * n : (kind + 1) * n] = first
+    rows = graph.size[LAM * n :]
+    start[LAM * n :] = system.size - rows.sum() + np.cumsum(rows) - rows
+    size = graph.size[chosen.blocks]
+    within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    return np.asarray(np.repeat(start[chosen.blocks], size) + within)

@@ -152,7 +152,7 @@ class Program:
     @cached_property
     def kept(self) -> NDArray[np.bool_]:
         """(instructions,) those that a tape has: of the whole solution, columns too."""
-        return self.live(("pdd", "qdd", "f", "lam"), columns=True)
+        return self.live(("pdd", "qdd", "f", "lam", "x"), columns=True)
 
     def live(self, kinds: tuple[str, ...], columns: bool = False) -> NDArray[np.bool_]:
         """(instructions,) those that the solution's blocks of these kinds need.

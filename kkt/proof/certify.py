@@ -176,7 +176,7 @@ def _decimal(x: flint.arb, count: int) -> str:
 
 
 def certify(
-    system: System, digits: int = 50, *, tape: Tape | Any = None, rounded_to: str | Format | None = None
+    system: System | Any, digits: int = 50, *, tape: Tape | Any = None, rounded_to: str | Format | None = None
 ) -> Certified:
     """The solution of (4) with ``digits`` proved digits of every qdd, and of every lambda.
 
@@ -193,12 +193,16 @@ def certify(
     >>> proved.decimals()[0]
     '1.93769926768805699307796351744'
     """
-    require_system(system)
+    own = getattr(system, "certified", None)  # of a matrix of one's own (:func:`pivotree.matrix`)
+    if own is None:
+        require_system(system)
     whole = isinstance(digits, int | np.integer) and not isinstance(digits, bool)
     if not whole or not 1 <= digits <= MOST_DIGITS:
         raise CertificationError(
             f"{digits!r} certified digits: is no number of digits; ask for 1 to {MOST_DIGITS}"
         )
+    if own is not None:
+        return own(digits, tape, rounded_to)
     tape = tape_for(system, tape)
     require_general(tape.program, "balls")
     wanted = digits * BITS_PER_DIGIT + SPARE_BITS

@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError, OrderError
 from ..base.foreign import of_kind
-from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, F, Structure, require_structure
+from ..matrix.blocks import FC, FJ, PDD, QDD, F, Structure, require_structure
 from ..matrix.system import System, require_system
 from ..model.fields import Floats, check_names, checked, shape_of
 from ..model.joints import GENERAL, TYPES
 from ..model.tree import STANDARD_GRAVITY, BodyTree, check_values, unit_axes
 from ..model.tree_kernels import breadth_first
-from ..order.pivots import Plan, plan, plan_of
+from ..order.pivots import Plan, plan, plan_of, unknowns_of
 from ..order.sequence import OrderFunction, PivotSequence, Rules
 
 
@@ -303,18 +303,4 @@ def permutation(
     require_system(system)
     chosen = leaf_to_root(system.structure) if order is None else order
     chosen = chosen if isinstance(chosen, Plan) else plan(chosen, system.structure)
-    graph, n = chosen.graph, system.tree.n
-    if graph.split or graph.structure.n != n:
-        what = "splits forces" if graph.split else "puts bodies into pieces"
-        raise OrderError(
-            f"order {chosen.sequence.name!r}: {what}, so that its unknowns are not those of equation "
-            "(4); use an order of pdd, qdd and f"
-        )
-    start = np.zeros(graph.count, dtype=np.int64)
-    for kind, first in zip((PDD, QDD, F), system.starts, strict=True):
-        start[kind * n : (kind + 1) * n] = first
-    rows = graph.size[LAM * n :]
-    start[LAM * n :] = system.size - rows.sum() + np.cumsum(rows) - rows
-    size = graph.size[chosen.blocks]
-    within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-    return np.asarray(np.repeat(start[chosen.blocks], size) + within)
+    return unknowns_of(chosen, system)

@@ -27,13 +27,14 @@ from ..rounding.observe import Observation, seen
 from ..tape.player import elimination_of, first_bad, number_of, overflow, rounded_entries, run, signed
 from ..tape.tape import Against, Elimination, StepRecord, Tape
 from ..tape.trace import tape_for
+from .matrix import Matrix, eliminated
 
 RESIDUALS = ("dynamics", "equations")  # of refinement
 MOST = 100  # corrections
 
 
 def eliminate(
-    system: System,
+    system: System | Matrix,
     order: PivotSequence | OrderFunction | Tape | Any,
     format: str | Format = "float64",
     *,
@@ -86,6 +87,10 @@ def eliminate(
     abm 29 11256 2e-07
     """
     chosen = get_format(format)
+    if isinstance(system, Matrix):
+        if refine or proximal or rhs is not None:
+            raise ModelError("eliminate: a matrix takes an order and a format; leave the rest out")
+        return eliminated(system, order, chosen)
     require_refinable(chosen, refine, residual)
     require_iterable(system, chosen, proximal, bool(refine) or rhs is not None)
     if reference is not None and not hasattr(reference, "block_error"):

@@ -33,7 +33,7 @@ from ..base.errors import FormatError, ModelError, OrderError, SingularError
 from ..base.shown import Shown
 from ..matrix.blocks import Block
 from ..matrix.system import System, require_system
-from ..order.pivots import Plan, permutation, plan
+from ..order.pivots import Plan, plan, unknowns_of
 from ..order.sequence import OrderFunction, PivotSequence, as_sequence
 from ..program.bracket import BasePivot, DensePivot, PairPivot
 from ..program.columns import Columns
@@ -334,7 +334,7 @@ def _symbolic(system: System, order: Any) -> Symbolic:
         if wrong:
             raise OrderError(f"order {sequence.name!r}: {use}; use another order, such as abm or crbm")
     chosen = plan(sequence, system.structure)
-    unknowns = permutation(system, chosen)
+    unknowns = unknowns_of(chosen, system)
     tracer = Keeping(symbolic(chosen))
     program = tracer.program()
     unphysical(program, system)

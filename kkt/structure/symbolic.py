@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from ..base.errors import OrderError, SizeError
 from ..base.foreign import of_kind
 from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, Block, F
+from ..matrix.partition import Partition
 from ..order.pivots import Plan, require_plan
 from . import symbolic_kernels as kernels
 
@@ -235,6 +236,12 @@ def refuse(plan: Plan, position: int) -> None:
 
 def _refusal(plan: Plan, position: int) -> str:
     graph, number = plan.graph, int(plan.blocks[position])
+    if isinstance(graph.structure, Partition):
+        return (
+            f"order {plan.sequence.name!r}: pivot {graph.block(number).body!r} at step "
+            f"{plan.group[position] + 1} is structurally zero; eliminate a block first that it is coupled "
+            "with, or bracket the two, the other one first"
+        )
     block = graph.block(number)
     body = tied = block.body
     if graph.kind[number] == LAM:

@@ -89,7 +89,7 @@ class Lowering(Patterns):
         self._copy(copied)
         yield from self._full(1)
         np.cumsum(operations, out=self.first[1:])
-        self.flops = int(operations[program.live(("qdd",))].sum())
+        self.flops = int(operations[program.live(("qdd", "x"))].sum())
 
     # -- results ------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ The functions that are used most, each with an example in its own ``help``:
 * its matrix, in one state: :func:`build`;
 * eliminate it, in an order and a number format: :func:`eliminate`, :func:`plan`;
 * all orders beside each other, and a verdict: :func:`compare`;
+* a symmetric matrix of one's own in a robot's place: :func:`matrix`;
 * an order of one's own: :func:`order`; the cheapest one: :func:`search`;
 * its picture, in one's own axes: :func:`spy`; its factor: :func:`factor`;
 * where digits are lost: :func:`blame`; digits that are proved: :func:`certify`, :func:`guarantee`;
@@ -45,6 +46,7 @@ _load, __dir__, __all__ = lazy_loader.attach(
     {
         "analysis": ["Blame", "Comparison", "Row", "blame", "compare", "search", "spy"],
         "kkt": dir(kkt),
+        "kkt.solution.matrix": ["matrix"],  # in kkt a room has this name
         "orderings": ["order"],
     },
 )

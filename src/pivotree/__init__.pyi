@@ -10,6 +10,7 @@ from .analysis import compare as compare
 from .analysis import search as search
 from .analysis import spy as spy
 from .kkt import *  # noqa: F403
+from .kkt.solution.matrix import matrix as matrix
 from .orderings import order as order
 
 __version__: str

@@ -1,0 +1,334 @@
+"""A symmetric matrix of one's own, A x = b, for the engine that eliminates robots.
+
+The program is traced on the matrix's blocks as on those of (4), its tape is lowered and played by the
+same code; the entries are inputs beside (4), of which there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import flint
+import networkx as nx
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..arithmetic import Format, get_format
+from ..base.errors import CertificationError, FormatError, ModelError, SingularError
+from ..base.shown import LARGEST, Shown, spy
+from ..matrix.blocks import QDD, Block
+from ..matrix.entries import Entries
+from ..matrix.partition import Partition
+from ..matrix.pattern import Pattern
+from ..order.pivots import plan
+from ..program.tracer import Tracer
+from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, Certified, Nonsingular, proved_bits
+from ..proof.longer import Longer, ball_of, longer_name
+from ..structure.symbolic import symbolic
+from ..tape.derivatives import Given
+from ..tape.player import first_bad, number_of, played, run, signed, started
+from ..tape.tape import BackwardError, Elimination, Tape, lower
+from ..tape.trust import ZERO, mark
+
+_NO = np.zeros(0)
+_NO_ROWS = np.zeros((0, 6))
+_NO_BLOCKS = np.zeros((0, 6, 6))
+NONE = Entries(_NO_BLOCKS, _NO_BLOCKS, _NO_ROWS, _NO_ROWS, _NO_ROWS, _NO)  # of (4)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Matrix(Shown):
+    """A symmetric A in blocks, and b; see :func:`matrix`."""
+
+    name: str
+    matrix: sp.csc_array  # (size, size), both triangles, rows block after block as they were given
+    rhs: NDArray[np.float64]  # (size,)
+    structure: Partition
+    rows: tuple[NDArray[np.int64], ...]  # of each block, the rows of the matrix
+    plans: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        # what lowering asks of a robot: there is none
+        flat, whole = np.zeros((0, 6), dtype=bool), np.zeros((0, 6, 6), dtype=bool)
+        pattern = Pattern(whole, whole, flat, whole, flat, np.zeros(0, dtype=bool))
+        ints = np.zeros(0, dtype=np.int64)
+        tree = SimpleNamespace(names=(), parent=ints, dof=ints, n=0, offset=np.zeros(1, dtype=np.int64))
+        robot = SimpleNamespace(
+            pattern=pattern, tree=tree, state=SimpleNamespace(S=()), structure=SimpleNamespace(ties=())
+        )
+        self.__dict__.update(_robot=robot, tree=tree, _least_size=0.0, loops=())
+
+    def facts(self) -> dict[str, Any]:
+        n = self.structure.n
+        return {"name": self.name, "blocks": n, "unknowns": self.size, "nonzeros": self.matrix.nnz}
+
+    def picture(self) -> str:
+        return spy(self.matrix, self.name) if self.size <= LARGEST else ""
+
+    @property
+    def size(self) -> int:
+        """Rows of the matrix."""
+        return len(self.rhs)
+
+    def certified(self, digits: int, tape: Any, rounded_to: str | Format | None) -> Certified:
+        """What :func:`kkt.certify` asks of a system that is not (4)."""
+        order = [list(self.structure.names)] if tape is None else tape  # one bracket of all blocks
+        return certified(self, digits, order, None if rounded_to is None else get_format(rounded_to))
+
+    @cached_property
+    def blocks(self) -> Mapping[Block, NDArray[np.int64]]:
+        """("x", name) -> the rows of a block."""
+        return {Block("x", name): rows for name, rows in zip(self.structure.names, self.rows, strict=True)}
+
+
+def matrix(A: Any, blocks: Any = None, rhs: Any = None, *, name: str = "matrix") -> Matrix:
+    """A symmetric matrix of one's own, of which orders are compared as those of robots are.
+
+    ``A`` (m, m) is a scipy.sparse matrix, an array, the path of a Matrix Market file, a networkx
+    graph (its Laplacian plus the identity: edges' ``weight``, 1 where there is none), or a pair
+    (H, A) of an optimisation min x'Hx/2, A x = b: the matrix [[H, A'], [A, 0]].  ``blocks`` cuts its
+    rows: a mapping from names to lists of rows, a list of such lists, or a list of sizes; None makes
+    every row a block.  ``rhs`` (m,) is A (1, ..., 1) where it is None.  Units are the user's.
+
+    Raises ModelError for a matrix that is not square, symmetric and finite, or whose rows are not all
+    in one block each.
+
+    >>> A = np.array([[4.0, 1.0, 2.0], [1.0, 3.0, 0.0], [2.0, 0.0, 5.0]])
+    >>> for order in ([[0], [1], [2]], [[1], [2], [0]]):
+    ...     print(pt.eliminate(pt.matrix(A), order).fill)
+    1
+    0
+    """
+    full, name = _read(A, name)
+    size = full.shape[0]
+    names, rows = _cut(blocks, size)
+    b = full @ np.ones(size) if rhs is None else np.asarray(rhs, dtype=float)
+    if b.shape != (size,) or not np.isfinite(b).all():
+        raise ModelError(f"{name}: rhs has shape {b.shape}; give {size} finite numbers")
+    of = np.empty(size, dtype=np.int64)
+    for k, at in enumerate(rows):
+        of[at] = k
+    entries = full.tocoo()
+    ends = np.unique(np.sort(np.stack([of[entries.row], of[entries.col]]), axis=0), axis=1)
+    own = np.zeros(len(rows), dtype=bool)
+    own[ends[0, ends[0] == ends[1]]] = True
+    structure = Partition(
+        names,
+        np.full(len(rows), -1, dtype=np.int64),
+        np.array([len(x) for x in rows], dtype=np.int64),
+        armature=own,
+        pairs=ends[:, ends[0] != ends[1]],
+    )
+    return Matrix(name, full, b, structure, rows)
+
+
+def _read(A: Any, name: str) -> tuple[sp.csc_array, str]:
+    """The matrix in whatever form it is given, and its name."""
+    if isinstance(A, str | Path):
+        from scipy.io import mmread
+
+        name = Path(A).stem if name == "matrix" else name
+        try:
+            A = mmread(A)
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{A}: {error}; give a Matrix Market file") from None
+    elif isinstance(A, nx.Graph):
+        A = nx.laplacian_matrix(A) + sp.eye_array(len(A))
+    elif isinstance(A, tuple):
+        H, C = (sp.csc_array(np.atleast_2d(x) if not sp.issparse(x) else x) for x in A)
+        A = sp.block_array([[H, C.T], [C, None]])
+    try:
+        full = sp.csc_array(A, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{name}: {type(A).__name__} is no matrix; give one of scipy.sparse") from None
+    full.sum_duplicates()
+    full.eliminate_zeros()
+    if full.ndim != 2 or full.shape[0] != full.shape[1] or not full.shape[0]:
+        raise ModelError(f"{name}: has shape {full.shape}; give a square matrix")
+    if not np.isfinite(full.data).all():
+        raise ModelError(f"{name}: holds a number that is not finite; give finite ones")
+    if (full != full.T).nnz:
+        i, j = (x[0] for x in (full != full.T).nonzero())
+        raise ModelError(f"{name}: entries ({i}, {j}) and ({j}, {i}) differ; give a symmetric matrix")
+    return full, name
+
+
+def _cut(blocks: Any, size: int) -> tuple[tuple[Hashable, ...], tuple[NDArray[np.int64], ...]]:
+    """Names of the blocks and the rows of each."""
+    if blocks is None:
+        return tuple(range(size)), tuple(np.arange(size)[:, None])
+    if not isinstance(blocks, Mapping):
+        listed = list(blocks)
+        if all(isinstance(x, int | np.integer) for x in listed):  # sizes
+            ends = np.cumsum([0, *listed])
+            listed = [np.arange(a, b) for a, b in pairwise(ends.tolist())]
+        blocks = dict(enumerate(listed))
+    rows = tuple(np.atleast_1d(np.asarray(x, dtype=np.int64)) for x in blocks.values())
+    every = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *rows]))
+    if not np.array_equal(every, np.arange(size)) or any(not len(x) for x in rows):
+        raise ModelError(f"matrix: blocks do not hold each of the rows 0 to {size - 1} once; list them all")
+    return tuple(blocks), rows
+
+
+# -- its program and tape -------------------------------------------------------------------------
+
+
+class _Entering(Tracer):
+    """A tracer that begins with a matrix of a user's in the place of (4)."""
+
+    def __init__(self, factor: Any, of: Matrix) -> None:
+        super().__init__(factor)
+        self.of, self.given = of, Given(self.write)
+
+    def enter_matrix(self) -> None:
+        rows, fronts, n = self.of.rows, self.fronts, self.n
+        table = self.of.matrix.tocsr()
+        own = np.tile(np.flatnonzero(self.of.structure.armature), (2, 1))
+        for i, j in np.concatenate([own, self.graph.edges % n], axis=1).T.tolist():
+            values = table[rows[i]][:, rows[j]].toarray()
+            ref = self.given.block(values, np.where(values == 0.0, 0, 2))
+            fronts.set(QDD * n + i, QDD * n + j, self.write.mirror(ref) if i == j else ref)
+        for i, at in enumerate(rows):
+            fronts.set_rhs(QDD * n + i, self.given.block(self.of.rhs[at, None], np.full((len(at), 1), 2)))
+
+    def merges(self, pivot: tuple[int, ...]) -> bool:
+        return False  # a matrix is as sparse at its end as an order leaves it
+
+    def solution(self) -> dict[Block, Any]:
+        return {Block("x", name): self.x[QDD * self.n + k] for k, name in enumerate(self.of.structure.names)}
+
+
+def tape_of(system: Matrix, order: Any) -> tuple[Tape, NDArray]:
+    """The tape of an order on a matrix, and the doubles that it takes.  Raises OrderError."""
+    if isinstance(order, Tape):
+        return order, system.plans[id(order)][1]
+    tracer = _Entering(symbolic(plan(order, system.structure)), system)
+    made = lower(tracer.program(), system.__dict__["_robot"], tracer.given.patterns), tracer.given.numbers
+    system.plans[id(made[0])] = made
+    return made
+
+
+def _slots(system: Matrix, tape: Tape) -> NDArray[np.int64]:
+    """(size,) signed slots of x, in the order of the matrix's rows."""
+    slots = np.zeros(system.size, dtype=np.int64)
+    for name, rows in zip(system.structure.names, system.rows, strict=True):
+        slots[rows] = tape.solution[Block("x", name)][:, 0]
+    return slots
+
+
+def _cast(numbers: NDArray, number: Any) -> NDArray:
+    return np.array([*(number(float(x)) for x in numbers.tolist()), None], dtype=object)[:-1]
+
+
+def eliminated(system: Matrix, order: Any, chosen: Format) -> Elimination:
+    """:func:`kkt.eliminate` of a matrix: ``qdd`` of the answer is x, in the order of the rows."""
+    tape, numbers = tape_of(system, order)
+    slots, factor = _slots(system, tape), tape.program.symbolic
+    assert factor is not None
+    failed, marked, error, backward = None, None, None, None
+    if chosen.kind == "ball":
+        x = np.array(certified(system, chosen.digits, tape).qdd, dtype=object)
+    elif not chosen.on_arrays:
+        number = number_of(chosen)
+        x = signed(run(tape, NONE, number, {"beside": _cast(numbers, number)})[2], slots)
+    else:
+        data = chosen.cast(numbers)
+        if not np.isfinite(data).all():
+            raise FormatError(f"{system.name}: an entry overflows {chosen.name}; use a larger range")
+        _, pivots, v = run(tape, NONE, chosen, {"beside": data})
+        x, failed = chosen.shown(signed(v, slots)), first_bad(tape, pivots)
+    if chosen.kind == "float" and failed is None:
+        error, lost = _beside(tape, slots, chosen, x, pivots, chosen.shown(data))
+        backward = _backward(system, x)
+        marked = mark(error, backward.normwise, chosen.name, chosen.unit)
+        if lost is not None and not error < 0.5:
+            failed, marked = lost, None
+    none = np.zeros((0, 6))
+    return Elimination(
+        *(tape.program.name, chosen.name, x, none, none, (), factor, tape.flops, failed),
+        backward_error=backward,
+        error_estimate=error,
+        marked=marked,
+    )
+
+
+def _beside(
+    tape: Tape, slots: NDArray[np.int64], chosen: Format, x: NDArray, pivots: Any, data: NDArray
+) -> tuple[float, str | None]:
+    """The distance of x to itself in more digits, and the pivot that has none right, if there is one."""
+    carrier = get_format(longer_name(chosen))
+    given = {"beside": carrier.cast(np.asarray(data, dtype=float))}
+    v = played(tape, carrier.runner(tape), started(tape, NONE, carrier, given))
+    high, own = (signed(v, here) for here in (tape.pivot_places[2], slots))
+    longer = Longer((high.real, high.imag), (own.real, own.imag))
+    lost = longer.against(tape, pivots, chosen)
+    if lost is None or not lost.zero:
+        return longer.error(x), None
+    record = tape.program.pivots[lost.number]
+    return longer.error(x), ZERO.format(f"{record.blocks[0]}, step {record.step + 1}", chosen.name)
+
+
+def _backward(system: Matrix, x: NDArray) -> BackwardError:
+    """As :func:`kkt.proof.residual.backward_error`, of A x = b."""
+    A, b, wide = abs(system.matrix), np.abs(system.rhs), x.astype(np.longdouble)
+    left = np.abs(system.matrix.astype(np.longdouble) @ wide - system.rhs)
+    size = A @ np.abs(wide) + b
+    scale = A.sum(axis=1).max() * np.abs(wide).max() + b.max()
+    ratio = np.divide(left, size, out=np.zeros_like(left), where=size > 0)
+    return BackwardError(float(left.max() / scale) if scale else 0.0, float(ratio.max()))
+
+
+def certified(system: Matrix, digits: int, order: Any, rounded_to: Format | None = None) -> Certified:
+    """:func:`kkt.certify` of a matrix, by balls whose precision is doubled until digits are proved.
+
+    The residual of A x = b, formed from the matrix and not by the program, must hold zero.
+    """
+    tape, numbers = tape_of(system, order)
+    slots = _slots(system, tape)
+    data = numbers if rounded_to is None else rounded_to.shown(rounded_to.cast(numbers))
+    wanted = digits * BITS_PER_DIGIT + SPARE_BITS
+    bits = max(128, int(wanted * 1.2) + 64)
+    while bits <= max(MAX_BITS, int(8 * wanted)):
+        with flint.ctx.workprec(bits):
+            given = np.array([*map(ball_of, data.tolist()), None], dtype=object)[:-1]
+            try:
+                _, pivots, v = run(tape, NONE, flint.arb, {"beside": given})
+            except SingularError as error:
+                raise CertificationError(f"{system.name}: {error}") from None
+            x, d = signed(v, slots), [y for part in pivots.values() for y in part.tolist()]
+            sure = all(y.is_finite() and 0 not in y for y in d) and proved_bits(x.tolist()) >= wanted
+            if sure:
+                _require_residual(system, x, rounded_to)
+                whole = Block("x", "all")
+                parts = {block: x[rows] for block, rows in system.blocks.items()}
+                least = min(float(abs(y).lower()) for y in d)
+                proof = Nonsingular(len(d), None, least)
+                found: Any = (parts | {whole: x}, (whole,), system, digits, bits, tape.program.name, proof)
+                return Certified(*found)
+        bits *= 2
+    raise CertificationError(
+        f"{system.name}: no {digits} digits of x are certified by order {tape.program.name!r} at {bits // 2} "
+        "bits; the matrix is singular or nearly so, or a pivot is zero"
+    )
+
+
+def _require_residual(system: Matrix, x: NDArray, rounded_to: Format | None) -> None:
+    entries, b = system.matrix.tocoo(), system.rhs
+    values = entries.data
+    if rounded_to is not None:
+        values, b = (rounded_to.shown(rounded_to.cast(y)) for y in (values, b))
+    left = [-ball_of(y) for y in b.tolist()]
+    for i, j, value in zip(entries.row.tolist(), entries.col.tolist(), values.tolist(), strict=True):
+        left[i] += ball_of(value) * x[j]
+    if not all(0 in y for y in left):
+        raise CertificationError(
+            f"{system.name}: its certified solution does not satisfy A x = b; this is an error of the "
+            "program, please report it"
+        )

@@ -1,0 +1,98 @@
+"""Orders of a matrix of one's own (pt.matrix): of the graph of its blocks, constrained to feasible pivots.
+
+A block whose own square block is zero waits until a block is gone that it is coupled with, since its
+pivot is zero before; a saddle point's multipliers so come after their variables.
+"""
+
+from collections.abc import Callable, Hashable, Iterable
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from pivotree.kkt import Order, OrderError, Partition, Structure
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    Choice = Callable[[nx.Graph, Hashable], Any]
+
+
+def groups(structure: Partition, cost: "Choice") -> list:
+    """One block after another: the feasible one of least cost in the graph that is left."""
+    graph, place = structure.graph.copy(), structure.index
+    ready = {k for k, own in graph.nodes(data="diagonal") if own}
+    result: list = []
+    while ready:
+        block = min(ready, key=lambda k: (cost(graph, k), place[k]))
+        near = list(graph[block])
+        graph.add_edges_from(combinations(near, 2))
+        graph.remove_node(block)
+        ready = (ready | set(near)) - {block}
+        result.append([block])
+    return result + ([list(graph)] if len(graph) else [])  # a bracket that the engine refuses, or solves
+
+
+def in_turn(structure: Partition, order: Iterable[Hashable]) -> list:
+    """Blocks in an order that is given, but for those that must wait."""
+    turn = {k: i for i, k in enumerate(order)}
+    return groups(structure, lambda graph, k: turn[k])
+
+
+def degree(structure: Partition) -> list:
+    """Fewest unknowns in the blocks that are left beside it (Tinney & Walker 1967, scheme 2)."""
+    size = dict(structure.graph.nodes(data="size"))
+    return groups(structure, lambda graph, k: sum(size[near] for near in graph[k]))
+
+
+def _partition(structure: Structure, name: str) -> Partition:
+    if not isinstance(structure, Partition):
+        raise OrderError(f"order {name!r}: is of matrices (pt.matrix); use minimum_degree for a robot")
+    return structure
+
+
+def _minimum_fill(structure: Structure) -> list:
+    """The block whose elimination makes the fewest new couplings (Tinney & Walker 1967, scheme 3)."""
+
+    def fill(graph: "nx.Graph", k: Hashable) -> int:
+        near = list(graph[k])
+        return len(near) * (len(near) - 1) // 2 - graph.subgraph(near).number_of_edges()
+
+    return groups(_partition(structure, "minimum_fill"), fill)
+
+
+def _reverse_cuthill_mckee(structure: Structure) -> list:
+    """Small bandwidth (Cuthill & McKee 1969; George 1971), as scipy finds it."""
+    import networkx as nx
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    own = _partition(structure, "reverse_cuthill_mckee")
+    table = nx.to_scipy_sparse_array(own.graph, nodelist=own.names, format="csr")
+    found = reverse_cuthill_mckee(table, symmetric_mode=True)
+    return in_turn(own, [own.names[k] for k in found.tolist()])
+
+
+def _nested_dissection(structure: Structure) -> list:
+    """A few blocks cut the graph in halves and come last, and so on (George 1973), as METIS finds them."""
+    own = _partition(structure, "nested_dissection")
+    try:
+        import pymetis
+    except ImportError:
+        raise OrderError(
+            "order 'nested_dissection': needs METIS; python -m pip install pymetis, or use minimum_degree"
+        ) from None
+    near = [[own.index[k] for k in own.graph[name]] for name in own.names]
+    if not own.graph.number_of_edges():
+        return in_turn(own, own.names)
+    found: Any = pymetis.nested_dissection(adjacency=near)[0]
+    return in_turn(own, [own.names[int(k)] for k in found])
+
+
+GRAPHS: dict[str, Order] = {
+    "minimum_fill": Order(_minimum_fill, "minimum_fill", "Tinney & Walker 1967, scheme 3"),
+    "reverse_cuthill_mckee": Order(_reverse_cuthill_mckee, "reverse_cuthill_mckee", "Cuthill & McKee 1969"),
+    "nested_dissection": Order(_nested_dissection, "nested_dissection", "George 1973; METIS"),
+}
+"""Orders of matrices by name, beside ``natural`` and ``minimum_degree``, which robots have, too.
+
+>>> list(pt.orderings.GRAPHS)
+['minimum_fill', 'reverse_cuthill_mckee', 'nested_dissection']
+"""

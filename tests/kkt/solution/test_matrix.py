@@ -1,0 +1,194 @@
+"""A symmetric matrix of one's own: fill and operations as SuperLU has them, digits as fractions say."""
+
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.io import mmwrite
+from scipy.sparse.linalg import splu
+
+import pivotree as pt
+from pivotree import analysis, kkt, orderings
+
+USUAL = ("natural", "minimum_degree", "minimum_fill", "reverse_cuthill_mckee", "nested_dissection")
+
+
+def poisson(n):
+    """The five-point Laplacian of a square."""
+    line = sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n))
+    return sp.kron(line, sp.eye_array(n)) + sp.kron(sp.eye_array(n), line)
+
+
+def program(n, rows, seed=0):
+    """H and A of a convex quadratic program with sparse constraints."""
+    rng = np.random.default_rng(seed)
+    half = sp.random_array((n, n), density=0.05, rng=rng)
+    return half @ half.T + sp.eye_array(n), sp.random_array((rows, n), density=0.15, rng=rng) + sp.eye_array(
+        rows, n
+    )
+
+
+def poses(count, closures, seed=0):
+    """The normal equations of a pose graph: a path of planar poses, blocks 3 x 3, and closed loops."""
+    rng = np.random.default_rng(seed)
+    ends = [(i, i + 1) for i in range(count - 1)]
+    ends += [tuple(sorted(rng.choice(count, 2, replace=False))) for _ in range(closures)]
+    A = np.eye(3 * count)
+    for i, j in ends:
+        J = np.zeros((3, 3 * count))
+        J[:, 3 * i : 3 * i + 3], J[:, 3 * j : 3 * j + 3] = rng.normal(size=(2, 3, 3))
+        A += J.T @ J
+    return sp.csc_array((A + A.T) / 2)
+
+
+SYSTEMS = {
+    "poisson": pt.matrix(poisson(9), name="poisson"),
+    "program": pt.matrix(program(40, 12), name="program"),
+    "poses": pt.matrix(poses(14, 8), name="poses"),
+    "poses in blocks": pt.matrix(poses(14, 8), blocks=[3] * 14, name="poses in blocks"),
+}
+
+
+def superlu_columns(system, order):
+    """(size,) entries below the diagonal of each column of L, by SuperLU in the order of the pivots."""
+    chosen = kkt.plan(order, system.structure)
+    p = np.concatenate([system.rows[int(chosen.graph.member[b])] for b in chosen.blocks])
+    A = sp.csc_matrix(system.matrix[p][:, p])
+    options = {"SymmetricMode": True, "Equil": False}
+    lu = splu(A, permc_spec="NATURAL", diag_pivot_thresh=0.0, relax=1, panel_size=1, options=options)
+    assert np.array_equal(lu.perm_r, np.arange(system.size))
+    return np.diff(lu.L.indptr) - 1
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("order", USUAL)
+def test_fill_and_operations_are_those_of_superlu(name, order):
+    if order == "nested_dissection":
+        pytest.importorskip("pymetis")
+    system = SYSTEMS[name]
+    factor = kkt.symbolic(kkt.plan(order, system.structure))
+    below = superlu_columns(system, order)
+    entries = sp.tril(system.matrix, -1).nnz
+    if len(system.rows) == system.size:  # every row a block
+        assert factor.fill_blocks == below.sum() - entries
+        # per column of c entries: c (c + 1) / 2 updates, each a product, a quotient and a difference, which
+        # an entry that was zero does not take; c of them for the right-hand side; and on the way back
+        # c products and differences, and a quotient
+        operations = (3 * below * (below + 1) // 2 + 3 * below + 2 * below + 1).sum()
+        operations -= factor.fill_blocks + int((system.matrix.diagonal() == 0.0).sum())
+        assert kkt.eliminate(system, order).flops == operations
+    assert factor.fill_entries + entries == below.sum()
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_answers_are_exact_certified_and_those_of_scipy(name):
+    system = SYSTEMS[name]
+    right = splu(sp.csc_matrix(system.matrix)).solve(system.rhs)
+    for order in ("minimum_degree", "natural"):
+        found = kkt.eliminate(system, order)
+        assert found.failed_at is None and found.marked is None and found.backward_error.normwise < 1e-15
+        assert np.allclose(found.qdd, right, rtol=1e-7)
+    proved = kkt.certify(system, 25, tape="minimum_degree")
+    assert proved.error(found.qdd) < 1e-9
+    assert kkt.eliminate(system, "minimum_degree", "float32").error_estimate < 1e-2
+
+
+def test_exact_fractions_solve_the_matrix_exactly():
+    system = pt.matrix(program(8, 3), name="small")
+    x = kkt.eliminate(system, "minimum_degree", "exact").qdd
+    left = [-Fraction(b) for b in system.rhs.tolist()]
+    table = system.matrix.tocoo()
+    for i, j, a in zip(table.row.tolist(), table.col.tolist(), table.data.tolist(), strict=True):
+        left[i] += Fraction(a) * x[j]
+    assert not any(left)
+    balls = kkt.certify(system, 30).balls()
+    assert all(abs(Fraction(ball.mid) - y) <= Fraction(ball.rad) for ball, y in zip(balls, x, strict=True))
+
+
+def test_whatever_is_a_matrix_is_read(tmp_path):
+    A = poisson(3)
+    right = pt.matrix(A).matrix.toarray()
+    mmwrite(tmp_path / "a.mtx", sp.coo_matrix(A), symmetry="symmetric")
+    for given in (A.toarray(), sp.coo_array(A), str(tmp_path / "a.mtx"), tmp_path / "a.mtx"):
+        assert np.array_equal(pt.matrix(given).matrix.toarray(), right)
+    assert pt.matrix(tmp_path / "a.mtx").name == "a"
+    graph = nx.grid_2d_graph(3, 3)
+    laplacian = nx.laplacian_matrix(graph).toarray() + np.eye(9)
+    assert np.array_equal(pt.matrix(graph).matrix.toarray(), laplacian)
+    H, C = program(6, 2)
+    K = pt.matrix((H, C)).matrix.toarray()
+    assert np.array_equal(K[6:, :6], C.toarray()) and not K[6:, 6:].any()
+
+
+def test_blocks_have_names_sizes_or_rows_and_brackets_are_groups_of_them():
+    A = poisson(4)
+    rows = {"red": [0, 2, 5, 7, 8, 10, 13, 15], "black": [1, 3, 4, 6, 9, 11, 12, 14]}
+    system = pt.matrix(A, blocks=rows)
+    assert system.structure.names == ("red", "black") and list(system.structure.graph.edges) == [
+        ("red", "black")
+    ]
+    for order in ([["red"], ["black"]], [["black", "red"]], [[("x", "red"), ("x", "black")]]):
+        found = kkt.eliminate(system, order)
+        assert np.allclose(found.qdd, 1.0) and found.fill == 0
+    assert pt.matrix(A, blocks=[4] * 4).structure.dof.tolist() == [4] * 4
+    assert pt.matrix(A, blocks=[range(8), range(8, 16)]).structure.n == 2
+
+
+def test_a_comparison_and_a_picture():
+    found = analysis.compare(SYSTEMS["program"], formats=["float32"])
+    by = {row.order: row for row in found.rows}
+    assert by["minimum_degree"].fill_blocks < by["natural"].fill_blocks
+    assert all(row.digits > 4 for row in found.rows) and "52 blocks, 52 unknowns" in repr(found)
+    beside = analysis.compare(SYSTEMS["poisson"], ["abm", "natural"], ["float64"]).rows
+    assert "a matrix has blocks alone" in beside[0].failed_at and beside[1].digits > 13
+    assert analysis.spy(SYSTEMS["poses in blocks"], "natural").get_title().startswith("natural: ")
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: pt.matrix(np.ones((2, 3))), "has shape .2, 3.; give a square matrix"),
+        (lambda: pt.matrix(np.array([[1.0, 2.0], [3.0, 1.0]])), r"entries \(0, 1\) and \(1, 0\) differ"),
+        (lambda: pt.matrix(np.full((2, 2), np.nan)), "not finite"),
+        (lambda: pt.matrix("none.mtx"), "none.mtx: .*; give a Matrix Market file"),
+        (lambda: pt.matrix(object()), "object is no matrix"),
+        (lambda: pt.matrix(np.eye(3), blocks=[[0, 1]]), "rows 0 to 2 once; list them all"),
+        (lambda: pt.matrix(np.eye(3), rhs=[1.0]), r"rhs has shape \(1,\); give 3 finite numbers"),
+        (lambda: kkt.eliminate(pt.matrix(np.eye(2)), "crbm"), "a matrix has blocks alone"),
+        (lambda: kkt.eliminate(pt.matrix(np.eye(2)), [[0], [5]]), "step 2 names the unknown block 5"),
+        (lambda: kkt.eliminate(pt.matrix(np.eye(2)), [[0]]), "leaves out x_1; name every block once"),
+        (lambda: kkt.eliminate(pt.matrix(np.eye(2)), [[0], [1]], refine=1), "leave the rest out"),
+        (lambda: kkt.eliminate(pt.matrix(KKT), [[2], [0], [1]]), "pivot 2 at step 1 is structurally zero"),
+        (lambda: kkt.eliminate(kkt.build(kkt.chain(2)), "minimum_fill"), "is of matrices"),
+        (
+            lambda: kkt.certify(pt.matrix(np.ones((2, 2))), 10, tape="natural"),
+            "no 10 digits of x are certified",
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_one_sentence(make, told):
+    with pytest.raises(kkt.PivotreeError, match=told):
+        make()
+
+
+KKT = np.array([[2.0, 0.0, 1.0], [0.0, 3.0, 1.0], [1.0, 1.0, 0.0]])
+
+
+def test_a_pivot_that_is_zero_has_no_answer():
+    """Numbers make it zero that the structure does not, exactly and but for rounding."""
+    A = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 2.0], [1.0, 2.0, 1.0]])
+    assert kkt.eliminate(pt.matrix(A), [[0], [1], [2]]).failed_at == "pivot x_1, step 2: zero"
+    assert np.allclose(kkt.eliminate(pt.matrix(A), [[1], [2], [0]]).qdd, 1.0)
+    A[1, 1] = 1.0 + 2.0**-30  # of which float32 has nothing
+    lost = kkt.eliminate(pt.matrix(A), [[0], [1], [2]], "float32")
+    assert lost.failed_at == "pivot x_1, step 2: zero"
+
+
+def test_multipliers_wait_for_their_variables():
+    system = pt.matrix(KKT, name="saddle")
+    for name in USUAL[:4]:
+        groups = kkt.plan(name, system.structure).sequence.groups
+        assert groups[0] != [("x", 2)] and kkt.eliminate(system, name).failed_at is None
+    assert "minimum_fill" in orderings.GRAPHS
