@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pivotree.kkt import CertificationError, Certified, Elimination, Matrix, PivotreeError, certify, eliminate
+from pivotree.kkt import (
+    CertificationError,
+    Certified,
+    Elimination,
+    Matrix,
+    OrderError,
+    PivotreeError,
+    certify,
+    eliminate,
+)
 from pivotree.kkt.arithmetic import Format
 from pivotree.kkt.solution.matrix import tape_of
 from pivotree.kkt.tape.tape import Tape
@@ -51,6 +60,8 @@ def rows_of(
 
     for name, f, found in cells(orders, formats, traced, answer):
         if isinstance(found, PivotreeError):
+            if len(orders) == 1 and type(found) is OrderError:
+                raise found  # there is no other row
             rows.append(refused(name, f.name, found.why))
         else:
             results[name, f.name] = found

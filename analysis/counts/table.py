@@ -8,7 +8,7 @@ from typing import Any
 
 from flint import fmpq_poly
 
-from pivotree import kkt, orderings
+from pivotree import kkt
 from pivotree.kkt.base.errors import PivotreeError
 from pivotree.kkt.order.sequence import as_order
 

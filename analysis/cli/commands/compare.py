@@ -82,6 +82,8 @@ def declare(command: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     if options.readings is not None:
         return _as_programs(options)
+    if options.model.endswith(".mtx"):
+        return _matrix(options)
     if options.states is not None:
         return _many(options)
     if options.derivatives:
@@ -164,6 +166,34 @@ def _as_programs(options: argparse.Namespace) -> int:
     for line in [found.verdict, *readings.advice(found), one_state(options.model, state)]:
         out.print(line, soft_wrap=out.wraps, markup=False)
     return code
+
+
+TAKEN = {"command", "run", "model", "order", "format", "json", "bits", "yes"}  # of a matrix
+
+
+def _matrix(options: argparse.Namespace) -> int:
+    """Orders on the matrix of a Matrix Market file."""
+    for name, value in vars(options).items():
+        if name not in TAKEN and value not in (None, False, "0", "given", [], ()):
+            option = {"output": "-o"}.get(name, f"--{name.replace('_', '-')}")
+            raise kkt.PivotreeError(
+                f"option {option}: is of robots, and {options.model} is a matrix; leave it out"
+            )
+    names, formats = orders_of(options), formats_of(options)
+    from pivotree.kkt.solution.matrix import matrix
+
+    from ...comparison import compare as compare_orders
+
+    with progress_shown() as progress:
+        result = replace(
+            compare_orders(matrix(options.model), names, formats, progress=progress), model=options.model
+        )
+    if options.json:
+        print_json(result.as_dict())
+    else:
+        print(result)
+        print(result.verdict)
+    return 0 if any(row.error is not None for row in result.rows) else 1
 
 
 def _derivatives(options: argparse.Namespace) -> int:
