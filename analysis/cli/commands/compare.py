@@ -80,10 +80,10 @@ def declare(command: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.readings is not None:
-        return _as_programs(options)
     if options.model.endswith(".mtx"):
         return _matrix(options)
+    if options.readings is not None:
+        return _as_programs(options)
     if options.states is not None:
         return _many(options)
     if options.derivatives:
@@ -175,7 +175,7 @@ def _matrix(options: argparse.Namespace) -> int:
     """Orders on the matrix of a Matrix Market file."""
     for name, value in vars(options).items():
         if name not in TAKEN and value not in (None, False, "0", "given", [], ()):
-            option = {"output": "-o"}.get(name, f"--{name.replace('_', '-')}")
+            option = {"output": "-o", "readings": "--as"}.get(name, f"--{name.replace('_', '-')}")
             raise kkt.PivotreeError(
                 f"option {option}: is of robots, and {options.model} is a matrix; leave it out"
             )
