@@ -207,7 +207,7 @@ def test_a_singular_pivot_is_refused_by_its_rank():
 @pytest.mark.parametrize(
     "order,message",
     [
-        ("abm", r"pass orderings.get\('abm'\)"),
+        ("abn", "order 'abn' is unknown; nearest: abm"),
         (lambda s: None, "returns NoneType; return a list"),
         (lambda s: [3], "returns list; return a list of groups"),
         ([["pdd"]], "a block is a pair"),
