@@ -145,7 +145,6 @@ class Explorer extends Actions {
     this.transport = new Transport(this);
     this.legend = new Legend();
     this.views = new Views(data, {
-      eliminate: (members) => this._report(this.session.eliminate(members)),
       mark: (blocks) => this.light(blocks),
       focus: (b) => this._focus(b, b),
       pick: (b) => (this.session.engine.gone[b] ? this.jump(this.session.engine.gone[b]) : this.pick(b, b)),

@@ -1,6 +1,8 @@
 // The linked views: multibody tree, elimination tree, and curves over the steps.
 
-import { F, FC, FJ, LAM, PDD, QDD } from "./graph.mjs";
+import { FC, LAM, PDD, QDD } from "./graph.mjs";
+
+const MANY = 1500; // lines of a graph, beyond which only given and newest ones are drawn
 
 // x of nodes by leaves, y by depth; parent: place of each node's parent, -1 at a root.
 export function treeLayout(parent) {
@@ -38,7 +40,7 @@ export function graphScene(engine, labels, width) {
     if (kind === LAM) return [((ties.indexOf(b) + 0.5) * width) / ties.length, height - r - 3];
     const k = graph.carriers.has(b % n) ? graph.carriers.get(b % n) : b % n;
     const [x, y] = [(at.x[k] + (at.leaves > 1 ? 0.4 : 0.36)) * each, (at.depth[k] + 1) * level - r];
-    const beside = Math.min(0.42 * each, 70);
+    const beside = Math.min(0.36 * each, 70);
     // a body below its force, and its joint beside that
     return { [PDD]: [x, y], [QDD]: [x + beside, y - level / 2], [FC]: [x - beside / 2, y - level / 2] }[kind] ?? [x, y - level / 2];
   };
@@ -54,7 +56,10 @@ export function graphScene(engine, labels, width) {
     if (made === 0) return { c: "soft", lw: 1.4 };
     return made === engine.step ? { c: "new", lw: 3 } : { c: "fill", lw: 2.4 };
   };
-  const items = [...engine.made].map(([key, made]) => line(key, lookOf(key, made)));
+  const newest = engine.made.size > MANY; // then older lines would hide it
+  const items = [...engine.made]
+    .filter(([, made]) => !newest || made === 0 || made === engine.step)
+    .map(([key, made]) => line(key, lookOf(key, made)));
   for (const b of graph.blocks) {
     const [x, y] = where.get(b);
     const gone = engine.gone[b];
@@ -66,61 +71,6 @@ export function graphScene(engine, labels, width) {
   const nodes = graph.blocks.map((b) => [...where.get(b), b]);
   const foretold = (preview) => preview.fill.map((key) => line(key, { c: "new", lw: 2, dash: true }));
   return { width, height, items, nodes, r, foretold };
-}
-
-// Bodies: open circle while nothing is gone, half for some, full for all of its blocks.
-export function bodyScene(engine, labels, width, height) {
-  const { graph } = engine;
-  const { parent } = graph.structure;
-  const at = treeLayout(parent);
-  const r = Math.max(2.5, Math.min(10, width / (3 * at.leaves), height / (3 * (at.height + 1))));
-  const px = (k) => ((at.x[k] + 0.5) * width) / at.leaves;
-  const py = (k) => r + 4 + (at.depth[k] * (height - 2 * r - 8)) / Math.max(1, at.height);
-  const items = [];
-  const nodes = [];
-  for (let k = 0; k < graph.n; k++)
-    if (parent[k] >= 0)
-      items.push({
-        t: "line",
-        x1: px(k),
-        y1: py(k),
-        x2: px(parent[k]),
-        y2: py(parent[k]),
-        c: "faint",
-        lw: 1.2,
-      });
-  for (let k = 0; k < graph.n; k++) {
-    const blocks = [PDD, QDD, F, FJ, FC].map((kind) => kind * graph.n + k).filter((b) => graph.size[b]);
-    const gone = blocks.filter((b) => engine.gone[b]).length;
-    const last = blocks.some((b) => engine.gone[b] && engine.gone[b] === engine.step);
-    const fill = gone === blocks.length ? "soft" : gone ? "shade" : "page";
-    items.push({
-      t: "ellipse",
-      x: px(k),
-      y: py(k),
-      rx: r,
-      ry: r,
-      fill,
-      c: last ? "new" : "ink",
-      lw: last ? 3 : 1.2,
-    });
-    if (gone && gone < blocks.length)
-      items.push({ t: "line", x1: px(k) - r, y1: py(k), x2: px(k) + r, y2: py(k), c: "ink", lw: 1.2 });
-    if (r >= 7) {
-      const ink = fill === "soft" ? "page" : "ink";
-      items.push({
-        t: "text",
-        x: px(k),
-        y: py(k) + 3.6,
-        text: labels.subscript.get(k) ?? "",
-        size: 10,
-        c: ink,
-        anchor: "middle",
-      });
-    }
-    nodes.push([px(k), py(k), k]);
-  }
-  return { width, height, items, nodes, r };
 }
 
 // Pivots so far: each above those that it waits for; a pair is one node.

@@ -213,9 +213,8 @@ function framed({ data, format, frame }, order) {
   if (!kept.has(key)) {
     const session = new Session(data, format, frame);
     session.choose(order.name);
-    session.jump(session.length);
-    const { failed } = session.model;
-    const answer = session.model.answer();
+    const { failed } = session.whole;
+    const answer = session.whole.answer();
     if (failed) kept.set(key, { failed: `pivot ${session.engine.graph.name(failed.block)} of step ${failed.step} is ${failed.value === 0 ? "zero" : "not a number"}` });
     else kept.set(key, Number.isFinite(answer?.digits) ? { digits: answer.digits } : null);
   }

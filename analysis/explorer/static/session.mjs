@@ -415,10 +415,3 @@ export function pointsOf(engine, counts) {
   }
   return points;
 }
-
-// The same of an order that is replayed.
-export function curveOf(data, order) {
-  const model = new Model(data, order);
-  for (const group of order.groups) if (model.engine.eliminate(group).refused) break;
-  return pointsOf(model.engine, model.counts());
-}

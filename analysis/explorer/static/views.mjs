@@ -2,13 +2,12 @@
 
 import { h, plural, replaced } from "./dom.mjs";
 import { Labels } from "./labels.mjs";
-import { curveOf, pointsOf } from "./session.mjs";
+import { pointsOf } from "./session.mjs";
 import { MANY, lostText } from "./scene.mjs";
-import { bodyScene, curveScene, eliminationScene, graphScene } from "./linked.mjs";
+import { curveScene, eliminationScene, graphScene } from "./linked.mjs";
 import { svgText } from "./render.mjs";
 
 const [WIDTH, HEIGHT] = [300, 200];
-const DRAWN = 66; // unknowns, up to which their graph is drawn, and beyond which bodies are
 const colour = (name) => `var(--pt-${name})`;
 
 export class Legend {
@@ -63,15 +62,13 @@ export class Legend {
 export class Views {
   actions; data;
 
-  // actions: eliminate(members), of a body that is picked in its tree; mark(blocks) of the matrix;
-  // focus(b or null), pick(b), of an unknown in the graph; go(step)
+  // actions: mark(blocks) of the matrix; focus(b or null), pick(b), of an unknown in the graph; go(step)
   constructor(data, actions) {
     Object.assign(this, { data, actions });
-    this.known = new Map();
-    this.bodies = h("figure", { class: "view" });
+    this.graph = h("figure", { class: "view" });
     this.tree = h("figure", { class: "view" });
     this.curve = h("figure", { class: "view wide" });
-    this.node = h("div", { class: "views" }, this.bodies, this.tree, this.curve);
+    this.node = h("div", { class: "views" }, this.graph, this.tree, this.curve);
   }
 
   // sessions: the page's own first, then those beside it
@@ -80,27 +77,21 @@ export class Views {
     const { engine } = session;
     this.session = session;
     const labels = new Labels(engine, 0); // names of unknowns do not change
-    const gone = engine.graph.structure.names.filter((_, k) => engine.gone[k]).length;
-    this.graph = engine.graph.blocks.length <= DRAWN;
-    const first = this.graph ? graphScene(engine, labels, WIDTH) : bodyScene(engine, labels, WIDTH, HEIGHT);
-    this.scenes = [first, eliminationScene(engine, labels, WIDTH, HEIGHT)];
-    const bodies = drawn(
-      this.bodies,
-      this.graph ? "Elimination graph, base on top" : "Multibody tree, base on top",
-      first,
-      this.graph
-        ? `Elimination graph: ${plural(engine.left.length, "unknown")} left`
-        : `Multibody tree: ${gone} of ${plural(engine.graph.n, "body")} eliminated`,
-    );
+    this.scenes = [graphScene(engine, labels, WIDTH), eliminationScene(engine, labels, WIDTH, HEIGHT)];
+    const left = `Elimination graph: ${plural(engine.left.length, "unknown")} left`;
+    const graph = drawn(this.graph, "Elimination graph, base on top", this.scenes[0], left);
     const tree = drawn(
       this.tree,
       "Elimination tree, last pivot on top",
       this.scenes[1],
       `Elimination tree of ${plural(this.scenes[1].nodes.length, "pivot")}`,
     );
-    this.images = [bodies, tree];
-    bodies.addEventListener("click", (event) => this._pick(event));
-    bodies.addEventListener("pointermove", (event) => this._point(event, 0));
+    this.images = [graph, tree];
+    graph.addEventListener("click", (event) => {
+      const hit = this._hit(event, 0);
+      if (hit !== null) this.actions.pick(hit);
+    });
+    graph.addEventListener("pointermove", (event) => this._point(event, 0));
     tree.addEventListener("pointermove", (event) => this._point(event, 1));
     tree.addEventListener("click", (event) => {
       const hit = this._hit(event, 1);
@@ -123,13 +114,10 @@ export class Views {
     this.actions.mark([]);
   }
 
-  // Show where blocks belong: rings around them or their bodies, and around their pivots; what a pivot
-  // would couple.
+  // Show where blocks are: rings around them, and around their pivots; what a pivot would couple.
   mark(blocks, preview = null) {
     if (!this.images) return;
-    const { graph } = this.session.engine;
-    const bodies = new Set(blocks.flatMap((b) => graph.bodies(b)));
-    const wanted = [(k) => (this.graph ? blocks.includes(k) : bodies.has(k)), (members) => members.some((b) => blocks.includes(b))];
+    const wanted = [(b) => blocks.includes(b), (members) => members.some((b) => blocks.includes(b))];
     this.images.forEach((image, at) => {
       const { nodes, r, width, height, foretold } = this.scenes[at];
       const wide = foretold ? r + 3 : 1.6 * r + 3;
@@ -152,26 +140,8 @@ export class Views {
 
   _point(event, at) {
     const hit = this._hit(event, at);
-    const { graph } = this.session.engine;
-    if (!at && this.graph) {
-      if (hit !== this.pointed) this.actions.focus((this.pointed = hit));
-      return;
-    }
-    const own = at ? (hit ?? []) : graph.blocks.filter((b) => graph.body(b) === hit);
-    this.actions.mark(own);
-    this.mark(own);
-  }
-
-  // A click on a body makes what is left of it the next bracket, one on an unknown the next pivot.
-  _pick(event) {
-    const hit = this._hit(event, 0);
-    const { engine } = this.session;
-    if (this.graph) {
-      if (hit !== null) this.actions.pick(hit);
-      return;
-    }
-    const members = hit === null ? [] : engine.left.filter((b) => engine.graph.body(b) === hit);
-    if (members.length) this.actions.eliminate(members);
+    if (at) this.actions.mark(hit ?? []);
+    else if (hit !== this.pointed) this.actions.focus((this.pointed = hit));
   }
 
   _curves(all, narrow) {
@@ -179,9 +149,7 @@ export class Views {
     const look = (at) => ({ c: `s${at % 6}`, marker: at % 2 ? "square" : "circle", dash: at > 0 });
     const lines = (value) =>
       all.map((s, at) => {
-        const so = pointsOf(s.engine, s.model.counts());
-        const whole = s.onPlan ? this._whole(s) : [];
-        const list = whole.length > so.length ? whole : so;
+        const list = pointsOf(s.whole.engine, s.whole.counts());
         return { points: list.map((p, x) => [x, value(p)]), ...look(at) };
       });
     const operations = lines((p) => p.operations);
@@ -199,12 +167,6 @@ export class Views {
     }
     const steps = Math.max(...all.map((s) => s.length), 1);
     return curveScene(panels, steps, session.engine.step, narrow ? [320, 120, 1] : [640, 150, panels.length]);
-  }
-
-  _whole(session) {
-    const { name } = session;
-    if (!this.known.has(name)) this.known.set(name, curveOf(this.data, session.order(name)));
-    return this.known.get(name);
   }
 }
 
