@@ -99,7 +99,7 @@ export class Strip {
     const chip = this.chips.get(b);
     chip.classList.toggle("paired", paired);
     chip.setAttribute("aria-label", graph.name(b));
-    replaced(chip, h("i", {}, LETTERS[kind]), h("sub", {}, sub));
+    if (chip.textContent !== LETTERS[kind] + sub) replaced(chip, h("i", {}, LETTERS[kind]), h("sub", {}, sub));
     return chip;
   }
 
