@@ -98,7 +98,7 @@ export class Strip {
     }
     const chip = this.chips.get(b);
     chip.classList.toggle("paired", paired);
-    chip.setAttribute("aria-label", graph.name(b));
+    chip.title = graph.name(b); // beside its content, which is its name
     if (chip.textContent !== LETTERS[kind] + sub) replaced(chip, h("i", {}, LETTERS[kind]), h("sub", {}, sub));
     return chip;
   }

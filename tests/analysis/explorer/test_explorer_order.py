@@ -231,7 +231,7 @@ def test_two_orders_of_ones_own_are_set_against_each_other(opened):
 
 def groups_in(page, which):
     brackets = page.locator(".strip").nth(which).locator(".bracket:not(.rest)")
-    names = "e => [...e.querySelectorAll('.chip')].map(c => c.getAttribute('aria-label').split('_'))"
+    names = "e => [...e.querySelectorAll('.chip')].map(c => c.title.split('_'))"
     return [[tuple(pair) for pair in item.evaluate(names)] for item in brackets.all()]
 
 
