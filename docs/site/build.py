@@ -343,8 +343,8 @@ def _plain(text: str | None) -> str:
 
 def home() -> str:
     """The first page of the site: a scene, and where to go from there."""
-    image = '<img src="play/{0}.svg" alt="" loading="lazy">'
-    card = '<a class="card" href="play/{0}.html">' + image + "<b>{1}</b><span>{2}</span></a>"
+    picture = '<img src="play/{0}.svg" alt="" loading="lazy">'
+    card = f'<a class="card" href="play/{{0}}.html">{picture}<b>{{1}}</b><span>{{2}}</span></a>'
     cards = [card.format(page_of(model), model, what) for model, what in EXPLORED.items()]
     page = (HERE / "home.html").read_text(encoding="utf-8")
     return page.replace("<!-- explorables -->", "\n".join(cards))
