@@ -52,6 +52,18 @@ class Ratio:
     as_printed: bool  # the settings are the paper's
 
 
+@dataclass(frozen=True)
+class Numbers:
+    """What is rounded, and by what a joint-space inertia is solved, where an order leaves one."""
+
+    format: str = "float32"  # in place of single precision
+    clock: str = "float32"  # of the integrator's time and step
+    solver: str = "cholesky"
+
+
+PRINTED = Numbers()
+
+
 def measure(
     progress: Progress,
     *,
@@ -60,20 +72,16 @@ def measure(
     seed: int = 0,
     seconds: float = 10.0,
     eps: float = 1e-4,
-    format: str = "float32",
-    clock: str = "float32",
-    solver: str = "cholesky",
+    numbers: Numbers = PRINTED,
     orders: tuple[str, ...] = tuple(NAMES),
     tilt: float = 0.0,
 ) -> list[Ratio]:
-    """Ensembles for the printed ratios, or others; ``format`` in place of single precision.
+    """Ensembles for the printed ratios, or others.
 
-    ``solver`` is that of the orders which leave the joint-space inertia, ``clock`` the number type
-    of the integrator's time and step.  All frames are turned by ``tilt`` degrees about x, of which the
-    end of section 3 tells.
+    All frames are turned by ``tilt`` degrees about x, of which the end of section 3 tells.
     """
-    papers = (10.0, 1e-4, "float32", "float32", "cholesky", 0.0)
-    as_printed = (seconds, eps, format, clock, solver, tilt) == papers
+    as_printed = (seconds, eps, numbers, tilt) == (10.0, 1e-4, PRINTED, 0.0)
+    own = (numbers.format, "float32", numbers.clock)
     found = []
     for r in ratios or tuple(printed("ascher1996")["table1"]["r"]):
         tree = kkt.two_link(r, math.radians(tilt))
@@ -84,14 +92,14 @@ def measure(
                     tree,
                     order,
                     name,
-                    solver,
+                    numbers.solver,
                     Integration(seconds, eps, state=state, clock=beat),
                     runs=runs,
                     seed=seed,
                 )
                 for order in orders
             }
-            for name, state, beat in ((format, "float32", clock), ("float64", "float64", "float64"))
+            for name, state, beat in (own, ("float64", "float64", "float64"))
         )
         first = next(iter(double.values()))
         kappa = float(condition(tree, first.records[0].y[:, :2]).max())
