@@ -20,16 +20,17 @@ ITEMS = (
 )
 
 QUICK = {  # item -> settings of a smaller study
-    "methods": {"angles": 6},
+    "equations": {"only": "two links"},
+    "methods": {"angles": 4, "seconds": (1e1, 1e3, 1e5), "chains": (2, 5)},
     "gradients": {"links": (2, 4, 8, 16)},
     "figure53": {"angles": 401},
     "figure54": {"angles": 101},
     "figure55": {"angles": 401},
-    "figure56": {"ratios": (1e-1, 1e-7, 1e-8), "runs": 1},
+    "figure56": {"ratios": (1e-1,), "runs": 1},
     "figure57": {"angles": 401},
-    "figure58": {"runs": 3},
-    "figure59": {"n": (2, 4, 6), "runs": 4},
-    "figure510": {"n": (2, 4, 6), "runs": 2},
+    "figure58": {"runs": 1},
+    "figure59": {"n": (2, 4), "runs": 4},
+    "figure510": {"n": (2, 4), "runs": 2},
     "integrators": {"accuracies": (1e-4, 1e-6), "seconds": 1.0},
     "impact": {"samples": 400},
     "drop": {"links": 2, "stiffness": (1e5, 1e6)},
