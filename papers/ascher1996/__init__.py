@@ -16,9 +16,11 @@ ITEMS = (
 
 QUICK = {  # item -> settings of a smaller study
     "equations": {"only": "equation"},
+    "trees": {"sizes": (8, 32, 64), "seeds": 2},
+    "loops": {"most": 6, "loops": 4},
     "figure1": {"angles": 501},
     "table1": {"ratios": (0.003,), "runs": 2, "orders": ("abm", "crbm")},
     "tilted": {"angles": 21, "axes": 20, "every": 45.0},
-    "links": {"states": 12},
+    "links": {"states": 6},
     "table2": {"points": 13},
 }
