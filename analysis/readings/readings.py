@@ -7,6 +7,7 @@ its own joint is the small difference of large numbers, and float32 loses it.
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -93,7 +94,8 @@ def error(reading: Reading, system: System, exact: Certified, format: str | Form
     >>> readings.error(readings.get("mjx"), system, exact) > 1e-5
     True
     """
-    return exact.error(eliminate(reading.system(system), reading.tape(system), format).qdd)
+    found = exact.error(eliminate(reading.system(system), reading.tape(system), format).qdd)
+    return math.inf if found is None else found
 
 
 def compare_as(

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers import system_of
+from helpers import ROOT, system_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis import readings
@@ -42,3 +42,9 @@ def test_a_chain_far_from_the_origin_loses_what_its_frames_round():
     (told,) = readings.advice(found)
     assert told.startswith("Newton, SolverFeatherstone writes inertias and axes about the world's origin")
     assert f"{digits['newton']:.1f} digits" in told and f"{digits['crbm']:.1f} in each body's own" in told
+
+
+def test_the_sentence_that_the_page_quotes():
+    (told,) = readings.advice(readings.compare_as(system_of("humanoid"), ["mjx"]))
+    page = " ".join((ROOT / "docs" / "readings.md").read_text(encoding="utf-8").replace("> ", "").split())
+    assert told in page
