@@ -181,6 +181,8 @@ def by_brax(robot: Robot) -> Any:
 
     if robot.free:
         raise ValueError("a floating base's rates mean something else there")
+    if "prismatic" in robot.arrays.joint:
+        raise ValueError("slides give other accelerations there, in float64 too")
     system = mjcf.load_model(robot.model)
 
     def one(q: Any, qd: Any, tau: Any) -> Any:
@@ -238,7 +240,7 @@ def summary(what: str, errors: list[float]) -> dict[str, float]:
 
 def draw(every: list[dict[str, Any]], folder: Path) -> None:
     """A table of all rows, and predicted against measured digits."""
-    from matplotlib.figure import Figure
+    from pivotree.analysis.figures.style import new_figure, settings, style_axes, theme
 
     folder.mkdir(parents=True, exist_ok=True)
     seen = [row for row in every if "measured_median" in row]
@@ -249,22 +251,30 @@ def draw(every: list[dict[str, Any]], folder: Path) -> None:
         numbers = (f"{row[f'{what}_{which}']:.1f}" for which, what in kinds)
         lines.append(f"| {row['robot']} | {row['program']} | {' | '.join(numbers)} |")
     (folder / "readings.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    figure = Figure((3.5, 3.5), layout="constrained")
-    ax = figure.add_subplot()
-    for program in dict.fromkeys(row["program"] for row in seen):
-        here = [row for row in seen if row["program"] == program]
-        ax.plot(
-            [row["predicted_median"] for row in here],
-            [row["measured_median"] for row in here],
-            marker="osD^"[list(PROGRAMS).index(program)],
-            linestyle="none",
-            markersize=4,
-            label=program,
-        )
-    ax.axline((5, 5), slope=1, color="0.6", linewidth=0.8, zorder=0)
-    ax.set(xlabel="digits predicted by the reading", ylabel="digits measured in the program", aspect="equal")
-    ax.legend(frameon=False)
-    figure.savefig(folder / "readings.png", dpi=200)
+    for dark in (False, True):
+        look = theme(dark)
+        with settings():
+            figure = new_figure("single", 3.4, look)
+            ax = figure.add_subplot()
+            style_axes(ax, look)
+            for program, marker, colour in zip(PROGRAMS, "osD^", look.series, strict=False):
+                here = [row for row in seen if row["program"] == program]
+                pairs = [(row["predicted_median"], row["measured_median"]) for row in here]
+                ax.plot(
+                    *zip(*pairs, strict=True),
+                    marker,
+                    color=colour,
+                    markersize=4,
+                    label=f"{program} ({len(here)})",
+                )
+            ax.axline((5, 5), slope=1, color="0.6", linewidth=0.8, zorder=0)
+            ax.set(
+                xlabel="digits predicted by the reading",
+                ylabel="digits measured in the program",
+                aspect="equal",
+            )
+            ax.legend(frameon=False, labelcolor=look.ink)
+            figure.savefig(folder / f"readings{'_dark' * dark}.png", dpi=130)
 
 
 def main() -> None:
