@@ -28,7 +28,6 @@ from simulators import mujoco_spec
 import pivotree as pt
 from pivotree import kkt
 from pivotree.analysis import readings
-from pivotree.kkt.matrix.configuration import Configuration
 
 ROBOTS = (
     *("chain:5", "chain:10", "chain:20", "binary:3", "comb:4", "star:5", "quadruped", "humanoid"),
@@ -65,7 +64,6 @@ class Robot:
 
     def systems(self) -> list[kkt.System]:
         """The states as systems of equation (4)."""
-        configuration = Configuration(self.arrays, self.tree)
         found = []
         for q, qd, tau in zip(*self.batch, strict=True):
             if not self.free:
@@ -75,7 +73,7 @@ class Robot:
             x = np.concatenate([q[:3], q[4:7], q[3:4], q[1 + self.place[6:]]])
             x[3:7] /= np.linalg.norm(x[3:7])
             qd, tau = (self._ours(v[self.place], R) for v in (qd, tau))
-            found.append(kkt.build(self.tree, configuration.to_coordinates(x), qd, tau))
+            found.append(kkt.build(self.tree, x, qd, tau))
         return found
 
     def _ours(self, x: Floats, R: Floats) -> Floats:
