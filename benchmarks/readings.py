@@ -238,7 +238,7 @@ def summary(what: str, errors: list[float]) -> dict[str, float]:
 
 def draw(every: list[dict[str, Any]], folder: Path) -> None:
     """A table of all rows, and predicted against measured digits."""
-    from pivotree.analysis.figures.style import new_figure, settings, style_axes, theme
+    from pivotree.analysis.figures import new_figure, settings, style_axes, theme
 
     folder.mkdir(parents=True, exist_ok=True)
     seen = [row for row in every if "measured_median" in row]
