@@ -37,6 +37,7 @@ ONLY_PARSED = {
     "pivotree guarantee robot:": PEERS,
     "pivotree tune robot:panda": PEERS,
     "pivotree compare robot:panda": PEERS,
+    "pivotree explore  ": "serves a page until it is stopped",
     "pivotree explore robot.urdf  ": "serves a page until it is stopped",
     "pivotree reproduce": LONG,
     "pivotree prove": LONG,
