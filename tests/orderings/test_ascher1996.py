@@ -80,47 +80,28 @@ def test_which_cells_of_table_2_survive_and_sound_ones_print_1_and_971_19(order,
         assert abs(Fraction(float(ours)) - qdd1) <= qdd1 * Fraction(1, 10**6)
 
 
-@pytest.mark.parametrize("m1", [1e6, 1e7])
-def test_the_wrong_cells_of_case_2_are_wrong(m1):
-    """Printed 941.76 and 647.46 (here 1 to 50 % off as well, by another order of sums)."""
-    exact = float(exact_table2(m1, 2)[1])
-    for order, least in (("crbm", 0.03), ("abm", 0.01)):
-        system, result = run(kkt.example3(m1, 2), orderings.get(order))
-        assert abs(result.qdd[system.tree.names.index(1)] - exact) > least * exact
-        assert abs(pivot_of(result, 2) - 1.0) > least
-
-
 # -- Example 1 ----------------------------------------------------------------------------------
 
 ANGLES = np.linspace(0.0, 2 * np.pi, 20, endpoint=False)
 
 
 @cache
-def sweep(tilt=0.0):
+def sweep():
     """Systems over the circle with the certified base acceleration for float32's data."""
-    systems = [kkt.build(kkt.example1(q1=float(q1), tilt=tilt)) for q1 in ANGLES]
+    systems = [kkt.build(kkt.example1(q1=float(q1))) for q1 in ANGLES]
     certified = [kkt.certify(s, 20, rounded_to="float32") for s in systems]
     base = [s.tree.names.index(2) for s in systems]
     return systems, [float(c.qdd[k]) for c, k in zip(certified, base, strict=True)]
 
 
-def rms(groups, tilt=0.0, **rules):
+def rms(groups, **rules):
     """rms relative error of the base joint's acceleration, the curve of Fig. 1."""
     total = 0.0
-    for system, exact in zip(*sweep(tilt), strict=True):
-        order = groups
-        if not isinstance(groups, kkt.Order):
-            order = kkt.PivotSequence(groups(system.structure), rules=kkt.Rules(**rules))
+    for system, exact in zip(*sweep(), strict=True):
+        order = kkt.PivotSequence(groups(system.structure), rules=kkt.Rules(**rules))
         qdd = kkt.eliminate(system, order, "float32", records=False).qdd
         total += (float(qdd[system.tree.names.index(2)]) / exact - 1.0) ** 2
     return math.sqrt(total / len(ANGLES))
-
-
-@pytest.mark.product
-def test_abm_is_smooth_where_crbm_and_bad_abm_are_rough():
-    assert rms(orderings.get("abm")) <= 2e-7
-    assert 1e-4 <= rms(orderings.get("crbm")) <= 3e-3
-    assert 1e-4 <= rms(orderings.get("bad_abm")) <= 3e-3
 
 
 @pytest.mark.product
@@ -135,15 +116,6 @@ def test_a_bracket_is_inverted_before_it_meets_its_couplings():
     assert rms(unbracketed, assembly="right_looking") >= 1e-4
 
 
-@pytest.mark.product
-def test_rotated_coordinates_spoil_abm_and_eq_11_does_not_mend_it():
-    """45 degrees of tilt: ABM loses 3 digits or more.  Against the paper's claim of section 4,
-    eq (11) taken literally is as bad here; its success in Table 2 is luck of rounding."""
-    tilt = math.pi / 4
-    assert rms(orderings.get("abm"), tilt) >= 1e-4
-    assert rms(orderings.get("modified_abm"), tilt) >= 1e-4
-
-
 # -- pivots as the paper writes them ------------------------------------------------------------
 
 
@@ -156,20 +128,6 @@ def circled(n, both):
             pivots.append([3 * k - 2, 3 * k])
         pivots.append([3 * k - 1, 3 * k - 1])
     return pivots
-
-
-@pytest.mark.parametrize(("m1", "angle"), listed([(1e8, 30), (1e9, 5), (1e8, 60), (1e9, 88)], unmarked=1))
-def test_table_2_at_other_angles(m1, angle):
-    """CRBM and ABM survive at none; E and rotations at all (eq (11) at 45 degrees, by luck)."""
-    system = kkt.build(kkt.from_spec(f"example3:m1={m1},case=2,angle={angle}"))
-    exact = kkt.certify(system, 20, rounded_to="float32")
-
-    def error(order):
-        result = kkt.eliminate(system, orderings.get(order), "float32")
-        return math.inf if result.failed_at else exact.error(result.qdd)
-
-    assert error("crbm") > 1e-2 and error("abm") > 1e-2
-    assert error("projected_abm") < 1e-6 and error("square_root_abm") < 1e-5
 
 
 @pytest.mark.parametrize("both", [True, False])
@@ -208,16 +166,6 @@ def test_assembly_decides_case_1():
         _, result = run(kkt.example3(1e8, 1), groups, assembly=assembly)
         assert pivot_of(result, 2) == d2
         assert (result.failed_at is None) is (d2 != 0.0)
-
-
-def test_accumulate_decides_case_2():
-    """ABM's brackets: D_2 from M + M~ is 0, from H M H* + H M~ H* it is right."""
-    tree = kkt.example3(1e9, 2)
-    groups = bracketed(kkt.build(tree).structure)
-    _, assembled = run(tree, groups, accumulate="assembled")
-    _, apart = run(tree, groups, accumulate="unassembled")
-    assert pivot_of(assembled, 2) == 0.0 and assembled.failed_at
-    assert pivot_of(apart, 2) == np.float32(float(exact_table2(1e9, 2)[0]))
 
 
 @pytest.mark.parametrize("switch", ["couple", "assembly", "accumulate", "rank_update"])
