@@ -10,6 +10,7 @@ from helpers import ROOT, every_joint
 from sweep_runs import table
 
 from pivotree import kkt, orderings
+from pivotree.analysis import many
 from pivotree.analysis.cli import main
 from pivotree.analysis.simulation import Integration, simulate
 from pivotree.analysis.simulation.run import order_of
@@ -19,7 +20,6 @@ from pivotree.analysis.study.measure import States
 from pivotree.analysis.sweep import edition, measure, prepared, read_config, sweep
 from pivotree.analysis.sweep.cases import tasks
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.matrix import many
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.proof.many_residuals import Equations
 from pivotree.kkt.proof.residual import backward_error
