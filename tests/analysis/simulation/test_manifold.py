@@ -1,10 +1,9 @@
-"""Motions with closed loops and contacts: on the manifold, and where others say that they go."""
+"""Motions with closed loops and contacts stay on the manifold; peers/test_trajectories.py: where they go."""
 
 import json
 
 import numpy as np
 import pytest
-from independent import FourBar, Stewart, integrated
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
@@ -17,46 +16,6 @@ FINE = {"eps": 1e-10, "floor": 0.1}
 def passive(tree):
     tree.graph.pop("tau", None)
     return tree
-
-
-def moving_platform(stiffness=1000.0):
-    """A Stewart platform with springs, pushed and turned; the rates that its legs have follow."""
-    tree = passive(kkt.stewart(stiffness=stiffness))
-    qd = np.zeros(24)
-    qd[:6] = 1.0, -0.6, 2.0, 0.5, 0.3, -1.0
-    return closed(tree, qd=qd, project=True)
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("integrator,eps", [("DOP853", 1e-10), ("cash_karp", 1e-8)])
-def test_a_four_bar_moves_as_its_crank_says(integrator, eps):
-    own = FourBar()
-    found = simulate(passive(kkt.four_bar()), "abm", integration=Integration(0.5, eps, integrator, floor=0.1))
-    theirs = own.joints(integrated(own, np.array([1.0, 0.0]), 0.5))
-    assert found.failed == 0 and np.abs(found.records[0].y[-1] - theirs).max() < 1e-6
-    assert found.drift < 1e-7 and 0.0 < max(found.left) < 1e-12
-
-
-@pytest.mark.product
-def test_a_platform_on_springs_moves_as_its_pose_says():
-    tree = moving_platform()
-    found = simulate(tree, "abm", integration=Integration(0.15, 1e-10, "DOP853"))
-    start, end = found.records[0].y[[0, -1]]
-    above = np.array([0, 0, 0.8, 0, 0, 0, 0])  # the platform's joint stands there
-    own, rates = Stewart(0.8, 1000.0), start[25:31]  # in its own frame, which is not turned yet
-    theirs = integrated(own, np.concatenate([start[:7] + above, rates]), 0.15)[:7]
-    theirs[3:] *= np.sign(theirs[3:] @ end[3:7])
-    assert np.abs(start[3:7] - [0, 0, 0, 1]).max() == 0.0 and np.abs(rates).max() > 0.1
-    assert np.abs(end[:7] + above - theirs).max() < 1e-6
-    assert found.failed == 0 and found.drift < 1e-9 and max(found.left) < 1e-12
-
-
-@pytest.mark.product
-def test_orders_move_alike():
-    tree, chosen = passive(kkt.gripper()), Integration(0.3, 1e-9, floor=0.1)
-    found = [simulate(tree, order, integration=chosen) for order in ("abm", "crbm", "closed_early")]
-    ends = [each.records[0].y[-1] for each in found]
-    assert np.ptp(ends, axis=0).max() < 1e-8
 
 
 @pytest.mark.product

@@ -63,21 +63,10 @@ def test_constant_efforts_do_work():
     assert np.allclose(motion.work(states), [0.0, 1.5 - 1.0 + 1.0])
 
 
-ORDERS = ("crbm", "crbm+cholesky", "crbm+lu", "crbm+gauss_jordan", "virtual_work", "square_root_abm")
-
-
 @pytest.fixture(scope="module")
 def moved():
     """Where ABM's accelerations take a chain in half a second, by Cash and Karp's steps."""
     return simulate(kkt.chain(2), "abm", integration=Integration(seconds=0.5, eps=1e-9), **START)
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("order", ORDERS)
-def test_orders_move_alike(order, moved):
-    other = simulate(kkt.chain(2), order, integration=Integration(seconds=0.5, eps=1e-9), **START)
-    assert np.abs(moved.records[0].y[-1] - other.records[0].y[-1]).max() < 1e-9
-    assert other.order == order.replace("+", " + ")
 
 
 @pytest.mark.product
@@ -133,17 +122,6 @@ def test_a_format_that_is_interpreted_may_refuse_a_try():
     assert found.failed == 0 and found.records[0].rejected > 0
     kernel = kkt.compile(kkt.chain(2), orderings.get("abm"), "bfloat16")
     assert kernel(*np.zeros((3, 0, 2))).shape == (0, 2)
-
-
-@pytest.mark.product
-def test_rates_of_a_motion_are_those_of_equation_4():
-    tree = kkt.random_tree(7, seed=9)
-    motion = Motion.of(tree, orderings.get("abm"))
-    system = kkt.build(tree)
-    y = motion.start()
-    qdd = motion.rates(y[None])[0, motion.nx :]
-    exact = kkt.certify(system, 20)
-    assert exact.error(qdd) < 1e-12
 
 
 def test_a_try_that_overflows_is_a_try():

@@ -84,16 +84,6 @@ def test_what_a_model_rules_out_is_told_in_its_rows(tmp_path):
     assert all(not row["failed_at"] and float(row["error"]) < 1e-5 for row in fine)
 
 
-@pytest.mark.uncached
-def test_command_line_prints_a_summary(tmp_path, capsys):
-    path = config(tmp_path, 'output = "{output}"\nmodels = ["chain:2"]\norders = ["abm"]\n')
-    assert main(["sweep", str(path), "--json", "-j", "1"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert (document["rows"], document["measured"], document["kept"]) == (2, 2, 0)
-    assert main(["sweep", str(path)]) == 0
-    assert "2 rows, 0 measured now" in capsys.readouterr().out
-
-
 ONE = 'output = "s.csv"\norders = ["abm"]\nmodels = [{ %s }]\n'
 RANGE = 'output = "s.csv"\norders = ["abm"]\nmodels = ["chain:{n}"]\n[ranges]\nn = %s'
 MINIMAL = 'output = "s.csv"\nmodels = ["chain:3"]\norders = ["abm"]\n'

@@ -243,22 +243,6 @@ def test_a_motion_with_loops_starts_where_they_hold(tmp_path):
 
 
 @pytest.mark.product
-def test_the_clock_of_a_motion_is_a_setting(tmp_path):
-    text = MOTIONS.replace('"crbm+cholesky", ', "").replace(', "float64"', "")
-    counts = {}
-    for clock in ("float32", "float64"):
-        folder = tmp_path / clock
-        folder.mkdir()
-        own = f'seconds = 2.0\nstate = "float32"\nclock = "{clock}"'
-        (row,) = rows_of(folder, ["two_link:r=0.01"], text.replace("seconds = 0.5", own))
-        chosen = replace(ASKED, seconds=2.0, state="float32", clock=clock)
-        found = simulate(kkt.load("two_link:r=0.01"), "abm", "float32", chosen)
-        counts[clock] = found.records[0].step.tolist()
-        assert row["steps"] == str(found.records[0].accepted)
-    assert counts["float32"] != counts["float64"]
-
-
-@pytest.mark.product
 def test_random_starts_go_side_by_side(tmp_path):
     """Counts do not depend on who else is integrated; states that are added cost no others."""
     (tmp_path / "one").mkdir()

@@ -9,7 +9,6 @@ from designs import covering, listed
 from helpers import ALL_JOINTS, Mechanics, every_joint
 from machine_kernels import ABM, ORDERS, TREES, general, kernel_of, plain, slides, states, whole
 from mechanisms import SYSTEMS
-from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
@@ -493,21 +492,3 @@ def test_rates_are_derivatives_of_poses(tree):
     for R, p, body in zip(found.R, found.p, tree, strict=True):
         assert np.abs(R - later.pose[body][0]).max() < 1e-8
         assert np.abs(p - later.pose[body][1]).max() < 1e-8
-
-
-def test_energy_is_kept_along_the_motion():
-    """Kernel and rate, integrated by scipy: kinetic and potential energy, by mechanics of the tests'."""
-    tree = kkt.random_tree(5, 8, joints="spherical+universal+floating+cylindrical")
-    kernel = kkt.compile(tree, ABM)
-
-    def slope(_, y):
-        return np.concatenate(
-            [kernel.rate(y[: kernel.nx], y[kernel.nx :]), kernel(*np.split(y, [kernel.nx]))]
-        )
-
-    start = np.concatenate([kernel.configuration(), tree.graph["qd"]])
-    end = solve_ivp(slope, (0.0, 0.1), start, rtol=1e-10, atol=1e-12).y[:, -1]
-    before, after = (
-        Mechanics(tree, kernel.coordinates(y[: kernel.nx]), y[kernel.nx :]).energy() for y in (start, end)
-    )
-    assert abs(after - before) < 1e-7 * max(1.0, abs(before))

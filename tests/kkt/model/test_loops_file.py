@@ -1,11 +1,9 @@
 """Loops and contacts in files and from the gallery: to the last bit and back, and what is wrong."""
 
 import json
-import warnings
 
 import numpy as np
 import pytest
-from designs import listed
 from mechanisms import four_bar
 
 from pivotree import kkt, orderings
@@ -163,29 +161,6 @@ def test_mechanisms_of_the_gallery_are_closed_and_have_their_freedoms(spec, free
     rows = sum(loop.rows for loop in system.loops)
     assert len(system.state.qd) - rows == freedoms
     assert max(np.abs(closure.gap).max() for closure in system.state.loops) < 1e-14
-
-
-@pytest.mark.parametrize("spec", listed(CLOSED, unmarked=1))
-def test_mechanisms_move_as_differences_of_their_gaps_say(spec):
-    """At rest J qdd = 0, and what the loops add to M qdd lies in the rows of J.
-
-    J is from central differences of the gaps, which are positions and know nothing of (4)'s rows.
-    """
-    tree = from_spec(spec)
-    system, free = kkt.build(tree), kkt.build(tree, loops=())
-    q, step = np.asarray(tree.graph["q"]), 1e-6
-
-    def gaps(q):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", kkt.LoopWarning)
-            return np.concatenate([c.gap for c in kkt.build(tree, q).state.loops])
-
-    J = np.stack([(gaps(q + e) - gaps(q - e)) / (2 * step) for e in step * np.eye(len(q))], axis=1)
-    qdd, unforced = (kkt.eliminate(s, orderings.get("abm")).qdd for s in (system, free))
-    assert np.abs(J @ qdd).max() < 1e-7 * np.abs(qdd).max()
-    added = kkt.joint_space_inertia(free, orderings.get("crbm")) @ (qdd - unforced)
-    beside = added - J.T @ np.linalg.lstsq(J.T, added)[0]
-    assert np.abs(beside).max() < 1e-7 * np.abs(added).max() and np.abs(J @ unforced).max() > 1e-3
 
 
 @pytest.mark.parametrize(
