@@ -67,22 +67,6 @@ def test_the_matrix_is_symmetric_with_the_block_where_it_stands_and_counts_it(im
     np.testing.assert_array_equal(own, np.diag(A + h * D + h * h * stiffness))
 
 
-def test_linearly_implicit_euler_is_its_definition():
-    """M (v' - v) = h (tau - c - D v' - K (q + h v' - rest)), solved for v' by itself."""
-    tree = with_terms(kkt.chain(3), 5)
-    q, v, tau = state(tree, 5)
-    h, (A, D, _, K, rest) = 0.1, terms_of(tree)
-    for _, data in tree.nodes(data=True):
-        data.pop("friction")
-    without = kkt.build(bare(tree), q, v, tau)
-    M = kkt.joint_space_inertia(without, orderings.get("crbm"))
-    free = M @ kkt.eliminate(without, orderings.get("abm")).qdd  # tau - c
-    left = M + np.diag(A) + h * np.diag(D) + h * h * np.diag(K)
-    after = np.linalg.solve(left, (M + np.diag(A)) @ v + h * (free - K * (q - rest)))
-    qdd = kkt.eliminate(kkt.build(tree, q, v, tau, implicit=h), orderings.get("abm")).qdd
-    np.testing.assert_allclose(v + h * qdd, after, rtol=1e-12)
-
-
 @pytest.mark.product
 def test_joints_first_make_no_fill_and_more_orders_are_feasible():
     """docs/armature.md: the table of a chain of two, every order of its six blocks."""

@@ -245,14 +245,3 @@ def test_loops_that_are_closed_early_cost_the_same_each():
     early, late = (np.array([counted(s, o) for s in systems]).T for o in (closed_early, "abm"))
     assert len(set(np.diff(early[0])[1:])) == 1 and len(set(np.diff(early[1])[1:])) == 1
     assert (np.diff(late[0], n=2) > 0).all() and (np.diff(late[1], n=2) > 0).all()
-
-
-def test_a_tree_is_what_it_was():
-    """Loops of none leave matrix, tape and record alone."""
-    system, bare = kkt.build(kkt.humanoid()), kkt.build(kkt.humanoid(), loops=[])
-    assert (system.matrix != bare.matrix).nnz == 0 and (system.rhs == bare.rhs).all()
-    assert system.structure.constraints == () and system.entries.G.shape == (0, 6)
-    tapes = [kkt.trace(s, orderings.get("abm")) for s in (system, bare)]
-    assert tapes[0].program.instructions == tapes[1].program.instructions
-    assert tapes[0].slots == tapes[1].slots
-    assert kkt.eliminate(system, tapes[0]).lam.shape == (0,)

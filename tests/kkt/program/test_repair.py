@@ -1,6 +1,5 @@
 """Rules that repair: the same pivots, D_k or Mbar_k formed so that less of them is lost; and frames."""
 
-import json
 import math
 from fractions import Fraction
 from functools import cache
@@ -14,7 +13,6 @@ from helpers import ALL_JOINTS, MODELS, every_joint, tilted
 from scipy.sparse.linalg import spsolve
 
 from pivotree import kkt, orderings
-from pivotree.analysis.cli import main
 from pivotree.analysis.figures.labels import Labels
 from pivotree.analysis.figures.state import block_state
 
@@ -321,78 +319,7 @@ def test_axes_become_coordinate_axes():
             assert kind in ("spherical", "planar") or first[2] or first[5]
 
 
-def test_frames_on_the_command_line(capsys):
-    command = ["compare", "example1:q1=1,tilt=0.785", "--order", "abm", "--format", "float32", "--json"]
-    errors = []
-    for frames in ("given", "aligned"):
-        assert main([*command, "--frames", frames]) == 0
-        errors.append(json.loads(capsys.readouterr().out)["rows"][0]["error"])
-    assert errors[0] > 1e-5 > 1e-6 > errors[1]
-    assert main([*command, "--frames", "tilted"]) == 2
-    told = "pivotree: option --frames: 'tilted' is unknown; use given, aligned or factored\n"
-    assert capsys.readouterr().err == told
-
-
-# -- the rules by hand --------------------------------------------------------------------------
-
-
-def dot(x, y):
-    """Ascending, each product and each sum rounded to float32."""
-    total = np.float32(x[0] * y[0])
-    for a, b in zip(x[1:], y[1:], strict=True):
-        total = np.float32(total + np.float32(a * b))
-    return total
-
-
-def times(A, B):
-    """A B with B symmetric or transposed by the caller; the upper triangle, mirrored, if square."""
-    return np.array([[dot(row, column) for column in B.T] for row in A], dtype=np.float32)
-
-
-def upper(A):
-    return np.triu(A) + np.triu(A, 1).T
-
-
-def second_pivot(order, M1, M2, h1, h2):
-    """D_2 of two bodies with Phi = 1, in float32, by the formulas of each rule."""
-    c = times(M1, h1[:, None])[:, 0]  # M H*
-    d = dot(h1, c)
-    gain = (c / d).astype(np.float32)
-    if order == "joseph_abm":
-        T = (np.eye(6, dtype=np.float32) - np.outer(gain, h1).astype(np.float32)).astype(np.float32)
-        Mbar = upper(times(T, times(M1, T.T)))
-    elif order == "gain_abm":
-        Mbar = upper(M1 - np.outer(gain, c))
-    else:
-        Mbar = upper(M1 - (np.outer(c, c) / d))
-    if order == "projected_abm":
-        e = h2 - h1 * (dot(h1, h2) / dot(h1, h1))
-        return np.float32(dot(times(h2[None], M2)[0], h2) + dot(times(e[None], Mbar)[0], e))
-    if order.startswith("modified_abm"):
-        return np.float32(dot(times(h2[None], M2)[0], h2) + dot(times(h2[None], Mbar)[0], h2))
-    return dot(h2, times(M2 + Mbar, h2[:, None])[:, 0])
-
-
-@pytest.mark.uncached
-@pytest.mark.parametrize("order", ["abm", *SAME_PIVOTS])
-def test_the_second_pivot_by_hand(order):
-    """Every product, quotient and sum of D_2 in its place: equal to the last bit."""
-    rng, told = np.random.default_rng(12), set()
-    for _ in range(20):
-        tree = kkt.new_tree("two", (0.0, 0.0, 0.0))
-        for body, parent, mass in ((2, None, 1.0), (1, 2, 300.0)):
-            moments = mass * np.diag(rng.uniform(1.0, 1.9, 3))
-            S = rng.normal(size=(6, 1))
-            com = rng.normal(size=3)
-            kkt.add_body(tree, body, parent, mass=mass, com=com, inertia=moments, joint="general", S=S)
-        system = kkt.build(tree)
-        entries = system.entries
-        M2, M1 = entries.M.astype(np.float32)
-        h2, h1 = entries.S.astype(np.float32)
-        by_hand = second_pivot(order, M1, M2, h1, h2)
-        assert pivots_of(kkt.eliminate(system, orderings.get(order), "float32"), 2) == [by_hand]
-        told.add(by_hand == second_pivot("abm", M1, M2, h1, h2))
-    assert order == "abm" or False in told  # the rules are told apart by this test
+# -- Joseph's form ------------------------------------------------------------------------------
 
 
 def test_joseph_form_is_for_brackets():

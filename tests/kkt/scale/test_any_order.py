@@ -122,13 +122,6 @@ def test_dissection_halves_any_tree(n):
         assert sorted(centroids(parent)) == list(range(n))
 
 
-def test_dissection_solves():
-    system = kkt.build(kkt.chain(500))
-    halves, abm = kkt.solve_large(system, kkt.nested_dissection(system.structure)), kkt.solve_large(system)
-    assert halves.backward_error.normwise < 1e-13
-    assert np.abs(halves.qdd - abm.qdd).max() < 1e-9 * np.abs(abm.qdd).max()
-
-
 def test_rows_are_written_once_for_all_states(monkeypatch):
     system = kkt.build(kkt.random_tree(14, seed=3))
     kkt.solve_large(system, orderings.get("crbm"))

@@ -6,7 +6,6 @@ from fractions import Fraction
 import flint
 import numpy as np
 import pytest
-from armature import with_terms
 from designs import covering, listed
 from helpers import every_joint, tape_of
 from hostile_trees import Truth, hostile_system
@@ -127,23 +126,6 @@ def test_a_column_of_a_tip_touches_its_ancestors_only_on_the_way_in(mixed):
     dense = kkt.eliminate(mixed, orderings.get("abm"), rhs=np.ones((mixed.size, 1))).columns
     assert found.nonzeros < dense.nonzeros / 2
     assert found.operations < dense.operations / 2
-
-
-def test_the_joint_space_inverse_in_every_number_type():
-    system, abm = kkt.build(with_terms(kkt.random_tree(4, seed=5), 1)), orderings.get("abm")
-    exact = kkt.joint_space_inverse(system, abm, "exact").values
-    size = float(max(abs(x) for x in exact.flat))
-    for format, close in (("float32", 1e-5), ("float64", 1e-13), ("dd", 1e-15), ("mp:30", 1e-28)):
-        found = kkt.joint_space_inverse(system, abm, format).values
-        assert np.abs(found.astype(float) - exact.astype(float)).max() <= max(close, 2e-16) * size
-
-
-def test_loops_have_columns_too():
-    system = kkt.build(kkt.four_bar())
-    B = np.random.default_rng(2).normal(size=(system.size, 3))
-    for name in ("abm", "crbm"):
-        X = kkt.eliminate(system, orderings.get(name), records=False, rhs=B).columns.values
-        assert system.matrix @ X == pytest.approx(B, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")

@@ -130,12 +130,6 @@ def test_formulas(parents):
     assert agrees(pairs + joints, of).fill_blocks == 2 * D
 
 
-@pytest.mark.parametrize("n", [1, 2, 10, 1000])
-def test_height_of_abm_on_a_chain_is_3n(n):
-    symbolic = factor(bracketed(structure(range(-1, n - 1))), structure(range(-1, n - 1)))
-    assert symbolic.height == 3 * n and symbolic.fill_blocks == n - 1
-
-
 def test_nested_dissection_of_1023_links_trades_fill_for_height():
     """Height 11 instead of 3069: pdd, then fC in a balanced tree, 10 deep; (qdd fJ) is beside."""
     of = structure(range(-1, 1022))
