@@ -35,15 +35,6 @@ def test_many_inputs_are_answered_or_refused(tmp_path):
     assert code == 0 and "1,000 inputs, 0 failures" in said, said
 
 
-@pytest.mark.soak
-def test_the_same_seed_draws_the_same_inputs(monkeypatch):
-    import fuzz
-
-    monkeypatch.setattr(fuzz, "BATCH", 20)
-    first, again, other = fuzz.drawn(3, 1), fuzz.drawn(3, 1), fuzz.drawn(3, 2)
-    assert first == again != other and len(first) > 5
-
-
 @pytest.fixture
 def orders(monkeypatch):
     """Put another in the place of what ``pivotree orders`` does: what is found then."""

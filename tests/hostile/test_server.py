@@ -157,12 +157,6 @@ def test_drawn_requests_are_answered_or_refused_and_leave_no_trace(page, most, c
     assert SPEC.encode() in page_of(page)
 
 
-def test_a_mark_is_left_where_the_order_is_loaded(page):
-    """The test above would see it."""
-    __import__("evil")
-    assert Path(MARK).exists()
-
-
 def test_a_server_that_lets_strangers_in_is_found(page):
     answer = f"HTTP/1.0 200 OK\r\n\r\n{page.token}".encode()
     assert list(faults(page, b"", answer, False)) == ["let in without the token"]

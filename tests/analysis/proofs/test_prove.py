@@ -22,7 +22,6 @@ from pivotree.analysis.proofs import prove as proving
 from pivotree.analysis.proofs.arm import Arm, blocks
 from pivotree.analysis.proofs.bench import Bench
 from pivotree.analysis.proofs.claim import FAILED, PROVED, UNDECIDED, Equal, Misprint, Statement, all_of
-from pivotree.analysis.proofs.prove import prove_one
 from pivotree.analysis.proofs.rigid import RigidBodies
 from pivotree.analysis.proofs.scalars import Same
 from pivotree.analysis.proofs.trees import all_shapes, chain, forests, level_sequences, numbers, trees
@@ -61,11 +60,6 @@ def test_every_statement_is_proved_and_every_mutant_is_not(name):
     assert len(wrong) == FEWEST
     passed = [(one.text, [reader for reader, no in refused(one).items() if not no]) for one in wrong]
     assert [(text, by) for text, by in passed if by] == []
-
-
-def test_a_statement_that_holds_and_one_that_breaks():
-    proof = prove_one("equation (9)")
-    assert (proof.status, proof.why, proof.claims, proof.holds) == (PROVED, "", 5, True)
 
 
 # -- what is false ------------------------------------------------------------------------------
@@ -146,13 +140,6 @@ def test_what_is_not_proved_exits_1_and_is_named(claims, status, why, one_statem
     assert cli.main(["prove"]) == 1
     out = capsys.readouterr().out
     assert "0 of 1 statements proved" in out and f"s: {status}" in out
-
-
-def test_a_reader_that_refuses_no_mutant_is_seen(monkeypatch):
-    t = Bench((2, 0))
-    left = t.after("abm", 1).entry(("pdd", 2), ("pdd", 2))
-    monkeypatch.setattr(Equal, "by_sympy", lambda self: PROVED)
-    assert refused(Equal("M^_2", t, left, t.M(2))) == {"rewriter": True, "sympy": False}
 
 
 # -- the command --------------------------------------------------------------------------------
@@ -267,14 +254,6 @@ def test_a_root_of_M_is_what_makes_D_positive():
     assert Equal("", t, D, t.H(1) * L * L.T * t.H(1).T).decide().status == PROVED
 
 
-def test_equal_numbers_are_no_mutant_of_zero():
-    t = Bench((2, 0))
-    zero = 0 * t.M(1)
-    claim = Equal("", t, t.after("abm", 0).entry(("pdd", 1), ("pdd", 2)), zero)
-    for mutant in mutants(claim, random.Random(1)):
-        assert not mutant.numbers_agree()
-
-
 def test_a_body_as_printed_is_the_toolkit_at_numbers():
     """b of a body that turns and moves, by Newton and Euler in numpy, at one exact point."""
     bodies = RigidBodies()
@@ -368,26 +347,6 @@ def test_no_feasible_order_fills_less_than_abm():
         count, groups = least_fill(parents)
         assert count == len(parents) - parents.count(-1)
         assert kkt.symbolic(kkt.plan(groups, graphs.structure(parents))).fill_blocks == count
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("parents", [(-1, 0), pytest.param((-1, -1), marks=pytest.mark.soak)])
-def test_the_search_finds_the_least_of_all_orders(parents):
-    """Of two bodies: every permutation of the blocks, with (pdd f) in one bracket or apart."""
-    least = 99
-    for together in itertools.product((True, False), repeat=2):
-        groups = [[("qdd", 0)], [("qdd", 1)]]
-        for body, joined in enumerate(together):
-            pair = [("pdd", body), ("f", body)]
-            groups += [pair] if joined else [pair[:1], pair[1:]]
-        for sequence in itertools.permutations(groups):
-            try:
-                plan = kkt.plan(list(sequence), graphs.structure(parents))
-                least = min(least, kkt.symbolic(plan).fill_blocks)
-            except kkt.OrderError:
-                continue
-    count, groups = least_fill(parents)
-    assert count == least == len(Oracle(groups, graphs.structure(parents)).fill)
 
 
 def test_a_wrong_count_fails_and_one_that_cannot_be_read_is_undecided():
