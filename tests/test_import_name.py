@@ -145,15 +145,6 @@ def test_an_order_of_ones_own_beside_files_of_these_names(tmp_path):
     assert run("-m", "pivotree", "solve", "chain:2", "--order", "mine.py:mine", cwd=tmp_path)
 
 
-def test_the_facade_has_what_the_rooms_export():
-    assert pt.build is pt.kkt.build and pt.compare is pt.analysis.compare
-    assert pt.order is pt.orderings.order and pt.__version__.count(".") == 2
-    for name in dir(pt):
-        assert getattr(pt, name) is not None
-    with pytest.raises(AttributeError, match="No pivotree attribute chian"):
-        pt.chian  # noqa: B018
-
-
 def test_there_is_no_second_copy_in_the_root():
     """Its exceptions would be other classes than those of pivotree."""
     for room in ROOMS:

@@ -87,18 +87,6 @@ def test_the_bound_is_below_every_order(spec, composites):
     assert 0.5 * least < bound <= least
 
 
-def test_rigid_composites_are_the_same_numbers_and_fewer_operations():
-    system = kkt.build(kkt.random_tree(8, seed=3))
-    order = orderings.get("crbm")
-    plain, ten = (kkt.trace(system, order, c) for c in ("general", "rigid"))
-    assert ten.flops < 0.9 * plain.flops
-    A, B = (kkt.joint_space_inertia(system, tape) for tape in (plain, ten))
-    np.testing.assert_allclose(A, B, rtol=0, atol=1e-13 * abs(A).max())
-    assert abs(A - B).max() > 0  # not the same operations
-    with pytest.raises(kkt.FormatError, match="composites 'rigid'"):
-        kkt.eliminate(system, ten, "exact")
-
-
 @pytest.mark.parametrize("composites", listed(["rigid", "general"], unmarked=1))
 def test_an_order_goes_through_json(tmp_path, composites):
     """What was counted is what the file runs, in every command that takes orders."""

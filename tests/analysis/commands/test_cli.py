@@ -34,11 +34,6 @@ def test_solve_json_has_the_digits_of_its_format(run, format):
         assert abs(Decimal(number) - Decimal(exact)) <= abs(Decimal(exact)) * Decimal(bound)
 
 
-def test_one_or_several_orders_go_by_either_name(run):
-    code, out, _ = run("solve", "chain:2", "--orders", "abm", "--formats", "float32")
-    assert code == 0 and "abm in float32" in out
-
-
 def test_solve_takes_a_state(run):
     """qdd of a point pendulum: (tau - m g l sin q) / (m l^2), gravity along -z, axis y."""
     code, out, _ = run("solve", "chain:1,axes=y", "--q=0.5", "--state=qd:0", "--state=tau:0.25", "--json")

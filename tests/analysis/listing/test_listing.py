@@ -14,7 +14,7 @@ from armature import with_terms
 from designs import covering
 from helpers import every_joint
 from latex import compiled, needs_latex
-from listed import agrees, arguments, formulas, function_of, printed_by
+from listed import agrees, arguments, formulas, function_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis import listing
@@ -66,13 +66,6 @@ def test_the_script_gives_the_same_answer(order, tree):
     result = kkt.eliminate(system, orderings.get(order)).qdd
     own = np.abs(result - exact).max()  # what the order loses in float64 by itself
     assert np.abs(run(*arguments(system)) - result).max() <= 1e-12 * np.abs(exact).max() + 10 * own
-
-
-def test_the_file_runs_by_itself(tmp_path):
-    path = tmp_path / "listed.py"
-    path.write_text(listing.render(told("tree", "abm"), "python"))
-    wanted = kkt.eliminate(told("tree", "abm").system, orderings.get("abm")).qdd
-    assert np.abs(printed_by(path) - wanted).max() <= 1e-7 * np.abs(wanted).max()  # print has 8 digits
 
 
 @pytest.mark.uncached
@@ -226,12 +219,6 @@ def test_what_no_loop_over_bodies_tells_is_told_by_its_groups(order, tree):
     assert "for k in groups, last to first:" in text and "λ(k)" not in text
     assert f"groups: {' '.join(map(str, one.groups[0]))}, " in text
     assert orderings.get(order).__doc__.splitlines()[0] in text  # its author's words
-
-
-def test_notations_name_the_same_lines():
-    texts = [formulas(told("chain", "abm", name)) for name in ("ascher", "featherstone", "yamane")]
-    assert len({len(text) for text in texts}) == 1 and len({tuple(text) for text in texts}) == 3
-    assert any(line.startswith("M^_k = M_k + Σ_{c ∈ children(k)} Φ_c") for line in texts[0])
 
 
 @pytest.mark.product

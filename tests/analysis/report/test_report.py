@@ -101,13 +101,6 @@ def test_efforts_give_the_accelerations_that_were_drawn(arm, spec):
         assert np.abs(exact - qdd).max() < 1e-9 * np.abs(qdd).max()
 
 
-def test_a_state_depends_on_seed_and_number_only(arm):
-    ranges = ranges_of(kkt.build(kkt.load(arm)))
-    assert all(map(np.array_equal, draw(ranges, 2, 7), draw(ranges, 2, 7)))
-    assert not np.array_equal(draw(ranges, 2, 7)[0], draw(ranges, 3, 7)[0])
-    assert not np.array_equal(draw(ranges, 2, 7)[0], draw(ranges, 2, 8)[0])
-
-
 @pytest.mark.product
 def test_the_worst_states_replay(made):
     """Each model file gives, on its own, the error that the report prints."""
