@@ -10,8 +10,8 @@ import pytest
 from helpers import ROOT
 
 from pivotree import kkt, orderings
+from pivotree.analysis.comparison import lost_by_order
 from pivotree.analysis.report import robot_report
-from pivotree.kkt.solution.conditioning import lost_by_order
 
 pytestmark = pytest.mark.docs
 FOLDER = ROOT / "docs" / "study"

@@ -11,7 +11,7 @@ from designs import listed
 from helpers import ROOT, bracketed, every_joint
 
 from pivotree import kkt, orderings
-from pivotree.kkt.solution.conditioning import lost_by_order
+from pivotree.analysis.comparison import lost_by_order
 from pivotree.kkt.tape.inputs import near_centres
 
 sys.path.insert(0, str(ROOT / "docs" / "study"))
