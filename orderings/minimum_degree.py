@@ -1,7 +1,7 @@
 """Minimum degree, constrained to pivots that are feasible (Tinney & Walker 1967; Liu 1985)."""
 
 from collections import defaultdict
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from typing import Any
 
 from pivotree.kkt import Partition, Structure
@@ -34,8 +34,7 @@ def minimum_degree(structure: Structure) -> list:
         group = pivot(block)
         return len(set().union(*(near[b] for b in group)) - set(group))
 
-    heap = [(degree(("pdd", k)), rank[k], ("pdd", k)) for k in structure.tip_to_base]
-    heapify(heap)
+    heap = sorted((degree(("pdd", k)), rank[k], ("pdd", k)) for k in structure.tip_to_base)
     groups: list = []
     gone: set[Block] = set()
     while heap:
@@ -45,8 +44,7 @@ def minimum_degree(structure: Structure) -> list:
         if (now := degree(block)) != old:
             heappush(heap, (now, tie, block))
             continue
-        group = pivot(block)
-        groups.append(group)
+        groups.append(group := pivot(block))
         gone.update(group)
         through = near[group[-1]] - gone  # coupled through f (or qdd): a clique
         beside = set().union(*(near[b] for b in group)) - gone

@@ -237,6 +237,10 @@ def lost_by_order(error: float | None, kappa: float | None, unit: float) -> floa
 
     They are log10(error / (kappa u)), at least 0 and at most the digits that the condition number
     leaves.  All of these are lost where the elimination failed (``error`` None).
+
+    >>> from pivotree.analysis.comparison import lost_by_order
+    >>> round(lost_by_order(1e-4, 10.0, 2.0**-24), 1)
+    2.2
     """
     if kappa is None:
         return None

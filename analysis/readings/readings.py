@@ -113,7 +113,7 @@ def compare_as(
     >>> from pivotree.analysis import readings
     >>> found = readings.compare_as(pt.build(pt.humanoid()), ["mjx"])
     >>> [(row.order, round(row.digits)) for row in found.rows]
-    [('mjx', 4), ('crbm', 7)]
+    [('mjx', 4), ('crbm', 6)]
     """
     chosen = [get(name) for name in (readings() if names is None else names)]
     wanted = tuple(get_format(format) for format in formats)

@@ -95,6 +95,13 @@ def linearised(
     ``given`` has doubles that are inputs beside (4), by letter; they are rounded as (4) is.
     Raises FormatError for formats that do not round to a float, SizeError for a tape of more than
     1e8 operations.
+
+    >>> from pivotree.analysis.rounding import linearised
+    >>> from pivotree.kkt.arithmetic import get_format
+    >>> system = pt.build(pt.chain(3))
+    >>> tape = pt.trace(system, pt.orderings.get("abm"))
+    >>> linearised(tape, system.entries, get_format("float32")).shadow
+    'float64'
     """
     if not traceable(format):
         raise FormatError(

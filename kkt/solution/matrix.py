@@ -45,7 +45,13 @@ NONE = Entries(_NO_BLOCKS, _NO_BLOCKS, _NO_ROWS, _NO_ROWS, _NO_ROWS, _NO)  # of 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Matrix(Shown):
-    """A symmetric A in blocks, and b; see :func:`matrix`."""
+    """A symmetric A in blocks, and b; see :func:`matrix`.
+
+    >>> A = sp.diags_array([1.0, 4.0, 1.0], offsets=[-1, 0, 1], shape=(3, 3))
+    >>> made = pt.matrix(A, rhs=[6.0, 12.0, 14.0])
+    >>> pt.eliminate(made, "natural").qdd.round(6).tolist()
+    [1.0, 2.0, 3.0]
+    """
 
     name: str
     matrix: sp.csc_array  # (size, size), both triangles, rows block after block as they were given

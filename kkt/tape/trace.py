@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..arithmetic import modular
 from ..base.collection import uncollected
 from ..base.errors import OrderError, Refusal, SingularError, SizeError
+from ..base.foreign import foreign
 from ..matrix.blocks import Block
 from ..matrix.entries import unit_motions
 from ..matrix.system import System, require_system
@@ -91,10 +92,14 @@ def kept(system: System, sequence: PivotSequence, make: Callable[[], Tape]) -> T
     """
     known: dict[Any, Tape] = system.plans.setdefault("tapes, by order", {})
     rest = [value for name, value in vars(sequence).items() if name != "groups"]
-    try:
-        key = (*rest, tuple(map(tuple, sequence.groups)))
-        hash(key)
-    except TypeError:  # blocks that are lists, or names that cannot be hashed
+    key: tuple[Any, ...] | None = None
+    with foreign(f"order {sequence.name!r}"):  # blocks are hashed, which may be a user's code
+        try:
+            key = (*rest, tuple(map(tuple, sequence.groups)))
+            hash(key)
+        except TypeError:  # blocks that are lists, or names that cannot be hashed
+            key = None
+    if key is None:
         return make()
     found = known.pop(key, None)
     if found is None or not found.reads(system):

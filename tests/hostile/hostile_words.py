@@ -58,6 +58,8 @@ def words(command, **given):
     if "--output" in given and command == "counts":
         options = {}  # the page is of all orders
     options |= {name: value for name, value in given.items() if name.startswith("-")}
+    alike = {name: a.option_strings[0] for a in COMMANDS[command]._actions for name in a.option_strings}
+    options = {alike.get(name, name): value for name, value in options.items()}  # each is given once
     return result + [f"{name}={value}" for name, value in options.items()]
 
 

@@ -25,7 +25,7 @@ LARGE = str(10**30)
 SEEDS = ("--seed",)
 IN_RANGE = {
     "0": "figure --step, guarantee --states",
-    LARGE: "blame --top, tune --most, simulate --seconds, simulate --eps",
+    LARGE: "blame --top, simulate --seconds, simulate --eps",
     "nan": "export --name",
     TEXTS[4]: "export --name",
 }

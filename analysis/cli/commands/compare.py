@@ -168,7 +168,7 @@ def _as_programs(options: argparse.Namespace) -> int:
     return code
 
 
-TAKEN = {"command", "run", "model", "order", "format", "json", "bits", "yes"}  # of a matrix
+TAKEN = {"command", "run", "given", "model", "order", "format", "json", "bits", "yes"}  # of a matrix
 
 
 def _matrix(options: argparse.Namespace) -> int:

@@ -25,6 +25,7 @@ DOCUMENTS = {
     "reproduce": (0, "ascher1996 --item structure", "ascher1996 --item table9"),
     "orders": (0, "", "--all"),
     "models": (0, "", "--all"),
+    "readings": (0, "", "--all"),
 }
 
 
