@@ -17,6 +17,9 @@ export function unit(format) {
   return 2 ** -FORMATS[format].bits;
 }
 
+// Decimal digits that a format has.
+export const digitsIn = (format) => -Math.log10(unit(format));
+
 // The function that rounds a double to a format: to nearest, ties to even, gradual underflow.
 export function rounding(format) {
   const { bits, low, high } = FORMATS[format];

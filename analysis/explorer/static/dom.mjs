@@ -12,6 +12,11 @@ export function h(name, attributes = {}, ...children) {
   return made;
 }
 
+// A paragraph, of a class where it is not "".
+export function p(kind, ...children) {
+  return h("p", kind ? { class: kind } : {}, ...children);
+}
+
 export function select(label, options, value, onchange) {
   const list = h("select", { onchange: (event) => onchange(event.target.value) });
   for (const [key, text] of options) list.append(h("option", { value: key }, text));

@@ -7,7 +7,7 @@ import { addressOf, readAddress } from "./address.mjs";
 import { Boards } from "./boards.mjs";
 import { Session } from "./session.mjs";
 import { listingPanel } from "./listing.mjs";
-import { unit } from "./arithmetic.mjs";
+import { digitsIn } from "./arithmetic.mjs";
 import { orderDocument } from "./exporting.mjs";
 import { blockPanel, challengePanel, checkpointPanel, exportPanel, numbersPanel } from "./panels.mjs";
 import { Controls, Transport, themeButton } from "./controls.mjs";
@@ -61,7 +61,7 @@ class Explorer extends Actions {
       heat: false,
       zoom: 1,
       centre: [0, 0], // of the part that is seen, in parts of what is hidden
-      digits: () => -Math.log10(unit(this.session.format)),
+      digits: () => digitsIn(this.session.format),
       colour: (name) => this.colours[name],
     };
     this.usual = { format: this.session.format, rows: this.look.order, names: this.session.names };

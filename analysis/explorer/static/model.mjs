@@ -2,7 +2,7 @@
 // the order so far: numbers in a format beside their float64 shadow, operations, and ranks.
 
 import { Engine } from "./engine.mjs";
-import { floats, residueSource, residues, rounding, unit } from "./arithmetic.mjs";
+import { floats, residueSource, residues, rounding, unit, digitsIn } from "./arithmetic.mjs";
 import { OPERATIONS } from "./blocks.mjs";
 import { counter } from "./counting.mjs";
 import { QDD } from "./graph.mjs";
@@ -330,7 +330,7 @@ export class Model {
     const off = qdd.map((value, i) => Math.abs(value - exact.high[i] - (exact.low?.[i] ?? 0)));
     const error = Math.max(0, ...off) / exact.size;
     if (!off.every(Number.isFinite)) return { qdd, error: null, digits: 0 };
-    const most = -Math.log10(unit(this.format));
+    const most = digitsIn(this.format);
     return { qdd, error, digits: error === 0 ? most : Math.min(most, Math.max(0, -Math.log10(error))) };
   }
 }

@@ -1,6 +1,6 @@
 // What stands beside the matrix: the block in question, numbers, challenges, checkpoints, export.
 
-import { button, h, plural, replaced, select } from "./dom.mjs";
+import { button, h, p, plural, replaced, select } from "./dom.mjs";
 import { math, spoken } from "./mathml.mjs";
 import { formula } from "./formula.mjs";
 import { challengesOf } from "./challenges.mjs";
@@ -9,7 +9,7 @@ import { orderIn } from "./opening.mjs";
 import { lostText } from "./scene.mjs";
 import { digitsOf, foretold, meanings } from "./words.mjs";
 import { Session } from "./session.mjs";
-import { FORMATS, unit } from "./arithmetic.mjs";
+import { FORMATS, digitsIn } from "./arithmetic.mjs";
 
 const SHORT = 150; // steps, up to which formulas of large matrices are written
 
@@ -25,55 +25,43 @@ export function blockPanel() {
   const { node, body } = panel("Block");
   const show = (session, labels, i, j, preview) => {
     if (i === null) {
-      replaced(body, h("p", { class: "soft empty" }, "Point at a block, or move to it with the arrow keys."));
+      replaced(body, p("soft empty", "Point at a block, or move to it with the arrow keys."));
       return;
     }
-    const { engine, model } = session;
+    const { engine, model, format } = session;
     const { graph } = engine;
     const made = i === j ? engine.diagonal[i] : (engine.made.get(engine.key(i, j)) ?? -1);
     const what = made < 0 ? "zero" : made === 0 ? "a block of the matrix" : `fill of step ${made}`;
     const gone = engine.gone[i] || engine.gone[j];
-    const rows = [
-      h(
-        "p",
-        {},
-        h("strong", {}, `${graph.name(i)}, ${graph.name(j)}`),
-        ` · ${graph.size[i]}×${graph.size[j]} · ${what}`,
-      ),
-    ];
-    if (made >= 0 && (labels || engine.steps.length < SHORT)) {
-      const { name, terms } = formula(engine, i, j);
-      rows.push(
-        h(
-          "p",
-          { class: "formula", tabindex: "0", "aria-label": `Formula: ${spoken(`${name} = ${terms}`)}` },
-          math(name === terms ? name : `${name} = ${terms}`),
-        ),
-      );
-    }
+    const called = h("strong", {}, `${graph.name(i)}, ${graph.name(j)}`);
+    const written = made >= 0 && (labels || engine.steps.length < SHORT);
     const tex = made < 0 ? "" : (labels?.cell(i, j) ?? "");
     const names = [tex, ...(labels ? (i === j ? [i] : [i, j]).map((b) => labels.unknown(b)) : [])];
     const letters = new Map(names.flatMap((name) => meanings(session.data.told ?? {}, name)));
-    if (letters.size)
-      rows.push(h("p", { class: "letters" }, ...[...letters].flatMap(([letter, is], at) => [at ? "; " : "", math(letter), ` ${is}`])));
+    const words = [...letters].flatMap(([letter, is], at) => [at ? "; " : "", math(letter), ` ${is}`]);
     const numbers = made < 0 ? null : model.entries(i, j);
-    if (numbers) rows.push(entriesTable(numbers, session.format));
     const lost = gone ? null : model.lost(i, j);
-    if (lost !== null)
-      rows.push(
-        h(
-          "p",
-          {},
-          `${lostText(lost)} of ${(-Math.log10(unit(session.format))).toFixed(1)} digits of ${session.format} lost so far.`,
-        ),
-      );
-    if (preview) rows.push(h("p", { class: preview.refused ? "refused" : "" }, foretold(session, preview)));
     const share = blameOf(session, gone ? Math.max(engine.gone[i], engine.gone[j]) : 0);
-    if (share) rows.push(h("p", {}, share));
-    replaced(body, ...rows);
+    replaced(
+      body,
+      p("", called, ` · ${graph.size[i]}×${graph.size[j]} · ${what}`),
+      written && formulaOf(engine, i, j),
+      letters.size && p("letters", ...words),
+      numbers && entriesTable(numbers, format),
+      lost !== null && p("", `${lostText(lost)} of ${digitsIn(format).toFixed(1)} digits of ${format} lost so far.`),
+      preview && p(preview.refused ? "refused" : "", foretold(session, preview)),
+      share && p("", share),
+    );
   };
   show(null, null, null, null, null);
   return { node, show };
+}
+
+function formulaOf(engine, i, j) {
+  const { name, terms } = formula(engine, i, j);
+  const whole = `${name} = ${terms}`;
+  const said = { class: "formula", tabindex: "0", "aria-label": `Formula: ${spoken(whole)}` };
+  return h("p", said, math(name === terms ? name : whole));
 }
 
 // The entries of a block, their wrong digits struck out.
@@ -88,7 +76,7 @@ function entriesTable({ rows, columns, low, high }, format) {
   const other = low.length === 1 && low[0] !== high[0] ? `: ${high[0]}` : "";
   const told = format === "float64" ? "in float64" : `in ${format}; digits that float64 has otherwise are struck out${other}`;
   const lines = h("table", {}, h("tbody", {}, ...Array.from({ length: rows }, line)));
-  return h("div", { class: "entries" }, lines, h("p", { class: "soft" }, told));
+  return h("div", { class: "entries" }, lines, p("soft", told));
 }
 
 // How much of the order's error a step has caused, where it is known.
@@ -104,47 +92,18 @@ function blameOf(session, step) {
 export function numbersPanel(replay) {
   const { node, body } = panel("Numbers");
   const show = (session) => {
-    const { engine, model, format, data } = session;
-    const rows = [];
-    const answer = session.answer();
-    const failed = model.failed;
-    if (model.why)
-      rows.push(
-        h(
-          "p",
-          { class: "soft" },
-          `No numbers of its own: ${model.why}.${data.entries ? " Measured errors are below." : ""}`,
-        ),
-      );
-    else if (model.stopped) rows.push(h("p", { class: "soft" }, `${model.stopped}.`));
-    if (failed)
-      rows.push(
-        h(
-          "p",
-          { class: "refused" },
-          `In ${format} the pivot ${engine.graph.name(failed.block)} of step ${failed.step} is ${failed.value === 0 ? "zero" : "not a number"}.`,
-        ),
-      );
-    if (answer?.why) rows.push(h("p", { class: "soft" }, `No certified answer in ${format}: ${answer.why}`));
-    else if (answer)
-      rows.push(
-        h(
-          "p",
-          { class: "answer" },
-          h("strong", {}, `${answer.digits.toFixed(1)} digits`),
-          ` of qdd kept in ${format}; error ${answer.error === null ? "not a number" : answer.error.toExponential(1)} against the certified answer${answer.by === "pivotree" ? ", measured by pivotree" : ", computed on this page"}.`,
-        ),
-      );
-    else if (!model.why)
-      rows.push(
-        h(
-          "p",
-          { class: "soft" },
-          `The answer in ${format} follows once all ${plural(engine.left.length, "block")} left are eliminated.`,
-        ),
-      );
-    if (data.orders.length) rows.push(table(session, replay));
-    replaced(body, ...rows, ...culprits(session));
+    const { engine, model, data } = session;
+    const { failed, why, stopped } = model;
+    const below = data.entries ? " Measured errors are below." : "";
+    replaced(
+      body,
+      why && p("soft", `No numbers of its own: ${why}.${below}`),
+      !why && stopped && p("soft", `${stopped}.`),
+      failed && p("refused", `In ${session.format} the ${failedPivot(engine, failed)}.`),
+      answerOf(session),
+      data.orders.length && table(session, replay),
+      ...culprits(session),
+    );
   };
   // what the program itself has measured, where it is behind the page
   const measured = ({ error, digits, failed, marked, flops }, format) => {
@@ -153,56 +112,60 @@ export function numbersPanel(replay) {
       : `${digits.toFixed(1)} digits, error ${error.toExponential(1)}${marked ? `; not to be relied on: ${marked}` : ""}`;
     const traced = flops ? ` ${flops.toLocaleString("en")} operations, traced.` : "";
     body.querySelector(".answer")?.remove(); // one answer for one order
-    body.prepend(h("p", { class: "answer" }, `Measured in ${format} by pivotree: ${kept}.${traced}`));
+    body.prepend(p("answer", `Measured in ${format} by pivotree: ${kept}.${traced}`));
   };
   return { node, show, measured };
 }
 
+function failedPivot({ graph }, { block, step, value }) {
+  return `pivot ${graph.name(block)} of step ${step} is ${value === 0 ? "zero" : "not a number"}`;
+}
+
+// The digits that the order keeps, or why they are not told.
+function answerOf(session) {
+  const { engine, model, format } = session;
+  const answer = session.answer();
+  if (answer?.why) return p("soft", `No certified answer in ${format}: ${answer.why}`);
+  if (answer) {
+    const error = answer.error === null ? "not a number" : answer.error.toExponential(1);
+    const by = answer.by === "pivotree" ? "measured by pivotree" : "computed on this page";
+    const told = ` of qdd kept in ${format}; error ${error} against the certified answer, ${by}.`;
+    return p("answer", h("strong", {}, `${answer.digits.toFixed(1)} digits`), told);
+  }
+  if (model.why) return null;
+  const left = plural(engine.left.length, "block");
+  return p("soft", `The answer in ${format} follows once all ${left} left are eliminated.`);
+}
+
 function table(session, replay) {
-  const { data, format } = session;
-  const measured = (order) => (session.frame ? framed(session, order) : order.formats?.[format]);
+  const { data, format, frame } = session;
+  const measured = (order) => (frame ? framed(session, order) : order.formats?.[format]);
   const digits = (order) => {
     const found = measured(order);
     if (order.refused || found?.failed || (found && found.digits === null)) return "–";
     return found ? `${found.digits.toFixed(1)}${found.marked ? "*" : ""}` : "·";
   };
   const said = (order) => measured(order)?.failed ?? measured(order)?.marked ?? order.refused ?? "";
-  const starred = data.orders.some((order) => measured(order)?.marked);
   const current = session.seen;
-  const rows = data.orders.map((order) =>
-    h(
-      "tr",
-      { class: order === current ? "now" : "" },
-      h(
-        "td",
-        {},
-        button(order.name, `Replay ${order.name}: ${order.what} ${order.source}`, () => replay(order.name), {
-          class: "link",
-        }),
-      ),
+  const rows = data.orders.map((order) => {
+    const what = `Replay ${order.name}: ${order.what} ${order.source}`;
+    const cells = [
+      h("td", {}, button(order.name, what, () => replay(order.name), { class: "link" })),
       h("td", {}, String(order.fill)),
       h("td", {}, String(order.height)),
-      data.entries ? h("td", {}, order.flops?.toLocaleString("en") ?? "–") : null,
-      data.entries ? h("td", { title: said(order) }, digits(order)) : null,
-    ),
-  );
+      data.entries && h("td", {}, order.flops?.toLocaleString("en") ?? "–"),
+      data.entries && h("td", { title: said(order) }, digits(order)),
+    ];
+    return h("tr", { class: order === current ? "now" : "" }, ...cells);
+  });
   const titles = ["order", "fill", "height", ...(data.entries ? ["ops", "digits"] : [])];
   const head = h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", { scope: "col" }, title))));
-  return h(
-    "div",
-    { class: "scroll" },
-    h(
-      "table",
-      {},
-      h(
-        "caption",
-        {},
-        `Registered orders${data.entries ? `, digits in ${format} ${session.frame ? "of the masses and the tilt that are set, computed on this page" : "measured by pivotree"}; ops: operations, traced${session.frame ? ", of the example as given" : ""}` : ""}${starred ? "; *: not to be relied on" : ""}`,
-      ),
-      head,
-      h("tbody", {}, ...rows),
-    ),
-  );
+  const by = frame ? "of the masses and the tilt that are set, computed on this page" : "measured by pivotree";
+  const ops = `operations, traced${frame ? ", of the example as given" : ""}`;
+  const numbers = data.entries ? `, digits in ${format} ${by}; ops: ${ops}` : "";
+  const starred = data.orders.some((order) => measured(order)?.marked) ? "; *: not to be relied on" : "";
+  const caption = h("caption", {}, `Registered orders${numbers}${starred}`);
+  return h("div", { class: "scroll" }, h("table", {}, caption, head, h("tbody", {}, ...rows)));
 }
 
 // Digits of a registered order with the masses and the tilt of a frame, by this page: null before they
@@ -215,7 +178,7 @@ function framed({ data, format, frame }, order) {
     session.choose(order.name);
     const { failed } = session.whole;
     const answer = session.whole.answer();
-    if (failed) kept.set(key, { failed: `pivot ${session.engine.graph.name(failed.block)} of step ${failed.step} is ${failed.value === 0 ? "zero" : "not a number"}` });
+    if (failed) kept.set(key, { failed: failedPivot(session.engine, failed) });
     else kept.set(key, Number.isFinite(answer?.digits) ? { digits: answer.digits } : null);
   }
   return kept.get(key);
@@ -224,24 +187,11 @@ function framed({ data, format, frame }, order) {
 function culprits(session) {
   const blame = session.onPlan && session.engine.done && !session.frame && session.order(session.name)?.blame;
   if (!blame) return [];
-  return [
-    h("p", {}, blame.sentence),
-    h(
-      "ol",
-      { class: "culprits" },
-      ...blame.top
-        .slice(0, 4)
-        .map((c) =>
-          h(
-            "li",
-            {},
-            `${Math.round(100 * c.share) || 0} % `,
-            h("code", {}, c.formula),
-            c.step ? `, step ${c.step}` : "",
-          ),
-        ),
-    ),
-  ];
+  const share = (c) => `${Math.round(100 * c.share) || 0} % `;
+  const items = blame.top
+    .slice(0, 4)
+    .map((c) => h("li", {}, share(c), h("code", {}, c.formula), c.step ? `, step ${c.step}` : ""));
+  return [p("", blame.sentence), h("ol", { class: "culprits" }, ...items)];
 }
 
 // -- challenges -----------------------------------------------------------------------------------
@@ -311,64 +261,35 @@ function progressOf(model) {
 export function checkpointPanel(session, go, beside, say) {
   const { node, body } = panel("Checkpoints");
   node.open = false;
-  const name = h("input", {
-    type: "text",
-    "aria-label": "Name of the checkpoint",
-    placeholder: "name",
-    maxlength: "40",
-  });
+  const told = { "aria-label": "Name of the checkpoint", placeholder: "name", maxlength: "40" };
+  const name = h("input", { type: "text", ...told });
   const list = h("ul", { class: "plain" });
   const saved = new Map();
-  const keep = () => {
+  const draw = () => {
+    const items = [...saved].map(([key, code]) => {
+      const forget = () => (saved.delete(key), draw());
+      const back = button(key, `Go to checkpoint ${key}`, () => go(code, key), { class: "link" });
+      const shown = `Show checkpoint ${key} beside this order`;
+      const more = button("⇉", shown, () => beside(code, key), { class: "small" });
+      return h("li", {}, back, " ", more, " ", button("×", `Forget checkpoint ${key}`, forget, { class: "small" }));
+    });
+    replaced(list, ...items);
+  };
+  const keep = (event) => {
+    event.preventDefault();
     const called = name.value.trim() || `step ${session().engine.step}`;
     saved.set(called, session().code);
     name.value = "";
     say(`Checkpoint ${called} is set.`);
-    replaced(
-      list,
-      ...[...saved].map(([key, code]) =>
-        h(
-          "li",
-          {},
-          button(key, `Go to checkpoint ${key}`, () => go(code, key), { class: "link" }),
-          " ",
-          button("⇉", `Show checkpoint ${key} beside this order`, () => beside(code, key), { class: "small" }),
-          " ",
-          button(
-            "×",
-            `Forget checkpoint ${key}`,
-            (event) => {
-              saved.delete(key);
-              event.target.closest("li").remove();
-            },
-            { class: "small" },
-          ),
-        ),
-      ),
-    );
+    draw();
   };
-  body.append(
-    h(
-      "form",
-      {
-        class: "row",
-        onsubmit: (event) => {
-          event.preventDefault();
-          keep();
-        },
-      },
-      name,
-      h("button", { type: "submit" }, "Set"),
-    ),
-    list,
-  );
-  return {
-    node,
-    focus: () => {
-      node.open = true;
-      name.focus();
-    },
+  const form = h("form", { class: "row", onsubmit: keep }, name, h("button", { type: "submit" }, "Set"));
+  body.append(form, list);
+  const focus = () => {
+    node.open = true;
+    name.focus();
   };
+  return { node, focus };
 }
 
 // -- export ---------------------------------------------------------------------------------------
@@ -396,40 +317,32 @@ export function exportPanel(session, look, palette, say, drawn) {
     }
     const [blob, file] = await exported(session(), look, palette(), kind, first, last);
     download(blob, file);
-    const more =
-      kind === "json" && !engine.done
-        ? ` It is not complete: pivotree will name the ${plural(engine.left.length, "block")} left out.`
-        : "";
-    say(`${file} is written.${more}`);
+    const missing = kind === "json" && !engine.done ? plural(engine.left.length, "block") : "";
+    say(`${file} is written.${missing && ` It is not complete: pivotree will name the ${missing} left out.`}`);
   };
-  const open = h("input", {
-    type: "file",
-    accept: ".json,application/json",
-    "aria-label": "Open an order",
-    onchange: async (event) => {
-      const [file] = event.target.files;
-      try {
-        const order = orderIn(await file.text());
-        session().setNamed(order);
-        drawn();
-        say(`${file.name}: ${plural(order.groups.length, "step")}.`);
-      } catch (error) {
-        say(`Refused: ${file.name}: ${error.message}.`, true);
-      }
-      event.target.value = "";
-    },
+  const opened = async ({ target }) => {
+    const [file] = target.files;
+    try {
+      const order = orderIn(await file.text());
+      session().setNamed(order);
+      drawn();
+      say(`${file.name}: ${plural(order.groups.length, "step")}.`);
+    } catch (error) {
+      say(`Refused: ${file.name}: ${error.message}.`, true);
+    }
+    target.value = "";
+  };
+  const accept = { accept: ".json,application/json", "aria-label": "Open an order" };
+  const open = h("input", { type: "file", ...accept, onchange: opened });
+  const kinds = KINDS_OF_FILE.map((kind) => {
+    const text = kind === "tikz" ? "TikZ" : kind.toUpperCase();
+    return button(text, `Export as ${kind}`, () => make(kind));
   });
   body.append(
     range.node,
     between,
-    h(
-      "div",
-      { class: "row" },
-      ...KINDS_OF_FILE.map((kind) =>
-        button(kind === "tikz" ? "TikZ" : kind.toUpperCase(), `Export as ${kind}`, () => make(kind)),
-      ),
-    ),
-    h("p", { class: "soft" }, "The JSON is an order: pivotree solve MODEL --order FILE.json"),
+    h("div", { class: "row" }, ...kinds),
+    p("soft", "The JSON is an order: pivotree solve MODEL --order FILE.json"),
     h("label", { class: "field" }, h("span", {}, "Open such a file"), open),
   );
   return { node };

@@ -12,7 +12,7 @@ import { F, PDD, QDD } from "./graph.mjs";
 import { LAWS, SCENES } from "./scenes.mjs";
 import { math } from "./mathml.mjs";
 import { rowsOf } from "./scene.mjs";
-import { unit } from "./arithmetic.mjs";
+import { digitsIn } from "./arithmetic.mjs";
 import { count, filled, meanings } from "./words.mjs";
 
 const [EQUATIONS, SINGLE, BRACKET, FIND, DIGITS, RIGID, OWN] = SCENES.keys();
@@ -384,7 +384,7 @@ export class Story {
     const { engine, model } = session;
     const base = session.data.structures.whole.parent.indexOf(-1);
     const own = model.pivots.find(({ block }) => block === QDD * engine.graph.n + base);
-    const digits = (-Math.log10(unit("float32"))).toFixed(1);
+    const digits = digitsIn("float32").toFixed(1);
     const kept = model.failed ? "no digit is left" : `${(session.answer()?.digits ?? 0).toFixed(1)} of ${digits} digits are kept`;
     this._after(`${name.toUpperCase()}: ${lost}the light slider's pivot is ${own.values[0].toPrecision(1)}; on paper it is 1. In float32 ${kept}.`);
   }
