@@ -1,7 +1,7 @@
 // The current step, or a range of steps, as SVG, PNG, PDF, TikZ or JSON.
 
 import { Labels } from "./labels.mjs";
-import { matrixScene } from "./scene.mjs";
+import { matrixScene, text } from "./scene.mjs";
 import { paint, svgText, tikzText } from "./render.mjs";
 import { pdfText } from "./pdf.mjs";
 
@@ -26,16 +26,7 @@ function scenes(session, look, first, last) {
     });
     const title = `${session.data.model}, ${session.title}: step ${step}, fill ${engine.fill}`;
     const items = scene.items.map((item) => moved(item, 0, 26));
-    items.unshift({
-      t: "text",
-      x: SIDE / 2,
-      y: 17,
-      text: title,
-      size: 13,
-      c: "ink",
-      anchor: "middle",
-      bold: true,
-    });
+    items.unshift(text(SIDE / 2, 17, title, 13, { anchor: "middle", bold: true }));
     result.push({ width: SIDE, height: SIDE + 26, items, title });
   }
   session.jump(now);
@@ -43,18 +34,8 @@ function scenes(session, look, first, last) {
 }
 
 function moved(item, dx, dy) {
-  const out = { ...item };
-  for (const [x, y] of [
-    ["x", "y"],
-    ["x1", "y1"],
-    ["x2", "y2"],
-  ])
-    if (x in out) {
-      out[x] += dx;
-      out[y] += dy;
-    }
-  if (out.points) out.points = out.points.map(([x, y]) => [x + dx, y + dy]);
-  return out;
+  if (item.points) return { ...item, points: item.points.map(([x, y]) => [x + dx, y + dy]) };
+  return { ...item, x: item.x + dx, y: item.y + dy };
 }
 
 function stacked(all) {
@@ -93,29 +74,21 @@ export function orderDocument(session, first = 1, last = session.engine.step) {
 
 // A Blob of the file, and its name.
 export async function exported(session, look, palette, kind, first, last) {
-  const stem =
-    `${session.data.model}-${session.title}-${first === last ? first : `${first}-${last}`}`.replace(
-      /[^A-Za-z0-9]+/g,
-      "_",
-    );
+  const range = first === last ? first : `${first}-${last}`;
+  const stem = `${session.data.model}-${session.title}-${range}`.replace(/[^A-Za-z0-9]+/g, "_");
   const title = `${session.data.model}, ${session.title}, steps ${first} to ${last}`;
-  const blob = (text, type) => new Blob([text], { type });
+  const file = (content, type, ending = kind) => [new Blob([content], { type }), `${stem}.${ending}`];
   if (kind === "json")
-    return [
-      blob(`${JSON.stringify(orderDocument(session, first, last), null, 1)}\n`, "application/json"),
-      `${stem}.json`,
-    ];
+    return file(`${JSON.stringify(orderDocument(session, first, last), null, 1)}\n`, "application/json");
   const all = scenes(session, look, first, last);
   const colour = (name) => palette[name];
-  if (kind === "pdf") return [blob(pdfText(all, palette, title), "application/pdf"), `${stem}.pdf`];
-  if (kind === "tikz")
-    return [
-      blob(all.map((scene) => tikzText(scene, palette, { title: scene.title })).join("\n"), "text/x-tex"),
-      `${stem}.tex`,
-    ];
+  if (kind === "pdf") return file(pdfText(all, palette, title), "application/pdf");
+  if (kind === "tikz") {
+    const pages = all.map((scene) => tikzText(scene, palette, { title: scene.title }));
+    return file(pages.join("\n"), "text/x-tex", "tex");
+  }
   const scene = stacked(all);
-  if (kind === "svg")
-    return [blob(svgText(scene, colour, { standalone: true, title }), "image/svg+xml"), `${stem}.svg`];
+  if (kind === "svg") return file(svgText(scene, colour, { standalone: true, title }), "image/svg+xml");
   const canvas = document.createElement("canvas");
   const ratio = Math.min(3, 16000 / scene.height);
   [canvas.width, canvas.height] = [scene.width * ratio, Math.round(scene.height * ratio)];

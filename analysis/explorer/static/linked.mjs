@@ -1,6 +1,7 @@
 // The linked views: multibody tree, elimination tree, and curves over the steps.
 
 import { FC, LAM, PDD, QDD } from "./graph.mjs";
+import { line, text } from "./scene.mjs";
 
 const MANY = 1500; // lines of a graph, beyond which only given and newest ones are drawn
 
@@ -45,7 +46,7 @@ export function graphScene(engine, labels, width) {
     return { [PDD]: [x, y], [QDD]: [x + beside, y - level / 2], [FC]: [x - beside / 2, y - level / 2] }[kind] ?? [x, y - level / 2];
   };
   const where = new Map(graph.blocks.map((b) => [b, place(b)]));
-  const line = (key, look) => {
+  const tie = (key, look) => {
     const [[x1, y1], [x2, y2]] = engine.ends(key).map((b) => where.get(b));
     const bow = Math.abs(x1 - x2) < 1 && Math.abs(y1 - y2) > 0.6 * level ? 0.16 * Math.abs(y1 - y2) : 0;
     const curve = (t) => [x1 + t * (x2 - x1) + 4 * t * (1 - t) * bow, y1 + t * (y2 - y1)];
@@ -59,7 +60,7 @@ export function graphScene(engine, labels, width) {
   const newest = engine.made.size > MANY; // then older lines would hide it
   const items = [...engine.made]
     .filter(([, made]) => !newest || made === 0 || made === engine.step)
-    .map(([key, made]) => line(key, lookOf(key, made)));
+    .map(([key, made]) => tie(key, lookOf(key, made)));
   for (const b of graph.blocks) {
     const [x, y] = where.get(b);
     const gone = engine.gone[b];
@@ -69,7 +70,7 @@ export function graphScene(engine, labels, width) {
     if (r > 7.5) items.push({ t: "tex", x, y, tex: labels.unknown(b), size: Math.min(10, 0.95 * r), c: gone ? "soft" : "ink" });
   }
   const nodes = graph.blocks.map((b) => [...where.get(b), b]);
-  const foretold = (preview) => preview.fill.map((key) => line(key, { c: "new", lw: 2, dash: true }));
+  const foretold = (preview) => preview.fill.map((key) => tie(key, { c: "new", lw: 2, dash: true }));
   return { width, height, items, nodes, r, foretold };
 }
 
@@ -91,22 +92,14 @@ export function eliminationScene(engine, labels, width, height) {
   const small = Math.max(2, Math.min(9, width / (4 * at.leaves), height / (2.4 * (at.height + 1))));
   const px = (k) => ((at.x[k] + 0.5) * width) / at.leaves;
   const py = (k) => small + 6 + (at.depth[k] * (height - 2 * small - 12)) / Math.max(1, at.height);
-  const items = [];
-  parent.forEach((p, k) => {
-    if (p >= 0) items.push({ t: "line", x1: px(k), y1: py(k), x2: px(p), y2: py(p), c: "faint", lw: 1.2 });
-  });
+  const items = parent.flatMap((p, k) =>
+    p < 0 ? [] : [line(px(k), py(k), px(p), py(p), { c: "faint", lw: 1.2 })],
+  );
   members.forEach(({ pivot, step }, k) => {
     const last = step === engine.step;
-    items.push({
-      t: "ellipse",
-      x: px(k),
-      y: py(k),
-      rx: small * (pivot.length === 2 ? 1.5 : 1),
-      ry: small,
-      fill: last ? "new" : "entry",
-      c: "ink",
-      lw: last ? 2 : 1,
-    });
+    const rx = small * (pivot.length === 2 ? 1.5 : 1);
+    const look = { fill: last ? "new" : "entry", c: "ink", lw: last ? 2 : 1 };
+    items.push({ t: "ellipse", x: px(k), y: py(k), rx, ry: small, ...look });
   });
   if (members.length <= 16 && at.leaves <= 4 && engine.graph.blocks.length <= 40)
     members.forEach(({ pivot }, k) => {
@@ -114,26 +107,15 @@ export function eliminationScene(engine, labels, width, height) {
       items.push({ t: "tex", x: px(k) + small + 8 + 5 * pivot.length, y: py(k), tex, size: 10, c: "soft" });
     });
   if (!order.length)
-    items.push({
-      t: "text",
-      x: width / 2,
-      y: height / 2,
-      text: "no pivot yet",
-      size: 12,
-      c: "soft",
-      anchor: "middle",
-    });
+    items.push(text(width / 2, height / 2, "no pivot yet", 12, { c: "soft", anchor: "middle" }));
   return { width, height, items, nodes: members.map((m, k) => [px(k), py(k), m.pivot]), r: small };
 }
 
-const short = (x) =>
-  x >= 1e6
-    ? `${(x / 1e6).toFixed(1)}M`
-    : x >= 1e4
-      ? `${Math.round(x / 1e3)}k`
-      : x >= 100
-        ? Math.round(x).toLocaleString("en")
-        : `${Math.round(x * 10) / 10}`;
+function short(x) {
+  if (x >= 1e6) return `${(x / 1e6).toFixed(1)}M`;
+  if (x >= 1e4) return `${Math.round(x / 1e3)}k`;
+  return x >= 100 ? Math.round(x).toLocaleString("en") : `${Math.round(x * 10) / 10}`;
+}
 
 // Panels, ``across`` of them side by side, all of them ``width`` wide and each ``height`` high.
 // panels: [{ title, lines: [{ points: [[x, y]], c, dash }] }]; ``now``: the step
@@ -145,32 +127,19 @@ export function curveScene(panels, steps, now, [width, height, across]) {
     const left = gap + (gap + each) * (at % across) - 8;
     const start = height * Math.floor(at / across);
     const [top, bottom] = [start + 22, start + height - 22];
-    const most = Math.max(0, ...lines.flatMap((line) => line.points.map(([, y]) => y))) || 1;
+    const most = Math.max(0, ...lines.flatMap(({ points }) => points.map(([, y]) => y))) || 1;
     const X = (x) => left + (x * each) / Math.max(1, steps);
     const Y = (y) => bottom - (y * (bottom - top)) / most;
-    items.push({ t: "text", x: left, y: top - 10, text: title, size: 12, c: "ink", bold: true });
-    items.push({ t: "line", x1: left, y1: bottom, x2: left + each, y2: bottom, c: "ink", lw: 1 });
-    items.push({ t: "line", x1: left, y1: top, x2: left, y2: bottom, c: "ink", lw: 1 });
-    items.push({
-      t: "text",
-      x: left - 5,
-      y: top + 4,
-      text: short(most),
-      size: 10.5,
-      c: "soft",
-      anchor: "end",
-    });
-    items.push({ t: "text", x: left - 5, y: bottom, text: "0", size: 10.5, c: "soft", anchor: "end" });
-    items.push({
-      t: "text",
-      x: left + each,
-      y: bottom + 16,
-      text: `step ${steps}`,
-      size: 10.5,
-      c: "soft",
-      anchor: "end",
-    });
-    items.push({ t: "line", x1: X(now), y1: top, x2: X(now), y2: bottom, c: "faint", lw: 1, dash: true });
+    const soft = { c: "soft", anchor: "end" };
+    items.push(
+      text(left, top - 10, title, 12, { bold: true }),
+      line(left, bottom, left + each, bottom, { c: "ink", lw: 1 }),
+      line(left, top, left, bottom, { c: "ink", lw: 1 }),
+      text(left - 5, top + 4, short(most), 10.5, soft),
+      text(left - 5, bottom, "0", 10.5, soft),
+      text(left + each, bottom + 16, `step ${steps}`, 10.5, soft),
+      line(X(now), top, X(now), bottom, { c: "faint", lw: 1, dash: true }),
+    );
     for (const { points, c, dash, marker } of lines) {
       if (points.length > 1)
         items.push({ t: "poly", points: points.map(([x, y]) => [X(x), Y(y)]), c, lw: 2, dash });

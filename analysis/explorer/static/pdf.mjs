@@ -51,32 +51,14 @@ function contents(scene, palette) {
       path(item, box, item.c, item.line);
       if (item.hatch) out.push(`q ${box} W n ${rgb(item.hatch)} RG 0.8 w ${stripes(item)} S Q`);
     } else if (item.t === "ellipse") path(item, ellipse(item), item.fill, item.c);
-    else if (item.t === "line")
-      path(
-        item,
-        `${number(item.x1)} ${number(item.y1)} m ${number(item.x2)} ${number(item.y2)} l`,
-        null,
-        item.c,
-      );
-    else if (item.t === "poly")
-      path(
-        item,
-        item.points.map(([x, y], at) => `${number(x)} ${number(y)} ${at ? "l" : "m"}`).join(" "),
-        null,
-        item.c,
-      );
+    else if (item.t === "poly") {
+      const points = item.points.map(([x, y], at) => `${number(x)} ${number(y)} ${at ? "l" : "m"}`);
+      path(item, points.join(" "), null, item.c);
+    }
     else if (item.t === "text") {
       const shift = { start: 0, middle: 0.5, end: 1 }[item.anchor ?? "start"];
-      out.push(
-        shown(
-          item.text,
-          item.x - shift * widthOf(item.text, item.size),
-          item.y,
-          item.size,
-          item.bold ? 5 : 4,
-          rgb(item.c),
-        ),
-      );
+      const left = item.x - shift * widthOf(item.text, item.size);
+      out.push(shown(item.text, left, item.y, item.size, item.bold ? 5 : 4, rgb(item.c)));
     } else out.push(...set(item, rgb(item.c)));
   }
   return out.join("\n");

@@ -31,10 +31,8 @@ function svgItem(item, colour) {
   }
   if (item.t === "ellipse")
     return `<ellipse cx="${round(item.x)}" cy="${round(item.y)}" rx="${round(item.rx)}" ry="${round(item.ry)}" fill="${item.fill ? colour(item.fill) : "none"}"${stroke(item.c, item.lw)}/>`;
-  if (item.t === "line")
-    return `<line x1="${round(item.x1)}" y1="${round(item.y1)}" x2="${round(item.x2)}" y2="${round(item.y2)}"${stroke(item.c, item.lw)} stroke-linecap="round"/>`;
   if (item.t === "poly")
-    return `<polyline points="${item.points.map(([x, y]) => `${round(x)},${round(y)}`).join(" ")}" fill="none"${stroke(item.c, item.lw)} stroke-linejoin="round"/>`;
+    return `<polyline points="${item.points.map(([x, y]) => `${round(x)},${round(y)}`).join(" ")}" fill="none"${stroke(item.c, item.lw)} stroke-linejoin="round" stroke-linecap="round"/>`;
   if (item.t === "text")
     return `<text x="${round(item.x)}" y="${round(item.y)}" font-family="${SANS}" font-size="${item.size}" fill="${colour(item.c)}" text-anchor="${item.anchor ?? "start"}"${item.bold ? ' font-weight="600"' : ""}>${struckOut(item)}</text>`;
   const { width, runs } = layout(item.tex, item.size);
@@ -81,10 +79,6 @@ export function paint(context, scene, colour) {
       context.lineWidth = item.lw;
       context.beginPath();
       if (item.t === "ellipse") context.ellipse(item.x, item.y, item.rx, item.ry, 0, 0, 2 * Math.PI);
-      if (item.t === "line") {
-        context.moveTo(item.x1, item.y1);
-        context.lineTo(item.x2, item.y2);
-      }
       if (item.t === "poly") item.points.forEach(([x, y], at) => context[at ? "lineTo" : "moveTo"](x, y));
       if (item.fill) {
         context.fillStyle = colour(item.fill);
@@ -154,8 +148,6 @@ export function tikzText(scene, palette, { title = "" } = {}) {
       lines.push(
         `\\path[${style}] ${at(item.x, item.y)} ellipse [x radius=${round(item.rx)},y radius=${round(item.ry)}];`,
       );
-    else if (item.t === "line")
-      lines.push(`\\path[${style}] ${at(item.x1, item.y1)} -- ${at(item.x2, item.y2)};`);
     else if (item.t === "poly")
       lines.push(`\\path[${style}] ${item.points.map(([x, y]) => at(x, y)).join(" -- ")};`);
     else {

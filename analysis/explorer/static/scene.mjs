@@ -8,6 +8,19 @@ const NAMED = 40; // blocks up to which cells are named
 export const MANY = 60; // blocks beyond which a canvas is used, and a stronger colour for those of the matrix
 const MARGIN = 34;
 
+// Items of a scene.
+export function line(x1, y1, x2, y2, look) {
+  return { t: "poly", points: [[x1, y1], [x2, y2]], ...look };
+}
+
+export function text(x, y, words, size, look = {}) {
+  return { t: "text", x, y, text: words, size, c: "ink", ...look };
+}
+
+function rect(x, y, w, h, look) {
+  return { t: "rect", x, y, w, h, ...look };
+}
+
 // Blocks from the first row to the last.
 export function rowsOf(engine, order) {
   const { graph } = engine;
@@ -36,48 +49,21 @@ export function matrixScene(engine, options) {
   const end = edge.at(-1);
   const scene = { width: options.side, height: options.side, items: [], edge, rows, place, margin };
   const { items } = scene;
-  items.push({
-    t: "rect",
-    x: margin,
-    y: margin,
-    w: end - margin,
-    h: end - margin,
-    c: "page",
-    line: "faint",
-    lw: 1,
-  });
-  for (const [at, b] of rows.entries())
-    if (engine.gone[b]) {
-      items.push({
-        t: "rect",
-        x: margin,
-        y: edge[at],
-        w: end - margin,
-        h: edge[at + 1] - edge[at],
-        c: "shade",
-      });
-      items.push({
-        t: "rect",
-        x: edge[at],
-        y: margin,
-        w: edge[at + 1] - edge[at],
-        h: end - margin,
-        c: "shade",
-      });
-    }
+  items.push(rect(margin, margin, end - margin, end - margin, { c: "page", line: "faint", lw: 1 }));
+  for (const [at, b] of rows.entries()) {
+    if (!engine.gone[b]) continue;
+    const [low, high] = [edge[at], edge[at + 1] - edge[at]];
+    items.push(rect(margin, low, end - margin, high, { c: "shade" }));
+    items.push(rect(low, margin, high, end - margin, { c: "shade" }));
+  }
   const box = (i, j) => {
-    const [r, c] = [place.get(i), place.get(j)];
-    const inset = Math.min(1, 0.08 * Math.min(edge[c + 1] - edge[c], edge[r + 1] - edge[r]));
-    return {
-      x: edge[c] + inset,
-      y: edge[r] + inset,
-      w: edge[c + 1] - edge[c] - 2 * inset,
-      h: edge[r + 1] - edge[r] - 2 * inset,
-    };
+    const [x, y] = [edge[place.get(j)], edge[place.get(i)]];
+    const [w, h] = [edge[place.get(j) + 1] - x, edge[place.get(i) + 1] - y];
+    const inset = Math.min(1, 0.08 * Math.min(w, h));
+    return grown({ x, y, w, h }, -inset);
   };
   scene.box = box;
-  const cells = cellsOf(engine);
-  for (const cell of cells) items.push(...drawnCell(engine, cell, box, named, options));
+  for (const cell of cellsOf(engine)) items.push(...drawnCell(engine, cell, box, named, options));
   items.push(...pivotCircles(engine, box, named));
   if (named) items.push(...margins(scene, options));
   return scene;
@@ -99,7 +85,7 @@ export function overlayScene(engine, scene, { pending, preview, marked, lit, cur
 }
 
 // Nonzero blocks, both triangles: { i, j, kind: entry, fill or new }.
-export function cellsOf(engine) {
+function cellsOf(engine) {
   const result = [];
   const kindOf = (made) => (made === 0 ? "entry" : made === engine.step ? "new" : "fill");
   for (const b of engine.graph.blocks)
@@ -115,23 +101,23 @@ function drawnCell(engine, { i, j, kind }, box, named, options) {
   const at = box(i, j);
   const lost = options.heat ? options.heat(i, j) : null;
   const large = engine.graph.blocks.length > MANY;
-  const rect = { t: "rect", ...at, c: kind === "entry" && large ? "entryStrong" : kind };
-  if (lost !== null) rect.c = `heat${heatLevel(lost, options.most)}`;
-  if (kind === "fill" && at.w > 5 && lost === null) rect.hatch = "fillHatch";
-  if (kind === "new") Object.assign(rect, at.w > 5 ? {} : grown(at, 1), { line: "ink", lw: named ? 2 : 1 });
-  const items = [rect];
+  const cell = { t: "rect", ...at, c: kind === "entry" && large ? "entryStrong" : kind };
+  if (lost !== null) cell.c = `heat${heatLevel(lost, options.most)}`;
+  if (kind === "fill" && at.w > 5 && lost === null) cell.hatch = "fillHatch";
+  if (kind === "new") Object.assign(cell, at.w > 5 ? {} : grown(at, 1), { line: "ink", lw: named ? 2 : 1 });
+  const items = [cell];
   const numbers = lost === null && options.labels?.numbers?.(i, j);
-  if (numbers) return [rect, ...written(numbers, rect)];
+  if (numbers) return [cell, ...written(numbers, cell)];
   const tex =
     lost !== null && at.w > 14 ? `\\text{${lostText(lost)}}` : named ? options.labels?.cell(i, j) : "";
-  const label = tex && fitted(tex, at, rect.c, i !== j);
+  const label = tex && fitted(tex, at, cell.c, i !== j);
   if (label) {
     if (kind === "fill" && lost === null) items.push({ t: "rect", ...label.box, c: "fill" });
     items.push(label);
   } else if (kind === "new" && at.w > 5) {
     const [x, y, s] = [at.x + at.w / 2, at.y + at.h / 2, Math.min(at.w, at.h) / 4];
-    items.push({ t: "line", x1: x - s, y1: y, x2: x + s, y2: y, c: "page", lw: 1.5 });
-    items.push({ t: "line", x1: x, y1: y - s, x2: x, y2: y + s, c: "page", lw: 1.5 });
+    items.push(line(x - s, y, x + s, y, { c: "page", lw: 1.5 }));
+    items.push(line(x, y - s, x, y + s, { c: "page", lw: 1.5 }));
   }
   return items;
 }
@@ -141,18 +127,18 @@ const INKS = { new: "newInk", fill: "fillInk" };
 // Numbers of a block, each at its place; in a hatched cell on plain ground.
 function written({ rows, columns, at }, { x, y, w, h, c }) {
   const [wide, high] = [w / columns, h / rows];
-  const longest = Math.max(...at.map(({ text }) => text.length));
+  const longest = Math.max(...at.map((number) => number.text.length));
   const size = Math.min(19, 0.55 * high, (1.45 * wide) / Math.max(longest, 2));
-  return at.flatMap(({ row, column, text, struck }) => {
+  return at.flatMap(({ row, column, text: words, struck }) => {
     const [cx, cy] = [x + (column + 0.5) * wide, y + (row + 0.5) * high];
-    const own = Math.min(wide - 2, (0.62 * text.length + 0.5) * size);
-    const plain = { t: "rect", x: cx - own / 2, y: cy - 0.62 * size, w: own, h: 1.24 * size, c };
-    const item = { t: "text", x: cx, y: cy + 0.36 * size, text, struck, size, anchor: "middle" };
-    return [...(c === "fill" ? [plain] : []), { ...item, c: INKS[c] ?? "ink" }];
+    const own = Math.min(wide - 2, (0.62 * words.length + 0.5) * size);
+    const plain = rect(cx - own / 2, cy - 0.62 * size, own, 1.24 * size, { c });
+    const item = text(cx, cy + 0.36 * size, words, size, { struck, anchor: "middle", c: INKS[c] ?? "ink" });
+    return c === "fill" ? [plain, item] : [item];
   });
 }
 
-export function heatLevel(lost, most) {
+function heatLevel(lost, most) {
   if (lost === Infinity) return 5;
   return Math.min(5, Math.floor((6 * lost) / Math.max(most, 1)));
 }
@@ -189,12 +175,12 @@ function fitted(tex, { x, y, w, h }, behind, turnable) {
 }
 
 // Circles around the cells of pivots: on the diagonal, or two beside it.
-function circles(pivots, box, least, line) {
+function circles(pivots, box, least, look) {
   const cells = pivots.flatMap(([x, z = x]) => (x === z ? [[x, x]] : [[x, z], [z, x]]));
   return cells.flatMap(([i, j]) => {
     const { x, y, w, h } = box(i, j);
     const r = Math.min(w, h) / 2 - 1;
-    return r < least ? [] : [{ t: "ellipse", x: x + w / 2, y: y + h / 2, rx: r, ry: r, ...line }];
+    return r < least ? [] : [{ t: "ellipse", x: x + w / 2, y: y + h / 2, rx: r, ry: r, ...look }];
   });
 }
 
@@ -207,34 +193,30 @@ function pivotCircles(engine, box, named) {
 
 // Corners of the blocks of an open bracket, as large square brackets around each.
 function bracketFrames(box, pending) {
-  const items = [];
-  for (const b of pending ?? []) {
+  return (pending ?? []).flatMap((b) => {
     const { x, y, w, h } = grown(box(b, b), -1);
     const d = Math.max(3, w / 4);
-    for (const [x0, s] of [
-      [x, 1],
-      [x + w, -1],
-    ]) {
-      const line = { t: "line", c: "focus", lw: 3 };
-      items.push({ ...line, x1: x0, y1: y, x2: x0, y2: y + h });
-      items.push({ ...line, x1: x0, y1: y, x2: x0 + s * d, y2: y });
-      items.push({ ...line, x1: x0, y1: y + h, x2: x0 + s * d, y2: y + h });
-    }
-  }
-  return items;
+    const half = (side, tip) => ({
+      t: "poly",
+      points: [[tip, y], [side, y], [side, y + h], [tip, y + h]],
+      c: "focus",
+      lw: 3,
+    });
+    return [half(x, x + d), half(x + w, x + w - d)];
+  });
 }
 
 // Frames around rows of blocks, and columns, where they stand side by side.
 function rowsLit({ edge, place, margin, height, width }, blocks) {
   const at = blocks.map((b) => place.get(b)).sort((a, b) => a - b);
-  const line = { t: "rect", line: "focus", lw: 2 };
+  const look = { line: "focus", lw: 2 };
   const items = [];
   for (let from = 0; from < at.length; from++) {
     let to = from;
     while (at[to + 1] === at[to] + 1) to++;
     const [low, high] = [edge[at[from]], edge[at[to] + 1]];
-    items.push({ ...line, x: margin, y: low, w: width - margin - 2, h: high - low });
-    items.push({ ...line, x: low, y: margin, w: high - low, h: height - margin - 2 });
+    items.push(rect(margin, low, width - margin - 2, high - low, look));
+    items.push(rect(low, margin, high - low, height - margin - 2, look));
     from = to;
   }
   return items;
@@ -247,10 +229,10 @@ function previewed(engine, preview, box) {
   for (const [i, j, before, after] of preview.becomes ?? []) {
     const { x, y, w, h } = box(i, j);
     const size = Math.min(16, (1.35 * w) / Math.max(3, after.length), 0.3 * h);
-    const text = { t: "text", x: x + w / 2, size, anchor: "middle", c: "ink" };
-    if (!items.some((item) => item.i === i && item.j === j)) items.push({ t: "rect", x, y, w, h, c: "entry" });
-    items.push({ ...text, y: y + 0.4 * h, text: `${before} →`, size: 0.8 * size });
-    items.push({ ...text, y: y + 0.75 * h, text: after, bold: true });
+    const middle = { anchor: "middle" };
+    if (!items.some((item) => item.i === i && item.j === j)) items.push(rect(x, y, w, h, { c: "entry" }));
+    items.push(text(x + w / 2, y + 0.4 * h, `${before} →`, 0.8 * size, middle));
+    items.push(text(x + w / 2, y + 0.75 * h, after, size, { ...middle, bold: true }));
   }
   return [...items, ...circles(preview.pivots, box, 2, { c: "ink", lw: 1.5, dash: true })];
 }
