@@ -33,6 +33,17 @@ export class Actions {
     this.status.classList.toggle("refused", refused);
   }
 
+  // Draw, and say something.
+  show(text, refused = false) {
+    this.draw();
+    this.say(text, refused);
+  }
+
+  // Draw, and say what came of a pick.
+  _report(record) {
+    this.show(reported(this.session, record), Boolean(record.refused));
+  }
+
   pick(i, j) {
     this._play(false);
     this._report(this.session.pick(i, j));
@@ -41,8 +52,7 @@ export class Actions {
   _undo() {
     this._play(false);
     const record = this.session.back();
-    this.draw();
-    this.say(record ? `Undone: step ${record.step}, ${members(this.session, record)}.` : "At the start.");
+    this.show(record ? `Undone: step ${record.step}, ${members(this.session, record)}.` : "At the start.");
   }
 
   _redo() {
@@ -52,23 +62,19 @@ export class Actions {
   }
 
   _forward() {
-    const record = this.session.forward();
+    const { session } = this;
+    const record = session.forward();
     if (record) this._report(record);
-    else
-      this.say(
-        this.session.engine.done
-          ? "All blocks are eliminated."
-          : "No next step: pick a block, or choose an order.",
-      );
+    else if (session.engine.done) this.say("All blocks are eliminated.");
+    else this.say("No next step: pick a block, or choose an order.");
     return record && !record.refused;
   }
 
   jump(step) {
     this._play(false);
     const refused = this.session.jump(step);
-    this.draw();
     if (refused) this._report(refused);
-    else this.say(`Step ${this.session.engine.step} of ${this.session.length}.${answered(this.session)}`);
+    else this.show(`Step ${this.session.engine.step} of ${this.session.length}.${answered(this.session)}`);
   }
 
   _play(on) {
@@ -82,42 +88,40 @@ export class Actions {
 
   // What is left of the body in question, as one bracket.
   _body() {
-    const { engine } = this.session;
     const [i] = this.focused;
-    const own = i === null ? [] : engine.left.filter((b) => engine.graph.body(b) === engine.graph.body(i));
-    if (own.length) this._report(this.session.eliminate(own));
-    else this.say("Point at a block of a body that is left.", true);
+    if (!this._bracketOf(i === null ? i : this.session.engine.graph.body(i)))
+      this.say("Point at a block of a body that is left.", true);
+  }
+
+  _bracketOf(body) {
+    const { graph, gone } = this.session.engine;
+    const left = graph.own(body).filter((b) => !gone[b]);
+    if (left.length) this._report(this.session.eliminate(left));
+    return left.length > 0;
   }
 
   _bracket() {
     if (!this.session.pending) {
       this.session.open();
-      this.draw();
-      this.say("A bracket is open: pick its blocks, then close it.");
+      this.show("A bracket is open: pick its blocks, then close it.");
       return;
     }
     const record = this.session.close();
-    if (!record.empty) this._report(record);
-    else {
-      this.draw();
-      this.say("The bracket was empty.");
-    }
+    if (record.empty) this.show("The bracket was empty.");
+    else this._report(record);
   }
 
   _cancel() {
     this.session.pending = null;
-    this.draw();
-    this.say("The bracket is given up.");
+    this.show("The bracket is given up.");
   }
 
   _finish() {
-    const refused = this.session.finish();
-    this.draw();
+    const { session } = this;
+    const refused = session.finish();
+    const { step, fill } = session.engine;
     if (refused) this._report(refused);
-    else
-      this.say(
-        `Finished in ${plural(this.session.engine.step, "step")}: fill ${this.session.engine.fill}.${answered(this.session)}`,
-      );
+    else this.show(`Finished in ${plural(step, "step")}: fill ${fill}.${answered(session)}`);
   }
 
   // The strip has another sequence, or it was refused.
@@ -136,28 +140,20 @@ export class Actions {
   choose(name) {
     this._play(false);
     this.session.choose(name, name === "/split");
-    this.draw();
     const order = this.session.order(name);
-    this.say(
-      order
-        ? `${order.name}: ${order.what} ${order.source}. ${plural(order.groups.length, "step")}.`
-        : "Your own order, from the start.",
-    );
+    const steps = order && plural(order.groups.length, "step");
+    this.show(order ? `${name}: ${order.what} ${order.source}. ${steps}.` : "Your own order, from the start.");
   }
 
   // One more order, in step with the first: by its code, and perhaps a name of its own.
   beside(code, called = null) {
-    const told = (text) => {
-      this.draw();
-      this.say(text);
-    };
     const added = this.boards.add(code, called, {
-      removed: (name) => told(`${name} is taken away.`),
-      swapped: (name) => told(`Now ${name} is the order that is edited.`),
+      removed: (name) => this.show(`${name} is taken away.`),
+      swapped: (name) => this.show(`Now ${name} is the order that is edited.`),
     });
     if (!added) return false;
     const { title } = this.boards.sessions.at(-1);
-    told(`${called ?? title} goes in step beside ${this.session.title}.`);
+    this.show(`${called ?? title} goes in step beside ${this.session.title}.`);
     return true;
   }
 
@@ -174,8 +170,7 @@ export class Actions {
   // The same steps in another format, or for another frame of an example.
   rebuild(format, frame, text = `Numbers in ${format}.`) {
     for (const session of this.boards.sessions) session.rebuilt(format, frame);
-    this.draw();
-    this.say(text + answered(this.session));
+    this.show(text + answered(this.session));
   }
 
   // Bodies by their names, or numbered from the tip as in the papers.
@@ -184,26 +179,14 @@ export class Actions {
       session.names = on;
       session.engine.graph.named = on;
     }
-    this.draw();
-    this.say(on ? "Bodies by their names." : "Bodies numbered from the tip, as in the papers.");
+    this.show(on ? "Bodies by their names." : "Bodies numbered from the tip, as in the papers.");
   }
 
   // Go to a shared order.
   go(code, text = "") {
     const done = this.session.setCode(code);
-    this.draw();
-    this.say(
-      done
-        ? text || `Step ${this.session.engine.step} of ${this.session.title}.`
-        : `The order ${code} does not fit this model.`,
-      !done,
-    );
+    const reached = text || `Step ${this.session.engine.step} of ${this.session.title}.`;
+    this.show(done ? reached : `The order ${code} does not fit this model.`, !done);
     return done;
-  }
-
-  // Draw, and say what came of a pick.
-  _report(record) {
-    this.draw();
-    this.say(reported(this.session, record), Boolean(record.refused));
   }
 }

@@ -71,6 +71,11 @@ export class BlockGraph {
     return block < LAM * this.n ? block % this.n : block - (LAM - 1) * this.n;
   }
 
+  // The blocks of a body.
+  own(body) {
+    return this.blocks.filter((b) => this.body(b) === body);
+  }
+
   // The bodies that a block has to do with: of multipliers those that are tied.
   bodies(block) {
     return this.kind(block) === LAM ? this.ties[block - LAM * this.n].bodies : [this.body(block)];

@@ -11,37 +11,78 @@ export function make(name, attributes = {}) {
   return made;
 }
 
-export class Robot {
-  entries; seen; size; structure;
+// Bodies as shapes that are pointed at and picked.
+export class Bodies {
+  actions; groups; svg;
 
   // actions: { point(body or null), pick(body) }; bodies by their place in the tree
+  constructor(actions, kind, [wide, high], told) {
+    Object.assign(this, { actions, groups: [] });
+    this.svg = make("svg", { viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": told });
+    this.node = document.createElement("figure");
+    this.node.className = kind;
+    this.node.append(this.svg);
+  }
+
+  // A body of some parts; its name, and perhaps more, stands in ``text``, wherever that is put.
+  add(k, kind, parts, more = "") {
+    const { actions } = this;
+    const [group, title, text] = [make("g", { class: kind }), make("title"), make("text", { class: "name" })];
+    group.append(title, ...parts);
+    group.addEventListener("pointerenter", () => actions.point(k));
+    group.addEventListener("pointerleave", () => actions.point(null));
+    group.addEventListener("click", () => actions.pick(k));
+    this.svg.append(group);
+    return (this.groups[k] = { group, title, text, more });
+  }
+
+  destroy() {}
+
+  // What is eliminated is pale; the bodies that are pointed at stand out.
+  draw({ graph, gone }) {
+    this.groups.forEach(({ group }, k) => {
+      const own = graph.own(k);
+      const left = own.filter((b) => !gone[b]).length;
+      group.classList.toggle("gone", !left);
+      group.classList.toggle("partly", left > 0 && left < own.length);
+    });
+  }
+
+  // What bodies are called: by their place in the tree.
+  named(name) {
+    this.groups.forEach(({ text, title, more }, k) => {
+      title.textContent = name(k);
+      text.textContent = name(k) + more;
+    });
+  }
+
+  mark(bodies) {
+    this.groups.forEach(({ group, text }, k) => {
+      for (const part of [group, text]) part.classList.toggle("marked", bodies.includes(k));
+    });
+  }
+}
+
+export class Robot extends Bodies {
+  entries; seen; size; structure;
+
   constructor(data, actions) {
     const { entries } = data;
     const structure = data.structures.whole;
-    Object.assign(this, { structure, entries, actions, frame: 0 });
+    super(actions, "robot", [SIDE, SIDE], `The robot: ${structure.names.length} bodies`);
+    Object.assign(this, { structure, entries, frame: 0 });
     this.n = structure.names.length;
     this.children = Array.from({ length: this.n }, () => []);
     structure.parent.forEach((p, k) => p >= 0 && this.children[p].push(k));
     this.down = [...structure.order].reverse();
     this.joints = this.down.map((_, k) => this._joint(k));
-    this.node = document.createElement("figure");
-    this.node.className = "robot";
-    this.svg = make("svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "img", "aria-label": `The robot: ${this.n} bodies` });
     this.ground = make("path", { class: "ground" });
     this.svg.append(this.ground);
-    this.groups = structure.names.map((name, k) => {
-      const group = make("g", { class: "body" });
-      const title = make("title");
-      const parts = [make("path", { class: "link" }), make("circle", { class: "joint", r: 8 }), make("text", { class: "name" })];
-      group.append(title, parts[0], parts[1]);
-      group.addEventListener("pointerenter", () => actions.point(k));
-      group.addEventListener("pointerleave", () => actions.point(null));
-      group.addEventListener("click", () => actions.pick(k));
-      this.svg.append(group);
-      return { group, link: parts[0], joint: parts[1], text: parts[2], title };
-    });
+    for (let k = 0; k < this.n; k++) {
+      const [link, joint] = [make("path", { class: "link" }), make("circle", { class: "joint", r: 8 })];
+      Object.assign(this.add(k, "body", [link, joint]), { link, joint });
+    }
     this.svg.append(...this.groups.map(({ text }) => text)); // over all links
-    this.node.append(this.svg);
     this._fit();
     this.named((k) => structure.names[k]);
     this._place(0);
@@ -177,30 +218,12 @@ export class Robot {
     }
   }
 
-  // What is eliminated is pale; the bodies that are pointed at stand out.
-  draw(engine) {
-    const { graph } = engine;
-    this.groups.forEach(({ group }, k) => {
-      const own = graph.blocks.filter((b) => graph.body(b) === k);
-      const gone = own.filter((b) => engine.gone[b]).length;
-      group.classList.toggle("gone", gone === own.length);
-      group.classList.toggle("partly", gone > 0 && gone < own.length);
-    });
-  }
-
-  // What bodies are called: by their place in the tree.
   named(name) {
     const told = this.structure.names.map((_, k) => String(name(k)));
     if (told.join() === this.told) return;
     this.told = told.join();
-    this.groups.forEach(({ text, title }, k) => (text.textContent = title.textContent = told[k]));
+    super.named((k) => told[k]);
     if (this.map) this._spread();
-  }
-
-  mark(bodies) {
-    this.groups.forEach(({ group, text }, k) => {
-      for (const part of [group, text]) part.classList.toggle("marked", bodies.includes(k));
-    });
   }
 }
 

@@ -236,8 +236,7 @@ export class Story {
   // -- pointing ---------------------------------------------------------------------------------
 
   _own(k) {
-    const { graph } = this.session.engine;
-    return graph.blocks.filter((b) => graph.body(b) === k);
+    return this.session.engine.graph.own(k);
   }
 
   _left(k) {
