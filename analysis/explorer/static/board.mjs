@@ -18,19 +18,10 @@ export class Board {
     this.base = h("div", { class: "layer" });
     this.over = h("div", { class: "layer over" });
     this.cell = h("div", { id: this.id, role: "gridcell", class: "hidden" });
-    this.grid = h(
-      "div",
-      {
-        class: "grid",
-        role: actions ? "grid" : "img",
-        tabindex: actions ? "0" : null,
-        "aria-activedescendant": actions ? this.id : null,
-        "aria-label": "Block matrix",
-      },
-      this.base,
-      this.over,
-      actions ? h("div", { role: "row", class: "hidden" }, this.cell) : null,
-    );
+    const keyed = actions && { role: "grid", tabindex: "0", "aria-activedescendant": this.id };
+    const told = { class: "grid", role: "img", "aria-label": "Block matrix", ...keyed };
+    const row = actions && h("div", { role: "row", class: "hidden" }, this.cell);
+    this.grid = h("div", told, this.base, this.over, row);
     this.heading = h("h2", {});
     this.port = h("div", { class: "port" }, this.grid); // which a larger matrix is moved behind
     this.node = h("figure", { class: "board" }, this.heading, this.port, strip?.node);

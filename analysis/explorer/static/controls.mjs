@@ -28,9 +28,8 @@ export class Controls {
       ["/whole", "your own"],
       ["/split", "your own, forces split"],
     ];
-    this.order = select("Order", [...orders, ...own], session.name || "/whole", (name) =>
-      explorer.choose(name),
-    );
+    const choose = (name) => explorer.choose(name);
+    this.order = select("Order", [...orders, ...own], session.name || "/whole", choose);
     const beside = [["", "add an order…"], ["/this", "this one, as it stands"], ...orders];
     this.beside = select("Beside it", beside, "", (name) => {
       this.beside.list.value = "";
@@ -42,24 +41,22 @@ export class Controls {
       explorer.draw();
     });
     const formats = Object.keys(FORMATS).map((name) => [name, name]);
-    this.format = select("Format", formats, session.format, (name) =>
-      explorer.rebuild(name, explorer.session.frame),
-    );
-    this.heat = h("input", {
-      type: "checkbox",
-      onchange: (event) => {
-        look.heat = event.target.checked;
-        explorer.draw();
-      },
+    const rebuild = (name) => explorer.rebuild(name, explorer.session.frame);
+    this.format = select("Format", formats, session.format, rebuild);
+    const check = (text, does) => {
+      const input = h("input", { type: "checkbox", onchange: () => does(input.checked) });
+      return { input, node: h("label", { class: "check" }, input, text) };
+    };
+    const heat = check(" digits lost as heat", (on) => {
+      look.heat = on;
+      explorer.draw();
     });
-    this.named = h("input", {
-      type: "checkbox",
-      onchange: (event) => explorer.named(event.target.checked),
-    });
+    const named = check(" names of bodies", (on) => explorer.named(on));
+    this.heat = heat.input;
+    this.named = named.input;
     const fields = [this.order.node, this.beside.node, this.rows.node];
-    if (data.entries)
-      fields.push(this.format.node, h("label", { class: "check" }, this.heat, " digits lost as heat"));
-    if (data.bodies <= 13) fields.push(h("label", { class: "check" }, this.named, " names of bodies"));
+    if (data.entries) fields.push(this.format.node, heat.node);
+    if (data.bodies <= 13) fields.push(named.node);
     this.sliders = data.frames ? sliders(explorer) : null;
     const zoom = (text, title, by) => button(text, title, () => explorer.zoom(by), { class: "small" });
     const view = h("div", { class: "check row" }, zoom("−", "Smaller matrix ([)", -1), zoom("+", "Larger matrix (])", 1));
@@ -85,21 +82,11 @@ function sliders(explorer) {
     ["Tilt", tilt, (x) => `${x}°`],
   ].map(([label, values, text]) => {
     const output = h("output", {}, "as given");
-    const input = h("input", {
-      type: "range",
-      min: "0",
-      max: String(values.length - 1),
-      step: "1",
-      "aria-label": label,
-    });
+    const range = { type: "range", min: "0", max: String(values.length - 1), step: "1", "aria-label": label };
+    const input = h("input", range);
     input.value = "0";
-    return {
-      input,
-      output,
-      values,
-      text,
-      node: h("label", { class: "field" }, h("span", {}, label, " ", output), input),
-    };
+    const node = h("label", { class: "field" }, h("span", {}, label, " ", output), input);
+    return { input, output, values, text, node };
   });
   const show = (frame) => {
     const at = frames.indexOf(frame);
@@ -124,14 +111,9 @@ function sliders(explorer) {
 export class Transport {
   constructor(explorer) {
     const b = (text, title, does) => button(text, title, () => explorer.act(does));
-    this.slider = h("input", {
-      type: "range",
-      min: "0",
-      max: "0",
-      value: "0",
-      "aria-label": "Step",
-      oninput: (event) => explorer.jump(Number(event.target.value)),
-    });
+    const jump = (event) => explorer.jump(Number(event.target.value));
+    const range = { type: "range", min: "0", max: "0", value: "0", "aria-label": "Step" };
+    this.slider = h("input", { ...range, oninput: jump });
     this.counter = h("output", { class: "counter" });
     this.buttons = {
       start: b("Start", "To the start (Home)", "start"),
@@ -144,22 +126,9 @@ export class Transport {
       cancel: b("×", "Leave the bracket (Escape)", "cancel"),
       finish: b("Finish", "Finish: eliminate what is left, tip to base (F)", "finish"),
     };
-    const { start, undo, redo, step, play, end, bracket, cancel, finish } = this.buttons;
-    this.node = h(
-      "div",
-      { class: "transport", role: "group", "aria-label": "Steps" },
-      start,
-      undo,
-      redo,
-      step,
-      play,
-      end,
-      this.slider,
-      this.counter,
-      bracket,
-      cancel,
-      finish,
-    );
+    const { bracket, cancel, finish, ...moves } = this.buttons;
+    const parts = [...Object.values(moves), this.slider, this.counter, bracket, cancel, finish];
+    this.node = h("div", { class: "transport", role: "group", "aria-label": "Steps" }, ...parts);
   }
 
   draw(session, playing) {

@@ -13,7 +13,7 @@ export function h(name, attributes = {}, ...children) {
 }
 
 // A paragraph, of a class where it is not "".
-export function p(kind, ...children) {
+export function para(kind, ...children) {
   return h("p", kind ? { class: kind } : {}, ...children);
 }
 

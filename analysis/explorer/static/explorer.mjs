@@ -1,7 +1,7 @@
 // The explorer: equation (4), eliminated by hand.  mount(element, data, { onOrder, live }) is all
 // that a shell needs: a page, a notebook or a local server.
 
-import { button, h, plural, replaced } from "./dom.mjs";
+import { button, h, para, plural, replaced } from "./dom.mjs";
 import { Board } from "./board.mjs";
 import { addressOf, readAddress } from "./address.mjs";
 import { Boards } from "./boards.mjs";
@@ -81,8 +81,7 @@ class Explorer extends Actions {
       this._scene((data.scene ?? 1) - 1);
       return;
     }
-    this.draw();
-    this.say(
+    this.show(
       "Pick a block on the diagonal to eliminate it, or step along the order. Point at a block, or press M and the arrow keys, to see what it would do.",
     );
   }
@@ -127,20 +126,12 @@ class Explorer extends Actions {
     this.block = blockPanel();
     this.numbers = numbersPanel((name) => this.choose(name));
     this.challenges = challengePanel(data, say, (text) => this.say(`${this.status.textContent} ${text}`));
-    this.checkpoints = checkpointPanel(
-      () => this.session,
-      (code, name) => this.go(code, `Back at checkpoint ${name}.`),
-      (code, name) => this.beside(code, name),
-      say,
-    );
-    this.listing = listingPanel(() => this.session, say);
-    this.exports = exportPanel(
-      () => this.session,
-      this.look,
-      () => data.palette?.light ?? this.palette(),
-      say,
-      () => this.draw(),
-    );
+    const session = () => this.session;
+    const back = (code, name) => this.go(code, `Back at checkpoint ${name}.`);
+    this.checkpoints = checkpointPanel(session, back, (code, name) => this.beside(code, name), say);
+    this.listing = listingPanel(session, say);
+    const palette = () => data.palette?.light ?? this.palette();
+    this.exports = exportPanel(session, this.look, palette, say, () => this.draw());
     this.controls = new Controls(this);
     this.transport = new Transport(this);
     this.legend = new Legend();
@@ -152,14 +143,14 @@ class Explorer extends Actions {
     });
     if (Robot.fits(data))
       this.robot = new Robot(data, {
-        point: (k) => this.light(this.session.engine.graph.blocks.filter((b) => this.session.engine.graph.body(b) === k)),
-        pick: (k) => {
-          const members = this.session.engine.left.filter((b) => this.session.engine.graph.body(b) === k);
-          if (members.length) this._report(this.session.eliminate(members));
-        },
+        point: (k) => this.light(this.session.engine.graph.own(k)),
+        pick: (k) => this._bracketOf(k),
       });
     this.scenes = h("div", { class: "scene", hidden: true });
     this.help = helpDialog();
+    const panels = [this.block, this.numbers, this.listing, this.challenges, this.checkpoints, this.exports];
+    const beside = h("div", { class: "beside" }, this.robot?.node, this.views.node);
+    const left = h("div", { class: "left" }, this.boards.node, beside, this.legend.node);
     this.root = h(
       "div",
       { class: "pivotree", "data-theme": "auto" },
@@ -168,28 +159,8 @@ class Explorer extends Actions {
       this.controls.node,
       this.transport.node,
       this.status,
-      h(
-        "div",
-        { class: "main" },
-        h(
-          "div",
-          { class: "left" },
-          this.boards.node,
-          h("div", { class: "beside" }, this.robot?.node, this.views.node),
-          this.legend.node,
-        ),
-        h(
-          "aside",
-          {},
-          this.block.node,
-          this.numbers.node,
-          this.listing.node,
-          this.challenges.node,
-          this.checkpoints.node,
-          this.exports.node,
-        ),
-      ),
-      ...(data.notes ?? []).map((note) => h("p", { class: "soft" }, note)),
+      h("div", { class: "main" }, left, h("aside", {}, ...panels.map(({ node }) => node))),
+      ...(data.notes ?? []).map((note) => para("soft", note)),
       this.help,
     );
     replaced(this.element, this.root);
@@ -200,7 +171,7 @@ class Explorer extends Actions {
     const size = `${plural(bodies, "body")}, ${plural(dof, "degree")} of freedom`;
     const help = button("?", "Help and keys", () => this.act("help"));
     const told = `The equations of motion of ${model} (${size}) as one matrix of blocks. Every order of eliminating it gives the same answer; what is filled in, what it costs and how many digits survive differ.`;
-    const title = h("div", {}, h("h1", {}, "In which order would you eliminate?"), h("p", { class: "soft about" }, told));
+    const title = h("div", {}, h("h1", {}, "In which order would you eliminate?"), para("soft about", told));
     const story = this.data.story
       ? button("Seven scenes", "Seven scenes, from three numbers a body to your robot", () => this._scene(0), { class: "to-story" })
       : null;
@@ -352,13 +323,7 @@ class Explorer extends Actions {
     this.views.draw(this.boards.sessions, this.focused[0]);
     this._write();
     const { links, rules } = session.form;
-    this.options.onOrder({
-      code: session.code,
-      groups: session.named(),
-      complete: engine.done,
-      links,
-      rules,
-    });
+    this.options.onOrder({ code: session.code, groups: session.named(), complete: engine.done, links, rules });
     if (this.options.live && engine.done && !session.frame) this._evaluate();
   }
 

@@ -1,31 +1,24 @@
 // Keys, and the page that tells them.
 
-import { button, h } from "./dom.mjs";
+import { button, h, para } from "./dom.mjs";
 
 const KEYS = {
-  u: "undo",
-  "Control+z": "undo",
-  ",": "undo",
-  r: "redo",
-  "Control+y": "redo",
-  "Control+Shift+z": "redo",
-  n: "step",
-  ".": "step",
-  p: "play",
-  Home: "start",
-  End: "end",
-  b: "bracket",
-  "(": "bracket",
-  ")": "bracket",
-  Escape: "cancel",
-  f: "finish",
-  c: "checkpoint",
-  e: "body",
-  m: "matrix",
-  h: "heat",
-  "]": "larger",
-  "[": "smaller",
-  "?": "help",
+  undo: ["u", "Control+z", ","],
+  redo: ["r", "Control+y", "Control+Shift+z"],
+  step: ["n", "."],
+  play: ["p"],
+  start: ["Home"],
+  end: ["End"],
+  bracket: ["b", "(", ")"],
+  cancel: ["Escape"],
+  finish: ["f"],
+  checkpoint: ["c"],
+  body: ["e"],
+  matrix: ["m"],
+  heat: ["h"],
+  larger: ["]"],
+  smaller: ["["],
+  help: ["?"],
 };
 
 // What a key is for, or null: not while something is typed, or a slider is moved.
@@ -34,7 +27,8 @@ export function actionOf({ key, target, ctrlKey, metaKey, altKey, shiftKey }) {
   const sliding = target.matches("input[type=range]") && ["Home", "End"].includes(key);
   if (typing || sliding || altKey) return null;
   const plain = key.length === 1 ? key.toLowerCase() : key;
-  return KEYS[ctrlKey || metaKey ? `Control+${shiftKey ? "Shift+" : ""}${plain}` : plain] ?? null;
+  const pressed = ctrlKey || metaKey ? `Control+${shiftKey ? "Shift+" : ""}${plain}` : plain;
+  return Object.keys(KEYS).find((does) => KEYS[does].includes(pressed)) ?? null;
 }
 
 const TOLD = [
@@ -58,21 +52,9 @@ export function helpDialog() {
     "dialog",
     { "aria-label": "Help" },
     h("h2", {}, "Elimination by hand"),
-    h(
-      "p",
-      {},
-      "The matrix is equation (4) of Ascher, Pai & Cloutier (1996). Pick a block on the diagonal and it is eliminated: every pair of its neighbours is coupled, and what was zero between them is filled in. Pick an identity block of pdd and f, and both are eliminated through the exact inverse of the pair. What cannot be a pivot is refused, with the reason.",
-    ),
-    h(
-      "p",
-      {},
-      "A bracket holds several blocks that are eliminated together: its own block is inverted by itself, then meets its neighbours, and the update is added last. In exact numbers brackets change nothing; in a number format they decide which digits survive.",
-    ),
-    h(
-      "p",
-      {},
-      "Numbers are computed on this page, operation by operation in the format chosen, and the answer is held against one that is certified. Digits lost in a block are those by which it differs from a run in float64, relative to its largest entry. The table of orders holds what pivotree itself has measured: its programs leave out zeros and ones, so that last digits may differ.",
-    ),
+    para("", "The matrix is equation (4) of Ascher, Pai & Cloutier (1996). Pick a block on the diagonal and it is eliminated: every pair of its neighbours is coupled, and what was zero between them is filled in. Pick an identity block of pdd and f, and both are eliminated through the exact inverse of the pair. What cannot be a pivot is refused, with the reason."),
+    para("", "A bracket holds several blocks that are eliminated together: its own block is inverted by itself, then meets its neighbours, and the update is added last. In exact numbers brackets change nothing; in a number format they decide which digits survive."),
+    para("", "Numbers are computed on this page, operation by operation in the format chosen, and the answer is held against one that is certified. Digits lost in a block are those by which it differs from a run in float64, relative to its largest entry. The table of orders holds what pivotree itself has measured: its programs leave out zeros and ones, so that last digits may differ."),
     h("dl", {}, ...TOLD.flatMap(([key, text]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)])),
     button("Close", "Close help", () => dialog.close()),
   );

@@ -1,7 +1,7 @@
 // Large trees: where blocks are, as densities, and a subtree that is small enough to be drawn.
 
 import { Engine } from "./engine.mjs";
-import { h, plural, replaced, select } from "./dom.mjs";
+import { h, para, plural, replaced, select } from "./dom.mjs";
 
 const BINS = 180;
 const MOST = 100; // bodies of a subtree
@@ -35,23 +35,12 @@ export function mountLarge(element, data, { onOrder, mount }) {
   };
   const list = select("Order", orders, "", show);
   const pick = select("Subtree", choice, choice[0][0], open);
+  const many = `${data.bodies.toLocaleString("en")} bodies: too many to draw block by block. Shown are densities, and one subtree at a time.`;
+  const title = h("div", {}, h("h1", {}, data.model), para("soft", many));
   const root = h(
     "div",
     { class: "pivotree", "data-theme": "auto" },
-    h(
-      "header",
-      {},
-      h(
-        "div",
-        {},
-        h("h1", {}, data.model),
-        h(
-          "p",
-          { class: "soft" },
-          `${data.bodies.toLocaleString("en")} bodies: too many to draw block by block. Shown are densities, and one subtree at a time.`,
-        ),
-      ),
-    ),
+    h("header", {}, title),
     h("div", { class: "controls" }, list.node, pick.node),
     status,
     h("figure", { class: "density" }, canvas, caption),

@@ -1,6 +1,6 @@
 // What stands beside the matrix: the block in question, numbers, challenges, checkpoints, export.
 
-import { button, h, p, plural, replaced, select } from "./dom.mjs";
+import { button, h, para, plural, replaced, select } from "./dom.mjs";
 import { math, spoken } from "./mathml.mjs";
 import { formula } from "./formula.mjs";
 import { challengesOf } from "./challenges.mjs";
@@ -25,7 +25,7 @@ export function blockPanel() {
   const { node, body } = panel("Block");
   const show = (session, labels, i, j, preview) => {
     if (i === null) {
-      replaced(body, p("soft empty", "Point at a block, or move to it with the arrow keys."));
+      replaced(body, para("soft empty", "Point at a block, or move to it with the arrow keys."));
       return;
     }
     const { engine, model, format } = session;
@@ -44,13 +44,13 @@ export function blockPanel() {
     const share = blameOf(session, gone ? Math.max(engine.gone[i], engine.gone[j]) : 0);
     replaced(
       body,
-      p("", called, ` · ${graph.size[i]}×${graph.size[j]} · ${what}`),
+      para("", called, ` · ${graph.size[i]}×${graph.size[j]} · ${what}`),
       written && formulaOf(engine, i, j),
-      letters.size && p("letters", ...words),
+      letters.size && para("letters", ...words),
       numbers && entriesTable(numbers, format),
-      lost !== null && p("", `${lostText(lost)} of ${digitsIn(format).toFixed(1)} digits of ${format} lost so far.`),
-      preview && p(preview.refused ? "refused" : "", foretold(session, preview)),
-      share && p("", share),
+      lost !== null && para("", `${lostText(lost)} of ${digitsIn(format).toFixed(1)} digits of ${format} lost so far.`),
+      preview && para(preview.refused ? "refused" : "", foretold(session, preview)),
+      share && para("", share),
     );
   };
   show(null, null, null, null, null);
@@ -76,7 +76,7 @@ function entriesTable({ rows, columns, low, high }, format) {
   const other = low.length === 1 && low[0] !== high[0] ? `: ${high[0]}` : "";
   const told = format === "float64" ? "in float64" : `in ${format}; digits that float64 has otherwise are struck out${other}`;
   const lines = h("table", {}, h("tbody", {}, ...Array.from({ length: rows }, line)));
-  return h("div", { class: "entries" }, lines, p("soft", told));
+  return h("div", { class: "entries" }, lines, para("soft", told));
 }
 
 // How much of the order's error a step has caused, where it is known.
@@ -97,9 +97,9 @@ export function numbersPanel(replay) {
     const below = data.entries ? " Measured errors are below." : "";
     replaced(
       body,
-      why && p("soft", `No numbers of its own: ${why}.${below}`),
-      !why && stopped && p("soft", `${stopped}.`),
-      failed && p("refused", `In ${session.format} the ${failedPivot(engine, failed)}.`),
+      why && para("soft", `No numbers of its own: ${why}.${below}`),
+      !why && stopped && para("soft", `${stopped}.`),
+      failed && para("refused", `In ${session.format} the ${failedPivot(engine, failed)}.`),
       answerOf(session),
       data.orders.length && table(session, replay),
       ...culprits(session),
@@ -112,7 +112,7 @@ export function numbersPanel(replay) {
       : `${digits.toFixed(1)} digits, error ${error.toExponential(1)}${marked ? `; not to be relied on: ${marked}` : ""}`;
     const traced = flops ? ` ${flops.toLocaleString("en")} operations, traced.` : "";
     body.querySelector(".answer")?.remove(); // one answer for one order
-    body.prepend(p("answer", `Measured in ${format} by pivotree: ${kept}.${traced}`));
+    body.prepend(para("answer", `Measured in ${format} by pivotree: ${kept}.${traced}`));
   };
   return { node, show, measured };
 }
@@ -125,16 +125,16 @@ function failedPivot({ graph }, { block, step, value }) {
 function answerOf(session) {
   const { engine, model, format } = session;
   const answer = session.answer();
-  if (answer?.why) return p("soft", `No certified answer in ${format}: ${answer.why}`);
+  if (answer?.why) return para("soft", `No certified answer in ${format}: ${answer.why}`);
   if (answer) {
     const error = answer.error === null ? "not a number" : answer.error.toExponential(1);
     const by = answer.by === "pivotree" ? "measured by pivotree" : "computed on this page";
     const told = ` of qdd kept in ${format}; error ${error} against the certified answer, ${by}.`;
-    return p("answer", h("strong", {}, `${answer.digits.toFixed(1)} digits`), told);
+    return para("answer", h("strong", {}, `${answer.digits.toFixed(1)} digits`), told);
   }
   if (model.why) return null;
   const left = plural(engine.left.length, "block");
-  return p("soft", `The answer in ${format} follows once all ${left} left are eliminated.`);
+  return para("soft", `The answer in ${format} follows once all ${left} left are eliminated.`);
 }
 
 function table(session, replay) {
@@ -191,7 +191,7 @@ function culprits(session) {
   const items = blame.top
     .slice(0, 4)
     .map((c) => h("li", {}, share(c), h("code", {}, c.formula), c.step ? `, step ${c.step}` : ""));
-  return [p("", blame.sentence), h("ol", { class: "culprits" }, ...items)];
+  return [para("", blame.sentence), h("ol", { class: "culprits" }, ...items)];
 }
 
 // -- challenges -----------------------------------------------------------------------------------
@@ -342,7 +342,7 @@ export function exportPanel(session, look, palette, say, drawn) {
     range.node,
     between,
     h("div", { class: "row" }, ...kinds),
-    p("soft", "The JSON is an order: pivotree solve MODEL --order FILE.json"),
+    para("soft", "The JSON is an order: pivotree solve MODEL --order FILE.json"),
     h("label", { class: "field" }, h("span", {}, "Open such a file"), open),
   );
   return { node };

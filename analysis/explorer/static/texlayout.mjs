@@ -2,32 +2,25 @@
 
 import { atoms } from "./mathml.mjs";
 
-const WIDE = {
-  M: 0.83,
-  m: 0.72,
-  H: 0.72,
-  D: 0.72,
-  G: 0.72,
-  R: 0.61,
-  B: 0.61,
-  C: 0.67,
-  E: 0.61,
-  Φ: 0.76,
-  I: 0.33,
-  f: 0.3,
-  "−": 0.58,
-  "*": 0.5,
-  "′": 0.25,
-  ",": 0.25,
-  J: 0.44,
-  "(": 0.33,
-  ")": 0.33,
+// Widths of letters in parts of the size, of those that are not half as wide as high.
+const WIDTHS = {
+  0.25: "′,",
+  0.3: "f",
+  0.33: "I()",
+  0.44: "J",
+  0.58: "−",
+  0.61: "RBE",
+  0.67: "C",
+  0.72: "mHDG",
+  0.76: "Φ",
+  0.83: "M",
 };
+const WIDE = new Map(Object.entries(WIDTHS).flatMap(([width, all]) => [...all].map((c) => [c, Number(width)])));
 const ACCENT = { hat: "ˆ", tilde: "˜", ddot: "¨", bar: "¯" };
 
 export function widthOf(text, size) {
   let width = 0;
-  for (const c of text) width += WIDE[c] ?? 0.5;
+  for (const c of text) width += WIDE.get(c) ?? 0.5;
   return width * size;
 }
 

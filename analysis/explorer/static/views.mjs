@@ -29,14 +29,8 @@ export class Legend {
     ];
     this.heat = h("span", { class: "legend-heat" });
     this.key = h("p", { class: "soft" });
-    this.node = h(
-      "div",
-      { class: "legend" },
-      this.first,
-      ...entries.map(([text, items]) => h("span", {}, swatch(items), text)),
-      this.heat,
-      this.key,
-    );
+    const rest = entries.map(([words, items]) => h("span", {}, swatch(items), words));
+    this.node = h("div", { class: "legend" }, this.first, ...rest, this.heat, this.key);
   }
 
   draw(session, look) {
@@ -80,31 +74,22 @@ export class Views {
     this.scenes = [graphScene(engine, labels, WIDTH), eliminationScene(engine, labels, WIDTH, HEIGHT)];
     const left = `Elimination graph: ${plural(engine.left.length, "unknown")} left`;
     const graph = drawn(this.graph, "Elimination graph, base on top", this.scenes[0], left);
-    const tree = drawn(
-      this.tree,
-      "Elimination tree, last pivot on top",
-      this.scenes[1],
-      `Elimination tree of ${plural(this.scenes[1].nodes.length, "pivot")}`,
-    );
+    const pivots = `Elimination tree of ${plural(this.scenes[1].nodes.length, "pivot")}`;
+    const tree = drawn(this.tree, "Elimination tree, last pivot on top", this.scenes[1], pivots);
     this.images = [graph, tree];
-    graph.addEventListener("click", (event) => {
-      const hit = this._hit(event, 0);
-      if (hit !== null) this.actions.pick(hit);
+    const clicked = [(b) => this.actions.pick(b), (pivot) => this.actions.go(engine.gone[pivot[0]])];
+    this.images.forEach((image, at) => {
+      image.addEventListener("pointermove", (event) => this._point(event, at));
+      image.addEventListener("pointerleave", () => this._left());
+      image.addEventListener("click", (event) => {
+        const hit = this._hit(event, at);
+        if (hit !== null) clicked[at](hit);
+      });
     });
-    graph.addEventListener("pointermove", (event) => this._point(event, 0));
-    tree.addEventListener("pointermove", (event) => this._point(event, 1));
-    tree.addEventListener("click", (event) => {
-      const hit = this._hit(event, 1);
-      if (hit) this.actions.go(engine.gone[hit[0]]);
-    });
-    for (const image of this.images) image.addEventListener("pointerleave", () => this._left());
     const others = mirrors.map((mirror) => `; ${mirror.title}: fill ${mirror.engine.fill}`).join("");
-    drawn(
-      this.curve,
-      "Along the steps",
-      this._curves([session, ...mirrors], this.node.clientWidth < 460),
-      `Fill ${engine.fill} and ${session.cost} after step ${engine.step}${others}`,
-    );
+    const told = `Fill ${engine.fill} and ${session.cost} after step ${engine.step}${others}`;
+    const curves = this._curves([session, ...mirrors], this.node.clientWidth < 460);
+    drawn(this.curve, "Along the steps", curves, told);
     this.mark(focused === null ? [] : [focused]);
   }
 
@@ -173,12 +158,8 @@ export class Views {
 function drawn(host, title, scene, told) {
   const base = h("div", {});
   base.innerHTML = svgText(scene, colour);
-  const image = h(
-    "div",
-    { role: "img", "aria-label": told, class: "image" },
-    base,
-    h("div", { class: "layer over" }),
-  );
+  const over = h("div", { class: "layer over" });
+  const image = h("div", { role: "img", "aria-label": told, class: "image" }, base, over);
   replaced(host, h("figcaption", {}, title), image);
   return image;
 }
