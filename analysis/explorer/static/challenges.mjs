@@ -10,10 +10,7 @@ export function challengesOf(data) {
   if (abm)
     result.push({
       title: `Reach ABM's fill: ${abm.fill} block${abm.fill === 1 ? "" : "s"}`,
-      state: (session) => {
-        const { fill } = session.engine;
-        return judged(session, fill <= abm.fill, `${fill} filled`, fill > abm.fill);
-      },
+      state: filling(abm.fill),
       hints: [
         "A pivot fills in among its neighbours: take blocks that few others touch.",
         "A body at a tip has one neighbour, its parent. What does a body in the middle touch?",
@@ -57,10 +54,7 @@ export function challengesOf(data) {
   if (early && abm && early.fill < abm.fill)
     result.push({
       title: `Close loops early: ${early.fill} blocks of fill, where ABM with λ last has ${abm.fill}`,
-      state: (session) => {
-        const { fill } = session.engine;
-        return judged(session, fill <= early.fill, `${fill} filled`, fill > early.fill);
-      },
+      state: filling(early.fill),
       hints: [
         "λ that waits is coupled to every body on the way to the base. How long must it wait?",
         "Its row is zero on the diagonal until joints of its loop are gone. Which is the last of them?",
@@ -82,17 +76,10 @@ function whereLambdaStands(data) {
   if (least <= before + 1) return null;
   return {
     title: `Where does λ stand? Condensed first, CRBM keeps ${before.toFixed(1)} digits in float32: keep ${least}`,
-    format: "float32",
-    state: (session) => {
-      const { engine, format } = session;
-      if (format !== "float32") return { done: false, text: "choose float32 as the format" };
-      const steps = engine.graph.ties.map((_, c) => engine.gone[LAM * engine.graph.n + c]);
-      const where = steps.every(Boolean) ? `λ went at steps ${Math.min(...steps)} to ${Math.max(...steps)}` : "λ is left";
-      if (!engine.done) return { done: false, text: `${where}; eliminate all blocks to see the answer` };
-      const answer = session.answer();
-      if (!answer || answer.why) return { done: false, text: answer?.why ?? "no numbers for this order" };
-      return judged(session, answer.digits >= least, `${where}: ${answer.digits.toFixed(1)} digits kept`, false);
-    },
+    state: keeping(least, "float32", ({ graph, gone }) => {
+      const steps = graph.ties.map((_, c) => gone[LAM * graph.n + c]);
+      return steps.every(Boolean) ? `λ went at steps ${Math.min(...steps)} to ${Math.max(...steps)}; ` : "λ is left; ";
+    }),
     hints: [
       "A soft λ has minus its compliance c as a pivot and may go first. What does that add to its body?",
       "G* G / c: a ground of 1 / c kg. Look at the heat of that body's pdd: its own mass is rounded away.",
@@ -105,6 +92,27 @@ function judged(session, good, progress, hopeless) {
   if (!session.engine.done) return { done: false, text: hopeless ? `${progress}: too much, step back` : progress };
   if (session.replayed) return { done: false, text: `${progress}, but replayed: do it by hand` };
   return { done: good, text: `${good ? "done" : "not this time"}: ${progress}` };
+}
+
+// Few enough blocks are filled.
+function filling(most) {
+  return (session) => {
+    const { fill } = session.engine;
+    return judged(session, fill <= most, `${fill} filled`, fill > most);
+  };
+}
+
+// Enough digits are kept in a format; ``where`` says what else counts in the order.
+function keeping(least, format, where) {
+  return (session) => {
+    const { engine } = session;
+    if (session.format !== format) return { done: false, text: `choose ${format} as the format` };
+    const told = where(engine);
+    if (!engine.done) return { done: false, text: `${told}eliminate all blocks to see the answer` };
+    const answer = session.answer();
+    if (!answer || answer.why) return { done: false, text: answer?.why ?? "no numbers for this order" };
+    return judged(session, answer.digits >= least, `${told}${answer.digits.toFixed(1)} digits kept`, false);
+  };
 }
 
 // The format in which the orders of this model differ most; null where they keep the same digits.
@@ -126,15 +134,7 @@ function digitsWanted(data) {
   if (least <= worst.digits) return null;
   return {
     title: `Keep ${least} digits in ${format}, where ${worst.name} keeps ${worst.digits.toFixed(1)}`,
-    format,
-    state: (session) => {
-      const { engine, format: now } = session;
-      if (now !== format) return { done: false, text: `choose ${format} as the format` };
-      if (!engine.done) return { done: false, text: "eliminate all blocks to see the answer" };
-      const answer = session.answer();
-      if (!answer || answer.why) return { done: false, text: answer?.why ?? "no numbers for this order" };
-      return judged(session, answer.digits >= least, `${answer.digits.toFixed(1)} digits kept`, false);
-    },
+    state: keeping(least, format, () => ""),
     hints: [
       "Look at the heat: the block that turns first shows where digits go.",
       "Watch pdd of the parent when a heavy child is added to it.",

@@ -248,36 +248,43 @@ export class Model {
     const own = (made) => pivotsOf(this._trace.factors, made).find(({ block }) => i === j && block === i)?.values;
     const pivots = own(this._low);
     if (pivots) return lostBetween(pivots, own(this._high), this.format);
-    return this._lost(this._trace.fronts.standing(Math.min(i, j), Math.max(i, j)));
+    return this._lost(this._standing(i, j));
   }
 
   // The entries of block (i, j) as ``lost`` sees them: { rows, columns, low, high }, row by row, in the
   // format and in float64; null where there are none.
   entries(i, j) {
     if (!this.computed) return null;
-    const trace = this._trace;
-    const pivot = i === j ? trace.factors.find(({ rows }) => rows.some(({ block }) => block === i)) : null;
-    const refs = pivot ? [pivot.ref.made.args[0]] : trace.fronts.standing(Math.min(i, j), Math.max(i, j));
+    const holds = ({ rows }) => i === j && rows.some(({ block }) => block === i);
+    const factor = this._trace.factors.find(holds);
+    const refs = factor ? [factor.ref.made.args[0]] : this._standing(i, j);
     if (!refs.length) return null;
-    const own = pivot?.rows.find(({ block }) => block === i);
-    const turned = i > j;
-    const [{ rows: high, columns: wide }] = refs;
-    const [first, last] = own ? [own.first, own.last] : [0, null];
-    const [rows, columns] = own ? [last - first, last - first] : turned ? [wide, high] : [high, wide];
-    const of = (made, { plus }) => {
-      const values = refs.map((ref) => taken(made, ref).values).reduce((sum, more) => sum.map((x, at) => plus(x, more[at])));
-      const at = (r, c) => values[turned && !own ? c * wide + r : (first + r) * wide + first + c];
-      return Array.from({ length: rows * columns }, (_, k) => at(Math.floor(k / columns), k % columns));
-    };
-    return { rows, columns, low: of(this._low, floats(this.format)), high: of(this._high, floats("float64")) };
+    const [{ rows, columns }] = refs;
+    const { low, high } = this._sums(refs);
+    if (!factor) return { rows, columns, low, high };
+    const { first, last } = factor.rows.find(({ block }) => block === i);
+    const own = (at) => at >= first && at < last;
+    const cut = (values) => values.filter((_, at) => own(Math.floor(at / columns)) && own(at % columns));
+    return { rows: last - first, columns: last - first, low: cut(low), high: cut(high) };
   }
 
-  // The same of the sum of some blocks.
-  _lost(refs) {
+  // References that add up to block (i, j) of what is left.
+  _standing(i, j) {
+    const refs = this._trace.fronts.standing(Math.min(i, j), Math.max(i, j));
+    return i > j ? refs.map((ref) => ref.t) : refs;
+  }
+
+  // The sum of some blocks, in the format and in float64.
+  _sums(refs) {
     const sum = (made, { plus }) =>
-      refs.map((ref) => taken(made, ref).values).reduce((total, values) => total.map((x, at) => plus(x, values[at])));
+      refs.map((ref) => taken(made, ref).values).reduce((all, more) => all.map((x, at) => plus(x, more[at])));
+    return { low: sum(this._low, floats(this.format)), high: sum(this._high, floats("float64")) };
+  }
+
+  _lost(refs) {
     if (!refs.length) return null;
-    return lostBetween(sum(this._low, floats(this.format)), sum(this._high, floats("float64")), this.format);
+    const { low, high } = this._sums(refs);
+    return lostBetween(low, high, this.format);
   }
 
   // The most digits that a block which a step has changed has lost, and which: { digits, i, j }; or null.

@@ -89,13 +89,8 @@ export function digitsOf(value, exact, places) {
   if (value === 0) return ["", "0", ""];
   const [mantissa, exponent] = value.toPrecision(places).split("e");
   const kept = exact === 0 ? 0 : Math.floor(-Math.log10(Math.abs(value - exact) / Math.abs(exact)));
-  let [at, seen] = [0, 0];
-  while (at < mantissa.length && (seen < kept || !/[1-9]/.test(mantissa[at]))) {
-    if (/[1-9]/.test(mantissa[at]) || (seen && mantissa[at] === "0")) seen += 1;
-    if (seen > kept) break;
-    at += 1;
-  }
-  return [mantissa.slice(0, at), mantissa.slice(at), exponent ? `e${exponent}` : ""];
+  const [right] = new RegExp(`^[-0.]*(\\d\\.?){0,${kept > 0 ? kept : 0}}`).exec(mantissa);
+  return [right, mantissa.slice(right.length), exponent ? `e${exponent}` : ""];
 }
 
 // A block that the keys have reached.
