@@ -3,14 +3,15 @@
 import { h, plural } from "./dom.mjs";
 import { Labels } from "./labels.mjs";
 import { math } from "./mathml.mjs";
+import { same } from "./session.mjs";
 
 const TOLD = 0.3; // digits by which two orders must differ to be told apart
 
 // The first bracket, from 0, in which two orders are not the same; -1 where they are.
 export function partsAt(one, other) {
   const [a, b] = [one.groups, other.groups];
-  const apart = (at) => a[at]?.length !== b[at]?.length || a[at].some((block) => !b[at].includes(block));
-  return Array.from({ length: Math.max(a.length, b.length) }, (_, at) => at).find(apart) ?? -1;
+  const places = [...(a.length > b.length ? a : b).keys()];
+  return places.find((at) => !same(a[at], b[at])) ?? -1;
 }
 
 // What ``other``, called ``name``, does otherwise than ``one``: nodes for a paragraph.

@@ -1,7 +1,7 @@
 // Elimination on structure: which blocks become nonzero, what a pivot costs, what may be a pivot.
 // Agrees step by step with kkt/structure/symbolic.py; every step can be taken back.
 
-import { BlockGraph, F, FC, FJ, LAM, PDD, QDD } from "./graph.mjs";
+import { BlockGraph, F, FJ, LAM, PDD, QDD } from "./graph.mjs";
 
 export class Engine {
   constructor(structure, split = false) {
@@ -10,12 +10,10 @@ export class Engine {
     this.near = Array.from({ length: graph.count }, () => new Set()); // of blocks that are left
     this.made = new Map(); // key of an off-diagonal block -> step that made it, 0 at the start
     this.diagonal = new Int32Array(graph.count).fill(-1); // the same for diagonal blocks, -1: zero
-    this.updated = new Int32Array(graph.count).fill(-1); // step that first added to the diagonal
     this.gone = new Int32Array(graph.count); // step that eliminated each block, 0 while it is left
     this.touched = new Map(); // identities of pairs that a step has changed
     this.steps = [];
     this.fill = 0;
-    this.fillEntries = 0;
     this.thirds = 0; // of an operation, with dense blocks: whole numbers
     for (const [i, j] of graph.edges) {
       this.made.set(this.key(i, j), 0);
@@ -59,7 +57,7 @@ export class Engine {
     return this.steps.map((record) => record.members);
   }
 
-  // Eliminate a bracket.  Returns its record, or { refused, block } and leaves all as it was.
+  // Eliminate a bracket.  Returns its record, or { refused } and leaves all as it was.
   eliminate(members) {
     const step = this.step + 1;
     const record = {
@@ -67,35 +65,28 @@ export class Engine {
       members: [...members],
       pivots: [],
       fill: [],
-      fillEntries: 0,
       thirds: 0,
       updates: new Set(),
       updatesOf: [],
       diagonal: [],
-      updated: [],
       touched: [],
       columns: [],
     };
     const again = members.find((b) => this.gone[b]);
-    if (again !== undefined)
-      return {
-        refused: `${this.graph.name(again)} is eliminated already, at step ${this.gone[again]}`,
-        block: again,
-      };
+    if (again !== undefined) return this._again(again);
     for (const pivot of this.graph.inside(members)) {
       const [x, z] = pivot;
       const exact = z !== undefined && this.diagonal[z] < 0 && !this.touched.has(this.key(x, z));
       for (const blocks of exact || z === undefined ? [pivot] : [[x], [z]]) {
         if (blocks.length === 1 && this.diagonal[blocks[0]] < 0) {
           this._takeBack(record);
-          return { refused: this._zero(blocks[0]), block: blocks[0] };
+          return { refused: this._zero(blocks[0]) };
         }
         this._pivot(blocks, record, step);
       }
     }
     this.steps.push(record);
     this.fill += record.fill.length;
-    this.fillEntries += record.fillEntries;
     record.flops = record.thirds / 3;
     this.thirds += record.thirds;
     return record;
@@ -112,7 +103,6 @@ export class Engine {
     const record = this.steps.pop();
     if (!record) return null;
     this.fill -= record.fill.length;
-    this.fillEntries -= record.fillEntries;
     this.thirds -= record.thirds;
     this._takeBack(record);
     return record;
@@ -131,7 +121,6 @@ export class Engine {
       this.near[j].delete(i);
     }
     for (const b of record.diagonal) this.diagonal[b] = -1;
-    for (const b of record.updated) this.updated[b] = -1;
     for (const key of record.touched) this.touched.delete(key);
   }
 
@@ -164,10 +153,6 @@ export class Engine {
     record.updates.add(key);
     record.updatesOf.at(-1).add(key);
     if (i === j) {
-      if (this.updated[i] < 0) {
-        this.updated[i] = step;
-        record.updated.push(i);
-      }
       if (this.diagonal[i] < 0) {
         this.diagonal[i] = step;
         record.diagonal.push(i);
@@ -179,7 +164,6 @@ export class Engine {
       this.near[i].add(j);
       this.near[j].add(i);
       record.fill.push(key);
-      record.fillEntries += this.graph.size[i] * this.graph.size[j];
     } else if (this.graph.partner[i] === j && !this.touched.has(key)) {
       this.touched.set(key, step);
       record.touched.push(key);
@@ -187,6 +171,10 @@ export class Engine {
   }
 
   // -- refusals ---------------------------------------------------------------------------------
+
+  _again(block) {
+    return { refused: `${this.graph.name(block)} is eliminated already, at step ${this.gone[block]}` };
+  }
 
   _zero(block) {
     const { graph } = this;
@@ -214,8 +202,7 @@ export class Engine {
     const where = `(${graph.name(row)}, ${graph.name(col)})`;
     const key = this.key(row, col);
     const gone = [row, col].find((b) => this.gone[b]);
-    if (gone !== undefined)
-      return { refused: `${graph.name(gone)} is eliminated already, at step ${this.gone[gone]}` };
+    if (gone !== undefined) return this._again(gone);
     if (graph.size[row] !== graph.size[col])
       return { refused: `${where} is not square: ${graph.size[row]}x${graph.size[col]}` };
     if (!this.made.has(key)) return { refused: `${where} is zero` };
@@ -286,16 +273,9 @@ export class Engine {
 // Blocks of all that is left, body by body: a bracket (pdd qdd f) each, which is never refused; then
 // multipliers, one loop after another.
 export function completion(engine) {
-  const { graph } = engine;
-  const { n, structure, split } = graph;
-  const groups = [];
-  for (const k of structure.order) {
-    const kinds = split ? [PDD, QDD, FJ, FC] : [PDD, QDD, F];
-    const members = kinds.map((kind) => kind * n + k).filter((b) => graph.size[b] && !engine.gone[b]);
-    if (members.length) groups.push(members);
-  }
-  graph.ties.forEach((_, c) => {
-    if (!engine.gone[LAM * n + c]) groups.push([LAM * n + c]);
-  });
-  return groups;
+  const { graph, gone } = engine;
+  const bodies = graph.structure.order.map((k) => graph.own(k));
+  const loops = graph.ties.map((_, c) => [LAM * graph.n + c]);
+  const left = [...bodies, ...loops].map((group) => group.filter((b) => !gone[b]));
+  return left.filter((group) => group.length);
 }

@@ -144,8 +144,7 @@ export class Labels {
     const { n } = this.graph;
     const k = this.graph.body(i);
     const gone = this._goneBefore(i);
-    const blocks = (c) => this._blocksOf(c);
-    const whole = this.below[k].every((c) => blocks(c).every((b) => gone.has(b)));
+    const whole = this.below[k].every((c) => this.graph.own(c).every((b) => gone.has(b)));
     if (this.bodyOf.has(k)) return whole ? this._mass(this.tex.tilde, k) : "";
     const line = new Set([k, ...this.above[k]]);
     for (const b of gone) if (line.has(this.graph.body(b))) return "";
@@ -203,10 +202,6 @@ export class Labels {
   _goneBefore(block) {
     const end = this._placeOf(block);
     return new Set(end === Infinity ? this.order : this.order.slice(0, end));
-  }
-
-  _blocksOf(k) {
-    return [PDD, QDD, F, FJ, FC].map((kind) => kind * this.graph.n + k).filter((b) => this.graph.size[b]);
   }
 }
 

@@ -94,21 +94,12 @@ function shown(text, x, y, size, font, colour) {
   return `BT ${colour} rg /F${font} ${number(size)} Tf 1 0 0 -1 ${number(x)} ${number(y)} Tm (${inside}) Tj ET`;
 }
 
+// Signs of WinAnsi by their octal codes.
+const SIGNS = { ˆ: 210, "˜": 230, "¨": 250, "¯": 257, "−": 226, "–": 226, "·": 267, "×": 327, "…": 205 };
+
 function latin(text) {
-  const known = {
-    ˆ: "\\210",
-    "˜": "\\230",
-    "¨": "\\250",
-    "¯": "\\257",
-    "−": "\\226",
-    "–": "\\226",
-    "·": "\\267",
-    "×": "\\327",
-    "…": "\\205",
-  };
-  return [...text]
-    .map((c) => known[c] ?? (/[()\\]/.test(c) ? `\\${c}` : c.charCodeAt(0) < 127 ? c : "?"))
-    .join("");
+  const inside = (c) => (/[()\\]/.test(c) ? `\\${c}` : c.charCodeAt(0) < 127 ? c : "?");
+  return [...text].map((c) => (c in SIGNS ? `\\${SIGNS[c]}` : inside(c))).join("");
 }
 
 function ellipse({ x, y, rx, ry }) {

@@ -370,8 +370,8 @@ export class Session {
 }
 
 // Whether two groups hold the same blocks.
-function same(a, b) {
-  return a.length === b?.length && a.every((x) => b.includes(x));
+export function same(a, b) {
+  return a?.length === b?.length && a.every((x) => b.includes(x));
 }
 
 const sameGroups = (a, b) => a.length === b.length && a.every((group, at) => same(group, b[at]));

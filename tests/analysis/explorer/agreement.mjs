@@ -12,7 +12,6 @@ function state(engine) {
   const made = [...engine.made].map(([key, step]) => [...engine.ends(key), step]);
   return {
     fill: engine.fill,
-    entries: engine.fillEntries,
     flops: Math.round(engine.flops * 1000) / 1000,
     made: made.sort((a, b) => a[0] - b[0] || a[1] - b[1]),
     pivotable: engine.left.filter((b) => engine.diagonal[b] >= 0),
