@@ -2,10 +2,19 @@
 
 import { h } from "./dom.mjs";
 import { Labels } from "./labels.mjs";
-import { MANY, blockAt, matrixScene, overlayScene } from "./scene.mjs";
+import { MANY, NAMED, blockAt, matrixScene, overlayScene } from "./scene.mjs";
 import { paint, svgText } from "./render.mjs";
 
 let boards = 0;
+
+// The matrix of a session as it is looked at.
+export function sceneOf(session, look, side) {
+  const { engine, model } = session;
+  const named = engine.graph.blocks.length <= NAMED;
+  const labels = named ? (look.labelled?.(session) ?? new Labels(engine)) : null;
+  const heat = look.heat && model.shadowed ? (i, j) => model.lost(i, j) : null;
+  return matrixScene(engine, { side, order: look.order, labels, heat, most: look.digits(), fat: look.fat });
+}
 
 export class Board {
   /** @type {any} */
@@ -95,17 +104,9 @@ export class Board {
   draw(side, different = -1) {
     const { session, look } = this;
     const zoom = look.zoom ?? 1;
-    const { engine, model } = session;
-    const labels = engine.graph.blocks.length <= 40 ? (look.labelled?.(session) ?? new Labels(engine)) : null;
-    this.labels = labels;
-    this.scene = matrixScene(engine, {
-      side: side * zoom,
-      order: look.order,
-      labels,
-      heat: look.heat && model.shadowed ? (i, j) => model.lost(i, j) : null,
-      most: look.digits(),
-      fat: look.fat ?? 1,
-    });
+    const { engine } = session;
+    this.scene = sceneOf(session, look, side * zoom);
+    this.labels = this.scene.labels;
     this.large = engine.graph.blocks.length > MANY;
     this.port.style.maxWidth = `${side}px`;
     this.port.classList.toggle("zoomed", zoom > 1);

@@ -1,7 +1,7 @@
 // The current step, or a range of steps, as SVG, PNG, PDF, TikZ or JSON.
 
-import { Labels } from "./labels.mjs";
-import { matrixScene, text } from "./scene.mjs";
+import { sceneOf } from "./board.mjs";
+import { text } from "./scene.mjs";
 import { paint, svgText, tikzText } from "./render.mjs";
 import { pdfText } from "./pdf.mjs";
 
@@ -16,14 +16,8 @@ function scenes(session, look, first, last) {
   session.jump(first);
   for (let step = first; step <= last; step++) {
     if (session.jump(step)) break;
-    const { engine, model } = session;
-    const scene = matrixScene(engine, {
-      side: SIDE,
-      order: look.order,
-      labels: engine.graph.blocks.length <= 40 ? new Labels(engine) : null,
-      heat: look.heat && model.shadowed ? (i, j) => model.lost(i, j) : null,
-      most: look.digits(),
-    });
+    const { engine } = session;
+    const scene = sceneOf(session, look, SIDE);
     const title = `${session.data.model}, ${session.title}: step ${step}, fill ${engine.fill}`;
     const items = scene.items.map((item) => moved(item, 0, 26));
     items.unshift(text(SIDE / 2, 17, title, 13, { anchor: "middle", bold: true }));

@@ -1,7 +1,7 @@
 // The linked views: multibody tree, elimination tree, and curves over the steps.
 
 import { FC, LAM, PDD, QDD } from "./graph.mjs";
-import { line, text } from "./scene.mjs";
+import { NAMED, line, text } from "./scene.mjs";
 
 const MANY = 1500; // lines of a graph, beyond which only given and newest ones are drawn
 
@@ -101,7 +101,7 @@ export function eliminationScene(engine, labels, width, height) {
     const look = { fill: last ? "new" : "entry", c: "ink", lw: last ? 2 : 1 };
     items.push({ t: "ellipse", x: px(k), y: py(k), rx, ry: small, ...look });
   });
-  if (members.length <= 16 && at.leaves <= 4 && engine.graph.blocks.length <= 40)
+  if (members.length <= 16 && at.leaves <= 4 && engine.graph.blocks.length <= NAMED)
     members.forEach(({ pivot }, k) => {
       const tex = pivot.map((b) => labels.unknown(b)).join(" ");
       items.push({ t: "tex", x: px(k) + small + 8 + 5 * pivot.length, y: py(k), tex, size: 10, c: "soft" });

@@ -6,8 +6,7 @@ import { contribution, joined, named } from "./formula.mjs";
 import { Labels } from "./labels.mjs";
 import { math } from "./mathml.mjs";
 import { panel } from "./panels.mjs";
-
-const WRITTEN = 40; // blocks up to which they have names
+import { NAMED } from "./scene.mjs";
 
 // How many pivots are done when a block is next of use: as a pivot's own, or to be added to; all of them
 // where it is not.  What it is called then, it is called where it is formed.
@@ -168,11 +167,11 @@ export function listingPanel(session, say) {
   body.append(list, copy);
   const show = () => {
     const { engine } = session();
-    const short = engine.graph.blocks.length <= WRITTEN;
+    const short = engine.graph.blocks.length <= NAMED;
     for (const made of buttons.slice(0, 2)) made.disabled = !short || !engine.step;
     if (!node.open) return;
     if (!short || !engine.step) {
-      const why = short ? "Each step adds its lines." : `Blocks have names up to ${WRITTEN} of them.`;
+      const why = short ? "Each step adds its lines." : `Blocks have names up to ${NAMED} of them.`;
       replaced(list, h("li", { class: "soft" }, why));
       return;
     }

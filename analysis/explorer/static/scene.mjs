@@ -4,7 +4,7 @@
 import { layout } from "./texlayout.mjs";
 
 export const LAYOUTS = { body: "body by body, as (6)", kind: "by kind, as (4)", pivots: "as eliminated" };
-const NAMED = 40; // blocks up to which cells are named
+export const NAMED = 40; // blocks up to which they have names
 export const MANY = 60; // blocks beyond which a canvas is used, and a stronger colour for those of the matrix
 const MARGIN = 34;
 
@@ -47,7 +47,7 @@ export function matrixScene(engine, options) {
   for (const size of drawn) edge.push(edge.at(-1) + size * scale);
   const place = new Map(rows.map((b, at) => [b, at]));
   const end = edge.at(-1);
-  const scene = { width: options.side, height: options.side, items: [], edge, rows, place, margin };
+  const scene = { width: options.side, height: options.side, items: [], edge, rows, place, margin, labels: options.labels };
   const { items } = scene;
   items.push(rect(margin, margin, end - margin, end - margin, { c: "page", line: "faint", lw: 1 }));
   for (const [at, b] of rows.entries()) {

@@ -235,17 +235,13 @@ export class Story {
 
   // -- pointing ---------------------------------------------------------------------------------
 
-  _own(k) {
-    return this.session.engine.graph.own(k);
-  }
-
   _left(k) {
-    return this._own(k).filter((b) => !this.session.engine.gone[b]);
+    return this.session.engine.graph.own(k).filter((b) => !this.session.engine.gone[b]);
   }
 
   _point(k) {
     this.board.preview = k === null || this.at < BRACKET ? null : this._foreseen(this._left(k));
-    this._lit(k === null ? [] : this._own(k), k === null ? [] : [k]);
+    this._lit(k === null ? [] : this.session.engine.graph.own(k), k === null ? [] : [k]);
     if (k === null || this.at !== EQUATIONS) return;
     const { parent } = this.session.data.structures.whole;
     const near = parent.map((p, c) => (p === k ? c : c === k ? p : -1)).filter((b) => b >= 0);
