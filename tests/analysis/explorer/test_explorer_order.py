@@ -339,8 +339,7 @@ def test_the_algorithm_writes_itself_and_folds_into_a_loop(opened, tmp_path, mon
     assert r"\hat{M}_{p} = M_{p}+\Phi_{p,k}\hat{M}_{k}\Phi_{p,k}^{*}" in tex
     assert tex.count("{") == tex.count("}")
     page.locator(".chip[data-block='7']").press("Shift+ArrowRight")
-    four = "document.querySelectorAll('.listing li').length === 4"
-    page.wait_for_function(four)  # (p f), q, the loop, and the base
+    page.locator(".listing li:nth-child(4):last-child").wait_for()  # (p f), q, the loop, and the base
     monkeypatch.chdir(tmp_path)
     exec(copied(page, "Python"), {})
     assert capsys.readouterr().out.startswith("[")
