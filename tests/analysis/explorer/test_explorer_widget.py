@@ -59,7 +59,7 @@ def as_the_page(system, name):
 
 def test_the_widget_runs_the_pages_module(made):
     widget = made("chain:2", ["abm"])
-    assert widget._esm.startswith(bundle()) and "import " not in widget._esm
+    assert widget._esm.startswith(bundle()) and "\nimport " not in widget._esm
     assert "export default" in widget._esm and ".pivotree" in widget._css
     state = widget.get_state()
     assert json.loads(json.dumps(state["data"], allow_nan=False))["schema"] == "pivotree-explorer/1"
