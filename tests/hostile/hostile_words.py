@@ -15,14 +15,14 @@ COMMANDS = next(
 ).choices
 GIVEN = {"MODEL": "chain:1", "KIND": "matrix", "PAPER": "ascher1996", "CONFIG": "sweep.toml"}
 CHEAP = {  # options that keep a command short where nothing is wrong
-    "compare": {"--orders": "abm", "--formats": "float32"},
-    "report": {"--states": "1", "--orders": "abm", "--formats": "float32"},
-    "explore": {"--orders": "abm", "--formats": "float32"},
-    "guarantee": {"--states": "1", "--orders": "abm", "--formats": "float32"},
+    "compare": {"--order": "abm", "--format": "float32"},
+    "report": {"--states": "1", "--order": "abm", "--format": "float32"},
+    "explore": {"--order": "abm", "--format": "float32"},
+    "guarantee": {"--states": "1", "--order": "abm", "--format": "float32"},
     "simulate": {"--seconds": "0.01", "--order": "abm"},
     "tune": {"--most": "1"},
     "prove": {"--only": "none"},
-    "counts": {"--orders": "none"},
+    "counts": {"--order": "none"},
     "reproduce": {"--item": "equations"},
 }
 
@@ -58,8 +58,6 @@ def words(command, **given):
     if "--output" in given and command == "counts":
         options = {}  # the page is of all orders
     options |= {name: value for name, value in given.items() if name.startswith("-")}
-    alike = {name: a.option_strings[0] for a in COMMANDS[command]._actions for name in a.option_strings}
-    options = {alike.get(name, name): value for name, value in options.items()}  # each is given once
     return result + [f"{name}={value}" for name, value in options.items()]
 
 

@@ -34,6 +34,13 @@ TREE = kkt.chain(3)
 GEARED = with_terms(kkt.chain(3), 1)
 PIN = kkt.four_bar().graph["loops"]
 SYSTEM = kkt.build(TREE)
+
+
+def fresh():
+    """A system on which nothing is traced yet."""
+    return kkt.build(TREE)
+
+
 ABM, CRBM, TAU = map(orderings.get, ("abm", "crbm", "inverse_dynamics"))
 CLOSED, OTHER = kkt.build(kkt.four_bar()), kkt.build(kkt.star(5)).structure
 ROTATIONS = orderings.get("square_root_abm")
@@ -391,12 +398,7 @@ LOWERED = [  # places of limits or parts, what is put there, a call that meets i
         "an order may have 1 bodies, not",
     ),
     ("kkt.rounding.adjoint.MOST", 10, lambda: kkt.conditioning(SYSTEM), "too many to record; use an order"),
-    (
-        "kkt.tape.lowering.SLOTS",
-        100,
-        lambda: kkt.trace(kkt.build(TREE), ABM),
-        "tape: needs more than 100 slots; use",
-    ),
+    ("kkt.tape.lowering.SLOTS", 100, lambda: kkt.trace(fresh(), ABM), "tape: needs more than 100 slots; use"),
     ("kkt.proof.certify.residual", wrong_residual, lambda: kkt.certify(SYSTEM, 5), "not satisfy row pdd_j1"),
     (
         "analysis.cheapest.search.errors",
@@ -404,18 +406,8 @@ LOWERED = [  # places of limits or parts, what is put there, a call that meets i
         lambda: pt.search(kkt.chain(1), "digits", states=1),
         "search: no order solves this robot in float32; use a longer format",
     ),
-    (
-        "kkt.tape.lowering.LIMIT",
-        100,
-        lambda: kkt.trace(kkt.build(TREE), CRBM),
-        "'crbm': needs more than 1e+02",
-    ),
-    (
-        "kkt.tape.trace.MAX_UPDATES",
-        1,
-        lambda: kkt.trace(kkt.build(TREE), CRBM),
-        "on this tree, more than 1e+00; use",
-    ),
+    ("kkt.tape.lowering.LIMIT", 100, lambda: kkt.trace(fresh(), CRBM), "'crbm': needs more than 1e+02"),
+    ("kkt.tape.trace.MAX_UPDATES", 1, lambda: kkt.trace(fresh(), CRBM), "on this tree, more than 1e+00; use"),
     (
         "kkt.machine.forward_dynamics.LONGEST",
         10,
