@@ -193,6 +193,7 @@ def test_back_and_forward_go_from_order_to_order(opened):
     page.select_option("select >> nth=0", "crbm")
     page.get_by_role("button", name="Next step of the order").click()  # a step is no entry of its own
     page.locator(".chip[data-block='5']").press("Shift+ArrowRight")
+    page.wait_for_url("**order=w.*")  # what follows within a frame is of the same entry
     page.select_option("select >> nth=3", "bfloat16")
     states = []
     for _ in range(3):
