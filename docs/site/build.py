@@ -48,6 +48,7 @@ ROOMS = (
     "inertia",
     "listing",
     "proofs",
+    "readings",
     "report",
     "rounding",
     "simulation",

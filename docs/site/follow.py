@@ -105,8 +105,8 @@ def dead(path: Path, page: Links, pages: dict[Path, Links]) -> Iterator[str]:
             continue
         target = target_of(path.parent, parts.path) if parts.path else path
         anchor, inside = unquote(parts.fragment), pages.get(target) if target else None
-        # a page of source leads back to a name that is told under another package
-        asked = anchor and inside is not None and "_modules" not in path.parts
+        # a page of source leads back to a name that is told under another package; a scene is no element
+        asked = anchor and inside is not None and "_modules" not in path.parts and anchor not in PLACES
         if target is None or (asked and anchor not in inside.ids):
             yield link
 
