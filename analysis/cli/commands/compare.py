@@ -6,6 +6,7 @@ import argparse
 import math
 import sys
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
@@ -36,6 +37,9 @@ from .shared import (
     system_of_any,
     tree_of,
 )
+
+if TYPE_CHECKING:
+    from ...comparison import Comparison
 
 EXAMPLES = (
     "compare chain:100",
@@ -115,24 +119,26 @@ def run(options: argparse.Namespace) -> int:
 
             progress("figures")
             files = write_all(result, folder)
-    code = 0 if any(row.error is not None for row in result.rows) else 1
-    if options.json:
-        print_json({"model": options.model, **state_document(system, state), **result.as_dict()})
-        return code
-    from ..table import comparison_tables, console
-
-    out = console(sys.stdout)
-    for table in comparison_tables(result, out.width, options.bits):
-        out.print(table)
-    out.print(result.verdict, soft_wrap=out.wraps, markup=False)
-    if result.iterated:
-        out.print(result.iterated, soft_wrap=out.wraps, markup=False)
-    out.print(one_state(options.model, state), soft_wrap=out.wraps, markup=False)
+    told = [result.verdict, *([result.iterated] if result.iterated else []), one_state(options.model, state)]
     if folder is not None:
         size = sum(f.stat().st_size for f in files) / 1e6
-        told = f"{len(files)} files in {folder} ({size:.1f} MB)"
-        out.print(told, soft_wrap=out.wraps, markup=False)
-    return code
+        told.append(f"{len(files)} files in {folder} ({size:.1f} MB)")
+    return _told(options, result, state_document(system, state), told)
+
+
+def _told(options: argparse.Namespace, result: Comparison, state: dict[str, Any], lines: list[str]) -> int:
+    """Print a comparison, as JSON or as tables and sentences; 1 where no order gives an answer."""
+    if options.json:
+        print_json({"model": options.model, **state, **result.as_dict()})
+    else:
+        from ..table import comparison_tables, console
+
+        out = console(sys.stdout)
+        for table in comparison_tables(result, out.width, options.bits):
+            out.print(table)
+        for line in lines:
+            out.print(line, soft_wrap=out.wraps, markup=False)
+    return 0 if any(row.error is not None for row in result.rows) else 1
 
 
 def _as_programs(options: argparse.Namespace) -> int:
@@ -154,18 +160,8 @@ def _as_programs(options: argparse.Namespace) -> int:
         admit(options, system, {name: orderings.get(name) for name in orders}, played(system, plays))
         found = readings.compare_as(system, names, formats, progress)
     found = replace(found, model=options.model, state=state)
-    code = 0 if any(row.error is not None for row in found.rows) else 1
-    if options.json:
-        print_json({"model": options.model, **state_document(system, state), **found.as_dict()})
-        return code
-    from ..table import comparison_tables, console
-
-    out = console(sys.stdout)
-    for table in comparison_tables(found, out.width, options.bits):
-        out.print(table)
-    for line in [found.verdict, *readings.advice(found), one_state(options.model, state)]:
-        out.print(line, soft_wrap=out.wraps, markup=False)
-    return code
+    told = [found.verdict, *readings.advice(found), one_state(options.model, state)]
+    return _told(options, found, state_document(system, state), told)
 
 
 TAKEN = {"command", "run", "given", "model", "order", "format", "json", "bits", "yes"}  # of a matrix
