@@ -123,19 +123,19 @@ def cluster(work: Work[T, R], tasks: Iterator[T], address: str) -> Iterator[R]:
             f"option --scheduler: no Dask scheduler answers at {address!r} ({error}); give an "
             "address such as tcp://host:8786"
         ) from None
-    with client:
-        try:
+    try:
+        with client:  # which may find the scheduler gone as it closes, too
             yield from _from_cluster(client, work, tasks)
-        except TimeoutError:
-            raise PivotreeError(
-                f"scheduler {address}: had no worker for {WORKERLESS:.0f} s; start some, and run the "
-                "same command again: what was measured is kept"
-            ) from None
-        except (KilledWorker, CancelledError, FutureCancelledError, OSError) as error:
-            raise PivotreeError(
-                f"scheduler {address}: gave the work up, or is gone ({type(error).__name__}); run "
-                "the same command again: what was measured is kept"
-            ) from None
+    except TimeoutError:
+        raise PivotreeError(
+            f"scheduler {address}: had no worker for {WORKERLESS:.0f} s; start some, and run the "
+            "same command again: what was measured is kept"
+        ) from None
+    except (KilledWorker, CancelledError, FutureCancelledError, OSError) as error:
+        raise PivotreeError(
+            f"scheduler {address}: gave the work up, or is gone ({type(error).__name__}); run "
+            "the same command again: what was measured is kept"
+        ) from None
 
 
 def _from_cluster(client: Any, work: Work[T, R], tasks: Iterator[T]) -> Iterator[R]:
@@ -156,7 +156,7 @@ def _from_cluster(client: Any, work: Work[T, R], tasks: Iterator[T]) -> Iterator
 def _topped_up(client: Any, work: Work[T, R], tasks: Iterator[T], waiting: Any) -> Iterator[None]:
     """Hands tasks over before each result, as many as the threads that there are can take."""
     while True:
-        threads = sum(worker["nthreads"] for worker in client.scheduler_info(-1)["workers"].values())
+        threads = sum(worker["nthreads"] for worker in client.scheduler_info(-1).get("workers", {}).values())
         for task in islice(tasks, max(1, AHEAD * threads - waiting.count())):
             waiting.add(client.submit(work, task, pure=False))
         if waiting.is_empty():
