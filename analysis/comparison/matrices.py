@@ -53,7 +53,7 @@ def rows_of(
 
     def traced(name: str, order: Any) -> Tape:
         progress(name)
-        return tape_of(system, order)[0]
+        return tape_of(system, order)
 
     def answer(name: str, tape: Tape, f: Format) -> Elimination:
         return eliminate(system, tape, f)

@@ -36,7 +36,7 @@ from ..comparison.row import REFERENCE_DIGITS, known_conditioning, refused, row_
 from ..study.cells import cells
 
 WORTH = 0.5  # digits that are worth a sentence
-PLACES = {
+WRITTEN = {  # in words, the places of kkt.gathered
     "com": "about the tree's centre of mass",
     "root": "about the world's origin, or the centre of mass of a floating root",
     "world": "about the world's origin",
@@ -61,8 +61,10 @@ class Reading:
         """Equation (4) of a system in the frames of the program."""
         return system if self.frames == "own" else gathered(system, self.frames)
 
-    def tape(self, system: System) -> Tape:
-        return trace(self.system(system), orderings.get(self.order))
+    def traced(self, system: System) -> tuple[System, Tape]:
+        """That system, and the tape of the program's order on it."""
+        own = self.system(system)
+        return own, trace(own, orderings.get(self.order))
 
 
 @cache
@@ -94,7 +96,7 @@ def error(reading: Reading, system: System, exact: Certified, format: str | Form
     >>> readings.error(readings.get("mjx"), system, exact) > 1e-5
     True
     """
-    found = exact.error(eliminate(reading.system(system), reading.tape(system), format).qdd)
+    found = exact.error(eliminate(*reading.traced(system), format).qdd)
     return math.inf if found is None else found
 
 
@@ -134,7 +136,7 @@ def compare_as(
 
     def traced(name: str, reading: Reading) -> tuple[System, Tape]:
         progress(name)
-        return reading.system(system), reading.tape(system)
+        return reading.traced(system)
 
     def answer(name: str, made: tuple[System, Tape], format: Format) -> Elimination:
         return replace(eliminate(*made, format), order=name)
@@ -168,8 +170,9 @@ def advice(comparison: Comparison) -> list[str]:
             continue
         own = digits.get((reading.order, format))
         if own is not None and own - kept >= WORTH:
+            place = WRITTEN[reading.frames]
             told.append(
-                f"{reading.program} writes inertias and axes {PLACES[reading.frames]}: {reading.order} keeps "
+                f"{reading.program} writes inertias and axes {place}: {reading.order} keeps "
                 f"{kept:.1f} digits of {format} there, and {own:.1f} in each body's own frame."
             )
     return told

@@ -1,11 +1,12 @@
 """The same tree in the same state, written in other body frames.
 
-A body's frame may be turned about its joint's origin: R, p, S, the inertia and whatever else is
-written in it change, the joint accelerations do not, and neither does their condition.  Rounding
-does: where the frames are aligned with the joint axes, the large entries of M~ that cancel along a
+A body's frame may be turned about its joint's origin, or moved: R, p, S, the inertia and whatever
+else is written in it change, the joint accelerations do not, and neither does their condition.
+Rounding does: where the frames are aligned with the joint axes, the large entries of M~ that cancel along a
 joint are zeros (Ascher, Pai & Cloutier 1996, end of section 3, and Example 3, case 1).
 
-Turning is done once, in float64, and rounds what it turns to about 1e-16.
+Frames are changed once, in float64, which rounds what is written in them to about 1e-16 of its size
+there.
 """
 
 from __future__ import annotations
@@ -74,7 +75,10 @@ def gathered(system: System, at: str = "com") -> System:
     if at not in PLACES:
         raise ModelError(f"gathered: at is {at!r}; give one of {', '.join(PLACES)}")
     if system.loops:
-        raise LoopError("gathered: closed loops and contacts are written in their bodies' own frames")
+        raise LoopError(
+            "gathered: closed loops and contacts are written in their bodies' own frames; "
+            "build(tree, loops=[]) leaves them out"
+        )
     state = system.state
     n = len(state.names)
     turns, place = np.empty((n, 3, 3)), np.empty((n, 3))

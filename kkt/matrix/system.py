@@ -34,6 +34,7 @@ from ..model.tree_kernels import MANY
 from ..model.tree_kernels import matrix as compiled_matrix
 from .blocks import BlockIndex, Structure, Tie, sides_of
 from .entries import Entries, assemble, own_entries, ragged, step_of
+from .partition import Partition
 from .pattern import Pattern, pattern_of
 from .state import State, coordinates, require_independent, state_of
 
@@ -221,6 +222,11 @@ class System(Shown):
 
 def require_system(system: object) -> None:
     """Raise ModelError for anything but a system, such as a name or a tree that is not built."""
+    if isinstance(getattr(system, "structure", None), Partition):
+        raise ModelError(
+            "system: this asks for a robot; a matrix of one's own is taken by eliminate, certify, compare "
+            "and spy"
+        )
     if not isinstance(system, System):
         made = "build(load(...))" if isinstance(system, str) else "build(...) of a tree"
         raise ModelError(f"system: {type(system).__name__} is none; pass {made}")

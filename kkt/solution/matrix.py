@@ -21,13 +21,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
-from ..base.errors import CertificationError, FormatError, ModelError, SingularError
+from ..base.errors import CertificationError, FormatError, ModelError, OrderError, SingularError
 from ..base.shown import LARGEST, Shown, spy
 from ..matrix.blocks import QDD, Block
 from ..matrix.entries import Entries
 from ..matrix.partition import Partition
 from ..matrix.pattern import Pattern
+from ..model.fields import checked
 from ..order.pivots import plan
+from ..order.sequence import as_sequence
 from ..program.tracer import Tracer
 from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, Certified, Nonsingular, proved_bits
 from ..proof.longer import Longer, ball_of, longer_name
@@ -35,6 +37,7 @@ from ..structure.symbolic import symbolic
 from ..tape.derivatives import Given
 from ..tape.player import first_bad, number_of, played, run, signed, started
 from ..tape.tape import BackwardError, Elimination, Tape, lower
+from ..tape.trace import kept
 from ..tape.trust import ZERO, mark
 
 _NO = np.zeros(0)
@@ -69,7 +72,7 @@ class Matrix(Shown):
         robot = SimpleNamespace(
             pattern=pattern, tree=tree, state=SimpleNamespace(S=()), structure=SimpleNamespace(ties=())
         )
-        self.__dict__.update(_robot=robot, tree=tree, _least_size=0.0, loops=())
+        self.__dict__.update(_robot=robot, pattern=pattern, tree=tree, _least_size=0.0, loops=())
 
     def facts(self) -> dict[str, Any]:
         n = self.structure.n
@@ -82,6 +85,19 @@ class Matrix(Shown):
     def size(self) -> int:
         """Rows of the matrix."""
         return len(self.rhs)
+
+    @cached_property
+    def given(self) -> list[tuple[int, int, NDArray[np.float64]]]:
+        """(row block, column block, entries) of A's upper triangle, where a block has an entry."""
+        own, pairs = np.flatnonzero(self.structure.armature), self.structure.pairs
+        ends = np.concatenate([np.tile(own, (2, 1)), *([] if pairs is None else [pairs])], axis=1)
+        table = self.matrix.tocsr()
+        return [(i, j, table[self.rows[i]][:, self.rows[j]].toarray()) for i, j in ends.T.tolist()]
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64]:
+        """All that programs take as inputs, whatever the order: entries of A, then those of b."""
+        return np.concatenate([*(x.ravel() for *_, x in self.given), *(self.rhs[at] for at in self.rows)])
 
     def certified(self, digits: int, tape: Any, rounded_to: str | Format | None) -> Certified:
         """What :func:`kkt.certify` asks of a system that is not (4)."""
@@ -115,9 +131,7 @@ def matrix(A: Any, blocks: Any = None, rhs: Any = None, *, name: str = "matrix")
     full, name = _read(A, name)
     size = full.shape[0]
     names, rows = _cut(blocks, size)
-    b = full @ np.ones(size) if rhs is None else np.asarray(rhs, dtype=float)
-    if b.shape != (size,) or not np.isfinite(b).all():
-        raise ModelError(f"{name}: rhs has shape {b.shape}; give {size} finite numbers")
+    b = full @ np.ones(size) if rhs is None else checked(name, "rhs", rhs, (size,))
     of = np.empty(size, dtype=np.int64)
     for k, at in enumerate(rows):
         of[at] = k
@@ -148,18 +162,20 @@ def _read(A: Any, name: str) -> tuple[sp.csc_array, str]:
     elif isinstance(A, nx.Graph):
         A = nx.laplacian_matrix(A) + sp.eye_array(len(A))
     elif isinstance(A, tuple):
+        if len(A) != 2:
+            raise ModelError(f"{name}: a tuple of {len(A)} is no problem of optimisation; give (H, A)")
         H, C = (sp.csc_array(np.atleast_2d(x) if not sp.issparse(x) else x) for x in A)
         A = sp.block_array([[H, C.T], [C, None]])
     try:
-        full = sp.csc_array(A, dtype=float)
+        full = sp.csc_array(A)
     except (TypeError, ValueError):
         raise ModelError(f"{name}: {type(A).__name__} is no matrix; give one of scipy.sparse") from None
+    data = checked(name, "A", full.data, full.data.shape, "real, finite numbers")
+    full = sp.csc_array((data, full.indices, full.indptr), shape=full.shape)
     full.sum_duplicates()
     full.eliminate_zeros()
     if full.ndim != 2 or full.shape[0] != full.shape[1] or not full.shape[0]:
         raise ModelError(f"{name}: has shape {full.shape}; give a square matrix")
-    if not np.isfinite(full.data).all():
-        raise ModelError(f"{name}: holds a number that is not finite; give finite ones")
     if (full != full.T).nnz:
         i, j = (x[0] for x in (full != full.T).nonzero())
         raise ModelError(f"{name}: entries ({i}, {j}) and ({j}, {i}) differ; give a symmetric matrix")
@@ -170,13 +186,17 @@ def _cut(blocks: Any, size: int) -> tuple[tuple[Hashable, ...], tuple[NDArray[np
     """Names of the blocks and the rows of each."""
     if blocks is None:
         return tuple(range(size)), tuple(np.arange(size)[:, None])
-    if not isinstance(blocks, Mapping):
-        listed = list(blocks)
-        if all(isinstance(x, int | np.integer) for x in listed):  # sizes
-            ends = np.cumsum([0, *listed])
-            listed = [np.arange(a, b) for a, b in pairwise(ends.tolist())]
-        blocks = dict(enumerate(listed))
-    rows = tuple(np.atleast_1d(np.asarray(x, dtype=np.int64)) for x in blocks.values())
+    wanted = f"give names and lists of rows, lists of rows, or sizes, of the rows 0 to {size - 1}"
+    try:
+        if not isinstance(blocks, Mapping):
+            listed = list(blocks)
+            if all(isinstance(x, int | np.integer) for x in listed):  # sizes
+                ends = np.cumsum([0, *listed])
+                listed = [np.arange(a, b) for a, b in pairwise(ends.tolist())]
+            blocks = dict(enumerate(listed))
+        rows = tuple(np.atleast_1d(np.array(x, dtype=np.int64)) for x in blocks.values())
+    except (TypeError, ValueError):
+        raise ModelError(f"matrix: blocks are {blocks!r}; {wanted}") from None
     every = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *rows]))
     if not np.array_equal(every, np.arange(size)) or any(not len(x) for x in rows):
         raise ModelError(f"matrix: blocks do not hold each of the rows 0 to {size - 1} once; list them all")
@@ -194,15 +214,13 @@ class _Entering(Tracer):
         self.of, self.given = of, Given(self.write)
 
     def enter_matrix(self) -> None:
-        rows, fronts, n = self.of.rows, self.fronts, self.n
-        table = self.of.matrix.tocsr()
-        own = np.tile(np.flatnonzero(self.of.structure.armature), (2, 1))
-        for i, j in np.concatenate([own, self.graph.edges % n], axis=1).T.tolist():
-            values = table[rows[i]][:, rows[j]].toarray()
+        n = self.n
+        for i, j, values in self.of.given:
             ref = self.given.block(values, np.where(values == 0.0, 0, 2))
-            fronts.set(QDD * n + i, QDD * n + j, self.write.mirror(ref) if i == j else ref)
-        for i, at in enumerate(rows):
-            fronts.set_rhs(QDD * n + i, self.given.block(self.of.rhs[at, None], np.full((len(at), 1), 2)))
+            self.fronts.set(QDD * n + i, QDD * n + j, self.write.mirror(ref) if i == j else ref)
+        for i, at in enumerate(self.of.rows):
+            full = np.full((len(at), 1), 2)
+            self.fronts.set_rhs(QDD * n + i, self.given.block(self.of.rhs[at, None], full))
 
     def merges(self, pivot: tuple[int, ...]) -> bool:
         return False  # a matrix is as sparse at its end as an order leaves it
@@ -211,14 +229,22 @@ class _Entering(Tracer):
         return {Block("x", name): self.x[QDD * self.n + k] for k, name in enumerate(self.of.structure.names)}
 
 
-def tape_of(system: Matrix, order: Any) -> tuple[Tape, NDArray]:
-    """The tape of an order on a matrix, and the doubles that it takes.  Raises OrderError."""
+def tape_of(system: Matrix, order: Any) -> Tape:
+    """The tape of an order on a matrix, traced once; raises OrderError, also for another's tape."""
     if isinstance(order, Tape):
-        return order, system.plans[id(order)][1]
-    tracer = _Entering(symbolic(plan(order, system.structure)), system)
-    made = lower(tracer.program(), system.__dict__["_robot"], tracer.given.patterns), tracer.given.numbers
-    system.plans[id(made[0])] = made
-    return made
+        if not order.reads(system):  # type: ignore[arg-type]
+            raise OrderError(
+                f"order {order.program.name!r}: its tape was traced on another matrix or a robot; pass the "
+                "order itself"
+            )
+        return order
+    sequence = as_sequence(order, system.structure)
+
+    def traced() -> Tape:
+        tracer = _Entering(symbolic(plan(sequence, system.structure)), system)
+        return lower(tracer.program(), system.__dict__["_robot"], tracer.given.patterns)
+
+    return kept(system, sequence, traced)  # type: ignore[arg-type]
 
 
 def _slots(system: Matrix, tape: Tape) -> NDArray[np.int64]:
@@ -235,7 +261,7 @@ def _cast(numbers: NDArray, number: Any) -> NDArray:
 
 def eliminated(system: Matrix, order: Any, chosen: Format) -> Elimination:
     """:func:`kkt.eliminate` of a matrix: ``qdd`` of the answer is x, in the order of the rows."""
-    tape, numbers = tape_of(system, order)
+    tape, numbers = tape_of(system, order), system.numbers
     slots, factor = _slots(system, tape), tape.program.symbolic
     assert factor is not None
     failed, marked, error, backward = None, None, None, None
@@ -296,7 +322,7 @@ def certified(system: Matrix, digits: int, order: Any, rounded_to: Format | None
 
     The residual of A x = b, formed from the matrix and not by the program, must hold zero.
     """
-    tape, numbers = tape_of(system, order)
+    tape, numbers = tape_of(system, order), system.numbers
     slots = _slots(system, tape)
     data = numbers if rounded_to is None else rounded_to.shown(rounded_to.cast(numbers))
     wanted = digits * BITS_PER_DIGIT + SPARE_BITS

@@ -67,7 +67,9 @@ export function written(session) {
     const k = graph.bodies(record.members[0])[0];
     const up = graph.structure.parent[k];
     const lines = formed(engine, record);
-    const letters = new Map([[called(k), "k"]]);
+    // every name stands for itself, so that body 12 is no pair of 1 and 2
+    const letters = new Map([...labels.subscript.values()].map((name) => [name, name]));
+    letters.set(called(k), "k");
     if (up >= 0) letters.set(called(up), "p");
     const general = lines.map((line) => line.map((tex) => reindexed(tex, letters)));
     const blocks = `(${record.pivots.flat().map((b) => reindexed(labels.unknown(b), letters)).join(" ")})`;

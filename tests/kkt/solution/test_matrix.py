@@ -11,6 +11,7 @@ from scipy.sparse.linalg import splu
 
 import pivotree as pt
 from pivotree import analysis, kkt, orderings
+from pivotree.kkt.solution.matrix import tape_of
 
 USUAL = ("natural", "minimum_degree", "minimum_fill", "reverse_cuthill_mckee", "nested_dissection")
 
@@ -151,11 +152,20 @@ def test_a_comparison_and_a_picture():
     [
         (lambda: pt.matrix(np.ones((2, 3))), "has shape .2, 3.; give a square matrix"),
         (lambda: pt.matrix(np.array([[1.0, 2.0], [3.0, 1.0]])), r"entries \(0, 1\) and \(1, 0\) differ"),
-        (lambda: pt.matrix(np.full((2, 2), np.nan)), "not finite"),
+        (lambda: pt.matrix(np.full((2, 2), np.nan)), "field .A. holds nan; give finite numbers"),
+        (lambda: pt.matrix(np.eye(2) * 1j), "field .A. is .*; give real, finite numbers"),
+        (lambda: pt.matrix((np.eye(2),)), "a tuple of 1 is no problem of optimisation"),
+        (lambda: pt.matrix(np.eye(3), blocks=3), "blocks are 3; give names and lists of rows"),
+        (lambda: pt.matrix(np.eye(3), rhs=["a"] * 3), "and a text is no number; give 3 numbers"),
+        (
+            lambda: kkt.eliminate(pt.matrix(KKT), kkt.trace(kkt.build(kkt.chain(2)), "abm")),
+            "pass the order itself",
+        ),
+        (lambda: pt.factor(pt.matrix(KKT), "natural"), "taken by eliminate, certify, compare and spy"),
         (lambda: pt.matrix("none.mtx"), "none.mtx: .*; give a Matrix Market file"),
         (lambda: pt.matrix(object()), "object is no matrix"),
         (lambda: pt.matrix(np.eye(3), blocks=[[0, 1]]), "rows 0 to 2 once; list them all"),
-        (lambda: pt.matrix(np.eye(3), rhs=[1.0]), r"rhs has shape \(1,\); give 3 finite numbers"),
+        (lambda: pt.matrix(np.eye(3), rhs=[1.0]), r"field .rhs. has shape \(1,\); give 3 numbers"),
         (lambda: kkt.eliminate(pt.matrix(np.eye(2)), "crbm"), "a matrix has blocks alone"),
         (lambda: kkt.eliminate(pt.matrix(np.eye(2)), [[0], [5]]), "step 2 names the unknown block 5"),
         (lambda: kkt.eliminate(pt.matrix(np.eye(2)), [[0]]), "leaves out x_1; name every block once"),
@@ -184,6 +194,11 @@ def test_a_pivot_that_is_zero_has_no_answer():
     A[1, 1] = 1.0 + 2.0**-30  # of which float32 has nothing
     lost = kkt.eliminate(pt.matrix(A), [[0], [1], [2]], "float32")
     assert lost.failed_at == "pivot x_1, step 2: zero"
+
+
+def test_an_order_is_traced_once_on_a_matrix():
+    system = SYSTEMS["poisson"]
+    assert tape_of(system, "natural") is tape_of(system, "natural") is not tape_of(system, "minimum_degree")
 
 
 def test_multipliers_wait_for_their_variables():
