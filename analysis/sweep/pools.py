@@ -143,12 +143,14 @@ def _from_cluster(client: Any, work: Work[T, R], tasks: Iterator[T]) -> Iterator
 
     What a worker that dies or is frozen had is given to others by Dask (``worker-ttl``).
     """
-    from distributed import as_completed
+    from distributed import CancelledError, as_completed
 
     client.wait_for_workers(1, timeout=WORKERLESS)
     waiting = as_completed(with_results=True)
     for _ in _topped_up(client, work, tasks, waiting):
         for _, result in waiting:
+            if isinstance(result, CancelledError):  # handed over as a result where the scheduler is gone
+                raise result
             yield result
             break
 
