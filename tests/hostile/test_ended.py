@@ -178,7 +178,7 @@ class Undisturbed:
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """The files of a folder by their names; those that Python compiles hold times, and are none of a command."""
+    """The files of a folder by their names, but for those that Python compiles: they hold times."""
     paths = sorted(p for p in folder.rglob("*") if p.is_file() and p.parent.name != "__pycache__")
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
