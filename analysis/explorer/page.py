@@ -57,6 +57,7 @@ PARTS = (
     "scenes",
     "story",
     "large",
+    "opened",
     "controls",
     "views",
     "actions",

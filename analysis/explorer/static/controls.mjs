@@ -1,6 +1,7 @@
 // The page's controls: orders, formats, theme, sliders of the examples, the buttons of the steps.
 
 import { button, h, select } from "./dom.mjs";
+import { robotFields } from "./opened.mjs";
 import { LAYOUTS } from "./scene.mjs";
 import { FORMATS } from "./arithmetic.mjs";
 
@@ -54,7 +55,7 @@ export class Controls {
     const named = check(" names of bodies", (on) => explorer.named(on));
     this.heat = heat.input;
     this.named = named.input;
-    const fields = [this.order.node, this.beside.node, this.rows.node];
+    const fields = [...robotFields(explorer), this.order.node, this.beside.node, this.rows.node];
     if (data.entries) fields.push(this.format.node, heat.node);
     if (data.bodies <= 13) fields.push(named.node);
     this.sliders = data.frames ? sliders(explorer) : null;

@@ -15,6 +15,7 @@ import { Legend, Views } from "./views.mjs";
 import { Actions } from "./actions.mjs";
 import { actionOf, helpDialog } from "./help.mjs";
 import { described } from "./words.mjs";
+import { listenForFiles, openAddressed, openFile } from "./opened.mjs";
 import { mountLarge } from "./large.mjs";
 import { Robot } from "./robot.mjs";
 import { Story } from "./story.mjs";
@@ -27,7 +28,8 @@ const WHOLE = 150; // bodies that are drawn block by block
 //   document  the document "pivotree-explorer/1"
 //   onOrder   is told of every change: { code, groups: [[[kind, body], ...], ...], complete, links, rules }
 //   live      where Python is behind the page: { evaluate(groups, format, { links, rules }) }, a
-//             promise of { error, digits, failed } of these groups, measured by the project itself
+//             promise of { error, digits, failed } of these groups, measured by the project itself; and
+//             open({ model } or { name, text }), where another model can be read: { failed }
 //   hash      whether the order is kept in the address, where the page has one of its own
 // Returns { order(), setOrder(code), destroy(), explorer }.
 export function mount(element, document, { onOrder = () => {}, live = null, hash = addressed() } = {}) {
@@ -71,6 +73,7 @@ class Explorer extends Actions {
     // on a page of its own the keys work wherever nothing else has the focus
     const heard = options.hash ? document : this.root;
     heard.addEventListener("keydown", (event) => this._key(event), { signal });
+    listenForFiles(this, signal);
     this.resizing = new ResizeObserver(() => this._resized());
     this.resizing.observe(this.boards.node);
     for (const query of ["(prefers-color-scheme: dark)", "print"])
@@ -131,7 +134,7 @@ class Explorer extends Actions {
     this.checkpoints = checkpointPanel(session, back, (code, name) => this.beside(code, name), say);
     this.listing = listingPanel(session, say);
     const palette = () => data.palette?.light ?? this.palette();
-    this.exports = exportPanel(session, this.look, palette, say, () => this.draw());
+    this.exports = exportPanel(session, this.look, palette, say, () => this.draw(), (file) => openFile(this, file));
     this.controls = new Controls(this);
     this.transport = new Transport(this);
     this.legend = new Legend();
@@ -223,6 +226,7 @@ class Explorer extends Actions {
       return true;
     }
     if (!said.has("order")) return false;
+    if (openAddressed(this)) return false;
     this._restore(readAddress(location.hash, this));
     return true;
   }

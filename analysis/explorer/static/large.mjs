@@ -7,8 +7,7 @@ const BINS = 180;
 const MOST = 100; // bodies of a subtree
 
 export function mountLarge(element, data, { onOrder, mount }) {
-  const { parent } = data.structures.whole;
-  const size = subtreeSizes(parent);
+  const size = subtreeSizes(data.structures.whole);
   const status = h("p", { class: "status", role: "status", "aria-live": "polite" });
   const caption = h("figcaption", { class: "soft" });
   const canvas = h("canvas", { width: BINS * 3, height: BINS * 3, role: "img" });
@@ -62,17 +61,10 @@ export function mountLarge(element, data, { onOrder, mount }) {
   };
 }
 
-function subtreeSizes(parent) {
+// Bodies at and above each body; ``order`` runs from tip to base.
+function subtreeSizes({ parent, order }) {
   const size = new Int32Array(parent.length).fill(1);
-  const waiting = new Int32Array(parent.length);
-  for (const p of parent) if (p >= 0) waiting[p] += 1;
-  const ready = [...parent.keys()].filter((k) => !waiting[k]);
-  while (ready.length) {
-    const k = ready.pop();
-    if (parent[k] < 0) continue;
-    size[parent[k]] += size[k];
-    if (!--waiting[parent[k]]) ready.push(parent[k]);
-  }
+  for (const k of order) if (parent[k] >= 0) size[parent[k]] += size[k];
   return size;
 }
 
@@ -106,13 +98,9 @@ function subtree(data, top) {
   const orders = data.orders
     .filter((o) => o.links === "whole")
     .map((o) => {
-      const groups = o.groups
-        .map((group) =>
-          group
-            .filter((b) => place.has(b % n))
-            .map((b) => Math.floor(b / n) * kept.length + place.get(b % n)),
-        )
-        .filter((group) => group.length);
+      const there = (group) => group.filter((b) => place.has(b % n));
+      const placed = (b) => Math.floor(b / n) * kept.length + place.get(b % n);
+      const groups = o.groups.map((group) => there(group).map(placed)).filter((group) => group.length);
       const engine = new Engine(structure, o.split);
       for (const group of groups) engine.eliminate(group);
       return { ...o, groups, fill: engine.fill, height: engine.height };

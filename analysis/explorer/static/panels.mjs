@@ -294,7 +294,7 @@ export function checkpointPanel(session, go, beside, say) {
 
 // -- export ---------------------------------------------------------------------------------------
 
-export function exportPanel(session, look, palette, say, drawn) {
+export function exportPanel(session, look, palette, say, drawn, chosen) {
   const { node, body } = panel("Export");
   node.open = false;
   const step = (label, value) =>
@@ -320,20 +320,21 @@ export function exportPanel(session, look, palette, say, drawn) {
     const missing = kind === "json" && !engine.done ? plural(engine.left.length, "block") : "";
     say(`${file} is written.${missing && ` It is not complete: pivotree will name the ${missing} left out.`}`);
   };
-  const opened = async ({ target }) => {
-    const [file] = target.files;
+  const open = (name, text) => {
     try {
-      const order = orderIn(await file.text());
+      const order = orderIn(text);
       session().setNamed(order);
       drawn();
-      say(`${file.name}: ${plural(order.groups.length, "step")}.`);
+      say(`${name}: ${plural(order.groups.length, "step")}.`);
     } catch (error) {
-      say(`Refused: ${file.name}: ${error.message}.`, true);
+      say(`Refused: ${name}: ${error.message}.`, true);
     }
+  };
+  const opened = ({ target }) => {
+    chosen(target.files[0]);
     target.value = "";
   };
-  const accept = { accept: ".json,application/json", "aria-label": "Open an order" };
-  const open = h("input", { type: "file", ...accept, onchange: opened });
+  const input = h("input", { type: "file", "aria-label": "Open an order or a robot", onchange: opened });
   const kinds = KINDS_OF_FILE.map((kind) => {
     const text = kind === "tikz" ? "TikZ" : kind.toUpperCase();
     return button(text, `Export as ${kind}`, () => make(kind));
@@ -343,7 +344,7 @@ export function exportPanel(session, look, palette, say, drawn) {
     between,
     h("div", { class: "row" }, ...kinds),
     para("soft", "The JSON is an order: pivotree solve MODEL --order FILE.json"),
-    h("label", { class: "field" }, h("span", {}, "Open such a file"), open),
+    h("label", { class: "field" }, h("span", {}, "Open such a file, or a robot's"), input),
   );
-  return { node };
+  return { node, open };
 }

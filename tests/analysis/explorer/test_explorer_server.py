@@ -267,6 +267,43 @@ def test_in_a_browser_the_served_page_is_told_its_digits(server, chromium):
     assert {url for _, url in asked} == {*own, live[1]}
 
 
+def test_another_robot_is_read_by_its_name_its_address_and_as_a_file_that_is_dropped(chromium):
+    def read(spec, name):
+        system = kkt.build(kkt.load(spec, merge_fixed=True))
+        return system, explorer_data(system, name, ["abm"], ["float32"], story=False)
+
+    def drop(name, text):
+        made = (
+            "([name, text]) => { const t = new DataTransfer(); t.items.add(new File([text], name)); return t"
+        )
+        files = page.evaluate_handle(made + " }", [name, text])
+        page.locator(".pivotree").dispatch_event("drop", {"dataTransfer": files})
+
+    def told(text, where=".about"):
+        page.locator(where, has_text=text).first.wait_for()
+
+    urdf = (ROOT / "tests/models/field/parallel_hinges.urdf").read_text()
+    with ExplorerServer(*read("chain:2", "chain:2"), read=read) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page = chromium.new_page()
+        page.goto(server.address + "#tool")
+        for spec, where in (("chain:3", ".about"), ("chian:3", ".status.refused")):
+            page.get_by_role("textbox", name="Robot").fill(spec)
+            page.get_by_role("textbox", name="Robot").press("Enter")
+            told({"chain:3": "3 bodies", "chian:3": "did you mean chain?"}[spec], where)
+        drop("half.urdf", urdf[:200])
+        told("half.urdf: line 2", ".status.refused")
+        drop("mine.urdf", urdf)
+        told("mine.urdf (2 bodies")
+        page.goto(server.address + "#model=chain:4&order=abm@2")
+        told("4 bodies")
+        told("step 2 of 4", ".counter")
+        page.close()
+        status, answer = ask(server, "robot", "POST", {"model": "/etc/passwd"})[::2]
+        assert status == 200 and "is dropped on the page" in json.loads(answer)["failed"]
+        server.shutdown()
+
+
 @pytest.mark.product
 def test_an_answer_that_should_not_be_relied_on_says_so():
     """CRBM on a chain of 40 in float32 keeps fewer than half of the digits; ABM's float64 holds."""
@@ -282,15 +319,15 @@ def test_an_answer_that_should_not_be_relied_on_says_so():
 # -- the command -------------------------------------------------------------------------------------
 
 
-def started(*arguments):
+def started(port="0"):
     """The command, its port and its token; signals as a terminal has them, which others may ignore."""
     command = "env --default-signal=INT,HUP PYTHON -P -m pivotree explore chain:2 --orders abm"
-    command = command.replace("PYTHON", sys.executable) + " --formats float32 --port 0"
+    command = command.replace("PYTHON", sys.executable) + f" --formats float32 --port {port}"
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen([*command.split(), *arguments], cwd=ROOT, start_new_session=True, **pipes)
+    process = subprocess.Popen(command.split(), cwd=ROOT, start_new_session=True, **pipes)
     address = process.stdout.readline().strip()
     found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([\w-]{40,})/", address)
-    assert found, (address, process.poll())
+    assert found, (address, process.poll(), process.stderr.read())
     return process, int(found[1]), found[2]
 
 
@@ -311,7 +348,8 @@ def test_it_ends_with_ctrl_c_and_with_the_terminal(sent, code):
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("POST", f"/{token}/live", body, {"Content-Type": "application/json"})
     assert json.loads(connection.getresponse().read())["digits"] > 5
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    threads = Path(f"/proc/{process.pid}/task").glob("*/children")
+    children = [pid for thread in threads for pid in thread.read_text().split()]
     assert len(children) == 1
     os.killpg(process.pid, sent)  # as a terminal does
     out, err = process.communicate(timeout=20)
@@ -322,7 +360,7 @@ def test_it_ends_with_ctrl_c_and_with_the_terminal(sent, code):
     assert all(map(gone, children))
     with socket.socket() as free:  # nobody listens, and the port can be had again
         assert free.connect_ex(("127.0.0.1", port)) != 0
-    process, again, _ = started("--port", str(port))
+    process, again, _ = started(str(port))
     try:
         assert again == port
     finally:
