@@ -6,6 +6,7 @@ import json
 import re
 from base64 import b64encode
 from functools import cache
+from graphlib import TopologicalSorter
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -17,53 +18,6 @@ from pivotree.kkt.base.files import made, write_together, write_whole
 from .packed import packed
 from .palette import colour_rules, palette
 
-# Parts of the module in the order in which they are joined: each after those that it imports.
-PARTS = (
-    "graph",
-    "engine",
-    "arithmetic",
-    "program",
-    "blocks",
-    "counting",
-    "fronts",
-    "brackets",
-    "tracing",
-    "model",
-    "opening",
-    "session",
-    "labels",
-    "mathml",
-    "texlayout",
-    "formula",
-    "scene",
-    "render",
-    "pdf",
-    "dom",
-    "board",
-    "words",
-    "exporting",
-    "challenges",
-    "linked",
-    "help",
-    "panels",
-    "listing",
-    "strip",
-    "difference",
-    "boards",
-    "address",
-    "numbers",
-    "robot",
-    "sliders",
-    "scenes",
-    "story",
-    "large",
-    "opened",
-    "controls",
-    "views",
-    "actions",
-    "packed",
-    "explorer",
-)
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+)\.mjs";$', re.M)
 _EXPORT = re.compile(r"^export ((?:const|class|function\*?|async function) (\w+))", re.M)
 # Comments, also those behind code, which no quote follows; indentation; empty lines.
@@ -97,9 +51,17 @@ def bundle() -> str:
 def _joined() -> str:
     """The parts one after another, each in a scope of its own."""
     folder = files(__package__) / "static"
+    texts: dict[str, str] = {}
+    needs: dict[str, list[str]] = {}  # what each module imports, which is joined before it
+    waiting = ["explorer"]
+    while waiting:
+        if (name := waiting.pop()) not in texts:
+            texts[name] = (folder / f"{name}.mjs").read_text(encoding="utf-8")
+            needs[name] = [match[2] for match in _IMPORT.finditer(texts[name])]
+            waiting += needs[name]
     parts = []
-    for name in PARTS:
-        text = _SPARED.sub("", (folder / f"{name}.mjs").read_text(encoding="utf-8"))
+    for name in TopologicalSorter(needs).static_order():
+        text = _SPARED.sub("", texts[name])
         made = ", ".join(match[2] for match in _EXPORT.finditer(text))
         text = _IMPORT.sub(r"const \1 = part_\2;", _EXPORT.sub(r"\1", text))
         parts.append(f"const part_{name} = (() => {{\n{text}return {{ {made} }};\n}})();\n")
