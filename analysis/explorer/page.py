@@ -34,6 +34,7 @@ _START = (
 )
 _SPARED_STYLE = re.compile(r"/\*.*?\*/|^\s+", re.M | re.S)
 POLICY = "default-src 'none'; {}; img-src data: blob:; base-uri 'none'; form-action 'none'"
+FOLDER_POLICY = POLICY.format("script-src 'self'; style-src 'self'")
 
 
 @cache
@@ -123,22 +124,20 @@ def write_folder(data: dict[str, Any], folder: Path) -> list[Path]:
     ['explorer.css', 'explorer.js', 'index.html']
     """
     made(folder)
-    policy = POLICY.format("script-src 'self'; style-src 'self'")
-    page = document_of(
-        data,
-        policy,
-        '<link rel="stylesheet" href="explorer.css">',
-        '<script src="explorer.js" defer></script>',
-    )
-    # a plain script, since browsers do not load modules from files
-    script = f'(() => {{\n"use strict";\n{_joined()}\n{_START}\n}})();\n'
-    written = {
-        folder / "explorer.css": page_rules() + explorer_styles(),
-        folder / "explorer.js": script,
-        folder / "index.html": page,
-    }
+    written = {folder / name: text for name, text in files_of(data).items()}
     write_together(written)
     return list(written)
+
+
+def files_of(data: dict[str, Any]) -> dict[str, str]:
+    """Name -> text of the three files of a page without inline code."""
+    style, code = '<link rel="stylesheet" href="explorer.css">', '<script src="explorer.js" defer></script>'
+    return {
+        "explorer.css": page_rules() + explorer_styles(),
+        # a plain script, since browsers do not load modules from files
+        "explorer.js": f'(() => {{\n"use strict";\n{_joined()}\n{_START}\n}})();\n',
+        "index.html": document_of(data, FOLDER_POLICY, style, code),
+    }
 
 
 def document_of(data: dict[str, Any], policy: str, style: str, script: str) -> str:
@@ -171,13 +170,8 @@ def page_rules() -> str:
     )
 
 
-_IMPORT_LINE = re.compile(r'^import \{[^}]*\} from "\./[a-z]+\.mjs";\n', re.M)
-
-
 @cache
-def shell(name: str) -> str:
-    """One ES module: the explorer, then ``live.mjs`` and the shell, ``served`` or ``widget``."""
-    folder = files(__package__) / "static"
-    added = [(folder / f"{part}.mjs").read_text(encoding="utf-8") for part in ("live", name)]
-    added[0] = added[0].replace("export function", "function")
-    return bundle() + "".join(_IMPORT_LINE.sub("", text) for text in added)
+def widget_module() -> str:
+    """One ES module: the explorer, then what anywidget renders it by."""
+    text = (files(__package__) / "static" / "widget.mjs").read_text(encoding="utf-8")
+    return bundle() + _IMPORT.sub("", text)

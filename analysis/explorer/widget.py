@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import json
-import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,9 @@ import networkx as nx
 from pivotree import kkt
 from pivotree.kkt.base.files import write_whole
 
-from .asked import question_of, refusal, sequence_of
-from .data import explorer_data
+from .data import explorer_data, text_of
 from .entries import FORMATS
-from .live import SECONDS, Live
-from .page import explorer_styles, shell
+from .page import explorer_styles, widget_module
 from .palette import palette
 
 try:
@@ -38,11 +35,10 @@ class Explorer(anywidget.AnyWidget):
     ``model`` is a System, a tree, or what the command line takes for MODEL; ``orders`` and
     ``formats`` are those of :func:`explorer_data`.  Five traits follow the page and may be
     observed: ``code`` (the order as the page's address holds it; setting it shows it), ``groups``
-    of [kind, body], ``links``, ``rules``, and ``complete``.  A question about digits holds the
-    kernel, for ``seconds`` at most.
+    of [kind, body], ``links``, ``rules``, and ``complete``.
     """
 
-    _esm = shell("widget")
+    _esm = widget_module()
     _css = explorer_styles()
     data = traitlets.Dict().tag(sync=True)
     code = traitlets.Unicode("").tag(sync=True)
@@ -50,14 +46,12 @@ class Explorer(anywidget.AnyWidget):
     links = traitlets.Unicode("whole").tag(sync=True)
     rules = traitlets.Dict().tag(sync=True)
     complete = traitlets.Bool(False).tag(sync=True)
-    _live: Live | None = None
 
     def __init__(
         self,
         model: kkt.System | nx.DiGraph | str | Path,
         orders: Sequence[str | Callable[..., Any]] | None = None,
         formats: Sequence[str] = FORMATS,
-        seconds: float = SECONDS,
     ) -> None:
         name = None
         if isinstance(model, str | Path):
@@ -73,15 +67,20 @@ class Explorer(anywidget.AnyWidget):
         colours = {"light": palette(False), "dark": palette(True)}
         data = explorer_data(model, name, orders, formats) | {"palette": colours}
         super().__init__(data=data)
-        live = self._live = Live(model, seconds)
-        weakref.finalize(self, live.close)
-        self.on_msg(self._asked)
 
     @property
     def order(self) -> kkt.PivotSequence:
         """The order so far, for kkt.eliminate and all else that takes one."""
-        rules = kkt.Rules(**self.rules)
-        return sequence_of(self.groups, self.system.structure, self.links, rules)
+        structure = self.system.structure
+        names: dict[tuple[bool, str], Any] = {}  # of loops, and of bodies, by the texts that the page has
+        for name in structure.constraints:
+            names.setdefault((True, text_of(name)), name)
+        for name in structure.with_links(self.links).names:
+            names.setdefault((False, text_of(name)), name)
+        found = [
+            [(kind, names.get((kind == "lam", body), body)) for kind, body in group] for group in self.groups
+        ]
+        return kkt.PivotSequence(found, "yours", "the explorer", kkt.Rules(**self.rules), self.links)
 
     def save(self, path: str | Path) -> Path:
         """Write the order as JSON, as ``--order`` reads it.
@@ -97,19 +96,3 @@ class Explorer(anywidget.AnyWidget):
             "groups": self.groups,
         }
         return write_whole(path, json.dumps(document, indent=1) + "\n")
-
-    def close(self) -> None:
-        """End the widget and the process that measures for it."""
-        if self._live is not None:
-            self._live.close()
-        super().close()
-
-    def _asked(self, widget: Any, content: Any, buffers: Any) -> None:
-        """Answer a question of the page."""
-        if self._live is None or not isinstance(content, dict):
-            return
-        try:
-            answer = self._live.answer(question_of(content.get("question")))
-        except kkt.PivotreeError as error:
-            answer = refusal(str(error))
-        self.send({"id": content.get("id"), "answer": answer})

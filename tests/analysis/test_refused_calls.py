@@ -16,7 +16,7 @@ from pivotree.analysis.algebra.expressions import polynomial
 from pivotree.analysis.algebra.polynomial import one
 from pivotree.analysis.cli import main
 from pivotree.analysis.counts import crossover, family_of
-from pivotree.analysis.explorer import asked, embedded, explorer_data
+from pivotree.analysis.explorer import embedded, explorer_data
 from pivotree.analysis.explorer.server import ExplorerServer
 from pivotree.analysis.explorer.widget import Explorer
 from pivotree.analysis.figures import files, film, kinds
@@ -41,10 +41,6 @@ def letters():
     algebra = Algebra()
     algebra.letter("A", (2, 2))
     algebra.letter("A", (3, 3))
-
-
-def question(**changed):
-    return lambda: asked.question_of({"groups": [], "format": "float32"} | changed)
 
 
 def floor(**options):
@@ -95,12 +91,6 @@ REFUSED = {
     # -- counts, listings
     "style 'html' is unknown; use text": (lambda: listing.render(listing.of(SYSTEM, "abm"), "html")),
     # -- the explorer
-    "request: is no object; send groups": lambda: asked.question_of([]),
-    "request: format 'half' is unknown; use float64": question(format="half"),
-    "request: links 'torn' is unknown; use whole": question(links="torn"),
-    "request: groups are no list of groups; send": question(groups=["f"]),
-    "request: step 1 holds f; a block is": question(groups=[["f"]]),
-    "are no switches; give some of couple": question(rules={"x": 1}),
     "order 'mine': has composites of ten numbers": (
         lambda: explorer_data(SYSTEM, "chain:3", [MINE], ["float32"])
     ),
@@ -148,7 +138,7 @@ REFUSED = {
     "order 'abn' is unknown; nearest": lambda: gradients.solve(SYSTEM, preconditioner="abn"),
     "family 'planer' is unknown; did you mean planar?": (lambda: family_of("planer")),
     "family 'planar+rotor': 'rotor' is unknown; write planar+": (lambda: family_of("planar+rotor")),
-    "option --port: 65536 is no port; use 0 to 65535": lambda: ExplorerServer(SYSTEM, {}, 65536),
+    "option --port: 65536 is no port; use 0 to 65535": lambda: ExplorerServer({}, 65536),
     "Explorer: a int is no model; give a System, a tree, or a name": lambda: Explorer(3),
     "figure: kind 'matrx' is unknown; did you mean matrix": (lambda: kinds.kind_of("matrx")),
     "order 'abm': has no step 9; use 0 to 3": lambda: figures.block_state(

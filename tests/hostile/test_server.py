@@ -1,7 +1,6 @@
 """The explorer's server under drawn requests: it stays up, keeps its memory, lets nobody in."""
 
 import gc
-import json
 import socket
 import threading
 import time
@@ -14,7 +13,6 @@ from helpers import system_of
 from hostile_words import HOSTILE
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from strategies import JSON, changed, documents
 
 from pivotree.analysis.explorer import explorer_data, server
 from pivotree.kkt.base.errors import LONGEST
@@ -30,9 +28,8 @@ def page(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(server._Handler, "timeout", 0.5)
     Path("evil.py").write_text(f"open({MARK!r}, 'w').close()\n")
-    system = system_of(SPEC)
-    data = explorer_data(system, SPEC, ["abm"], ["float32"])
-    with server.ExplorerServer(system, data) as served:
+    data = explorer_data(system_of(SPEC), SPEC, ["abm"], ["float32"])
+    with server.ExplorerServer(data) as served:
         threading.Thread(target=served.serve_forever, args=(0.05,), daemon=True).start()
         yield served
         served.shutdown()
@@ -52,18 +49,6 @@ def raw(served, text):
 PATHS = [*HOSTILE["paths"], "live?" + "y" * 9000, "a" * 70_000]
 METHODS = [*HOSTILE["methods"], "G" * 999]
 MORE = [*([line] for line in HOSTILE["lines"]), ["X: " + "y" * 70_000], [f"X{i}: y" for i in range(200)]]
-QUESTION = {
-    "groups": [[["pdd", "b3"], ["qdd", "b3"], ["f", "b3"]], [["lam", "evil"]]],
-    "format": "float32",
-    "links": "whole",
-    "rules": {},
-}
-BODIES = st.one_of(
-    documents(QUESTION, JSON | st.sampled_from([*HOSTILE["atoms"], 10**400, "x" * 5000])).map(json.dumps),
-    changed(json.dumps(QUESTION)),
-    st.just(json.dumps(QUESTION)),
-    st.sampled_from(["[" * 100_000, '{"groups": NaN}', "\xff\xfe{}", "", " " * (server.LARGEST + 1)]),
-).map(lambda text: text.encode("latin-1", "replace")) | st.binary(max_size=300)
 
 
 @st.composite
@@ -81,13 +66,12 @@ def requests(draw, port, token):
     sent = token
     if wrong(20):
         sent = some(["", token[:-1], token + "x", token.swapcase(), "..", "x" * 43, "\xe9" + token[1:]])
-    method = some(METHODS) if wrong(20) else some(["GET", "POST"])
-    path = some(PATHS) if wrong(30) else "live"
-    body = draw(BODIES) if method == "POST" else b""
+    method = some(METHODS) if wrong(20) else "GET"
+    path = some(PATHS) if wrong(50) else some(["", "explorer.js"])
+    body = draw(st.binary(max_size=300)) if wrong(20) else b""
     head = {
         "Host": f"127.0.0.1:{port}",
         "Origin": f"http://127.0.0.1:{port}",
-        "Content-Type": "application/json",
         "Content-Length": str(len(body)),
     }
     for name, values in HOSTILE["heads"].items():
@@ -113,10 +97,9 @@ def faults(served, text, answer, right):
     told = served.token.encode() in answer and served.token.encode() not in text  # no echo
     if not right and (told or status == [b"200"]):
         yield "let in without the token"
-    if status != [b"200"] and content and (head or not right):
-        told = json.loads(content)
-        if told["digits"] is not None or not 0 < len(told["failed"]) <= LONGEST:
-            yield f"no refusal in a sentence: {told}"
+    refused = status != [b"200"] and content and (head or not right)
+    if refused and len(content.decode()) > LONGEST:
+        yield f"no refusal in a sentence: {content!r}"
 
 
 def memory():
@@ -146,7 +129,7 @@ def test_drawn_requests_are_answered_or_refused_and_leave_no_trace(page, most, c
         sent.append(text)
 
     drawn()
-    assert most / 100 < sum(answered) < most / 2, sum(answered)
+    assert most / 100 < sum(answered) < 0.9 * most, sum(answered)
     kept = []
     for _ in range(2):  # without hypothesis, which keeps some 11 kB of each draw
         for text in sent:
@@ -160,8 +143,7 @@ def test_drawn_requests_are_answered_or_refused_and_leave_no_trace(page, most, c
 def test_a_server_that_lets_strangers_in_is_found(page):
     answer = f"HTTP/1.0 200 OK\r\n\r\n{page.token}".encode()
     assert list(faults(page, b"", answer, False)) == ["let in without the token"]
-    told = json.dumps({"digits": 3, "failed": ""}).encode()
-    assert list(faults(page, b"", b"HTTP/1.0 400 x\r\n\r\n" + told, True))
+    assert list(faults(page, b"", b"HTTP/1.0 400 x\r\n\r\n" + b"x" * (LONGEST + 1), True))
 
 
 def waited(true, seconds=20.0):
@@ -203,8 +185,7 @@ def test_who_sends_a_byte_now_and_then_is_sent_away(page, monkeypatch):
 
 
 ELSEWHERE = """<!doctype html><title>elsewhere</title><iframe name="there"></iframe><script>
-const [address, live] = ["ADDRESS", "ADDRESSlive"];
-const body = JSON.stringify({ groups: [], format: "float32", order: "evil.py:f", file: "evil.py" });
+const [address, body] = ["ADDRESS", "evil.py"];
 const loaded = (tag, field) => new Promise((resolve) => {
   const node = document.createElement(tag);
   node[field] = tag === "script" ? address + "explorer.js" : address;
@@ -216,7 +197,7 @@ const asked = (url, options) => fetch(url, options).then(
   async (answer) => answer.type === "opaque" ? "opaque" : answer.text(), () => "refused");
 const sent = (type) => {
   const form = document.createElement("form");
-  Object.assign(form, { action: live, method: "post", enctype: type, target: "there" });
+  Object.assign(form, { action: address, method: "post", enctype: type, target: "there" });
   const field = document.createElement("input");
   [field.name, field.value] = [body, "x"];
   form.append(field);
@@ -227,9 +208,7 @@ window.tried = (async () => {
   const told = [];
   for (const mode of ["cors", "no-cors"]) {
     told.push(await asked(address, { mode }));
-    told.push(await asked(live, { mode, method: "POST", body }));
-    const headers = { "Content-Type": "application/json" };
-    told.push(await asked(live, { mode, method: "POST", body, headers }));
+    told.push(await asked(address, { mode, method: "POST", body }));
   }
   told.push(await loaded("script", "src"), await loaded("img", "src"));
   for (const type of ["text/plain", "multipart/form-data"]) sent(type);
@@ -264,4 +243,4 @@ def test_a_page_from_elsewhere_reads_nothing_and_asks_nothing(page, chromium, ho
         other.shutdown()
     assert set(told) <= {"refused", "opaque"} and told.count("opaque") <= 3, told
     assert len(posts) >= 3 and set(posts) <= {403, 501}  # 501: a browser's question, OPTIONS
-    assert not Path(MARK).exists() and page.live._process is None
+    assert not Path(MARK).exists()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from pivotree import kkt
 
 from ..arguments import Parser, add_format, add_model, add_order
 from ..progress import progress_shown
-from .shared import file_of, folder_of, formats_of, orders_of, system_of, system_of_any, written
+from .shared import file_of, folder_of, formats_of, orders_of, system_of, written
 
 DEFAULT = "example3"  # where orders differ most: ABM keeps all digits, and CRBM none
 EXAMPLES = ("explore", "explore chain:3", "explore robot.urdf -o page.html", "explore four_bar")
@@ -25,7 +24,7 @@ def declare(command: Parser) -> None:
         "--output",
         metavar="FILE",
         help="page.html, or a folder without inline code; else "
-        "the page is served on this machine until Ctrl-C, with Python behind it",
+        "the page is served on this machine until Ctrl-C",
     )
     command.add_argument(
         "--port", type=int, help="of the served page (any that is free), whose address is printed only"
@@ -55,11 +54,7 @@ def run(options: argparse.Namespace) -> int:
     if not path:
         from ...explorer.server import serve
 
-        def read(spec: str, name: str) -> tuple[kkt.System, dict[str, Any]]:
-            system = system_of_any(kkt.load(spec, merge_fixed=True))
-            return system, explorer_data(system, name, orders, formats)
-
-        serve(system, data, options.port or 0, options.port is None, read=read)
+        serve(data, options.port or 0, options.port is None)
     else:
         print(told)
     return 0

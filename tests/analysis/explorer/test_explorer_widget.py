@@ -6,7 +6,9 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pytest
 from designs import covering
@@ -78,6 +80,18 @@ def test_the_order_is_back_in_python_and_in_a_file(made, tmp_path, name):
     assert np.array_equal(kkt.eliminate(widget.system, order, "float32").qdd, want)
 
 
+def test_loops_are_found_by_their_texts_also_where_a_body_has_the_same_name(made):
+    tree = kkt.four_bar()
+    nx.relabel_nodes(tree, {"rocker": "pin"}, copy=False)
+    (loop,) = tree.graph["loops"]
+    tree.graph["loops"] = [replace(loop, bodies=("coupler", "pin"))]
+    widget = made(kkt.build(tree), ["closed_early"])
+    widget.set_state(as_the_page(widget.system, "closed_early"))
+    assert ["lam", "pin"] in [list(block) for group in widget.groups for block in group]
+    want = kkt.eliminate(widget.system, orderings.get("closed_early")).qdd
+    assert np.array_equal(kkt.eliminate(widget.system, widget.order).qdd, want)
+
+
 @pytest.mark.product
 def test_bodies_are_found_whose_names_are_no_texts(made):
     widget = made(kkt.example1(), ["abm"])
@@ -94,24 +108,6 @@ def test_an_order_half_made_is_refused_by_the_engine(made):
         kkt.eliminate(widget.system, widget.order)
     with pytest.raises(kkt.FormatError, match=r"no/such.*cannot be written"):
         widget.save("no/such/place.json")
-
-
-@pytest.mark.product
-def test_questions_are_answered_whatever_they_are(made, monkeypatch):
-    widget, sent = made(), []
-    monkeypatch.setattr(widget, "send", sent.append)
-    order = as_the_page(widget.system, "abm")
-    question = {key: order[key] for key in ("groups", "links", "rules")} | {"format": "float32"}
-    for content in ({"id": 1, "question": question}, {"id": 2}, None, {"id": 3, "question": [[]]}):
-        widget._handle_custom_msg(content, [])
-    assert [message["id"] for message in sent] == [1, 2, 3]
-    exact = kkt.certify(widget.system, 30, rounded_to="float32")
-    found = kkt.eliminate(widget.system, orderings.get("abm"), "float32")
-    assert sent[0]["answer"]["error"] == exact.error(found.qdd) > 0
-    assert all(message["answer"]["failed"] for message in sent[1:])
-    process = widget._live._process
-    widget.close()
-    assert process.poll() is not None
 
 
 # -- in a notebook --------------------------------------------------------------------------------
@@ -187,9 +183,6 @@ def test_in_a_notebook_an_order_comes_back_to_python(notebook, chromium):
         qdd = kkt.eliminate(system, orderings.get(name), "float32").qdd
         want = " ".join(float(x).hex() for x in qdd)
         page.get_by_text(f"Python has {name}@{steps}, {steps} groups: {want}.").wait_for()
-        error = kkt.certify(system, 30, rounded_to="float32").error(qdd)
-        error = f"{error:.1e}".replace("e-0", "e-")
-        page.get_by_text(re.compile(f"^Measured in float32 .* error {error}")).wait_for()
     page.get_by_role("button", name="From Python").click()
     page.get_by_text("Step 2 of crbm.").wait_for()
     page.get_by_text("Python has crbm@2, 2 groups: not yet.").wait_for()
