@@ -129,14 +129,14 @@ def write_folder(data: dict[str, Any], folder: Path) -> list[Path]:
     return list(written)
 
 
-def files_of(data: dict[str, Any]) -> dict[str, str]:
+def files_of(data: dict[str, Any], policy: str = FOLDER_POLICY) -> dict[str, str]:
     """Name -> text of the three files of a page without inline code."""
     style, code = '<link rel="stylesheet" href="explorer.css">', '<script src="explorer.js" defer></script>'
     return {
         "explorer.css": page_rules() + explorer_styles(),
         # a plain script, since browsers do not load modules from files
         "explorer.js": f'(() => {{\n"use strict";\n{_joined()}\n{_START}\n}})();\n',
-        "index.html": document_of(data, FOLDER_POLICY, style, code),
+        "index.html": document_of(data, policy, style, code),
     }
 
 

@@ -1,37 +1,46 @@
 """The explorer's page served, for this machine and this user only.
 
-The server listens on 127.0.0.1; its address holds a token that is new each time.  It has three files:
-the page, its script and its styles.  Everything else is refused with a sentence: other hosts (a name
-that was made to point here), other origins (a page of another site), other tokens and other paths.
+The server listens on 127.0.0.1; its address holds a token that is new each time.  It has three files,
+the page, its script and its styles, and reads another robot for the page: one of the gallery, or a file
+that was dropped on it.  Everything else is refused with a sentence: other hosts (a name that was made
+to point here), other origins (a page of another site), other tokens, other paths, and what is too long.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import secrets
 import socket
 import socketserver
 import sys
+import tempfile
 import threading
 import time
 import webbrowser
+from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from pivotree.kkt import PivotreeError
 from pivotree.kkt.base.errors import sentence
+from pivotree.kkt.model.load import SUFFIXES
 
-from .page import FOLDER_POLICY, files_of
+from .page import POLICY, files_of
 
+Reader = Callable[[str, str], dict[str, Any]]  # of a gallery's spec or a file, and what it is called
 LOOPBACK = "127.0.0.1"
 PATIENCE = 10.0  # seconds that a connection may be silent
 LIFE = 120.0  # seconds that it may last
+LARGEST = 1 << 23  # bytes of a robot; a humanoid's file has some 100 000
 MOST = 100  # connections at once: each has a thread
 _KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
+_POLICY = POLICY.format("script-src 'self'; style-src 'self'; connect-src 'self'")
 _HEADERS = {
-    "Content-Security-Policy": f"{FOLDER_POLICY}; frame-ancestors 'none'",
+    "Content-Security-Policy": f"{_POLICY}; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -43,7 +52,8 @@ _HEADERS = {
 class ExplorerServer(ThreadingHTTPServer):
     """Serves one document; ``address`` is what a browser opens.
 
-    ``port`` 0 takes any that is free.  Raises PivotreeError where the port cannot be had.
+    ``port`` 0 takes any that is free.  ``read`` gives the document of another robot.  Raises
+    PivotreeError where the port cannot be had.
     """
 
     daemon_threads = True
@@ -51,21 +61,41 @@ class ExplorerServer(ThreadingHTTPServer):
     request_queue_size = MOST
     allow_reuse_address = os.name != "nt"  # there it would share the port
 
-    def __init__(self, data: dict[str, Any], port: int = 0) -> None:
+    def __init__(self, data: dict[str, Any], port: int = 0, read: Reader | None = None) -> None:
         if not 0 <= port <= 65535:
             raise PivotreeError(f"option --port: {port} is no port; use 0 to 65535")
         self.token = secrets.token_urlsafe(32)
         self.open: dict[Any, float] = {}  # connections, and when they came
-        self.files = {
-            name.removesuffix("index.html"): (_KINDS[name.rpartition(".")[2]], text.encode())
-            for name, text in files_of(data).items()
-        }
+        self.read, self.reading = read, threading.Lock()
+        self.show(data)
         try:
             super().__init__((LOOPBACK, port), _Handler)
         except OSError as error:
             raise PivotreeError(
                 f"option --port: {port} cannot be had ({error.strerror}); leave it out for any"
             ) from None
+
+    def show(self, data: dict[str, Any]) -> None:
+        """Serve this document from now on."""
+        self.files = {
+            name.removesuffix("index.html"): (_KINDS[name.rpartition(".")[2]], text.encode())
+            for name, text in files_of(data | {"served": self.read is not None}, _POLICY).items()
+        }
+
+    def show_another(self, robot: Any) -> str:
+        """Read ``{"model": spec}``, or ``{"name", "text"}`` of a file, and show it; or say why not."""
+        if self.read is None:
+            return "this page is of one robot"
+        if not self.reading.acquire(blocking=False):
+            return "another robot is still being read; try again"
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                self.show(self.read(*_place_of(robot, Path(folder))))
+            except PivotreeError as error:
+                return str(error).replace(f"{folder}{os.sep}", "")
+            finally:
+                self.reading.release()
+        return ""
 
     def server_bind(self) -> None:
         """Without asking for the host's name, which may ask the network."""
@@ -103,6 +133,21 @@ class ExplorerServer(ThreadingHTTPServer):
             print(f"pivotree: explorer: {type(error).__name__}: {error}", file=sys.stderr)
 
 
+def _place_of(robot: Any, folder: Path) -> tuple[str, str]:
+    """A gallery's spec, or the path of a file that is written to a folder, and what it is called."""
+    fields = robot if isinstance(robot, dict) else {}
+    model, name, text = fields.get("model"), fields.get("name"), fields.get("text")
+    if isinstance(model, str):
+        if Path(model).suffix.lower() in SUFFIXES or os.sep in model or "\0" in model:
+            raise PivotreeError(f"{model}: is a file; drop it on the page")
+        return model, model
+    called = Path(name).name if isinstance(name, str) else ""
+    if Path(called).suffix.lower() not in SUFFIXES or "\0" in called or not isinstance(text, str):
+        raise PivotreeError(f"request: is no robot; drop one of {', '.join(SUFFIXES)}")
+    (folder / called).write_text(text, encoding="utf-8", errors="replace")
+    return str(folder / called), called
+
+
 class _Handler(BaseHTTPRequestHandler):
     server: ExplorerServer
     server_version, sys_version = "pivotree", ""
@@ -120,6 +165,24 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_GET
 
+    def do_POST(self) -> None:
+        name = self._name()
+        if name is None:
+            return
+        if name != "robot":
+            self.send_error(HTTPStatus.NOT_FOUND, "robots are sent to robot")
+            return
+        body = self._body()
+        if body is None:
+            return
+        try:
+            robot = json.loads(body)
+        except (ValueError, RecursionError):
+            self.send_error(HTTPStatus.BAD_REQUEST, "request: is not JSON")
+            return
+        told = sentence(self.server.show_another(robot)).encode()
+        self._send(HTTPStatus.OK, "text/plain; charset=utf-8", told)
+
     def _name(self) -> str | None:
         """What is asked for, behind the token; None where that is refused."""
         hosts, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
@@ -134,6 +197,23 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(HTTPStatus.FORBIDDEN, "the token in the address is missing or wrong")
             return None
         return name
+
+    def _body(self) -> bytes | None:
+        if self.headers.get_content_type() != "application/json":  # another needs no leave of a browser
+            self.send_error(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send application/json")
+            return None
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdecimal()) or "Transfer-Encoding" in self.headers:
+            self.send_error(HTTPStatus.LENGTH_REQUIRED, "send the length of the robot")
+            return None
+        if len(length) > 12 or int(length) > LARGEST:
+            self.send_error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {LARGEST} bytes")
+            return None
+        body = self.rfile.read(int(length))
+        if len(body) < int(length):
+            self.send_error(HTTPStatus.BAD_REQUEST, "the robot breaks off")
+            return None
+        return body
 
     def _send(self, code: int, kind: str, content: bytes) -> None:
         self.send_response(code)
@@ -155,9 +235,9 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: requests hold the token."""
 
 
-def serve(data: dict[str, Any], port: int = 0, browser: bool = True) -> None:
+def serve(data: dict[str, Any], port: int = 0, browser: bool = True, read: Reader | None = None) -> None:
     """Print the address and serve until Ctrl-C, which is passed on."""
-    with ExplorerServer(data, port) as server:
+    with ExplorerServer(data, port, read) as server:
         print(server.address, flush=True)  # at once, also into a pipe
         print("pivotree: Ctrl-C stops the page", file=sys.stderr, flush=True)
         if browser:  # a browser may take its time, or never come back

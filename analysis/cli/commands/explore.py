@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from pivotree import kkt
 
 from ..arguments import Parser, add_format, add_model, add_order
 from ..progress import progress_shown
-from .shared import file_of, folder_of, formats_of, orders_of, system_of, written
+from .shared import file_of, folder_of, formats_of, orders_of, system_of, system_of_any, written
 
 DEFAULT = "example3"  # where orders differ most: ABM keeps all digits, and CRBM none
 EXAMPLES = ("explore", "explore chain:3", "explore robot.urdf -o page.html", "explore four_bar")
@@ -54,7 +55,11 @@ def run(options: argparse.Namespace) -> int:
     if not path:
         from ...explorer.server import serve
 
-        serve(data, options.port or 0, options.port is None)
+        def read(spec: str, name: str) -> dict[str, Any]:
+            tree = kkt.load(spec, merge_fixed=True)
+            return explorer_data(system_of_any(tree), name, orders, formats)
+
+        serve(data, options.port or 0, options.port is None, read)
     else:
         print(told)
     return 0

@@ -1,4 +1,4 @@
-// The explorer: equation (4), eliminated by hand.  mount(element, data, { onOrder, live }) is all
+// The explorer: equation (4), eliminated by hand.  mount(element, data, { onOrder }) is all
 // that a shell needs: a page, a notebook or a local server.
 
 import { button, h, para, plural, replaced } from "./dom.mjs";
@@ -27,17 +27,14 @@ const WHOLE = 150; // bodies that are drawn block by block
 // Build the explorer into an element.
 //   document  the document "pivotree-explorer/1"
 //   onOrder   is told of every change: { code, groups: [[[kind, body], ...], ...], complete, links, rules }
-//   live      where Python is behind the page: { evaluate(groups, format, { links, rules }) }, a
-//             promise of { error, digits, failed } of these groups, measured by the project itself; and
-//             open({ model } or { name, text }), where another model can be read: { failed }
 //   hash      whether the order is kept in the address, where the page has one of its own
 // Returns { order(), setOrder(code), destroy(), explorer }.
-export function mount(element, document, { onOrder = () => {}, live = null, hash = addressed() } = {}) {
+export function mount(element, document, { onOrder = () => {}, hash = addressed() } = {}) {
   const data = unpacked(document);
   if (data.schema !== "pivotree-explorer/1")
     throw new Error(`data: schema ${data.schema} is not pivotree-explorer/1`);
   if (data.bodies > WHOLE) return mountLarge(element, data, { onOrder, mount });
-  const explorer = new Explorer(element, data, { onOrder, live, hash });
+  const explorer = new Explorer(element, data, { onOrder, hash });
   return {
     explorer,
     order: () => orderDocument(explorer.session),
@@ -328,16 +325,5 @@ class Explorer extends Actions {
     this._write();
     const { links, rules } = session.form;
     this.options.onOrder({ code: session.code, groups: session.named(), complete: engine.done, links, rules });
-    if (this.options.live && engine.done && !session.frame) this._evaluate();
-  }
-
-  // Digits of this order, measured by the program itself.
-  async _evaluate() {
-    const { session } = this;
-    const { code, format, form } = session;
-    const ticket = (this.ticket = {});
-    const found = await this.options.live.evaluate(session.named(), format, form);
-    if (this.ticket === ticket && session.code === code && session.format === format)
-      this.numbers.measured(found, format);
   }
 }

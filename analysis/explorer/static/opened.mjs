@@ -6,17 +6,27 @@ import { h } from "./dom.mjs";
 const MODELS = [".urdf", ".xacro", ".xml", ".json"]; // suffixes of files that hold a model
 const COUNTED = /^(chain|star|comb|random_tree):(?:n=)?(\d+)(,.*|)$/; // specs of some number of bodies
 
+// Why Python refuses a model, or "" where it shows it from now on.
+async function asked(what) {
+  const headers = { "Content-Type": "application/json" };
+  try {
+    const response = await fetch("robot", { method: "POST", headers, body: JSON.stringify(what) });
+    return response.text();
+  } catch (error) {
+    return `Python does not answer (${error.message})`;
+  }
+}
+
 // Have a model read and shown in the place of this one: { model } or { name, text }; then ``hash`` is
 // the address, where the page asks for the model of its address that which stands there.
 async function open(explorer, what, hash = "#tool") {
-  const { live } = explorer.options;
   const name = what.model ?? what.name;
-  if (!live?.open) {
+  if (!explorer.data.served) {
     explorer.say(`Refused: no Python is behind this page to read ${name}; run pivotree explore ${name}`, true);
     return;
   }
   explorer.say(`${name} is read and measured …`);
-  const { failed } = await live.open(what);
+  const failed = await asked(what);
   if (failed) {
     explorer.say(`Refused: ${failed}`, true);
     return;
@@ -28,7 +38,7 @@ async function open(explorer, what, hash = "#tool") {
 // Whether the address names another model, which then is asked for.
 export function openAddressed(explorer) {
   const model = new URLSearchParams(location.hash.slice(1)).get("model");
-  const another = Boolean(model && model !== explorer.data.model && explorer.options.live?.open);
+  const another = Boolean(model && model !== explorer.data.model && explorer.data.served);
   if (another) open(explorer, { model }, location.hash);
   return another;
 }
@@ -58,7 +68,7 @@ export function listenForFiles(explorer, signal) {
 // The model's spec to change, and its number of bodies as a slider.
 export function robotFields(explorer) {
   const { model } = explorer.data;
-  if (!explorer.options.live?.open) return [];
+  if (!explorer.data.served) return [];
   const field = (told, input, ...more) => h("label", { class: "field" }, h("span", {}, told, ...more), input);
   const changed = ({ target }) => target.value.trim() && open(explorer, { model: target.value.trim() });
   const fields = [field("Robot, or drop its file", h("input", { type: "text", value: model, spellcheck: "false", onchange: changed }))];

@@ -105,16 +105,7 @@ export function numbersPanel(replay) {
       ...culprits(session),
     );
   };
-  // what the program itself has measured, where it is behind the page
-  const measured = ({ error, digits, failed, marked, flops }, format) => {
-    const kept = failed
-      ? `failed: ${failed}`
-      : `${digits.toFixed(1)} digits, error ${error.toExponential(1)}${marked ? `; not to be relied on: ${marked}` : ""}`;
-    const traced = flops ? ` ${flops.toLocaleString("en")} operations, traced.` : "";
-    body.querySelector(".answer")?.remove(); // one answer for one order
-    body.prepend(para("answer", `Measured in ${format} by pivotree: ${kept}.${traced}`));
-  };
-  return { node, show, measured };
+  return { node, show };
 }
 
 function failedPivot({ graph }, { block, step, value }) {

@@ -12,6 +12,7 @@ from http.client import HTTPConnection
 import pytest
 from helpers import ROOT, system_of
 
+from pivotree import kkt
 from pivotree.analysis.cli import main
 from pivotree.analysis.explorer import explorer_data
 from pivotree.analysis.explorer import server as serving
@@ -29,11 +30,11 @@ def server():
         server.shutdown()
 
 
-def ask(server, path=None, method="GET", **headers):
+def ask(server, path=None, method="GET", body=None, **headers):
     """Status, headers and content; path None is the page, else it follows the token."""
     connection = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
     path = path if path is not None and path.startswith("/") else f"/{server.token}/{path or ''}"
-    connection.request(method, path, None, headers)
+    connection.request(method, path, body, headers)
     response = connection.getresponse()
     content = response.read()
     connection.close()
@@ -119,7 +120,7 @@ def test_nothing_but_its_own_files(server):
     paths += r"explorer.js%00 server.py index.html \..\server.py //etc/passwd"
     for path in paths.split():
         assert ask(server, f"/{server.token}/{path}")[0] == 404, path
-    for method in ("POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT"):
+    for method in ("PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT"):
         assert ask(server, "explorer.js", method)[0] == 501
     assert alive(server)
 
@@ -140,18 +141,67 @@ def test_in_a_browser_the_served_page_tells_its_digits(server, chromium):
     }
 
 
+def test_another_robot_is_read_by_its_name_its_address_and_as_a_file_that_is_dropped(chromium):
+    def read(spec, name):
+        system = kkt.build(kkt.load(spec, merge_fixed=True))
+        return explorer_data(system, name, ["abm"], ["float32"], story=False)
+
+    def drop(name, text):
+        made = (
+            "([name, text]) => { const t = new DataTransfer(); t.items.add(new File([text], name)); return t"
+        )
+        files = page.evaluate_handle(made + " }", [name, text])
+        page.locator(".pivotree").dispatch_event("drop", {"dataTransfer": files})
+
+    def told(text, where=".about"):
+        page.locator(where, has_text=text).first.wait_for()
+
+    urdf = (ROOT / "tests/models/field/parallel_hinges.urdf").read_text()
+    with ExplorerServer(read("chain:2", "chain:2"), read=read) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page = chromium.new_page()
+        page.goto(server.address + "#tool")
+        for spec, where in (("chain:3", ".about"), ("chian:3", ".status.refused")):
+            page.get_by_role("textbox", name="Robot").fill(spec)
+            page.get_by_role("textbox", name="Robot").press("Enter")
+            told({"chain:3": "3 bodies", "chian:3": "did you mean chain?"}[spec], where)
+        drop("half.urdf", urdf[:200])
+        told("half.urdf: line 2", ".status.refused")
+        drop("mine.urdf", urdf)
+        told("mine.urdf (2 bodies")
+        page.goto(server.address + "#model=chain:4&order=abm@2")
+        told("4 bodies")
+        told("step 2 of 4", ".counter")
+        page.close()
+        for robot, status, words in (
+            ('{"model": "/etc/passwd"}', 200, "is a file; drop it"),
+            ('{"name": "a.txt", "text": ""}', 200, "is no robot"),
+            ("{", 400, "is not JSON"),
+            ("[" * 10_000, 400, "is not JSON"),
+        ):
+            found, _, told_back = ask(server, "robot", "POST", robot, **{"Content-Type": "application/json"})
+            assert found == status and words in told_back.decode()
+        assert ask(server, "robot", "POST", "{}")[0] == 415  # which needs no leave of a browser
+        assert ask(server, "explorer.js", "POST", "{}")[0] == 404
+        head = f"POST /{server.token}/robot HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n"
+        head += "Content-Type: application/json\r\n"
+        for line, code in (("Content-Length: 99999999", 413), ("Content-Length: -1", 411), ("X: y", 411)):
+            assert f" {code} " in raw(server, f"{head}{line}\r\n\r\n".encode()).split("\r\n")[0]
+        server.shutdown()
+
+
 # -- the command -------------------------------------------------------------------------------------
 
 
-def started(*arguments):
+def started(port="0"):
     """The command, its port and its token; signals as a terminal has them, which others may ignore."""
     command = "env --default-signal=INT,HUP PYTHON -P -m pivotree explore chain:2 --orders abm"
-    command = command.replace("PYTHON", sys.executable) + " --formats float32 --port 0"
+    command = command.replace("PYTHON", sys.executable) + f" --formats float32 --port {port}"
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen([*command.split(), *arguments], cwd=ROOT, start_new_session=True, **pipes)
+    process = subprocess.Popen(command.split(), cwd=ROOT, start_new_session=True, **pipes)
     address = process.stdout.readline().strip()
     found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([\w-]{40,})/", address)
-    assert found, (address, process.poll())
+    assert found, (address, process.poll(), process.stderr.read())
     return process, int(found[1]), found[2]
 
 
@@ -167,7 +217,7 @@ def test_it_ends_with_ctrl_c_and_with_the_terminal(sent, code):
     assert process.returncode == code and out == "" and "Traceback" not in err
     with socket.socket() as free:  # nobody listens, and the port can be had again
         assert free.connect_ex(("127.0.0.1", port)) != 0
-    process, again, _ = started("--port", str(port))
+    process, again, _ = started(str(port))
     try:
         assert again == port
     finally:
