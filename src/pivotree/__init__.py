@@ -44,7 +44,17 @@ _load, __dir__, __all__ = lazy_loader.attach(
     __name__,
     ["analysis", "kkt", "orderings", "papers"],
     {
-        "analysis": ["Blame", "Comparison", "Row", "blame", "compare", "search", "spy"],
+        "analysis": [
+            "Blame",
+            "ClosedForm",
+            "Comparison",
+            "Row",
+            "blame",
+            "closed_form",
+            "compare",
+            "search",
+            "spy",
+        ],
         "kkt": dir(kkt),
         "kkt.solution.matrix": ["matrix"],  # in kkt a room has this name
         "orderings": ["order"],

@@ -3,9 +3,11 @@ from . import kkt as kkt
 from . import orderings as orderings
 from . import papers as papers
 from .analysis import Blame as Blame
+from .analysis import ClosedForm as ClosedForm
 from .analysis import Comparison as Comparison
 from .analysis import Row as Row
 from .analysis import blame as blame
+from .analysis import closed_form as closed_form
 from .analysis import compare as compare
 from .analysis import search as search
 from .analysis import spy as spy

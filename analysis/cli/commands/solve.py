@@ -24,7 +24,7 @@ from ..arguments import (
 )
 from ..limits import SMALLER, admit, played
 from ..progress import progress_shown
-from .shared import one_state, print_json, refinement, state_document, system_and_state
+from .shared import one_state, print_json, refinement, state_document, system_and_state, tree_of
 
 if TYPE_CHECKING:
     from ...comparison.row import Row
@@ -65,6 +65,7 @@ EXAMPLES = (
     "solve chain:3 --q -0.3,1,0.5",
     "solve robot.urdf --order crbm --format float32",
     "solve chain:100 --certify 50",
+    "solve rr_arm --format sympy",
 )
 
 
@@ -85,6 +86,8 @@ def run(options: argparse.Namespace) -> int:
             f"option --certify: {options.certify} is no number of digits; use 1 to {MAX_DIGITS}"
         )
     corrections, residual = refinement(options)
+    if options.format == "sympy":
+        return _letters(options)
     if options.proximal is not None:
         return _proximal(options)
     found = _solved(options, corrections, residual)
@@ -99,6 +102,27 @@ def run(options: argparse.Namespace) -> int:
         return 0
     _print_digits(found, corrections)
     print(one_state(options.model, found.state))
+    return 0
+
+
+def _letters(options: argparse.Namespace) -> int:
+    """The closed form of an order, as text or as LaTeX and Python."""
+    from ...letters import closed_form
+
+    with progress_shown() as progress:
+        progress(f"{options.order} in letters")
+        found = closed_form(tree_of(options), options.order)
+    if options.json:
+        texts = {str(name): str(value) for name, value in found.lines()}
+        numbers = {str(name): value for name, value in found.values.items()}
+        document = {"model": options.model, "order": found.order, "format": "sympy", "letters": numbers}
+        print_json(document | {"lines": texts, "latex": found.to_latex(), "python": found.to_python()})
+        return 0
+    if found.inertia is not None:
+        print(f"M = {found.inertia.tolist()}")
+    print(found)
+    letters = ", ".join(f"{name} = {value:.6g}" for name, value in found.values.items())
+    print(f"letters: {letters}" if letters else "letters: q, qd and tau of each joint")
     return 0
 
 

@@ -1,0 +1,465 @@
+"""A robot's answer in letters: masses, lengths, inertias and angles as symbols, in closed form.
+
+The kinematics and the order's tape are those that numbers go through; here they are played on
+polynomials over the rationals, which are flint's.  Products are reduced by sin^2 + cos^2 = 1 and by
+D_k / D_k = 1.  What is divided by gets a name, D_k where it is the pivot of joint k, as in the papers; a
+polynomial that becomes too long gets one, too, x_i, so that the answer of a long robot stays readable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from pivotree.kkt import ModelError, SizeError, System
+from pivotree.kkt.base.shown import Shown
+from pivotree.kkt.machine.forward_dynamics import system_to_trace, tape_of
+from pivotree.kkt.machine.kinematics import arguments, entries
+from pivotree.kkt.matrix.configuration import Configuration
+from pivotree.kkt.matrix.entries import LETTERS, Entries
+from pivotree.kkt.model.tree import BodyTree
+from pivotree.kkt.tape.player import run, signed
+from pivotree.kkt.tape.tape import Tape
+
+if TYPE_CHECKING:
+    import sympy
+
+LONGEST = 100  # terms of a polynomial, beyond which it gets a name
+PARTS = 1000  # such names at most
+Place = tuple[str, tuple[int, ...]]  # a field of the tree, and where in it
+FIELDS = {"mass": "m", "com": "c", "inertia": "I", "p": "l"}  # of a body, and their letters
+STATE = ("q", "qd", "tau")
+
+
+@dataclass(frozen=True)
+class ClosedForm(Shown):
+    """The dynamics of a robot in letters, by the pivots of an order.
+
+    ``defined`` holds what has a name, in the order of elimination: the pivots D_k, and long parts x_i,
+    each in the letters and in those before it.  ``qdd`` (N) is in the letters and in these.  ``inertia``
+    is the joint-space inertia matrix (N, N), where the order leaves it, as crbm does; else None.
+    """
+
+    order: str
+    defined: dict[sympy.Symbol, sympy.Expr]
+    qdd: dict[sympy.Symbol, sympy.Expr]
+    inertia: sympy.Matrix | None
+    values: dict[sympy.Symbol, float]  # of the letters that stand for the model's numbers
+
+    def facts(self) -> dict[str, Any]:
+        return {"name": self.order, "names": len(self.defined), "accelerations": len(self.qdd)}
+
+    def lines(self) -> list[tuple[Any, Any]]:
+        """What is defined, then qdd: each name with its expression."""
+        return [*self.defined.items(), *self.qdd.items()]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name} = {value}" for name, value in self.lines())
+
+    def to_latex(self) -> str:
+        """The lines as an aligned block of LaTeX."""
+        import sympy
+
+        lines = (f"{sympy.latex(name)} &= {sympy.latex(value)}" for name, value in self.lines())
+        return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
+
+    def to_python(self, name: str = "qdd") -> str:
+        """A function of Python that gives qdd as a list, from the letters by their names."""
+        import sympy
+
+        free = set().union(*(value.free_symbols for _, value in self.lines())) - set(self.defined)
+        given = ", ".join(sorted(map(str, free)))
+        body = [f"    {key} = {sympy.pycode(value)}" for key, value in self.lines()]
+        answer = f"    return [{', '.join(map(str, self.qdd))}]"
+        return "\n".join(["import math", "", "", f"def {name}({given}):", *body, answer, ""])
+
+    def whole(self) -> list[sympy.Expr]:
+        """(N) qdd in the letters alone, with all that is defined put in."""
+        found = list(self.qdd.values())
+        for name, value in reversed(self.defined.items()):
+            found = [x.subs(name, value) for x in found]
+        return found
+
+
+def closed_form(
+    model: nx.DiGraph | System, order: Any = "abm", letters: str | None = None, longest: int = LONGEST
+) -> ClosedForm:
+    """The accelerations of a tree of bodies in letters, by the pivots of an order.
+
+    A model may have sympy's expressions for its masses, centres of mass, inertias, placements p and
+    gravity; then these are the letters.  Of a model of numbers alone, every mass m_k, centre c_k, inertia
+    I_k, placement l_k and gravity g that is not zero is a letter, or with ``letters`` "state" none is.
+    Positions q_k, rates qd_k and efforts tau_k always are letters; numbers are exact, as the decimals
+    that they are written by.  Polynomials of more than ``longest`` terms get names.
+
+    Raises ModelError for joints whose pose is a quaternion, joints' own terms and closed loops, and
+    SizeError where more names are needed than there are.
+
+    >>> arm = pt.closed_form(pt.load("rr_arm"), "crbm")
+    >>> arm.inertia[1, 1], list(arm.qdd)
+    (I_2zz + c_2**2*m_2, [qdd_1, qdd_2])
+    """
+    import sympy
+
+    if letters not in (None, "state"):
+        raise ModelError(f"closed form: letters is {letters!r}; leave it out, or use 'state'")
+    numbers, given = _stand_ins(model)
+    system = system_to_trace(numbers, what="closed form")
+    configuration = Configuration(system.tree, system.graph)
+    _require_plain(system, configuration)
+    if not given and letters is None:
+        given = _lettered(system.tree)
+
+    # the entries of (4) in letters, then the order's tape on them
+    ring = _Ring(configuration, given, longest)
+    found = _entries(configuration, ring)
+    _require_pattern(system, found)
+    tape = tape_of(system, order)
+    solution, pivots, values = run(tape, found, ring.number)
+
+    # out of the ring: what has a name, then the answer
+    ring.name_pivots(tape, pivots)
+    qdd = [ring.shown(x) for name in system.tree.names for x in solution["qdd", name]]
+    inertia = None
+    if tape.inertia is not None:
+        rows = signed(values, tape.joint_space_inertia(system))
+        inertia = sympy.Matrix([[ring.shown(x) for x in row] for row in rows])
+    return ClosedForm(
+        tape.program.name,
+        dict(ring.definitions()),
+        dict(zip(ring.symbols("qdd"), qdd, strict=True)),
+        inertia,
+        ring.values,
+    )
+
+
+def _stand_ins(model: Any) -> tuple[Any, dict[Place, sympy.Expr]]:
+    """The model with numbers in the place of its own expressions, and these, each by its field and place."""
+    import sympy
+
+    found: dict[Place, sympy.Expr] = {}
+    if not isinstance(model, nx.DiGraph):
+        return model, found
+    numbers = model.copy()
+    owners = [(k, numbers.nodes[name], FIELDS) for k, name in enumerate(model)]
+    for k, fields, known in [*owners, (None, numbers.graph, ("gravity",))]:
+        for field in known:
+            value = np.asarray(fields.get(field), dtype=object)
+            own = {at: x for at, x in np.ndenumerate(value) if isinstance(x, sympy.Expr)}
+            if not own:
+                continue
+            for at, x in own.items():
+                found[field, at if k is None else (k, *at)] = x
+            letters = sorted(set().union(*(x.free_symbols for x in own.values())), key=str)
+            chosen = {letter: sympy.Rational(7 + i, 10) for i, letter in enumerate(letters)}
+            stood = [own[at].subs(chosen) if at in own else x for at, x in np.ndenumerate(value)]
+            fields[field] = np.array(stood, dtype=float).reshape(value.shape)
+    return numbers, found
+
+
+def _lettered(tree: BodyTree) -> dict[Place, sympy.Expr]:
+    """A letter for every number of a tree that is not zero, by its field and place."""
+    import sympy
+
+    found: dict[Place, sympy.Expr] = {}
+    for field, letter in FIELDS.items():
+        for k, label in enumerate(_labels(tree)):
+            own = np.asarray(getattr(tree, field)[k])
+            places = list(zip(*np.nonzero(own), strict=True)) if own.ndim else [()] * bool(own)
+            for at in places:
+                axes = "".join("xyz"[i] for i in sorted(at)) if len(places) > 1 else ""
+                found[field, (k, *map(int, at))] = sympy.Symbol(f"{letter}_{label}{axes}")
+    down = np.flatnonzero(tree.gravity).tolist()
+    for i in down:
+        g = sympy.Symbol("g" if len(down) == 1 else f"g_{'xyz'[i]}")
+        found["gravity", (i,)] = g if tree.gravity[i] > 0.0 else -g
+    return found
+
+
+def _labels(tree: BodyTree) -> list[str]:
+    """What stands behind a body's letters: the number that its name ends with, where these differ."""
+    names = [str(name) for name in tree.names]
+    numbers = [name[len(name.rstrip("0123456789")) :] for name in names]
+    if not all(numbers) or len(set(numbers)) < len(numbers):
+        return ["".join(x if x.isalnum() else "_" for x in name) for name in names]
+    return numbers
+
+
+def _require_plain(system: System, configuration: Configuration) -> None:
+    """Raise ModelError for what polynomials in sines and cosines do not hold."""
+    if system.loops:
+        raise ModelError("closed form: there is none with closed loops; leave them out")
+    if system.tree.terms is not None:
+        raise ModelError("closed form: armature, damping and springs have no letters; leave them out")
+    for k, name in enumerate(system.tree.names):
+        if configuration.turns(k):
+            raise ModelError(
+                f"closed form: body {name!r}: the pose of its joint, {system.tree.joint[k]}, is a "
+                "quaternion; use revolute, prismatic, cylindrical or universal joints"
+            )
+    if any(speed not in (0.0, 1.0) for _, speed in arguments(configuration)):
+        raise ModelError("closed form: a general joint turns by more than its q; scale its S to length 1")
+
+
+def _entries(configuration: Configuration, ring: _Ring) -> Entries:
+    """The entries of (4) by the kinematics that compiled programs are traced from."""
+    x, qd, tau = (ring.array(np.array(ring.symbols(letter))) for letter in STATE)
+    pushed = np.zeros((configuration.tree.n, 6), dtype=object)
+    found = entries(replace(configuration, tree=ring.tree), x, qd, tau, pushed)
+    return Entries(*(ring.array(getattr(found, letter)) for letter in LETTERS))
+
+
+def _require_pattern(system: System, found: Entries) -> None:
+    """Raise ModelError where the tape takes an entry for zero, or for one, and it is not in letters."""
+    pattern = system.pattern
+    zero = [(letter, getattr(found, letter)[~getattr(pattern, letter)], 0) for letter in ("M", "Phi", "S")]
+    one = [("Phi", found.Phi[pattern.Phi_one], 1), ("S", found.S[pattern.S_one], 1)]
+    for letter, values, fixed in [*zero, *one]:
+        if odd := [x for x in values if x.value != fixed]:
+            raise ModelError(
+                f"closed form: an entry of {letter} is {fixed} in the model's numbers, and {odd[0].value} in "
+                "letters; give the model numbers that are not special"
+            )
+
+
+class _Ring:
+    """Polynomials in a robot's letters, the sines and cosines of its angles, 1/D_k, and long parts."""
+
+    def __init__(self, configuration: Configuration, given: dict[Place, sympy.Expr], longest: int) -> None:
+        import sympy
+        from flint import fmpq_mpoly_ctx
+
+        tree = configuration.tree
+        self.longest, self.values = longest, {}
+        self._freedoms = [
+            f"{label}{'xyzuvw'[j] if dof > 1 else ''}"
+            for label, dof in zip(_labels(tree), tree.dof.tolist(), strict=True)
+            for j in range(dof)
+        ]
+        angles = [self._freedoms[own.start] for own, speed in arguments(configuration) if speed]
+        self._inverses = [f"1/{i}" for i in range(8 * tree.n)]
+        self._parts = [f"x_{i + 1}" for i in range(PARTS)]
+        state = [str(x) for letter in STATE for x in self.symbols(letter)]
+        own = sorted({str(x) for value in given.values() for x in value.free_symbols})
+        turns = [f"{turn} {angle}" for angle in angles for turn in ("sin", "cos")]
+        self.letters = [*turns, *self._inverses, *self._parts, *state, *own]
+        if twice := [x for x in own if x in state or x in self._parts]:
+            raise ModelError(f"closed form: the model's letter {twice[0]} has another meaning; rename it")
+        self.context = fmpq_mpoly_ctx.get(self.letters, "lex")
+        self.generator = dict(zip(self.letters, self.context.gens(), strict=True))
+
+        # what each letter is in sympy, and what has got a name so far
+        self.symbol: dict[str, Any] = {x: sympy.Symbol(x) for x in self.letters}
+        for angle in angles:
+            q = sympy.Symbol(f"q_{angle}")
+            self.symbol |= {f"sin {angle}": sympy.sin(q), f"cos {angle}": sympy.cos(q)}
+        self.defined: dict[str, Any] = {}
+        self._known: dict[str, str] = {}  # names of long parts, by what they stand for
+
+        # sin^2 + cos^2 - 1 is zero, and D_k / D_k - 1 once a pivot is known: where to look, and for what
+        self._zeros = [(at, 2, self._circle(*turns[at : at + 2])) for at in range(0, len(turns), 2)]
+        self.tree = self._in_letters(tree, given)
+
+    def _circle(self, sin: str, cos: str) -> Any:
+        s, c = self.generator[sin], self.generator[cos]
+        return s * s + c * c - 1
+
+    def _in_letters(self, tree: BodyTree, given: dict[Place, sympy.Expr]) -> BodyTree:
+        """The tree with letters in the place of its numbers."""
+        known = (*FIELDS, "gravity")
+        arrays = {field: getattr(tree, field).astype(object) for field in known}
+        for (field, at), value in given.items():
+            arrays[field][at] = self.number(value)
+            sign = 1 if value.is_Symbol else -1  # gravity is -g
+            if (sign * value).is_Symbol:
+                self.values[sign * value] = sign * float(getattr(tree, field)[at])
+        return replace(tree, **arrays)
+
+    # -- letters and numbers as polynomials --------------------------------------------------------
+
+    def symbols(self, letter: str) -> list[sympy.Symbol]:
+        """(N) q, qd, tau or qdd of every freedom."""
+        import sympy
+
+        return [sympy.Symbol(f"{letter}_{freedom}") for freedom in self._freedoms]
+
+    def array(self, values: NDArray) -> NDArray:
+        out = np.empty(np.shape(values), dtype=object)
+        for at, x in np.ndenumerate(values):
+            out[at] = self.number(x)
+        return out
+
+    def number(self, x: Any) -> _Number:
+        return x if isinstance(x, _Number) else _Number(self, self.value(x))
+
+    def value(self, x: Any) -> Any:
+        """The polynomial of a number, of a float as its shortest decimal, or of sympy's expression."""
+        import sympy
+        from flint import fmpq
+
+        if isinstance(x, _Number):
+            return x.value
+        if not isinstance(x, sympy.Expr):
+            exact = Fraction(repr(float(x)))
+            return self.context.constant(fmpq(exact.numerator, exact.denominator))
+        letters = sorted(x.free_symbols, key=str)
+        try:
+            terms = (
+                sympy.Poly(sympy.nsimplify(x, rational=True), *letters, domain="QQ").terms()
+                if letters
+                else []
+            )
+        except sympy.PolynomialError:
+            raise ModelError(f"closed form: {x} is no polynomial; give polynomials in letters") from None
+        total = self.context.constant(0) if letters else self.value(float(x))
+        for powers, coefficient in terms:
+            term = self.context.constant(fmpq(int(coefficient.p), int(coefficient.q)))
+            for letter, power in zip(letters, powers, strict=True):
+                term = term * self.generator[str(letter)] ** power
+            total = total + term
+        return total
+
+    # -- products, names, quotients ----------------------------------------------------------------
+
+    def product(self, x: Any, y: Any) -> _Number:
+        """A product, in which what is zero is left out; of names, where it would become too long."""
+        while len(x) * len(y) > self.longest and max(len(x), len(y)) > 1:
+            x, y = sorted((x, y), key=len)
+            y = self.named(y)
+        value = x * y
+        for at, least, zero in self._zeros:
+            if value.degrees()[at] >= least:
+                value = divmod(value, zero)[1]
+        return self.kept(value)
+
+    def kept(self, value: Any) -> _Number:
+        return _Number(self, value if len(value) <= self.longest else self.named(value))
+
+    def named(self, value: Any) -> Any:
+        """The letter x_i that stands for a polynomial from now on."""
+        key = str(value)
+        if key in self._known:
+            return self.generator[self._known[key]]
+        count = len(self._known)
+        if count == len(self._parts):
+            raise SizeError(
+                f"closed form: {count} parts of {self.longest} terms are not enough; give the model's "
+                "numbers with letters='state', or fewer bodies"
+            )
+        self.defined[self._parts[count]] = value
+        self._known[key] = self._parts[count]
+        return self.generator[self._parts[count]]
+
+    def inverse(self, value: Any) -> Any:
+        """1 / value: of a number, or the letter that stands for it.  Raises ZeroDivisionError."""
+        if value == 0:
+            raise ZeroDivisionError
+        if value.is_constant():
+            return self.context.constant(1 / value.leading_coefficient())
+        known = [name for name in self._inverses if name in self.defined]
+        for name in known:
+            for sign in (1, -1):
+                if sign * value == self.defined[name]:
+                    return sign * self.generator[name]
+        if len(known) == len(self._inverses):
+            raise SizeError("closed form: the order divides by too many pivots; use abm or crbm")
+        name = self._inverses[len(known)]
+        self.defined[name] = value
+        self._zeros.append((self.letters.index(name), 1, value * self.generator[name] - 1))
+        return self.generator[name]
+
+    def turned(self, value: Any, function: str) -> _Number:
+        """The sine or cosine of a letter q_k, or of -q_k."""
+        name = str(value).removeprefix("-").removeprefix("q_")
+        turn = self.generator[f"{function} {name}"]
+        return _Number(self, -turn if str(value).startswith("-") and function == "sin" else turn)
+
+    # -- into sympy ---------------------------------------------------------------------------------
+
+    def name_pivots(self, tape: Tape, pivots: dict[int, NDArray]) -> None:
+        """Names for what is divided by: D_k, D_kx ... where joint k has several; E_i for all others."""
+        import sympy
+
+        known = {}
+        labels = dict(zip(tape.inputs.names, _labels(self.tree), strict=True))
+        for i, values in pivots.items():
+            block = tape.program.pivots[i].blocks[0]
+            for j, x in enumerate(values.ravel() if block.kind == "qdd" else ()):
+                name = f"D_{labels[block.body]}" + ("xyzuvw"[j] if values.size > 1 else "")
+                known |= {str(x.value): name, str(-x.value): name}
+        for name in self._inverses:
+            if name in self.defined:
+                other = f"E_{int(name[2:]) + 1}"
+                self.symbol[name] = 1 / sympy.Symbol(known.get(str(self.defined[name]), other))
+
+    def definitions(self) -> Iterator[tuple[sympy.Symbol, sympy.Expr]]:
+        for name, value in self.defined.items():
+            symbol = self.symbol[name]
+            yield (symbol if symbol.is_Symbol else 1 / symbol), self.expression(value)
+
+    def shown(self, x: _Number) -> sympy.Expr:
+        """A result; of a part, what it stands for."""
+        return self.expression(self.defined.get(str(x.value), x.value))
+
+    def expression(self, value: Any) -> sympy.Expr:
+        """A polynomial in sympy: what is over the same pivots together, and in factors."""
+        import sympy
+
+        bases = [self.symbol[name] for name in self.letters]
+        below = np.array([base.is_Pow for base in bases])
+
+        def product(powers: NDArray) -> sympy.Expr:
+            return sympy.Mul(*(bases[i] ** int(powers[i]) for i in np.flatnonzero(powers)))
+
+        over: dict[tuple[int, ...], list[tuple[NDArray, Any]]] = {}
+        for powers, coefficient in value.to_dict().items():
+            here = np.array(powers, dtype=int)
+            over.setdefault(tuple(here * below), []).append((here * ~below, coefficient))
+        total = []
+        for divisor, terms in over.items():
+            common = np.min([powers for powers, _ in terms], axis=0)
+            numbers = [sympy.Rational(int(c.p), int(c.q)) for _, c in terms]
+            parts = [c * product(x - common) for c, (x, _) in zip(numbers, terms, strict=True)]
+            total.append(product(np.array(divisor) + common) * sympy.Add(*parts))
+        return sympy.Add(*total)
+
+
+class _Number:
+    """A polynomial, with the operations of kinematics and tapes."""
+
+    __slots__ = ("ring", "value")
+
+    def __init__(self, ring: _Ring, value: Any) -> None:
+        self.ring, self.value = ring, value
+
+    def __add__(self, other: Any) -> _Number:
+        return self.ring.kept(self.value + self.ring.value(other))
+
+    def __sub__(self, other: Any) -> _Number:
+        return self.ring.kept(self.value - self.ring.value(other))
+
+    def __rsub__(self, other: Any) -> _Number:
+        return self.ring.kept(self.ring.value(other) - self.value)
+
+    def __mul__(self, other: Any) -> _Number:
+        return self.ring.product(self.value, self.ring.value(other))
+
+    def __truediv__(self, other: Any) -> _Number:
+        return self.ring.product(self.value, self.ring.inverse(self.ring.value(other)))
+
+    def __neg__(self) -> _Number:
+        return _Number(self.ring, -self.value)
+
+    def sin(self) -> _Number:
+        return self.ring.turned(self.value, "sin")
+
+    def cos(self) -> _Number:
+        return self.ring.turned(self.value, "cos")
+
+    __radd__, __rmul__ = __add__, __mul__

@@ -1,0 +1,125 @@
+"""Closed forms in letters, against Kane's method of sympy and against numbers."""
+
+import random
+
+import numpy as np
+import pytest
+import sympy
+from sympy.physics.mechanics import KanesMethod, Point, ReferenceFrame, RigidBody, dynamicsymbols, inertia
+
+from pivotree import kkt
+from pivotree.analysis import closed_form
+from pivotree.analysis.cli import main
+
+Z, Y, X = (0, 0, 1), (0, 1, 0), (1, 0, 0)
+ARMS = {  # joint and axis of each link, the first at the base
+    "planar arm of two": [("revolute", Z)] * 2,
+    "planar arm of three": [("revolute", Z)] * 3,
+    "arm with crossed axes": [("revolute", Z), ("revolute", Y)],
+    "pendulum on a cart": [("prismatic", X), ("revolute", Z)],
+    "slide on an arm": [("revolute", Z), ("prismatic", X)],
+}
+
+
+def letters_of(k):
+    return sympy.symbols(f"m{k} c{k} l{k} A{k} B{k} C{k}", positive=True)
+
+
+def tree_of(links):
+    tree = kkt.new_tree("arm")
+    tree.graph["gravity"] = (0, -sympy.Symbol("g"), 0)
+    for k, (joint, axis) in enumerate(links, 1):
+        m, c, length, *J = letters_of(k)
+        beside = {"com": (c, 0, 0), "inertia": sympy.diag(*J).tolist(), "p": (length, 0, 0)}
+        kkt.add_body(tree, f"b{k}", f"b{k - 1}" if k > 1 else None, mass=m, joint=joint, axis=axis, **beside)
+    return tree
+
+
+def by_kane(links):
+    """qdd by Kane's method in the same letters, with q_k and qd_k as symbols."""
+    g, world, here = sympy.Symbol("g"), ReferenceFrame("N"), Point("O")
+    here.set_vel(world, 0)
+    frame, bodies, weights = world, [], []
+    q, u = (dynamicsymbols(f"{letter}1:{len(links) + 1}") for letter in "qu")
+    for k, (joint, axis) in enumerate(links, 1):
+        m, c, length, *J = letters_of(k)
+        along = sum(x * e for x, e in zip(axis, frame, strict=True))
+        slides = joint == "prismatic"
+        there = here.locatenew(f"O{k}", length * frame.x + (q[k - 1] * along if slides else 0 * along))
+        carried = here.vel(world) + frame.ang_vel_in(world).cross(there.pos_from(here))
+        there.set_vel(world, carried + (u[k - 1] * along if slides else 0 * along))
+        own = frame if slides else frame.orientnew(f"F{k}", "Axis", (q[k - 1], along))
+        if not slides:
+            own.set_ang_vel(frame, u[k - 1] * along)
+        centre = there.locatenew(f"C{k}", c * own.x)
+        centre.v2pt_theory(there, world, own)
+        bodies.append(RigidBody(f"B{k}", centre, own, m, (inertia(own, *J), centre)))
+        weights.append((centre, -m * g * world.y))
+        frame, here = own, there
+    kane = KanesMethod(world, q, u, [x.diff() - v for x, v in zip(q, u, strict=True)])
+    kane.kanes_equations(bodies, weights)
+    tau = sympy.Matrix(sympy.symbols(f"tau_1:{len(links) + 1}"))
+    names = {u[k - 1]: sympy.Symbol(f"qd_{k}") for k in range(1, len(links) + 1)}
+    names |= {q[k - 1]: sympy.Symbol(f"q_{k}") for k in range(1, len(links) + 1)}
+    return kane.mass_matrix.subs(names), (kane.forcing + tau).subs(names)
+
+
+@pytest.mark.parametrize("order", ["abm", "crbm"])
+@pytest.mark.parametrize("name", ARMS)
+def test_letters_are_those_of_kanes_method(name, order):
+    links, source = ARMS[name], random.Random(name)
+    found, (M, forces) = closed_form(tree_of(links), order), by_kane(links)
+    letters = sorted(set().union(M.free_symbols, forces.free_symbols), key=str)
+    values = {x: source.uniform(0.5, 1.5) for x in letters}
+    mass, right = (np.array(A.subs(values), dtype=float) for A in (M, forces))
+    qdd = [float(x.subs(values)) for x in found.whole()]
+    np.testing.assert_allclose(qdd, np.linalg.solve(mass, right).ravel(), rtol=1e-11)
+    if order == "crbm":
+        np.testing.assert_allclose(np.array(found.inertia.subs(values), dtype=float), mass, rtol=1e-12)
+    program = {}
+    exec(found.to_python(), program)
+    given = {str(x): value for x, value in values.items()}
+    code = program["qdd"].__code__
+    np.testing.assert_allclose(program["qdd"](*(given[x] for x in code.co_varnames[: code.co_argcount])), qdd)
+
+
+@pytest.mark.parametrize("spec", ["chain:4", "random_tree:n=4,joints=revolute+prismatic+universal"])
+def test_letters_are_those_of_eliminate(spec):
+    """With every number of the robot put in, in a state that is drawn; long parts have names."""
+    tree, source = kkt.load(spec), random.Random(spec)
+    found = closed_form(tree, "abm", longest=30)
+    freedoms = len(found.qdd)
+    drawn = {letter: [source.uniform(-1, 1) for _ in range(freedoms)] for letter in ("q", "qd", "tau")}
+    values = dict(found.values)
+    for letter, numbers in drawn.items():
+        names = [str(x).replace("qdd", letter) for x in found.qdd]
+        values |= dict(zip(map(sympy.Symbol, names), numbers, strict=True))
+    for name, value in found.defined.items():
+        values[name] = value.subs(values)
+    system = kkt.build(tree, **drawn)
+    qdd = [float(x.subs(values)) for x in found.qdd.values()]
+    np.testing.assert_allclose(qdd, kkt.eliminate(system, "abm").qdd, rtol=1e-9)
+    assert any(str(name).startswith("x_") for name in found.defined)
+
+
+def test_the_textbooks_arm_of_two_links():
+    """D_1 is the articulated inertia about the first joint (Featherstone 1983)."""
+    found = closed_form(kkt.load("rr_arm"), "abm")
+    m1, m2, c1, c2, J1, J2, length, q = sympy.symbols("m_1 m_2 c_1 c_2 I_1zz I_2zz l_2 q_2")
+    D1, D2 = sympy.symbols("D_1 D_2")
+    assert found.defined[D2] == J2 + m2 * c2**2
+    coupled = (m2 * length * c2 * sympy.cos(q)) ** 2 / D2
+    assert sympy.expand(found.defined[D1] - (J1 + m1 * c1**2 + m2 * length**2 - coupled)) == 0
+    assert r"\\frac" in found.to_latex() or r"\frac" in found.to_latex()
+
+
+def test_what_has_no_letters_is_refused(capsys):
+    for model, words in (
+        ("four_bar", "closed loops"),
+        ("quadruped", "quaternion"),
+        ("random_tree:n=3,joints=spherical", "quaternion"),
+    ):
+        assert main(["solve", model, "--format", "sympy"]) == 2
+        assert words in capsys.readouterr().err
+    assert main(["solve", "rr_arm", "--format", "sympy", "--order", "crbm"]) == 0
+    assert capsys.readouterr().out.startswith("M = [[I_1zz + I_2zz + ")
