@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
-from itertools import pairwise
+from collections.abc import Collection
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pivotree.kkt.base.errors import sentence
-from pivotree.kkt.matrix.blocks import Structure
 from pivotree.kkt.matrix.system import System
 from pivotree.kkt.solution.eliminate import eliminate
 
@@ -33,11 +33,11 @@ def python(listing: Listing) -> str:
     called = "derivatives" if further else result
     head = [
         f"def {called}(parent, {', '.join(given)}):",
-        *textwrap.indent(_docstring(listing), "    ").splitlines(),
+        *textwrap.indent(_docstring(listing, given), "    ").splitlines(),
         "    n, N = len(parent), [len(h) for h in H]",
     ]
-    head += _guards(listing)
-    setup = _setup(listing, script)
+    head += _guards(listing, given)
+    setup = _setup(listing, script, given)
     head += textwrap.indent(setup, "    ").splitlines()
     if len(made) == 1:
         head.append(f"    {made[0]} = {{}}")
@@ -63,11 +63,19 @@ def python(listing: Listing) -> str:
     said = f"{listing.order} on {listing.system.name}, listed by pivotree."
     first = f'"""{_quoted(said)}"""\n\n'
     return (
-        first + imports + "\n" + _tables(listing, script) + needed + "\n\n" + text + "\n\n\n" + _data(listing)
+        first
+        + imports
+        + "\n"
+        + _tables(listing, script)
+        + needed
+        + "\n\n"
+        + text
+        + "\n\n\n"
+        + _data(listing, given)
     )
 
 
-def _guards(listing: Listing) -> list[str]:
+def _guards(listing: Listing, given: Collection[str]) -> list[str]:
     """The beginning of the function: it refuses trees on which these lines do not hold."""
     structure, head = listing.tree.structure, []
     if listing.holds_on == CHAINS:
@@ -96,7 +104,7 @@ def _guards(listing: Listing) -> list[str]:
             "    G = {(first + c, k): x for (c, k), x in G.items()}",
             "    gamma = dict(enumerate(gamma, first))",
         ]
-        if _soft(structure):
+        if "compliance" in given:
             head.append("    compliance = dict(enumerate(compliance, first))")
         head.append(f"    N = [*{sizes}, *ROWS]")
     return head
@@ -106,7 +114,7 @@ UNKNOWNS = """part_of = {i: part(x[k], i, GROUPS[k], N) for k in turn for i in G
 qdd, lam = ({k: part_of[kind, k] for kind, k in part_of if kind == one} for one in ("qdd", "lam"))"""
 
 
-def _setup(listing: Listing, script: Script) -> str:
+def _setup(listing: Listing, script: Script, given: Collection[str]) -> str:
     """Definitions of the sets; for lines over groups, of the matrix in groups."""
     if not listing.groups:
         return "\n".join(SETS[name].table(name) for name in script.used)
@@ -114,9 +122,8 @@ def _setup(listing: Listing, script: Script) -> str:
     script.functions |= {"equation_4", "part", *(["along"] if listing.split else [])}
     pieces = "LINKS" if structure.divided else "[(up, k, 1) for k, up in enumerate(parent)]"
     lines = [f"links = {pieces}"] + ["N = PIECE_N"] * (structure.divided and not structure.ties)
-    given = [name for name in _given(listing) if name in ("A", "G", "gamma", "compliance")]
-    more = "".join(f", {name}={name}" for name in [*given, *(["split=True"] if listing.split else [])])
-    more = more.replace("split=True=split=True", "split=True")
+    some = [name for name in given if name in ("A", "G", "gamma", "compliance")]
+    more = "".join(f", {name}={name}" for name in some) + ", split=True" * listing.split
     lines += [
         f"blocks, right = equation_4(links, N, M, H, Phi, a, b, tau{more})",
         "turn, near = range(len(GROUPS)), coupled(GROUPS, blocks)",
@@ -127,20 +134,37 @@ def _setup(listing: Listing, script: Script) -> str:
     return "\n".join(lines)
 
 
-def _given(listing: Listing) -> list[str]:
-    """The function's arguments after ``parent``."""
-    structure = listing.tree.structure
-    armature = ["A"] if structure.armature.any() else []
-    loops = ["G", "gamma"] if structure.ties else []
-    soft = ["compliance"] if _soft(structure) else []
-    effort = "tau" if listing.problem == "qdd" else "qdd"
-    further = ["qd", "g", *listing.terms] if listing.outputs else []
-    return ["M", "H", "Phi", *armature, "a", "b", effort, *loops, *soft, *further]
+def _given(listing: Listing) -> dict[str, Any]:
+    """The function's arguments after ``parent``: lists of blocks by body or loop, G by pairs, and g."""
+    system, known = listing.system, listing.tree.structure
+    e, ties = system.entries, system.structure.ties
 
+    def diagonal(x: NDArray) -> list[NDArray]:
+        return [np.diag(block) for block in by_joint(system, x)]
 
-def _soft(structure: Structure) -> bool:
-    """Whether some loop has a compliance."""
-    return any(tie.compliant for tie in structure.ties)
+    given: dict[str, Any] = {"M": e.M, "H": by_joint(system, e.S), "Phi": e.Phi}
+    if known.armature.any():
+        given["A"] = diagonal(e.A)
+    given |= {"a": e.a, "b": e.b}
+    if listing.problem == "qdd":
+        given["tau"] = by_joint(system, e.tau)
+    else:  # the accelerations under the model's efforts
+        given["qdd"] = by_joint(system, eliminate(system, None).qdd)
+    if ties:
+        rows = [tie.rows for tie in ties]
+        sides = [
+            (c, k, sign) for c, tie in enumerate(ties) for k, sign in zip(tie.bodies, tie.signs, strict=True)
+        ]
+        blocks = np.split(e.G, np.cumsum([rows[c] for c, _, _ in sides])[:-1])
+        given["G"] = {(c, k): sign * x for (c, k, sign), x in zip(sides, blocks, strict=True)}
+        given["gamma"] = np.split(e.gamma, np.cumsum(rows)[:-1])
+        if any(tie.compliant for tie in ties):
+            given["compliance"] = [np.diag(x) for x in np.split(e.compliance, np.cumsum(rows)[:-1])]
+    if listing.outputs:
+        given["qd"] = by_joint(system, system.state.qd)
+        given["g"] = np.concatenate([np.zeros(3), system.state.gravity])
+        given |= {name: diagonal(x) for name, x in listing.terms.items()}
+    return given
 
 
 def _quoted(text: str) -> str:
@@ -148,7 +172,7 @@ def _quoted(text: str) -> str:
     return sentence(text).replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _docstring(listing: Listing) -> str:
+def _docstring(listing: Listing, given: Collection[str]) -> str:
     what = "Joint accelerations" if listing.problem == "qdd" else "Joint efforts"
     source = f" ({listing.source})" if listing.source else ""
     said = _quoted(f"{what} by {listing.order}{source}.")
@@ -158,8 +182,8 @@ def _docstring(listing: Listing) -> str:
         "parent[k] is the body that k hangs on, -1 for none; M (6, 6) inertias, H (N_k, 6) joint\n"
         "axes, Phi (6, 6) force transforms to the parent, a and b (6,) bias accelerations and\n"
         "forces, tau or qdd (N_k,), all of them lists by body.\n"
-        + ("A (N_k, N_k) are armatures.\n" if "A" in _given(listing) else "")
-        + (LOOPS if "G" in _given(listing) else "")
+        + ("A (N_k, N_k) are armatures.\n" if "A" in given else "")
+        + (LOOPS if "G" in given else "")
         + (FURTHER if listing.outputs else "")
     )
     for family, symbol in listing.names.symbols.items():
@@ -220,95 +244,40 @@ def _tables(listing: Listing, script: Script) -> str:
     )
 
 
-def _loops(system: System, array: Callable, rows: Callable) -> str:
-    """G, gamma and compliance of loops and contacts; nothing where there are none."""
-    e, ties = system.entries, system.structure.ties
-    if not ties:
-        return ""
-    starts = np.cumsum([0, *(tie.rows for tie in ties)])
-    own = [slice(*pair) for pair in pairwise(starts)]
-    sides = [
-        (c, k, sign) for c, tie in enumerate(ties) for k, sign in zip(tie.bodies, tie.signs, strict=True)
-    ]
-    G, start = [], 0
-    for c, k, sign in sides:
-        m = ties[c].rows
-        G.append(f"({c}, {k}): {array(sign * e.G[start : start + m])}")
-        start += m
-    text = rows("G", G).replace("[\n", "{\n", 1)[:-2] + "}\n"
-    text += "G = {pair: np.array(x, dtype=float) for pair, x in G.items()}\n"
-    text += rows("gamma", [array(e.gamma[x]) for x in own])
-    if _soft(system.structure):
-        text += rows("compliance", [array(np.diag(e.compliance[x])) for x in own])
-    return text
+def _data(listing: Listing, given: dict[str, Any]) -> str:
+    """The model's blocks, and the statement that prints what the function makes of them."""
+    parent = listing.system.tree.parent.tolist()
+    text = textwrap.fill(f"parent = {parent}", 98, subsequent_indent="    ") + "\n"
+    text += "".join(_written(name, blocks) for name, blocks in given.items())
+    lists = ", ".join(name for name in given if name not in ("G", "g"))
+    text += f"{lists} = (\n    [np.array(x, dtype=float) for x in blocks]\n    for blocks in ({lists})\n)\n"
+    call = f"(parent, {', '.join(given)})"
+    if listing.outputs:
+        text += f"for x in derivatives{call}:\n    print(x)\n"
+    else:
+        text += f"print({listing.problem}{call})\n"
+    return 'if __name__ == "__main__":\n' + textwrap.indent(text, "    ")
 
 
-def _data(listing: Listing) -> str:
-    system = listing.system
-    e, offset = system.entries, system.tree.offset
-    n = system.tree.n
+def _written(name: str, blocks: Any) -> str:
+    """The statement that gives a name its blocks: a list, a dictionary by pairs, or one array."""
 
-    def array(values: np.ndarray) -> str:
-        text = repr((np.asarray(values, dtype=float) + 0.0).tolist())  # no -0.0
+    def array(x: NDArray) -> str:
+        if x.ndim > 1 and not len(x):
+            return f"np.zeros({x.shape})"
+        text = repr((np.asarray(x, dtype=float) + 0.0).tolist())  # no -0.0
         return text.replace(".0,", ".,").replace(".0]", ".]")
 
-    def rows(name: str, blocks: list[str]) -> str:
-        inside = "".join(
-            textwrap.fill(block, 94, initial_indent="    ", subsequent_indent="     ", break_on_hyphens=False)
-            + ",\n"
-            for block in blocks
-        )
+    if name == "g":
+        return f"g = np.array({array(blocks)})\n"
+    pairs = isinstance(blocks, dict)
+    texts = [f"{pair}: {array(x)}" for pair, x in blocks.items()] if pairs else map(array, blocks)
+    fill = textwrap.TextWrapper(94, initial_indent="    ", subsequent_indent="     ", break_on_hyphens=False)
+    inside = "".join(fill.fill(text) + ",\n" for text in texts)
+    if not pairs:
         return f"{name} = [\n{inside}]\n"
-
-    H = [e.S[offset[k] : offset[k + 1]] for k in range(n)]
-    tau = [e.tau[offset[k] : offset[k + 1]] for k in range(n)]
-    A = [np.diag(e.A[offset[k] : offset[k + 1]]) for k in range(n)] if e.A.size else []
-    names = _given(listing)
-    lists, effort = [name for name in names if name != "G"], names[names.index("b") + 1]
-    given = [array(t) for t in tau]
-    if listing.problem == "tau":  # the accelerations under the model's efforts
-        qdd = eliminate(system, None).qdd
-        given = [array(qdd[offset[k] : offset[k + 1]]) for k in range(n)]
-    parent = textwrap.fill(f"parent = {system.tree.parent.tolist()}", 98, subsequent_indent="    ")
-    more = ""
-    if listing.outputs:
-        lists = [name for name in lists if name != "g"]
-        more = _more(listing, array, rows)
-    data = (
-        f"{parent}\n"
-        + rows("M", [array(x) for x in e.M])
-        + rows("H", [array(x) if len(x) else "np.zeros((0, 6))" for x in H])
-        + rows("Phi", [array(x) for x in e.Phi])
-        + (rows("A", [array(x) if len(x) else "np.zeros((0, 0))" for x in A]) if A else "")
-        + rows("a", [array(x) for x in e.a])
-        + rows("b", [array(x) for x in e.b])
-        + rows(effort, given)
-        + _loops(system, array, rows)
-        + more
-        + f"{', '.join(lists)} = (\n"
-        + "    [np.array(x, dtype=float) for x in blocks]\n"
-        + f"    for blocks in ({', '.join(lists)})\n)\n"
-        + f"{_shown(listing, names)}\n"
-    )
-    text = 'if __name__ == "__main__":\n'
-    return text + textwrap.indent(data, "    ")
-
-
-def _shown(listing: Listing, names: list[str]) -> str:
-    """The statement that prints what a script gives."""
-    if not listing.outputs:
-        return f"print({listing.problem}(parent, {', '.join(names)}))"
-    return f"for x in derivatives(parent, {', '.join(names)}):\n    print(x)"
-
-
-def _more(listing: Listing, array: Callable, rows: Callable) -> str:
-    """Rates, gravity and joint terms, for derivatives."""
-    system = listing.system
-    text = rows("qd", [array(x) for x in by_joint(system, system.state.qd)])
-    for name in listing.terms:
-        blocks = by_joint(system, listing.terms[name])
-        text += rows(name, [array(np.diag(x)) if len(x) else "np.zeros((0, 0))" for x in blocks])
-    return text + f"g = np.array({array(np.concatenate([np.zeros(3), system.state.gravity]))})\n"
+    made = f"{name} = {{pair: np.array(x, dtype=float) for pair, x in {name}.items()}}\n"
+    return f"{name} = {{\n{inside}}}\n{made}"
 
 
 def by_joint(system: System, x: np.ndarray) -> list[np.ndarray]:
