@@ -194,3 +194,19 @@ def told_letters() -> dict[str, str]:
     return {tex: ASCHER[role].what for role, tex in tex_letters().items() if role != "multiplier"} | {
         ASCHER["multiplier"].latex: ASCHER["lam"].what.partition(": ")[2]
     }
+
+
+def escaped(text: str) -> str:
+    """Words as LaTeX prints them, whatever letters they have."""
+    return "".join(_SPECIAL.get(letter, letter) for letter in text)
+
+
+_SPECIAL = {letter: f"\\{letter}" for letter in "_%&#${}"}
+_SPECIAL |= {
+    "~": r"\~{}",
+    "^": r"\^{}",
+    "\\": r"\textbackslash{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "×": r"$\times$",
+}

@@ -16,8 +16,9 @@ from pivotree.kkt.order.sequence import as_order
 from pivotree.kkt.program.program import Program, instruction_bodies
 from pivotree.kkt.program.residual_program import trace_substitution
 from pivotree.kkt.program.tracer import program_of
-from pivotree.kkt.tape.inputs import InputSlots, near_centres
+from pivotree.kkt.tape.inputs import InputSlots
 from pivotree.kkt.tape.lowering import Lowering
+from pivotree.kkt.tape.tape import inputs_of
 from pivotree.kkt.tape.templates import Patterns
 from pivotree.kkt.tape.trace import unphysical
 
@@ -122,10 +123,6 @@ def dense_work(order: Callable[..., Any], structure: kkt.Structure) -> int:
     return kkt.symbolic(kkt.plan(order, structure)).flops
 
 
-def _whole_numbers(program: Program) -> tuple[int, ...]:
-    return tuple(sorted({i.info[0] for i in program.instructions if i.op == "divide"}))
-
-
 def count_robot(order: Callable[..., Any], system: kkt.System) -> Counted:
     """Scalar counts: zeros and ones of this robot's frames folded away.
 
@@ -139,19 +136,7 @@ def count_robot(order: Callable[..., Any], system: kkt.System) -> Counted:
     program = program_for(order, system.structure)
     if program.symbolic is not None:
         unphysical(program, system)
-    tree = system.tree
-    rotations = any(i.op == "rotate" for i in program.instructions)
-    inputs = InputSlots(
-        system.pattern,
-        tree.names,
-        tree.parent,
-        tree.dof,
-        system.state.S,
-        _whole_numbers(program),
-        near=near_centres(tree, system.pattern) if rotations else None,
-        ties=system.structure.ties,
-    )
-    return count(program, inputs)
+    return count(program, inputs_of(program, system))
 
 
 def count_blocks(order: Callable[..., Any], parent: Sequence[int], dof: Sequence[int]) -> Counted:
@@ -177,6 +162,6 @@ def count_blocks(order: Callable[..., Any], parent: Sequence[int], dof: Sequence
         structure.parent,
         structure.dof,
         tuple(np.eye(6)[:, :d] for d in dof),
-        _whole_numbers(program),
+        tuple(sorted({i.info[0] for i in program.instructions if i.op == "divide"})),
     )
     return count(program, inputs)

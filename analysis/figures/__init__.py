@@ -8,7 +8,7 @@ from .captions import caption
 from .charts import error_bars
 from .curves import fill_curves
 from .files import save, write_all
-from .film import animation, strip, writer_of
+from .film import animation, writer_of
 from .kinds import KINDS, Kind, Request, write
 from .spy import before_after, compare_orders, filmstrip, spy
 from .state import NEW, BlockState, block_state
@@ -42,7 +42,6 @@ __all__ = [
     "save",
     "settings",
     "spy",
-    "strip",
     "style_axes",
     "theme",
     "tikz",

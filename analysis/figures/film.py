@@ -1,4 +1,4 @@
-"""An elimination in pictures: a strip for a page, an animation for a screen."""
+"""An elimination that moves: one picture a bracket, for a screen."""
 
 from __future__ import annotations
 
@@ -13,51 +13,12 @@ from matplotlib.figure import Figure
 from pivotree.kkt import FormatError, SymbolicFactor
 from pivotree.kkt.base.files import beside
 
-from .spy import filmstrip, spy
-from .state import block_state
+from .spy import spy, stops
 from .style import Theme, settings, theme
 
 FRAMES = 60  # of an animation, the first and the last matrix among them
 MOVING = (".gif", ".mp4")
 _DPI = {"single": 200, "double": 110}
-
-
-def stops(groups: int, frames: int) -> list[int]:
-    """At most ``frames`` numbers of groups from 0 to all, evenly spaced."""
-    return np.unique(np.linspace(0, groups, max(2, min(frames, groups + 1))).round()).astype(int).tolist()
-
-
-def strip(
-    symbolic: SymbolicFactor,
-    steps: Sequence[int] | None = None,
-    *,
-    frames: int = 6,
-    labels: bool | None = None,
-    width: str = "double",
-    style: str | Theme = "light",
-    title: str | None = None,
-) -> Figure:
-    """The matrix, some states between, and the factor; what is new since the one before marked.
-
-    ``steps`` are numbers of groups, ascending, the first one 0; evenly spaced where None.
-
-    >>> from pivotree.analysis.figures import strip
-    >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(3)).structure))
-    >>> len(strip(factor, [0, 1, 3]).axes)
-    3
-    """
-    groups = symbolic.plan.groups
-    chosen = list(steps) if steps is not None else stops(groups, frames)
-    made = [block_state(symbolic, step).told for step in chosen]
-    captions = [
-        "the matrix" if step == 0 else f"{step:,} of {groups:,}: {told}"
-        for step, told in zip(chosen, made, strict=True)
-    ]
-    if title is None:
-        title = f"{theme(style=style).named(symbolic.plan.sequence.name)}, brackets eliminated"
-    return filmstrip(
-        symbolic, chosen, captions, labels=labels, width=width, style=style, title=title, zeros=True
-    )
 
 
 def animation(

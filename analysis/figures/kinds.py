@@ -30,8 +30,8 @@ from pivotree.kkt.base.foreign import added, loaded
 from .charts import error_bars
 from .curves import fill_curves
 from .files import check_suffix, save
-from .film import MOVING, animation, strip, writer_of
-from .spy import before_after, compare_orders, spy
+from .film import MOVING, animation, writer_of
+from .spy import before_after, compare_orders, filmstrip, spy
 from .steps import pivot_errors
 from .style import theme
 from .tex import pmatrix, tikz
@@ -187,7 +187,8 @@ def _spy(r: Request) -> Figure:
 def _film(r: Request) -> Figure:
     groups = r.symbolic.plan.groups
     chosen = None if r.step is None else sorted({0, r.step, groups})
-    return strip(r.symbolic, chosen, title=r.title(), **r.look)
+    name = r.look["style"].named(r.symbolic.plan.sequence.name)
+    return filmstrip(r.symbolic, chosen, title=r.title(f"{name}, brackets eliminated"), zeros=True, **r.look)
 
 
 def _move(r: Request, path: Path) -> Path:

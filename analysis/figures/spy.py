@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -76,17 +77,20 @@ def before_after(
 
 def filmstrip(
     symbolic: SymbolicFactor,
-    steps: Sequence[int],
-    captions: Sequence[str],
+    steps: Sequence[int] | None = None,
+    captions: Sequence[str] | None = None,
     *,
+    frames: int = 6,
     labels: bool | None = None,
     width: str = "double",
     title: str | None = None,
     style: str | Theme | None = None,
     zeros: bool = False,
 ) -> Figure:
-    """One matrix after some numbers of groups, 0 being the matrix; what is new since the picture
-    before is marked apart.
+    """One matrix after some numbers of groups; what is new since the picture before is marked apart.
+
+    ``steps`` ascend, 0 being the matrix; where they are None, there are ``frames`` of them, evenly
+    spaced.  ``captions`` None tell the fill.
 
     >>> from pivotree.analysis.figures import filmstrip
     >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(3)).structure))
@@ -94,8 +98,18 @@ def filmstrip(
     >>> [text.get_text() for text in figure.texts[:2]]
     ['the matrix', 'the tip is eliminated']
     """
+    groups = symbolic.plan.groups
+    steps = stops(groups, frames) if steps is None else steps
     states = [block_state(symbolic, step, since) for since, step in zip((0, *steps[:-1]), steps, strict=True)]
+    captions = captions or [
+        f"{state.step:,} of {groups:,}: {state.told}" if state.step else "the matrix" for state in states
+    ]
     return _panels(states, captions, labels, theme(style=style), width, title, zeros)
+
+
+def stops(groups: int, frames: int) -> list[int]:
+    """At most ``frames`` numbers of groups from 0 to all, evenly spaced."""
+    return np.unique(np.linspace(0, groups, max(2, min(frames, groups + 1))).round()).astype(int).tolist()
 
 
 def compare_orders(

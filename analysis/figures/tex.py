@@ -193,21 +193,6 @@ def _about(state: BlockState) -> str:
     return comment + (f"% bodies: {_one_line(key)}\n" if key else "")
 
 
-def escaped(text: str) -> str:
-    """Words as LaTeX prints them, whatever letters they have."""
-    return "".join(_SPECIAL.get(letter, letter) for letter in text)
-
-
-_SPECIAL = {letter: f"\\{letter}" for letter in "_%&#${}"}
-_SPECIAL |= {
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "\\": r"\textbackslash{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-}
-
-
 def _one_line(text: str) -> str:
     """A comment must not break its line."""
     return " ".join(text.split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..symbols import Symbol
+from ..symbols import Symbol, escaped
 from .listing import Listing
 from .loops import Line, Loop, both, cases
 from .nodes import Index, Node, Sum, Term
@@ -21,22 +21,6 @@ HEAD = r"""\documentclass[10pt]{article}
 \begin{document}
 """
 LONG = 70  # characters that are seen of a row of a formula
-SPECIAL = str.maketrans(
-    {
-        "&": r"\&",
-        "%": r"\%",
-        "#": r"\#",
-        "_": r"\_",
-        "^": r"\^{}",
-        "~": r"\~{}",
-        "{": r"\{",
-        "}": r"\}",
-        "$": r"\$",
-        "\\": r"\textbackslash{}",
-        "×": r"$\times$",
-        "'": "'",
-    }
-)
 
 
 class Latex(Style):
@@ -145,10 +129,6 @@ def latex(listing: Listing) -> str:
     parts.append(_notes(listing))
     parts.append("\\end{document}\n")
     return "\n".join(parts)
-
-
-def escaped(text: str) -> str:
-    return text.translate(SPECIAL)
 
 
 def _words(text: str) -> str:

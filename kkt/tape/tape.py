@@ -159,22 +159,7 @@ def lower(program: Program, system: System, beside: tuple[Scalars, ...] = ()) ->
     ``beside`` are the zeros (0), ones (1) and other entries (2) of the blocks that the program
     takes as inputs beside those of (4).
     """
-    numbers = {i.info[0] for i in program.instructions if i.op == "divide"}
-    letters = {i.info[0] for i in program.instructions if i.op == "input"}
-    rotations = any(i.op == "rotate" for i in program.instructions)
-    tree = system.tree
-    inputs = InputSlots(
-        system.pattern,
-        tree.names,
-        tree.parent,
-        tree.dof,
-        system.state.S,
-        tuple(sorted(numbers)),
-        tuple(letter for letter in UNKNOWNS if letter in letters),
-        near=near_centres(tree, system.pattern) if rotations else None,
-        ties=system.structure.ties,
-        beside=beside,
-    )
+    inputs = inputs_of(program, system, beside)
     lowering = Lowering(program, inputs)
     kept: list[Chunk] = []
     for chunk in lowering.run():
@@ -194,6 +179,26 @@ def lower(program: Program, system: System, beside: tuple[Scalars, ...] = ()) ->
         length=lowering.written,
         kept=None if lowering.written > KEEP else tuple(kept),
         columns=lowering.columns(),
+    )
+
+
+def inputs_of(program: Program, system: System, beside: tuple[Scalars, ...] = ()) -> InputSlots:
+    """The entries of (4) that a program reads on one robot, and ``beside`` as in :func:`lower`."""
+    numbers = {i.info[0] for i in program.instructions if i.op == "divide"}
+    letters = {i.info[0] for i in program.instructions if i.op == "input"}
+    rotations = any(i.op == "rotate" for i in program.instructions)
+    tree = system.tree
+    return InputSlots(
+        system.pattern,
+        tree.names,
+        tree.parent,
+        tree.dof,
+        system.state.S,
+        tuple(sorted(numbers)),
+        tuple(letter for letter in UNKNOWNS if letter in letters),
+        near=near_centres(tree, system.pattern) if rotations else None,
+        ties=system.structure.ties,
+        beside=beside,
     )
 
 

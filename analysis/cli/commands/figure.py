@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     from ...figures.captions import caption
     from ...figures.kinds import Request, kind_of, kinds, write
     from ...figures.style import STYLES, WIDTHS
-    from ...figures.tex import escaped
+    from ...symbols import escaped
 
     if options.kind is None:
         known = kinds()

@@ -24,8 +24,8 @@ from pivotree.analysis import figures
 from pivotree.analysis.comparison import compare
 from pivotree.analysis.figures import error_bars
 from pivotree.analysis.figures.captions import caption
-from pivotree.analysis.figures.film import stops
 from pivotree.analysis.figures.kinds import KINDS, Request, kind_of, write
+from pivotree.analysis.figures.spy import filmstrip, stops
 from pivotree.analysis.figures.style import LEAST, LIGHT, STYLES
 
 WIDTHS = {"single": 3.4, "double": 7.0}
@@ -217,7 +217,7 @@ def test_few_lines_of_a_large_robot_have_a_colour():
 
 def test_a_strip_marks_what_is_new_since_the_picture_before():
     assert stops(3, 6) == [0, 1, 2, 3] and stops(0, 5) == [0] and stops(100, 5) == [0, 25, 50, 75, 100]
-    figure = figures.strip(factor("chain:6", "crbm"), frames=4)
+    figure = filmstrip(factor("chain:6", "crbm"), frames=4, zeros=True)
     texts = [t.get_text() for t in figure.texts]
     assert "the matrix" in texts and "12 of 12: 30 blocks of fill + 6 diagonal" in texts
     legend = [t.get_text() for t in figure.legends[0].get_texts()]
