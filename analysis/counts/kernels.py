@@ -13,7 +13,7 @@ from pivotree.kkt import PivotreeError
 
 from .counting import KINDS
 from .families import Family
-from .polynomials import fit, text_of
+from .polynomials import fits, text_of
 from .published import PEERS
 from .table import Count
 
@@ -70,12 +70,8 @@ def _counted(order: str, solver: str | None, family: Family, sizes: list[int]) -
         made = kkt.compile(family.system(n), orderings.get(order), solver=solver).operations
         counted[n] = {kind: made[kind] for kind in KINDS}  # one sine and cosine a joint aside
     name = order if solver is None else f"{order} + {solver}"
-    fits = {kind: fit({n: c[kind] for n, c in counted.items()}) for kind in KINDS}
-    whole = {kind: found for kind, found in fits.items() if found is not None}
-    if len(whole) < len(KINDS):
-        return KernelCount(name, counted, {}, None)
-    start = max(first for _, first in whole.values())
-    return KernelCount(name, counted, {kind: p for kind, (p, _) in whole.items()}, start)
+    polynomials, start = fits({n: [*c.values()] for n, c in counted.items()}, KINDS) or ({}, None)
+    return KernelCount(name, counted, polynomials, start)
 
 
 def kernel_rows(counts: Iterable[KernelCount], family: Family) -> list[tuple[str, ...]]:

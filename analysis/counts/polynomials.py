@@ -59,6 +59,20 @@ def fit(values: Mapping[int, int], most: int = 4, spare: int = 3) -> tuple[fmpq_
     return None
 
 
+def fits(
+    counts: Mapping[int, Sequence[int]], kinds: Sequence[str]
+) -> tuple[dict[str, fmpq_poly], int] | None:
+    """The polynomial of each kind of operation, and n from which all hold; None where one has none.
+
+    ``counts`` have the kinds in their order, at increasing n.
+    """
+    found = {kind: fit({n: count[j] for n, count in counts.items()}) for j, kind in enumerate(kinds)}
+    whole = {kind: one for kind, one in found.items() if one is not None}
+    if len(whole) < len(kinds):
+        return None
+    return {kind: polynomial for kind, (polynomial, _) in whole.items()}, max(n for _, n in whole.values())
+
+
 def solve_exactly(rows: Sequence[Sequence[int]], values: Sequence[Sequence[int]]) -> list[list[fmpq]] | None:
     """Coefficients x with rows x = v, exactly, for each v of values; None where one has none.
 

@@ -14,7 +14,7 @@ from pivotree.kkt.order.sequence import as_order
 
 from .counting import KINDS, Counted, count_robot, dense_work
 from .families import Family, family_of
-from .polynomials import fit, largest_root
+from .polynomials import fits, largest_root
 from .powers import PowerLaw, on_powers
 from .proof import Repetition, prove
 
@@ -33,28 +33,19 @@ class Count:
 
     >>> from pivotree.analysis.counts import polynomial, text_of
     >>> rods = polynomial("abm", "planar")
-    >>> text_of(rods.add), text_of(rods.div), rods.counted[3]
-    ('104 n - 117', '8 n - 10', (205, 195, 14, 0))
+    >>> text_of(rods.polynomials["add"]), rods.counted[3]
+    ('104 n - 117', (205, 195, 14, 0))
     """
 
     order: str
     family: str
     variable: str  # what n counts
-    mul: fmpq_poly | None  # None: no polynomial, see ``why``
-    add: fmpq_poly | None  # subtractions too
-    div: fmpq_poly | None
-    sqrt: fmpq_poly | None
+    polynomials: Mapping[str, fmpq_poly]  # by kind of operation; empty where there are none, see ``why``
     holds_from: int | None  # the polynomials are right from this n on
     proof: Repetition  # or why there is none
     counted: Mapping[int, Four]  # n -> operations, for the n that were counted
     powers: PowerLaw | None = None  # for n = 2^h - 1, if there is no polynomial
     why: str = ""
-
-    @property
-    def polynomials(self) -> dict[str, fmpq_poly]:
-        """By kind of operation; empty where there is none."""
-        found = {kind: getattr(self, kind) for kind in KINDS}
-        return {kind: p for kind, p in found.items() if p is not None}
 
     @property
     def degree(self) -> int | None:
@@ -100,7 +91,7 @@ def polynomial(order: str | Callable[..., Any], family: str | Family) -> Count:
 
     >>> from pivotree.analysis.counts import polynomial, text_of
     >>> rods = polynomial("abm", "planar")
-    >>> text_of(rods.mul), rods.status
+    >>> text_of(rods.polynomials["mul"]), rods.status
     ('109 n - 122', 'proved for n >= 2 (repeats)')
     """
     function = as_order(order)
@@ -109,36 +100,22 @@ def polynomial(order: str | Callable[..., Any], family: str | Family) -> Count:
     searched = name.partition(":")[0] in SEARCHES
     counted = _counted(function, chosen)
     totals = {n: c.total for n, c in counted.items()}
-    fits = [fit({n: t[j] for n, t in totals.items()}) for j in range(len(KINDS))]
-    found = [f for f in fits if f is not None]
-    if len(found) < len(KINDS):
+    found = fits(totals, KINDS)
+    if found is None:
         powers = None if searched else on_powers(function, chosen, MOST_WORK)
         why = "no polynomial in n" + (": see n = 2^h - 1" if powers else "")
-        return Count(
-            name,
-            chosen.name,
-            chosen.variable,
-            None,
-            None,
-            None,
-            None,
-            None,
-            Repetition("", why_not=why),
-            totals,
-            powers,
-            why,
-        )
-    start = max(n for _, n in found)
+        unproved = Repetition("", why_not=why)
+        return Count(name, chosen.name, chosen.variable, {}, None, unproved, totals, powers, why)
+    polynomials, start = found
     if searched:
         proof = Repetition("", why_not="the order is the result of a search")
     else:
         proof = prove(chosen, counted)
-    if proof.proved and max(p.degree() for p, _ in found) > proof.degree:
+    if proof.proved and max(p.degree() for p in polynomials.values()) > proof.degree:
         proof = Repetition("", why_not="the fit is of higher degree than the proof allows")
-    mul, add, div, sqrt = slopes = [p for p, _ in found]
-    if proof.segment and proof.segment != tuple(p(1) - p(0) for p in slopes):
+    if proof.segment and proof.segment != tuple(p(1) - p(0) for p in polynomials.values()):
         proof = Repetition("", why_not="the fit has not the slope of the segment that repeats")
-    return Count(name, chosen.name, chosen.variable, mul, add, div, sqrt, start, proof, totals)
+    return Count(name, chosen.name, chosen.variable, polynomials, start, proof, totals)
 
 
 def _counted(order: Callable[..., Any], family: Family) -> dict[int, Counted]:
@@ -157,7 +134,7 @@ def table(orders: Iterable[str], families: Iterable[str]) -> list[Count | str]:
     """The count of every order on every family, or a text why the order is refused there.
 
     >>> from pivotree.analysis.counts import table, text_of
-    >>> [text_of(row.mul) for row in table(["abm", "lagrange"], ["planar"])]
+    >>> [text_of(row.polynomials["mul"]) for row in table(["abm", "lagrange"], ["planar"])]
     ['109 n - 122', '123 n - 117']
     """
     rows: list[Count | str] = []
