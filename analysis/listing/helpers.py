@@ -119,39 +119,22 @@ def back(factor, y, r):
 
 
 def rotate(own, sets, N, A=None):
-    """Rows, and armatures A, merged into a body's own: unit rows [r, z, w, u], the joint's first.
+    """Rows, and armatures A, merged into a body's own: rows [r, z, w, u], the joint's first.
 
     u: on the parent's motion along the joint, beside qdd in the joint's rows.
     """
-    rows = np.concatenate([np.zeros((0, 8)), *(np.column_stack(s) for s in sets)])
-    own, rows = (np.pad(x, ((0, 0), (0, N))) for x in (own, rows))
+    own = own[own[:, 7] > 0]
+    rows = [own[:, :7] / np.sqrt(own[:, 7:])]
+    rows += [np.sqrt(w)[:, None] * np.column_stack([x, z]) for x, z, w in sets]
+    rows = np.concatenate(rows)
+    rows = np.hstack([rows, rows[:, :N], np.zeros((len(rows), N))])
     if A is not None:
-        rotors = np.hstack([np.eye(N, 6), np.zeros((N, 1)), A.sum(1)[:, None], -np.eye(N)])
-        rows = np.concatenate([rows, rotors])
-        for j in range(N):
-            if not own[j, 7]:  # no row of the body's own: the rotor's
-                own[j], own[j, 7], rows[j - N, 7] = A[j, j] * rotors[j], A[j, j], 0.0
-    done = []
-    for j in range(6):
-        pivot, d = own[j].copy(), own[j, 7]
-        u = pivot[:N] + pivot[8:]
-        if d:
-            for row in rows:
-                x, w, h = row[j], row[7], row.copy()
-                new = d + w * x * x
-                row -= x / d * pivot
-                row[7] = w * d / new
-                pivot, u, d = pivot + w * x * h, u + w * x * (h[:N] + h[8:]), new
-        elif j < N:
-            w, wx = rows[:, 7].copy(), rows[:, 7] * rows[:, j]
-            pivot, d, u = wx @ rows, wx @ rows[:, j], wx @ (rows[:, :N] + rows[:, 8:])
-            rows -= np.outer(rows[:, j] / d, pivot)
-            rows[:, 7] = w
-        else:
-            continue
-        rows[:, j] = 0.0
-        done.append([*(pivot[:7] / d), d, *((u if j < N else pivot[8:]) / d)])
-    return np.array([*done, *(row for row in rows if row[7] and np.delete(row, [6, 7]).any())])
+        rotors = np.hstack([np.eye(N, 7), np.zeros((N, N)), -np.eye(N)])
+        rows = np.concatenate([rows, np.sqrt(A) @ rotors])
+    R = np.linalg.qr(rows, mode="r")
+    u = np.concatenate([R[:N, 7 : 7 + N], R[N:, 7 + N :]])
+    R = np.column_stack([R[:, :7], np.ones(len(R)), u])
+    return R[np.delete(R, [6, 7], 1).any(axis=1)]
 '''
 
 
@@ -164,26 +147,11 @@ def quotient(v, w):
 
 def merge(sets, size, soft=None):
     """Rows rotated into a triangle: L and D of their form, soft rows among them, and residuals."""
-    rows = np.concatenate([np.column_stack(s) for s in sets])
-    own = np.zeros(size) if soft is None else np.diag(soft)
-    L, rest = np.eye(size), np.zeros(size)
-    D = own.copy()
-    for j in range(size):
-        pivot = np.zeros(size + 1)
-        if D[j]:
-            for row in rows:
-                x, w, h = row[j], row[-1], row[:-1].copy()
-                new = D[j] + w * x * x
-                row[:-1] -= x / D[j] * pivot
-                row[-1] *= D[j] / new
-                pivot, D[j] = pivot + w * x * h, new
-        else:
-            wx = rows[:, -1] * rows[:, j]
-            pivot, D[j] = wx @ rows[:, :-1], wx @ rows[:, j]
-            rows[:, :-1] -= np.outer(rows[:, j] / D[j], pivot)
-        rows[:, j] = 0.0
-        L[j + 1 :, j], rest[j] = pivot[j + 1 : size] / D[j], pivot[size] / D[j]
-    return L, D, rest
+    rows = [np.sqrt(w)[:, None] * np.column_stack([x, z]) for x, z, w in sets]
+    if soft is not None:
+        rows.append(np.sqrt(soft) @ np.eye(size, size + 1))
+    R = np.linalg.qr(np.concatenate(rows), mode="r")[:size]
+    return R[:, :size].T, np.ones(size), R[:, size]
 
 
 def triangle(merged):

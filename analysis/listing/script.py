@@ -8,8 +8,9 @@ from typing import Any
 from ..symbols import Symbol
 from .listing import Listing
 from .loops import Line, Loop, cases
-from .nodes import Index, Leaf, Node, Sum, Term, transpose
+from .nodes import Index, Leaf, Node, Sum, Term
 from .sets import Condition, Set
+from .style import ATOM, PRODUCT, SUM, Style
 from .vocabulary import TESTS, needed, read_by
 
 WIDTH = 100
@@ -17,12 +18,14 @@ TIPS = "tip_to_base"
 RUNS = {"loops": "loops", "turn": "turn", "groups": "turn", "tip": TIPS, "base": TIPS}  # what loops run over
 
 
-class Script:
+class Script(Style):
     """Writes one listing as Python."""
 
+    times = " @ "
+
     def __init__(self, listing: Listing) -> None:
+        super().__init__(listing.names.symbols)
         self.listing = listing
-        self.symbols = listing.names.symbols
         self.used: dict[str, None] = {}
         self.functions: set[str] = set()
 
@@ -39,50 +42,48 @@ class Script:
             return symbol.python
         return f"{symbol.python}[{', '.join(self.index(i) for i in index)}]"
 
-    def text(self, node: Any) -> str:
-        if isinstance(node, Leaf):
-            return self.place(node.family, node.index) + (".T" if node.transposed else "")
-        if isinstance(node, Sum):
-            return self.sum(node)
-        args = node.args
-        if node.op == "mul":
-            return f"{self.inside(args[0], False)} @ {self.inside(args[1], True)}"
-        if node.op == "solve":
-            return f"solve({self.text(args[0])}, {self.text(args[1])})"
-        if node.op == "inner":
-            left = self.inside(transpose(args[1]), False)
-            return f"{left} @ solve({self.text(args[0])}, {self.text(args[2])})"
-        if node.op == "eye":
-            return f"np.eye({node.info[0]})"
-        if node.op == "zero":
-            return "0.0"
-        if node.op == "T":
-            return f"({self.text(args[0])}).T"
-        if node.op == "divide":
-            return f"{self.inside(args[0], False)} / {node.info[0]}"
-        if node.op in ("stack", "square"):
-            self.functions.add(node.op)
-            return f"{node.op}({{{self.cells(args[0])}}}, {self.blocks(args[1])}, N)"
-        if node.op == "part":
-            self.functions.add("part")
-            block = self.key(node)
-            return f"part({self.text(args[0])}, {block}, {self.blocks(args[1])}, N)"
-        if node.op == "cross":
-            name = "crm" if node.info[0] == "motion" else "crf"
-            self.functions.add(name)
-            return f"{name}({self.text(args[0])})"
-        if node.op in ("cut", "rotate"):
-            self.functions.add(node.op)
-            if node.op == "cut":
-                return f'cut({self.text(args[0])}, "{node.info[0]}", N[{self.index(node.index[0])}])'
-            size = f"N[{self.index(node.index[0])}]"
-            rotors = "".join(f", {self.text(arg)}" for arg in args[2:])
-            return f"rotate({self.text(args[0])}, [{self.sets(args[1])}], {size}{rotors})"
+    def leaf(self, leaf: Leaf) -> tuple[str, int]:
+        return self.place(leaf.family, leaf.index) + (".T" if leaf.transposed else ""), ATOM
+
+    def transposed(self, text: str, level: int) -> str:
+        return f"({text}).T"
+
+    def level(self, node: Any) -> tuple[str, int]:
+        if not isinstance(node, Node) or node.op in ("mul", "solve", "inner", "T", "divide", "cross"):
+            return super().level(node)
+        if node.op in ("eye", "zero"):
+            return (f"np.eye({node.info[0]})" if node.op == "eye" else "0.0"), ATOM
         self.functions.add(node.op)
-        if node.op == "merge":
-            soft = "".join(f", {self.text(arg)}" for arg in args[2:])
-            return f"merge([{self.sets(args[0])}], sum(N[c] for _, c in {self.blocks(args[1])}){soft})"
-        return f"{node.op}({', '.join(self.text(arg) for arg in args)})"
+        given = [self.text(arg) for arg in node.args if not _gathers(arg)]
+        if node.op in ("stack", "square"):
+            given = [f"{{{self.cells(node.args[0])}}}", self.blocks(node.args[1]), "N"]
+        elif node.op == "part":
+            given += [self.key(node), self.blocks(node.args[1]), "N"]
+        elif node.op == "cut":
+            given += [f'"{node.info[0]}"', f"N[{self.index(node.index[0])}]"]
+        elif node.op == "rotate":
+            given[1:1] = [f"[{self.sets(node.args[1])}]", f"N[{self.index(node.index[0])}]"]
+        elif node.op == "merge":
+            given[:0] = [f"[{self.sets(node.args[0])}]", f"sum(N[c] for _, c in {self.blocks(node.args[1])})"]
+        return f"{node.op}({', '.join(given)})", ATOM
+
+    def cross(self, text: str, kind: str) -> str:
+        name = "crm" if kind == "motion" else "crf"
+        self.functions.add(name)
+        return f"{name}({text})"
+
+    def quotient(self, by: Any, around: list[Any]) -> tuple[str, int]:
+        solved = f"solve({self.text(by)}, {self.text(around[-1])})"
+        return self.product([*map(self.level, around[:-1]), (solved, ATOM)])
+
+    def product(self, parts: list[tuple[str, int]]) -> tuple[str, int]:
+        """Factors from the left to the right, so that a later one that is a product stands in brackets."""
+        if len(parts) == 1:
+            return parts[0]
+        return self.times.join(
+            f"({text})" if level == SUM or text.startswith("-") or (level == PRODUCT and at) else text
+            for at, (text, level) in enumerate(parts)
+        ), PRODUCT
 
     def key(self, node: Node) -> str:
         """Kinds and bodies of a block, or of two."""
@@ -93,63 +94,41 @@ class Script:
         texts = []
         for term in node.terms:
             cell = f"{self.key(term.node)}: {self.text(term.node.args[0])}"
-            loops = self.over(term)
-            if loops:
-                cell = f"**{{{cell}{loops}}}"
+            if term.over:
+                cell = f"**{{{cell}{self.clauses(term)}}}"
             if term.when is not None:
-                cell = cell if loops else f"**{{{cell}}}"
-                cell = f"**({cell.removeprefix('**')} if {self.condition(term.when)} else {{}})"
+                cell = cell.removeprefix("**") if term.over else f"{{{cell}}}"
+                cell = f"**({cell} if {self.condition(term.when)} else {{}})"
             texts.append(cell)
         return ", ".join(texts)
 
     def blocks(self, node: Sum) -> str:
-        texts = []
-        for term in node.terms:
-            loops = self.over(term)
-            texts.append(f"*({self.key(term.node)}{loops})" if loops else self.key(term.node))
-        return f"[{', '.join(texts)}]"
+        return f"[{self.spread([(self.key(term.node), term) for term in node.terms])}]"
 
     def sets(self, node: Sum) -> str:
-        texts = []
-        for term in node.terms:
-            one = f"({', '.join(self.text(arg) for arg in term.node.args)})"
-            loops = self.over(term)
-            texts.append(f"*({one}{loops})" if loops else one)
-        return ", ".join(texts)
+        sets = [(f"({', '.join(map(self.text, term.node.args))})", term) for term in node.terms]
+        return self.spread(sets)
 
-    def inside(self, node: Any, right: bool) -> str:
-        """A factor of a product."""
-        text = self.text(node)
-        if isinstance(node, Sum):
-            return text if _atom(node) else f"({text})"
-        if right and isinstance(node, Node) and node.op in ("mul", "inner", "divide"):
-            return f"({text})"
-        return text
+    def spread(self, texts: list[tuple[str, Term]]) -> str:
+        """Elements of a list, those of a term over several bodies each by its clauses."""
+        return ", ".join(f"*({text}{self.clauses(term)})" if term.over else text for text, term in texts)
 
-    def sum(self, node: Sum) -> str:
-        texts = []
-        for number, term in enumerate(node.terms):
-            text = self.term(term)
-            if number == 0:
-                bare = not term.over and term.when is None and term.sign < 0
-                text = self.inside(term.node, False) if bare else text
-                texts.append(f"-{text}" if term.sign < 0 else text)
-            else:
-                texts.append((" - " if term.sign < 0 else " + ") + text)
-        return "".join(texts) if node.terms else "0.0"
-
-    def term(self, term: Term) -> str:
-        text = self.text(term.node)
-        if isinstance(term.node, Sum) and len(term.node.terms) > 1:
-            text = f"({text})"
+    def term(self, term: Term, first: bool = False) -> tuple[str, bool]:
+        text, level = self.level(term.node)
+        negative = term.sign < 0
         if term.over:
             test = f" if {self.condition(term.when)}" if term.when else ""
-            text = f"sum({text}{self.over(term)}{test})"
-        elif term.when is not None:
+            return f"sum({text}{self.clauses(term)}{test})", negative
+        if (level == SUM and (negative or term.when is not None or not first)) or text.startswith("-"):
+            text = f"({text})"
+        if term.when is not None:
             text = f"({text} if {self.condition(term.when)} else 0.0)"
-        return text
+        return text, negative
 
-    def over(self, term: Term) -> str:
+    def sum(self, node: Sum) -> tuple[str, int]:
+        return super().sum(node) if node.terms else ("0.0", ATOM)
+
+    def clauses(self, term: Term) -> str:
         """The ``for`` clauses of a term."""
         return "".join(f" for {letter} in {self.set(s)}" for letter, s in term.over)
 
@@ -237,11 +216,6 @@ class Script:
         yield f"{pad})"
 
 
-def _atom(node: Sum) -> bool:
-    return (
-        len(node.terms) == 1
-        and node.terms[0].sign > 0
-        and not node.terms[0].over
-        and node.terms[0].when is None
-        and isinstance(node.terms[0].node, Leaf)
-    )
+def _gathers(node: Any) -> bool:
+    """Whether a node stands for blocks side by side, which need a text of their own."""
+    return isinstance(node, Sum) and node.kind != "sum"
