@@ -84,30 +84,12 @@ def denavit_hartenberg(n: int) -> nx.DiGraph:
     return tree
 
 
-def _chain(name: str, n: int, R: Floats, p: Floats, **joint: object) -> nx.DiGraph:
+def _chain(name: str, n: int, R: Floats = SKEW, p: Floats = REACH, **joint: object) -> nx.DiGraph:
     tree = kkt.new_tree(f"{name}_{n}")
     for k in range(1, n + 1):
         place = {"R": R, "p": p} if k > 1 else {}
         _add(tree, k, k - 1 if k > 1 else None, **place, **joint)
     return tree
-
-
-def denavit_hartenberg_whole(n: int) -> nx.DiGraph:
-    """The same frames, Phi multiplied out to one 6 x 6 block."""
-    p = ALONG + TWIST @ OFFSET
-    return _chain("denavit_hartenberg_whole", n, TWIST, p)
-
-
-def revolute(n: int) -> nx.DiGraph:
-    return _chain("revolute", n, SKEW, REACH, axis=AXIS)
-
-
-def prismatic(n: int) -> nx.DiGraph:
-    return _chain("prismatic", n, SKEW, REACH, joint="prismatic", axis=AXIS)
-
-
-def spherical(n: int) -> nx.DiGraph:
-    return _chain("spherical", n, SKEW, REACH, joint="spherical")
 
 
 def floating(n: int) -> nx.DiGraph:
@@ -135,10 +117,6 @@ def star(n: int, **joint: object) -> nx.DiGraph:
     return tree
 
 
-def star_spherical(n: int) -> nx.DiGraph:
-    return star(n, joint="spherical")
-
-
 def binary(n: int) -> nx.DiGraph:
     """A full binary tree of n = 2^h - 1 links."""
     tree = kkt.new_tree(f"binary_{n}")
@@ -156,17 +134,25 @@ FAMILIES = {
             "revolute joints, Denavit-Hartenberg frames, Phi kept in its four factors",
             denavit_hartenberg,
         ),
-        Family("dh_whole", "the same with Phi as one 6 x 6 block", denavit_hartenberg_whole),
-        Family("revolute", "revolute joints on skew axes", revolute),
+        Family(
+            "dh_whole",
+            "the same with Phi as one 6 x 6 block",
+            partial(_chain, "denavit_hartenberg_whole", R=TWIST, p=ALONG + TWIST @ OFFSET),
+        ),
+        Family("revolute", "revolute joints on skew axes", partial(_chain, "revolute", axis=AXIS)),
         Family("planar", "rods in a plane, parallel revolute joints", planar),
-        Family("prismatic", "sliding joints in skew directions", prismatic),
-        Family("spherical", "ball joints", spherical),
+        Family(
+            "prismatic",
+            "sliding joints in skew directions",
+            partial(_chain, "prismatic", joint="prismatic", axis=AXIS),
+        ),
+        Family("spherical", "ball joints", partial(_chain, "spherical", joint="spherical")),
         Family("floating", "a floating link and n revolute joints after it", floating),
         Family("star", "a hub with n leaves, revolute", star, chain=False, variable="leaves"),
         Family(
             "star_spherical",
             "a hub with n leaves on ball joints",
-            star_spherical,
+            partial(star, joint="spherical"),
             chain=False,
             variable="leaves",
         ),

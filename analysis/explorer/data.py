@@ -108,7 +108,11 @@ def explorer_data(
         if story:
             progress("the scenes")
             document["story"] = _story()
-    references = References(system, proof, document["model"])
+
+    @cache
+    def reference(name: str) -> Any:
+        return certify(system, REFERENCE_DIGITS, rounded_to=get_format(name), tape=proof)
+
     for function in map(as_order, functions):
         name = function.name
         progress(name)
@@ -117,7 +121,7 @@ def explorer_data(
             continue
         if proof is not None and n <= WHOLE:
             progress(f"{name}: its errors")
-            entry |= _measured(system, function, formats, references)
+            entry |= _measured(system, function, formats, reference, document["model"])
         document["orders"].append(entry)
     return document
 
@@ -220,23 +224,12 @@ def _groups(made: Plan) -> list[list[int]]:
     return [group.tolist() for group in np.split(made.blocks, ends)]
 
 
-class References:
-    """Certified answers, one a format, found once for all orders."""
-
-    def __init__(self, system: System, tape: Tape | None, model: str) -> None:
-        self.system, self.tape, self.model = system, tape, model
-        self.known: dict[str, Any] = {}
-
-    def __call__(self, name: str) -> Any:
-        if name not in self.known:
-            self.known[name] = certify(
-                self.system, REFERENCE_DIGITS, rounded_to=get_format(name), tape=self.tape
-            )
-        return self.known[name]
-
-
 def _measured(
-    system: System, function: Callable[..., Any], formats: Sequence[str], references: References
+    system: System,
+    function: Callable[..., Any],
+    formats: Sequence[str],
+    reference: Callable[[str], Any],
+    model: str,
 ) -> dict[str, Any]:
     """Errors in each format, and who is to blame in float32."""
     try:
@@ -245,17 +238,17 @@ def _measured(
         return {"refused": str(error)}
     result: dict[str, Any] = {"flops": tape.flops, "formats": {}}
     for name in formats:
-        result["formats"][name] = measured(system, tape, name, references)
+        result["formats"][name] = measured(system, tape, name, reference)
     if BLAMED in formats and system.tree.n <= MEASURED:
-        result["blame"] = _blamed(system, tape, references.model)
+        result["blame"] = _blamed(system, tape, model)
     return result
 
 
-def measured(system: System, tape: Tape, name: str, references: References) -> dict[str, Any]:
+def measured(system: System, tape: Tape, name: str, reference: Callable[[str], Any]) -> dict[str, Any]:
     """Error and digits of qdd in one format; or why there are none."""
     chosen = get_format(name)
     try:
-        exact = references(name)
+        exact = reference(name)
         found = eliminate(system, tape, chosen, reference=exact)
     except PivotreeError as refusal:
         return {"failed": str(refusal)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
+
+from pivotree.kkt import FormatError
+from pivotree.kkt.arithmetic import get_format
 
 from .style import MARKERS, SMALL, TEXT, Theme, new_figure, settings, style_axes, wrapped
 
@@ -107,3 +111,18 @@ def short(x: float, _: Any = None) -> str:
         if abs(x) >= unit:
             return f"{x / (1e3 if letter == ' k' else unit):g}{letter}"
     return f"{x:,g}"
+
+
+def unit_of(format: str) -> float | None:
+    """The unit roundoff of a format's name; None for exact numbers and a user's own formats."""
+    try:
+        found = get_format(format)
+    except FormatError:
+        return None
+    return None if found.from_model else found.unit
+
+
+def capacity_of(format: str) -> float | None:
+    """-log10 of the unit roundoff: the decimal digits of a format."""
+    unit = unit_of(format)
+    return None if unit is None else -math.log10(unit)

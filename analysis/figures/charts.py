@@ -9,9 +9,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
-from .chart import DASHED, chart, series
+from .chart import DASHED, capacity_of, chart, series
 from .style import SMALL, Theme, theme
-from .units import capacity_of
 
 Rows = Iterable[Mapping[str, Any]]
 

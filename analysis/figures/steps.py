@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from pivotree.kkt import Elimination
 
-from .chart import chart, places, series
+from .chart import chart, places, series, unit_of
 from .style import Theme, theme
-from .units import unit_of
 
 _LINES = ("-", (0, (5, 2)), (0, (1, 1)), (0, (5, 2, 1, 2)))
 _COLOURED = 6  # orders that can be told apart

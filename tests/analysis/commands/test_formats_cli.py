@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from pivotree.analysis.figures.chart import capacity_of, unit_of
 from pivotree.analysis.figures.charts import error_bars
-from pivotree.analysis.figures.units import capacity_of, unit_of
 
 FEW = ["--orders", "abm,crbm"]
 

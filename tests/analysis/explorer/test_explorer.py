@@ -19,7 +19,7 @@ from hostile_trees import hostile_system
 
 from pivotree import kkt, orderings
 from pivotree.analysis.explorer import explorer_data
-from pivotree.analysis.explorer.data import References, measured, structure_of
+from pivotree.analysis.explorer.data import measured, structure_of
 from pivotree.analysis.explorer.entries import entries_of
 from pivotree.analysis.explorer.line import along, carried, sliders
 from pivotree.analysis.explorer.packed import packed
@@ -553,8 +553,11 @@ def test_an_answer_that_should_not_be_relied_on_says_so():
     """CRBM on a chain of 40 in float32 keeps fewer than half of the digits; ABM's float64 holds."""
     system = kkt.build(kkt.chain(40))
     proof = kkt.trace(system, orderings.get("abm"))
-    references = References(system, proof, "chain:40")
+
+    def reference(name):
+        return kkt.certify(system, 30, rounded_to=name, tape=proof)
+
     crbm = kkt.trace(system, orderings.get("crbm"))
-    far = measured(system, crbm, "float32", references)
+    far = measured(system, crbm, "float32", reference)
     assert far["error"] > 2.0**-12 and "fewer than half of its digits" in far["marked"]
-    assert measured(system, proof, "float64", references)["marked"] is None
+    assert measured(system, proof, "float64", reference)["marked"] is None
