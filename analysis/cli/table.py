@@ -211,15 +211,14 @@ def states_tables(report: Report, width: int) -> list[Table]:
 
 def _by_field(report: Report, format: str) -> Table:
     """Digits of qdd and of each matrix in one format, median and worst."""
-    from ..report.facts import FIELD_COLUMNS, field_rows
-
     first = f"{format}\norder"
-    heads = [
-        f"{name if i == 0 else ''}\n{column}"
-        for name in report.cells[0].fields
-        for i, column in enumerate(FIELD_COLUMNS)
+    heads = [head for name in report.cells[0].fields for head in (f"{name}\nmedian", "\nworst")]
+    rows = [
+        [order, *(f"{kept[q]:.1f}" for kept in cell.fields.values() for q in ("median", "worst"))]
+        for order in report.orders
+        for cell in [report.cell(order, format)]
     ]
-    return grid("", [first, *heads], field_rows(report, format), words=(first,))
+    return grid("", [first, *heads], rows, words=(first,))
 
 
 def _states(report: Report, formats: Iterable[str], costs: bool) -> Table:
