@@ -111,10 +111,10 @@ def impact(
         if rub:
             _require_frame(closure)
     qd = system.state.qd
-    start, held = rows.closed(qd)
+    start, held, lost = rows.closed(qd)
     jumps, A, shares = rows.responses
     normal = np.cumsum([0, *(c.rows for c in rows.contacts)])[:-1]
-    v = np.concatenate(rows.along(rows.velocity(qd + start)))
+    v = rows.J @ (qd + start)
     if any(rubs) and len(rows.contacts) > 1:
         p, blows = _one_by_one(A, v, normal, e, mu, law)
     elif any(rubs):
@@ -127,11 +127,11 @@ def impact(
         held = {name: x + amount * share[name] for name, x in held.items()}
     return Impact(
         after,
-        _named(rows, np.split(p, normal[1:])),
+        _named(rows, p),
         held,
-        _named(rows, rows.along(rows.velocity(qd))),
-        _named(rows, rows.along(rows.velocity(after))),
-        rows.kinetic(after) - rows.kinetic(qd),
+        _named(rows, rows.J @ qd),
+        _named(rows, rows.J @ after),
+        lost + float(p @ (v + rows.J @ after)) / 2,
         blows,
     )
 
@@ -156,9 +156,9 @@ def forces(system: System, *, order: Any = "abm", format: str = "float64") -> Fo
                 "the normal alone, or keep it a row of equation (4)"
             )
     jumps, A, shares = rows.responses
-    qdd, six, held = rows.solved(rows.bare.entries)
-    gamma = [g for c, g in zip(system.state.loops, _by_loop(system), strict=True) if c.loop.point]
-    b = np.concatenate(rows.along(six)) - np.concatenate(gamma)
+    qdd, pdd, held = rows.solved(rows.bare.entries)
+    contact = np.concatenate([np.full(c.rows, c.loop.point) for c in system.state.loops])
+    b = rows.accelerations(pdd) - system.entries.gamma[contact]
     p = complementary(A, b)
     for amount, share in zip(p, shares, strict=True):
         held = {name: x + amount * share[name] for name, x in held.items()}
@@ -170,11 +170,6 @@ def forces(system: System, *, order: Any = "abm", format: str = "float64") -> Fo
         dict(zip(names, map(float, left), strict=True)),
         held,
     )
-
-
-def _by_loop(system: System) -> list[Floats]:
-    ends = np.cumsum([c.rows for c in system.state.loops])
-    return np.split(system.entries.gamma, ends[:-1])
 
 
 def _together(A: Floats, v: Floats, e: Floats, law: str) -> Floats:
@@ -212,5 +207,5 @@ def _require_frame(closure: Any) -> None:
         )
 
 
-def _named(rows: Rows, parts: list[Floats]) -> dict[Hashable, Floats]:
-    return {c.loop.name: x for c, x in zip(rows.contacts, parts, strict=True)}
+def _named(rows: Rows, x: Floats) -> dict[Hashable, Floats]:
+    return {c.loop.name: part for c, part in zip(rows.contacts, rows.parts(x), strict=True)}

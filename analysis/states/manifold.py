@@ -116,21 +116,18 @@ class Manifold:
 
         A general joint's gap is not known, and told as 0.
         """
-        state, offset = self.state(x), self.tree.offset
-        gaps, J = [np.zeros(0)], [np.zeros((0, int(offset[-1])))]
+        state = self.state(x)
+        J, gaps = on_all_rates(self.tree, state, state.loops), [np.zeros(0)]
         for closure, anchor in zip(state.loops, self.anchors, strict=True):
-            hard = closure.loop.compliance == 0.0
-            block = np.zeros((closure.rows, int(offset[-1])))
-            for k, (part, _) in on_rates(state, closure).items():
-                block[:, offset[k] : offset[k + 1]] = part
             gap = closure.gap
             if anchor is not None and closure.loop.point:
                 gap = closure.loop.C[3:].T @ (closure.p[0] - anchor)
             elif anchor is not None:  # rows of coupled joints are the same everywhere
-                gap = block @ (self.places.to_coordinates(x) - anchor)
-            gaps.append(gap[hard])
-            J.append(block[hard])
-        return np.concatenate(gaps), np.concatenate(J)
+                own = on_all_rates(self.tree, state, [closure])
+                gap = own @ (self.places.to_coordinates(x) - anchor)
+            gaps.append(gap)
+        hard = np.concatenate([np.zeros(0), *(c.loop.compliance for c in state.loops)]) == 0.0
+        return np.concatenate(gaps)[hard], J[hard]
 
     def left(self, y: ArrayLike) -> Floats:
         """(m, 2) the largest gap [rad or m] and rate [per s] of any hard row at states (m, .)."""
@@ -222,6 +219,16 @@ class Manifold:
         owner = [loop.name for loop in self.loops for c in loop.compliance if c == 0.0]
         at = int(np.abs(rows).argmax())
         return owner[at], float(abs(rows[at]))
+
+
+def on_all_rates(tree: kkt.BodyTree, state: Any, closures: Sequence[Closure]) -> Floats:
+    """(m, N) rows of constraints, one after another, on the rates of all joints."""
+    J = np.zeros((sum(c.rows for c in closures), int(tree.offset[-1])))
+    ends = np.cumsum([c.rows for c in closures])
+    for closure, rows in zip(closures, np.split(J, ends[:-1]), strict=False):
+        for k, (part, _) in on_rates(state, closure).items():
+            rows[:, tree.offset[k] : tree.offset[k + 1]] = part
+    return J
 
 
 def begun(
