@@ -18,7 +18,6 @@ from itertools import accumulate
 from typing import Any
 
 from sympy import (
-    QQ,
     ZZ,
     Identity,
     Inverse,
@@ -35,22 +34,20 @@ from sympy.polys.matrices import DomainMatrix
 
 from pivotree.kkt.program.program import BlockReader, Instruction, Ref
 
-from .fractions import Fraction, Rational, TooLarge, lower
+from .fractions import Fraction, TooLarge, lower
 
 SMALLER = {6: 2, 5: 1, 4: 1, 2: 1, 1: 1, 0: 0}  # rows here of so many rows
-Block = Any  # Fraction or Rational
 
 
 class Field:
     """The values of a bench's letters, and of what its engines make of them."""
 
-    kind: Any  # Fraction or Rational
-    domain: Any
+    domain: Any  # ZZ, or a ring over it
 
     def __init__(self, bench: Any) -> None:
         self.bench, self.letters = bench, frozenset(bench.letters)
         self.free = dict(self._free())
-        self.blocks: dict[str, Block] = {}
+        self.blocks: dict[str, Fraction] = {}
         self.large: set[str] = set()
         self.runs: dict[str, Run] = {}
 
@@ -62,9 +59,10 @@ class Field:
         """An entry of a letter of any value."""
         raise NotImplementedError
 
-    def block(self, rows: list[list[Any]], columns: int) -> Block:
+    def block(self, rows: list[list[Any]], columns: int) -> Fraction:
         """A block of entries, or of whole numbers."""
-        raise NotImplementedError
+        entries = [[self.domain.convert(x) for x in row] for row in rows]
+        return Fraction(DomainMatrix(entries, (len(rows), columns), self.domain), self.domain.one)
 
     # -- letters ------------------------------------------------------------------------------
 
@@ -77,7 +75,7 @@ class Field:
             N = self.bench.dof(k)
             yield f"Y_{k}", (6 - N, N)
 
-    def letter(self, name: str) -> Block:
+    def letter(self, name: str) -> Fraction:
         """The block that a name stands for.  Raises TooLarge or Singular."""
         if name in self.large:
             raise TooLarge
@@ -89,7 +87,7 @@ class Field:
                 raise
         return self.blocks[name]
 
-    def _block(self, name: str) -> Block:
+    def _block(self, name: str) -> Fraction:
         bench = self.bench
         for engine in bench.engines:
             if name in engine.refs:
@@ -109,19 +107,19 @@ class Field:
             entries.append([*known, *(self.entry(name, i, j) for j in range(len(known), columns))])
         return self.block(entries, columns)
 
-    def _basis(self, letter: str, k: int) -> Block:
+    def _basis(self, letter: str, k: int) -> Fraction:
         """H = [F G]: C = [-F^-1 G; 1] has H C = 0, and B = [F^-1; 0] + C Y has H B = 1."""
         H = self.letter(f"H_{k}")
         n, s = H.shape
         back = H.part((0, n), (0, n)).inverse()
-        C = self.kind.stacked([-(back @ H.part((0, n), (n, s))), self.one(s - n)])
+        C = Fraction.stacked([-(back @ H.part((0, n), (n, s))), self.one(s - n)])
         if letter == "C":
             return C
-        return self.kind.stacked([back, self.zero(s - n, n)]) + C @ self.letter(f"Y_{k}")
+        return Fraction.stacked([back, self.zero(s - n, n)]) + C @ self.letter(f"Y_{k}")
 
     # -- formulas -----------------------------------------------------------------------------
 
-    def value(self, e: Any) -> Block:
+    def value(self, e: Any) -> Fraction:
         """A typed formula; an inverse is that of all that stands under it."""
         if isinstance(e, MatrixSymbol):
             return self.letter(e.name)
@@ -152,17 +150,15 @@ class Field:
         """Raises TooLarge, or Singular where a side has no value."""
         return self.value(left).same(self.value(right))
 
-    def one(self, size: int) -> Block:
+    def one(self, size: int) -> Fraction:
         return self.block([[int(r == c) for c in range(size)] for r in range(size)], size)
 
-    def zero(self, rows: int, columns: int) -> Block:
+    def zero(self, rows: int, columns: int) -> Fraction:
         return self.block([[0] * columns for _ in range(rows)], columns)
 
 
 class Symbols(Field):
     """Rational functions of all entries of all letters."""
-
-    kind = Fraction
 
     def __init__(self, bench: Any) -> None:
         super().__init__(bench)
@@ -183,15 +179,11 @@ class Symbols(Field):
     def entry(self, name: str, i: int, j: int) -> Any:
         return self.symbols[f"{name}[{i},{j}]"]
 
-    def block(self, rows: list[list[Any]], columns: int) -> Fraction:
-        entries = [[self.domain.convert(x) for x in row] for row in rows]
-        return Fraction(DomainMatrix(entries, (len(rows), columns), self.domain), self.domain.one)
-
 
 class Point(Field):
     """Rational numbers; ``instance`` says which random ones."""
 
-    kind = Rational
+    domain = ZZ
 
     def __init__(self, bench: Any, instance: int) -> None:
         super().__init__(bench)
@@ -203,10 +195,6 @@ class Point(Field):
     def entry(self, name: str, i: int, j: int) -> Any:
         # a joint axis of one entry must not be zero
         return random.Random(f"{name} {i} {j} {self.instance}").randint(-9, 8) or 9
-
-    def block(self, rows: list[list[Any]], columns: int) -> Rational:
-        entries = [[QQ(x) for x in row] for row in rows]
-        return Rational(DomainMatrix(entries, (len(rows), columns), QQ).to_dense())
 
 
 class Run(BlockReader):
@@ -220,9 +208,9 @@ class Run(BlockReader):
             sum(i.info[0]): i.info[0] for i in engine.instructions if i.op in ("square", "stack")
         }
         self.large: set[int] = set()  # values that are too large
-        self.factors: dict[int, tuple[list[list[Block]], list[Block]]] = {}  # L and D^-1
+        self.factors: dict[int, tuple[list[list[Fraction]], list[Fraction]]] = {}  # L and D^-1
 
-    def __call__(self, ref: Ref) -> Block:
+    def __call__(self, ref: Ref) -> Fraction:
         """Raises TooLarge, the second time at once."""
         wanted, waiting = set(), [ref.value]
         while waiting:
@@ -240,41 +228,41 @@ class Run(BlockReader):
                 raise
         return super().__call__(ref)
 
-    def _input(self, i: Instruction) -> Block:
+    def _input(self, i: Instruction) -> Fraction:
         letter, body = i.info
         if letter == "formula":
             return self.field.value(self.engine.formulas[body])
         return self.field.letter(self.field.bench.name(letter, body))
 
-    def _eye(self, i: Instruction) -> Block:
+    def _eye(self, i: Instruction) -> Fraction:
         return self.field.one(self.field.size(i.info[0]))
 
-    def basis(self, letter: str, i: Instruction) -> Block:
+    def basis(self, letter: str, i: Instruction) -> Fraction:
         body = self.instructions[i.present[0].value].info[1]
         return self.field.letter(self.field.bench.name(letter, body))
 
-    def _divide(self, i: Instruction, a: Block) -> Block:
+    def _divide(self, i: Instruction, a: Fraction) -> Fraction:
         return a.times(1, i.info[0])
 
-    def _solve(self, i: Instruction, a: Block, c: Block) -> Block:
+    def _solve(self, i: Instruction, a: Fraction, c: Fraction) -> Fraction:
         return a.inverse() @ c
 
-    def _forward(self, i: Instruction, a: Block, c: Block) -> Block:
+    def _forward(self, i: Instruction, a: Fraction, c: Fraction) -> Fraction:
         """L^-1 C for A = L D L*."""
-        rows: list[Block] = []
+        rows: list[Fraction] = []
         for r, L in enumerate(self._factor_of(i, a)[0]):
             row = c.part((r, r + 1))
             for factor, above in zip(L, rows, strict=True):
                 row = row - factor @ above
             rows.append(row)
-        return self.field.kind.stacked(rows)
+        return Fraction.stacked(rows)
 
-    def _inner(self, i: Instruction, a: Block, y: Block, z: Block) -> Block:
+    def _inner(self, i: Instruction, a: Fraction, y: Fraction, z: Fraction) -> Fraction:
         """Y* D^-1 Z."""
         back = self._factor_of(i, a)[1]
-        return y.T @ self.field.kind.stacked([d @ z.part((r, r + 1)) for r, d in enumerate(back)])
+        return y.T @ Fraction.stacked([d @ z.part((r, r + 1)) for r, d in enumerate(back)])
 
-    def _factor_of(self, i: Instruction, a: Block) -> tuple[list[list[Block]], list[Block]]:
+    def _factor_of(self, i: Instruction, a: Fraction) -> tuple[list[list[Fraction]], list[Fraction]]:
         """Once for each factor, which many instructions read."""
         of = i.present[0].value
         if of not in self.factors:
@@ -282,14 +270,14 @@ class Run(BlockReader):
             self.factors[of] = L, [d.inverse() for d in D]
         return self.factors[of]
 
-    def _stack(self, i: Instruction, *args: Block | None) -> Block:
+    def _stack(self, i: Instruction, *args: Fraction | None) -> Fraction:
         columns = next(a for a in args if a is not None).shape[1]
         sizes = map(self.field.size, i.info[0])
-        return self.field.kind.stacked(
+        return Fraction.stacked(
             [self.field.zero(size, columns) if a is None else a for a, size in zip(args, sizes, strict=True)]
         )
 
-    def _rows(self, i: Instruction, a: Block) -> Block:
+    def _rows(self, i: Instruction, a: Fraction) -> Fraction:
         """Rows of blocks that were put together."""
         first, last = i.info
         (of,) = i.present
@@ -300,14 +288,14 @@ class Run(BlockReader):
         last = whole if last is None else last
         return a.part((here[there.index(first)], here[there.index(last)]))
 
-    def _square(self, i: Instruction, *args: Block | None) -> Block:
+    def _square(self, i: Instruction, *args: Fraction | None) -> Fraction:
         sizes = [self.field.size(m) for m in i.info[0]]
         n, upper = len(sizes), iter(args)
-        blocks: dict[tuple[int, int], Block] = {}
+        blocks: dict[tuple[int, int], Fraction] = {}
         for r in range(n):
             for c in range(r, n):
                 found = next(upper)
                 blocks[r, c] = self.field.zero(sizes[r], sizes[c]) if found is None else found
                 blocks[c, r] = blocks[r, c].T
-        columns = [self.field.kind.stacked([blocks[r, c] for r in range(n)]).T for c in range(n)]
-        return self.field.kind.stacked(columns).T
+        columns = [Fraction.stacked([blocks[r, c] for r in range(n)]).T for c in range(n)]
+        return Fraction.stacked(columns).T

@@ -83,9 +83,9 @@ def _of_equal(claim: Equal, draw: random.Random) -> Iterator[Equal]:
         for wrong, what in of_blocks(formula, draw):
             number = point.value(wrong)
             mutant = replace(claim, text=f"{claim.text} [{what}]", **{side: wrong})
-            if number == value:
+            if number.same(value):
                 continue
-            if number in multiples:  # of the whole: easily seen, so the last to be taken
+            if any(map(number.same, multiples)):  # of the whole: easily seen, so the last to be taken
                 later.append(mutant)
             else:
                 yield mutant
