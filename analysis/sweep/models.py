@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, is_dataclass, replace
 from decimal import Decimal
@@ -22,7 +23,7 @@ from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.foreign import is_number
 from pivotree.kkt.model.load import SUFFIXES
 
-from .beside import Beside
+from ..points import contacts_of
 from .fields import Fields
 
 Value = int | float | str
@@ -120,56 +121,63 @@ def models_of(fields: Fields) -> tuple[Models, ...]:
 def _models(fields: Fields, place: str, entry: Any, ranges: Mapping[str, tuple[Value, ...]]) -> Models:
     options = Fields(fields.path, entry if isinstance(entry, dict) else {"model": entry}, place)
     text = options.text("model")
-    floating, merge = options.yes("floating"), options.yes("merge_fixed")
+    how = {"floating": options.yes("floating"), "merge_fixed": options.yes("merge_fixed")}
     frames = options.one_of("frames", "given", FRAMES)
-    beside = Beside.of(options)
+    beside = {name: options.text(name) for name in ("contact", "loops") if name in options.table}
+    compliance = options.take("compliance", None)
+    if compliance is not None and "contact" not in beside:
+        raise options.wrong("compliance", compliance, "contacts that it softens, contact = 'foot'")
+    if compliance is not None and (not is_number(compliance) or compliance < 0):
+        raise options.wrong("compliance", compliance, "zero or more [1/kg]")
     options.done()
     names = list(dict.fromkeys(HOLE.findall(text)))
     for name in names:
         if name not in ranges:
             known = nearest(name, ranges) if ranges else "write a table [ranges]"
             raise PivotreeError(f"{fields.path}: {place} takes range {name!r}, not given; {known}")
-    if not names and (text.startswith("robot:") or Path(text).suffix.lower() in SUFFIXES):
-        return Models(text, (), _in_frames(_of_file(fields, place, text, floating, merge, beside), frames))
-    if beside is not None and not names:
-        return Models(text, (), _in_frames(_held(fields, place, text, beside), frames))
-    if beside is not None:
+    of_file = not names and (text.startswith("robot:") or Path(text).suffix.lower() in SUFFIXES)
+    if names and beside:
         right = "one model without a range, or contacts and loops in its spec"
         raise fields.wrong(f"{place}.model", text, right)
-    if floating or merge:
+    if any(how.values()) and not of_file:
         right = "a .urdf file or robot:NAME, or leave out floating and merge_fixed"
         raise fields.wrong(place, text, right)
     models = Models(text, tuple((name, ranges[name]) for name in names), frames=frames)
-    for model in models.ends():  # what a member between them lacks is told in its rows
-        try:
-            model.tree()
-        except PivotreeError as error:
-            raise PivotreeError(f"{fields.path}: {place}: {error}") from None
+    try:
+        if of_file or beside:
+            file = _read(text, of_file, how, beside, float(compliance or 0.0))
+            models = replace(models, file=_in_frames(file, frames))
+        else:
+            for model in models.ends():  # what a member between them lacks is told in its rows
+                model.tree()
+    except PivotreeError as error:
+        raise PivotreeError(f"{fields.path}: {place}: {error}") from None
     return models
 
 
-def _held(fields: Fields, place: str, text: str, beside: Beside) -> Model:
-    """A tree of the gallery with loops and contacts beside its own."""
-    try:
-        tree = beside.on(kkt.load(text))
-    except PivotreeError as error:
-        raise PivotreeError(f"{fields.path}: {place}: {error}") from None
-    digest = _digest(f"spec {text}", tree)
-    return Model(text, (), digest, pickle.dumps(tree), beside=beside.label)
-
-
-def _of_file(
-    fields: Fields, place: str, text: str, floating: bool, merge: bool, beside: Beside | None
+def _read(
+    text: str, of_file: bool, how: Mapping[str, bool], beside: Mapping[str, str], compliance: float
 ) -> Model:
-    """A tree that no text makes again on another machine."""
-    try:
-        tree = kkt.load(text, True if floating else None, merge_fixed=merge)
-        if beside is not None:
-            tree = beside.on(tree)
-    except PivotreeError as error:
-        raise PivotreeError(f"{fields.path}: {place}: {error}") from None
-    digest = _digest(f"file {text.startswith('robot:')} {floating} {merge}", tree)
-    label = "" if beside is None else beside.label
+    """A tree that no text makes again on another machine, with contacts and loops behind its own.
+
+    ``how`` a file is read goes into its key.  Raises PivotreeError.
+    """
+    tree = kkt.load(text, True if how["floating"] else None, merge_fixed=how["merge_fixed"])
+    found = [*tree.graph.get("loops", ())]
+    if "loops" in beside:
+        found += kkt.read_loops(beside["loops"], tree)
+    if "contact" in beside:
+        found += contacts_of(tree, beside["contact"], compliance, "contact")
+    if beside:
+        tree = nx.DiGraph(tree, loops=found)
+        with warnings.catch_warnings():  # random states close what is open here
+            warnings.simplefilter("ignore", kkt.LoopWarning)
+            kkt.build(tree)  # what is wrong with them is told before the long work
+    told = {"contact": beside.get("contact"), "compliance": f"{compliance:g}" if compliance else None}
+    told["loops"] = beside.get("loops")
+    label = "".join(f", {name} {value}" for name, value in told.items() if value)
+    kind = f"file {text.startswith('robot:')} {' '.join(map(str, how.values()))}"
+    digest = _digest(kind if of_file else f"spec {text}", tree)
     return Model(text, (), digest, pickle.dumps(tree), beside=label)
 
 
