@@ -12,36 +12,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from typing import Any
-
-from sympy import Expr, symbols
 
 from .claim import Claim, statement
-from .graphs import Counts, Sits, factor
-from .trees import Parents, all_shapes, branches, chain
+from .graphs import Counts, Sits
+from .trees import all_shapes, branches, chain
 
 FEATHERSTONE = "branch-induced sparsity: Featherstone 2005"
 SPLIT = ("fJ", "fC")
-n, r, D, h, P, Q, k = symbols("n r D h P Q k")
-
-
-def fills(text: str, order: str, right: Expr, shapes: tuple[Parents, ...], **more: Any) -> Counts:
-    """The fill of an order."""
-
-    def engine(parents: Parents) -> int:
-        return factor(order, parents).fill_blocks
-
-    return Counts(f"{order}: {text}", engine, shapes, right, **more)
-
-
-def rises(text: str, order: str, right: Expr, shapes: tuple[Parents, ...]) -> Counts:
-    """The height of an order: pivots that must wait for each other."""
-
-    def engine(parents: Parents) -> int:
-        return factor(order, parents).height
-
-    return Counts(f"{order}: {text}", engine, shapes, right)
-
 
 # -- statements ---------------------------------------------------------------------------------
 
@@ -56,13 +33,13 @@ CHAINS = tuple(chain(count) for count in range(2, 13))
 )
 def fill_of_abm() -> Iterable[Claim]:
     for order in (*ABM, "minimum_degree"):
-        yield fills("n - r", order, n - r, all_shapes())
+        yield Counts(order, "n - r")
 
 
 @statement("fill of CRBM", FEATHERSTONE, "2 D blocks, trees of up to 8 bodies")
 def fill_of_crbm() -> Iterable[Claim]:
     for order in ("crbm", "crbm_block_row"):
-        yield fills("2 D", order, 2 * D, all_shapes())
+        yield Counts(order, "2 D")
 
 
 @statement(
@@ -99,9 +76,9 @@ def fill_apart() -> Iterable[Claim]:
     The latter cancel in numbers, and are roundoff; structure alone cannot know.
     """
     order = "crbm, pdd and f apart"
-    yield fills("2 D + P", order, 2 * D + P, all_shapes())
+    yield Counts(order, "2 D + P")
     one_root = tuple(parents for parents in all_shapes() if parents.count(-1) == 1)
-    yield fills("2 D + n (n - 1) / 2", order, 2 * D + n * (n - 1) / 2, one_root)
+    yield Counts(order, "2 D + n (n - 1) / 2", one_root)
 
 
 @statement(
@@ -112,11 +89,11 @@ def fill_apart() -> Iterable[Claim]:
 def fill_outward() -> Iterable[Claim]:
     """The first joint to go is the base's, which couples all that it carries."""
     order = "crbm, joints base to tip"
-    yield fills("D + P", order, D + P, all_shapes())
+    yield Counts(order, "D + P")
     branched = tuple(parents for parents in all_shapes() if branches(parents))
-    yield fills("more than 2 D", order, 2 * D, branched, relation=operator.gt)
+    yield Counts(order, "2 D", branched, before="more than ", relation=operator.gt)
     straight = tuple(parents for parents in all_shapes() if not branches(parents))
-    yield fills("2 D without branches", order, 2 * D, straight)
+    yield Counts(order, "2 D", straight, after=" without branches")
 
 
 @statement(
@@ -126,19 +103,19 @@ def fill_outward() -> Iterable[Claim]:
 )
 def fill_of_virtual_work() -> Iterable[Claim]:
     """Q, squares of the numbers of children, is what splitting links makes linear."""
-    yield fills("3 n - 2 r + 2 Q", "virtual_work", 3 * n - 2 * r + 2 * Q, all_shapes())
+    yield Counts("virtual_work", "3 n - 2 r + 2 Q")
 
 
 @statement("fill of Lagrange multipliers", "Baraff 1996, sec. 6", "n, trees of up to 8 bodies")
 def fill_of_lagrange() -> Iterable[Claim]:
-    yield fills("n", "lagrange", n, all_shapes())
+    yield Counts("lagrange", "n")
 
 
 @statement(
     "fill base to tip", "reverse of Brandl, Johanni & Otter 1986", "2 n - 3 on chains of 2 to 12 bodies"
 )
 def fill_of_base_to_tip() -> Iterable[Claim]:
-    yield fills("2 n - 3", "base_to_tip", 2 * n - 3, CHAINS)
+    yield Counts("base_to_tip", "2 n - 3", CHAINS)
 
 
 @statement(
@@ -148,10 +125,10 @@ def fill_of_base_to_tip() -> Iterable[Claim]:
 )
 def heights() -> Iterable[Claim]:
     for order in (*ABM, "crbm", "crbm_block_row"):
-        yield rises("3 h", order, 3 * h, all_shapes())
-    yield rises("3 n on a chain", "abm", 3 * n, CHAINS)
-    yield rises("2 h + 1", "lagrange", 2 * h + 1, all_shapes())
-    yield rises("n + 1 on a chain", "virtual_work", n + 1, CHAINS)
+        yield Counts(order, "3 h", counted="height")
+    yield Counts("abm", "3 n", CHAINS, "height", after=" on a chain")
+    yield Counts("lagrange", "2 h + 1", counted="height")
+    yield Counts("virtual_work", "n + 1", CHAINS, "height", after=" on a chain")
 
 
 @statement(
@@ -162,5 +139,5 @@ def heights() -> Iterable[Claim]:
 def dissection() -> Iterable[Claim]:
     shapes = tuple(chain(2**power - 1) for power in range(2, 9))
     for order in ("divide_and_conquer", "constraint_force"):
-        yield fills("6 n - 2 k - 3", order, 6 * n - 2 * k - 3, shapes)
-        yield rises("k + 1", order, k + 1, shapes)
+        yield Counts(order, "6 n - 2 k - 3", shapes)
+        yield Counts(order, "k + 1", shapes, "height")

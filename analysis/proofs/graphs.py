@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from sympy import Expr
+from sympy import Expr, Symbol
+from sympy.parsing.sympy_parser import implicit_multiplication, parse_expr, standard_transformations
 
 from pivotree import orderings
 from pivotree.kkt.matrix.blocks import Structure
@@ -24,7 +25,9 @@ from pivotree.kkt.structure.symbolic import SymbolicFactor, symbolic
 from ..algebra.algebra import Undecided
 from . import scalars
 from .claim import FAILED, PROVED, UNDECIDED, Verdict
-from .trees import Parents, above, numbers
+from .trees import NUMBERS, Parents, above, all_shapes, numbers
+
+PRODUCTS = (*standard_transformations, implicit_multiplication)  # 2 D is 2 * D
 
 # -- two orders that differ from CRBM in one thing -----------------------------------------------
 
@@ -63,15 +66,28 @@ def structure(parents: Parents) -> Structure:
 class Counts:
     """A count of the engine's is the value of a formula, or more, on every one of some shapes."""
 
-    text: str
-    engine: Callable[[Parents], int]
-    shapes: tuple[Parents, ...]
-    right: Expr
+    order: str
+    formula: str  # as it is told, in numbers of a tree
+    shapes: tuple[Parents, ...] = field(default_factory=all_shapes)
+    counted: str = "fill_blocks"  # or "height": pivots that must wait for each other
+    before: str = ""  # words around the formula
+    after: str = ""
     relation: Callable[[Any, Any], bool] = operator.eq
+
+    @property
+    def text(self) -> str:
+        return f"{self.order}: {self.before}{self.formula}{self.after}"
+
+    @property
+    def right(self) -> Expr:
+        return parse_expr(self.formula, {x: Symbol(x) for x in NUMBERS}, PRODUCTS)
+
+    def engine(self, parents: Parents) -> int:
+        return int(getattr(factor(self.order, parents), self.counted))
 
     def decide(self) -> Verdict:
         try:
-            values = self._values(self.right)
+            values = self.values(self.right)
         except Undecided as error:
             return Verdict(UNDECIDED, f"{self.text}: {error}")
         for parents, value in zip(self.shapes, values, strict=True):
@@ -81,7 +97,7 @@ class Counts:
                 return Verdict(FAILED, f"{self.text}: {why}")
         return Verdict(PROVED)
 
-    def _values(self, formula: Expr) -> list[Fraction]:
+    def values(self, formula: Expr) -> list[Fraction]:
         return [scalars.value(formula, partial(_letter, p), Fraction) for p in self.shapes]
 
 

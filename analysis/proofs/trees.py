@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 Parents = tuple[int, ...]  # of body 0, 1 ... by index, parents first; -1 for the world
 
 TREES_UP_TO, FORESTS_UP_TO = 8, 6  # bodies
+NUMBERS = "nrDhPQk"  # of a tree, see numbers()
 
 
-def level_sequences(n: int) -> Iterator[tuple[int, ...]]:
-    """Levels of the nodes of every rooted tree of n nodes, once each (Beyer & Hedetniemi 1980)."""
-    levels = list(range(n))
-    while True:
-        yield tuple(levels)
-        last = max((i for i in range(n) if levels[i] > 1), default=0)
-        if last == 0:  # the star
-            return
-        copied = max(i for i in range(last) if levels[i] == levels[last] - 1)
-        for i in range(last, n):
-            levels[i] = levels[i - (last - copied)]
+def canonical(parents: Parents, root: int = -1) -> tuple[Any, ...]:
+    """Equal for trees that differ by the numbers of their bodies."""
+    return tuple(sorted(canonical(parents, k) for k, up in enumerate(parents) if up == root))
 
 
 @cache
 def trees(n: int) -> tuple[Parents, ...]:
     """Every rooted tree of n bodies, once: 1, 1, 2, 4, 9, 20, 48, 115 of them."""
-    found = []
-    for levels in level_sequences(n):
-        newest: dict[int, int] = {}  # body of each level
-        parents = []
-        for body, level in enumerate(levels):
-            parents.append(newest[level - 1] if level else -1)
-            newest[level] = body
-        found.append(tuple(parents))
-    return tuple(found)
+    if n == 1:
+        return ((-1,),)
+    grown = ((*parents, up) for parents in trees(n - 1) for up in range(n - 1))
+    return tuple({canonical(parents): parents for parents in grown}.values())
 
 
 @cache

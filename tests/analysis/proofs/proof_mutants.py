@@ -106,12 +106,12 @@ def _of_counts(claim: Counts, draw: random.Random) -> Iterator[Counts]:
     """One sign, letter, factor or constant wrong; those that say the same are left out."""
 
     def said(formula: Expr) -> list[bool]:
-        values = zip(claim.shapes, claim._values(formula), strict=True)
+        values = zip(claim.shapes, claim.values(formula), strict=True)
         return [claim.relation(claim.engine(parents), value) for parents, value in values]
 
     for wrong, what in of_scalars(claim.right, draw, "nrDhPQ", lambda _: "of a tree"):
         if said(wrong) != said(claim.right):
-            yield replace(claim, text=f"{claim.text} [{what}]", right=wrong)
+            yield replace(claim, formula=str(wrong), after=f" [{what}]")
 
 
 def _of_places(claim: Sits, draw: random.Random) -> Iterator[Sits]:
