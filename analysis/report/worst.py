@@ -110,7 +110,7 @@ class Inspector:
         except CertificationError as error:
             self.trouble = f"state {number} in {chosen.name}: {error}"
             return None
-        off = float(order.judged(proof.largest(found.pair.high[0], found.pair.low[0])))
+        off = float(order.judged(proof.largest(found.high[0], found.low[0])))
         self.certified += 1
         if not math.isfinite(off):
             self.trouble = f"state {number} in {chosen.name}: balls and double-double disagree"

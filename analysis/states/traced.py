@@ -52,6 +52,21 @@ class Pair:
         return Pair(self.high[here], self.low[here], least)
 
     @staticmethod
+    def none(m: int, order: TracedOrder) -> Pair:
+        """Answers of m states, none of which is known: they are nan."""
+        high = np.full((m, *order.answer.shape), np.nan)
+        return Pair(high, np.zeros(high.shape), np.zeros((*high.shape[:-1], 1)))
+
+    def put(self, here: NDArray, part: Pair) -> None:
+        """The answers of some of the states."""
+        self.high[here], self.low[here], np.asarray(self.least)[here] = part.high, part.low, part.least
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """(m,) states that have an answer."""
+        return np.isfinite(self.high).all(axis=tuple(range(1, self.high.ndim)))
+
+    @staticmethod
     def of_balls(balls: NDArray, bits: int) -> Pair:
         """The middles of balls (...), found with so many bits."""
         with flint.ctx.workprec(bits):
@@ -79,40 +94,6 @@ class Pair:
     def largest(self, x: NDArray, low: NDArray | float = 0.0) -> Floats:
         """(...,) the largest of these errors."""
         return np.asarray(self.error(x, low).max(axis=-1, initial=0.0))
-
-
-class Truth(NamedTuple):
-    """Answers of m states for the data rounded to a format."""
-
-    pair: Pair  # (m, N)
-    whole: NDArray[np.bool_]  # (m,) the data do not overflow the format
-    known: NDArray[np.bool_]  # (m,) the answer was asked for, and there is one
-
-    @staticmethod
-    def none(m: int, order: TracedOrder) -> Truth:
-        """No answers of m states."""
-        high, low = np.zeros((2, m, *order.answer.shape))
-        least = np.zeros((*high.shape[:-1], 1))
-        return Truth(Pair(high, low, least), np.zeros(m, dtype=bool), np.zeros(m, dtype=bool))
-
-    @staticmethod
-    def of(one: Pair) -> Truth:
-        """The answer of one state, which is known."""
-        there = np.ones(1, dtype=bool)
-        return Truth(Pair(one.high[None], one.low[None], np.asarray(one.least)[None]), there, there)
-
-    def put(self, here: NDArray[np.int64], part: Truth) -> None:
-        """The answers of some of the states."""
-        for own, its in zip(self.arrays, part.arrays, strict=True):
-            own[here] = its
-
-    @property
-    def arrays(self) -> tuple[NDArray, ...]:
-        return self.pair.high, self.pair.low, np.asarray(self.pair.least), self.whole, self.known
-
-    def errors(self, here: NDArray[np.int64], qdd: NDArray) -> Floats:
-        """(k,) errors of answers (k, N) in the states that are named ``here`` (k,)."""
-        return self.pair.at(here).largest(qdd)
 
 
 class Answers(NamedTuple):
@@ -266,21 +247,15 @@ class TracedOrder:
             sizes = np.stack([sizes, *[np.zeros_like(sizes)] * (len(self.answer) - 1)], axis=-2)
         return replace(pair, least=sizes)
 
-    def truth(
-        self, chosen: Format, values: NDArray, least: Floats | float, needed: NDArray[np.bool_] | None = None
-    ) -> Truth:
-        """The answers of m states' values (m, p) rounded to a format, where they are ``needed``.
+    def truth(self, chosen: Format, values: NDArray, least: Floats) -> Pair:
+        """The answers of m states' values (m, p) rounded to a format; nan where they overflow it.
 
         ``least`` (m,) are the sizes that errors of qdd are at least relative to.
         """
         rounded = np.asarray(chosen.cast(values).real, dtype=float)
-        whole = np.isfinite(rounded).all(axis=1)
-        known = whole if needed is None else needed & whole
-        pair = Pair(*np.zeros((2, len(values), *self.answer.shape)))
-        found = self.pairs(rounded[known])
-        pair.high[known], pair.low[known] = found.high, found.low
-        there = np.isfinite(pair.high).all(axis=tuple(range(1, pair.high.ndim)))
-        return Truth(self.beside_least(pair, least), whole, known & there)
+        whole, pair = np.isfinite(rounded).all(axis=1), Pair.none(len(values), self)
+        pair.put(whole, self.beside_least(self.pairs(rounded[whole]), least[whole]))
+        return pair
 
     def answers(
         self,

@@ -27,7 +27,7 @@ from pivotree.kkt.theorem.ranges import Ranges
 
 from ..many import held, least_sizes
 from ..states.sample import entries_at, system_at
-from ..states.traced import FIELDS, Answers, TracedOrder, Truth
+from ..states.traced import FIELDS, Answers, Pair, TracedOrder
 from .cells import cells
 
 Floats = NDArray[np.float64]
@@ -225,14 +225,15 @@ def measure(
     def answer(name: str, parts: list[_Part], format: Format) -> None:
         o, f = names.index(name), formats.index(format)
         truth = reference.truths[f]
+        there = truth.known
         for part in parts:
             here = part.here[wanted[part.here, o, f]]
-            for i in here[~truth.known[here]].tolist():
+            for i in here[~there[here]].tolist():
                 found.refuse((i, o, f), *reference.missing(f, i))
-            known = wanted[part.here, o, f] & truth.known[part.here]
+            known = wanted[part.here, o, f] & there[part.here]
             if known.any():
                 here, values = part.here[known], part.values[known]
-                errors_of = partial(truth.errors, here)
+                errors_of = truth.at(here).largest
                 given = format, values, equations[f], here, part.judging(errors_of), system_of
                 got = part.order.answers(*given)
                 _keep(found, (here, o, f), got, errors_of(got.found))
@@ -284,19 +285,20 @@ class _Reference:
             for f, format in enumerate(formats)
         ]
 
-    def _truth(self, format: Format, needed: NDArray[np.bool_]) -> Truth:
-        found = Truth.none(len(self.states), self.proof)
+    def _truth(self, format: Format, needed: NDArray[np.bool_]) -> Pair:
+        found = Pair.none(len(self.states), self.proof)
         for own, here, values in self.parts:
-            found.put(here, own.truth(format, values, self.states.least[here], needed[here]))
+            asked = needed[here]
+            least = self.states.least[here[asked]]
+            found.put(here[asked], own.truth(format, values[asked], least))
         return found
 
-    def _proved(self, f: int, format: Format, digits: int, needed: NDArray[np.bool_]) -> Truth:
-        found = Truth.none(len(self.states), self.proof)
+    def _proved(self, f: int, format: Format, digits: int, needed: NDArray[np.bool_]) -> Pair:
+        found = Pair.none(len(self.states), self.proof)
         for own, here, _ in self.parts:
             for i in here[needed[here]].tolist():
                 try:
-                    proof = own.certified(self.states.system_of(i), digits, format)
-                    found.put(np.array([i]), Truth.of(proof))
+                    found.put(np.array([i]), own.certified(self.states.system_of(i), digits, format))
                 except PivotreeError as error:
                     self.unproved[f, i] = error.why
         return found
@@ -305,12 +307,13 @@ class _Reference:
         """Why the i-th state has no reference."""
         if i in self.refused or (f, i) in self.unproved:
             return SINGULAR, self.refused.get(i) or self.unproved[f, i]
-        if self.truths[f].whole[i]:
+        (values,) = (part.values[part.here == i] for part in self.parts if i in part.here)
+        if np.isfinite(self.formats[f].cast(values).real).all():
             return SINGULAR, WHY[SINGULAR]
         return OVERFLOW, f"the data of equation (4) overflow {self.formats[f].name}"
 
     @cached_property
-    def unrounded(self) -> Truth:
+    def unrounded(self) -> Pair:
         """Answers for the data in float64."""
         return self._truth(get_format("float64"), np.ones(len(self.states), dtype=bool))
 
@@ -318,8 +321,8 @@ class _Reference:
         """What rounding the data alone takes."""
         for f, truth in enumerate(self.truths):
             (here,) = np.nonzero(truth.known)
-            exact = truth.pair.at(here)
-            off = self.unrounded.pair.at(here).largest(exact.high, exact.low)
+            exact = truth.at(here)
+            off = self.unrounded.at(here).largest(exact.high, exact.low)
             found.data[here, f] = self.proof.judged(off)
 
     def conditions(self, found: Columns, condition: Callable[[System, Any], Any]) -> None:
@@ -332,8 +335,8 @@ class _Reference:
     def beside(self, found: Columns, place: tuple[Places, int, int], got: Answers) -> None:
         """Errors of answers for the data in float64, and joint by joint."""
         here, o, f = place
-        total = self.proof.judged(self.unrounded.pair.at(here).largest(got.found))
-        off, N = self.truths[f].pair.at(here).error(got.found), found.joints.shape[-1]
+        total = self.proof.judged(self.unrounded.at(here).largest(got.found))
+        off, N = self.truths[f].at(here).error(got.found), found.joints.shape[-1]
         joints = off if off.ndim == 2 else off[:, 1:].reshape(len(here), -1, N, N).max(axis=(1, 3))
         held = found.failed[here, o, f] == OK
         found.total[here[held], o, f], found.joints[here[held], o, f] = total[held], joints[held]
