@@ -26,7 +26,7 @@ class Case:
 
     def __init__(self, tree: nx.DiGraph, format: str = "float64", order: str = "abm") -> None:
         light, self.system = loaded(tree, ())
-        self.chosen, self.name = get_format(format), order
+        self.chosen = get_format(format)
         self.ranges = ranges_of(self.system)
         self.tape = trace(self.system, orderings.get(order))
         self.bound, self.found = evaluated(light, self.system, self.tape, self.chosen, self.ranges)
@@ -34,7 +34,7 @@ class Case:
     def state(self, seed, number):
         """A state, an order's tape that fits it, and its entries, right-hand sides hostile."""
         here = system_at(self.system, self.ranges, seed, number)
-        order = TracedOrder(self.tape, here).fitting(self.name, here)
+        order = TracedOrder(self.tape, here).fitting(here)
         draw = np.random.default_rng([seed, number])
         given = here.entries
         if number % 3:

@@ -96,7 +96,6 @@ def worst_of_qdd(
     ranges: Ranges,
     effort: Floats,
     order: TracedOrder,
-    name: str,
     formats: Sequence[Format],
     bounds: Sequence[Accelerations],
     states: int,
@@ -116,7 +115,7 @@ def worst_of_qdd(
         tau = np.clip(here.entries.tau, -effort, effort)
         if number % 2:
             tau = np.random.default_rng([1, seed, number]).uniform(-effort, effort)
-        fitting = order.fitting(name, here)
+        fitting = order.fitting(here)
         given = masked(fitting, replace(here.entries, tau=tau))
         for i in promised:
             whole, joint = errors(fitting, here, given, formats[i])

@@ -101,13 +101,13 @@ def guarantee(
     for name in orders:
         order = TracedOrder(kkt.trace(heavy, orderings.get(name)), heavy)
         systems = [heavy, light] if payloads else [heavy]
-        seen = worst_seen(systems, ranges, order, name, chosen, states, seed)
+        seen = worst_seen(systems, ranges, order, chosen, states, seed)
         bounds, found = [], []
         for each in chosen:
             bound, behind = evaluated(light, heavy, order.tape, each, ranges)
             bounds.append(bound)
             found.append(promised((light, heavy), ranges, effort, bound, behind, each))
-        of_qdd = worst_of_qdd(systems, ranges, effort, order, name, chosen, found, states, seed)
+        of_qdd = worst_of_qdd(systems, ranges, effort, order, chosen, found, states, seed)
         for each, bound, error, qdd in zip(chosen, bounds, seen, of_qdd, strict=True):
             better = improvements(model, bound, payloads, order.tape, each, ranges)
             rows.append(Row(name, each.name, bound, float(error), states, better, qdd))
@@ -133,7 +133,7 @@ def pivots(
     errors = np.zeros(len(chosen))
     if some:
         names = [chosen[i] for i in some]
-        errors[some] = worst_seen([system], ranges, TracedOrder(tape, system), order, names, states, seed)
+        errors[some] = worst_seen([system], ranges, TracedOrder(tape, system), names, states, seed)
     return list(zip(bounds, errors.tolist(), strict=True))
 
 
@@ -170,7 +170,6 @@ def worst_seen(
     systems: Sequence[System],
     ranges: Ranges,
     order: TracedOrder,
-    name: str,
     formats: Sequence[Format],
     states: int,
     seed: int,
@@ -192,7 +191,7 @@ def worst_seen(
                 worst = np.maximum(worst, _errors(order, order.values_of(entries)[fits], formats))
             for number in np.asarray(some)[~fits].tolist():
                 here = system_at(system, ranges, seed, number)
-                alone = order.fitting(name, here)
+                alone = order.fitting(here)
                 worst = np.maximum(worst, _errors(alone, alone.values(here)[None], formats))
     return worst
 

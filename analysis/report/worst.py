@@ -49,7 +49,7 @@ class Inspector:
         row = worst_state(self.notes, i, j)
         number, failed = int(self.notes.numbers[row]), int(self.notes.failed[row, i, j])
         system, chosen = self.setup.system_at(number), self.setup.formats[j]
-        order = self.setup.orders[cell.order].fitting(cell.order, system)
+        order = self.setup.orders[cell.order].fitting(system)
         error: float | None = None
         certified = False
         if failed == OK:
@@ -101,7 +101,7 @@ class Inspector:
         return self.proofs[key]
 
     def _prove(self, number: int, system: System, chosen: Format) -> Pair | None:
-        order = self.setup.proof.fitting("abm", system)
+        order = self.setup.proof.fitting(system)
         found = order.truth(chosen, order.values(system)[None], np.array([least_size(system)]))
         if not found.known[0]:
             return None

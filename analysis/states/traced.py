@@ -17,8 +17,7 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree import orderings
-from pivotree.kkt import OrderError, System, certify, trace
+from pivotree.kkt import OrderError, SymbolicFactor, System, certify, trace
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.system import least_size
@@ -64,7 +63,7 @@ class Pair:
     @property
     def known(self) -> NDArray[np.bool_]:
         """(m,) states that have an answer."""
-        return np.isfinite(self.high).all(axis=tuple(range(1, self.high.ndim)))
+        return np.asarray(np.isfinite(self.high).all(axis=tuple(range(1, self.high.ndim))))
 
     @staticmethod
     def of_balls(balls: NDArray, bits: int) -> Pair:
@@ -142,13 +141,11 @@ class TracedOrder:
     @cached_property
     def costs(self) -> dict[str, int]:
         """Operations, fill and height on this pattern of zeros, whatever the numbers."""
-        factor = self.tape.program.symbolic
-        assert factor is not None
         return {
             "flops": self.operations,
-            "fill": factor.fill_blocks,
-            "fill_entries": factor.fill_entries,
-            "height": factor.height,
+            "fill": self.factor.fill_blocks,
+            "fill_entries": self.factor.fill_entries,
+            "height": self.factor.height,
         }
 
     def values(self, system: System) -> NDArray:
@@ -168,36 +165,42 @@ class TracedOrder:
 
         The bodies, and the rows of S that their forces are split by then; empty where it fits.
         """
-        factor, inputs = self.tape.program.symbolic, self.tape.inputs
-        if factor is None or not factor.plan.along_the_joint:
+        inputs = self.tape.inputs
+        if not self.factor.plan.along_the_joint:
             return [()] * len(S)
         spans = [slice(*inputs.offset[k : k + 2]) for k in range(len(inputs.names))]
         moving = [k for k, own in enumerate(inputs.subspaces) if (S[:, spans[k]] != own.T).any()]
         rows = ([(k, pivot_rows(one[spans[k]].T)) for k in moving] for one in S)
         return [tuple((k, r) for k, r in own if r != inputs.pivot_rows(k)) for own in rows]
 
-    def fitting(self, name: str, system: System) -> TracedOrder:
+    def fitting(self, system: System) -> TracedOrder:
         """The order, or where a joint has turned too far for its tape, one that is traced here."""
         (rows,) = self.turned(system.entries.S[None])
         if not rows:
-            return self._required(name, system)
+            return self._required(system)
         if rows not in self.others:  # a tape follows from these rows and the pattern
             if len(self.others) * self.size > KEPT:
                 self.others.clear()
-            self.others[rows] = self._anew(name, system)
-        return self.others[rows]._required(name, system)
+            self.others[rows] = self._anew(system)
+        return self.others[rows]._required(system)
 
-    def _required(self, name: str, system: System) -> TracedOrder:
+    def _required(self, system: System) -> TracedOrder:
         try:
             self.tape.require(system)
             if self.quantity == "derivatives":
                 numbers_of(self.tape, system)
         except OrderError:
-            return self._anew(name, system)
+            return self._anew(system)
         return self
 
-    def _anew(self, name: str, system: System) -> TracedOrder:
-        return TracedOrder(trace(system, orderings.get(name)), system, self.quantity)
+    def _anew(self, system: System) -> TracedOrder:
+        return TracedOrder(trace(system, self.factor.plan.sequence), system, self.quantity)
+
+    @property
+    def factor(self) -> SymbolicFactor:
+        factor = self.tape.program.symbolic
+        assert factor is not None
+        return factor
 
     def judged(self, errors: Floats) -> Floats:
         """(...,) the error that counts: qdd's, or of fields (..., 4) the worst matrix's."""

@@ -95,9 +95,7 @@ class States:
         first, none = systems[0], np.zeros(len(systems), dtype=bool)
         return States(first.tree, Entries(*each), least, first.structure.ties, systems.__getitem__, none)
 
-    def tapes(
-        self, name: str, order: TracedOrder, refuse: Callable[[int, PivotreeError], None]
-    ) -> list[_Part]:
+    def tapes(self, order: TracedOrder, refuse: Callable[[int, PivotreeError], None]) -> list[_Part]:
         """The tapes that the states take, each with its states and their values.
 
         ``refuse`` is told of a state that no tape of the order takes.
@@ -109,7 +107,7 @@ class States:
         for (rows, alone), here in groups.items():
             try:
                 fits = alone is None and not rows
-                at = order if fits else order.fitting(name, self.system_of(here[0]))
+                at = order if fits else order.fitting(self.system_of(here[0]))
                 parts.append(_Part(at, np.array(here, dtype=np.int64), self._values(at, here)))
             except PivotreeError as error:
                 for i in here:
@@ -216,7 +214,7 @@ def measure(
         if isinstance(order, str):
             raise OrderError(order)
         o = names.index(name)
-        parts = states.tapes(name, order, partial(_refuse, found, o))
+        parts = states.tapes(order, partial(_refuse, found, o))
         for part in parts:
             for i in part.here.tolist():
                 found.costs[i][o] = part.order.costs
@@ -277,7 +275,7 @@ class _Reference:
         self.states, self.proof, self.formats = states, proof, formats
         self.refused: dict[int, str] = {}  # states that the proof does not take
         self.unproved: dict[tuple[int, int], str] = {}  # by format and state
-        self.parts = states.tapes("abm", proof, lambda i, error: self.refused.update({i: error.why}))
+        self.parts = states.tapes(proof, lambda i, error: self.refused.update({i: error.why}))
         self.truths = [
             self._truth(format, needed[:, f])
             if digits is None

@@ -116,7 +116,7 @@ def test_a_tape_is_read_in_other_states_and_refused_where_it_cannot_be():
     weightless = robot((0.0, 0.0, 0.0))
     with pytest.raises(kkt.OrderError, match="trace them again"):
         order.values(weightless)
-    assert order.fitting("abm", weightless) is not order
+    assert order.fitting(weightless) is not order
 
 
 # -- report ------------------------------------------------------------------------------------
