@@ -28,7 +28,7 @@ from exact import Exact, balls
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
-from pivotree.analysis.guarantee import kinematics, pivots
+from pivotree.analysis.guarantee import guarantee, kinematics
 from pivotree.kkt.model import robot_files
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -42,8 +42,9 @@ def ratio(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> fl
     """Largest error of a pivot over the proved bound; None where nothing is promised."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ((bound, error),) = pivots(tree, order, [name], states, seed)
-    return None if bound.why or not bound.pivot.any() else error / float(bound.pivot.max())
+        (row,) = guarantee(tree, [order], [name], states, seed)
+    bound = row.bound
+    return None if bound.why or not bound.pivot.any() else row.error / float(bound.pivot.max())
 
 
 def of_pivots(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> list[float]:

@@ -3,6 +3,6 @@
 from .cheapest import cheapest
 from .kinematics import kinematics
 from .promises import by_role
-from .rows import guarantee, pivot_errors, pivots
+from .rows import guarantee, pivot_errors
 
-__all__ = ["by_role", "cheapest", "guarantee", "kinematics", "pivot_errors", "pivots"]
+__all__ = ["by_role", "cheapest", "guarantee", "kinematics", "pivot_errors"]

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from pivotree import kkt, orderings
 from pivotree.kkt import Guarantee, Payload, System
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.matrix.system import in_general
 from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.theorem.accelerations import promised
 from pivotree.kkt.theorem.guarantee import evaluated, guaranteed, loaded, require_roundoff
@@ -112,29 +111,6 @@ def guarantee(
             better = improvements(model, bound, payloads, order.tape, each, ranges)
             rows.append(Row(name, each.name, bound, float(error), states, better, qdd))
     return rows
-
-
-def pivots(
-    model: nx.DiGraph, order: str, formats: Sequence[str], states: int, seed: int = 0
-) -> list[tuple[Guarantee, float]]:
-    """What is proved of an order's pivots in each format, and the largest relative error seen.
-
-    States are those of :func:`guarantee`; where nothing is promised none is looked at.
-
-    >>> ((bound, error),) = pt.analysis.guarantee.pivots(pt.chain(4), "abm", ["float32"], 5)
-    >>> bool(0.0 < error < bound.pivot.max())
-    True
-    """
-    chosen = [get_format(name) for name in formats]
-    system = in_general(kkt.build(model))
-    tape, ranges = kkt.trace(system, orderings.get(order)), ranges_of(system)
-    bounds = [guaranteed(system, system, tape, each, ranges) for each in chosen]
-    some = [i for i, bound in enumerate(bounds) if not bound.why]
-    errors = np.zeros(len(chosen))
-    if some:
-        names = [chosen[i] for i in some]
-        errors[some] = worst_seen([system], ranges, TracedOrder(tape, system), names, states, seed)
-    return list(zip(bounds, errors.tolist(), strict=True))
 
 
 def improvements(
