@@ -7,6 +7,7 @@ agrees bit for bit with a system that is built alone.
 from __future__ import annotations
 
 from dataclasses import astuple, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,23 +72,12 @@ def copies(tree: BodyTree, m: int) -> BodyTree:
     first = n * np.arange(m)[:, None]
     parent = np.where(tree.parent < 0, -1, tree.parent + first).ravel()
     S = {i * n + k: value for i in range(m) for k, value in tree.S.items()}
-    arrays = (tree.axis, tree.R, tree.p, tree.mass, tree.com, tree.inertia)
-    axis, R, p, mass, com, inertia = (_tiled(array, m) for array in arrays)
-    return BodyTree(
-        tree.name,
-        tuple(range(m * n)),
-        parent,
-        tree.joint * m,
-        axis,
-        S,
-        R,
-        p,
-        mass,
-        com,
-        inertia,
-        tree.gravity,
-        None if tree.terms is None else JointTerms(*(_tiled(x, m) for x in astuple(tree.terms))),
-    )
+    tiled: dict[str, Any] = {
+        x: _tiled(getattr(tree, x), m) for x in ("axis", "R", "p", "mass", "com", "inertia")
+    }
+    terms = None if tree.terms is None else JointTerms(*(_tiled(x, m) for x in astuple(tree.terms)))
+    names = tuple(range(m * n))
+    return replace(tree, names=names, parent=parent, joint=tree.joint * m, S=S, terms=terms, **tiled)
 
 
 def apart(entries: Entries, m: int) -> Entries:

@@ -24,7 +24,6 @@ from pivotree.kkt.theorem.ranges import ANGLE, SHIFT, Limits, Ranges
 
 from .manifold import Floats, Manifold
 
-Drawn = tuple[Floats, Floats, Floats, int]  # q, qd, qdd, and the draws before that led nowhere
 SLACK = 1e-9  # rad or m: beyond limits that are met to rounding
 
 
@@ -57,11 +56,13 @@ def _parts(ranges: Ranges) -> dict[str, Any]:
     return {field.name: getattr(ranges, field.name) for field in fields(ranges)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClosedRanges(Ranges):
     """Ranges of a robot with closed loops; its states are drawn by :func:`analysis.states.draw`."""
 
     graph: nx.DiGraph  # the tree, with the loops that a state must close
+
+    __hash__ = object.__hash__  # its states are kept for this very object
 
     def __getstate__(self) -> Mapping[str, Any]:
         return _parts(self)  # kernels stay in their process
@@ -91,11 +92,6 @@ class ClosedRanges(Ranges):
         if any(True for _ in following(state, stiff)) or unfollowed(state) is not None:
             return None
         return q, rates
-
-    @cached_property
-    def drawn(self) -> dict[tuple[int, int], Drawn]:
-        """States that were drawn lately, by seed and number."""
-        return {}
 
     def in_words(self) -> str:
         """The distribution, in one sentence."""

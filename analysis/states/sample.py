@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import networkx as nx
 import numpy as np
@@ -22,11 +23,10 @@ from pivotree.kkt.model.tree import BodyTree
 from pivotree.kkt.theorem.ranges import Ranges
 
 from ..many import apart, forest_of
-from .closing import ClosedRanges, Drawn, ranges_of
+from .closing import ClosedRanges, ranges_of
 
 Floats = NDArray[np.float64]
 MOST = 100  # draws of one state whose loops must close
-KEPT = 1000  # states whose loops have been closed
 
 
 def draw(ranges: Ranges, seed: int, number: int) -> tuple[Floats, Floats, Floats]:
@@ -40,27 +40,24 @@ def draw(ranges: Ranges, seed: int, number: int) -> tuple[Floats, Floats, Floats
     >>> q.round(3)
     array([2.449, 0.359])
     """
-    return _drawn(ranges, seed, number)[:3]
+    if isinstance(ranges, ClosedRanges):
+        return _closed(ranges, seed, number)[:3]
+    return _once(ranges, [seed, number])
 
 
 def drawn_again(ranges: Ranges, seed: int, number: int) -> int:
     """How many draws led to no state that closes the loops, before the one that did."""
-    return _drawn(ranges, seed, number)[3] if isinstance(ranges, ClosedRanges) else 0
+    return _closed(ranges, seed, number)[3] if isinstance(ranges, ClosedRanges) else 0
 
 
-def _drawn(ranges: Ranges, seed: int, number: int) -> Drawn:
-    if not isinstance(ranges, ClosedRanges):
-        return *_once(ranges, [seed, number]), 0
-    if (seed, number) in ranges.drawn:
-        return ranges.drawn[seed, number]
+@lru_cache(maxsize=1000)
+def _closed(ranges: ClosedRanges, seed: int, number: int) -> tuple[Floats, Floats, Floats, int]:
+    """q, qd, qdd, and the draws before that led nowhere."""
     for again in range(MOST):
         q, qd, qdd = _once(ranges, [seed, number, again] if again else [seed, number])
         near = ranges.closed(q, qd)
         if near is not None:
-            if len(ranges.drawn) >= KEPT:
-                ranges.drawn.clear()
-            ranges.drawn[seed, number] = found = *near, qdd, again
-            return found
+            return *near, qdd, again
     name = ranges.graph.graph["loops"][0].name
     raise LoopError(
         f"loop {name!r}: none of {MOST} random states leads to one that closes the loops, within "
