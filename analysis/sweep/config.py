@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from pivotree.kkt.base.reading import read_bytes
 from pivotree.kkt.program.joint_space import SOLVERS
 
 from .fields import Fields, document
-from .models import Model, Models, models_of
+from .models import Model, models_of
 from .settings import DERIVED, ELIMINATED, INTEGRATED, MEASURES, REFERENCES, Settings
 
 if TYPE_CHECKING:
@@ -42,21 +42,16 @@ class Config:
 
     path: Path
     settings: Settings
-    groups: tuple[Models, ...]
+    models: tuple[Model, ...]
     states: int
     output: Path
     kinds: dict[str, type]  # of every column
     order_digests: tuple[str, ...]
 
     @property
-    def models(self) -> Iterator[Model]:
-        for models in self.groups:
-            yield from models
-
-    @property
     def rows(self) -> int:
         each = self.states * len(self.settings.orders) * len(self.settings.formats)
-        return each * sum(map(len, self.groups))
+        return each * len(self.models)
 
 
 def read_config(path: Path) -> Config:
@@ -96,9 +91,9 @@ def read_config(path: Path) -> Config:
             raise fields.wrong(f"measure[{i}]", name, "derivatives = true with it, or leave it out")
     asked = simulate_of(fields, motion, measures)
     for i, models in enumerate(found):
-        if asked is not None and models.frames == "aligned":
+        if asked is not None and models[0].frames == "aligned":
             right = "'given' or 'factored': aligned frames are one state's, and a motion has many"
-            raise fields.wrong(f"models[{i}].frames", models.frames, right)
+            raise fields.wrong(f"models[{i}].frames", "aligned", right)
     alone = bool((ELIMINATED.keys() | DERIVED.keys()) & set(measures)) or asked is None
     if derived and not alone:
         right = f"with derivatives = true also one of {', '.join(ELIMINATED | DERIVED)}"
@@ -112,30 +107,32 @@ def read_config(path: Path) -> Config:
         if chosen.kind != "float" or chosen.name != name:
             right = "a floating-point format of fixed precision, by its own name"
             raise fields.wrong(f"formats[{i}]", name, right)
-    ranges = {name: values for models in found for name, values in models.holes}
+    ranges: dict[str, list[Any]] = {}
+    for name, value in (pair for models in found for model in models for pair in model.values):
+        ranges.setdefault(name, []).append(value)
     quantity = "derivatives" if derived else "qdd"
     settings = Settings(orders, formats, measures, reference, random, seed, tuple(ranges), asked, quantity)
     for name in ranges:
         if settings.columns.count(name) > 1:
             raise PivotreeError(f"{path}: range {name!r} has the name of a column; give it another name")
-    return Config(path, settings, found, number, output, _kinds(settings, ranges), digests)
+    every = tuple(chain.from_iterable(found))
+    return Config(path, settings, every, number, output, _kinds(settings, ranges), digests)
 
 
 def config_of(model: Model, settings: Settings, states: int, output: Path) -> Config:
     """The sweep of one model."""
-    models = (Models(model.text, (), model),)
     digests = tuple(map(order_digest, settings.orders))
-    return Config(output, settings, models, states, output, _kinds(settings, {}), digests)
+    return Config(output, settings, (model,), states, output, _kinds(settings, {}), digests)
 
 
-def _kinds(settings: Settings, ranges: dict[str, tuple[int | float | str, ...]]) -> dict[str, type]:
+def _kinds(settings: Settings, ranges: dict[str, list[Any]]) -> dict[str, type]:
     kinds: dict[str, type] = dict.fromkeys(settings.columns, str)
     kinds |= {"state": int, "seed": int}
     kinds |= {name: _kind(values) for name, values in ranges.items()}
     return kinds | {name: MEASURES[name] for name in settings.measures}
 
 
-def _kind(values: tuple[int | float | str, ...]) -> type:
+def _kind(values: list[Any]) -> type:
     if any(isinstance(value, str) for value in values):
         return str
     return float if any(isinstance(value, float) for value in values) else int

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import pickle
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, is_dataclass, replace
 from decimal import Decimal
 from hashlib import sha256
@@ -62,48 +61,16 @@ class Model:
         return kkt.factored(tree) if self.frames == "factored" else tree
 
 
-@dataclass(frozen=True)
-class Models:
-    """Models of one entry of the list, made as they are asked for."""
-
-    template: str
-    holes: tuple[tuple[str, tuple[Value, ...]], ...]  # names in it, and their values
-    file: Model | None = None  # where the entry is a file or a robot
-    frames: str = "given"
-
-    def __len__(self) -> int:
-        return math.prod(len(values) for _, values in self.holes)
-
-    def __iter__(self) -> Iterator[Model]:
-        if self.file is not None:
-            yield self.file
-            return
-        names = [name for name, _ in self.holes]
-        for values in product(*(values for _, values in self.holes)):
-            given = tuple(zip(names, values, strict=True))
-            yield self._member(given)
-
-    def _member(self, given: tuple[tuple[str, Value], ...]) -> Model:
-        written = {name: value if isinstance(value, str) else repr(value) for name, value in given}
-        text = HOLE.sub(lambda hole: written[hole[1]], self.template)
-        return _in_frames(Model(text, given, sha256(f"spec {text}".encode()).hexdigest()), self.frames)
-
-    def ends(self) -> Iterable[Model]:
-        """The first member and the last."""
-        for at in (0, -1) if len(self) > 1 else (0,):
-            yield self.file or self._member(tuple((n, values[at]) for n, values in self.holes))
-
-
-def models_of(fields: Fields) -> tuple[Models, ...]:
-    """The entries of ``models``, with the ranges that they take.  Raises PivotreeError."""
+def models_of(fields: Fields) -> list[list[Model]]:
+    """The models of each entry of ``models``, one for every value of its ranges.  Raises PivotreeError."""
     entries = fields.take("models")
     if not isinstance(entries, list) or not entries:
         right = 'a list of models, as in models = ["chain:10", "two_link:r={r}"]'
         raise fields.wrong("models", entries, right)
     table = Fields(fields.path, fields.take("ranges", {}), "ranges")
     ranges = {name: _values(table, name) for name in list(table.table)}
-    found = tuple(_models(fields, f"models[{i}]", entry, ranges) for i, entry in enumerate(entries))
-    used = {name for models in found for name, _ in models.holes}
+    found = [_models(fields, f"models[{i}]", entry, ranges) for i, entry in enumerate(entries)]
+    used = {name for models in found for name, _ in models[0].values}
     for name in ranges:
         if name not in used:
             raise PivotreeError(
@@ -118,7 +85,7 @@ def models_of(fields: Fields) -> tuple[Models, ...]:
     return found
 
 
-def _models(fields: Fields, place: str, entry: Any, ranges: Mapping[str, tuple[Value, ...]]) -> Models:
+def _models(fields: Fields, place: str, entry: Any, ranges: Mapping[str, tuple[Value, ...]]) -> list[Model]:
     options = Fields(fields.path, entry if isinstance(entry, dict) else {"model": entry}, place)
     text = options.text("model")
     how = {"floating": options.yes("floating"), "merge_fixed": options.yes("merge_fixed")}
@@ -142,17 +109,23 @@ def _models(fields: Fields, place: str, entry: Any, ranges: Mapping[str, tuple[V
     if any(how.values()) and not of_file:
         right = "a .urdf file or robot:NAME, or leave out floating and merge_fixed"
         raise fields.wrong(place, text, right)
-    models = Models(text, tuple((name, ranges[name]) for name in names), frames=frames)
     try:
         if of_file or beside:
-            file = _read(text, of_file, how, beside, float(compliance or 0.0))
-            models = replace(models, file=_in_frames(file, frames))
+            models = [_read(text, of_file, how, beside, float(compliance or 0.0))]
         else:
-            for model in models.ends():  # what a member between them lacks is told in its rows
+            values = product(*(ranges[name] for name in names))
+            models = [_member(text, tuple(zip(names, some, strict=True))) for some in values]
+            for model in models[:1] + models[1:][-1:]:  # what others lack is told in their rows
                 model.tree()
     except PivotreeError as error:
         raise PivotreeError(f"{fields.path}: {place}: {error}") from None
-    return models
+    return [_in_frames(model, frames) for model in models]
+
+
+def _member(template: str, given: tuple[tuple[str, Value], ...]) -> Model:
+    written = {name: value if isinstance(value, str) else repr(value) for name, value in given}
+    text = HOLE.sub(lambda hole: written[hole[1]], template)
+    return Model(text, given, sha256(f"spec {text}".encode()).hexdigest())
 
 
 def _read(
