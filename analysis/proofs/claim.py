@@ -10,7 +10,7 @@ from sympy import MatrixExpr
 
 from ..algebra.algebra import Undecided
 from .bench import Bench
-from .fractions import Singular, TooLarge
+from .fields import Singular, TooLarge
 
 
 @dataclass(frozen=True)

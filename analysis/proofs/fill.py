@@ -14,8 +14,7 @@ import operator
 from collections.abc import Iterable
 
 from .claim import Claim, statement
-from .graphs import Counts, Sits
-from .trees import all_shapes, branches, chain
+from .graphs import Counts, Sits, all_shapes, branches, chain
 
 FEATHERSTONE = "branch-induced sparsity: Featherstone 2005"
 SPLIT = ("fJ", "fC")

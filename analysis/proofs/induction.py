@@ -22,7 +22,7 @@ from pivotree.kkt.order.sequence import as_sequence
 
 from .bench import Bench, Engine
 from .claim import Checked, Equal
-from .trees import TREES_UP_TO, trees
+from .graphs import TREES_UP_TO, trees
 
 Blocks = dict[tuple[tuple[str, int], tuple[str, int] | None], MatrixExpr]
 

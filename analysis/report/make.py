@@ -30,7 +30,7 @@ from pivotree.kkt.base.foreign import is_number, is_whole
 from pivotree.kkt.proof.idle import lost_to_range, wider
 from pivotree.kkt.tape.trust import bound
 
-from ..states.closing import ClosedRanges
+from ..states.sample import ClosedRanges
 from ..states.traced import TracedOrder
 from ..sweep.cases import positions, tasks
 from ..sweep.config import Config, config_of

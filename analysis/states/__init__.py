@@ -1,6 +1,5 @@
 """Many states of one robot: drawn at random, and the answers of orders and formats there."""
 
-from .closing import ranges_of
-from .sample import draw, system_at
+from .sample import draw, ranges_of, system_at
 
 __all__ = ["draw", "ranges_of", "system_at"]

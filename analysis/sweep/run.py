@@ -12,8 +12,7 @@ from . import pools
 from .cases import Task, positions, tasks
 from .config import Config
 from .measure import Row, measure
-from .store import Store
-from .tables import table_of
+from .store import Store, table_of
 
 Progress = Callable[[int, int, int], None]  # rows measured now, to be measured, there before
 

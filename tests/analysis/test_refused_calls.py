@@ -24,7 +24,7 @@ from pivotree.analysis.guarantee import guarantee
 from pivotree.analysis.proofs import fields
 from pivotree.analysis.report import robot_report
 from pivotree.analysis.simulation import Motion, closed, simulate
-from pivotree.analysis.sweep import pools, read_config, sweep, tables
+from pivotree.analysis.sweep import pools, read_config, store, sweep
 
 TREE = kkt.chain(3)
 SYSTEM = kkt.build(TREE)
@@ -230,7 +230,7 @@ def test_a_refusal_of_surroundings_is_one_sentence(told, monkeypatch):
     ("package", "call", "told"),
     [
         ("distributed", lambda: list(pools.cluster(str, iter([]), "x")), "needs dask.distributed"),
-        ("pyarrow", lambda: tables.Parquet({}), "Parquet needs pyarrow; python -m pip install"),
+        ("pyarrow", lambda: store.Parquet({}), "Parquet needs pyarrow; python -m pip install"),
     ],
 )
 def test_what_needs_a_package_that_is_not_there_says_so(package, call, told, monkeypatch):
@@ -252,9 +252,9 @@ def test_a_cluster_without_workers(monkeypatch):
 def test_a_table_of_parquet_with_other_columns(tmp_path):
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     path = tmp_path / "s.parquet"
-    tables.Parquet({"key": str, "x": int}).write(path, [])
+    store.Parquet({"key": str, "x": int}).write(path, [])
     with pytest.raises(kkt.PivotreeError, match=r"holds other columns than this sweep \(lacks y"):
-        tables.Parquet({"key": str, "y": int}).keys(path)
+        store.Parquet({"key": str, "y": int}).keys(path)
 
 
 def test_a_sweep_over_a_robot_without_an_answer_says_why_in_its_rows(tmp_path, monkeypatch):

@@ -15,8 +15,7 @@ from pivotree import kkt
 from pivotree.analysis.cli import main
 from pivotree.analysis.sweep import pools, read_config, sweep
 from pivotree.analysis.sweep.cases import positions
-from pivotree.analysis.sweep.store import Store
-from pivotree.analysis.sweep.tables import table_of
+from pivotree.analysis.sweep.store import Store, table_of
 from pivotree.kkt.base.files import part_of
 
 
@@ -145,7 +144,7 @@ def test_a_disk_that_is_full_when_the_table_is_written(tmp_path, monkeypatch, ca
 
     path, output = config(tmp_path, SMALL), tmp_path / "s.csv"
     with monkeypatch.context() as patch:
-        patch.setattr("pivotree.analysis.sweep.tables.Csv.join", full)
+        patch.setattr("pivotree.analysis.sweep.store.Csv.join", full)
         assert main(["sweep", str(path), "-j", "1"]) == 2
     assert f"{output}: cannot be written (No space left" in capsys.readouterr().err
     assert sweep(read_config(path), jobs=1).measured == 0
