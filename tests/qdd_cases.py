@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 
 from pivotree import orderings
-from pivotree.analysis.guarantee.qdd import errors, masked
+from pivotree.analysis.guarantee.rows import errors, masked
 from pivotree.analysis.states.sample import system_at
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from pivotree.kkt import ModelError
 
 from ..simulation import Record
-from ..simulation.scipy_methods import SCIPY, Scipy
+from ..simulation.integration import SCIPY, Scipy
 from .floor import Floats, Floor, Pose
 
 SLIP = 1e-3  # [m/s]

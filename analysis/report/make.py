@@ -38,9 +38,8 @@ from ..sweep.models import model_of
 from ..sweep.prepared import prepare as prepare_model
 from ..sweep.run import results, sweep
 from ..sweep.settings import DERIVED, REFERENCES, Settings
-from .notebook import Notebook, Setup, most_digits
 from .page import page
-from .summary import Cell, Report, cells_of, quantiles, worst_state
+from .summary import Cell, Notebook, Report, Setup, cells_of, most_digits, quantiles, worst_state
 from .words import verdict
 from .worst import FOLDER as WORST
 from .worst import Inspector

@@ -18,8 +18,7 @@ from pivotree.kkt.matrix.system import least_size
 from ..comparison import verdict
 from ..states.traced import Pair, TracedOrder
 from ..study.measure import OK, WHY
-from .notebook import Notebook, Setup
-from .summary import Cell, Reference, Worst, coordinate_names, worst_state
+from .summary import Cell, Notebook, Reference, Setup, Worst, coordinate_names, worst_state
 
 PROVED = 30  # digits of the certified answers
 SAMPLE = 8  # states that are certified in every format, beside the worst ones

@@ -2,12 +2,11 @@
 
 from ..states.manifold import Manifold, begun, closed
 from .cash_karp import CashKarp
-from .integration import Integration
+from .integration import SCIPY, Integration
 from .midpoint import Midpoint
 from .motion import Motion
 from .record import Keeper, Record
 from .run import Simulation, simulate
-from .scipy_methods import SCIPY
 
 __all__ = [
     "SCIPY",

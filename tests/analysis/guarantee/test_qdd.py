@@ -14,7 +14,7 @@ from qdd_cases import Case, Paths, of_sides
 import pivotree as pt
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.guarantee.qdd import energy, errors, masked
+from pivotree.analysis.guarantee.rows import energy, errors, masked
 from pivotree.analysis.states.sample import system_at
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format

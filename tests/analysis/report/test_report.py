@@ -15,9 +15,8 @@ from helpers import MODELS, every_joint
 from pivotree import kkt, orderings
 from pivotree.analysis.report import robot_report
 from pivotree.analysis.report.make import prepare
-from pivotree.analysis.report.notebook import digits
 from pivotree.analysis.report.page import page
-from pivotree.analysis.report.summary import quantiles
+from pivotree.analysis.report.summary import digits, quantiles
 from pivotree.analysis.report.words import verdict
 from pivotree.analysis.states.sample import draw, system_at
 from pivotree.analysis.sweep import pools
