@@ -57,20 +57,6 @@ TABLE, PAGE, DOCUMENT = "states.csv", "report.html", "report.json"
 DIGITS = (1.0, 15.0)  # that may be asked for
 
 
-def default_orders() -> list[str]:
-    return [name for name in ORDERS if name in orderings.ORDERS]
-
-
-def default_formats() -> list[str]:
-    known = []
-    for name in FORMATS:
-        try:
-            known.append(get_format(name).name)
-        except FormatError:
-            continue
-    return known
-
-
 def robot_report(
     tree: nx.DiGraph,
     model: str,
@@ -104,8 +90,8 @@ def robot_report(
     """
     began = time.perf_counter()
     check(states, seed, digits)
-    names = _once("order", default_orders() if orders is None else orders)
-    wanted = default_formats() if formats is None else formats
+    names = _once("order", ORDERS if orders is None else orders)
+    wanted = FORMATS if formats is None else formats
     wanted = [wanted] if isinstance(wanted, str) else wanted
     chosen = _once("format", [get_format(name).name for name in wanted])
     folder = None if folder is None else Path(folder)
@@ -258,14 +244,11 @@ def prepare(
     for name in formats:
         if get_format(name).kind != "float":
             raise FormatError(
-                f"format {name!r}: a report needs formats of a fixed precision; use "
-                f"{', '.join(default_formats())}"
+                f"format {name!r}: a report needs formats of a fixed precision; use {', '.join(FORMATS)}"
             )
     for name in orders:
         if orderings.get(name).problem != "qdd":
-            raise OrderError(
-                f"order {name!r}: solves for tau, not for qdd; use {', '.join(default_orders())}"
-            )
+            raise OrderError(f"order {name!r}: solves for tau, not for qdd; use {', '.join(ORDERS)}")
     if not int(compile_tree(tree).offset[-1]):
         raise ModelError(f"{model}: has no joint that moves; a report needs at least one")
     prepared = prepare_model(_settings(orders, formats, seed, quantity), model_of(tree, model))

@@ -117,8 +117,7 @@ def linearised(
     cast = {letter: format.cast(values) for letter, values in (given or {}).items()}
     v = started(tape, entries, format, cast)
     exact = np.array(longer.cast(np.asarray(v)))
-    native = isinstance(format, Hardware) and longer.dtype is np.float64
-    beside = (_Native if native else _Any)(tape, format, longer, exact)
+    beside = _Beside(tape, format, longer, exact)
     for _ in watched(tape, beside, v):
         pass
     real = np.ascontiguousarray(exact.real)
@@ -131,6 +130,7 @@ class _Beside(Runner):
     def __init__(self, tape: Tape, format: Format, longer: Format, exact: NDArray) -> None:
         self.runners = (format.runner(tape), longer.runner(tape))
         self.exact, self.longer = exact, longer
+        self.native = isinstance(format, Hardware) and longer.dtype is np.float64
         self.errors = np.empty(tape.length)
         self.slopes = np.empty((sum(int(np.count_nonzero(c.op > 1)) for c in tape.chunks()), 2))
         self.overflow: int | None = None
@@ -148,35 +148,17 @@ class _Beside(Runner):
         self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray, errors: Floats, slopes: Floats
     ) -> int:
         """Run a chunk in both; the number of its first operation that gives no number."""
-        raise NotImplementedError
-
-
-class _Native(_Beside):
-    """float32 beside float64, in one compiled loop."""
-
-    def side_by_side(
-        self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray, errors: Floats, slopes: Floats
-    ) -> int:
         from pivotree.kkt.arithmetic import shadows
 
         op, dst, a, b, _ = chunk
-        return shadows.side_by_side(op, dst, a, b, v, self.exact, errors, slopes)
-
-
-class _Any(_Beside):
-    """Any format beside any shadow: both are recorded."""
-
-    def side_by_side(
-        self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray, errors: Floats, slopes: Floats
-    ) -> int:
-        from pivotree.kkt.arithmetic import shadows
-
+        if self.native:  # float32 beside float64, in one compiled loop
+            return shadows.side_by_side(op, dst, a, b, v, self.exact, errors, slopes)
         others = [np.empty(len(chunk), dtype=self.longer.dtype) for _ in range(3)]
         self.runners[0].record(chunk, v, x, y, r)
         self.runners[1].record(chunk, self.exact, *others)
         # derivatives need only the high part of a pair high + low i
         xs, ys, rs = (np.ascontiguousarray(column.real) for column in others)
-        shadows.linearise(chunk.op, x, y, r, xs, ys, rs, errors, slopes)
+        shadows.linearise(op, x, y, r, xs, ys, rs, errors, slopes)
         bad = np.flatnonzero(~np.isfinite(r))
         return int(bad[0]) if bad.size else len(chunk)
 

@@ -25,43 +25,27 @@ if TYPE_CHECKING:
 REFUSED = (LoopError, OrderError, SingularError, SizeError)
 
 
-class Tapes:
-    """Traces orders and keeps them, as long as they need little memory."""
-
-    def __init__(self) -> None:
-        self.kept: dict[tuple[str, str], TracedOrder] = {}
-
-    def orders(
-        self, system: System, names: tuple[str, ...], quantity: str = "qdd"
-    ) -> dict[str, TracedOrder | str]:
-        """An order by its name, or the sentence that refuses it on this model."""
-        pattern = fingerprint(system, quantity)
-        return {name: self._order(system, name, pattern, quantity) for name in names}
-
-    def _order(self, system: System, name: str, pattern: str, quantity: str) -> TracedOrder | str:
-        known = self.kept.get((name, pattern))
-        try:
-            if known is None:
-                known = TracedOrder(trace(system, orderings.get(name)), system, quantity)
-                self._keep((name, pattern), known)
-            else:  # what a trace refuses for the sake of the model's numbers
-                unphysical(known.tape.program, system)
-                structurally_singular(known.tape, system)
-        except REFUSED as error:
-            return error.why
-        return known
-
-    def _keep(self, key: tuple[str, str], order: TracedOrder) -> None:
-        size = sum(o.size for o in [order, *self.kept.values()])
-        if size > KEPT:
-            self.kept.clear()
-        self.kept[key] = order
-
-
 @lru_cache(maxsize=1)
-def kept_tapes() -> Tapes:
-    """The tapes that this process keeps."""
-    return Tapes()
+def kept_tapes() -> dict[tuple[str, str], TracedOrder]:
+    """The tapes that this process keeps, by order and pattern, as long as they need little memory."""
+    return {}
+
+
+def traced(system: System, name: str, pattern: str, quantity: str = "qdd") -> TracedOrder | str:
+    """An order by its name, or the sentence that refuses it on this model, of this :func:`fingerprint`."""
+    tapes = kept_tapes()
+    try:
+        if (known := tapes.get((name, pattern))) is None:
+            known = TracedOrder(trace(system, orderings.get(name)), system, quantity)
+            if sum(order.size for order in (known, *tapes.values())) > KEPT:
+                tapes.clear()
+            tapes[name, pattern] = known
+        else:  # what a trace refuses for the sake of the model's numbers
+            unphysical(known.tape.program, system)
+            structurally_singular(known.tape, system)
+    except REFUSED as error:
+        return error.why
+    return known
 
 
 def fingerprint(system: System, quantity: str = "qdd") -> str:
@@ -110,9 +94,10 @@ def prepare(settings: Settings, model: Model) -> Prepared:
     system, ranges = drawn_system(tree, settings.seed) if settings.random else (build(tree), None)
     orders: dict[str, TracedOrder | str] = {}
     if settings.eliminates:
-        orders = kept_tapes().orders(
-            model.written(system), tuple(dict.fromkeys((*settings.orders, "abm"))), settings.quantity
-        )
+        written = model.written(system)
+        pattern = fingerprint(written, settings.quantity)
+        for name in (*settings.orders, "abm"):
+            orders[name] = traced(written, name, pattern, settings.quantity)
         if isinstance(refused := orders["abm"], str):
             raise PivotreeError(refused)
     return Prepared(model, system, ranges, orders, {})

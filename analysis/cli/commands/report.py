@@ -39,7 +39,7 @@ def declare(command: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ...report.make import check, check_empty, default_orders, robot_report
+    from ...report.make import ORDERS, check, check_empty, robot_report
 
     check(options.states, options.seed, options.digits)
     orders, formats = orders_of(options), formats_of(options)
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         with progress_shown("the matrix", options.states) as progress:
             tree = tree_of(options)
             system = system_of_any(tree)
-            named = default_orders() if orders is None else orders
+            named = ORDERS if orders is None else orders
             wanted = {name: orderings.get(name) for name in named}
             admit(options, system, wanted, played(system, (), options.derivatives))
             result = robot_report(

@@ -12,7 +12,7 @@ from sweep_runs import config, table
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.sweep import read_config, sweep
-from pivotree.analysis.sweep.prepared import Tapes, fingerprint
+from pivotree.analysis.sweep.prepared import fingerprint, traced
 
 
 def test_every_case_has_one_row_in_the_sequence_of_the_config(small):
@@ -61,9 +61,8 @@ number = 5
 
 
 def test_models_of_one_pattern_share_tapes_and_others_do_not():
-    tapes = Tapes()
     systems = [kkt.build(kkt.load(f"two_link:r={r}"), q=[0.3, 0.4]) for r in (0.5, 0.1)]
-    first, second = (tapes.orders(system, ("crbm",))["crbm"] for system in systems)
+    first, second = (traced(system, "crbm", fingerprint(system)) for system in systems)
     assert first is second
     assert first.tape.flops == kkt.trace(systems[1], orderings.get("crbm")).flops
     assert fingerprint(systems[0]) != fingerprint(kkt.build(kkt.chain(2), q=[0.3, 0.4]))
