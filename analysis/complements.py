@@ -71,19 +71,12 @@ def solve(system: System, form: str = "second", format: str = "float64") -> NDAr
     else:
         number = number_of(chosen)
         entries = assemble(system.state, number)  # spatial algebra in these digits too
-        complement = Complement.of(replace(system, entries=entries), _objects(number))
+        entered = np.vectorize(number, otypes="O")
+        complement = Complement.of(
+            replace(system, entries=entries), lambda x: x if x.dtype == object else entered(x)
+        )
     found: NDArray = getattr(complement, form)()
     return found
-
-
-def _objects(number: Callable[[float], Any]) -> Callable[[NDArray], NDArray]:
-    def cast(x: NDArray) -> NDArray:
-        if x.dtype == object:
-            return x
-        flat = [number(float(value)) for value in x.ravel()]
-        return np.array([*flat, None], dtype=object)[:-1].reshape(x.shape)
-
-    return cast
 
 
 @dataclass(frozen=True)

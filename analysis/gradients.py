@@ -87,7 +87,7 @@ def solve(
     True
     """
     times, efforts, _ = equation(system, format)
-    solved = None if preconditioner is None else solving(system, preconditioner, by)[0]
+    solved = None if preconditioner is None else solving(system, preconditioner, by)
     if until is None:
         until = 0.0 if efforts.dtype == object else 2.0 * float(np.finfo(efforts.dtype).eps)
     most = PER_UNKNOWN * len(efforts) if most is None else most
@@ -116,8 +116,7 @@ def preconditioner(system: System, order: Any = "abm", format: str = "float32") 
     >>> bool(abs(near @ np.eye(2) - np.eye(2)).max() < 1e-5)
     True
     """
-    solved, _ = solving(system, order, format)
-    return _linear(solved, len(system.state.tau), np.dtype(float))
+    return _linear(solving(system, order, format), len(system.state.tau), np.dtype(float))
 
 
 def equation(system: System, format: str) -> tuple[Apply, NDArray, int]:
@@ -184,20 +183,19 @@ def descend(
     return Descent(x, np.array(norms), failed)
 
 
-def solving(system: System, order: Any, format: str) -> tuple[Apply, Tape]:
+def solving(system: System, order: Any, format: str) -> Apply:
     """r -> M^-1 r: (4) without bias, its efforts r scaled to 1 so that no format overflows."""
     chosen = get_format(format)
     if not chosen.on_arrays:
         raise FormatError(f"format {chosen.name!r}: a preconditioner needs a floating-point format")
     still = at_rest(system)
-    tape = tape_for(still, order)
-    run = _runs(tape, still, chosen)
+    run = _runs(tape_for(still, order), still, chosen)
 
     def solved(r: NDArray) -> NDArray:
         size = float(np.max(np.abs(r), initial=0.0)) or 1.0
         return np.asarray(chosen.shown(run(r / size)), dtype=float) * size
 
-    return solved, tape
+    return solved
 
 
 def _runs(tape: Tape, still: System, chosen: Any) -> Apply:

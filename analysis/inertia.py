@@ -87,12 +87,15 @@ def columns(system: System, method: int = 2, format: str = "float64") -> Inertia
     rest, offset = at_rest(system), system.tree.offset
     N, operations = int(offset[-1]), 0
     M: NDArray = np.zeros((N, N), dtype=chosen.dtype)
-    whole = tuple(system.structure.names)
-    for k, name in enumerate(whole):
-        bodies = whole if method == 1 else (name, *_below(system.structure, name))
-        here = _moving(rest, name) if method == 2 else rest
-        if method == 2 or not k:  # method 1 runs one program for all columns
-            tape = lower(_program(here.structure, bodies), here)
+    if method == 1:
+        times, _, each = equation(system, format)
+        for j, unit in enumerate(np.eye(N)):
+            M[:, j] = times(unit)
+        return Inertia(M, N * each)
+    for k, name in enumerate(system.structure.names):
+        bodies = (name, *_below(system.structure, name))
+        here = _moving(rest, name)
+        tape = lower(_program(here.structure, bodies), here)
         rows = [(b, system.structure.index[b]) for b in bodies]
         for j in range(int(offset[k]), int(offset[k + 1])):
             unit = np.zeros(N)
@@ -103,7 +106,7 @@ def columns(system: System, method: int = 2, format: str = "float64") -> Inertia
                 if offset[i] < offset[i + 1]:
                     own = slice(offset[i], offset[i + 1])
                     M[own, j] = found[Block("qdd", b)]
-                    if method == 2 and b != name:
+                    if b != name:
                         M[j, own] = M[own, j]
     return Inertia(M, operations)
 

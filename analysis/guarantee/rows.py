@@ -25,6 +25,7 @@ from pivotree.kkt.theorem.ranges import Limits, Ranges, ranges_of
 from ..many import held
 from ..states.sample import entries_at, system_at
 from ..states.traced import TracedOrder
+from ..study.measure import blocks
 
 Floats = NDArray[np.float64]
 FEW = 40  # states that are run one by one
@@ -143,7 +144,6 @@ def masked(order: TracedOrder, entries: Entries) -> Entries:
 
 
 MOST = 1_000_000  # states that are sampled at most
-BODIES = 4096  # of all states that are built at a time
 
 
 @dataclass(frozen=True)
@@ -272,10 +272,7 @@ def worst_seen(
     """
     worst = np.zeros(len(formats))
     for i, system in enumerate(systems):
-        numbers = range(i, states, len(systems))
-        many = max(1, BODIES // system.tree.n)
-        for first in range(0, len(numbers), many):
-            some = numbers[first : first + many]
+        for some in blocks(range(i, states, len(systems)), system.tree.n):
             entries = entries_at(system, ranges, seed, some)
             fits = held(system.pattern, entries) & [not rows for rows in order.turned(entries.S)]
             if fits.any():

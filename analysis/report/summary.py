@@ -240,11 +240,6 @@ class Report(Tabled):
 
     def as_dict(self) -> dict[str, Any]:
         """The document ``report.json``."""
-        cells = []
-        for cell in self.cells:
-            row = asdict(cell)
-            row["joints"] = [asdict(joint) for joint in cell.joints]
-            cells.append(row)
         return {
             "model": self.model,
             "quantity": self.quantity,
@@ -258,7 +253,7 @@ class Report(Tabled):
             "formats": [{"format": f, "digits": self.capacity[f]} for f in self.formats],
             "orders": list(self.orders),
             "costs": self.costs,
-            "rows": cells,
+            "rows": [asdict(cell) for cell in self.cells],
             "data_rounding": self.data,
             "cheapest": {
                 order: {

@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
 from pivotree.kkt.base.shown import Tabled
 
-from .culprits import Culprit
-
 MAIN = 0.3  # least share with which one culprit is named for the whole error
 MANY = 1e4  # errors of so many units of rounding are written as powers of ten
 BOTH_SIGNS = 2.5  # sum of the top shares' magnitudes from which they cancel each other
+
+
+@dataclass(frozen=True)
+class Culprit:
+    """Operations that belong together, and their share of the error."""
+
+    formula: str  # what they compute; for a pivot or a body, its name
+    pivot: str | None  # blocks of the step
+    step: int | None  # 1-based
+    body: Hashable
+    entry: tuple[int, int] | None  # of the result, 1-based
+    share: float  # of the explained error, signed; shares of all operations add up to 1
+
+    def as_dict(self) -> dict[str, object]:
+        body = self.body if isinstance(self.body, int | str) or self.body is None else str(self.body)
+        return {
+            "formula": self.formula,
+            "pivot": self.pivot,
+            "step": self.step,
+            "body": body,
+            "entry": None if self.entry is None else list(self.entry),
+            "share": self.share,
+        }
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,8 +6,8 @@ from designs import listed
 from helpers import system_of, tape_of
 
 from pivotree import analysis, kkt
+from pivotree.analysis.rounding.blame import Culprits
 from pivotree.analysis.rounding.contributions import linearised
-from pivotree.analysis.rounding.culprits import Culprits
 from pivotree.analysis.rounding.formulas import Formulas
 from pivotree.kkt.arithmetic import get_format
 
