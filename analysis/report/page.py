@@ -7,17 +7,110 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from ..figures.style import DARK, LIGHT, settings
-from .picture import joints, strips
+from ..figures.chart import DASHED, chart, series
+from ..figures.style import DARK, LIGHT, plain, settings
 from .summary import QUANTILES, Report
 from .words import percent
 
-ACROSS = 4  # formats beside each other in a table
+ROW = 0.21  # [in] height of an order's line
+JOINTS = 6  # that are drawn
+ACROSS = 4  # formats side by side, as panels and in a table
+LOOK = replace(LIGHT, font="sans")  # the page turns its colours into its own
+
+
+def strips(report: Report) -> Figure:
+    """One panel a format, one line an order: median, 10 %, 1 % and the worst state."""
+    names = list(reversed(report.by_cost))
+    shape = -(-len(names) // ACROSS), min(len(names), ACROSS)
+    height = shape[0] * (0.72 + ROW * len(report.orders))
+    with chart(LOOK, "double", height, shape=shape, grid="x", columns=(2, 3)) as drawn:
+        for k, ax in enumerate(drawn.axes):
+            if k < len(names):
+                _panel(ax, report, names[k], first=k % ACROSS == 0)
+            else:
+                ax.set_visible(False)
+        ink: dict[str, Any] = {"color": LOOK.ink}
+        drawn.note("median", marker="o", markersize=5, **ink)
+        drawn.note("10 % of states below", linewidth=3.2, **ink)
+        drawn.note("1 % below", linewidth=1.2, **ink)
+        drawn.note("worst state", marker="x", linestyle=":", linewidth=0.9, markersize=5, **ink)
+        drawn.note("all that the format holds", linewidth=0.8, linestyle=DASHED, **ink)
+        drawn.note("digits asked for", linewidth=0.8, color=LOOK.faint)
+    return drawn.figure
+
+
+def _panel(ax: Any, report: Report, name: str, first: bool) -> None:
+    """A line an order; the first panel of a row bears their names."""
+    for y, order in enumerate(report.orders):
+        d, point = report.cell(order, name).digits, series(LOOK, y)
+        line: dict[str, Any] = {"color": point["color"], "solid_capstyle": "butt"}
+        ax.plot([d["worst"], d["1 %"]], [y, y], ":", linewidth=0.9, color=point["color"])
+        ax.plot([d["1 %"], d["10 %"]], [y, y], linewidth=1.2, **line)
+        ax.plot([d["10 %"], d["median"]], [y, y], linewidth=3.2, **line)
+        ax.plot(d["worst"], y, "x", markersize=4.5, color=point["color"], clip_on=False)
+        ax.plot(d["median"], y, markersize=4.8, clip_on=False, **point)
+    _scale(ax, report, name, 6)
+    ax.set_ylim(len(report.orders) - 0.4, -0.6)
+    names = [plain(_short(order, 18)) for order in report.orders]
+    ax.set_yticks(range(len(names)), names if first else [])
+    ax.set_title(name, color=LOOK.ink, loc="left", fontsize=8.5)
+    ax.set_xlabel("digits kept", color=LOOK.ink, fontsize=7.5)
+
+
+def losing_joints(report: Report) -> list[str]:
+    """The joints with the fewest digits in the format in focus, by their worst median."""
+    least: dict[str, float] = {}
+    for order in report.orders:
+        for joint in report.cell(order, report.focus).joints:
+            least[joint.name] = min(least.get(joint.name, 99.0), joint.median)
+    return sorted(least, key=lambda name: least[name])[:JOINTS]
+
+
+def joints(report: Report) -> Figure:
+    """Of the joints that lose most a line for each order, from the median to the worst state."""
+    names, count = losing_joints(report), len(report.orders)
+    height = 0.55 + max(len(names), 1) * (0.1 + 0.075 * count)
+    with chart(LOOK, "double", height, grid="x") as drawn:
+        (ax,) = drawn.axes
+        for i, order in enumerate(report.orders):
+            by_name = {joint.name: joint for joint in report.cell(order, report.focus).joints}
+            point = {**series(LOOK, i), "linewidth": 0.9, "markersize": 3.8}
+            for y, joint in enumerate(map(by_name.get, names)):
+                if joint is not None:
+                    at = y + 0.66 * ((i + 0.5) / count - 0.5)
+                    ax.plot([joint.median, joint.worst], [at, at], markevery=[0], clip_on=False, **point)
+                    ax.plot(joint.worst, at, "x", markersize=3.6, color=point["color"], clip_on=False)
+            drawn.note(plain(order), **point)
+        for y in range(len(names) - 1):
+            ax.axhline(y + 0.5, color=LOOK.faint, linewidth=0.4, alpha=0.5)
+        _scale(ax, report, report.focus, 16)
+        ax.set_ylim(len(names) - 0.5, -0.5)
+        ax.set_yticks(range(len(names)), [plain(_short(name)) for name in names])
+        label = f"digits kept in {report.focus}: median (marker) and worst state (cross)"
+        ax.set_xlabel(label, color=LOOK.ink, fontsize=7.5)
+    return drawn.figure
+
+
+def _scale(ax: Any, report: Report, name: str, ticks: int) -> None:
+    """Digits from 0 to all that the format holds, and the line of those asked for."""
+    most = report.capacity[name]
+    ax.axvline(most, color=LOOK.ink, linewidth=0.8, linestyle=DASHED)
+    ax.axvline(report.wanted, color=LOOK.faint, linewidth=0.8)
+    ax.set_xlim(0, max(most, report.wanted) * 1.06)
+    ax.xaxis.get_major_locator().set_params(integer=True, nbins=ticks)
+    ax.tick_params(axis="y", length=0, pad=7)
+    ax.spines["left"].set_visible(False)
+
+
+def _short(name: str, most: int = 30) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def page(report: Report) -> str:

@@ -20,7 +20,7 @@ from pivotree.kkt.base.errors import csv_line
 from pivotree.kkt.base.files import beside, check_file, locked, parts_of, remove_parts, writing
 from pivotree.kkt.base.reading import read_text
 
-from .edition import EDITION
+from .cases import EDITION
 
 LARGEST = 2**40  # bytes of a table
 FIRST, SHARE, LONGEST = 1.0, 0.02, 60.0  # [s] between parts: a share of the time since the start

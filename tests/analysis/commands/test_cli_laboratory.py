@@ -22,7 +22,7 @@ from pivotree.analysis.comparison.row import Row
 from pivotree.analysis.comparison.verdict import verdict
 from pivotree.analysis.figures.style import LIGHT
 from pivotree.analysis.report import robot_report
-from pivotree.analysis.report.picture import strips
+from pivotree.analysis.report.page import strips
 from pivotree.analysis.rounding.text import percent
 from pivotree.kkt.arithmetic import Binary, Mixed
 from pivotree.kkt.base.errors import Refusal

@@ -17,7 +17,7 @@ from pivotree.analysis.simulation.run import order_of
 from pivotree.analysis.states.sample import draw, entries_at, system_at
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.analysis.study.measure import States
-from pivotree.analysis.sweep import edition, measure, prepared, read_config, sweep
+from pivotree.analysis.sweep import cases, measure, prepared, read_config, sweep
 from pivotree.analysis.sweep.cases import tasks
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
@@ -299,14 +299,14 @@ def test_numbers_of_an_edition_stay(tmp_path):
     """Where this fails for a good reason, raise EDITION, and write down the new numbers."""
     sweep(config(tmp_path, MODELS, PRINTED), jobs=1)
     rows = [",".join(list(row.values())[-3:]) for row in table(tmp_path / "s.csv")]
-    assert edition.EDITION == 4 and rows == NUMBERS.split()
+    assert cases.EDITION == 4 and rows == NUMBERS.split()
 
 
 def test_rows_of_another_edition_are_refused_and_kept(tmp_path, monkeypatch, capsys):
     chosen = config(tmp_path, ["chain:2"], PRINTED)
     sweep(chosen, jobs=1)
     before = (tmp_path / "s.csv").read_text()
-    (tmp_path / "s.csv").write_text(before.replace(f"\n{edition.EDITION}.", "\n1."))
+    (tmp_path / "s.csv").write_text(before.replace(f"\n{cases.EDITION}.", "\n1."))
     old = (tmp_path / "s.csv").read_bytes()
     assert main(["sweep", str(tmp_path / "c.toml"), "-j", "1"]) == 2
     told = capsys.readouterr().err
