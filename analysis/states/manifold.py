@@ -88,7 +88,7 @@ class Manifold:
 
     def begun_at(self, x: Floats) -> Manifold:
         """Of the same loops, contacts and coupled joints holding what they hold at x (nx,)."""
-        return replace(self, anchors=tuple(self._anchor(c, x) for c in self.closures(x)))
+        return replace(self, anchors=tuple(self._anchor(c, x) for c in self.state(x).loops))
 
     def _anchor(self, closure: Closure, x: Floats) -> Floats | None:
         """What a loop keeps of the start, x (nx,); None where its frames say what it keeps."""
@@ -99,10 +99,6 @@ class Manifold:
         bodies = [pair.bodies for pair in closure.pairs]
         joints = all(b >= 0 and self.tree.parent[b] == a and self.tree.dof[b] == 1 for a, b in bodies)
         return self.places.to_coordinates(x) if joints and closure.loop.free is None else None
-
-    def closures(self, x: Floats) -> tuple[Closure, ...]:
-        """The loops where the joints are at x (nx,)."""
-        return self.state(x).loops
 
     def state(self, x: Floats, loops: Sequence[Loop] | None = None) -> Any:
         """The tree, with its hard loops or others, where the joints are at x (nx,), at rest."""

@@ -30,10 +30,6 @@ class Task:
     first: int  # state
     keys: tuple[str | None, ...]  # states x orders x formats; None where the case is done
 
-    @property
-    def rows(self) -> int:
-        return sum(key is not None for key in self.keys)
-
 
 def keys_of(config: Config, model: Model, first: int, states: int) -> list[str]:
     """Keys of a model's cases, states x orders x formats: hashes of what a case is.

@@ -26,7 +26,7 @@ def test_a_foot_that_sticks_stays_where_it_is():
     found = simulate(start, "abm", integration=Integration(0.2, **FINE))
     y = found.records[0].y
     manifold = Manifold.of(start)
-    places = [manifold.closures(row[:4])[0].p[0] for row in y]
+    places = [manifold.state(row[:4]).loops[0].p[0] for row in y]
     assert len(y) > 10 and np.ptp(y[:, 0]) > 0.01
     assert np.abs(np.array(places) - places[0])[:, [0, 2]].max() < 1e-12
     assert found.drift < 1e-8
