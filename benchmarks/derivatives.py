@@ -3,7 +3,7 @@
 ``python benchmarks/derivatives.py [MODEL ...] [--format float32] [--orders abm,crbm] [--states 3]``
 prints the worst error of qdd and of its three matrices over random states, each relative to the
 largest entry, against 50 proved digits for the model's doubles.  ``--stored`` takes the state that
-the model brings, and counts operations of qdd, of the three matrices and of one gradient.
+the model brings, and counts operations of qdd and of the three matrices.
 ``--robots 60`` takes every robot of example-robot-data with so many freedoms at most, fixed and
 floating; it needs the extra ``robots``.  A MODEL ``feet:anymal`` is that
 robot on its feet, floating (:mod:`multipliers`).  Models with loops have three columns more, of the
@@ -57,11 +57,10 @@ def errors(system: kkt.System, order: str, format: str, exact: list[NDArray]) ->
 
 
 def counted(system: kkt.System, order: str) -> list[int]:
-    """Operations of qdd, of the three matrices and of one gradient, qdd included."""
+    """Operations of qdd, and of the three matrices, qdd included."""
     own = orderings.get(order)
     matrices = kkt.derivatives(system, own).operations
-    gradient = kkt.adjoint_derivatives(system, own, np.ones(len(system.state.qd))).operations
-    return [kkt.trace(system, own).flops, matrices, gradient]
+    return [kkt.trace(system, own).flops, matrices]
 
 
 def systems(tree: nx.DiGraph, states: int, stored: bool) -> list[kkt.System]:
@@ -109,7 +108,7 @@ def main() -> None:
     parser.add_argument("--stored", action="store_true", help="the state that the model brings")
     parser.add_argument("--robots", type=int, default=0, metavar="FREEDOMS")
     asked = parser.parse_args()
-    more = ("of qdd", "of the matrices", "of a gradient") if asked.stored else ()
+    more = ("of qdd", "of the matrices") if asked.stored else ()
     heads: tuple[str, ...] = ()
     for name, tree in robots(asked.robots) if asked.robots else loaded(asked.models or MODELS):
         some = systems(tree, asked.states, asked.stored)

@@ -79,9 +79,7 @@ from .solution.columns import joint_space_inverse as joint_space_inverse
 from .solution.conditioning import Conditioning as Conditioning
 from .solution.conditioning import conditioning as conditioning
 from .solution.derivatives import Derivatives as Derivatives
-from .solution.derivatives import adjoint_derivatives as adjoint_derivatives
 from .solution.derivatives import derivatives as derivatives
-from .solution.derivatives import directional_derivatives as directional_derivatives
 from .solution.derivatives import inertial_parameters as inertial_parameters
 from .solution.eliminate import eliminate as eliminate
 from .solution.eliminate import joint_space_inertia as joint_space_inertia

@@ -157,44 +157,6 @@ class Moved:
         """The columns of a joint's rates."""
         return self._column(k, *self.own_qd(k))
 
-    def along(self, dq: Mapping[int, Ref | None], dqd: Mapping[int, Ref | None]) -> Rows:
-        """One column for all joints at once, which move by dq and dqd (N_k, m): base to tips."""
-        w, rows, d = self.write, Rows(), dict[int, Ref | None]()
-        for k in self.structure.order[::-1].tolist():
-            p = int(self.structure.parent[k])
-            d[k] = w.mul(self.Phi(k).T, d[p]) if p >= 0 else None
-            for own, steps in ((self.own_q, dq), (self.own_qd, dqd)):
-                if (step := steps.get(k)) is not None:
-                    moved, direct = own(k)
-                    d[k] = w.add(d[k], w.mul(moved, step))
-                    for block, ref in direct.items():
-                        self.more(rows, block, w.mul(ref, step))
-            self._moved(rows, k, d[k])
-        steps = {k: self.write.mul(self.S(k), step) for k, step in dq.items()}
-        for closing in self.closings:
-            closing.turned(rows, steps)
-        return rows
-
-    def against(self, y: Mapping[Block, Ref]) -> tuple[dict[int, Ref | None], ...]:
-        """y* (dr - dK x) by q and by qd, (N_k, m) for every joint, of y (rows, m): tips to base."""
-        w, behind = self.write, dict[int, Ref | None]()
-        found = dict[int, Ref | None](), dict[int, Ref | None]()
-        for k in self.structure.order.tolist():
-            name, rows = self.names[k], Rows()
-            self._moved(rows, k, w.eye(6))
-            e = self.met(rows, y)
-            for child in self.structure.children(name):
-                i = self.structure.index[child]
-                e = w.add(e, w.mul(self.Phi(i), behind[i]))
-            behind[k] = e
-            if self.structure.dof[k]:
-                for own, by in zip((self.own_q, self.own_qd), found, strict=True):
-                    moved, direct = own(k)
-                    by[k] = w.add(w.mul(w.t(moved), e), self.met(direct, y))
-        for closing in self.closings:
-            closing.against(y, found[0])
-        return found
-
     def own_q(self, k: int) -> tuple[Ref | None, Rows]:
         """dv_k by the joint's q, (6, N_k), and the entries in rows of (4) not caused by dv."""
         w, S, p = self.write, self.S(k), int(self.structure.parent[k])
@@ -247,13 +209,6 @@ class Moved:
             for end, by_v in zip(closing.pair.bodies, closing.by_v, strict=True):
                 if end == k:
                     self.more(rows, closing.lam, w.mul(by_v, d))
-
-    def met(self, rows: Rows, y: Mapping[Block, Ref]) -> Ref | None:
-        """rows* y, summed over the blocks."""
-        total: Ref | None = None
-        for block, ref in rows.items():
-            total = self.write.add(total, self.write.mul(self.write.t(ref), y.get(block)))
-        return total
 
     def number(self, block: Block) -> int:
         places = self.structure.tie_index if block.kind == "lam" else self.structure.index
@@ -399,16 +354,6 @@ class Closing:
         eta = w.sub(xi[1], xi[0])
         for row, ref in self.by_eta.items() if eta is not None else ():
             self.moved.more(rows, row, w.mul(ref, eta))
-
-    def against(self, y: Mapping[Block, Ref], by: dict[int, Ref | None]) -> None:
-        """Add y* times this change to ``by``, (N_k, m) for every joint."""
-        w, e = self.moved.write, self.moved.met(self.by_eta, y)
-        for way, X, sign in zip(self.ways, self.X, (-1, 1), strict=True):
-            at = w.mul(w.t(X), e) if sign > 0 else w.neg(w.mul(w.t(X), e))
-            for k in reversed(way):
-                if self.moved.structure.dof[k]:
-                    by[k] = w.add(by.get(k), w.mul(w.t(self.moved.S(k)), at))
-                at = w.mul(self.moved.Phi(k), at)
 
     def lifted(self, rows: Rows, up: Ref | None) -> None:
         """Add the change of rows where the world moves up by columns of ``up`` (6, 3)."""

@@ -158,18 +158,13 @@ class Worth(NamedTuple):
 
 
 def matrix(
-    system: System,
-    tape: Tape,
-    chosen: Format,
-    slots: NDArray[np.int64],
-    numbers: NDArray | None = None,
-    floor: float | None = None,
+    system: System, tape: Tape, chosen: Format, slots: NDArray[np.int64], numbers: NDArray | None = None
 ) -> Solved:
     """The numbers in signed slots of any shape, judged together (:func:`worth`).
 
-    Where they are zero but for rounding they are judged by ``floor``, that of M^-1 if None.
+    Where they are zero but for rounding they are judged by the floor of M^-1.
     """
-    floor = 1.0 / size_of(system.entries.M) if floor is None else floor
+    floor = 1.0 / size_of(system.entries.M)
     found = worth(system, tape, chosen, [Part(slots.ravel(), floor)], numbers)
     return Solved(found.parts[0].reshape(slots.shape), found.error, found.marked)
 

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
 from ..base.errors import ModelError
 from ..base.shown import Shown
 from ..matrix.system import System, require_system
-from ..model.fields import checked, shape_of
 from ..model.spatial import spatial_inertia
 from ..order.sequence import OrderFunction, PivotSequence
 from ..program.derivatives import WIDTHS, column_shapes
 from ..proof.soundness import Part
-from ..tape.derivatives import BY, Differentiated, differentiated, directed, weighed
-from ..tape.tape import Solved, Tape
+from ..tape.derivatives import BY, differentiated
+from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from ..tape.trust import size_of, weight_of
-from .columns import Worth, matrix, worth
+from .columns import Worth, worth
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,6 @@ class Derivatives(Shown, Jacobians):
     ``dq`` (N, N) [1/s^2] and, where lengths and angles meet, [m/s^2] or [1/(m s^2)]; ``dqd``
     (N, N) [1/s] and so on; ``dtau`` (N, N) [1/(kg m^2), 1/(kg m), 1/kg], symmetric: M^-1, and with
     loops that of the motions that they allow.
-    From :func:`adjoint_derivatives` they are m rows of weights times these matrices, (m, N).
     Columns of dq are motions of a joint in its tangent space: along S_k in the frame of the body
     that it carries, as its rates qd are.  Where q are angles and lengths that is q itself.
     ``dlam`` has the same derivatives of the multipliers; None where there are no loops.
@@ -137,112 +134,24 @@ def traced_derivatives(
     wanted = [f"d{of}_d{by}" for of in kinds for by in (*BY, *asked)]
     found = differentiated(base, system, wanted)
     tape, slots, numbers = found.tape, found.slots, found.numbers
+    shapes = column_shapes(int(system.tree.offset[-1]), system.tree.n)
 
     def played_in(chosen: Format) -> Derivatives:
         values, told = _values(system, tape, chosen, slots, numbers)
-        own, *more = (
-            _shaped(system, {by: values[f"d{of}_d{by}"] for by in (*BY, *asked)}, None) for of in kinds
+        named = ({by: values[f"d{of}_d{by}"] for by in (*BY, *asked)} for of in kinds)
+        own, *more = ({f"d{by}": x.reshape(len(x), *shapes[by]) for by, x in one.items()} for one in named)
+        return Derivatives(
+            order=base.program.name,
+            format=chosen.name,
+            qdd=values["qdd"],
+            operations=found.operations(base),
+            dlam=Jacobians(**more[0]) if more else None,
+            error_estimate=told.error,
+            marked=told.marked,
+            **own,
         )
-        dlam = Jacobians(**more[0]) if more else None
-        return _derivatives(base, found, chosen, told, values["qdd"], own, dlam)
 
     return played_in
-
-
-def directional_derivatives(
-    system: System,
-    order: PivotSequence | OrderFunction | Tape | Any,
-    dq: ArrayLike | None = None,
-    dqd: ArrayLike | None = None,
-    dtau: ArrayLike | None = None,
-    format: str | Format = "float64",
-    *,
-    dparameters: ArrayLike | None = None,
-    dgravity: ArrayLike | None = None,
-    dwrench: ArrayLike | None = None,
-    of: str = "qdd",
-) -> Solved:
-    """The derivative (N, m) of qdd along m motions dq, dqd, dtau (N, m), without a matrix.
-
-    That is ``found.dq @ dq + found.dqd @ dqd + found.dtau @ dtau`` of :func:`derivatives`, by one
-    further right-hand side of equation (4) for each motion: dr - dK x is summed from the base to
-    the tips first.  ``dq`` (N,) or (N, m) [rad, m], ``dqd`` (N,) or (N, m) [rad/s, m/s] and
-    ``dtau`` (N,) or (N, m) [N m, N] have one shape, and those not given are zero.  ``values`` of
-    what is returned have that shape [rad/s^2, m/s^2].  ``dparameters`` (n, 10) or (n, 10, m) as
-    :func:`inertial_parameters`, ``dgravity`` (3,) or (3, m) [m/s^2] and ``dwrench`` (n, 6) or
-    (n, 6, m) [N m, N] are added likewise.  Trees may have any size.  ``of`` "lambda" gives the
-    derivative of the multipliers of loops and contacts, (rows, m), in place of qdd's.
-
-    Raises ModelError for motions of another shape, or that are not finite, and what
-    :func:`derivatives` raises.
-
-    >>> system, abm = pt.build(pt.rr_arm(), q=[0.3, 0.5], qd=[1.0, -1.0]), pt.orderings.get("abm")
-    >>> along = pt.directional_derivatives(system, abm, dq=[1.0, 2.0])
-    >>> np.allclose(along, pt.derivatives(system, abm).dq @ [1.0, 2.0])
-    True
-    """
-    kind = {"qdd": "qdd", "lambda": "lam"}.get(of) if isinstance(of, str) else None
-    if kind is None or (kind == "lam" and not system.loops):
-        known = "'qdd' or 'lambda'" if system.loops else "'qdd': there are no loops and no contacts"
-        raise ModelError(f"{system.name}: derivatives of {of!r} are asked for; give {known}")
-    chosen, base = get_format(format), tape_for(system, order)
-    shapes = _shapes(system)
-    moves = (dq, dqd, dtau, dparameters, dgravity, dwrench)
-    given = {by: x for by, x in zip(shapes, moves, strict=True) if x is not None}
-    # the first motion given says how many there are
-    width = next((shape_of(x)[len(shapes[by]) :][:1] for by, x in given.items()), ())
-    steps = {
-        by: _numbers(system, x, (*shapes[by], *width), f"d{by}").reshape(prod(shapes[by]), *(width or (1,)))
-        for by, x in given.items()
-    }
-    tape, slots, numbers, _ = directed(base, system, steps, kind)
-    floor = floor_of(system, "dlambda" if kind == "lam" else "dqdd")
-    return matrix(system, tape, chosen, slots[kind].reshape(len(slots[kind]), *width), numbers, floor)
-
-
-def adjoint_derivatives(
-    system: System,
-    order: PivotSequence | OrderFunction | Tape | Any,
-    weights: ArrayLike,
-    format: str | Format = "float64",
-    *,
-    also: Sequence[str] = (),
-    multipliers: ArrayLike | None = None,
-) -> Derivatives:
-    """Weights (m, N) or (N,) times the derivatives of qdd by q, qd and tau: (m, N) or (N,) each.
-
-    ``weights`` (m, N) or (N,) [s^2/rad, s^2/m, or any unit per unit of qdd] are gradients of
-    functions by qdd; the results are their gradients by q, qd and tau, from one right-hand side
-    each and without a matrix.  K of equation (4) is symmetric, so that weights* K^-1 (dr - dK x) =
-    y* (dr - dK x), where K y = weights in the rows of qdd; this is summed from the tips to the
-    base.  y in the rows of qdd is the gradient by tau.  ``also`` as in :func:`derivatives`:
-    gradients by parameters (m, n, 10), gravity (m, 3) and wrenches (m, n, 6).  Trees may have any
-    size.  ``multipliers`` (m, rows) or (rows,) [1/N, 1/(N m)] are weights of the loops' lambda, for
-    functions of both.
-
-    Raises ModelError for weights of another shape, or that are not finite, and what
-    :func:`derivatives` raises.
-
-    >>> system, abm = pt.build(pt.chain(3), qd=[1.0, 0.5, -1.0]), pt.orderings.get("abm")
-    >>> gradient = pt.adjoint_derivatives(system, abm, [1.0, 0.0, 2.0])
-    >>> np.allclose(gradient.dq, [1.0, 0.0, 2.0] @ pt.derivatives(system, abm).dq)
-    True
-    """
-    asked = _asked(also)
-    chosen, base = get_format(format), tape_for(system, order)
-    shape = shape_of(weights)
-    front = shape[:-1] if len(shape) in (1, 2) else ()
-    sizes = {"weights": int(system.tree.offset[-1]), "multipliers": len(system.entries.gamma)}
-    rows = {
-        kind: _numbers(system, x, (*front, sizes[name]), name).reshape(prod(front), sizes[name])
-        for name, kind, x in (("weights", "qdd", weights), ("multipliers", "lam", multipliers))
-        if x is not None or kind == "qdd"
-    }
-    found = weighed(base, system, rows, asked)
-    tape, slots, numbers = found.tape, found.slots, found.numbers
-    values, told = _values(system, tape, chosen, slots, numbers)
-    own = _shaped(system, {by: values[by] for by in (*BY, *asked)}, front)
-    return _derivatives(base, found, chosen, told, values["qdd"], own)
 
 
 def inertial_parameters(system: System) -> NDArray:
@@ -295,48 +204,4 @@ def _values(
 def floor_of(system: System, name: str) -> float:
     """What derivatives are judged by where they are zero but for rounding: gravity and rates."""
     of = weight_of(system.entries) if name.startswith("dlambda") else size_of(system.entries.a)
-    return 1.0 / size_of(system.entries.M) if name in ("tau", "dqdd_dtau") else of
-
-
-def _shapes(system: System) -> dict[str, tuple[int, ...]]:
-    """The shapes of all quantities by which is differentiated."""
-    return column_shapes(int(system.tree.offset[-1]), system.tree.n)
-
-
-def _shaped(
-    system: System, values: Mapping[str, NDArray], front: tuple[int, ...] | None
-) -> dict[str, NDArray]:
-    """Derivatives in the shapes that users see, with axes ``front``; None is one axis of rows."""
-    shapes = _shapes(system)
-    return {
-        f"d{by}": x.reshape(*((len(x),) if front is None else front), *shapes[by]) for by, x in values.items()
-    }
-
-
-def _derivatives(
-    base: Tape,
-    found: Differentiated,
-    chosen: Format,
-    told: Worth,
-    qdd: NDArray,
-    own: Mapping[str, Any],
-    dlam: Jacobians | None = None,
-) -> Derivatives:
-    return Derivatives(
-        order=base.program.name,
-        format=chosen.name,
-        qdd=qdd,
-        operations=found.operations(base),
-        dlam=dlam,
-        error_estimate=told.error,
-        marked=told.marked,
-        **own,
-    )
-
-
-def _numbers(system: System, given: ArrayLike | None, shape: tuple[int, ...], name: str) -> NDArray:
-    """Doubles of this shape; raises ModelError for anything else."""
-    N, n, rows = int(system.tree.offset[-1]), system.tree.n, len(system.entries.gamma)
-    lambdas = f", and {rows} rows of loops" if rows else ""
-    owners = f"for its {N} freedoms and {n} bodies in the tree's order{lambdas}"
-    return checked(system.name, name, given, shape, f"finite numbers of shape {shape}, {owners}")
+    return 1.0 / size_of(system.entries.M) if name == "dqdd_dtau" else of

@@ -5,7 +5,7 @@ Blocks that a program takes as inputs beside those of (4): their zeros and ones,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -155,71 +155,11 @@ def numbers_of(tape: Tape, system: System) -> NDArray:
     return numbers
 
 
-def directed(base: Tape, system: System, steps: Mapping[str, NDArray], kind: str = "qdd") -> Differentiated:
-    """Derivatives along ``steps``: of q, qd and tau (N, m), and of the model's numbers (rows, m).
-
-    They are those of qdd, or of lam, in slots of that name, and take one more solve.
-    """
-    columns, given = _begun(base, system)
-    tree = system.tree
-    width = next((step.shape[1] for step in steps.values()), 1)
-    own = {k: slice(tree.offset[k], tree.offset[k + 1]) for k in range(tree.n) if tree.dof[k]}
-    dq, dqd, dtau = (
-        {k: given.block(steps[by][at]) for k, at in own.items()} if by in steps else {} for by in BY
-    )
-    moved = _moved(system, columns, given)
-    rows = moved.along(dq, dqd)
-    for k, step in dtau.items():
-        moved.more(rows, Block("qdd", tree.names[k]), step)
-    for by in (by for by in WIDTHS if by in steps):
-        for k in holders(moved, by):
-            at = slice(WIDTHS[by] * k, WIDTHS[by] * (k + 1))
-            if (step := given.block(steps[by][at])) is not None:
-                for block, ref in rows_of(moved, by, k).items():
-                    moved.more(rows, block, columns.write.mul(ref, step))
-    columns.solve(rows, _unknowns(system, [kind]))
-    tape = lower(columns.program(), system, given.patterns)
-    return Differentiated(tape, {kind: _stood(system, tape.columns[0], width, kind)}, given.numbers)
-
-
-def weighed(
-    base: Tape, system: System, weights: Mapping[str, NDArray], also: Sequence[str] = ()
-) -> Differentiated:
-    """Weights of qdd (m, N) and lam (m, rows) times the derivatives, in slots (m, columns).
-
-    This takes one more solve; slots have the names of the variables of differentiation.
-    """
-    columns, given = _begun(base, system)
-    tree = system.tree
-    own = {k: slice(tree.offset[k], tree.offset[k + 1]) for k in range(tree.n) if tree.dof[k]}
-    names = {k: Block("qdd", tree.names[k]) for k in own}
-    right = {names[k]: given.block(weights["qdd"].T[at]) for k, at in own.items()}
-    for block, at in _rows(system).items():
-        right[block] = given.block(weights["lam"].T[at]) if "lam" in weights else None
-    y = columns.solve(right)
-    moved = _moved(system, columns, given)
-    for by in moved.against(y):
-        columns.found.append({names[k]: ref for k, ref in by.items() if ref is not None})
-    for name in also:
-        for k in holders(moved, name):
-            met = moved.met(rows_of(moved, name, k), y)
-            columns.found.append({} if met is None else {Block("pdd", tree.names[k]): met})
-    tape = lower(columns.program(), system, given.patterns)
-    m = len(weights["qdd"])
-    dtau, dq, dqd = (_stood(system, found, m).T for found in tape.columns[:3])
-    slots, found = dict(zip(BY, (dq, dqd, dtau), strict=True)), iter(tape.columns[3:])
-    for name in also:
-        none = np.zeros((WIDTHS[name], m), dtype=np.int64)
-        parts = [next(iter(next(found).values()), none) for _ in holders(moved, name)]
-        slots[name] = np.concatenate(parts).T
-    return Differentiated(tape, slots, given.numbers)
-
-
-def _begun(base: Tape, system: System, matrices: Sequence[str] = ()) -> tuple[Columns, Given]:
+def _begun(base: Tape, system: System, matrices: Sequence[str]) -> tuple[Columns, Given]:
     """A program to continue, of a system that has derivatives; ``matrices``, by which variables."""
     _require_tangents(system)
     n = system.tree.n
-    counts = [(int(np.count_nonzero(system.tree.dof)), "joints")] if matrices else []
+    counts = [(int(np.count_nonzero(system.tree.dof)), "joints")]
     counts += [(WIDTHS[x] * n, f"numbers ({x})") for x in matrices if x in WIDTHS]
     for count, what in counts:
         if count * n > MOST:

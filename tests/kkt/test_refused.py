@@ -112,14 +112,6 @@ def sides(rate):
     return lambda: sides_of(SYSTEM, ranges_of(SYSTEM), rate, {})
 
 
-def weighed(system, multipliers):
-    return lambda: kkt.adjoint_derivatives(system, ABM, np.zeros(3), multipliers=multipliers)
-
-
-def along(system=SYSTEM, **directions):
-    return lambda: kkt.directional_derivatives(system, ABM, **directions)
-
-
 def right(rhs, *format):
     return lambda: kkt.eliminate(SYSTEM, ABM, *format, rhs=rhs)
 
@@ -246,19 +238,6 @@ REFUSED = {
         [0, 0, 0, 0.5, 0.5, 0.5, 0.5]
     ),
     # -- derivatives and right-hand sides
-    "'multipliers' has shape (3,); give finite numbers of shape (2,), for its 3": weighed(
-        CLOSED, [1.0, 0, 0]
-    ),
-    "'multipliers' has shape (1,); give": weighed(SYSTEM, [1.0]),
-    "'weights' is [[1.0, 0, 0], [1.0]]; give finite numbers of": lambda: kkt.adjoint_derivatives(
-        CLOSED, ABM, [[1.0, 0, 0], [1.0]]
-    ),
-    "'dq' is [[1.0], [1.0, 2.0], 3]; give finite numbers of": along(dq=[[1.0], [1.0, 2.0], 3]),
-    **{f"{x!r} are asked for; give 'qdd' or 'lambda'": along(CLOSED, of=x) for x in ("lam", 3, None)},
-    "'lambda' are asked for; give 'qdd': there are no": along(of="lambda"),
-    "'dqd' has shape (2,); give finite numbers of shape": along(dq=[1.0, 2, 3], dqd=[1.0, 2]),
-    "'dwrench' has shape (6,); give finite numbers of": along(dwrench=np.zeros(6)),
-    "'dgravity' has shape (3, 2, 2)": along(dgravity=np.zeros((3, 2, 2))),
     f"'rhs' has shape ({SYSTEM.size},); give {SYSTEM.size} rows": right(FULL[:, 0]),
     f"'rhs' has shape (3, 1); give {SYSTEM.size} rows": right(FULL[:3]),
     "finite": right(FULL * np.nan),

@@ -20,8 +20,6 @@ TAKING = {  # every public function that takes an order
     "certify": lambda o: kkt.certify(SYSTEM, 10, tape=o).decimals(),
     "conditioning": lambda o: kkt.conditioning(SYSTEM, o).kappa,
     "derivatives": lambda o: kkt.derivatives(SYSTEM, o).dq,
-    "adjoint_derivatives": lambda o: kkt.adjoint_derivatives(SYSTEM, o, np.ones(3)).dtau,
-    "directional_derivatives": lambda o: kkt.directional_derivatives(SYSTEM, o, dq=np.ones(3)).values,
     "joint_space_inverse": lambda o: kkt.joint_space_inverse(SYSTEM, o).values,
     "delassus_matrix": lambda o: kkt.delassus_matrix(SYSTEM, o, [FOOT]).values,
     "compile": lambda o: kkt.compile(TREE, o)(SYSTEM.state.q, SYSTEM.state.qd, SYSTEM.state.tau),

@@ -97,28 +97,10 @@ def test_a_direction_of_all_that_moves_is_the_limit_of_differences():
     system = closed(MANY, "revolute+spherical", n=3)
     moves = {name: x[..., 0] for name, x in whole_moves(system, 1, 2).items()}
     exact = Differences(system).along(**moves)
-    for of, kind in (("qdd", "qdd"), ("lambda", "lam")):
-        along = kkt.directional_derivatives(system, ABM, **moves, format="mp:50", of=of).values
-        assert apart(along, exact[kind]) <= 1e-30, of
-
-
-@pytest.mark.product
-def test_products_are_those_with_the_matrices():
-    """By another order, to 40 digits of 50: motions and weights of qdd and lambda together."""
-    system = closed(MANY, "revolute+spherical+universal", n=4)
-    found = kkt.derivatives(system, orderings.get("crbm"), "mp:50", also=ALSO)
-    rng, moves = np.random.default_rng(4), whole_moves(system, 2, 7)
-    for own, of in ((found, "qdd"), (found.dlam, "lambda")):
-        along = kkt.directional_derivatives(system, ABM, **moves, format="mp:50", of=of).values
-        exact = sum(flat(own, x) @ digits(move).reshape(-1, 2) for x, move in moves.items())
-        assert np.abs(along - exact).max() <= 1e-40 * np.abs(exact).max()
-    rows = len(found.qdd), len(found.dlam.dq)
-    weights, multipliers = (rng.integers(-3, 4, size=(2, m)).astype(float) for m in rows)
-    against = kkt.adjoint_derivatives(system, ABM, weights, "mp:50", also=ALSO, multipliers=multipliers)
-    for x in moves:
-        exact = digits(weights) @ flat(found, x) + digits(multipliers) @ flat(found.dlam, x)
-        off = np.abs(flat(against, x) - exact).max()
-        assert off <= 1e-40 * np.abs(exact).max(), x
+    found = kkt.derivatives(system, ABM, "mp:50", also=ALSO)
+    for own, kind in ((found, "qdd"), (found.dlam, "lam")):
+        along = sum(flat(own, x) @ digits(move).ravel() for x, move in moves.items())
+        assert apart(along, exact[kind]) <= 1e-30, kind
 
 
 @pytest.mark.parametrize("order", listed(["closed_early", "lambda_first", "crbm", "lcaba"]))
