@@ -1,4 +1,4 @@
-"""METIS's nested dissection as an order of pivots: fill, height and time beside ours."""
+"""METIS's nested dissection as an order of pivots: fill and height beside ABM's."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def of_blocks(structure: kkt.Structure, repaired: bool) -> object:
 
 
 def orders(n: int, rounds: int) -> Iterator[Row]:
-    """Fill and height of each order, what finding it takes, and what it is worth to solvers."""
+    """Fill and height of each order, and what it is worth to solvers."""
     try:
         import pymetis  # noqa: F401
     except ImportError:
@@ -81,24 +81,22 @@ def orders(n: int, rounds: int) -> Iterator[Row]:
 
 
 def _counted(tree: str, structure: kkt.Structure) -> Iterator[Row]:
-    ours = {"ABM": kkt.leaf_to_root, "nested dissection": kkt.nested_dissection}
     theirs = {
         "METIS on bodies": of_bodies,
         "METIS on blocks": lambda s: of_blocks(s, False),
         "METIS on blocks, pdd f qdd": lambda s: of_blocks(s, True),
     }
-    mine = {name: kkt.symbolic(order(structure)) for name, order in ours.items()}
+    abm = kkt.symbolic(kkt.leaf_to_root(structure))
     for peer, order in theirs.items():
         try:
             factor = kkt.symbolic(order(structure))
         except kkt.OrderError as refusal:
             yield Row(f"fill, {tree}", peer=peer, note=str(refusal).partition(": ")[2])
             continue
-        for own, own_factor in mine.items():
-            for unit, what in (("blocks", "fill_blocks"), ("steps", "height")):
-                a, b = getattr(own_factor, what), getattr(factor, what)
-                word = what.partition("_")[0]
-                yield Row(f"{word}, {tree}, {own}", a, None, peer, b, None, a / b, unit=unit)
+        for unit, what in (("blocks", "fill_blocks"), ("steps", "height")):
+            a, b = getattr(abm, what), getattr(factor, what)
+            word = what.partition("_")[0]
+            yield Row(f"{word}, {tree}, ABM", a, None, peer, b, None, a / b, unit=unit)
 
 
 def _solved(tree: str, system: kkt.System, rounds: int) -> Iterator[Row]:
@@ -112,6 +110,3 @@ def _solved(tree: str, system: kkt.System, rounds: int) -> Iterator[Row]:
     ours = partial(kkt.solve_large, system)
     error = backward_error(system, ours().unknowns)
     yield from compared(f"factor + solve, {tree}, ABM", ours, peers, rounds, error=error)
-    found = {"METIS on bodies": Peer(partial(of_bodies, structure))}
-    ours = partial(kkt.nested_dissection, structure)
-    yield from compared(f"order, {tree}, nested dissection", ours, found, rounds)

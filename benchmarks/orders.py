@@ -4,7 +4,7 @@
 
 Plan and analysis (symbolic factor and block program) in processor seconds; factor and solve after
 them in processor seconds, the least of a few rounds taken in turn.  CHOLMOD (which cvxopt brings) and
-SuperLU factor and solve in ABM's order and in nested dissection's.
+SuperLU factor and solve in ABM's order.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import argparse
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from large_trees import chain, random_tree
 from solvers import Problem, Solver, cholmod_given, prepared, superlu_given
@@ -69,10 +69,7 @@ def main() -> None:
 def run(tree: str, system: kkt.System, names: list[str], rounds: int) -> None:
     structure = system.structure
     small = TREES[tree](50)  # compiles
-    makes: dict[str, Callable[[kkt.Structure], Any]] = {
-        "nested_dissection": kkt.nested_dissection,
-        **{name: partial(kkt.plan, orderings.get(name)) for name in names},
-    }
+    makes = {name: partial(kkt.plan, orderings.get(name)) for name in names}
     print(f"{tree} of {structure.n:,} bodies")
     print("| order | plan | analysis | fill / n | height | solve | error |")
     print("|---|---|---|---|---|---|---|")
@@ -88,15 +85,13 @@ def run(tree: str, system: kkt.System, names: list[str], rounds: int) -> None:
             f"{factor.height} | {least(solve, rounds):.4f} s | {error:.1e} |",
             flush=True,
         )
-    for name in ("leaf_to_root", "nested_dissection"):
-        order = kkt.permutation(system, getattr(kkt, name)(structure))
-        problem = Problem(system.matrix, system.rhs, order)
-        for peer, solver in PEERS.items():
-            call, _, note = prepared(peer, problem, solver)
-            if call is None:
-                print(f"{peer}, {name}: {note}")
-                continue
-            print(f"{peer}, {name}: {least(call, rounds):.3f} s ({solver.includes})", flush=True)
+    problem = Problem(system.matrix, system.rhs, kkt.permutation(system))
+    for peer, solver in PEERS.items():
+        call, _, note = prepared(peer, problem, solver)
+        if call is None:
+            print(f"{peer}: {note}")
+            continue
+        print(f"{peer}: {least(call, rounds):.3f} s ({solver.includes})", flush=True)
 
 
 if __name__ == "__main__":

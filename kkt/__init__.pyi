@@ -68,7 +68,6 @@ from .order.sequence import Rules as Rules
 from .proof.certify import Certified as Certified
 from .proof.certify import certify as certify
 from .scale.arrays import leaf_to_root as leaf_to_root
-from .scale.arrays import nested_dissection as nested_dissection
 from .scale.arrays import permutation as permutation
 from .scale.arrays import plan_from_arrays as plan_from_arrays
 from .scale.arrays import tree_from_arrays as tree_from_arrays

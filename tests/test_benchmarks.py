@@ -100,7 +100,7 @@ def test_metis_orders_are_pivoted_and_lower_than_leaf_to_root():
 
     rows = list(dissection._counted("chain", dissection.chain(60).structure))
     height = [r for r in rows if r.work.startswith("height") and r.peer == "METIS on bodies"]
-    assert height[0].ours == 180 and height[0].theirs < 60 and height[1].ours < 60
+    assert height[0].ours == 180 and height[0].theirs < 60
     assert any("structurally zero" in row.note for row in rows)
     structure = kkt.build(kkt.random_tree(20, seed=2)).structure
     for plan in (dissection.of_bodies(structure), dissection.of_blocks(structure, True)):

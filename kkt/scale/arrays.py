@@ -1,7 +1,4 @@
-"""Trees and orders from arrays, for more bodies than Python objects can hold quickly.
-
-Nested dissection of a tree on arrays (George 1973).
-"""
+"""Trees and orders from arrays, for more bodies than Python objects can hold quickly."""
 
 from __future__ import annotations
 
@@ -212,78 +209,6 @@ def children_first(breadth, start):  # pragma: no cover
             order[filled] = breadth[t]
             filled += 1
     return order
-
-
-def nested_dissection(structure: Structure) -> Plan:
-    """One bracket (pdd qdd f) a body; a body that cuts a part in pieces comes after all of them.
-
-    The cut is the part's centroid (Jordan 1869): no piece has more than half of the part's bodies,
-    so that no more than 1 + log2 n brackets wait for each other, on any tree.  Raises LoopError for
-    closed loops and contacts.
-
-    >>> structure = pt.build(pt.chain(1000)).structure
-    >>> for plan in (pt.nested_dissection(structure), pt.leaf_to_root(structure)):
-    ...     print(pt.symbolic(plan).height)
-    30
-    3000
-    """
-    require_structure(structure)
-    structure.require_tree("nested_dissection")
-    n = structure.n
-    kinds, group = np.tile([PDD, F, QDD], n), np.repeat(np.arange(n), 3)
-    bodies = np.repeat(centroids(structure.parent)[::-1], 3)
-    return plan_from_arrays(structure, kinds, bodies, group, name="nested_dissection")
-
-
-@njit(cache=True)
-def centroids(parent):  # pragma: no cover
-    """(n,) bodies, the centroid of a part before those of the pieces that it leaves."""
-    n = len(parent)
-    child, following = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
-    stack, waiting = np.empty(n, dtype=np.int64), 0  # topmost bodies of parts
-    for k in range(n - 1, -1, -1):
-        if parent[k] >= 0:
-            following[k], child[parent[k]] = child[parent[k]], k
-        else:
-            stack[waiting] = k
-            waiting += 1
-    cut = np.zeros(n, dtype=np.bool_)
-    part, size = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    found, filled = np.empty(n, dtype=np.int64), 0
-    while waiting:
-        waiting -= 1
-        top = part[0] = stack[waiting]
-        count, i = 1, 0
-        while i < count:
-            size[part[i]] = 1
-            c = child[part[i]]
-            while c >= 0:
-                if not cut[c]:
-                    part[count] = c
-                    count += 1
-                c = following[c]
-            i += 1
-        for i in range(count - 1, 0, -1):
-            size[parent[part[i]]] += size[part[i]]
-        k, c = top, child[top]
-        while c >= 0:  # down to the last body that carries more than half
-            if not cut[c] and 2 * size[c] > count:
-                k, c = c, child[c]
-            else:
-                c = following[c]
-        cut[k] = True
-        found[filled] = k
-        filled += 1
-        if k != top:
-            stack[waiting] = top
-            waiting += 1
-        c = child[k]
-        while c >= 0:
-            if not cut[c]:
-                stack[waiting] = c
-                waiting += 1
-            c = following[c]
-    return found
 
 
 def permutation(

@@ -11,10 +11,10 @@ from .large import LargeSolution, body_by_body
 def solve_large(system: System, order: Any = None, *, relaxed: bool = False) -> LargeSolution:
     """Factor and solve (4) in float64, without tracing a tape of the whole tree.
 
-    ``order`` is an order, its plan (:func:`kkt.plan`, :func:`kkt.plan_from_arrays`,
-    :func:`kkt.nested_dissection`) or the plan's analysis; None is ABM.  The operations are those of
-    ``kkt.eliminate(system, order)``, and so are the results to the last bit, but for composites of ten
-    numbers, which stay 6 x 6 blocks here; no step is recorded.
+    ``order`` is an order, its plan (:func:`kkt.plan`, :func:`kkt.plan_from_arrays`) or the plan's
+    analysis; None is ABM.  The operations are those of ``kkt.eliminate(system, order)``, and so are
+    the results to the last bit, but for composites of ten numbers, which stay 6 x 6 blocks here; no
+    step is recorded.
 
     In an order that goes body by body, bodies whose entries have their zeros and ones in the same
     places share one compiled template; time is proportional to the number of bodies, and ABM needs

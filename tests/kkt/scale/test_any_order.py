@@ -11,7 +11,6 @@ from helpers import every_joint, relisted
 from pivotree import kkt, orderings
 from pivotree.kkt.proof.residual import backward_error, normwise_error, residue
 from pivotree.kkt.scale import rows
-from pivotree.kkt.scale.arrays import centroids
 from pivotree.kkt.scale.bodywise import Bodies
 from pivotree.kkt.scale.rows import Rows, analyse
 
@@ -58,8 +57,8 @@ def test_no_bit_differs_from_the_tape(name, tree):
 
 
 @pytest.mark.parametrize(("n", "seed"), listed([(7, 1), (12, 0)], unmarked=1))
-def test_no_bit_differs_by_dissection_and_in_any_sequence_of_brackets(n, seed):
-    """Nested dissection, and bodies in a random sequence: fronts of every shape."""
+def test_no_bit_differs_in_any_sequence_of_brackets(n, seed):
+    """Bodies in a random sequence: fronts of every shape."""
     joints = "revolute+prismatic+spherical+fixed+universal"
     system = kkt.build(kkt.random_tree(n, seed=seed, joints=joints))
     bodies = np.random.default_rng(seed).permutation(np.array(system.structure.names, dtype=object))
@@ -71,11 +70,6 @@ def test_no_bit_differs_by_dissection_and_in_any_sequence_of_brackets(n, seed):
     for rank_update in ("joseph", "outer"):
         rules = kkt.Rules(accumulate="unassembled", rank_update=rank_update)
         same_as_the_tape(system, kkt.PivotSequence(brackets, rules=rules))
-    halves = kkt.nested_dissection(system.structure)
-    groups = [
-        [halves.graph.block(int(b)) for b in halves.blocks[halves.group == g]] for g in range(halves.groups)
-    ]
-    same_as_the_tape(system, kkt.PivotSequence(groups))
 
 
 SWITCHES = [
@@ -109,17 +103,6 @@ def test_a_body_with_too_many_children_to_be_told_apart():
     for name, own in (("abm", True), ("bad_abm", False), ("projected_abm", False)):
         assert isinstance(analyse(kkt.plan(orderings.get(name), system.structure)), Bodies) is own
         same_as_the_tape(system, orderings.get(name))
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 10, 100, 1023])
-def test_dissection_halves_any_tree(n):
-    draw = np.random.default_rng(n)
-    for parent in (np.arange(-1, n - 1), np.array([draw.integers(-1, max(k, 1)) for k in range(n)])):
-        parent[0] = -1
-        structure = kkt.Structure(tuple(range(n)), parent, np.ones(n, dtype=np.int64))
-        factor = kkt.symbolic(kkt.nested_dissection(structure))
-        assert factor.height <= 3 * (1 + int(np.log2(n)))
-        assert sorted(centroids(parent)) == list(range(n))
 
 
 def test_rows_are_written_once_for_all_states(monkeypatch):
