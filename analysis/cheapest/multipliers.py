@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from pivotree.kkt import PivotreeError, PivotSequence, Rules, Structure
-from pivotree.kkt.model.parents import paths
+from pivotree.kkt.model.spatial import paths
 
 from .operations import Meter
 from .places import uniform

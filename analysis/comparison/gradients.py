@@ -16,8 +16,7 @@ from pivotree.kkt import FormatError, PivotreeError, System, trace
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.proof.longer import ball_of
 from pivotree.kkt.proof.soundness import Part
-from pivotree.kkt.solution.columns import worth
-from pivotree.kkt.solution.derivatives import floor_of
+from pivotree.kkt.solution.columns import floor_of, worth
 from pivotree.kkt.tape.trust import mark
 
 from ..states import traced as states_traced

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from pivotree import kkt
 from pivotree.kkt.base.errors import ModelError, nearest
-from pivotree.kkt.model.default_state import default_state
 from pivotree.kkt.model.spatial import rotation
+from pivotree.kkt.model.tree import default_state
 
 Floats = NDArray[np.float64]
 

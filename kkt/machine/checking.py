@@ -55,15 +55,14 @@ from ..base.errors import SingularError
 from ..matrix.configuration import Configuration
 from ..matrix.entries import Entries
 from ..matrix.system import SHARE, System
-from ..model.parents import paths
-from ..model.spatial import Array, matmul, matvec
+from ..model.spatial import Array, matmul, matvec, paths
 from ..proof.idle import all_resist
 from ..proof.soundness import by_chance
 from ..solution.eliminate import eliminate
 from ..tape.tape import Tape
 from ..tape.trust import FEWER, NO_NUMBER, ROUNDINGS, bound
 from .kinematics import arguments
-from .scalar_program import Interpreter, ScalarProgram
+from .recorder import Interpreter, ScalarProgram
 from .states import Fields
 
 

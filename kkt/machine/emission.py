@@ -9,14 +9,440 @@ and scatters the rows of outputs.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..arithmetic.chunk import SQRT
-from .driver import Shape
-from .scalar_program import ScalarProgram
+from ..matrix.system import SHARE
+from .checking import INEXACT, OVERFLOW, Judged
+from .recorder import ScalarProgram
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The numbers, vectors and arrays for which a program is compiled."""
+
+    number: str  # "double" or "float"
+    lanes: int  # states in one vector; 1: scalars
+    given: tuple[int, ...]  # numbers of a state in each array of inputs
+    relaxed: bool = False  # products may be fused with sums, and quotients use reciprocals
+    judged: Judged | None = None  # the checks of a checked program
+    stage: str = ""  # in the names of functions: programs of one module differ in it
+
+    @property
+    def type(self) -> str:
+        return self.number if self.lanes == 1 else f"<{self.lanes} x {self.number}>"
+
+    @property
+    def mask(self) -> str:
+        """The type of a truth in every lane."""
+        return "i1" if self.lanes == 1 else f"<{self.lanes} x i1>"
+
+    @property
+    def suffix(self) -> str:
+        """The type, as it is written in the names of intrinsic functions."""
+        bits = "f64" if self.number == "double" else "f32"
+        return bits if self.lanes == 1 else f"v{self.lanes}{bits}"
+
+
+@dataclass(frozen=True)
+class StageCode:
+    """One of the programs that ``run`` calls; a module has one, or three (:mod:`.checking`)."""
+
+    inputs: int
+    outputs: int
+    pieces: int  # functions to call
+    rows: int  # of the work array
+    constants: int  # bytes of those of earlier stages
+
+
+ROW = 64  # bytes, of the longest row
+
+
+def wider(shape: Shape) -> Shape:
+    """Float64 for as many states as fill a register: half of a vector of float32."""
+    return replace(shape, number="double", lanes=-(-shape.lanes // 2), stage="_wide")
+
+
+def bytes_of_work(shape: Shape, stages: Sequence[StageCode]) -> tuple[int, int]:
+    """Where the rows in float64 of three stages start in the work array, and its length."""
+    row = shape.lanes * (8 if shape.number == "double" else 4)
+    first, *after = stages
+    if not after:
+        return 0, row * first.rows
+    wide, last = after
+    start = row * max(first.rows, first.inputs + last.rows)
+    start += -start % ROW
+    return start, start + 8 * wider(shape).lanes * wide.rows
+
+
+def driver(shape: Shape, stages: Sequence[StageCode]) -> str:
+    """The text of ``i64 run(table)``, which returns 0, or 1 where an input is not finite.
+
+    The table holds, each in 8 bytes, the addresses of the arrays of inputs, of the outputs, of the
+    constants and of the work array, and the number m of states.  Arrays hold one state after
+    another.  A block of as many states as there are lanes is gathered into rows of the work array,
+    inputs first, then outputs; lanes beyond the last state repeat it.
+    """
+    T, lanes, mask = shape.type, shape.lanes, shape.mask
+    names = [*(f"x{j}" for j in range(len(shape.given))), "y", "c", "w"]
+    table = "".join(_entry(i, name, "ptr") for i, name in enumerate(names))
+    table += _entry(len(names), "m", "i64")
+    states = "".join(_STATE.format(l=lane) for lane in range(lanes))
+    gathers, row, before, bad = "", 0, "block", "zeroinitializer"
+    for j, count in enumerate(shape.given):
+        if count:
+            gathers += _gather(shape, j, row, before, bad)
+            row, before, bad = row + count, f"from{j}", f"%worse{j}"
+    inputs = stages[0].inputs
+    calls = _called(stages[0], "") + (_staged(shape, stages) if stages[1:] else "")
+    first = f"ptr %w, i64 {inputs}" if not stages[1:] else f"ptr %w_last, i64 {stages[-1].inputs}"
+    judges = "  call void @judge(ptr %yrow)\n" if shape.judged else ""
+    outputs = shape.judged.shown if shape.judged else stages[0].outputs
+    return f"""{_copied(shape, stages) if stages[1:] else ""}
+define i64 @run(ptr %table) {{
+entry:
+{table}  %last = sub i64 %m, 1
+  %none = icmp eq i64 %m, 0
+  br i1 %none, label %done, label %block
+block:
+  %k = phi i64 [0, %entry], [%knext, %after]
+{states}{gathers}  br label %check
+check:
+  %bad = or {mask} {bad}, zeroinitializer
+  %word = bitcast {mask} %bad to i{lanes}
+  %any = icmp ne i{lanes} %word, 0
+  br i1 %any, label %refuse, label %work
+refuse:
+  ret i64 1
+work:
+{calls}  %yrow = getelementptr {T}, {first}
+{judges}{_scatter(shape, outputs) if outputs else "  br label %after"}
+after:
+  %knext = add i64 %k, {lanes}
+  %again = icmp ult i64 %knext, %m
+  br i1 %again, label %block, label %done
+done:
+  ret i64 0
+}}
+{_judge(shape, shape.judged) if shape.judged else ""}"""
+
+
+def _called(stage: StageCode, name: str) -> str:
+    """Code that calls the functions of one program."""
+    pieces = range(stage.pieces)
+    return "".join(f"  call void @piece{name}{i}(ptr %c{name}, ptr %w{name})\n" for i in pieces)
+
+
+def _staged(shape: Shape, stages: Sequence[StageCode]) -> str:
+    """Code that calls the second and the third program on the rows of those before.
+
+    The second one's inputs are the first rows of all, in float64, half of a vector at a time; the
+    third one's are the outputs of the first, where they stand, and behind them those of the second.
+    """
+    first, wide, last = stages
+    T, W = shape.type, wider(shape)
+    text = f"""\
+  %w_wide = getelementptr i8, ptr %w, i64 {bytes_of_work(shape, stages)[0]}
+  %c_wide = getelementptr i8, ptr %c, i64 {wide.constants}
+  %found = getelementptr {W.type}, ptr %w_wide, i64 {wide.inputs}
+  %late = getelementptr {T}, ptr %w, i64 {first.inputs + first.outputs}
+"""
+    for h in range(shape.lanes // W.lanes):
+        text += f"""\
+  %given{h} = getelementptr {shape.number}, ptr %w, i64 {h * W.lanes}
+  %late{h} = getelementptr {shape.number}, ptr %late, i64 {h * W.lanes}
+  call void @widened(ptr %given{h}, ptr %w_wide)
+{_called(wide, "_wide")}  call void @narrowed(ptr %found, ptr %late{h})
+"""
+    return f"""{text}\
+  %w_last = getelementptr {T}, ptr %w, i64 {first.inputs}
+  %c_last = getelementptr i8, ptr %c, i64 {last.constants}
+{_called(last, "_last")}"""
+
+
+def _copied(shape: Shape, stages: Sequence[StageCode]) -> str:
+    """The text of functions that copy parts of rows to rows of float64, and back."""
+    W = wider(shape)
+    short, wide, text = replace(shape, lanes=W.lanes).type, W.type, ""
+    for name, do, (one, row), (two, other), count in (
+        ("widened", "fpext", (short, shape.type), (wide, wide), stages[1].inputs),
+        ("narrowed", "fptrunc", (wide, wide), (short, shape.type), stages[1].outputs),
+    ):
+        text += f"""
+define internal void @{name}(ptr noalias %from, ptr noalias %to) noinline {{
+entry:
+  br label %row
+row:
+  %i = phi i64 [0, %entry], [%next, %row]
+  %p = getelementptr {row}, ptr %from, i64 %i
+  %x = load {one}, ptr %p
+  %y = {do} {one} %x to {two}
+  %q = getelementptr {other}, ptr %to, i64 %i
+  store {two} %y, ptr %q
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, {count}
+  br i1 %more, label %row, label %done
+done:
+  ret void
+}}
+"""
+    return text
+
+
+def _entry(i: int, name: str, type: str) -> str:
+    """Code that reads one entry of the table."""
+    return f"""\
+  %at_{name} = getelementptr i64, ptr %table, i64 {i}
+  %{name} = load {type}, ptr %at_{name}
+"""
+
+
+# the state of lane l
+_STATE = """\
+  %next{l} = add i64 %k, {l}
+  %short{l} = icmp ult i64 %next{l}, %last
+  %state{l} = select i1 %short{l}, i64 %next{l}, i64 %last
+"""
+
+
+def _gather(shape: Shape, j: int, row: int, before: str, bad: str) -> str:
+    """Code that copies input array j into rows; x - x is nan where x is infinite or nan."""
+    T, t, mask, count = shape.type, shape.number, shape.mask, shape.given[j]
+    starts = reads = ""
+    for lane in range(shape.lanes):
+        name = f"{j}_{lane}"
+        value = f"%v{j}" if lane + 1 == shape.lanes else f"%row{name}"
+        starts += f"""\
+  %from{name} = mul i64 %state{lane}, {count}
+  %start{name} = getelementptr {t}, ptr %x{j}, i64 %from{name}
+"""
+        reads += f"""\
+  %place{name} = getelementptr {t}, ptr %start{name}, i64 %i{j}
+"""
+        if shape.lanes == 1:
+            reads += f"  {value} = load {t}, ptr %place{name}\n"
+        else:
+            into = f"%row{j}_{lane - 1}" if lane else "poison"
+            reads += f"""\
+  %number{name} = load {t}, ptr %place{name}
+  {value} = insertelement {T} {into}, {t} %number{name}, i32 {lane}
+"""
+    return f"""\
+{starts}  %rows{j} = getelementptr {T}, ptr %w, i64 {row}
+  br label %gather{j}
+gather{j}:
+  %i{j} = phi i64 [0, %{before}], [%inext{j}, %gather{j}]
+  %bad{j} = phi {mask} [{bad}, %{before}], [%worse{j}, %gather{j}]
+{reads}  %to{j} = getelementptr {T}, ptr %rows{j}, i64 %i{j}
+  store {T} %v{j}, ptr %to{j}
+  %zero{j} = fsub {T} %v{j}, %v{j}
+  %wrong{j} = fcmp uno {T} %zero{j}, %zero{j}
+  %worse{j} = or {mask} %bad{j}, %wrong{j}
+  %inext{j} = add i64 %i{j}, 1
+  %more{j} = icmp ult i64 %inext{j}, {count}
+  br i1 %more{j}, label %gather{j}, label %from{j}
+from{j}:
+"""
+
+
+def _scatter(shape: Shape, count: int) -> str:
+    """Code that copies rows of outputs into their array; repeated lanes write the same again.
+
+    As many rows as there are lanes are transposed in registers, and each state's part is stored as
+    one vector; of the last rows, fewer than there are lanes, number by number.
+    """
+    t, lanes = shape.number, shape.lanes
+    text = "".join(
+        f"""\
+  %yfrom{lane} = mul i64 %state{lane}, {count}
+  %ystart{lane} = getelementptr {t}, ptr %y, i64 %yfrom{lane}
+"""
+        for lane in range(lanes)
+    )
+    squares = range(0, count - count % lanes, lanes)
+    before = "work"
+    for name, rows in (("ysquare", squares), ("ysingle", range(squares.stop, count))):
+        if rows:
+            text += _copies(shape, name, before, rows)
+            before = f"{name}s"
+    return text + "  br label %after"
+
+
+def _copies(shape: Shape, name: str, before: str, rows: range) -> str:
+    """A loop over rows of outputs, ``rows.step`` at a time: one, or as many as there are lanes."""
+    T, t, lanes, text = shape.type, shape.number, shape.lanes, ""
+    values = [f"%{name}value{r}" for r in range(rows.step)]
+    for r, value in enumerate(values):
+        text += f"""\
+  %{name}row{r} = add i64 %{name}, {r}
+  %{name}from{r} = getelementptr {T}, ptr %yrow, i64 %{name}row{r}
+  {value} = load {T}, ptr %{name}from{r}
+"""
+    if rows.step == lanes:
+        turned, values = _transposed(shape, values)
+        text, stored = text + turned, T
+    else:
+        whole, stored = values[0], t
+        values = [f"%{name}number{lane}" for lane in range(lanes)]
+        for lane, value in enumerate(values):
+            text += f"  {value} = extractelement {T} {whole}, i32 {lane}\n"
+    for lane, value in enumerate(values):
+        text += f"""\
+  %{name}to{lane} = getelementptr {t}, ptr %ystart{lane}, i64 %{name}
+  store {stored} {value}, ptr %{name}to{lane}, align {8 if t == "double" else 4}
+"""
+    return f"""\
+  br label %{name}loop
+{name}loop:
+  %{name} = phi i64 [{rows.start}, %{before}], [%{name}next, %{name}loop]
+{text}  %{name}next = add i64 %{name}, {rows.step}
+  %{name}more = icmp ult i64 %{name}next, {rows.stop}
+  br i1 %{name}more, label %{name}loop, label %{name}s
+{name}s:
+"""
+
+
+def _transposed(shape: Shape, rows: list[str]) -> tuple[str, list[str]]:
+    """Code that transposes a square of values, and the names of the new rows.
+
+    Each step exchanges the blocks beside the diagonal: of one number, then of 2 x 2, 4 x 4, ...
+    """
+    T, lanes, text, size = shape.type, shape.lanes, "", 1
+    while size < lanes:
+        made = [f"%turned{size}_{r}" for r in range(lanes)]
+        for r, name in enumerate(made):
+            # a number comes from the first or second row of a pair, there with its column's index
+            own = [e | size if r & size else e & ~size for e in range(lanes)]
+            mask = ", ".join(f"i32 {i + lanes * bool(e & size)}" for e, i in enumerate(own))
+            pair = f"{T} {rows[r & ~size]}, {T} {rows[r | size]}"
+            text += f"  {name} = shufflevector {pair}, <{lanes} x i32> <{mask}>\n"
+        rows, size = made, 2 * size
+    return text, rows
+
+
+def _judge(shape: Shape, judged: Judged) -> str:
+    """The text of ``void judge(rows)``, which sets each order's status as :meth:`Judged.judge`.
+
+    It is a part of the program, although numpy does the same in fifteen lines: to hand the rows that
+    are checked to numpy takes longer than the check, whoever judges them there.
+    """
+    T = shape.type
+    text = [
+        f"declare {T} @llvm.fabs.{shape.suffix}({T})",
+        "define internal void @judge(ptr %y) noinline {\nentry:",
+    ]
+    before, zero = "entry", _constant(shape, 0.0)
+    for o, (status, parts) in enumerate(judged.parts()):
+        most, wild, found = [], zero, zero
+        for part, rows in enumerate(parts[:5]):
+            if rows.start == rows.stop:
+                most.append(zero)
+                continue
+            name = f"{o}_{part}"
+            text.append(_largest(shape, name, rows, before, wild))
+            most.append(f"%more{name}")
+            wild, before = f"%wilder{name}" if part < 2 else wild, f"done{name}"
+        if judged.pivots[o]:
+            text.append(_first_lost(shape, judged, o, parts[5:], before, wild))
+            found, wild, before = f"%first{o}", f"%wildest{o}", f"judged{o}"
+        text.append(_verdict(shape, judged, o, most, wild, found, status))
+    return "\n".join([*text, "  ret void\n}\n"])
+
+
+def _largest(shape: Shape, name: str, rows: slice, before: str, wild: str) -> str:
+    """Code that finds the largest size of some rows, and whether all are finite: nan if not."""
+    T, zero = shape.type, _constant(shape, 0.0)
+    return f"""\
+  br label %loop{name}
+loop{name}:
+  %i{name} = phi i64 [{rows.start}, %{before}], [%next{name}, %loop{name}]
+  %most{name} = phi {T} [{zero}, %{before}], [%more{name}, %loop{name}]
+  %wild{name} = phi {T} [{wild}, %{before}], [%wilder{name}, %loop{name}]
+  %p{name} = getelementptr {T}, ptr %y, i64 %i{name}
+  %v{name} = load {T}, ptr %p{name}
+  %a{name} = call {T} @llvm.fabs.{shape.suffix}({T} %v{name})
+  %above{name} = fcmp ogt {T} %a{name}, %most{name}
+  %more{name} = select {shape.mask} %above{name}, {T} %a{name}, {T} %most{name}
+  %none{name} = fsub {T} %v{name}, %v{name}
+  %wilder{name} = fadd {T} %wild{name}, %none{name}
+  %next{name} = add i64 %i{name}, 1
+  %again{name} = icmp ult i64 %next{name}, {rows.stop}
+  br i1 %again{name}, label %loop{name}, label %done{name}
+done{name}:"""
+
+
+def _first_lost(shape: Shape, judged: Judged, o: int, parts: list[slice], before: str, wild: str) -> str:
+    """Code that finds the number of an order's first pivot that is zero but for rounding."""
+    T, mask, (d, size) = shape.type, shape.mask, parts
+    zero, one = (_constant(shape, x) for x in (0.0, 1.0))
+    last, endless = (_constant(shape, x) for x in (judged.pivots[o], float("inf")))
+    return f"""\
+  br label %pivot{o}
+pivot{o}:
+  %k{o} = phi i64 [{judged.pivots[o]}, %{before}], [%knext{o}, %pivot{o}]
+  %count{o} = phi {T} [{last}, %{before}], [%less{o}, %pivot{o}]
+  %found{o} = phi {T} [{zero}, %{before}], [%first{o}, %pivot{o}]
+  %wilds{o} = phi {T} [{wild}, %{before}], [%wildest{o}, %pivot{o}]
+  %knext{o} = sub i64 %k{o}, 1
+  %rows{o} = getelementptr {T}, ptr %y, i64 %knext{o}
+  %pd{o} = getelementptr {T}, ptr %rows{o}, i64 {d.start}
+  %d{o} = load {T}, ptr %pd{o}
+  %ps{o} = getelementptr {T}, ptr %rows{o}, i64 {size.start}
+  %s{o} = load {T}, ptr %ps{o}
+  %abs{o} = call {T} @llvm.fabs.{shape.suffix}({T} %d{o})
+  %whole{o} = call {T} @llvm.fabs.{shape.suffix}({T} %s{o})
+  %limit{o} = fmul {T} %whole{o}, {_constant(shape, judged.zero[o])}
+  %low{o} = fcmp ole {T} %abs{o}, %limit{o}
+  %true{o} = fcmp olt {T} %limit{o}, {endless}
+  %lost{o} = and {mask} %low{o}, %true{o}
+  %first{o} = select {mask} %lost{o}, {T} %count{o}, {T} %found{o}
+  %less{o} = fsub {T} %count{o}, {one}
+  %nil{o} = fsub {T} %d{o}, %d{o}
+  %wildest{o} = fadd {T} %wilds{o}, %nil{o}
+  %on{o} = icmp ne i64 %knext{o}, 0
+  br i1 %on{o}, label %pivot{o}, label %judged{o}
+judged{o}:"""
+
+
+def _verdict(
+    shape: Shape, judged: Judged, o: int, most: list[str], wild: str, found: str, status: int
+) -> str:
+    """Code that sets an order's status from its largest numbers and its first pivot that is zero."""
+    T, mask = shape.type, shape.mask
+    zero, limit, share = (_constant(shape, x) for x in (0.0, judged.bound, SHARE))
+    return f"""\
+  %reach{o} = fmul {T} {most[2]}, {limit}
+  %alone{o} = fmul {T} {most[4]}, {share}
+  %pushed{o} = fcmp ogt {T} %alone{o}, %reach{o}
+  %least{o} = select {mask} %pushed{o}, {T} %alone{o}, {T} %reach{o}
+  %wider{o} = fcmp ogt {T} %least{o}, {most[0]}
+  %scale{o} = select {mask} %wider{o}, {T} %least{o}, {T} {most[0]}
+  %allowed{o} = fmul {T} %scale{o}, {limit}
+  %error{o} = fcmp ogt {T} {most[1]}, %allowed{o}
+  %larger{o} = fcmp ogt {T} {most[2]}, {most[0]}
+  %most{o} = select {mask} %larger{o}, {T} {most[2]}, {T} {most[0]}
+  %explained{o} = fmul {T} %most{o}, {_constant(shape, judged.bound * judged.norm)}
+  %residual{o} = fcmp ogt {T} {most[3]}, %explained{o}
+  %far{o} = or {mask} %error{o}, %residual{o}
+  %off{o} = select {mask} %far{o}, {T} {_constant(shape, INEXACT)}, {T} {zero}
+  %odd{o} = fcmp uno {T} {wild}, {wild}
+  %sane{o} = select {mask} %odd{o}, {T} {_constant(shape, OVERFLOW)}, {T} %off{o}
+  %named{o} = fcmp ogt {T} {found}, {zero}
+  %status{o} = select {mask} %named{o}, {T} {found}, {T} %sane{o}
+  %to{o} = getelementptr {T}, ptr %y, i64 {status}
+  store {T} %status{o}, ptr %to{o}"""
+
+
+def _constant(shape: Shape, x: float) -> str:
+    """x in every lane, in hexadecimal: its bits as float64, of x rounded to the program's type."""
+    rounded = x if shape.number == "double" else float(np.float32(x))  # LLVM takes no other
+    bits = f"0x{int.from_bytes(struct.pack('>d', float(rounded)), 'big'):016X}"
+    return bits if shape.lanes == 1 else f"<{', '.join([f'{shape.number} {bits}'] * shape.lanes)}>"
+
 
 PIECE = 4000  # operations in one function
 OPERATION = ("fadd", "fsub", "fmul", "fdiv")
@@ -34,7 +460,7 @@ class Source:
 
 
 def source_of(program: ScalarProgram, shape: Shape, piece: int) -> Source:
-    """The functions of a program, which the module's ``run`` calls (:mod:`kkt.machine.driver`)."""
+    """The functions of a program, which the module's ``run`` calls (:mod:`kkt.machine.emission`)."""
     parts = -(-len(program) // piece) or 1
     work, rows = rows_of(program, parts, piece)
     wanted = wanted_by(program)

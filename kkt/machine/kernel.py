@@ -28,11 +28,10 @@ from ..tape.tape import Tape
 from ..tape.trust import ZERO
 from .builtin import Builtin
 from .checking import KINDS, WORDS, Judged, interpreted, judged_by
-from .forward_dynamics import OUTPUTS, Request, in_world, require_rows, system_to_trace
+from .forward_dynamics import OUTPUTS, Request, Stage, in_world, programs_of, require_rows, system_to_trace
 from .native import LONGEST, Native, compiled, processors, width
 from .portable import write_c, write_cuda
-from .programs import Stage, programs_of
-from .scalar_program import ScalarProgram
+from .recorder import ScalarProgram
 from .states import Fields
 
 INPUTS = ("wrench",)

@@ -12,10 +12,18 @@ from ..matrix.configuration import Configuration, from_quaternion
 from ..matrix.entries import Entries, bias, joint_rates, velocities
 from ..model.joints import GENERAL, TYPES
 from ..model.loops import Loop, turned
-from ..model.parents import levels
-from ..model.spatial import Array, force_transform, matmul, matvec, rotation, skew, spatial_inertia, transpose
-from .recorder import Recorder, Scalar
-from .trigonometry import LARGEST
+from ..model.spatial import (
+    Array,
+    force_transform,
+    levels,
+    matmul,
+    matvec,
+    rotation,
+    skew,
+    spatial_inertia,
+    transpose,
+)
+from .recorder import LARGEST, Recorder, Scalar
 
 LENGTH = 1e6  # of a quaternion, at most
 

@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import store
-from .builtin import FEW, HELD, Builtin, builtin, known, symbols
-from .caller import text
+from .builtin import FEW, HELD, Builtin, builtin, known, symbols, text
 from .checking import Judged
-from .driver import ROW, Shape, StageCode, bytes_of_work, driver, wider
-from .emission import PIECE, Source, source_of
-from .scalar_program import ScalarProgram
+from .emission import PIECE, ROW, Shape, Source, StageCode, bytes_of_work, driver, source_of, wider
+from .recorder import ScalarProgram
 
 LONG = 200_000  # operations beyond which short compile time matters more than fast code
 LONGEST = 1_000_000  # operations of machine code at most
@@ -53,7 +51,7 @@ class Native:
     outputs: int  # numbers of a state
     given: tuple[int, ...]  # numbers of a state in each array of inputs
     constants: NDArray
-    function: Any  # ``run``; it takes the address of a table (:mod:`.driver`)
+    function: Any  # ``run``; it takes the address of a table (:mod:`.emission`)
     engine: Any  # owns the code
 
     def run(self, inputs: list[NDArray], out: NDArray, threads: int = 1) -> bool:

@@ -21,7 +21,7 @@ from ..base.errors import FormatError, ModelError, SizeError
 from ..base.files import write_together, write_whole
 from .emission import rows_of
 from .native import LONGEST
-from .scalar_program import ScalarProgram
+from .recorder import ScalarProgram
 from .states import Fields
 
 SIGN = "+-*/"

@@ -3,14 +3,36 @@
 A reference is a slot with a sign, as on the tape (:mod:`kkt.tape.emit`).  :class:`Scalar` is a
 number whose arithmetic is recorded, so that spatial algebra on arrays of objects is traced by
 running it.  Constants are Python floats until they meet a variable.
+
+A recorder's operations become a :class:`ScalarProgram`, in single assignment, without those that no
+output needs; :class:`Interpreter` runs them one after another, each rounded to a format.
+
+In machine code sin and cos are additions, subtractions and multiplications, with the same bits on
+every machine.  The angle is reduced by multiples k of pi/2 as by Cody & Waite (1980): pi/2 is a sum
+of parts so short that k times a part is exact, and the rounding errors of the differences are kept.
+Taylor polynomials give s and c, the sine and cosine of the reduced angle in [-pi/4, pi/4].  The
+quadrant j = k - 4 round(k/4), between -2 and 2, enters without a branch: C = 1 - j^2 (7 - j^2)/6 and
+S = j (4 - j^2)/3 are 0 or +-1, and sin = s C + c S, cos = c C - s S.
+
+For |x| <= LARGEST both are within one unit in the last place, in float64 and in float32; beyond,
+the error grows with x (no argument is refused).
 """
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..arithmetic.chunk import ADD, DIV, MUL, SQRT, SUB, Chunk
+from ..arithmetic.formats import Format
 from ..base.errors import Undefined
 from ..tape.emit import added, divided, multiplied
 
@@ -189,3 +211,232 @@ def operate(op: int, x: float, y: float) -> float:
     if op == DIV:
         return x / y
     return math.sqrt(x)
+
+
+Slots = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class ScalarProgram:
+    """A program; slots are zero, one, the inputs, the constants, then one result an operation."""
+
+    inputs: int  # numbers of a state
+    constants: NDArray[np.float64]  # (c,) rounded to the format
+    op: NDArray[np.int8]  # (T,)
+    a: Slots  # (T,) operands; b is 0 for sqrt, sin and cos
+    b: Slots
+    outputs: Slots  # signed: minus slot i is the negative of its value
+
+    @property
+    def first(self) -> int:
+        """Slot of the first operation's result."""
+        return 2 + self.inputs + len(self.constants)
+
+    def __len__(self) -> int:
+        return len(self.op)
+
+    @cached_property
+    def chunk(self) -> Chunk:
+        """The operations as a piece of a tape."""
+        dst = np.arange(self.first, self.first + len(self), dtype=np.int32)
+        return Chunk(self.op, dst, self.a, self.b, np.zeros(len(self), dtype=np.int32))
+
+    @property
+    def operations(self) -> dict[str, int]:
+        """Counts of operations by kind; differences are counted as sums."""
+        count = Counter(NAMES[op] for op in self.op.tolist())
+        return {name: count[name] for name in dict.fromkeys(NAMES)}
+
+
+def finished(recorder: Recorder, inputs: int, outputs: list[int]) -> ScalarProgram:
+    """The program of those operations of a recorder that ``outputs``, signed references, need."""
+    marks = bytearray(recorder.top)
+    for ref in outputs:
+        marks[abs(ref)] = True
+    columns = (reversed(x) for x in (recorder.slot, recorder.a, recorder.b))
+    for result, one, two in zip(*columns, strict=True):
+        if marks[result]:
+            marks[one] = marks[two] = True
+    needed = np.frombuffer(marks, dtype=bool)
+    op, a, b, slot = (
+        np.array(x, dtype=np.int64) for x in (recorder.op, recorder.a, recorder.b, recorder.slot)
+    )
+    constants = [s for s in recorder.values if s > 1 and needed[s]]
+    live = needed[slot] if len(slot) else np.zeros(0, dtype=bool)
+    place = np.zeros(recorder.top, dtype=np.int32)
+    place[: 2 + inputs] = np.arange(2 + inputs)
+    place[constants] = 2 + inputs + np.arange(len(constants))
+    first = 2 + inputs + len(constants)
+    place[slot[live]] = first + np.arange(live.sum())
+    signed = np.array(outputs, dtype=np.int64)
+    return ScalarProgram(
+        inputs,
+        np.array([recorder.values[s] for s in constants], dtype=float),
+        op[live].astype(np.int8),
+        place[a[live]],
+        place[b[live]],
+        (np.sign(signed) * place[np.abs(signed)]).astype(np.int32),
+    )
+
+
+def depth_first(program: ScalarProgram) -> ScalarProgram:
+    """The same operations in depth-first order, from one output after another.
+
+    Results are then read soon after they are computed, so that fewer values are live at a time.
+    """
+    first, a, b = program.first, program.a.tolist(), program.b.tolist()
+    place = [*range(first), *([-1] * len(program))]
+    order: list[int] = []
+    waiting = np.abs(program.outputs)[::-1].tolist()
+    while waiting:
+        slot = waiting[-1]
+        if place[slot] >= 0:
+            waiting.pop()
+            continue
+        one, two = a[slot - first], b[slot - first]
+        # the first operand is computed first: it is put on top
+        later = [x for x in (two, one) if place[x] < 0]
+        waiting += later
+        if not later:
+            place[slot] = first + len(order)
+            order.append(slot - first)
+            waiting.pop()
+    to = np.array(place, dtype=np.int32)
+    return ScalarProgram(
+        program.inputs,
+        program.constants,
+        program.op[order],
+        to[program.a[order]],
+        to[program.b[order]],
+        (np.sign(program.outputs) * to[np.abs(program.outputs)]).astype(np.int32),
+    )
+
+
+class Interpreter:
+    """Runs a program state by state; sines and cosines are those of float64, rounded once."""
+
+    def __init__(self, program: ScalarProgram, chosen: Format) -> None:
+        self.program, self.format = program, chosen
+        trigonometry = np.isin(program.op, (SIN, COS))
+        cuts = np.flatnonzero(np.diff(trigonometry.astype(np.int8))) + 1
+        bounds = [0, *cuts.tolist(), len(program)]
+        self.pieces = [
+            (bool(trigonometry[i]), program.chunk.part(slice(i, j)))
+            for i, j in itertools.pairwise(bounds)
+            if i < j
+        ]
+        self.places, self.signs = np.abs(program.outputs), np.sign(program.outputs)
+
+    def run(self, inputs: NDArray) -> NDArray:
+        """(m, outputs) at inputs (m, inputs), in the type that carries the format."""
+        program, chosen = self.program, self.format
+        dtype = chosen.dtype
+        assert dtype is not None
+        out: NDArray = np.empty((len(inputs), len(self.places)), dtype=dtype)
+        v: NDArray = np.zeros(program.first + len(program), dtype=dtype)
+        v[1] = 1
+        v[2 + program.inputs : program.first] = program.constants
+        given = chosen.cast(inputs)
+        with np.errstate(all="ignore"):
+            for i in range(len(inputs)):
+                v[2 : 2 + program.inputs] = given[i]
+                self._run(v)
+                out[i] = self.signs * v[self.places]
+        return out
+
+    def _run(self, v: NDArray) -> None:
+        runner = self.format.runner(None)
+        for trigonometry, chunk in self.pieces:
+            if not trigonometry:
+                runner.run(chunk, v)
+                continue
+            angle = v[chunk.a].astype(float)
+            value = np.where(chunk.op == SIN, np.sin(angle), np.cos(angle))
+            v[chunk.dst] = self.format.cast(value)
+
+
+MULTIPLES = 13  # bits of k for which the reduction is exact
+LARGEST = 2**MULTIPLES * math.pi / 2  # [rad], 12867
+HALF_PI = Fraction(0x1921FB54442D18469898CC51701B839A252049C1114CF98E804, 1 << 200)
+
+
+@dataclass(frozen=True)
+class Series:
+    """The constants for a precision of p bits."""
+
+    magic: float  # 1.5 2^(p-1): adding and subtracting it rounds to a whole number
+    parts: tuple[float, ...]  # of pi/2
+    sin: tuple[float, ...]  # of r^3, r^5, ...
+    cos: tuple[float, ...]  # of r^4, r^6, ...
+
+
+@cache
+def series(precision: int) -> Series:
+    """Parts of pi/2 and coefficients, so many that the next term is below 1/32 of a rounding."""
+    short, rest = precision - MULTIPLES, HALF_PI
+    parts = []
+    while rest > Fraction(1, 1 << (2 * precision + MULTIPLES + 8)):
+        bits = short - 1 - math.floor(math.log2(rest))
+        part = Fraction(math.floor(rest * (1 << bits)), 1 << bits)
+        parts.append(float(part))
+        rest -= part
+    small = 2.0 ** (-precision - 5)
+    odd: list[float] = []
+    even: list[float] = []
+    for n in range(3, 40):
+        if (math.pi / 4) ** (n - 1) / math.factorial(n) > small:
+            sign = -1.0 if n % 4 > 1 else 1.0
+            (odd if n % 2 else even).append(sign / math.factorial(n))
+    return Series(1.5 * 2.0 ** (precision - 1), tuple(parts), tuple(odd), tuple(even))
+
+
+def sine_and_cosine(e: Recorder, x: int, precision: int) -> tuple[int, int]:
+    """References of sin and cos of a reference [rad]."""
+    known, constant = series(precision), e.constant
+    magic = constant(known.magic)
+
+    def whole(y: int) -> int:
+        return e.sub(e.add(y, magic), magic)
+
+    def horner(coefficients: tuple[float, ...], z: int) -> int:
+        total = constant(coefficients[-1])
+        for c in reversed(coefficients[:-1]):
+            total = e.add(constant(c), e.mul(z, total))
+        return total
+
+    k = whole(e.mul(x, constant(2.0 / math.pi)))
+    high = e.sub(x, e.mul(k, constant(known.parts[0])))  # exact
+    low = 0
+    for part in known.parts[1:]:
+        shift = e.mul(k, constant(part))
+        next_high = e.sub(high, shift)
+        low = e.add(low, e.sub(e.sub(high, next_high), shift))
+        high = next_high
+    z = e.mul(high, high)
+    s = e.add(high, e.add(low, e.mul(e.mul(high, z), horner(known.sin, z))))
+    half = e.mul(z, constant(0.5))
+    near = e.sub(1, half)
+    rest = e.sub(e.mul(e.mul(z, z), horner(known.cos, z)), e.mul(high, low))
+    c = e.add(near, e.add(e.sub(e.sub(1, near), half), rest))
+    j = e.sub(k, e.mul(constant(4.0), whole(e.mul(k, constant(0.25)))))
+    square = e.mul(j, j)
+    C = e.sub(1, e.mul(e.mul(square, e.sub(constant(7.0), square)), constant(1.0 / 6.0)))
+    S = e.mul(e.mul(j, e.sub(constant(4.0), square)), constant(1.0 / 3.0))
+    return e.add(e.mul(s, C), e.mul(c, S)), e.sub(e.mul(c, C), e.mul(s, S))
+
+
+def expanded(program: ScalarProgram, e: Recorder, precision: int) -> ScalarProgram:
+    """The program with sines and cosines replaced by arithmetic; ``e`` is an empty recorder."""
+    place = list(range(2 + program.inputs))
+    place += [e.constant(x) for x in program.constants.tolist()]
+    place += [0] * len(program)
+    done, before = dict[int, tuple[int, int]](), 0
+    for i in np.flatnonzero((program.op == SIN) | (program.op == COS)).tolist():
+        e.replay(program.chunk.part(slice(before, i)), place)
+        before, a = i + 1, int(program.a[i])
+        if a not in done:
+            done[a] = sine_and_cosine(e, place[a], precision)
+        place[program.first + i] = done[a][int(program.op[i]) - SIN]
+    e.replay(program.chunk.part(slice(before, len(program))), place)
+    outputs = [place[s] if s >= 0 else -place[-s] for s in program.outputs.tolist()]
+    return finished(e, program.inputs, outputs)

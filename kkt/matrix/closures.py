@@ -28,8 +28,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.loops import Loop, taylor
-from ..model.parents import meeting
-from ..model.spatial import Array, cross, cross_motion, force_transform, matmul, matvec, skew, transpose
+from ..model.spatial import (
+    Array,
+    cross,
+    cross_motion,
+    force_transform,
+    matmul,
+    matvec,
+    meeting,
+    skew,
+    transpose,
+)
 from ..model.tree import BodyTree
 
 Cast = Callable[[Any], Array]

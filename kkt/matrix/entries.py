@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError
-from ..model.parents import levels
 from ..model.spatial import (
     Array,
     cross_force,
     cross_motion,
     force_transform,
+    levels,
     matvec,
     spatial_inertia,
     transpose,

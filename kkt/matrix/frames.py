@@ -20,8 +20,7 @@ from ..base.errors import LoopError, ModelError
 from ..model.fields import Floats
 from ..model.joints import GENERAL
 from ..model.loops import LoopWarning, turned
-from ..model.parents import levels
-from ..model.spatial import matmul, matvec, skew, transpose
+from ..model.spatial import levels, matmul, matvec, skew, transpose
 from ..model.tree import InertiaWarning, new_tree
 from .system import System, build, require_system
 

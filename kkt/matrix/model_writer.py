@@ -12,9 +12,8 @@ from ..base.errors import ModelError
 from ..base.files import write_whole
 from ..base.foreign import of_kind
 from ..model.fields import Floats
-from ..model.loops_file import loop_document
-from ..model.modelfile import SCHEMA, WITH_TERMS
-from ..model.parents import levels
+from ..model.modelfile import SCHEMA, WITH_TERMS, loop_document
+from ..model.spatial import levels
 from .state import State
 
 

@@ -25,8 +25,7 @@ from ..base.errors import ModelError, nearest
 from ..model.fields import Floats, checked, shape_of
 from ..model.joints import GENERAL, TYPES, JointTerms, exponential, quaternion_to_vector
 from ..model.loops import OPEN, Loop
-from ..model.parents import path
-from ..model.spatial import extends, force_transform, matmul, matvec
+from ..model.spatial import extends, force_transform, matmul, matvec, path
 from ..model.tree import BodyTree
 from ..model.tree_kernels import MANY, one_axis
 from .closures import Closure, closures

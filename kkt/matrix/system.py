@@ -26,15 +26,12 @@ from ..base.errors import ModelError
 from ..base.shown import LARGEST, Shown, spy
 from ..model.joints import GENERAL
 from ..model.loops import Loop, checked_loops, warn_if_open
-from ..model.mass import locked_inertia
-from ..model.parents import levels
-from ..model.spatial import Array, matvec, transpose
+from ..model.spatial import Array, levels, locked_inertia, matvec, transpose
 from ..model.tree import BodyTree, compile_tree, require_graph
 from ..model.tree_kernels import MANY
 from ..model.tree_kernels import matrix as compiled_matrix
-from .blocks import BlockIndex, Structure, Tie, sides_of
+from .blocks import BlockIndex, Partition, Structure, Tie, sides_of
 from .entries import Entries, assemble, own_entries, ragged, step_of
-from .partition import Partition
 from .pattern import Pattern, pattern_of
 from .state import State, coordinates, require_independent, state_of
 

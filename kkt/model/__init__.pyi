@@ -1,7 +1,7 @@
 from .gallery import IN_PLANE as IN_PLANE
 from .gallery import box as box
 from .joints import GENERAL as GENERAL
-from .robot_data import robot_files as robot_files
-from .robot_data import robots_folder as robots_folder
+from .load import robot_files as robot_files
+from .load import robots_folder as robots_folder
 from .spatial import rotation as rotation
 from .spatial import skew as skew

@@ -1,22 +1,160 @@
 """One text for any model: a URDF or model file, a robot by its name, or a gallery spec.
 
 Gallery specs: a builder's name and its arguments as one text, such as ``chain:100``.
+
+Robots of the packages example-robot-data and robot_descriptions have the usual short names.  The
+first holds data only (since 4.4), so the names, and which robots stand on a floating
+base, are written down in ``robots/example_robot_data.json``; a robot's own file name, without
+``.urdf``, works as well.
+
+The package robot_descriptions clones each robot when it is first asked for.  Its modules hold the
+path of a URDF or an MJCF file (Caron 2022-, Apache 2.0).  A robot's name is that of its module, such as
+``cassie_mj_description``, with or without ``_description``.
 """
 
 from __future__ import annotations
 
 import inspect
+import json
 import math
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
+from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import ModelError, nearest
 from ..base.foreign import of_kind
 from .fields import NONE
+
+DESCRIPTIONS = "robot_descriptions"
+FLOATING_TAGS = {"humanoid", "quadruped", "biped", "drone"}  # tags of robots whose base floats
+
+
+def descriptions() -> dict[str, tuple[str, bool]]:
+    """Every robot of the installed package: name -> (format, whether its base floats); {} without.
+
+    The format is ``urdf`` or ``mjcf``; with ``mjcf`` the joints of the file decide, and the flag is
+    False.  Raises nothing.
+    """
+    if find_spec(DESCRIPTIONS) is None:
+        return {}
+    known: dict[str, Any] = getattr(import_module(DESCRIPTIONS), "DESCRIPTIONS", {})
+    return {
+        name: ("urdf" if x.has_urdf else "mjcf", x.has_urdf and bool(FLOATING_TAGS & set(x.tags)))
+        for name, x in known.items()
+        if x.has_urdf or x.has_mjcf
+    }
+
+
+def find_description(name: str) -> tuple[Path, bool] | None:
+    """Path of a robot, cloned if need be, and whether its base floats; None for an unknown name.
+
+    Raises ModelError, one sentence, where it cannot be cloned or has neither URDF nor MJCF file.
+    """
+    known = descriptions()
+    module = name if name in known else f"{name}_description"
+    if module not in known:
+        return None
+    try:
+        with redirect_stdout(sys.stderr):  # the package prints what it clones
+            robot = import_module(f"{DESCRIPTIONS}.{module}")
+    except Exception as error:  # git, the network, the disk: whatever the package meets
+        why = str(error).strip().splitlines() or [type(error).__name__]
+        raise ModelError(
+            f"robot: {name!r} is cloned by {DESCRIPTIONS} when it is first asked for, and that failed "
+            f"({why[-1].strip().removeprefix('stderr: ')}); connect to the network, or give a path"
+        ) from None
+    for field in ("URDF_PATH", "MJCF_PATH"):
+        path = getattr(robot, field, None)
+        if path is not None:
+            return Path(path), known[module][1]
+    raise ModelError(
+        f"robot: {name!r} has no URDF or MJCF file, but a template with arguments "
+        f"({getattr(robot, 'XACRO_PATH', module)}); expand it and give its path"
+    )
+
+
+PACKAGE = "example-robot-data"
+MISSING = f"{PACKAGE} is not installed; python -m pip install {PACKAGE} (131 MB)"
+SHARE = "share/example-robot-data/robots"
+
+
+@cache
+def _named() -> dict[str, dict[str, dict[str, str]]]:
+    """Robots whose base is "floating" and "fixed": folder, and short names with their files in it."""
+    file = Path(__file__).with_name("robots") / "example_robot_data.json"
+    tables: dict[str, dict[str, dict[str, str]]] = json.loads(file.read_text("utf-8"))
+    return tables
+
+
+def robots_folder() -> Path | None:
+    """The folder of example-robot-data's robots on this machine, or None."""
+    places = []
+    try:
+        found = distribution(PACKAGE)
+        places += [Path(str(found.locate_file(f"cmeel.prefix/{SHARE}")))]
+    except PackageNotFoundError:
+        pass
+    places += [Path(entry) / "cmeel.prefix" / SHARE for entry in sys.path if entry]
+    places += [Path(sys.prefix) / SHARE]
+    return next((place for place in places if place.is_dir()), None)
+
+
+def robot_files() -> dict[str, tuple[Path, bool]]:
+    """Every robot of the installed package: name -> (URDF path, whether its base floats).
+
+    Short names come first; a file whose name is not yet taken also goes by that name.  Raises
+    ModelError where the package is missing.
+    """
+    folder = robots_folder()
+    if folder is None:
+        raise ModelError(f"robot: {MISSING}")
+    files = sorted(folder.glob("*/**/*.urdf"))
+    where = {(path.relative_to(folder).parts[0], path.stem): path for path in files}
+    result: dict[str, tuple[Path, bool]] = {}
+    tables = _named()
+    for base in ("floating", "fixed"):
+        for home, names in tables[base].items():
+            for name, stem in names.items():
+                if (home, stem) in where:
+                    result[name] = (where[home, stem], base == "floating")
+    fixed = {(home, stem) for home, names in tables["fixed"].items() for stem in names.values()}
+    for (home, stem), path in where.items():
+        result.setdefault(stem, (path, home in tables["floating"] and (home, stem) not in fixed))
+    return result
+
+
+@of_kind
+def find_robot(name: str) -> tuple[Path, bool]:
+    """Path of a robot's file, and whether its base floats by default.
+
+    The name is sought in example-robot-data, then in robot_descriptions, where these are installed.
+    Raises ModelError, with the nearest names, for a name that neither has.
+
+    >>> pt.find_robot("ur6")
+    Traceback (most recent call last):
+        ...
+    pivotree.kkt.base.errors.ModelError: robot: 'ur6' is unknown; did you mean ur5 or ur3 or ur10?
+    """
+    files = robot_files() if robots_folder() is not None else {}
+    if name in files:
+        return files[name]
+    found = find_description(name)
+    if found is not None:
+        return found
+    known = [*files, *(x.removesuffix("_description") for x in descriptions())]
+    if not known:
+        raise ModelError(f"robot: {name!r} needs its description: {MISSING}")
+    raise ModelError(f"robot: {name!r} is unknown; {nearest(name, known)}")
+
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -47,9 +185,9 @@ EXAMPLES = {
 @cache
 def builders() -> dict[str, Builder]:
     """The function behind each name of the gallery; numpy and networkx are loaded here."""
-    from . import gallery, gallery_loops
+    from . import gallery
 
-    known = vars(gallery) | vars(gallery_loops)
+    known = vars(gallery)
     return {name: known[name] for name in EXAMPLES}
 
 
@@ -164,8 +302,6 @@ def load(
     if not text:
         raise ModelError("model: no name is given; give a path, robot:NAME or a gallery spec")
     if text.startswith("robot:"):
-        from .robot_data import find_robot
-
         path, floats = find_robot(text.removeprefix("robot:").strip())
         floating = floats if floating is None else floating
         options = bool(floating), merge_fixed, mimic, dynamics, packages, arguments
@@ -199,3 +335,43 @@ def _from_file(text: str, suffix: str, *options: Any) -> nx.DiGraph:
     raise ModelError(
         f"{text}: is no .urdf or .xacro, no .json model file, nor MuJoCo's .xml; give one of these"
     )
+
+
+SOURCES = {"gallery": None, PACKAGE: PACKAGE, DESCRIPTIONS: DESCRIPTIONS}  # names for pip
+
+
+@dataclass(frozen=True)
+class Named:
+    """One name that :func:`kkt.load` knows.
+
+    >>> pt.named_models()[0]
+    Named(source='gallery', name='chain', example='chain:100', what='n rods, one after another, ...
+    """
+
+    source: str  # gallery, or the package that it is from
+    name: str
+    example: str  # as load() takes it
+    what: str  # of a gallery's builder, its first line; else the format of the robot's file
+    arguments: dict[str, str]  # of a gallery's builder: name -> default, "" where it has none
+    floating: bool | None  # of a robot's URDF: whether its base floats by default
+
+
+def named_models() -> list[Named]:
+    """The gallery, and the robots of example-robot-data and robot_descriptions if installed.
+
+    Reads no robot; raises nothing.
+
+    >>> [model.example for model in pt.named_models() if model.name == "four_bar"]
+    ['four_bar:angle=0.5']
+    """
+    found = []
+    for name, build in builders().items():
+        what = (inspect.getdoc(build) or "").partition("\n")[0].replace("``", "")
+        found.append(Named("gallery", name, EXAMPLES[name], what, arguments_of(build), None))
+    files = robot_files() if robots_folder() is not None else {}
+    for name, (_, floats) in sorted(files.items()):
+        found.append(Named(PACKAGE, name, f"robot:{name}", "urdf", {}, floats))
+    for name, (kind, floats) in sorted(descriptions().items()):
+        floating = floats if kind == "urdf" else None
+        found.append(Named(DESCRIPTIONS, name, f"robot:{name}", kind, {}, floating))
+    return found

@@ -41,12 +41,11 @@ import numpy as np
 from ..base.errors import ModelError, UnreadableError
 from ..base.foreign import of_kind
 from ..base.reading import read_bytes, root_of
-from .default_state import default_state
 from .fields import Floats
 from .joints import TERMS, TYPES, quaternion_to_vector
 from .loops import Loop, checked_loops, coupled_joints, cut_joint, follow, taylor
 from .spatial import extends, matmul, matvec
-from .tree import add_body, new_tree
+from .tree import add_body, default_state, new_tree
 
 MOST = 10**5  # copies of an element, words for each body or joint, and keyframes
 CELLS = 10**8  # of a height field or texture
@@ -419,7 +418,7 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
     """The tree of an MJCF file, bodies depth first; armature, damping and springs with it.
 
     The joint's own name stands in the attribute ``joint_name``, ``limits`` as for
-    :func:`kkt.read_urdf`; the state is that of :func:`kkt.model.default_state.default_state`, with
+    :func:`kkt.read_urdf`; the state is that of :func:`kkt.model.tree.default_state`, with
     loops MuJoCo's qpos0 at rest, and ``source`` is the path.  Warns (MjcfWarning) of what is left
     out.  Raises ModelError, one sentence, where MuJoCo is not installed or refuses the file, and
     where nothing moves.

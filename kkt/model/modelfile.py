@@ -3,25 +3,201 @@
 A body holds the pose (R, p) of its joint frame in its parent's at this state, its motion
 subspace S, and its mass; ``velocity`` and ``effort`` run body after body.  Doubles are written and
 read to the last bit.
+
+Closed loops and contacts as JSON, on their own (``pivotree-loops/1``) or in a model file.
+
+An object with ``first`` and ``second`` holds the arguments of :func:`kkt.cut_joint`, one with
+``body`` those of :func:`kkt.contact`, or, with ``ratio`` too, of :func:`kkt.coupled_joints`.  One
+with ``bodies`` holds the fields of :class:`kkt.Loop` themselves, which is how a loop is written:
+doubles come back to the last bit.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
-from ..base.errors import ModelError, UnreadableError
+from ..base.errors import ModelError, UnreadableError, nearest
 from ..base.foreign import of_kind
 from ..base.reading import read_json
 from .fields import Floats, checked
 from .joints import GENERAL, TERMS
-from .loops_file import loops_from
+from .loops import (
+    JOINTS,
+    Loop,
+    checked_compliance,
+    checked_gains,
+    checked_loops,
+    checked_numbers,
+    checked_rotation,
+    checked_terms,
+    contact,
+    coupled_joints,
+    cut_joint,
+)
 from .tree import InertiaWarning, add_body, compile_tree, new_tree
+
+LOOPS_SCHEMA = "pivotree-loops/1"
+FIELDS = ("bodies", "R", "p", "C", "free", "point", "baumgarte", "compliance", "numbers", "name")
+
+
+@of_kind
+def read_loops(path: str | os.PathLike[str], tree: nx.DiGraph) -> tuple[Loop, ...]:
+    """The loops and contacts of a file, between bodies of a tree or links merged into them.
+
+    Raises ModelError, one sentence with the file, the loop and the field, for a file that is wrong.
+
+    >>> from pathlib import Path
+    >>> foot = '{"body": "j3", "point": [0.1, 0, 0], "name": "foot"}'
+    >>> text = f'{{"schema": "pivotree-loops/1", "loops": [{foot}]}}'
+    >>> Path("feet.json").write_text(text) == len(text)
+    True
+    >>> pt.build(pt.chain(3), loops=pt.read_loops("feet.json", pt.chain(3)))
+    <System chain_3: 3 bodies, 3 freedoms, 40 unknowns, 134 nonzeros, 1 loops>
+    """
+    file = os.fspath(path)
+    try:
+        document = read_json(file)
+        if not isinstance(document, dict) or document.get("schema") != LOOPS_SCHEMA:
+            raise ModelError(f"is no file of loops; give an object with 'schema': {LOOPS_SCHEMA!r}")
+        if set(document) != {"schema", "loops"}:
+            raise ModelError(
+                f"has the fields {', '.join(map(repr, sorted(document)))}; give 'schema' and 'loops', a list"
+            )
+        return loops_from(document["loops"], tree)
+    except UnreadableError as error:
+        raise ModelError(f"{file}: {error}; give a file of loops") from None
+    except ModelError as error:
+        raise ModelError(f"{file}: {error}") from None
+
+
+def loops_from(entries: Any, tree: nx.DiGraph) -> tuple[Loop, ...]:
+    """Loops of a tree from the objects of a list in JSON.  Raises ModelError, one sentence."""
+    if not isinstance(entries, list):
+        raise ModelError("field 'loops' is no list; give a list of objects, one a loop or contact")
+    loops = [_loop(place, entry, tree) for place, entry in enumerate(entries)]
+    return checked_loops(loops, list(tree), tree.graph.get("merged", {}))
+
+
+def _loop(place: int, entry: Any, tree: nx.DiGraph) -> Loop:
+    where = f"loop {place + 1} of 'loops'"
+    if not isinstance(entry, dict):
+        raise ModelError(f"{where}: is no object; give one with 'first' and 'second', or 'body'")
+    for key in ("name", "first", "second", "body", "on", "to"):
+        if not isinstance(entry.get(key, ""), str | None):
+            raise ModelError(f"{where}: field {key!r} is {entry[key]!r}; give a text")
+        if entry.get(key) == "":
+            raise ModelError(f"{where}: field {key!r} is empty; give a text, or leave it out")
+    if "bodies" in entry:
+        return _exact(where, entry)
+    if "body" in entry and "ratio" in entry:
+        return _called(where, partial(coupled_joints, tree), entry, ("body", "ratio"))
+    if "body" in entry:
+        return _called(where, contact, entry, ("body", "point"))
+    return _called(where, cut_joint, entry, ("first", "second"))
+
+
+def _called(where: str, make: Callable[..., Loop], entry: dict[str, Any], needed: tuple[str, ...]) -> Loop:
+    """The loop that a public function makes of the arguments in a JSON object."""
+    _known(where, entry, tuple(inspect.signature(make).parameters), needed)
+    kind = entry.get("joint", "revolute")
+    if not isinstance(kind, str):
+        raise ModelError(f"{where}: field 'joint' is {kind!r}; give a text")
+    if "S" in entry and kind in JOINTS and kind != GENERAL:
+        raise ModelError(
+            f"{where}: field 'S' is that of a joint 'general', and this one is {kind!r}; leave one "
+            "of the two out"
+        )
+    try:
+        return make(**entry)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{where}: {error}; see docs/loops.md") from None
+
+
+def _exact(where: str, entry: dict[str, Any]) -> Loop:
+    """A loop from its own fields."""
+    _known(where, entry, (*FIELDS, "beside", "follows", "implied"), FIELDS)
+    where = f"loop {entry['name']!r}"
+    kept = entry.get("follows")
+    line = None if kept is None else checked_terms(where, "follows", kept, 2)
+    if line and line[2:] and "beside" not in entry:
+        raise ModelError(f"{where}: field 'follows' bends, and no other pair is there; give 'beside'")
+    ends, free = entry["bodies"], entry["free"]
+    named = isinstance(ends, list) and all(isinstance(body, str | None) for body in ends)
+    if not named or len(ends) != 2:
+        raise ModelError(f"{where}: field 'bodies' is {ends!r}; give two names, null for the world")
+    if not isinstance(entry["point"], bool):
+        raise ModelError(f"{where}: field 'point' is {entry['point']!r}; give true or false")
+    numbers = checked_numbers(where, "numbers", entry["numbers"], 6)
+    m = len(numbers)
+    C = checked(where, "C", entry["C"], (6, m))
+    if np.linalg.matrix_rank(C) < m:
+        raise ModelError(f"{where}: field 'C' has {m} columns that depend on each other")
+    columns = len(free[0]) if isinstance(free, list) and free and isinstance(free[0], list) else 0
+    if not isinstance(entry["R"], list) or len(entry["R"]) != 2:
+        raise ModelError(f"{where}: field 'R' is no list of two rotations; give two, each 3 x 3")
+    turns = np.stack([checked_rotation(where, "R", R) for R in entry["R"]])
+    more = entry.get("implied")
+    implied = None if more is None else checked(where, "implied", more, (6, len(np.atleast_2d(more)[0])))
+    return Loop(
+        entry["name"],
+        (ends[0], ends[1]),
+        turns,
+        checked(where, "p", entry["p"], (2, 3)),
+        C,
+        None if free is None else checked(where, "free", free, (3, columns)),
+        entry["point"],
+        checked_gains(where, entry["baumgarte"]),
+        checked_compliance(where, entry["compliance"], m),
+        numbers,
+        _beside(where, entry, m),
+        None if line is None else tuple(line),
+        implied,
+    )
+
+
+def _beside(where: str, entry: dict[str, Any], rows: int) -> Loop | None:
+    """The other pair of coupled joints, which has as many rows."""
+    if "beside" not in entry:
+        return None
+    if not isinstance(entry["beside"], dict):
+        raise ModelError(f"{where}: field 'beside' is no object; give another pair of bodies")
+    other = _exact(where, entry["beside"])
+    if other.rows != rows:
+        raise ModelError(f"{where}: field 'beside' has {other.rows} rows; give {rows}")
+    return other
+
+
+def _known(where: str, entry: dict[str, Any], known: tuple[str, ...], needed: tuple[str, ...]) -> None:
+    """Raise ModelError for a field that is unknown, or missing."""
+    for key in entry:
+        if key not in known:
+            raise ModelError(f"{where}: field {key!r} is unknown; {nearest(key, known)}")
+    for key in needed:
+        if key not in entry:
+            raise ModelError(f"{where}: field {key!r} is missing; it has {', '.join(needed)}")
+
+
+def loop_document(loop: Loop) -> dict[str, Any]:
+    """The fields of a loop as JSON has them; names become texts."""
+    fields = {key: getattr(loop, key) for key in FIELDS}
+    arrays = {key: value.tolist() for key, value in fields.items() if isinstance(value, np.ndarray)}
+    ends = [None if body is None else str(body) for body in loop.bodies]
+    more: dict[str, Any] = {"beside": loop_document(loop.beside)} if loop.beside else {}
+    if loop.follows:
+        more["follows"] = list(loop.follows)
+    if loop.implied is not None:
+        more["implied"] = loop.implied.tolist()
+    return fields | arrays | {"name": str(loop.name), "bodies": ends} | more
+
 
 SCHEMA = "pivotree-model/1"
 WITH_TERMS = "pivotree-model/2"  # may hold the terms of joints, one or N_k numbers each, and loops
@@ -37,7 +213,7 @@ def read_model(path: str | os.PathLike[str]) -> nx.DiGraph:
     as it stands in the file ({} without) and ``source``, the path; the optional ``bias`` (S° qd)
     and ``wrench`` of a body, each (6,), become attributes of its node, and so do the terms of
     joints (:mod:`kkt.model.joints`) in files of schema ``pivotree-model/2``; their loops and
-    contacts (:mod:`kkt.model.loops_file`) stand in ``tree.graph["loops"]``.  Parents may stand
+    contacts (:mod:`kkt.model.modelfile`) stand in ``tree.graph["loops"]``.  Parents may stand
     after their children.  Raises ModelError, one sentence, for a file that is not of this form.
 
     >>> pt.write_model("arm.json", pt.build(pt.chain(2)).state)

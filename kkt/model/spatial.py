@@ -5,12 +5,63 @@ Vectors are angular first, then linear, in the body's own joint frame (Ascher, P
 whose leading axis runs over bodies; ``dtype`` is float64, or ``object`` holding fractions,
 mpmath numbers or balls.  Sums run in ascending index and never through BLAS, whose order of
 summation differs between processors.
+
+Beside it stand the levels of a tree and the paths between its bodies, from the array of parents, and
+mass, centre of mass and inertia of a body that consists of several parts.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
+
+from .fields import Floats
+
+
+def levels(parent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Indices grouped by depth, roots (parent -1) first.  Raises nothing, and skips cycles."""
+    n = len(parent)
+    order = np.argsort(parent, kind="stable")
+    first = np.searchsorted(parent[order], np.arange(n + 1))
+    level = np.flatnonzero(parent < 0)
+    result = []
+    while level.size:
+        result.append(level)
+        counts = first[level + 1] - first[level]
+        starts = np.repeat(first[level] - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
+        level = order[starts + np.arange(counts.sum())]
+    return result
+
+
+def meeting(bodies: tuple[int, int], parent: NDArray[np.int64]) -> int:
+    """The nearest common ancestor of two bodies, which may be one of them; -1 for the world."""
+    i, j = bodies
+    above = set()
+    while i >= 0:
+        above.add(i)
+        i = int(parent[i])
+    while j >= 0 and j not in above:
+        j = int(parent[j])
+    return j
+
+
+def paths(bodies: tuple[int, ...], parent: NDArray[np.int64]) -> list[int]:
+    """Bodies whose joints move the given ones relative to each other; one, beside the world."""
+    ends = bodies if len(bodies) > 1 else (*bodies, -1)
+    return list(dict.fromkeys(k for end in ends[1:] for k in path((ends[0], end), parent)))
+
+
+def path(bodies: tuple[int, int], parent: NDArray[np.int64]) -> list[int]:
+    """Bodies whose joints move two relative to each other: from both up to where they meet."""
+    up, result = meeting(bodies, parent), []
+    for k in bodies:
+        while k != up:
+            result.append(k)
+            k = int(parent[k])
+    return result
+
 
 Array = NDArray  # float64, or object holding one number type
 CACHED = 1024  # matrices that stay in a core's cache while it goes over them column by column
@@ -131,3 +182,60 @@ def turned(axis: Array, c: Array, s: Array) -> Array:
     off_axis = outer[..., (1, 2, 0), (1, 2, 0)] + outer[..., (2, 0, 1), (2, 0, 1)]
     R[..., i, i] = np.where(off_axis == 1.0, c[..., None], 1.0 - (1.0 - c)[..., None] * off_axis)
     return R
+
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Mass:
+    """The mass of one body, in a frame."""
+
+    mass: float  # [kg]
+    com: Floats  # (3,) [m]
+    inertia: Floats  # (3, 3) about com [kg m^2]
+
+
+def combine(pieces: list[tuple[Mass, Floats, Floats]]) -> Mass:
+    """One mass from several, each with its pose (R, p) in the common frame.
+
+    The parallel-axis theorem takes each part's inertia to the common centre of mass.
+    """
+    moved = [
+        Mass(part.mass, p + matvec(R, part.com), turned_inertia(R, part.inertia))
+        for part, R, p in pieces
+        if part.mass != 0.0 or part.inertia.any()
+    ]
+    if len(moved) == 0:
+        return pieces[0][0]
+    if len(moved) == 1:
+        return moved[0]
+    total = sum(part.mass for part in moved)
+    com = sum((part.mass * part.com for part in moved), np.zeros(3))
+    com = com / total if total > 0.0 else moved[0].com
+    inertia = np.zeros((3, 3))
+    for part in moved:
+        d = part.com - com
+        inertia = inertia + part.inertia + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
+    return Mass(total, com, inertia)
+
+
+def locked_inertia(parent: Integers, Phi: Floats, M: Floats, S: Floats, owner: Integers) -> Floats:
+    """(N,) the inertia [kg m^2, kg] that each freedom moves, all joints beyond it locked.
+
+    ``Phi``, ``M`` (n, 6, 6) are the bodies' force transforms and inertias, ``S`` (N, 6) the motions of
+    bodies ``owner`` (N,).  It is the diagonal of the joint-space inertia.
+    """
+    subtree = M.copy()
+    for level in reversed(levels(parent)[1:]):
+        own = Phi[level]
+        np.add.at(subtree, parent[level], own @ subtree[level] @ transpose(own))
+    return np.asarray((S * (subtree[owner] @ S[:, :, None])[:, :, 0]).sum(axis=1))
+
+
+def turned_inertia(R: Floats, inertia: Floats) -> Floats:
+    """R J R^T, symmetric to the last bit; J itself where R is the identity."""
+    if (np.eye(3) == R).all():
+        return inertia
+    J = matmul(matmul(R, inertia), R.T)
+    return (J + J.T) / 2

@@ -42,13 +42,11 @@ from ..base.errors import ModelError, UnreadableError, nearest
 from ..base.files import write_together
 from ..base.foreign import of_kind
 from ..base.reading import read_bytes, root_of
-from .default_state import default_state
 from .fields import NONE, Floats, check_names
 from .joints import TYPES
 from .loops import coupled_joints, follow
-from .mass import Mass, combine, turned_inertia
-from .spatial import matmul, matvec, rotation
-from .tree import add_body, new_tree
+from .spatial import Mass, combine, matmul, matvec, rotation, turned_inertia
+from .tree import add_body, default_state, new_tree
 
 SECONDS = 60  # that an expansion may take
 FIND = """
@@ -295,7 +293,7 @@ def read_urdf(
     its body the attributes ``limits``, least and largest position and largest rate [rad, m; per s],
     infinite where the file gives none, and ``effort``, the largest effort [N m, N]; equation (4)
     uses neither.  The default state of
-    :func:`kkt.model.default_state.default_state` is put into ``tree.graph``, and the path as
+    :func:`kkt.model.tree.default_state` is put into ``tree.graph``, and the path as
     ``source``; ``tree.graph["merged"]`` has, for a link that is part of another body, that body
     (None, the world) and the link's pose (R, p) in it, so that loops and contacts may name it.
     Raises ModelError, one sentence naming file, link or joint and field, for anything that is not
@@ -486,7 +484,7 @@ class _Reader:
 
 
 def _cut(joint: Joint) -> str:
-    """A file of loops (:mod:`kkt.model.loops_file`) in which a joint closes one."""
+    """A file of loops (:mod:`kkt.model.modelfile`) in which a joint closes one."""
     kind = "revolute" if joint.kind == "continuous" else joint.kind
     loop = {"name": joint.name, "first": joint.parent, "second": joint.child, "joint": kind}
     if kind in AXIAL:

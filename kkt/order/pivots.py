@@ -20,8 +20,20 @@ from numpy.typing import NDArray
 
 from ..base.errors import OrderError, close_names
 from ..base.foreign import foreign
-from ..matrix.blocks import FC, FJ, KINDS, LAM, OF_BODIES, PDD, QDD, Block, F, Structure, require_structure
-from ..matrix.partition import Partition
+from ..matrix.blocks import (
+    FC,
+    FJ,
+    KINDS,
+    LAM,
+    OF_BODIES,
+    PDD,
+    QDD,
+    Block,
+    F,
+    Partition,
+    Structure,
+    require_structure,
+)
 from ..matrix.system import System
 from .sequence import OrderFunction, PivotSequence, as_sequence
 

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from ..base.errors import OrderError
 from ..matrix.blocks import Block
-from ..model.parents import meeting
+from ..model.spatial import meeting
 from ..structure.symbolic import SymbolicFactor
 
 

@@ -1,6 +1,6 @@
 """Factor and solve (4) from its entries: one pass from tip to base, one from base to tip.
 
-Passes compiled to machine code, which is cached in memory and on disk.
+The passes are compiled to machine code, which is cached in memory and on disk.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.errors import SingularError
 from ..machine import native, store
+from ..machine.native import address_of
 from ..machine.recorder import Scalar, reference
-from .classes import ANY, ZERO, Kind
+from ..matrix.system import System
+from ..model.tree import BodyTree
 from .passes import DECLARED, END, RECORD, Array, Numbers, Pass, Place, Record, Step, StepWriter, entries
-from .plan import TreePlan
+from .plan import ANY, ZERO, Kind, TreePlan
 from .template import Bodywise, Play, template
 
 ENTRIES = (
@@ -204,3 +207,56 @@ def compiled(order: Bodywise, kinds: tuple[Kind, ...], relaxed: bool) -> Code:
     functions = {it.name: kind(engine.get_function_address(it.name)) for it in made}
     streams = {name: sizes for it in made for name, sizes in it.sizes.items()}
     return Code(table, streams, functions, engine)
+
+
+Floats = NDArray[np.float64]
+
+
+def solve(system: System, plan: TreePlan, relaxed: bool) -> tuple[Floats, Floats, Floats]:
+    """qdd (N,), pdd (n, 6), f (n, 6) from the entries of (4)."""
+    tree, e = system.tree, system.entries
+    n, N = tree.n, int(tree.offset[-1])
+    code = plan.codes.get(relaxed)
+    if code is None:
+        code = plan.codes[relaxed] = compiled(plan.order, plan.kinds, relaxed)
+    # the unknowns in the order of (4), and the pivots
+    x = np.empty(12 * n + 2 * N)
+    pdd, qdd, f = x[: 6 * n], x[6 * n : 6 * n + N], x[6 * n + N : 12 * n + N]
+    given = {"M": e.M, "Phi": e.Phi, "S": e.S, "a": e.a, "b": e.b, "tau": e.tau, "A": e.A}
+    given = {name: np.ascontiguousarray(block) for name, block in given.items()}
+    start = address_of(x)
+    numbers = {"pdd": start, "pdd_up": start, "qdd": start + 48 * n}
+    numbers |= {"f": start + 8 * (6 * n + N), "pivot": start + 8 * (12 * n + N)}
+    numbers |= {name: address_of(block) for name, block in given.items()}
+    # the stack of updates, and the streams that one pass hands to the other
+    sizes = {"stack": plan.places * plan.order.update}
+    sizes |= {name: plan.total(size) for name, size in code.streams.items()}
+    room = np.empty(sum(sizes.values()))
+    start = address_of(room)
+    for name, size in sizes.items():
+        numbers[name] = start
+        start += 8 * size
+    table = code.table(plan, numbers)
+    for name in ("factor", "solve"):
+        code.functions[name](address_of(table))
+    if not np.isfinite(qdd).all():  # a pivot may be zero
+        if not plan.order.told:
+            raise SingularError(
+                f"order {plan.order.name!r}: a pivot is zero or not a number for these numbers; "
+                "kkt.eliminate names it"
+            )
+        require_pivots(tree, plan.order.name, plan.walk.order, x[12 * n + N :])
+    return qdd, pdd.reshape(n, 6), f.reshape(n, 6)
+
+
+def require_pivots(tree: BodyTree, name: str, order: NDArray[np.int32], pivot: Floats) -> None:
+    """Raise SingularError for the first body of the walk whose pivot is zero or not a number."""
+    if np.isfinite(pivot).all() and pivot.all():
+        return
+    wrong = np.flatnonzero(~np.isfinite(pivot) | (pivot == 0.0))
+    bodies = np.searchsorted(tree.offset, wrong, side="right") - 1
+    first = order[np.isin(order, bodies)][0]
+    raise SingularError(
+        f"order {name!r}: pivot qdd_{tree.names[first]} is zero or not a number for these "
+        "numbers; give the massless links an inertia"
+    )

@@ -16,9 +16,8 @@ from ..proof.idle import idle_motion
 from ..proof.residual import backward_error, normwise_error, residue
 from ..tape.tape import BackwardError
 from ..tape.trust import NO_BIT, ROUNDINGS, bound, mark, shaken
-from .bodywise import Bodies
-from .plan import plan_of
-from .solve import solve
+from .factor import solve
+from .plan import Bodies, plan_of
 
 Floats = NDArray[np.float64]
 UNIT = 2.0**-53

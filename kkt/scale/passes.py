@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import SQRT
-from ..machine.recorder import Recorder, Scalar, operate, reference
-from ..machine.scalar_program import ScalarProgram, finished
-from .classes import ANY, ONE
+from ..machine.recorder import Recorder, Scalar, ScalarProgram, finished, operate, reference
+from .plan import AHEAD, ANY, ONE
 
 Array = NDArray[Any]  # of objects: floats and numbers that are traced
 Place = tuple[str, int]  # the name of an array, and an index in it
@@ -155,8 +154,6 @@ def _exact(x: float) -> str:
     return f"0x{struct.unpack('>Q', struct.pack('>d', x))[0]:016X}"
 
 
-AHEAD = 10  # bodies of the walk by which the numbers of a body are fetched in advance
-PADDING = 2 * AHEAD  # entries before and after the bodies of a walk, which are only fetched
 LINE = 8  # numbers in a cache line
 WALK = ("body", "code", "count", "offset", "parent", "stack")
 END = "_end"  # suffix: the end of a stream

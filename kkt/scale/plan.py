@@ -1,27 +1,352 @@
-"""How the bodies of a large tree are walked, and their kinds.
+"""Orders that go body by body: how they are recognised, and how large trees are walked in them.
 
-The order in which a large tree is walked: depth first, children before parents.
+Such an order eliminates all blocks of a body in a row, after those of its children and before
+those of its parent.  Then the blocks eliminated so far are coupled with the rest of the matrix only
+through the parent's acceleration: fronts do not grow, and bodies of one kind need the same
+operations.
 
-Finds joints whose pivots are singular in any state, which rounded pivots need not show.
+Bodies are of one kind where their blocks of (4) have zeros and ones in the same places, and where the
+words of :func:`further` are the same.  The walk is depth first, children before parents.  Joints
+whose pivots are singular in any state, which rounded pivots need not show, are found beforehand.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..base.errors import SingularError
+from ..base.errors import OrderError, SingularError, SizeError
+from ..matrix.blocks import KINDS, Structure
 from ..matrix.pattern import Pattern
 from ..model.tree import BodyTree
-from .bodywise import Bodies, further
-from .classes import Kind, kinds_of
-from .passes import PADDING
-from .template import Bodywise, articulated
+from ..order.pivots import Plan
+from .template import Bodywise, Groups, articulated
+
+BITS = 3  # for each child's freedoms, plus 1, in a word of a body's key
+MOST_CHILDREN = 20  # children whose freedoms fit in such a word
+
+
+@dataclass(frozen=True, eq=False)
+class Bodies:
+    """An order that goes body by body, on a tree."""
+
+    order: Bodywise
+    sequence: NDArray[np.int32]  # (n,) bodies as they are eliminated
+    structure: Structure
+
+    @cached_property
+    def key(self) -> str:
+        """The name under which a system keeps the plan of this order."""
+        return blake2b(repr(self.order).encode() + self.sequence.tobytes()).hexdigest()
+
+    def require_tree_of(self, tree: BodyTree) -> None:
+        """Raise OrderError for a tree other than the plan's."""
+        own = self.structure
+        if not (np.array_equal(own.parent, tree.parent) and np.array_equal(own.dof, tree.dof)):
+            raise OrderError(
+                f"order {self.order.name!r}: is a plan of another tree; make it of this structure"
+            )
+
+
+def bodywise(plan: Plan) -> Bodies | None:
+    """The order of a plan, body by body; None for a plan that does not go body by body.
+
+    None also where an order reads each child's update apart and a body has too many children.
+    """
+    graph, sequence = plan.graph, plan.sequence
+    structure, n = graph.structure, graph.structure.n
+    if structure.divided or structure.ties or sequence.composites != "general":
+        return None
+    if sequence.rules.elimination != "gauss" or not n:
+        return None
+    member, group = graph.member[plan.blocks], plan.group
+    new = np.diff(group, prepend=-1) != 0
+    if (~new[1:] & (np.diff(member) != 0)).any():  # a group of several bodies
+        return None
+    start = np.flatnonzero(np.diff(member, prepend=-1) != 0)
+    if len(start) != n:  # a body comes twice
+        return None
+    bodies = member[start]
+    place = np.empty(n, dtype=np.int64)
+    place[bodies] = np.arange(n)
+    inner = np.flatnonzero(structure.parent >= 0)
+    if (place[inner] > place[structure.parent[inner]]).any():
+        return None
+    within = np.arange(len(member)) - np.repeat(start, np.diff([*start.tolist(), len(member)]))
+    code = (graph.kind[plan.blocks] + 1 + 8 * new) << 4 * within
+    code = np.bitwise_or.reduceat(code, start) << 3 | structure.dof[bodies]
+    found = np.unique(code).tolist()
+    if len({word & 7 for word in found}) < len(found):  # equal freedoms, but different groups
+        return None
+    groups = tuple(sorted((word & 7, _groups(word >> 3)) for word in found))
+    order = Bodywise(sequence.name, sequence.rules, groups)
+    if structure.armature.any() and not _alike(order):
+        return None
+    if np.bincount(structure.parent[inner], minlength=n).max() > MOST_CHILDREN and not order.merges:
+        return None
+    return Bodies(order, bodies.astype(np.int32), structure)
+
+
+def _alike(order: Bodywise) -> bool:
+    """Whether a joint's block A_k changes nothing outside its body."""
+    try:
+        return order.alike
+    except OrderError:  # the order is not feasible without A_k
+        return False
+
+
+def _groups(code: int) -> Groups:
+    groups: list[tuple[str, ...]] = []
+    while code:
+        kind = KINDS[(code & 7) - 1]
+        groups = [*groups, (kind,)] if code & 8 else [*groups[:-1], (*groups[-1], kind)]
+        code >>= 4
+    return tuple(groups)
+
+
+def further(
+    order: Bodywise, parent: Integers, offset: Integers, sequence: NDArray[np.int32], S: NDArray
+) -> NDArray[np.int64]:
+    """(n, 2) words that tell kinds of bodies apart, in addition to their entries of (4).
+
+    The first word holds the freedoms of the children in turn, where the order needs more than the
+    sum of their updates; the second the rows of S that a split of forces solves for.
+    """
+    words = np.zeros((len(parent), 2), dtype=np.int64)
+    if not order.merges:
+        _children(parent, offset, sequence, words[:, 0])
+    if order.split:
+        words[:, 1] = pivot_rows_of(offset, S)
+    return words
+
+
+def children_of(word: int) -> tuple[int, ...]:
+    """The freedoms of the children, from their word."""
+    found: list[int] = []
+    while word:
+        found.insert(0, (word & 7) - 1)
+        word >>= BITS
+    return tuple(found)
+
+
+def rows_of(word: int) -> tuple[int, ...]:
+    """The rows of S that a split of forces solves for, from their word."""
+    return tuple(row - 1 for row in (word >> 3 * i & 7 for i in range(6)) if row)
+
+
+def pivot_rows_of(offset: Integers, S: NDArray) -> NDArray[np.int64]:
+    """(n,) for each body a word of the rows of S that a split of its forces solves for."""
+    words = np.zeros(len(offset) - 1, dtype=np.int64)
+    _rows(offset, S, words)
+    return words
+
+
+@njit(cache=True)
+def _children(parent, offset, sequence, word):  # pragma: no cover
+    for k in sequence:
+        up = parent[k]
+        if up >= 0:
+            word[up] = word[up] << 3 | (offset[k + 1] - offset[k] + 1)
+
+
+@njit(cache=True)
+def _rows(offset, S, word):  # pragma: no cover
+    """Fill ``word`` (n,) with pivot rows of S, those of :func:`kkt.tape.inputs.pivot_rows`."""
+    A = np.empty((6, 6))
+    for k in range(len(word)):
+        dof = offset[k + 1] - offset[k]
+        for j in range(dof):
+            for i in range(6):
+                A[i, j] = S[offset[k] + j, i]
+        for j in range(dof):
+            row = 0
+            for i in range(1, 6):
+                if abs(A[i, j]) > abs(A[row, j]):
+                    row = i
+            word[k] |= (row + 1) << (3 * j)
+            pivot = A[row, j]
+            column = A[:, j].copy()
+            for m in range(dof):
+                ratio = A[row, m] / pivot
+                for i in range(6):
+                    A[i, m] -= column[i] * ratio
+            A[row, :dof] = 0.0
+
+
+MOST = 16  # kinds that are told apart by their patterns of zeros and ones
+LIMIT = 126  # kinds at most: a walk has seven bits for them, and for a sum that was made before
+AHEAD = 10  # bodies of the walk by which the numbers of a body are fetched in advance
+PADDING = 2 * AHEAD  # entries before and after the bodies of a walk, which are only fetched
+ZERO, ONE, ANY = range(3)  # what is known of an entry
+UPPER = [6 * i + j for i in range(6) for j in range(i, 6)]  # places in a symmetric 6 x 6 block
+TURN = [6 * i + j for i in range(3) for j in range(3)]  # R and p~ R in Phi
+SHIFT = [6 * i + j for i in range(3) for j in range(3, 6)]
+# bits of a key's first word
+_PHI, _ONE, _DOF, _ROOT, _LEAF, _BIAS, _OWN = 21, 39, 48, 51, 52, 53, 54
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is known of every body of a kind; entries of its blocks are ZERO, ONE or ANY."""
+
+    dof: int
+    root: bool
+    leaf: bool
+    bias: bool  # a_k may be nonzero
+    M: tuple[int, ...]  # (36,) row by row
+    Phi: tuple[int, ...]  # (36,)
+    S: tuple[int, ...]  # (6 dof,)
+    children: tuple[int, ...]  # their freedoms, where their updates are not summed
+    rows: tuple[int, ...]  # of S that a split solves for
+    A: tuple[int, ...]  # (dof,) the joint's own inertia, or ()
+
+    def sums(self, order: Bodywise) -> int:
+        """How many updates of children, or sums of updates, a body of this kind reads."""
+        return int(not self.leaf) if order.merges else len(self.children)
+
+
+def kinds_of(
+    parent: NDArray[np.int64],
+    offset: NDArray[np.int64],
+    leaf: NDArray[np.bool_],
+    pattern: Pattern,
+    further: NDArray[np.int64] | None = None,
+) -> tuple[list[Kind], NDArray[np.uint8]]:
+    """The kinds of a tree's bodies, and (n,) the kind of each body.
+
+    ``further`` (n, 2) are words of :mod:`.plan` by which bodies differ whatever their patterns.
+    If there are too many patterns, bodies that differ in their patterns alone are one kind: an
+    entry is then ONE or ZERO if it is so in all of them.  Raises SizeError where kinds are still
+    too many.
+    """
+    keys = _keys(
+        parent,
+        offset,
+        leaf,
+        pattern.M,
+        pattern.Phi,
+        pattern.Phi_one,
+        pattern.S,
+        pattern.S_one,
+        pattern.a,
+        pattern.A,
+    )
+    most = MOST
+    if further is not None:
+        keys[:, 3:] = further
+        most = min(LIMIT, MOST + len(np.unique(further, axis=0)))
+    found, kind = _distinct(keys, most)
+    if len(found) > most:
+        armed = (keys[:, 0] >> _OWN) != 0  # a block A_k changes the program, so it stays apart
+        family = np.column_stack([(keys[:, 0] >> _DOF) & 0b11111, armed, keys[:, 3:]])
+        names, kind = np.unique(family, axis=0, return_inverse=True)
+        if len(names) > LIMIT:
+            raise SizeError(
+                f"the tree has {len(names)} kinds of bodies for this order, more than {LIMIT}; "
+                "kkt.eliminate runs it"
+            )
+        found = np.array([_union(keys[kind == i]) for i in range(len(names))])
+    return [_kind(*map(int, key)) for key in found], kind.astype(np.uint8)
+
+
+def _union(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """One key for several: entries that are nonzero in any of them, and 1 in all."""
+    ones = ((1 << 9) - 1) << _ONE
+    either, both = np.bitwise_or.reduce(keys), np.bitwise_and.reduce(keys)
+    return np.array([either[0] & ~ones | both[0] & ones, either[1], both[2], *keys[0, 3:]])
+
+
+def _kind(word: int, S: int, S_one: int, children: int, rows: int) -> Kind:
+    """The kind of a key, whose five words are those of :func:`_keys`."""
+    dof = word >> _DOF & 7
+    bit = [word >> i & 1 for i in range(64)]
+    M, Phi = [ZERO] * 36, [ZERO] * 36
+    for place, at in enumerate(UPPER):
+        i, j = divmod(at, 6)
+        M[6 * i + j] = M[6 * j + i] = ANY * bit[place]
+    for place, at in enumerate(TURN):
+        Phi[at] = ONE if bit[_ONE + place] else ANY * bit[_PHI + place]
+        Phi[at + 21] = Phi[at]
+    for place, at in enumerate(SHIFT):
+        Phi[at] = ANY * bit[_PHI + 9 + place]
+    own = tuple(ANY * x for x in bit[_OWN : _OWN + dof])
+    columns = (ONE if S_one >> i & 1 else ANY * (S >> i & 1) for i in range(6 * dof))
+    return Kind(
+        dof,
+        bool(bit[_ROOT]),
+        bool(bit[_LEAF]),
+        bool(bit[_BIAS]),
+        tuple(M),
+        tuple(Phi),
+        tuple(columns),
+        children=children_of(children),
+        rows=rows_of(rows),
+        A=own if any(own) else (),
+    )
+
+
+@njit(cache=True)
+def _keys(parent, offset, leaf, M, Phi, Phi_one, S, S_one, a, A):  # pragma: no cover
+    """(n, 5) bits of each body: M, Phi and so on; nonzeros of S; ones of S; two further words."""
+    n = len(parent)
+    keys = np.zeros((n, 5), dtype=np.int64)
+    one = np.int64(1)
+    for k in range(n):
+        word, place = np.int64(0), 0
+        for i in range(6):
+            for j in range(i, 6):
+                word |= np.int64(M[k, i, j]) << place
+                place += 1
+        root = parent[k] < 0
+        if not root:
+            for i in range(3):
+                for j in range(3):
+                    at = 3 * i + j
+                    word |= np.int64(Phi[k, i, j]) << (21 + at)
+                    word |= np.int64(Phi[k, i, 3 + j]) << (30 + at)
+                    word |= np.int64(Phi_one[k, i, j]) << (39 + at)
+        dof = offset[k + 1] - offset[k]
+        word |= dof << 48 | np.int64(root) << 51 | np.int64(leaf[k]) << 52 | np.int64(a[k]) << 53
+        for j in range(dof if len(A) else 0):
+            word |= np.int64(A[offset[k] + j]) << (54 + j)
+        keys[k, 0] = word
+        for j in range(dof):
+            for i in range(6):
+                if S[offset[k] + j, i]:
+                    keys[k, 1] |= one << (6 * j + i)
+                if S_one[offset[k] + j, i]:
+                    keys[k, 2] |= one << (6 * j + i)
+    return keys
+
+
+@njit(cache=True)
+def _distinct(keys, most):  # pragma: no cover
+    """Distinct keys, and (n,) the number of each body's key among them.
+
+    The search ends at one key more than ``most``; then the last body's number is -1.
+    """
+    n = len(keys)
+    found = np.empty((most + 1, keys.shape[1]), dtype=np.int64)
+    kind = np.full(n, -1, dtype=np.int64)
+    count = 0
+    for k in range(n):
+        at = 0
+        while at < count and not (found[at] == keys[k]).all():
+            at += 1
+        if at == count:
+            found[at] = keys[k]
+            count += 1
+            if count > most:
+                break
+        kind[k] = at
+    return found[:count], kind
+
 
 Integers = NDArray[np.int64]
 

@@ -24,8 +24,8 @@ from ..program.program import Instruction, PivotRecord, Program, Ref
 from ..program.tracer import program_of
 from ..structure.symbolic import symbolic
 from . import block_kernels as kernels
-from .bodywise import Bodies, bodywise, pivot_rows_of
 from .large import LargeSolution, body_by_body, trusted
+from .plan import Bodies, bodywise, pivot_rows_of
 
 MOST_BODIES = 20_000  # traced in a minute or two, at some 1 kB an instruction
 MOST_BLOCKS = 300_000  # of a factor: those of crbm on a chain of 540 bodies
@@ -46,7 +46,7 @@ class Rows:
 def analyse(chosen: Plan) -> Rows | Bodies:
     """What all solutions of a plan share; :func:`kkt.solve_large` takes it in place of the order.
 
-    It is :class:`.bodywise.Bodies` for an order that goes body by body, and :class:`Rows` for any
+    It is :class:`.plan.Bodies` for an order that goes body by body, and :class:`Rows` for any
     other.  Raises OrderError for rotations, and SizeError for a tree or a factor that is too large.
     """
     own = bodywise(chosen)

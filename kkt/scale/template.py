@@ -147,7 +147,7 @@ def template(
     """The template of a body with ``dof`` freedoms, and with children of given freedoms.
 
     ``armed`` says that the body's joint has a block A_k; that of a child changes nothing for the
-    body (:attr:`Bodywise.alike`).  In any order that :func:`.bodywise.bodywise` accepts, bodies
+    body (:attr:`Bodywise.alike`).  In any order that :func:`.plan.bodywise` accepts, bodies
     share no other values than these.
     """
     body, most = int(not root), max(dof for dof, _ in order.groups)

@@ -69,7 +69,7 @@ def eliminate(
     dynamics or of (4) (:mod:`kkt.solution.refine`); the records are those of the first answer.
     ``proximal`` is the most iterations that remove the compliance of :func:`softened` loops and
     contacts again: rows become rigid, also redundant ones, and lambda is the least
-    (:mod:`kkt.solution.proximal`).  ``rhs`` (unknowns, m) [the units of (4)'s rows] are further
+    (:mod:`kkt.solution.refine`).  ``rhs`` (unknowns, m) [the units of (4)'s rows] are further
     right-hand sides for the same pivots: ``columns`` of the answer, whose other numbers stay the
     same (:mod:`kkt.solution.columns`); None where there is no answer.
 
@@ -118,7 +118,7 @@ def eliminate(
         return _in_balls(system, tape, chosen, records, reference)
     first = _first(system, tape, chosen, records, reference, exact)
     if proximal:
-        from .proximal import iterated
+        from .refine import iterated
 
         return iterated(system, tape, chosen, first, proximal)
     if refine:

@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 from ..arithmetic import Format, get_format
 from ..base.errors import CertificationError, FormatError, ModelError, OrderError, SingularError
 from ..base.shown import LARGEST, Shown, spy
-from ..matrix.blocks import QDD, Block
+from ..matrix.blocks import QDD, Block, Partition
 from ..matrix.entries import Entries
-from ..matrix.partition import Partition
 from ..matrix.pattern import Pattern
 from ..model.fields import checked
 from ..order.pivots import plan

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from ..base.errors import OrderError, SizeError
 from ..base.foreign import of_kind
-from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, Block, F
-from ..matrix.partition import Partition
+from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, Block, F, Partition
 from ..order.pivots import Plan, require_plan
 from . import symbolic_kernels as kernels
 

@@ -18,9 +18,21 @@ from ..matrix.closures import Closure
 from ..matrix.system import System
 from ..model.joints import GENERAL, TYPES, brackets
 from ..program.columns import Columns
-from ..program.derivatives import WIDTHS, Closing, Motion, Moved, Pair, Pairs, holders, rows_of
+from ..program.derivatives import (
+    WIDTHS,
+    Closing,
+    Motion,
+    Moved,
+    Pair,
+    Pairs,
+    Reduced,
+    Right,
+    holders,
+    leaves_inertia,
+    rows_of,
+    solve,
+)
 from ..program.program import Ref, Writer
-from ..program.reduced import Reduced, Right, leaves_inertia, solve
 from .emit import mirrored
 from .tape import Tape, lower
 

@@ -346,7 +346,7 @@ class Columns(Solved):
 
 @dataclass(frozen=True)
 class Proximal:
-    """The outcome of a proximal iteration (:mod:`kkt.solution.proximal`)."""
+    """The outcome of a proximal iteration (:mod:`kkt.solution.refine`)."""
 
     mu: float  # compliance that each iteration gives the rows
     iterations: int

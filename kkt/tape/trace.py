@@ -19,7 +19,7 @@ from ..base.foreign import foreign
 from ..matrix.blocks import Block
 from ..matrix.entries import unit_motions
 from ..matrix.system import System, require_system
-from ..model.parents import paths
+from ..model.spatial import paths
 from ..order.pivots import plan
 from ..order.sequence import OrderFunction, PivotSequence, as_sequence
 from ..program.program import Program

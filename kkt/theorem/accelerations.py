@@ -28,13 +28,11 @@ from ..tape.trace import trace
 from .guarantee import Guarantee, evaluated, loaded, require_roundoff
 from .joint_inertia import LARGEST, SECOND
 from .motion import Given, RightSides, Sizes, pushed, sides_of, weight, within
-from .payload import Payload
-from .ranges import Limits, Ranges, ranges_of
-from .reach import UP, axes_turn
+from .ranges import Limits, Payload, Ranges, ranges_of
 from .recursion import Behind, pivot_and_size
+from .rotations import RowsBehind, RowSweeps
 from .roundings import eliminated
-from .row_sweeps import RowsBehind, RowSweeps
-from .support import share
+from .support import UP, axes_turn, share
 
 Floats = NDArray[np.float64]
 ROOT3 = math.sqrt(3.0)

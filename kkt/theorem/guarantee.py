@@ -41,13 +41,11 @@ from ..proof.idle import span
 from ..tape.tape import Tape
 from ..tape.trace import trace
 from .joint_inertia import LARGEST, SECOND, composites
-from .payload import Payload, carrying
-from .ranges import Limits, Ranges, ranges_of
-from .reach import Reach, Turn, axes_turn, cancelled, reach
+from .ranges import Limits, Payload, Ranges, carrying, ranges_of
 from .recursion import Behind, at_rest, light, pivot_and_size, recursion
 from .rotations import rotations, row_bases, unbounded
 from .roundings import roundings, unit_of
-from .support import support
+from .support import Reach, Turn, axes_turn, cancelled, reach, support
 
 Floats = NDArray[np.float64]
 PRODUCTS = 500.0  # tiny high^2 / low, of an entry: what all operations of one child lose at most

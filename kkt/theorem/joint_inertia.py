@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 
 from ..matrix.system import System
 from .ranges import Ranges
-from .reach import Reach, has_armature, reach
 from .roundings import eliminated
-from .support import share, support
+from .support import Reach, has_armature, reach, share, support
 
 Floats = NDArray[np.float64]
 SECOND = 1.25  # covers what is of second order, while what is bounded is at most LARGEST

@@ -21,8 +21,7 @@ from ..model.spatial import skew
 from .guarantee import Guarantee, singular
 from .joint_inertia import LARGEST, SECOND
 from .ranges import Ranges
-from .reach import Turn, reach
-from .support import share, support
+from .support import Turn, reach, share, support
 
 Floats = NDArray[np.float64]
 SINE = 4.0  # units: a sine or cosine is within two units in the last place

@@ -27,9 +27,8 @@ from ..matrix.entries import Entries
 from ..matrix.state import node_field
 from ..matrix.system import System
 from .ranges import Ranges
-from .reach import UP, Turn
 from .recursion import Behind, at_rest
-from .support import share
+from .support import UP, Turn, share
 
 Floats = NDArray[np.float64]
 Given = float | Mapping[Hashable, float]  # for all joints, or by body

@@ -18,9 +18,21 @@ from numpy.typing import NDArray
 from ..matrix.system import System
 from .joint_inertia import LARGEST, PHI, SECOND
 from .ranges import Ranges
-from .reach import ROUNDED, UP, Reach, Turn, axes_turn, has_armature
 from .roundings import Roundings, eliminated
-from .support import EPS, above, angles, handed_on, placed, share
+from .support import (
+    EPS,
+    ROUNDED,
+    UP,
+    Reach,
+    Turn,
+    above,
+    angles,
+    axes_turn,
+    handed_on,
+    has_armature,
+    placed,
+    share,
+)
 
 Floats = NDArray[np.float64]
 LOCAL = 0.01  # of a pivot, by its own rounding

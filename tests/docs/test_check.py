@@ -2,7 +2,7 @@
 
 import pytest
 
-from pivotree.kkt.model.robot_data import robots_folder
+from pivotree.kkt.model.load import robots_folder
 
 pytestmark = pytest.mark.docs
 

@@ -24,8 +24,7 @@ from pivotree.kkt.program.program import BlockReader, Instruction
 from pivotree.kkt.rounding import observe
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.theorem.motion import sides_of
-from pivotree.kkt.theorem.payload import carrying
-from pivotree.kkt.theorem.ranges import ranges_of
+from pivotree.kkt.theorem.ranges import carrying, ranges_of
 from pivotree.papers.featherstone1983.lagrangian import lagrangian
 from pivotree.papers.yamane2001 import joining
 from pivotree.papers.yamane2001.recursion import joint_accelerations
@@ -365,7 +364,7 @@ LOWERED = [  # places of limits or parts, what is put there, a call that meets i
         "j.json: cannot be read (it is larger than 1 bytes)",
     ),
     (
-        "kkt.scale.classes.LIMIT kkt.scale.classes.MOST",
+        "kkt.scale.plan.LIMIT kkt.scale.plan.MOST",
         0,
         lambda: kkt.solve_large(kkt.build(kkt.chain(5))),
         "the tree has 3 kinds of bodies for this order, more than 0",

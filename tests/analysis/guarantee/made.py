@@ -13,9 +13,9 @@ from pivotree import kkt, orderings
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.theorem import accelerations, joint_inertia
-from pivotree.kkt.theorem import reach as reaches
 from pivotree.kkt.theorem import recursion as bounds
 from pivotree.kkt.theorem import roundings as counting
+from pivotree.kkt.theorem import support as reaches
 from pivotree.kkt.theorem.ranges import ranges_of
 
 UNIT = 2.0**-24

@@ -16,9 +16,9 @@ from test_lemmas import inner_in_float32, product
 
 from pivotree import kkt, orderings
 from pivotree.kkt.theorem import joint_inertia
-from pivotree.kkt.theorem import reach as reaches
 from pivotree.kkt.theorem import recursion as bounds
 from pivotree.kkt.theorem import roundings as counting
+from pivotree.kkt.theorem import support as reaches
 from pivotree.kkt.theorem import support as supports
 from pivotree.kkt.theorem.ranges import ranges_of
 

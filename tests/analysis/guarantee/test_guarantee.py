@@ -18,12 +18,10 @@ from pivotree.analysis.guarantee.rows import guarantee
 from pivotree.analysis.states.sample import system_at
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.theorem import guarantee as bounds
-from pivotree.kkt.theorem import reach as reaches
 from pivotree.kkt.theorem import recursion
-from pivotree.kkt.theorem.payload import carrying
-from pivotree.kkt.theorem.ranges import ranges_of
-from pivotree.kkt.theorem.reach import reach
-from pivotree.kkt.theorem.support import averaged, share, support
+from pivotree.kkt.theorem import support as reaches
+from pivotree.kkt.theorem.ranges import carrying, ranges_of
+from pivotree.kkt.theorem.support import averaged, reach, share, support
 
 PROMISED = (9, 14, 18, 74, 79, 111, 119, 134, 186, 841)  # hostile; 186, 841: universal
 

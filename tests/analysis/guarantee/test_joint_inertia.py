@@ -9,8 +9,7 @@ from pivotree.analysis.guarantee import guarantee
 from pivotree.analysis.states.sample import system_at
 from pivotree.kkt.theorem import joint_inertia as bounds
 from pivotree.kkt.theorem.ranges import ranges_of
-from pivotree.kkt.theorem.reach import reach
-from pivotree.kkt.theorem.support import support
+from pivotree.kkt.theorem.support import reach, support
 
 
 def motions(system):

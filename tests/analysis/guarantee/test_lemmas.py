@@ -10,9 +10,8 @@ import pytest
 from pivotree import kkt, orderings
 from pivotree.kkt.theorem.guarantee import PRODUCTS
 from pivotree.kkt.theorem.ranges import ranges_of
-from pivotree.kkt.theorem.reach import Turn
 from pivotree.kkt.theorem.roundings import roundings
-from pivotree.kkt.theorem.support import PLACED
+from pivotree.kkt.theorem.support import PLACED, Turn
 
 mp = mpmath.mp.clone()
 mp.dps = 40

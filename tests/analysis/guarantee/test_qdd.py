@@ -22,8 +22,7 @@ from pivotree.kkt.tape.trace import trace
 from pivotree.kkt.theorem import accelerations
 from pivotree.kkt.theorem.guarantee import least_inertias, loaded
 from pivotree.kkt.theorem.motion import Sizes, of_state, sides_of, within
-from pivotree.kkt.theorem.payload import carrying
-from pivotree.kkt.theorem.ranges import ranges_of
+from pivotree.kkt.theorem.ranges import carrying, ranges_of
 
 PROMISED = (36, 44, 118, 138, 143, 145, 246, 354)  # hostile trees that the theorem speaks of
 ABM = orderings.get("abm")

@@ -14,9 +14,9 @@ from qdd_cases import Case, Paths, of_sides
 import pivotree as pt
 from pivotree import kkt, orderings
 from pivotree.kkt.tape.trace import trace
-from pivotree.kkt.theorem import accelerations, row_sweeps
+from pivotree.kkt.theorem import accelerations, rotations
 from pivotree.kkt.theorem.motion import Sizes, of_state
-from pivotree.kkt.theorem.row_sweeps import RowSweeps
+from pivotree.kkt.theorem.rotations import RowSweeps
 
 ORDER = "square_root_abm"
 PROMISED = (18, 40, 74, 111, 119, 146, 171, 172, 184, 271, 328, 390)  # 18, 111, 171, 390: rotors
@@ -83,8 +83,8 @@ def test_the_engine_rounds_no_more_often_than_the_proof_counts():
     longest = Paths(trace(system, orderings.get(ORDER))).longest
     counted = {
         ("weighed", "mul", 1): 3,
-        ("carried", "add", 1): row_sweeps.AGAIN,
-        ("force", "add", 1): row_sweeps.FRAME,
+        ("carried", "add", 1): rotations.AGAIN,
+        ("force", "add", 1): rotations.FRAME,
         ("effort", "add", 1): 3 + 1,
         ("passed", "add", 1): 6 + 2,
         ("beta", "add", 1): accelerations.FRAME + 1,

@@ -16,9 +16,14 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.machine.forward_dynamics import recorder_for
 from pivotree.kkt.machine.kinematics import directions
 from pivotree.kkt.machine.native import compiled
-from pivotree.kkt.machine.recorder import Recorder
-from pivotree.kkt.machine.scalar_program import Interpreter, depth_first, finished
-from pivotree.kkt.machine.trigonometry import LARGEST, sine_and_cosine
+from pivotree.kkt.machine.recorder import (
+    LARGEST,
+    Interpreter,
+    Recorder,
+    depth_first,
+    finished,
+    sine_and_cosine,
+)
 from pivotree.kkt.matrix.configuration import from_quaternion, to_quaternion
 
 ALL = ("qdd", "pdd", "f")

@@ -18,8 +18,7 @@ from machine_kernels import ABM, states
 
 from pivotree import kkt, orderings
 from pivotree.kkt.machine import builtin, native
-from pivotree.kkt.machine.builtin import known
-from pivotree.kkt.machine.caller import AT
+from pivotree.kkt.machine.builtin import AT, known
 
 TREE = kkt.random_tree(4, 3, joints=ALL_JOINTS)
 

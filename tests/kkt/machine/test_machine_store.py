@@ -45,7 +45,7 @@ def test_what_was_compiled_is_read_again(folder, monkeypatch):
         path.write_bytes(path.read_bytes()[:200])
     assert np.array_equal(result(), first) and all(store.read(path.stem) for path in entries)
     monkeypatch.setattr(native, "source_of", refuse)
-    monkeypatch.setattr("pivotree.kkt.machine.programs.tape_of", refuse)
+    monkeypatch.setattr("pivotree.kkt.machine.forward_dynamics.tape_of", refuse)
     assert np.array_equal(result(), first) and set(folder.iterdir()) == entries
 
 

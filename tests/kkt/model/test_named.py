@@ -12,7 +12,7 @@ import pytest
 
 from pivotree import kkt
 from pivotree.analysis.cli import main
-from pivotree.kkt.model import robot_data
+from pivotree.kkt.model import load
 
 URDF = """<robot name="r"><link name="w"/><link name="a">
 <inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
@@ -63,8 +63,8 @@ def described(tmp_path, monkeypatch):
     for name in [x for x in sys.modules if x.startswith("robot_descriptions")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "robot_descriptions", package)
-    monkeypatch.setattr("pivotree.kkt.model.robot_data.robots_folder", lambda: None)
-    monkeypatch.setattr("pivotree.kkt.model.named.robots_folder", lambda: None)
+    monkeypatch.setattr("pivotree.kkt.model.load.robots_folder", lambda: None)
+    monkeypatch.setattr("pivotree.kkt.model.load.robots_folder", lambda: None)
     monkeypatch.setattr(sys, "meta_path", [Cloning(path), *sys.meta_path])
     yield path
     for name in [x for x in sys.modules if x.startswith("robot_descriptions.")]:
@@ -250,13 +250,13 @@ def test_a_power_of_ten_in_a_spec_need_not_be_whole():
 
 def test_robots_of_a_folder_go_by_short_names(tmp_path, monkeypatch):
     """Those of its table that are there, and every file by its own name."""
-    home = tmp_path / robot_data.SHARE
+    home = tmp_path / load.SHARE
     for name in ("panda_description/urdf/panda", "ur_description/urdf/ur5_robot", "mine/arm"):
         path = home / f"{name}.urdf"
         path.parent.mkdir(parents=True)
         path.write_text(URDF)
-    monkeypatch.setattr(robot_data, "robots_folder", lambda: home)
-    files = robot_data.robot_files()
+    monkeypatch.setattr(load, "robots_folder", lambda: home)
+    files = load.robot_files()
     assert set(files) == {"panda", "ur5", "ur5_robot", "arm"}
     assert files["ur5"] == files["ur5_robot"] == (home / "ur_description/urdf/ur5_robot.urdf", False)
     assert kkt.find_robot("arm") == (home / "mine/arm.urdf", False)
@@ -264,20 +264,20 @@ def test_robots_of_a_folder_go_by_short_names(tmp_path, monkeypatch):
 
 
 def test_a_folder_of_robots_is_found_beside_other_packages(tmp_path, monkeypatch):
-    monkeypatch.setattr(robot_data, "PACKAGE", "no-such-package-of-robots")
-    home = tmp_path / "cmeel.prefix" / robot_data.SHARE
+    monkeypatch.setattr(load, "PACKAGE", "no-such-package-of-robots")
+    home = tmp_path / "cmeel.prefix" / load.SHARE
     home.mkdir(parents=True)
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert robot_data.robots_folder() == home
+    assert load.robots_folder() == home
     monkeypatch.setattr(sys, "path", [])
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    assert robot_data.robots_folder() is None
+    assert load.robots_folder() is None
     with pytest.raises(kkt.ModelError, match="robot: example-robot-data is not installed; python -m"):
-        robot_data.robot_files()
+        load.robot_files()
 
 
 def test_a_missing_package_is_told(monkeypatch):
-    monkeypatch.setattr("pivotree.kkt.model.robot_data.robots_folder", lambda: None)
-    monkeypatch.setattr("pivotree.kkt.model.robot_data.find_spec", lambda name: None)
+    monkeypatch.setattr("pivotree.kkt.model.load.robots_folder", lambda: None)
+    monkeypatch.setattr("pivotree.kkt.model.load.find_spec", lambda name: None)
     with pytest.raises(kkt.ModelError, match="pip install example-robot-data"):
         kkt.load("robot:panda")

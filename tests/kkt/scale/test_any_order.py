@@ -11,7 +11,7 @@ from helpers import every_joint, relisted
 from pivotree import kkt, orderings
 from pivotree.kkt.proof.residual import backward_error, normwise_error, residue
 from pivotree.kkt.scale import rows
-from pivotree.kkt.scale.bodywise import Bodies
+from pivotree.kkt.scale.plan import Bodies
 from pivotree.kkt.scale.rows import Rows, analyse
 
 MECHANISMS = ("abm", "crbm", "virtual_work", "lagrange", "divide_and_conquer")  # of pivots, one order each
