@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt.matrix.closures import closures
-from pivotree.kkt.matrix.entries import Entries, assemble
-from pivotree.kkt.matrix.pattern import Pattern
+from pivotree.kkt.matrix.entries import Entries, Pattern, assemble
 from pivotree.kkt.matrix.state import State, kinematics, node_field
 from pivotree.kkt.matrix.system import SHARE, System, unopposed
 from pivotree.kkt.model.joints import JointTerms

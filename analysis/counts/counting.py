@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt
-from pivotree.kkt.matrix.pattern import Pattern
+from pivotree.kkt.matrix.entries import Pattern
 from pivotree.kkt.order.sequence import as_order
 from pivotree.kkt.program.program import Program, instruction_bodies
 from pivotree.kkt.program.residual_program import trace_substitution

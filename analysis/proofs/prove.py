@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from typing import Any
 
-from pivotree.kkt.base.processes import deaf, end_with, ended
+from pivotree.analysis.processes import deaf, end_with, ended
 
 from .claim import FAILED, FRACTIONS, PROVED, REWRITER, SYMPY, UNDECIDED, Verdict, all_of
 

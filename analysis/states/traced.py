@@ -17,12 +17,12 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
+from pivotree.analysis.states.residuals import Equations
 from pivotree.kkt import OrderError, SymbolicFactor, System, certify, trace
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.system import least_size
 from pivotree.kkt.proof.longer import longer_name
-from pivotree.kkt.proof.many_residuals import Equations
 from pivotree.kkt.proof.soundness import Said, blocks_of, by_chance, said
 from pivotree.kkt.solution.columns import enclosed
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of

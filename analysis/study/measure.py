@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pivotree.analysis.states.residuals import Equations
 from pivotree.kkt import OrderError, PivotreeError, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.system import least_size
 from pivotree.kkt.model.tree import BodyTree
 from pivotree.kkt.proof.idle import DOUBLE, all_resist
-from pivotree.kkt.proof.many_residuals import Equations
 from pivotree.kkt.theorem.ranges import Ranges
 
 from ..many import held, least_sizes

@@ -73,7 +73,7 @@ def _together(
     from joblib import Parallel, delayed
     from joblib.externals.loky.backend.resource_tracker import ensure_running
 
-    from pivotree.kkt.base.processes import deaf, end_with
+    from pivotree.analysis.processes import deaf, end_with
 
     def calls() -> Iterator[Any]:
         for number, task in enumerate(tasks):

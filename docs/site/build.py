@@ -80,7 +80,7 @@ PLAYED = re.compile(r"^> \*\*Play it\.\*\* .*\n> .*`page\.html#(?P<place>[a-z=0-
 
 # a process of the build ends when the build does, and so do those that it forks
 CHILD = """import os, runpy, sys
-from pivotree.kkt.base.processes import end_with
+from pivotree.analysis.processes import end_with
 end_with(int(sys.argv[1]))
 os.register_at_fork(after_in_child=lambda: end_with(os.getppid()))
 _, _, name, *sys.argv[1:] = sys.argv

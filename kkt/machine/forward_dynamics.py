@@ -5,9 +5,7 @@ Programs of a tree and its orders are made once, and then kept on disk by conten
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Any
 
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 from ..arithmetic import get_format
 from ..arithmetic.chunk import DIV, MUL, Chunk
 from ..arithmetic.formats import Format, Hardware
+from ..base.collection import uncollected
 from ..base.errors import (
     ArmatureError,
     FormatError,
@@ -495,18 +494,6 @@ def programs_of(
         arrays |= _arrays(stage.program, f"{i}_program") | _arrays(stage.straight, f"{i}_straight")
     store.write(name, arrays)
     return made
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """No search for cycles among the small objects of a trace, which takes a third of its time."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 def _trace(

@@ -31,8 +31,7 @@ from ..model.tree import BodyTree, compile_tree, require_graph
 from ..model.tree_kernels import MANY
 from ..model.tree_kernels import matrix as compiled_matrix
 from .blocks import BlockIndex, Partition, Structure, Tie, sides_of
-from .entries import Entries, assemble, own_entries, ragged, step_of
-from .pattern import Pattern, pattern_of
+from .entries import Entries, Pattern, assemble, own_entries, pattern_of, ragged, step_of
 from .state import State, coordinates, require_independent, state_of
 
 LAYOUTS = ("kind", "body")

@@ -69,7 +69,7 @@ class PivotSequence:
     """Groups of blocks in elimination order, with the switches that decide rounding.
 
     With ``composites`` "rigid" or "centre", inertias behind which no joint has been eliminated are
-    ten numbers (:mod:`kkt.program.composites`).
+    ten numbers (:mod:`kkt.program.tracer`).
 
     >>> groups = [[("pdd", "j1"), ("qdd", "j1"), ("f", "j1")]]
     >>> mine = pt.PivotSequence(groups, name="mine", source="a notebook")

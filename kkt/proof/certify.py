@@ -22,7 +22,7 @@ from ..base.errors import CertificationError, SingularError
 from ..matrix.blocks import Block
 from ..matrix.entries import LETTERS, Entries, assemble
 from ..matrix.system import System, least_size, require_system
-from ..program.composites import require_general
+from ..program.tracer import require_general
 from ..tape.player import RangeError, rounded_entries, run
 from ..tape.tape import Tape
 from ..tape.trace import tape_for

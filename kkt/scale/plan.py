@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..base.errors import OrderError, SingularError, SizeError
 from ..matrix.blocks import KINDS, Structure
-from ..matrix.pattern import Pattern
+from ..matrix.entries import Pattern
 from ..model.tree import BodyTree
 from ..order.pivots import Plan
 from .template import Bodywise, Groups, articulated

@@ -22,8 +22,8 @@ from ..model.loops import Loop, checked_loops
 from ..model.spatial import spatial_inertia
 from ..order.sequence import OrderFunction, PivotSequence
 from ..program.columns import Columns as Again
-from ..program.composites import require_general
 from ..program.derivatives import WIDTHS, column_shapes, delassus
+from ..program.tracer import require_general
 from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, proved_bits, rounded_balls
 from ..proof.idle import DOUBLE, beyond_range, wider
 from ..proof.longer import ball_of

@@ -18,7 +18,7 @@ from ..matrix.blocks import Block
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System, require_system
 from ..order.sequence import OrderFunction, PivotSequence
-from ..program.composites import require_general
+from ..program.tracer import require_general
 from ..proof.certify import certify
 from ..proof.idle import DOUBLE
 from ..proof.longer import Longer, longer, of_slots

@@ -24,8 +24,7 @@ from ..arithmetic import Format, get_format
 from ..base.errors import CertificationError, FormatError, ModelError, OrderError, SingularError
 from ..base.shown import LARGEST, Shown, spy
 from ..matrix.blocks import QDD, Block, Partition
-from ..matrix.entries import Entries
-from ..matrix.pattern import Pattern
+from ..matrix.entries import Entries, Pattern
 from ..model.fields import checked
 from ..order.pivots import plan
 from ..order.sequence import as_sequence

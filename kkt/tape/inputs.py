@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..matrix.blocks import Tie
-from ..matrix.entries import LETTERS, Entries
-from ..matrix.pattern import Pattern
+from ..matrix.entries import LETTERS, Entries, Pattern
 from ..model.tree import BodyTree
 from .emit import Scalars
 

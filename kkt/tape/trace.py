@@ -38,14 +38,14 @@ KEPT = 1_000_000  # operations of the tapes that are kept with a system
 MAX_UPDATES = 3_000_000  # of pairs of blocks, in one trace
 
 
-@uncollected
+@uncollected()
 def trace(system: System, order: PivotSequence | OrderFunction | Any, composites: str | None = None) -> Tape:
     """Eliminate once on structure and write the tape that every number format reads.
 
     Source: equation (4) of Ascher, Pai & Cloutier 1996; docs/elimination.md tells how.
 
     With ``composites`` "rigid" or "centre", inertias behind which no joint has been eliminated are
-    ten numbers (:mod:`kkt.program.composites`): fewer operations, for floating point alone.
+    ten numbers (:mod:`kkt.program.tracer`): fewer operations, for floating point alone.
     Where it is None the order decides, by itself or in its file.
 
     Time and memory grow with the factor: O(n) for n bodies by abm, O(n^3) by crbm on a chain.

@@ -12,7 +12,7 @@ import pytest
 
 from pivotree.analysis import cli
 from pivotree.analysis.cli.interrupt import listening
-from pivotree.kkt.base.processes import ended
+from pivotree.analysis.processes import ended
 
 
 @pytest.fixture(autouse=True)

@@ -14,6 +14,7 @@ from pivotree.analysis import many
 from pivotree.analysis.cli import main
 from pivotree.analysis.simulation import Integration, simulate
 from pivotree.analysis.simulation.run import order_of
+from pivotree.analysis.states.residuals import Equations
 from pivotree.analysis.states.sample import draw, entries_at, system_at
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.analysis.study.measure import States
@@ -21,7 +22,6 @@ from pivotree.analysis.sweep import cases, measure, prepared, read_config, sweep
 from pivotree.analysis.sweep.cases import tasks
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
-from pivotree.kkt.proof.many_residuals import Equations
 from pivotree.kkt.proof.residual import backward_error
 from pivotree.kkt.tape.player import answers, rounded_entries, signed
 from pivotree.kkt.theorem.ranges import ranges_of

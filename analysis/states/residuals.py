@@ -1,7 +1,7 @@
 """What many answers leave of equation (4): the normwise backward error, states side by side.
 
-The same as :func:`.residual.backward_error` gives for one answer, in compiled loops over the blocks
-of (4): a few nanoseconds a nonzero and state.  Products and sums are exact to twice the digits of
+The same as :func:`kkt.proof.residual.backward_error` gives for one answer, in compiled loops over
+the blocks of (4): a few nanoseconds a nonzero and state.  Products and sums are exact to twice the digits of
 float64 (Ogita, Rump & Oishi 2005, algorithm Dot2) where the answers have those digits, and in
 float64 where they are shorter.
 """
@@ -16,11 +16,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..arithmetic import Format
-from ..arithmetic.floats import _two_product, _two_sum
-from ..matrix.blocks import Tie, sides_of
-from ..matrix.entries import LETTERS, Entries
-from .longer import longer_name
+from pivotree.kkt.arithmetic import Format
+from pivotree.kkt.arithmetic.floats import _two_product, _two_sum
+from pivotree.kkt.matrix.blocks import Tie, sides_of
+from pivotree.kkt.matrix.entries import LETTERS, Entries
+from pivotree.kkt.proof.longer import longer_name
 
 Floats = NDArray[np.float64]
 
