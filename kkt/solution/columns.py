@@ -28,8 +28,9 @@ from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, proved_bits, r
 from ..proof.idle import DOUBLE, beyond_range, wider
 from ..proof.longer import ball_of
 from ..proof.soundness import Part, judged_parts
-from ..tape.derivatives import BY, Given, codes_of, differentiated, inverse_columns, inverse_slots, tied
+from ..tape.derivatives import BY, differentiated, inverse_columns, inverse_slots, tied
 from ..tape.emit import mirrored
+from ..tape.inputs import Given, codes_of
 from ..tape.player import RangeError, first_bad, number_of, rounded_entries, run, signed
 from ..tape.tape import Columns, Solved, Tape, lower
 from ..tape.trace import tape_for

@@ -40,7 +40,7 @@ from ..program.columns import Columns
 from ..program.program import Ref
 from ..program.tracer import Tracer
 from ..structure.symbolic import symbolic
-from ..tape.derivatives import Given
+from ..tape.inputs import Given
 from ..tape.player import entered, rounded_entries
 from ..tape.tape import Tape, lower
 from ..tape.trace import structurally_singular, unphysical

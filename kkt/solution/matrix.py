@@ -32,7 +32,7 @@ from ..program.tracer import Tracer
 from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, Certified, Nonsingular, proved_bits
 from ..proof.longer import Longer, ball_of, longer_name
 from ..structure.symbolic import symbolic
-from ..tape.derivatives import Given
+from ..tape.inputs import Given
 from ..tape.player import first_bad, number_of, played, run, signed, started
 from ..tape.tape import BackwardError, Elimination, Tape, lower
 from ..tape.trace import kept

@@ -1,4 +1,4 @@
-"""Where the entries of (4) stand among the slots of a tape."""
+"""Where the entries of (4), and other blocks that a program takes, stand among the slots of a tape."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..matrix.blocks import Tie
 from ..matrix.entries import LETTERS, Entries, Pattern
 from ..model.tree import BodyTree
+from ..program.program import Ref, Writer
 from .emit import Scalars
 
 # letters that only a residual reads
@@ -256,3 +257,39 @@ def pivot_rows(subspace: NDArray) -> tuple[int, ...]:
         S = S - S[:, j : j + 1] * (S[row] / S[row, j])
         S[row] = 0.0
     return tuple(rows)
+
+
+class Given:
+    """Blocks that a program takes as inputs beside those of (4): patterns and numbers."""
+
+    def __init__(self, write: Writer) -> None:
+        self.write = write
+        self._blocks: list[tuple[NDArray[np.int64], NDArray]] = []
+        self.names: list[str] = []  # of the blocks, for readers that describe a program
+
+    def block(
+        self, values: NDArray, codes: NDArray[np.int64] | None = None, name: str = "given"
+    ) -> Ref | None:
+        """An input block with these values; None where all are zero.
+
+        ``codes`` say where it is zero (0), one (1) and another number (2), in every state.
+        """
+        codes = codes_of(values) if codes is None else codes
+        if not codes.any():
+            return None
+        self._blocks.append((codes, values.ravel()))
+        self.names.append(name)
+        return self.write.input("beside", len(self._blocks) - 1, codes.shape)
+
+    @property
+    def patterns(self) -> tuple[NDArray[np.int64], ...]:
+        return tuple(codes for codes, _ in self._blocks)
+
+    @property
+    def numbers(self) -> NDArray:
+        return np.concatenate([np.zeros(0), *(values for _, values in self._blocks)])
+
+
+def codes_of(values: NDArray) -> NDArray[np.int64]:
+    """Where values are zero (0), one (1) and another number (2)."""
+    return np.where(values == 0.0, 0, np.where(values == 1.0, 1, 2))

@@ -64,7 +64,6 @@ def described(tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "robot_descriptions", package)
     monkeypatch.setattr("pivotree.kkt.model.load.robots_folder", lambda: None)
-    monkeypatch.setattr("pivotree.kkt.model.load.robots_folder", lambda: None)
     monkeypatch.setattr(sys, "meta_path", [Cloning(path), *sys.meta_path])
     yield path
     for name in [x for x in sys.modules if x.startswith("robot_descriptions.")]:
