@@ -10,6 +10,8 @@ import numpy as np
 from pivotree.analysis.figures import Theme
 from pivotree.analysis.simulation import Simulation
 
+from .measures import fails
+
 MARKERS = "os^Dv"
 
 
@@ -19,7 +21,7 @@ def ours(ax: Any, look: Theme, i: int, label: str, x: Sequence[float], runs: Seq
     Where half of the runs fail or more, a cross alone, at the most that one took until then.
     """
     low, high = (np.array([end(run.evaluations) for run in runs]) for end in (np.min, np.max))
-    lost = np.array([run.failed >= len(run.records) / 2 for run in runs])
+    lost = np.array([fails(run) for run in runs])
     mean = np.where(lost, np.nan, [run.mean for run in runs])
     colour = look.series[i]
     ax.errorbar(

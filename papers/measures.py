@@ -1,7 +1,9 @@
-"""What items of several papers measure: errors, condition numbers, and what ensembles take."""
+"""What items of several papers measure: errors, condition numbers, curves, and what ensembles take."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from pivotree import kkt, orderings
 from pivotree.analysis.simulation import Simulation
 
+Floats = NDArray[np.float64]
+
 
 def error(exact: kkt.Certified, qdd: ArrayLike) -> float:
     """The relative error of qdd (N,); infinite where one of them is no finite number."""
@@ -17,10 +21,16 @@ def error(exact: kkt.Certified, qdd: ArrayLike) -> float:
     return float("inf") if found is None else float(found)
 
 
-def eliminated(exact: kkt.Certified, system: kkt.System, order: Any, format: str = "float32") -> float:
-    """The error of an order's elimination, or of its tape's; infinite where a pivot fails."""
-    result = kkt.eliminate(system, order, format, records=False)
-    return float("inf") if result.failed_at is not None else error(exact, result.qdd)
+def errors(system: kkt.System, orders: Mapping[str, Any], format: str = "float32") -> dict[str, float]:
+    """The error of qdd by each order, or tape of it, for the model rounded to the format.
+
+    Infinite where a pivot fails.
+    """
+    exact, found = kkt.certify(system, 20, rounded_to=format), {}
+    for name, order in orders.items():
+        result = kkt.eliminate(system, order, format, records=False)
+        found[name] = float("inf") if result.failed_at is not None else error(exact, result.qdd)
+    return found
 
 
 def apart(x: NDArray[Any], y: NDArray[Any]) -> float:
@@ -28,15 +38,40 @@ def apart(x: NDArray[Any], y: NDArray[Any]) -> float:
     return float(np.abs(x - y).max() / np.abs(y).max())
 
 
-def condition(tree: Any, q: NDArray[np.float64]) -> NDArray[np.float64]:
+def condition(tree: Any, q: Floats) -> Floats:
     """(m,) 2-norm condition numbers of the joint-space inertia at q (m, n), by singular values."""
     inertia = kkt.compile(tree, orderings.get("crbm"), outputs=("inertia",))
     return np.linalg.cond(np.asarray(inertia(q, np.zeros_like(q), None)))
 
 
-def variation(curve: NDArray[np.float64]) -> float:
-    """The sum of |differences| from point to point."""
-    return float(np.abs(np.diff(curve)).sum())
+@dataclass(frozen=True)
+class Curves:
+    """Accelerations of one joint of an arm over m angles of another joint."""
+
+    angles: Floats  # (m,) [rad]
+    exact: Floats  # (m,) [rad/s^2]
+    kappa: Floats  # (m,) 2-norm condition number of the joint-space inertia
+    found: dict[str, Floats]  # method -> (m,) [rad/s^2]
+
+    def error(self, method: str) -> Floats:
+        """(m,) relative error."""
+        return self.found[method] / self.exact - 1.0
+
+    def rms(self, method: str) -> float:
+        return float(np.sqrt(np.mean(self.error(method) ** 2)))
+
+    def worst(self, method: str) -> float:
+        return float(np.abs(self.error(method)).max())
+
+    def roughness(self, method: str) -> float:
+        """Total variation of the curve, the sum of |differences|, over that of the exact one."""
+        ours, exact = (float(np.abs(np.diff(curve)).sum()) for curve in (self.found[method], self.exact))
+        return ours / exact
+
+
+def fails(run: Simulation) -> bool:
+    """Whether half of an ensemble's runs fail, or more: then it counts as failed."""
+    return run.failed >= len(run.records) / 2
 
 
 def spread(run: Simulation, abm: Simulation | None = None, decimals: int = 2) -> str:

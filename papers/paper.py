@@ -6,10 +6,8 @@ import ast
 import difflib
 import inspect
 import math
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from types import ModuleType
@@ -18,9 +16,8 @@ from typing import Any
 from pivotree.kkt import PivotreeError
 
 from . import PAPERS
+from .item import Picture, Progress, printed
 from .row import Row, Value, plain, row
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -70,26 +67,28 @@ class Item:
             if is_dataclass(record):
                 own = {key: given.pop(key) for key in _fields(record) if key in given}
                 given[name] = replace(record, **own)  # type: ignore[type-var]
-        return self.module.measure(progress, **given)
+        found = self.module.measure(progress, **given)
+        return found if hasattr(self.module, "values") else list(found)
 
     def rows(self, found: Any) -> list[Row]:
         """The rows, each named after its item; what is computed stands beside what is printed."""
         data = printed(self.paper).get(self.name, {})
+        if hasattr(self.module, "values"):
+            found = self.module.values(found)
         return [
             row(self.name, data, one) if isinstance(one, Value) else plain(self.name, one)
-            for one in self.module.values(found)
+            for one in found
+            if not isinstance(one, Picture)
         ]
 
     def figures(self, found: Any, style: str = "light") -> dict[str, Any]:
-        draw = getattr(self.module, "figures", None)
-        return {} if draw is None else draw(found, style)
-
-
-@cache
-def printed(paper: str) -> dict[str, Any]:
-    """The numbers that a paper prints, by item."""
-    path = files(f"pivotree.papers.{paper}").joinpath("printed.toml")
-    return tomllib.loads(path.read_text("utf-8"))
+        """Name -> matplotlib Figure."""
+        if hasattr(self.module, "values"):
+            draw = getattr(self.module, "figures", None)
+            return {} if draw is None else draw(found, style)
+        drawn = [one for one in found if isinstance(one, Picture)]
+        pictures = import_module(f"pivotree.papers.{self.paper}.pictures") if drawn else None
+        return {one.name: getattr(pictures, one.how)(*one.of, style) for one in drawn}
 
 
 def papers(name: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pivotree.analysis.proofs import statements
 from pivotree.analysis.proofs.prove import Proof, prove_one
 from pivotree.kkt import PivotreeError
 
-from .paper import Progress
+from .item import Progress
 from .row import Row
 
 Proved = list[tuple[str, Proof]]  # where in the paper, and the proof

@@ -28,7 +28,7 @@ INSIDE = {
     ("docs/site/build.py", "analysis.cli.interrupt"): "it hears Ctrl-C as the commands do",
     ("docs/site/build.py", "kkt.base.files"): "its pages come whole, as all files do",
     ("papers/make.py", "analysis.cli.commands.reproduce"): "the page is what the command prints",
-    ("papers/ascher1996/table1.py", "analysis.simulation.picture"): "loads matplotlib",
+    ("papers/ascher1996/pictures.py", "analysis.simulation.picture"): "loads matplotlib",
     ("docs/slides/facts.py", "analysis.symbols"): "letters are those of the one table",
     ("docs/counts_page.py", "analysis.counts.kernels"): "its tables are those of the command",
     ("docs/counts_page.py", "analysis.counts.words"): "likewise",

@@ -6,8 +6,6 @@ that of Table 1, and after its tip come more links like the tip.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -15,37 +13,19 @@ import numpy as np
 
 from pivotree import kkt, orderings
 
-from ..measures import eliminated
-from ..paper import Progress
-from ..row import Value, value
-from ..settings import between
+from ..item import Progress, Results, between, picture, value
+from ..measures import condition, errors
 
 ORDERS = ("crbm", "abm")
-
-
-@dataclass(frozen=True)
-class Found:
-    ratios: tuple[float, ...]
-    kappa: dict[float, list[float]]  # ratio -> median over states, for 0, 1, ... more links
-    errors: dict[str, list[float]]  # order -> median error of qdd, least ratio, single precision
 
 
 def longer(r: float, more: int) -> Any:
     """:func:`kkt.two_link` with ``more`` links like its tip behind it."""
     tree = kkt.two_link(r)
-    own = dict(tree.nodes[1])
+    own = {name: tree.nodes[1][name] for name in ("mass", "com", "inertia", "axis")}
     tip: Any = 1
     for j in range(more):
-        kkt.add_body(
-            tree,
-            ("more", j),
-            tip,
-            mass=own["mass"],
-            com=own["com"],
-            inertia=own["inertia"],
-            axis=own["axis"],
-            p=(1.0 - r, 0.0, 0.0),
-        )
+        kkt.add_body(tree, ("more", j), tip, p=(1.0 - r, 0.0, 0.0), **own)
         tip = ("more", j)
     n = 2 + more
     tree.graph.update(q=np.zeros(n), qd=np.zeros(n), tau=np.zeros(n))
@@ -59,42 +39,28 @@ def measure(
     most: int = 6,
     states: int = 40,
     seed: int = 0,
-) -> Found:
-    """Medians over random angles of the joints, for 0 to ``most`` links more."""
+) -> Results:
+    """Medians over random angles of the joints, for 0 to ``most`` links more.
+
+    Errors are those of the least ratio, in single precision.
+    """
     between("most", most, 1)
     between("states", states, 1)
     kappa: dict[float, list[float]] = {r: [] for r in ratios}
-    errors: dict[str, list[float]] = {order: [] for order in ORDERS}
-    for r in ratios:
-        for more in range(most + 1):
-            progress(f"r = {r:g}, {more} links more")
-            draw = np.random.default_rng((seed, more))
-            tree = longer(r, more)
+    medians: dict[str, list[float]] = {order: [] for order in ORDERS}
+    for r, more in ((r, more) for r in ratios for more in range(most + 1)):
+        progress(f"r = {r:g}, {more} links more")
+        tree, draw = longer(r, more), np.random.default_rng((seed, more))
+        q = draw.uniform(0.0, 2.0 * np.pi, (states, 2 + more))
+        kappa[r].append(float(np.median(condition(tree, q))))
+        if r == min(ratios):
             tapes = {order: kkt.trace(kkt.build(tree), orderings.get(order)) for order in ORDERS}
-            found: dict[str, list[float]] = {name: [] for name in ("kappa", *ORDERS)}
-            for q in draw.uniform(0.0, 2.0 * np.pi, (states, 2 + more)):
-                system = kkt.build(tree, q=q)
-                inertia = kkt.joint_space_inertia(system, tapes["crbm"])
-                found["kappa"].append(float(np.linalg.cond(inertia)))
-                if r == min(ratios):
-                    exact = kkt.certify(system, 16, rounded_to="float32")
-                    for order, tape in tapes.items():
-                        found[order].append(eliminated(exact, system, tape))
-            kappa[r].append(float(np.median(found["kappa"])))
-            for order in ORDERS if r == min(ratios) else ():
-                errors[order].append(float(np.median(found[order])))
-    return Found(tuple(ratios), kappa, errors)
-
-
-def values(found: Found) -> Iterator[Value]:
-    for r, kappa in found.kappa.items():
-        worse = all(a < b for a, b in pairwise(kappa))
-        yield value("kappa", [f"{k:.1e}" for k in kappa], worse, r=f"{r:g}", most=len(kappa) - 1)
-    for order, errors in found.errors.items():
-        yield value("error", [f"{e:.1e}" for e in errors], r=f"{min(found.ratios):g}", order=order)
-
-
-def figures(found: Found, style: str) -> dict[str, Any]:
-    from .pictures import lengthened
-
-    return {"links": lengthened(found.kappa, found.errors, style)}
+            found = [errors(kkt.build(tree, q=row), tapes) for row in q]
+            for order in ORDERS:
+                medians[order].append(float(np.median([one[order] for one in found])))
+    for r, each in kappa.items():
+        worse = all(a < b for a, b in pairwise(each))
+        yield value("kappa", [f"{k:.1e}" for k in each], worse, r=f"{r:g}", most=most)
+    for order, each in medians.items():
+        yield value("error", [f"{e:.1e}" for e in each], r=f"{min(ratios):g}", order=order)
+    yield picture("links", "lengthened", kappa, medians)

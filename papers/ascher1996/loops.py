@@ -7,8 +7,7 @@ The multipliers come last; what the elimination fills in and costs is counted ex
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,29 +15,12 @@ import scipy.sparse.linalg as spla
 
 from pivotree import kkt, orderings
 
-from ..paper import Progress
-from ..row import Value, value
+from ..item import Progress, Results, value
+from ..measures import apart
 from ..world import Links
 
 CENTRE = (0.2, 0.05, 0.1)  # of a finger's mass
 AXES = ((1.0, 2.0, 3.0), (3.0, -1.0, 2.0), (-2.0, 3.0, 1.0))  # no two joints in one plane
-
-
-@dataclass(frozen=True)
-class Count:
-    links: int
-    loops: int
-    fill: int  # blocks
-    flops: int
-
-
-@dataclass(frozen=True)
-class Found:
-    order: str
-    by_links: dict[int, list[Count]]  # number of loops -> counts for growing n
-    by_loops: list[Count]  # n fixed, growing number of loops
-    still: float  # largest acceleration of a held point over that of its link, as built
-    apart: float  # of qdd, from scipy's sparse solve of the same matrix, relative
 
 
 def closed_chain(links: int, loops: int) -> kkt.System:
@@ -74,34 +56,37 @@ def closed_chain(links: int, loops: int) -> kkt.System:
     cuts = []
     for k in range(links, links + loops):
         turn, origin = where[k]
-        cuts.append(
-            kkt.cut_joint(
-                None, at_rest.tree.names[k], "spherical", p=origin + turn @ point, R=turn, p_second=point
-            )
-        )
+        held_at: dict[str, Any] = {"p": origin + turn @ point, "R": turn, "p_second": point}
+        cuts.append(kkt.cut_joint(None, at_rest.tree.names[k], "spherical", **held_at))
     return kkt.build(tree, loops=cuts)
 
 
 def measure(
     progress: Progress, *, order: str = "abm", most: int = 12, loops: int = 5, links: int = 7
-) -> Found:
-    """Chains of up to ``most`` links with 0 to 2 loops, and of ``links`` with up to ``loops``."""
+) -> Results:
+    """Chains of up to ``most`` links with 0 to 3 loops, and of ``links`` with up to ``loops``."""
 
-    def counted(n: int, count: int) -> Count:
+    def counted(n: int, count: int) -> dict[str, int]:
         progress(f"{n} links, {count} loops")
         tape = kkt.trace(closed_chain(n, count), orderings.get(order))
         factor = tape.program.symbolic
         assert factor is not None
-        return Count(n, count, factor.fill_blocks, tape.flops)
+        return {"fill": factor.fill_blocks, "flops": tape.flops}  # blocks, operations
 
-    by_links = {count: [counted(n, count) for n in range(3, most + 1)] for count in (0, 1, 2, 3)}
-    by_loops = [counted(links, count) for count in range(loops + 1)]
+    for count in range(4):
+        counts = [counted(n, count) for n in range(3, most + 1)]
+        for what in ("fill", "flops"):
+            each = list(dict.fromkeys(b[what] - a[what] for a, b in pairwise(counts)))
+            said = "O(N)" if count else None
+            yield value("links", each, len(each) == 1, count=count, what=what, printed=said)
+    flops = [counted(links, count)["flops"] for count in range(loops + 1)]
+    yield value("loops", flops, len(set(np.diff(flops[1:], n=3))) == 1, most=loops)
     system = closed_chain(9, 2)
     result = kkt.eliminate(system, orderings.get(order))
     x = spla.spsolve(system.matrix, system.rhs)
     dense = np.concatenate([x[system.blocks[kkt.Block("qdd", name)]] for name in system.tree.names])
-    apart = float(np.abs(result.qdd - dense).max() / np.abs(dense).max())
-    return Found(order, by_links, by_loops, _held(system, result), apart)
+    yield value("scipy", apart(result.qdd, dense))
+    yield value("residual", _held(system, result))
 
 
 def _held(system: kkt.System, result: Any) -> float:
@@ -115,17 +100,3 @@ def _held(system: kkt.System, result: Any) -> float:
     rows = [system.blocks[block] for block in system.blocks if block.kind == "lam"]
     left = system.matrix @ x - system.rhs
     return float(max(np.abs(left[r]).max() for r in rows) / np.abs(result.pdd).max())
-
-
-def values(found: Found) -> Iterator[Value]:
-    for count, counts in found.by_links.items():
-        for what in ("fill", "flops"):
-            steps = np.diff([getattr(c, what) for c in counts])
-            each = list(dict.fromkeys(steps.tolist()))
-            said = "O(N)" if count else None
-            yield value("links", each, len(each) == 1, count=count, what=what, printed=said)
-    flops = [c.flops for c in found.by_loops]
-    third = np.diff(flops[1:], n=3)
-    yield value("loops", flops, len(set(third)) == 1, most=len(flops) - 1)
-    yield value("scipy", found.apart)
-    yield value("residual", found.still)

@@ -8,16 +8,19 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from pivotree.analysis.simulation import Simulation
+from pivotree.analysis.simulation.picture import picture
+
 from ..counted import ours, theirs
-from ..paper import printed
-from ..sheet import DASHES, legend, lines, named, panels, sheet
-from .sweep import Sweep
+from ..item import printed
+from ..measures import Curves
+from ..sheet import DASHES, legend, lines, named, panels
 
 EXACT: Any = (0, (1, 3))  # the line of what is exact
 ABOVE = {"loc": "outside upper center"}
 
 
-def curves(found: Sweep, names: Mapping[str, str], style: str) -> Figure:
+def curves(found: Curves, names: Mapping[str, str], style: str) -> Figure:
     """Base acceleration against the tip's angle, one panel an order, and the errors below."""
     shared: dict[str, Any] = {"sharex": True, "sharey": "row", "height_ratios": (3, 2)}
     with panels(style, "double", 3.9, 2, len(names), "y", **shared) as (figure, axes, look):
@@ -38,7 +41,7 @@ def curves(found: Sweep, names: Mapping[str, str], style: str) -> Figure:
     return figure
 
 
-def turns(found: Mapping[float, Sweep], names: Mapping[str, str], style: str) -> Figure:
+def turns(found: Mapping[float, Curves], names: Mapping[str, str], style: str) -> Figure:
     """Rms error of the base acceleration against the angle by which all frames are turned."""
     with panels(style, "single", 2.7) as (figure, ax, look):
         errors = {name: [turn.rms(order) for turn in found.values()] for order, name in names.items()}
@@ -119,45 +122,17 @@ def kept(digits: Mapping[str, list[float]], names: Mapping[str, str], style: str
     return figure
 
 
-def structure(before: Any, after: Any, circled: list[tuple[int, int]], style: str) -> Figure:
-    """(6) and what the forward elimination leaves of it, crosses for blocks, pivots circled."""
-    n = len(before)
-    with sheet("double", 4.0, style) as (figure, look):
-        axes = figure.subplots(1, 2)
-        titles = ("equation (6)", "after the forward elimination")
-        for ax, marks, title in zip(axes, (before, after), titles, strict=True):
-            ax.set_facecolor(look.page)
-            named(ax, look, title=title)
-            for i, j in zip(*np.nonzero(marks), strict=True):
-                ax.plot(j + 1, i + 1, "x", color=look.ink, markersize=6 if n < 12 else 3)
-            for edge in range(3, n, 3):  # bodies
-                ax.axhline(edge + 0.5, color=look.faint, linewidth=0.4)
-                ax.axvline(edge + 0.5, color=look.faint, linewidth=0.4)
-            ax.set(xlim=(0.4, n + 0.6), ylim=(n + 0.6, 0.4), aspect="equal")
-            ax.set_xticks(range(1, n + 1) if n < 20 else [])
-            ax.set_yticks(range(1, n + 1) if n < 20 else [])
-            ax.tick_params(colors=look.ink, length=0, labelsize=7)
-            for spine in ax.spines.values():
-                spine.set_color(look.ink)
-                spine.set_linewidth(0.6)
-        ring = {"markerfacecolor": "none", "markeredgecolor": look.series[1], "markeredgewidth": 1.4}
-        for i, j in circled:
-            axes[1].plot(j, i, "o", markersize=15 if n < 12 else 7, **ring)
-    return figure
-
-
-def growth(found: Sequence[Any], keys: dict[str, str], style: str) -> Figure:
+def growth(found: Mapping[float, Mapping[str, Simulation]], keys: Mapping[str, str], style: str) -> Figure:
     """Table 1: means and ranges of the ensembles; hollow marks are the paper's single runs.
 
     ``keys`` are the rows that the paper prints of an order.
     """
     said, drawn = printed("ascher1996")["table1"], set[str]()
     with panels(style, "double", 3.6) as (figure, ax, look):
-        for i, order in enumerate(found[0].single):
+        for i, order in enumerate(next(iter(found.values()))):
             key = keys.get(order, "")
-            runs = [line.single[order] for line in found]
-            name = order.replace("@world", ", world's frame")
-            ours(ax, look, i, name, [line.r for line in found], runs)
+            runs = [line[order] for line in found.values()]
+            ours(ax, look, i, order.replace("@world", ", world's frame"), list(found), runs)
             if key and key not in drawn:
                 drawn.add(key)
                 theirs(ax, look.ink, i, f"{key.upper()}, printed", said["r"], said[key])
@@ -166,3 +141,8 @@ def growth(found: Sequence[Any], keys: dict[str, str], style: str) -> Figure:
         named(ax, look, "length of the base link, r", "evaluations for 10 s")
         legend(ax, look)
     return figure
+
+
+def steps(runs: Sequence[Simulation], style: str) -> Figure:
+    """Steps over time of a few ensembles."""
+    return picture(runs, style=style)

@@ -7,30 +7,18 @@ taken away.  The arm hangs on axes z, y, z of one point; the middle angle is bro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pivotree import kkt, orderings
 
-from ..measures import eliminated
-from ..paper import Progress
-from ..row import Value, value
-from ..settings import above
+from ..item import Progress, Results, above, picture, value
+from ..measures import errors
 
-ORDERS = ("crbm", "abm", "modified_abm", "square_root_abm")
 NAMES = {"crbm": "CRBM", "abm": "ABM", "modified_abm": "eq (11)", "square_root_abm": "rotations"}
 ANGLES = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)  # between the first and the third axis [rad]
 AXES = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-
-
-@dataclass(frozen=True)
-class Found:
-    angles: tuple[float, ...]
-    kappa: list[float]  # 2-norm condition number of the joint-space inertia
-    errors: dict[str, list[float]]  # order -> error of qdd in single precision
 
 
 def shoulder(angle: float, mass: float, length: float) -> Any:
@@ -52,35 +40,24 @@ def measure(
     mass: float = 10.0,
     length: float = 1.0,
     format: str = "float32",
-) -> Found:
+) -> Results:
     """Errors of the orders on the way to the singularity; mass [kg], length [m]."""
     above("kg", mass=mass)
     above("m", length=length)
+    orders = {name: orderings.get(order) for order, name in NAMES.items()}
     kappa: list[float] = []
-    errors: dict[str, list[float]] = {order: [] for order in ORDERS}
+    found: dict[str, list[float]] = {name: [] for name in orders}
     for angle in angles:
         progress(f"axes {angle:g} rad apart")
         system = kkt.build(shoulder(angle, mass, length))
-        inertia = kkt.joint_space_inertia(system, orderings.get("crbm"))
-        kappa.append(float(np.linalg.cond(inertia)))
-        exact = kkt.certify(system, 20, rounded_to=format)
-        for order in ORDERS:
-            errors[order].append(eliminated(exact, system, orderings.get(order), format))
-    return Found(tuple(angles), kappa, errors)
-
-
-def values(found: Found) -> Iterator[Value]:
-    crbm, abm = found.errors["crbm"], found.errors["abm"]
-    kappa, angles = [f"{x:.1e}" for x in found.kappa], ", ".join(f"{a:g}" for a in found.angles)
-    yield value("kappa", kappa, found.kappa[-1] >= 100 * found.kappa[0], angles=angles)
+        kappa.append(float(np.linalg.cond(kkt.joint_space_inertia(system, orderings.get("crbm")))))
+        for name, error in errors(system, orders, format).items():
+            found[name].append(error)
+    crbm, abm = found["CRBM"], found["ABM"]
+    shown = ", ".join(f"{angle:g}" for angle in angles)
+    yield value("kappa", [f"{x:.1e}" for x in kappa], kappa[-1] >= 100 * kappa[0], angles=shown)
     yield value("crbm", [crbm[0], crbm[-1]], crbm[-1] >= 100 * crbm[0])
-    for order in ORDERS[2:]:
-        yield value("other", max(found.errors[order]), name=NAMES[order])
+    for name in ("eq (11)", "rotations"):
+        yield value("other", max(found[name]), name=name)
     yield value("abm", [max(abm), max(crbm)], max(abm) <= 0.1 * max(crbm))
-
-
-def figures(found: Found, style: str) -> dict[str, Any]:
-    from .pictures import approach
-
-    named = {NAMES[order]: errors for order, errors in found.errors.items()}
-    return {"shoulder": approach(found.angles, found.kappa, named, style)}
+    yield picture("shoulder", "approach", angles, kappa, found)

@@ -8,18 +8,14 @@ times too far out (link 3's at 6.4 m), which are read as the centimetres that Pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pivotree import kkt, orderings
 
-from ..measures import eliminated
-from ..paper import Progress
-from ..row import Value, value
-from ..settings import between
+from ..item import Progress, Results, between, value
+from ..measures import errors
 
 # twist and offset of the joint (Denavit & Hartenberg), mass [kg], centre [m], moments [kg m^2]
 LINKS = (
@@ -33,14 +29,6 @@ LINKS = (
 ACTUATORS = (0.953, 2.193, 0.782, 0.106, 0.097, 0.020)  # inertia at each joint
 SLIDES = 2  # the third joint
 REACH = 0.305, 1.270  # [m] that it slides: 12 to 50 inches
-
-
-@dataclass(frozen=True)
-class Found:
-    states: int
-    kappa: np.ndarray  # (states,) of the joint-space inertia
-    actuated: np.ndarray  # (states,) with the actuators' inertia on its diagonal
-    errors: dict[str, float]  # order -> largest error of qdd in single precision
 
 
 def stanford_arm() -> Any:
@@ -76,7 +64,7 @@ def _quarter() -> np.ndarray:
     return np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 
 
-def measure(progress: Progress, *, states: int = 2000, seed: int = 0, checked: int = 20) -> Found:
+def measure(progress: Progress, *, states: int = 2000, seed: int = 0, checked: int = 20) -> Results:
     """Condition numbers over random states, and errors of two orders in the first ``checked``."""
     between("states", states, 1)
     between("checked", checked, 1)
@@ -87,18 +75,11 @@ def measure(progress: Progress, *, states: int = 2000, seed: int = 0, checked: i
     progress(f"{states} states")
     kernel = kkt.compile(tree, orderings.get("crbm"), outputs=("inertia",))
     inertia = kernel(q, np.zeros((states, 6)), None)
-    errors = {"crbm": 0.0, "abm": 0.0}
-    for row in q[:checked]:
-        system = kkt.build(tree, q=row)
-        exact = kkt.certify(system, 16, rounded_to="float32")
-        for order in errors:
-            errors[order] = max(errors[order], eliminated(exact, system, orderings.get(order)))
-    return Found(states, np.linalg.cond(inertia), np.linalg.cond(inertia + np.diag(ACTUATORS)), errors)
-
-
-def values(found: Found) -> Iterator[Value]:
-    yield value("largest", found.kappa.max(), states=found.states)
-    yield value("median", [found.kappa.min(), np.median(found.kappa)])
-    yield value("actuated", found.actuated.max())
-    for order, error in found.errors.items():
-        yield value("error", error, order=order)
+    kappa = np.linalg.cond(inertia)
+    yield value("largest", kappa.max(), states=states)
+    yield value("median", [kappa.min(), np.median(kappa)])
+    yield value("actuated", np.linalg.cond(inertia + np.diag(ACTUATORS)).max())
+    orders = {order: orderings.get(order) for order in ("crbm", "abm")}
+    found = [errors(kkt.build(tree, q=row), orders) for row in q[:checked]]
+    for order in orders:
+        yield value("error", max(one[order] for one in found), order=order)

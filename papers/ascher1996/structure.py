@@ -8,50 +8,42 @@ permutation, with the pivots (3k, 3k-2), an identity, and (3k-1, 3k-1), D_k.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from pivotree import kkt
 from pivotree.kkt.program.tracer import Remaining, remaining
 
+from ..item import Progress, Results, printed, value
 from ..measures import error
-from ..paper import Progress, printed
-from ..row import Value, value
 
 KINDS = ("pdd", "qdd", "f")
 
 
-@dataclass(frozen=True)
-class Found:
-    links: int
-    rows: list[str]  # "x" where a block may be nonzero, "." where it is zero
-    circled: list[tuple[int, int]]  # 1-based block rows and columns of the pivots, as they come
-    nonzero: list[str]  # rows of (6) before the elimination
-    error: float  # of qdd when (6) is eliminated by these pivots, against the certified answer
-
-
-def measure(progress: Progress, *, links: int = 3) -> Found:
+def measure(progress: Progress, *, links: int = 3) -> Results:
     """The structure for a chain of so many links, and an elimination by the circled pivots."""
     system = kkt.build(kkt.chain(links))
+    left = remains(progress, system)
+    for i, (said, ours) in enumerate(zip(expected(links), left, strict=True)):
+        yield value("row", ours, said == ours, i=i + 1, printed=said)
+    found, pivots = backward(left), circled(links)
+    yield value("pivots", _text(found), found == pivots, printed=_text(pivots))
+    given = [list(pivot) for pivot in reversed(found)]  # as the elimination meets them
+    result = kkt.eliminate(system, lambda structure: given, "float64")
+    yield value("error", error(kkt.certify(system, 30), result.qdd))
+
+
+def remains(progress: Progress, system: kkt.System) -> list[str]:
+    """Rows of what the elimination leaves: "x" where a block may be nonzero, "." where it is zero."""
     bodies = system.structure.tip_to_base
     groups = [group for k in bodies for group in ([("pdd", k), ("f", k)], [("qdd", k)])]
     factor = kkt.symbolic(kkt.plan(kkt.PivotSequence(groups), system.structure))
     columns = [(kind, k) for k in bodies for kind in KINDS]
-    before = remaining(factor, 0)
-    structure: dict[Any, str] = {}
+    left: dict[Any, str] = {}
     for i, k in enumerate(bodies):
-        progress(f"body {i + 1} of {links}")
+        progress(f"body {i + 1} of {len(bodies)}")
         for kind, steps in (("pdd", 2 * i), ("qdd", 2 * i + 1), ("f", 2 * i)):
-            structure[kind, k] = _row(remaining(factor, steps), (kind, k), columns)
-    left = [structure[c] for c in columns]
-    circled = backward(left)
-    pivots = [list(pivot) for pivot in reversed(circled)]  # as the elimination meets them
-    result = kkt.eliminate(system, lambda structure: pivots, "float64")
-    off = error(kkt.certify(system, 30), result.qdd)
-    return Found(links, left, circled, [_row(before, c, columns) for c in columns], off)
+            left[kind, k] = _row(remaining(factor, steps), (kind, k), columns)
+    return [left[column] for column in columns]
 
 
 def _row(left: Remaining, row: Any, columns: list[Any]) -> str:
@@ -71,14 +63,6 @@ def expected(links: int) -> list[str]:
             own = row[:4] if k < links - 1 else row[6:]
             rows.append(("." * (3 * k) + own).ljust(wide, "."))
     return rows
-
-
-def values(found: Found) -> Iterator[Value]:
-    for i, (said, ours) in enumerate(zip(expected(found.links), found.rows, strict=True)):
-        yield value("row", ours, said == ours, i=i + 1, printed=said)
-    pivots = circled(found.links)
-    yield value("pivots", _text(found.circled), found.circled == pivots, printed=_text(pivots))
-    yield value("error", found.error)
 
 
 def backward(left: list[str]) -> list[tuple[int, int]]:
@@ -110,12 +94,3 @@ def circled(links: int) -> list[tuple[int, int]]:
 
 def _text(pivots: list[tuple[int, int]]) -> str:
     return " ".join(f"({i},{j})" for i, j in pivots)
-
-
-def figures(found: Found, style: str) -> dict[str, Any]:
-    from .pictures import structure
-
-    before, after = (
-        np.array([[c == "x" for c in row] for row in rows]) for rows in (found.nonzero, found.rows)
-    )
-    return {"structure": structure(before, after, found.circled, style)}

@@ -3,42 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
 
-from ..measures import variation
-from ..paper import Progress
+from ..item import Progress
+from ..measures import Curves
 
 TIP, BASE = 1, 2  # the paper counts from the tip
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """Base accelerations over the angle of the tip joint; m angles."""
-
-    angles: NDArray[np.float64]  # (m,) [rad]
-    exact: NDArray[np.float64]  # (m,) certified, of the model rounded to single precision
-    kappa: NDArray[np.float64]  # (m,) 2-norm condition number of the joint-space inertia
-    found: dict[str, NDArray[np.float64]]  # order -> (m,) [rad/s^2]
-
-    def error(self, order: str) -> NDArray[np.float64]:
-        """(m,) relative error."""
-        return self.found[order] / self.exact - 1.0
-
-    def rms(self, order: str) -> float:
-        return float(np.sqrt(np.mean(self.error(order) ** 2)))
-
-    def worst(self, order: str) -> float:
-        return float(np.abs(self.error(order)).max())
-
-    def roughness(self, order: str) -> float:
-        """Total variation of the curve over that of the exact one."""
-        return variation(self.found[order]) / variation(self.exact)
 
 
 def child_frame(structure: kkt.Structure) -> kkt.PivotSequence:
@@ -80,10 +54,11 @@ def sweep(
     tree: Any = None,
     format: str = "float32",
     base_angle: float = 0.0,
-) -> Sweep:
-    """Every order on every angle of [0, 2 pi] of a tree like :func:`kkt.example1`, or of that.
+) -> Curves:
+    """The base joint's accelerations by every order, on angles of the tip joint in [0, 2 pi].
 
-    ``base_angle`` [rad] is that of the base link; at 0 gravity is perpendicular to it.
+    Of a tree like :func:`kkt.example1`, or of that; what is exact is certified, of the model rounded
+    to the format.  ``base_angle`` [rad] is that of the base link; at 0 gravity is perpendicular to it.
     """
     tree = kkt.example1() if tree is None else tree
     turns = np.linspace(0.0, 2.0 * np.pi, angles)
@@ -101,4 +76,4 @@ def sweep(
         kappa[i] = np.linalg.cond(kkt.joint_space_inertia(system, inertia))
         for order, tape in tapes.items():
             found[order][i] = kkt.eliminate(system, tape, format, records=False).qdd[base]
-    return Sweep(turns, exact, kappa, found)
+    return Curves(turns, exact, kappa, found)

@@ -17,7 +17,6 @@ the world's directions, where it turns with the link and is rounded in every sta
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,11 +25,9 @@ import numpy as np
 from pivotree import kkt
 from pivotree.analysis.simulation import Integration, Simulation, simulate
 
-from ..measures import condition, spread
-from ..paper import Progress, printed
-from ..row import Value, value, within
+from ..item import Progress, Results, Value, picture, printed, value, within
+from ..measures import condition, fails, spread
 
-LIKELY = 0.5  # of runs that fail, from which a row counts as failed
 NEAR, ALIKE = 0.10, 0.25  # shares of printed counts, of ABM and CRBM: single runs spread so far
 NAMES = {
     "abm": ("ABM", "abm", NEAR),
@@ -39,17 +36,6 @@ NAMES = {
     "crbm@world": ("CRBM, 6 x 6 blocks in the world's frame", "crbm", ALIKE),
     "crbm_com@world": ("CRBM, centres in the world's frame", "crbm", ALIKE),
 }  # order, and frames if not the links' own -> name, what the paper prints of it, and how near
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """One line of the table."""
-
-    r: float  # l_2 / (l_1 + l_2), base link
-    single: dict[str, Simulation]  # order -> ensemble in float32
-    double: dict[str, Simulation]  # in float64
-    kappa: float  # largest condition number of the joint-space inertia on the way
-    as_printed: bool  # the settings are the paper's
 
 
 @dataclass(frozen=True)
@@ -75,15 +61,16 @@ def measure(
     numbers: Numbers = PRINTED,
     orders: tuple[str, ...] = tuple(NAMES),
     tilt: float = 0.0,
-) -> list[Ratio]:
-    """Ensembles for the printed ratios, or others.
+) -> Results:
+    """Ensembles for the printed ratios l_2 / (l_1 + l_2), 2 the base link, or others.
 
     All frames are turned by ``tilt`` degrees about x, of which the end of section 3 tells.
     """
+    said = printed("ascher1996")["table1"]
     as_printed = (seconds, eps, numbers, tilt) == (10.0, 1e-4, PRINTED, 0.0)
     own = (numbers.format, "float32", numbers.clock)
-    found = []
-    for r in ratios or tuple(printed("ascher1996")["table1"]["r"]):
+    found: dict[float, dict[str, Simulation]] = {}  # in single precision
+    for r in ratios or tuple(said["r"]):
         tree = kkt.two_link(r, math.radians(tilt))
         single, double = (
             {
@@ -101,10 +88,19 @@ def measure(
             }
             for name, state, beat in (own, ("float64", "float64", "float64"))
         )
-        first = next(iter(double.values()))
-        kappa = float(condition(tree, first.records[0].y[:, :2]).max())
-        found.append(Ratio(r, single, double, kappa, as_printed))
-    return found
+        found[r], abm = single, double.get("abm")
+        yield from (count(r, order, single, as_printed) for order in single)
+        for order in double:
+            if abm is not None and order != "abm":
+                yield value("control", double[order].mean / abm.mean, r=f"{r:g}", order=order)
+        kappa = float(condition(tree, next(iter(double.values())).records[0].y[:, :2]).max())
+        power = said["kappa"][said["r"].index(r)] if r in said["r"] else None
+        words = {"r": f"{r:g}", "kappa": f"{kappa:.3g}", "none": "" if power else "not in the paper"}
+        yield value("kappa", float(10.0 ** np.floor(np.log10(kappa))), printed=power, **words)
+    yield picture("table1", "growth", found, {order: key for order, (_, key, _) in NAMES.items()})
+    worst = found[min(found)].items()
+    told_apart = [run for order, run in worst if order != "crbm@world"][:4]
+    yield picture("table1_steps", "steps", told_apart)
 
 
 def ensemble(
@@ -133,46 +129,20 @@ def ensemble(
     )
 
 
-def values(found: list[Ratio]) -> Iterator[Value]:
-    said = printed("ascher1996")["table1"]
-    for line in found:
-        at, r = said["r"].index(line.r) if line.r in said["r"] else None, f"{line.r:g}"
-        for order in line.single:
-            yield _count(line, order, at)
-        for order in [order for order in line.double if order != "abm" and "abm" in line.double]:
-            yield value("control", line.double[order].mean / line.double["abm"].mean, r=r, order=order)
-        power = float(10.0 ** np.floor(np.log10(line.kappa)))
-        kappa = None if at is None else said["kappa"][at]
-        none = "not in the paper" if kappa is None else ""
-        yield value("kappa", power, none=none, r=r, kappa=f"{line.kappa:.3g}", printed=kappa)
-
-
-def _count(line: Ratio, order: str, at: int | None) -> Value:
+def count(r: float, order: str, runs: dict[str, Simulation], as_printed: bool) -> Value:
     """Evaluations of one order beside the printed count, where the paper has one."""
-    run, abm = line.single[order], None if order == "abm" else line.single.get("abm")
-    why = spread(run, abm)
+    said, run, abm = printed("ascher1996")["table1"], runs[order], runs.get("abm")
+    why = spread(run, None if order == "abm" else abm)
     name, key, share = NAMES.get(order, (order, "", 0.0))
-    ours: Any = "fail" if run.failed / len(run.records) >= LIKELY else round(run.mean)
-    words = {"r": f"{line.r:g}", "name": name, "why": why}
-    if at is None or not key:
+    ours: Any = "fail" if fails(run) else round(run.mean)
+    words = {"r": f"{r:g}", "name": name, "why": why}
+    if r not in said["r"] or not key:
         return value("count", ours, none="not in the paper", **words)
-    words["printed"] = said = printed("ascher1996")["table1"][key][at]
-    if not line.as_printed:
+    words["printed"] = theirs = said[key][said["r"].index(r)]
+    if not as_printed:
         return value("count", ours, none="settings other than the paper's", **words)
-    fails = isinstance(said, str)
-    near = ours == "fail" if fails else ours != "fail" and within(said, run.mean, share)
+    no_count = isinstance(theirs, str)
+    near = ours == "fail" if no_count else ours != "fail" and within(theirs, run.mean, share)
     if not near and order != "abm":
-        words["why"] = f"{why}; {printed('ascher1996')['table1']['unknown']}"
-    return value("count_fails" if fails else "count", ours, bool(near), share=f"{share:.0%}", **words)
-
-
-def figures(found: list[Ratio], style: str) -> dict[str, Any]:
-    from pivotree.analysis.simulation.picture import picture
-
-    from .pictures import growth
-
-    worst = min(found, key=lambda line: line.r)
-    steps = {order: run for order, run in worst.single.items() if order != "crbm@world"}
-    runs = list(steps.values())[:4]  # as many as are told apart
-    keys = {order: key for order, (_, key, _) in NAMES.items()}
-    return {"table1": growth(found, keys, style), "table1_steps": picture(runs, style=style)}
+        words["why"] = f"{why}; {said['unknown']}"
+    return value("count_fails" if no_count else "count", ours, bool(near), share=f"{share:.0%}", **words)

@@ -11,7 +11,7 @@ same arithmetic fails for the modified ABM too: in case 2 it gives D_2 = -6e-8, 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,12 +19,12 @@ import numpy as np
 
 from pivotree import kkt, orderings
 
-from ..paper import Progress, printed
-from ..row import Value, value
+from ..item import Progress, Results, Value, picture, printed, value
 from .double_sum import read
 
 BETWEEN = (3e7, 6e7, 1.2e8)  # masses beside the printed powers of ten, case 2
 KEPT = 0.01  # relative error of qdd_1 up to which it counts as kept
+NAMES = {"crbm": "CRBM", "abm": "ABM", "modified_abm": "eq (11)"}
 PIVOTS = {"crbm": "bad_abm", "abm": "abm", "modified_abm": "modified_abm"}  # of the printed digits
 
 
@@ -55,12 +55,6 @@ class Cell:
         return off < beside or (math.isnan(beside) and not math.isnan(off))
 
 
-@dataclass(frozen=True)
-class Found:
-    cells: list[Cell]
-    curve: list[Cell]  # case 2 over many masses, for the picture and the share that is kept
-
-
 def measure(
     progress: Progress,
     *,
@@ -68,20 +62,32 @@ def measure(
     cases: tuple[int, ...] = (1, 2),
     between: tuple[float, ...] = BETWEEN,
     points: int = 61,
-) -> Found:
+) -> Results:
     """The seven rows as printed and masses ``between``, or other ``masses`` in the given cases.
 
-    The curve has ``points`` masses from 1e6 to 1e9, evenly in their logarithms.
+    The curve of case 2 has ``points`` masses from 1e6 to 1e9, evenly in their logarithms.
     """
-    table = printed("ascher1996")["table2"]
-    wanted = [(row["m1"], row["case"], row) for row in table["lines"]]
+    wanted = [(row["m1"], row["case"], row) for row in printed("ascher1996")["table2"]["lines"]]
     wanted += [(m1, 2, None) for m1 in between]
     if masses:
         wanted = [(m1, case, None) for case in cases for m1 in masses]
-    return Found(
-        list(_cells(progress, wanted)),
-        list(_cells(progress, [(m1, 2, None) for m1 in np.logspace(6, 9, points).tolist()])),
-    )
+    cells = list(_cells(progress, wanted))
+    crbm = {(cell.m1, cell.case): cell for cell in cells if cell.method == "crbm"}
+    for cell in cells:
+        yield _beside(cell, crbm[cell.m1, cell.case])
+    curve = list(_cells(progress, [(m1, 2, None) for m1 in np.logspace(6, 9, points).tolist()]))
+    for method in dict.fromkeys(cell.method for cell in curve):
+        own = [cell for cell in curve if cell.method == method]
+        lost = [label(round(cell.m1, -5)) for cell in own if not cell.kept]
+        words = {"count": len(own), "method": method, "first": lost[0] if lost else "-", "lost": len(lost)}
+        name = "share_modified" if method == "modified_abm" else "share"
+        yield value(name, float(np.mean([cell.kept for cell in own])), **words)
+    curve += [cell for cell in cells if cell.case == 2]
+    drawn = {
+        name: [(cell.m1, cell.summed[0]) for cell in curve if cell.method == method]
+        for method, name in NAMES.items()
+    }
+    yield picture("table2", "pivots", drawn)
 
 
 def _cells(progress: Progress, wanted: list[tuple[float, int, Any]]) -> Iterable[Cell]:
@@ -120,25 +126,17 @@ def label(m1: float) -> str:
     return np.format_float_scientific(m1, trim="-", exp_digits=1).replace("+", "")
 
 
-def values(found: Found) -> Iterator[Value]:
-    crbm = {(cell.m1, cell.case): cell for cell in found.cells if cell.method == "crbm"}
-    for cell in found.cells:
-        ours, engine = (in_print(values, cell.printed) for values in (cell.summed, cell.engine))
-        if cell.printed is not None:
-            told = f"{cell.name}: the engine's {cell.method} gives {', '.join(engine)}"
-            why, said = "" if engine == ours else told, list(cell.printed)
-            yield value("cell", ours, ours == said, cell=cell.name, printed=said, why=why)
-        elif cell.method == "modified_abm":
-            better = cell.nearer_than(crbm[cell.m1, cell.case])
-            yield value("between_modified", ours, better, cell=cell.name, exact=f"{cell.exact:.2f}")
-        else:
-            yield value("between", ours, cell=cell.name)
-    for method in dict.fromkeys(cell.method for cell in found.curve):
-        own = [cell for cell in found.curve if cell.method == method]
-        lost = [label(round(cell.m1, -5)) for cell in own if not cell.kept]
-        words = {"count": len(own), "method": method, "first": lost[0] if lost else "-", "lost": len(lost)}
-        name = "share_modified" if method == "modified_abm" else "share"
-        yield value(name, float(np.mean([cell.kept for cell in own])), **words)
+def _beside(cell: Cell, crbm: Cell) -> Value:
+    """The row of a cell: printed digits, or what the paper's arithmetic gives at another mass."""
+    ours, engine = (in_print(values, cell.printed) for values in (cell.summed, cell.engine))
+    if cell.printed is not None:
+        told = f"{cell.name}: the engine's {cell.method} gives {', '.join(engine)}"
+        why, said = "" if engine == ours else told, list(cell.printed)
+        return value("cell", ours, ours == said, cell=cell.name, printed=said, why=why)
+    if cell.method != "modified_abm":
+        return value("between", ours, cell=cell.name)
+    better = cell.nearer_than(crbm)
+    return value("between_modified", ours, better, cell=cell.name, exact=f"{cell.exact:.2f}")
 
 
 def in_print(values: tuple[float, float], model: tuple[str, str] | None) -> list[str]:
@@ -155,14 +153,3 @@ def in_print(values: tuple[float, float], model: tuple[str, str] | None) -> list
         f"{D2:.0e}" if float(shown) == 0.0 else shown,
         f"{qdd1:.2f}" if abs(qdd1) < 1e7 else f"{qdd1:.2e}",
     ]
-
-
-def figures(found: Found, style: str) -> dict[str, Any]:
-    from .pictures import pivots
-
-    names = {"crbm": "CRBM", "abm": "ABM", "modified_abm": "eq (11)"}
-    cells = [*found.curve, *(cell for cell in found.cells if cell.case == 2)]
-    values = {
-        name: [(c.m1, c.summed[0]) for c in cells if c.method == method] for method, name in names.items()
-    }
-    return {"table2": pivots(values, style)}

@@ -12,39 +12,29 @@ after a heavy body lose more (docs/study).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pivotree import kkt, orderings
 
-from ..measures import eliminated
-from ..paper import Progress
-from ..row import Value, value
-from ..settings import above, between
-from .sweep import Sweep, sweep, turned
+from ..item import Progress, Results, above, between, picture, value
+from ..measures import errors
+from .sweep import sweep, turned
 
 ORDERS = ("abm", "modified_abm", "child_frame", "projected_abm", "square_root_abm", "crbm", "virtual_work")
 AXES = ("abm", "modified_abm", "projected_abm", "square_root_abm")
+NAMES = {
+    "abm": "ABM",
+    "modified_abm": "eq (11)",
+    "child_frame": "eq (11) in the child's frame",
+    "projected_abm": "eq (10) with E",
+    "square_root_abm": "rotations",
+}
 ABOUT = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0)}
 LEANING = 0.5  # [rad] of the base link
 KEPT = 5.0  # digits that count as kept
 BESIDE = 1.0  # [degrees] from the tilt, where luck has ended
-
-
-@dataclass(frozen=True)
-class Found:
-    """Example 1 in frames turned about x or y, and Example 3 on random axes."""
-
-    tilt: float  # [degrees]
-    level: Sweep
-    tilted: Sweep
-    leaning: Sweep  # tilted too, the base link no longer perpendicular to gravity; virtual work
-    turns: dict[tuple[str, float], Sweep]  # axis, angle [degrees] -> fewer angles of the tip joint
-    axes: int  # random directions of H
-    digits: dict[str, list[float]]  # order -> digits of qdd_1 for each direction
 
 
 def measure(
@@ -56,7 +46,7 @@ def measure(
     m1: float = 1e8,
     seed: int = 0,
     every: float = 9.0,
-) -> Found:
+) -> Results:
     """Example 1 tilted by degrees, and Example 3 with H along random directions of translation.
 
     The picture of the tilt takes an angle ``every`` so many degrees up to 90, and those beside.
@@ -67,26 +57,39 @@ def measure(
     def frames(about: str, degrees: float) -> Any:
         return turned(kkt.example1(), ABOUT[about], math.radians(degrees))
 
-    level = sweep(progress, ORDERS, angles)
-    tilted = sweep(progress, ORDERS, angles, frames("x", tilt))
-    leaning = sweep(progress, ("virtual_work",), angles, frames("x", tilt), base_angle=LEANING)
+    at, tilted = f"{tilt:g} degrees", sweep(progress, ORDERS, angles, frames("x", tilt))
+    abm, crbm = tilted.rms("abm"), tilted.rms("crbm")
+    yield value("level", sweep(progress, ORDERS[:1], angles).rms("abm"))
+    yield value("abm", [abm, crbm], 0.1 <= abm / crbm <= 10.0, at=at)
+    yield value("eq11", tilted.rms("modified_abm"), at=at)
     near = (tilt - BESIDE, tilt, tilt + BESIDE)
     wanted = {("x", float(x)) for x in (*np.arange(0.0, 90.0 + every / 2, every), *near)}
     turns = {}
     for about, degrees in sorted(wanted | {("y", float(x)) for x in near}):
         progress(f"frames turned by {degrees:g} degrees about {about}")
-        turns[about, degrees] = sweep(
-            lambda text: None, ORDERS[:4], max(21, angles // 4), frames(about, degrees)
-        )
+        few = max(21, angles // 4)
+        turn = turns[about, degrees] = sweep(lambda text: None, ORDERS[:4], few, frames(about, degrees))
+        if abs(degrees - tilt) <= BESIDE:
+            yield value("eq11_child", turn.rms("child_frame"), degrees=f"{degrees:g}", about=about)
+    yield value("eq10", tilted.rms("projected_abm"), at=at)
+    yield value("rotations", tilted.rms("square_root_abm"), at=at)
+    # the base link no longer perpendicular to gravity
+    leaning = sweep(progress, ("virtual_work",), angles, frames("x", tilt), base_angle=LEANING)
+    virtual, other = tilted.rms("virtual_work"), leaning.rms("virtual_work")
+    yield value("virtual_work", [virtual, other], other >= 10 * virtual, at=at)
     digits: dict[str, list[float]] = {order: [] for order in AXES}
     for i, axis in enumerate(directions(axes, seed)):
         progress(f"axis {i} of {axes}")
-        system = kkt.build(along(axis, m1))
-        exact = kkt.certify(system, 20, rounded_to="float32")
-        for order in AXES:
-            error = eliminated(exact, system, orderings.get(order))
+        orders = {order: orderings.get(order) for order in AXES}
+        for order, error in errors(kkt.build(along(axis, m1)), orders).items():
             digits[order].append(max(0.0, -math.log10(max(error, 1e-16))))
-    return Found(tilt, level, tilted, leaning, turns, axes, digits)
+    for order in ("modified_abm", "abm", "projected_abm", "square_root_abm"):
+        share = float(np.mean(np.array(digits[order]) >= KEPT))
+        yield value(f"axes_{order}", share, share == 1.0, axes=axes)
+    about_x = {degrees: turn for (about, degrees), turn in sorted(turns.items()) if about == "x"}
+    yield picture("tilted", "curves", tilted, {order: NAMES[order] for order in AXES[:3]})
+    yield picture("tilts", "turns", about_x, {order: NAMES[order] for order in ORDERS[:4]})
+    yield picture("axes", "kept", digits, NAMES)
 
 
 def directions(count: int, seed: int) -> Any:
@@ -101,35 +104,3 @@ def along(axis: Any, m1: float) -> Any:
     for body in tree.nodes:
         tree.nodes[body]["S"] = [[0.0]] * 3 + [[float(x)] for x in axis]
     return tree
-
-
-def values(found: Found) -> Iterator[Value]:
-    level, tilted, at = found.level, found.tilted, f"{found.tilt:g} degrees"
-    abm, crbm = tilted.rms("abm"), tilted.rms("crbm")
-    yield value("level", level.rms("abm"))
-    yield value("abm", [abm, crbm], 0.1 <= abm / crbm <= 10.0, at=at)
-    yield value("eq11", tilted.rms("modified_abm"), at=at)
-    for about, degrees in sorted(found.turns):
-        if abs(degrees - found.tilt) <= BESIDE:
-            rms = found.turns[about, degrees].rms("child_frame")
-            yield value("eq11_child", rms, degrees=f"{degrees:g}", about=about)
-    yield value("eq10", tilted.rms("projected_abm"), at=at)
-    yield value("rotations", tilted.rms("square_root_abm"), at=at)
-    virtual, leaning = tilted.rms("virtual_work"), found.leaning.rms("virtual_work")
-    yield value("virtual_work", [virtual, leaning], leaning >= 10 * virtual, at=at)
-    for order in ("modified_abm", "abm", "projected_abm", "square_root_abm"):
-        share = float(np.mean(np.array(found.digits[order]) >= KEPT))
-        yield value(f"axes_{order}", share, share == 1.0, axes=found.axes)
-
-
-def figures(found: Found, style: str) -> dict[str, Any]:
-    from .pictures import curves, kept, turns
-
-    names = {"abm": "ABM", "modified_abm": "eq (11)", "projected_abm": "eq (10) with E"}
-    child = {"child_frame": "eq (11) in the child's frame"}
-    about_x = {d: turn for (about, d), turn in sorted(found.turns.items()) if about == "x"}
-    return {
-        "tilted": curves(found.tilted, names, style),
-        "tilts": turns(about_x, {order: (names | child)[order] for order in ORDERS[:4]}, style),
-        "axes": kept(found.digits, names | {"square_root_abm": "rotations"}, style),
-    }

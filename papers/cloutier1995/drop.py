@@ -9,40 +9,16 @@ the switching ones jumps where they rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from pivotree.analysis.contact import Fall, Floor, Springs, fall
 from pivotree.analysis.simulation import Record
 
-from ..paper import Progress
-from ..row import Value, value
-from ..settings import between, each
-from .falling import Floats, falling
+from ..item import Progress, Results, between, each, picture, value
+from ..measures import Floats
+from .falling import falling
 
 TOUCHES = 1  # blows that the compared motions go through
-
-
-@dataclass(frozen=True)
-class Drop:
-    """A chain's fall, by rigid contact and by springs."""
-
-    chain: Floor
-    e: float
-    rigid: Fall
-    stiffness: tuple[float, ...]  # [N/m]
-    springs: tuple[Record, ...]  # one for each, two-phase springs
-    apart: Floats  # (m,) largest difference of q from rigid contact's after TOUCHES blows [m, rad]
-    depth: Floats  # (m,) deepest point [m]
-    returned: Floats  # (m,) -v_N+ / v_N- of a single rod that falls level on its springs
-    as_printed: float  # the same, the share of the stiffest spring being e and not its square
-    accuracies: tuple[float, ...]  # of springs that give everything back, the softest ones
-    grown: Floats  # (a,) largest energy of theirs, springs' included, over the start's, less 1
-    damped: Record  # springs with dampers, softest, for the whole time
-    damped_energy: Floats  # (k,) [J]
 
 
 def measure(
@@ -57,8 +33,11 @@ def measure(
     stiffness: tuple[float, ...] = (1e5, 1e6, 1e7, 1e8),
     accuracies: tuple[float, ...] = (1e-3, 1e-5, 1e-8),
     order: str = "abm",
-) -> Drop:
-    """``height`` [m] of the lowest point, ``step`` [s] of rigid contact, ``order`` of pivots."""
+) -> Results:
+    """``height`` [m] of the lowest point, ``step`` [s] of rigid contact, ``order`` of pivots.
+
+    Springs of each ``stiffness`` [N/m]; the softest, without loss, to these ``accuracies``.
+    """
     between("restitution", restitution, 0.01, 1.0)
     between("step", step, 1e-6, 0.01)
     between("seconds", seconds, 10.0 * step)
@@ -67,42 +46,66 @@ def measure(
     each("accuracies", accuracies, 1e-12)
     chain = falling(links, order=order)
     q = np.concatenate([[0.0, 0.0], np.random.default_rng(seed).uniform(-1.0, 1.0, links)])
-    N = len(q)
     q[1] += height - float(chain.heights(chain.start(q)).min())
-    y = chain.start(q)
     progress(f"{links} links fall, rigid contact")
-    rigid = fall(chain, y, seconds=seconds, restitution=restitution, step=step)
-    times = [blow.t for blow in rigid.blows]
-    after = times[TOUCHES - 1 : TOUCHES + 1]
+    rigid = fall(chain, chain.start(q), seconds=seconds, restitution=restitution, step=step)
+    yield from _rigid(rigid, links)
+    after = [blow.t for blow in rigid.blows][TOUCHES - 1 : TOUCHES + 1]
     until = float(np.mean(after)) if len(after) == 2 else seconds
-    short = fall(chain, y, seconds=until, restitution=restitution, step=step)
-    springs = Springs(chain, relax=restitution**2)
-    records, apart, depth, returned = [], [], [], []
-    for k in stiffness:
+    short = fall(chain, chain.start(q), seconds=until, restitution=restitution, step=step).y[-1]
+    # largest difference of q from rigid contact's after TOUCHES blows [m, rad], deepest points [m]
+    apart, depth = np.empty(len(stiffness)), np.empty(len(stiffness))
+    work = []
+    for i, k in enumerate(stiffness):
         progress(f"springs of {k:g} N/m to {until:.3f} s")
-        record = springs.run(springs.start(q, np.zeros(N), (k,)), until)[0]
-        records.append(record)
-        apart.append(np.abs(record.y[-1, :N] - short.y[-1, :N]).max())
-        depth.append(-chain.heights(record.y[:, :-1]).min())
-        returned.append(level(k, restitution**2, height))
+        springs = Springs(chain, relax=restitution**2)
+        record = springs.run(springs.start(q, np.zeros(len(q)), (k,)), until)[0]
+        apart[i] = np.abs(record.y[-1, : len(q)] - short[: len(q)]).max()
+        depth[i] = -chain.heights(record.y[:, :-1]).min()
+        work.append(under(chain, record))
+    yield from _springs(stiffness, apart, depth, work)
+    yield from _shares(stiffness, restitution, height)
+    gains = grown(chain, q, min(stiffness), min(seconds, 1.0), accuracies)
+    beyond = bool((gains > np.asarray(accuracies)).any())
+    # that some runs conserve it would not contradict the thesis
+    none = "" if beyond else "in no run more than the accuracy that was asked for"
+    yield value("conserved", gains, beyond, none=none, asked=", ".join(f"{eps:g}" for eps in accuracies))
     progress("springs with dampers, to rest")
     soft = Springs(chain, damping=0.5)
-    damped = soft.run(soft.start(q, np.zeros(N), (min(stiffness),)), seconds, eps=1e-6)[0]
-    return Drop(
-        chain,
-        restitution,
-        rigid,
-        stiffness,
-        tuple(records),
-        np.array(apart),
-        np.array(depth),
-        np.array(returned),
-        level(max(stiffness), restitution, height),
-        accuracies,
-        grown(chain, q, min(stiffness), min(seconds, 1.0), accuracies),
-        damped,
-        soft.energy(damped.y),
+    damped = soft.run(soft.start(q, np.zeros(len(q)), (min(stiffness),)), seconds, eps=1e-6)[0]
+    slow = float(np.abs(damped.y[-1, len(q) : -1]).max())
+    yield value("damped", slow, slow <= 1e-3 and damped.failed is None, why=damped.failed or "")
+    energy = soft.energy(damped.y)
+    yield picture("drop_energy", "energies", rigid, restitution, stiffness, apart, depth, damped.t, energy)
+
+
+def _rigid(found: Fall, links: int) -> Results:
+    """Rows of rigid contact."""
+    scale, end = float(found.energy[0]), float(found.energy[-1])
+    yield value("energy", [scale, end], abs(end) <= 1e-6 * scale, links=links)
+    yield value("rates", np.abs(found.y[-1, found.y.shape[1] // 2 :]).max())
+    blow = max((blow.gain for blow in found.blows), default=0.0)
+    yield value("blows", blow / scale, blow <= 1e-14 * scale, blows=len(found.blows))
+    yield value("smooth", found.smooth_gain / scale, steps=len(found.t) - 1)
+    yield value("deepest", found.depth)
+
+
+def _springs(stiffness: tuple[float, ...], apart: Floats, depth: Floats, work: list[float]) -> Results:
+    """Rows of springs on their way to rigid contact: powers of k in the last step."""
+    near, steps = (
+        float(np.polyfit(np.log(stiffness[-2:]), np.log(each[-2:]), 1)[0]) for each in (apart, work)
     )
+    yield value("springs", apart, abs(near + 0.5) <= 0.1, power=f"{near:.3f}")
+    yield value("springs_deepest", depth, bool((np.diff(depth) < 0).all()))
+    yield value("steps", work, abs(steps + 0.5) <= 0.15, power=f"{steps:.3f}")
+
+
+def _shares(stiffness: tuple[float, ...], e: float, height: float) -> Results:
+    """Rows of a level rod's restitution, the share of the springs being e, and its square."""
+    literal = level(max(stiffness), e, height)
+    yield value("share_e", literal, abs(literal - e) <= 1e-2, printed=e)
+    returned = [level(k, e**2, height) for k in stiffness]
+    yield value("share_e2", returned, bool(abs(returned[-1] - e) <= 1e-2))
 
 
 def grown(chain: Floor, q: Floats, k: float, seconds: float, accuracies: tuple[float, ...]) -> Floats:
@@ -128,46 +131,7 @@ def level(k: float, relax: float, height: float) -> float:
     return float(record.y[first, 4] / down)
 
 
-def values(found: Drop) -> Iterator[Value]:
-    rigid, chain = found.rigid, found.chain
-    energy, scale = rigid.energy, float(rigid.energy[0])
-    N = chain.motion.kernel.N
-    yield value("energy", [scale, energy[-1]], abs(float(energy[-1])) <= 1e-6 * scale, links=N - 2)
-    yield value("rates", np.abs(rigid.y[-1, N:]).max())
-    blow = max((blow.gain for blow in rigid.blows), default=0.0)
-    yield value("blows", blow / scale, blow <= 1e-14 * scale, blows=len(rigid.blows))
-    yield value("smooth", rigid.smooth_gain / scale, steps=len(rigid.t) - 1)
-    yield value("deepest", rigid.depth)
-    apart, work = found.apart, [under(chain, record) for record in found.springs]
-    for name, values, near in (("springs", apart, 0.1), ("steps", work, 0.15)):
-        power = slope(found.stiffness[-2:], values[-2:])
-        yield value(name, values, abs(power + 0.5) <= near, power=f"{power:.3f}")
-        if name == "springs":
-            yield value("springs_deepest", found.depth, bool((np.diff(found.depth) < 0).all()))
-    near = abs(found.as_printed - found.e) <= 1e-2
-    yield value("share_e", found.as_printed, near, printed=found.e)
-    yield value("share_e2", found.returned, bool(abs(found.returned[-1] - found.e) <= 1e-2))
-    asked = ", ".join(f"{eps:g}" for eps in found.accuracies)
-    beyond = bool((found.grown > np.asarray(found.accuracies)).any())
-    # that some runs conserve it would not contradict the thesis
-    none = "" if beyond else "in no run more than the accuracy that was asked for"
-    yield value("conserved", found.grown, beyond, none=none, asked=asked)
-    slow, failed = float(np.abs(found.damped.y[-1, N:-1]).max()), found.damped.failed
-    yield value("damped", slow, slow <= 1e-3 and failed is None, why=failed or "")
-
-
 def under(chain: Floor, record: Record) -> float:
     """Median length of the steps that start with a point below the floor [s]."""
     below = chain.heights(record.y[:-1, :-1]).min(1) < 0.0
     return float(np.median(record.step[below]))
-
-
-def slope(x: Any, y: Any) -> float:
-    """Exponent of a power law through points."""
-    return float(np.polyfit(np.log(np.asarray(x)), np.log(np.asarray(y)), 1)[0])
-
-
-def figures(found: Drop, style: str) -> dict[str, Any]:
-    from .pictures import energies
-
-    return {"drop_energy": energies(found, style)}

@@ -7,12 +7,10 @@ massless slides carry its first link.  What may touch the floor are the free end
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pivotree import kkt
 from pivotree.analysis.contact import Floor
 
-Floats = NDArray[np.float64]
 LENGTH, WIDTH, MASS, GRAVITY = 0.25, 0.02, 0.5, 9.8  # [m], [m], [kg], [m/s^2]
 
 

@@ -7,39 +7,13 @@ which no machine changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from pivotree.kkt import PivotreeError
 
-from ..paper import Progress, printed
-from ..row import Value, value, within
-from .figure59 import Chain
-from .figure59 import measure as chains
-from .sweep import Floats
-
-
-@dataclass(frozen=True)
-class Growth:
-    short: list[Chain]
-
-    @property
-    def n(self) -> Floats:
-        return np.array([chain.n for chain in self.short], dtype=float)
-
-    def evaluations(self, method: str) -> Floats:
-        return np.array([chain.runs[method].mean for chain in self.short])
-
-    def operations(self, method: str) -> Floats:
-        """Of one evaluation."""
-        return np.array([chain.runs[method].simulation.operations for chain in self.short])
-
-    def work(self, method: str) -> Floats:
-        """Operations of the whole motion."""
-        return self.evaluations(method) * self.operations(method)
+from ..item import Progress, Results, picture, printed, value, within
+from ..measures import Floats
+from .figure59 import METHODS, chains
 
 
 def measure(
@@ -50,11 +24,36 @@ def measure(
     seed: int = 1,
     seconds: float = 60.0,
     eps: float = 1e-4,
-) -> Growth:
+) -> Results:
     """Ensembles for n links by both methods."""
     if len(set(n)) < 2:
         raise PivotreeError(f"setting n: is {n}; give two numbers of links or more")
-    return Growth(chains(progress, n=n, runs=runs, seed=seed, seconds=seconds, eps=eps))
+    found = chains(progress, n, runs, seed, seconds, eps)
+    said, other = printed("cloutier1995")["figure59"], "settings other than the thesis's"
+    links, as_printed = np.array(n, dtype=float), all(chain.as_printed for chain in found)
+    evaluations, operations = (
+        {method: np.array([f(chain.runs[method]) for chain in found]) for method in METHODS}
+        for f in (lambda run: run.mean, lambda run: run.simulation.operations)
+    )
+    work = {method: evaluations[method] * operations[method] for method in METHODS}  # of the whole motion
+    theirs = laws(np.array(said["n"], dtype=float), np.array(said["abm"]["evaluations"]))
+    ours = laws(links, evaluations["ABM"])
+    (_, _, log_off), (_, power, power_off) = ours.values()
+    here, there = (" and ".join(f"{100 * off:.1f} %" for *_, off in one.values()) for one in (ours, theirs))
+    yield value("logarithmic", log_off / max(power_off, 1e-300), here=here, there=there)
+    known, none = theirs["a n^b"][1], "" if as_printed else other
+    yield value("exponent", power, abs(power - known) <= 0.1, none=none, printed=round(known, 2))
+    times = [said[method]["seconds"] for method in ("abm", "crbm")]
+    faster = [k for k, a, c in zip(said["n"], *times, strict=True) if a < c]
+    cheaper = [k for k, a, c in zip(n, work["ABM"], work["CRBM"], strict=True) if a < c]
+    yield value("cheaper", cheaper, printed=faster)
+    last, ratio = work["CRBM"][-1] / work["ABM"][-1], times[1][-1] / times[0][-1]
+    words = {"n": n[-1], "none": "" if as_printed and n[-1] == said["n"][-1] else other}
+    yield value("work", last, within(ratio, float(last), 0.25), printed=round(ratio, 2), **words)
+    each, late = operations["CRBM"] / operations["ABM"], links >= 6
+    growing = bool((each[late] > 1.0).all() and (np.diff(each[late]) > 0).all())
+    yield value("operations", each, growing, links=", ".join(map(str, n)))
+    yield picture("figure510", "chains", n, [chain.runs for chain in found], work)
 
 
 def laws(n: Floats, count: Floats) -> dict[str, tuple[float, float, float]]:
@@ -66,38 +65,3 @@ def laws(n: Floats, count: Floats) -> dict[str, tuple[float, float, float]]:
         "a n^b": (np.exp(scale), power, np.exp(scale) * n**power / count - 1.0),
     }
     return {k: (float(a), float(b), float(np.sqrt(np.mean(r**2)))) for k, (a, b, r) in away.items()}
-
-
-def values(found: Growth) -> Iterator[Value]:
-    said = printed("cloutier1995")["figure59"]
-    theirs = laws(np.array(said["n"], dtype=float), np.array(said["abm"]["evaluations"]))
-    ours = laws(found.n, found.evaluations("ABM"))
-    (_, _, log_off), (_, power, power_off) = ours.values()
-    here, there = (" and ".join(f"{100 * off:.1f} %" for *_, off in one.values()) for one in (ours, theirs))
-    as_printed = "" if all(chain.as_printed for chain in found.short) else "settings other than the thesis's"
-    yield value("logarithmic", log_off / max(power_off, 1e-300), here=here, there=there)
-    known = theirs["a n^b"][1]
-    near = abs(power - known) <= 0.1
-    yield value("exponent", power, near, none=as_printed, printed=round(known, 2))
-    yield from _work(found, said)
-
-
-def _work(found: Growth, said: dict[str, Any]) -> Iterator[Value]:
-    abm, crbm = found.work("ABM"), found.work("CRBM")
-    seconds = [said[method]["seconds"] for method in ("abm", "crbm")]
-    theirs = [n for n, a, c in zip(said["n"], *seconds, strict=True) if a < c]
-    ours = [int(n) for n, a, c in zip(found.n, abm, crbm, strict=True) if a < c]
-    yield value("cheaper", ours, printed=theirs)
-    last, ratio = found.short[-1], seconds[1][-1] / seconds[0][-1]
-    none = "" if last.as_printed and last.n == said["n"][-1] else "settings other than the thesis's"
-    near = within(ratio, float(crbm[-1] / abm[-1]), 0.25)
-    yield value("work", crbm[-1] / abm[-1], near, none=none, n=f"{found.n[-1]:g}", printed=round(ratio, 2))
-    each, late = found.operations("CRBM") / found.operations("ABM"), found.n >= 6
-    growing = bool((each[late] > 1.0).all() and (np.diff(each[late]) > 0).all())
-    yield value("operations", each, growing, links=", ".join(map(str, found.n.astype(int).tolist())))
-
-
-def figures(found: Growth, style: str) -> dict[str, Any]:
-    from .pictures import chains as picture
-
-    return {"figure510": picture(found, style)}

@@ -6,14 +6,10 @@ unit widths, at rest, theta_1 = 0, gravity 9.8, Cholesky, double precision.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 
-from ..paper import Progress, printed
-from ..row import Value, value
-from .sweep import Sweep, pair, sweep
+from ..item import Progress, Results, picture, printed, value
+from .sweep import pair, sweep
 
 
 def measure(
@@ -23,15 +19,12 @@ def measure(
     angles: int = 1001,
     width: float = 1.0,
     solver: str = "cholesky",
-) -> Sweep:
+) -> Results:
     """The test program on one arm; ``second`` is l_2 = m_2."""
     progress(f"l_2 = m_2 = {second:g}")
-    return sweep(second, pair(solver), angles, width)
-
-
-def values(found: Sweep) -> Iterator[Value]:
+    found = sweep(second, pair(solver), angles, width)
     said = printed("cloutier1995")["figure53"]
-    other = {} if found.second == 1e2 else {"none": "not the thesis's arm", "printed": None}
+    other = {} if second == 1e2 else {"none": "not the thesis's arm", "printed": None}
     one, two = (float(found.difference(joint).max()) for joint in (1, 2))
     for which, kappa in (("largest", found.kappa.max()), ("least", found.kappa.min())):
         power = float(np.floor(np.log10(kappa))) == np.log10(said["kappa"])
@@ -41,9 +34,4 @@ def values(found: Sweep) -> Iterator[Value]:
     yield value("joint2", two, 0.1 <= two / one <= 10.0)
     high, squares = found.kappa > np.median(found.kappa), found.difference() ** 2
     yield value("follows", np.sqrt(squares[high].mean() / squares[~high].mean()))
-
-
-def figures(found: Sweep, style: str) -> dict[str, Any]:
-    from .pictures import configuration
-
-    return {"figure53": configuration(found, style)}
+    yield picture("figure53", "configuration", found)

@@ -7,16 +7,10 @@ propagated with the inertias, and grows with the root of kappa where it comes fr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
-from ..paper import Progress
-from ..row import Value, value
-from ..settings import between
-from .sweep import Floats, Sweep, sweep
+from ..item import Progress, Results, between, picture, value
+from .sweep import sweep
 
 UNIT = 2.0**-53
 METHODS = {
@@ -28,52 +22,26 @@ METHODS = {
 SLOPES = {"ABM": (0.0, 0.1), "ABM, bias apart": (0.5, 0.05), "CRBM": (1.0, 0.05)}
 
 
-@dataclass(frozen=True)
-class Growth:
-    """Sweeps over lengths."""
-
-    grid: list[Sweep]
-
-    @property
-    def kappa(self) -> Floats:
-        return np.array([one.kappa.max() for one in self.grid])
-
-    def worst(self, method: str) -> Floats:
-        """Largest relative error of joint 1 over the angles, sweep by sweep."""
-        return np.array([one.error(method).max() for one in self.grid])
-
-    def slope(self, method: str) -> float:
-        """Of log error against log kappa, least squares."""
-        return float(np.polyfit(np.log(self.kappa), np.log(self.worst(method)), 1)[0])
-
-
 def measure(
     progress: Progress, *, most: float = 1e6, decades: int = 1, angles: int = 401, width: float = 1.0
-) -> Growth:
+) -> Results:
     """``decades`` is lengths a decade from 1 to ``most``."""
     between("most", most, 10.0, 1e100)
     between("decades", decades, 1)
-    count = max(round(np.log10(most) * decades), 1) + 1
-    lengths = np.geomspace(1.0, most, count)
+    lengths = np.geomspace(1.0, most, max(round(np.log10(most) * decades), 1) + 1)
     grid = []
     for second in lengths.tolist():
         progress(f"l_2 = m_2 = {second:.3g}")
         grid.append(sweep(second, METHODS, angles, width))
-    return Growth(grid)
-
-
-def values(found: Growth) -> Iterator[Value]:
-    for method, (asked, most) in SLOPES.items():
-        said = 1 if method == "CRBM" else None
-        words = {"method": method, "asked": f"{asked:g}", "most": f"{most:g}", "printed": said}
-        yield value("slope", found.slope(method), **words)
-    share = np.array([one.difference().max() for one in found.grid]) / (found.kappa * UNIT)
-    ratio = found.worst("CRBM, LU") / found.worst("CRBM")
+    kappa = np.array([one.kappa.max() for one in grid])
+    difference = np.array([one.difference().max() for one in grid])
+    worst = {method: np.array([one.worst(method) for one in grid]) for method in METHODS}
+    slopes = {}  # of log error against log kappa, least squares
+    for method, (asked, off) in SLOPES.items():
+        slopes[method] = float(np.polyfit(np.log(kappa), np.log(worst[method]), 1)[0])
+        words = {"asked": f"{asked:g}", "most": f"{off:g}", "printed": 1 if method == "CRBM" else None}
+        yield value("slope", slopes[method], method=method, **words)
+    share, ratio = difference / (kappa * UNIT), worst["CRBM, LU"] / worst["CRBM"]
     yield value("difference", [share.min(), share.max()])
     yield value("solvers", [ratio.min(), ratio.max()])
-
-
-def figures(found: Growth, style: str) -> dict[str, Any]:
-    from .pictures import lengths
-
-    return {"figure54": lengths(found, style)}
+    yield picture("figure54", "lengths", lengths, kappa, difference, worst, slopes)

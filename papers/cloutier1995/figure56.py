@@ -17,13 +17,11 @@ import numpy as np
 
 from pivotree.kkt import OrderError
 
-from ..measures import spread
-from ..paper import Progress, printed
-from ..row import Value, value, within
+from ..item import Progress, Results, Value, picture, printed, value, within
+from ..measures import fails, spread
 from .robot import shared
 from .simulator import Run, run
 
-LIKELY = 0.5  # of runs that fail, from which a ratio counts as failed
 NEAR, ALIKE = 0.02, 0.25  # shares of printed counts: of smooth accelerations, and of rough ones
 METHODS = {
     "ABM": ("ABM", "cholesky"),
@@ -46,19 +44,7 @@ class Line:
         return self.runs[method].mean / self.runs["ABM"].mean
 
     def failed(self, method: str = "CRBM") -> bool:
-        simulation = self.runs[method].simulation
-        return simulation.failed / len(simulation.records) >= LIKELY
-
-    @property
-    def kappa(self) -> float:
-        """Largest on the way."""
-        return float(self.runs["ABM"].condition.max())
-
-    @property
-    def difference(self) -> tuple[float, float]:
-        """Joint 1's, at 99 % of the states of CRBM's run at most, and at all."""
-        found = self.runs["CRBM"].difference[:, 0]
-        return float(np.quantile(found, 0.99)), float(found.max())
+        return fails(self.runs[method].simulation)
 
 
 def measure(
@@ -72,49 +58,44 @@ def measure(
     width: float = 0.1,
     most: int = 10_000,
     methods: tuple[str, ...] = tuple(METHODS),
-) -> list[Line]:
+) -> Results:
     """Ensembles of ``runs`` starts for the printed ratios, or for others; ABM is always run."""
     for name in methods:
         if name not in METHODS:
             raise OrderError(f"setting methods: {name!r} is unknown; use {'; '.join(METHODS)}")
     as_printed = (seconds, eps, width, most) == (10.0, 1e-6, 0.1, 10_000)
-    found = []
-    for ratio in ratios or tuple(printed("cloutier1995")["figure56"]["ratio"]):
-        line = {}
+    said, found = printed("cloutier1995")["figure56"], []
+    for ratio in ratios or tuple(said["ratio"]):
+        chosen: dict[str, Run] = {}
         for name, (method, solver) in METHODS.items():
             if name != "ABM" and name not in methods:
                 continue
             if solver == "lu" and ratio > ROUGH_FROM:
                 continue
             progress(f"ratio {ratio:g}, {name}")
-            line[name] = run(
-                shared(ratio, width),
-                method,
-                solver,
-                seconds=seconds,
-                eps=eps,
-                runs=runs,
-                seed=seed,
-                steps=most,
-            )
-        found.append(Line(ratio, line, as_printed))
-    return found
+            size: dict[str, Any] = {"runs": runs, "seed": seed, "seconds": seconds, "steps": most}
+            chosen[name] = run(shared(ratio, width), method, solver, eps=eps, **size)
+        line = Line(ratio, chosen, as_printed)
+        found.append(line)
+        yield from rows(line)
+    yield picture("figure56", "stiffness", found)
 
 
-def values(found: list[Line]) -> Iterator[Value]:
-    said = printed("cloutier1995")["figure56"]
-    for line in found:
-        at = said["ratio"].index(line.ratio) if line.ratio in said["ratio"] else None
-        ratio = f"{line.ratio:g}"
-        yield from (_count(line, method, at) for method in line.runs)
-        if at is None or not line.as_printed:
-            continue
-        kappa, difference = said["kappa"][at], said["difference"][at]
-        yield value("kappa", line.kappa, _near(kappa, line.kappa), ratio=ratio, printed=kappa)
-        if "CRBM" in line.runs:
-            most, largest = line.difference
-            words = {"ratio": ratio, "largest": f"{largest:.1e}", "printed": difference}
-            yield value("difference", most, _near(difference, most), **words)
+def rows(line: Line) -> Iterator[Value]:
+    """Evaluations by every method, and what the thesis prints of the condition and the difference."""
+    said, ratio = printed("cloutier1995")["figure56"], f"{line.ratio:g}"
+    at = said["ratio"].index(line.ratio) if line.ratio in said["ratio"] else None
+    yield from (_count(line, method, at) for method in line.runs)
+    if at is None or not line.as_printed:
+        return
+    kappa, difference = said["kappa"][at], said["difference"][at]
+    largest = float(line.runs["ABM"].condition.max())  # on the way
+    yield value("kappa", largest, _near(kappa, largest), ratio=ratio, printed=kappa)
+    if "CRBM" in line.runs:
+        away = line.runs["CRBM"].difference[:, 0]
+        most = float(np.quantile(away, 0.99))
+        words = {"ratio": ratio, "largest": f"{away.max():.1e}", "printed": difference}
+        yield value("difference", most, _near(difference, most), **words)
 
 
 def _count(line: Line, method: str, at: int | None) -> Value:
@@ -146,9 +127,3 @@ def _count(line: Line, method: str, at: int | None) -> Value:
 def _near(theirs: float, ours: float) -> bool:
     """Of one order of magnitude, which the thesis may have rounded either way."""
     return bool(abs(np.log10(ours / theirs)) <= 1.0)
-
-
-def figures(found: list[Line], style: str) -> dict[str, Any]:
-    from .pictures import stiffness
-
-    return {"figure56": stiffness(found, style)}

@@ -6,31 +6,18 @@ away.  l_2 = m_2 = 1e5, as in Figure 5.5 c.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from ..item import Progress, Results, picture, value
+from .simulator import BIAS
+from .sweep import sweep
 
-from ..paper import Progress
-from ..row import Value, value
-from .sweep import Sweep, sweep
-
-METHODS = {
-    name: (name, "cholesky", "inverse_dynamics") for name in ("ABM", "bad ABM", "CRBM")
-}  # name -> method, solver, bias
+METHODS = {name: (name, "cholesky", BIAS) for name in ("ABM", "bad ABM", "CRBM")}
 
 
-def measure(progress: Progress, *, second: float = 1e5, angles: int = 1001, width: float = 1.0) -> Sweep:
+def measure(progress: Progress, *, second: float = 1e5, angles: int = 1001, width: float = 1.0) -> Results:
     """Good and bad ABM, and CRBM beside them."""
     progress(f"l_2 = m_2 = {second:g}")
-    return sweep(second, METHODS, angles, width)
-
-
-def values(found: Sweep) -> Iterator[Value]:
+    found = sweep(second, METHODS, angles, width)
     yield value("good", found.roughness("ABM"))
-    yield value("bad", found.roughness("bad ABM"), none="" if found.second >= 1e5 else "another arm")
+    yield value("bad", found.roughness("bad ABM"), none="" if second >= 1e5 else "another arm")
     yield value("crbm", found.rms("bad ABM") / found.rms("CRBM"))
-
-
-def figures(found: Sweep, style: str) -> dict[str, Any]:
-    from .pictures import accelerations
-
-    return {"figure57": accelerations([found], ("bad ABM", "ABM"), style)}
+    yield picture("figure57", "accelerations", [found], ("bad ABM", "ABM"))

@@ -8,15 +8,11 @@ ulp apart are beside the one that is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 
-from ..paper import Progress, printed
-from ..row import Value, value
+from ..item import Progress, Results, picture, printed, value
 from .robot import planar_robot
-from .simulator import Run, run
+from .simulator import run
 
 
 def measure(
@@ -30,34 +26,23 @@ def measure(
     eps: float = 1e-5,
     runs: int = 12,
     seed: int = 0,
-) -> dict[str, Run]:
+) -> Results:
     """Both methods; masses are the lengths where none are given."""
+    low, high = axis = printed("cloutier1995")["figure58"]["energy"]
     start = [q1] + [0.0] * (len(lengths) - 1)
     tree = planar_robot(lengths, masses or lengths, width, q=start, name="four_links")
     found = {}
     for method in ("ABM", "CRBM"):
         progress(method)
-        found[method] = run(tree, method, seconds=seconds, eps=eps, runs=runs, seed=seed)
-    return found
-
-
-def values(found: dict[str, Run]) -> Iterator[Value]:
-    axis = printed("cloutier1995")["figure58"]["energy"]
-    low, high = axis
-    yield value("start", float(next(iter(found.values())).energy[0]), printed=axis)
-    margin = (high - low) / low
-    for method, one in found.items():
+        one = found[method] = run(tree, method, seconds=seconds, eps=eps, runs=runs, seed=seed)
         energies = [one.energies(record) for record in one.simulation.records]
         drifts = [float(np.abs(energy / energy[0] - 1.0).max()) for energy in energies]
         inside = sum(bool(low <= energy.min() and energy.max() <= high) for energy in energies)
-        ours, median = [float(f(energies[0])) for f in (np.min, np.max)], float(np.median(drifts))
+        if method == "ABM":
+            yield value("start", float(one.energy[0]), printed=axis)
+        margin, median = (high - low) / low, float(np.median(drifts))
         words = {"method": method, "margin": f"{margin:.1e}", "starts": len(drifts), "inside": inside}
         words |= {"least": f"{min(drifts):.1e}", "most": f"{max(drifts):.1e}"}
         yield value("change", median, median <= margin, **words)
-        yield value("range", ours, printed=axis, **words)
-
-
-def figures(found: dict[str, Run], style: str) -> dict[str, Any]:
-    from .pictures import totals
-
-    return {"figure58": totals(found, style)}
+        yield value("range", [float(one.energy.min()), float(one.energy.max())], printed=axis, **words)
+    yield picture("figure58", "totals", found)

@@ -7,15 +7,13 @@ chaotic: counts are means over starts an ulp apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..paper import Progress, printed
-from ..row import Value, value, within
-from .robot import regular
+from ..item import Progress, Results, printed, value, within
+from .robot import GRAVITY, regular
 from .simulator import Run, run
 
 METHODS = ("ABM", "CRBM")
@@ -24,16 +22,33 @@ NEAR, SIZE = 0.12, 3.0  # of single runs: the share of counts, and the factor of
 
 @dataclass(frozen=True)
 class Chain:
-    n: int  # links
-    length: float  # [m]
-    mass: float  # [kg]
-    runs: dict[str, Run]  # method -> ensemble
+    """An ensemble of each method on n equal links."""
+
+    n: int
+    runs: dict[str, Run]
     as_printed: bool  # the settings are the thesis's
 
-    @property
-    def energy(self) -> float:
-        """At the start [J]."""
-        return float(self.runs["ABM"].energy[0])
+
+def chains(
+    progress: Progress,
+    n: tuple[int, ...],
+    runs: int,
+    seed: int,
+    seconds: float,
+    eps: float,
+    length: float = 10.0,
+    mass: float = 10.0,
+    width: float = 1.0,
+) -> list[Chain]:
+    """Ensembles of both methods for each number of links."""
+    as_printed, found = (seconds, eps, length, mass, width) == (60.0, 1e-4, 10.0, 10.0, 1.0), []
+    for links in n:
+        tree, chosen = regular(links, length, mass, width), {}
+        for method in METHODS:
+            progress(f"n = {links}, {method}")
+            chosen[method] = run(tree, method, seconds=seconds, eps=eps, runs=runs, seed=seed)
+        found.append(Chain(links, chosen, as_printed))
+    return found
 
 
 def measure(
@@ -47,30 +62,19 @@ def measure(
     length: float = 10.0,
     mass: float = 10.0,
     width: float = 1.0,
-) -> list[Chain]:
-    """Ensembles of both methods for each number of links."""
-    as_printed = (seconds, eps, length, mass, width) == (60.0, 1e-4, 10.0, 10.0, 1.0)
-    found = []
-    for links in n:
-        tree, chosen = regular(links, length, mass, width), {}
-        for method in METHODS:
-            progress(f"n = {links}, {method}")
-            chosen[method] = run(tree, method, seconds=seconds, eps=eps, runs=runs, seed=seed)
-        found.append(Chain(links, length, mass, chosen, as_printed))
-    return found
-
-
-def values(found: list[Chain]) -> Iterator[Value]:
+) -> Results:
+    """Evaluations, and what becomes of the energy, by both methods."""
     said = printed("cloutier1995")["figure59"]
-    for chain in found:
+    for chain in chains(progress, n, runs, seed, seconds, eps, length, mass, width):
         known = chain.n in said["n"] and chain.as_printed
         at, none = said["n"].index(chain.n) if known else 0, "" if known else "not in the thesis"
 
         def cell(column: list[Any]) -> Any:
             return column[at] if known else None  # noqa: B023
 
-        start = within(chain.n**2 * chain.length * chain.mass * 9.8, chain.energy, 1e-12)
-        yield value("energy", chain.energy, start, n=chain.n, printed=cell(said["energy"]))
+        energy = float(chain.runs["ABM"].energy[0])
+        start = within(chain.n**2 * length * mass * GRAVITY, energy, 1e-12)
+        yield value("energy", energy, start, n=chain.n, printed=cell(said["energy"]))
         for method in METHODS:
             one, theirs = chain.runs[method], said[method.lower()]
             counts, away = one.simulation.evaluations, np.abs(one.deviations)

@@ -6,31 +6,15 @@ law with friction does not always conserve energy; without friction both laws ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from pivotree.analysis.contact import Floor, gain, newton, poisson
 
-from ..paper import Progress
-from ..row import Value, value
-from ..settings import between
-from .falling import Floats, falling
+from ..item import Progress, Results, between, picture, value
+from ..measures import Floats
+from .falling import falling
 
 LAWS = {"Newton": newton, "Poisson": poisson}
-
-
-@dataclass(frozen=True)
-class Blows:
-    """m blows; energies over the kinetic energy before."""
-
-    links: int
-    e: float
-    mu: Floats  # (m,)
-    gains: dict[str, Floats]  # law -> (m,); nan where a law asks the floor to pull
-    apart: float  # largest difference of the laws' impulses without friction, over their size
 
 
 def measure(
@@ -41,7 +25,7 @@ def measure(
     restitution: float = 0.7,
     most_friction: float = 1.0,
     seed: int = 1995,
-) -> Blows:
+) -> Results:
     """Random states of the chain in which its tip comes down, friction up to ``most_friction``."""
     between("restitution", restitution, 0.0, 1.0)
     between("most_friction", most_friction, 0.0)
@@ -59,7 +43,14 @@ def measure(
         for law, solve in LAWS.items():
             blow = solve(A, v, restitution, float(mu[i]))
             gains[law][i] = gain(A, v, blow) / kinetic if blow[0] >= 0.0 else np.nan
-    return Blows(links, restitution, mu, gains, apart)
+    most, least = (float(np.nanmax(gains[law])) for law in LAWS)
+    yield value("frictionless", apart, apart <= 1e-9)
+    pulls = {law: np.isnan(gains[law]).sum() for law in LAWS}  # blows in which a law asks the floor to
+    words = {"share": f"{(gains['Newton'] > 1e-12).mean():.1%}", "blows": samples}
+    words |= {"pulls": int(pulls["Newton"]), "none": "" if restitution else "without restitution"}
+    yield value("newton", most, most > 1e-6, **words)
+    yield value("poisson", least, least <= 1e-12 and not pulls["Poisson"])
+    yield picture("impact", "blows", mu, gains)
 
 
 def blow_of(chain: Floor, generator: np.random.Generator) -> tuple[Floats, Floats, float]:
@@ -72,19 +63,3 @@ def blow_of(chain: Floor, generator: np.random.Generator) -> tuple[Floats, Float
     _, _, _, A = chain.free_and_responses(y, pose, np.array([p - 1, p - 1]), directions)
     kinetic = float(chain.motion.energies(y)[0, 0])
     return (A + A.T) / 2, v if v[0] < 0.0 else -v, kinetic
-
-
-def values(found: Blows) -> Iterator[Value]:
-    newton_, poisson_ = found.gains["Newton"], found.gains["Poisson"]
-    most, least = float(np.nanmax(newton_)), float(np.nanmax(poisson_))
-    yield value("frictionless", found.apart, found.apart <= 1e-9)
-    words = {"share": f"{(newton_ > 1e-12).mean():.1%}", "blows": len(newton_)}
-    words |= {"pulls": int(np.isnan(newton_).sum()), "none": "" if found.e else "without restitution"}
-    yield value("newton", most, most > 1e-6, **words)
-    yield value("poisson", least, least <= 1e-12 and not np.isnan(poisson_).any())
-
-
-def figures(found: Blows, style: str) -> dict[str, Any]:
-    from .pictures import blows
-
-    return {"impact": blows(found, style)}

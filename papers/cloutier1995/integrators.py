@@ -7,8 +7,6 @@ counted, at the error of the final angles that they buy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,8 +14,7 @@ import numpy as np
 from pivotree import orderings
 from pivotree.analysis.simulation import Motion
 
-from ..paper import Progress
-from ..row import Value, value
+from ..item import Progress, Results, picture, value
 from .robot import planar_robot
 from .rosenbrock import Rosenbrock
 from .simulator import order_of, run
@@ -27,18 +24,6 @@ INTEGRATORS = ("cash_karp", THESIS, "Radau", "BDF", "RK45", "DOP853")
 REFERENCE = ("DOP853", 1e-13)
 
 
-@dataclass(frozen=True)
-class Found:
-    """integrator -> (evaluations, largest error of the final angles [rad]) for each accuracy."""
-
-    curves: dict[str, list[tuple[int, float]]]
-
-    def cost(self, integrator: str, error: float) -> float:
-        """Evaluations for an error, interpolated in the logarithms of both."""
-        points = np.log(np.array(sorted(self.curves[integrator], key=lambda p: p[1])))
-        return float(np.exp(np.interp(np.log(error), points[:, 1], points[:, 0])))
-
-
 def measure(
     progress: Progress,
     *,
@@ -46,18 +31,29 @@ def measure(
     accuracies: tuple[float, ...] = (1e-3, 1e-5, 1e-7, 1e-9),
     seconds: float = 3.0,
     method: str = "ABM",
-) -> Found:
+) -> Results:
     """A chain with l = m = ``lengths`` that falls from rest along x, width 0.1."""
     tree = planar_robot(lengths, lengths, 0.1)
     exact = run(tree, method, integrator=REFERENCE[0], eps=REFERENCE[1], seconds=seconds).q[-1]
-    curves: dict[str, list[tuple[int, float]]] = {}
+    curves: dict[str, list[tuple[int, float]]] = {}  # evaluations, largest error of the angles [rad]
     for integrator in INTEGRATORS:
         curves[integrator] = []
         for eps in accuracies:
             progress(f"{integrator}, accuracy {eps:g}")
             count, q = _counted(tree, method, integrator, eps, seconds)
             curves[integrator].append((count, max(float(np.abs(q - exact).max()), 1e-16)))
-    return Found(curves)
+    middle = float(np.exp(np.median([np.log(error) for curve in curves.values() for _, error in curve])))
+    base = _cost(curves["cash_karp"], middle)
+    for name in INTEGRATORS[1:]:
+        row, ratio = "thesis" if name == THESIS else "other", _cost(curves[name], middle) / base
+        yield value(row, ratio, name=name, error=f"{middle:.0e}")
+    yield picture("integrators", "precision", curves)
+
+
+def _cost(curve: list[tuple[int, float]], error: float) -> float:
+    """Evaluations for an error, interpolated in the logarithms of both."""
+    points = np.log(np.array(sorted(curve, key=lambda point: point[1])))
+    return float(np.exp(np.interp(np.log(error), points[:, 1], points[:, 0])))
 
 
 def _counted(tree: Any, method: str, integrator: str, eps: float, seconds: float) -> Any:
@@ -80,18 +76,3 @@ def _counted(tree: Any, method: str, integrator: str, eps: float, seconds: float
 
     found = solve_ivp(slope, (0.0, seconds), motion.start(), integrator, rtol=eps, atol=eps)
     return count, found.y[: len(found.y) // 2, -1]
-
-
-def values(found: Found) -> Iterator[Value]:
-    errors = [error for curve in found.curves.values() for _, error in curve]
-    middle = float(np.exp(np.median(np.log(errors))))
-    base = found.cost("cash_karp", middle)
-    for name in INTEGRATORS[1:]:
-        row = "thesis" if name == THESIS else "other"
-        yield value(row, found.cost(name, middle) / base, name=name, error=f"{middle:.0e}")
-
-
-def figures(found: Found, style: str) -> dict[str, Any]:
-    from .pictures import precision
-
-    return {"integrators": precision(found.curves, style)}

@@ -8,8 +8,7 @@ those of kernels for the model, from joint positions on.  SVD is LAPACK's, in fl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
@@ -19,10 +18,8 @@ from pivotree import kkt, orderings
 from pivotree.analysis.complements import Complement
 from pivotree.analysis.gradients import descend, equation
 
-from ..paper import Progress
-from ..row import Value, value
-from ..settings import between, each
-from .falling import Floats
+from ..item import Progress, Results, between, each, picture, value
+from ..measures import Floats
 from .robot import planar_robot, two_links
 
 KERNELS = {  # name -> order, solver
@@ -38,17 +35,6 @@ FORMATS: dict[str, Any] = {"float64": np.float64, "float32": np.float32}
 LIMIT = 6  # iterations of conjugate gradients over n
 
 
-@dataclass(frozen=True)
-class Methods:
-    """Errors by format, then method."""
-
-    seconds: tuple[float, ...]  # l_2 = m_2 of the two-link robot
-    kappa: Floats  # largest over the angles
-    worst: dict[str, dict[str, Floats]]  # largest relative error over the angles; nan: broke down
-    apart: dict[str, float]  # method -> largest relative error on well-conditioned chains, float64
-    pivots: float  # squares of U's diagonal beside ABM's D_k, largest relative difference
-
-
 def measure(
     progress: Progress,
     *,
@@ -56,13 +42,14 @@ def measure(
     angles: int = 24,
     chains: tuple[int, ...] = (2, 3, 5, 8),
     seed: int = 1995,
-) -> Methods:
+) -> Results:
     """Two links of section 5.2.1 over ``angles`` of joint 2; random states of equal ``chains``."""
     between("angles", angles, 2)
     each("seconds", seconds, 1e-6, 2)
     each("chains", chains, 1)
     turns = np.float32(np.linspace(0.0, 2.0 * np.pi, angles, endpoint=False)).astype(float)
     kappa = np.empty(len(seconds))
+    # format -> method -> largest relative error over the angles, nan where it broke down
     worst: dict[str, dict[str, Floats]] = {format: {} for format in FORMATS}
     for i, second in enumerate(seconds):
         progress(f"two links, l_2 = m_2 = {second:g}")
@@ -72,7 +59,7 @@ def measure(
             for method, error in errors.items():
                 worst[format].setdefault(method, np.empty(len(seconds)))[i] = error
     generator = np.random.default_rng(seed)
-    apart: dict[str, float] = {}
+    apart: dict[str, float] = {}  # on well-conditioned chains
     pivots = 0.0
     for n in chains:
         progress(f"{n} equal links")
@@ -82,7 +69,28 @@ def measure(
         for method, error in found["float64"].items():
             apart[method] = max(apart.get(method, 0.0), error)
         pivots = max(pivots, _pivots(kkt.build(tree, *state)))
-    return Methods(seconds, kappa, worst, apart, pivots)
+    for method, error in apart.items():
+        yield value("apart", error, method=method)
+    yield value("pivots", pivots)
+    yield from _conditioned(seconds, kappa, worst)
+    yield picture("methods", "digits", kappa, worst)
+
+
+def _conditioned(seconds: tuple[float, ...], kappa: Floats, worst: dict[str, dict[str, Floats]]) -> Results:
+    """Rows of the errors on two links whose condition number grows."""
+    wide, bound = worst["float64"], 10.0 * kappa * 2.0**-53
+    for method in ("CRBM, Cholesky", "CRBM, LU", "CRBM, Gauss-Jordan", SVD):
+        below, lengths = bool((wide[method] <= bound).all()), ", ".join(f"{x:g}" for x in seconds)
+        yield value("inverted", wide[method], below, method=method, seconds=lengths)
+    yield value("abm", wide["ABM"], wide["ABM"][-1] <= 1e-3 * wide["CRBM, Cholesky"][-1])
+    for format, errors in worst.items():
+        first, second = (errors[f"complement {i}"] for i in (1, 2))
+        yield value("complements", [first, second], bool(np.nanmax(second / first) < 1.0), format=format)
+    for method, asked in (("complement 1", 1.0), ("complement 2", 0.5)):
+        power = float(np.polyfit(np.log(kappa), np.log(wide[method]), 1)[0])
+        yield value("power", power, method=method, asked=f"{asked:g}")
+    for format, errors in worst.items():
+        yield value("gradients", errors["conjugate gradients"], format=format, limit=LIMIT)
 
 
 def _errors(
@@ -140,35 +148,8 @@ def _by_svd(system: kkt.System, M: Floats) -> Floats:
 
 
 def _pivots(system: kkt.System) -> float:
-    """Second complement's U beside ABM: largest relative difference of the pivots."""
+    """Squares of U's diagonal, of the second complement, beside ABM's D_k: largest relative difference."""
     steps = kkt.eliminate(system, orderings.get("abm")).steps
     body = {step.blocks[0].body: float(step.pivots[0]) for step in steps}
     D = np.array([body[name] for name in system.tree.names])
     return float(np.abs(Complement.of(system).pivots() / D - 1.0).max())
-
-
-def values(found: Methods) -> Iterator[Value]:
-    wide = found.worst["float64"]
-    seconds = ", ".join(f"{x:g}" for x in found.seconds)
-    for method, error in found.apart.items():
-        yield value("apart", error, method=method)
-    yield value("pivots", found.pivots)
-    bound = 10.0 * found.kappa * 2.0**-53
-    for method in ("CRBM, Cholesky", "CRBM, LU", "CRBM, Gauss-Jordan", SVD):
-        below = bool((wide[method] <= bound).all())
-        yield value("inverted", wide[method], below, method=method, seconds=seconds)
-    yield value("abm", wide["ABM"], wide["ABM"][-1] <= 1e-3 * wide["CRBM, Cholesky"][-1])
-    for format, errors in found.worst.items():
-        first, second = (errors[f"complement {i}"] for i in (1, 2))
-        yield value("complements", [first, second], bool(np.nanmax(second / first) < 1.0), format=format)
-    for method, asked in (("complement 1", 1.0), ("complement 2", 0.5)):
-        power = float(np.polyfit(np.log(found.kappa), np.log(wide[method]), 1)[0])
-        yield value("power", power, method=method, asked=f"{asked:g}")
-    for format, errors in found.worst.items():
-        yield value("gradients", errors["conjugate gradients"], format=format, limit=LIMIT)
-
-
-def figures(found: Methods, style: str) -> dict[str, Any]:
-    from .pictures import digits
-
-    return {"methods": digits(found, style)}

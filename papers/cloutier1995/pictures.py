@@ -9,11 +9,13 @@ import numpy as np
 from flint import fmpq_poly
 from matplotlib.figure import Figure
 
+from pivotree.analysis.contact import Fall
 from pivotree.analysis.counts import COUNTS, Count, crossings
 from pivotree.analysis.figures import MARKERS, style_axes
 
 from .. import counted
-from ..paper import printed
+from ..item import printed
+from ..measures import Floats
 from ..sheet import DASHES, legend, named, panels, sheet
 from .sweep import Sweep
 
@@ -53,8 +55,8 @@ def configuration(found: Sweep, style: str) -> Figure:
     return figure
 
 
-def lengths(found: Any, style: str) -> Figure:
-    """Left: kappa and the difference over the length.  Right: errors over kappa."""
+def lengths(second: Floats, kappa: Floats, difference: Floats, worst: Any, slopes: Any, style: str) -> Figure:
+    """Left: kappa and the difference over the length.  Right: errors over kappa, and their slopes."""
     names = {
         "CRBM": "CRBM, slope {:.2f}",
         "ABM, bias apart": "ABM, bias apart, {:.2f}",
@@ -63,16 +65,14 @@ def lengths(found: Any, style: str) -> Figure:
     with panels(style, "double", 3.9, 1, 2) as (figure, (left, right), look):
         for ax in (left, right):
             ax.set(xscale="log", yscale="log")
-        second = [one.second for one in found.grid]
-        worst = [one.difference().max() for one in found.grid]
-        difference = r"$\Delta_r\ddot\theta_1$, ABM and CRBM"
-        left.plot(second, found.kappa, "s-", color=look.series[0], markersize=4, label=r"$\kappa(H)$")
-        left.plot(second, worst, "o--", color=look.series[1], markersize=4, label=difference)
+        label = r"$\Delta_r\ddot\theta_1$, ABM and CRBM"
+        left.plot(second, kappa, "s-", color=look.series[0], markersize=4, label=r"$\kappa(H)$")
+        left.plot(second, difference, "o--", color=look.series[1], markersize=4, label=label)
         named(left, look, "length and mass of link 2", "largest over the angles")
         for i, (method, name) in enumerate(names.items()):
             mark = {"linestyle": DASHES[i], "color": look.series[(1, 2, 0)[i]], "markersize": 4}
-            label = name.format(found.slope(method))
-            right.plot(found.kappa, found.worst(method), "os^"[i], label=label, **mark)
+            label = name.format(slopes[method])
+            right.plot(kappa, worst[method], "os^"[i], label=label, **mark)
         named(right, look, r"largest $\kappa(H)$", r"largest relative error of $\ddot\theta_1$")
         for ax in (left, right):
             legend(ax, look, loc="upper left")
@@ -88,8 +88,8 @@ def accelerations(found: Sequence[Sweep], methods: tuple[str, str], style: str) 
         mark = {"color": look.series[1], "linewidth": 0.5, "marker": ".", "markersize": 1.5}
         for i, (ax, one) in enumerate(zip(axes, found, strict=True)):
             style_axes(ax, look, grid="y")
-            ax.plot(one.angles, one.found[rough][:, 0], label=rough, **mark)
-            ax.plot(one.angles, one.found[smooth][:, 0], color=look.ink, linewidth=1.4, label=smooth)
+            ax.plot(one.angles, one.found[rough], label=rough, **mark)
+            ax.plot(one.angles, one.found[smooth], color=look.ink, linewidth=1.4, label=smooth)
             letter = f"{LETTERS[i]}) " if len(found) > 1 else ""
             title = f"{letter}link 2 length and mass = {one.second:.0e}".replace("e+0", "e")
             named(ax, look, y="joint 1 [rad/s²]", title=title)
@@ -140,17 +140,17 @@ def totals(found: Mapping[str, Any], style: str) -> Figure:
     return figure
 
 
-def chains(found: Any, style: str) -> Figure:
+def chains(n: Sequence[int], found: Sequence[Any], work: Any, style: str) -> Figure:
     """Evaluations, and operations of the whole motion, over the number of links."""
     said = printed("cloutier1995")["figure59"]
     with panels(style, "double", 3.2, 1, 2) as (figure, (left, right), look):
         for i, method in enumerate(("ABM", "CRBM")):
             colour, counts = look.series[i], said[method.lower()]["evaluations"]
-            runs = [chain.runs[method].simulation for chain in found.short]
-            counted.ours(left, look, i, f"{method}, ours", found.n, runs)
+            runs = [runs[method].simulation for runs in found]
+            counted.ours(left, look, i, f"{method}, ours", n, runs)
             counted.theirs(left, colour, i, f"{method}, printed", said["n"], counts)
             mark = {"marker": counted.MARKERS[i], "markersize": 4, "linestyle": ("-", "--")[i]}
-            right.plot(found.n, found.work(method), color=colour, label=method, **mark)
+            right.plot(n, work[method], color=colour, label=method, **mark)
         for ax, what in ((left, "evaluations for 60 s"), (right, "operations for 60 s")):
             ax.set(ylim=(0, None))
             named(ax, look, "links n", what)
@@ -175,24 +175,24 @@ def precision(curves: Mapping[str, Sequence[tuple[int, float]]], style: str) -> 
 # -- chapter 3: its methods -----------------------------------------------------------------------
 
 
-def digits(found: Any, style: str) -> Figure:
+def digits(kappa: Floats, worst: Mapping[str, Mapping[str, Floats]], style: str) -> Figure:
     """Largest error over the angles against kappa, one panel a format; hollow marks: broke down."""
-    with panels(style, "double", 3.9, 1, len(found.worst)) as (figure, axes, look):
-        for ax, (format, errors) in zip(np.atleast_1d(axes), found.worst.items(), strict=True):
+    with panels(style, "double", 3.9, 1, len(worst)) as (figure, axes, look):
+        for ax, (format, errors) in zip(np.atleast_1d(axes), worst.items(), strict=True):
             first = format == "float64"
             for i, (method, (family, marker, line)) in enumerate(STYLE.items()):
                 if method not in errors:
                     continue
                 values, colour = errors[method], look.series[family]
                 mark = {"marker": marker, "markersize": 4.5, "linestyle": line, "linewidth": 1.2}
-                ax.plot(found.kappa, values, color=colour, label=method if first else None, **mark)
+                ax.plot(kappa, values, color=colour, label=method if first else None, **mark)
                 if np.isnan(values).any():  # where it first breaks down
-                    at = found.kappa[np.isnan(values)][:1] * 1.5 ** (i - 4)
+                    at = kappa[np.isnan(values)][:1] * 1.5 ** (i - 4)
                     hollow = {"markerfacecolor": "none", "markeredgecolor": colour}
                     ax.plot(at, [8.0], marker, markersize=6, **hollow)
-            rounded, label = found.kappa * UNIT[format], r"$\kappa u$" if first else None
+            rounded, label = kappa * UNIT[format], r"$\kappa u$" if first else None
             guide = {"color": look.faint, "linewidth": 1, "linestyle": (0, (2, 2))}
-            ax.plot(found.kappa, rounded, label=label, **guide)
+            ax.plot(kappa, rounded, label=label, **guide)
             ax.set(xscale="log", yscale="log", ylim=(UNIT[format] / 4, 50))
             named(ax, look, r"largest $\kappa(H)$ over the angles", title=format)
         named(np.atleast_1d(axes)[0], look, y="largest relative error")
@@ -200,14 +200,16 @@ def digits(found: Any, style: str) -> Figure:
     return figure
 
 
-def iterations(found: Any, style: str) -> Figure:
+def iterations(
+    sizes: Sequence[int], exact: Sequence[int], links: Sequence[int], floats: Any, style: str
+) -> Figure:
     """Iterations of conjugate gradients over n, and the line that exact arithmetic draws."""
     with panels(style, "single", 2.8) as (figure, ax, look):
-        n = np.array(found.links)
+        n = np.array(links)
         ax.plot(n, n, color=look.faint, linestyle=(0, (2, 2)), label="n")
         mark = {"color": look.series[2], "markersize": 5, "label": "fractions, residual 0"}
-        ax.plot(found.exact_links, found.exact, "D", **mark)
-        for i, (format, values) in enumerate(found.floats.items()):
+        ax.plot(sizes, exact, "D", **mark)
+        for i, (format, values) in enumerate(floats.items()):
             mark = {"color": look.series[i], "markersize": 4, "linewidth": 1.2, "label": format}
             ax.plot(n, values, MARKERS[i] + "-", **mark)
         ax.set(xscale="log", yscale="log")
@@ -255,44 +257,56 @@ def _law(polynomial: fmpq_poly, n: np.ndarray) -> np.ndarray:
 # -- chapter 6: contact ---------------------------------------------------------------------------
 
 
-def energies(found: Any, style: str) -> Figure:
-    """Left: energy over time.  Right: springs' distance from rigid contact over stiffness."""
-    run, k = found.rigid, np.array(found.stiffness)
+def energies(
+    run: Fall,
+    e: float,
+    stiffness: Sequence[float],
+    apart: Floats,
+    depth: Floats,
+    t: Floats,
+    energy: Floats,
+    style: str,
+) -> Figure:
+    """Left: energy over time, of rigid contact with e and of damped springs at t.
+
+    Right: springs' distance from rigid contact, and how deep they sink, over stiffness.
+    """
+    k = np.array(stiffness)
     with panels(style, "double", 2.8, 1, 2, width_ratios=(3, 2)) as (figure, (left, right), look):
         floor = 1e-6 * run.energy[0]
-        energy, at = np.maximum(run.energy, floor), np.array([blow.t for blow in run.blows])
+        kept, at = np.maximum(run.energy, floor), np.array([blow.t for blow in run.blows])
         first, second = look.series[:2]
-        left.plot(run.t, energy, color=first, linewidth=1.4, label=f"rigid, e = {found.e:g}")
-        left.plot(at, np.interp(at, run.t, energy), "o", markersize=2.5, color=first)
-        damped, name = np.maximum(found.damped_energy, floor), f"damped springs, k = {k.min():g} N/m"
-        left.plot(found.damped.t, damped, "--", linewidth=1.4, color=second, label=name)
+        left.plot(run.t, kept, color=first, linewidth=1.4, label=f"rigid, e = {e:g}")
+        left.plot(at, np.interp(at, run.t, kept), "o", markersize=2.5, color=first)
+        damped, name = np.maximum(energy, floor), f"damped springs, k = {k.min():g} N/m"
+        left.plot(t, damped, "--", linewidth=1.4, color=second, label=name)
         left.set_yscale("log")
         left.set(xlim=(0, run.t[-1]))
         named(left, look, "time [s]", "energy [J]")
         legend(left, look)
-        names = (("q, springs less rigid contact", found.apart), ("deepest point [m]", found.depth))
+        names = (("q, springs less rigid contact", apart), ("deepest point [m]", depth))
         for i, (name, values) in enumerate(names):
             mark = {"color": look.series[2 + i], "markersize": 4, "linewidth": 1.2}
             right.loglog(k, values, MARKERS[i] + "-", label=name, **mark)
-        right.loglog(k, found.apart[-1] * np.sqrt(k[-1] / k), ":", color=look.faint, label=r"$k^{-1/2}$")
+        right.loglog(k, apart[-1] * np.sqrt(k[-1] / k), ":", color=look.faint, label=r"$k^{-1/2}$")
         named(right, look, "stiffness k [N/m]")
-        right.set_ylim(found.depth.min() / 20, None)
+        right.set_ylim(depth.min() / 20, None)
         legend(right, look, loc="lower left")
     return figure
 
 
-def blows(found: Any, style: str) -> Figure:
+def blows(mu: Floats, found: Mapping[str, Floats], style: str) -> Figure:
     """Energy that a blow adds, over friction: one panel a law."""
-    with panels(style, "double", 2.7, 1, len(found.gains), "y", sharey=True) as (figure, axes, look):
-        for ax, (law, gains) in zip(axes, found.gains.items(), strict=True):
+    with panels(style, "double", 2.7, 1, len(found), "y", sharey=True) as (figure, axes, look):
+        for ax, (law, gains) in zip(axes, found.items(), strict=True):
             share = (gains > 1e-12).mean()
-            gains, mu = gains[:DOTS], found.mu[:DOTS]
+            gains, at = gains[:DOTS], mu[:DOTS]
             more = gains > 1e-12
-            ax.plot(mu[~more], gains[~more], ".", color=look.series[0], markersize=2)
-            ax.plot(mu[more], np.minimum(gains[more], 1.0), "^", color=look.series[1], markersize=3)
+            ax.plot(at[~more], gains[~more], ".", color=look.series[0], markersize=2)
+            ax.plot(at[more], np.minimum(gains[more], 1.0), "^", color=look.series[1], markersize=3)
             ax.set_yticks([-1.0, -0.5, 0.0, 0.5, 1.0], ["-1", "-0.5", "0", "0.5", "≥ 1"])
             ax.axhline(0.0, color=look.ink, linewidth=0.7)
-            ax.set(ylim=(-1.05, 1.05), xlim=(0, found.mu.max()))
+            ax.set(ylim=(-1.05, 1.05), xlim=(0, mu.max()))
             title = f"{law}: {share:.1%} create energy"
             named(ax, look, r"coefficient of friction $\mu$", title=title)
         named(axes[0], look, y="energy added / kinetic energy")

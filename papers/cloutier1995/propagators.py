@@ -8,21 +8,16 @@ squares projection; that is solved as a least squares problem by LAPACK.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
 
-from ..measures import error
-from ..paper import Progress
-from ..row import Value, value
+from ..item import Progress, Results, value
+from ..measures import Floats, error
 from .robot import two_links
 
-Floats = NDArray[Any]
 MODELS = ("chain:8", "chain:40", "rr_arm", "binary:4", "humanoid", "random_tree:n=20,seed=3")
 SECOND = 1e2  # l_2 = m_2 of the arm of Figure 5.3
 
@@ -71,32 +66,28 @@ def propagate(system: kkt.System) -> Propagated:
     return Propagated(qdd[:, 0], inertia, D, force, acceleration)
 
 
-@dataclass(frozen=True)
-class Checked:
-    """One robot; all numbers relative."""
-
-    robot: str
-    qdd: float  # from certified ones
-    pivots: float  # of s' I s from ABM's D_k
-    projections: float  # of P_A from P_A^2, and of P_F from P_A's transpose
-    squares: float  # of P_A x from the least squares solution
-
-
 def measure(
     progress: Progress, *, models: tuple[str, ...] = MODELS, seed: int = 0, second: float = SECOND
-) -> list[Checked]:
+) -> Results:
     """On models as on the command line, and the two links of Figure 5.3, l_2 = m_2 = ``second``."""
     draw = np.random.default_rng(seed)
-    trees = [(model, kkt.load(model)) for model in models]
-    trees.append((f"two links, l_2 = m_2 = {second:g}", two_links(second)))
-    found = []
-    for name, tree in trees:
-        progress(name)
-        found.append(check(name, kkt.build(tree), draw))
-    return found
+    trees = [kkt.load(model) for model in models] + [two_links(second)]
+    worst: dict[str, float] = {}
+    for tree in trees:
+        system = kkt.build(tree)
+        progress(system.name)
+        for name, off in check(system, draw).items():
+            worst[name] = max(off, worst.get(name, 0.0))
+    for name, off in worst.items():
+        yield value(name, off, robots=len(trees))
 
 
-def check(name: str, system: kkt.System, draw: np.random.Generator) -> Checked:
+def check(system: kkt.System, draw: np.random.Generator) -> dict[str, float]:
+    """Relative differences, by the names of the rows.
+
+    Of qdd from certified ones; of s' I s from ABM's D_k; of P_A from P_A^2 and of P_F from P_A's
+    transpose; of P_A x from the least squares solution.
+    """
     wide, exact = propagate(system), kkt.certify(system, 20)
     abm = kkt.eliminate(system, orderings.get("abm"))
     pivots = squares = projections = 0.0
@@ -114,9 +105,5 @@ def check(name: str, system: kkt.System, draw: np.random.Generator) -> Checked:
         root = np.linalg.cholesky(wide.inertia[k]).T
         best = x - s @ np.linalg.lstsq(root @ s, root @ x, rcond=None)[0]
         squares = max(squares, float(np.abs(P @ x - best).max() / np.abs(x).max() / size))
-    return Checked(name, error(exact, wide.qdd), pivots, projections, squares)
-
-
-def values(found: list[Checked]) -> Iterator[Value]:
-    for name in ("qdd", "pivots", "projections", "squares"):
-        yield value(name, max(getattr(one, name) for one in found), robots=len(found))
+    qdd = error(exact, wide.qdd)
+    return {"qdd": qdd, "pivots": pivots, "projections": projections, "squares": squares}

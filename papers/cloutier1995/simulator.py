@@ -15,15 +15,13 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
 from pivotree.analysis.simulation import Integration, Motion, Record, Simulation, simulate
 
-from ..measures import condition
+from ..measures import Floats, condition
 from .robot import height_energy
 
-Floats = NDArray[np.float64]
 METHODS = {"ABM": "abm", "CRBM": "crbm", "CRBM, centres": "crbm_com", "bad ABM": "bad_abm"}
 BIAS = "inverse_dynamics"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..paper import Progress
+from ..item import Progress
 from . import lines
 from .lines import Lines, values
 

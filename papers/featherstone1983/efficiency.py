@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from pivotree import kkt
 from pivotree.analysis.counts import fit, text_of
 
+from ..item import Progress
 from ..measures import error
-from ..paper import Progress
 from ..row import Value, value
 from ..settings import between
 from .lagrangian import arms, lagrangian

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pivotree import kkt, orderings
 from pivotree.analysis.counts import ANY, CONSTANT, Known, Ledger
 
-from ..paper import Progress
+from ..item import Progress
 from ..row import Value, value
 from ..world import Links
 from .slides import rnea

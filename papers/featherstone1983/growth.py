@@ -16,7 +16,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis.counts import COUNTS, Count, Crossover, crossings, family_of, fit, polynomial, text_of
 from pivotree.kkt import default_state
 
-from ..paper import Progress
+from ..item import Progress
 from ..row import Value, value
 from ..unit_vectors import dense_solution, operations
 

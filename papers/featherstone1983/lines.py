@@ -10,7 +10,7 @@ from pivotree import kkt
 from pivotree.analysis import listing
 from pivotree.analysis.listing import full
 
-from ..paper import Progress, printed
+from ..item import Progress, printed
 from ..row import Row
 from .formula import in_one_frame, key, put, read
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
 
-from ..paper import Progress
+from ..item import Progress
 from ..row import Value, value
 from .slides import aba, rnea
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..paper import Progress
+from ..item import Progress
 from ..row import Value, value
 from ..settings import above, between, each
 from .arm import PAPER, Arm, Floats, Pair

@@ -10,8 +10,8 @@ import numpy as np
 
 from pivotree import kkt
 
+from ..item import Progress
 from ..measures import apart
-from ..paper import Progress
 from ..row import Value, value
 from ..settings import above, between
 from .arm import PAPER, Arm, Floats

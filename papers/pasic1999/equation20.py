@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..paper import Progress
+from ..item import Progress
 from ..row import Value, value
 from .arm import PAPER, Arm, Pair
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pivotree import kkt
 
-from ..paper import Progress, printed
+from ..item import Progress, printed
 from ..row import Value, value
 from ..settings import above, between
 from .arm import END, PAPER, Arm, Floats, Pair

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..paper import Progress, printed
+from ..item import Progress, printed
 from ..row import Value, value
 from ..settings import above
 from .arm import PAPER, Arm, Floats, Pair, boundary

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..paper import Progress
+from ..item import Progress
 from ..row import Value, value
 from ..settings import above
 from .arm import PAPER, Arm, Floats, Pair, boundary

@@ -10,8 +10,8 @@ import numpy as np
 from pivotree import kkt, orderings
 from pivotree.analysis import inertia
 
+from ..item import Progress
 from ..measures import error
-from ..paper import Progress
 from ..row import Value, value
 from .recursion import joint_accelerations
 

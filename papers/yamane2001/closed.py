@@ -18,8 +18,8 @@ from pivotree import kkt, orderings
 from pivotree.analysis import inertia
 from pivotree.analysis.gradients import equation
 
+from ..item import Progress
 from ..measures import apart
-from ..paper import Progress
 from ..row import Value, value
 from ..world import Links, carried
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pivotree import kkt, orderings
 
 from .. import proved
-from ..paper import Progress
+from ..item import Progress
 from ..row import Row, Value, value
 from .recursion import joint_accelerations
 

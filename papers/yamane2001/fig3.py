@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pivotree import kkt, orderings
 from pivotree.kkt.matrix import FC
 
-from ..paper import Progress
+from ..item import Progress
 from ..row import Value, value
 
 

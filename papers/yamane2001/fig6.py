@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..paper import Progress, printed
+from ..item import Progress, printed
 from ..row import Value, value, within
 from .growth import FOLDED, WHOLE, Growth, growth
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pivotree.analysis.counts import Count, polynomial, text_of
 
-from ..paper import Progress, printed
+from ..item import Progress, printed
 from ..row import Value, value, within
 from ..settings import between
 from .fig6 import NEAR

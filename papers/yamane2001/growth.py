@@ -12,7 +12,7 @@ from pivotree import orderings
 from pivotree.analysis.counts import FAMILIES, count_robot
 from pivotree.kkt import ModelError
 
-from ..paper import Progress
+from ..item import Progress
 from ..unit_vectors import operations
 
 WHOLE, FOLDED = "unit vectors", "unit vectors, zeros folded"

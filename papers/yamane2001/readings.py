@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pivotree import kkt
 from pivotree.analysis.counts import family_of
 
+from ..item import Progress
 from ..measures import error
-from ..paper import Progress
 from ..row import Value, value
 from ..settings import between
 from .recursion import PRINTED, joint_accelerations

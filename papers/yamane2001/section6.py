@@ -16,7 +16,7 @@ import numpy as np
 
 from pivotree import kkt, orderings
 
-from ..paper import Progress
+from ..item import Progress
 from ..row import Value, value
 from ..settings import between
 from .proofs import mobility

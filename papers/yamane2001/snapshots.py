@@ -17,7 +17,7 @@ from scipy.integrate import solve_ivp
 from pivotree import kkt, orderings
 from pivotree.analysis.simulation import Motion
 
-from ..paper import Progress
+from ..item import Progress
 from ..row import Value, value
 from ..settings import above, between
 from ..world import Links

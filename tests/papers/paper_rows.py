@@ -9,11 +9,12 @@ def quiet(text):
     """Progress, of which nobody is told."""
 
 
-def rows_of(module, found):
-    """Rows of an item's module, beside what ``printed.toml`` has of it, without the item's name."""
+def rows_of(module, found=None, **settings):
+    """Rows of an item's module with these settings, or of what was found, without the item's name."""
     paper, name = module.__name__.split(".")[-2:]
     (item,) = items(paper, [name])
-    return [replace(row, item=row.item.removeprefix(f"{name}: ")) for row in item.rows(found)]
+    rows = item.rows(item.measure(quiet, **settings) if found is None else found)
+    return [replace(row, item=row.item.removeprefix(f"{name}: ")) for row in rows]
 
 
 def missed(rows):

@@ -1,6 +1,5 @@
 """Ascher, Pai & Cloutier 1996: criteria that can fail, and cases that it does not print."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,8 +12,7 @@ from pivotree.papers.ascher1996.sweep import child_frame, turned
 
 
 def test_table_2_has_every_printed_digit():
-    found = table2.measure(quiet, between=(), points=2)
-    rows = [row for row in rows_of(table2, found) if isinstance(row.printed, list)]
+    rows = [row for row in rows_of(table2, between=(), points=2) if isinstance(row.printed, list)]
     assert len(rows) == 21 and all(row.met for row in rows)
     assert by_item(rows)["m1 = 1e6, case 2, crbm"].ours == ["1.03", "941.76"]
     assert by_item(rows)["m1 = 1e8, case 2, abm"].ours == ["0", "-"]
@@ -22,41 +20,43 @@ def test_table_2_has_every_printed_digit():
 
 def test_table_2_at_other_masses_keeps_signs_and_digits():
     """Between the powers of ten the paper's arithmetic gives pivots below zero."""
-    found = table2.measure(quiet, masses=(3e7, 6e7, 1.2e8), cases=(2,), points=2)
-    pivots = {(c.m1, c.method): c.summed[0] for c in found.cells}
-    assert [pivots[m1, "modified_abm"] for m1 in (6e7, 1.2e8)] == [-1.0, -3.0]
-    assert pivots[3e7, "modified_abm"] == pytest.approx(-5.96e-8, rel=1e-2)
-    assert [pivots[m1, "crbm"] for m1 in (3e7, 6e7, 1.2e8)] == [-1.0, -2.0, -4.0]
-    rows = by_item(rows_of(table2, found))
+    rows = by_item(rows_of(table2, masses=(3e7, 6e7, 1.2e8), cases=(2,), points=2))
+
+    def pivots(method):
+        return [rows[f"m1 = {m1}, case 2, {method}: D_2, qdd_1"].ours[0] for m1 in ("3e7", "6e7", "1.2e8")]
+
+    assert pivots("modified_abm") == ["-6e-08", "-1.00", "-3.00"]
+    assert pivots("crbm") == ["-1.00", "-2.00", "-4.00"]
     row = rows["m1 = 1.2e8, case 2, modified_abm: D_2, qdd_1"]
     assert row.ours == ["-3.00", "-323.73"] and row.state == "refuted" and row.why
-    assert rows["m1 = 3e7, case 2, modified_abm: D_2, qdd_1"].ours[0] == "-6e-08"
     assert rows["m1 = 6e7, case 2, crbm: D_2, qdd_1"].state == "open"  # nothing is printed
     (share,) = (rows[name] for name in rows if name.endswith("modified_abm: qdd_1 right to 1 %, share"))
     assert share.state == "open" and share.why  # D_2 = 1 regardless of m_1 is said of exact arithmetic
-    better = table2.measure(quiet, masses=(1e7,), cases=(2,), points=2)
-    assert by_item(rows_of(table2, better))["m1 = 1e7, case 2, modified_abm: D_2, qdd_1"].state == "met"
+    better = by_item(rows_of(table2, masses=(1e7,), cases=(2,), points=2))
+    assert better["m1 = 1e7, case 2, modified_abm: D_2, qdd_1"].state == "met"
 
 
 @pytest.mark.uncached
-def test_the_circled_pivots_are_found_and_a_wrong_structure_is_missed():
-    found = structure.measure(quiet)
-    assert found.circled == [(8, 8), (9, 7), (5, 5), (6, 4), (2, 2), (3, 1)]
-    cut = [row.replace("x", ".", 1) if i == 7 else row for i, row in enumerate(found.rows)]
+def test_the_circled_pivots_are_found_and_a_wrong_structure_is_missed(monkeypatch):
+    left = structure.remains(quiet, kkt.build(kkt.chain(3)))
+    assert structure.backward(left) == [(8, 8), (9, 7), (5, 5), (6, 4), (2, 2), (3, 1)]
+    cut = [row.replace("x", ".", 1) if i == 7 else row for i, row in enumerate(left)]
     assert structure.backward(cut) == []  # the base's joint acceleration is not to be had
-    for wrong in ({"rows": found.rows[::-1]}, {"circled": found.circled[::-1]}):
-        states = {row.state for row in rows_of(structure, replace(found, **wrong))}
-        assert states == {"met", "checked", "missed"}
+    other = [row[:6] + "x" + row[7:] if i == 1 else row for i, row in enumerate(left)]
+    monkeypatch.setattr(structure, "remains", lambda progress, system: other)
+    assert [row.item for row in rows_of(structure) if row.state == "missed"] == ["row 2"]
 
 
 @pytest.mark.product
 def test_figure_1_in_single_and_double_precision():
-    found = figure1.measure(quiet, angles=61)
-    assert found.sweep.worst("abm") < 4 * 2.0**-24 and found.sweep.rms("crbm") > 1e-4
-    assert found.apart < 1e-13
-    assert {row.state for row in rows_of(figure1, found)} == {"checked", "open"}  # 61 angles are too few
-    double = figure1.measure(quiet, angles=31, format="float64")
-    assert double.sweep.rms("crbm") < 1e-11 and not double.paper
+    rows = rows_of(figure1, angles=61)
+    errors = {row.item.partition(",")[0]: row.ours for row in rows if row.item.endswith("and the largest")}
+    assert errors["ABM"][1] < 4 * 2.0**-24 and errors["CRBM"][0] > 1e-4
+    assert rows[1].ours < 1e-13
+    assert {row.state for row in rows} == {"checked", "open"}  # 61 angles are too few
+    double = by_item(rows_of(figure1, angles=31, format="float64"))
+    crbm = double["CRBM, rms relative error, and the largest"]
+    assert crbm.ours[0] < 1e-11 and crbm.state == "open"
 
 
 @pytest.mark.parametrize(("about", "degrees", "repaired"), [("x", 45.0, True), ("y", 46.0, False)])
@@ -101,13 +101,12 @@ def count(mean, failed=0, runs=4):
 
 
 def test_table_1_criteria_are_two_sided():
-    def states(abm, crbm, failed=0):
-        run = {"abm": count(abm), "crbm": count(crbm, failed)}
-        line = table1.Ratio(0.0018, run, {}, 5e5, True)
-        return [row.state for row in rows_of(table1, [line])[:2]]
+    def states(abm, crbm, failed=0, r=0.0018):
+        runs = {"abm": count(abm), "crbm": count(crbm, failed)}
+        counts = [table1.count(r, order, runs, True) for order in runs]
+        return [row.state for row in rows_of(table1, counts)]
 
     assert states(12400, 80000) == ["met", "met"]
     assert states(11000, 50000) == states(14000, 150000) == ["missed", "missed"]
     assert states(12400, 80000, failed=3) == ["met", "missed"]  # the paper prints a number
-    last = table1.Ratio(0.0015, {"abm": count(12860), "crbm": count(1e5, 3)}, {}, 7e5, True)
-    assert rows_of(table1, [last])[1].state == "met"  # it prints that it fails
+    assert states(12860, 1e5, failed=3, r=0.0015)[1] == "met"  # it prints that it fails
