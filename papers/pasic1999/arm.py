@@ -9,14 +9,13 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
 from pivotree.kkt.model import IN_PLANE
 
+from ..measures import Floats
 from .collocation import FAR
 
-Floats = NDArray[np.float64]
 Pair = tuple[float, ...]  # of links 1 and 2
 
 END = 4.0  # [s], of Figures 3 and 4

@@ -8,16 +8,13 @@ y^(k) = (-1)^k y + (y^2 - exp(-2x)) / 4.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..item import Progress
-from ..row import Value, value
-from ..settings import above, between, each
-from .arm import PAPER, Arm, Floats, Pair
+from ..item import Progress, Results, Value, above, between, each, value
+from ..measures import Floats
+from .arm import PAPER, Arm, Pair
 from .general import Conditions, Problem
 from .references import integrate
 
@@ -33,25 +30,6 @@ NEAR = 1e-7  # [rad], of a solution and of conditions
 MIXED = "y(0) + y'(0), y(e) - 2 y'(e) / 10"
 
 
-@dataclass(frozen=True)
-class Arms:
-    """The arm on one domain under one kind of conditions."""
-
-    e: float
-    name: str
-    apart: float | None  # from the initial value problem's solution [rad]; None where it diverges
-    missed: float  # of the conditions, by scipy's integration from its start
-    iterations: int
-
-
-@dataclass(frozen=True)
-class Found:
-    paper: bool
-    arms: list[Arms]
-    orders: dict[int, tuple[float, float]]  # order -> error of exp(-x) on s and s + 2 points
-    s: int
-
-
 def measure(
     progress: Progress,
     *,
@@ -61,7 +39,7 @@ def measure(
     points: int = 4,
     arm: Arm = PAPER,
     order: str = "abm",
-) -> Found:
+) -> Results:
     """The arm on [0, e] with s Gauss points; exp(-x) on [0, 1] with ``points``."""
     above("s", ends=ends)
     each("orders", orders, 1)
@@ -72,7 +50,6 @@ def measure(
     def right(t: Floats, y: Floats) -> Floats:
         return ours(t, y[0], y[1])
 
-    arms = []
     for e in ends:
         both = {"first": exact.sol(0.0).reshape(2, 2), "last": exact.sol(e).reshape(2, 2)}
         kinds = {
@@ -81,12 +58,12 @@ def measure(
         }
         for name, kind in (kinds | {MIXED: mixed(both)}).items():
             progress(f"[0, {e:g}], {name}")
-            arms.append(_solved(arm, name, Problem(right, e, kind, s), exact))
-    found = {}
+            yield _solved(arm, name, Problem(right, e, kind, s), exact)
     for k in orders:
         progress(f"order {k}")
-        found[k] = (_exponential(k, points), _exponential(k, points + 2))
-    return Found(arm.papers, arms, found, points)
+        some, more = (_exponential(k, count) for count in (points, points + 2))
+        shown, met = [f"{some:.1e}", f"{more:.1e}"], some <= 1e-4 and more <= some / 100.0
+        yield value("order", shown, met, k=k, s=points, more=points + 2)
 
 
 def mixed(both: dict[str, Floats]) -> Conditions:
@@ -99,18 +76,24 @@ def mixed(both: dict[str, Floats]) -> Conditions:
     return Conditions(first, last, value)
 
 
-def _solved(arm: Arm, name: str, problem: Problem, exact: Any) -> Arms:
-    """The iteration, and scipy's integration from where its solution starts."""
-    F, count = problem.solve()
-    if F is None:
-        return Arms(problem.e, name, None, np.inf, count)
-    x = np.linspace(0.0, 1.0, 101)
-    y = problem.along(x, F)
-    apart = float(np.max(np.abs(y[0] - exact.sol(problem.e * x)[:2].T)))
-    end = integrate(arm.closed_form, problem.e, y[0, 0], y[1, 0]).y[:, -1].reshape(2, 2)
-    c = problem.conditions
-    left = np.einsum("rjc,jc->r", c.first, y[:, 0]) + np.einsum("rjc,jc->r", c.last, end) - c.value
-    return Arms(problem.e, name, apart, float(np.max(np.abs(left))), count)
+def _solved(arm: Arm, name: str, problem: Problem, exact: Any) -> Value:
+    """The row of one kind of conditions: the iteration, and scipy's integration from its start."""
+    (F, count), words = problem.solve(), {"e": f"{problem.e:g}", "given": name}
+    ours, missed = "diverges", np.inf
+    if F is not None:
+        x = np.linspace(0.0, 1.0, 101)
+        y = problem.along(x, F)
+        apart = float(np.max(np.abs(y[0] - exact.sol(problem.e * x)[:2].T)))
+        end = integrate(arm.closed_form, problem.e, y[0, 0], y[1, 0]).y[:, -1].reshape(2, 2)
+        c = problem.conditions
+        left = np.einsum("rjc,jc->r", c.first, y[:, 0]) + np.einsum("rjc,jc->r", c.last, end) - c.value
+        missed, which = float(np.max(np.abs(left))), "the IVP's solution" if apart <= NEAR else "another"
+        ours = f"{which} in {count}, missed by {missed:.0e}"
+    elif problem.e > LONG:
+        return value("arm_elsewhere", ours, none="long domains diverge, as the paper says", **words)
+    if not arm.papers:
+        return value("arm_elsewhere", ours, none="not the paper's arm", **words)
+    return value("arm", ours, missed <= NEAR, **words)
 
 
 def _exponential(k: int, s: int) -> float:
@@ -129,19 +112,3 @@ def _exponential(k: int, s: int) -> float:
         return float("inf")
     x = np.linspace(0.0, 1.0, 51)
     return float(np.max(np.abs(problem.along(x, F)[0][:, 0] - np.exp(-x))))
-
-
-def values(found: Found) -> Iterator[Value]:
-    for one in found.arms:
-        which = "the IVP's solution" if one.apart is not None and one.apart <= NEAR else "another"
-        told = f"{which} in {one.iterations}, missed by {one.missed:.0e}"
-        ours, words = "diverges" if one.apart is None else told, {"e": f"{one.e:g}", "given": one.name}
-        if one.e > LONG and one.apart is None:
-            yield value("arm_elsewhere", ours, none="long domains diverge, as the paper says", **words)
-        elif not found.paper:
-            yield value("arm_elsewhere", ours, none="not the paper's arm", **words)
-        else:
-            yield value("arm", ours, one.apart is not None and one.missed <= NEAR, **words)
-    for k, (some, more) in found.orders.items():
-        met = some <= 1e-4 and more <= some / 100.0
-        yield value("order", [f"{some:.1e}", f"{more:.1e}"], met, k=k, s=found.s, more=found.s + 2)

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..settings import between
+from ..item import between
+from ..measures import Floats
 
-Floats = NDArray[np.float64]
 Acceleration = Callable[[Floats, Floats, Floats], Floats]  # t (...), q (..., N), qd (..., N)
 FAR = 1e8  # an iterate beyond this [rad, rad/s] does not come back
 
@@ -127,7 +126,6 @@ class Path:
     q: Floats  # (n + 1, N)
     qd: Floats  # (n + 1, N)
     F: Floats  # (n, s, N)
-    changes: list[list[float]]  # of every subdomain
 
     def fine(self, each: int = 20) -> tuple[Floats, Floats]:
         """Times and y at ``each`` points of every subdomain, and the last edge."""
@@ -144,7 +142,7 @@ def ivp(
     acceleration: Acceleration, t: Floats, q0: Floats, qd0: Floats, s: int, iterations: int, eps: float = 0.0
 ) -> Path:
     """Theta'' = acceleration from t[0] on, subdomain after subdomain; (N,) values at the start."""
-    q, qd, F, changes = [q0], [qd0], [], []
+    q, qd, F = [q0], [qd0], []
     for start, e in zip(t, np.diff(t), strict=False):
         G = ivp_map(acceleration, start, e, q[-1], qd[-1], s)
         found = iterate(G, e, np.zeros((s, len(q0))), eps, iterations)
@@ -152,8 +150,7 @@ def ivp(
         q.append(y)
         qd.append(yd)
         F.append(found.F)
-        changes.append(found.changes)
-    return Path(t, np.array(q), np.array(qd), np.array(F), changes)
+    return Path(t, np.array(q), np.array(qd), np.array(F))
 
 
 def ivp_map(

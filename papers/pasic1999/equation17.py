@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pivotree import kkt
 
-from ..item import Progress
-from ..measures import apart
-from ..row import Value, value
-from ..settings import above, between
-from .arm import PAPER, Arm, Floats
+from ..item import Progress, Results, above, between, value
+from ..measures import Floats, apart
+from .arm import PAPER, Arm
 from .matching import Blocks, Local, LocalFailure, Matching
 from .multiple_shooting import Shooting, without_slopes
 from .references import integrate
-
-
-@dataclass(frozen=True)
-class Found:
-    subdomains: int
-    condition: float
-    shooting: float  # condition number of the multiple-shooting matrix
-    size: tuple[int, int]  # rows of J, and of that
-    schur: float  # J beside what is left of that without its slopes, relative
 
 
 def measure(
@@ -37,7 +24,7 @@ def measure(
     s: int = 3,
     arm: Arm = PAPER,
     order: str = "abm",
-) -> Found:
+) -> Results:
     """J at the initial value problem's solution on [0, end]."""
     between("subdomains", subdomains, 3)
     above("s", end=end)
@@ -51,10 +38,11 @@ def measure(
     y = np.hstack([exact.sol(edges)[:2].T, slopes])
     long = Shooting(ours, edges, y[0, :2], y[-1, :2], s=s).jacobian(y).toarray()
     dense = J.sparse.toarray()
+    size = len(dense), len(long)
+    yield value("size", list(size), size == (2 * (subdomains - 1), 4 * (subdomains + 1)))
     # rows of multiple shooting are left minus right derivatives, phi is right minus left
-    schur = apart(-without_slopes(long, 2), dense)
-    condition, shooting = (float(np.linalg.cond(A)) for A in (dense, long))
-    return Found(subdomains, condition, shooting, (len(dense), len(long)), schur)
+    yield value("half", apart(-without_slopes(long, 2), dense))
+    yield value("condition", [f"{np.linalg.cond(A):.3g}" for A in (dense, long)])
 
 
 def _jacobian(ours: Any, exact: Any, edges: Floats, s: int) -> tuple[Blocks, Local]:
@@ -67,10 +55,3 @@ def _jacobian(ours: Any, exact: Any, edges: Floats, s: int) -> tuple[Blocks, Loc
         raise kkt.PivotreeError(
             f"equation17: the iteration diverges on subdomains of {edges[1]:g} s; give more of them"
         ) from None
-
-
-def values(found: Found) -> Iterator[Value]:
-    n = found.subdomains
-    yield value("size", list(found.size), found.size == (2 * (n - 1), 4 * (n + 1)))
-    yield value("half", found.schur, found.schur <= 1e-6)
-    yield value("condition", [f"{found.condition:.3g}", f"{found.shooting:.3g}"])

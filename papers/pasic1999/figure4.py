@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pivotree import kkt
 
-from ..item import Progress, printed
-from ..row import Value, value
-from ..settings import above, between
-from .arm import END, PAPER, Arm, Floats, Pair
+from ..item import Progress, Results, above, between, picture, printed, value
+from ..measures import Floats
+from .arm import END, PAPER, Arm, Pair
 from .collocation import Path, ivp
 from .references import integrate
 
 STEPS = (0.5, 0.1, 0.05, 0.025, 0.0125)
+MARKED = 0.05  # [s], the step whose edges are drawn
 DRAWN = 1e-2  # [rad], the width of a line in Figure 4
 ASYMPTOTIC = 0.0125  # [s], the longest step from which halving tells the order
 ROUNDOFF = 1e-11  # errors [rad] below this tell no order
 FINE, FINE_POINTS = 0.025, 8  # step [s] and Gauss points of the solution to 12 digits
-
-
-@dataclass(frozen=True)
-class Found:
-    paper: bool  # the arm and the torques are the paper's
-    end: float
-    s: int
-    iterations: int
-    torque: Pair
-    values: list[tuple[float, Floats, Floats]]  # time, Theta by collocation, by scipy
-    errors: dict[float, float]  # step -> largest error of Theta at the edges; inf where it diverges
-    settled: dict[float, float]  # the same, iterated until y changes by 1e-14
-    slope: float  # order of the error, settled, from the finest step to its half
-    paths: dict[float, Path]
-    fine: Path
 
 
 def measure(
@@ -49,33 +32,48 @@ def measure(
     at: Pair = (0.3, 1.0),
     arm: Arm = PAPER,
     order: str = "abm",
-) -> Found:
+) -> Results:
     """Step lengths with five iterations as printed, and a solution to 12 digits."""
     above("s", steps=steps, end=end, at=at)
     between("iterations", iterations, 1)
+    said = printed("pasic1999")["figure4"]
     for step in steps:
         edges(end, step)
-    ours = arm.accelerations(order)
+    ours, zero = arm.accelerations(order), np.zeros(2)
     progress("scipy, equation (20)")
-    zero = np.zeros(2)
     exact = integrate(arm.closed_form, max(end, *at), zero, zero)
+    digits = dict(zip(said["at"], said["Theta"], strict=True)) if arm.papers else {}
+    for time in at:
+        found = ivp(ours, edges(time, FINE), zero, zero, FINE_POINTS, 100, 1e-15).q[-1]
+        scipy, name, short = exact.sol(time)[:2], f"Theta({time:g})", [f"{x:.4f}" for x in found]
+        if time in digits:
+            yield value("digits", short, short == digits[time], name=name, printed=digits[time])
+        both = [f"{x:.12f}" for x in (*found, *scipy)]
+        yield value("twelve", both, bool(np.max(np.abs(found - scipy)) <= 1e-11), name=name)
+    as_printed = arm.papers and (s, iterations, end) == (3, 5, said["end"])
+    rows = {said["step"]: "step_printed", said["step"] / 10.0: "step_tenth"} if as_printed else {}
+    settled = {}  # largest error of Theta at the edges, iterated until y changes by 1e-14
+    for step in (*steps, min(steps) / 2):
+        progress(f"step {step}")
+        settled[step] = error(ivp(ours, edges(end, step), zero, zero, s, 100, 1e-14), exact)
+    marked = {}
+    for step in steps:
+        path = ivp(ours, edges(end, step), zero, zero, s, iterations)
+        off = error(path, exact)
+        words = {"step": f"{step:g}", "count": iterations, "end": f"{end:g}"}
+        yield value(rows.get(step, "step"), off, off <= DRAWN, settled=f"{settled[step]:.1e}", **words)
+        if step == MARKED:
+            marked = {f"step {MARKED}, 5 iterations": path}
+    half = settled[min(steps) / 2]
+    slope = float(np.log2(settled[min(steps)] / half)) if half > ROUNDOFF else np.nan
+    known = np.isfinite(slope) and min(steps) <= ASYMPTOTIC
+    none = "" if known else "the finest step is too long to tell, or its error is roundoff"
+    near, text = bool(abs(slope - 2 * s) <= 0.5), f"2 s = {2 * s}"
+    yield value("order", slope if known else None, near, none=none, printed=text)
     progress(f"{FINE_POINTS} Gauss points, step {FINE}")
     fine = ivp(ours, edges(end, FINE), zero, zero, FINE_POINTS, 100, 1e-15)
-    values = []
-    for time in at:
-        path = ivp(ours, edges(time, FINE), zero, zero, FINE_POINTS, 100, 1e-15)
-        values.append((time, path.q[-1], exact.sol(time)[:2]))
-    errors, settled, paths = {}, {}, {}
-    for step in steps:
-        progress(f"step {step}")
-        paths[step] = ivp(ours, edges(end, step), zero, zero, s, iterations)
-        errors[step] = error(paths[step], exact)
-        settled[step] = error(ivp(ours, edges(end, step), zero, zero, s, 100, 1e-14), exact)
-    progress("order of the error")
-    half = error(ivp(ours, edges(end, min(steps) / 2), zero, zero, s, 100, 1e-14), exact)
-    slope = float(np.log2(settled[min(steps)] / half)) if half > ROUNDOFF else np.nan
-    own = arm.papers
-    return Found(own, end, s, iterations, arm.torque, values, errors, settled, slope, paths, fine)
+    yield picture("figure3", "torques", arm.torque, end)
+    yield picture("figure4", "angles", fine, marked)
 
 
 def edges(end: float, step: float) -> Floats:
@@ -91,32 +89,3 @@ def edges(end: float, step: float) -> Floats:
 def error(path: Path, exact: Any) -> float:
     apart = np.abs(path.q - exact.sol(path.t)[:2].T)
     return float(np.max(apart)) if np.isfinite(apart).all() else np.inf
-
-
-def values(found: Found) -> Iterator[Value]:
-    said = printed("pasic1999")["figure4"]
-    digits = dict(zip(said["at"], said["Theta"], strict=True)) if found.paper else {}
-    for time, ours, scipy in found.values:
-        name, short = f"Theta({time:g})", [f"{x:.4f}" for x in ours]
-        if time in digits:
-            yield value("digits", short, short == digits[time], name=name, printed=digits[time])
-        both = [*(f"{x:.12f}" for x in ours), *(f"{x:.12f}" for x in scipy)]
-        yield value("twelve", both, bool(np.max(np.abs(ours - scipy)) <= 1e-11), name=name)
-    as_printed = found.paper and (found.s, found.iterations, found.end) == (3, 5, said["end"])
-    rows = {said["step"]: "step_printed", said["step"] / 10.0: "step_tenth"} if as_printed else {}
-    for step, error in found.errors.items():
-        words = {"step": f"{step:g}", "count": found.iterations, "end": f"{found.end:g}"}
-        name = rows.get(step, "step")
-        yield value(name, error, error <= DRAWN, settled=f"{found.settled[step]:.1e}", **words)
-    known = np.isfinite(found.slope) and min(found.errors) <= ASYMPTOTIC
-    none = "" if known else "the finest step is too long to tell, or its error is roundoff"
-    near = abs(found.slope - 2 * found.s) <= 0.5
-    said = {"printed": f"2 s = {2 * found.s}"}
-    yield value("order", found.slope if known else None, bool(near), none=none, **said)
-
-
-def figures(found: Found, style: str) -> dict[str, Any]:
-    from .pictures import angles, torques
-
-    marked = {"step 0.05, 5 iterations": found.paths[0.05]} if 0.05 in found.paths else {}
-    return {"figure3": torques(found.torque, found.end, style), "figure4": angles(found.fine, marked, style)}

@@ -13,13 +13,12 @@ from functools import cached_property
 from math import factorial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pivotree import kkt
 
+from ..measures import Floats
 from .collocation import FAR, gauss, integrals
 
-Floats = NDArray[np.float64]
 Right = Callable[[Floats, Floats], Floats]  # x (s,), derivatives 0 .. k - 1 (k, s, m) -> (s, m)
 
 

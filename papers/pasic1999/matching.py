@@ -12,14 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
 from pivotree import kkt
 
+from ..measures import Floats
 from .collocation import Acceleration, Path, at_end, bvp_map, iterate, slope
 
-Floats = NDArray[np.float64]
 EPS_1, MOST_1 = 1e-13, 500  # of the iteration (8) in a subdomain
 EPS_2 = 1e-9  # norm of phi [rad/s], (19)
 DIFFERENCE = 1e-6  # of an interface value [rad]
@@ -136,7 +135,7 @@ class Matched:
     def path(self, edges: Floats) -> Path:
         assert self.local is not None
         slopes = np.concatenate([self.local.left, self.local.right[-1:]])
-        return Path(edges, self.values, slopes, self.local.F, [])
+        return Path(edges, self.values, slopes, self.local.F)
 
 
 def newton(problem: Matching, guess: Floats, most: int = 30, damped: bool = False) -> Matched:

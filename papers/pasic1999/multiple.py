@@ -7,16 +7,13 @@ residual falls, or taken whole.  What converges depends on the number of subdoma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..item import Progress, printed
-from ..row import Value, value
-from ..settings import above, each
-from .arm import PAPER, Arm, Floats, Pair
+from ..item import Progress, Results, above, each, picture, printed, value
+from ..measures import Floats
+from .arm import PAPER, Arm, Pair
 from .matching import Matching, newton, straight
 from .multiple_shooting import Shooting
 from .references import reached
@@ -49,12 +46,6 @@ class Try:
         return self.slope is not None and bool(np.max(np.abs(self.slope)) < OWN)
 
 
-@dataclass(frozen=True)
-class Found:
-    paper: bool
-    tries: list[Try]
-
-
 def measure(
     progress: Progress,
     *,
@@ -64,7 +55,7 @@ def measure(
     step: float = 0.005,
     arm: Arm = PAPER,
     order: str = "abm",
-) -> Found:
+) -> Results:
     """Both methods from the straight line; ``step`` [s] is that of shooting's Runge-Kutta."""
     above("s", ends=ends, step=step)
     each("subdomains", subdomains, 3)
@@ -85,7 +76,8 @@ def measure(
                 if matched.converged and matched.local is not None:
                     found = matched.local.left[0]
                 tries.append(_try(arm, METHODS[1], damped, e, n, found, len(matched.norms), b))
-    return Found(arm.papers, tries)
+    yield from rows(tries, arm.papers)
+    yield picture("multiple", "reach", [one for one in tries if one.damped], METHODS)
 
 
 def _try(
@@ -97,28 +89,23 @@ def _try(
     return Try(method, damped, e, n, slope, count, missed)
 
 
-def values(found: Found) -> Iterator[Value]:
+def rows(tries: list[Try], paper: bool) -> Results:
+    """Rows of all tries; of the paper's arm they are held against what it says."""
     said = printed("pasic1999")["figure6"]
-    shots = [t for t in found.tries if t.method == METHODS[0] and t.n == said["subdomains"]]
+    shots = [t for t in tries if t.method == METHODS[0] and t.n == said["subdomains"]]
     for one in shots:
         words = {"e": f"{one.e:g}", "n": one.n, "kind": "damped" if one.damped else "undamped"}
-        if not found.paper or not one.damped:
+        if not paper or not one.damped:
             yield value("undamped", one.says, **words)
         elif one.e <= said["end"]:
             yield value("shooting", one.says, one.of_ivp, **words)
         else:
             yield value("shooting_longer", one.says, one.slope is None, **words)
     for method in METHODS:
-        for e in dict.fromkeys(one.e for one in found.tries):
-            own = [t for t in found.tries if (t.method, t.e, t.damped) == (method, e, True)]
+        for e in dict.fromkeys(one.e for one in tries):
+            own = [t for t in tries if (t.method, t.e, t.damped) == (method, e, True)]
             yield value("counts", "; ".join(f"{t.n}: {t.says}" for t in own), e=f"{e:g}", method=method)
-    for one in found.tries:
+    for one in tries:
         if one.method == METHODS[1] and one.n == said["subdomains"] and one.e <= said["end"]:
-            known = found.paper and one.damped
+            known = paper and one.damped
             yield value("new" if known else "new_undamped", one.says, one.of_ivp, e=f"{one.e:g}", n=one.n)
-
-
-def figures(found: Found, style: str) -> dict[str, Any]:
-    from .pictures import reach
-
-    return {"multiple": reach([t for t in found.tries if t.damped], METHODS, style)}

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
-from numpy.typing import NDArray
 
+from ..measures import Floats
 from .collocation import FAR, Acceleration, at_end, iterate, ivp_map
 
-Floats = NDArray[np.float64]
 DIFFERENCE, EPS, MOST = 1e-6, 1e-15, 200
 SETTLED, TRIES, SMALLEST = 1e-9, 60, 1e-5  # norm, iterations and share of Newton's method
 

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from .. import sheet
+from ..measures import Floats
 from ..sheet import named, panels
 from .collocation import Path, along
 
-Floats = NDArray[np.float64]
 DASHED, DOTTED = (0, (5, 2)), (0, (1.2, 1.4))
 LINES = ("-", DASHED, DOTTED, (0, (5, 1.5, 1, 1.5)), (0, (8, 2)))
 ANGLES = (r"$\theta_1$", r"$\theta_2$")

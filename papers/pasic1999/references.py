@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..measures import Floats
 from .collocation import Acceleration
 
-Floats = NDArray[np.float64]
 RELATIVE, ABSOLUTE = 1e-13, 1e-14  # tolerances of the integration
 
 

@@ -6,30 +6,19 @@ root (Powell's hybrid method, Jacobian by differences) on scipy's integrations o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..item import Progress
-from ..row import Value, value
-from ..settings import above
-from .arm import PAPER, Arm, Floats, Pair, boundary
+from ..item import Progress, Results, above, value
+from ..measures import Floats
+from .arm import PAPER, Arm, Pair, boundary
 from .collocation import bvp_map, iterate
 from .references import integrate, reached
 
 RELATIVE, ABSOLUTE = 1e-9, 1e-10  # tolerances of an integration while shooting
 HIT = 1e-7  # [rad], of the boundary value
 NEAR = 0.01  # [rad/s] of a first slope from the initial value problem's
-
-
-@dataclass(frozen=True)
-class Found:
-    paper: bool
-    ours: dict[float, int | None]  # length -> accelerations evaluated by the new method; None: fails
-    calls: dict[float, int]  # length -> batches in which they were
-    shooting: dict[float, int | None]  # the least that shooting takes, from two first slopes
 
 
 def measure(
@@ -40,20 +29,23 @@ def measure(
     s: int = 16,
     arm: Arm = PAPER,
     order: str = "abm",
-) -> Found:
+) -> Results:
     """From the straight line's slope, and from one near the initial value problem's."""
     above("s", ends=ends)
     boundary("shooting", target)
     ours, closed, zero = arm.accelerations(order), arm.closed_form, np.zeros(2)
-    evaluations, calls, shooting = {}, {}, {}
     for e in ends:
         b = np.array(target) if target else reached(closed, e, zero, zero)
         progress(f"[0, {e}] by shooting")
         shots = [_shoot(closed, e, b, first) for first in (b / e, zero + NEAR)]
-        shooting[e] = min((count for count in shots if count is not None), default=None)
+        least = min((count for count in shots if count is not None), default=None)
         progress(f"[0, {e}] by the new method")
-        evaluations[e], calls[e] = _counted(ours, e, b, s)
-    return Found(arm.papers and not target, evaluations, calls, shooting)
+        states, calls = _counted(ours, e, b, s)
+        both, words = ["fails" if x is None else x for x in (states, least)], {"e": f"{e:g}", "calls": calls}
+        if arm.papers and not target and states is not None and least is not None:
+            yield value("efficient", both, states < least, **words)
+        else:
+            yield value("evaluations", both, **words)
 
 
 def _shoot(closed: Any, e: float, b: Floats, first: Floats) -> int | None:
@@ -87,14 +79,3 @@ def _counted(ours: Any, e: float, b: Floats, s: int) -> tuple[int | None, int]:
     G = bvp_map(counted, np.zeros(()), e, np.zeros(2), b, s)
     found = iterate(G, e, np.zeros((s, 2)), 1e-10, 300)
     return states if found.converged else None, calls
-
-
-def values(found: Found) -> Iterator[Value]:
-    for e, ours in found.ours.items():
-        least = found.shooting[e]
-        both = ["fails" if x is None else x for x in (ours, least)]
-        words = {"e": f"{e:g}", "calls": found.calls[e]}
-        if found.paper and ours is not None and least is not None:
-            yield value("efficient", both, ours < least, **words)
-        else:
-            yield value("evaluations", both, **words)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from paper_rows import met, quiet, rows_of
+from paper_rows import by_item, met, rows_of
 from scipy.integrate import solve_ivp
 
 from pivotree import kkt, orderings
@@ -91,15 +91,15 @@ def test_an_arm_of_three_links_falls_as_scipy_says():
 
 @pytest.mark.product
 def test_figure_4():
-    rows = rows_of(figure4, figure4.measure(quiet, steps=(0.5, 0.025, 0.0125)))
+    rows = rows_of(figure4, steps=(0.5, 0.025, 0.0125))
     assert met(rows) == 5
     assert {row.item: row.state for row in rows}[STEP] == "refuted"
 
 
 @pytest.mark.product
 def test_figure_5_has_the_second_solution():
-    found = figure5.measure(quiet, ends=(0.35,), scan=(0.35,), guesses=1)
-    assert [f"{x:.8f}" for x in found.solved[-1].slope] == ["2.76838987", "-15.60014714"]
+    rows = by_item(rows_of(figure5, ends=(0.35,), scan=(0.35,), guesses=1))
+    assert rows["[0, 0.35]: Theta'(0)"].ours == ["2.76838987", "-15.60014714"]
 
 
 def test_shooting_by_collocation_and_by_runge_and_kutta_has_one_matrix_and_solves_an_oscillator():
