@@ -6,15 +6,15 @@
 ('ascher1996', "Table 2: D_2 and the tip's acceleration in Example 3, CRBM, ABM and modified ABM.")
 
 A module of an item, such as ``papers/ascher1996/table2.py``, begins with one line that says what
-it reproduces, and has up to three functions:
+it reproduces, and has one function, ``measure(progress, **settings)``.  It runs the project's engine;
+settings have the paper's values as defaults, so that other ratios, numbers of links or seeds are a
+call away.  It yields, made by functions of :mod:`papers.item`,
 
-``measure(progress, **settings)``
-    runs the project's engine and returns what was found; settings have the paper's values as
-    defaults, so that other ratios, numbers of links or seeds are a call away.
-``values(found)``
-    a :class:`papers.row.Value` for each row of the item: a name and what was computed.
-``figures(found, style)``
-    (optional) name -> matplotlib Figure, in the paper's own form; style light, dark or gray.
+``value(name, ours)``
+    for each row of the item: the row's name and what was computed.
+``picture(name, how, ...)``
+    for each figure, in the paper's own form: the function of the paper's ``pictures.py`` that draws
+    it, and what it is given; the style, light, dark or gray, comes last.
 
 A paper's ``__init__`` lists its items in the paper's order, and in ``QUICK`` the settings of a smaller
 study, for ``pivotree reproduce --quick``.  ``printed.toml`` holds its numbers, and the rows by their

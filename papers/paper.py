@@ -6,7 +6,7 @@ import ast
 import difflib
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from importlib import import_module
 from importlib.resources import files
@@ -61,31 +61,25 @@ class Item:
         """Settings of a smaller study of the same, from the paper's ``QUICK``; {} where none is needed."""
         return dict(import_module(f"pivotree.papers.{self.paper}").QUICK.get(self.name, {}))
 
-    def measure(self, progress: Progress, **settings: Any) -> Any:
+    def measure(self, progress: Progress, **settings: Any) -> list[Value | Row | Picture]:
         given = dict(settings)
         for name, record in self._defaults.items():
             if is_dataclass(record):
                 own = {key: given.pop(key) for key in _fields(record) if key in given}
                 given[name] = replace(record, **own)  # type: ignore[type-var]
-        found = self.module.measure(progress, **given)
-        return found if hasattr(self.module, "values") else list(found)
+        return list(self.module.measure(progress, **given))
 
-    def rows(self, found: Any) -> list[Row]:
+    def rows(self, found: Iterable[Value | Row | Picture]) -> list[Row]:
         """The rows, each named after its item; what is computed stands beside what is printed."""
         data = printed(self.paper).get(self.name, {})
-        if hasattr(self.module, "values"):
-            found = self.module.values(found)
         return [
             row(self.name, data, one) if isinstance(one, Value) else plain(self.name, one)
             for one in found
             if not isinstance(one, Picture)
         ]
 
-    def figures(self, found: Any, style: str = "light") -> dict[str, Any]:
+    def figures(self, found: Iterable[Value | Row | Picture], style: str = "light") -> dict[str, Any]:
         """Name -> matplotlib Figure."""
-        if hasattr(self.module, "values"):
-            draw = getattr(self.module, "figures", None)
-            return {} if draw is None else draw(found, style)
         drawn = [one for one in found if isinstance(one, Picture)]
         pictures = import_module(f"pivotree.papers.{self.paper}.pictures") if drawn else None
         return {one.name: getattr(pictures, one.how)(*one.of, style) for one in drawn}

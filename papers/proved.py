@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from pivotree.analysis.proofs import statements
 from pivotree.analysis.proofs.prove import Proof, prove_one
 from pivotree.kkt import PivotreeError
 
-from .item import Progress
+from .item import Progress, Results
 from .row import Row
 
-Proved = list[tuple[str, Proof]]  # where in the paper, and the proof
 
-
-def equations(title: str) -> Callable[..., Proved]:
+def equations(title: str) -> Callable[..., Results]:
     """``measure`` of the equations of a paper, which sources of statements name by ``title``."""
 
-    def measure(progress: Progress, *, only: str = "") -> Proved:
-        return prove(progress, title, only)
+    def measure(progress: Progress, *, only: str = "") -> Results:
+        return rows(progress, title, only)
 
     return measure
 
 
-def prove(progress: Progress, title: str, only: str = "") -> Proved:
+def rows(progress: Progress, title: str, only: str = "") -> Results:
     """Statements of a paper, in the order of its equations; those whose name holds ``only``.
 
     ``title`` is the paper as sources name it.  Raises PivotreeError where there are none.
@@ -36,21 +34,17 @@ def prove(progress: Progress, title: str, only: str = "") -> Proved:
     }
     if not found:
         raise PivotreeError(f"equations: no statement of {title} has {only!r} in its name")
-    result = []
     for name in sorted(found, key=lambda name: _order(found[name])):
-        result.append((found[name], prove_one(name, progress)))
-    return result
+        yield told(found[name], prove_one(name, progress))
 
 
-def values(found: Proved) -> Iterator[Row]:
-    """A row for each statement; what proves that a printed formula is wrong refutes the formula."""
-    for place, p in found:
-        told = f"{p.status}: {p.claims} equalities"
-        if "misprint" in p.name and p.holds:
-            asked = "the printed one is right"
-            yield Row(f"{place}: {p.name}", "the formula", told, asked, None, p.says, refuted=True)
-        else:
-            yield Row(f"{place}: {p.name}", p.says, told, "proved", p.holds, p.why)
+def told(place: str, p: Proof) -> Row:
+    """The row of a statement; what proves that a printed formula is wrong refutes the formula."""
+    ours = f"{p.status}: {p.claims} equalities"
+    if "misprint" in p.name and p.holds:
+        asked = "the printed one is right"
+        return Row(f"{place}: {p.name}", "the formula", ours, asked, None, p.says, refuted=True)
+    return Row(f"{place}: {p.name}", p.says, ours, "proved", p.holds, p.why)
 
 
 def _order(place: str) -> tuple[bool, list[int]]:

@@ -1,15 +1,20 @@
-"""An empty figure of a paper's page, the colours and settings in which it is drawn, and its curves."""
+"""What the papers' pictures share: an empty figure in its colours, its axes, curves and counts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from pivotree.analysis.figures import Theme, new_figure, settings, style_axes, theme
+from pivotree.analysis.simulation import Simulation
 
+from .measures import fails
+
+MARKERS = "os^Dv"
 # line styles that are told apart in grey, too
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)))
 
@@ -61,3 +66,45 @@ def lines(ax: Any, look: Theme, x: Any, curves: Mapping[str, Any], **options: An
     """Curves over x by their labels, each in a colour and a dash of its own."""
     for i, (label, y) in enumerate(curves.items()):
         ax.plot(x, y, color=look.series[i], label=label, **{"linestyle": DASHES[i % len(DASHES)], **options})
+
+
+# -- evaluations: ours as means of ensembles with their range, printed counts hollow ----------------
+
+
+def ours(ax: Any, look: Theme, i: int, label: str, x: Sequence[float], runs: Sequence[Simulation]) -> None:
+    """Line i of a chart over x: means, and bars to the fewest and the most.
+
+    Where half of the runs fail or more, a cross alone, at the most that one took until then.
+    """
+    low, high = (np.array([end(run.evaluations) for run in runs]) for end in (np.min, np.max))
+    lost = np.array([fails(run) for run in runs])
+    mean = np.where(lost, np.nan, [run.mean for run in runs])
+    colour = look.series[i]
+    ax.errorbar(
+        x,
+        mean,
+        (mean - low, high - mean),
+        color=colour,
+        marker=MARKERS[i],
+        markersize=4,
+        linestyle=("-", "--", "-.", ":", (0, (4, 1)))[i],
+        linewidth=1,
+        capsize=2,
+        label=label,
+    )
+    ax.plot(np.array(x)[lost], high[lost], "x", color=colour, markersize=10, markeredgewidth=2)
+
+
+def theirs(ax: Any, colour: str, i: int, label: str, x: Iterable[float], counts: Any) -> None:
+    """Printed counts as hollow marks of line i; texts, such as "fail", are left out."""
+    pairs = [(at, y) for at, y in zip(x, counts, strict=False) if not isinstance(y, str)]
+    if pairs:
+        ax.plot(
+            *zip(*pairs, strict=True),
+            MARKERS[i],
+            markerfacecolor="none",
+            markeredgecolor=colour,
+            markersize=8,
+            linestyle="none",
+            label=label,
+        )

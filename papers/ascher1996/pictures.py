@@ -11,10 +11,9 @@ from matplotlib.figure import Figure
 from pivotree.analysis.simulation import Simulation
 from pivotree.analysis.simulation.picture import picture
 
-from ..counted import ours, theirs
 from ..item import printed
 from ..measures import Curves
-from ..sheet import DASHES, legend, lines, named, panels
+from ..sheet import DASHES, legend, lines, named, ours, panels, theirs
 
 EXACT: Any = (0, (1, 3))  # the line of what is exact
 ABOVE = {"loc": "outside upper center"}

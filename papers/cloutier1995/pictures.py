@@ -13,10 +13,10 @@ from pivotree.analysis.contact import Fall
 from pivotree.analysis.counts import COUNTS, Count, crossings
 from pivotree.analysis.figures import MARKERS, style_axes
 
-from .. import counted
 from ..item import printed
 from ..measures import Floats
-from ..sheet import DASHES, legend, named, panels, sheet
+from ..sheet import DASHES, legend, named, ours, panels, sheet, theirs
+from ..sheet import MARKERS as COUNTED
 from .sweep import Sweep
 
 TURN = r"angle of joint 2, $\theta_2$ [rad]"
@@ -113,9 +113,9 @@ def stiffness(found: Sequence[Any], style: str) -> Figure:
             kept = [line for line in found if method in line.runs]
             if kept:
                 runs = [line.runs[method].simulation for line in kept]
-                counted.ours(ax, look, i, f"{method}, ours", [line.ratio for line in kept], runs)
+                ours(ax, look, i, f"{method}, ours", [line.ratio for line in kept], runs)
                 counts = said.get(method.lower(), [])
-                counted.theirs(ax, look.series[i], i, f"{method}, printed", said["ratio"], counts)
+                theirs(ax, look.series[i], i, f"{method}, printed", said["ratio"], counts)
         ax.set(xscale="log", yscale="log")
         ax.invert_xaxis()
         named(ax, look, r"ratio of the links, $l_1 / (l_1 + l_2)$", "evaluations for 10 s")
@@ -147,9 +147,9 @@ def chains(n: Sequence[int], found: Sequence[Any], work: Any, style: str) -> Fig
         for i, method in enumerate(("ABM", "CRBM")):
             colour, counts = look.series[i], said[method.lower()]["evaluations"]
             runs = [runs[method].simulation for runs in found]
-            counted.ours(left, look, i, f"{method}, ours", n, runs)
-            counted.theirs(left, colour, i, f"{method}, printed", said["n"], counts)
-            mark = {"marker": counted.MARKERS[i], "markersize": 4, "linestyle": ("-", "--")[i]}
+            ours(left, look, i, f"{method}, ours", n, runs)
+            theirs(left, colour, i, f"{method}, printed", said["n"], counts)
+            mark = {"marker": COUNTED[i], "markersize": 4, "linestyle": ("-", "--")[i]}
             right.plot(n, work[method], color=colour, label=method, **mark)
         for ax, what in ((left, "evaluations for 60 s"), (right, "operations for 60 s")):
             ax.set(ylim=(0, None))

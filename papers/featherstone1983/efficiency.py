@@ -8,20 +8,16 @@ printed, and its operations are counted as they are done (:mod:`.lagrangian`).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
-from flint import fmpq_poly
 from numpy.typing import NDArray
 
 from pivotree import kkt
 from pivotree.analysis.counts import fit, text_of
 
-from ..item import Progress
-from ..measures import error
-from ..row import Value, value
-from ..settings import between
+from ..item import Progress, Results, between, value
+from ..measures import apart, error
 from .lagrangian import arms, lagrangian
 
 FIT = 8  # sizes that a polynomial of degree 4 must meet to count as found
@@ -64,21 +60,7 @@ def recursion(A: Sequence[Counting], dA: Sequence[Counting]) -> Counting:
     return derivative
 
 
-@dataclass(frozen=True)
-class Efficiency:
-    n: tuple[int, ...]
-    brute: tuple[tuple[int, int], ...]  # products and sums
-    recursive: tuple[tuple[int, int], ...]
-    off: float  # largest difference of the two derivatives, and from a difference quotient
-    quotient: float
-    arms: tuple[int, ...]  # links of the arms that the Lagrangian form was run on
-    form: fmpq_poly | None  # multiplications of the Lagrangian form
-    form_off: float  # largest relative error of its qdd, against certified ones
-
-
-def measure(
-    progress: Progress, *, most: int = 12, size: int = 4, seed: int = 0, links: int = 9
-) -> Efficiency:
+def measure(progress: Progress, *, most: int = 12, size: int = 4, seed: int = 0, links: int = 9) -> Results:
     """Products of 2 to ``most`` random matrices of a size; Lagrange's form on arms up to ``links``.
 
     Homogeneous transforms are matrices of size 4.
@@ -86,52 +68,32 @@ def measure(
     between("most", most, 2)
     between("size", size, 1)
     between("links", links, FIT)  # a fit of degree 4 can then be told from others
-    draw = np.random.default_rng(seed)
-    counts: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
-    off = quotient = 0.0
+    draw, methods = np.random.default_rng(seed), (brute_force, recursion)
+    laws = {"brute_force": lambda n: n * n - n, "recursion": lambda n: 3 * n - 4}  # products
+    same = dict.fromkeys(laws, True)
+    off = slope_off = 0.0  # of the two derivatives from each other, and from a complex step
     for n in range(2, most + 1):
         values, rates = draw.normal(size=(2, n, size, size)) / np.sqrt(size)
-        found = []
-        for method, kept in zip((brute_force, recursion), counts, strict=True):
+        found, counts = [], {}
+        for (name, law), method in zip(laws.items(), methods, strict=True):
             tally = [0, 0]
             pair = [[Counting(x, tally) for x in group] for group in (values, rates)]
             found.append(method(*pair).values)
-            kept.append((tally[0], tally[1]))
-        scale = float(np.abs(found[0]).max())
+            counts[name] = (tally[0], tally[1])
+            same[name] &= counts[name] == (law(n), n - 1)
         # the derivative of a product of analytic functions by a complex step
-        step = values + 1e-30j * rates
-        slope = np.linalg.multi_dot(list(step)).imag / 1e-30 if n > 1 else rates[0]
-        off = max(off, float(np.abs(found[1] - found[0]).max()) / scale)
-        quotient = max(quotient, float(np.abs(slope - found[0]).max()) / scale)
-    operations, form_off = {}, 0.0
+        slope = np.linalg.multi_dot(list(values + 1e-30j * rates)).imag / 1e-30
+        off, slope_off = max(off, apart(found[1], found[0])), max(slope_off, apart(slope, found[0]))
+    for name in laws:
+        yield value(name, f"{counts[name]} for n = {most}", same[name], first=2, last=most)
+    yield value("both", [off, slope_off], max(off, slope_off) <= 1e-12)
+    operations, worst = {}, 0.0
     for n, system in arms(links):
         progress(f"Lagrangian form of {n} links")
         form = lagrangian(system)
         operations[n] = form.tally.mul
-        form_off = max(form_off, error(kkt.certify(system, 20), form.accelerations(system.entries.tau)))
-    law = fit(operations)
-    return Efficiency(
-        tuple(range(2, most + 1)),
-        tuple(counts[0]),
-        tuple(counts[1]),
-        off,
-        quotient,
-        tuple(operations),
-        None if law is None else law[0],
-        form_off,
-    )
-
-
-def values(found: Efficiency) -> Iterator[Value]:
-    first, n = found.n[0], found.n[-1]
-    for name, counts, law in (
-        ("brute_force", found.brute, lambda n: n * n - n),
-        ("recursion", found.recursive, lambda n: 3 * n - 4),
-    ):
-        same = all(count == (law(k), k - 1) for k, count in zip(found.n, counts, strict=True))
-        yield value(name, f"{counts[-1]} for n = {n}", same, first=first, last=n)
-    yield value("both", [found.off, found.quotient], max(found.off, found.quotient) <= 1e-12)
-    form = found.form
-    ours = None if form is None else f"{text_of(form)} multiplications"
-    yield value("lagrangian", ours, form is not None and form.degree() == 4, links=found.arms[-1])
-    yield value("lagrangian_qdd", found.form_off, found.form_off <= 1e-12)
+        worst = max(worst, error(kkt.certify(system, 20), form.accelerations(system.entries.tau)))
+    fitted = fit(operations)
+    ours = None if fitted is None else f"{text_of(fitted[0])} multiplications"
+    yield value("lagrangian", ours, fitted is not None and fitted[0].degree() == 4, links=links)
+    yield value("lagrangian_qdd", worst, worst <= 1e-12)

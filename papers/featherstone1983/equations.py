@@ -1,7 +1,5 @@
 """Equations of the slides, RNEA and (I) to (VI): each proved from the engine's own elimination."""
 
-from ..proved import equations, values
-
-__all__ = ["measure", "values"]
+from ..proved import equations
 
 measure = equations("Johnson & Su")

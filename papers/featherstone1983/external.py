@@ -7,8 +7,6 @@ the recursion is counted.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,23 +15,10 @@ from numpy.typing import NDArray
 from pivotree import kkt, orderings
 from pivotree.analysis.counts import ANY, CONSTANT, Known, Ledger
 
-from ..item import Progress
-from ..row import Value, value
+from ..item import Progress, Results, value
+from ..measures import apart
 from ..world import Links
 from .slides import rnea
-
-
-@dataclass(frozen=True)
-class Gravity:
-    robot: str
-    links: int
-    tau: float  # greatest difference of efforts, of the largest
-    qdd: float  # of accelerations
-    slides: float  # both ways by the slides' own RNEA, and the engine's
-    base: tuple[int, int]  # multiplications, additions that gravity costs: a_0 = -g
-    force: tuple[int, int]  # a force on every link
-    pushed: float  # efforts with random external forces: engine beside the slides' recursion
-    pseudocode: float  # the same by the pseudocode's last loop as printed
 
 
 def measure(
@@ -41,41 +26,37 @@ def measure(
     *,
     models: tuple[str, ...] = ("chain:12", "humanoid", "random_tree:n=30"),
     seed: int = 0,
-) -> list[Gravity]:
+) -> Results:
     """Models as on the command line; external forces are drawn with the seed."""
-    found = []
     for model in models:
         progress(model)
-        found.append(on(kkt.load(model), np.random.default_rng(seed)))
-    return found
+        yield from on(kkt.load(model), np.random.default_rng(seed))
 
 
-def on(graph: Any, draw: np.random.Generator) -> Gravity:
+def on(graph: Any, draw: np.random.Generator) -> Results:
+    """Rows of one robot."""
     system = kkt.build(graph)
     free = copy.deepcopy(graph)
     free.graph["gravity"] = (0.0, 0.0, 0.0)
     weights = gravity_wrenches(system)
-    given = {"q": graph.graph.get("q"), "qd": graph.graph.get("qd"), "tau": graph.graph.get("tau")}
+    given = {name: graph.graph.get(name) for name in ("q", "qd", "tau")}
     loaded = kkt.build(free, **given, f_ext=weights + system.state.wrench)
     qdd = draw.normal(size=len(system.entries.tau))
     order = orderings.get("inverse_dynamics")
-    both = [kkt.inverse_dynamics(s, qdd, order).tau for s in (system, loaded)]
+    based, forced = (kkt.inverse_dynamics(s, qdd, order).tau for s in (system, loaded))
     forward = [kkt.eliminate(s, orderings.get("abm"), records=False).qdd for s in (system, loaded)]
     typed = [rnea(system, qdd, gravity=how) for how in ("base", "force")]
-    push = 10.0 * draw.normal(size=weights.shape)
-    pushed = kkt.build(graph, **given, f_ext=push)
+    same = max(apart(based, forced), *(apart(efforts, based) for efforts in typed))
+    yield value("same", [same, apart(*forward)], robot=system.name)
+    pushed = kkt.build(graph, **given, f_ext=10.0 * draw.normal(size=weights.shape))
     engine = kkt.inverse_dynamics(pushed, qdd, order).tau
-    ways = [rnea(pushed, qdd), rnea(pushed, qdd, pseudocode=True)]
-    return Gravity(
-        system.name,
-        system.tree.n,
-        _off(*both),
-        _off(*forward),
-        max(_off(t, both[0]) for t in typed),
-        *cost(system.tree.n),
-        _off(ways[0], engine),
-        _off(ways[1], engine),
-    )
+    for name, literal in (("pushed", False), ("pseudocode", True)):
+        off = apart(rnea(pushed, qdd, pseudocode=literal), engine)
+        yield value(name, off, off <= 1e-10, robot=system.name)
+    base, force = cost(system.tree.n)
+    counts = " against ".join(f"{mul} mul, {add} add" for mul, add in (base, force))
+    words = {"robot": system.name, "saved": sum(force) - sum(base), "links": system.tree.n}
+    yield value("efficient", counts, sum(base) < sum(force), **words)
 
 
 def gravity_wrenches(system: kkt.System) -> NDArray[np.float64]:
@@ -120,22 +101,3 @@ def cost(links: int) -> tuple[tuple[int, int], tuple[int, int]]:
         )
         block(ANY, (6,), force) - np.concatenate([moment, weight])
     return (base.mul, base.add), (force.mul, force.add)
-
-
-def _off(a: NDArray, b: NDArray) -> float:
-    return float(np.max(np.abs(a - b), initial=0.0) / max(np.max(np.abs(b), initial=0.0), 1e-300))
-
-
-def values(found: list[Gravity]) -> Iterator[Value]:
-    for one in found:
-        same = max(one.tau, one.slides)
-        yield value("same", [same, one.qdd], robot=one.robot)
-        yield value("pushed", one.pushed, one.pushed <= 1e-10, robot=one.robot)
-        yield value("pseudocode", one.pseudocode, one.pseudocode <= 1e-10, robot=one.robot)
-        base, force = sum(one.base), sum(one.force)
-        counts = f"{_text(one.base)} against {_text(one.force)}"
-        yield value("efficient", counts, base < force, robot=one.robot, saved=force - base, links=one.links)
-
-
-def _text(pair: tuple[int, int]) -> str:
-    return f"{pair[0]} mul, {pair[1]} add"

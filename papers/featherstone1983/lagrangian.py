@@ -22,7 +22,7 @@ from pivotree import kkt
 from pivotree.kkt import ModelError, System
 from pivotree.kkt.model import skew
 
-Floats = NDArray[np.float64]
+from ..measures import Floats
 
 
 @dataclass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ from pivotree import kkt
 from pivotree.analysis import listing
 from pivotree.analysis.listing import full
 
-from ..item import Progress, printed
+from ..item import Progress, Results, picture, printed
 from ..row import Row
 from .formula import in_one_frame, key, put, read
 
@@ -28,21 +27,20 @@ class Beside:
     same: bool
 
 
-@dataclass(frozen=True)
-class Lines:
-    order: str
-    holds_on: str
-    beside: tuple[Beside, ...]
-
-
-def measure(progress: Progress, part: str, order: str, model: str) -> Lines:
+def rows(progress: Progress, part: str, order: str, model: str) -> Results:
     """The formulas of a part of the slides on a model whose joints have one freedom."""
-    data = printed("featherstone1983")
     progress(f"listing {order}")
-    told = listing.of(kkt.build(kkt.load(model)), order, "featherstone")
-    lines = listed(told)
-    beside = tuple(_beside(row, lines, data["rules"]) for row in data[part])
-    return Lines(order, told.holds_on, beside)
+    beside = compared(part, listing.of(kkt.build(kkt.load(model)), order, "featherstone"))
+    for one in beside:
+        ours, why = f"{one.line} = {one.ours}", "" if one.same else "the words differ"
+        yield Row(one.slide, one.printed, ours, CRITERION, one.same, why)
+    yield picture(part, "page", order, beside)
+
+
+def compared(part: str, told: Any) -> list[Beside]:
+    """Every formula of a part of the slides, beside its line of a listing."""
+    data, lines = printed("featherstone1983"), listed(told)
+    return [_beside(row, lines, data["rules"]) for row in data[part]]
 
 
 def listed(told: Any) -> dict[str, str]:
@@ -69,9 +67,3 @@ def _beside(row: dict[str, Any], lines: dict[str, str], rules: dict[str, str]) -
     theirs = put(read(formula), rules)
     same = bool(ours) and key(read(mine)) == key(theirs)
     return Beside(row["slide"], row["formula"], row["line"], ours, same)
-
-
-def values(found: Lines) -> Iterator[Row]:
-    for one in found.beside:
-        listed, why = f"{one.line} = {one.ours}", "" if one.same else "the words differ"
-        yield Row(one.slide, one.printed, listed, CRITERION, one.same, why)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from flint import fmpq_poly
 from matplotlib.figure import Figure
 
-from pivotree.analysis.counts import COUNTS
+from pivotree.analysis.counts import COUNTS, Count
 from pivotree.analysis.figures import new_figure, settings, theme
 
 from ..sheet import DASHES, legend, named, panels
+from .lines import Beside
 
 
 def tex(text: str) -> str:
@@ -27,10 +29,10 @@ def tex(text: str) -> str:
     return text.replace(" / ", r"\,/\,").replace(" ", r"\,")
 
 
-def page(found: Any, style: str) -> Figure:
+def page(order: str, beside: Sequence[Beside], style: str) -> Figure:
     """Every formula twice: as on the slide, and below it as the listing has it."""
     look = theme(style=style)
-    height = 0.62 * len(found.beside) + 0.35
+    height = 0.62 * len(beside) + 0.35
     with settings():
         figure = new_figure("double", height, look)
 
@@ -38,8 +40,8 @@ def page(found: Any, style: str) -> Figure:
             figure.text(x, y, text, fontsize=size, color=colour, va="center", **more)
 
         write(0.015, 1 - 0.12 / height, "slides, one frame", 7.5, look.series[0])
-        write(0.17, 1 - 0.12 / height, f"pivotree list, order {found.order}", 7.5, look.ink)
-        for i, one in enumerate(found.beside):
+        write(0.17, 1 - 0.12 / height, f"pivotree list, order {order}", 7.5, look.ink)
+        for i, one in enumerate(beside):
             top = 1 - (0.34 + 0.62 * i) / height
             left = tex(one.line.replace("_k", "_{1}" if "_1" in one.printed else "_i"))
             write(0.03, top, f"${left} = {tex(one.printed)}$", 8.5, look.series[0])
@@ -48,14 +50,14 @@ def page(found: Any, style: str) -> Figure:
     return figure
 
 
-def growth(found: Any, style: str) -> Figure:
+def growth(family: str, counts: Mapping[str, Count], columns: fmpq_poly | None, style: str) -> Figure:
     """Multiplications of what is O(n) and what is not, and where ABA overtakes CRBA."""
     n, marks = np.linspace(1.0, 16.0, 200), np.arange(1, 17)
-    abm, crbm = (found.counts[name].polynomials["mul"] for name in ("abm", "crbm"))
+    abm, crbm = (counts[name].polynomials["mul"] for name in ("abm", "crbm"))
     drawn = (
-        ("RNEA", found.counts["inverse_dynamics"].polynomials["mul"], "o"),
+        ("RNEA", counts["inverse_dynamics"].polynomials["mul"], "o"),
         ("ABA", abm, "s"),
-        ("inertia by unit vectors", found.columns, "^"),
+        ("inertia by unit vectors", columns, "^"),
         ("CRBA", crbm, "v"),
     )
     with panels(style, "double", 2.9, 1, 2) as (figure, (left, right), look):
@@ -85,7 +87,7 @@ def growth(found: Any, style: str) -> Figure:
         named(right, look, y="CRBA over ABA, multiplications")
         for ax in (left, right):
             ax.set(xlim=(1, 16), ylim=(0, None))
-            named(ax, look, f"links n ({found.family})")
+            named(ax, look, f"links n ({family})")
             legend(ax, look, loc="upper left", handlelength=3.2).set_zorder(6)
     return figure
 

@@ -6,7 +6,6 @@ back to the efforts that the model was given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +14,29 @@ from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
 
-from ..item import Progress
-from ..row import Value, value
+from ..item import Progress, Results, value
 from .slides import aba, rnea
 
 MOST = 1e-10
+
+
+def measure(
+    progress: Progress, *, models: tuple[str, ...] = ("chain:24", "humanoid", "random_tree:n=40")
+) -> Results:
+    """Models as on the command line: files, gallery names."""
+    found = []
+    for model in models:
+        progress(model)
+        found.append(on(kkt.load(model)))
+    for one in found:
+        source = "given with the model" if one.given else "certified, 30 digits"
+        for what, pair in (("RNEA", one.rnea), ("ABA", one.aba)):
+            words = {"robot": one.name, "dof": one.dof, "what": what, "printed": f"exact q'' {source}"}
+            yield value("exact", list(pair), max(pair) <= MOST, **words)
+    frames = max(one.aba[1] / max(one.aba[0], 1e-17) for one in found)
+    yield value("one_frame", f"{frames:.1g} times the error")
+    worst = min((one.misprint for one in found if one.dof > 1), default=0.0)
+    yield value("misprint", worst, worst <= MOST)
 
 
 @dataclass(frozen=True)
@@ -32,17 +49,6 @@ class Robot:
     rnea: tuple[float, float]  # engine, slides: Q from exact q'' against the model's
     aba: tuple[float, float]  # engine, slides: q'' against the exact ones
     misprint: float  # ABA with f = I^A a + v x I^A v, as above (2)
-
-
-def measure(
-    progress: Progress, *, models: tuple[str, ...] = ("chain:24", "humanoid", "random_tree:n=40")
-) -> list[Robot]:
-    """Models as on the command line: files, gallery names."""
-    found = []
-    for model in models:
-        progress(model)
-        found.append(on(kkt.load(model)))
-    return found
 
 
 def on(graph: Any) -> Robot:
@@ -71,15 +77,3 @@ def _off(found: NDArray, exact: NDArray, system: kkt.System | None = None) -> fl
         still = kkt.inverse_dynamics(system, np.zeros_like(exact), orderings.get("inverse_dynamics"))
         scale = max(scale, float(np.max(np.abs(still.tau), initial=0.0)))
     return float(np.max(np.abs(found - exact), initial=0.0)) / (scale or 1.0)
-
-
-def values(found: list[Robot]) -> Iterator[Value]:
-    for one in found:
-        source = "given with the model" if one.given else "certified, 30 digits"
-        for what, pair in (("RNEA", one.rnea), ("ABA", one.aba)):
-            words = {"robot": one.name, "dof": one.dof, "what": what, "printed": f"exact q'' {source}"}
-            yield value("exact", list(pair), max(pair) <= MOST, **words)
-    frames = max(one.aba[1] / max(one.aba[0], 1e-17) for one in found)
-    yield value("one_frame", f"{frames:.1g} times the error")
-    worst = min((one.misprint for one in found if one.dof > 1), default=0.0)
-    yield value("misprint", worst, worst <= MOST)

@@ -8,13 +8,11 @@ have several freedoms, its s one column each.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pivotree import kkt
 
+from ..measures import Floats
 from ..world import Links, cross
-
-Floats = NDArray[np.float64]
 
 
 def rnea(system: kkt.System, qdd: Floats, *, gravity: str = "base", pseudocode: bool = False) -> Floats:

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-
 import numpy as np
 
 from pivotree import kkt, orderings
 from pivotree.analysis import inertia
 
-from ..item import Progress
-from ..measures import error
-from ..row import Value, value
+from ..item import Progress, Results, value
+from ..measures import apart, error
 from .recursion import joint_accelerations
 
 MOST = 1e-10  # of max |qdd|
 ORDERS = ("virtual_work", "virtual_work_split")
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """One robot; differences from ABM and errors against the certified answer, of max |qdd|."""
-
-    robot: str
-    dof: int
-    off: Mapping[str, float]  # order or method -> difference from abm
-    error: Mapping[str, float]
-    typed: tuple[float, float] | None  # section 3, errors with M_k mirrored and not; chains only
 
 
 def measure(
@@ -39,44 +24,31 @@ def measure(
     bodies: int = 24,
     seed: int = 0,
     joint: str = "spherical",
-) -> list[Agreement]:
+) -> Results:
     """Chains and stars of a joint, then ``trees`` random branched trees of all kinds of joints."""
     robots = [kkt.chain(n, joint=joint) for n in chains]
     robots += [kkt.star(n, joint=joint) for n in stars]
     robots += [kkt.random_tree(bodies, seed + i) for i in range(trees)]
-    found = []
+    typed = {}  # a chain's freedoms and name -> errors of section 3, M_k mirrored and not
     for graph in robots:
         system = kkt.build(graph)
         progress(system.name)
-        found.append(compare(system))
-    return found
+        name, dof, off = system.name, len(system.entries.tau), differences(system)
+        worst = max(off.values())
+        yield value("same", worst, worst <= MOST, robot=name, dof=dof, methods=", ".join(off))
+        if np.bincount(system.tree.parent + 1, minlength=1).max() <= 1:
+            exact, both = kkt.certify(system, 20), (True, False)
+            typed[dof, name] = [error(exact, joint_accelerations(system, symmetric=s)) for s in both]
+    if typed:
+        mirrored, plain = (max(pair[i] for pair in typed.values()) for i in (0, 1))
+        yield value("typed", mirrored, mirrored <= MOST, robot=max(typed)[1])
+        yield value("plain", plain)
 
 
-def compare(system: kkt.System) -> Agreement:
-    """By every order that suits the robot: split links only where a body has three children."""
-    exact = kkt.certify(system, 20)
-    serial = bool(np.bincount(system.tree.parent + 1, minlength=1).max() <= 1)
-    qdd = {name: kkt.eliminate(system, orderings.get(name), records=False).qdd for name in ("abm", *ORDERS)}
+def differences(system: kkt.System) -> dict[str, float]:
+    """Order or method -> difference of qdd from ABM's, of the largest of ABM's."""
+    abm, *others = (kkt.eliminate(system, orderings.get(o), records=False).qdd for o in ("abm", *ORDERS))
+    qdd = dict(zip(ORDERS, others, strict=True))
     if len(system.entries.tau) <= 100:  # n columns of n links each
         qdd["unit vectors"] = inertia.solve(system, method=1)
-    typed = None
-    if serial:
-        pair = (joint_accelerations(system, symmetric=s) for s in (True, False))
-        mirrored, plain = (error(exact, x) for x in pair)
-        typed = (mirrored, plain)
-    scale = float(np.abs(qdd["abm"]).max())
-    off = {m: float(np.abs(x - qdd["abm"]).max()) / scale for m, x in qdd.items() if m != "abm"}
-    errors = {m: error(exact, x) for m, x in qdd.items()}
-    return Agreement(system.name, len(system.entries.tau), off, errors, typed)
-
-
-def values(found: list[Agreement]) -> Iterator[Value]:
-    for one in found:
-        worst = max(one.off.values())
-        yield value("same", worst, worst <= MOST, robot=one.robot, dof=one.dof, methods=", ".join(one.off))
-    typed = [one for one in found if one.typed is not None]
-    if typed:
-        mirrored, plain = (max(one.typed[i] for one in typed if one.typed) for i in (0, 1))
-        robot = max(typed, key=lambda one: one.dof).robot
-        yield value("typed", mirrored, mirrored <= MOST, robot=robot)
-        yield value("plain", plain)
+    return {method: apart(x, abm) for method, x in qdd.items()}

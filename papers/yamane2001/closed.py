@@ -7,47 +7,32 @@ of H along the motion.  The engine has the multipliers of the cut joint at the e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
 from pivotree.analysis import inertia
 from pivotree.analysis.gradients import equation
 
-from ..item import Progress
-from ..measures import apart
-from ..row import Value, value
+from ..item import Progress, Results, Value, value
+from ..measures import Floats, apart
 from ..world import Links, carried
 
-Floats = NDArray[np.float64]
 MOST = 1e-6  # differences of H leave this much
-
-
-@dataclass(frozen=True)
-class Closed:
-    robot: str
-    rows: int  # N_C
-    qdd: float  # engine against (7), of the largest
-    forces: float  # tau_C
-    kept: float  # (5): |H q'' + dH/dt q'|, of the engine's q''
 
 
 def measure(
     progress: Progress, *, links: tuple[int, ...] = (7, 12), joint: str = "revolute", order: str = "abm"
-) -> list[Closed]:
+) -> Results:
     """Chains of revolute joints about z and y in turn, closed by a ``joint``."""
-    found = []
     for n in links:
         progress(f"{n} links and a {joint} joint")
-        found.append(close(kkt.chain(n), joint, order))
-    return found
+        yield close(kkt.chain(n), joint, order)
 
 
-def close(graph: Any, joint: str, order: str) -> Closed:
+def close(graph: Any, joint: str, order: str) -> Value:
+    """The engine's q'' and tau_C beside (7), of the largest, and (5): |H q'' + dH/dt q'| of its q''."""
     system = kkt.build(graph)
     tip = system.structure.tip_to_base[0]
     held = Links.of(system)
@@ -74,16 +59,7 @@ def close(graph: Any, joint: str, order: str) -> Closed:
     x = np.linalg.solve(matrix, np.r_[efforts, -turning])
     N = len(qd)
     engine = kkt.eliminate(kkt.build(system.graph, loops=[loop]), orderings.get(order), records=False)
-    return Closed(
-        f"{system.name}, {joint} joint to the ground, {order}",
-        m,
-        apart(engine.qdd, x[:N]),
-        apart(engine.lam, x[N:]),
-        float(np.abs(here @ engine.qdd + turning).max() / max(1.0, np.abs(turning).max())),
-    )
-
-
-def values(found: list[Closed]) -> Iterator[Value]:
-    for one in found:
-        errors = [one.qdd, one.forces, one.kept]
-        yield value("closed", errors, max(errors) <= MOST, robot=one.robot, rows=one.rows)
+    kept = float(np.abs(here @ engine.qdd + turning).max() / max(1.0, np.abs(turning).max()))
+    errors = [apart(engine.qdd, x[:N]), apart(engine.lam, x[N:]), kept]
+    robot = f"{system.name}, {joint} joint to the ground, {order}"
+    return value("closed", errors, max(errors) <= MOST, robot=robot, rows=m)

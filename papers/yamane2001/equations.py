@@ -7,32 +7,18 @@ which knows nothing of the engine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 from pivotree import kkt, orderings
 
 from .. import proved
-from ..item import Progress
-from ..row import Row, Value, value
+from ..item import Progress, Results, value
+from ..measures import apart
 from .recursion import joint_accelerations
 
 
-@dataclass(frozen=True)
-class Equations:
-    proofs: proved.Proved
-    error: float  # of qdd by the equations as typed in :mod:`.recursion`, relative
-
-
-def measure(progress: Progress, *, only: str = "", n: int = 24, joint: str = "spherical") -> Equations:
-    """Statements with ``only`` in their name, and numbers on a chain of n ``joint``s."""
-    proofs = proved.prove(progress, "Yamane & Nakamura 2001", only)
+def measure(progress: Progress, *, only: str = "", n: int = 24, joint: str = "spherical") -> Results:
+    """Numbers on a chain of n ``joint``s, and statements with ``only`` in their name."""
     system = kkt.build(kkt.chain(n, joint=joint))
     engine = kkt.eliminate(system, orderings.get("virtual_work"), records=False)
-    error = abs(joint_accelerations(system) - engine.qdd).max() / abs(engine.qdd).max()
-    return Equations(proofs, float(error))
-
-
-def values(found: Equations) -> Iterator[Value | Row]:
-    yield value("computed", found.error)
-    yield from proved.values(found.proofs)
+    off = apart(joint_accelerations(system), engine.qdd)
+    yield value("computed", off, off <= 1e-12)
+    yield from proved.rows(progress, "Yamane & Nakamura 2001", only)

@@ -6,23 +6,16 @@ depend on a machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-from ..item import Progress, printed
-from ..row import Value, value, within
-from .growth import FOLDED, WHOLE, Growth, growth
+from ..item import Progress, Results, picture, printed, value, within
+from .growth import FOLDED, WHOLE, growth
 
 ORDERS = ("virtual_work", "abm")
 NEAR = 0.25  # of a crossing, where operations stand for the paper's seconds
 
 
-def measure(progress: Progress, *, least: int = 2, most: int = 16, family: str = "spherical") -> Growth:
+def measure(progress: Progress, *, least: int = 2, most: int = 16, family: str = "spherical") -> Results:
     """Chains of ``least`` to ``most`` links of a family of analysis.counts."""
-    return growth(progress, family, range(least, most + 1), ORDERS)
-
-
-def values(found: Growth) -> Iterator[Value]:
+    found = growth(progress, family, range(least, most + 1), ORDERS)
     same, beyond = found.differences("virtual_work"), printed("yamane2001")["fig6"]["faster_beyond_dof"]
     (step,) = same if len(same) == 1 else [()]
     told = f"{', '.join(map(str, step))} a link (mul, add, div)"
@@ -32,15 +25,4 @@ def values(found: Growth) -> Iterator[Value]:
         near = first is not None and within(beyond, first, NEAR)
         yield value("crossing", first, near, what=what, printed=beyond)
     yield value("exponents", [found.exponent(name) for name in ("virtual_work", WHOLE, FOLDED)])
-
-
-def figures(found: Growth, style: str) -> dict[str, Any]:
-    from .pictures import curves
-
-    lines = {
-        "virtual_work": ("virtual work", "-", "o"),
-        WHOLE: ("unit vectors, whole runs", (0, (5, 2)), "s"),
-        FOLDED: ("unit vectors, zeros folded", (0, (2, 1.5)), "D"),
-        "abm": ("ABM", (0, (1, 1)), "^"),
-    }
-    return {"fig6": curves(found, lines, style)}
+    yield picture("fig6", "curves", found, ("virtual_work", WHOLE, FOLDED, "abm"))

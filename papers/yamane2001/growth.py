@@ -32,9 +32,6 @@ class Growth:
     def total(self, method: str) -> list[int]:
         return [sum(three) for three in self.counts[method]]
 
-    def mul(self, method: str) -> list[int]:
-        return [three[0] for three in self.counts[method]]
-
     def differences(self, method: str, start: int = 1) -> set[Three]:
         """First differences per unit of n from ``start`` on; one element where all are linear."""
         kept = [i for i, n in enumerate(self.n) if n >= start]
@@ -47,7 +44,7 @@ class Growth:
 
     def exponent(self, method: str) -> float:
         """Slope of log multiplications against log n, least squares."""
-        return exponent(self.n, self.mul(method))
+        return exponent(self.n, [three[0] for three in self.counts[method]])
 
     def cheaper_from(self, method: str, than: str) -> int | None:
         """Degrees of freedom from which ``method`` costs less, to the largest robot; else None."""

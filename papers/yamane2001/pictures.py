@@ -11,16 +11,25 @@ from matplotlib.figure import Figure
 from pivotree.analysis.figures import new_figure, settings, theme
 
 from ..sheet import DASHES, legend, named, panels, sheet
-from .growth import Growth
+from .growth import FOLDED, WHOLE, Growth
 
-Line = tuple[str, Any, str]  # label, dashes, marker
+LINES: dict[str, tuple[str, Any, str]] = {  # label, dashes, marker
+    "virtual_work": ("virtual work", "-", "o"),
+    WHOLE: ("unit vectors, whole runs", (0, (5, 2)), "s"),
+    FOLDED: ("unit vectors, zeros folded", (0, (2, 1.5)), "D"),
+    "virtual_work_split": ("virtual work, split links", (0, (6, 2, 1, 2)), "v"),
+    "abm": ("ABM", (0, (1, 1)), "^"),
+}
 
 
-def curves(found: Growth, lines: Mapping[str, Line], style: str) -> Figure:
+def curves(found: Growth, methods: Sequence[str], style: str) -> Figure:
     """Solid: virtual work; dashed: unit vectors; dash-dotted: split links, as in the paper."""
     with panels(style, "double", 3.0) as (figure, ax, look):
         top = 0.0
-        for i, (method, (label, dash, marker)) in enumerate(lines.items()):
+        for i, method in enumerate(methods):
+            label, dash, marker = LINES[method]
+            if method == "virtual_work" and "virtual_work_split" in methods:
+                label = "virtual work, whole links"
             y = [total / 1000 for total in found.total(method)]
             top = max(top, *y)
             mark = {"linestyle": dash, "linewidth": 1.4, "marker": marker, "markersize": 4}

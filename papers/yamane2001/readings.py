@@ -7,16 +7,11 @@ printed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 from pivotree import kkt
 from pivotree.analysis.counts import family_of
 
-from ..item import Progress
+from ..item import Progress, Results, between, value
 from ..measures import error
-from ..row import Value, value
-from ..settings import between
 from .recursion import PRINTED, joint_accelerations
 
 SAYS = {
@@ -32,16 +27,9 @@ MEANT = {
 }
 
 
-@dataclass(frozen=True)
-class Reading:
-    line: str
-    printed: float  # error of qdd, the line taken as printed
-    meant: float
-
-
 def measure(
     progress: Progress, *, n: int = 8, family: str = "spherical", lines: tuple[str, ...] = PRINTED
-) -> list[Reading]:
+) -> Results:
     """Errors relative to max |qdd| on a chain of n links of a family of analysis.counts."""
     for line in lines:
         if line not in PRINTED:
@@ -49,17 +37,10 @@ def measure(
     between("n", n, 3)
     system = family_of(family).system(n)
     exact = kkt.certify(system, 20)
-    meant = error(exact, joint_accelerations(system))
-    found = []
     for line in lines:
         progress(SAYS[line])
-        wrong = joint_accelerations(system, printed=(line,))
-        found.append(Reading(line, error(exact, wrong), meant))
-    return found
-
-
-def values(found: list[Reading]) -> Iterator[Value]:
-    for r in found:
-        yield value("printed", r.printed, r.printed <= 1e-12, says=SAYS[r.line], why=MEANT[r.line])
-    for r in found:
-        yield value("meant", r.meant, r.meant <= 1e-12, says=SAYS[r.line])
+        off = error(exact, joint_accelerations(system, printed=(line,)))
+        yield value("printed", off, off <= 1e-12, says=SAYS[line], why=MEANT[line])
+    meant = error(exact, joint_accelerations(system))
+    for line in lines:
+        yield value("meant", meant, meant <= 1e-12, says=SAYS[line])

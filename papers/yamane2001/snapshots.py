@@ -6,23 +6,19 @@ carries three rows of three, fall from rest.  No torque acts, so that energy mus
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 from pivotree import kkt, orderings
 from pivotree.analysis.simulation import Motion
 
-from ..item import Progress
-from ..row import Value, value
-from ..settings import above, between
+from ..item import Progress, Results, above, between, picture, value
+from ..measures import Floats
 from ..world import Links
 
-Floats = NDArray[np.float64]
 MOST = 1e-6
 BRANCHED = (-1, 0, 1, 2, 0, 4, 5, 0, 7, 8)  # parents
 
@@ -45,7 +41,7 @@ def measure(
     order: str = "virtual_work",
     pictures: int = 6,
     reach: float = 1.2,
-) -> dict[str, Swing]:
+) -> Results:
     """Both chains, from ``reach`` [rad] off the vertical, by an order in double precision."""
     between("pictures", pictures, 2)
     above("s", seconds=seconds)
@@ -53,8 +49,10 @@ def measure(
     found = {}
     for name, parents in robots.items():
         progress(f"{name}: {order}")
-        found[name] = swing(rods(parents), seconds, order, pictures, reach)
-    return found
+        one = found[name] = swing(rods(parents), seconds, order, pictures, reach)
+        words = {"name": name, "dof": one.dof, "evaluations": one.evaluations}
+        yield value("energy", one.drift, one.drift <= MOST, **words)
+    yield picture("fig4_5", "snapshots", found)
 
 
 def rods(parents: list[int]) -> Any:
@@ -106,15 +104,3 @@ def ends(system: kkt.System) -> tuple[Floats, ...]:
     """The ends (2, 3) of every rod in the world's frame [m]."""
     links, com = Links.of(system), system.state.com
     return tuple(np.array([p, p + 2 * R @ com[k]]) for k, (R, p) in zip(links.body, links.pose, strict=True))
-
-
-def values(found: Mapping[str, Swing]) -> Iterator[Value]:
-    for name, one in found.items():
-        words = {"name": name, "dof": one.dof, "evaluations": one.evaluations}
-        yield value("energy", one.drift, one.drift <= MOST, **words)
-
-
-def figures(found: Mapping[str, Swing], style: str) -> dict[str, Any]:
-    from .pictures import snapshots
-
-    return {"fig4_5": snapshots(found, style)}

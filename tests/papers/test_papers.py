@@ -20,9 +20,10 @@ from pivotree.analysis.figures.style import theme
 from pivotree.analysis.proofs import REGISTRY, Statement, statements
 from pivotree.analysis.proofs.prove import Proof
 from pivotree.kkt import PivotreeError
-from pivotree.papers import PAPERS, counted, proved
+from pivotree.papers import PAPERS, proved, sheet
+from pivotree.papers.item import printed
 from pivotree.papers.make import MARKS, section, sections, whole
-from pivotree.papers.paper import Item, items, printed
+from pivotree.papers.paper import Item, items
 from pivotree.papers.pasic1999 import equation17
 from pivotree.papers.pasic1999.arm import PAPER
 from pivotree.papers.row import Row, judged, row, value
@@ -392,32 +393,27 @@ def test_the_equations_of_a_paper_are_all_statements_that_name_it(paper, monkeyp
     ):
         new = Statement(f"new {i}", source, "a formula", claims)
         monkeypatch.setitem(REGISTRY, new.name, new)
-    monkeypatch.setattr(proved, "prove_one", lambda name, progress: statements()[name])
-    module = items(paper, ["equations"])[0].module
-    found = module.measure(quiet)
-    found = getattr(found, "proofs", found)
+    monkeypatch.setattr(proved, "prove_one", lambda name, progress: Proof(name, "", "", "proved", 0.0))
+    (item,) = items(paper, ["equations"])
+    found = [row.item.split(": ", 1) for row in item.rows(item.measure(quiet)) if isinstance(row, Row)]
+    found = [one[1].split(": ", 1) for one in found if "computed" not in one[1]]
     named = [s.name for s in REGISTRY.values() if f"{title}, " in s.source]
-    assert sorted(s.name for _, s in found) == sorted(named) and len(named) >= 4
-    assert found[0][1].name == "new 1"
-    equations = [place for place, _ in found if re.search(r"\(\d", place)]
-    assert [place for place, _ in found][: len(equations)] == equations
-    assert equations[-1] == "eq (99)"
+    assert sorted(name for _, name in found) == sorted(named) and len(named) >= 4
+    assert found[0][1] == "new 1"
+    places = [place for place, _ in found]
+    equations = [place for place in places if re.search(r"\(\d", place)]
+    assert places[: len(equations)] == equations and equations[-1] == "eq (99)"
     with pytest.raises(PivotreeError, match="no statement of"):
-        module.measure(quiet, only="no such")
+        item.measure(quiet, only="no such")
 
 
 def test_a_proof_is_met_a_misprint_refuted_and_what_is_not_proved_missed():
-    def proof(name, status="proved"):
-        return "eq (20)", Proof(name, "", "the formula", status, 0.0)
+    def told(name, status="proved"):
+        return proved.told("eq (20)", Proof(name, "", "the formula", status, 0.0))
 
-    found = [
-        proof("pivots"),
-        proof("misprint in m_12"),
-        proof("misprint in f_1", "undecided"),
-        proof("forces", "failed"),
-    ]
-    assert [row.state for row in proved.values(found)] == ["met", "refuted", "missed", "missed"]
-    assert next(proved.values(found)).item == "eq (20): pivots"
+    assert told("pivots").item == "eq (20): pivots" and told("pivots").state == "met"
+    assert told("misprint in m_12").state == "refuted"
+    assert told("misprint in f_1", "undecided").state == told("forces", "failed").state == "missed"
 
 
 def test_a_section_shows_every_state_and_a_page_counts_them():
@@ -442,9 +438,9 @@ def test_a_chart_of_counts_has_means_ranges_failures_and_what_is_printed():
 
     ax, look = Figure().add_subplot(), theme(style="light")
     runs = [ensemble([10, 20, 60]), ensemble([100, 300], failed=1), ensemble([7, 9, 11], failed=1)]
-    counted.ours(ax, look, 1, "CRBM", (0.1, 0.01, 0.001), runs)
-    counted.theirs(ax, look.ink, 1, "printed", (0.1, 0.01, 0.001), [12, "fail", 14])
-    counted.theirs(ax, look.ink, 1, "none", (0.1,), ["fail"])
+    sheet.ours(ax, look, 1, "CRBM", (0.1, 0.01, 0.001), runs)
+    sheet.theirs(ax, look.ink, 1, "printed", (0.1, 0.01, 0.001), [12, "fail", 14])
+    sheet.theirs(ax, look.ink, 1, "none", (0.1,), ["fail"])
     (container,) = ax.containers
     mean, _, (bars,) = container
     assert np.array_equal(mean.get_ydata(), [30.0, np.nan, 9.0], equal_nan=True)

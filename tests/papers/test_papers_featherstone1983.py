@@ -5,18 +5,17 @@ import re
 import numpy as np
 import pytest
 from helpers import MODELS, Mechanics, by_body, every_joint
-from paper_rows import quiet, rows_of
+from paper_rows import missed, rows_of
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
-from pivotree.analysis.counts import COUNTS
-from pivotree.papers.featherstone1983 import aba as aba_item
+from pivotree.analysis import listing
+from pivotree.analysis.counts import COUNTS, crossings
 from pivotree.papers.featherstone1983 import growth, lines, robots
-from pivotree.papers.featherstone1983 import rnea as rnea_item
 from pivotree.papers.featherstone1983.formula import in_one_frame, key, put, read
 from pivotree.papers.featherstone1983.lagrangian import lagrangian
 from pivotree.papers.featherstone1983.slides import aba, rnea
-from pivotree.papers.paper import printed
+from pivotree.papers.item import printed
 
 DATA = printed("featherstone1983")
 
@@ -51,11 +50,12 @@ def wrong(formula):
 
 @pytest.mark.parametrize("part", ["rnea", "aba"])
 def test_listings_are_the_slides_formulas_and_none_with_one_thing_wrong(part):
-    item = rnea_item if part == "rnea" else aba_item
-    found = item.measure(quiet) if part == "rnea" else item.measure(quiet, model="star:3")
-    assert found.holds_on == "any tree" and all(row.met for row in rows_of(item, found))
-    assert [one.slide for one in found.beside] == [row["slide"] for row in DATA[part]]
-    told = {one.line: one.ours for one in found.beside}
+    model, order = {"rnea": ("chain:6", "inverse_dynamics"), "aba": ("star:3", "abm")}[part]
+    listed = listing.of(kkt.build(kkt.load(model)), order, "featherstone")
+    beside = lines.compared(part, listed)
+    assert listed.holds_on == "any tree" and all(one.same for one in beside)
+    assert [one.slide for one in beside] == [row["slide"] for row in DATA[part]]
+    told = {one.line: one.ours for one in beside}
     tried = 0
     for row in DATA[part]:
         for formula in wrong(row["formula"]):
@@ -142,14 +142,15 @@ def test_lagrangian_form_on_a_tree_with_sliding_and_fixed_joints():
 
 @pytest.mark.product
 def test_growth_on_the_literatures_frames():
-    found = growth.measure(quiet)
-    rows = rows_of(growth, found)
-    missed = [row for row in rows if row.met is False]
-    assert [(str(row.printed), str(row.ours)) for row in missed] == [("9", "5")]  # poses, bias too
-    assert missed[0].item.endswith("multiplications, from joint positions on")
-    assert found.theirs["mul"].root == pytest.approx(9.40, abs=0.005)
-    assert found.theirs["add"].root == pytest.approx(13.84, abs=0.005)
-    assert found.theirs["both"].root == pytest.approx(11.31, abs=0.005)
-    assert found.ours["mul"].first in (4, 5)
+    rows = rows_of(growth)
+    (name,) = missed(rows)  # poses, bias too
+    assert name.endswith("multiplications, from joint positions on")
+    by = {row.item: row for row in rows}
+    assert (by[name].printed, by[name].ours) == (9, 5)
+    theirs = crossings(COUNTS[1].polynomials, COUNTS[0].polynomials)
+    roots = [theirs[kind].root for kind in ("mul", "add", "both")]
+    assert roots == pytest.approx([9.40, 13.84, 11.31], abs=0.005)
+    (here,) = (row.ours for row in rows if row.item.endswith("multiplications, solution of (4) on dh"))
+    assert here in (3, 4)
     # the factor's n^3 / 6 is the literature's, whatever else is counted
-    assert found.whole["crbm"][3] == COUNTS[1].mul[3]
+    assert growth.from_positions("dh", "crbm")["mul"][3] == COUNTS[1].mul[3]

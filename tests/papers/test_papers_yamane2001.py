@@ -21,10 +21,10 @@ def test_section_3_as_typed_gives_certified_accelerations_on_any_chain(joint):
 
 
 def test_the_coupling_of_53_has_its_printed_shape_for_ball_joints_only():
-    ball = readings.measure(quiet, n=5, lines=("S_J",))
-    hinge = readings.measure(quiet, n=5, family="revolute", lines=("S_J",))
-    assert ball[0].printed > 1e-2
-    assert hinge[0].printed <= 1e-12  # shapes differ there: nothing else than what is meant fits
+    ball = rows_of(readings, n=5, lines=("S_J",))
+    hinge = rows_of(readings, n=5, family="revolute", lines=("S_J",))
+    assert ball[0].ours > 1e-2
+    assert hinge[0].ours <= 1e-12  # shapes differ there: nothing else than what is meant fits
 
 
 class Counted:
@@ -81,16 +81,17 @@ def test_folding_unit_vectors_only_saves():
 @pytest.mark.product
 @pytest.mark.parametrize("family", ["spherical", "prismatic"])
 def test_figure_6_virtual_work_is_linear_and_overtakes(family):
-    found = fig6.measure(quiet, least=2, most=9, family=family)
-    assert by_item(rows_of(fig6, found))["virtual work"].met
+    values = list(fig6.measure(quiet, least=2, most=9, family=family))
+    assert by_item(rows_of(fig6, values))["virtual work"].met
+    found = values[-1].of[0]
     first = found.cheaper_from("virtual_work", "unit vectors")
     assert first is None or first > found.dof[0]
     assert len(found.differences("unit vectors")) > 1  # a cubic method is not called linear
 
 
 def test_figure_3_sees_what_is_not_split():
-    (found,) = fig3.measure(quiet, leaves=(13,), trees=0)
-    assert found.most == (14, 3) and found.later[0] == 13
+    (row,) = rows_of(fig3, leaves=(13,), trees=0)
+    assert row.ours.endswith("on a link 14 to 3, met later 13 to 2")
 
 
 def test_the_fitted_exponent_is_that_of_a_known_curve():
