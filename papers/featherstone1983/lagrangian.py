@@ -16,7 +16,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pivotree import kkt
 from pivotree.kkt import ModelError, System
@@ -54,67 +53,48 @@ class Lagrangian:
     bias: Floats  # (N,) efforts at qdd = 0 [N m, N]
     tally: Tally
 
-    def efforts(self, qdd: Floats) -> Floats:
-        """(N,) joint efforts of joint accelerations: inverse dynamics."""
-        return self.M @ qdd + self.bias
-
     def accelerations(self, tau: Floats) -> Floats:
         """(N,) joint accelerations of joint efforts: forward dynamics."""
         return np.asarray(np.linalg.solve(self.M, tau - self.bias), dtype=np.float64)
 
 
 def lagrangian(system: System) -> Lagrangian:
-    """The form of a tree in one state; raises ModelError for a joint that is no coordinate.
+    """The form of a serial chain in one state, every joint of one freedom along a fixed screw.
 
-    A joint must have one degree of freedom along a fixed screw, or none, so that its pose is
-    exp(S q) and q a Lagrangian coordinate; external wrenches have no place in the form.
+    So its pose is exp(S q) and q a Lagrangian coordinate.  Raises ModelError for other robots, and for
+    external wrenches, which have no place in the form.
     """
-    state, count = system.state, Tally()
-    offset, n = system.tree.offset, len(state.names)
-    for k, S in enumerate(state.S):
-        if S.shape[1] > 1:
-            raise ModelError(
-                f"body {state.names[k]!r}: its joint has {S.shape[1]} degrees of freedom, and the "
-                "Lagrangian form needs joints of one; use an order of equation (4)"
-            )
-    if state.wrench.any() or state.loops:
+    state, n = system.state, len(system.state.names)
+    serial = np.array_equal(state.parent, np.arange(-1, n - 1)) and all(S.shape[1] == 1 for S in state.S)
+    if not serial or state.wrench.any() or state.loops:
         raise ModelError(
-            f"{system.name}: has external wrenches or loops, which the Lagrangian form does not "
-            "take; use an order of equation (4)"
+            f"{system.name}: is no chain of joints with one freedom, or is pushed, and the Lagrangian "
+            "form takes no other robot; use an order of equation (4)"
         )
-    A = [_pose(state.R[k], state.p[k]) for k in range(n)]
-    N = int(offset[-1])
-    M, bias = np.zeros((N, N)), np.zeros(N)
+    count, A = Tally(), [_pose(R, p) for R, p in zip(state.R, state.p, strict=True)]
+    turn = [_screw(S[:, 0]) for S in state.S]
+    M, bias = np.zeros((n, n)), np.zeros(n)
     for p in range(n):
-        if not state.mass[p] and not state.inertia[p].any():
-            continue  # a link without mass has no term
-        path = _path(state.parent, p)
-        moving = [k for k in path if state.S[k].shape[1]]
-        at = [int(offset[k]) for k in moving]
-        W = {-1: np.eye(4)}  # pose of each link of the path in the world
-        for above, k in zip([-1, *path], path, strict=False):
-            W[k] = count.product(W[above], A[k])
-        to = {p: np.eye(4)}  # pose of link p in each link of the path
-        for above, k in zip(reversed(path[:-1]), reversed(path), strict=False):
-            to[above] = count.product(A[k], to[k])
-        turn = {k: _screw(state.S[k][:, 0]) for k in moving}
+        W, to = {-1: np.eye(4)}, {p: np.eye(4)}  # poses of links in the world, of link p in them
+        for k in range(p + 1):
+            W[k] = count.product(W[k - 1], A[k])
+        for k in range(p, 0, -1):
+            to[k - 1] = count.product(A[k], to[k])
         J = _pseudo_inertia(state.mass[p], state.com[p], state.inertia[p])
-        U = [count.product(W[k], turn[k], to[k]) for k in moving]
+        U = [count.product(W[k], turn[k], to[k]) for k in range(p + 1)]
         UJ = [count.product(u, J) for u in U]
-        for i, u in zip(at, U, strict=True):
-            for j, uj in zip(at, UJ, strict=True):
+        for i, u in enumerate(U):
+            for j, uj in enumerate(UJ):
                 M[i, j] += count.trace(uj, u)
             bias[i] -= _gravity(state.gravity, u, J, count)
-        for x, j in enumerate(moving):
-            between = {j: np.eye(4)}  # pose of link k in link j
-            for above, k in zip(path[path.index(j) :], path[path.index(j) + 1 :], strict=False):
-                between[k] = count.product(between[above], A[k])
-            for y, k in enumerate(moving[x:], x):
-                second = count.product(W[j], turn[j], between[k], turn[k], to[k], J)
-                rates = float(state.qd[at[x]] * state.qd[at[y]])
-                for _ in {(x, y), (y, x)}:  # C_ijk and C_ikj, each by itself as it is printed
-                    for i, u in zip(at, U, strict=True):
-                        bias[i] += count.trace(second, u) * rates
+        for j in range(p + 1):
+            between = np.eye(4)  # pose of link k in link j
+            for k in range(j, p + 1):
+                between = between if k == j else count.product(between, A[k])
+                second = count.product(W[j], turn[j], between, turn[k], to[k], J)
+                for _ in {(j, k), (k, j)}:  # C_ijk and C_ikj, each by itself as it is printed
+                    for i, u in enumerate(U):
+                        bias[i] += count.trace(second, u) * float(state.qd[j] * state.qd[k])
                         count.mul += 2
     return Lagrangian(M, bias, count)
 
@@ -128,15 +108,6 @@ def arms(most: int) -> Iterable[tuple[int, System]]:
         draw = np.random.default_rng(n)
         q, qd, tau = draw.normal(size=(3, n))
         yield n, kkt.build(family.build(n), q=q, qd=qd, tau=tau)
-
-
-def _path(parent: NDArray[np.int64], p: int) -> list[int]:
-    """Links from the root to p."""
-    path: list[int] = []
-    while p >= 0:
-        path.append(p)
-        p = int(parent[p])
-    return path[::-1]
 
 
 def _pose(R: Floats, p: Floats) -> Floats:

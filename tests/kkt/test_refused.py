@@ -252,10 +252,8 @@ REFUSED = {
     },
     # -- forms that papers have
     "serial chains": lambda: joint_accelerations(kkt.build(kkt.star(3))),
-    "body 'j1': its joint has 3 degrees of freedom": lambda: lagrangian(
-        kkt.build(kkt.chain(2, joint="spherical"))
-    ),
-    "has external wrenches or loops": lambda: lagrangian(kkt.build(kkt.chain(1), f_ext=np.ones((1, 6)))),
+    "is no chain of joints with one freedom": lambda: lagrangian(kkt.build(kkt.star(3))),
+    "or is pushed": lambda: lagrangian(kkt.build(kkt.chain(1), f_ext=np.ones((1, 6)))),
     # -- formats, and what watches them
     "unit is 2; give the unit roundoff": lambda: Custom("mine", 2, abs),
     "unit is 0.0": lambda: Custom("mine", 0.0, abs),
