@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sympy import Identity, MatrixExpr
+from sympy import Identity
 
 from pivotree import orderings
 from pivotree.analysis.proofs import Bench, Blocks, Engine, Equal, of_equation_4, statement, sum_of
 from pivotree.kkt.program import trace_substitution
 
-from ..ascher1996.proofs.equations import CHAIN, SHAPES, TREE, Articulated
+from ..ascher1996.proofs.equations import CHAIN, SHAPES, TREE, bodies_of, from_parent
 
 SLIDES = "Johnson & Su"
 
@@ -35,9 +35,7 @@ def newton_euler() -> Iterable[Equal]:
         e = rnea(t)
         for i in t.bodies:
             s, qdd = t.H(i).T, t.tau(i)
-            a = t.a(i) + s * qdd
-            if t.parent(i):
-                a = a - t.Phi(t.parent(i), i).T * e.x("pdd", t.parent(i))
+            a = t.a(i) + s * qdd + from_parent(t, e, i)
             net = -t.M(i) * e.x("pdd", i) + t.b(i)
             f = net + sum_of([t.Phi(i, c) * e.x("f", c) for c in t.children(i)], (6, 1))
             yield Equal(f"a_{i}", t, -e.x("pdd", i), a)
@@ -78,35 +76,26 @@ def recursion() -> Iterable[Equal]:
     force = t.b(2) + t.b(1) + I_A * c + I_A * s * d.I * (Q - s.T * (I_A * c + t.b(1)))
     yield Equal("I_i^A, one frame", t, e.entry(("pdd", 2), ("pdd", 2)), inertia)
     yield Equal("p_i, one frame", t, e.rhs(("pdd", 2)), force)
-    for shape in (CHAIN, TREE, (4, 4, 4, 0)):
-        known = Articulated(shape)
-        t = known.t
-        for i in t.bodies:
-            terms, forces = [t.M(i)], [t.b(i)]
-            for j in t.children(i):
-                X, I_A, p, s, c = t.Phi(i, j), known.M[j], known.b[j], t.H(j).T, t.a(j)
-                d = s.T * I_A * s
-                terms.append(X * (I_A - I_A * s * d.I * s.T * I_A) * X.T)
-                u = t.tau(j) - s.T * (I_A * c + p)
-                forces.append(X * (p + I_A * c + I_A * s * d.I * u))
-            e = t.after("abm", i - 1)
-            yield Equal(f"I_{i}^A", t, e.entry(("pdd", i), ("pdd", i)), sum_of(terms, (6, 6)))
-            yield Equal(f"p_{i}", t, e.rhs(("pdd", i)), sum_of(forces, (6, 1)))
+    for known, t, i in bodies_of((CHAIN, TREE, (4, 4, 4, 0))):
+        terms, forces = [t.M(i)], [t.b(i)]
+        for j in t.children(i):
+            X, I_A, p, s, c = t.Phi(i, j), known.M[j], known.b[j], t.H(j).T, t.a(j)
+            d = s.T * I_A * s
+            terms.append(X * (I_A - I_A * s * d.I * s.T * I_A) * X.T)
+            u = t.tau(j) - s.T * (I_A * c + p)
+            forces.append(X * (p + I_A * c + I_A * s * d.I * u))
+        e = t.after("abm", i - 1)
+        yield Equal(f"I_{i}^A", t, e.entry(("pdd", i), ("pdd", i)), sum_of(terms, (6, 6)))
+        yield Equal(f"p_{i}", t, e.rhs(("pdd", i)), sum_of(forces, (6, 1)))
 
 
 @statement(
     "joint acceleration", f"{SLIDES}, (IV) to (VI)", "q'' = (Q - s*(I^A (a_b + v_b x s q') + p)) / s* I^A s"
 )
 def acceleration() -> Iterable[Equal]:
-    for shape in (*SHAPES, (0,)):
-        known = Articulated(shape)
-        t = known.t
-        e = t.eliminated("abm")
-        for i in t.bodies:
-            s, I_A, p = t.H(i).T, known.M[i], known.b[i]
-            carried: MatrixExpr = t.a(i)
-            if t.parent(i):
-                carried = carried - t.Phi(t.parent(i), i).T * e.x("pdd", t.parent(i))
-            formula = (s.T * I_A * s).I * (t.tau(i) - s.T * (I_A * carried + p))
-            yield Equal(f"q_{i}''", t, e.x("qdd", i), formula)
-            yield Equal(f"a_{i}", t, -e.x("pdd", i), carried + s * e.x("qdd", i))
+    for known, t, i in bodies_of((*SHAPES, (0,))):
+        e, s, I_A, p = t.eliminated("abm"), t.H(i).T, known.M[i], known.b[i]
+        carried = t.a(i) + from_parent(t, e, i)
+        formula = (s.T * I_A * s).I * (t.tau(i) - s.T * (I_A * carried + p))
+        yield Equal(f"q_{i}''", t, e.x("qdd", i), formula)
+        yield Equal(f"a_{i}", t, -e.x("pdd", i), carried + s * e.x("qdd", i))

@@ -11,7 +11,7 @@ from pivotree import kkt
 from ..item import Progress, Results, above, between, value
 from ..measures import Floats, apart
 from .arm import PAPER, Arm
-from .matching import Blocks, Local, LocalFailure, Matching
+from .matching import Local, LocalFailure, Matching
 from .multiple_shooting import Shooting, without_slopes
 from .references import integrate
 
@@ -37,7 +37,7 @@ def measure(
     slopes = np.concatenate([local.left, local.right[-1:]])
     y = np.hstack([exact.sol(edges)[:2].T, slopes])
     long = Shooting(ours, edges, y[0, :2], y[-1, :2], s=s).jacobian(y).toarray()
-    dense = J.sparse.toarray()
+    dense = J.toarray()
     size = len(dense), len(long)
     yield value("size", list(size), size == (2 * (subdomains - 1), 4 * (subdomains + 1)))
     # rows of multiple shooting are left minus right derivatives, phi is right minus left
@@ -45,7 +45,7 @@ def measure(
     yield value("condition", [f"{np.linalg.cond(A):.3g}" for A in (dense, long)])
 
 
-def _jacobian(ours: Any, exact: Any, edges: Floats, s: int) -> tuple[Blocks, Local]:
+def _jacobian(ours: Any, exact: Any, edges: Floats, s: int) -> tuple[Any, Local]:
     values = exact.sol(edges)[:2].T
     problem = Matching(ours, edges, s)
     try:

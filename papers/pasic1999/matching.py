@@ -9,6 +9,7 @@ by differences (14) whatever n is.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import scipy.sparse as sp
@@ -46,44 +47,6 @@ class Local:
 
 
 @dataclass(frozen=True)
-class Blocks:
-    """The block tridiagonal Jacobian (17), n - 1 rows of N x N blocks."""
-
-    below: Floats  # (n - 2, N, N) block (j + 1, j)
-    diagonal: Floats  # (n - 1, N, N)
-    above: Floats  # (n - 2, N, N) block (j, j + 1)
-
-    @property
-    def sparse(self) -> sp.csc_array:
-        """(N (n - 1)) square."""
-        rows, columns, values = [], [], []
-        for (i, j), block in self.entries.items():
-            r, c = np.indices(block.shape)
-            rows.append((len(block) * i + r).ravel())
-            columns.append((len(block) * j + c).ravel())
-            values.append(block.ravel())
-        size = self.diagonal.shape[0] * self.diagonal.shape[1]
-        where = (np.concatenate(rows), np.concatenate(columns))
-        return sp.csc_array((np.concatenate(values), where), shape=(size, size))
-
-    def solve(self, r: Floats) -> Floats:
-        """J^-1 r (n - 1, N), by scipy's sparse LU.  Raises SingularError."""
-        try:
-            return splu(self.sparse).solve(r.ravel()).reshape(r.shape)
-        except RuntimeError:
-            raise kkt.SingularError(
-                "matching matrix: is singular; use another number of subdomains"
-            ) from None
-
-    @property
-    def entries(self) -> dict[tuple[int, int], Floats]:
-        """(row, column) -> block, interfaces counted from 0."""
-        result = {(k, k): block for k, block in enumerate(self.diagonal)}
-        result |= {(k, k + 1): block for k, block in enumerate(self.above)}
-        return result | {(k + 1, k): block for k, block in enumerate(self.below)}
-
-
-@dataclass(frozen=True)
 class Matching:
     """A boundary value problem on subdomains: Theta(edges[0]), Theta(edges[-1]) given."""
 
@@ -103,23 +66,31 @@ class Matching:
         left = slope(e, a, b, found.F)
         return Local(found.F, left, at_end(e, a, left, found.F)[1], len(found.changes))
 
-    def jacobian(self, values: Floats, at: Local) -> Blocks:
-        """d phi / d s by central differences, every third interface at once."""
+    def jacobian(self, values: Floats, at: Local) -> sp.csc_array:
+        """d phi / d s (17), N (n - 1) square, block tridiagonal.
+
+        By central differences, every third interface at once.
+        """
         n, N = len(values) - 1, values.shape[1]
-        diagonal = np.zeros((n - 1, N, N))
-        below, above = np.zeros((n - 2, N, N)), np.zeros((n - 2, N, N))
-        for colour in range(COLOURS):
+        J = sp.lil_array((N * (n - 1), N * (n - 1)))
+        for colour, k in product(range(COLOURS), range(N)):
             moved = np.arange(1 + colour, n, COLOURS)  # interfaces
-            for k in range(N):
-                change = np.zeros_like(values)
-                change[moved, k] = DIFFERENCE
-                high, low = (self.solve(values + d, at.F).phi for d in (change, -change))
-                column = (high - low) / (2.0 * DIFFERENCE)  # (n - 1, N), interface i in row i - 1
-                diagonal[moved - 1, :, k] = column[moved - 1]
-                up, down = moved[moved > 1], moved[moved < n - 1]
-                above[up - 2, :, k] = column[up - 2]
-                below[down - 1, :, k] = column[down]
-        return Blocks(below, diagonal, above)
+            change = np.zeros_like(values)
+            change[moved, k] = DIFFERENCE
+            high, low = (self.solve(values + d, at.F).phi for d in (change, -change))
+            column = (high - low) / (2.0 * DIFFERENCE)  # (n - 1, N), interface i in row i - 1
+            for i in moved:
+                first, last = max(i - 2, 0), min(i + 1, n - 1)  # rows of it and of its neighbours
+                J[N * first : N * last, N * (i - 1) + k] = column[first:last].ravel()
+        return J.tocsc()
+
+
+def solved(J: sp.csc_array, r: Floats) -> Floats:
+    """J^-1 r (n - 1, N), by scipy's sparse LU.  Raises SingularError."""
+    try:
+        return splu(J).solve(r.ravel()).reshape(r.shape)
+    except RuntimeError:
+        raise kkt.SingularError("matching matrix: is singular; use another number of subdomains") from None
 
 
 @dataclass(frozen=True)
@@ -155,7 +126,7 @@ def newton(problem: Matching, guess: Floats, most: int = 30, damped: bool = Fals
         if norms[-1] <= EPS_2:
             return Matched(values, norms, True, "", local)
         try:
-            step = problem.jacobian(values, local).solve(local.phi)
+            step = solved(problem.jacobian(values, local), local.phi)
             values, local = _moved(problem, values, local, step, damped)
         except LocalFailure:
             why = "no step lessens |phi|" if damped else "a subdomain's iteration diverges"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import combinations_with_replacement, pairwise
 
 from sympy import Identity, MatrixExpr, MatrixSymbol, ZeroMatrix
 
-from pivotree.analysis.proofs import Bench, Claim, Equal, Misprint, statement, sum_of
+from pivotree.analysis.proofs import Bench, Claim, Engine, Equal, Misprint, statement, sum_of
 
 PAPER = "Ascher, Pai & Cloutier 1996"
 CHAIN = (2, 3, 0)
@@ -23,6 +23,12 @@ def below(t: Bench, k: int) -> list[int]:
 def above(t: Bench, k: int) -> list[int]:
     """k and its ancestors."""
     return [k] if t.parent(k) == 0 else [k, *above(t, t.parent(k))]
+
+
+def from_parent(t: Bench, e: Engine, k: int) -> MatrixExpr:
+    """Phi* p'' of the parent, whose p'' is minus the unknown; nothing at a root."""
+    up = t.parent(k)
+    return -t.Phi(up, k).T * e.x("pdd", up) if up else ZeroMatrix(6, 1)
 
 
 class Articulated:
@@ -60,6 +66,13 @@ class Articulated:
         return sum_of([t.Phi(k, c) * self.M_bar(c) * t.Phi(k, c).T for c in t.children(k)], (6, 6))
 
 
+def bodies_of(shapes: Iterable[tuple[int, ...]]) -> Iterator[tuple[Articulated, Bench, int]]:
+    """Every body of every tree, with the tree's letters and what is typed of them."""
+    for shape in shapes:
+        right = Articulated(shape)
+        yield from ((right, right.t, k) for k in right.t.bodies)
+
+
 @statement(
     "equations (1) and (2)",
     f"{PAPER}, eqs (1), (2)",
@@ -74,9 +87,7 @@ def equations_1_and_2() -> Iterable[Equal]:
             for k in t.bodies:
                 t.bases(k)
                 acceleration = -e.x("pdd", k)
-                moved = t.H(k).T * e.x("qdd", k) + t.a(k)
-                if t.parent(k):
-                    moved = moved - t.Phi(t.parent(k), k).T * e.x("pdd", t.parent(k))
+                moved = t.H(k).T * e.x("qdd", k) + t.a(k) + from_parent(t, e, k)
                 for basis in (t.B(k), t.C(k)):
                     left, right = basis.T * acceleration, basis.T * moved
                     yield Equal(f"{order}: (1) of p''_{k} along {basis}", t, left, right)
@@ -108,39 +119,35 @@ def equation_4() -> Iterable[Equal]:
                 yield Equal(f"Phi^-1 of {k}", t, e.entry(row, f), -t.Phi(t.parent(k), k))
 
 
+def by_crbm() -> Iterator[tuple[str, Bench, Engine]]:
+    """Trees of which the joints alone are left, by two orders."""
+    for shape in SHAPES:
+        for order, steps in (("crbm_block_row", 1), ("crbm", len(shape))):
+            t = Bench(shape)
+            yield order, t, t.after(order, steps)
+
+
 @statement("joint-space inertia", f"{PAPER}, eq (3), strategy 1", "(H Phi M Phi* H*)_ij, by block rows")
 def joint_space_inertia() -> Iterable[Equal]:
     """Phi_ik is the product of the steps from k up to i, and 0 where i does not carry k."""
-    for shape in SHAPES:
-        for order in ("crbm_block_row", "crbm"):
-            t = Bench(shape)
-            e = t.after(order, 1 if order == "crbm_block_row" else len(shape))
-            for i in t.bodies:
-                for j in t.bodies:
-                    if j < i:
-                        continue
-                    both = [k for k in t.bodies if k in below(t, i) and k in below(t, j)]
-                    right = sum_of(
-                        [t.H(i) * t.Phi(i, k) * t.M(k) * t.Phi(j, k).T * t.H(j).T for k in both],
-                        (t.dof(i), t.dof(j)),
-                    )
-                    left = e.entry(("qdd", i), ("qdd", j))
-                    yield Equal(f"{order}: entry {i},{j} of H Phi M Phi* H*", t, left, right)
+    for order, t, e in by_crbm():
+        for i, j in combinations_with_replacement(t.bodies, 2):
+            both = [k for k in below(t, i) if k in below(t, j)]
+            terms = [t.H(i) * t.Phi(i, k) * t.M(k) * t.Phi(j, k).T * t.H(j).T for k in both]
+            left, right = e.entry(("qdd", i), ("qdd", j)), sum_of(terms, (t.dof(i), t.dof(j)))
+            yield Equal(f"{order}: entry {i},{j} of H Phi M Phi* H*", t, left, right)
 
 
 @statement("bias of the joints", f"{PAPER}, eq (3)", "c = H Phi (M Phi* a + b)")
 def bias() -> Iterable[Equal]:
-    for shape in SHAPES:
-        for order in ("crbm_block_row", "crbm"):
-            t = Bench(shape)
-            e = t.after(order, 1 if order == "crbm_block_row" else len(shape))
-            for i in t.bodies:
-                terms = []
-                for k in below(t, i):
-                    acceleration = sum_of([t.Phi(j, k).T * t.a(j) for j in above(t, k)], (6, 1))
-                    terms.append(t.H(i) * t.Phi(i, k) * (t.M(k) * acceleration + t.b(k)))
-                c = sum_of(terms, (t.dof(i), 1))
-                yield Equal(f"{order}: tau_{i} - c_{i}", t, e.rhs(("qdd", i)), t.tau(i) - c)
+    for order, t, e in by_crbm():
+        for i in t.bodies:
+            terms = []
+            for k in below(t, i):
+                acceleration = sum_of([t.Phi(j, k).T * t.a(j) for j in above(t, k)], (6, 1))
+                terms.append(t.H(i) * t.Phi(i, k) * (t.M(k) * acceleration + t.b(k)))
+            c = sum_of(terms, (t.dof(i), 1))
+            yield Equal(f"{order}: tau_{i} - c_{i}", t, e.rhs(("qdd", i)), t.tau(i) - c)
 
 
 @statement("composite inertias", f"{PAPER}, footnote 6", "R_k = M_k + sum of Phi R_c Phi*, inside CRBM")
@@ -158,12 +165,8 @@ def composite() -> Iterable[Equal]:
         e = t.after("crbm", len(shape))
         for j in t.bodies:
             for i in above(t, j):
-                yield Equal(
-                    f"entry {i},{j} = H Phi R H*",
-                    t,
-                    e.entry(("qdd", i), ("qdd", j)),
-                    t.H(i) * t.Phi(i, j) * R(j) * t.H(j).T,
-                )
+                left, right = e.entry(("qdd", i), ("qdd", j)), t.H(i) * t.Phi(i, j) * R(j) * t.H(j).T
+                yield Equal(f"entry {i},{j} = H Phi R H*", t, left, right)
 
 
 @statement("equation (5)", f"{PAPER}, eq (5)", "block k meets the rest by a~_k and b~_k alone")
@@ -178,9 +181,7 @@ def equation_5() -> Iterable[Equal]:
         for k in t.bodies:
             pdd, f = e.x("pdd", k), e.x("f", k)
             b = t.b(k) + sum_of([t.Phi(k, c) * e.x("f", c) for c in t.children(k)], (6, 1))
-            a = t.a(k)
-            if t.parent(k):
-                a = a - t.Phi(t.parent(k), k).T * e.x("pdd", t.parent(k))
+            a = t.a(k) + from_parent(t, e, k)
             yield Equal(f"row pdd_{k}", t, t.M(k) * pdd + f, b)
             yield Equal(f"row qdd_{k}", t, t.H(k) * f, t.tau(k))
             yield Equal(f"row f_{k}", t, pdd + t.H(k).T * e.x("qdd", k), -a)
@@ -188,31 +189,21 @@ def equation_5() -> Iterable[Equal]:
 
 @statement("articulated inertia", f"{PAPER}, eqs (6), (7)", "M^_k, and D_k = H_k M^_k H_k*")
 def articulated() -> Iterable[Equal]:
-    for shape in SHAPES:
-        right = Articulated(shape)
-        t = right.t
-        for k in t.bodies:
-            before, done = t.after("abm", k - 1), t.after("abm", k)
-            formula = t.formulas[f"M^_{k}"]  # in M^ of the children
-            yield Equal(f"M^_{k}", t, before.entry(("pdd", k), ("pdd", k)), formula)
-            yield Equal(f"D_{k}", t, done.pivot(("qdd", k)), right.D(k))
+    for right, t, k in bodies_of(SHAPES):
+        before, done = t.after("abm", k - 1), t.after("abm", k)
+        formula = t.formulas[f"M^_{k}"]  # in M^ of the children
+        yield Equal(f"M^_{k}", t, before.entry(("pdd", k), ("pdd", k)), formula)
+        yield Equal(f"D_{k}", t, done.pivot(("qdd", k)), right.D(k))
 
 
 @statement("bias of the articulated body", f"{PAPER}, below eq (7)", "b^_k and tau_k - c_k")
 def bias_hat() -> Iterable[Equal]:
     """qdd_k = D_k^-1 (tau_k - c_k - H_k M^_k Phi* p''_parent): tau_k - c_k alone at the root."""
-    for shape in SHAPES:
-        right = Articulated(shape)
-        t = right.t
-        full = t.eliminated("abm")
-        for k in t.bodies:
-            e = t.after("abm", k - 1)
-            yield Equal(f"b^_{k}", t, e.rhs(("pdd", k)), t.formulas[f"b^_{k}"])
-            moved = t.tau(k) - right.c(k)
-            if t.parent(k):
-                up = t.Phi(t.parent(k), k).T * full.x("pdd", t.parent(k))
-                moved = moved + t.H(k) * right.M[k] * up  # p'' is minus the unknown
-            yield Equal(f"qdd_{k}", t, full.x("qdd", k), right.D(k).I * moved)
+    for right, t, k in bodies_of(SHAPES):
+        full, e = t.eliminated("abm"), t.after("abm", k - 1)
+        yield Equal(f"b^_{k}", t, e.rhs(("pdd", k)), t.formulas[f"b^_{k}"])
+        moved = t.tau(k) - right.c(k) - t.H(k) * right.M[k] * from_parent(t, full, k)
+        yield Equal(f"qdd_{k}", t, full.x("qdd", k), right.D(k).I * moved)
 
 
 @statement("equation (8)", f"{PAPER}, eq (8)", "what is left of two links after the first")
@@ -257,27 +248,21 @@ def equation_9() -> Iterable[Equal]:
 @statement("the same pivots", f"{PAPER}, sec. 3, below Example 2", "D_k of CRBM is ABM's, and of all")
 def same_pivots() -> Iterable[Equal]:
     """An engine pivot on one side, the paper's H_k M^_k H_k* on the other, for every relative."""
-    for shape in ((2, 3, 4, 0), TREE):
-        right = Articulated(shape)
-        t, n = right.t, len(shape)
-        for k in t.bodies:
-            left = t.after("crbm", n + k - 1).entry(("qdd", k), ("qdd", k))
-            yield Equal(f"crbm: D_{k}", t, left, right.D(k))
-            for order in ("abm", "modified_abm", "gain_abm", "joseph_abm"):
-                yield Equal(f"{order}: D_{k}", t, t.after(order, k).pivot(("qdd", k)), right.D(k))
-            left = t.after("bad_abm", 2 * k).pivot(("qdd", k))
-            yield Equal(f"bad_abm: D_{k}", t, left, right.D(k))
+    for right, t, k in bodies_of(((2, 3, 4, 0), TREE)):
+        left = t.after("crbm", len(t.bodies) + k - 1).entry(("qdd", k), ("qdd", k))
+        yield Equal(f"crbm: D_{k}", t, left, right.D(k))
+        for order in ("abm", "modified_abm", "gain_abm", "joseph_abm"):
+            yield Equal(f"{order}: D_{k}", t, t.after(order, k).pivot(("qdd", k)), right.D(k))
+        left = t.after("bad_abm", 2 * k).pivot(("qdd", k))
+        yield Equal(f"bad_abm: D_{k}", t, left, right.D(k))
 
 
 @statement("what the joint leaves", f"{PAPER}, above eq (10)", "Mbar_k H_k* = 0")
 def projected() -> Iterable[Equal]:
-    for shape in SHAPES:
-        right = Articulated(shape)
-        t = right.t
-        for k in t.bodies:
-            M_bar = -t.after("abm", k).inverse(("f", k), ("f", k))
-            yield Equal(f"Mbar_{k}", t, M_bar, right.M_bar(k))
-            yield Equal(f"Mbar_{k} H_{k}*", t, M_bar * t.H(k).T, ZeroMatrix(6, t.dof(k)))
+    for right, t, k in bodies_of(SHAPES):
+        M_bar = -t.after("abm", k).inverse(("f", k), ("f", k))
+        yield Equal(f"Mbar_{k}", t, M_bar, right.M_bar(k))
+        yield Equal(f"Mbar_{k} H_{k}*", t, M_bar * t.H(k).T, ZeroMatrix(6, t.dof(k)))
 
 
 @statement("equation (10)", f"{PAPER}, eq (10)", "D_2 = H_2 M_2 H_2* + E_2 M~_2 E_2*")
@@ -302,35 +287,28 @@ def equation_10() -> Iterable[Equal]:
 )
 def stretched() -> Iterable[Equal]:
     """Body k is a massive part and a massless carrier of its children, behind the same joint."""
-    for shape in SHAPES:
-        right = Articulated(shape)
-        t = right.t
-        full = t.eliminated("modified_abm_stretched")
-        for k in t.bodies:
-            e = t.after("modified_abm_stretched", k)
-            M_tilde = right.M_tilde(k)
-            formula = t.H(k) * t.M(k) * t.H(k).T + t.H(k) * M_tilde * t.H(k).T
-            yield Equal(f"D_{k}", t, e.pivot(("qdd", k)), formula)
-            before = t.after("modified_abm_stretched", k - 1)
-            yield Equal(f"M_{k} alone", t, before.entry(("pdd", k), ("pdd", k)), t.M(k))
-            if t.children(k):
-                carrier = ("pdd", (k, "carrier"))
-                yield Equal(f"M~_{k}", t, before.entry(carrier, carrier), M_tilde)
-            H, f, pdd = t.H(k), full.x("f", k), full.x("pdd", k)
-            down = sum_of([t.Phi(k, c) * full.x("f", c) for c in t.children(k)], (6, 1))
-            yield Equal(f"row pdd_{k}", t, t.M(k) * pdd + f - down, t.b(k))
-            yield Equal(f"row qdd_{k}", t, H * f, t.tau(k))
+    order = "modified_abm_stretched"
+    for right, t, k in bodies_of(SHAPES):
+        before, e, full = t.after(order, k - 1), t.after(order, k), t.eliminated(order)
+        M_tilde = right.M_tilde(k)
+        formula = t.H(k) * t.M(k) * t.H(k).T + t.H(k) * M_tilde * t.H(k).T
+        yield Equal(f"D_{k}", t, e.pivot(("qdd", k)), formula)
+        yield Equal(f"M_{k} alone", t, before.entry(("pdd", k), ("pdd", k)), t.M(k))
+        if t.children(k):
+            carrier = ("pdd", (k, "carrier"))
+            yield Equal(f"M~_{k}", t, before.entry(carrier, carrier), M_tilde)
+        f, pdd = full.x("f", k), full.x("pdd", k)
+        down = sum_of([t.Phi(k, c) * full.x("f", c) for c in t.children(k)], (6, 1))
+        yield Equal(f"row pdd_{k}", t, t.M(k) * pdd + f - down, t.b(k))
+        yield Equal(f"row qdd_{k}", t, t.H(k) * f, t.tau(k))
 
 
 @statement("equation (11)", f"{PAPER}, eq (11)", "D_k = H_k M_k H_k* + H_k M~_k H_k*, M^ = M + M~")
 def equation_11() -> Iterable[Equal]:
-    for shape in SHAPES:
-        right = Articulated(shape)
-        t = right.t
-        for k in t.bodies:
-            M_tilde = right.M_tilde(k)
-            e, before = t.after("modified_abm", k), t.after("modified_abm", k - 1)
-            formula = t.H(k) * t.M(k) * t.H(k).T + t.H(k) * M_tilde * t.H(k).T
-            yield Equal(f"D_{k}", t, e.pivot(("qdd", k)), formula)
-            left = before.entry(("pdd", k), ("pdd", k))
-            yield Equal(f"M^_{k}", t, left, t.M(k) + M_tilde)
+    for right, t, k in bodies_of(SHAPES):
+        M_tilde = right.M_tilde(k)
+        e, before = t.after("modified_abm", k), t.after("modified_abm", k - 1)
+        formula = t.H(k) * t.M(k) * t.H(k).T + t.H(k) * M_tilde * t.H(k).T
+        yield Equal(f"D_{k}", t, e.pivot(("qdd", k)), formula)
+        left = before.entry(("pdd", k), ("pdd", k))
+        yield Equal(f"M^_{k}", t, left, t.M(k) + M_tilde)

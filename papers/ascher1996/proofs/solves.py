@@ -8,7 +8,7 @@ from sympy import ZeroMatrix
 
 from pivotree.analysis.proofs import Bench, Equal, statement, sum_of
 
-from .equations import CHAIN, PAPER
+from .equations import CHAIN, PAPER, from_parent
 
 WHOLE = (
     "crbm",
@@ -45,9 +45,7 @@ def rows_of_4(order: str, shape: tuple[int, ...], free: bool = False) -> Iterabl
             left, right = t.M(k) * e.x("pdd", k) + force, t.b(k)
         yield Equal(f"{order}: row pdd_{k}", t, left, right)
         yield Equal(f"{order}: row qdd_{k}", t, t.H(k) * e.x("f", k), t.tau(k))
-        moved = e.x("pdd", k) + t.H(k).T * e.x("qdd", k) + t.a(k)
-        if t.parent(k):
-            moved = moved - t.Phi(t.parent(k), k).T * e.x("pdd", t.parent(k))
+        moved = e.x("pdd", k) + t.H(k).T * e.x("qdd", k) + t.a(k) + from_parent(t, e, k)
         for basis in (t.B(k), t.C(k)):
             zero = ZeroMatrix(basis.shape[1], 1)
             yield Equal(f"{order}: row f_{k} along {basis}", t, basis.T * moved, zero)

@@ -16,7 +16,7 @@ from sympy import Identity, MatrixExpr, MatrixSymbol, ZeroMatrix
 
 from pivotree.analysis.proofs import Bench, Blocks, Equal, of_equation_4, statement, sum_of
 
-from ...ascher1996.proofs.equations import CHAIN, above, below
+from ...ascher1996.proofs.equations import CHAIN, above, below, from_parent
 from ...featherstone1983.proofs import rnea
 
 PAPER = "Cloutier 1995"
@@ -251,16 +251,11 @@ def outward() -> Iterable[Equal]:
         e = t.eliminated("abm", known.given)
         for i in reversed(t.bodies):
             s, p = t.H(i).T, known.p[i]
-            own = known.moved[i] - s.T * p
-            theta, formula = e.x("qdd", i), known.d(i).I * own
-            after = s * known.d(i).I * own
-            a: MatrixExpr = s * theta
-            if t.parent(i):
-                moved = -t.Phi(t.parent(i), i).T * e.x("pdd", t.parent(i))
-                formula = formula - known.d(i).I * s.T * known.I_A[i] * moved
-                a, after = a + moved, after + known.P_A(i) * moved
+            own, theta, moved = known.moved[i] - s.T * p, e.x("qdd", i), from_parent(t, e, i)
+            formula = known.d(i).I * (own - s.T * known.I_A[i] * moved)
             yield Equal(f"(3.9), theta''_{i}", t, theta, formula)
-            yield Equal(f"(3.8), a_{i}", t, -e.x("pdd", i), a)
+            yield Equal(f"(3.8), a_{i}", t, -e.x("pdd", i), s * theta + moved)
+            after = known.P_A(i) * moved + s * known.d(i).I * own
             yield Equal(f"(3.14), a_{i}", t, -e.x("pdd", i), after)
 
 
