@@ -75,8 +75,8 @@ def measure(
     damped = soft.run(soft.start(q, np.zeros(len(q)), (min(stiffness),)), seconds, eps=1e-6)[0]
     slow = float(np.abs(damped.y[-1, len(q) : -1]).max())
     yield value("damped", slow, slow <= 1e-3 and damped.failed is None, why=damped.failed or "")
-    energy = soft.energy(damped.y)
-    yield picture("drop_energy", "energies", rigid, restitution, stiffness, apart, depth, damped.t, energy)
+    swept = np.array([stiffness, apart, depth])
+    yield picture("drop_energy", "energies", rigid, restitution, swept, (damped.t, soft.energy(damped.y)))
 
 
 def _rigid(found: Fall, links: int) -> Results:

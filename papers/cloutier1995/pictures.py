@@ -257,29 +257,21 @@ def _law(polynomial: fmpq_poly, n: np.ndarray) -> np.ndarray:
 # -- chapter 6: contact ---------------------------------------------------------------------------
 
 
-def energies(
-    run: Fall,
-    e: float,
-    stiffness: Sequence[float],
-    apart: Floats,
-    depth: Floats,
-    t: Floats,
-    energy: Floats,
-    style: str,
-) -> Figure:
-    """Left: energy over time, of rigid contact with e and of damped springs at t.
+def energies(run: Fall, e: float, springs: Floats, damped: tuple[Floats, Floats], style: str) -> Figure:
+    """Left: energy over time, of rigid contact with e and of damped springs (times, energies).
 
-    Right: springs' distance from rigid contact, and how deep they sink, over stiffness.
+    Right: springs' distance from rigid contact, and how deep they sink, over stiffness (3, m).
     """
-    k = np.array(stiffness)
+    k, apart, depth = springs
     with panels(style, "double", 2.8, 1, 2, width_ratios=(3, 2)) as (figure, (left, right), look):
         floor = 1e-6 * run.energy[0]
         kept, at = np.maximum(run.energy, floor), np.array([blow.t for blow in run.blows])
         first, second = look.series[:2]
         left.plot(run.t, kept, color=first, linewidth=1.4, label=f"rigid, e = {e:g}")
         left.plot(at, np.interp(at, run.t, kept), "o", markersize=2.5, color=first)
-        damped, name = np.maximum(energy, floor), f"damped springs, k = {k.min():g} N/m"
-        left.plot(t, damped, "--", linewidth=1.4, color=second, label=name)
+        t, energy = damped
+        name = f"damped springs, k = {k.min():g} N/m"
+        left.plot(t, np.maximum(energy, floor), "--", linewidth=1.4, color=second, label=name)
         left.set_yscale("log")
         left.set(xlim=(0, run.t[-1]))
         named(left, look, "time [s]", "energy [J]")

@@ -23,19 +23,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pivotree.kkt import (
-    ArmatureError,
-    BodyTree,
-    Loop,
-    LoopError,
-    ModelError,
-    SingularError,
-    State,
-    build,
-    compile_tree,
-    cut_joint,
-    eliminate,
-)
+from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.matrix.entries import velocities
 from pivotree.kkt.matrix.state import coordinates, state_of
@@ -44,6 +32,7 @@ from pivotree.kkt.model.joints import GENERAL, in_plane, rotation_vector
 from pivotree.kkt.model.spatial import cross, force_transform, matvec, spatial_inertia
 from pivotree.kkt.model.tree import NOTED
 
+Given = ArrayLike | Mapping[Hashable, ArrayLike] | None  # a state, as kkt.build takes it
 EYE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 FITS = 1e-9  # relative residual up to which a joint can follow a velocity
 FREE = "floating"
@@ -67,6 +56,12 @@ class Pose:
         """A velocity (6,) that is given in the outer frame, in this one, which is fixed to it."""
         return np.concatenate([self.R.T @ v[:3], self.R.T @ (v[3:] + cross(v[:3], self.p))])
 
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Pose:
+        """The pose of a body's joint in its parent."""
+        R, p = data.get("R", EYE), data.get("p", np.zeros(3))
+        return cls(np.array(R, dtype=float), np.array(p, dtype=float))
+
     def force(self, f: Floats) -> Floats:
         """A wrench (6,), moment first, that is given in the outer frame, in this one."""
         return np.concatenate([self.R.T @ (f[:3] - cross(self.p, f[3:])), self.R.T @ f[3:]])
@@ -75,12 +70,7 @@ class Pose:
 IDENTITY = Pose(np.eye(3), np.zeros(3))
 
 
-def released(
-    tree: nx.DiGraph,
-    what: Hashable,
-    q: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
-    qd: ArrayLike | None = None,
-) -> nx.DiGraph:
+def released(tree: nx.DiGraph, what: Hashable, q: Given = None, qd: Given = None) -> nx.DiGraph:
     """The tree after the joint of a body, or a loop of this name, was cut: the body flies free.
 
     ``q`` and ``qd`` (N,) [rad, m; rad/s, m/s] are the state at that moment (:func:`kkt.build`).
@@ -98,12 +88,12 @@ def released(
         if len(kept) == len(now.loops):
             known = (*tree, *(loop.name for loop in now.loops))
             told = nearest(str(what), map(str, known))
-            raise ModelError(f"{what!r}: is neither a body nor a loop of tree {now.name!r}; {told}")
+            raise kkt.ModelError(f"{what!r}: is neither a body nor a loop of tree {now.name!r}; {told}")
         result = tree.copy()
         result.graph["loops"] = kept
         return _at(result, now.q, now.qd)
     if tree.nodes[what].get("joint", "revolute") == FREE and not list(tree.predecessors(what)):
-        raise ModelError(f"body {what!r}: hangs on nothing; there is no joint to cut")
+        raise kkt.ModelError(f"body {what!r}: hangs on nothing; there is no joint to cut")
     result = tree.copy()
     result.remove_edges_from(list(tree.in_edges(what)))
     place = now.pose[what]
@@ -112,12 +102,7 @@ def released(
     return _at(result, q_of, dict(now.qd) | {what: now.velocity[what]})
 
 
-def rerooted(
-    tree: nx.DiGraph,
-    body: Hashable,
-    q: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
-    qd: ArrayLike | None = None,
-) -> nx.DiGraph:
+def rerooted(tree: nx.DiGraph, body: Hashable, q: Given = None, qd: Given = None) -> nx.DiGraph:
     """The same free-flying tree with another body as its root.
 
     ``q`` and ``qd`` (N,) [rad, m; rad/s, m/s] are its state, which is converted too.  Joints
@@ -135,18 +120,17 @@ def rerooted(
     """
     now = _Moment.of(tree, q, qd)
     _require_body(tree, body)
-    up = [body, *_ancestors(tree, body)]
-    root = up[-1]
+    root = _root(tree, body)
+    up = nx.shortest_path(tree, root, body)[::-1]
     if tree.nodes[root].get("joint", "revolute") != FREE:
-        raise ModelError(
+        raise kkt.ModelError(
             f"body {root!r}: hangs from the world by a {tree.nodes[root].get('joint', 'revolute')} "
             "joint; only a tree on a floating joint can have another root"
         )
     result = tree.copy()
     q_of, frames = dict(now.q), dict.fromkeys(tree, IDENTITY)
     for child, parent in pairwise(up):
-        data = tree.nodes[child]
-        frames[parent] = Pose(*(np.array(data.get(x, d), dtype=float) for x, d in _PLACE))
+        frames[parent] = Pose.of(tree.nodes[child])
     for child, parent in pairwise(up):
         result.remove_edge(parent, child)
         result.add_edge(child, parent)
@@ -168,8 +152,8 @@ def joined(
     body: Hashable,
     onto: Hashable | None,
     joint: str = "fixed",
-    q: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
-    qd: ArrayLike | None = None,
+    q: Given = None,
+    qd: Given = None,
     *,
     axis: ArrayLike = (0.0, 0.0, 1.0),
     S: ArrayLike | None = None,
@@ -204,7 +188,7 @@ def joined(
     for one in (body,) if onto is None else (body, onto):
         _require_body(tree, one)
     if body == onto:
-        raise ModelError(f"body {body!r}: cannot be joined to itself; give another body, or None")
+        raise kkt.ModelError(f"body {body!r}: cannot be joined to itself; give another body, or None")
     frame = Pose(checked(f"body {body!r}", "R", R, (3, 3)), checked(f"body {body!r}", "p", p, (3,)))
     place = now.pose[body] @ frame  # of the joint, in the world
     on = IDENTITY if onto is None else now.pose[onto]
@@ -213,19 +197,8 @@ def joined(
     if free is None or (onto is not None and _root(tree, onto) == free):
         other = None if onto is None else _free_root(tree, onto)
         if onto is None or other is None or other == free:
-            loop = cut_joint(
-                onto,
-                body,
-                joint,
-                axis=axis,
-                S=S,
-                R=there.R,
-                p=there.p,
-                R_second=frame.R,
-                p_second=frame.p,
-                rows=rows,
-                name=name,
-            )
+            ends: dict[str, Any] = {"R": there.R, "p": there.p, "R_second": frame.R, "p_second": frame.p}
+            loop = kkt.cut_joint(onto, body, joint, axis=axis, S=S, rows=rows, name=name, **ends)
             result = tree.copy()
             result.graph["loops"] = [*now.loops, loop]
             return _after_blow(_at(result, now.q, now.qd), now.velocity)
@@ -259,17 +232,17 @@ class _Moment:
 
     name: str
     names: tuple[Hashable, ...]
-    state: State
+    state: kkt.State
     q: dict[Hashable, Floats]
     qd: dict[Hashable, Floats]
     pose: dict[Hashable, Pose]  # in the world
     velocity: dict[Hashable, Floats]  # (6,) in the body's frame
-    loops: tuple[Loop, ...]
+    loops: tuple[kkt.Loop, ...]
 
     @classmethod
     def of(cls, tree: nx.DiGraph, q: Any, qd: Any) -> _Moment:
         """A tree in the state q and qd, each given as :func:`kkt.build` takes it."""
-        compiled = compile_tree(tree)
+        compiled = kkt.compile_tree(tree)
         _require_no_terms(compiled)
         state = state_of(compiled, tree, q, qd)
         position = coordinates(compiled, tree, q)
@@ -301,7 +274,7 @@ class _Moment:
 
 def _at(tree: nx.DiGraph, q: Mapping[Hashable, Floats], qd: Mapping[Hashable, Floats]) -> nx.DiGraph:
     """The tree with this state as its default; numbers that are not given are zero."""
-    compiled = compile_tree(tree)
+    compiled = kkt.compile_tree(tree)
     for field, given in (("q", q), ("qd", qd)):
         parts = [
             given[name] if name in given else np.zeros(dof)
@@ -323,7 +296,7 @@ def _rates(now: _Moment, v: Mapping[Hashable, Floats]) -> dict[Hashable, Floats]
         rate = np.linalg.lstsq(S, own, rcond=None)[0] if S.size else np.zeros(0)
         off = float(np.abs(own - S @ rate).max())
         if off > FITS * max(1.0, float(np.abs(own).max()), float(np.abs(v[name]).max())):
-            raise ModelError(
+            raise kkt.ModelError(
                 f"body {name!r}: its joint, turned about, has a motion subspace that turns with "
                 "it; join it where this joint keeps its direction"
             )
@@ -347,17 +320,15 @@ def _after_blow(tree: nx.DiGraph, v: Mapping[Hashable, Floats]) -> nx.DiGraph:
     loops = [replace(loop, baumgarte=(0.0, 0.0)) for loop in now.loops]
     for name in still:
         still.nodes[name].pop("bias", None)
-    system = build(still, f_ext=momentum, loops=loops)
-    result = eliminate(system, None, records=False)
+    system = kkt.build(still, f_ext=momentum, loops=loops)
+    result = kkt.eliminate(system, None, records=False)
     if result.failed_at:
-        raise SingularError(f"{now.name}: no velocity follows from the blow: {result.failed_at}")
+        raise kkt.SingularError(f"{now.name}: no velocity follows from the blow: {result.failed_at}")
     tree.graph["qd"] = result.qdd
     return tree
 
 
 # -- joints and frames ----------------------------------------------------------------------------
-
-_PLACE = (("R", EYE), ("p", (0.0, 0.0, 0.0)))
 
 
 def _carry(
@@ -412,13 +383,13 @@ _REVERSED: dict[str, Callable[[Floats, Floats], tuple[Floats, Floats]]] = {
 }
 
 
-def _require_no_terms(tree: BodyTree) -> None:
+def _require_no_terms(tree: kkt.BodyTree) -> None:
     """Raise ArmatureError where joints have terms of their own."""
     if tree.terms is not None:
         given = [name for name, x in asdict(tree.terms).items() if name != "rest" and x.any()]
         j = int(np.flatnonzero(getattr(tree.terms, given[0]))[0])
         body = tree.names[int(np.searchsorted(tree.offset, j, side="right")) - 1]
-        raise ArmatureError(
+        raise kkt.ArmatureError(
             f"joining and releasing bodies does not know {given[0]} of joints yet, and body {body!r} has "
             f"it; leave {' and '.join(given)} out of the model, or use kkt.eliminate, which knows it"
         )
@@ -433,16 +404,15 @@ def _reframe(result: nx.DiGraph, tree: nx.DiGraph, name: Hashable, frame: Pose, 
         data["wrench"] = frame.force(np.asarray(data["wrench"], dtype=float))
     for child in tree.successors(name):
         if child not in way:
-            old = Pose(*(np.array(tree.nodes[child].get(x, d), dtype=float) for x, d in _PLACE))
-            new = frame.inverse @ old
+            new = frame.inverse @ Pose.of(tree.nodes[child])
             result.nodes[child].update(R=new.R, p=new.p)
 
 
-def _reframed(loop: Loop, frames: Mapping[Hashable, Pose]) -> Loop:
+def _reframed(loop: kkt.Loop, frames: Mapping[Hashable, Pose]) -> kkt.Loop:
     """The same loop where its bodies have other frames."""
     if loop.curved:
         told = "other root, and no other tree"
-        raise LoopError(f"loop {loop.name!r}: its ratio depends on q; a tree with it takes no {told}")
+        raise kkt.LoopError(f"loop {loop.name!r}: its ratio depends on q; a tree with it takes no {told}")
     own = [IDENTITY if body is None else frames[body] for body in loop.bodies]
     here = [f.inverse @ Pose(R, p) for f, R, p in zip(own, loop.R, loop.p, strict=True)]
     beside = loop.beside and _reframed(loop.beside, frames)
@@ -452,19 +422,11 @@ def _reframed(loop: Loop, frames: Mapping[Hashable, Pose]) -> Loop:
 
 def _require_body(tree: nx.DiGraph, body: Hashable) -> None:
     if body not in tree:
-        raise ModelError(f"body {body!r}: is not in the tree; {nearest(str(body), map(str, tree))}")
-
-
-def _ancestors(tree: nx.DiGraph, body: Hashable) -> list[Hashable]:
-    result = []
-    while (up := next(iter(tree.predecessors(body)), None)) is not None:
-        result.append(up)
-        body = up
-    return result
+        raise kkt.ModelError(f"body {body!r}: is not in the tree; {nearest(str(body), map(str, tree))}")
 
 
 def _root(tree: nx.DiGraph, body: Hashable) -> Hashable:
-    return [body, *_ancestors(tree, body)][-1]
+    return next(k for k in (body, *nx.ancestors(tree, body)) if not tree.in_degree(k))
 
 
 def _free_root(tree: nx.DiGraph, body: Hashable) -> Hashable | None:
