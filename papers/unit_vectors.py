@@ -47,23 +47,19 @@ class Run(InputSlots):
         return zero
 
 
-@dataclass(frozen=True)
-class Operations:
-    """Multiplications, additions and divisions of the method on one robot."""
+def operations(system: kkt.System) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Multiplications, additions and divisions of the method on one robot, in two readings.
 
-    whole: tuple[int, ...]  # every column by a whole run, q'' being any numbers
-    folded: tuple[int, ...]  # what meets the zeros and the one of a unit vector left out
-
-
-def operations(system: kkt.System) -> Operations:
-    """Counted on the robot's pattern of zeros and ones, as all scalar counts of the project."""
+    Every column by a whole run, q'' being any numbers; and what meets the zeros and the one of a unit
+    vector left out.  Counted on the robot's pattern of zeros and ones, as all counts of the project.
+    """
     N = len(system.entries.tau)
     dense = dense_solution(N)
     bias = _count(system, still=False, qdd=-1)
     any_column = _count(system, still=True, qdd=None)
     whole = _total([bias, *[any_column] * N, dense])
     folded = _total([bias, *(_count(system, still=True, qdd=j) for j in range(N)), dense])
-    return Operations(whole, folded)
+    return whole, folded
 
 
 def dense_solution(N: int) -> tuple[int, ...]:

@@ -62,7 +62,7 @@ def _columns(family: str) -> fmpq_poly | None:
     counts = {}
     for n in range(1, 8):
         system = family_of(family).system(n)
-        counts[n] = operations(system).whole[0] - dense_solution(len(system.entries.tau))[0]
+        counts[n] = operations(system)[0][0] - dense_solution(len(system.entries.tau))[0]
     law = fit(counts)
     return None if law is None else law[0]
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -157,25 +158,25 @@ def ivp_map(
     acceleration: Acceleration, start: float | Floats, e: float, q: Floats, qd: Floats, s: int
 ) -> Callable[[Floats], Floats]:
     """G of one step (q, qd (N,)) or of many side by side (start (n,), q, qd (n, N))."""
-    t = np.asarray(start)[..., None] + e * gauss(s).c
-
-    def G(F: Floats) -> Floats:
-        lead = (*F.shape[:-2], F.shape[-1])
-        y, yd = at_points(e, np.broadcast_to(q, lead), np.broadcast_to(qd, lead), F)
-        return acceleration(np.broadcast_to(t, y.shape[:-1]), y, yd)
-
-    return G
+    return _map(acceleration, start, e, q, lambda F: qd, s)
 
 
 def bvp_map(
     acceleration: Acceleration, start: Floats, e: float, a: Floats, b: Floats, s: int
 ) -> Callable[[Floats], Floats]:
     """G of one subdomain (a, b (N,)) or of many side by side (start (n,), a, b (n, N))."""
+    return _map(acceleration, start, e, a, lambda F: slope(e, a, b, F), s)
+
+
+def _map(
+    acceleration: Acceleration, start: Any, e: float, a0: Floats, a1: Callable[[Floats], Floats], s: int
+) -> Callable[[Floats], Floats]:
+    """F -> Theta''(y(F)), (7c), from a_0 and a_1(F)."""
     t = np.asarray(start)[..., None] + e * gauss(s).c
 
     def G(F: Floats) -> Floats:
         lead = (*F.shape[:-2], F.shape[-1])
-        y, yd = at_points(e, np.broadcast_to(a, lead), slope(e, a, b, F), F)
+        y, yd = at_points(e, np.broadcast_to(a0, lead), np.broadcast_to(a1(F), lead), F)
         return acceleration(np.broadcast_to(t, y.shape[:-1]), y, yd)
 
     return G

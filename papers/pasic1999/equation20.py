@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..item import Progress, Results, value
-from .arm import PAPER, Arm, Pair
+from .arm import PAPER, Arm
 
 ORDERS = ("abm", "crbm", "virtual_work", "square_root_abm")
 
@@ -15,17 +15,13 @@ def measure(
     *,
     states: int = 1000,
     seed: int = 1999,
-    length: Pair = PAPER.length,
-    centre: Pair = PAPER.centre,
-    moment: Pair = PAPER.moment,
-    mass: Pair = PAPER.mass,
+    arm: Arm = PAPER,
     orders: tuple[str, ...] = ORDERS,
 ) -> Results:
     """Random states by several orders of elimination: largest difference of qdd from (20), relative."""
     draw = np.random.default_rng(seed)
     q, qd = draw.uniform(-np.pi, np.pi, (states, 2)), draw.uniform(-10.0, 10.0, (states, 2))
     t = draw.uniform(0.0, 4.0, states)
-    arm = Arm(length, centre, moment, mass)
     exact = arm.closed_form(t, q, qd)
     size = np.max(np.abs(exact), axis=1)
     for order in orders:

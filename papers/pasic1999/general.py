@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from math import factorial
 
 import numpy as np
@@ -40,15 +41,10 @@ class Conditions:
     @classmethod
     def at(cls, k: int, m: int, given: dict[tuple[str, int], Floats]) -> Conditions:
         """From whole vectors: ("first" or "last", derivative) -> (m,) value."""
-        first, last, value = [], [], []
-        for (end, j), vector in given.items():
-            for c in range(m):
-                sides = {"first": np.zeros((k, m)), "last": np.zeros((k, m))}
-                sides[end][j, c] = 1.0
-                first.append(sides["first"])
-                last.append(sides["last"])
-                value.append(vector[c])
-        return cls(np.array(first), np.array(last), np.array(value, dtype=float))
+        sides = {end: np.zeros((m * len(given), k, m)) for end in ("first", "last")}
+        for row, ((end, j), c) in enumerate(product(given, range(m))):
+            sides[end][row, j, c] = 1.0
+        return cls(**sides, value=np.concatenate(list(given.values())).astype(float))
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,6 @@ def growth(progress: Progress, family: str, sizes: Iterable[int], orders: tuple[
         dof.append(len(system.entries.tau))
         for name in orders:
             counts[name].append(count_robot(orderings.get(name), system).total[:3])
-        units = operations(system)
-        counts[WHOLE].append(units.whole)
-        counts[FOLDED].append(units.folded)
+        for name, units in zip((WHOLE, FOLDED), operations(system), strict=True):
+            counts[name].append(units)
     return Growth(family, chosen.variable, sizes, tuple(dof), {name: tuple(c) for name, c in counts.items()})
