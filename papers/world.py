@@ -8,15 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pivotree import kkt
+from pivotree.kkt.model import skew
 
-Floats = NDArray[np.float64]
-
-
-def skew(x: Floats) -> Floats:
-    return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
+from .measures import Floats
 
 
 def cross(v: Floats) -> Floats:

@@ -51,7 +51,6 @@ class Run:
     """What the simulator tells of an ensemble of runs; evolutions are those of the first."""
 
     tree: nx.DiGraph
-    method: str
     solver: str
     simulation: Simulation
 
@@ -114,21 +113,10 @@ def run(
     seconds: float = 10.0,
     eps: float = 1e-4,
     steps: int = 10_000,
-    runs: int = 1,
-    seed: int = 0,
-    bias: str = BIAS,
     **options: Any,
 ) -> Run:
-    """Simulate; ``runs`` above 1 start an ulp apart.  Further options are those of simulate."""
-    found = simulate(
-        tree,
-        order_of(method),
-        "float64",
-        Integration(seconds, eps, integrator, steps=steps),
-        runs=runs,
-        seed=seed,
-        solver=_solver(method, solver),
-        bias=bias,
-        **options,
-    )
-    return Run(tree, method, solver, found)
+    """Simulate; further options are those of simulate: ``runs`` above 1 start an ulp apart."""
+    integration, dense = Integration(seconds, eps, integrator, steps=steps), _solver(method, solver)
+    order = order_of(method)
+    found = simulate(tree, order, "float64", integration, solver=dense, bias=BIAS, **options)
+    return Run(tree, solver, found)

@@ -9,16 +9,11 @@ import numpy as np
 from ..measures import Floats
 from .collocation import Acceleration
 
-RELATIVE, ABSOLUTE = 1e-13, 1e-14  # tolerances of the integration
+TIGHT = 1e-13, 1e-14  # relative and absolute tolerance of an integration
 
 
 def integrate(
-    acceleration: Acceleration,
-    end: float,
-    q0: Floats,
-    qd0: Floats,
-    relative: float = RELATIVE,
-    absolute: float = ABSOLUTE,
+    acceleration: Acceleration, end: float, q0: Floats, qd0: Floats, near: tuple[float, float] = TIGHT
 ) -> Any:
     """scipy's solve_ivp (DOP853) over [0, end]; ``sol(t)[:N]`` is Theta, ``y[:, -1]`` the end."""
     from scipy.integrate import solve_ivp
@@ -28,15 +23,8 @@ def integrate(
     def right(t: float, y: Floats) -> Floats:
         return np.concatenate([y[N:], acceleration(np.asarray(t), y[:N], y[N:])])
 
-    return solve_ivp(
-        right,
-        (0.0, end),
-        np.concatenate([q0, qd0]),
-        method="DOP853",
-        rtol=relative,
-        atol=absolute,
-        dense_output=True,
-    )
+    start, (rtol, atol) = np.concatenate([q0, qd0]), near
+    return solve_ivp(right, (0.0, end), start, "DOP853", rtol=rtol, atol=atol, dense_output=True)
 
 
 def reached(acceleration: Acceleration, end: float, q0: Floats, qd0: Floats) -> Floats:

@@ -6,6 +6,7 @@ root (Powell's hybrid method, Jacobian by differences) on scipy's integrations o
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,10 @@ import numpy as np
 from ..item import Progress, Results, above, value
 from ..measures import Floats
 from .arm import PAPER, Arm, Pair, boundary
-from .collocation import bvp_map, iterate
+from .collocation import Acceleration, bvp_map, iterate
 from .references import integrate, reached
 
-RELATIVE, ABSOLUTE = 1e-9, 1e-10  # tolerances of an integration while shooting
+LOOSE = 1e-9, 1e-10  # tolerances of an integration while shooting
 HIT = 1e-7  # [rad], of the boundary value
 NEAR = 0.01  # [rad/s] of a first slope from the initial value problem's
 
@@ -48,34 +49,36 @@ def measure(
             yield value("evaluations", both, **words)
 
 
+@dataclass
+class Counted:
+    """Accelerations that count the states they are asked for, and the calls."""
+
+    acceleration: Acceleration
+    states: int = 0
+    calls: int = 0
+
+    def __call__(self, t: Any, q: Floats, qd: Floats) -> Floats:
+        self.states, self.calls = self.states + q.size // 2, self.calls + 1
+        return self.acceleration(t, q, qd)
+
+
 def _shoot(closed: Any, e: float, b: Floats, first: Floats) -> int | None:
     """Accelerations evaluated until the boundary value is hit; None where it is not."""
     from scipy.optimize import root
 
-    count = 0
-
-    def counted(t: Any, q: Floats, qd: Floats) -> Floats:
-        nonlocal count
-        count += 1
-        return closed(t, q, qd)
+    counted = Counted(closed)
 
     def miss(first: Floats) -> Floats:
-        return integrate(counted, e, np.zeros(2), first, RELATIVE, ABSOLUTE).y[:2, -1] - b
+        return integrate(counted, e, np.zeros(2), first, LOOSE).y[:2, -1] - b
 
     found = root(miss, first, method="hybr", options={"maxfev": 200})
     missed = float(np.max(np.abs(reached(closed, e, np.zeros(2), found.x) - b)))
-    return count if missed <= HIT else None
+    return counted.states if missed <= HIT else None
 
 
 def _counted(ours: Any, e: float, b: Floats, s: int) -> tuple[int | None, int]:
     """Evaluations and batches of the new method on one domain of s Gauss points."""
-    states = calls = 0
-
-    def counted(t: Any, q: Floats, qd: Floats) -> Floats:
-        nonlocal states, calls
-        states, calls = states + q.size // 2, calls + 1
-        return ours(t, q, qd)
-
+    counted = Counted(ours)
     G = bvp_map(counted, np.zeros(()), e, np.zeros(2), b, s)
     found = iterate(G, e, np.zeros((s, 2)), 1e-10, 300)
-    return states if found.converged else None, calls
+    return counted.states if found.converged else None, counted.calls
