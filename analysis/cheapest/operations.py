@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pivotree.kkt import PivotSequence, System, plan, symbolic
 from pivotree.kkt.program.tracer import program_of
 from pivotree.kkt.tape.inputs import InputSlots
-from pivotree.kkt.tape.templates import Patterns
+from pivotree.kkt.tape.templates import Known, Patterns
 
 
 class Meter:
@@ -27,7 +27,7 @@ class Meter:
         self.inputs = InputSlots(
             system.pattern, tree.names, tree.parent, tree.dof, system.state.S, ties=system.structure.ties
         )
-        self._shared: dict[bool, Patterns] = {}  # templates, by the way of rank updates
+        self._known = {gain: Known() for gain in (False, True)}  # templates, by the way of rank updates
         self.traces = 0
 
     def groups(self, sequence: PivotSequence) -> NDArray[np.int64]:
@@ -35,10 +35,7 @@ class Meter:
         self.traces += 1
         sequence = replace(sequence, composites=self.composites)
         program = program_of(symbolic(plan(sequence, self.system.structure)))
-        patterns = Patterns(program, self.inputs)
-        if program.gain in self._shared:
-            patterns.share(self._shared[program.gain])
-        self._shared[program.gain] = patterns
+        patterns = Patterns(program, self.inputs, self._known[program.gain])
         counts = np.zeros(program.groups + 1, dtype=np.int64)  # the last: before any group
         for place, _, operations in patterns.walk(program.live(("qdd",))):
             instruction = program.instructions[place]

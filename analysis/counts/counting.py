@@ -77,7 +77,7 @@ class Counted:
 def _met(patterns: Patterns) -> dict[int, Met]:
     """What the instructions of a program were lowered from and to, by their values."""
     # the sign of a slot decides between + and -, which cost alike
-    told = [(c.shape, np.maximum(c, -c * (c == -2)).tobytes()) for c in patterns.codes]
+    told = [(c.shape, np.maximum(c, -c * (c == -2)).tobytes()) for c in patterns.known.codes]
     found = {}
     for place in np.flatnonzero(patterns.program.kept).tolist():
         i = patterns.program.instructions[place]

@@ -34,9 +34,8 @@ def played(emitter: Emitter, values: list[Any]) -> Callable[[int], Any]:
     """What stands in signed slots, 0 and 1 being numbers, once the operations have been done."""
     zero = values[0] * 0
     slots = [zero, zero + 1, *values]
-    for ops, first, second in zip(emitter.op, emitter.a, emitter.b, strict=True):
-        for op, i, j in zip(ops.tolist(), first.tolist(), second.tolist(), strict=True):
-            slots.append(DONE[op](slots[i], slots[j]))
+    for op, i, j in zip(*(column.tolist() for column in emitter.written()), strict=True):
+        slots.append(DONE[op](slots[i], slots[j]))
     return lambda slot: slots[abs(slot)] if slot >= 0 else -slots[-slot]
 
 

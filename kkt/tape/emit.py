@@ -61,21 +61,67 @@ def folded(op, a, b):  # pragma: no cover
     return _added(a, b), a + b
 
 
-@njit(cache=True)
-def fold(op, a, b, out, todo):  # pragma: no cover
-    """``op`` on all entries of two blocks, (n,) or (1,): results that are known into ``out`` (n,).
+@njit
+def put(op, a, b, written, count, first):  # pragma: no cover
+    """``op`` on two scalars: the result, and how many operations are ``written`` then.
 
-    Into the columns of ``todo`` (5, n) go the others: place, operation, operands, and the sign,
-    which is 0 for a quotient by zero.  Returns how many they are.
+    A quotient by zero is set to zero, since the tape is refused for such a pivot.
     """
-    count = 0
+    (known, o, x, y, sign), result = folded(op, a, b)
+    if known:
+        return result, count
+    written[0][count], written[1][count], written[2][count] = o, x, y
+    return sign * (y != 0) * (first + count), count + 1
+
+
+@njit(cache=True)
+def fold(op, a, b, out, written, count, first):  # pragma: no cover
+    """``op`` on all entries of two blocks, (n,) or (1,), into ``out`` (n,)."""
     for i in range(out.size):
-        one, two = a[min(i, a.size - 1)], b[min(i, b.size - 1)]
-        (known, o, x, y, sign), out[i] = folded(op, one, two)
-        if not known:
-            todo[0, count], todo[1, count], todo[2, count] = i, o, x
-            todo[3, count], todo[4, count] = y, sign * (y != 0)
-            count += 1
+        out[i], count = put(op, a[min(i, a.size - 1)], b[min(i, b.size - 1)], written, count, first)
+    return count
+
+
+@njit(cache=True)
+def products(A, B, d, i, j, out, written, count, first):  # pragma: no cover
+    """Entries ``i``, ``j`` of A D^-1 B into ``out``, term by term; D is 1 where ``d`` is empty."""
+    out[:] = 0
+    terms = np.empty_like(out)
+    for k in range(A.shape[1]):
+        for n in range(out.size):
+            terms[n], count = put(MUL, A[i[n], k], B[k, j[n]], written, count, first)
+        for n in range(out.size if d.size else 0):
+            terms[n], count = put(DIV, terms[n], d[k], written, count, first)
+        for n in range(out.size):
+            out[n], count = put(ADD, out[n], terms[n], written, count, first)
+    return count
+
+
+@njit(cache=True)
+def substitute(F, C, gain, whole, written, count, first):  # pragma: no cover
+    """C becomes L^-1 C for a factor, and A^-1 C where the ``whole`` is asked for."""
+    n, m = C.shape
+    terms = np.empty((n, m), dtype=C.dtype)
+    for j in range(n - 1):
+        terms[j] = C[j]
+        for c in range(0 if gain or not F[j + 1 :, j].any() else m):
+            terms[j, c], count = put(DIV, C[j, c], F[j, j], written, count, first)
+        for i in range(j + 1, n):
+            for c in range(m if F[i, j] else 0):
+                terms[i, c], count = put(MUL, F[i, j], terms[j, c], written, count, first)
+        for i in range(j + 1, n):
+            for c in range(m if F[i, j] else 0):
+                C[i, c], count = put(SUB, C[i, c], terms[i, c], written, count, first)
+    for j in range(n - 1 if whole else -1, -1, -1):
+        for c in range(m if gain else 0):
+            C[j, c], count = put(DIV, C[j, c], F[j, j], written, count, first)
+        for i in range(j + 1, n):
+            for c in range(m if F[i, j] else 0):
+                terms[j, c], count = put(MUL, F[i, j], C[i, c], written, count, first)
+            for c in range(m if F[i, j] else 0):
+                C[j, c], count = put(SUB, C[j, c], terms[j, c], written, count, first)
+        for c in range(0 if gain else m):
+            C[j, c], count = put(DIV, C[j, c], F[j, j], written, count, first)
     return count
 
 
@@ -85,21 +131,25 @@ class Emitter:
     def __init__(self, first: int) -> None:
         self.first = first  # slot of the first result
         self.count = 0
-        self.op: list[NDArray[np.int8]] = []
-        self.a: list[Scalars] = []
-        self.b: list[Scalars] = []
+        self._written = _room(64)
 
-    def _new(self, op: NDArray[np.int8], a: Scalars, b: Scalars) -> Scalars:
-        self.op.append(op)
-        self.a.append(a)
-        self.b.append(b)
-        first = self.first + self.count
-        self.count += len(op)
-        return np.arange(first, first + len(op), dtype=np.int64)
+    def written(self) -> tuple[NDArray[np.int8], Scalars, Scalars]:
+        """Operations, and their operands."""
+        op, a, b = self._written
+        return op[: self.count].copy(), a[: self.count].copy(), b[: self.count].copy()
+
+    def run(self, kernel: Callable[..., int], most: int, *blocks: Any) -> None:
+        """Let a kernel append operations, at ``most`` so many."""
+        if self.count + most > len(self._written[0]):
+            more = _room(self.count + most)
+            self._written = tuple(map(np.concatenate, zip(self._written, more, strict=True)))
+        self.count = kernel(*blocks, self._written, self.count, self.first)
 
     def copy(self, a: Scalars) -> Scalars:
         """The slots of a in slots of their own: |a| + 0, which rounds nothing."""
-        return self._new(np.full(len(a), ADD, np.int8), np.abs(a), np.zeros_like(a))
+        start = self.first + self.count
+        self.run(_copies, len(a), np.abs(a))
+        return np.arange(start, start + len(a), dtype=np.int64)
 
     def mul(self, a: Scalars, b: Scalars) -> Scalars:
         return self._folded(MUL, a, b)
@@ -111,7 +161,7 @@ class Emitter:
         return self._folded(SUB, a, b)
 
     def div(self, a: Scalars, b: Scalars) -> Scalars:
-        """a / b; a quotient by zero is set to zero, since the tape is refused for such a pivot."""
+        """a / b, zero for a quotient by zero."""
         return self._folded(DIV, a, b)
 
     def _folded(self, op: int, a: Scalars, b: Scalars) -> Scalars:
@@ -119,12 +169,19 @@ class Emitter:
         if a.shape != b.shape and a.size != 1 != b.size:
             a, b = np.broadcast_arrays(a, b)
         out = np.empty(np.broadcast(a, b).shape, dtype=np.int64)
-        flat, todo = out.ravel(), np.empty((5, out.size), dtype=np.int64)
-        count = fold(op, a.flatten(), b.flatten(), flat, todo)  # copies: all may be written to
-        if count:
-            place, ops, x, y, sign = todo[:, :count]
-            flat[place] = sign * self._new(ops.astype(np.int8), x, y)
+        # copies: all may be written to
+        self.run(fold, out.size, op, a.flatten(), b.flatten(), out.ravel())
         return out
+
+
+def _copies(a: Scalars, written: tuple[NDArray, ...], count: int, first: int) -> int:
+    for column, value in zip(written, (ADD, a, 0), strict=True):
+        column[count : count + len(a)] = value
+    return count + len(a)
+
+
+def _room(size: int) -> tuple[NDArray[np.int8], Scalars, Scalars]:
+    return np.empty(size, np.int8), np.empty(size, np.int64), np.empty(size, np.int64)
 
 
 def mirrored(upper: Scalars) -> Scalars:
@@ -133,24 +190,34 @@ def mirrored(upper: Scalars) -> Scalars:
 
 def mul(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
     """A B: t = fl(a b), s = fl(s + t), ascending."""
-    i, j = np.indices((A.shape[0], B.shape[1])).reshape(2, -1)
-    return _product(e, A, B, i, j).reshape(A.shape[0], B.shape[1])
+    return _product(e, A, B)
 
 
 def mul_symmetric(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
     """A B known to be symmetric: the upper triangle, mirrored."""
+    return _symmetric(e, A, B)
+
+
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+def _product(e: Emitter, A: Scalars, B: Scalars, d: Scalars = _NONE) -> Scalars:
+    """A D^-1 B; zeros where A has no columns: a body without mass has no rows."""
+    i, j = np.indices((A.shape[0], B.shape[1])).reshape(2, -1)
+    return _entries(e, A, B, d, i, j).reshape(A.shape[0], B.shape[1])
+
+
+def _symmetric(e: Emitter, A: Scalars, B: Scalars, d: Scalars = _NONE) -> Scalars:
     i, j = np.triu_indices(A.shape[0])
     out = np.zeros((A.shape[0], A.shape[0]), dtype=np.int64)
-    out[i, j] = _product(e, A, B, i, j)
+    out[i, j] = _entries(e, A, B, d, i, j)
     return mirrored(out)
 
 
-def _product(e: Emitter, A: Scalars, B: Scalars, i: Scalars, j: Scalars) -> Scalars:
-    """Entries i, j of A B; zeros where A has no columns: a body without mass has no rows."""
-    total = np.zeros(len(i), dtype=np.int64)
-    for k in range(A.shape[1]):
-        total = e.add(total, e.mul(A[i, k], B[k, j]))
-    return total
+def _entries(e: Emitter, A: Scalars, B: Scalars, d: Scalars, i: Scalars, j: Scalars) -> Scalars:
+    out = np.empty(len(i), dtype=np.int64)
+    e.run(products, 3 * out.size * A.shape[1], A.copy(), B.copy(), d.copy(), i, j, out)
+    return out
 
 
 def add(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
@@ -199,44 +266,27 @@ def factor(e: Emitter, A: Scalars, gain: bool) -> Scalars:
 
 def forward(e: Emitter, F: Scalars, C: Scalars, gain: bool) -> Scalars:
     """L^-1 C; without gain L = c/d, and its steps are y_i - c_ij (y_j / d_j)."""
-    C = C.copy()
-    for j in range(len(F) - 1):
-        rows = j + 1 + np.flatnonzero(F[j + 1 :, j])
-        if rows.size:
-            scaled = C[j] if gain else e.div(C[j], F[j, j])
-            C[rows] = e.sub(C[rows], e.mul(F[rows, j, None], scaled[None, :]))
-    return C
+    return _substituted(e, F, C, gain, False)
 
 
 def solve(e: Emitter, F: Scalars, C: Scalars, gain: bool) -> Scalars:
     """A^-1 C; without gain x_j = (y_j - sum_i c_ij x_i) / d_j."""
-    X = forward(e, F, C, gain)
-    for j in range(len(F) - 1, -1, -1):
-        if gain:
-            X[j] = e.div(X[j], F[j, j])
-        for i in j + 1 + np.flatnonzero(F[j + 1 :, j]):
-            X[j] = e.sub(X[j], e.mul(F[i, j], X[i]))
-        if not gain:
-            X[j] = e.div(X[j], F[j, j])
-    return X
+    return _substituted(e, F, C, gain, True)
+
+
+def _substituted(e: Emitter, F: Scalars, C: Scalars, gain: bool, whole: bool) -> Scalars:
+    C = C.copy()
+    e.run(substitute, 2 * C.size * (len(F) + 1), F.copy(), C, gain, whole)
+    return C
 
 
 def inner(e: Emitter, F: Scalars, Y1: Scalars, Y2: Scalars) -> Scalars:
     """Y1^T D^-1 Y2, one rank-1 term (y1 y2^T)/d after another."""
-    total = np.zeros((Y1.shape[1], Y2.shape[1]), dtype=np.int64)
-    for k in range(len(F)):
-        total = e.add(total, e.div(e.mul(Y1[k][:, None], Y2[k][None, :]), F[k, k]))
-    return total
+    return _product(e, Y1.T, Y2, F.diagonal())
 
 
 def inner_symmetric(e: Emitter, F: Scalars, Y1: Scalars, Y2: Scalars) -> Scalars:
-    i, j = np.triu_indices(Y1.shape[1])
-    total = np.zeros(len(i), dtype=np.int64)
-    for k in range(len(F)):
-        total = e.add(total, e.div(e.mul(Y1[k, i], Y2[k, j]), F[k, k]))
-    out = np.zeros((Y1.shape[1], Y1.shape[1]), dtype=np.int64)
-    out[i, j] = total
-    return mirrored(out)
+    return _symmetric(e, Y1.T, Y2, F.diagonal())
 
 
 def _gauss(e: Emitter, A: Scalars, B: Scalars) -> Scalars:

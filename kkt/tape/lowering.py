@@ -18,8 +18,8 @@ from ..matrix.blocks import Block
 from ..program.program import Instruction, Program, Ref
 from .emit import Scalars
 from .inputs import InputSlots
-from .lowering_kernels import Packed, Regions, Steps, Values, allocated, copy, given_back, release
-from .templates import Patterns, large_factor
+from .lowering_kernels import LARGE, Packed, Regions, Values, allocated, copy, given_back, release
+from .templates import Patterns, large_factor, starts
 
 CHUNK = 1 << 18  # operations in a chunk
 LIMIT = 2_000_000_000  # a longer tape is refused
@@ -36,13 +36,11 @@ class Lowering(Patterns):
         self.first = np.zeros(count + 1, dtype=np.int64)
         self.flops = 0  # operations that qdd needs
         self.written = 0
-        # whole numbers that instructions divide by are values beyond the program's own
-        self._wholes = {number: len(program.shapes) + k for k, number in enumerate(inputs.whole)}
-        first, rows, columns, held, holds = np.zeros((5, len(program.shapes) + len(self._wholes)), np.int64)
+        first, rows, columns, held, holds = np.zeros((5, len(self.pattern)), dtype=np.int64)
         entries = np.zeros(36 * count + 16, dtype=np.int32)
         self._values = Values(first, rows, columns, held, holds, entries)
         self._entries = 0  # that are taken
-        for number, value in self._wholes.items():
+        for number, value in self.wholes.items():
             self._put(value, np.array([[inputs.whole[number]]]))
         room = count + 3 * sum(map(self.is_large, program.instructions))
         self._sizes: dict[int, int] = {}  # of regions: the number of each
@@ -50,8 +48,8 @@ class Lowering(Patterns):
         free[:] = -1
         self._regions = Regions(start, stop, kind, users, after, free, seen, np.array([0, inputs.count]))
         self._listed = np.zeros(2 * count + 16, dtype=np.int64)
-        self._steps = self._read()
-        self._pending: list[tuple[int, int]] = []  # instructions to be copied: place, template
+        end, ends = self._last_uses()
+        self.steps = self.steps._replace(end=end, ends=ends)
         self._parts: list[Chunk] = []  # written, and not a whole chunk yet
         self._done = np.zeros(4, dtype=np.int64)
         self._packed: Packed | None = None
@@ -62,31 +60,25 @@ class Lowering(Patterns):
         return int(self._regions.counts[1])
 
     def run(self) -> Iterator[Chunk]:
-        program = self.program
+        program, inputs = self.program, self.inputs
         operations = np.zeros(len(program.instructions), dtype=np.int64)
-        copied = 0  # operations that are pending
-        for place in np.flatnonzero(program.kept).tolist():
-            instruction, before = program.instructions[place], self.written
-            # a large factor is written in pieces, an input is there; the others wait for their chunk
-            if self.is_large(instruction):
-                self._copy(copied)
-                copied = 0
-                yield from self._large(place, instruction)
-            elif instruction.op == "input":
-                self.meet(instruction)
-                self._put(instruction.out, self.inputs.block(*instruction.info))
-            else:
-                template = self.meet(instruction)
-                self._pending.append((place, template))
-                self._write(len(self.templates[template].op))
-                copied += self.written - before
-            operations[place] = self.written - before
-            # whole chunks go out
-            if copied >= CHUNK:
-                self._copy(copied)
-                copied = 0
+        for place in np.flatnonzero(program.kept & self.given).tolist():
+            i = program.instructions[place]
+            self._put(i.out, inputs.block(*i.info))
+        # a large factor is written in pieces, the others a chunk at a time
+        for places, numbers in self.runs(program.kept, CHUNK):
+            if numbers[0] == LARGE:
+                before = self.written
+                yield from self._large(int(places[0]), program.instructions[places[0]])
+                operations[places] = self.written - before
+                continue
+            packed = self._packed_now()
+            operations[places] = np.diff(packed.first)[numbers]
+            count = int(operations[places].sum())
+            self._write(count)
+            self._copy(places, numbers, count, packed)
+            if count >= CHUNK:
                 yield from self._full(CHUNK)
-        self._copy(copied)
         yield from self._full(1)
         np.cumsum(operations, out=self.first[1:])
         self.flops = int(operations[program.live(("qdd", "x"))].sum())
@@ -141,21 +133,9 @@ class Lowering(Patterns):
 
     # -- before ------------------------------------------------------------------------------
 
-    def _read(self) -> Steps:
-        """Arguments of all instructions, and the values to release after each of them."""
-        instructions, wholes = self.program.instructions, self._wholes
-        args = [[2 * ref.value + ref.transposed for ref in i.args if ref is not None] for i in instructions]
-        for found, i in zip(args, instructions, strict=True):
-            if i.op == "divide":
-                found.append(2 * wholes[i.info[0]])
-        counts = np.array([len(found) for found in args], dtype=np.int64)
-        flat = np.array([arg for found in args for arg in found], dtype=np.int64)
-        out = np.array([i.out for i in instructions], dtype=np.int64)
-        step = np.array([i.step for i in instructions], dtype=np.int64)
-        return Steps(out, step, _starts(counts), flat, *self._last_uses(out, counts, flat >> 1))
-
-    def _last_uses(self, out: Scalars, counts: Scalars, used: Scalars) -> tuple[Scalars, Scalars]:
+    def _last_uses(self) -> tuple[Scalars, Scalars]:
         """Values to release after each instruction, those made first first; results stay."""
+        out, counts, used = self.steps.out, np.diff(self.steps.arg), self.steps.args >> 2
         program, total = self.program, len(self._values.first)
         owner = np.repeat(np.arange(len(out)), counts)
         last, made = np.full((2, total), -1, dtype=np.int64)
@@ -166,10 +146,10 @@ class Lowering(Patterns):
         results = [ref.value for found in (program.solution, *program.columns) for ref in found.values()]
         results += [record.factor for record in program.pivots if record.factor >= 0]
         results += [] if program.inertia is None else [program.inertia.value]
-        last[[*results, *self._wholes.values()]] = -1
+        last[[*results, *self.wholes.values()]] = -1
         ended = np.flatnonzero(last >= 0)
         ended = ended[np.lexsort((made[ended], last[ended]))]
-        return _starts(np.bincount(last[ended], minlength=len(out))), ended
+        return starts(np.bincount(last[ended], minlength=len(out))), ended
 
     # -- chunks ------------------------------------------------------------------------------
 
@@ -180,47 +160,47 @@ class Lowering(Patterns):
             self._parts, whole = [], self._parts
             yield whole[0] if len(whole) == 1 else Chunk(*map(np.concatenate, columns))
 
-    def _copy(self, operations: int) -> None:
-        """Write the instructions that are pending."""
-        if self._packed is None or len(self._packed.kind) < len(self.templates):
-            self._packed = self._pack()
-        places, numbers = np.array(self._pending, dtype=np.int64).reshape(-1, 2).T.copy()
-        room = [2, *(t.first + len(t.op) for t in map(self.templates.__getitem__, set(numbers.tolist())))]
-        lookup = np.zeros(max(room), dtype=np.int64)
+    def _copy(self, places: Scalars, numbers: Scalars, operations: int, packed: Packed) -> None:
+        """Write instructions, by the numbers of their templates."""
+        most = max(t.first + len(t.op) for t in map(self.known.templates.__getitem__, set(numbers.tolist())))
+        lookup = np.zeros(max(2, most), dtype=np.int64)
         lookup[1] = 1
-        self._place(self._steps.out[places], *(x[numbers] for x in self._packed.shape))
+        self._place(self.steps.out[places], *(x[numbers] for x in packed.shape))
         chunk = Chunk(np.empty(operations, np.int8), *np.empty((4, operations), dtype=np.int32))
         self._done[:2] = 0
         while self._done[0] < len(places):
             copy(
-                *(places, numbers, self._steps, self._packed, self._regions),
+                *(places, numbers, self.steps, packed, self._regions),
                 *(self._values, self._listed, lookup, tuple(chunk), self._done),
             )
             if self._done[0] < len(places):
                 self._listed = np.concatenate([self._listed, np.zeros_like(self._listed)])
-        self._pending = []
         self._require_slots()
         if operations:
             self._parts.append(chunk)
 
-    def _pack(self) -> Packed:
-        made = self.templates
+    def _packed_now(self) -> Packed:
+        """All templates so far, one after another."""
+        made = self.known.templates
+        if self._packed is not None and len(self._packed.kind) == len(made):
+            return self._packed
         none = np.zeros(0, dtype=np.int64)
 
         def packed(name: str) -> NDArray:
             return np.concatenate([none, *(getattr(t, name).ravel() for t in made)])
 
-        def starts(name: str) -> NDArray:
-            return _starts(np.array([getattr(t, name).size for t in made], dtype=np.int64))
+        def begins(name: str) -> NDArray:
+            return starts(np.array([getattr(t, name).size for t in made], dtype=np.int64))
 
         kinds = np.array([self._kind(len(t.op)) for t in made], dtype=np.int64)
         op = packed("op").astype(np.int8)
         shape = np.array([t.out.shape for t in made], dtype=np.int64).reshape(-1, 2).T.copy()
         renames = np.array([t.renames for t in made], dtype=bool)
-        return Packed(
-            *(starts("op"), op, packed("a"), packed("b"), kinds, starts("out"), packed("out")),
-            *(shape, starts("passed"), packed("passed"), renames),
+        self._packed = Packed(
+            *(begins("op"), op, packed("a"), packed("b"), kinds, begins("out"), packed("out")),
+            *(shape, begins("passed"), packed("passed"), renames),
         )
+        return self._packed
 
     def _kind(self, size: int) -> int:
         return self._sizes.setdefault(size, len(self._sizes))
@@ -248,11 +228,11 @@ class Lowering(Patterns):
             step = np.full(len(op), i.info[k] if i.info else i.step)
             self._parts.append(Chunk(op, *(x.astype(np.int32) for x in (dst, a, b, step))))
             yield from self._full(CHUNK)
-        self.pattern[i.out] = self.number(A)
+        self.pattern[i.out] = self.known.number(A)
         self._put(i.out, A)
         self._own(i.out, owned, ref.value)
         given_back.py_func(self._regions, scratch)
-        for value in self._steps.ends[self._steps.end[place] : self._steps.end[place + 1]]:
+        for value in self.steps.ends[self.steps.end[place] : self.steps.end[place + 1]]:
             release.py_func(self._regions, self._values, self._listed, value)
 
     def _allocate(self, size: int) -> int:
@@ -296,8 +276,3 @@ class Lowering(Patterns):
                 f"order {self.program.name!r}: needs more than {LIMIT:.0e} operations "
                 "on this tree; use an order with less fill, such as abm"
             )
-
-
-def _starts(counts: Scalars) -> Scalars:
-    """(n + 1,) where each of n parts begins, and the end."""
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Compiled loops that copy templates of block operations to their slots."""
+"""Compiled loops that find templates of block operations, and copy them to their slots."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Steps(NamedTuple):
     out: NDArray[np.int64]
     step: NDArray[np.int64]
     arg: NDArray[np.int64]  # (instructions + 1,) first of each one's arguments
-    args: NDArray[np.int64]  # twice the value, and one more where it is transposed
+    args: NDArray[np.int64]  # four times the value, and how it is used
     end: NDArray[np.int64]  # (instructions + 1,) first of the values that each one uses last
     ends: NDArray[np.int64]
 
@@ -63,6 +63,58 @@ class Packed(NamedTuple):
     kept: NDArray[np.int64]  # (templates + 1,) first of the operands' slots that are passed on
     passed: NDArray[np.int64]
     renames: NDArray[np.bool_]
+
+
+class Table(NamedTuple):
+    """States and what follows them, as a hash table; see :class:`kkt.tape.templates.Known`."""
+
+    keys: NDArray[np.int64]  # (places, 2) state and pattern of an operand; -1 for none
+    then: NDArray[np.int64]  # (places,) the state that follows
+    # (states, 3) where one is the last: template, pattern of its result, operations; -1 for none
+    found: NDArray[np.int64]
+
+
+INPUT, LARGE = -1, -2  # instructions without a template
+
+
+def use(transposed, sign):  # pragma: no cover
+    """How a value is used, as a number."""
+    return transposed + (1 - sign)
+
+
+@leaf()
+def entry(keys, state, pattern):  # pragma: no cover
+    """Where a state and a pattern stand, or would."""
+    last = len(keys) - 1
+    at = (state * 40503 + pattern * 2654435761) & last
+    while keys[at, 0] >= 0 and (keys[at, 0] != state or keys[at, 1] != pattern):
+        at = (at + 1) & last
+    return at
+
+
+@njit(cache=True)
+def meet(places, done, most, steps, first, pattern, table, variants, numbers):  # pragma: no cover
+    """Templates' numbers of the instructions ``places[done[0]:]``, whose results' patterns are kept.
+
+    Stops and is True where ``done[1]`` reaches ``most`` operations.  Otherwise the instruction where
+    it stops is a large factor, or its template is not known.
+    """
+    for n in range(done[0], len(places)):
+        done[0], state = n, first[places[n]]
+        for arg in steps.args[steps.arg[places[n]] : steps.arg[places[n] + 1]]:
+            seen = variants[pattern[arg >> 2], arg & 3]
+            if state >= 0 and seen >= 0:
+                at = entry(table.keys, state, seen)
+                state = table.then[at] if table.keys[at, 0] >= 0 else -1
+            else:
+                state = -1
+        if state < 0 or table.found[state, 0] < 0:
+            return False
+        numbers[n], pattern[steps.out[places[n]]] = table.found[state, 0], table.found[state, 1]
+        done[0], done[1] = n + 1, done[1] + table.found[state, 2]
+        if done[1] >= most:
+            return True
+    return False
 
 
 @leaf()
@@ -91,7 +143,7 @@ def operands(values, args, lookup):  # pragma: no cover
     """The slots of an instruction's operands into ``lookup`` from 2 on; how far it is filled."""
     at = 2
     for arg in args:
-        value, transposed = arg >> 1, arg & 1
+        value, transposed = arg >> 2, arg & 1
         first, rows, columns = values.first[value], values.rows[value], values.columns[value]
         if transposed:
             for c in range(columns):
@@ -109,8 +161,8 @@ def operands(values, args, lookup):  # pragma: no cover
 def holding(regions, values, listed, args, stamp, at):  # pragma: no cover
     """The regions of an instruction's operands, each once, into ``listed`` from ``at`` on."""
     for arg in args:
-        first = values.held[arg >> 1]
-        for k in range(first, first + values.holds[arg >> 1]):
+        first = values.held[arg >> 2]
+        for k in range(first, first + values.holds[arg >> 2]):
             region = listed[k]
             if regions.seen[region] != stamp:
                 regions.seen[region] = stamp
@@ -168,7 +220,7 @@ def copy(places, numbers, steps, packed, regions, values, listed, lookup, chunk,
         args = steps.args[steps.arg[places[n]] : steps.arg[places[n] + 1]]
         most = 1
         for arg in args:
-            most += values.holds[arg >> 1]
+            most += values.holds[arg >> 2]
         if used + most > len(listed):
             return
         at = operands(values, args, lookup)

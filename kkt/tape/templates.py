@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from ..program.program import Instruction, Program, Ref
 from . import operations
 from .emit import Emitter, Scalars, column
 from .inputs import InputSlots
+from .lowering_kernels import INPUT, LARGE, Steps, Table, entry, meet, use
 
 SHARED = 128  # entries of operands up to which templates are kept for other tapes
 LARGEST = 24  # rows of a factor that is a template; a larger one is written in place
@@ -64,16 +66,18 @@ def _template(
     renamed = operations.arranged(Instruction(op, -1, args, -1, symmetric, info), take, columns)
     out = operations.emitted(emitter, op, symmetric, local, info, gain) if renamed is None else renamed
     slots = np.abs(out)
-    none = np.zeros(0, dtype=np.int64)
     return Template(
-        np.concatenate([none.astype(np.int8), *emitter.op]),
-        np.concatenate([none, *emitter.a]),
-        np.concatenate([none, *emitter.b]),
+        *emitter.written(),
         out,
         start,
         np.unique(slots[(slots > 1) & (slots < start)]),
         renamed is not None,
     )
+
+
+def _table(size: int) -> Table:
+    """Room for as many entries, and states."""
+    return Table(np.full((size, 2), -1), np.zeros(size, dtype=np.int64), np.full((size, 3), -1))
 
 
 def _local(codes: NDArray[np.int8], start: int) -> Scalars:
@@ -99,7 +103,7 @@ def large_factor(
             continue
         target, A[below, k] = place[r, s], L
         new = _unshared(emitter, new, L)
-        op, a, b = (np.concatenate(x) for x in (emitter.op, emitter.a, emitter.b))
+        op, a, b = emitter.written()
         # results move from scratch to their own place: last operation that wrote each
         home = np.arange(scratch, scratch + emitter.count)
         moved = np.abs(new) >= scratch
@@ -139,26 +143,51 @@ def _moved(x: NDArray, home: Scalars, scratch: int) -> Scalars:
     return out
 
 
-class Patterns:
-    """The pattern of each value of a program, and the template of each instruction.
+class Known:
+    """Templates of one way of rank updates, found by an operation and its operands' patterns.
 
-    Instructions are given to :meth:`meet` in the program's order.
+    An operation is a state; with the pattern of each operand it goes over to another one, the last of
+    which has the template.  A compiled loop follows the same table.
     """
 
-    def __init__(self, program: Program, inputs: InputSlots) -> None:
-        self.program, self.inputs = program, inputs
+    def __init__(self) -> None:
         self.templates: list[Template] = []
-        self.pattern = [-1] * len(program.shapes)  # of each value: number of an entry of ``codes``
-        self.codes: list[NDArray[np.int8]] = []  # 0, +-1, and +-2 for slots
-        self._met: dict[tuple, tuple[int, int]] = {}  # number of a template, pattern of its result
+        self.codes: list[NDArray[np.int8]] = []  # patterns: 0, +-1, and +-2 for slots
+        self.variants = np.full((64, 4), -1, dtype=np.int64)  # of each pattern, by its use
+        self.table = _table(64)
+        self._operations: dict[tuple, int] = {}  # first states
+        self._then: dict[tuple[int, int], int] = {}  # state and pattern -> state
         self._known: dict[tuple, int] = {}
-        self._variants: dict[tuple[int, bool, int], int] = {}
-        self._whole = self.number(np.full((1, 1), 2))  # a whole number that an instruction divides by
 
-    def share(self, other: Patterns) -> None:
-        """Take over what another program's instructions were written to, for the same robot."""
-        self.templates, self.codes, self._met = other.templates, other.codes, other._met
-        self._known, self._variants = other._known, other._variants
+    def operation(self, *key: Any) -> int:
+        """The first state of an operation."""
+        if key not in self._operations:
+            self._operations[key] = self._new()
+        return self._operations[key]
+
+    def follow(self, state: int, patterns: list[int]) -> int:
+        """The last state, which is made where it is new."""
+        for pattern in patterns:
+            key = (state, pattern)
+            if key not in self._then:
+                self._then[key] = self._new()
+                self._enter(*key)
+            state = self._then[key]
+        return state
+
+    def _new(self) -> int:
+        """A state, with room for it."""
+        count = len(self._operations) + len(self._then)
+        if 2 * count >= len(self.table.keys):
+            old, self.table = self.table, _table(2 * len(self.table.keys))
+            self.table.found[: len(old.found)] = old.found
+            for key in self._then:
+                self._enter(*key)
+        return count
+
+    def _enter(self, state: int, pattern: int) -> None:
+        at = entry.py_func(self.table.keys, state, pattern)
+        self.table.keys[at], self.table.then[at] = (state, pattern), self._then[state, pattern]
 
     def number(self, scalars: Scalars) -> int:
         """The pattern of zeros, ones and signs of a block, as a number."""
@@ -167,73 +196,139 @@ class Patterns:
         if key not in self._known:
             self._known[key] = len(self.codes)
             self.codes.append(codes)
+            if len(self.codes) > len(self.variants):
+                self.variants = np.concatenate([self.variants, np.full_like(self.variants, -1)])
+            self.variants[len(self.codes) - 1, 0] = len(self.codes) - 1
         return self._known[key]
 
-    def variant(self, ref: Ref) -> int:
-        """The pattern of a reference: transposed, negated."""
-        own = self.pattern[ref.value]
-        if not ref.transposed and ref.sign > 0:
-            return own
-        key = (own, ref.transposed, ref.sign)
-        if key not in self._variants:
-            codes = self.codes[own].T if ref.transposed else self.codes[own]
-            self._variants[key] = self.number(codes.astype(np.int64) * ref.sign)
-        return self._variants[key]
+    def variant(self, own: int, transposed: bool, sign: int) -> int:
+        """A pattern, transposed or negated."""
+        kind = use(transposed, sign)
+        if self.variants[own, kind] < 0:
+            codes = self.codes[own].T if transposed else self.codes[own]
+            number = self.number(codes.astype(np.int64) * sign)
+            self.variants[own, kind] = number
+        return int(self.variants[own, kind])
+
+
+class Patterns:
+    """The pattern of each value of a program, and the template of each instruction.
+
+    ``known`` are the templates of other programs of the same robot, with the same rank updates.
+    """
+
+    def __init__(self, program: Program, inputs: InputSlots, known: Known | None = None) -> None:
+        self.program, self.inputs = program, inputs
+        self.known = known or Known()
+        # whole numbers that instructions divide by are values beyond the program's own
+        self.wholes = {number: len(program.shapes) + k for k, number in enumerate(inputs.whole)}
+        self.pattern = np.full(len(program.shapes) + len(self.wholes), -1, dtype=np.int64)
+        self.pattern[len(program.shapes) :] = self.known.number(np.full((1, 1), 2))
+        self.steps = self._read()
+        # the first state of each instruction, LARGE for a large factor, INPUT for an input
+        self._first = np.array([self._state(i) for i in program.instructions], dtype=np.int64)
 
     def is_large(self, i: Instruction) -> bool:
         """Whether an instruction is a factor that :func:`large_factor` writes."""
         return i.op == "factor" and bool(i.info or self.program.shapes[i.out][0] > LARGEST)
 
-    def meet(self, i: Instruction) -> int:
-        """The number of an instruction's template, -1 for an input; keeps the result's pattern."""
-        if i.op == "input":
-            self.pattern[i.out] = self.number(self.inputs.block(*i.info))
-            return -1
-        patterns = [self.variant(ref) for ref in i.args if ref is not None]
-        if i.op == "divide":
-            patterns.append(self._whole)
-        key = (i.op, i.symmetric, self._info(i), *patterns)
-        if i.op in ("stack", "square"):  # which blocks are there
-            key = (*key, *(ref is None for ref in i.args))
-        met = self._met.get(key)
-        if met is None:
-            met = self._met[key] = self._new(i, patterns)
-        number, self.pattern[i.out] = met
-        return number
+    @property
+    def given(self) -> NDArray[np.bool_]:
+        """(instructions,) those that are inputs."""
+        return self._first == INPUT
+
+    def variant(self, ref: Ref) -> int:
+        """The pattern of a reference: transposed, negated."""
+        return self.known.variant(int(self.pattern[ref.value]), ref.transposed, ref.sign)
+
+    def runs(self, keep: NDArray[np.bool_], most: int) -> Iterator[tuple[Scalars, Scalars]]:
+        """The instructions to ``keep``, without inputs: their places, and numbers of their templates.
+
+        They come in runs of ``most`` operations or a few more.  A large factor, whose number is
+        LARGE, is a run by itself; who reads it keeps the pattern of its result.
+        """
+        known, done, first = self.known, np.zeros(2, dtype=np.int64), 0
+        places = np.flatnonzero(keep & ~self.given)
+        numbers = np.full(len(places), LARGE, dtype=np.int64)
+        while first < len(places):
+            enough = meet(
+                *(places, done, most, self.steps, self._first, self.pattern),
+                *(known.table, known.variants, numbers),
+            )
+            at = int(done[0])
+            large = at < len(places) and self._first[places[at]] == LARGE
+            if at < len(places) and not large and not enough:
+                self._meet(int(places[at]))
+                continue
+            for run in (slice(first, at), slice(at, at + large)):
+                if run.stop > run.start:
+                    yield places[run], numbers[run]
+            first = at + large
+            done[:] = first, 0
 
     def walk(self, keep: NDArray[np.bool_]) -> Iterator[tuple[int, Template | None, list[int]]]:
         """The instructions to ``keep``: place, template, and operations, of a large factor by row.
 
-        Inputs and large factors have no template.
+        Large factors have no template.
         """
-        for place in np.flatnonzero(keep).tolist():
-            instruction = self.program.instructions[place]
-            if self.is_large(instruction):
-                yield place, None, self._meet_large(instruction)
-                continue
-            number = self.meet(instruction)
-            template = self.templates[number] if number >= 0 else None
-            yield place, template, [len(template.op) if template else 0]
+        for places, numbers in self.runs(keep, 1 << 18):
+            for place, number in zip(places.tolist(), numbers.tolist(), strict=True):
+                if number == LARGE:
+                    yield place, None, self._meet_large(self.program.instructions[place])
+                else:
+                    template = self.known.templates[number]
+                    yield place, template, [len(template.op)]
+
+    def _read(self) -> Steps:
+        """Arguments of all instructions."""
+        instructions, wholes = self.program.instructions, self.wholes
+        args = [i.args if i.op != "divide" else (*i.args, Ref(wholes[i.info[0]])) for i in instructions]
+        counts = np.array([len(found) - found.count(None) for found in args], dtype=np.int64)
+        refs = chain.from_iterable([ref for found in args for ref in found if ref is not None])
+        value, transposed, sign = np.fromiter(refs, np.int64, 3 * int(counts.sum())).reshape(-1, 3).T
+        out = np.array([i.out for i in instructions], dtype=np.int64)
+        step = np.array([i.step for i in instructions], dtype=np.int64)
+        none = np.zeros(0, dtype=np.int64)
+        return Steps(out, step, starts(counts), 4 * value + use(transposed, sign), none, none)
+
+    def _state(self, i: Instruction) -> int:
+        """Where an instruction begins to look for its template; keeps the pattern of an input."""
+        if i.op == "input":
+            self.pattern[i.out] = self.known.number(self.inputs.block(*i.info))
+            return INPUT
+        if self.is_large(i):
+            return LARGE
+        # which blocks are there
+        there = tuple([ref is None for ref in i.args]) if i.op in ("stack", "square") else ()
+        return self.known.operation(i.op, i.symmetric, self._info(i), *there)
+
+    def _meet(self, place: int) -> None:
+        """Write a template, which tapes share where its blocks are small, and keep its result's pattern."""
+        i, known = self.program.instructions[place], self.known
+        patterns = [self.variant(ref) for ref in i.args if ref is not None]
+        if i.op == "divide":
+            patterns.append(int(self.pattern[self.wholes[i.info[0]]]))
+        state = known.follow(int(self._first[place]), patterns)
+        if known.table.found[state, 0] >= 0:
+            return
+        codes = [known.codes[pattern] for pattern in patterns]
+        write = _template if sum(c.size for c in codes) <= SHARED else _template.__wrapped__
+        blocks = tuple((c.shape, c.tobytes()) for c in codes)
+        present = tuple(ref is not None for ref in i.args)
+        template = write(i.op, i.symmetric, self._info(i), self.program.gain, present, blocks)
+        known.templates.append(template)
+        known.table.found[state] = len(known.templates) - 1, known.number(template.out), len(template.op)
 
     def _meet_large(self, i: Instruction) -> list[int]:
         (ref,) = i.args
         assert ref is not None
-        A = np.tril(_local(self.codes[self.variant(ref)], 2))
+        A = np.tril(_local(self.known.codes[self.variant(ref)], 2))
         place = 2 + A.size + np.arange(A.size).reshape(A.shape)
         gain, counts = self.program.gain, [0] * len(A)
         for k, op, *_ in large_factor(A, place, place + A.size, 2 + 3 * A.size, gain):
             counts[k] = len(op)
-        self.pattern[i.out] = self.number(A)
+        self.pattern[i.out] = self.known.number(A)
         return counts
-
-    def _new(self, i: Instruction, patterns: list[int]) -> tuple[int, int]:
-        """A template, which tapes share where its blocks are small, and its result's pattern."""
-        codes = [self.codes[pattern] for pattern in patterns]
-        write = _template if sum(c.size for c in codes) <= SHARED else _template.__wrapped__
-        blocks = tuple((c.shape, c.tobytes()) for c in codes)
-        present = tuple(ref is not None for ref in i.args)
-        self.templates.append(write(i.op, i.symmetric, self._info(i), self.program.gain, present, blocks))
-        return len(self.templates) - 1, self.number(self.templates[-1].out)
 
     def _info(self, i: Instruction) -> tuple:
         """What an operation takes beside its blocks: its own sizes, or rows and columns of a joint."""
@@ -248,3 +343,8 @@ class Patterns:
     @cached_property
     def _input_body(self) -> dict[int, int]:
         return {i.out: int(i.info[1]) for i in self.program.instructions if i.op == "input"}
+
+
+def starts(counts: Scalars) -> Scalars:
+    """(n + 1,) where each of n parts begins, and the end."""
+    return np.concatenate([[0], np.cumsum(counts)])
