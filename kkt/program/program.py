@@ -20,9 +20,11 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from ..base.errors import OrderError
@@ -168,15 +170,40 @@ class Program:
         for record in self.pivots:
             if record.factor >= 0:
                 wanted[record.factor] = True
-        keep = np.zeros(len(self.instructions), dtype=bool)
-        for i in range(len(self.instructions) - 1, -1, -1):
-            instruction = self.instructions[i]
-            if wanted[instruction.out]:
-                keep[i] = True
-                for arg in instruction.args:
-                    if arg is not None:
-                        wanted[arg.value] = True
-        return keep
+        operands = self.operands
+        return needed(wanted, operands.out, operands.first, operands.value)
+
+    @cached_property
+    def operands(self) -> Operands:
+        """The operands of all instructions, as arrays."""
+        args = [i.args for i in self.instructions]
+        counts = np.array([len(found) - found.count(None) for found in args], dtype=np.int64)
+        refs = chain.from_iterable([ref for found in args for ref in found if ref is not None])
+        flat = np.fromiter(refs, np.int64, 3 * int(counts.sum()))
+        out = np.array([i.out for i in self.instructions], dtype=np.int64)
+        return Operands(out, np.concatenate([[0], np.cumsum(counts)]), *flat.reshape(-1, 3).T.copy())
+
+
+class Operands(NamedTuple):
+    """Instructions' results, and where in the other three, which describe references, theirs begin."""
+
+    out: NDArray[np.int64]
+    first: NDArray[np.int64]  # (instructions + 1,)
+    value: NDArray[np.int64]
+    transposed: NDArray[np.int64]
+    sign: NDArray[np.int64]
+
+
+@njit(cache=True)
+def needed(wanted, out, first, value):  # pragma: no cover
+    """(instructions,) those that make ``wanted`` values, or what these are made of."""
+    keep = np.zeros(len(out), dtype=np.bool_)
+    for i in range(len(out) - 1, -1, -1):
+        if wanted[out[i]]:
+            keep[i] = True
+            for used in value[first[i] : first[i + 1]]:
+                wanted[used] = True
+    return keep
 
 
 # -- writing --------------------------------------------------------------------------------------

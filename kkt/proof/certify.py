@@ -137,23 +137,21 @@ class Certified:
     def _furthest(self, block: Block, values: NDArray) -> float:
         """max |value - exact| of a block's unknowns, in any number type."""
         if values.dtype.kind == "f":
-            high, low = self._doubles[block]
-            with np.errstate(all="ignore"):
-                return float(np.abs((values.astype(float) - high) - low).max(initial=0.0))
+            pairs = zip(values.astype(float).tolist(), *self._doubles[block], strict=True)
+            off = [abs((value - high) - low) for value, high, low in pairs]
+            return math.nan if any(x != x for x in off) else max(off, default=0.0)
         with flint.ctx.workprec(self.bits):
             apart = zip(values.tolist(), self.solution[block], strict=True)
             return max((distance(x, y) for x, y in apart), default=0.0)
 
     @property
-    def _doubles(self) -> dict[Block, tuple[NDArray, NDArray]]:
+    def _doubles(self) -> dict[Block, tuple[list[float], list[float]]]:
         if "_pairs" not in self.__dict__:
             pairs = {}
             with flint.ctx.workprec(self.bits):
                 for block, balls in self.solution.items():
-                    high = np.array([float(x.mid()) for x in balls])
-                    low = np.array(
-                        [float((x - flint.arb(h)).mid()) for x, h in zip(balls, high, strict=True)]
-                    )
+                    high = [float(x.mid()) for x in balls]
+                    low = [float((x - flint.arb(h)).mid()) for x, h in zip(balls, high, strict=True)]
                     pairs[block] = (high, low)
             self.__dict__["_pairs"] = pairs
         return self.__dict__["_pairs"]
@@ -163,8 +161,7 @@ class Certified:
         if "_largest" not in self.__dict__:
             largest: dict[str, float] = {}
             for block, (high, _) in self._doubles.items():
-                size = float(np.abs(high).max(initial=0.0))
-                largest[block.kind] = max(largest.get(block.kind, 0.0), size)
+                largest[block.kind] = max(largest.get(block.kind, 0.0), *map(abs, high))
             self.__dict__["_largest"] = largest
         return self.__dict__["_largest"]
 

@@ -19,7 +19,7 @@ from ..program.program import Instruction, Program, Ref
 from .emit import Scalars
 from .inputs import InputSlots
 from .lowering_kernels import LARGE, Packed, Regions, Values, allocated, copy, given_back, release
-from .templates import Patterns, large_factor, starts
+from .templates import Known, Patterns, large_factor, starts
 
 CHUNK = 1 << 18  # operations in a chunk
 LIMIT = 2_000_000_000  # a longer tape is refused
@@ -29,8 +29,8 @@ SLOTS = 2**31 - 1  # 32 bits number so many
 class Lowering(Patterns):
     """One pass over the program that writes chunks and hands out slots."""
 
-    def __init__(self, program: Program, inputs: InputSlots) -> None:
-        super().__init__(program, inputs)
+    def __init__(self, program: Program, inputs: InputSlots, known: Known | None = None) -> None:
+        super().__init__(program, inputs, known)
         count = len(program.instructions)
         # operations written before each instruction, and in all
         self.first = np.zeros(count + 1, dtype=np.int64)
@@ -43,7 +43,6 @@ class Lowering(Patterns):
         for number, value in self.wholes.items():
             self._put(value, np.array([[inputs.whole[number]]]))
         room = count + 3 * sum(map(self.is_large, program.instructions))
-        self._sizes: dict[int, int] = {}  # of regions: the number of each
         start, stop, kind, users, after, free, seen = np.zeros((7, room), dtype=np.int64)
         free[:] = -1
         self._regions = Regions(start, stop, kind, users, after, free, seen, np.array([0, inputs.count]))
@@ -52,7 +51,6 @@ class Lowering(Patterns):
         self.steps = self.steps._replace(end=end, ends=ends)
         self._parts: list[Chunk] = []  # written, and not a whole chunk yet
         self._done = np.zeros(4, dtype=np.int64)
-        self._packed: Packed | None = None
 
     @property
     def top(self) -> int:
@@ -72,7 +70,7 @@ class Lowering(Patterns):
                 yield from self._large(int(places[0]), program.instructions[places[0]])
                 operations[places] = self.written - before
                 continue
-            packed = self._packed_now()
+            packed = self.known.packed()
             operations[places] = np.diff(packed.first)[numbers]
             count = int(operations[places].sum())
             self._write(count)
@@ -165,6 +163,7 @@ class Lowering(Patterns):
         most = max(t.first + len(t.op) for t in map(self.known.templates.__getitem__, set(numbers.tolist())))
         lookup = np.zeros(max(2, most), dtype=np.int64)
         lookup[1] = 1
+        self._require_lists()
         self._place(self.steps.out[places], *(x[numbers] for x in packed.shape))
         chunk = Chunk(np.empty(operations, np.int8), *np.empty((4, operations), dtype=np.int32))
         self._done[:2] = 0
@@ -178,32 +177,6 @@ class Lowering(Patterns):
         self._require_slots()
         if operations:
             self._parts.append(chunk)
-
-    def _packed_now(self) -> Packed:
-        """All templates so far, one after another."""
-        made = self.known.templates
-        if self._packed is not None and len(self._packed.kind) == len(made):
-            return self._packed
-        none = np.zeros(0, dtype=np.int64)
-
-        def packed(name: str) -> NDArray:
-            return np.concatenate([none, *(getattr(t, name).ravel() for t in made)])
-
-        def begins(name: str) -> NDArray:
-            return starts(np.array([getattr(t, name).size for t in made], dtype=np.int64))
-
-        kinds = np.array([self._kind(len(t.op)) for t in made], dtype=np.int64)
-        op = packed("op").astype(np.int8)
-        shape = np.array([t.out.shape for t in made], dtype=np.int64).reshape(-1, 2).T.copy()
-        renames = np.array([t.renames for t in made], dtype=bool)
-        self._packed = Packed(
-            *(begins("op"), op, packed("a"), packed("b"), kinds, begins("out"), packed("out")),
-            *(shape, begins("passed"), packed("passed"), renames),
-        )
-        return self._packed
-
-    def _kind(self, size: int) -> int:
-        return self._sizes.setdefault(size, len(self._sizes))
 
     def _large(self, place: int, i: Instruction) -> Iterator[Chunk]:
         """L D L^T of a large matrix in place, with a scratch for the results of a column."""
@@ -236,7 +209,16 @@ class Lowering(Patterns):
             release.py_func(self._regions, self._values, self._listed, value)
 
     def _allocate(self, size: int) -> int:
-        return int(allocated.py_func(self._regions, self._kind(size), size))
+        kind = self.known.kind(size)
+        self._require_lists()
+        return int(allocated.py_func(self._regions, kind, size))
+
+    def _require_lists(self) -> None:
+        """A list of free regions for each size."""
+        missing = len(self.known.sizes) - len(self._regions.free)
+        if missing > 0:
+            free = np.append(self._regions.free, np.full(missing, -1))
+            self._regions = self._regions._replace(free=free)
 
     def _own(self, value: int, regions: list[int], operand: int) -> None:
         """Keep the regions of a value: its own, and its operand's."""

@@ -29,6 +29,7 @@ from .inputs import UNKNOWNS, InputSlots, near_centres
 from .lowering import Lowering
 
 KEEP = 60_000_000  # a tape up to this long is kept for the next number type
+SHARED = 3_000_000  # a tape up to this long leaves its templates for the next order
 
 
 @dataclass(frozen=True, repr=False)
@@ -160,13 +161,17 @@ def lower(program: Program, system: System, beside: tuple[Scalars, ...] = ()) ->
     takes as inputs beside those of (4).
     """
     inputs = inputs_of(program, system, beside)
-    lowering = Lowering(program, inputs)
+    # templates of other orders; taken out meanwhile, so that no other thread writes to them
+    known = system.plans.pop(("templates", program.gain), None)
+    lowering = Lowering(program, inputs, known)
     kept: list[Chunk] = []
     for chunk in lowering.run():
         if lowering.written > KEEP:
             kept.clear()
         else:
             kept.append(chunk)
+    if lowering.written <= SHARED:
+        system.plans["templates", program.gain] = lowering.known
     return Tape(
         program,
         inputs,

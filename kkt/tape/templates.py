@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..program.program import Instruction, Program, Ref
 from . import operations
 from .emit import Emitter, Scalars, column
 from .inputs import InputSlots
-from .lowering_kernels import INPUT, LARGE, Steps, Table, entry, meet, use
+from .lowering_kernels import INPUT, LARGE, Packed, Steps, Table, entry, meet, use
 
 SHARED = 128  # entries of operands up to which templates are kept for other tapes
+PLAIN = ("mul", "add", "inner", "forward", "solve", "mirror")  # whose operands say all
 LARGEST = 24  # rows of a factor that is a template; a larger one is written in place
 
 
@@ -155,6 +155,12 @@ class Known:
         self.codes: list[NDArray[np.int8]] = []  # patterns: 0, +-1, and +-2 for slots
         self.variants = np.full((64, 4), -1, dtype=np.int64)  # of each pattern, by its use
         self.table = _table(64)
+        none, zero = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        self._packed = Packed(
+            *(zero, none.astype(np.int8), none, none, none, zero, none),
+            *(np.zeros((2, 0), dtype=np.int64), zero, none, none.astype(bool)),
+        )
+        self.sizes: dict[int, int] = {}  # of templates' operations and of large factors: their numbers
         self._operations: dict[tuple, int] = {}  # first states
         self._then: dict[tuple[int, int], int] = {}  # state and pattern -> state
         self._known: dict[tuple, int] = {}
@@ -188,6 +194,33 @@ class Known:
     def _enter(self, state: int, pattern: int) -> None:
         at = entry.py_func(self.table.keys, state, pattern)
         self.table.keys[at], self.table.then[at] = (state, pattern), self._then[state, pattern]
+
+    def packed(self) -> Packed:
+        """All templates so far, one after another."""
+        old = self._packed
+        made = self.templates[len(old.kind) :]
+        if not made:
+            return old
+
+        def joined(name: str) -> NDArray:
+            return np.concatenate([getattr(old, name), *(getattr(t, name).ravel() for t in made)])
+
+        def begins(before: Scalars, name: str) -> Scalars:
+            return np.concatenate([before[:-1], before[-1] + starts([getattr(t, name).size for t in made])])
+
+        kinds = [self.kind(len(t.op)) for t in made]
+        shape = np.array([t.out.shape for t in made], dtype=np.int64).T
+        self._packed = Packed(
+            *(begins(old.first, "op"), joined("op"), joined("a"), joined("b")),
+            *(np.append(old.kind, kinds), begins(old.outs, "out"), joined("out")),
+            *(np.concatenate([old.shape, shape], axis=1), begins(old.kept, "passed"), joined("passed")),
+            np.append(old.renames, [t.renames for t in made]),
+        )
+        return self._packed
+
+    def kind(self, size: int) -> int:
+        """The number of a size."""
+        return self.sizes.setdefault(size, len(self.sizes))
 
     def number(self, scalars: Scalars) -> int:
         """The pattern of zeros, ones and signs of a block, as a number."""
@@ -225,8 +258,7 @@ class Patterns:
         self.pattern = np.full(len(program.shapes) + len(self.wholes), -1, dtype=np.int64)
         self.pattern[len(program.shapes) :] = self.known.number(np.full((1, 1), 2))
         self.steps = self._read()
-        # the first state of each instruction, LARGE for a large factor, INPUT for an input
-        self._first = np.array([self._state(i) for i in program.instructions], dtype=np.int64)
+        self._first = self._states()
 
     def is_large(self, i: Instruction) -> bool:
         """Whether an instruction is a factor that :func:`large_factor` writes."""
@@ -281,18 +313,31 @@ class Patterns:
 
     def _read(self) -> Steps:
         """Arguments of all instructions."""
-        instructions, wholes = self.program.instructions, self.wholes
-        args = [i.args if i.op != "divide" else (*i.args, Ref(wholes[i.info[0]])) for i in instructions]
-        counts = np.array([len(found) - found.count(None) for found in args], dtype=np.int64)
-        refs = chain.from_iterable([ref for found in args for ref in found if ref is not None])
-        value, transposed, sign = np.fromiter(refs, np.int64, 3 * int(counts.sum())).reshape(-1, 3).T
-        out = np.array([i.out for i in instructions], dtype=np.int64)
-        step = np.array([i.step for i in instructions], dtype=np.int64)
+        out, first, value, transposed, sign = self.program.operands
+        args, step = 4 * value + use(transposed, sign), np.array([i.step for i in self.program.instructions], int)
+        for place, i in enumerate(self.program.instructions if self.wholes else ()):
+            if i.op == "divide":
+                args = np.insert(args, first[place + 1], 4 * self.wholes[i.info[0]])
+                first = first + (np.arange(len(first)) > place)
         none = np.zeros(0, dtype=np.int64)
-        return Steps(out, step, starts(counts), 4 * value + use(transposed, sign), none, none)
+        return Steps(out, step, first, args, none, none)
+
+    def _states(self) -> Scalars:
+        """Where each instruction begins to look for its template; LARGE for a large factor, or INPUT."""
+        plain: dict[tuple, int] = {}
+        found = []
+        for i in self.program.instructions:
+            key = (i.op, i.symmetric)
+            state = plain.get(key)
+            if state is None:
+                state = self._state(i)
+                if i.op in PLAIN:
+                    plain[key] = state
+            found.append(state)
+        return np.array(found, dtype=np.int64)
 
     def _state(self, i: Instruction) -> int:
-        """Where an instruction begins to look for its template; keeps the pattern of an input."""
+        """The first state of an instruction; keeps the pattern of an input."""
         if i.op == "input":
             self.pattern[i.out] = self.known.number(self.inputs.block(*i.info))
             return INPUT
@@ -345,6 +390,6 @@ class Patterns:
         return {i.out: int(i.info[1]) for i in self.program.instructions if i.op == "input"}
 
 
-def starts(counts: Scalars) -> Scalars:
+def starts(counts: ArrayLike) -> Scalars:
     """(n + 1,) where each of n parts begins, and the end."""
-    return np.concatenate([[0], np.cumsum(counts)])
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
