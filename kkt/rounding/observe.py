@@ -27,7 +27,7 @@ from ..matrix.blocks import Block
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System
 from ..program.program import run_bodies
-from ..tape.player import PIECE, Values, number_of, rounded_entries, signed, started, watched
+from ..tape.player import PIECE, Values, answered, number_of, rounded_entries, signed, started, watched
 from ..tape.tape import Against, Tape
 
 if TYPE_CHECKING:
@@ -365,13 +365,12 @@ class Observation:
         Raises FormatError without a shadow.
         """
         errors = np.zeros(self.tape.program.groups)
-        for i, slots in self.tape.pivots.items():
-            off, size = self.distances(slots)
-            with np.errstate(all="ignore"):
-                apart = np.where(off == 0.0, 0.0, off / size)
-            here = np.nan_to_num(apart, nan=np.inf, posinf=np.inf).max(initial=0.0)
-            step = self.tape.program.pivots[i].step
-            errors[step] = max(errors[step], here)
+        _, records, slots = self.tape.pivot_places
+        off, size = self.distances(slots)
+        with np.errstate(all="ignore"):
+            apart = np.where(off == 0.0, 0.0, off / size)
+        steps = np.array([record.step for record in self.tape.program.pivots], dtype=np.int64)
+        np.maximum.at(errors, steps[records], np.nan_to_num(apart, nan=np.inf, posinf=np.inf))
         return errors
 
     def distances(self, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -400,13 +399,18 @@ class Observation:
         if not self.blocks_told_apart:
             raise FormatError("trace: was gathered by steps alone; ask for it with blocks=True")
 
+    @cached_property
+    def _answer(self) -> tuple[dict[Block, NDArray], dict[int, NDArray]]:
+        with precision(self.ball_bits):
+            return answered(self.tape, self.v)
+
     def solution(self) -> dict[Block, NDArray]:
         """Unknowns of every block."""
-        return {b: self._at(slots)[:, 0] for b, slots in self.tape.solution.items()}
+        return self._answer[0]
 
     def pivots(self) -> dict[int, NDArray]:
         """Pivots by the number of their record."""
-        return {i: self._at(slots) for i, slots in self.tape.pivots.items()}
+        return self._answer[1]
 
 
 def observe(

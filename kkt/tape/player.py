@@ -58,7 +58,11 @@ def run(
     # the entries of (4) into the first slots, then every operation in turn
     v = started(tape, entries, numbers, given)
     played(tape, numbers.runner(tape) if isinstance(numbers, Format) else InObjects(), v)
-    # out of the slots: the unknowns by their blocks, and the pivots by their records
+    return *answered(tape, v), v
+
+
+def answered(tape: Tape, v: Values) -> tuple[dict[Block, NDArray], dict[int, NDArray]]:
+    """Out of the values of all slots: the unknowns by their blocks, and the pivots by their records."""
     values = signed(v, tape.found)
     solution, pivots, at = {}, {}, 0
     for block, slots in tape.solution.items():
@@ -67,7 +71,7 @@ def run(
     for i, slots in tape.pivots.items():
         pivots[i] = values[at : at + slots.size].reshape(slots.shape)
         at += slots.size
-    return solution, pivots, v
+    return solution, pivots
 
 
 class Piece(NamedTuple):
