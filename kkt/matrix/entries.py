@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError
-from ..model.joints import GENERAL
 from ..model.loops import Loop
 from ..model.spatial import (
     Array,
@@ -25,12 +24,12 @@ from ..model.spatial import (
     force_transform,
     levels,
     matvec,
-    skew,
     spatial_inertia,
     transpose,
 )
 from ..model.tree import BodyTree
-from ..model.tree_kernels import MANY, breadth_first, outside
+from ..model.tree_kernels import MANY, breadth_first, entries_seen, outside
+from ..model.tree_kernels import inertias as compiled_inertias
 from ..model.tree_kernels import moving as compiled_moving
 from .closures import Closure, closures, constraint_rows
 from .state import State, kinematics
@@ -184,7 +183,9 @@ def assemble(
 def _assembled(state: State, inertias: Array | None) -> Entries:
     """:func:`assemble` in float64 for many bodies, in one compiled loop."""
     n, s = len(state.names), state
-    M = spatial_inertia(s.mass, s.com, s.inertia) if inertias is None else inertias
+    M = np.empty((n, 6, 6)) if inertias is None else inertias
+    if inertias is None:
+        compiled_inertias(s.mass, s.com, s.inertia, M)
     Phi, v, a, b = np.empty((n, 6, 6)), np.empty((n, 6)), np.empty((n, 6)), np.empty((n, 6))
     order = breadth_first(s.parent)[0]
     given = (s.qd, s.joint_bias, s.wrench, s.gravity)
@@ -254,16 +255,19 @@ def pattern_of(
     generator = np.random.default_rng(1996)
     N = int(tree.offset[-1])
     moved = any(q[tree.offset[k] : tree.offset[k + 1]].any() for k in tree.S)
-    free = np.repeat([kind != GENERAL or moved for kind in tree.joint], tree.dof)
+    always = np.ones(tree.n, dtype=bool)
+    always[list(tree.S)] = moved
+    free = np.repeat(always, tree.dof)
     generic = [np.where(free, generator.uniform(0.4, 1.2, N), 0.0) for _ in range(2)]
     states = [q, *generic] if free.any() else [q]
 
     # where each state has entries, and ones
-    Phis, Ss, ones_in_Phi, Gs, ones_in_G = [], [], [], [], []
+    Phi, Phi_one = np.zeros((2, tree.n, 6, 6), dtype=bool)
+    Phi_one[:, :3, :3] = True
+    Ss, Gs, ones_in_G = [], [], []
     for q in states:
         R, p, S, _ = kinematics(tree, q, np.zeros(N))
-        Phis.append(_transform_pattern(R != 0.0, p != 0.0))
-        ones_in_Phi.append(force_transform(R, np.zeros_like(p)) == 1.0)
+        entries_seen(R, p, Phi, Phi_one)
         Ss.append(S.columns)
         G, one = _constraint_pattern(tree, R, p, q, loops)
         Gs.append(G)
@@ -273,9 +277,9 @@ def pattern_of(
     S_all = np.stack(Ss)
     return Pattern(
         M=_inertia_pattern(tree),
-        Phi=np.any(np.stack(Phis), axis=0),
+        Phi=Phi,
         S=np.any(S_all != 0.0, axis=0),
-        Phi_one=np.all(np.stack(ones_in_Phi), axis=0),
+        Phi_one=Phi_one,
         S_one=np.all(S_all == 1.0, axis=0),
         a=(tree.dof > 0) | (tree.parent < 0) | a.any(axis=1),
         G=np.any(np.stack(Gs), axis=0),
@@ -289,11 +293,11 @@ def pattern_of(
 # to 0 where its exact value is 1e-17.
 
 
-def _transform_pattern(R: NDArray[np.bool_], p: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _transform_pattern(R: Array, p: Array) -> NDArray[np.bool_]:
     """Entries of Phi = [[R, p~ R], [0, R]] that may be nonzero."""
-    upper = np.abs(skew(p.astype(np.int64))) @ R.astype(np.int64) > 0
-    zero = np.zeros_like(R)
-    return np.block([[R, upper], [zero, R]])
+    seen, one = np.zeros((2, 1, 6, 6), dtype=bool)
+    entries_seen(R[None], p[None], seen, one)
+    return seen[0]
 
 
 def _constraint_pattern(
@@ -303,7 +307,7 @@ def _constraint_pattern(
     masks, ones = [np.zeros((0, 6), dtype=bool)], [np.zeros((0, 6), dtype=bool)]
 
     def seen(closure: Closure, place: int) -> Array:
-        there = _transform_pattern(closure.R[place] != 0.0, closure.p[place] != 0.0).T
+        there = _transform_pattern(closure.R[place], closure.p[place]).T
         return (closure.loop.C.T != 0.0).astype(np.int64) @ there.astype(np.int64)
 
     def unit(closure: Closure, place: int) -> Array:
@@ -320,8 +324,15 @@ def _constraint_pattern(
 
 def _inertia_pattern(tree: BodyTree) -> NDArray[np.bool_]:
     """Entries of M = [[J - m d~ d~, m d~], [-m d~, m 1]] that may be nonzero."""
-    massive = (tree.mass != 0.0)[:, None, None]
-    d = np.abs(skew((tree.com != 0.0).astype(np.int64)))
-    top = (tree.inertia != 0.0) | ((d @ d > 0) & massive)
-    side = (d > 0) & massive
-    return np.block([[top, side], [side, np.eye(3, dtype=bool) & massive]])
+    massive, com = (tree.mass != 0.0)[:, None], (tree.com != 0.0) & (tree.mass != 0.0)[:, None]
+    out = np.zeros((tree.n, 6, 6), dtype=bool)
+    top, side = out[:, :3, :3], out[:, :3, 3:]
+    top[...] = tree.inertia != 0.0
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        top[:, i, i] |= com[:, j] | com[:, k]
+        top[:, i, j] |= com[:, i] & com[:, j]
+        top[:, j, i] |= com[:, i] & com[:, j]
+        side[:, i, j] = side[:, j, i] = com[:, k]
+    out[:, 3:, :3] = side
+    out[:, [3, 4, 5], [3, 4, 5]] = massive
+    return out

@@ -26,7 +26,7 @@ positions q + h qd + h^2 qdd.  The terms in qdd go to the left,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -355,3 +355,8 @@ def _between(first: Floats, second: Floats) -> Floats:
 def _quaternion(vector: Floats) -> tuple[Floats, float]:
     half = float(np.sqrt((vector * vector).sum())) / 2.0
     return vector * (np.sinc(half / np.pi) / 2.0), float(np.cos(half))
+
+
+def each(joint: Sequence[str], values: Mapping[str, int]) -> NDArray[np.int64]:
+    """(n,) a whole number for each joint, by its type."""
+    return np.fromiter(map(values.__getitem__, joint), np.int64, len(joint))

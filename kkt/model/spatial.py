@@ -12,6 +12,7 @@ mass, centre of mass and inertia of a body that consists of several parts.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,12 +71,17 @@ CACHED = 1024  # matrices that stay in a core's cache while it goes over them co
 def matvec(a: Array, x: Array) -> Array:
     """``a @ x`` for stacks (..., r, c) and (..., c), summed in ascending index."""
     if a.ndim == 3 and len(a) == len(x) > CACHED:
-        pieces = range(0, len(a), CACHED)
-        return np.concatenate([matvec(a[i : i + CACHED], x[i : i + CACHED]) for i in pieces])
+        return in_pieces(matvec, a, x)
     total = a[..., 0] * x[..., 0, None]
     for k in range(1, a.shape[-1]):
         total += a[..., k] * x[..., k, None]
     return total
+
+
+def in_pieces(function: Callable[..., Array], *arrays: Array) -> Array:
+    """``function`` of bodies' arrays, a few bodies at a time, so that these stay in a core's cache."""
+    pieces = range(0, max(1, len(arrays[0])), CACHED)
+    return np.concatenate([function(*(x[i : i + CACHED] for x in arrays)) for i in pieces])
 
 
 def matmul(a: Array, b: Array) -> Array:

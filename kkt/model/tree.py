@@ -44,8 +44,8 @@ from ..base.errors import ModelError, nearest
 from ..base.foreign import of_kind
 from ..base.shown import Shown
 from .fields import Floats, check_names, checked, require_name, shape_of, stacked
-from .joints import GENERAL, TERMS, TYPES, JointTerms, commute, joint_terms, known
-from .spatial import force_transform, levels, locked_inertia, spatial_inertia
+from .joints import GENERAL, TERMS, TYPES, JointTerms, commute, each, joint_terms, known
+from .spatial import force_transform, in_pieces, levels, locked_inertia, spatial_inertia
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # [m/s^2]
 
@@ -210,8 +210,9 @@ class BodyTree(Shown):
     @cached_property
     def by_joint(self) -> dict[str, NDArray[np.int64]]:
         """The bodies of each type of joint."""
-        kinds = np.array(self.joint)
-        return {kind: np.flatnonzero(kinds == kind) for kind in sorted(set(self.joint))}
+        number = {kind: i for i, kind in enumerate(sorted(set(self.joint)))}
+        kinds = each(self.joint, number)
+        return {kind: np.flatnonzero(kinds == i) for kind, i in number.items()}
 
     @cached_property
     def levels(self) -> list[NDArray[np.int64]]:
@@ -229,7 +230,7 @@ class BodyTree(Shown):
     @cached_property
     def _least_inertia(self) -> Floats:
         """Sign of the least eigenvalue of M_k: M_k is congruent to diag(J, m 1)."""
-        least = np.linalg.eigvalsh(self.inertia)
+        least = moments(self.inertia)
         size = np.abs(least).max(axis=1)
         floor = np.where(np.abs(least[:, 0]) <= 1e-14 * size, 0.0, least[:, 0])
         return np.minimum(np.sign(floor), np.sign(self.mass))
@@ -237,9 +238,17 @@ class BodyTree(Shown):
 
 def freedoms(joint: Sequence[str], S: dict[int, Floats]) -> NDArray[np.int64]:
     """(n,) N_k of joints by type, and by S where they are general."""
-    return np.array(
-        [S[k].shape[1] if t == GENERAL else TYPES[t].dof for k, t in enumerate(joint)], dtype=np.int64
-    )
+    found = each(joint, {kind: 0 if kind == GENERAL else TYPES[kind].dof for kind in set(joint)})
+    found[list(S)] = [basis.shape[1] for basis in S.values()]
+    return found
+
+
+def moments(inertia: Floats) -> Floats:
+    """(n, 3) principal moments of inertias (n, 3, 3), ascending."""
+    least = np.sort(np.diagonal(inertia, axis1=1, axis2=2), axis=1)
+    turned = inertia[:, (0, 0, 1), (1, 2, 2)].any(axis=1) | inertia[:, (1, 2, 2), (0, 0, 1)].any(axis=1)
+    least[turned] = np.linalg.eigvalsh(inertia[turned])
+    return least
 
 
 LINK, JOINT = ("mass", "com", "inertia", "wrench"), ("joint", "axis", "R", "p", "S", "bias")
@@ -377,8 +386,7 @@ def _axes(names: tuple[Hashable, ...], joint: tuple[str, ...], data: list[dict[s
 def unit_axes(axis: Floats, names: tuple[Hashable, ...], joint: tuple[str, ...]) -> Floats:
     """Axes (n, 2, 3) scaled to unit length.  Raises ModelError for a zero axis or parallel ones."""
     length = np.sqrt((axis * axis).sum(-1))
-    count = {kind: 0 if kind == GENERAL else TYPES[kind].axes for kind in set(joint)}
-    wanted = np.array([count[kind] for kind in joint], dtype=np.int64)
+    wanted = each(joint, {kind: 0 if kind == GENERAL else TYPES[kind].axes for kind in set(joint)})
     for k in np.flatnonzero(((length == 0.0) & (np.arange(2) < wanted[:, None])).any(axis=1)):
         raise ModelError(f"body {names[k]!r}: field 'axis' is zero; give a direction, such as 0 0 1")
     two = np.flatnonzero(wanted == 2)
@@ -414,15 +422,11 @@ def check_values(tree: BodyTree) -> None:
 
     for k in np.flatnonzero(tree.mass < 0.0):
         raise ModelError(f"{body(k)}: field 'mass' is {tree.mass[k]}; give zero or more, in kg")
-    skewed = np.abs(tree.inertia - np.swapaxes(tree.inertia, 1, 2)).max((1, 2))
-    size = np.abs(tree.inertia).max((1, 2))
-    for k in np.flatnonzero(skewed > 1e-9 * size):
+    for k in np.flatnonzero(in_pieces(_skewed, tree.inertia)):
         raise ModelError(f"{body(k)}: field 'inertia' is not symmetric; give J with J = J^T")
-    product = np.einsum("kij,klj->kil", tree.R, tree.R)
-    turned = np.abs(product - np.eye(3)).max((1, 2)) > 1e-6
-    for k in np.flatnonzero(turned | (np.linalg.det(tree.R) < 0.0)):
+    for k in np.flatnonzero(in_pieces(_unlike_rotations, tree.R)):
         raise ModelError(f"{body(k)}: field 'R' is not a rotation; give R with R R^T = 1 and determinant 1")
-    least = np.linalg.eigvalsh(tree.inertia)
+    least = in_pieces(moments, tree.inertia)
     broken = least[:, 0] + least[:, 1] < least[:, 2] * (1.0 - 1e-6) - 1e-300
     for k in np.flatnonzero(broken):
         what = "is not positive" if least[k, 0] < 0.0 else "breaks the triangle inequality"
@@ -432,6 +436,16 @@ def check_values(tree: BodyTree) -> None:
             InertiaWarning,
             stacklevel=3,
         )
+
+
+def _skewed(inertia: Floats) -> NDArray[np.bool_]:
+    apart = np.abs(inertia - np.swapaxes(inertia, 1, 2)).max((1, 2))
+    return apart > 1e-9 * np.abs(inertia).max((1, 2))
+
+
+def _unlike_rotations(R: Floats) -> NDArray[np.bool_]:
+    apart = np.abs(np.einsum("kij,klj->kil", R, R) - np.eye(3)).max((1, 2))
+    return (apart > 1e-6) | (np.linalg.det(R) < 0.0)
 
 
 def count_dof(tree: nx.DiGraph) -> int:

@@ -87,6 +87,41 @@ def one_axis(bodies, offset, placed, angle, along, found):  # pragma: no cover
 
 
 @njit(cache=True)
+def inertias(mass, com, inertia, M):  # pragma: no cover
+    """:func:`kkt.model.spatial.spatial_inertia` into M, by the same sums."""
+    d, md = np.zeros((3, 3)), np.zeros((3, 3))
+    for k in range(len(mass)):
+        for i, j, m in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+            d[i, i] = com[k, 0] * 0.0
+            d[i, j], d[j, i] = -com[k, m], com[k, m]
+        for i in range(3):
+            for j in range(3):
+                md[i, j] = mass[k] * d[i, j]
+        for i in range(3):
+            for j in range(3):
+                total = md[i, 0] * d[0, j] + md[i, 1] * d[1, j]
+                M[k, i, j] = inertia[k, i, j] - (total + md[i, 2] * d[2, j])
+                M[k, i, 3 + j] = md[i, j]
+                M[k, 3 + i, 3 + j] = mass[k] if i == j else 0.0 + d[i, j] * 0.0
+        for i in range(6):
+            for j in range(i):
+                M[k, i, j] = M[k, j, i]
+
+
+@njit(cache=True)
+def entries_seen(R, p, seen, one):  # pragma: no cover
+    """Add the nonzeros of Phi = [[R, p~ R], [0, R]] to ``seen``; leave in ``one`` those that are 1."""
+    for k in range(len(R)):
+        for i, j, m in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+            for c in range(3):
+                seen[k, i, c] |= R[k, i, c] != 0.0
+                one[k, i, c] &= R[k, i, c] == 1.0
+                seen[k, 3 + i, 3 + c], one[k, 3 + i, 3 + c] = seen[k, i, c], one[k, i, c]
+                seen[k, i, 3 + c] |= p[k, m] != 0.0 and R[k, j, c] != 0.0
+                seen[k, i, 3 + c] |= p[k, j] != 0.0 and R[k, m, c] != 0.0
+
+
+@njit(cache=True)
 def moving(order, parent, offset, pose, M, S, given, found):  # pragma: no cover
     """Transforms, velocities and bias as in :mod:`kkt.matrix.entries`, parents before children.
 

@@ -13,7 +13,7 @@ from ..base.foreign import of_kind
 from ..matrix.blocks import FC, FJ, PDD, QDD, F, Structure, require_structure
 from ..matrix.system import System, require_system
 from ..model.fields import Floats, check_names, checked, shape_of
-from ..model.joints import GENERAL, TYPES
+from ..model.joints import GENERAL, TYPES, each
 from ..model.tree import STANDARD_GRAVITY, BodyTree, check_values, unit_axes
 from ..model.tree_kernels import breadth_first
 from ..order.pivots import Plan, plan, plan_of, unknowns_of
@@ -62,12 +62,12 @@ def tree_from_arrays(
         raise ModelError(
             f"tree: field 'joint' {found}; give {n} of {', '.join(sorted(known))}, or one for all"
         )
-    labels = tuple(range(n)) if names is None else tuple(names)
-    if not all(isinstance(label, Hashable) for label in labels):
+    labels = tuple(range(n) if names is None else names)
+    if not all(issubclass(kind, Hashable) for kind in set(map(type, labels))):
         raise ModelError("tree: field 'names' holds what names nothing, such as a list; give texts")
-    if len(labels) != n or len(set(labels)) < n:
+    if len(labels) != n or (names is not None and len(set(labels)) < n):
         raise ModelError(f"tree: field 'names' must hold {n} different names")
-    check_names(labels)
+    check_names(() if names is None else labels)
     check_names((name,), "tree")
     tree = BodyTree(
         name,
@@ -118,8 +118,7 @@ def _rows(field: str, value: ArrayLike, n: int, shape: tuple[int, ...]) -> Float
 
 def _axes(axis: ArrayLike, kinds: tuple[str, ...], labels: tuple[Hashable, ...]) -> Floats:
     n = len(kinds)
-    wanted = {kind: TYPES[kind].axes for kind in set(kinds)}
-    count = np.array([wanted[kind] for kind in kinds])
+    count = each(kinds, {kind: TYPES[kind].axes for kind in set(kinds)})
     result = np.zeros((n, 2, 3))
     shape = shape_of(axis)
     if shape[-2:] == (2, 3) and len(shape) > 1 and shape != (n, 3):

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.chunk import DIV
 from ..machine.recorder import Recorder
 from ..matrix.blocks import Block, Structure
 from ..order.pivots import plan
@@ -24,7 +26,7 @@ from ..program.program import Instruction, Program, Ref
 from ..program.tracer import program_of
 from ..structure.symbolic import symbolic
 from ..tape import operations
-from ..tape.emit import Emitter, Scalars
+from ..tape.emit import Emitter, Scalars, folded
 
 NONE = -1  # an identity belongs to no body
 Groups = tuple[tuple[str, ...], ...]  # groups of one body: the kinds of their blocks
@@ -278,14 +280,19 @@ class Writing(Emitter):
         super().__init__(0)
         self.recorder = recorder
 
-    def _new(self, op: NDArray[np.int8], a: Scalars, b: Scalars) -> Scalars:
-        write, out = self.recorder._write, []
-        pairs = zip(op.tolist(), a.tolist(), b.tolist(), strict=True)
-        for o, x, y in pairs:
-            if o == 3 and y == 0:  # a pivot that is zero for all bodies of the kind: refused later
-                y = self.recorder.constant(float("nan"))
-            out.append(write(o, x, y))
-        return np.array(out, dtype=np.int64)
+    def run(self, kernel: Any, most: int, *blocks: Any) -> None:
+        """The kernel's own loops, in which each operation is the recorder's."""
+        loops = kernel.py_func
+        FunctionType(loops.__code__, loops.__globals__ | {"put": self._put})(*blocks, (), 0, 0)
+
+    def _put(self, op: int, a: int, b: int, *_: Any) -> tuple[int, int]:
+        (known, o, x, y, sign), result = folded.py_func(op, int(a), int(b))
+        if known:
+            return result, 0
+        # a pivot that is zero for all bodies of the kind is refused later
+        none = o == DIV and y == 0
+        wrote = self.recorder._write(o, x, self.recorder.constant(float("nan")) if none else y)
+        return 0 if none else sign * wrote, 0
 
 
 class Play:

@@ -67,11 +67,7 @@ def _template(
     out = operations.emitted(emitter, op, symmetric, local, info, gain) if renamed is None else renamed
     slots = np.abs(out)
     return Template(
-        *emitter.written(),
-        out,
-        start,
-        np.unique(slots[(slots > 1) & (slots < start)]),
-        renamed is not None,
+        *emitter.written(), out, start, np.unique(slots[(slots > 1) & (slots < start)]), renamed is not None
     )
 
 
@@ -314,7 +310,10 @@ class Patterns:
     def _read(self) -> Steps:
         """Arguments of all instructions."""
         out, first, value, transposed, sign = self.program.operands
-        args, step = 4 * value + use(transposed, sign), np.array([i.step for i in self.program.instructions], int)
+        args, step = (
+            4 * value + use(transposed, sign),
+            np.array([i.step for i in self.program.instructions], int),
+        )
         for place, i in enumerate(self.program.instructions if self.wholes else ()):
             if i.op == "divide":
                 args = np.insert(args, first[place + 1], 4 * self.wholes[i.info[0]])
