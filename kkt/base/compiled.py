@@ -14,3 +14,8 @@ def leaf(**options: Any) -> Any:
     takes these options, but its type stubs do not name them.
     """
     return njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)  # type: ignore[call-overload]
+
+
+def interpreted(function: Any) -> Any:
+    """What numba has compiled, as the Python function that it was; with NUMBA_DISABLE_JIT it still is."""
+    return getattr(function, "py_func", function)

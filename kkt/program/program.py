@@ -195,7 +195,9 @@ class Operands(NamedTuple):
 
 
 @njit(cache=True)
-def needed(wanted, out, first, value):  # pragma: no cover
+def needed(
+    wanted: NDArray[np.bool_], out: Owners, first: Owners, value: Owners
+) -> NDArray[np.bool_]:  # pragma: no cover
     """(instructions,) those that make ``wanted`` values, or what these are made of."""
     keep = np.zeros(len(out), dtype=np.bool_)
     for i in range(len(out) - 1, -1, -1):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import DIV
+from ..base.compiled import interpreted
 from ..machine.recorder import Recorder
 from ..matrix.blocks import Block, Structure
 from ..order.pivots import plan
@@ -282,11 +283,11 @@ class Writing(Emitter):
 
     def run(self, kernel: Any, most: int, *blocks: Any) -> None:
         """The kernel's own loops, in which each operation is the recorder's."""
-        loops = kernel.py_func
+        loops = interpreted(kernel)
         FunctionType(loops.__code__, loops.__globals__ | {"put": self._put})(*blocks, (), 0, 0)
 
     def _put(self, op: int, a: int, b: int, *_: Any) -> tuple[int, int]:
-        (known, o, x, y, sign), result = folded.py_func(op, int(a), int(b))
+        (known, o, x, y, sign), result = interpreted(folded)(op, int(a), int(b))
         if known:
             return result, 0
         # a pivot that is zero for all bodies of the kind is refused later

@@ -141,8 +141,9 @@ class Emitter:
     def run(self, kernel: Callable[..., int], most: int, *blocks: Any) -> None:
         """Let a kernel append operations, at ``most`` so many."""
         if self.count + most > len(self._written[0]):
-            more = _room(self.count + most)
-            self._written = tuple(map(np.concatenate, zip(self._written, more, strict=True)))
+            (op, a, b), more = self._written, _room(2 * (self.count + most))
+            more[0][: len(op)], more[1][: len(a)], more[2][: len(b)] = op, a, b
+            self._written = more
         self.count = kernel(*blocks, self._written, self.count, self.first)
 
     def copy(self, a: Scalars) -> Scalars:
@@ -188,26 +189,20 @@ def mirrored(upper: Scalars) -> Scalars:
     return np.triu(upper) + np.triu(upper, 1).T
 
 
-def mul(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
-    """A B: t = fl(a b), s = fl(s + t), ascending."""
-    return _product(e, A, B)
-
-
-def mul_symmetric(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
-    """A B known to be symmetric: the upper triangle, mirrored."""
-    return _symmetric(e, A, B)
-
-
 _NONE = np.zeros(0, dtype=np.int64)
 
 
-def _product(e: Emitter, A: Scalars, B: Scalars, d: Scalars = _NONE) -> Scalars:
-    """A D^-1 B; zeros where A has no columns: a body without mass has no rows."""
+def mul(e: Emitter, A: Scalars, B: Scalars, d: Scalars = _NONE) -> Scalars:
+    """A B, or A D^-1 B: t = fl(a b), s = fl(s + t), ascending.
+
+    Zeros where A has no columns: a body without mass has no rows.
+    """
     i, j = np.indices((A.shape[0], B.shape[1])).reshape(2, -1)
     return _entries(e, A, B, d, i, j).reshape(A.shape[0], B.shape[1])
 
 
-def _symmetric(e: Emitter, A: Scalars, B: Scalars, d: Scalars = _NONE) -> Scalars:
+def mul_symmetric(e: Emitter, A: Scalars, B: Scalars, d: Scalars = _NONE) -> Scalars:
+    """The same, known to be symmetric: the upper triangle, mirrored."""
     i, j = np.triu_indices(A.shape[0])
     out = np.zeros((A.shape[0], A.shape[0]), dtype=np.int64)
     out[i, j] = _entries(e, A, B, d, i, j)
@@ -282,11 +277,11 @@ def _substituted(e: Emitter, F: Scalars, C: Scalars, gain: bool, whole: bool) ->
 
 def inner(e: Emitter, F: Scalars, Y1: Scalars, Y2: Scalars) -> Scalars:
     """Y1^T D^-1 Y2, one rank-1 term (y1 y2^T)/d after another."""
-    return _product(e, Y1.T, Y2, F.diagonal())
+    return mul(e, Y1.T, Y2, F.diagonal())
 
 
 def inner_symmetric(e: Emitter, F: Scalars, Y1: Scalars, Y2: Scalars) -> Scalars:
-    return _symmetric(e, Y1.T, Y2, F.diagonal())
+    return mul_symmetric(e, Y1.T, Y2, F.diagonal())
 
 
 def _gauss(e: Emitter, A: Scalars, B: Scalars) -> Scalars:

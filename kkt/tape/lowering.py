@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import Chunk
+from ..base.compiled import interpreted
 from ..base.errors import SizeError
 from ..matrix.blocks import Block
 from ..program.program import Instruction, Program, Ref
@@ -204,14 +205,14 @@ class Lowering(Patterns):
         self.pattern[i.out] = self.known.number(A)
         self._put(i.out, A)
         self._own(i.out, owned, ref.value)
-        given_back.py_func(self._regions, scratch)
+        interpreted(given_back)(self._regions, scratch)
         for value in self.steps.ends[self.steps.end[place] : self.steps.end[place + 1]]:
-            release.py_func(self._regions, self._values, self._listed, value)
+            interpreted(release)(self._regions, self._values, self._listed, value)
 
     def _allocate(self, size: int) -> int:
         kind = self.known.kind(size)
         self._require_lists()
-        return int(allocated.py_func(self._regions, kind, size))
+        return int(interpreted(allocated)(self._regions, kind, size))
 
     def _require_lists(self) -> None:
         """A list of free regions for each size."""

@@ -76,7 +76,8 @@ class Tape(Shown):
         records = sorted(self.pivots)
         none = np.zeros(0, dtype=np.int64)
         slots = np.concatenate([none, *(self.pivots[i].ravel() for i in records)])
-        return records, np.repeat(records, [self.pivots[i].size for i in records]), slots
+        sizes = np.array([self.pivots[i].size for i in records], dtype=np.int64)
+        return records, np.repeat(np.array(records, dtype=np.int64), sizes), slots
 
     def on_diagonal(self, first: int, last: int) -> NDArray[np.bool_]:
         """(last - first,) which of these operations make or use the diagonal blocks D_k."""
@@ -162,7 +163,8 @@ def lower(program: Program, system: System, beside: tuple[Scalars, ...] = ()) ->
     """
     inputs = inputs_of(program, system, beside)
     # templates of other orders; taken out meanwhile, so that no other thread writes to them
-    known = system.plans.pop(("templates", program.gain), None)
+    kind = f"templates, {'gains' if program.gain else 'updates'}"
+    known = system.plans.pop(kind, None)
     lowering = Lowering(program, inputs, known)
     kept: list[Chunk] = []
     for chunk in lowering.run():
@@ -171,7 +173,7 @@ def lower(program: Program, system: System, beside: tuple[Scalars, ...] = ()) ->
         else:
             kept.append(chunk)
     if lowering.written <= SHARED:
-        system.plans["templates", program.gain] = lowering.known
+        system.plans[kind] = lowering.known
     return Tape(
         program,
         inputs,

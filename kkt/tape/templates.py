@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..base.compiled import interpreted
 from ..program.program import Instruction, Program, Ref
 from . import operations
 from .emit import Emitter, Scalars, column
@@ -188,7 +189,7 @@ class Known:
         return count
 
     def _enter(self, state: int, pattern: int) -> None:
-        at = entry.py_func(self.table.keys, state, pattern)
+        at = interpreted(entry)(self.table.keys, state, pattern)
         self.table.keys[at], self.table.then[at] = (state, pattern), self._then[state, pattern]
 
     def packed(self) -> Packed:
