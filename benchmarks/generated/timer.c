@@ -1,0 +1,43 @@
+/* Microseconds of one call, the median of rounds: timer LIBRARY FUNCTION COORDINATES FREEDOMS STATE
+   FUNCTION is "aba" of CasADi or "ours"; STATE holds one state's q, v and u, one after another. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ROUNDS = 15, CALLS = 64 };
+typedef int (*Casadi)(const double **, double **, long long *, double *, int);
+typedef int (*Ours)(const double *, const double *, const double *, double *);
+
+static int compare(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 6) return 2;
+  void *library = dlopen(argv[1], RTLD_NOW);
+  void *function = library ? dlsym(library, argv[2]) : NULL;
+  FILE *file = fopen(argv[5], "rb");
+  int casadi = !strcmp(argv[2], "aba"), n = atoi(argv[3]), N = atoi(argv[4]);
+  double *x = malloc(sizeof(double) * (n + 3 * N)), *w = malloc(16 << 20), took[ROUNDS];
+  long long *iw = malloc(1 << 20);
+  if (!function || !file || fread(x, 8, n + 2 * N, file) != (size_t)(n + 2 * N)) return 1;
+  const double *given[3] = {x, x + n, x + n + N};
+  double *found[1] = {x + n + 2 * N};
+  for (int r = 0; r < ROUNDS; r++) {
+    long calls = 0;
+    clock_t start = clock();
+    do {
+      for (int i = 0; i < CALLS; i++)
+        if (casadi) ((Casadi)function)(given, found, iw, w, 0);
+        else ((Ours)function)(given[0], given[1], given[2], found[0]);
+      calls += CALLS;
+    } while (clock() - start < CLOCKS_PER_SEC / 50);
+    took[r] = 1e6 * (clock() - start) / CLOCKS_PER_SEC / calls;
+  }
+  qsort(took, ROUNDS, sizeof(double), compare);
+  printf("%.4f", took[ROUNDS / 2]);
+  for (int i = 0; i < N; i++) printf(" %.17g", found[0][i]);
+}
