@@ -19,12 +19,12 @@ from pivotree.kkt import Block, OrderError, PivotreeError, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.foreign import is_whole
 from pivotree.kkt.program.program import run_bodies, step_bodies
+from pivotree.kkt.rounding.contributions import Linearised, linearised
 from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.tape.trace import entries_of
 
 from ..comparison import REFERENCE_DIGITS
 from ..states.traced import FIELDS, Pair, TracedOrder
-from .contributions import Linearised, linearised
 from .formulas import Formulas
 from .text import Blame, Culprit
 

@@ -1,6 +1,6 @@
 """Adjoints on the tape: the derivatives of outputs by all data, in one reverse sweep.
 
-:mod:`analysis.rounding.contributions` finds how far the rounding of each operation moves an output.
+:mod:`kkt.rounding.contributions` finds how far the rounding of each operation moves an output.
 """
 
 from __future__ import annotations

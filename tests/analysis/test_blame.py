@@ -7,9 +7,9 @@ from helpers import system_of, tape_of
 
 from pivotree import analysis, kkt
 from pivotree.analysis.rounding.blame import Culprits
-from pivotree.analysis.rounding.contributions import linearised
 from pivotree.analysis.rounding.formulas import Formulas
 from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.rounding.contributions import linearised
 
 ABM_LIKE = ("abm", "bad_abm", "modified_abm", "virtual_work")
 TREES = [f"random_tree:n={5 + seed},seed={seed}" for seed in range(20)]

@@ -392,7 +392,7 @@ LOWERED = [  # places of limits or parts, what is put there, a call that meets i
     ),
     ("kkt.solution.conditioning.MOST", 10, lambda: kkt.conditioning(SYSTEM), "use a smaller tree"),
     (
-        "analysis.rounding.contributions.MOST",
+        "kkt.rounding.contributions.MOST",
         10,
         lambda: pt.blame(SYSTEM, ABM),
         "too many to blame; use an order",

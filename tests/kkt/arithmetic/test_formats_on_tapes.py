@@ -10,9 +10,9 @@ from designs import covering, listed
 from helpers import MODELS, system_of, tape_of
 
 from pivotree import kkt, orderings
-from pivotree.analysis.rounding.contributions import linearised
 from pivotree.kkt.arithmetic import ADD, DIV, MUL, SUB, Binary, Mixed, get_format
 from pivotree.kkt.rounding.adjoint import record
+from pivotree.kkt.rounding.contributions import linearised
 from pivotree.kkt.tape.player import signed, started
 
 ABM = orderings.get("abm")

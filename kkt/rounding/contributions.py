@@ -18,14 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.arithmetic.chunk import Chunk
-from pivotree.kkt.arithmetic.formats import Hardware, Runner
-from pivotree.kkt.base.errors import FormatError, SizeError
-from pivotree.kkt.matrix.entries import Entries
-from pivotree.kkt.rounding.observe import traceable
-from pivotree.kkt.tape.player import PIECE, started, watched
-from pivotree.kkt.tape.tape import Tape
+from ..arithmetic import Format, get_format
+from ..arithmetic.chunk import Chunk
+from ..arithmetic.formats import Hardware, Runner
+from ..base.errors import FormatError, SizeError
+from ..matrix.entries import Entries
+from ..tape.player import PIECE, started, watched
+from ..tape.tape import Tape
+from .observe import traceable
 
 Floats = NDArray[np.float64]
 ENOUGH = 2.0**-26  # least unit roundoff for which float64 has twice the digits
@@ -58,7 +58,7 @@ class Linearised:
         The output is a weighted sum of slots, {slot: weight}.  ``keep`` False overwrites ``errors``
         with them, so that a last sweep takes no more memory.
         """
-        from pivotree.kkt.arithmetic import shadows
+        from ..arithmetic import shadows
 
         end, adjoint = self.tape.length, np.zeros(self.tape.slots)
         out = np.empty(end) if keep else self.errors
@@ -148,7 +148,7 @@ class _Beside(Runner):
         self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray, errors: Floats, slopes: Floats
     ) -> int:
         """Run a chunk in both; the number of its first operation that gives no number."""
-        from pivotree.kkt.arithmetic import shadows
+        from ..arithmetic import shadows
 
         op, dst, a, b, _ = chunk
         if self.native:  # float32 beside float64, in one compiled loop
