@@ -21,10 +21,11 @@ COSTS = 45  # width of fill, entries, operations and height
 BITS = (
     "; bits: leading bits that one addition cancels at most, and trailing bits that it rounds away "
     "at most; exactly: most bits cancelled in exact arithmetic on the same data, and +r residues: "
-    "additions whose exact sum is zero, where rounding is left"
+    "additions whose exact sum is zero, where rounding is left; reach: bits at the end of "
+    "qdd that rounding takes, by what is cancelled after it; they rank orders as errors do"
 )
 STAR = "; *: fewer than half of the format's digits"
-WIDTHS = {3: 24, 5: 42}  # of a format with so many columns
+WIDTHS = {3: 24, 6: 50}  # of a format with so many columns
 
 
 class _Console(Console):
@@ -81,7 +82,7 @@ def comparison_tables(comparison: Comparison, width: int, bits: bool = False) ->
     """
     orders = list(dict.fromkeys(row.order for row in comparison.rows))
     formats = list(dict.fromkeys(row.format for row in comparison.rows))
-    shown = 5 if bits else 3
+    shown = 6 if bits else 3
     taken = max(len(order) for order in ("order", *orders)) + GAP
     groups: list[list[str]] = [[]]
     room = width - taken - COSTS
@@ -118,7 +119,7 @@ def _table(comparison: Comparison, orders: list[str], formats: list[str], shown:
     """The lines of some formats; beside the first of them, costs, which depend on none."""
     heads = ["order", *(["fill", "entries", "operations", "height"] if costs else [])]
     for name in formats:
-        heads += [name, "digits", "lost", "bits", "exactly"][:shown]
+        heads += [name, "digits", "lost", "bits", "exactly", "reach"][:shown]
 
     def cells(order: str) -> Iterator[str | Text]:
         rows = {row.format: row for row in comparison.rows if row.order == order}
@@ -156,15 +157,16 @@ def _costs(rows: Iterable[Row]) -> tuple[int | None, ...]:
 
 def _format_cells(row: Row | None) -> list[str | Text]:
     if row is None:  # not asked for: what is no float is not refined
-        return ["–"] * 5
+        return ["–"] * 6
     if row.error is None:
-        return [Text("failed", "bold"), "–", "–", "–", "–"]
+        return [Text("failed", "bold"), *["–"] * 5]
     digits = row.digits or 0.0
     bits = "–" if row.cancelled_bits is None else f"{row.cancelled_bits}/{row.absorbed_bits:.0f}"
     text = f"{row.error:.1e}{'*' if row.marked else ''}"
     lost = "–" if row.lost_by_order is None else f"{row.lost_by_order:.1f}"
     error = Text(text, "bold") if digits < 3.0 else text
-    return [error, f"{digits:.1f}", lost, bits, _exactly(row)]
+    reach = "–" if row.reached_bits is None else f"{row.reached_bits:.1f}"
+    return [error, f"{digits:.1f}", lost, bits, _exactly(row), reach]
 
 
 def _exactly(row: Row) -> str:

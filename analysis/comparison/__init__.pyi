@@ -9,4 +9,5 @@ from .row import full_digits as full_digits
 from .row import known_conditioning as known_conditioning
 from .row import lost_by_order as lost_by_order
 from .row import marked as marked
+from .row import reached_bits as reached_bits
 from .row import reference as reference

@@ -140,6 +140,8 @@ class Row:
     # each joint beside what efforts, gravity and rates can do to it; None without a condition number:
     worst_joint: str | None = None  # where the fewest digits are right
     worst_digits: float | None = None  # these
+    # of the last bits of qdd, those that the roundings of all pivots take; None where it was refined:
+    reached_bits: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """All fields; those of proximal iteration only where there was one."""
@@ -189,9 +191,28 @@ def row_of(
         iterations=None if result.proximal is None else result.proximal.iterations,
         rows_left=None if result.proximal is None else result.proximal.residual,
         marked=None if result.failed_at else marked(result, error, format),
+        reached_bits=None if result.refinement or result.failed_at else reached_bits(result),
         **_at_joints(result, exact, format, condition),
         **_against(result, format),
     )
+
+
+def reached_bits(result: Elimination) -> float | None:
+    """Bits of qdd that rounding takes, log2(1 + r); None without records of it.
+
+    r is the error that a pivot's operations leave in qdd, in units of rounding, as the root of its
+    squares' sum over the pivots: errors of different pivots cancel by luck, those of one do not.
+
+    >>> from pivotree.analysis import comparison
+    >>> system = pt.build(pt.example1())
+    >>> for name in ("crbm", "abm"):
+    ...     found = pt.eliminate(system, pt.orderings.get(name), "float32", exact=True)
+    ...     print(name, round(comparison.reached_bits(found)))
+    crbm 14
+    abm 1
+    """
+    units = [step.reached for step in result.steps if step.reached is not None]
+    return round(math.log2(1.0 + math.hypot(*units)), 2) if units else None
 
 
 def _at_joints(

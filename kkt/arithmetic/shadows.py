@@ -22,7 +22,7 @@ from . import floats, modular
 from .chunk import Chunk
 from .floats import _dd_operation, _two_product, _two_sum
 from .formats import Runner
-from .objects import InObjects, Parts, leading, of_any, read_once, size
+from .objects import InObjects, Parts, Read, leading, of_any, read_once, size
 
 
 @njit(cache=True, error_model="numpy")
@@ -353,6 +353,29 @@ def _pair(x: Any) -> tuple[float, float]:
         return high, 0.0
     high += float(x - high)
     return high, float(x - high)
+
+
+def linearise_objects(
+    read: Read, bits: int, op: NDArray, x: Values, y: Values, r: Values, error: Floats, slopes: Floats
+) -> None:
+    """As :func:`linearise`, for objects (m,): errors in units of 2^-bits, derivatives at the run's values.
+
+    Errors are found in more than twice as many bits; one that is not a number stays so.
+    """
+    import flint
+
+    k = 0
+    with flint.ctx.workprec(2 * bits + 64):
+        unit, none = flint.arf((1, bits)), flint.arf("nan")
+        parts = read_once(read, [*x, *y, *r])
+        numbers = [_long(*part) if part else none for part in parts]
+        triples = zip(op.tolist(), *(numbers[j * len(op) :][: len(op)] for j in range(3)), strict=True)
+        for i, (kind, u, w, t) in enumerate(triples):
+            right = u * w if kind == 2 else u + w if kind == 0 else u - w if kind == 1 else u / w
+            error[i] = float((t - right) * unit)
+            if kind > 1:
+                slopes[k] = (float(w), float(u)) if kind == 2 else (float(1 / w), float(-t / w))
+                k += 1
 
 
 def _exponent(x: Any) -> int:

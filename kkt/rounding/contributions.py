@@ -43,6 +43,7 @@ class Linearised:
     errors: Floats  # (length,) local rounding errors
     slopes: Floats  # (products and quotients, 2) derivatives by both operands
     overflow: int | None  # the first operation whose result is not a number
+    rest: Floats | float = 0.0  # (slots,) what a shadow of two doubles holds beyond ``exact``
 
     def output(self, slot: int) -> float:
         """The run's value of a signed slot."""
@@ -120,8 +121,10 @@ def linearised(
     beside = _Beside(tape, format, longer, exact)
     for _ in watched(tape, beside, v):
         pass
-    real = np.ascontiguousarray(exact.real)
-    return Linearised(tape, longer.name, np.asarray(v), real, beside.errors, beside.slopes, beside.overflow)
+    high, low = (np.ascontiguousarray(part) for part in (exact.real, exact.imag))
+    return Linearised(
+        tape, longer.name, np.asarray(v), high, beside.errors, beside.slopes, beside.overflow, low
+    )
 
 
 class _Beside(Runner):

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arithmetic import Fixed, Format, get_format
 from ..arithmetic.fixed import OutOfRange
+from ..arithmetic.objects import precision
 from ..base.errors import FormatError, LoopError, ModelError, OrderError, SingularError
 from ..base.foreign import is_whole
 from ..matrix.blocks import Block
@@ -24,6 +25,7 @@ from ..proof.idle import DOUBLE
 from ..proof.longer import Longer, longer, of_slots
 from ..proof.soundness import at_fault, in_balls, judged
 from ..rounding.observe import Observation, seen
+from ..rounding.reached import reached
 from ..tape.player import elimination_of, first_bad, number_of, overflow, rounded_entries, run, signed
 from ..tape.tape import Against, Elimination, StepRecord, Tape
 from ..tape.trace import tape_for
@@ -62,8 +64,9 @@ def eliminate(
 
     With ``records`` False, rounding is not observed, which is faster.  With ``exact`` True, sums of
     a format that rounds (4) are compared with exact arithmetic on the same rounded entries
-    (``StepRecord.against``).  ``reference`` is the certified solution (:func:`kkt.certify`) from
-    which the errors of records are measured.
+    (``StepRecord.against``), and what each pivot's rounding leaves in qdd is recorded
+    (``StepRecord.reached``, :mod:`kkt.rounding.reached`).  ``reference`` is the certified solution
+    (:func:`kkt.certify`) from which the errors of records are measured.
 
     ``refine`` is a number of corrections in the same format, whose ``residual`` is that of inverse
     dynamics or of (4) (:mod:`kkt.solution.refine`); the records are those of the first answer.
@@ -115,7 +118,7 @@ def eliminate(
     if chosen.unit < DOUBLE or not chosen.on_arrays:
         require_general(tape.program, chosen.name)
     if chosen.kind == "ball":
-        return _in_balls(system, tape, chosen, records, reference)
+        return _in_balls(system, tape, chosen, records, reference, exact)
     first = _first(system, tape, chosen, records, reference, exact)
     if proximal:
         from .refine import iterated
@@ -192,6 +195,10 @@ def _first(
     # gather the answer and its records
     failed = first_bad(tape, pivots) if number is None else None
     steps = _steps(tape, watched, reference)
+    if exact and records:
+        steps = _with_reached(
+            steps, reached(tape, system.entries if number is None else entries, chosen, number)
+        )
     found = elimination_of(system, tape, chosen, solution, steps, failed)
     if isinstance(chosen, Fixed) and found.failed_at is not None:
         beyond = overflow(system, tape, chosen, entries)
@@ -215,7 +222,9 @@ def _longer_of(system: System, tape: Tape, watched: Observation | None) -> Longe
     return of_slots(system, tape, watched.shadow.high + 1j * watched.shadow.low)
 
 
-def _in_balls(system: System, tape: Tape, chosen: Format, records: bool, reference: Any) -> Elimination:
+def _in_balls(
+    system: System, tape: Tape, chosen: Format, records: bool, reference: Any, exact: bool
+) -> Elimination:
     """:func:`eliminate` in balls, of the precision that a certificate needs."""
     proved = certify(system, chosen.digits, tape=tape)
     watched, solution = None, proved.solution
@@ -223,6 +232,10 @@ def _in_balls(system: System, tape: Tape, chosen: Format, records: bool, referen
         watched = seen(system, tape, chosen, blocks=False, errors=False, bits=proved.bits)
         solution = watched.solution()
     steps = _steps(tape, watched, reference)
+    if exact and records:
+        with precision(proved.bits):
+            entries = assemble(system.state, number_of(chosen))
+        steps = _with_reached(steps, reached(tape, entries, chosen, None, proved.bits))
     found = elimination_of(system, tape, chosen, solution, steps, None)
     return in_balls(system, found, proved.bits)
 
@@ -233,6 +246,13 @@ def _steps(tape: Tape, watched: Observation | None, reference: Any) -> tuple[Ste
         return ()
     operations = watched.steps.operations
     return step_records(tape, watched.pivots(), operations, watched.solution(), reference, watched)
+
+
+def _with_reached(steps: tuple[StepRecord, ...], units: NDArray | None) -> tuple[StepRecord, ...]:
+    """Records with what each pivot's rounding leaves in qdd, where that is known."""
+    if units is None:
+        return steps
+    return tuple(replace(step, reached=float(x)) for step, x in zip(steps, units, strict=False))
 
 
 def _judged(

@@ -270,6 +270,7 @@ class StepRecord:
     exact_zeros: int | None = None  # sums of nonzeros that are exactly zero
     radius_bits: float | None = None  # balls alone: bits that the pivot's radius has taken
     against: Against | None = None  # exact arithmetic on the same data, where that was asked for
+    reached: float | None = None  # then: error by its operations in qdd, in units of rounding
 
 
 @dataclass(frozen=True)

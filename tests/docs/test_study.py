@@ -18,6 +18,16 @@ FOLDER = ROOT / "docs" / "study"
 FOUND = FOLDER / "found" / "square_root_abm.json"
 
 
+def test_bits_that_arrive_rank_orders_as_the_page_says(load):
+    """Spearman's correlation of three records with the error, and the rows of docs/rounding.md."""
+    ranks = load("ranks")
+    page = ranks.PAGE.read_text(encoding="utf-8")
+    for spec in ("example1:tilt=0.3", "chain:5", "star:5"):
+        cells = ranks.line(f"`{spec}`", ranks.measured(spec))
+        assert f"| {' | '.join(cells)} |" in page
+        assert float(cells[-1]) >= 0.9 > max(map(float, cells[2:4]))
+
+
 @pytest.fixture(scope="module")
 def rows(load):
     """Rows of the data without refinement."""

@@ -12,6 +12,7 @@ from helpers import system_of, tape_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
+from pivotree.analysis.comparison import reached_bits
 from pivotree.kkt.arithmetic import SQRT, Custom, get_format, modular, objects
 from pivotree.kkt.arithmetic.chunk import Chunk
 from pivotree.kkt.base.errors import FormatError
@@ -265,6 +266,32 @@ def test_the_column_of_compare(capsys):
     assert crbm["left_by_format"] > 0
     for order in ("crbm", "abm"):
         assert rows[order, "mp:50"]["cancelled_by_order"] == rows[order, "mp:50"]["cancelled_bits"]
+
+
+@pytest.mark.parametrize(
+    "name", ["float32", "bfloat16", "float64", "q12.36", "dd", OWN[0], "float32+mul=bfloat16"]
+)
+def test_what_the_rounding_of_one_pivot_leaves_in_qdd_is_the_whole_error(name):
+    """Where all is one bracket; held against the certified answer for the same data."""
+    system, format = kkt.build(kkt.load("chain:3")), get_format(name)
+    names = system.tree.names
+    one = [[*((kind, k) for k in reversed(names) for kind in ("pdd", "f")), *(("qdd", k) for k in names)]]
+    found = kkt.eliminate(system, one, format, exact=True)
+    (step,) = found.steps
+    exact = kkt.certify(system, 60, rounded_to=format)
+    unit = format.unit if format.relative else format.unit / exact.size
+    assert step.reached * unit == pytest.approx(float(exact.error(found.qdd)), rel=0.02, abs=0.0)
+
+
+def test_bits_that_arrive_are_alike_in_every_type_of_number():
+    """Example 1: of 14 bits that crbm cancels, all arrive in qdd, and of 16 of abm at most half."""
+    system = kkt.build(kkt.example1())
+    crbm, abm = (kkt.trace(system, orderings.get(order)) for order in ("crbm", "abm"))
+    for name in ("float32", "float64", "dd", "mp:30", "ball:20", "p20"):
+        assert reached_bits(kkt.eliminate(system, crbm, name, exact=True)) > 11, name
+        assert reached_bits(kkt.eliminate(system, abm, name, exact=True)) < 9, name
+    assert reached_bits(kkt.eliminate(system, crbm, "exact", exact=True)) == 0.0
+    assert reached_bits(kkt.eliminate(system, crbm, "float32")) is None
 
 
 def test_an_order_that_divides_by_zero_exactly_has_nothing_to_be_held_against():

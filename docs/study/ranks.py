@@ -1,0 +1,78 @@
+"""Whether recorded bits rank orders as their errors do: the table of docs/rounding.md, robot by robot.
+
+``python docs/study/ranks.py`` measures every order in float32 in some states of every robot (some
+minutes), and writes the table.  A state's number is Spearman's: 1 where the orders' bits stand in the
+order of their errors, 0 where they say nothing of it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+import warnings
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from scipy.stats import spearmanr
+
+from pivotree import kkt
+from pivotree.analysis.comparison import compare
+from pivotree.analysis.states import ranges_of, system_at
+
+PAGE = Path(__file__).resolve().parent.parent / "rounding.md"
+STATES = 5  # of seed 0
+ROBOTS = (
+    *("example1", "example1:tilt=0.3", "example3:m1=1e5,angle=0.3", "two_link:r=0.002", "rr_arm"),
+    *("chain:5", "chain:10", "chain:30", "chain:100", "star:5", "binary:3", "comb:4", "quadruped"),
+    *("humanoid", "random_tree:n=12,seed=1,mass_ratio=1e4", "random_tree:n=12,seed=2,mass_ratio=1e6"),
+    *("robot:ur5", "robot:panda", "robot:kinova", "robot:talos_arm", "robot:anymal"),
+)
+HEADS = ("robot", "errors", "bits", "exactly", "reach")
+MEASURES = ("cancelled_bits", "cancelled_by_order", "reached_bits")
+
+
+def rows_of(system: kkt.System, format: str = "float32") -> list[Any]:
+    """The rows of all orders that have an answer and an error."""
+    return [row for row in compare(system, None, [format]).rows if row.error]
+
+
+def ranks(rows: list[Any], measure: str) -> float:
+    """Spearman's correlation of a measure with the error; 0 where it is the same for all orders."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = spearmanr([getattr(row, measure) or 0.0 for row in rows], [row.error for row in rows])
+    return 0.0 if math.isnan(found.statistic) else float(found.statistic)
+
+
+def measured(spec: str, states: int = STATES) -> list[list[Any]]:
+    """The rows of each state of a robot."""
+    base = kkt.build(kkt.load(spec))
+    ranges = ranges_of(base)
+    return [rows_of(system_at(base, ranges, 0, number)) for number in range(states)]
+
+
+def line(name: str, each: list[list[Any]]) -> list[str]:
+    """By how much errors differ, and what the measures say of them, in the middle of the states."""
+    spread = median(max(r.error for r in rows) / min(r.error for r in rows) for rows in each)
+    said = [f"{median(ranks(rows, measure) for rows in each):.2f}" for measure in MEASURES]
+    return [name, f"{spread:,.0f}" if spread < 1e4 else f"{spread:.0e}", *said]
+
+
+def main() -> None:
+    lines, everything = [], []
+    for spec in ROBOTS:
+        each = measured(spec)
+        everything += [row for rows in each for row in rows]
+        lines.append(line(f"`{spec}`", each))
+        print(*lines[-1], file=sys.stderr, flush=True)
+    lines.append(line("all of them together", [everything]))
+    table = "\n".join(f"| {' | '.join(cells)} |" for cells in (HEADS, ("---", *["---:"] * 4), *lines))
+    text = PAGE.read_text(encoding="utf-8")
+    mark = re.compile(r"(<!-- table ranks -->\n).*?(\n<!-- end -->)", re.DOTALL)
+    PAGE.write_text(mark.sub(lambda m: f"{m[1]}{table}{m[2]}", text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
