@@ -6,3 +6,4 @@ from .catalogue import get as get
 from .catalogue import names as names
 from .graphs import GRAPHS as GRAPHS
 from .registry import order as order
+from .registry import varied as varied

@@ -56,6 +56,7 @@ class Reading:
     precision: str  # in which the program is used
     says: str
     source: str  # file and function
+    symmetry: str = "mirrored"  # of symmetric blocks; "both triangles", or "in part", which is no rule here
 
     def system(self, system: System) -> System:
         """Equation (4) of a system in the frames of the program."""
@@ -63,8 +64,10 @@ class Reading:
 
     def traced(self, system: System) -> tuple[System, Tape]:
         """That system, and the tape of the program's order on it."""
-        own = self.system(system)
-        return own, trace(own, orderings.get(self.order))
+        own, order = self.system(system), orderings.get(self.order)
+        if self.symmetry == "both triangles":
+            order = orderings.varied(order, symmetry=self.symmetry)
+        return own, trace(own, order)
 
 
 @cache
@@ -126,7 +129,7 @@ def compare_as(
             )
     asked: dict[str, Reading] = {reading.name: reading for reading in chosen}
     for reading in chosen:
-        own = replace(reading, name=reading.order, frames="own")
+        own = replace(reading, name=reading.order, frames="own", symmetry="mirrored")
         asked.setdefault(own.name, own)
     progress("certified answer")
     exact = certify(system, REFERENCE_DIGITS)
@@ -161,18 +164,21 @@ def compare_as(
 
 
 def advice(comparison: Comparison) -> list[str]:
-    """A sentence for each program that loses digits by where it writes inertias and axes."""
+    """A sentence for each program that loses digits by where it writes inertias, or by not mirroring them."""
     digits = {(row.order, row.format): row.digits for row in comparison.rows}
     told = []
     for (name, format), kept in digits.items():
         reading = readings().get(name)
-        if reading is None or kept is None or reading.frames == "own":
+        if reading is None or kept is None:
             continue
         own = digits.get((reading.order, format))
         if own is not None and own - kept >= WORTH:
-            place = WRITTEN[reading.frames]
+            does, there, else_ = "forms both triangles of its inertias", "so", "where one is mirrored"
+            if reading.frames != "own":
+                does, there = f"writes inertias and axes {WRITTEN[reading.frames]}", "there"
+                else_ = "in each body's own frame"
             told.append(
-                f"{reading.program} writes inertias and axes {place}: {reading.order} keeps "
-                f"{kept:.1f} digits of {format} there, and {own:.1f} in each body's own frame."
+                f"{reading.program} {does}: {reading.order} keeps "
+                f"{kept:.1f} digits of {format} {there}, and {own:.1f} {else_}."
             )
     return told

@@ -26,6 +26,8 @@ class Rules:
                  "child_frame": w* Mbar w in place of H M~ H*, w = Phi* H* in the child's frame
     rank_update  "outer": (c c*)/d; "gain": (c/d) c*; "joseph": in brackets, and as outer elsewhere,
                  Mbar = (1 - K H) M^ (1 - K H)* with K = M^ H* D^-1 (Bucy & Joseph 1968)
+    symmetry     "mirrored": of a symmetric block the upper triangle is formed, and copied; "both
+                 triangles": each is formed by itself, and rounding makes them differ
     elimination  "gauss", or "orthogonal": ABM's brackets by rotations of weighted rows, for which
                  the other switches mean nothing
 
@@ -37,6 +39,7 @@ class Rules:
     assembly: str = "multifrontal"
     accumulate: str = "assembled"
     rank_update: str = "outer"
+    symmetry: str = "mirrored"
     elimination: str = "gauss"
 
     def __post_init__(self) -> None:
@@ -57,6 +60,7 @@ _CHOICES = {  # the default first
     "assembly": ("multifrontal", "right_looking"),
     "accumulate": ("assembled", "unassembled", "projected", "child_frame"),
     "rank_update": ("outer", "gain", "joseph"),
+    "symmetry": ("mirrored", "both triangles"),
     "elimination": ("gauss", "orthogonal"),
 }
 
@@ -100,6 +104,11 @@ class PivotSequence:
         if self.composites not in COMPOSITES:
             raise OrderError(
                 f"order {self.name!r}: composites is {self.composites!r}; use {' or '.join(COMPOSITES)}"
+            )
+        if self.rules.symmetry != "mirrored" and self.composites != "general":
+            raise OrderError(
+                f"order {self.name!r}: composites {self.composites!r} are ten numbers, which have no second "
+                "triangle; leave symmetry out, or give composites 'general'"
             )
 
 

@@ -214,8 +214,9 @@ def needed(
 class Writer:
     """Collects the instructions of a program; every method returns a reference or None for 0."""
 
-    def __init__(self, apart: bool = False) -> None:
+    def __init__(self, apart: bool = False, mirrors: bool = True) -> None:
         self.apart = apart  # every assembled entry and unknown is a value of its own: see ``named``
+        self.mirrors = mirrors  # a symmetric result is its upper triangle twice; else both are formed
         self.place = Place("input")
         self.pivot = -1
         self.back = False
@@ -315,7 +316,7 @@ class Writer:
         return None if ref is None else -ref
 
     def mirror(self, ref: Ref | None) -> Ref | None:
-        if ref is None or ref.value in self._symmetric:
+        if ref is None or ref.value in self._symmetric or not self.mirrors:
             return ref
         return self.emit("mirror", (ref,), self.shape(ref), True)
 
@@ -353,8 +354,8 @@ class Writer:
             return b if a.sign > 0 else -b
         if b.value in self._eyes:
             return a if b.sign > 0 else -a
-        out = self.emit("mul", (a, b), (self.shape(a)[0], self.shape(b)[1]), symmetric)
-        return out
+        shape = (self.shape(a)[0], self.shape(b)[1])
+        return self.emit("mul", (a, b), shape, symmetric and self.mirrors)
 
     def add(self, a: Ref | None, b: Ref | None) -> Ref | None:
         if a is None or b is None:
@@ -388,7 +389,7 @@ class Writer:
         if y1 is None or y2 is None:
             return None
         shape = (self.shape(y1)[1], self.shape(y2)[1])
-        return self.emit("inner", (factor, y1, y2), shape, symmetric)
+        return self.emit("inner", (factor, y1, y2), shape, symmetric and self.mirrors)
 
 
 class BlockReader:

@@ -156,7 +156,7 @@ class Tracer:
         self.graph = self.plan.graph
         self.rules = self.plan.sequence.rules
         self.n = self.graph.structure.n
-        self.write = Writer(apart)
+        self.write = Writer(apart, self.rules.symmetry == "mirrored")
         self.fronts = Fronts(self.write, self.plan, self.rules.assembly == "right_looking")
         self.records: list[PivotRecord] = []
         self.backward: list[Callable[[], None]] = []  # one a pivot or bracket, run in reverse

@@ -44,6 +44,17 @@ def test_a_chain_far_from_the_origin_loses_what_its_frames_round():
     assert f"{digits['newton']:.1f} digits" in told and f"{digits['crbm']:.1f} in each body's own" in told
 
 
+def test_a_program_that_forms_both_triangles_is_told_on_long_chains_alone():
+    for spec, lost in (("chain:50", True), ("humanoid", False)):
+        found = readings.compare_as(system_of(spec), ["rbdl", "pinocchio"])
+        digits = {row.order: row.digits for row in found.rows}
+        told = readings.advice(found)
+        assert digits["pinocchio"] == digits["abm"] and (digits["rbdl"] < digits["abm"] - 2) is lost
+        assert [line.startswith("RBDL, ForwardDynamics forms both triangles") for line in told] == [
+            True
+        ] * lost
+
+
 def test_the_sentence_that_the_page_quotes():
     (told,) = readings.advice(readings.compare_as(system_of("humanoid"), ["mjx"]))
     page = " ".join((ROOT / "docs" / "readings.md").read_text(encoding="utf-8").replace("> ", "").split())

@@ -391,12 +391,7 @@ LOWERED = [  # places of limits or parts, what is put there, a call that meets i
         "operations on this tree, more than 1e+01 in one program; use an order",
     ),
     ("kkt.solution.conditioning.MOST", 10, lambda: kkt.conditioning(SYSTEM), "use a smaller tree"),
-    (
-        "kkt.rounding.contributions.MOST",
-        10,
-        lambda: pt.blame(SYSTEM, ABM),
-        "too many to blame; use an order",
-    ),
+    ("kkt.rounding.contributions.MOST", 10, lambda: pt.blame(SYSTEM, ABM), "too many to blame; use an order"),
 ]
 
 

@@ -168,7 +168,9 @@ def test_assembly_decides_case_1():
         assert (result.failed_at is None) is (d2 != 0.0)
 
 
-@pytest.mark.parametrize("switch", ["couple", "assembly", "accumulate", "rank_update"])
+@pytest.mark.parametrize("switch", ["couple", "assembly", "accumulate", "rank_update", "symmetry"])
 def test_switches_take_known_values_only(switch):
     with pytest.raises(kkt.OrderError, match=f"switch '{switch}' is 'both'; use "):
         kkt.Rules(**{switch: "both"})
+    with pytest.raises(kkt.OrderError, match="'rigid' are ten numbers, which have no second triangle"):
+        kkt.PivotSequence([], composites="rigid", rules=kkt.Rules(symmetry="both triangles"))

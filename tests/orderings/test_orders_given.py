@@ -228,6 +228,7 @@ SWITCHES = {
     "assembly": ("multifrontal", "right_looking"),
     "accumulate": ("assembled", "unassembled", "projected"),
     "rank_update": ("outer", "gain", "joseph"),
+    "symmetry": ("mirrored", "both triangles"),
 }
 
 

@@ -28,6 +28,7 @@ from .shared import (
     folder_of,
     formats_of,
     items,
+    one_of,
     one_state,
     orders_of,
     print_json,
@@ -47,6 +48,7 @@ EXAMPLES = (
     "compare robot.urdf --as mjx,newton,pinocchio",
     "compare robot.urdf --states 20",
     "compare robot.urdf --derivatives --states 20",
+    "compare chain:100 --symmetry both --order abm,joseph_abm",
     "compare robot.urdf --order mine.py:my_order,abm -o figures",
 )
 
@@ -78,6 +80,11 @@ def declare(command: Parser) -> None:
         metavar="N",
         help="random states instead of one: median and worst digits (--state random:SEED: of this seed)",
     )
+    command.add_argument(
+        "--symmetry",
+        metavar="HOW",
+        help="of symmetric blocks (mirrored): mirrored, or both, a second row with both triangles formed",
+    )
     command.add_argument("--bits", action="store_true", help="also the most bits that one addition loses")
     add_json(command)
     command.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
@@ -95,10 +102,14 @@ def run(options: argparse.Namespace) -> int:
     folder = None if options.output is None else folder_of(options.output)
     names, formats = orders_of(options), formats_of(options)
     corrections, residual = refinement(options)
+    if options.symmetry is not None:
+        one_of("--symmetry", options.symmetry, ("mirrored", "both"))
     with progress_shown() as progress:
         system, state = system_and_state(options)
         asked = orderings.names(loops=bool(system.loops)) if names is None else names
         wanted = {name: orderings.get(name) for name in asked}
+        if options.symmetry == "both":
+            wanted = _in_both(wanted)
         # each order is played once, and once more for each correction
         plays = [get_format(name) for name in formats] * (1 + corrections)
         admit(options, system, wanted, played(system, plays))
@@ -106,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
 
         result = compare_orders(
             system,
-            names,
+            wanted.values(),
             formats,
             refine=corrections,
             residual=residual,
@@ -124,6 +135,17 @@ def run(options: argparse.Namespace) -> int:
         size = sum(f.stat().st_size for f in files) / 1e6
         told.append(f"{len(files)} files in {folder} ({size:.1f} MB)")
     return _told(options, result, state_document(system, state), told)
+
+
+def _in_both(wanted: dict[str, kkt.Order]) -> dict[str, kkt.Order]:
+    """Each order, and after it the same with both triangles, but where it has none to mirror."""
+    found: dict[str, kkt.Order] = {}
+    for name, order in wanted.items():
+        found[name] = order
+        if order.rules.elimination == "gauss" and order.composites == "general":
+            other = orderings.varied(order, symmetry="both triangles")
+            found[other.name] = other
+    return found
 
 
 def _told(options: argparse.Namespace, result: Comparison, state: dict[str, Any], lines: list[str]) -> int:
@@ -147,6 +169,7 @@ def _as_programs(options: argparse.Namespace) -> int:
     named |= {"--proximal": options.proximal, "--derivatives": options.derivatives or None}
     named |= {"--refine": None if options.refine == "0" else options.refine}
     named |= {"--frames": None if options.frames == "given" else options.frames}
+    named |= {"--symmetry": options.symmetry}
     for option, told in named.items():
         if told is not None:
             raise kkt.PivotreeError(f"option --as: says order and frames itself; leave out {option}")
@@ -194,7 +217,7 @@ def _matrix(options: argparse.Namespace) -> int:
 
 def _derivatives(options: argparse.Namespace) -> int:
     """Digits of the derivatives of qdd by q, qd and tau."""
-    for option in ("output", "bits", "refine", "proximal"):
+    for option in ("output", "bits", "refine", "proximal", "symmetry"):
         if getattr(options, option) not in (None, False, "0"):
             name = {"output": "-o"}.get(option, f"--{option}")
             raise kkt.PivotreeError(
@@ -233,6 +256,7 @@ def _many(options: argparse.Namespace) -> int:
 
     base, given = asked(options)
     named = {"-o": options.output, "--bits": options.bits, "--proximal": options.proximal}
+    named |= {"--symmetry": options.symmetry}
     named |= {"--refine": options.refine != "0", "--q": given.pop("q", None)}
     for name, told in (named | {"--state": given or isinstance(base, str)}).items():
         if told:

@@ -26,7 +26,9 @@ def run(options: argparse.Namespace) -> int:
     from ..table import console, grid
 
     out = console(sys.stdout, wide=True)
-    rows = [(x.name, f"{x.program} {x.version}", x.order, x.frames, x.says, x.source) for x in found]
-    heads = ("name", "program", "order", "frames", "what it does", "source")
+    rows = [
+        (x.name, f"{x.program} {x.version}", x.order, x.frames, x.symmetry, x.says, x.source) for x in found
+    ]
+    heads = ("name", "program", "order", "frames", "symmetry", "what it does", "source")
     out.print(grid("Readings", heads, rows, words=heads, wrapped=heads[1:]))
     return 0

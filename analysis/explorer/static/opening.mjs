@@ -7,6 +7,7 @@ export const RULES = {
   assembly: ["multifrontal", "right_looking"],
   accumulate: ["assembled", "unassembled", "projected", "child_frame"],
   rank_update: ["outer", "gain", "joseph"],
+  symmetry: ["mirrored", "both triangles"],
   elimination: ["gauss", "orthogonal"],
 };
 

@@ -31,8 +31,9 @@ export const neg = (a) => a?.minus ?? null;
 
 // Writes instructions down; every method gives a reference, or null for 0.
 export class Writer {
-  constructor(gain) {
+  constructor(gain, mirrors = true) {
     this.gain = gain; // updates (c/d) c^T instead of (c c^T)/d
+    this.mirrors = mirrors; // a symmetric result is its upper triangle twice; else both are formed
     this.instructions = [];
     this.step = 0; // whose operations are being written, 0 before the first
   }
@@ -54,7 +55,7 @@ export class Writer {
   }
 
   mirror(a) {
-    return !a || a.made.symmetric ? a : this.emit("mirror", [a], a.rows, a.rows, true);
+    return !a || a.made.symmetric || !this.mirrors ? a : this.emit("mirror", [a], a.rows, a.rows, true);
   }
 
   stack(parts, sizes, columns) {
@@ -81,7 +82,7 @@ export class Writer {
     if (!a || !b) return null;
     if (a.made.op === "eye") return a.sign > 0 ? b : b.minus;
     if (b.made.op === "eye") return b.sign > 0 ? a : a.minus;
-    return this.emit("mul", [a, b], a.rows, b.columns, symmetric);
+    return this.emit("mul", [a, b], a.rows, b.columns, symmetric && this.mirrors);
   }
 
   add(a, b) {
@@ -112,7 +113,8 @@ export class Writer {
   }
 
   inner(f, a, b, symmetric) {
-    return a && b ? this.emit("inner", [f, a, b], a.columns, b.columns, symmetric) : null;
+    const alike = symmetric && this.mirrors;
+    return a && b ? this.emit("inner", [f, a, b], a.columns, b.columns, alike) : null;
   }
 
   // B with H B = 1, zero outside ``rows``, and C with H C = 0, the identity outside: split forces.

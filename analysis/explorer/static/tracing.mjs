@@ -33,7 +33,7 @@ export class Trace {
     for (const b of left) put(b, steps.length); // after all others
     const atOnce = rules.assembly === "right_looking";
     this.carried = atOnce || rules.couple === "carried";
-    this.write = new Writer(rules.rank_update === "gain");
+    this.write = new Writer(rules.rank_update === "gain", rules.symmetry !== "both triangles");
     this.fronts = new Fronts(this.write, graph, this.position, this.step, atOnce);
     Object.assign(this, { factors: [], backward: [], x: new Map(), standing: [] });
     this.run(this.groups(together), left);

@@ -21,6 +21,18 @@ def test_compare_prints_a_table_and_a_verdict(run):
     assert all(word in out for word in ("float32", "float64", "10 bodies", "In float32 crbm keeps"))
 
 
+def test_compare_has_a_second_row_where_both_triangles_are_formed(run):
+    """Long chains lose digits by it, with (c c*)/d but not in Joseph's form; the pages say how many."""
+    given = ("--symmetry", "both", "--format", "float32")
+    code, out, _ = run("compare", "chain:100", "--order", "abm,joseph_abm,square_root_abm", *given, "--json")
+    errors = {row["order"]: row["error"] for row in json.loads(out)["rows"]}
+    assert code == 0 and list(errors)[::2] == ["abm", "joseph_abm", "square_root_abm"] and len(errors) == 5
+    assert [f"{errors[name]:.1e}" for name in errors][:2] == ["1.4e-07", "2.5e-04"]
+    assert errors["joseph_abm, both triangles"] < 2e-7
+    for words in ("--as mjx", "--states 2", "--derivatives"):
+        assert run("compare", "chain:2", *words.split(), "--symmetry", "both")[0] == 2
+
+
 @pytest.mark.uncached
 @pytest.mark.parametrize("format", ["float64", "mp:50", "ball:45", "exact"])
 def test_solve_json_has_the_digits_of_its_format(run, format):

@@ -414,7 +414,9 @@ def groups_of(made):
     return [group.tolist() for group in np.split(made.blocks, ends)]
 
 
-@pytest.mark.parametrize("rules", [{"couple": "carried"}, {"accumulate": "child_frame"}])
+@pytest.mark.parametrize(
+    "rules", [{"couple": "carried"}, {"accumulate": "child_frame", "symmetry": "both triangles"}]
+)
 def test_switches_that_no_registered_order_has_give_the_engines_bits(rules):
     system = system_of("random_tree:n=8,seed=3")
     sequence = kkt.plan(orderings.get("abm"), system.structure).sequence

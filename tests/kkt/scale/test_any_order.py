@@ -73,7 +73,7 @@ def test_no_bit_differs_in_any_sequence_of_brackets(n, seed):
 
 
 SWITCHES = [
-    {"assembly": "right_looking"},
+    {"assembly": "right_looking", "symmetry": "both triangles"},
     {"couple": "carried", "rank_update": "gain"},
     {"accumulate": "child_frame"},
     {"accumulate": "projected", "rank_update": "joseph"},
