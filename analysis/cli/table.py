@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from ..rounding.text import Blame
 
 GAP = 3  # between two columns
+COUNTED = {  # composite inertias, in the operations that a table prints
+    "general": "composite inertias as 6 x 6 blocks (--composites rigid: as ten numbers)",
+    "rigid": "composite inertias as ten numbers (--composites general: as 6 x 6 blocks)",
+}
 COSTS = 45  # width of fill, entries, operations and height
 BITS = (
     "; bits: leading bits that one addition cancels at most, and trailing bits that it rounds away "
@@ -103,7 +107,7 @@ def comparison_tables(comparison: Comparison, width: int, bits: bool = False) ->
     first.caption = (
         "fill and entries: blocks and numbers of one triangle that were zero in the matrix and "
         "become nonzero, in random orders at most so many; operations: additions, multiplications, "
-        "divisions and roots; height: "
+        f"divisions and roots from the entries of (4) to qdd, {COUNTED[comparison.composites]}; height: "
         "pivots that wait for each other; under a format's name the error, "
         f"max |qdd - exact| / max |exact|, where exact is the answer for {comparison.data}; "
         "digits: how many are right against it; "
@@ -197,8 +201,8 @@ def states_tables(report: Report, width: int) -> list[Table]:
     )
     tables[-1].caption = (
         "fill: blocks of one triangle that were zero in the matrix and become nonzero, in random "
-        "orders at most so many; operations: "
-        "as in every state; median, worst: correct digits in half of the states, and in the worst; "
+        "orders at most so many; operations: from the entries of (4) to qdd, composite inertias as 6 x 6 "
+        "blocks, as in every state; median, worst: correct digits in half of the states, and in the worst; "
         "marked: states without an answer, or with one that should not be relied on"
     )
     if report.quantity == "derivatives":

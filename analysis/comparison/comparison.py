@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pivotree import orderings
@@ -53,6 +53,7 @@ class Comparison(Tabled):
     conditioning: Conditioning | None = None  # None where it is not known
     cancelling: str = ""  # what errors are relative to, where all that moves the robot nearly cancels
     counted: tuple[str, str] = ("bodies", "freedoms")  # what these are; of a matrix blocks and unknowns
+    composites: str = "general"  # as 6 x 6 blocks, but where an order says otherwise; or "rigid"
     state: str = ""  # what the one state is called that all rows are of
     data: str = "the data as rounded to the format, so that the arithmetic alone is judged"
     shown = ("order", "format", "digits", "fill_blocks", "flops", "height", "marked", "failed_at")
@@ -121,6 +122,7 @@ def compare(
     refine: int = 0,
     residual: str = "dynamics",
     proximal: bool = False,
+    composites: str | None = None,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Comparison:
     """Run orders in number formats on one system.
@@ -134,6 +136,9 @@ def compare(
     With ``proximal``, every order's answer is iterated until the rows of loops and contacts are
     rigid (``proximal`` of :func:`kkt.eliminate`; they need a compliance to start from,
     :func:`kkt.softened`), and is held against the rigid rows that do not follow from others.
+
+    With ``composites`` "rigid", inertias behind which no joint has been eliminated are ten numbers,
+    and 6 x 6 blocks with "general" (:func:`kkt.trace`); where it is None each order decides.
 
     Every format is held against the certified solution for the data rounded to it (forward errors:
     Higham 2002, section 1.5; of these orders Ascher, Pai & Cloutier 1996, section 3).  An order
@@ -149,6 +154,8 @@ def compare(
     """
     asked = _asked(system, orders, formats, refine, residual, proximal)
     if isinstance(system, Matrix):
+        if composites is not None:
+            raise ModelError("compare: a matrix has no inertias; leave composites out")
         found, answers = matrices.rows_of(system, asked.orders, asked.formats, progress)
         units = {f.name: f.unit for f in asked.formats if f.unit > 0.0}
         told = ("blocks", "unknowns")
@@ -163,7 +170,7 @@ def compare(
 
     def traced(name: str, function: Callable[..., Any]) -> Tape:
         progress(name)
-        return trace(system, function)
+        return trace(system, function, composites)
 
     def answer(name: str, tape: Tape, f: Format) -> list[tuple[Elimination, Certified]]:
         exact = references[f.name]
@@ -184,7 +191,8 @@ def compare(
     units = {f.name: f.unit for f in asked.formats if f.unit > 0.0}
     dof = int(system.tree.offset[-1])
     beside = next((cancelling(x) for x in references.values() if isinstance(x, Certified)), "")
-    return Comparison(system.name, system.tree.n, dof, tuple(rows), results, units, condition, beside)
+    named = Comparison(system.name, system.tree.n, dof, tuple(rows), results, units, condition, beside)
+    return replace(named, composites=composites or "general")
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,11 @@ def declare(command: Parser) -> None:
         metavar="HOW",
         help="of symmetric blocks (mirrored): mirrored, or both, a second row with both triangles formed",
     )
+    command.add_argument(
+        "--composites",
+        metavar="HOW",
+        help="composite inertias (general): general, as 6 x 6 blocks, or rigid, as ten numbers",
+    )
     command.add_argument("--bits", action="store_true", help="also the most bits that one addition loses")
     add_json(command)
     command.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
@@ -102,8 +107,7 @@ def run(options: argparse.Namespace) -> int:
     folder = None if options.output is None else folder_of(options.output)
     names, formats = orders_of(options), formats_of(options)
     corrections, residual = refinement(options)
-    if options.symmetry is not None:
-        one_of("--symmetry", options.symmetry, ("mirrored", "both"))
+    _rules_known(options)
     with progress_shown() as progress:
         system, state = system_and_state(options)
         asked = orderings.names(loops=bool(system.loops)) if names is None else names
@@ -122,6 +126,7 @@ def run(options: argparse.Namespace) -> int:
             refine=corrections,
             residual=residual,
             proximal=options.proximal is not None,
+            composites=options.composites,
             progress=progress,
         )
         result = replace(result, model=options.model, state=state)  # as the user calls them
@@ -135,6 +140,18 @@ def run(options: argparse.Namespace) -> int:
         size = sum(f.stat().st_size for f in files) / 1e6
         told.append(f"{len(files)} files in {folder} ({size:.1f} MB)")
     return _told(options, result, state_document(system, state), told)
+
+
+def _rules_known(options: argparse.Namespace) -> None:
+    """Refuse unknown rules, and both triangles of ten numbers."""
+    for option, choices in (("symmetry", ("mirrored", "both")), ("composites", ("general", "rigid"))):
+        value = getattr(options, option)
+        if value is not None:
+            one_of(f"--{option}", value, choices)
+    if options.symmetry == "both" and options.composites == "rigid":
+        raise kkt.PivotreeError(
+            "option --symmetry: ten numbers have no second triangle; leave out --composites rigid"
+        )
 
 
 def _in_both(wanted: dict[str, kkt.Order]) -> dict[str, kkt.Order]:
@@ -169,7 +186,7 @@ def _as_programs(options: argparse.Namespace) -> int:
     named |= {"--proximal": options.proximal, "--derivatives": options.derivatives or None}
     named |= {"--refine": None if options.refine == "0" else options.refine}
     named |= {"--frames": None if options.frames == "given" else options.frames}
-    named |= {"--symmetry": options.symmetry}
+    named |= {"--symmetry": options.symmetry, "--composites": options.composites}
     for option, told in named.items():
         if told is not None:
             raise kkt.PivotreeError(f"option --as: says order and frames itself; leave out {option}")
@@ -217,7 +234,7 @@ def _matrix(options: argparse.Namespace) -> int:
 
 def _derivatives(options: argparse.Namespace) -> int:
     """Digits of the derivatives of qdd by q, qd and tau."""
-    for option in ("output", "bits", "refine", "proximal", "symmetry"):
+    for option in ("output", "bits", "refine", "proximal", "symmetry", "composites"):
         if getattr(options, option) not in (None, False, "0"):
             name = {"output": "-o"}.get(option, f"--{option}")
             raise kkt.PivotreeError(
@@ -256,7 +273,7 @@ def _many(options: argparse.Namespace) -> int:
 
     base, given = asked(options)
     named = {"-o": options.output, "--bits": options.bits, "--proximal": options.proximal}
-    named |= {"--symmetry": options.symmetry}
+    named |= {"--symmetry": options.symmetry, "--composites": options.composites}
     named |= {"--refine": options.refine != "0", "--q": given.pop("q", None)}
     for name, told in (named | {"--state": given or isinstance(base, str)}).items():
         if told:

@@ -119,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
             }
         )
     else:
-        _print(options.model, rows, said)
+        _print(options, rows, said)
     return 0
 
 
@@ -195,8 +195,8 @@ def _joints(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:
     return "; ".join(parts) + "."
 
 
-def _print(model: str, rows: list[Tuned], said: str) -> None:
-    from ..table import console, grid
+def _print(options: argparse.Namespace, rows: list[Tuned], said: str) -> None:
+    from ..table import COUNTED, console, grid
 
     out = console(sys.stdout, wide=True)
     cells = (
@@ -209,5 +209,10 @@ def _print(model: str, rows: list[Tuned], said: str) -> None:
         )
         for row in rows
     )
-    out.print(grid(model, ("order", *HEADS), cells, words=("order",)))
+    caption = (
+        f"operations: from the entries of (4) to qdd, {COUNTED[options.composites]}, as compare counts them; "
+        "in the kernel: from joint positions, rates and efforts, poses and bias with them, what several "
+        "entries have in common formed once"
+    )
+    out.print(grid(options.model, ("order", *HEADS), cells, words=("order",), caption=caption))
     out.print(said, soft_wrap=True, markup=False)

@@ -21,6 +21,27 @@ def test_compare_prints_a_table_and_a_verdict(run):
     assert all(word in out for word in ("float32", "float64", "10 bodies", "In float32 crbm keeps"))
 
 
+HEADS = {"general": "composite inertias as 6 x 6 blocks", "rigid": "composite inertias as ten numbers"}
+
+
+@pytest.mark.parametrize(("composites", "count", "crossing"), [("general", 4309, 5), ("rigid", 3005, 12)])
+def test_an_order_costs_the_same_in_every_command(run, composites, count, crossing):
+    """Each head says what it counts; the page says from how many links on ABM is the cheaper one."""
+    how, crbm = ("--composites", composites), ("--order", "crbm", "--format", "float32")
+    walk = [("compare", "chain:10", *crbm, *how), ("tune", "chain:10", "--most", "1", *how)]
+    if composites == "general":  # which the others count
+        walk.append(("compare", "chain:10", *crbm, "--states", "2"))
+        assert f"{count:,} operations" in run("solve", "chain:10", "--order", "crbm")[1]
+    for words in walk:
+        out = run(*words)[1]
+        assert re.search(rf"^ crbm .*\b{count:,} ", out, re.M) and HEADS[composites] in " ".join(out.split())
+    for n in (crossing - 1, crossing):
+        given = ("--order", "crbm,abm", "--format", "float32", *how, "--json")
+        rows = json.loads(run("compare", f"chain:{n}", *given)[1])["rows"]
+        assert (rows[0]["flops"] > rows[1]["flops"]) is (n == crossing)
+    assert run("compare", "chain:2", "--composites", "ten")[0] == 2
+
+
 def test_compare_has_a_second_row_where_both_triangles_are_formed(run):
     """Long chains lose digits by it, with (c c*)/d but not in Joseph's form; the pages say how many."""
     given = ("--symmetry", "both", "--format", "float32")
