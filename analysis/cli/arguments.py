@@ -101,9 +101,5 @@ def add_derivatives(command: Parser) -> None:
     command.add_argument("--derivatives", action="store_true", help="of qdd's derivatives by q, qd and tau")
 
 
-def add_yes(command: Parser) -> None:
-    command.add_argument("--yes", action="store_true", help="go on where the work would take minutes or more")
-
-
 def add_json(command: Parser) -> None:
     command.add_argument("--json", action="store_true", help="print one JSON document")

@@ -31,14 +31,13 @@ GONE = {
     "--state-type": "--integrator NAME,state=T",
     "--clock": "--integrator NAME,clock=T",
     "--by-body": "--digits D, or a format by body of your own as --format",
-    "--yes": "the same command without it",
+    "--quick": "--set quick",
 }
 # commands that have an option of this name still
 KEPT = {
     "--qd": ("guarantee",),
     "--tau": ("guarantee",),
     "--step": ("figure",),
-    "--yes": ("compare", "solve", "report", "guarantee", "blame", "list", "export", "tune"),
 }
 
 

@@ -74,9 +74,12 @@ class _Top(_Parser):
     """The whole command line, where names that went are told apart from those that never were."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Every command is told of ``--yes``, wherever it stands."""
         if (why := told(args or ())) is not None:
             self.error(why)
-        return super().parse_known_args(args, namespace)
+        found = super().parse_known_args([text for text in args or () if text != "--yes"], namespace)
+        found[0].yes = "--yes" in (args or ())
+        return found
 
 
 def joined(texts: Sequence[str]) -> list[str]:
@@ -102,6 +105,9 @@ def parser(wanted: str | None = None) -> argparse.ArgumentParser:
         description="Forward-dynamics algorithms as sequences of pivots on one sparse matrix.",
     )
     top.add_argument("--version", action="store_true", help="print the version and exit")
+    top.add_argument(
+        "--yes", action="store_true", help="go on where a command's work would take minutes or more"
+    )
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     for name, what in COMMANDS.items():
         command = commands.add_parser(name, help=what)

@@ -111,7 +111,7 @@ def test_a_row_is_what_the_file_says_and_what_is_computed():
 
 @pytest.mark.product
 def test_a_quick_study_says_its_settings_and_those_given_go_before(capsys):
-    asked = ("pasic1999", "--item", "boundaries", "--quick")
+    asked = ("pasic1999", "--item", "boundaries", "--set", "quick")
     code, out, _ = reproduce(capsys, *asked, "--set", "orders=1;2")
     assert code == 0 and "with ends=0.1, orders=1;2" in out and "8 rows: 8 met" in out
     code, out, _ = reproduce(capsys, *asked, "--set", "ends=0.2", "--set", "orders=1", "--json")

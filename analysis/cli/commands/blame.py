@@ -9,7 +9,7 @@ from dataclasses import replace
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 
-from ..arguments import Parser, add_derivatives, add_format, add_json, add_model, add_order, add_yes
+from ..arguments import Parser, add_derivatives, add_format, add_json, add_model, add_order
 from ..limits import admit, played
 from ..progress import progress_shown
 from .shared import one_state, print_json, state_document, system_and_state
@@ -33,7 +33,6 @@ def declare(command: Parser) -> None:
         "dq[BODY,BODY]; the worst if not given",
     )
     add_derivatives(command)
-    add_yes(command)
     command.add_argument("--top", type=int, default=10, metavar="N", help="culprits to name (10)")
     add_json(command)
 

@@ -20,7 +20,6 @@ from ..arguments import (
     add_order,
     add_proximal,
     add_refinement,
-    add_yes,
 )
 from ..limits import admit, played
 from ..progress import progress_shown
@@ -73,7 +72,6 @@ def declare(command: Parser) -> None:
     add_refinement(command)
     add_proximal(command)
     add_derivatives(command)
-    add_yes(command)
     command.add_argument(
         "--states",
         type=int,

@@ -7,7 +7,7 @@ import sys
 
 from pivotree import kkt, orderings
 
-from ..arguments import Parser, add_format, add_model, add_order, add_yes
+from ..arguments import Parser, add_format, add_model, add_order
 from ..limits import admit
 from ..progress import progress_shown
 from .shared import file_of, items, system_of_any, tree_of, written
@@ -24,7 +24,6 @@ def declare(command: Parser) -> None:
         "dqdd_dgravity, dqdd_dwrench; likewise dlambda_dq and so on (qdd)"
     )
     command.add_argument("--outputs", default="qdd", metavar="A,B", help=outputs)
-    add_yes(command)
     command.add_argument("--wrench", action="store_true", help="wrenches on bodies are an input")
     command.add_argument("--name", help="of the function; from the model and the order if not given")
     command.add_argument(

@@ -15,7 +15,7 @@ from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.theorem.ranges import ranges_of
 
 from ...points import point_of
-from ..arguments import Parser, add_format, add_json, add_model, add_order, add_yes
+from ..arguments import Parser, add_format, add_json, add_model, add_order
 from ..limits import admit
 from ..loops import size_of
 from ..progress import progress_shown
@@ -59,7 +59,6 @@ def declare(command: Parser) -> None:
     command.add_argument(
         "--tau", metavar="EFFORT", help="largest |tau| of every joint [N m, N], or JOINT=EFFORT,..."
     )
-    add_yes(command)
     add_json(command)
 
 

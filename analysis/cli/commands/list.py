@@ -8,7 +8,7 @@ import sys
 from pivotree import orderings
 from pivotree.kkt.base.files import write_whole
 
-from ..arguments import Parser, add_derivatives, add_model, add_order, add_yes
+from ..arguments import Parser, add_derivatives, add_model, add_order
 from ..limits import LISTED, admit, differentiated
 from ..progress import progress_shown
 from .shared import file_of, system_of, written
@@ -30,7 +30,6 @@ def declare(command: Parser) -> None:
         "--notation", metavar="WHOSE", help="ascher, featherstone or yamane; the usual if not given"
     )
     add_derivatives(command)
-    add_yes(command)
     command.add_argument("-o", "--output", metavar="FILE", help="write into this file")
 
 

@@ -12,7 +12,7 @@ from pivotree import orderings
 from pivotree.kkt import PivotreeError
 from pivotree.kkt.model.load import SUFFIXES
 
-from ..arguments import Parser, add_derivatives, add_format, add_json, add_model, add_order, add_yes
+from ..arguments import Parser, add_derivatives, add_format, add_json, add_model, add_order
 from ..limits import admit, played
 from ..progress import progress_shown
 from . import INTERRUPTED
@@ -33,7 +33,6 @@ def declare(command: Parser) -> None:
     command.add_argument("--seed", type=int, default=0, help="of the random states (0)")
     command.add_argument("--digits", type=float, default=3.0, help="that a format must keep (3)")
     add_derivatives(command)
-    add_yes(command)
     add_json(command)
     command.add_argument("-o", "--output", metavar="DIR", help="a new folder; report-MODEL if not")
 

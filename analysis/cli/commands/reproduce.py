@@ -30,10 +30,8 @@ def declare(command: Parser) -> None:
         "--set",
         action="append",
         metavar="NAME=VALUE",
-        help="a setting of the item, as in runs=10 or ratios=0.05;0.02; may be repeated",
-    )
-    command.add_argument(
-        "--quick", action="store_true", help="smaller studies of the same: fewer runs, angles and robots"
+        help="a setting of the item, as in runs=10 or ratios=0.05;0.02; quick: smaller studies of the same "
+        "items, with fewer runs, angles and robots; may be repeated",
     )
     add_json(command)
     command.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
@@ -61,7 +59,8 @@ def run(options: argparse.Namespace) -> int:
             for item in found:
                 print(f"  {item.name:22s} {item.says}")
         return 0
-    given = settings(options.set or [])
+    quick = "quick" in (options.set or [])
+    given = settings([each for each in options.set or [] if each != "quick"])
     if given and (only is None or len(only) != 1):
         raise kkt.PivotreeError("option --set: belongs to one item; name it with --item")
     output = None if options.output is None else folder_of(options.output)
@@ -69,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     for paper, found in chosen:
         rows = []
         for item in found:
-            settled = (item.quick if options.quick else {}) | item.settings(given)
+            settled = (item.quick if quick else {}) | item.settings(given)
             rows += _one(item, settled, bool(given), output and output / paper, not options.json)
         documents.append({"paper": paper, "rows": [row.as_dict() for row in rows]})
     if options.json:

@@ -20,7 +20,6 @@ from ..arguments import (
     add_order,
     add_proximal,
     add_refinement,
-    add_yes,
 )
 from ..limits import SMALLER, admit, played
 from ..progress import progress_shown
@@ -74,7 +73,6 @@ def declare(command: Parser) -> None:
     add_order(command, "abm")
     add_format(command, "float64")
     add_refinement(command)
-    add_yes(command)
     command.add_argument("--certify", type=int, metavar="D", help="prove D digits of qdd and lambda")
     add_proximal(command)
     add_json(command)

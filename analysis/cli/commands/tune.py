@@ -10,7 +10,7 @@ from typing import Any
 
 from pivotree import analysis, kkt, orderings
 
-from ..arguments import Parser, add_format, add_json, add_model, add_yes
+from ..arguments import Parser, add_format, add_json, add_model
 from ..limits import operations, refuse
 from ..progress import progress_shown
 from .shared import file_of, one_of, print_json, system_of_any, tree_of
@@ -49,7 +49,6 @@ def declare(command: Parser) -> None:
     )
     add_format(command, "float32", known="float32 or float64, for digits and time")
     command.add_argument("--most", type=int, default=60, metavar="N", help="orders to count (60)")
-    add_yes(command)
     add_json(command)
     command.add_argument("-o", "--output", metavar="FILE.json", help="write the order, for --order")
 

@@ -33,7 +33,7 @@ CASES = {  # as it was written, and as it is
     "simulate chain:2 --state-type float32": "simulate chain:2 --integrator midpoint,state=float32",
     "simulate chain:2 --clock float32": "simulate chain:2 --integrator midpoint,clock=float32",
     "guarantee chain:2 --by-body": "guarantee chain:2 --digits 2 --format float32@j1=float64",
-    "sweep s.toml --yes": "sweep s.toml",
+    "reproduce all --quick": "reproduce all --set quick",
 }
 
 
