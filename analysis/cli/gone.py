@@ -34,11 +34,7 @@ GONE = {
     "--quick": "--set quick",
 }
 # commands that have an option of this name still
-KEPT = {
-    "--qd": ("guarantee",),
-    "--tau": ("guarantee",),
-    "--step": ("figure",),
-}
+KEPT = {"--qd": ("guarantee",), "--tau": ("guarantee",), "--step": ("figure",)}
 
 
 def told(texts: Sequence[str]) -> str | None:

@@ -37,10 +37,11 @@ from ..study.cells import cells
 
 WORTH = 0.5  # digits that are worth a sentence
 WRITTEN = {  # in words, the places of kkt.gathered
+    "own": "in each body's own frame",
     "com": "about the tree's centre of mass",
     "root": "about the world's origin, or the centre of mass of a floating root",
     "world": "about the world's origin",
-    "directions": "in the world's directions",
+    "directions": "about each body's joint, in the world's directions",
 }
 
 

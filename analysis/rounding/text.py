@@ -144,6 +144,27 @@ def described(c: Culprit) -> str:
     return f"{c.formula}{entry}{body}"
 
 
+PLAIN = (  # what a formula of blame is, in words; the first that fits
+    (r"^LDL\^T of \(H Phi|^\(H Phi M", "factoring the joint-space inertia, all joints at once"),
+    (r"^LDL\^T of", "factoring the inertia that the joint feels"),
+    (r"tau_", "what is left of the effort for the joint, bodies' forces subtracted"),
+    (r"D_\S+\^-1 .*(T\d+|M)\S*\^T$|D_\S+\^-1 H_\S+ M", "what the joint takes from the body's inertia"),
+    (r"\^-1", "dividing by the inertia that the joint feels"),
+    (r"[Hw]_\S+ .*H_\S+\^T$", "the inertia that the joint feels"),
+    (r"^\S*M\S* [+-] |^M\^_\S+$", "the sum of the body's inertia and what its children bring"),
+    (r"H_\S+\^T$", "inertia times joint axis"),
+    (r"\ba_|\bb_", "forces and accelerations by rates and gravity"),
+    (r"^-?H_", "a force along the joint axis"),
+    (r"qdd_\S+$", "the joint's own acceleration"),
+    (r"^-?Phi_|Phi_\S+\^T$", "carrying an inertia or a force from a body to its parent"),
+)
+
+
+def in_words(c: Culprit) -> str:
+    """The sum that a culprit is, for readers who know none of our letters."""
+    return next((words for pattern, words in PLAIN if re.search(pattern, c.formula)), "one sum")
+
+
 def percent(share: float) -> str:
     x = 100.0 * share
     x = round(x, 1) + 0.0  # no -0.0

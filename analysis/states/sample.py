@@ -199,6 +199,18 @@ def entries_at(system: System, ranges: Ranges, seed: int, numbers: Sequence[int]
     return apart(replace(entries, tau=right), len(numbers))
 
 
+def efforts_of(system: System, q: Floats, qd: Floats, qdd: Floats) -> Floats:
+    """The efforts (m, N) that give accelerations qdd (m, N) in m states."""
+    forest, free = forest_of(system, q, qd)
+    return _given(forest, free, qdd.ravel())[0].reshape(q.shape)
+
+
+def entries_of(system: System, q: Floats, qd: Floats, tau: Floats) -> Entries:
+    """The entries of (4) in m states (m, N), m in front of each."""
+    _, free = forest_of(system, q, qd)
+    return apart(replace(free, tau=free.tau + tau.ravel()), len(q))
+
+
 def _given(tree: BodyTree, free: Entries, qdd: Floats) -> tuple[Floats, Floats]:
     """tau (N,) that gives qdd, and the right-hand side that it makes; ``free`` are for tau = 0."""
     tau = efforts(tree, free, qdd)

@@ -59,6 +59,10 @@ class Linearised:
         The output is a weighted sum of slots, {slot: weight}.  ``keep`` False overwrites ``errors``
         with them, so that a last sweep takes no more memory.
         """
+        return self.swept(seeds, keep)[0]
+
+    def swept(self, seeds: Mapping[int, float], keep: bool = True) -> tuple[Floats, Floats]:
+        """The same, and (slots,) the derivatives of the output by what the slots held at first."""
         from ..arithmetic import shadows
 
         end, adjoint = self.tape.length, np.zeros(self.tape.slots)
@@ -80,7 +84,7 @@ class Linearised:
                 out[here],
             )
             end, bent = end - m, bent - k
-        return out
+        return out, adjoint
 
 
 def linearised(

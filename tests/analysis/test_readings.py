@@ -6,6 +6,8 @@ from helpers import ROOT, system_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis import readings
+from pivotree.analysis.rounding import linearised
+from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt import FormatError, LoopError, ModelError
 from pivotree.kkt.matrix.frames import PLACES
 
@@ -55,7 +57,32 @@ def test_a_program_that_forms_both_triangles_is_told_on_long_chains_alone():
         ] * lost
 
 
-def test_the_sentence_that_the_page_quotes():
+def test_the_sentences_that_the_page_quotes():
     (told,) = readings.advice(readings.compare_as(system_of("humanoid"), ["mjx"]))
+    blamed = readings.fault(readings.get("mjx"), system_of("humanoid")).sentence
     page = " ".join((ROOT / "docs" / "readings.md").read_text(encoding="utf-8").replace("> ", "").split())
-    assert told in page
+    assert told in page and blamed in page
+
+
+def test_a_fault_s_shares_are_parts_of_the_error_that_is_there():
+    """Rounding of the data by its derivatives, and operations by blame's, are the error of a program."""
+    system, float32 = system_of("random_tree:n=7,seed=3"), kkt.arithmetic.get_format("float32")
+    own, tape = readings.get("newton").traced(system)
+    order, exact = TracedOrder(tape, own), kkt.certify(system, digits=30)
+    pair = linearised(tape, own.entries, float32)
+    slot = int(order.qdd[-1])
+    operations, adjoint = pair.swept({slot: 1.0})
+    values = order.values(own)
+    data = adjoint[np.abs(order.places)] * np.sign(order.places) * (float32.cast(values) - values)
+    off = pair.output(slot) - float(exact.qdd[-1].mid())
+    assert operations.sum() + data.sum() == pytest.approx(off, rel=1e-2)
+    found = readings.fault(readings.get("newton"), system_of("chain:12"))
+    shares = [part.share for part in found.parts]
+    assert shares == sorted(shares, reverse=True) and 0.0 < sum(shares) <= 1.0
+    assert max(found.instead.values()) > found.digits + 0.5
+    assert f"keeps {found.digits:.1f} digits in this state" in found.sentence
+    assert found.sentence.endswith(" more.") and found.parts[0].body in found.sentence
+    calm = readings.fault(readings.get("rbdl"), system_of("chain:2"))
+    assert calm.sentence.endswith("In other frames, and by abm, no more are kept.")
+    with pytest.raises(FormatError, match="'mp:30': readings change frames in float64"):
+        readings.fault(readings.get("mjx"), system, "mp:30")

@@ -17,6 +17,7 @@ from .shared import one_state, print_json, state_document, system_and_state
 EXAMPLES = (
     "blame example3:m1=1e7.5,case=1",
     "blame robot.urdf --order abm --format bfloat16 --output wrist",
+    "blame robot.urdf --as mjx",
     "blame chain:12 --derivatives --output dq",
 )
 
@@ -24,6 +25,12 @@ EXAMPLES = (
 def declare(command: Parser) -> None:
     add_model(command)
     add_order(command, "crbm")
+    command.add_argument(
+        "--as",
+        dest="reading",
+        metavar="NAME",
+        help="which sum of a program loses the digits, of its order in its frames (pivotree readings)",
+    )
     known = "a floating-point format of at most 64 bits: float32, float64, bfloat16, p11"
     add_format(command, "float32", known=known)
     command.add_argument(
@@ -42,6 +49,8 @@ def run(options: argparse.Namespace) -> int:
 
     if options.top < 1:
         raise kkt.PivotreeError(f"option --top: is {options.top}; give at least 1")
+    if options.reading is not None:
+        return _as_program(options)
     function = orderings.get(options.order)
     with progress_shown() as progress:
         system, state = system_and_state(options)
@@ -69,4 +78,34 @@ def run(options: argparse.Namespace) -> int:
         out.print(blame_table(found))
     for line in [*rest(found), one_state(options.model, state)]:
         out.print(line, soft_wrap=out.wraps, markup=False)
+    return 0
+
+
+def _as_program(options: argparse.Namespace) -> int:
+    """What a program loses, in a sentence that one could file, and its largest shares."""
+    from ... import readings
+
+    given = vars(options).get("given", set()) | ({"derivatives"} if options.derivatives else set())
+    for name in ("order", "output", "derivatives", "top"):
+        if name in given:
+            raise kkt.PivotreeError(f"option --as: says order and output itself; leave out --{name}")
+    reading = readings.get(options.reading)
+    with progress_shown() as progress:
+        system, state = system_and_state(options)
+        times = played(system, [get_format(options.format)])
+        admit(options, system, {reading.order: orderings.get(reading.order)}, times)
+        progress(f"{reading.name} in {options.format}")
+        found = readings.fault(reading, system, options.format, options.model)
+    if options.json:
+        print_json({**state_document(system, state), **found.as_dict()})
+        return 0
+    from ...rounding.text import percent
+    from ..table import console, grid
+
+    out = console(sys.stdout)
+    out.print(found.sentence, soft_wrap=out.wraps, markup=False)
+    rows = [(percent(part.share), part.body, part.what) for part in found.parts]
+    out.print(grid("", ("share", "body", "what"), rows, words=("body", "what")))
+    out.print(f"Source: {reading.source}.", soft_wrap=out.wraps, markup=False)
+    out.print(one_state(options.model, state), soft_wrap=out.wraps, markup=False)
     return 0

@@ -12,15 +12,7 @@ from pivotree.kkt.proof.longer import decimal
 from pivotree.kkt.solution.conditioning import Conditioning
 from pivotree.kkt.solution.eliminate import MOST
 
-from ..arguments import (
-    Parser,
-    add_format,
-    add_json,
-    add_model,
-    add_order,
-    add_proximal,
-    add_refinement,
-)
+from ..arguments import Parser, add_format, add_json, add_model, add_order, add_proximal, add_refinement
 from ..limits import SMALLER, admit, played
 from ..progress import progress_shown
 from .shared import one_state, print_json, refinement, state_document, system_and_state, tree_of

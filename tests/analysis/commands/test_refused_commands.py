@@ -37,6 +37,7 @@ REFUSED = {
     "option --step: 4 is outside this order's steps; use 0 to 3": "figure spy chain:3 --step 4 -o x.svg",
     "suffix '.bmp' is unknown; use .png, .pdf": "figure spy chain:3 -o x.bmp",
     "option --top: is 0; give at least 1": "blame chain:2 --top 0",
+    "option --as: says order and output itself; leave out --order": "blame chain:2 --as mjx --order abm",
     "has no joint that moves, and so no acceleration": "blame still.json",
     "output 'j1': is no derivative here; use dq": "blame chain:2 --derivatives --output j1",
     "output 'j1[1]': is no joint acceleration here; use a body": "blame chain:3 --output j1[1]",
