@@ -1,4 +1,5 @@
 from . import cheapest as cheapest
+from . import check as check
 from . import comparison as comparison
 from . import complements as complements
 from . import contact as contact

@@ -11,7 +11,9 @@ from helpers import ROOT
 
 import pivotree as pt
 
-PARTS = "comparison complements contact counts explorer figures gradients guarantee inertia listing report "
+PARTS = (
+    "check comparison complements contact counts explorer figures gradients guarantee inertia listing report "
+)
 PARTS += "rounding simulation states sweep"
 ROOMS = ["pivotree", "pivotree.kkt", "pivotree.kkt.arithmetic", "pivotree.orderings", "pivotree.analysis"]
 ROOMS += ["pivotree.papers", *(f"pivotree.analysis.{part}" for part in PARTS.split())]

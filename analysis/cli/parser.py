@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from .gone import told
 
 COMMANDS = {
+    "check": "will a robot keep its digits in float32: one page, with what would mend it",
     "compare": "the main job: what each order fills in, costs and loses, with a verdict",
     "solve": "joint accelerations, with their certified error",
     "figure": "draw a figure for a paper, of one of many kinds",

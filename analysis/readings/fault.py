@@ -33,6 +33,7 @@ WRITES = {  # entries of (4) that a place changes, in words
     "Phi": "the way to its parent",
     "A": "the armature",
 }
+ALL = "the whole tree"  # where operations are of no one body
 PARTS, BLOCKS = 6, 40  # that are told, and formulas of operations that are summed up
 Floats = NDArray[np.float64]
 
@@ -146,7 +147,11 @@ def _parts(
             add(what, names[k], float(x.sum()))
     by_operations = float(operations.sum())
     for culprit in Culprits(order.tape, operations).blocks(BLOCKS):
-        add(in_words(culprit), str(culprit.body), by_operations * culprit.share)
+        add(
+            in_words(culprit),
+            ALL if culprit.body is None else str(culprit.body),
+            by_operations * culprit.share,
+        )
     total = sum(x for (what, _), x in sums.items() if what in WRITES.values()) + by_operations
     parts = [Part(what, body, x / total if total else 0.0) for (what, body), x in sums.items()]
     return tuple(sorted(parts, key=lambda part: -part.share)[:PARTS])
@@ -154,10 +159,11 @@ def _parts(
 
 def _sentence(found: Fault, reading: Reading, system: System, own: System) -> str:
     first = found.parts[0]
+    who = f"{reading.program} {reading.version}".strip()
     text = (
-        f"{f'{reading.program} {reading.version}'.strip()} in {found.format} on {found.model} keeps "
-        f"{found.digits:.1f} digits in this state; the acceleration of {found.output} is off most. Of all rounding that "
-        f"reaches it, {percent(first.share)} enters at {first.body}: {first.what}."
+        f"{who} in {found.format} on {found.model} keeps {found.digits:.1f} digits in this state; the "
+        f"acceleration of {found.output} is off most. Of all rounding that reaches it, "
+        f"{percent(first.share)} enters at {first.body}: {first.what}."
     )
     most = max(found.instead.values())
     if most - found.digits < WORTH:
@@ -179,7 +185,10 @@ def _sentence(found: Fault, reading: Reading, system: System, own: System) -> st
 
 def _sizes(body: str, system: System, own: System, format: str) -> str:
     """How large a body's inertia is there, beside what its own joint feels of it."""
-    k = [str(name) for name in system.tree.names].index(body)
+    names = [str(name) for name in system.tree.names]
+    if body not in names:
+        return ""
+    k = names.index(body)
     mass, away = system.state.mass[k], float(np.linalg.norm(own.state.com[k]))
     if not system.tree.dof[k] or not mass * away:
         return ""

@@ -36,6 +36,7 @@ MADE = ROOT / "docs" / "generated.py"
 NAMES = ("orders", "counts", "gallery", "lessons", "pictures")  # of its makers, the longest first
 FACADES = ("pivotree.kkt", "pivotree.kkt.arithmetic", "pivotree", "pivotree.orderings", "pivotree.analysis")
 ROOMS = (
+    "check",
     "cheapest",
     "comparison",
     "complements",

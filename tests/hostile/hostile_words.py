@@ -16,6 +16,7 @@ COMMANDS = next(
 GIVEN = {"MODEL": "chain:1", "KIND": "matrix", "PAPER": "ascher1996", "CONFIG": "sweep.toml"}
 CHEAP = {  # options that keep a command short where nothing is wrong
     "compare": {"--order": "abm", "--format": "float32"},
+    "check": {"--states": "1"},
     "report": {"--states": "1", "--order": "abm", "--format": "float32"},
     "explore": {"--order": "abm", "--format": "float32"},
     "guarantee": {"--states": "1", "--order": "abm", "--format": "float32"},

@@ -9,6 +9,7 @@ from pivotree.analysis.cli.parser import COMMANDS, parser
 
 # A command at work that prints a document, and its exit code; one that it refuses
 DOCUMENTS = {
+    "check": (0, "chain:2 --states 2", "chain:2 --states 0"),
     "compare": (0, "chain:2 --orders abm --formats float32", "none.urdf"),
     "compare states": (0, "chain:2 --orders abm --formats float32 --states 2", "chain:2 --states 0"),
     "compare of nothing": (1, "example3:m1=1e8 --orders crbm --formats float32", "chain:0"),

@@ -1,0 +1,113 @@
+"""A check's digits are measured, its worst state is there, its mends keep what they say, its page is true."""
+
+import shlex
+from functools import cache
+
+import numpy as np
+import pytest
+from helpers import ROOT
+
+from pivotree import kkt, orderings
+from pivotree.analysis.check import check
+from pivotree.analysis.check.make import ORDERS
+from pivotree.analysis.check.tried import Robot, Tried, Way, search
+from pivotree.analysis.check.words import Command, markdown, page
+from pivotree.analysis.cli.parser import joined, parser
+
+LIGHT = "chain:12"  # of a program that loses digits at the tip
+
+
+@cache
+def found(spec=LIGHT, **asked):
+    return check(kkt.load(spec), spec, **asked)
+
+
+def digits(system, way):
+    """Digits of a way in one state, against a certified answer for the system's own numbers."""
+    own = system if way.frames == "own" else kkt.gathered(system, way.frames)
+    qdd = kkt.eliminate(own, orderings.get(way.order), way.format).qdd
+    return -np.log10(kkt.certify(system, digits=30).error(qdd))
+
+
+def test_digits_are_those_of_certified_answers():
+    ours, system = found(states=40), kkt.build(kkt.load(LIGHT))
+    worst = kkt.build(kkt.load(LIGHT), **ours.worst_state)
+    for row in ours.rows:
+        way = Way(row.order, "float32", row.frames)
+        assert row.here == pytest.approx(digits(system, way), abs=0.01) and row.worst <= row.median
+        assert row.worst <= digits(worst, way) + 0.01
+    subject = ours.row(ours.subject)
+    way = Way(subject.order, "float32", subject.frames)
+    assert subject.worst == pytest.approx(digits(worst, way), abs=0.01)
+    assert subject.worst == min(row.worst for row in ours.rows)
+    assert {row.name for row in ours.rows} == {*ORDERS, "mjx, warp, brax", "newton"} and not ours.refused
+    best = ours.row(ours.best)
+    assert best.worst >= max(row.worst for row in ours.rows if row.name in ORDERS) - 0.5
+    assert ours.keeps == (best.worst >= 3.0) and ours.data.worst <= 7.3
+    assert ours.exported[1] <= ours.exported[0] + 0.01 <= 7.3
+
+
+def test_the_search_goes_on_from_the_worst_and_finds_worse():
+    robot, way = Robot(kkt.load("chain:6")), Way("crbm", "float32")
+    random = robot.random(30)
+    worse = search(random, way)
+    errors = worse.errors(way)
+    assert errors[0] > random.errors(way).max() and (np.diff(errors) <= 0.0).all()
+    assert (np.abs(worse.q) <= robot.ranges.upper).all() and (np.abs(worse.qd) <= robot.ranges.rate).all()
+    qdd = kkt.eliminate(worse.system(0), orderings.get("abm")).qdd
+    assert np.allclose(qdd, worse.qdd[0], atol=0.05)  # those that were drawn, but for short efforts
+
+
+def test_what_is_proved_holds_in_the_states_that_were_tried():
+    proved = found("chain:2", format="float64", states=30).row("abm").proved
+    tried = Robot(kkt.load("chain:2")).random(30)
+    fast = np.abs(tried.truth.pair.high).max(axis=1) >= 9.0
+    assert fast.any() and proved > 8.0
+    assert (-np.log10(tried.errors(Way("abm", "float64")))[fast] >= proved - 0.1).all()
+
+
+def test_mends_are_cheapest_first_and_keep_what_they_say():
+    ours = found(states=40, digits=4.5)
+    enough = [mend for mend in ours.mends if mend.enough]
+    assert enough and [mend.cost for mend in enough] == sorted(mend.cost for mend in enough)
+    assert all(mend.enough == (mend.digits >= 4.5) for mend in ours.mends)
+    assert {mend.kind for mend in ours.mends} == {"order", "frames", "format", "armature"}
+    hard = Tried(Robot(kkt.load(LIGHT)), *(np.array([ours.worst_state[x]]) for x in ("q", "qd", "qd", "tau")))
+    for mend in (mend for mend in ours.mends if mend.kind != "armature"):
+        way = Way(mend.order, mend.format, mend.frames)
+        assert -np.log10(hard.errors(way)[0]) >= mend.digits - 0.01
+    doubled = next(mend for mend in ours.mends if mend.format == "float64" and mend.order == ours.best)
+    same = next(mend for mend in ours.mends if (mend.format, mend.order) == ("float32", ours.best))
+    assert doubled.cost == pytest.approx(same.cost * 53 / 24)
+
+
+def test_the_page_s_commands_are_commands_and_its_words_follow_the_digits():
+    for asked, words in ((3.0, "keep it"), (6.9, "do not keep it for 6.9 digits"), (4.5, "enough")):
+        parts = list(page(found(states=40, digits=asked), "its own", "worst.json"))
+        assert words in markdown(iter(parts))
+        for part in (part for part in parts if isinstance(part, Command)):
+            assert part.text.startswith("pivotree ")
+            parser().parse_args(joined(shlex.split(part.text)[1:]))
+
+
+def test_the_worst_state_is_said_again_by_the_command_that_replays_it(run, tmp_path):
+    code, out, _ = run("check", LIGHT, "--states", "30", "--digits", "4.5", "-o", tmp_path / "page.md")
+    told = (tmp_path / "page.md").read_text()
+    assert code == 0 and told.startswith(f"{LIGHT} in float32: ") and "| newton |" in told
+    command = next(line for line in told.splitlines() if line.startswith("    pivotree blame"))
+    kept = next(part for part in told.split("\n\n") if part.startswith("Where digits"))
+    code, out, _ = run(*shlex.split(command)[1:])
+    assert code == 0 and out.split(". ")[0].replace("this state", "its worst state") in kept.replace(
+        "\n", " "
+    )
+
+
+@pytest.mark.product
+def test_the_page_of_docs_is_what_is_printed():
+    told = (ROOT / "docs" / "will-it-keep.md").read_text(encoding="utf-8")
+    ours = found("humanoid")
+    for row in ours.rows:
+        assert f"| {row.here:.1f} | {row.worst:.1f} |" in next(
+            line for line in told.splitlines() if line.startswith(f"| {row.name} |")
+        )
+    assert next(iter(page(ours, ""))) in " ".join(told.replace("> ", "").split())
