@@ -98,6 +98,11 @@ def check(
     state that a column is of, the tree's own where None.  Raises PivotreeError for numbers out of range,
     FormatError for a format without a precision, and ModelError and LoopError for a robot that does not
     move or has closed loops.
+
+    >>> from pivotree.analysis.check import check
+    >>> found = check(pt.chain(2), "chain:2", digits=2, states=5)
+    >>> found.row("crbm").worst >= found.row("newton").worst - 0.5, found.searched >= 6
+    (True, True)
     """
     _asked(format, digits, states)
     progress("the robot")

@@ -50,12 +50,14 @@ def page(found: Checked, state: str, file: str | None = None) -> Iterator[str | 
     yield _verdict(found)
     yield _table(found)
     proved = f"some joint accelerates by {ACCELERATION:g} rad/s² (m/s²) or more"
+    told = found.row(found.best).why
+    why = f" (none of {found.best}: {told})" if told else ""
     yield (
         "Digits: 5.0 says that no joint acceleration is off by more than 0.00001 of the largest one in "
         "that state, held against exact arithmetic on the robot's own numbers. "
         f"This state: {state}. Worst: of {found.states} random states, and of {found.searched} that were "
         f"searched near the worst of these. Proved: for all states within the limits of positions, rates and "
-        f"efforts in which {proved}; a proof takes every rounding at its worst. Random states: "
+        f"efforts in which {proved}; a proof takes every rounding at its worst{why}. Random states: "
         f"{found.distribution}."
     )
     yield f"Where digits are lost. {found.fault.replace('in this state', 'in its worst state')}"
