@@ -17,7 +17,7 @@ call away.  It yields, made by functions of :mod:`papers.item`,
     it, and what it is given; the style, light, dark or gray, comes last.
 
 A paper's ``__init__`` lists its items in the paper's order, and in ``QUICK`` the settings of a smaller
-study, for ``pivotree reproduce --quick``.  ``printed.toml`` holds its numbers, and the rows by their
+study, for ``pivotree reproduce --set quick``.  ``printed.toml`` holds its numbers, and the rows by their
 names: what is printed, the criterion, and why a row is missed, refuted or open.
 """
 
