@@ -12,10 +12,10 @@ from pivotree.kkt import PivotreeError
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.mixed import Mixed
 
-from ..guarantee.promises import PARTS, Work, bits_of
+from ..guarantee.cheapest import PARTS, Work, bits_of
 from ..readings import Fault
 from ..readings.readings import WRITTEN
-from ..rounding.culprits import Culprits
+from ..rounding.blame import Culprits
 from ..states.traced import TracedOrder
 from .tried import Robot, Tried, Way
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from pivotree.kkt import FormatError, System
 from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.rounding.contributions import linearised
 
 from ..comparison import REFERENCE_DIGITS, full_digits
-from ..rounding.contributions import linearised
-from ..rounding.culprits import Culprits
+from ..rounding.blame import Culprits
 from ..rounding.text import in_words, percent
 from ..states.traced import Pair, TracedOrder
 from .readings import WORTH, WRITTEN, Reading

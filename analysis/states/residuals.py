@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pivotree.kkt.arithmetic import Format
 from pivotree.kkt.arithmetic.floats import _two_product, _two_sum
+from pivotree.kkt.base.compiled import njit
 from pivotree.kkt.matrix.blocks import Tie, sides_of
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.proof.longer import longer_name

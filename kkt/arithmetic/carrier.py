@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from ..base.compiled import njit
 from .floats import _operation, _two_product, _two_sum
 
 EXPONENT = 0x7FF0000000000000  # bits of a float64

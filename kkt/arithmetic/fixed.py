@@ -14,9 +14,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..base.compiled import njit
 from ..base.errors import FormatError
 from .chunk import Chunk
 from .floats import _operation, _two_product

@@ -8,10 +8,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from ..base.compiled import leaf
+from ..base.compiled import leaf, njit
 from .chunk import Chunk
 
 

@@ -10,9 +10,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..base.compiled import njit
 from .carrier import _nearest
 from .chunk import Chunk
 from .floats import _dd_operation, _operation

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..base.compiled import njit
 from ..base.errors import FormatError
 from .chunk import SQRT, Chunk
 from .formats import Runner

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..base.compiled import loop, njit
 from ..base.errors import FormatError
 from . import floats, modular
 from .chunk import Chunk
@@ -24,8 +24,10 @@ from .floats import _dd_operation, _two_product, _two_sum
 from .formats import Runner
 from .objects import InObjects, Parts, Read, leading, of_any, read_once, size
 
+FEW = 20_000  # operations of all calls of a loop, that Python interprets
 
-@njit(cache=True, error_model="numpy")
+
+@loop(few=FEW, error_model="numpy")
 def partials(op, x, y, r, pa, pb):  # pragma: no cover
     """Fill pa and pb with the derivatives of every operation by its operands; arrays (m,)."""
     for i in range(len(op)):
@@ -39,7 +41,7 @@ def partials(op, x, y, r, pa, pb):  # pragma: no cover
             pa[i], pb[i] = 1.0 / y[i], -r[i] / y[i]
 
 
-@njit(cache=True)
+@loop(few=FEW)
 def sweep(dst, a, b, pa, pb, adjoint, bar):  # pragma: no cover
     """Reverse sweep for some outputs: adjoint (slots, outputs) in place; bar (outputs,)."""
     for i in range(len(dst) - 1, -1, -1):
@@ -242,6 +244,7 @@ class DoublePairs:
         self.low = np.zeros_like(self.high)
 
     def follow(self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray) -> None:
+        r = np.asarray(r, dtype=np.float64)  # one type: the loop compiles once
         _follow_dd(chunk, self.high, self.low, r, high, low, off, owed)
 
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -417,7 +420,7 @@ def _follow_dd(chunk, hi, lo, rs, high, low, off, owed):  # pragma: no cover
         hi[dst[i]], lo[dst[i]] = rh, rl
         if keep:
             high[i], low[i] = rh, rl
-            off[i] = abs((np.float64(rs[i]) - rh) - rl)
+            off[i] = abs((rs[i] - rh) - rl)
         if owing:
             owed[i] = -2
             if op[i] < 2 and math.isfinite(rh):

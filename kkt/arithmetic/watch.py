@@ -10,9 +10,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..base.compiled import loop, njit
 from .floats import _two_sum
 
 
@@ -100,7 +100,7 @@ def _looked_pairs(op, x, y, r, cancelled, absorbed, size):  # pragma: no cover
         absorbed[i] = abs(part.sum()) / min(abs(u.real), abs(w.real))
 
 
-@njit(cache=True)
+@loop(few=50_000)
 def cut(first, step, at, instruction, blocks, starts, owner, group):  # pragma: no cover
     """Find the runs of consecutive operations of one step (and, with blocks, of one instruction).
 
@@ -174,7 +174,7 @@ def against(starts, cancelled, owed, most):  # pragma: no cover
     """
     for k in range(len(starts) - 1):
         for i in range(starts[k], starts[k + 1]):
-            own, due = np.int64(cancelled[i]), np.int64(owed[i])
+            own, due = cancelled[i], owed[i]
             if due < -1:
                 continue
             if due >= APART:

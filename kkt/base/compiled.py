@@ -1,19 +1,78 @@
-"""A numba decorator for functions that only other compiled functions call."""
+"""Loops that numba compiles: always, or when they have much to do, and keeps where it can write."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+from functools import cached_property, update_wrapper
 from typing import Any
 
-from numba import njit
+import numpy as np
 
 
-def leaf(**options: Any) -> Any:
-    """A decorator like ``njit``, for a function that Python itself never calls.
+def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **options: Any) -> Any:
+    """As numba's; where it finds no folder to keep compiled code in, it compiles in every process."""
+    import numba
 
-    Numba then makes no wrappers for Python and C, and the function compiles in less time. Numba
-    takes these options, but its type stubs do not name them.
+    if function is None:
+        return lambda function: njit(function, cache=cache, **options)
+    try:
+        return numba.njit(cache=cache, **options)(function)
+    except RuntimeError as error:
+        if "cannot cache" not in str(error):
+            raise
+        warnings.warn(
+            "no folder can be written in which numba would keep compiled code, so that every run compiles "
+            "it again; set NUMBA_CACHE_DIR to a folder that you may write",
+            stacklevel=2,
+        )
+        return numba.njit(**options)(function)
+
+
+class Loop:
+    """A function that numba compiles when it is called from compiled code, or has much to do.
+
+    Python interprets its calls, with the same results, until their first arguments have had ``few``
+    entries in all: to compile a loop takes as long as to interpret it on thousands of them.
     """
-    return njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)  # type: ignore[call-overload]
+
+    def __init__(self, function: Callable[..., Any], few: float, options: dict[str, Any]) -> None:
+        self.py_func, self.left, self.options = function, few, options
+        update_wrapper(self, function)
+
+    @cached_property
+    def compiled(self) -> Any:
+        return njit(cache=True, **self.options)(self.py_func)
+
+    @property
+    def _numba_type_(self) -> Any:  # by which compiled code calls this one
+        return self.compiled._numba_type_
+
+    def __call__(self, *args: Any) -> Any:
+        if self.left == INTERPRETED:
+            return self.py_func(*args)
+        self.left -= len(args[0])
+        if self.left <= 0:
+            return self.compiled(*args)
+        with np.errstate(all="ignore"):  # as in compiled code
+            return self.py_func(*args)
+
+
+INTERPRETED = float("inf")  # however many
+
+
+def loop(few: int, **options: Any) -> Callable[[Callable[..., Any]], Loop]:
+    """A decorator like ``njit``, for a loop that is interpreted while it has little to do."""
+    return lambda function: Loop(function, few, {"no_cfunc_wrapper": True, **options})
+
+
+def leaf(**options: Any) -> Callable[[Callable[..., Any]], Loop]:
+    """A decorator like ``njit``, for a function that compiled ones call, and Python interprets.
+
+    Numba then makes no wrappers for Python and C, and the function compiles in less time.
+    """
+    bare = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return lambda function: Loop(function, INTERPRETED, bare | options)
 
 
 def interpreted(function: Any) -> Any:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 from numpy.typing import NDArray
+
+from ..base.compiled import njit
 
 MANY = 1000  # bodies from which on a compiled loop is worth its loading
 

@@ -15,9 +15,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..base.compiled import loop
 from ..base.errors import OrderError, close_names
 from ..base.foreign import foreign
 from ..matrix.blocks import (
@@ -359,7 +359,7 @@ def check_complete(blocks: NDArray[np.int64], group: NDArray[np.int64], graph: B
         )
 
 
-@njit(cache=True)
+@loop(few=10_000)
 def halving_joints(parent, order):  # pragma: no cover
     """(n,) joints, named by their bodies, each of which cuts a part into two most equal halves.
 

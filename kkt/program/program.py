@@ -24,9 +24,9 @@ from itertools import chain
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..base.compiled import njit
 from ..base.errors import OrderError
 from ..matrix.blocks import Block
 from ..model.spatial import meeting

@@ -214,7 +214,7 @@ class Watch:
         columns = [np.zeros(room, dtype=kind) for kind in kinds]
         columns += [np.zeros(room if self.errors else 0) for _ in range(3)]
         owing = self.shadow is not None and self.shadow.owing
-        columns.append(np.zeros(room if owing else 0, dtype=whole))
+        columns.append(np.zeros(room if owing else 0, dtype=np.int64))
         zero = np.zeros(room if self.residues is not None else 0, dtype=np.int8)
         both = self._in_one_loop(columns[3], columns[5])
         for at, chunk, x, y, r in watched(self.tape, both or reader.runner, self.v, room):
@@ -458,7 +458,8 @@ def observe(
             watch.farthest(cuts, *bits, doubles.magnitude, far)
         apart = np.zeros((count if len(piece.owed) else 0, 6), dtype=np.int64)
         if len(piece.owed):
-            watch.against(cuts, piece.cancelled, piece.owed, apart)
+            # of one type, so that the loop compiles once
+            watch.against(cuts, piece.cancelled.astype(np.int64, copy=False), piece.owed, apart)
         ends = cuts[1:] - cuts[:-1]
         parts.append(_Part(group[:count].copy(), owner[:count].copy(), ends, most, far, apart))
     kept = _Part(*(np.concatenate(column) for column in zip(*parts, strict=True)))

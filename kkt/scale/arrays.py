@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from ..base.compiled import njit
 from ..base.errors import ModelError, OrderError
 from ..base.foreign import of_kind
 from ..matrix.blocks import FC, FJ, PDD, QDD, F, Structure, require_structure

@@ -13,10 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from ..base.compiled import leaf
+from ..base.compiled import leaf, njit
 
 WIDTH = 14
 (

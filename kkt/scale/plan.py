@@ -18,9 +18,9 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..base.compiled import njit
 from ..base.errors import OrderError, SingularError, SizeError
 from ..matrix.blocks import KINDS, Structure
 from ..matrix.entries import Pattern

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
 from scipy.sparse.linalg import LinearOperator
@@ -29,6 +28,7 @@ from ..arithmetic import Format, get_format
 from ..arithmetic.chunk import Chunk
 from ..arithmetic.formats import Hardware
 from ..arithmetic.lanes import Native
+from ..base.compiled import njit
 from ..base.errors import FormatError, ModelError, OrderError, SingularError
 from ..base.shown import Shown
 from ..matrix.blocks import Block

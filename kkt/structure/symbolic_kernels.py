@@ -7,10 +7,10 @@ the sort; without wrappers for Python it compiles in half the time.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from ..base.compiled import leaf
+from ..base.compiled import leaf, loop
 
+FEW_BLOCKS = 5_000  # of all calls of a loop, that Python interprets
 FEW = 32  # values that are sorted by insertion
 
 
@@ -51,7 +51,7 @@ def _sink(values, start, end, root, value):  # pragma: no cover
 LOW = 32  # bits that hold the end of a run; its start is above them
 
 
-@njit(cache=True)
+@leaf()
 def _root(next_, t):  # pragma: no cover
     """The last position of the path from t; the path is halved on the way."""
     while next_[t] != t:
@@ -60,7 +60,7 @@ def _root(next_, t):  # pragma: no cover
     return t
 
 
-@njit(cache=True)
+@leaf()
 def _runs(t, pointer, later, head, link, value, room):  # pragma: no cover
     """The later neighbours of t as packed, ascending runs that do not touch, and their number."""
     count = pointer[t + 1] - pointer[t]
@@ -82,7 +82,7 @@ def _runs(t, pointer, later, head, link, value, room):  # pragma: no cover
     return room, _merge(room, k)
 
 
-@njit(cache=True)
+@leaf()
 def _merge(room, count):  # pragma: no cover
     """Sort packed runs and join those that overlap or touch, in place; their number."""
     if count == 0:
@@ -100,7 +100,7 @@ def _merge(room, count):  # pragma: no cover
     return last + 1
 
 
-@njit(cache=True)
+@leaf()
 def _extend(t, runs, count, chain, member, state, link, value):  # pragma: no cover
     """Couple t with every later position of the runs; returns the last position this is done for.
 
@@ -126,7 +126,7 @@ def _extend(t, runs, count, chain, member, state, link, value):  # pragma: no co
     return end, link, value
 
 
-@njit(cache=True)
+@loop(few=FEW_BLOCKS)
 def count_columns(pointer, later, diagonal, paired, rows):  # pragma: no cover
     """Later neighbours of each position and their rows, and the position of a zero pivot or -1.
 
@@ -208,7 +208,7 @@ def count_columns(pointer, later, diagonal, paired, rows):  # pragma: no cover
     return counts, widths, -1
 
 
-@njit(cache=True)
+@leaf()
 def _grow(array, needed):  # pragma: no cover
     if needed <= len(array):
         return array
@@ -218,7 +218,7 @@ def _grow(array, needed):  # pragma: no cover
     return larger
 
 
-@njit(cache=True)
+@leaf()
 def _gather(t, pointer, later, head, link, value, mark, out, filled):  # pragma: no cover
     """The later neighbours of t into ``out``, once each: the matrix's, and those that waited."""
     for e in range(pointer[t], pointer[t + 1]):
@@ -235,7 +235,7 @@ def _gather(t, pointer, later, head, link, value, mark, out, filled):  # pragma:
     return filled
 
 
-@njit(cache=True)
+@loop(few=FEW_BLOCKS)
 def adjacency(where, first, second, count):  # pragma: no cover
     """Edges between blocks as later neighbours of each position: pointers and indices."""
     pointer = np.zeros(count + 1, dtype=np.int64)
@@ -253,14 +253,14 @@ def adjacency(where, first, second, count):  # pragma: no cover
     return pointer, later
 
 
-@njit(cache=True)
+@loop(few=FEW_BLOCKS)
 def sort_columns(pointer, index):  # pragma: no cover
     """Ascending indices in every column, in place."""
     for t in range(len(pointer) - 1):
         ascend(index, pointer[t], pointer[t + 1])
 
 
-@njit(cache=True)
+@loop(few=FEW_BLOCKS)
 def eliminate(pointer, later, diagonal, paired, most=1 << 62):  # pragma: no cover
     """Eliminate on structure; edges that pivots add wait in linked lists at their earlier end.
 
@@ -333,7 +333,7 @@ def eliminate(pointer, later, diagonal, paired, most=1 << 62):  # pragma: no cov
     return pivot, parent, out_pointer, out[:filled], -1
 
 
-@njit(cache=True)
+@loop(few=FEW_BLOCKS)
 def levels(pointer, index, pivot):  # pragma: no cover
     """(count,) levels: an entry must be updated before the first of its two blocks is a pivot."""
     count = len(pivot)
@@ -352,7 +352,7 @@ def levels(pointer, index, pivot):  # pragma: no cover
     return level
 
 
-@njit(cache=True)
+@loop(few=FEW_BLOCKS)
 def postorder(parent):  # pragma: no cover
     count = len(parent)
     head = np.full(count + 1, -1, dtype=np.int64)
@@ -378,7 +378,7 @@ def postorder(parent):  # pragma: no cover
     return post
 
 
-@njit(cache=True)
+@loop(few=FEW_BLOCKS)
 def fill_step(start, col, pointer, index, pivot, group):  # pragma: no cover
     """First group that couples both ends of each fill block: sorted columns are merged.
 

@@ -17,10 +17,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import ADD, DIV, MUL, SUB
+from ..base.compiled import njit
 
 Scalars = NDArray[np.int64]
 Folded = tuple[Any, Any, Any, Any, Any]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from ..base.compiled import leaf
+from ..base.compiled import leaf, loop, njit
 
 
 class Regions(NamedTuple):
@@ -208,7 +207,7 @@ def passed_on(packed, t, regions, values, listed, args, lookup, stamp, used):  #
     return used
 
 
-@njit(cache=True, nogil=True)
+@loop(few=10_000, nogil=True)
 def copy(places, numbers, steps, packed, regions, values, listed, lookup, chunk, done):  # pragma: no cover
     """Write the operations of the instructions at ``places``, by templates of these ``numbers``.
 

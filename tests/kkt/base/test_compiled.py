@@ -1,0 +1,39 @@
+"""Loops give the same interpreted and compiled, and work where no compiled code can be kept."""
+
+import numba
+import numpy as np
+import pytest
+
+import pivotree as pt
+from pivotree.kkt.base.compiled import INTERPRETED, njit
+from pivotree.kkt.order import pivots
+from pivotree.kkt.structure import symbolic_kernels as kernels
+
+
+def facts(name):
+    plan = pt.plan(pt.orderings.get(name), pt.build(pt.humanoid()).structure)
+    factor, counts = pt.symbolic(plan), pt.column_counts(plan)
+    arrays = (factor.pivot, factor.parent, factor.column_pointer, factor.column_index, factor.fill_step)
+    return (*arrays, factor.levels, factor.post, counts.counts, counts.widths)
+
+
+@pytest.mark.parametrize("name", ["crbm", "abm", "constraint_force", "divide_and_conquer", "natural"])
+def test_python_interprets_a_loop_as_numba_compiles_it(name, monkeypatch):
+    used = ("adjacency", "count_columns", "eliminate", "fill_step", "levels", "postorder", "sort_columns")
+    loops = [pivots.halving_joints, *(getattr(kernels, loop) for loop in used)]
+    found = []
+    for left in (INTERPRETED, 0):
+        for loop in loops:
+            monkeypatch.setattr(loop, "left", left)
+        found.append(facts(name))
+    for interpreted, compiled in zip(*found, strict=True):
+        assert interpreted.dtype == compiled.dtype and np.array_equal(interpreted, compiled)
+    assert all(loop.compiled.signatures for loop in loops[1:])
+
+
+def test_without_a_folder_for_compiled_code_a_loop_compiles_all_the_same(monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_LOCATOR_CLASSES", "UserProvidedCacheLocator")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "/dev/null/no")
+    with pytest.warns(UserWarning, match="set NUMBA_CACHE_DIR to a folder that you may write"):
+        twice = njit(lambda x: 2 * x, cache=True)
+    assert twice(21) == 42
