@@ -172,6 +172,18 @@ def test_every_place_that_says_the_version_says_that_of_pyproject():
     assert pt.__version__ == version
 
 
+def test_what_is_released_needs_and_is_tested_on_what_pyproject_says():
+    project = SETTINGS["project"]
+    tested = (ROOT / ".github/workflows/tests.yml").read_text()
+    pythons = [one.rpartition(" ")[2] for one in project["classifiers"] if ":: 3." in one]
+    listed = ", ".join(f'"{one}"' for one in pythons)
+    assert f"python: [{listed}]" in tested
+    recipe = (ROOT / ".ci/conda/recipe.yaml").read_text()
+    for needed in project["dependencies"]:
+        assert f"- {needed.replace('>=', ' >=').replace('matplotlib', 'matplotlib-base')}\n" in recipe
+    assert f'version: "{project["version"]}"' in recipe
+
+
 def test_hooks_run_the_ruff_that_make_lint_runs():
     pinned = dict(one.split("==") for one in SETTINGS["dependency-groups"]["lint"])
     hooks = (ROOT / ".pre-commit-config.yaml").read_text()

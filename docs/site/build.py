@@ -124,7 +124,8 @@ def built(folder: Path, made_pages: Path | None) -> list[str]:
     pages: dict[Path, Path] = {}  # by its place on the site; one that is made is whole
     for root in (ROOT, made_pages):
         found = [page for some in WRITTEN for page in root.glob(f"{some}.md")]
-        pages |= {page.relative_to(root): page for page in found if page.parent.name != "slides"}
+        found = [page for page in found if page.parent.name not in ("paper", "slides")]
+        pages |= {page.relative_to(root): page for page in found}
     for place in pages:
         mirror(place, pages, made_pages, source)
     elsewhere = {to for page in pages.values() for to in ELSEWHERE.findall(page.read_text("utf-8"))}
