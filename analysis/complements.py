@@ -79,7 +79,7 @@ def solve(system: System, form: str = "second", format: str = "float64") -> NDAr
     return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Complement:
     """P (6 n, N), columns tip to base, and the efforts tau - b (N,) that are left.
 

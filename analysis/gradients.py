@@ -45,7 +45,7 @@ Apply = Callable[[NDArray], NDArray]
 PER_UNKNOWN = 40  # iterations at most, unless ``most`` says how many
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Descent:
     """The last iterate of conjugate gradients, and the residuals on the way.
 

@@ -40,7 +40,7 @@ __all__ = ["Inertia", "columns", "solve"]
 METHODS = (1, 2)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Inertia:
     """The matrix, and what it took.
 

@@ -1,10 +1,13 @@
 """A short repr for what a person prints, and a face in notebooks."""
 
+import copy
 import io
+import pickle
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
+import flint
 import matplotlib.image
 import numpy as np
 import pytest
@@ -83,3 +86,15 @@ def test_a_notebook_shows_a_figure_at_two_pixels_for_one(system):
     pixels = matplotlib.image.imread(io.BytesIO(image))
     assert pixels.shape[:2] == (2 * size["height"], 2 * size["width"]) and size["width"] > 300
     assert len(np.unique(pixels.reshape(-1, 4), axis=0)) > 10
+
+
+def test_results_are_pickled_copied_and_compared(system):
+    kernel, proved = pt.compile(system.graph, "abm"), pt.certify(system, 40)
+    results = [kernel, proved, pt.eliminate(system, "abm"), pt.compare(system, ["abm"], ["float32"])]
+    for one in results:
+        for other in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one), copy.copy(one)):
+            assert repr(other) == repr(one) and one == one and one != other and len({one, other}) == 2
+    state = np.ones((3, 4, kernel.N))
+    assert np.array_equal(pickle.loads(pickle.dumps(kernel))(*state), kernel(*state))
+    again = pickle.loads(pickle.dumps(proved))
+    assert again.decimals() == proved.decimals() and all(map(flint.arb.contains, again.qdd, proved.qdd))

@@ -35,7 +35,7 @@ from .row import Row, cancelling, finite, known_conditioning, reference, refused
 from .verdict import verdict
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Comparison(Tabled):
     """Rows in the order asked for, with the eliminations behind them.
 

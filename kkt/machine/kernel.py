@@ -171,7 +171,7 @@ def _several(order: Any) -> bool:
     return each and all(callable(o) or isinstance(o, PivotSequence | Tape) for o in order)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Kernel(Shown):
     """A compiled program; call it with states.  Machine code is made when it is first needed.
 
@@ -194,6 +194,12 @@ class Kernel(Shown):
     _made: dict[int, Native] = field(default_factory=dict, repr=False)  # by lanes
     _calls: list[Builtin] = field(default_factory=list, repr=False)  # built-in functions so far
     _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:  # machine code is made again where it is needed
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _made={}, _calls=[], _lock=Lock())
 
     @property
     def N(self) -> int:

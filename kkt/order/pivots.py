@@ -139,7 +139,7 @@ def _places(structure: Structure, kind: int) -> dict[Hashable, int]:
     return structure.tie_index if kind == LAM else structure.index
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plan:
     """A sequence checked against its structure: blocks as numbers, in elimination order."""
 

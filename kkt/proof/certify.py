@@ -53,7 +53,7 @@ class Nonsingular:
         return f"{text}; |{self.block}| >= {self.least:.2g}" if self.block else text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Certified:
     """The solution of (4) for given data, each number a ball.
 
@@ -72,6 +72,16 @@ class Certified:
     bits: int  # precision that it took
     order: str  # whose tape the balls read
     nonsingular: Nonsingular
+
+    def __getstate__(self) -> dict[str, Any]:  # a radius may come back longer by 2e-9 of itself
+        parts = {
+            block: [(x.mid().man_exp(), x.rad().man_exp()) for x in xs] for block, xs in self.solution.items()
+        }
+        return vars(self) | {"solution": parts}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        found = {block: np.array([flint.arb(*x) for x in xs]) for block, xs in state["solution"].items()}
+        vars(self).update(state, solution=found)
 
     @property
     def qdd(self) -> list[Any]:

@@ -27,7 +27,7 @@ SHAKES = 3  # perturbed solutions; a single one may by chance have the same resi
 SOLVED = 2.0**10  # backward error of an accurate answer, in unit roundoffs, at most
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LargeSolution:
     """Unknowns of (4) in float64, bodies and joints as in the tree.
 

@@ -304,7 +304,7 @@ def _checked(system: System, rhs: ArrayLike) -> tuple[NDArray, NDArray[np.int64]
     return B, codes_of(B)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Jacobians:
     """Derivatives of m unknowns by q, qd and tau; columns are the N freedoms in the tree's order.
 
@@ -324,7 +324,7 @@ class Jacobians:
     dwrench: NDArray | None = field(default=None, kw_only=True)  # (m, n, 6), moment first
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Derivatives(Shown, Jacobians):
     """Derivatives of qdd by q, qd and tau: row i is qdd_i, column j a freedom, in the tree's order.
 

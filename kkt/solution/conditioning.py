@@ -28,7 +28,7 @@ TOGETHER = 64  # outputs of one sweep
 ROUGH = 1e-2  # relative error of qdd in float64 above which derivatives mean nothing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Conditioning:
     """Sensitivity of every qdd to the data of (4), and of the joint-space inertia.
 

@@ -22,7 +22,7 @@ from ..tape.player import number_of, rounded_entries, run
 from ..tape.tape import Tape, Unknowns, lower
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class InverseDynamics:
     """Joint efforts for given joint accelerations.
 

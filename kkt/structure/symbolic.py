@@ -27,7 +27,7 @@ from ..order.pivots import Plan, require_plan
 from . import symbolic_kernels as kernels
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ColumnCounts:
     """What :class:`kkt.SymbolicFactor` counts, without its structure.
 
@@ -81,7 +81,7 @@ def column_counts(plan: Plan) -> ColumnCounts:
 SINGLE, PAIR_FIRST, PAIR_SECOND = 0, 1, 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SymbolicFactor:
     """Structure of the factor; positions 0..B-1 are blocks in the order of elimination.
 

@@ -297,7 +297,7 @@ class Refinement:
     kept: int  # corrections that the answer holds
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Solved(Shown):
     """Numbers that follow from further right-hand sides of (4), and what they are worth.
 
@@ -324,7 +324,7 @@ class Solved(Shown):
         return facts | ({"marked:": self.marked} if self.marked else {})
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(frozen=True, repr=False, kw_only=True, eq=False)
 class Columns(Solved):
     """K^-1 B for more right-hand sides B, and its operations beyond those of (4)'s own.
 
@@ -362,7 +362,7 @@ class Proximal:
     status: str  # converged, settled (at rounding), not settled or diverged
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Elimination(Tabled):
     """The outcome of one order in one number format.
 

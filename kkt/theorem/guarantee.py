@@ -127,7 +127,7 @@ PROVED = {"outer": "abm", "gain": "gain_abm"}  # by the one switch of the order 
 ROWS = "square_root_abm"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Guarantee:
     """What holds in every state; ``inertia`` and ``pivot`` are infinite where nothing does.
 
