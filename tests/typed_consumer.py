@@ -11,3 +11,8 @@ assert_type(pt.compare(system, ["crbm", "abm"], ["float32"]), pt.Comparison)
 assert_type(pt.compare(system, ["crbm", "abm"]).verdict, str)
 assert_type(pt.arithmetic.Binary("mine", precision=12), pt.kkt.arithmetic.Binary)
 assert_type(pt.__version__, str)
+
+# What is misspelt is refused: of these comments none is unused.
+pt.eliminat(system, "abm")  # type: ignore[attr-defined]
+print(pt.eliminate(system, "abm").qd)  # type: ignore[attr-defined]
+pt.compare(system, orders=3)  # type: ignore[arg-type]
