@@ -17,7 +17,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt import ModelError, SizeError, System
+from pivotree.kkt import Block, ModelError, SizeError, System
 from pivotree.kkt.base.shown import Shown
 from pivotree.kkt.machine.forward_dynamics import system_to_trace, tape_of
 from pivotree.kkt.machine.kinematics import arguments, entries
@@ -125,7 +125,7 @@ def closed_form(
 
     # out of the ring: what has a name, then the answer
     ring.name_pivots(tape, pivots)
-    qdd = [ring.shown(x) for name in system.tree.names for x in solution["qdd", name]]
+    qdd = [ring.shown(x) for name in system.tree.names for x in solution[Block("qdd", name)]]
     inertia = None
     if tape.inertia is not None:
         rows = signed(values, tape.joint_space_inertia(system))
@@ -236,7 +236,8 @@ class _Ring:
         from flint import fmpq_mpoly_ctx
 
         tree = configuration.tree
-        self.longest, self.values = longest, {}
+        self.longest = longest
+        self.values: dict[sympy.Symbol, float] = {}
         self._freedoms = [
             f"{label}{'xyzuvw'[j] if dof > 1 else ''}"
             for label, dof in zip(_labels(tree), tree.dof.tolist(), strict=True)
@@ -386,7 +387,7 @@ class _Ring:
         """Names for what is divided by: D_k, D_kx ... where joint k has several; E_i for all others."""
         import sympy
 
-        known = {}
+        known: dict[str, str] = {}
         labels = dict(zip(tape.inputs.names, _labels(self.tree), strict=True))
         for i, values in pivots.items():
             block = tape.program.pivots[i].blocks[0]

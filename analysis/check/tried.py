@@ -19,7 +19,7 @@ from pivotree.kkt.arithmetic import get_format
 
 from ..many import held, least_sizes
 from ..states.sample import draw, drawn_system, efforts_of, entries_of
-from ..states.traced import TracedOrder, Truth
+from ..states.traced import Pair, TracedOrder
 from ..study.measure import States
 
 Floats = NDArray[np.float64]
@@ -95,8 +95,8 @@ class Tried:
             held(base.pattern, entries),
         )
         self.placed: dict[str, States] = {}
-        self.truth = Truth.none(len(q), robot.proof)
-        for own, here, values in self.states.tapes("abm", robot.proof, lambda i, error: None):
+        self.truth = Pair.none(len(q), robot.proof)
+        for own, here, values in self.states.tapes(robot.proof, lambda i, error: None):
             self.truth.put(here, own.truth(get_format("float64"), values, self.states.least[here]))
 
     def __len__(self) -> int:
@@ -117,9 +117,9 @@ class Tried:
     def of_data(self, format: str) -> Floats:
         """(m,) errors of the exact answer for the robot's numbers rounded to a format."""
         chosen, found = get_format(format), np.full(len(self), np.inf)
-        for part in self.states.tapes("abm", self.robot.proof, lambda i, error: None):
+        for part in self.states.tapes(self.robot.proof, lambda i, error: None):
             rounded = np.asarray(chosen.cast(part.values), dtype=float)
-            found[part.here] = self.truth.errors(part.here, part.order.pairs(rounded).high)
+            found[part.here] = self.truth.at(part.here).largest(part.order.pairs(rounded).high)
         return np.where(np.isnan(found), np.inf, found)
 
     def errors_of(self, kernel: Kernel) -> Floats:
@@ -127,7 +127,7 @@ class Tried:
         x = np.array([kernel.configuration(q) for q in self.q])
         given = (np.asarray(each, dtype=kernel.number.dtype) for each in (x, self.qd, self.tau))
         with np.errstate(all="ignore"):
-            off = self.truth.errors(np.arange(len(self)), kernel(*given))
+            off = self.truth.at(np.arange(len(self))).largest(kernel(*given))
         return np.where(np.isnan(off), np.inf, off)
 
     def errors(self, way: Way) -> Floats:
@@ -137,10 +137,10 @@ class Tried:
         """
         chosen, order = get_format(way.format), self.robot.order(way.order, way.frames)
         found = np.full(len(self), np.inf)
-        for part in self._in(way.frames).tapes(way.order, order, lambda i, error: None):
+        for part in self._in(way.frames).tapes(order, lambda i, error: None):
             with np.errstate(all="ignore"):
                 answers = part.order.answered(chosen, chosen.cast(part.values))
-                off = self.truth.errors(part.here, answers)
+                off = self.truth.at(part.here).largest(answers)
             found[part.here] = np.where(np.isnan(off), np.inf, off)
         return found
 
