@@ -257,6 +257,7 @@ class _Ring:
 
         # what each letter is in sympy, and what has got a name so far
         self.symbol: dict[str, Any] = {x: sympy.Symbol(x) for x in self.letters}
+        self.symbol |= {str(x): x for value in given.values() for x in value.free_symbols}
         for angle in angles:
             q = sympy.Symbol(f"q_{angle}")
             self.symbol |= {f"sin {angle}": sympy.sin(q), f"cos {angle}": sympy.cos(q)}

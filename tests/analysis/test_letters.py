@@ -1,5 +1,6 @@
 """Closed forms in letters, against Kane's method of sympy and against numbers."""
 
+import itertools
 import random
 
 import numpy as np
@@ -64,8 +65,7 @@ def by_kane(links):
     return kane.mass_matrix.subs(names), (kane.forcing + tau).subs(names)
 
 
-@pytest.mark.parametrize("order", ["abm", "crbm"])
-@pytest.mark.parametrize("name", ARMS)
+@pytest.mark.parametrize(("name", "order"), zip(ARMS, itertools.cycle(["crbm", "abm"]), strict=False))
 def test_letters_are_those_of_kanes_method(name, order):
     links, source = ARMS[name], random.Random(name)
     found, (M, forces) = closed_form(tree_of(links), order), by_kane(links)
@@ -76,29 +76,28 @@ def test_letters_are_those_of_kanes_method(name, order):
     np.testing.assert_allclose(qdd, np.linalg.solve(mass, right).ravel(), rtol=1e-11)
     if order == "crbm":
         np.testing.assert_allclose(np.array(found.inertia.subs(values), dtype=float), mass, rtol=1e-12)
+    np.testing.assert_allclose(answered(found, {str(x): value for x, value in values.items()}), qdd)
+
+
+def answered(found, values):
+    """qdd by the function of Python that a closed form writes."""
     program = {}
     exec(found.to_python(), program)
-    given = {str(x): value for x, value in values.items()}
     code = program["qdd"].__code__
-    np.testing.assert_allclose(program["qdd"](*(given[x] for x in code.co_varnames[: code.co_argcount])), qdd)
+    return program["qdd"](*(values[x] for x in code.co_varnames[: code.co_argcount]))
 
 
-@pytest.mark.parametrize("spec", ["chain:4", "random_tree:n=4,joints=revolute+prismatic+universal"])
+@pytest.mark.parametrize("spec", ["chain:3", "random_tree:n=2,seed=1,joints=universal+prismatic"])
 def test_letters_are_those_of_eliminate(spec):
     """With every number of the robot put in, in a state that is drawn; long parts have names."""
     tree, source = kkt.load(spec), random.Random(spec)
     found = closed_form(tree, "abm", longest=30)
-    freedoms = len(found.qdd)
-    drawn = {letter: [source.uniform(-1, 1) for _ in range(freedoms)] for letter in ("q", "qd", "tau")}
-    values = dict(found.values)
+    drawn = {letter: [source.uniform(-1, 1) for _ in found.qdd] for letter in ("q", "qd", "tau")}
+    values = {str(name): value for name, value in found.values.items()}
     for letter, numbers in drawn.items():
-        names = [str(x).replace("qdd", letter) for x in found.qdd]
-        values |= dict(zip(map(sympy.Symbol, names), numbers, strict=True))
-    for name, value in found.defined.items():
-        values[name] = value.subs(values)
-    system = kkt.build(tree, **drawn)
-    qdd = [float(x.subs(values)) for x in found.qdd.values()]
-    np.testing.assert_allclose(qdd, kkt.eliminate(system, "abm").qdd, rtol=1e-9)
+        values |= {str(x).replace("qdd", letter): value for x, value in zip(found.qdd, numbers, strict=True)}
+    exact = kkt.certify(kkt.build(tree, **drawn), digits=20)
+    assert exact.error(np.array(answered(found, values))) < 1e-9
     assert any(str(name).startswith("x_") for name in found.defined)
 
 
