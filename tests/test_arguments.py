@@ -57,7 +57,7 @@ LATER = {  # what the function itself does not look at, but whoever reads what i
     "add_body": {*f"mass com inertia joint axis R p S {TERMS}".split()},
     "cut_joint": {"S"},  # of a general joint
 }
-OTHERS = {"to_jax", "order"}  # not asked: needs jax; a decorator, whose rules are texts
+OTHERS = {"to_jax", "order", "varied"}  # not asked: needs jax; rules of these are texts
 FOUND = {
     name: getattr(room, name)
     for room, names in (

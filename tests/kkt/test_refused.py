@@ -286,7 +286,7 @@ REFUSED = {
     "plan: Order is none; pass plan(order, system.structure)": lambda: kkt.symbolic(ABM),
     "plan: DiGraph is none; pass plan(": lambda: kkt.column_counts(TREE),
     "structure: System is none; pass build(...).structure": lambda: kkt.plan(ABM, SYSTEM),
-    "structure: DiGraph is none; pass build(": lambda: kkt.nested_dissection(TREE),
+    "structure: DiGraph is none; pass build(": lambda: kkt.leaf_to_root(TREE),
     "structure: System is none; pass build(": lambda: kkt.leaf_to_root(SYSTEM),
     "write_model: str is no state; give a path": lambda: kkt.write_model("chain:3", "a.json"),
     "write_model: System is no state; give a path": lambda: kkt.write_model("a.json", SYSTEM),

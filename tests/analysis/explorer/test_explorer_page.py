@@ -82,7 +82,7 @@ def test_switches_of_the_page_are_the_engines():
     static = files("pivotree.analysis.explorer") / "static"
     text = (static / "opening.mjs").read_text(encoding="utf-8")
     table = re.search(r"RULES = \{(.*?)\n\};", text, re.S)[1]
-    found = {k: re.findall(r'"(\w+)"', v) for k, v in re.findall(r"(\w+): \[(.*?)\]", table)}
+    found = {k: re.findall(r'"([\w ]+)"', v) for k, v in re.findall(r"(\w+): \[(.*?)\]", table)}
     usual = vars(kkt.Rules())
     assert {name: choices[0] for name, choices in found.items()} == usual
     for name, choices in found.items():
