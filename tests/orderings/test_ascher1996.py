@@ -145,9 +145,7 @@ def test_off_diagonal_pivots_are_the_pairs_of_bad_abm(both, format):
     "pivots,message",
     [
         ([[3, 2]], r"step 1 names the off-diagonal pivot \(3, 2\); only the identity"),
-        ([[1, 3], [6, 1]], r"step 2 names the off-diagonal pivot \(6, 1\)"),
         ([[7, 7]], r"step 1 names pivot \(7, 7\); rows of \(6\) run from 1 to 6"),
-        ([[0, 0]], "rows of .6. run from 1"),
         ([[1, 3], [2, 2], [3, 1]], "eliminates .* twice"),
     ],
 )

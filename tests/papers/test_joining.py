@@ -180,9 +180,7 @@ def test_what_cannot_be_is_told():
     for call, words in (
         (lambda: joining.released(tree, "nobody"), "neither a body nor a loop"),
         (lambda: joining.released(tree, "tree0"), "hangs on nothing"),
-        (lambda: joining.rerooted(tree, "nobody"), "is not in the tree"),
         (lambda: joining.rerooted(fixed, list(fixed)[2]), "another root"),
-        (lambda: joining.joined(tree, "nobody", None), "is not in the tree"),
         (lambda: joining.joined(tree, "tree1", "tree1"), "to itself"),
         (lambda: joining.joined(tree, "tree1", "tree3", "universal", axis=np.eye(3)[:2]), "joint"),
         (lambda: joining.joined(tree, "tree1", "tree2", p=(1.0, 2.0)), "shape"),

@@ -104,8 +104,6 @@ def test_with_too_much_inertia_the_sizes_are_refuted():
 
 def test_what_is_asked_is_checked_and_what_is_refused_is_said():
     tree = pt.chain(3)
-    with pytest.raises(kkt.ModelError, match="body 'j9' is unknown"):
-        kkt.guarantee_qdd(tree, ABM, rates={"j9": 1.0})
     with pytest.raises(kkt.ModelError, match="-1 is no largest size"):
         kkt.guarantee_qdd(tree, ABM, efforts=-1.0)
     assert "no bound of qdd is proved" in kkt.guarantee_qdd(tree, orderings.get("crbm")).why

@@ -47,7 +47,6 @@ CUT = {"first": "coupler", "second": "rocker", "name": "pin"}
         ({"second": "coupler"}, "loop 'pin': ties 'coupler' to itself"),
         ({"joint": "universal"}, "field 'joint' is 'universal'; cut the loop at one of"),
         ({"joint": "general"}, "field 'S' is missing"),
-        ({"joint": "general", "S": np.eye(6)}, "field 'S' has rank 6"),
         ({"joint": "general", "S": np.ones((6, 2))}, "field 'S' has rank 1 and 2 columns"),
         ({"joint": "general", "S": [[1.0], [1.0, 2.0]]}, "give 6 x 1 numbers"),
         ({"joint": "general", "S": np.eye(6)[:, :2], "baumgarte": (1, 1)}, "give \\(a, 0.0\\)"),
@@ -57,12 +56,10 @@ CUT = {"first": "coupler", "second": "rocker", "name": "pin"}
         ({"R_second": np.ones((3, 3))}, "field 'R_second' is not a rotation"),
         ({"rows": (5,)}, "field 'rows' is \\(5,\\); give some of 0 to 4, each once"),
         ({"rows": (2, 2)}, "field 'rows' is"),
-        ({"rows": 2}, "field 'rows' is 2"),
         ({"baumgarte": (-1, 0)}, "field 'baumgarte' is \\(-1, 0\\); give zero or more"),
         ({"compliance": -1.0}, "field 'compliance' is -1.0; give zero or more"),
         ({"compliance": (1, 2)}, "field 'compliance' has shape \\(2,\\); give 5 numbers"),
         # of a contact
-        ({"body": "x"}, "body 'x' is unknown"),
         ({"body": "rocker", "normal": (0, 0, 0)}, "its normal and 0 tangents have rank 0"),
         ({"body": "rocker", "tangents": [(0, 0, 2)]}, "its normal and 1 tangents have rank 1"),
         ({"body": "rocker", "tangents": [(1, 0)]}, "field 'tangents' has shape"),
@@ -80,7 +77,7 @@ def test_loops_that_are_wrong_are_told_in_one_sentence(given, told):
         kkt.build(four_bar(1.0)[0], loops=[loop])
 
 
-@pytest.mark.parametrize("loops", [[1], 7, "pin", kkt.contact("rocker", (0, 0, 0), (1, 0, 0))])
+@pytest.mark.parametrize("loops", [[1], kkt.contact("rocker", (0, 0, 0), (1, 0, 0))])
 def test_loops_that_are_no_list(loops):
     with pytest.raises(kkt.ModelError, match="loops: give a list of"):
         kkt.build(four_bar(1.0)[0], loops=loops)

