@@ -40,6 +40,7 @@ ONLY_PARSED = {
     "pivotree compare robot:panda": PEERS,
     "pivotree explore  ": "serves a page until it is stopped",
     "pivotree explore robot.urdf  ": "serves a page until it is stopped",
+    "pivotree check humanoid": "its page is held by a test of the command",
     "pivotree reproduce": LONG,
     "pivotree prove": LONG,
     "pivotree report robot.urdf": "draws 1000 states",

@@ -25,10 +25,10 @@ from pivotree.analysis.cli.commands import tune
         (["report", "chain:200", "--derivatives"], ["leave out", "crbm", "--yes"]),
         (["list", "chain:200", "--order", "crbm"], ["of the same kind, such as chain:10", "--yes"]),
         (["list", "chain:100", "--derivatives"], ["list chain:100", "abm", "--yes"]),
-        (["solve", "chain:9000", "--certify", "20000"], ["fewer digits with --certify", "--yes"]),
+        (["solve", "chain:1500", "--certify", "100000"], ["fewer digits with --certify", "--yes"]),
         (["solve", "chain:200", "--format", "exact"], ["solve chain:200", "abm", "--yes"]),
         (["guarantee", "chain:30", "--states", "1000000"], ["give fewer --states", "--yes"]),
-        (["guarantee", "chain:9000", "--digits", "2"], ["use a smaller model", "--yes"]),
+        (["guarantee", "chain:600", "--digits", "2"], ["use a smaller model", "--yes"]),
     ],
 )
 def test_long_work_is_refused_and_says_what_is_smaller(arguments, words, refused, tmp_path):
