@@ -225,20 +225,6 @@ def test_walker_and_orins_method_3_beside_composites_written_apart():
             assert pytest.approx(M) == analysis.inertia.columns(system, method).M
 
 
-@pytest.mark.product
-def test_columns_of_inverse_dynamics_solve_any_tree():
-    """Method 2 takes half of the operations."""
-    for seed in range(2):
-        system, _ = system_of(every_joint(), seed)
-        exact = kkt.certify(system, 16)
-        for method in (1, 2):
-            assert exact.error(analysis.inertia.solve(system, method)) <= 1e-11
-            single = np.asarray(analysis.inertia.solve(system, method, "float32"), float)
-            assert 1e-9 < exact.error(single) <= 1e-2
-    one, two = (analysis.inertia.columns(system, method).operations for method in (1, 2))
-    assert two < 0.8 * one
-
-
 # -- names ----------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from designs import listed
-from helpers import ALL_JOINTS, every_joint
+from helpers import every_joint
 from random_states import difference
 
 jax = pytest.importorskip("jax")
@@ -254,28 +254,10 @@ HELD_TO_KERNELS = [
     ("rr_arm", "crbm"),
     ("example1", "projected_abm"),
 ]
-KINDS_ALONE = [f"random_tree:n=2,seed={k},joints={kind}" for k, kind in enumerate(ALL_JOINTS.split("+")[:-1])]
-LONGER = [  # XLA takes five seconds to a minute
-    ("two_link:r=0.01", "abm"),
-    ("four_bar", "abm"),
-    *zip(KINDS_ALONE, ["abm", "crbm", "gain_abm", "crbm", "modified_abm", "abm", "crbm"], strict=True),
-    ("random_tree:n=3,seed=1,joints=floating+universal", "projected_abm"),
-    ("star:3", "abm"),
-    ("star:4", "gain_abm"),
-    ("comb:2", "crbm"),
-    ("chain:5", "projected_abm"),
-    ("binary:1", "divide_and_conquer"),
-    ("chain:3", "virtual_work"),
-    ("quadruped", "abm"),
-    ("delta", "crbm"),
-]
 
 
 @pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")
-@pytest.mark.parametrize(
-    ("spec", "order"),
-    [*listed(HELD_TO_KERNELS), *(pytest.param(*case, marks=pytest.mark.soak) for case in LONGER)],
-)
+@pytest.mark.parametrize(("spec", "order"), listed(HELD_TO_KERNELS))
 def test_it_keeps_the_digits_of_the_tape(spec, order):
     """As many as the kernel, which has the tape's bits, in the worst of 16 states and both formats.
 

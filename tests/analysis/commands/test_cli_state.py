@@ -84,16 +84,6 @@ def test_links_without_mass_stop_no_order_unless_they_are_kept(run, arm):
     assert failed["abm"] is None and "no --urdf keep-fixed" in failed["natural"]
 
 
-def test_many_states_give_medians_and_worst(run, arm):
-    code, out, _ = run("compare", arm, "--states", "4", "--orders", "abm,crbm", "--formats", "float32")
-    assert code == 0 and "median" in out and "worst" in out
-    assert "4 random states of seed 0" in out.splitlines()[-1]
-    system = kkt.build(kkt.load(arm, merge_fixed=True))
-    costs = {order: kkt.trace(system, orderings.get(order)).flops for order in ("abm", "crbm")}
-    for order, flops in costs.items():
-        assert re.search(rf"{order} +\d+ +{flops:,} ", out)
-
-
 @pytest.mark.parametrize("command", EXAMPLES)
 def test_every_help_has_defaults_and_examples_that_parse(run, command, monkeypatch):
     for columns in (80, 250):

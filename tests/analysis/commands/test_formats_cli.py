@@ -1,7 +1,5 @@
 """Formats by name on the command line, and in tables and figures."""
 
-import json
-
 import pytest
 
 from pivotree.analysis.figures.chart import capacity_of, unit_of
@@ -26,15 +24,6 @@ def test_a_wide_comparison_goes_on_in_another_table(run):
     assert len(headings) > 1 and sum("fill" in line for line in headings) == 1
     assert sum(line.startswith(" abm ") for line in out.splitlines()) == len(headings)
     assert all(f"In {name} " in out for name in formats)
-
-
-def test_a_comparison_says_which_formats_cannot_hold_the_data(run):
-    asked = ["compare", "example3:m1=1e6,case=1", *FEW, "--formats", "float16,float32", "--json"]
-    code, out, _ = run(*asked)
-    rows = json.loads(out)["rows"]
-    assert code == 0 and [r["format"] for r in rows] == ["float16", "float32"] * 2
-    assert all("body 1: field 'M'" in r["failed_at"] for r in rows if r["format"] == "float16")
-    assert all(r["failed_at"] is None for r in rows if r["format"] == "float32")
 
 
 def test_figures_know_the_digits_of_every_format():

@@ -127,14 +127,6 @@ def in_both_frames(system, order, wrench=(), **options):
     return [kernel(*state) for kernel in kernels]
 
 
-@pytest.mark.parametrize(
-    ("name", "order"), covering(["general", "random"], ["crbm_com", "abm", "modified_abm"], unmarked=1)
-)
-def test_accelerations_are_the_same_in_every_frame(name, order):
-    own, world = in_both_frames(kkt.build(TREES[name](order)), order)
-    assert np.abs(world - own).max() <= 1e-11 * np.abs(own).max()
-
-
 def test_a_dense_solver_and_a_check_in_the_world_s_frame():
     system = kkt.build(kkt.random_tree(3, 1))
     (_, _), (qdd, status) = in_both_frames(system, "crbm_com", solver="cholesky", check=True)
