@@ -27,6 +27,7 @@ from typing import Any
 
 from pivotree.kkt import PivotreeError
 from pivotree.kkt.base.errors import sentence
+from pivotree.kkt.base.files import write_whole
 from pivotree.kkt.model.load import SUFFIXES
 
 from .page import POLICY, files_of
@@ -144,7 +145,7 @@ def _place_of(robot: Any, folder: Path) -> tuple[str, str]:
     called = Path(name).name if isinstance(name, str) else ""
     if Path(called).suffix.lower() not in SUFFIXES or "\0" in called or not isinstance(text, str):
         raise PivotreeError(f"request: is no robot; drop one of {', '.join(SUFFIXES)}")
-    (folder / called).write_text(text, encoding="utf-8", errors="replace")
+    write_whole(folder / called, text.encode("utf-8", "replace").decode())
     return str(folder / called), called
 
 

@@ -68,7 +68,11 @@ class Matrix(Shown):
         ints = np.zeros(0, dtype=np.int64)
         tree = SimpleNamespace(names=(), parent=ints, dof=ints, n=0, offset=np.zeros(1, dtype=np.int64))
         robot = SimpleNamespace(
-            pattern=pattern, tree=tree, state=SimpleNamespace(S=()), structure=SimpleNamespace(ties=())
+            pattern=pattern,
+            tree=tree,
+            state=SimpleNamespace(S=()),
+            structure=SimpleNamespace(ties=()),
+            plans={},
         )
         self.__dict__.update(_robot=robot, pattern=pattern, tree=tree, _least_size=0.0, loops=())
 

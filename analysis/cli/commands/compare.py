@@ -110,6 +110,8 @@ def run(options: argparse.Namespace) -> int:
         system, state = system_and_state(options)
         asked = orderings.names(loops=bool(system.loops)) if names is None else names
         wanted = {name: orderings.get(name) for name in asked}
+        if twice := next((name for name in asked if asked.count(name) > 1), None):
+            raise kkt.OrderError(f"order {twice!r}: is asked for twice; give each order its own name")
         if options.symmetry == "both":
             wanted = _in_both(wanted)
         # each order is played once, and once more for each correction

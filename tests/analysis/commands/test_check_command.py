@@ -61,7 +61,7 @@ def test_the_search_goes_on_from_the_worst_and_finds_worse():
 def test_what_is_proved_holds_in_the_states_that_were_tried():
     proved = found("chain:2", format="float64", states=30).row("abm").proved
     tried = Robot(kkt.load("chain:2")).random(30)
-    fast = np.abs(tried.truth.pair.high).max(axis=1) >= 9.0
+    fast = np.abs(tried.truth.high).max(axis=1) >= 9.0
     assert fast.any() and proved > 8.0
     assert (-np.log10(tried.errors(Way("abm", "float64")))[fast] >= proved - 0.1).all()
 
