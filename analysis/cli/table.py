@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ..rounding.text import Blame
 
 GAP = 3  # between two columns
-COUNTED = {  # composite inertias, in the operations that a table prints
-    "general": "composite inertias as 6 x 6 blocks (--composites rigid: as ten numbers)",
-    "rigid": "composite inertias as ten numbers (--composites general: as 6 x 6 blocks)",
-}
+IN_KERNEL = (  # what the operations of compiled code are
+    "from joint positions, rates and efforts, poses and bias with them, what several entries have in "
+    "common formed once"
+)
 COSTS = 45  # width of fill, entries, operations and height
 BITS = (
     "; bits: leading bits that one addition cancels at most, and trailing bits that it rounds away "
@@ -30,6 +30,14 @@ BITS = (
 )
 STAR = "; *: fewer than half of the format's digits"
 WIDTHS = {3: 24, 6: 50}  # of a format with so many columns
+
+
+def counted(composites: str, choice: bool = False) -> str:
+    """What the operations of an order are; with ``choice``, what an option makes of them."""
+    blocks, ten = "as 6 x 6 blocks", "as ten numbers"
+    own, name, other = (blocks, "rigid", ten) if composites == "general" else (ten, "general", blocks)
+    told = f" (--composites {name}: {other})" if choice else ""
+    return f"from the entries of (4) to qdd, composite inertias {own}{told}"
 
 
 class _Console(Console):
@@ -107,7 +115,7 @@ def comparison_tables(comparison: Comparison, width: int, bits: bool = False) ->
     first.caption = (
         "fill and entries: blocks and numbers of one triangle that were zero in the matrix and "
         "become nonzero, in random orders at most so many; operations: additions, multiplications, "
-        f"divisions and roots from the entries of (4) to qdd, {COUNTED[comparison.composites]}; height: "
+        f"divisions and roots {counted(comparison.composites, choice=True)}; height: "
         "pivots that wait for each other; under a format's name the error, "
         f"max |qdd - exact| / max |exact|, where exact is the answer for {comparison.data}; "
         "digits: how many are right against it; "
@@ -201,8 +209,8 @@ def states_tables(report: Report, width: int) -> list[Table]:
     )
     tables[-1].caption = (
         "fill: blocks of one triangle that were zero in the matrix and become nonzero, in random "
-        "orders at most so many; operations: from the entries of (4) to qdd, composite inertias as 6 x 6 "
-        "blocks, as in every state; median, worst: correct digits in half of the states, and in the worst; "
+        f"orders at most so many; operations: {counted('general')}, "
+        "as in every state; median, worst: correct digits in half of the states, and in the worst; "
         "marked: states without an answer, or with one that should not be relied on"
     )
     if report.quantity == "derivatives":

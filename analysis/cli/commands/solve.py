@@ -201,7 +201,7 @@ def _print_digits(found: _Solved, corrections: int) -> None:
     row, result = found.row, found.result
     print(
         f"{row.order} in {row.format}: error {row.error:.1e} ({row.digits:.1f} digits) against "
-        f"{found.exact.digits} certified digits, {result.flops:,} operations"
+        f"{found.exact.digits} certified digits, {_operations(result)}"
     )
     if found.kappa is not None and (row.lost_by_order or 0.0) >= BEHIND:
         print(
@@ -219,6 +219,13 @@ def _print_digits(found: _Solved, corrections: int) -> None:
             f"refinement by the residual of {record.residual}: {record.status}; "
             f"{record.kept} of {corrections} corrections in the answer"
         )
+
+
+def _operations(result: kkt.Elimination) -> str:
+    """How many, and what they count."""
+    from ..table import counted
+
+    return f"{result.flops:,} operations {counted(result.symbolic.plan.sequence.composites)}"
 
 
 def _failure(result: Any, format: str) -> str:
@@ -270,7 +277,7 @@ def _proximal(options: argparse.Namespace) -> int:
     times = "1 iteration" if record.iterations == 1 else f"{record.iterations} iterations"
     print(
         f"{result.order} in {chosen.name}: {times} with mu = {record.mu:g}, {record.status}; "
-        f"{record.residual:.1e} (rad/s² or m/s²) is left of the rows, {result.flops:,} operations"
+        f"{record.residual:.1e} (rad/s² or m/s²) is left of the rows, {_operations(result)}"
     )
     told = f"error {error:.1e} ({digits_of(error, chosen):.1f} digits)"
     print(f"{told} against {exact.digits} certified digits of rigid rows")

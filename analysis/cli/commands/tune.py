@@ -195,7 +195,7 @@ def _joints(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:
 
 
 def _print(options: argparse.Namespace, rows: list[Tuned], said: str) -> None:
-    from ..table import COUNTED, console, grid
+    from ..table import IN_KERNEL, console, counted, grid
 
     out = console(sys.stdout, wide=True)
     cells = (
@@ -209,9 +209,8 @@ def _print(options: argparse.Namespace, rows: list[Tuned], said: str) -> None:
         for row in rows
     )
     caption = (
-        f"operations: from the entries of (4) to qdd, {COUNTED[options.composites]}, as compare counts them; "
-        "in the kernel: from joint positions, rates and efforts, poses and bias with them, what several "
-        "entries have in common formed once"
+        f"operations: {counted(options.composites, choice=True)}, as compare counts them; "
+        f"in the kernel: {IN_KERNEL}"
     )
     out.print(grid(options.model, ("order", *HEADS), cells, words=("order",), caption=caption))
     out.print(said, soft_wrap=True, markup=False)
