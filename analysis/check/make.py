@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from pivotree import kkt, orderings
-from pivotree.kkt import FormatError, PivotreeError, System
+from pivotree.kkt import FormatError, Kernel, PivotreeError, System
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.base.foreign import is_number, is_whole
 from pivotree.kkt.theorem.ranges import ACCELERATION
 
+from ..comparison import digits_of
 from ..readings import Reading, fault, readings
+from ..readings.readings import of_order
+from ..report.make import check as require
 from .mends import Mend, mends
-from .tried import Floats, Robot, Tried, Way, one_state, search
+from .tried import DATA, Floats, Robot, Tried, search
 
 ORDERS = ("abm", "gain_abm", "modified_abm", "projected_abm", "square_root_abm", "crbm")
-SHIPPED = ("float64", "float32")  # formats that C, and programs, have
+C_FILE, ANY = "its C file", "(any)"  # rows that are no order's and no program's
+SHIPPED = ("float64", "float32")  # formats that C has
 NEAR = 0.5  # digits by which the cheapest order may be behind the best
 DRAWN = 6  # states of the random ones, of each row, that mends are tried in
-MOST_STATES = 100_000
 Told = Callable[[str], None]
 
 
@@ -31,14 +34,16 @@ Told = Callable[[str], None]
 class Row:
     """A way to compute qdd, and digits of it: in one state, at worst of all tried, and proved."""
 
-    name: str  # the order, or the programs
+    name: str  # the order, the programs, or "its C file" of the best order; "(any)" is what rounding the
+    #            robot's own numbers leaves to all of them
+    kind: str  # order, program, C or data
     order: str
     frames: str
+    symmetry: str
     operations: int | None  # of the order, from the entries of (4)
     here: float  # digits in the one state
-    median: float  # over the random states
     worst: float  # over all states that were tried
-    proved: float | None = None  # for all states whose largest acceleration is AT
+    proved: float | None = None  # for all states whose largest acceleration is ACCELERATION
     why: str = ""  # why nothing is proved
 
 
@@ -58,19 +63,22 @@ class Checked:
     states: int  # random ones
     searched: int
     distribution: str
-    rows: tuple[Row, ...]  # orders, then programs
-    data: Row  # what rounding the robot's own numbers leaves to any order
+    rows: tuple[Row, ...]  # the best order, its C file, the other orders, programs, and the data
     best: str  # the order to compute by
-    subject: str  # the row that loses most, which is looked into
+    subject: str  # the order or program that loses most, which is looked into
     fault: str  # where that is lost, in a sentence
     mends: tuple[Mend, ...]  # that were tried on it, the cheapest that keep the digits first
     worst_state: dict[str, list[float]]  # q, qd, tau of the subject
     seed: int  # of its worst random state
-    exported: tuple[float, float] | None  # digits of the best order's C file: in the one state, at worst
     refused: dict[str, str] = field(default_factory=dict)  # orders that the robot does not allow
 
     def row(self, name: str) -> Row:
+        """A row by its name; StopIteration where there is none."""
         return next(row for row in self.rows if row.name == name)
+
+    def of(self, *kinds: str) -> list[Row]:
+        """The rows of some kinds."""
+        return [row for row in self.rows if row.kind in kinds]
 
     @property
     def keeps(self) -> bool:
@@ -104,55 +112,44 @@ def check(
     >>> found.row("crbm").worst >= found.row("newton").worst - 0.5, found.searched >= 6
     (True, True)
     """
-    _asked(format, digits, states)
+    require(states, 0, digits)
+    chosen = get_format(format)
+    if chosen.kind != "float" or chosen.unit < get_format("float64").unit:
+        raise FormatError(f"format {format!r}: a check needs float64, or a shorter format of fixed precision")
     progress("the robot")
     robot = Robot(tree)
-    own = one_state(robot, kkt.build(tree) if system is None else system)
-    looked = _Looked(robot, own, robot.random(states), format, model, progress)
-    best = looked.best(digits)
-    for target in (best, looked.worst("order"), looked.worst("program")):
-        looked.search(target)
-    while (again := looked.best(digits)) not in looked.searched:
-        looked.search(again)
-    subject = min(looked.ways, key=lambda name: looked.row(name).worst)
-    looked.search(subject)
+    state = (kkt.build(tree) if system is None else system).state
+    own = Tried(robot, *(np.asarray(x)[None] for x in (state.q, state.qd, state.tau)))
+    looked = _Looked(own, robot.random(states), format, progress)
+    looked.search(digits)
+    best, subject = looked.best(digits), looked.least(("order", "program"))
+    looked.add_c_file(best)
     some, at = looked.where(subject)
     progress("where digits are lost")
-    told = fault(looked.reading(subject), some.system(at), format, model)
+    told = fault(looked.programs.get(subject, looked.ways[subject]), some.system(at), format, model)
     progress("what would mend it")
-    found = mends(looked.hard(), looked.ways[subject], looked.ways[again], told, digits)
+    found = mends(looked.hard(), looked.ways[subject], looked.ways[best], told, digits)
     progress("the proof")
-    rows = [looked.row(name) for name in looked.ways]
-    rows = [_proved(row, tree, format) if row.name in (again, "abm") else row for row in rows]
+    names = sorted(looked.kinds, key=lambda name: (name != best, name != C_FILE, name == ANY))
+    rows = [
+        _proved(row, tree, format) if row.name in (best, "abm") else row for row in map(looked.row, names)
+    ]
     return Checked(
         model,
         format,
         digits,
         states,
-        sum(len(each) for each in looked.searched.values()),
+        sum(map(len, looked.pools[2:])),
         robot.ranges.in_words(),
         tuple(rows),
-        looked.row("data"),
-        again,
+        best,
         subject,
         told.sentence,
         found,
         {x: getattr(some, x)[at].tolist() for x in ("q", "qd", "tau")},
-        int(np.argmax(looked.errors[subject])),
-        looked.exported(again),
+        int(np.argmax(looked.errors(subject)[1])),
         looked.refused,
     )
-
-
-def _asked(format: str, digits: float, states: int) -> None:
-    """Refuse what makes no check."""
-    chosen = get_format(format)
-    if chosen.kind != "float" or chosen.unit < get_format("float64").unit:
-        raise FormatError(f"format {format!r}: a check needs float64, or a shorter format of fixed precision")
-    if not is_whole(states, 1, MOST_STATES):
-        raise PivotreeError(f"option --states: {states!r} is no number of states; use 1 to {MOST_STATES:,}")
-    if not is_number(digits) or not 0.0 < digits <= 15.0:
-        raise PivotreeError(f"option --digits: {digits!r} is out of range; use more than 0, and 15 at most")
 
 
 def _proved(row: Row, tree: nx.DiGraph, format: str) -> Row:
@@ -161,116 +158,111 @@ def _proved(row: Row, tree: nx.DiGraph, format: str) -> Row:
         found = kkt.guarantee_qdd(tree, orderings.get(row.order), format)
     except PivotreeError as error:
         return replace(row, why=error.why)
-    if found.why:
-        return replace(row, why=found.why)
-    kept = _digits(np.array([float(found.joint.max(initial=0.0)) / ACCELERATION]), format)
-    return replace(row, proved=float(kept[0]))
+    off = float(found.joint.max(initial=0.0)) / ACCELERATION
+    return replace(row, why=found.why, proved=None if found.why else _digits(off, format))
 
 
-def _digits(errors: Floats, format: str) -> Floats:
-    """Decimal digits that relative errors leave."""
-    with np.errstate(divide="ignore"):
-        return np.clip(-np.log10(errors), 0.0, -np.log10(get_format(format).unit))
+def _digits(error: float, format: str) -> float:
+    return digits_of(error, get_format(format)) or 0.0
+
+
+def _shipped(format: str) -> dict[Reading, list[Reading]]:
+    """What programs do in their usual format, where no order does it in own frames, and which do it."""
+    found: dict[Reading, list[Reading]] = {}
+    known = list(readings().values())
+    usual = [x for x in known if x.precision == format] or [x for x in known if x.precision == "float32"]
+    for x in usual:
+        both = "both triangles" if x.symmetry == "both triangles" else "mirrored"
+        way = of_order(x.order, format, x.frames, both)
+        if way != of_order(x.order, format):
+            found.setdefault(way, []).append(x)
+    return found
 
 
 class _Looked:
     """The rows, as states are added in which they are worse."""
 
-    def __init__(self, robot: Robot, own: Tried, random: Tried, format: str, model: str, told: Told) -> None:
-        self.robot, self.own, self.random, self.format, self.told = robot, own, random, format, told
-        self.searched: dict[str, Tried] = {}
-        self.refused: dict[str, str] = {}
-        self.ways: dict[str, Way] = {}
+    def __init__(self, own: Tried, random: Tried, format: str, told: Told) -> None:
+        self.pools, self.format, self.told = [own, random], format, told  # and those that are searched
+        self.searched: list[str] = []
         self.programs: dict[str, Reading] = {}
-        ways = {name: Way(name, format) for name in ORDERS}
-        shipped = [x for x in readings().values() if x.precision == format and x.frames != "own"]
-        for reading in shipped or [x for x in readings().values() if x.precision == "float32"]:
-            way = Way(reading.order, format, reading.frames)
-            others = [name for name in self.programs if ways[name] == way]
-            name = ", ".join([*others, reading.name])
-            for other in others:
-                ways.pop(other)
-                self.programs.pop(other)
-            ways[name], self.programs[name] = way, reading
-        self.errors: dict[str, Floats] = {}
-        self.here: dict[str, float] = {}
-        for name, way in ways.items():
+        self.refused: dict[str, str] = {}
+        self.ways: dict[str, Any] = {name: of_order(name, format) for name in ORDERS}
+        self.kinds = dict.fromkeys(ORDERS, "order")
+        for way, who in _shipped(format).items():
+            name = ", ".join(x.name for x in who)
+            self.ways[name], self.programs[name], self.kinds[name] = way, who[0], "program"
+        self.ways[ANY], self.kinds[ANY] = of_order(DATA, format), "data"
+        self.known: dict[str, list[Floats]] = {name: [] for name in self.ways}
+        for name in list(self.ways):
             told(name)
             try:
-                self.errors[name] = random.errors(way)
-                self.here[name] = float(own.errors(way)[0])
-                self.ways[name] = way
+                self.errors(name)
             except PivotreeError as error:
                 self.refused[name] = error.why
+                del self.kinds[name]
 
-    def search(self, name: str) -> None:
-        """Look for states in which a row is worse, once."""
-        if name and name not in self.searched:
-            self.told(f"the worst state of {name}")
-            self.searched[name] = search(self.random, self.ways[name])
+    def errors(self, name: str) -> list[Floats]:
+        """A row's errors in the one state, in the random ones, and in those of each search."""
+        known = self.known[name]
+        known += [pool.errors(self.ways[name]) for pool in self.pools[len(known) :]]
+        return known
 
-    def all(self, name: str) -> list[tuple[Tried, Floats]]:
-        """The states that were tried, and a row's errors there."""
-        if name == "data":
-            return [(x, x.of_data(self.format)) for x in (self.random, *self.searched.values())]
-        others = ((x, x.errors(self.ways[name])) for x in self.searched.values())
-        return [(self.random, self.errors[name]), *others]
+    def worst(self, name: str) -> float:
+        """The digits in all states that were tried."""
+        return _digits(max(float(x.max()) for x in self.errors(name)[1:]), self.format)
 
     def where(self, name: str) -> tuple[Tried, int]:
         """The state in which a row is worst."""
-        some, errors = max(self.all(name), key=lambda pair: pair[1].max())
+        some, errors = max(zip(self.pools[1:], self.errors(name)[1:], strict=True), key=lambda x: x[1].max())
         return some, int(np.argmax(errors))
 
     def row(self, name: str) -> Row:
-        every = self.all(name)
-        kept = _digits(np.concatenate([errors for _, errors in every]), self.format)
-        median, worst = float(np.median(kept[: len(self.random)])), float(kept.min())
-        if name == "data":
-            here = float(_digits(self.own.of_data(self.format), self.format)[0])
-            return Row(name, "", "own", None, here, median, worst)
-        way, here = self.ways[name], float(_digits(np.array([self.here[name]]), self.format)[0])
-        operations = self.robot.order(way.order, way.frames).operations
-        return Row(name, way.order, way.frames, operations, here, median, worst)
+        way, kind, here = self.ways[name], self.kinds[name], _digits(self.errors(name)[0][0], self.format)
+        does, operations = ("", "own", "mirrored"), None
+        if kind in ("order", "program"):
+            does = way.order, way.frames, way.symmetry
+            operations = self.pools[0].robot.order(way).operations
+        return Row(name, kind, *does, operations, here, self.worst(name))
+
+    def least(self, kinds: Iterable[str]) -> str:
+        """The row of some kinds that keeps least; empty where there is none."""
+        return min((x for x, kind in self.kinds.items() if kind in kinds), key=self.worst, default="")
 
     def best(self, digits: float) -> str:
         """The cheapest order among those that keep most, in the bodies' own frames."""
-        rows = [self.row(name) for name in self.ways if name not in self.programs]
+        rows = [self.row(name) for name, kind in self.kinds.items() if kind == "order"]
         most = max(row.worst for row in rows)
         good = [row for row in rows if row.worst >= most - NEAR]
         good = [row for row in good if row.worst >= digits] or good
         return min(good, key=lambda row: row.operations or 0).name
 
-    def worst(self, kind: str) -> str:
-        """The order, or the program, that keeps least; empty where there is none."""
-        names = [name for name in self.ways if (name in self.programs) == (kind == "program")]
-        return min(names, key=lambda name: self.row(name).worst, default="")
+    def search(self, digits: float) -> None:
+        """Look for states that are worse for the best order, and for the worst order and program."""
+        while True:
+            wanted = self.best(digits), self.least(("order",)), self.least(("program",))
+            new = [name for name in dict.fromkeys(wanted) if name and name not in self.searched]
+            for name in new:
+                self.told(f"the worst state of {name}")
+                self.pools.append(search(self.pools[1], self.ways[name]))
+                self.searched.append(name)
+            if not new:
+                return
 
     def hard(self) -> Tried:
         """The states that were searched, and those drawn in which the same rows, or the data, are worst."""
-        several = [self.errors[name] for name in self.searched] + [self.random.of_data(self.format)]
+        several = [self.errors(name)[1] for name in (*self.searched, ANY)]
         worst = [np.argsort(-errors, kind="stable")[:DRAWN] for errors in several]
-        found = self.random.some(np.unique(np.concatenate(worst)))
-        for each in self.searched.values():
-            found = found.with_those_of(each)
-        return found
+        drawn = self.pools[1].some(np.unique(np.concatenate(worst)))
+        return reduce(Tried.with_those_of, self.pools[2:], drawn)
 
-    def exported(self, name: str) -> tuple[float, float] | None:
-        """Digits of an order's C file, whose kinematics are in the format, too; None where there is none."""
+    def add_c_file(self, order: str) -> None:
+        """The row of an order's C file, whose kinematics are in the format, too, where there is one."""
         if self.format not in SHIPPED:
-            return None
+            return
         self.told("the C file")
         try:
-            kernel = kkt.compile(self.robot.base, orderings.get(name), self.format)
+            kernel: Kernel = kkt.compile(self.pools[0].robot.base, orderings.get(order), self.format)
         except PivotreeError:
-            return None
-        here, *others = (
-            _digits(some.errors_of(kernel), self.format).min()
-            for some in (self.own, self.random, *self.searched.values())
-        )
-        return float(here), float(min(others))
-
-    def reading(self, name: str) -> Reading:
-        """What a row does, as a reading of a program."""
-        if name in self.programs:
-            return self.programs[name]
-        return Reading(name, name, "", name, "own", self.format, "", "")
+            return
+        self.ways[C_FILE], self.kinds[C_FILE], self.known[C_FILE] = kernel, "C", []

@@ -13,7 +13,7 @@ from pivotree.kkt.theorem.ranges import ACCELERATION
 from ..comparison import full_digits
 from ..readings import get as reading_of
 from ..report.words import amount, joined
-from .make import Checked, Row
+from .make import ANY, C_FILE, Checked, Row
 from .mends import Mend
 
 SAID = {
@@ -23,14 +23,16 @@ SAID = {
     "projected_abm": "ABA, projected sums",
     "square_root_abm": "ABA by rotations (QR)",
     "crbm": "composite bodies, mass matrix factored (CRBA)",
-    "data": "what rounding the robot's numbers leaves",
+    C_FILE: "all of it, from positions on",
+    ANY: "what rounding the robot's numbers leaves",
 }
-KINDS = ("order", "frames", "format", "armature")
+HEADS = ("computed by", "what it is", "this state", "worst", "proved", "operations")
+WORDS = {"computed by", "what it is", "change"}  # heads of columns that are no numbers
 FEW = 8  # joints up to which a state stands in a command
 
 
 class Table(NamedTuple):
-    """Heads, and rows of texts; the first column is of words."""
+    """Heads, and rows of texts; columns are numbers but for those of WORDS."""
 
     heads: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
@@ -48,8 +50,7 @@ def page(found: Checked, state: str, file: str | None = None) -> Iterator[str | 
     ``state`` says which state the first column is of, and ``file`` where the worst state is written.
     """
     yield _verdict(found)
-    yield _table(found)
-    proved = f"some joint accelerates by {ACCELERATION:g} rad/s² (m/s²) or more"
+    yield Table(HEADS, [_cells(row) for row in found.rows])
     told = found.row(found.best).why
     why = f" (none of {found.best}: {told})" if told else ""
     yield (
@@ -57,8 +58,8 @@ def page(found: Checked, state: str, file: str | None = None) -> Iterator[str | 
         "that state, held against exact arithmetic on the robot's own numbers. "
         f"This state: {state}. Worst: of {found.states} random states, and of {found.searched} that were "
         f"searched near the worst of these. Proved: for all states within the limits of positions, rates and "
-        f"efforts in which {proved}; a proof takes every rounding at its worst{why}. Random states: "
-        f"{found.distribution}."
+        f"efforts in which some joint accelerates by {ACCELERATION:g} rad/s² (m/s²) or more; a proof takes "
+        f"every rounding at its worst{why}. Random states: {found.distribution}."
     )
     yield f"Where digits are lost. {found.fault.replace('in this state', 'in its worst state')}"
     yield from _mended(found)
@@ -66,71 +67,49 @@ def page(found: Checked, state: str, file: str | None = None) -> Iterator[str | 
 
 
 def _verdict(found: Checked) -> str:
-    best, asked = found.row(found.best), amount(found.digits)
-    most = full_digits(get_format(found.format))
-    many = f"all {found.states + found.searched} states tried"
+    best, data, asked = found.row(found.best), found.row(ANY), amount(found.digits)
     begin = f"{found.model} in {found.format}: "
     if not found.keeps:
         text = f"{begin}do not keep it for {asked}. "
-        if found.data.worst < found.digits:
+        if data.worst < found.digits:
             text += (
-                f"Rounding the robot's own numbers to {found.format} leaves {found.data.worst:.1f} digits at "
+                f"Rounding the robot's own numbers to {found.format} leaves {data.worst:.1f} digits at "
                 f"worst, whatever computes; the best order, {best.name}, keeps {best.worst:.1f}."
             )
         else:
             text += f"The best order tried, {best.name}, keeps {best.worst:.1f} at worst."
         own = (x for x in found.mends if x.enough and x.frames == "own" and x.kind != "armature")
         enough = next(own, None)
-        return text if enough is None else f"{text} Enough: {_told(enough)}."
-    poor = [name for row in _programs(found) if row.worst < found.digits for name in _names(row)]
-    if found.exported is not None and found.exported[1] < found.digits:
-        poor.append("its C file")
+        return text if enough is None else f"{text} Enough: {enough.what} ({enough.digits:.1f} digits)."
+    shipped = [*found.of("program"), *found.of("C")]
+    poor = [name for row in shipped if row.worst < found.digits for name in _names(row)]
     text = f"{begin}keep it, but not in {joined(poor)}. " if poor else f"{begin}keep it. "
     text += (
-        f"Computed by {best.name}, {best.worst:.1f} of {most:.1f} digits are left at worst in {many}; "
+        f"Computed by {best.name}, {best.worst:.1f} of {full_digits(get_format(found.format)):.1f} digits "
+        f"are left at worst in all {found.states + found.searched} states tried; "
         f"{asked} {'is' if found.digits == 1 else 'are'} asked for."
     )
-    told = [f"{row.worst:.1f} by {_called(row)}" for row in _programs(found)]
-    if found.exported is not None:
-        told.append(f"{found.exported[1]:.1f} by the C file, in which positions are rounded, too")
+    rounded = {"C": ", in which positions are rounded, too"}
+    told = [f"{row.worst:.1f} by {joined(_names(row))}{rounded.get(row.kind, '')}" for row in shipped]
     return f"{text} As programs ship it: {'; '.join(told)}." if told else text
 
 
-def _programs(found: Checked) -> list[Row]:
-    return [row for row in found.rows if row.name not in SAID]
-
-
 def _names(row: Row) -> list[str]:
-    """Programs by their names in the world."""
-    return [reading_of(name).program.split(",")[0] for name in row.name.split(", ")]
+    """An order by its name, programs by theirs in the world."""
+    names = row.name.split(", ")
+    return [reading_of(name).program.split(",")[0] if row.kind == "program" else name for name in names]
 
 
-def _called(row: Row) -> str:
-    return joined(_names(row))
-
-
-def _table(found: Checked) -> Table:
-    heads = ("computed by", "what it is", "this state", "worst", "proved", "operations")
-    rows = []
-    for row in sorted(found.rows, key=lambda row: row.name != found.best):
-        said = SAID.get(row.name) or f"as {_called(row)} ship{'' if ', ' in row.name else 's'} it"
-        proved = "" if row.proved is None else f"{row.proved:.1f}"
-        rows.append((row.name, said, f"{row.here:.1f}", f"{row.worst:.1f}", proved, f"{row.operations:,}"))
-    if found.exported is not None:
-        here, worst = (f"{x:.1f}" for x in found.exported)
-        rows.insert(1, ("its C file", "all of it, from positions on", here, worst, "", ""))
-    rows.append(("(any)", SAID["data"], f"{found.data.here:.1f}", f"{found.data.worst:.1f}", "", ""))
-    return Table(heads, rows)
-
-
-def _told(mend: Mend) -> str:
-    return f"{mend.what} ({mend.digits:.1f} digits)"
+def _cells(row: Row) -> tuple[str, ...]:
+    said = SAID.get(row.name) or f"as {joined(_names(row))} ship{'' if ', ' in row.name else 's'} it"
+    numbers = (("" if x is None else f"{x:.1f}") for x in (row.here, row.worst, row.proved))
+    return row.name, said, *numbers, "" if row.operations is None else f"{row.operations:,}"
 
 
 def _mended(found: Checked) -> Iterator[str | Table]:
     """The cheapest change of each kind that is enough, or the best of it."""
     subject = found.row(found.subject)
-    name = found.subject if found.subject in SAID else _called(subject)
+    name = joined(_names(subject))
     if subject.worst >= found.digits:
         yield (
             f"What would mend it. Nothing has to be mended for {amount(found.digits)}; --digits asks for "
@@ -141,50 +120,48 @@ def _mended(found: Checked) -> Iterator[str | Table]:
         f"What would mend {name}, tried in the worst of these states; cost in operations of "
         f"{found.format}, those of float64 counted by their longer numbers (now {subject.operations:,}):"
     )
-    first = {kind: next((x for x in found.mends if x.kind == kind), None) for kind in KINDS}
-    some = sorted((x for x in first.values() if x is not None), key=found.mends.index)
-    rows = [(x.what, f"{x.digits:.1f}", f"{x.cost:,.0f}", "enough" if x.enough else "too few") for x in some]
-    yield Table(("change", "digits", "cost", f"{found.digits:g} asked"), rows)
+    first: dict[str, Mend] = {}
+    for mend in found.mends:
+        first.setdefault(mend.kind, mend)
+    heads = ("change", "digits", "cost", f"{found.digits:g} asked")
+    told = {True: "enough", False: "too few"}
+    rows = [(x.what, f"{x.digits:.1f}", f"{x.cost:,.0f}", told[x.enough]) for x in first.values()]
+    yield Table(heads, rows)
 
 
 def _commands(found: Checked, file: str | None) -> Iterator[str | Command]:
-    if found.exported is not None:
-        kept = found.exported[1]
-        keeps = (
-            "that keeps it"
-            if kept >= found.digits
-            else f"of {found.best}, which keeps {kept:.1f} digits at worst"
-        )
-        yield f"The C file {keeps} (-o FILE.cu: CUDA):"
-        words = shlex.split(found.model)
+    words, form = shlex.split(found.model), ["--format", found.format]
+    for row in found.of("C"):
+        keeps = f"of {found.best}, which keeps {row.worst:.1f} digits at worst"
+        yield f"The C file {'that keeps it' if row.worst >= found.digits else keeps} (-o FILE.cu: CUDA):"
         name = re.sub(r"\W+", "_", words[0].rpartition("/")[2].split(".")[0]).strip("_")
-        options = ["--order", found.best, "--format", found.format, "-o", f"{name}.c"]
-        yield Command(f"pivotree export {shlex.join([*words, *options])}")
+        yield _command("export", *words, "--order", found.best, *form, "-o", f"{name}.c")
     yield f"The worst state of {found.subject} again:"
-    as_one = ["--order", found.subject] if found.subject in SAID else ["--as", found.subject.split(", ")[0]]
-    words = ["blame", *shlex.split(found.model), *as_one, "--format", found.format]
+    program = found.row(found.subject).kind == "program"
+    called = ("--as", found.subject.split(", ")[0]) if program else ("--order", found.subject)
     q, qd, tau = (",".join(f"{x:.15g}" for x in found.worst_state[x]) for x in ("q", "qd", "tau"))
-    if file is not None:
-        words += ["--state", file]
-    elif len(found.worst_state["q"]) <= FEW:
-        words += ["--q", q, "--state", f"qd:{qd}", "--state", f"tau:{tau}"]
-    else:
-        words += ["--state", f"random:{found.seed}"]
-    yield Command(f"pivotree {shlex.join(words)}")
-    if file is None and len(found.worst_state["q"]) > FEW:
+    many = len(found.worst_state["q"]) > FEW
+    state = ["--q", q, "--state", f"qd:{qd}", "--state", f"tau:{tau}"]
+    state = ["--state", f"random:{found.seed}"] if many else state
+    yield _command("blame", *words, *called, *form, *(state if file is None else ("--state", file)))
+    if file is None and many:
         yield "(That is the worst of the random states; -o FILE.md writes down the worst that was found.)"
+
+
+def _command(*words: str) -> Command:
+    return Command(f"pivotree {shlex.join(words)}")
 
 
 def markdown(parts: Iterator[str | Table | Command]) -> str:
     """The page as Markdown."""
-    lines: list[str] = []
-    for part in parts:
-        if isinstance(part, Command):
-            lines.append(f"    {part.text}\n")
-        elif isinstance(part, Table):
-            sides = " | ".join(["---", *("---" if x == "what it is" else "---:" for x in part.heads[1:])])
-            each = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in (part.heads, *part.rows)]
-            lines.append("\n".join(f"| {x} |" for x in (each[0], sides, *each[1:])) + "\n")
-        else:
-            lines.append(f"{part}\n")
-    return "\n".join(lines)
+    return "\n".join(_marked(part) for part in parts)
+
+
+def _marked(part: str | Table | Command) -> str:
+    if isinstance(part, Command):
+        return f"    {part.text}\n"
+    if isinstance(part, str):
+        return f"{part}\n"
+    rule = tuple("---" if head in WORDS else "---:" for head in part.heads)
+    rows = [[cell.replace("|", "\\|") for cell in row] for row in part.rows]
+    return "".join(f"| {' | '.join(row)} |\n" for row in (part.heads, rule, *rows))

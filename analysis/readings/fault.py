@@ -8,21 +8,22 @@ of magnitudes, so that roundings that happen to cancel in one state count.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt import FormatError, System
+from pivotree.kkt import FormatError, System, certify
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.rounding.contributions import linearised
 
-from ..comparison import REFERENCE_DIGITS, full_digits
+from ..comparison import REFERENCE_DIGITS, digits_of
 from ..rounding.blame import Culprits
 from ..rounding.text import in_words, percent
-from ..states.traced import Pair, TracedOrder
-from .readings import WORTH, WRITTEN, Reading
+from ..states.traced import TracedOrder
+from .readings import WORTH, WRITTEN, Reading, error, of_order
 
 WRITES = {  # entries of (4) that a place changes, in words
     "M": "the inertia",
@@ -58,13 +59,16 @@ class Fault:
     output: str  # body of the joint whose acceleration is off most
     digits: float  # that the program keeps
     parts: tuple[Part, ...]  # the largest first
-    instead: dict[tuple[str, str], float]  # digits of an order in frames, in their places
+    instead: dict[tuple[str, str, str], float]  # digits of an order, its frames and symmetry in their places
     sentence: str
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON document of ``pivotree blame --as``."""
-        others = [{"order": o, "frames": f, "digits": kept} for (o, f), kept in self.instead.items()]
+        others = [dict(zip(CHANGED, x, strict=True), digits=kept) for x, kept in self.instead.items()]
         return {**asdict(self), "instead": others}
+
+
+CHANGED = ("order", "frames", "symmetry")  # of a reading, in a key of Fault.instead
 
 
 def fault(
@@ -79,82 +83,56 @@ def fault(
 
     >>> from pivotree.analysis import readings
     >>> found = readings.fault(readings.get("mjx"), pt.build(pt.humanoid()))
-    >>> found.digits < found.instead["crbm", "own"] - 1, found.parts[0].body
+    >>> found.digits < found.instead["crbm", "own", "mirrored"] - 1, found.parts[0].body
     (True, 'left_thumb_proximal')
     """
     chosen = get_format(format)
     if chosen.unit < get_format("float64").unit:
         raise FormatError(f"format {chosen.name!r}: readings change frames in float64; give float32")
-    exact = TracedOrder(replace(reading, order="abm", frames="own").traced(system)[1], system)
-    proved = exact.certified(system, REFERENCE_DIGITS)
+    exact = certify(system, REFERENCE_DIGITS)
     own, tape = reading.traced(system)
-    order = TracedOrder(tape, own)
-    pair = linearised(tape, own.entries, chosen)
-    off = proved.differences(np.array([pair.output(slot) for slot in order.qdd.tolist()]))
+    order, pair = TracedOrder(tape, own), linearised(tape, own.entries, chosen)
+    off = exact.differences(np.array([pair.output(slot) for slot in order.qdd.tolist()]))
     worst = int(np.argmax(np.nan_to_num(np.abs(off), nan=np.inf)))
     operations, adjoint = pair.swept({int(order.qdd[worst]): 1.0}, keep=False)
+    kept = {}
+    own_frames, directions = (replace(reading, frames=frames) for frames in ("own", "directions"))
+    changed = [own_frames, replace(reading, symmetry="mirrored"), directions]
+    if reading.symmetry != "both triangles":
+        changed = [own_frames, directions]
+    for each in (reading, *changed, of_order("abm", chosen.name)):
+        key = each.order, each.frames, each.symmetry
+        if key not in kept:
+            kept[key] = digits_of(error(each, system, exact, chosen), chosen) or 0.0
+    digits = kept.pop((reading.order, reading.frames, reading.symmetry))
     parts = _parts(own, order, chosen, np.abs(adjoint), np.abs(operations))
-    others = (reading.order, "own"), (reading.order, "directions"), ("abm", "own")
-    instead = {
-        other: _kept(replace(reading, order=other[0], frames=other[1]), system, chosen, proved)
-        for other in others
-        if other != (reading.order, reading.frames)
-    }
-    names = system.tree.freedom_names
-    found = Fault(
-        reading.name,
-        reading.order,
-        chosen.name,
-        model or system.name,
-        names[worst],
-        _kept(reading, system, chosen, proved),
-        parts,
-        instead,
-        "",
-    )
+    name = system.tree.freedom_names[worst]
+    told = reading.name, reading.order, chosen.name, model or system.name, name, digits, parts, kept
+    found = Fault(*told, "")
     return replace(found, sentence=_sentence(found, reading, system, own))
-
-
-def _kept(reading: Reading, system: System, chosen: Format, proved: Pair) -> float:
-    """Digits of a reading in this state."""
-    own, tape = reading.traced(system)
-    order = TracedOrder(tape, own)
-    answer = order.answered(chosen, chosen.cast(order.values(own)[None]))[0]
-    with np.errstate(divide="ignore"):
-        return float(np.clip(-np.log10(proved.largest(answer)), 0.0, full_digits(chosen)))
 
 
 def _parts(
     own: System, order: TracedOrder, chosen: Format, adjoint: Floats, operations: Floats
 ) -> tuple[Part, ...]:
     """What rounding the program's data, and its operations, may bring to the error, body by body."""
-    sums: dict[tuple[str, str], float] = {}
+    sums: defaultdict[tuple[str, str], float] = defaultdict(float)
     tree, inputs = own.tree, order.tape.inputs
-    names = [str(name) for name in tree.names]
-
-    def add(what: str, body: str, x: float) -> None:
-        sums[what, body] = sums.get((what, body), 0.0) + x
-
+    owner = {letter: np.repeat(np.arange(tree.n), tree.dof) for letter in ("S", "tau", "A")}
     for letter, what in WRITES.items():
         values, slots = getattr(own.entries, letter), np.asarray(getattr(inputs, letter))
         slots = np.triu(slots) if letter == "M" else slots
         lost = np.abs(np.asarray(chosen.cast(values), dtype=float) - np.asarray(values, dtype=float))
         each = np.where(slots > 1, adjoint[np.abs(slots)] * lost, 0.0)
-        owner = np.arange(tree.n)
-        if letter in ("S", "tau", "A"):
-            owner = np.repeat(owner, tree.dof)
-        for k, x in zip(owner.tolist(), each, strict=len(values) > 0):
-            add(what, names[k], float(x.sum()))
+        for k, x in zip(owner.get(letter, np.arange(tree.n)).tolist(), each, strict=len(values) > 0):
+            sums[what, str(tree.names[k])] += float(x.sum())
     by_operations = float(operations.sum())
+    total = sum(sums.values()) + by_operations
     for culprit in Culprits(order.tape, operations).blocks(BLOCKS):
-        add(
-            in_words(culprit),
-            ALL if culprit.body is None else str(culprit.body),
-            by_operations * culprit.share,
-        )
-    total = sum(x for (what, _), x in sums.items() if what in WRITES.values()) + by_operations
-    parts = [Part(what, body, x / total if total else 0.0) for (what, body), x in sums.items()]
-    return tuple(sorted(parts, key=lambda part: -part.share)[:PARTS])
+        body = ALL if culprit.body is None else str(culprit.body)
+        sums[in_words(culprit), body] += by_operations * culprit.share
+    most = sorted(sums.items(), key=lambda item: -item[1])[:PARTS]
+    return tuple(Part(*of, x / total if total else 0.0) for of, x in most)
 
 
 def _sentence(found: Fault, reading: Reading, system: System, own: System) -> str:
@@ -168,34 +146,36 @@ def _sentence(found: Fault, reading: Reading, system: System, own: System) -> st
     most = max(found.instead.values())
     if most - found.digits < WORTH:
         return f"{text} In other frames, and by abm, no more are kept."
-    (order, place), kept = next(
+    (order, place, _), kept = next(
         x for x in found.instead.items() if x[1] >= max(most - 1.0, found.digits + WORTH)
     )
-    if reading.frames != "own" and order == found.order:
+    how = WRITTEN[place]
+    if order == found.order and place == reading.frames:
+        how = "with one triangle of its inertias formed, and mirrored,"
+    elif order == found.order and reading.frames != "own":
         function = reading.source.partition(": ")[2].split(";")[0].split(",")[0]
         where = f" ({function})" if function else ""
         text += f" Inertias and axes are written {WRITTEN[reading.frames]}{where}"
         text += f"{_sizes(first.body, system, own, found.format)}."
     who = f"the same order, {order}," if order == found.order else order
-    return (
-        f"{text} {WRITTEN[place][0].upper()}{WRITTEN[place][1:]} {who} keeps {kept:.1f} digits: "
-        f"{kept - found.digits:.1f} more."
-    )
+    return f"{text} {how[0].upper()}{how[1:]} {who} keeps {kept:.1f} digits: {kept - found.digits:.1f} more."
 
 
 def _sizes(body: str, system: System, own: System, format: str) -> str:
     """How large a body's inertia is there, beside what its own joint feels of it."""
-    names = [str(name) for name in system.tree.names]
-    if body not in names:
-        return ""
-    k = names.index(body)
+    tree, names = system.tree, [str(name) for name in system.tree.names]
+    k = names.index(body) if body in names else 0
     mass, away = system.state.mass[k], float(np.linalg.norm(own.state.com[k]))
-    if not system.tree.dof[k] or not mass * away:
+    if body not in names or not tree.dof[k] or not mass * away:
         return ""
-    j = int(system.tree.offset[k])
-    S, M = system.entries.S[j], system.entries.M[k]
-    there = mass * away**2
+    there, rounds = mass * away**2, get_format(format).unit * mass * away**2
     return (
         f", where {mass:.2g} kg at {away:.2g} m have {there:.1e} kg m², which {format} rounds by "
-        f"{get_format(format).unit * there:.0e}; its joint feels {float(S @ M @ S):.1e}"
+        f"{rounds:.0e}; its joint feels {felt(system, k):.1e}"
     )
+
+
+def felt(system: System, k: int) -> float:
+    """The inertia of body k, alone, about the first axis of its joint [kg m², or kg of a slide]."""
+    S = system.entries.S[int(system.tree.offset[k])]
+    return float(S @ system.entries.M[k] @ S)

@@ -28,7 +28,7 @@ from pivotree.kkt import (
 )
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.errors import nearest
-from pivotree.kkt.matrix.frames import gathered
+from pivotree.kkt.matrix.frames import aligned, gathered
 from pivotree.kkt.tape.tape import Tape
 
 from ..comparison import Comparison, Row
@@ -36,8 +36,9 @@ from ..comparison.row import REFERENCE_DIGITS, known_conditioning, refused, row_
 from ..study.cells import cells
 
 WORTH = 0.5  # digits that are worth a sentence
-WRITTEN = {  # in words, the places of kkt.gathered
+WRITTEN = {  # in words, the places of kkt.gathered, and what kkt.aligned gives
     "own": "in each body's own frame",
+    "aligned": "in frames along the joints' axes",
     "com": "about the tree's centre of mass",
     "root": "about the world's origin, or the centre of mass of a floating root",
     "world": "about the world's origin",
@@ -53,7 +54,7 @@ class Reading:
     program: str
     version: str  # whose source was read
     order: str
-    frames: str  # "own", or a place of :func:`kkt.gathered`
+    frames: str  # "own", "aligned" as :func:`kkt.aligned` has them, or a place of :func:`kkt.gathered`
     precision: str  # in which the program is used
     says: str
     source: str  # file and function
@@ -61,7 +62,9 @@ class Reading:
 
     def system(self, system: System) -> System:
         """Equation (4) of a system in the frames of the program."""
-        return system if self.frames == "own" else gathered(system, self.frames)
+        if self.frames == "own":
+            return system
+        return aligned(system) if self.frames == "aligned" else gathered(system, self.frames)
 
     def traced(self, system: System) -> tuple[System, Tape]:
         """That system, and the tape of the program's order on it."""
@@ -69,6 +72,11 @@ class Reading:
         if self.symmetry == "both triangles":
             order = orderings.varied(order, symmetry=self.symmetry)
         return own, trace(own, order)
+
+
+def of_order(order: str, format: str, frames: str = "own", symmetry: str = "mirrored") -> Reading:
+    """What a registered order does, as a reading of a program that is called as the order is."""
+    return Reading(order, order, "", order, frames, format, "", "", symmetry)
 
 
 @cache
@@ -130,7 +138,7 @@ def compare_as(
             )
     asked: dict[str, Reading] = {reading.name: reading for reading in chosen}
     for reading in chosen:
-        own = replace(reading, name=reading.order, frames="own", symmetry="mirrored")
+        own = of_order(reading.order, reading.precision)
         asked.setdefault(own.name, own)
     progress("certified answer")
     exact = certify(system, REFERENCE_DIGITS)

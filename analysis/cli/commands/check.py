@@ -34,7 +34,7 @@ def declare(command: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     from ...check import check
     from ...check.make import ORDERS
-    from ...check.words import Command, Table, markdown, page
+    from ...check.words import WORDS, Command, Table, markdown, page
 
     file = None if options.output is None else file_of(options.output)
     if file is not None and file.suffix != ".md":
@@ -63,8 +63,7 @@ def run(options: argparse.Namespace) -> int:
     out = console(sys.stdout)
     for part in page(found, state, None if beside is None else str(beside)):
         if isinstance(part, Table):
-            words = (part.heads[0], "what it is")
-            out.print(grid("", part.heads, part.rows, words=words, wrapped=words))
+            out.print(grid("", part.heads, part.rows, words=WORDS, wrapped=WORDS))
         else:
             text = f"  {part.text}" if isinstance(part, Command) else part
             out.print(text, soft_wrap=out.wraps or isinstance(part, Command), markup=False)
