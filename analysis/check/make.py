@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from typing import Any
@@ -11,7 +13,7 @@ import networkx as nx
 import numpy as np
 
 from pivotree import kkt, orderings
-from pivotree.kkt import FormatError, Kernel, PivotreeError, System
+from pivotree.kkt import FormatError, PivotreeError, System
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.theorem.ranges import ACCELERATION
 
@@ -24,10 +26,10 @@ from .tried import DATA, Floats, Robot, Tried, search
 
 ORDERS = ("abm", "gain_abm", "modified_abm", "projected_abm", "square_root_abm", "crbm")
 C_FILE, ANY = "its C file", "(any)"  # rows that are no order's and no program's
+KINDS = {**dict.fromkeys(ORDERS, "order"), C_FILE: "C", ANY: "data"}  # of rows; all others are programs'
 SHIPPED = ("float64", "float32")  # formats that C has
 NEAR = 0.5  # digits by which the cheapest order may be behind the best
 DRAWN = 6  # states of the random ones, of each row, that mends are tried in
-Told = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def check(
     digits: float = 3.0,
     states: int = 200,
     system: System | None = None,
-    progress: Told = lambda text: None,
+    progress: Callable[[str], None] = lambda text: None,
 ) -> Checked:
     """Whether a robot keeps ``digits`` in a format, in which order, and what would mend it.
 
@@ -122,15 +124,17 @@ def check(
     own = Tried(robot, *(np.asarray(x)[None] for x in (state.q, state.qd, state.tau)))
     looked = _Looked(own, robot.random(states), format, progress)
     looked.search(digits)
-    best, subject = looked.best(digits), looked.least(("order", "program"))
-    looked.add_c_file(best)
+    best, subject = looked.best(digits), looked.least("order", "program")
+    if format in SHIPPED:
+        with suppress(PivotreeError):
+            looked.ways[C_FILE] = kkt.compile(robot.base, orderings.get(best), format)
     some, at = looked.where(subject)
     progress("where digits are lost")
     told = fault(looked.programs.get(subject, looked.ways[subject]), some.system(at), format, model)
     progress("what would mend it")
     found = mends(looked.hard(), looked.ways[subject], looked.ways[best], told, digits)
     progress("the proof")
-    names = sorted(looked.kinds, key=lambda name: (name != best, name != C_FILE, name == ANY))
+    names = sorted(looked.ways, key=lambda name: (name != best, name != C_FILE, name == ANY))
     rows = [
         _proved(row, tree, format) if row.name in (best, "abm") else row for row in map(looked.row, names)
     ]
@@ -182,25 +186,24 @@ def _shipped(format: str) -> dict[Reading, list[Reading]]:
 class _Looked:
     """The rows, as states are added in which they are worse."""
 
-    def __init__(self, own: Tried, random: Tried, format: str, told: Told) -> None:
+    def __init__(self, own: Tried, random: Tried, format: str, told: Callable[[str], None]) -> None:
         self.pools, self.format, self.told = [own, random], format, told  # and those that are searched
         self.searched: list[str] = []
         self.programs: dict[str, Reading] = {}
         self.refused: dict[str, str] = {}
-        self.ways: dict[str, Any] = {name: of_order(name, format) for name in ORDERS}
-        self.kinds = dict.fromkeys(ORDERS, "order")
+        self.ways: dict[str, Any] = {ANY: of_order(DATA, format)}
+        self.ways |= {name: of_order(name, format) for name in ORDERS}
         for way, who in _shipped(format).items():
             name = ", ".join(x.name for x in who)
-            self.ways[name], self.programs[name], self.kinds[name] = way, who[0], "program"
-        self.ways[ANY], self.kinds[ANY] = of_order(DATA, format), "data"
-        self.known: dict[str, list[Floats]] = {name: [] for name in self.ways}
+            self.ways[name], self.programs[name] = way, who[0]
+        self.known: defaultdict[str, list[Floats]] = defaultdict(list)
         for name in list(self.ways):
             told(name)
             try:
                 self.errors(name)
             except PivotreeError as error:
                 self.refused[name] = error.why
-                del self.kinds[name]
+                del self.ways[name]
 
     def errors(self, name: str) -> list[Floats]:
         """A row's errors in the one state, in the random ones, and in those of each search."""
@@ -218,20 +221,21 @@ class _Looked:
         return some, int(np.argmax(errors))
 
     def row(self, name: str) -> Row:
-        way, kind, here = self.ways[name], self.kinds[name], _digits(self.errors(name)[0][0], self.format)
+        way, kind, (here, *_) = self.ways[name], KINDS.get(name, "program"), self.errors(name)
         does, operations = ("", "own", "mirrored"), None
         if kind in ("order", "program"):
             does = way.order, way.frames, way.symmetry
             operations = self.pools[0].robot.order(way).operations
-        return Row(name, kind, *does, operations, here, self.worst(name))
+        return Row(name, kind, *does, operations, _digits(here[0], self.format), self.worst(name))
 
-    def least(self, kinds: Iterable[str]) -> str:
+    def least(self, *kinds: str) -> str:
         """The row of some kinds that keeps least; empty where there is none."""
-        return min((x for x, kind in self.kinds.items() if kind in kinds), key=self.worst, default="")
+        names = (name for name in self.ways if KINDS.get(name, "program") in kinds)
+        return min(names, key=self.worst, default="")
 
     def best(self, digits: float) -> str:
         """The cheapest order among those that keep most, in the bodies' own frames."""
-        rows = [self.row(name) for name, kind in self.kinds.items() if kind == "order"]
+        rows = [self.row(name) for name in ORDERS if name in self.ways]
         most = max(row.worst for row in rows)
         good = [row for row in rows if row.worst >= most - NEAR]
         good = [row for row in good if row.worst >= digits] or good
@@ -240,7 +244,7 @@ class _Looked:
     def search(self, digits: float) -> None:
         """Look for states that are worse for the best order, and for the worst order and program."""
         while True:
-            wanted = self.best(digits), self.least(("order",)), self.least(("program",))
+            wanted = self.best(digits), self.least("order"), self.least("program")
             new = [name for name in dict.fromkeys(wanted) if name and name not in self.searched]
             for name in new:
                 self.told(f"the worst state of {name}")
@@ -255,14 +259,3 @@ class _Looked:
         worst = [np.argsort(-errors, kind="stable")[:DRAWN] for errors in several]
         drawn = self.pools[1].some(np.unique(np.concatenate(worst)))
         return reduce(Tried.with_those_of, self.pools[2:], drawn)
-
-    def add_c_file(self, order: str) -> None:
-        """The row of an order's C file, whose kinematics are in the format, too, where there is one."""
-        if self.format not in SHIPPED:
-            return
-        self.told("the C file")
-        try:
-            kernel: Kernel = kkt.compile(self.pools[0].robot.base, orderings.get(order), self.format)
-        except PivotreeError:
-            return
-        self.ways[C_FILE], self.kinds[C_FILE], self.known[C_FILE] = kernel, "C", []

@@ -17,7 +17,6 @@ from .shared import file_of, print_json, tree_of
 EXAMPLES = ("check robot.urdf", "check robot:ur5 --float32 --digits 5", "check humanoid -o page.md")
 
 TIMES = 30.0  # that an order is played in many states at a time, as in one
-SCHEMA = "pivotree-state/1"
 
 
 def declare(command: Parser) -> None:
@@ -41,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         raise kkt.FormatError(f"option -o: {file} is no page; give a name that ends in .md")
     with progress_shown() as progress:
         tree = tree_of(options)
-        from ..state import system_in_state
+        from ..state import SCHEMA, system_in_state
 
         system, state = system_in_state(tree, options)
         wanted = {name: orderings.get(name) for name in ORDERS}
