@@ -52,9 +52,9 @@ def test_a_program_that_forms_both_triangles_is_told_on_long_chains_alone():
         digits = {row.order: row.digits for row in found.rows}
         told = readings.advice(found)
         assert digits["pinocchio"] == digits["abm"] and (digits["rbdl"] < digits["abm"] - 2) is lost
-        assert [line.startswith("RBDL, ForwardDynamics forms both triangles") for line in told] == [
-            True
-        ] * lost
+        assert [x.startswith("RBDL, ForwardDynamics forms both triangles") for x in told] == [True] * lost
+        blamed = readings.fault(readings.get("rbdl"), system_of(spec)).sentence
+        assert ("With one triangle of its inertias formed, and mirrored, the same order" in blamed) is lost
 
 
 def test_the_sentences_that_the_page_quotes():
