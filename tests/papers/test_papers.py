@@ -114,9 +114,9 @@ def test_a_quick_study_says_its_settings_and_those_given_go_before(capsys):
     asked = ("pasic1999", "--item", "boundaries", "--set", "quick")
     code, out, _ = reproduce(capsys, *asked, "--set", "orders=1;2")
     assert code == 0 and "with ends=0.1, orders=1;2" in out and "8 rows: 8 met" in out
-    code, out, _ = reproduce(capsys, *asked, "--set", "ends=0.2", "--set", "orders=1", "--json")
+    code, out, _ = reproduce(capsys, *asked, "--set", "ends=0.05", "--set", "orders=1", "--json")
     (first, *_) = json.loads(out)["rows"]
-    assert code == 0 and first["item"].startswith("boundaries: [0, 0.2]")
+    assert code == 0 and first["item"].startswith("boundaries: [0, 0.05]")
 
 
 def test_only_a_missed_criterion_is_exit_1(capsys, monkeypatch):
