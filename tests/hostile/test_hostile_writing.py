@@ -191,7 +191,7 @@ def test_parts_of_another_machine_stay_in_a_folder_that_both_share(tmp_path, mon
 
 OWN = {  # files of the package itself, and those that grow or are locked while a command works
     "read_text": "analysis/explorer/page.py analysis/readings/readings.py kkt/model/load.py "
-    "papers/paper.py papers/make.py",
+    "papers/item.py papers/paper.py papers/make.py",
     "read_bytes": "kkt/machine/store.py",
     "write_text": "",
     "write_bytes": "papers/make.py",
