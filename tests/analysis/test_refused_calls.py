@@ -24,7 +24,7 @@ from pivotree.analysis.guarantee import guarantee
 from pivotree.analysis.proofs import fields
 from pivotree.analysis.report import robot_report
 from pivotree.analysis.simulation import Motion, closed, simulate
-from pivotree.analysis.sweep import pools, store
+from pivotree.analysis.sweep import pools, read_config, store, sweep
 
 TREE = kkt.chain(3)
 SYSTEM = kkt.build(TREE)
@@ -255,6 +255,16 @@ def test_a_table_of_parquet_with_other_columns(tmp_path):
     store.Parquet({"key": str, "x": int}).write(path, [])
     with pytest.raises(kkt.PivotreeError, match=r"holds other columns than this sweep \(lacks y"):
         store.Parquet({"key": str, "y": int}).keys(path)
+
+
+def test_a_sweep_over_a_robot_without_an_answer_says_why_in_its_rows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tree = kkt.new_tree("light")
+    kkt.add_body(tree, "tip", mass=0.0)
+    kkt.write_model("light.json", kkt.build(tree).state)
+    files.Path("c.toml").write_text('output = "s.csv"\nmodels = ["light.json"]\norders = ["abm"]')
+    assert sweep(read_config(files.Path("c.toml")), jobs=1).failed == 2
+    assert "no link has a mass; give each link that a joint moves" in files.Path("s.csv").read_text()
 
 
 def test_a_setting_with_which_an_item_ends_in_an_error_of_arithmetic(monkeypatch, capsys):

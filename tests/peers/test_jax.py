@@ -158,8 +158,6 @@ REFUSED = {
     "about centres of mass, which to_jax does": lambda: kkt.to_jax(CHAIN, orderings.get("crbm_com")),
     "outputs holds 'lambda'; use one of qdd": lambda: kkt.to_jax(CHAIN, ABM, outputs=("qdd", "lambda")),
     "outputs holds 'lam'; did you mean lambda": lambda: kkt.to_jax(kkt.four_bar(), ABM, outputs="lam"),
-    "outputs is None; give a tuple of names": lambda: kkt.to_jax(CHAIN, ABM, outputs=None),
-    "outputs is empty; ask for one of qdd": lambda: kkt.to_jax(CHAIN, ABM, outputs=()),
     "derivatives is 'finite'; use one of": lambda: kkt.to_jax(CHAIN, ABM, derivatives="finite"),
     r"one state at a time; jax\.vmap": lambda: kkt.to_jax(CHAIN, ABM)(MANY, MANY, MANY),
     "'abm': in any state equation .4. is singular": lambda: kkt.to_jax(parallel(1e-16), ABM),

@@ -129,6 +129,9 @@ REFUSED = {
     "option --seed: -1 is no seed; use a whole number": "report chain:2 --seed -1 -o r",
     "option --digits: 99.0 is out of range; use 1 to 15": "report chain:2 --digits 99 -o r",
     "output folder taken: is not empty; give another": "report chain:2 -o taken",
+    "format 'float32': is asked for twice; give each one once": (
+        "report chain:2 --formats float32,bfloat16,float32 -o r"
+    ),
     # -- simulate
     "option --frames: 'bent' is unknown; use": "simulate chain:2 --frames bent",
     "integrator 'euler': is unknown; use": "simulate chain:2 --integrator euler",

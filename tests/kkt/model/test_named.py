@@ -273,3 +273,10 @@ def test_a_folder_of_robots_is_found_beside_other_packages(tmp_path, monkeypatch
     assert load.robots_folder() is None
     with pytest.raises(kkt.ModelError, match="robot: example-robot-data is not installed; python -m"):
         load.robot_files()
+
+
+def test_a_missing_package_is_told(monkeypatch):
+    monkeypatch.setattr("pivotree.kkt.model.load.robots_folder", lambda: None)
+    monkeypatch.setattr("pivotree.kkt.model.load.find_spec", lambda name: None)
+    with pytest.raises(kkt.ModelError, match="pip install example-robot-data"):
+        kkt.load("robot:panda")

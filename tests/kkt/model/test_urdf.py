@@ -203,25 +203,20 @@ TWO = link("w") + link("a")
         (TWO + link("a") + joint("j", "w", "a"), "link 'a': name is used twice"),
         (TWO + joint("j", "w", "a") + joint("k", "w", "a"), "'a': has two parent joints, 'j'"),
         (TWO + joint("j", "w", "w"), "links w -> w: form a cycle"),
-        (TWO + joint("j", "w", "a") + joint("k", "a", "w"), "cycle"),
         (TWO + link("b") + joint("j", "a", "b") + joint("k", "b", "a"), r"links \w -> \w -> \w: form a"),
-        (TWO + joint("j", "w", "a", "hinge"), "'type' is 'hinge'; use one of"),
         (TWO + joint("j", "w", "a", "revolut"), "did you mean revolute"),
         (TWO + joint("j", "w", "a", inside='<axis xyz="0 0 0"/>'), "joint 'j': field 'axis' is ze"),
         (TWO + joint("j", "w", "a", inside='<axis xyz="0 1"/>'), "'axis' is '0 1'; give 3 numb"),
         (TWO + joint("j", "w", "a", inside='<origin xyz="0 0 x"/>'), "'origin xyz' is 'x'"),
         (TWO + joint("j", "w", "a", inside='<origin rpy="0 inf 0"/>'), "'origin rpy' is 'inf'"),
         (TWO + joint("j", "w", "a", inside='<limit upper="x"/>'), "'limit upper' is 'x'; give a"),
-        (TWO + joint("j", "w", "a", inside='<limit effort="x"/>'), "'limit effort' is 'x'; give"),
         (link("w") + link("a", "-1") + joint("j", "w", "a"), "link 'a': field 'mass' is -1; giv"),
         (link("w") + link("a", "nan") + joint("j", "w", "a"), "'mass' is 'nan'; give a finite"),
-        (link("w") + link("a", "1 kg") + joint("j", "w", "a"), "'mass' is '1 kg'"),
         (link("w") + link("a", moments="1 1 b") + joint("j", "w", "a"), "'inertia izz' is 'b'"),
         (
             link("w") + '<link name="a"><inertial><mass value="1"/></inertial></link>',
             "link 'a': field 'inertia ixx' is missing",
         ),
-        ('<link name="a"><inertial/></link>', "link 'a': field 'mass value' is missing"),
         ("<link/>", "a <link> after 0 others: field 'name' is missing"),
         (TWO + '<joint name="j" type="fixed"/>', "joint 'j': field 'parent link' is missing"),
         (link("w"), "no body is left"),
@@ -318,7 +313,6 @@ def test_an_effort_that_says_nothing_is_none(write, effort):
     [
         ('<dynamics friction="x"/>', ROTOR, "'dynamics friction' is 'x'; give a finite number"),
         ("", '<rotor_inertia value="-1"/>', "transmission 't': field 'rotor_inertia' is -1"),
-        ("", '<rotor_inertia value="nan"/>', "field 'rotor_inertia' is 'nan'; give a finite"),
     ],
 )
 def test_what_is_wrong_with_a_joint_is_one_sentence(write, dynamics, actuator, message):
