@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from helpers import Mechanics, every_joint, hat
 from scipy.linalg import block_diag
+from scipy.spatial.transform import Rotation
 
 from pivotree import analysis, kkt, orderings
 
@@ -140,6 +141,28 @@ def test_armstrongs_three_by_three_matrices_are_those_of_abm():
             left[b] = F - C.T @ np.linalg.solve(T, C)  # symmetric 3 x 3, all that is handed on
 
 
+# -- Brandl, Johanni & Otter 1986 -----------------------------------------------------------------
+
+
+def test_brandls_joints_of_any_freedoms_are_those_of_abm():
+    """Their recursion with N_k x N_k matrices, frames turned by rotations of their own."""
+    for seed in range(2):
+        system, here = system_of(every_joint(), seed)
+        turns = {b: Rotation.random(random_state=seed * 50 + i).as_matrix() for i, b in enumerate(here.names)}
+        spin = {b: block_diag(Q, Q) for b, Q in turns.items()}
+        mine = pivots(system, "brandl_johanni_otter")
+        A = {b: spin[b] @ here.M[b] @ spin[b].T for b in here.names}
+        for b in World(here).tip_to_base():
+            S = spin[b] @ here.S[b]
+            D, rest, _ = least(A[b], S)
+            if D.size:
+                assert mine[b] == pytest.approx(ldl(D), rel=1e-9)
+            up = here.parent[b]
+            if up is not None:
+                Phi = spin[up] @ here.Phi[b] @ spin[b].T
+                A[up] = A[up] + Phi @ rest @ Phi.T
+
+
 # -- Baraff 1996 ----------------------------------------------------------------------------------
 
 
@@ -200,6 +223,20 @@ def test_walker_and_orins_method_3_beside_composites_written_apart():
         assert kkt.joint_space_inertia(system, orderings.get("walker_orin_3")) == pytest.approx(M)
         for method in (1, 2):
             assert pytest.approx(M) == analysis.inertia.columns(system, method).M
+
+
+@pytest.mark.product
+def test_columns_of_inverse_dynamics_solve_any_tree():
+    """Method 2 takes half of the operations."""
+    for seed in range(2):
+        system, _ = system_of(every_joint(), seed)
+        exact = kkt.certify(system, 16)
+        for method in (1, 2):
+            assert exact.error(analysis.inertia.solve(system, method)) <= 1e-11
+            single = np.asarray(analysis.inertia.solve(system, method, "float32"), float)
+            assert 1e-9 < exact.error(single) <= 1e-2
+    one, two = (analysis.inertia.columns(system, method).operations for method in (1, 2))
+    assert two < 0.8 * one
 
 
 # -- names ----------------------------------------------------------------------------------------

@@ -4,10 +4,32 @@ import json
 
 import pytest
 
+TAKES = (
+    "compare four_bar --proximal 1e-4 --orders abm",
+    "compare four_bar --states 3 --orders abm",
+    "solve four_bar --order abm",
+    "blame four_bar --order abm",
+    "figure spy four_bar -o m.svg",
+    "tune chain:3 --contact j3,compliance=1 --most 5",
+    "list chain:3 --contact j3,compliance=1e-3",
+    "explore four_bar -o x.html",
+    "export four_bar --outputs qdd,lambda -o a.c",
+    "export chain:3 --contact j3,compliance=1e-3 -o b.c",
+)
 REFUSED = {
     "no random state can be closed": "report four_bar --loops loops.json -o r",
     "distribution = 'given'": "compare four_bar --loops loops.json --states 5",
 }
+
+
+@pytest.mark.product
+@pytest.mark.parametrize("words", TAKES)
+def test_commands_that_take_loops(words, run, tmp_path):
+    code, out, err = run(*words.split())
+    assert code == 0 and out and "takes trees" not in err
+    if words.startswith("export"):
+        header = next(tmp_path.glob("*.h")).read_text()
+        assert ("_ROWS 2" in header) == ("lambda" in words)
 
 
 @pytest.mark.parametrize("sentence", REFUSED)

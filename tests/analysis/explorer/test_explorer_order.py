@@ -160,12 +160,13 @@ def seen(page):
     return told, place
 
 
-def test_every_state_survives_reload_and_sharing(opened):
+@pytest.mark.parametrize("most", [9, pytest.param(200, marks=pytest.mark.soak)])
+def test_every_state_survives_reload_and_sharing(opened, most):
     """What the address says is seen, at once and in a fresh page; it is the page's own address then."""
     source, found = random.Random(35), set()
     page = opened("example2:m1=1e8")
     base = page.url.partition("#")[0]
-    for _ in range(9):
+    for _ in range(most):
         address = random_address(source)
         page.evaluate("address => (location.hash = address)", address)
         first = seen(page)
@@ -176,7 +177,7 @@ def test_every_state_survives_reload_and_sharing(opened):
         page.locator(".strip .sum").first.wait_for()
         assert seen(page) == first, address
         found.add(str(first))
-    assert len(found) == 9
+    assert len(found) > 0.9 * most
 
 
 def test_an_address_that_this_page_cannot_show_is_refused_in_words(opened):

@@ -9,8 +9,8 @@ import math
 import numpy as np
 import pytest
 
-from pivotree import kkt
-from pivotree.analysis.simulation import CashKarp, Integration, simulate
+from pivotree import kkt, orderings
+from pivotree.analysis.simulation import CashKarp, Integration, Motion, simulate
 
 NUMBERS = [np.float32, np.float64]
 
@@ -125,6 +125,20 @@ def test_every_step_is_the_books(number, eps):
     (record,) = CashKarp(eps)(duffing, start[None], 3.0)
     assert record.failed is None and max(tries for *_, tries in book.steps) > 1
     beside(book, record)
+
+
+@pytest.mark.product
+@pytest.mark.parametrize("number", NUMBERS)
+def test_two_links_move_as_by_the_book(number):
+    """The motion of Table 1 of Ascher, Pai & Cloutier 1996, in a kernel, many starts together."""
+    motion = Motion.of(kkt.two_link(0.05), orderings.get("abm"), np.dtype(number).name)
+    first = motion.start().astype(number)
+    states = np.stack([first, first + number(1e-3), first - number(2e-3)])
+    records = CashKarp(1e-4)(motion.rates, states, 0.5)
+    for start, record in zip(states, records, strict=True):
+        book = Book(number, lambda y: motion.rates(np.array([y], dtype=number))[0], 1e-4)
+        assert book.odeint(start, 0.5) == "done"
+        beside(book, record)
 
 
 def test_scales_that_are_renewed_at_retries_give_other_steps():
