@@ -15,7 +15,7 @@ from pivotree.analysis.check.words import Command, markdown, page
 from pivotree.analysis.cli.parser import joined, parser
 from pivotree.analysis.readings.readings import of_order
 
-LIGHT = "chain:12"  # of a program that loses digits at the tip
+LIGHT = "chain:8"  # of a program that loses digits at the tip
 
 
 @cache
@@ -30,7 +30,7 @@ def digits(system, way):
 
 
 def test_digits_are_those_of_certified_answers():
-    ours, system = found(states=40), kkt.build(kkt.load(LIGHT))
+    ours, system = found(states=20, digits=3.0), kkt.build(kkt.load(LIGHT))
     worst = kkt.build(kkt.load(LIGHT), **ours.worst_state)
     rows = ours.of("order", "program")
     for row in rows:
@@ -68,7 +68,7 @@ def test_what_is_proved_holds_in_the_states_that_were_tried():
 
 
 def test_mends_are_cheapest_first_and_keep_what_they_say():
-    ours = found(states=40, digits=4.5)
+    ours = found(states=20, digits=4.5)
     enough = [mend for mend in ours.mends if mend.enough]
     assert enough and [mend.cost for mend in enough] == sorted(mend.cost for mend in enough)
     assert all(mend.enough == (mend.digits >= 4.5) for mend in ours.mends)
@@ -84,7 +84,7 @@ def test_mends_are_cheapest_first_and_keep_what_they_say():
 
 def test_the_page_s_commands_are_commands_and_its_words_follow_the_digits():
     for asked, words in ((3.0, "keep it"), (6.9, "do not keep it for 6.9 digits"), (4.5, "enough")):
-        parts = list(page(found(states=40, digits=asked), "its own", "worst.json"))
+        parts = list(page(found(states=20, digits=asked), "its own", "worst.json"))
         assert words in markdown(iter(parts))
         for part in (part for part in parts if isinstance(part, Command)):
             assert part.text.startswith("pivotree ")
@@ -92,7 +92,7 @@ def test_the_page_s_commands_are_commands_and_its_words_follow_the_digits():
 
 
 def test_the_worst_state_is_said_again_by_the_command_that_replays_it(run, tmp_path):
-    code, out, _ = run("check", LIGHT, "--states", "30", "--digits", "4.5", "-o", tmp_path / "page.md")
+    code, out, _ = run("check", LIGHT, "--states", "15", "--digits", "4.5", "-o", tmp_path / "page.md")
     told = (tmp_path / "page.md").read_text()
     assert code == 0 and told.startswith(f"{LIGHT} in float32: ") and "| newton |" in told
     command = next(line for line in told.splitlines() if line.startswith("    pivotree blame"))
