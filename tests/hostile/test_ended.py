@@ -83,7 +83,7 @@ LONG = (  # work of minutes, which is ended in its first seconds and not run aga
     "compare random_tree:n=2000 --yes",
     "solve random_tree:n=3000 --certify 50 --yes",
     "report random_tree:n=60 --states 100000 --yes -o out",
-    "simulate random_tree:n=300 --seconds 100",
+    "simulate random_tree:n=300 --order abm --seconds 100",
     "explore random_tree:n=20000 -o page.html",
     "list random_tree:n=300 --order crbm --yes",
     "prove",
