@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -116,8 +117,12 @@ def closed_form(
     system = system_to_trace(numbers, what="closed form")
     configuration = Configuration(system.tree, system.graph)
     _require_plain(system, configuration)
+    known: dict[sympy.Symbol, float] = {}  # the numbers of letters that stand for the model's own
     if not given and letters is None:
         given = _lettered(system.tree)
+        for (field, at), letter in given.items():
+            number = float(getattr(system.tree, field)[at])
+            known |= {letter: number} if letter.is_Symbol else {-letter: -number}  # gravity is -g
 
     # the entries of (4) in letters, then the order's tape on them
     ring = _Ring(configuration, given, longest)
@@ -138,7 +143,7 @@ def closed_form(
         dict(ring.definitions()),
         dict(zip(ring.symbols("qdd"), qdd, strict=True)),
         inertia,
-        ring.values,
+        known,
     )
 
 
@@ -186,12 +191,17 @@ def _lettered(tree: BodyTree) -> dict[Place, sympy.Expr]:
 
 
 def _labels(tree: BodyTree) -> list[str]:
-    """What stands behind a body's letters: the number that its name ends with, where these differ."""
+    """What stands behind a body's letters: the number that its name ends with, where these differ.
+
+    Else its name, unless another's begins with it, as that of an axis would follow; else its place.
+    """
     names = [str(name) for name in tree.names]
     numbers = [name[len(name.rstrip("0123456789")) :] for name in names]
-    if not all(numbers) or len(set(numbers)) < len(numbers):
-        return ["".join(x if x.isalnum() else "_" for x in name) for name in names]
-    return numbers
+    if all(numbers) and len(set(numbers)) == len(numbers):
+        return numbers
+    words = ["".join(x if x.isalnum() else "_" for x in name) for name in names]
+    apart = not any(a.startswith(b) for a, b in permutations(words, 2))
+    return words if apart else [str(k + 1) for k in range(tree.n)]
 
 
 def _require_plain(system: System, configuration: Configuration) -> None:
@@ -240,7 +250,6 @@ class _Ring:
 
         tree = configuration.tree
         self.longest = longest
-        self.values: dict[sympy.Symbol, float] = {}
         self._freedoms = [
             f"{label}{'xyzuvw'[j] if dof > 1 else ''}"
             for label, dof in zip(_labels(tree), tree.dof.tolist(), strict=True)
@@ -253,7 +262,8 @@ class _Ring:
         own = sorted({str(x) for value in given.values() for x in value.free_symbols})
         turns = [f"{turn} {angle}" for angle in angles for turn in ("sin", "cos")]
         self.letters = [*turns, *self._inverses, *self._parts, *state, *own]
-        if twice := [x for x in own if x in state or x in self._parts]:
+        taken = {*state, *self._parts, *(f"{x}_{f}" for x in ("qdd", "D") for f in self._freedoms)}
+        if twice := [x for x in own if x in taken or x.startswith("E_")]:
             raise ModelError(f"closed form: the model's letter {twice[0]} has another meaning; rename it")
         self.context = fmpq_mpoly_ctx.get(self.letters, "lex")
         self.generator = dict(zip(self.letters, self.context.gens(), strict=True))
@@ -281,9 +291,6 @@ class _Ring:
         arrays = {field: getattr(tree, field).astype(object) for field in known}
         for (field, at), value in given.items():
             arrays[field][at] = self.number(value)
-            sign = 1 if value.is_Symbol else -1  # gravity is -g
-            if (sign * value).is_Symbol:
-                self.values[sign * value] = sign * float(getattr(tree, field)[at])
         return replace(tree, **arrays)
 
     # -- letters and numbers as polynomials --------------------------------------------------------

@@ -157,7 +157,7 @@ APART = (
 REACHED = {
     "swing_up": [
         (r"off upright by (\S+), ", 0.03),
-        (r"turning at (\S+) rad/s", 0.5),
+        (r"turning at (\S+) rad/s", 0.2),
         (r"gradient and difference quotient: (\S+) apart", 1e-6),
     ],
     "reach": [

@@ -15,7 +15,6 @@ from .vocabulary import TESTS, needed, read_by
 
 WIDTH = 100
 TIPS = "tip_to_base"
-RUNS = {"loops": "loops", "turn": "turn", "groups": "turn", "tip": TIPS, "base": TIPS}  # what loops run over
 
 
 class Script(Style):

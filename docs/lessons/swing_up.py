@@ -121,7 +121,7 @@ def _(jax, jnp, minimize, motion, np, step):
     for frequency in (5.0, 4.0, 6.0, 4.5, 5.5, 3.0):
         u = swing(frequency)
         off, rate = (float(x) ** 0.5 for x in missed(*motion(u)))
-        if off < 0.03 and rate < 0.2:
+        if off < 0.02 and rate < 0.1:
             break
     print(f"off upright by {off:.0e}, turning at {rate:.0e} rad/s")
     return u, value_and_gradient

@@ -109,7 +109,21 @@ def test_the_textbooks_arm_of_two_links():
     assert found.defined[D2] == J2 + m2 * c2**2
     coupled = (m2 * length * c2 * sympy.cos(q)) ** 2 / D2
     assert sympy.expand(found.defined[D1] - (J1 + m1 * c1**2 + m2 * length**2 - coupled)) == 0
-    assert r"\\frac" in found.to_latex() or r"\frac" in found.to_latex()
+    assert r"\frac" in found.to_latex()
+
+
+def test_letters_of_two_bodies_and_of_the_model_itself_are_not_mixed_up():
+    tree = kkt.new_tree("two")
+    for name, parent, mass in (("a-b", None, 2.0), ("a_b", "a-b", 3.0)):
+        kkt.add_body(tree, name, parent, mass=mass, com=(0.5, 0, 0), inertia=np.eye(3) / 10)
+    found = closed_form(tree)
+    assert found.values[sympy.Symbol("m_1")] == 2.0 and found.values[sympy.Symbol("m_2")] == 3.0
+    tree.nodes["a_b"]["mass"] = sympy.Symbol("m")
+    own = closed_form(tree)  # the number that stood in for m is told to nobody
+    assert own.values == {} and sympy.Symbol("m") in own.defined[sympy.Symbol("D_2")].free_symbols
+    tree.nodes["a_b"]["mass"] = sympy.Symbol("D_1")
+    with pytest.raises(kkt.ModelError, match="D_1 has another meaning"):
+        closed_form(tree)
 
 
 def test_what_has_no_letters_is_refused(capsys):

@@ -110,10 +110,10 @@ def run(options: argparse.Namespace) -> int:
         system, state = system_and_state(options)
         asked = orderings.names(loops=bool(system.loops)) if names is None else names
         wanted = {name: orderings.get(name) for name in asked}
-        if twice := next((name for name in asked if asked.count(name) > 1), None):
-            raise kkt.OrderError(f"order {twice!r}: is asked for twice; give each order its own name")
+        orders = [wanted[name] for name in asked]  # one that is asked for twice is refused there
         if options.symmetry == "both":
             wanted = _in_both(wanted)
+            orders = list(wanted.values())
         # each order is played once, and once more for each correction
         plays = [get_format(name) for name in formats] * (1 + corrections)
         admit(options, system, wanted, played(system, plays))
@@ -121,7 +121,7 @@ def run(options: argparse.Namespace) -> int:
 
         result = compare_orders(
             system,
-            wanted.values(),
+            orders,
             formats,
             refine=corrections,
             residual=residual,

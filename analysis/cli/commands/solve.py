@@ -99,6 +99,11 @@ def _letters(options: argparse.Namespace) -> int:
     """The closed form of an order, as text or as LaTeX and Python."""
     from ...letters import closed_form
 
+    for given, name in ((options.refine != "0", "refine"), (options.certify, "certify"), (options.q, "q")):
+        if given:
+            raise kkt.PivotreeError(
+                f"option --{name}: a closed form is exact and holds in every state; leave --{name} out"
+            )
     with progress_shown() as progress:
         progress(f"{options.order} in letters")
         found = closed_form(tree_of(options), options.order)
