@@ -65,7 +65,7 @@ def by_kane(links):
     return kane.mass_matrix.subs(names), (kane.forcing + tau).subs(names)
 
 
-@pytest.mark.parametrize(("name", "order"), zip(ARMS, itertools.cycle(["crbm", "abm"]), strict=False))
+@pytest.mark.parametrize(("name", "order"), [*zip(ARMS, itertools.cycle(["crbm", "abm"]), strict=False)])
 def test_letters_are_those_of_kanes_method(name, order):
     links, source = ARMS[name], random.Random(name)
     found, (M, forces) = closed_form(tree_of(links), order), by_kane(links)
