@@ -207,7 +207,7 @@ def check_ended(
     if whole is not None:
         left = files_of(folder)
         check_left(job, whole, kind, left)
-        if code == 0:
+        if code == 0 or left.keys() == whole.files.keys():  # ended after its last file
             check_same(job, whole, left)
         elif left.keys() != job.files.keys():
             check_again(job, whole, folder, cache)
