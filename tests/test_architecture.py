@@ -36,7 +36,6 @@ LONGER = {
 ASKED_BY_NAME = {
     "kkt/model/tree.py:add_body": 16,
     "kkt/model/loops.py:cut_joint": 13,
-    "papers/yamane2001/joining.py:joined": 12,
     "analysis/simulation/run.py:simulate": 12,
     "kkt/scale/arrays.py:tree_from_arrays": 11,
     "kkt/machine/kernel.py:compile": 11,

@@ -19,7 +19,6 @@ WRITTEN = [ROOT / "README.md", *(path for path in FILES if path.suffix in (".py"
 # (file, module): why it goes past the face of a room
 INSIDE = {
     ("docs/explorer.md", "analysis.explorer.widget"): "loads anywidget, an extra",
-    ("docs/loops.md", "papers.yamane2001.joining"): "a function that one paper alone needs",
     ("docs/study/facts.py", "kkt.solution.conditioning"): "the face's conditioning is the function",
     ("docs/study/measure.py", "kkt.solution.conditioning"): "likewise",
     ("docs/orders/order_facts.py", "analysis.proofs.graphs"): "a source, loaded when it is proved",
@@ -41,9 +40,6 @@ INSIDE = {
     ("docs/counts_trees.py", "analysis.counts.polynomials"): "likewise",
     ("papers/ascher1996/structure.py", "kkt.program.tracer"): "a module of its function's name",
     ("benchmarks/raster.py", "analysis.figures.density"): "likewise; it times the inner steps",
-    ("papers/yamane2001/joining.py", "kkt.base.errors"): "names the nearest body",
-    ("papers/yamane2001/joining.py", "kkt.matrix"): "finds velocities of bodies",
-    ("papers/yamane2001/joining.py", "kkt.model"): "turns joints round and moves frames",
     ("benchmarks/tracing.py", "kkt.arithmetic"): "times the compiled loop alone",
     ("benchmarks/peers.py", "kkt.matrix.configuration"): "times kernels by their configuration",
     ("benchmarks/exact.py", "kkt.machine"): "runs a kernel's program in exact numbers",

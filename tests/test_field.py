@@ -24,7 +24,6 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.model.joints import rotation_vector
 from pivotree.kkt.theorem.kinematics import kinematics
 from pivotree.kkt.theorem.ranges import ranges_of
-from pivotree.papers.yamane2001 import joining
 
 FIELD = Path(__file__).parent / "models" / "field"
 
@@ -108,25 +107,6 @@ def test_a_light_finger_does_not_hide_what_the_hip_loses():
     assert crbm.worst_joint == system.tree.names[int(off.argmax())]
     assert crbm.worst_digits == pytest.approx(-np.log10(off.max()), abs=0.01)
     assert "At the joint of" in compare(system, ["crbm"], ["float32"]).verdict
-
-
-def test_limits_stay_at_the_joint_when_a_tree_gets_another_root():
-    tree, unit = kkt.new_tree("free"), {"mass": 1.0, "inertia": 0.1 * np.eye(3)}
-    kkt.add_body(tree, "base", joint="floating", **unit)
-    kkt.add_body(tree, "a", "base", p=(0.1, 0, 0), **unit)
-    kkt.add_body(tree, "b", "a", axis=(0, 1, 0), p=(0.1, 0, 0), **unit)
-    tree.nodes["a"].update(limits=(0.0, 1.0, 2.0), joint_name="first", effort=3.0)
-    tree.nodes["b"]["limits"] = (2.0, 3.0, 2.0)
-    tree.graph["q"] = np.array([0, 0, 0, 0, 0, 0, 0.5, 2.5])
-    turned = joining.rerooted(tree, "b")
-    system = kkt.build(turned)
-    places = {name: system.tree.offset[k] for k, name in enumerate(system.tree.names)}
-    ranges = ranges_of(system)
-    found = {name: (ranges.lower[k], ranges.upper[k]) for name, k in places.items()}
-    assert turned.graph["q"][places["a"]] == -2.5 and found["a"] == (-3.0, -2.0)
-    assert found["base"] == (-1.0, 0.0)
-    assert turned.nodes["base"]["joint_name"] == "first" and turned.nodes["base"]["effort"] == 3.0
-    assert not {"limits", "joint_name", "effort"} & set(turned.nodes["b"])
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with a name")

@@ -26,7 +26,6 @@ from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.theorem.motion import sides_of
 from pivotree.kkt.theorem.ranges import carrying, ranges_of
 from pivotree.papers.featherstone1983.lagrangian import lagrangian
-from pivotree.papers.yamane2001 import joining
 from pivotree.papers.yamane2001.recursion import joint_accelerations
 
 TREE = kkt.chain(3)
@@ -185,7 +184,6 @@ REFUSED = {
     "loop 'j1': row 0 follows": lambda: kkt.build(
         TREE, loops=[kkt.coupled_joints(TREE, "j2", "j1", 2.0), kkt.coupled_joints(TREE, "j1", "j2", 0.5)]
     ),
-    "does not know": lambda: joining.joined(GEARED, GEARED, "j1", "j2"),
     "bodies 'j1' -> 'j2' -> 'j3' form a cycle": changed(lambda t: t.add_edge("j3", "j1")),
     "body 'a\\x01': field 'name' holds the control character": lambda: kkt.build(tree_of({"name": "a\x01"})),
     "body 'a': field 'mass' holds a number beyond 1.8e308": lambda: kkt.build(tree_of({"mass": 10**400})),
@@ -193,9 +191,6 @@ REFUSED = {
     "chain is given 'n' twice; give it once": lambda: kkt.from_spec("chain:3,n=4"),
     "two_link argument 'r' is nan; give a finite number": lambda: kkt.from_spec("two_link:r=nan"),
     "field 'tangents' is 'all'; give none, one or two": lambda: kkt.contact("a", (0, 0, 0), tangents="all"),
-    "t: no velocity follows from the blow: equation (4) is singular": lambda: joining.joined(
-        tree_of({"joint": "floating"}, {"inertia": 0 * INERTIA, **SKEW}), "a", None, "revolute"
-    ),
     # -- orders
     "name a function of it, as in mine.py:FUNCTION": lambda: orderings.get("mine.py"),
     "'abm': does not leave all qdd": lambda: kkt.joint_space_inertia(SYSTEM, ABM),
@@ -298,7 +293,6 @@ REFUSED = {
     "limits: body 'j9' is unknown; use one of j1": lambda: ranges_of(SYSTEM, {"j9": (0, 1)}),
     "rates: body 'j9' is unknown; use one of j1": sides({"j9": 1.0}),
     "orders: problem is 'f'; use 'qdd' or 'tau'": lambda: orderings.names("f"),
-    "body 'j9': is not in the tree; use one of": lambda: joining.joined(TREE, "j9", None),
     "state: field 'qdd' is ['x'], and a text is no number; give 3": inverse(["x"], TAU),
     "state: field 'qdd' overflows float16; use a larger range": inverse([1e9, 0, 0], TAU, "float16"),
     "row pdd_j1 needs pdd_j1, which is not known yet; put": substituted((("pdd", "j1"), ("f", "j1"))),

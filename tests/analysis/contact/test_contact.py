@@ -11,7 +11,6 @@ from scipy.optimize import brentq
 from pivotree import kkt, orderings
 from pivotree.analysis import contact
 from pivotree.analysis.contact.laws import complementary, gain, newton, poisson
-from pivotree.papers.yamane2001 import joining
 
 UP, TANGENTS = (0.0, 0.0, 1.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
 
@@ -202,28 +201,6 @@ def test_a_loop_stays_closed_through_a_blow_and_takes_its_impulse():
     assert G @ blow.qd == pytest.approx(np.zeros(3), abs=1e-10)
     impulses = G.T @ blow.loops["cut"] + J.T @ blow.impulses["p"]
     assert dense.M @ (blow.qd - qd) == pytest.approx(impulses, abs=1e-9)
-
-
-@pytest.mark.product
-def test_a_loop_that_is_closed_by_joining_takes_the_same_blow():
-    """joined finds rates in the metric of kinetic energy, impact by equation (4): the same."""
-    for seed in range(3):
-        tree = kkt.from_spec(f"random_tree:n=6,seed={seed},joints=spherical+universal")
-        draw = np.random.default_rng(seed)
-        N = int(kkt.compile_tree(tree).offset[-1])
-        q, qd = draw.uniform(-1, 1, N), draw.normal(size=N)
-        first, *_, last = tree.nodes
-        joined = joining.joined(tree, last, None, "spherical", q, qd, name="held")
-        q, before = joined.graph["q"], qd
-        loops = [*joined.graph["loops"], kkt.contact(first, (0.3, 0.2, 0.1), (0.3, 0.4, 0.5), name="p")]
-        bare = kkt.build(joined, q, before, loops=loops)
-        blow = contact.impact(bare)
-        if blow.impulses["p"][0] > 0.0:  # the point comes down: look at it from below
-            loops[-1] = kkt.contact(first, (0.3, 0.2, 0.1), (-0.3, -0.4, -0.5), name="p")
-            blow = contact.impact(kkt.build(joined, q, before, loops=loops))
-        assert blow.impulses["p"][0] == 0.0
-        assert np.abs(blow.qd - before).max() > 1e-2
-        assert blow.qd == pytest.approx(joined.graph["qd"], abs=1e-9)
 
 
 @pytest.mark.product

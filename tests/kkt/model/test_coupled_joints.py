@@ -15,7 +15,6 @@ from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.simulation import Integration, simulate
 from pivotree.analysis.states.sample import draw, drawn_system, entries_at
-from pivotree.papers.yamane2001 import joining
 
 CURVE = str(Path(__file__).parents[2] / "models" / "field" / "coupled_curve.xml")
 
@@ -218,20 +217,6 @@ def test_a_curve_is_kept_by_given_states_and_refused_where_it_is_not_known(capsy
         with pytest.raises(kkt.PivotreeError, match=sentence) as error:
             call()
         assert "\n" not in str(error.value)
-
-
-@pytest.mark.peers
-def test_a_curve_on_a_free_base_takes_no_other_root():
-    tree, unit = kkt.new_tree("free"), {"mass": 1.0, "inertia": 0.1 * np.eye(3), "p": (0.1, 0, 0)}
-    kkt.add_body(tree, "base", joint="floating", **unit)
-    for name in ("a", "b"):
-        kkt.add_body(tree, name, "base", **unit)
-    loop = kkt.coupled_joints(tree, "a", "b", 0.5, offset=0.0, higher=[0.1])
-    tree.graph["loops"] = (loop,)
-    with pytest.raises(
-        kkt.LoopError, match="loop 'a': its ratio depends on q; a tree with it takes no other"
-    ):
-        joining.rerooted(tree, "b")
 
 
 def test_a_curve_in_a_file_needs_the_joint_that_leads(tmp_path):
