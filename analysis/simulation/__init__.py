@@ -3,7 +3,6 @@
 from ..states.manifold import Manifold, begun, closed
 from .cash_karp import CashKarp
 from .integration import SCIPY, Integration
-from .midpoint import Midpoint
 from .motion import Motion
 from .record import Keeper, Record
 from .run import Simulation, simulate
@@ -14,7 +13,6 @@ __all__ = [
     "Integration",
     "Keeper",
     "Manifold",
-    "Midpoint",
     "Motion",
     "Record",
     "Simulation",

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree import kkt, orderings
+from pivotree import kkt
 
 from .cash_karp import TINY, CashKarp
-from .midpoint import Midpoint
 from .motion import Motion
 from .record import Record
 
@@ -85,9 +84,8 @@ class Scipy:
         return Record(evaluations, len(steps), 0, t, np.array(states), t[:-1], steps, why)
 
 
-INTEGRATORS = ("cash_karp", "midpoint", *SCIPY)
+INTEGRATORS = ("cash_karp", *SCIPY)
 ONE_STEP = ("cash_karp", *RUNGE_KUTTA)  # integrators that go on from corrected states
-MOST_STEPS = 10_000_000  # steps whose record fits into memory
 STATES = ("float64", "float32")  # number types of states and clocks
 
 
@@ -101,14 +99,14 @@ class Integration:
     float32; Cash-Karp keeps its time, step and largest error in ``clock``.
 
     >>> from pivotree.analysis.simulation import Integration
-    >>> Integration(seconds=1.0, integrator="midpoint", step=1e-3).clock is None
+    >>> Integration(seconds=1.0, integrator="DOP853").clock is None
     True
     """
 
     seconds: float = 10.0  # [s]
     eps: float = 1e-6  # accuracy that is asked of each step
     integrator: str = "cash_karp"
-    step: float = 0.01  # [s] the first one; of midpoint, every one
+    step: float = 0.01  # [s] the first one of cash_karp
     steps: int = 10_000  # after which a run is given up
     floor: float = TINY
     state: str = "float64"
@@ -127,11 +125,6 @@ class Integration:
                 raise kkt.PivotreeError(f"{where} is {value}; give a number above 0")
         if self.steps < 1:
             raise kkt.PivotreeError(f"integrator: steps is {self.steps}; give 1 or more")
-        if self.integrator == "midpoint" and self.seconds / self.step > MOST_STEPS:
-            raise kkt.PivotreeError(
-                f"integrator: step is {self.step:g}, more than {MOST_STEPS:,} steps in "
-                f"{self.seconds:g} s; give a longer one"
-            )
         for name, number in (("state", self.state), ("clock", self.clock or self.state)):
             if number not in STATES:
                 raise kkt.PivotreeError(f"integrator: {name} is {number!r}; use float64 or float32")
@@ -145,18 +138,9 @@ class Integration:
         if self.integrator == "cash_karp":
             return CashKarp(self.eps, self.step, self.steps, self.floor, self.clock)
         manifold = motion.manifold
-        if self.integrator == "midpoint" and manifold is not None:
-            raise kkt.PivotreeError(
-                "integrator 'midpoint': goes by momenta, on which closed loops and contacts have "
-                f"no rows; use {', '.join(ONE_STEP)}"
-            )
         if manifold is not None and manifold.corrects and self.integrator not in ONE_STEP:
             raise kkt.PivotreeError(
                 f"integrator {self.integrator!r}: goes on from more than the last state, which "
                 f"closed loops and contacts correct after each step; use {', '.join(ONE_STEP)}"
             )
-        if self.integrator == "midpoint":
-            crbm = orderings.get("crbm")
-            inertia = kkt.compile(motion.graph, crbm, "float64", outputs=("inertia",))
-            return Midpoint(motion, inertia, self.step)
         return Scipy(self.integrator, self.eps, self.steps)

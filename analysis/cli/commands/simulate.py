@@ -18,7 +18,7 @@ from .shared import folder_of, formats_of, items, one_of, print_json, tree_of
 
 EXAMPLES = (
     "simulate robot.urdf --seconds 2",
-    "simulate two_link --integrator midpoint,step=1e-3",
+    "simulate two_link --integrator DOP853",
     "simulate four_bar --format float64 --eps 1e-10 --integrator DOP853",
 )
 
@@ -39,9 +39,9 @@ def declare(command: Parser) -> None:
         "--integrator",
         default="cash_karp",
         metavar="I",
-        help="one of (cash_karp): cash_karp (adaptive, of Numerical Recipes), midpoint "
-        "(symplectic), or scipy's RK45, DOP853, Radau, BDF, LSODA; settings behind commas: "
-        "step=0.01 (the first one, of midpoint every one [s]), floor=0.1 (size below which errors count "
+        help="one of (cash_karp): cash_karp (adaptive, of Numerical Recipes), "
+        "or scipy's RK45, DOP853, Radau, BDF, LSODA; settings behind commas: "
+        "step=0.01 (the first one [s]), floor=0.1 (size below which errors count "
         "as absolute), steps=10000 (after which a run is given up), state=float64 and clock=float64 "
         "(number types of the states, and of Cash-Karp's time and step)",
     )

@@ -137,7 +137,6 @@ REFUSED = {
     "integrator 'euler': is unknown; use": "simulate chain:2 --integrator euler",
     "option --eps: is 0.0; give a number above 0": "simulate chain:2 --eps 0",
     "integrator: steps is 0; give 1 or more": "simulate chain:2 --integrator cash_karp,steps=0",
-    "steps in 10 s; give a longer one": "simulate chain:2 --integrator midpoint,step=1e-9",
     "integrator: state is 'float16'; use float64 or": "simulate chain:2 --integrator cash_karp,state=float16",
     "integrator: clock is Cash-Karp's alone": "simulate chain:2 --integrator RK45,clock=float32",
     "option --integrator: 'pace=1' is no setting; give NAME": "simulate chain:2 --integrator RK45,pace=1",
@@ -145,14 +144,10 @@ REFUSED = {
     "there is no dense method 'qr'; use": "simulate chain:2 --order crbm+qr",
     "option --runs: is 0; give 1 or more": "simulate chain:2 --runs 0",
     "option --runs: is 1000000000; give 1 to": "simulate chain:2 --runs 1000000000",
-    "integrator midpoint: needs joints whose rates are": (
-        "simulate chain:2,joint=spherical --integrator midpoint --seconds 0.01"
-    ),
     "no state near by closes it": "simulate four_bar --q 0,0,0 --project",
     "is open by 0.82 (rad or m) in this state; give q": "simulate four_bar --q 1,-0.3,1.3",
     "option --project: is for closed loops and contacts": "simulate two_link --project",
     "integrator 'BDF': goes on from more than the last": "simulate four_bar --integrator BDF",
-    "use cash_karp, RK45, DOP853, Radau": "simulate four_bar --integrator midpoint",
     "follow from its other rows": "simulate two_link --contact 2 --project",
     # -- guarantee
     "option --payload: 'link2' has no mass; write link2=0:5": "guarantee rr_arm --payload link2",

@@ -10,7 +10,7 @@ from helpers import ROOT
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.simulation import SCIPY, CashKarp, Integration, Midpoint, Motion, simulate
+from pivotree.analysis.simulation import SCIPY, CashKarp, Integration, Motion, simulate
 from pivotree.analysis.simulation.run import starts
 from pivotree.analysis.simulation.words import verdict
 
@@ -88,19 +88,16 @@ def oscillator():
 
 
 @pytest.mark.product
-@pytest.mark.parametrize("integrator", ["cash_karp", "midpoint"])
-def test_a_damped_oscillator_moves_by_its_closed_form(integrator):
+def test_a_damped_oscillator_moves_by_its_closed_form():
     """x = rest + e^(-c t) (A cos w t + B sin w t), with c = d / 2m and m the mass and its rotor."""
-    steps = {"step": 1e-3} if integrator == "midpoint" else {"eps": 1e-11}
-    chosen = Integration(seconds=0.5, integrator=integrator, **steps)
+    chosen = Integration(seconds=0.5, eps=1e-11)
     found = simulate(oscillator(), "abm", integration=chosen, q=[0.8], qd=[-1.0])
     m, d, k, t = 3.0, 0.6, 12.0, found.records[0].t
     c = d / (2 * m)
     w = np.sqrt(k / m - c * c)
     x = 0.3 + np.exp(-c * t) * (0.5 * np.cos(w * t) + (-1.0 + c * 0.5) / w * np.sin(w * t))
-    bound = 2e-6 if integrator == "midpoint" else 1e-9
-    assert np.abs(found.records[0].y[:, 0] - x).max() < bound
-    assert found.failed == 0 and found.drift < bound
+    assert np.abs(found.records[0].y[:, 0] - x).max() < 1e-9
+    assert found.failed == 0 and found.drift < 1e-9
 
 
 @pytest.mark.product
@@ -129,48 +126,6 @@ def test_a_try_that_overflows_is_a_try():
     y = np.array([[0.1, 0.2, np.inf, 0.0], [0.1, 0.2, 0.0, 0.0]])
     rates = motion.rates(y)
     assert np.isnan(rates[0]).all() and np.isfinite(rates[1]).all()
-
-
-# -- the symplectic rule ------------------------------------------------------------------------
-
-
-@pytest.mark.product
-def test_midpoint_is_of_second_order_and_keeps_the_energy_for_long():
-    tree = kkt.two_link(0.5)
-
-    def moved(seconds, q, **how):
-        return simulate(tree, "abm", integration=Integration(seconds, **how), q=q, qd=[0.0, 0.0])
-
-    exact = moved(0.4, [0.3, 0.5], eps=1e-12).records[0].y[-1]
-    rough = [moved(0.4, [0.3, 0.5], integrator="midpoint", step=h) for h in (0.01, 0.005, 0.0025)]
-    errors = np.array([np.abs(each.records[0].y[-1] - exact).max() for each in rough])
-    assert (abs(errors[:-1] / errors[1:] - 4.0) < 0.6).all()
-    short, long = (moved(s, [-1.2, -0.3], integrator="midpoint", step=0.04) for s in (1.0, 8.0))
-    assert short.failed == long.failed == 0 and 0.0 < long.drift < 1.5 * short.drift
-
-
-def test_midpoint_is_symplectic():
-    """The derivative J of a step in (q, p) has J^T W J = W; Cash-Karp's has not."""
-    tree = kkt.chain(2)
-    motion = Motion.of(tree, orderings.get("abm"))
-    inertia = kkt.compile(tree, orderings.get("crbm"), outputs=("inertia",))
-    h = 0.05
-
-    def stepped(method):
-        def step(z):
-            q, p = z[:2], z[2:]
-            y = np.concatenate([q, np.linalg.solve(inertia(q, q * 0), p)])
-            (record,) = method(motion.rates, y[None], h)
-            q, qd = record.y[-1][:2], record.y[-1][2:]
-            return np.concatenate([q, inertia(q, q * 0) @ qd])
-
-        z, e = np.array([0.3, 0.7, 0.2, -0.1]), 1e-5
-        J = np.stack([(step(z + d) - step(z - d)) / (2 * e) for d in e * np.eye(4)], axis=1)
-        W = np.block([[np.zeros((2, 2)), np.eye(2)], [-np.eye(2), np.zeros((2, 2))]])
-        return np.abs(J.T @ W @ J - W).max()
-
-    assert stepped(Midpoint(motion, inertia, h)) < 1e-8
-    assert stepped(CashKarp(1e9, first=h)) > 1e-7
 
 
 # -- ensembles and formulation stiffness --------------------------------------------------------
