@@ -1,7 +1,6 @@
 from . import cheapest as cheapest
 from . import check as check
 from . import comparison as comparison
-from . import complements as complements
 from . import contact as contact
 from . import counts as counts
 from . import explorer as explorer

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,6 @@ from pivotree.kkt.program.residual_program import Substitution, trace_substituti
 from pivotree.kkt.tape.player import run
 from pivotree.kkt.tape.tape import lower
 
-from .complements import backward, forward, root
 from .gradients import at_rest, equation
 
 __all__ = ["Inertia", "columns", "solve"]
@@ -131,3 +131,45 @@ def _moving(rest: System, root: Hashable) -> System:
     parent = rest.structure.parent.copy()
     parent[rest.structure.index[root]] = -1
     return replace(rest, structure=replace(rest.structure, parent=parent), plans={})
+
+
+# -- triangles, each operation rounded by itself ---------------------------------------------------
+
+
+def root(A: NDArray, semidefinite: bool = False) -> NDArray:
+    """L, lower triangular, with A = L L*; a column is zero where A may be singular and is."""
+    N = len(A)
+    L = A * 0
+    for j in range(N):
+        d = less(A[j, j], L[j, :j], L[j, :j])
+        if semidefinite and not d > 0:
+            continue
+        L[j, j] = square_root(d)
+        for i in range(j + 1, N):
+            L[i, j] = less(A[i, j], L[i, :j], L[j, :j]) / L[j, j]
+    return L
+
+
+def forward(L: NDArray, b: NDArray) -> NDArray:
+    """x with L x = b."""
+    x = b.copy()
+    for i in range(len(b)):
+        x[i] = less(b[i], L[i, :i], x[:i]) / L[i, i]
+    return x
+
+
+def backward(U: NDArray, b: NDArray) -> NDArray:
+    """x with U x = b."""
+    return forward(U[::-1, ::-1], b[::-1])[::-1]
+
+
+def less(start: Any, x: NDArray, y: NDArray) -> Any:
+    for p in x * y:
+        start = start - p
+    return start
+
+
+def square_root(x: Any) -> Any:
+    if isinstance(x, np.floating):
+        return np.sqrt(x)
+    return x.sqrt() if hasattr(x, "sqrt") else x**0.5

@@ -131,7 +131,7 @@ def drawing(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "architecture", raising=False)  # what it keeps is of another house
     module = importlib.import_module("architecture")
     monkeypatch.setattr(module, "ROOT", tmp_path)
-    modules = "kkt/model/gallery kkt/matrix/system orderings/__init__ orderings/abm analysis/inertia"
+    modules = "kkt/model/gallery kkt/matrix/system orderings/__init__ orderings/abm analysis/gradients"
     for name in modules.split():
         path = tmp_path / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -145,13 +145,13 @@ import pivotree.kkt.matrix.system
 from pivotree import orderings
 from .model import gallery
 if TYPE_CHECKING:
-    from pivotree.analysis.inertia import Inertia
+    from pivotree.analysis.gradients import Descent
 def lazy():
     if deep:
         from .matrix.state import State
 """
     (tmp_path / "kkt/one.py").write_text(text)
-    wanted = {"kkt.matrix.system", "kkt.model.gallery", "kkt.matrix.state", "orderings", "analysis.inertia"}
+    wanted = {"kkt.matrix.system", "kkt.model.gallery", "kkt.matrix.state", "orderings", "analysis.gradients"}
     assert drawing.imports(tmp_path / "kkt/one.py") == wanted
 
 
@@ -161,7 +161,7 @@ def test_imports_upwards_circles_and_an_old_picture_are_told(drawing, tmp_path):
     assert list(drawing.faults()) == []
     (tmp_path / "kkt/model/gallery.py").write_text("from ..matrix import system\n")
     (tmp_path / "kkt/matrix/system.py").write_text("def lazy():\n    from ..model import gallery\n")
-    (tmp_path / "orderings/abm.py").write_text("import pivotree.analysis.inertia\n")
+    (tmp_path / "orderings/abm.py").write_text("import pivotree.analysis.gradients\n")
     (tmp_path / "kkt/scale").mkdir()
     (tmp_path / "kkt/scale/large.py").write_text("")
     (tmp_path / "orderings/__init__.py").write_text("def lazy():\n    from pivotree.kkt.scale import large\n")
@@ -170,7 +170,7 @@ def test_imports_upwards_circles_and_an_old_picture_are_told(drawing, tmp_path):
     told = list(drawing.faults())
     assert told == [
         "orderings/__init__.py imports kkt.scale.large, which is optional",
-        "orderings/abm.py imports analysis.inertia, which stands above it",
+        "orderings/abm.py imports analysis.gradients, which stands above it",
         "imports of modules close a circle: kkt.matrix.system, kkt.model.gallery",
         "imports of rooms close a circle: kkt.matrix, kkt.model",
         "docs/architecture.svg is of another house: run python docs/architecture.py",

@@ -11,9 +11,7 @@ from helpers import ROOT
 
 import pivotree as pt
 
-PARTS = (
-    "check comparison complements contact counts explorer figures gradients guarantee inertia listing report "
-)
+PARTS = "check comparison contact counts explorer figures gradients guarantee inertia listing report "
 PARTS += "rounding simulation states sweep"
 ROOMS = ["pivotree", "pivotree.kkt", "pivotree.kkt.arithmetic", "pivotree.orderings", "pivotree.analysis"]
 ROOMS += ["pivotree.papers", *(f"pivotree.analysis.{part}" for part in PARTS.split())]

@@ -1,4 +1,4 @@
-"""Contact of any tree: blows, pressing contacts, and springs.
+"""Contact of any tree: blows, and contacts that press.
 
 >>> from pivotree.analysis import contact
 >>> system = pt.build(pt.chain(3), loops=[pt.contact("j3", (0.1, 0.0, 0.0))])
@@ -6,22 +6,7 @@
 {'world-j3': array([0.])}
 """
 
-from .floor import Floor
 from .impacts import Forces, Impact, forces, impact
 from .laws import gain, newton, poisson
-from .rigid import Fall, fall
-from .springs import Springs
 
-__all__ = [
-    "Fall",
-    "Floor",
-    "Forces",
-    "Impact",
-    "Springs",
-    "fall",
-    "forces",
-    "gain",
-    "impact",
-    "newton",
-    "poisson",
-]
+__all__ = ["Forces", "Impact", "forces", "gain", "impact", "newton", "poisson"]

@@ -39,7 +39,6 @@ ROOMS = (
     "check",
     "cheapest",
     "comparison",
-    "complements",
     "contact",
     "counts",
     "explorer",

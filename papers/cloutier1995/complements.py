@@ -1,10 +1,5 @@
 """Forward dynamics by the natural orthogonal complement of a tree, in two forms.
 
->>> from pivotree.analysis import complements
->>> system = pt.build(pt.chain(3))
->>> complements.solve(system, "second", "float32").round(2)
-array([-1.53, 77.97, 15.55], dtype=float32)
-
 T (6 n, N) holds the twists that unit joint rates give all bodies, so that the joints' constraint
 forces do no work in it (Angeles & Lee 1988): with alpha = T qdd + alpha_0 the accelerations,
 
@@ -17,66 +12,21 @@ The first form makes H and its Cholesky factor
 norm, then P qdd = y, by least squares (Cloutier 1995, (3.3) and (3.4)).  U* U are ABM's pivots
 where columns stand tip to base.
 
-Each operation rounds by itself (no BLAS), in float64, float32 or mpmath.
+Each operation rounds by itself (no BLAS), in float64, float32 or numbers of mpmath.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.kkt import FormatError, ModelError, SingularError, System
-from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.arithmetic.formats import Hardware
-from pivotree.kkt.base.errors import nearest
-from pivotree.kkt.matrix.entries import assemble
+from pivotree.analysis.inertia import backward, forward, root, square_root
+from pivotree.kkt import SingularError, System
 from pivotree.kkt.model.spatial import skew
-from pivotree.kkt.tape.player import number_of
-
-__all__ = ["FORMS", "Complement", "solve"]
-
-FORMS = ("first", "second")
-"""Forms of the complement, as :func:`solve` takes them.
-
->>> from pivotree.analysis import complements
->>> complements.FORMS
-('first', 'second')
-"""
-
-
-def solve(system: System, form: str = "second", format: str = "float64") -> NDArray:
-    """(N,) qdd of any tree by a form of the complement, float64, float32 or mp:DIGITS.
-
-    nan where roundoff takes H its definiteness (first form).  O(n N^2) operations on any tree.
-    Raises ModelError for an unknown form, FormatError for other formats, LoopError for loops.
-
-    >>> from pivotree.analysis import complements
-    >>> qdd = [complements.solve(pt.build(pt.chain(3)), form) for form in complements.FORMS]
-    >>> bool(abs(qdd[0] - qdd[1]).max() < 1e-9)
-    True
-    """
-    if form not in FORMS:
-        raise ModelError(f"complement: form is {form!r}; {nearest(str(form), FORMS)}")
-    chosen = get_format(format)
-    if not isinstance(chosen, Hardware) and chosen.kind != "mp":
-        raise FormatError(f"format {chosen.name!r}: complements are solved in float64, float32 or mp:DIGITS")
-    if len(system.state.tau) == 0:
-        return np.zeros(0)
-    if isinstance(chosen, Hardware):
-        complement = Complement.of(system, chosen.cast)
-    else:
-        number = number_of(chosen)
-        entries = assemble(system.state, number)  # spatial algebra in these digits too
-        entered = np.vectorize(number, otypes="O")
-        complement = Complement.of(
-            replace(system, entries=entries), lambda x: x if x.dtype == object else entered(x)
-        )
-    found: NDArray = getattr(complement, form)()
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +35,7 @@ class Complement:
 
     With armature, P has N more rows.
 
-    >>> from pivotree.analysis.complements import Complement
+    >>> from pivotree.papers.cloutier1995.complements import Complement
     >>> arm = Complement.of(pt.build(pt.chain(3)), np.float32)
     >>> arm.second().round(2)
     array([-1.53, 77.97, 15.55], dtype=float32)
@@ -124,7 +74,7 @@ class Complement:
         rows = [product(R, t) for R, t in zip(factors, T, strict=True)]
         if len(entries.A):
             rotors = np.repeat(T[0][:1] * 0, N, axis=0)
-            rotors[range(N), range(N)] = [_sqrt(A) for A in cast(entries.A)]
+            rotors[range(N), range(N)] = [square_root(A) for A in cast(entries.A)]
             rows.append(rotors)
         P = np.concatenate(rows)
         return Complement(P[:, order], left[order], np.argsort(order))
@@ -157,7 +107,7 @@ def _factors(mass: NDArray, com: NDArray, inertia: NDArray, empty: NDArray) -> l
     """R_k (6, 6) with M_k = R_k* R_k: J = L L* turns, the mass moves; point masses have one too."""
     found = []
     for m, d, J in zip(mass, com, inertia, strict=True):
-        R, weight = empty.copy(), _sqrt(m)
+        R, weight = empty.copy(), square_root(m)
         R[:3, :3] = root(J, semidefinite=True).T
         R[3:, :3] = -(skew(d) * weight)
         for i in range(3):
@@ -172,27 +122,13 @@ def product(A: NDArray, B: NDArray) -> NDArray:
     return np.asarray(np.add.accumulate(terms, axis=1)[:, -1])
 
 
-def root(A: NDArray, semidefinite: bool = False) -> NDArray:
-    """L, lower triangular, with A = L L*; a column is zero where A may be singular and is."""
-    N = len(A)
-    L = A * 0
-    for j in range(N):
-        d = _less(A[j, j], L[j, :j], L[j, :j])
-        if semidefinite and not d > 0:
-            continue
-        L[j, j] = _sqrt(d)
-        for i in range(j + 1, N):
-            L[i, j] = _less(A[i, j], L[i, :j], L[j, :j]) / L[j, j]
-    return L
-
-
 def reflected(P: NDArray) -> tuple[NDArray, list[tuple[NDArray, Any]]]:
     """U (N, N) of P = Q U, and Householder's vectors with their factors."""
     A, reflections = P.copy(), []
     N = A.shape[1]
     for j in range(N):
         x = A[j:, j].copy()
-        norm = _sqrt(np.add.accumulate(x * x)[-1])
+        norm = square_root(np.add.accumulate(x * x)[-1])
         x[0] = x[0] + norm if x[0] >= 0 else x[0] - norm
         reflections.append((x, np.add.accumulate(x * x)[-1]))
         A[j:, j:] = _reflect(reflections[-1], A[j:, j:])
@@ -200,33 +136,8 @@ def reflected(P: NDArray) -> tuple[NDArray, list[tuple[NDArray, Any]]]:
     return A[:N], reflections
 
 
-def forward(L: NDArray, b: NDArray) -> NDArray:
-    """x with L x = b."""
-    x = b.copy()
-    for i in range(len(b)):
-        x[i] = _less(b[i], L[i, :i], x[:i]) / L[i, i]
-    return x
-
-
-def backward(U: NDArray, b: NDArray) -> NDArray:
-    """x with U x = b."""
-    return forward(U[::-1, ::-1], b[::-1])[::-1]
-
-
 def _reflect(reflection: tuple[NDArray, Any], A: NDArray) -> NDArray:
     x, square = reflection
     along = product(x[None], A)[0]
     along = (along + along) / square
     return np.asarray(A - x[:, None] * along[None])
-
-
-def _less(start: Any, x: NDArray, y: NDArray) -> Any:
-    for p in x * y:
-        start = start - p
-    return start
-
-
-def _sqrt(x: Any) -> Any:
-    if isinstance(x, np.floating):
-        return np.sqrt(x)
-    return x.sqrt() if hasattr(x, "sqrt") else x**0.5

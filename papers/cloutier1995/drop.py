@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from pivotree.analysis.contact import Fall, Floor, Springs, fall
 from pivotree.analysis.simulation import Record
 
 from ..item import Progress, Results, between, each, picture, value
 from ..measures import Floats
 from .falling import falling
+from .floor import Floor
+from .rigid import Fall, fall
+from .springs import Springs
 
 TOUCHES = 1  # blows that the compared motions go through
 

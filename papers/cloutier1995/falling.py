@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from pivotree import kkt
-from pivotree.analysis.contact import Floor
+
+from .floor import Floor
 
 LENGTH, WIDTH, MASS, GRAVITY = 0.25, 0.02, 0.5, 9.8  # [m], [m], [kg], [m/s^2]
 

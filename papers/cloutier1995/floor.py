@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pivotree import kkt
+from pivotree.analysis.simulation import Motion
+from pivotree.analysis.simulation.motion import BodyMotions, turned
 from pivotree.kkt import ModelError
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.model.fields import checked
 from pivotree.kkt.model.joints import in_plane
 from pivotree.kkt.model.spatial import cross
-
-from ..simulation import Motion
-from ..simulation.motion import BodyMotions, turned
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +43,7 @@ class Floor:
 
     States y = (x, qd) are those of :class:`analysis.simulation.Motion`.
 
-    >>> from pivotree.analysis.contact import Floor
+    >>> from pivotree.papers.cloutier1995.floor import Floor
     >>> ball = pt.new_tree("ball")
     >>> pt.add_body(ball, "ball", mass=1.0, inertia=0.1 * np.eye(3), joint="floating")
     >>> floor = Floor.of(ball, [("ball", (0.0, 0.0, -0.1))])

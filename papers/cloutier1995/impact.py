@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pivotree.analysis.contact import Floor, gain, newton, poisson
+from pivotree.analysis.contact import gain, newton, poisson
 
 from ..item import Progress, Results, between, picture, value
 from ..measures import Floats
 from .falling import falling
+from .floor import Floor
 
 LAWS = {"Newton": newton, "Poisson": poisson}
 

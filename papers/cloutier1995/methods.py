@@ -15,11 +15,11 @@ import networkx as nx
 import numpy as np
 
 from pivotree import kkt, orderings
-from pivotree.analysis.complements import Complement
 from pivotree.analysis.gradients import descend, equation
 
 from ..item import Progress, Results, between, each, picture, value
 from ..measures import Floats
+from .complements import Complement
 from .robot import planar_robot, two_links
 
 KERNELS = {  # name -> order, solver

@@ -9,7 +9,6 @@ import numpy as np
 from flint import fmpq_poly
 from matplotlib.figure import Figure
 
-from pivotree.analysis.contact import Fall
 from pivotree.analysis.counts import COUNTS, Count, crossings
 from pivotree.analysis.figures import MARKERS, style_axes
 
@@ -17,6 +16,7 @@ from ..item import printed
 from ..measures import Floats
 from ..sheet import DASHES, legend, named, ours, panels, sheet, theirs
 from ..sheet import MARKERS as COUNTED
+from .rigid import Fall
 from .sweep import Sweep
 
 TURN = r"angle of joint 2, $\theta_2$ [rad]"

@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pivotree.analysis.contact.laws import complementary
 from pivotree.kkt import PivotreeError
 
 from .floor import Floats, Floor
-from .laws import complementary
 
 TOUCH = 1e-7  # [m] a point so near to the floor touches it
 SINK = 1e-9  # [m] by which a point that leaves may come lower in a step; TOUCH for one that stays
@@ -40,7 +40,8 @@ class Blow(NamedTuple):
 class Fall:
     """A motion over a floor.
 
-    >>> from pivotree.analysis.contact import Floor, fall
+    >>> from pivotree.papers.cloutier1995.floor import Floor
+    >>> from pivotree.papers.cloutier1995.rigid import fall
     >>> ball = pt.new_tree("ball")
     >>> pt.add_body(ball, "ball", mass=1.0, inertia=0.1 * np.eye(3), joint="floating")
     >>> floor = Floor.of(ball, [("ball", (0.0, 0.0, 0.0))])
@@ -61,7 +62,8 @@ class Fall:
 def fall(floor: Floor, y: Floats, *, seconds: float, restitution: float = 0.0, step: float = 2e-3) -> Fall:
     """From a state y (nx + N,) for ``seconds``, with steps of at most ``step``.
 
-    >>> from pivotree.analysis.contact import Floor, fall
+    >>> from pivotree.papers.cloutier1995.floor import Floor
+    >>> from pivotree.papers.cloutier1995.rigid import fall
     >>> ball = pt.new_tree("ball")
     >>> pt.add_body(ball, "ball", mass=1.0, inertia=0.1 * np.eye(3), joint="floating")
     >>> floor = Floor.of(ball, [("ball", (0.0, 0.0, 0.0))])

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pivotree.analysis.simulation import SCIPY, Record
+from pivotree.analysis.simulation.integration import Scipy
 from pivotree.kkt import ModelError
 
-from ..simulation import Record
-from ..simulation.integration import SCIPY, Scipy
 from .floor import Floats, Floor, Pose
 
 SLIP = 1e-3  # [m/s]
@@ -31,7 +31,8 @@ SLIP = 1e-3  # [m/s]
 class Springs:
     """Springs under the points of a tree over a floor.
 
-    >>> from pivotree.analysis.contact import Floor, Springs
+    >>> from pivotree.papers.cloutier1995.floor import Floor
+    >>> from pivotree.papers.cloutier1995.springs import Springs
     >>> ball = pt.new_tree("ball")
     >>> pt.add_body(ball, "ball", mass=1.0, inertia=0.1 * np.eye(3), joint="floating")
     >>> springs = Springs(Floor.of(ball, [("ball", (0.0, 0.0, 0.0))]), damping=0.3)

@@ -10,7 +10,7 @@ import sympy as sp
 from designs import listed
 
 from pivotree import kkt, orderings
-from pivotree.analysis import blame, compare, complements, contact, figures, gradients, inertia, listing
+from pivotree.analysis import blame, compare, contact, figures, gradients, listing
 from pivotree.analysis.algebra.algebra import Algebra
 from pivotree.analysis.algebra.expressions import polynomial
 from pivotree.analysis.algebra.polynomial import one
@@ -25,6 +25,10 @@ from pivotree.analysis.proofs import fields
 from pivotree.analysis.report import robot_report
 from pivotree.analysis.simulation import Motion, closed, simulate
 from pivotree.analysis.sweep import pools, read_config, store, sweep
+from pivotree.papers import inertia
+from pivotree.papers.cloutier1995 import complements, rigid
+from pivotree.papers.cloutier1995.floor import Floor
+from pivotree.papers.cloutier1995.springs import Springs
 
 TREE = kkt.chain(3)
 SYSTEM = kkt.build(TREE)
@@ -44,7 +48,7 @@ def letters():
 
 
 def floor(**options):
-    return contact.Floor.of(TREE, [("j3", (0.0, 0.0, 0.0))], **options)
+    return Floor.of(TREE, [("j3", (0.0, 0.0, 0.0))], **options)
 
 
 def worked():
@@ -65,7 +69,6 @@ REFUSED = {
         lambda: fields.Field.value(None, sp.HadamardProduct(A, A))
     ),
     # -- forms of M, complements, gradients
-    "format 'exact': complements are solved in float64": lambda: complements.solve(SYSTEM, format="exact"),
     "inertia: method is 3; use 1 or 2": lambda: inertia.columns(SYSTEM, 3),
     "format 'float16': columns are found in float64 or": (lambda: inertia.columns(SYSTEM, 2, "float16")),
     "format 'exact': a preconditioner needs a floating-point": (
@@ -86,7 +89,7 @@ REFUSED = {
     ),
     "format 'exact': contacts need a floating-point format": (lambda: contact.impact(SYSTEM, format="exact")),
     "springs: stiffness is 0.0; give a number above 0 [N/m]": (
-        lambda: contact.Springs(floor()).start([0] * 3, [0] * 3, [0.0])
+        lambda: Springs(floor()).start([0] * 3, [0] * 3, [0.0])
     ),
     # -- counts, listings
     "style 'html' is unknown; use text": (lambda: listing.render(listing.of(SYSTEM, "abm"), "html")),
@@ -118,21 +121,18 @@ REFUSED = {
     "give q and qd that keep it, or ask for the nearest": (
         lambda: closed(kkt.four_bar(), qd=[1.0, 0.0, 0.0])
     ),
-    "floor: no points; give (body, (x, y, z)) for each": lambda: contact.Floor.of(TREE, []),
+    "floor: no points; give (body, (x, y, z)) for each": lambda: Floor.of(TREE, []),
     "impact: law is 'newtn'; did you mean newton?": lambda: contact.impact(FOOT, law="newtn"),
     "contacts: friction names 'paw'; the contacts are 'foot'": (
         lambda: contact.impact(FOOT, friction={"paw": 1.0})
     ),
     "springs: field 'relax' is 2.0; give 0 to 1": (
-        lambda: contact.Springs(contact.Floor.of(TREE, [("j3", (0, 0, 0))]), relax=2.0)
+        lambda: Springs(Floor.of(TREE, [("j3", (0, 0, 0))]), relax=2.0)
     ),
     "springs: method is 'euler'; use one of": (
-        lambda: contact.Springs(contact.Floor.of(TREE, [("j3", (0, 0, 0))])).run(
-            np.zeros((1, 7)), 0.1, method="euler"
-        )
+        lambda: Springs(Floor.of(TREE, [("j3", (0, 0, 0))])).run(np.zeros((1, 7)), 0.1, method="euler")
     ),
-    "complement: form is 'third'; use one of": lambda: complements.solve(SYSTEM, "third"),
-    "the natural orthogonal complement takes trees without": lambda: complements.solve(FOOT),
+    "the natural orthogonal complement takes trees without": lambda: complements.Complement.of(FOOT),
     "conjugate gradients takes trees without closed loops": lambda: gradients.solve(FOOT),
     "format 'mp:30': conjugate gradients run in float64": lambda: gradients.solve(SYSTEM, "mp:30"),
     "order 'abn' is unknown; nearest": lambda: gradients.solve(SYSTEM, preconditioner="abn"),
@@ -174,9 +174,9 @@ ENTRY = SimpleNamespace(value="a:b", dist=None, group="pivotree.figures", name="
 FALL = {"seconds": 0.1, "step": 0.05}
 MADE = {  # what is changed, to what, and the call that then is refused
     "contact: 0 blows up to t = 0 s, one after another without end": (
-        "contact.rigid.MOST",
+        "rigid.MOST",
         0,
-        lambda: contact.fall(floor(), floor().start(), **FALL),
+        lambda: rigid.fall(floor(), floor().start(), **FALL),
     ),
     "impact: points still come nearer after 0 blows; lower the friction": (
         "contact.impacts.MOST",
@@ -220,7 +220,8 @@ MADE = {  # what is changed, to what, and the call that then is refused
 def test_a_refusal_of_surroundings_is_one_sentence(told, monkeypatch):
     place, value, call = MADE[told]
     room, _, name = place.rpartition(".")
-    monkeypatch.setattr(import_module(f"pivotree.analysis.{room}"), name, value)
+    of = "papers.cloutier1995" if room == "rigid" else "analysis"
+    monkeypatch.setattr(import_module(f"pivotree.{of}.{room}"), name, value)
     with pytest.raises((ValueError, kkt.PivotreeError)) as error:
         call()
     assert told in str(error.value) and "\n" not in str(error.value)

@@ -188,30 +188,12 @@ def said_of_gradients(left, lines):
             assert near(cells[3 + column], exact.error(x))
 
 
-def said_of_complements(left, lines):
-    assert left["whole"].P.shape == (600, 100)
-    exact = kkt.certify(left["system"], 16)
-    assert exact.error(left["qdd"]) < exact.error(left["worse"])
-    told, columns = table("complements", "method"), ["chain:10", "chain:100", "humanoid"]
-    for line in lines:
-        spec, format, form, error = line.split()
-        assert near(told[f"{form} form"][2 * columns.index(spec) + (format == "float32")], error)
-    assert len(lines) == 12
-    cases = [(spec, format) for spec in columns for format in ("float64", "float32")]
-    for column, (spec, format) in enumerate(cases):
-        system = kkt.build(kkt.load(spec))
-        exact = kkt.certify(system, 16, rounded_to=format)
-        for method in ("crbm", "abm", "square_root_abm"):
-            x = kkt.eliminate(system, orderings.get(method), format, records=False).qdd
-            assert near(told[f"`{method}`"][column], exact.error(np.asarray(x, float))), (method, spec)
-
-
 def said_of_recipes(left, lines):
     lengths = [len([line for line in code.splitlines() if line]) for code in python(ROOT / "docs/recipes.md")]
     assert len(lengths) == 10 and max(lengths) <= 10
 
 
-SAID = {"gradients": said_of_gradients, "complements": said_of_complements, "recipes": said_of_recipes}
+SAID = {"gradients": said_of_gradients, "recipes": said_of_recipes}
 
 
 def test_the_first_link_of_the_readme_works_in_a_checkout():

@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 from pivotree import kkt, orderings
 from pivotree.analysis import contact
 from pivotree.analysis.contact.laws import complementary, gain, newton, poisson
+from pivotree.papers.cloutier1995.floor import Floor
 
 UP, TANGENTS = (0.0, 0.0, 1.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
 
@@ -265,7 +266,7 @@ def test_a_blow_turns_the_rotor_too(implicit):
 def test_a_floor_holds_weight_and_spring():
     """The force of a ball that rests is its weight and what its spring pushes with."""
     tree = geared_ball(stiffness=10.0, rest=-0.2)
-    floor = contact.Floor.of(tree, [("ball", (0.0, 0.0, 0.0))])
+    floor = Floor.of(tree, [("ball", (0.0, 0.0, 0.0))])
     y = floor.start([0.0], [0.0])[None]
     free, along, jump, A = floor.free_and_responses(y, floor.pose(y), np.array([0]))
     push = 2.0 * 9.81 + 10.0 * 0.2

@@ -8,7 +8,9 @@ from test_contact import Dense
 
 from pivotree import kkt, orderings
 from pivotree.analysis import contact
-from pivotree.analysis.contact import rigid
+from pivotree.papers.cloutier1995 import rigid
+from pivotree.papers.cloutier1995.floor import Floor
+from pivotree.papers.cloutier1995.springs import Springs
 
 # -- a floor --------------------------------------------------------------------------------------
 
@@ -22,7 +24,7 @@ def rod(turn=LEVEL, length=0.25, mass=0.5):
     given = {"mass": mass, "com": (length / 2, 0.0, 0.0), "inertia": np.diag([1e-5, J, J])}
     kkt.add_body(tree, "rod", joint="floating", R=turn, **given)
     ends = [("rod", (0.0, 0.0, 0.0)), ("rod", (length, 0.0, 0.0))]
-    return contact.Floor.of(tree, ends, normal=turn[:, 2])
+    return Floor.of(tree, ends, normal=turn[:, 2])
 
 
 @pytest.mark.product
@@ -33,7 +35,7 @@ def test_a_floor_knows_its_points_and_its_energy():
     q, qd = np.array(tree.graph["q"]), np.array(tree.graph["qd"])
     draw = np.random.default_rng(2)
     points = [("base", draw.normal(size=3)), (("arm", 1), draw.normal(size=3)), ("tip", draw.normal(size=3))]
-    floor = contact.Floor.of(tree, points, normal=(0.2, 0.3, 0.9))
+    floor = Floor.of(tree, points, normal=(0.2, 0.3, 0.9))
     here = Mechanics(tree, q, qd)
     y = floor.start()[None]
     pose = floor.pose(y)
@@ -66,11 +68,11 @@ def test_a_floor_says_where_its_accelerations_do_not_hold():
     point = {"axis": axis, "inertia": np.zeros((3, 3))}
     kkt.add_body(tree, "a", mass=0.0, **point)
     kkt.add_body(tree, "b", "a", mass=1.0, com=arm, p=arm, **point)
-    floor = contact.Floor.of(tree, [("b", arm)])
+    floor = Floor.of(tree, [("b", arm)])
     bent, straight = floor.start([0.3, 1.0]), floor.start([0.3, 0.0])
     assert floor.doubt(bent[None]) is None
     assert floor.doubt(np.array([bent, straight])).startswith("1 of 2 states (pivot qdd_a, step 2")
-    assert contact.fall(floor, bent, seconds=0.01).doubt is None
+    assert rigid.fall(floor, bent, seconds=0.01).doubt is None
 
 
 @pytest.mark.product
@@ -81,7 +83,7 @@ def test_a_level_rod_bounces_as_a_ball():
     """
     floor, height, e = rod(Rotation.from_euler("xyz", [0.3, -0.4, 0.2]).as_matrix()), 0.2, 0.6
     y = floor.start([0, 0, 0, 0, 0, height])
-    found = contact.fall(floor, y, seconds=0.65, restitution=e, step=5e-3)
+    found = rigid.fall(floor, y, seconds=0.65, restitution=e, step=5e-3)
     fall = np.sqrt(2 * height / 9.8)
     down = 9.8 * fall
     times = fall + np.cumsum([0.0, 2 * e * down / 9.8, 2 * e**2 * down / 9.8])
@@ -111,9 +113,9 @@ def test_a_robot_on_its_feet_falls_and_comes_to_rest():
     leg = {"mass": 0.3, "com": (0, 0, -0.1), "inertia": np.diag([2e-3] * 3)}
     kkt.add_body(tree, "leg", "box", axis=(0, 1, 0), p=(0.1, 0, 0), **leg)
     corners = [("box", (x, y, -0.1)) for x in (-0.2, 0.2) for y in (-0.1, 0.1)]
-    floor = contact.Floor.of(tree, [*corners, ("leg", (0, 0, -0.3))])
+    floor = Floor.of(tree, [*corners, ("leg", (0, 0, -0.3))])
     y = floor.start([0.1, 0.2, 0.0, 0.0, 0.0, 0.5, 0.3])
-    found = contact.fall(floor, y, seconds=0.4, restitution=0.3, step=4e-3)
+    found = rigid.fall(floor, y, seconds=0.4, restitution=0.3, step=4e-3)
     assert len(found.blows) >= 4 and max(blow.gain for blow in found.blows) <= 1e-9
     assert found.depth <= 1e-5 and found.smooth_gain <= 1e-5 * found.energy[0]
 
@@ -121,13 +123,13 @@ def test_a_robot_on_its_feet_falls_and_comes_to_rest():
 @pytest.mark.product
 def test_springs_conserve_and_their_friction_stops():
     floor = rod()
-    springs = contact.Springs(floor, relax=1.0)
+    springs = Springs(floor, relax=1.0)
     y = springs.start([0.3, 0.2, 0, 0, 0, 0.2], np.zeros(6), (1e4,))
     record = springs.run(y, 0.3)[0]
     energy = springs.energy(record.y)
     assert (floor.heights(record.y[:, :-1]) < 0).any()
     assert np.ptp(energy) <= 1e-5 * energy[0]
-    rubbing = contact.Springs(floor, damping=0.5, friction=0.4)
+    rubbing = Springs(floor, damping=0.5, friction=0.4)
     deep = 0.5 * 9.8 / 2 / 1e4
     y = rubbing.start([0, 0, 0, 0, 0, -deep], [0, 0, 0, 0.5, 0, 0], (1e4,))
     speed = rubbing.run(y, 0.1, 1e-6)[0].y[-1, floor.nx + 3]
@@ -147,9 +149,9 @@ BAD = [
     (lambda: contact.impact(one(), friction=-1.0), "friction of 'p' is -1.0"),
     (lambda: contact.impact(one(tangents=((1.0, 0.0, 1.0),)), friction=0.5), "across the normal"),
     (lambda: contact.forces(one(tangents=((1.0, 0.0, 0.0),))), "has tangents"),
-    (lambda: contact.Floor.of(kkt.chain(2), [("j9", (0, 0, 0))]), "j9"),
-    (lambda: contact.Floor.of(kkt.chain(2), ["j1"]), "no \\(body, point\\)"),
-    (lambda: contact.Floor.of(kkt.chain(2), [("j1", (0, 0))]), "point"),
+    (lambda: Floor.of(kkt.chain(2), [("j9", (0, 0, 0))]), "j9"),
+    (lambda: Floor.of(kkt.chain(2), ["j1"]), "no \\(body, point\\)"),
+    (lambda: Floor.of(kkt.chain(2), [("j1", (0, 0))]), "point"),
 ]
 
 
