@@ -3,7 +3,6 @@
     python benchmarks/guarantee.py --models 2000 --climbs 20 --steps 100
     python benchmarks/guarantee.py --robots --states 100      # those of example-robot-data
     python benchmarks/guarantee.py --qdd --models 600 --states 9    # qdd: docs/theory/guarantee_qdd.md
-    python benchmarks/guarantee.py --kinematics --models 200 --states 5    # rounded poses
     python benchmarks/guarantee.py --boxes --states 20        # what boxes of angles would need
 
 Every pivot of every state is held against double-double; a ratio above 1 refutes the theorem.
@@ -28,7 +27,7 @@ from exact import Exact, balls
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
-from pivotree.analysis.guarantee import guarantee, kinematics
+from pivotree.analysis.guarantee import guarantee
 from pivotree.kkt.model import robot_files
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -56,13 +55,6 @@ def of_pivots(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -
 def accelerations(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> list[float]:
     """Errors of qdd over the proved bound, in its energy or of a joint, of states with a promise"""
     return Case(tree, name, order).ratios(states, seed)
-
-
-def poses(tree: nx.DiGraph, order: str, name: str, states: int, seed: int) -> list[float]:
-    """How far rounded poses move a pivot, of any order, over the bound: as of_pivots does."""
-    (row,) = kinematics(tree, [name], states, seed)
-    most = float(row.bound.pivot.max())
-    return [row.error / most] * states if row.error is not None and 0.0 < most < np.inf else []
 
 
 def drawn(seed: int, most: int) -> nx.DiGraph:
@@ -125,18 +117,9 @@ def turned(draw: np.random.Generator, most: float = 0.2) -> np.ndarray:
 def ratios(options: argparse.Namespace, tree: nx.DiGraph, seed: int) -> list[float]:
     """Of the states that are promised something; none where the tree is refused by name."""
     try:
-        return options.what(tree, options.order, format_of(options, tree, seed), options.states, seed)
+        return options.what(tree, options.order, options.format, options.states, seed)
     except kkt.PivotreeError:  # as a massless link on a joint is
         return []
-
-
-def format_of(options: argparse.Namespace, tree: nx.DiGraph, seed: int) -> str:
-    """The format, or with --parts one of them for each body and one for the data, drawn."""
-    if options.parts is None:
-        return str(options.format)
-    draw, parts = np.random.default_rng([7, seed]), options.parts.split(",")
-    rule, *own = draw.choice(parts, size=len(tree) + 1)
-    return rule + "".join(f"@{body}={x}" for body, x in zip(tree, own, strict=True))
 
 
 def attack(options: argparse.Namespace) -> dict:
@@ -159,7 +142,7 @@ def attack(options: argparse.Namespace) -> dict:
             top = [data["joint"] for _, data in tree.nodes(data=True)]
     return {
         "order": options.order,
-        "format": options.parts or options.format,
+        "format": options.format,
         "models": len(worst),
         "states": states,
         "random_ratio": max(worst.values(), default=0.0),
@@ -237,7 +220,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--order", default="abm")
     parser.add_argument("--format", default="float64")
-    parser.add_argument("--parts", help="formats of which every body is given one, p20,float32")
     for name, default in (
         ("models", 200),
         ("states", 2),
@@ -256,13 +238,6 @@ if __name__ == "__main__":
         const=accelerations,
         default=of_pivots,
         help="accelerations, with hostile right-hand sides, in the place of pivots",
-    )
-    parser.add_argument(
-        "--kinematics",
-        dest="what",
-        action="store_const",
-        const=poses,
-        help="how far rounded poses move the pivots of any order, in the place of roundings",
     )
     parser.add_argument("--boxes", action="store_true", help="what interval boxes would need, ur5")
     given = parser.parse_args()

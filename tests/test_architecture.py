@@ -25,7 +25,6 @@ LONGER = {
     "kkt/structure/symbolic_kernels.py:count_columns": 74,
     "kkt/structure/symbolic_kernels.py:eliminate": 66,
     "analysis/cheapest/bound.py:_parts": 71,
-    "analysis/cli/commands/guarantee.py:_print": 69,
     "analysis/cli/commands/simulate.py:run": 81,
     "analysis/cli/commands/tune.py:run": 70,
     "analysis/figures/spy.py:_panels": 76,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -10,10 +11,11 @@ import numpy as np
 
 from pivotree.kkt import PivotreeError
 from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.arithmetic.chunk import ADD, DIV, MUL, SUB
 from pivotree.kkt.arithmetic.mixed import Mixed
+from pivotree.kkt.tape.tape import Tape
 
 from ..comparison import digits_of
-from ..guarantee.cheapest import PARTS, Work, bits_of
 from ..readings import Fault, Reading
 from ..readings.fault import felt
 from ..readings.readings import WRITTEN, of_order
@@ -117,14 +119,30 @@ def _written(way: Reading) -> str:
 
 def _cost(order: TracedOrder, chosen: Format, plain: Format) -> float:
     """Operations, in those of a plain format: by the bits of what is read and written."""
-    work, parts = Work(order.tape), (chosen,) * len(PARTS)
+    numbers, parts = _read_and_written(order.tape), [chosen] * 6
     if isinstance(chosen, Mixed):
         base, mul = chosen.base, chosen.mul or chosen.base
         others = chosen.add or base, mul, chosen.div or base, chosen.D or base, chosen.operands or mul
-        parts = base, *others
-    times = work.cost(parts) / work.cost((plain,) * len(PARTS))
+        parts = [base, *others]
+    bits = sum(count * _bits_of(part) for count, part in zip(numbers, parts, strict=True))
+    times = bits / (sum(numbers) * _bits_of(plain))
     counted = Culprits(order.tape, np.ones(order.tape.length)).bodies(len(order.qdd) + 1)
     share = {culprit.formula: culprit.share for culprit in counted}
     for body, longer in getattr(chosen, "bodies", ()):
-        times += share.get(body, 0.0) * (bits_of(longer) / bits_of(plain) - 1.0)
+        times += share.get(body, 0.0) * (_bits_of(longer) / _bits_of(plain) - 1.0)
     return order.operations * times
+
+
+def _read_and_written(tape: Tape) -> tuple[int, ...]:
+    """Numbers of data, and of sums, products, quotients, D_k and products' operands on the way to qdd."""
+    op = np.concatenate([np.zeros(0, dtype=np.int8), *(chunk.op for chunk in tape.chunks())])
+    live = np.repeat(tape.program.live(("qdd",)), np.diff(tape.first))
+    inside = tape.on_diagonal(0, len(op))
+    kinds = (~inside & np.isin(op, kind) for kind in ((ADD, SUB), MUL, DIV))
+    add, mul, div, diagonal = (int(np.count_nonzero(live & mask)) for mask in (*kinds, inside))
+    return tape.inputs.count - 2, 3 * add, mul, 3 * div, 3 * diagonal, 2 * mul
+
+
+def _bits_of(each: Format) -> int:
+    """Bits of a format's significand, the leading one included."""
+    return math.ceil(-math.log2(each.unit))

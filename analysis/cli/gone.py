@@ -30,11 +30,17 @@ GONE = {
     "--floor": "--integrator NAME,floor=X",
     "--state-type": "--integrator NAME,state=T",
     "--clock": "--integrator NAME,clock=T",
-    "--by-body": "--digits D, or a format by body of your own as --format",
+    "--by-body": "pivotree check, which measures formats by role and body",
+    "--digits": "pivotree check --digits D, which measures formats by role and body",
     "--quick": "--set quick",
 }
 # commands that have an option of this name still
-KEPT = {"--qd": ("guarantee",), "--tau": ("guarantee",), "--step": ("figure",)}
+KEPT = {
+    "--qd": ("guarantee",),
+    "--tau": ("guarantee",),
+    "--step": ("figure",),
+    "--digits": ("check", "report"),
+}
 
 
 def told(texts: Sequence[str]) -> str | None:

@@ -127,7 +127,7 @@ def untouched() -> Iterable[Equal]:
 
 @statement(
     "the energy of M(q)",
-    f"{SOURCE}, composites b and d",
+    "Ascher 1996, equation (3)",
     "M(q)_ij = sum of (J_ki)* M_k J_kj over bodies k, J_ki = Phi_ik* H_i*: a sum of congruences",
 )
 def energy() -> Iterable[Equal]:

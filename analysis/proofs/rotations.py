@@ -21,7 +21,7 @@ from pivotree.kkt.tape.operations import merge, rotated
 from .claim import Claim, statement
 from .scalars import Letters, Same
 
-SOURCE = "docs/guarantee.md"
+SOURCE = "docs/theory/repairs.md"
 LETTERS = ("d", "w", "x", "P_1", "P_2", "h_1", "h_2")
 FIELD = QQ.frac_field(*LETTERS)
 DONE = {ADD: operator.add, SUB: operator.sub, MUL: operator.mul, DIV: operator.truediv}
@@ -73,7 +73,7 @@ ROWS = Rows()
 
 @statement(
     "a rotation keeps the form",
-    f"{SOURCE}, weighted rows i; Gentleman 1973",
+    f"{SOURCE}; Gentleman 1973",
     "P' P'*/d' + w' h' h'* = P P*/d + w h h*, and d' w' = d w: what rounds nothing moves nothing",
 )
 def keeps_the_form() -> Iterable[Claim]:
@@ -91,7 +91,7 @@ def keeps_the_form() -> Iterable[Claim]:
 
 @statement(
     "a rotation is orthogonal",
-    f"{SOURCE}, weighted rows i",
+    SOURCE,
     "c^2 + s^2 = 1 with c^2 = d/d', s^2 = w x^2/d'; the rows are (c p + s q)^2 and (c q - s p)^2",
 )
 def is_orthogonal() -> Iterable[Claim]:
@@ -111,7 +111,7 @@ def is_orthogonal() -> Iterable[Claim]:
 
 @statement(
     "rows without a pivot row",
-    f"{SOURCE}, weighted rows",
+    SOURCE,
     "sum of w h h* = L D L*, D_1 = sum of w x^2: a column is projected out of all rows",
 )
 def projected() -> Iterable[Claim]:

@@ -20,17 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
-from ..arithmetic.chunk import ADD
 from ..matrix.system import System
 from ..model.tree import require_graph
 from ..proof.idle import span
 from ..tape.trace import trace
 from .guarantee import Guarantee, evaluated, loaded, require_roundoff
-from .joint_inertia import LARGEST, SECOND
 from .motion import Given, RightSides, Sizes, pushed, sides_of, weight, within
 from .ranges import Limits, Payload, Ranges, ranges_of
-from .recursion import Behind, pivot_and_size
-from .rotations import RowsBehind, RowSweeps
+from .recursion import LARGEST, SECOND, Behind, pivot_and_size
 from .roundings import eliminated
 from .support import UP, axes_turn, share
 
@@ -116,8 +113,6 @@ def promised(
     if resist and not why:
         why = "joints have springs, damping or friction, which are not among the efforts"
     why = why or pushed(system)
-    if behind is None and not why:
-        why = "no bound of qdd is proved for this order; there is one for abm, gain_abm and square_root_abm"
     turning = [k for k in range(system.tree.n) if axes_turn(system, k)]
     if turning and not why:
         why = f"joint {system.tree.names[turning[0]]}: universal, of which qdd has no bound yet"
@@ -134,12 +129,9 @@ def bounded(system: System, ranges: Ranges, found: Behind, data: RightSides, cho
     """
     with np.errstate(all="ignore"):
         sizes = Sizes(system, ranges, found, data)
-        sweeps: Brackets | RowSweeps = Brackets(sizes)
-        if isinstance(found, RowsBehind):
-            sweeps = RowSweeps(sizes, found)
         changed, part = inertias(sizes)
-        forces, kept = biases(sizes, sweeps)
-        back, drifts = innovations(sizes, sweeps)
+        forces, kept = biases(sizes)
+        back, drifts = innovations(sizes)
         energy = SECOND * (changed + forces + back) * UP
         joint, part = sizes.unit * energy, SECOND * part
     why = ""
@@ -186,16 +178,17 @@ def inertias(sizes: Sizes) -> tuple[float, float]:
     return float(energy[i] + plain), float(most[i] + left[i] @ held + on_ground)
 
 
-def biases(sizes: Sizes, sweeps: Brackets | RowSweeps) -> tuple[float, bool]:
+def biases(sizes: Sizes) -> tuple[float, bool]:
     """What is rounded into bias forces on their way to the base, and whether it is small there."""
     found, tree = sizes.found, sizes.tree
     n, unit = tree.n, found.unit
+    children = np.bincount(tree.parent[tree.parent >= 0], minlength=n)
     F, added, behind = np.zeros((n, 6)), 0.0, np.zeros(n)
-    squares, small = 0.0, sweeps.small()
+    squares, small = 0.0, True
     for level in reversed(tree.levels):
         for k in level[~sizes.still[level]].tolist():
-            force = (F[k] + sweeps.received(k)) * unit
-            added += unit * sweeps.alike(k)
+            # where b_k is added to what children hand on, and what they have handed on
+            force = (F[k] + found.sizes.size[k] * sizes.bias[k] * bool(children[k])) * unit
             if force.any():
                 held = weight(found.least[k], force)
                 if sizes.grounded(k) and tree.dof[k] < 6:
@@ -207,72 +200,34 @@ def biases(sizes: Sizes, sweeps: Brackets | RowSweeps) -> tuple[float, bool]:
                         squares += own * own
                     else:
                         added += held
-                    small &= behind[k] <= LARGEST * sizes.bias[k]
+                    small &= bool(behind[k] <= LARGEST * sizes.bias[k])
             up = int(tree.parent[k])
             if up >= 0 and not sizes.still[up]:
+                # the force that meets the parent, in its frame, and the sum over its children
                 behind[up] += behind[k]
-                F[up] += sweeps.handed(k)
+                sent = FRAME + children[up] - 1
+                total = sizes.bias[k] + sizes.lifted[k] + sizes.effort[k]
+                F[up] += found.sizes.carried[k] * (handed(sizes, k) + sent * total)
     return math.sqrt(squares) + added, small
-
-
-class Brackets:
-    """Units of rounding in the brackets of abm and gain_abm, body by body."""
-
-    def __init__(self, sizes: Sizes) -> None:
-        self.sizes, tree = sizes, sizes.tree
-        self.costs = sizes.found.counts.costs
-        self.children = np.bincount(tree.parent[tree.parent >= 0], minlength=tree.n)
-
-    def received(self, k: int) -> Floats:
-        """(6,) into b^_k where b_k is added to what children hand on."""
-        size = self.sizes.found.sizes.size[k] if self.children[k] else np.zeros(6)
-        return np.asarray(self.costs[k].whole[ADD] * size * self.sizes.bias[k])
-
-    def alike(self, k: int) -> float:
-        """A part of b^_k itself: nothing, since forces are rounded entry by entry."""
-        return 0.0
-
-    def handed(self, k: int) -> Floats:
-        """(6,) into the force that meets the parent, in its frame."""
-        sizes, up = self.sizes, int(self.sizes.tree.parent[k])
-        total = sizes.bias[k] + sizes.lifted[k] + sizes.effort[k]
-        there = self.costs[up]  # who sums what its children send, and rounds it first
-        sent = self.costs[k].path(FRAME) + (self.children[up] - 1) * there.whole[ADD]
-        sent += there.entered
-        return np.asarray(sizes.found.sizes.carried[k] * (handed(sizes, k) + sent * total))
-
-    def lost(self, k: int) -> float:
-        """Of qdd_k, given what the base does, in the norm of D_k."""
-        return alone(self.sizes, k) if self.sizes.grounded(k) else again(self.sizes, k)
-
-    def drifted(self, k: int, moved: Floats) -> Floats:
-        """(2,) lengths: of a body's acceleration beside a'_k + H* qdd_k."""
-        added = self.costs[k].path(float(self.sizes.tree.dof[k]) + 1.0)
-        return np.asarray(added * (self.sizes.before[k] + moved))
-
-    def small(self) -> bool:
-        """Nothing is asked beyond what :func:`biases` asks."""
-        return True
 
 
 def handed(sizes: Sizes, k: int) -> float:
     """Units of rounding in b' + U alpha, times the roots of M^_k's diagonal."""
     N, total = float(sizes.tree.dof[k]), sizes.bias[k] + sizes.lifted[k]
-    costs = sizes.found.counts.costs[k]
     if not N:
-        return float(costs.path(BIAS) * total)
+        return float(BIAS * total)
     root = math.sqrt(sizes.found.joints[k, 0])
     with_effort = total + sizes.effort[k]
     r = float(sizes.found.counts.product[k])
-    out = costs.path(N + 1.0) * total + root * (r + costs.path(N + 1.0)) * with_effort
-    return float(costs.path(BIAS) * total + out + alone(sizes, k))
+    out = (N + 1.0) * total + root * (r + (N + 1.0)) * with_effort
+    return float(BIAS * total + out + alone(sizes, k))
 
 
 def alone(sizes: Sizes, k: int) -> float:
     """Units of rounding in alpha, the acceleration on a base at rest, its b' rounded as well."""
-    total, costs = sizes.bias[k] + sizes.lifted[k], sizes.found.counts.costs[k]
+    total = sizes.bias[k] + sizes.lifted[k]
     root = math.sqrt(sizes.found.joints[k, 0])
-    right = costs.path(PUSH) * (sizes.effort[k] + root * total) + root * costs.path(BIAS) * total
+    right = PUSH * (sizes.effort[k] + root * total) + root * BIAS * total
     return float(right + pivot_units(sizes, k) * (total + sizes.effort[k]))
 
 
@@ -282,35 +237,33 @@ def pivot_units(sizes: Sizes, k: int) -> float:
     Rows of L x = b with i terms take i + 1 roundings an entry, those of L* at most N, d one.
     """
     found, N = sizes.found, int(sizes.tree.dof[k])
-    costs = found.counts.costs[k]
     eta, in_pivot = found.joints[k]
     if N == 1:
-        return float(costs.divided + eta * in_pivot)
+        return float(1.0 + eta * in_pivot)
     own, sigma = pivot_and_size(sizes.system, found.least[k], found.sizes.size[k], k)
-    operands = found.counts.operands
-    rows = 0.5 * (eliminated(N, operands) + operands)
-    solved = costs.most * (N + 1.0 + operands + rows[:, None] + rows) * np.outer(sigma, sigma)
+    rows = 0.5 * eliminated(N)
+    solved = (N + 1.0 + rows[:, None] + rows) * np.outer(sigma, sigma)
     return float(eta * in_pivot + share(own, solved))
 
 
-def innovations(sizes: Sizes, sweeps: Brackets | RowSweeps) -> tuple[float, bool]:
+def innovations(sizes: Sizes) -> tuple[float, bool]:
     """What the sweep from base to tip rounds, and whether accelerations stay what they are."""
     found, tree = sizes.found, sizes.tree
     drift, squares, small = np.zeros((tree.n, 2)), 0.0, True
     for level in tree.levels:
         for k in level.tolist():
             up, N = int(tree.parent[k]), tree.dof[k]
-            turned, costs = np.zeros(2), found.counts.costs[k]
+            turned = np.zeros(2)
             if up >= 0:
                 stepped = ROOT3 * sizes.step(k, sizes.reached[up]) + sizes.own[k]
-                once = costs.path(FRAME + 1) + costs.entered
-                turned = sizes.step(k, drift[up]) + found.unit * once * stepped
+                turned = sizes.step(k, drift[up]) + found.unit * (FRAME + 1) * stepped
             drift[k] = turned
-            if N:
-                drift[k] = turned + found.unit * sweeps.drifted(k, moved(sizes, k))
+            if N:  # a body's acceleration beside a'_k + H* qdd_k
+                drift[k] = turned + found.unit * (N + 1.0) * (sizes.before[k] + moved(sizes, k))
             if sizes.still[k] or not N:
                 continue
-            lost = float(found.unit * sweeps.lost(k) + sizes.size[k] @ turned)
+            rounded = alone(sizes, k) if sizes.grounded(k) else again(sizes, k)
+            lost = float(found.unit * rounded + sizes.size[k] @ turned)
             squares += lost * lost
             small &= bool((SECOND * drift[k] <= LARGEST * sizes.reached[k]).all())
     return math.sqrt(squares), small
@@ -321,8 +274,7 @@ def again(sizes: Sizes, k: int) -> float:
     root = math.sqrt(sizes.found.joints[k, 0])
     r = float(sizes.found.counts.product[k])
     total = sizes.bias[k] + sizes.seen[k]
-    once = sizes.found.counts.costs[k].path(AGAIN)
-    right = (once + r) * (sizes.effort[k] + root * total)
+    right = (AGAIN + r) * (sizes.effort[k] + root * total)
     return float(right + pivot_units(sizes, k) * (sizes.effort[k] + total))
 
 

@@ -17,7 +17,7 @@ by a relative u.  With low below every pivot and every inertia's least eigenvalu
 every entry, that is at most PRODUCTS tiny high^2 / low in an entry of M^ for each child
 (docs/theory/guarantee.md, *Limits*).  Where PRODUCTS tiny (high / low)^2 for all children is at most
 1e-4 u low it is a ten-thousandth of what is counted for the sum that adds M_k, which the factor
-1.25 covers.  Rows that are rotated have ROTATED high of it: their weights fall.
+1.25 covers.
 """
 
 from __future__ import annotations
@@ -40,16 +40,13 @@ from ..order.sequence import PivotSequence, Rules
 from ..proof.idle import span
 from ..tape.tape import Tape
 from ..tape.trace import trace
-from .joint_inertia import LARGEST, SECOND, composites
 from .ranges import Limits, Payload, Ranges, carrying, ranges_of
-from .recursion import Behind, at_rest, light, pivot_and_size, recursion
-from .rotations import rotations, row_bases, unbounded
-from .roundings import roundings, unit_of
+from .recursion import Behind, at_rest, pivot_and_size, recursion
+from .roundings import roundings
 from .support import Reach, Turn, axes_turn, cancelled, reach, support
 
 Floats = NDArray[np.float64]
 PRODUCTS = 500.0  # tiny high^2 / low, of an entry: what all operations of one child lose at most
-ROTATED = 8.0  # PRODUCTS high of it, where rows are rotated
 SINGULAR = 1e-14  # of an inertia's largest eigenvalue: what rounding leaves of one that is zero
 FITS = 64.0  # times high^2 or high / low: more than any number that occurs
 
@@ -71,22 +68,11 @@ def singular(system: System, held: Floats, k: int) -> str:
 
 
 def too_narrow(
-    system: System,
-    held: Floats,
-    sizes: Reach,
-    moving: NDArray[np.int64],
-    chosen: Format,
-    ranges: Ranges,
-    bases: Floats | None = None,
+    system: System, held: Floats, sizes: Reach, moving: NDArray[np.int64], chosen: Format, ranges: Ranges
 ) -> str:
-    """Why the format's exponents may not do for this robot, or an empty sentence.
-
-    ``bases`` (n, 6, 6): inertias are factored into weighted rows, those of bodies without children
-    too, in these bases.
-    """
-    tree = system.tree
+    """Why the format's exponents may not do for this robot, or an empty sentence."""
+    tree, unit = system.tree, chosen.unit
     least, largest = span(chosen)
-    unit = min(part.unit for part in (chosen.parts if isinstance(chosen, Mixed) else (chosen,)))
     # products of Python's floats become infinite where their powers would raise OverflowError
     high = max(1.0, *(float(np.max(x) * np.max(x)) for x in (sizes.size, sizes.carried)))
     low = 1.0
@@ -101,16 +87,14 @@ def too_narrow(
         high = max(high, max(lengths) * max(lengths))
         # of a body without children the pivot alone is asked: nothing is rounded into its inertia
         matrices = [0.5 * (own + own.T), held[k]][: 1 + int((tree.parent == k).any())]
-        if bases is not None:
-            matrices = [bases[k].T @ held[k] @ bases[k], held[k]]
         if not all(np.isfinite(X).all() for X in matrices):  # beyond float64 itself
             low, high = 0.0, np.inf
             break
-        if bases is None and (why := singular(system, held[k], k)):
+        if why := singular(system, held[k], k):
             return why
         low = min([low, *(float(np.linalg.eigvalsh(X)[0]) for X in matrices if X.size)])
     children = float(max(1, *np.bincount(tree.parent[tree.parent >= 0], minlength=1)))
-    lost = PRODUCTS * children * least * (1.0 if bases is None else ROTATED * high)
+    lost = PRODUCTS * children * least
     fits = low > 0.0 and FITS * max(high * high, high / low) <= largest
     if fits and lost * (high / low) * (high / low) <= 1e-4 * unit * low:
         return ""
@@ -124,7 +108,6 @@ def too_narrow(
 
 
 PROVED = {"outer": "abm", "gain": "gain_abm"}  # by the one switch of the order that may differ
-ROWS = "square_root_abm"
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,10 +115,10 @@ class Guarantee:
     """What holds in every state; ``inertia`` and ``pivot`` are infinite where nothing does.
 
     >>> pt.guarantee(pt.chain(3), pt.orderings.get("virtual_work")).why
-    'no bound is proved for virtual_work; there is one for abm, gain_abm, square_root_abm and crbm'
+    'no bound is proved for virtual_work; there is one for abm and gain_abm'
     """
 
-    inertia: Floats  # (n,) |x* (computed - exact) x| <= inertia_k x* M^_k x, of crbm x* M^C_k x
+    inertia: Floats  # (n,) |x* (computed - exact) x| <= inertia_k x* M^_k x
     pivot: Floats  # (n,) relative errors of the pivots of D_k
     worst: Hashable | None  # the body whose own rounding is behind the largest
     why: str  # why nothing can be promised; empty where something is
@@ -197,31 +180,19 @@ def evaluated(
     ``tape`` is the order's, traced on the robot with its greatest payloads, ``heavy``; its
     roundings are what is counted.  Inertias are at least those of ``light``.
     """
-    n, unit = heavy.tree.n, unit_of(chosen)
-    why = (
-        refusal(heavy, tape, unit) or by_role(heavy, tape, chosen) or _indefinite(light) or _indefinite(heavy)
-    )
+    n, unit = heavy.tree.n, chosen.unit
+    why = refusal(heavy, tape, unit) or _indefinite(light) or _indefinite(heavy)
     if why:
         return _nothing(n, why), None
     M = least_inertias(light, heavy, chosen)
-    order = method(heavy, tape)
-    rigid, rows = order == "crbm", order == ROWS
-    held, sizes = support(heavy, M), reach(heavy, ranges, unit, rigid)
-    least, moving = M if rows else held, np.flatnonzero(~at_rest(heavy))
-    bases = row_bases(heavy, tape) if rows else None
-    why = too_narrow(heavy, least, sizes, moving, chosen, ranges, bases)
+    held, sizes = support(heavy, M), reach(heavy, ranges, unit)
+    why = too_narrow(heavy, held, sizes, np.flatnonzero(~at_rest(heavy)), chosen, ranges)
     small = cancelled(heavy, ranges, sizes, unit)
     if small is not None and not why:
         why = f"joint {heavy.tree.names[small]}: its rotation and its lever all but cancel"
     if why:
         return _nothing(n, why), None
-    if rigid:
-        return _of_joint_inertia(heavy, M, ranges, unit), None
-    behind: Behind
-    if rows:
-        total, behind = rotations(heavy, ranges, M, held, sizes, tape, unit)
-    else:
-        total, behind = recursion(heavy, ranges, M, held, sizes, roundings(tape, chosen), unit)
+    total, behind = recursion(heavy, ranges, M, held, sizes, roundings(tape), unit)
     if total.why:
         return _nothing(n, total.why), None
     return Guarantee(total.inertia, total.pivot, heavy.tree.names[total.worst], ""), behind
@@ -238,27 +209,6 @@ def _indefinite(system: System) -> str:
 
 def _nothing(n: int, why: str) -> Guarantee:
     return Guarantee(np.full(n, np.inf), np.full(n, np.inf), None, why)
-
-
-def _of_joint_inertia(system: System, M: Floats, ranges: Ranges, unit: float) -> Guarantee:
-    """The bound where composites are formed, and M(q) is factored."""
-    tree, found = system.tree, composites(system, M, ranges, unit)
-    inertia, joint = SECOND * unit * found.inertia, SECOND * unit * found.joint
-    worst = tree.names[found.worst]
-    if not inertia.max() <= LARGEST:
-        return _nothing(tree.n, light(tree.names[int(inertia.argmax())], float(inertia.max())))
-    if not math.isfinite(joint):
-        return _nothing(tree.n, f"body {worst}: no inertia of its own in some direction")
-    if not joint <= LARGEST:
-        return _nothing(
-            tree.n,
-            (
-                f"rounding the joint-space inertia may change it by {joint:.1g} of itself, most where "
-                f"body {worst} moves, which is light beside what it carries; abm does not form it"
-            ),
-        )
-    pivot = np.full(tree.n, (inertia.max() + joint) * (1.0 + LARGEST))
-    return Guarantee(inertia, pivot, worst, "")
 
 
 def least_inertias(light: System, heavy: System, chosen: Format) -> Floats:
@@ -281,6 +231,11 @@ def require_roundoff(chosen: Format) -> None:
             f"format {chosen.name!r}: rounds absolutely, the same for small numbers as for large "
             "ones, and the bound is for floating point; use float32 or another of docs/formats.md"
         )
+    if isinstance(chosen, Mixed):
+        raise FormatError(
+            f"format {chosen.name!r}: is several by role or body, and the bound is for one; use "
+            f"{chosen.base.name}, or pivotree check, which measures formats by role and body"
+        )
     if chosen.kind != "float" or not 0.0 < chosen.unit < 1.0:
         raise FormatError(
             f"format {chosen.name!r}: the bound is for floating point of at most float64's digits, "
@@ -293,8 +248,7 @@ def refusal(system: System, tape: Tape, unit: float) -> str:
     tree = system.tree
     order = method(system, tape)
     if order is None:
-        some, other = ", ".join([*PROVED.values(), ROWS]), sequence_of(tape)
-        return f"no bound is proved for {other.name}; there is one for {some} and crbm"
+        return f"no bound is proved for {sequence_of(tape).name}; there is one for abm and gain_abm"
     if system.structure.ties:
         return "loops are closed, and the bound is for trees"
     if unit * tree.n > 1e-3:
@@ -305,14 +259,6 @@ def refusal(system: System, tape: Tape, unit: float) -> str:
     several = [k for k in range(tree.n) if tree.dof[k] > 1 and tree.parent[k] >= 0]
     if order == "gain_abm" and several:
         return f"joint {tree.names[several[0]]}: several freedoms, whose gains are not bounded yet"
-    return unbounded(system) if order == ROWS else ""
-
-
-def by_role(system: System, tape: Tape, chosen: Format) -> str:
-    """Why nothing is proved of a format by role here, or an empty sentence."""
-    if isinstance(chosen, Mixed) and method(system, tape) not in PROVED.values():
-        other = sequence_of(tape).name
-        return f"formats by role are proved for abm and gain_abm alone, not for {other}"
     return ""
 
 
@@ -324,13 +270,10 @@ def sequence_of(tape: Tape) -> PivotSequence:
 
 def method(system: System, tape: Tape) -> str | None:
     """Which of the orders with a proof this is, by its brackets and switches; None: none."""
-    sequence, bodies = sequence_of(tape), system.structure.tip_to_base
+    sequence = sequence_of(tape)
     groups = [[tuple(block) for block in group] for group in sequence.groups]
-    orthogonal = sequence.rules == Rules(elimination="orthogonal")
-    plain = orthogonal or replace(sequence.rules, rank_update="outer") == Rules()
+    plain = replace(sequence.rules, rank_update="outer") == Rules()
     if not plain or sequence.links != "whole" or sequence.composites != "general":
         return None
-    if groups == [[("pdd", k), ("qdd", k), ("f", k)] for k in bodies]:
-        return ROWS if orthogonal else PROVED.get(sequence.rules.rank_update)
-    together = [[("pdd", k), ("f", k)] for k in bodies] + [[("qdd", k)] for k in bodies]
-    return "crbm" if groups == together and sequence.rules == Rules() else None
+    brackets = [[("pdd", k), ("qdd", k), ("f", k)] for k in system.structure.tip_to_base]
+    return PROVED.get(sequence.rules.rank_update) if groups == brackets else None

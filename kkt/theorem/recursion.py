@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..matrix.system import System
-from .joint_inertia import LARGEST, PHI, SECOND
 from .ranges import Ranges
 from .roundings import Roundings, eliminated
 from .support import (
@@ -35,6 +34,9 @@ from .support import (
 )
 
 Floats = NDArray[np.float64]
+SECOND = 1.25  # covers what is of second order, while what is bounded is at most LARGEST
+LARGEST = 0.02  # of an inertia
+PHI = 2.1  # units of |Phi| |M| |Phi|* by which rounding Phi may move what a child holds up
 LOCAL = 0.01  # of a pivot, by its own rounding
 DEFINITE = 0.5  # of an inertia whose rounding counts at its parent, at most
 LESS = 0.7  # of what it would be, to be worth it
@@ -90,16 +92,12 @@ class Recursion:
         self.least = firm(system, self.M, self.held, self.sizes, self.unit)
         self.joints, self.out = np.zeros((n, 2)), np.zeros(n)
         for k in np.flatnonzero(~self.still).tolist():
-            *self.joints[k], self.out[k] = self.joint(k, self.sizes.size[k])
+            *self.joints[k], self.out[k] = joint_of(system, self.least[k], self.sizes.size[k], k, self.counts)
         self.children = [
             [c for c in np.flatnonzero(tree.parent == k).tolist() if not self.still[c]] for k in range(n)
         ]
         self.B = np.array([self.rounded(k) for k in range(n)])
         self.shares = np.array([self.of(k, self.held[k][None], self.B[k][None]) for k in range(n)])
-
-    def joint(self, k: int, size: Floats) -> tuple[float, float, float]:
-        """eta of the joint, and roundings in its pivot and in what it hands on: joint_of."""
-        return joint_of(self.system, self.least[k], size, k, self.counts)
 
     def rounded(self, k: int) -> Floats:
         """(6, 6) B_k, of M^_k that children hand on to: over all angles at once."""
@@ -236,11 +234,6 @@ def recursion(
 ) -> tuple[Total, Behind]:
     """The theorem's numbers; the bodies that cost most are looked at angle by angle."""
     found = Recursion(system, ranges, M, held, sizes, counts, unit)
-    return searched(found), found.behind()
-
-
-def searched(found: Recursion) -> Total:
-    """The numbers with the bodies that cost most looked at angle by angle."""
     total = found.total()
     for _ in range(LOOKED):
         left = np.array([0.0 if k in found.looked else x for k, x in enumerate(total.cost)])
@@ -249,7 +242,7 @@ def searched(found: Recursion) -> Total:
             break
         found.look(k)
         total = found.total()
-    return total
+    return total, found.behind()
 
 
 def at_rest(system: System) -> NDArray[np.bool_]:
@@ -286,7 +279,7 @@ def joint_of(
         return 1.0, 0.0, PHI * LARGEST
     own, sigma = pivot_and_size(system, M, size, k)
     r, more = float(counts.product[k]), float(counts.pivot[k])
-    terms = eliminated(N, counts.operands) * counts.costs[k].most
+    terms = eliminated(N)
     inside = np.minimum.outer(terms, terms) + r + more
     beside = (terms + r) * sigma
     # without inertia in the direction of a joint there is no pivot, however little is rounded

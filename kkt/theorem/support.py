@@ -46,15 +46,10 @@ class Reach:
     handed: Floats  # (n, 6) those of Mbar_k: zero where the joint has let go
     sent: Floats  # (n, 6) |Phi_k| handed, in the parent's frame
     carried: Floats  # (n, 6) |Phi_k| size
-    moment: Floats  # (n,) of the subtree, about the parent's origin [kg m^2]
-    mass: Floats  # (n,) of the subtree [kg]
 
 
-def reach(system: System, ranges: Ranges, unit: float, rigid: bool = False) -> Reach:
-    """The bounds for entries of (4) that have been rounded with unit roundoff ``unit``.
-
-    ``rigid``: of composites, whose joints let nothing go, in the place of articulated inertias.
-    """
+def reach(system: System, ranges: Ranges, unit: float) -> Reach:
+    """The bounds for entries of (4) that have been rounded with unit roundoff ``unit``."""
     tree = system.tree
     turns = [Turn(system, ranges, k, unit) for k in range(tree.n)]
     mass, first = tree.mass * UP, tree.mass * np.linalg.norm(tree.com, axis=1) * UP
@@ -65,14 +60,14 @@ def reach(system: System, ranges: Ranges, unit: float, rigid: bool = False) -> R
     size, handed = np.zeros((tree.n, 6)), np.zeros((tree.n, 6))
     sent, carried = np.zeros((tree.n, 6)), np.zeros((tree.n, 6))
     received = np.zeros((tree.n, 6))  # the diagonal of what children hand on
-    moment, more = np.zeros((2, tree.n))  # what a subtree adds to its parent's, and children add
+    more = np.zeros(tree.n)  # what children add to a body's moment
     for level in reversed(tree.levels):
         for k in level.tolist():
             square = own[k] + np.concatenate([np.full(3, more[k]), np.full(3, mass[k] - own[k, 3])])
             # no more than its own, and what children hand on: nothing along their own joints
             square = np.minimum(square, own[k] + received[k])
             size[k] = np.sqrt(square) * UP
-            handed[k] = np.where(freed(system, k) & (not rigid), 0.0, size[k])
+            handed[k] = np.where(freed(system, k), 0.0, size[k])
             sent[k], carried[k] = turns[k].apply(handed[k]), turns[k].apply(size[k])
             up = int(tree.parent[k])
             if up < 0:
@@ -81,12 +76,12 @@ def reach(system: System, ranges: Ranges, unit: float, rigid: bool = False) -> R
             received[up] = (received[up] + sent[k] * sent[k] + dust) * UP
             far = turns[k].far
             grown = 1.0 + 16.0 * unit
-            moment[k] = (second[k] + 2.0 * far * first[k] + far * far * mass[k]) * grown * UP
-            more[up] = (more[up] + moment[k]) * UP
-            second[up] = (second[up] + moment[k]) * UP
+            moment = (second[k] + 2.0 * far * first[k] + far * far * mass[k]) * grown * UP
+            more[up] = (more[up] + moment) * UP
+            second[up] = (second[up] + moment) * UP
             first[up] = (first[up] + (first[k] + far * mass[k]) * grown) * UP
             mass[up] = (mass[up] + mass[k] * grown) * UP
-    return Reach(size, handed, sent, carried, moment, mass)
+    return Reach(size, handed, sent, carried)
 
 
 def cancelled(system: System, ranges: Ranges, sizes: Reach, unit: float) -> int | None:
@@ -245,16 +240,13 @@ def dominated(M: Floats, C: Floats) -> float:
 KEPT = 1.0 - 1e-6  # of what float64 finds
 
 
-def support(system: System, M: Floats, rigid: bool = False) -> Floats:
-    """(n, 6, 6) with M_k <= support_k <= M^_k in every state.
-
-    ``rigid``: at most the composite, whose joints let nothing go, in the place of M^_k.
-    """
+def support(system: System, M: Floats) -> Floats:
+    """(n, 6, 6) with M_k <= support_k <= M^_k in every state."""
     tree = system.tree
     L = M.copy()
     for level in reversed(tree.levels[1:]):
         for k in level.tolist():
-            held = handed_on(system, L[k], k, rigid)
+            held = handed_on(system, L[k], k)
             if held is not None:
                 L[tree.parent[k]] += placed(system, held, k)
     return L
@@ -277,14 +269,14 @@ def axis_of(system: System, k: int) -> int | None:
     return int(unit[0]) if turns else None
 
 
-def handed_on(system: System, L: Floats, k: int, rigid: bool = False) -> Floats | None:
+def handed_on(system: System, L: Floats, k: int) -> Floats | None:
     """What body k hands on at least, whatever its joint does; None where nothing is known."""
     if system.tree.joint[k] == "fixed":
         return L
     z = axis_of(system, k)
     if z is None or not L[z, z] > 0.0:
         return None
-    return turned_to_itself(L, z) if rigid else turned_to_itself(let_go(L, z), z, L)
+    return turned_to_itself(let_go(L, z), z, L)
 
 
 def let_go(L: Floats, z: int) -> Floats:

@@ -18,30 +18,18 @@ from ...points import point_of
 from ..arguments import Parser, add_format, add_json, add_model, add_order
 from ..limits import admit
 from ..loops import size_of
-from ..progress import progress_shown
 from .shared import formats_of, orders_of, print_json, system_of_any, tree_of
 
-# times that an operation takes in one of many states, and where a bound of a format is looked at
+# times that an operation takes in one of many states, and where a bound of a format is evaluated
 STATE, LOOK = 0.1, 25.0
 
-EXAMPLES = (
-    "guarantee robot:ur5",
-    "guarantee robot.urdf --order abm --payload gripper=0:5",
-    "guarantee robot.urdf --digits 4",
-)
+EXAMPLES = ("guarantee robot:ur5", "guarantee robot.urdf --order abm --payload gripper=0:5")
 
 
 def declare(command: Parser) -> None:
     add_model(command, state=False, loops=False)
-    add_order(command, "abm,gain_abm; with --digits abm", several=True)
-    command.set_defaults(order=None)
+    add_order(command, "abm,gain_abm", several=True)
     add_format(command, "float64,float32", several=True)
-    command.add_argument(
-        "--digits",
-        type=float,
-        metavar="D",
-        help="choose among --format by role: the cheapest that keep so many in every state",
-    )
     command.add_argument(
         "--states", type=int, default=100, metavar="N", help="sampled beside the proof (100)"
     )
@@ -63,61 +51,31 @@ def declare(command: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ...guarantee import cheapest, guarantee, kinematics
+    from ...guarantee import guarantee
 
-    usual = "abm,gain_abm" if options.digits is None else "abm"
-    orders, formats = orders_of(options, usual) or [], list[Any](formats_of(options))
-    if options.digits is not None and orders not in (["abm"], ["gain_abm"]):
-        raise kkt.OrderError(
-            "option --digits: formats are chosen for one order, abm or gain_abm; use --order abm"
-        )
+    orders, formats = orders_of(options) or [], list[Any](formats_of(options))
     model = tree_of(options)
     limits = {} if options.limits is None else _limits(model, options.limits)
     payloads = [] if options.payload is None else _payloads(model, options.payload)
     rates, efforts = (_most(model, x, getattr(options, x[2:])) for x in ("--qd", "--tau"))
     given = options.states, 0, payloads, limits, rates, efforts
     _admit(options, system_of_any(model), orders, len(formats))
-    chosen = None
-    if options.digits is not None:
-        with progress_shown() as progress:
-            asked = options.digits, formats, limits, rates, efforts, payloads, orders[0]
-            chosen = cheapest(model, *asked, progress)
-        formats = [chosen.found.chosen]
     rows = guarantee(model, orders, formats, *given)
-    moved = kinematics(model, formats, options.states, 0, payloads, limits)
     if options.json:
-        found = [row.as_dict() for row in rows]
-        poses = [row.as_dict() for row in moved]
-        own = {} if chosen is None else {"chosen": chosen.as_dict()}
-        print_json({"model": options.model, **own, "rows": found, "kinematics": poses})
+        print_json({"model": options.model, "rows": [row.as_dict() for row in rows]})
     else:
         ranges = ranges_of(system_of_any(model), limits)
-        _print(options.model, rows, moved, ranges.positions_in_words())
-        if chosen is not None:
-            _print_chosen(chosen)
+        _print(options.model, rows, ranges.positions_in_words())
     return 0
 
 
 def _admit(options: argparse.Namespace, system: kkt.System, orders: list[str], formats: int) -> None:
-    """Refuse what is plainly too long: states that are sampled, formats whose bounds are looked at."""
-    seen = STATE * options.states * (formats if options.digits is None else 1)
-    looked = LOOK * ((0.0 if options.digits is None else 50.0) + 3.0 * formats)
+    """Refuse what is plainly too long: states that are sampled, and the bounds of formats."""
+    seen = STATE * options.states * formats
+    looked = LOOK * 3.0 * formats
     wanted = {name: orderings.get(name) for name in orders}
     smaller = "give fewer --states" if seen > looked else "use a smaller model"
     admit(options, system, wanted, seen + looked, smaller)
-
-
-def _print_chosen(chosen: Any) -> None:
-    """What was chosen, and each format alone."""
-    found = chosen.found
-    sys.stdout.write(
-        f"{found.format} is the cheapest of {', '.join(x.format for x in chosen.alone)} by role "
-        f"that keeps {chosen.digits:g} digits of pivots and qdd in every state: "
-        f"{found.cost:,} bits.\n"
-    )
-    for x in chosen.alone:
-        digits = x.why or f"{_down(x.pivots)} and {_down(x.qdd)} digits"
-        sys.stdout.write(f"{x.format} alone: {x.cost:,} bits, {digits}.\n")
 
 
 def _limits(model: nx.DiGraph, text: str) -> dict[Hashable, tuple[float, float]]:
@@ -188,7 +146,7 @@ def _proved(bound: Any) -> str:
     return "none" if bound.why else _down(bound.digits)
 
 
-def _print(model: str, rows: list[Any], moved: list[Any], positions: str) -> None:
+def _print(model: str, rows: list[Any], positions: str) -> None:
     from ..table import console, grid
 
     out = console(sys.stdout, wide=True)
@@ -205,7 +163,7 @@ def _print(model: str, rows: list[Any], moved: list[Any], positions: str) -> Non
     shown: list[tuple[str, ...]] = [
         (
             row.order,
-            _short(row.format),
+            row.format,
             _proved(row.bound),
             f"{row.seen:.1f}" if row.states else "",
             str(row.states),
@@ -215,10 +173,6 @@ def _print(model: str, rows: list[Any], moved: list[Any], positions: str) -> Non
         )
         for row in rows
     ]
-    for row in moved:
-        seen = "" if row.seen is None else f"{row.seen:.1f}"
-        kinematics = "kinematics", _short(row.format), _proved(row.bound), seen, str(row.states), _worst(row)
-        shown.append(kinematics)
     title = f"{model}: decimal digits of every pivot D_k"
     out.print(grid(title, heads, shown, words=("order", "format", "worst body")))
     out.print(f"All states: positions {positions}.", soft_wrap=True, markup=False)
@@ -231,7 +185,7 @@ def _print(model: str, rows: list[Any], moved: list[Any], positions: str) -> Non
             markup=False,
         )
     for row in rows:
-        where = f"{row.order}, {_short(row.format)}"
+        where = f"{row.order}, {row.format}"
         if row.bound.why:
             out.print(f"{where}: nothing is promised: {row.bound.why}.", soft_wrap=True, markup=False)
         elif row.qdd.bound.why:
@@ -252,21 +206,11 @@ def _print(model: str, rows: list[Any], moved: list[Any], positions: str) -> Non
                 f"{_down(digits)} digits with {words}" for words, digits in row.better.items()
             )
             out.print(f"{where} would be promised {told}.", soft_wrap=True, markup=False)
-    for row in moved:
-        if row.bound.why:
-            where = f"kinematics, {_short(row.format)}"
-            out.print(f"{where}: nothing is promised: {row.bound.why}.", soft_wrap=True, markup=False)
 
 
 def _worst(row: Any) -> str:
     """The body whose own rounding decides the bound; empty where there is none."""
     return "" if row.bound.worst is None else str(row.bound.worst)
-
-
-def _short(format: str) -> str:
-    """A format's name, without its bodies'."""
-    rule, at, _ = format.partition("@")
-    return f"{rule}, by body" if at else format
 
 
 def _down(digits: float) -> str:

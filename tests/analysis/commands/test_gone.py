@@ -32,7 +32,8 @@ CASES = {  # as it was written, and as it is
     "simulate chain:2 --floor 9": "simulate chain:2 --integrator cash_karp,floor=9",
     "simulate chain:2 --state-type float32": "simulate chain:2 --integrator cash_karp,state=float32",
     "simulate chain:2 --clock float32": "simulate chain:2 --integrator cash_karp,clock=float32",
-    "guarantee chain:2 --by-body": "guarantee chain:2 --digits 2 --format float32@j1=float64",
+    "guarantee chain:2 --by-body": "check chain:2",
+    "guarantee chain:2 --digits 4": "check chain:2 --digits 4",
     "reproduce all --quick": "reproduce all --set quick",
 }
 

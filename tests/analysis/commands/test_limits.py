@@ -28,7 +28,6 @@ from pivotree.analysis.cli.commands import tune
         (["solve", "chain:1500", "--certify", "100000"], ["fewer digits with --certify", "--yes"]),
         (["solve", "chain:200", "--format", "exact"], ["solve chain:200", "abm", "--yes"]),
         (["guarantee", "chain:30", "--states", "1000000"], ["give fewer --states", "--yes"]),
-        (["guarantee", "chain:600", "--digits", "2"], ["use a smaller model", "--yes"]),
     ],
 )
 def test_long_work_is_refused_and_says_what_is_smaller(arguments, words, refused, tmp_path):

@@ -155,16 +155,9 @@ REFUSED = {
     "names no point": "guarantee rr_arm --payload link2@1:2=1",
     "is no number; write LOW:HIGH": "guarantee rr_arm --payload link2=a",
     "option --tau: joint 'j9' is unknown": "guarantee chain:3 --tau j9=1",
-    "no formats by role of float64, float32 are promised 14 digits of": "guarantee chain:2 --digits 14",
-    "0 is no number of digits; use one above 0": "guarantee chain:2 --digits 0",
-    "formats are chosen for one order, abm or gain_abm": "guarantee chain:2 --digits 3 --orders crbm",
-    "give at most 3 formats to choose": "guarantee chain:2 --digits 3 --formats p20,p21,p22,p23",
-    "is one by role; give its parts": "guarantee chain:2 --digits 3 --formats float32+add=float64",
+    "is several by role or body, and the bound is for one": "guarantee chain:2 --formats float32+add=float64",
     "option --states: -1 is no number of states": "guarantee chain:2 --states -1",
     "qINT.FRACTION (fixed point, as q16.16)": "guarantee chain:2 --formats fixed32",
-    "are promised 15 digits of pivots and qdd": (
-        "guarantee chain:2 --digits 15 --orders abm --formats float32"
-    ),
     # -- list, counts, prove
     "notation 'mine' is unknown; use ascher": "list chain:2 --notation mine",
     "pairs of blocks on this tree, too many to read": "list chain:1500 --order crbm --yes",

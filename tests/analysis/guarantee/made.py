@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from pivotree import kkt, orderings
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.theorem import accelerations, joint_inertia
+from pivotree.kkt.theorem import accelerations
 from pivotree.kkt.theorem import recursion as bounds
 from pivotree.kkt.theorem import roundings as counting
 from pivotree.kkt.theorem import support as reaches
@@ -125,7 +125,7 @@ class Made:
             handed = np.sqrt(np.maximum(np.diagonal(N), 0.0))
             sent[k], carried[k] = np.abs(here.Phi[k]) @ handed, np.abs(here.Phi[k]) @ size[k]
             size[0] = np.sqrt(size[0] ** 2 + np.diagonal(here.Phi[k] @ N @ here.Phi[k].T))
-        sizes = reaches.Reach(size, size, sent, carried, np.zeros(tree.n), np.zeros(tree.n))
+        sizes = reaches.Reach(size, size, sent, carried)
         held = here.M.copy()
         if tree.n > 1:
             held[0] = 1e6 * np.eye(6)  # that nothing is refused
@@ -155,6 +155,6 @@ def without(monkeypatch, function, factor, instead):
         owner = getattr(owner, name)
     new = scope[function.__name__]
     monkeypatch.setattr(owner, function.__name__, new)
-    for module in (bounds, joint_inertia, accelerations):  # that have asked for it by name
+    for module in (bounds, accelerations):  # that have asked for it by name
         if vars(module).get(function.__name__) is function:
             monkeypatch.setattr(module, function.__name__, new)

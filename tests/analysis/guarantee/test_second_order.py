@@ -13,8 +13,7 @@ import pytest
 from pivotree import kkt, orderings
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.theorem.joint_inertia import LARGEST, PHI, SECOND
-from pivotree.kkt.theorem.recursion import LOCAL
+from pivotree.kkt.theorem.recursion import LARGEST, LOCAL, PHI, SECOND
 from pivotree.kkt.theorem.roundings import roundings
 
 MOST = Fraction(1, 1000)  # of n u, and so of u
