@@ -59,10 +59,9 @@ def compile(
     constants; ``order`` is anything that :func:`kkt.eliminate` takes, or a list of such orders,
     which share the computation of poses and bias: a call then gives a tuple, the outputs of each
     order.  ``outputs`` are any of ``qdd``, ``pdd``, ``f``, ``lambda``, the derivatives ``dqdd_dq``,
-    ``dqdd_dqd`` and ``dqdd_dtau`` of :func:`kkt.derivatives`, likewise ``dqdd_dparameters``,
-    ``dqdd_dgravity``, ``dqdd_dwrench``, the same of lambda, such as ``dlambda_dq``, and, for orders
-    that form the joint-space inertia, ``inertia``; ``inputs`` may name ``wrench``, so that external
-    wrenches are given with each state.
+    ``dqdd_dqd`` and ``dqdd_dtau`` of :func:`kkt.derivatives`, the same of lambda, such as
+    ``dlambda_dq``, and, for orders that form the joint-space inertia, ``inertia``; ``inputs`` may name
+    ``wrench``, so that external wrenches are given with each state.
 
     ``loops`` are closed loops and contacts as :func:`kkt.build` takes them; None: the tree's or the
     system's own.  Their bodies, rows, frames and gains are constants of the program, and

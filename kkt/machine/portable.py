@@ -60,18 +60,10 @@ class Cuda(Dialect):
 
 LENGTH = 1000  # operations in one function: an optimising compiler's time grows faster
 INLINED = 40_000  # operations whose functions nvcc may inline: as far as that was seen to cost it no time
-COLUMNS = {  # of derivatives: the variable, and its size
-    "q": ("q in the joints' tangents", "N"),
-    "qd": ("qd", "N"),
-    "tau": ("tau", "N"),
-    "parameters": ("m, m c, I of each body", "BODIES 10"),
-    "gravity": ("gravity", "3"),
-    "wrench": ("the wrench on each body", "BODIES 6"),
-}
 DERIVED = {
-    f"d{of}_d{by}": (f"{rows} {size}", f"d {of}_i by {told}, row i after row")
+    f"d{of}_d{by}": (f"{rows} N", f"d {of}_i by {told}, row i after row")
     for of, rows in (("qdd", "N"), ("lambda", "ROWS"))
-    for by, (told, size) in COLUMNS.items()
+    for by, told in (("q", "q in the joints' tangents"), ("qd", "qd"), ("tau", "tau"))
 }
 SIZES = {
     "x": "NX",

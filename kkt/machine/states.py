@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError
-from ..program.derivatives import column_shapes
+from ..tape.derivatives import DERIVED
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,7 @@ class Fields:
         """Shapes of all outputs that a kernel can have."""
         n, N = self.n, self.N
         six = {"pdd": (n, 6), "f": (n, 6)}
-        derived = {
-            f"d{of}_d{by}": (rows, *shape)
-            for of, rows in (("qdd", N), ("lambda", self.rows))
-            for by, shape in column_shapes(N, n).items()
-        }
+        derived = {name: (N if of == "qdd" else self.rows, N) for name, (of, _) in DERIVED.items()}
         own = {"qdd": (N,), "inertia": (N, N), "lambda": (self.rows,), "status": ()}
         return {**own, **six, **derived}
 

@@ -17,17 +17,6 @@ and in row qdd_k the terms of springs and dampers (Carpentier & Mansard 2018; Si
 Wensing 2022).  A world that moves up by g stands for gravity, as in (4).  External wrenches are
 constant in the frames of their bodies.
 
-The change by a model's own numbers: inertias, gravity and wrenches.  A body's ten inertial parameters
-theta = (m, m c, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz), I about the origin of its joint frame, enter (4)
-linearly, by M_k alone.  With A = -pdd the acceleration of the body against free fall, the row pdd_k
-says that A and v need the force
-
-    M_k A + v x* M_k v = Y_k theta,      Y_k = E(A) + v x* E(v),      E(u) theta = M u
-
-(Atkeson, An & Hollerbach 1986), so that its column is Y_k.  Gravity g stands in the row f of every
-root as Phi_k* (0, g), and in the rows of loops that end at the world; a wrench on body k in row
-pdd_k, with minus.
-
 Closed loops and contacts add terms when joints move.  A pair of bodies 1 and 2 has, in the frame c of
 its constraint, the rows of :mod:`kkt.matrix.closures`.  A joint on the way from where the two meet to
 body k moves that body by xi_k = Phi_k* xi_p + S_k dq, so that in c body 2 moves beside body 1 by
@@ -73,47 +62,6 @@ from ..matrix.blocks import KINDS, Block, Structure
 from ..model.spatial import meeting
 from .columns import Columns
 from .program import Program, Ref, Writer
-
-WIDTHS = {"parameters": 10, "gravity": 3, "wrench": 6}  # columns of a body; of gravity once
-
-
-def column_shapes(N: int, n: int) -> dict[str, tuple[int, ...]]:
-    """Shapes of all variables of differentiation, for N freedoms and n bodies."""
-    own: dict[str, tuple[int, ...]] = dict.fromkeys(("q", "qd", "tau"), (N,))
-    return own | {name: (width,) if name == "gravity" else (n, width) for name, width in WIDTHS.items()}
-
-
-def holders(moved: Moved, name: str) -> range:
-    """The bodies that have numbers of this name; gravity counts as a number of body 0."""
-    return range(1 if name == "gravity" else moved.structure.n)
-
-
-def rows_of(moved: Moved, name: str, k: int) -> Rows:
-    """The columns of body k's parameters or wrench, or of gravity, as blocks of rows of (4)."""
-    rows, body = Rows(), moved.structure.names[k]
-    if name == "wrench":
-        rows[Block("pdd", body)] = -moved.write.eye(6)
-    elif name == "parameters":
-        moved.more(rows, Block("pdd", body), _regressor(moved, k))
-    else:
-        lifted = moved.write.stack([None, moved.write.eye(3)], [3, 3], 3)
-        for root in (i for i, up in enumerate(moved.structure.parent) if up < 0):
-            at = Block("f", moved.structure.names[root])
-            moved.more(rows, at, moved.write.mul(moved.Phi(root).T, lifted))
-        for closing in moved.closings:
-            closing.lifted(rows, lifted)
-    return rows
-
-
-def _regressor(moved: Moved, k: int) -> Ref | None:
-    """Y_k (6, 10); pdd is -A, and v x* is -(v x)*."""
-    w, v = moved.write, moved.v[k]
-    own, moving = (
-        None if u is None else w.emit("inertial", (u,), (6, 10))
-        for u in (moved.x.get(Block("pdd", moved.structure.names[k])), v)
-    )
-    return w.neg(w.add(own, w.mul(w.t(cross(w, v)), moving)))
-
 
 Rows = dict[Block, Ref | None]
 Pairs = tuple[tuple[int, int], ...]
@@ -373,14 +321,6 @@ class Closing:
         eta = w.sub(xi[1], xi[0])
         for row, ref in self.by_eta.items() if eta is not None else ():
             self.moved.more(rows, row, w.mul(ref, eta))
-
-    def lifted(self, rows: Rows, up: Ref | None) -> None:
-        """Add the change of rows where the world moves up by columns of ``up`` (6, 3)."""
-        w = self.moved.write
-        for X, k, sign in zip(self.X, self.pair.bodies, (1, -1), strict=True):
-            if k < 0:
-                change = w.mul(self.C, w.mul(X, up))
-                self.moved.more(rows, self.lam, change if sign > 0 else w.neg(change))
 
 
 def motions(w: Writer, R: Ref | None, p: Ref | None) -> Ref | None:

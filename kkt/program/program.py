@@ -94,7 +94,6 @@ class Instruction(NamedTuple):
     back        L^-T (D^-1 y - r) for a factor
     cross       of a motion u, the matrix u x for motions; with info = ("force",) of a force f,
                 the matrix from a motion v to v x* f
-    inertial    of a motion u, the matrix from ten inertial parameters to M u
     ==========  =============================================================================
     """
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -19,10 +19,9 @@ from ..matrix.entries import Entries, assemble
 from ..matrix.system import System, require_system
 from ..model.fields import checked, shape_of
 from ..model.loops import Loop, checked_loops
-from ..model.spatial import spatial_inertia
 from ..order.sequence import OrderFunction, PivotSequence
 from ..program.columns import Columns as Again
-from ..program.derivatives import WIDTHS, column_shapes, delassus
+from ..program.derivatives import delassus
 from ..program.tracer import require_general
 from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, proved_bits, rounded_balls
 from ..proof.idle import DOUBLE, beyond_range, wider
@@ -308,20 +307,14 @@ def _checked(system: System, rhs: ArrayLike) -> tuple[NDArray, NDArray[np.int64]
 class Jacobians:
     """Derivatives of m unknowns by q, qd and tau; columns are the N freedoms in the tree's order.
 
-    The last three fields are None unless they were asked for with ``also``.  Bodies are in the
-    tree's order; :func:`inertial_parameters` lists the ten parameters of a body.
-
-    >>> found = pt.derivatives(pt.build(pt.chain(3)), pt.orderings.get("abm"), also=["gravity"])
-    >>> found.dgravity.shape, found.dwrench is None
-    ((3, 3), True)
+    >>> found = pt.derivatives(pt.build(pt.four_bar()), pt.orderings.get("abm"))
+    >>> found.dlam.dtau.shape
+    (2, 3)
     """
 
     dq: NDArray  # (m, N)
     dqd: NDArray  # (m, N)
     dtau: NDArray  # (m, N)
-    dparameters: NDArray | None = field(default=None, kw_only=True)  # (m, n, 10): m, m c, I
-    dgravity: NDArray | None = field(default=None, kw_only=True)  # (m, 3) in the world frame
-    dwrench: NDArray | None = field(default=None, kw_only=True)  # (m, n, 6), moment first
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -362,11 +355,7 @@ class Derivatives(Shown, Jacobians):
 
 
 def derivatives(
-    system: System,
-    order: PivotSequence | OrderFunction | Tape | Any,
-    format: str | Format = "float64",
-    *,
-    also: Sequence[str] = (),
+    system: System, order: PivotSequence | OrderFunction | Tape | Any, format: str | Format = "float64"
 ) -> Derivatives:
     """d qdd / dq, dqd and dtau (N, N) of forward dynamics, by the same pivots as qdd.
 
@@ -374,9 +363,7 @@ def derivatives(
     right-hand sides, which follow from the model's formulas (:mod:`kkt.program.derivatives`).
     Number types are those of :func:`kkt.eliminate`; the digits of ``ball:D`` are proved.  Armature,
     damping, springs and implicit steps count; dry friction is constant but for its jump at rest.
-    External wrenches keep their components in the frames of their bodies.  ``also`` names further
-    derivatives: "parameters" (inertial ones, by the regressor of Atkeson, An & Hollerbach 1986),
-    "gravity" and "wrench".
+    External wrenches keep their components in the frames of their bodies.
 
     With closed loops and contacts (4) has rows of lambda, and ``dlam`` their derivatives
     (:mod:`kkt.program.derivatives`).  The rows are differentiated as functions of any state: q and qd
@@ -391,7 +378,7 @@ def derivatives(
 
     Raises OrderError for an order by rotations, ModelError for a general joint whose motions S are
     no tangent space, LoopError for joints that follow others by a curve, SizeError for trees of more
-    than about 300 joints (95 bodies with parameters), SingularError where a pivot is zero, but for
+    than about 300 joints, SingularError where a pivot is zero, but for
     rounding too, or (4) is singular, FormatError and CertificationError as :func:`kkt.eliminate` does.
 
     >>> system = pt.build(pt.rr_arm(), q=[0.3, 0.5], qd=[1.0, -1.0])
@@ -402,24 +389,22 @@ def derivatives(
     True
     """
     chosen = get_format(format)
-    return traced_derivatives(system, order, also)(chosen)
+    return traced_derivatives(system, order)(chosen)
 
 
 def traced_derivatives(
-    system: System, order: PivotSequence | OrderFunction | Tape | Any, also: Sequence[str] = ()
+    system: System, order: PivotSequence | OrderFunction | Tape | Any
 ) -> Callable[[Format], Derivatives]:
     """:func:`derivatives`, traced once: the function returned runs them in any format."""
-    base, asked = tape_for(system, order), _asked(also)
+    base = tape_for(system, order)
     kinds = ("qdd", "lambda") if system.loops else ("qdd",)
-    wanted = [f"d{of}_d{by}" for of in kinds for by in (*BY, *asked)]
+    wanted = [f"d{of}_d{by}" for of in kinds for by in BY]
     found = differentiated(base, system, wanted)
     tape, slots, numbers = found.tape, found.slots, found.numbers
-    shapes = column_shapes(int(system.tree.offset[-1]), system.tree.n)
 
     def played_in(chosen: Format) -> Derivatives:
         values, told = _values(system, tape, chosen, slots, numbers)
-        named = ({by: values[f"d{of}_d{by}"] for by in (*BY, *asked)} for of in kinds)
-        own, *more = ({f"d{by}": x.reshape(len(x), *shapes[by]) for by, x in one.items()} for one in named)
+        own, *more = ({f"d{by}": values[f"d{of}_d{by}"] for by in BY} for of in kinds)
         return Derivatives(
             order=base.program.name,
             format=chosen.name,
@@ -432,41 +417,6 @@ def traced_derivatives(
         )
 
     return played_in
-
-
-def inertial_parameters(system: System) -> NDArray:
-    """The ten inertial parameters (n, 10) of every body, in which equation (4) is linear.
-
-    They are m [kg], m c (3) [kg m], and I_xx, I_xy, I_yy, I_xz, I_yz, I_zz [kg m^2], the inertia
-    about the origin of the body's joint frame and not about its centre of mass c; all in that
-    frame.  Atkeson, An & Hollerbach (1986) identify these; Pinocchio's dynamic parameters are the
-    same, in the same order.  Raises nothing: the system has been checked.
-
-    >>> system = pt.build(pt.two_link(), qd=[1.0, 2.0], tau=[0.3, 0.1])
-    >>> theta = pt.inertial_parameters(system)
-    >>> theta[:, 0]
-    array([0.1, 0.9])
-    >>> found = pt.derivatives(system, pt.orderings.get("abm"), also=["parameters"])
-    >>> change = np.tensordot(found.dparameters, theta, 2) + found.dtau @ system.state.tau
-    >>> np.allclose(change, 0.0)  # twice the masses under twice the efforts: the same motion
-    True
-    """
-    require_system(system)
-    state = system.state
-    M = spatial_inertia(state.mass, state.com, state.inertia)
-    row, column = np.tril_indices(3)
-    return np.concatenate([state.mass[:, None], state.mass[:, None] * state.com, M[:, row, column]], axis=1)
-
-
-def _asked(also: Sequence[str]) -> tuple[str, ...]:
-    """The names in ``also``, in the order of WIDTHS; raises ModelError for an unknown one."""
-    asked: tuple[Any, ...] = (also,)
-    if isinstance(also, Iterable) and not isinstance(also, str):
-        asked = tuple(also)
-    for name in asked:
-        if not isinstance(name, str) or name not in WIDTHS:
-            raise ModelError(f"derivatives: also names {name!r}; use {', '.join(map(repr, WIDTHS))}")
-    return tuple(by for by in WIDTHS if by in asked)
 
 
 def _values(

@@ -15,20 +15,7 @@ from ..matrix.closures import Closure
 from ..matrix.system import System
 from ..model.joints import GENERAL, TYPES, brackets
 from ..program.columns import Columns
-from ..program.derivatives import (
-    WIDTHS,
-    Closing,
-    Motion,
-    Moved,
-    Pair,
-    Pairs,
-    Reduced,
-    Right,
-    holders,
-    leaves_inertia,
-    rows_of,
-    solve,
-)
+from ..program.derivatives import Closing, Motion, Moved, Pair, Pairs, Reduced, Right, leaves_inertia, solve
 from ..program.program import Writer
 from .emit import mirrored
 from .inputs import Given
@@ -36,7 +23,7 @@ from .tape import Tape, lower
 
 BY = ("q", "qd", "tau")
 DERIVED = {  # names of outputs: what is differentiated, and by what
-    f"d{of}_d{by}": (kind, by) for of, kind in (("qdd", "qdd"), ("lambda", "lam")) for by in (*BY, *WIDTHS)
+    f"d{of}_d{by}": (kind, by) for of, kind in (("qdd", "qdd"), ("lambda", "lam")) for by in BY
 }
 DERIVATIVES = tuple(f"dqdd_d{by}" for by in BY)
 MOST = 90_000  # columns of joints times bodies that they meet: minutes of tracing
@@ -68,7 +55,7 @@ def differentiated(
     OrderError or ModelError for an order or robot that has none, SizeError for large trees.
     """
     asked = {name: DERIVED[name] for name in DERIVED if name in wanted}
-    columns, given = _begun(base, system, [by for _, by in asked.values()])
+    columns, given = _begun(base, system)
     tree = system.tree
     joints = [k for k in range(tree.n) if tree.dof[k]]
     moved = None
@@ -89,8 +76,6 @@ def differentiated(
         elif moved is None or by == "tau":
             eyes = ((k, columns.write.eye(int(tree.dof[k]))) for k in joints)
             rights += [Right({Block("qdd", tree.names[k]): eye}, blocks) for k, eye in eyes]
-        elif by in WIDTHS:
-            rights += [Right(rows_of(moved, by, k), blocks) for k in holders(moved, by)]
         elif reduced is not None:
             both = map(reduced.by_q if by == "q" else reduced.by_qd, joints)
             rights += [Right(rows, blocks, more) for rows, more in both]
@@ -106,8 +91,7 @@ def differentiated(
         if (kind, by) == ("qdd", "tau"):
             slots[name] = inverse_slots(system, found)
         else:
-            widths = [WIDTHS[by]] * len(found) if by in WIDTHS else tree.dof[joints].tolist()
-            slots[name] = _beside(system, found, widths, kind)
+            slots[name] = _beside(system, found, tree.dof[joints].tolist(), kind)
     return Differentiated(tape, slots, given.numbers, tuple(given.names))
 
 
@@ -128,18 +112,15 @@ def numbers_of(tape: Tape, system: System) -> NDArray:
     return numbers
 
 
-def _begun(base: Tape, system: System, matrices: Sequence[str]) -> tuple[Columns, Given]:
-    """A program to continue, of a system that has derivatives; ``matrices``, by which variables."""
+def _begun(base: Tape, system: System) -> tuple[Columns, Given]:
+    """A program to continue, of a system that has derivatives."""
     _require_tangents(system)
-    n = system.tree.n
-    counts = [(int(np.count_nonzero(system.tree.dof)), "joints")]
-    counts += [(WIDTHS[x] * n, f"numbers ({x})") for x in matrices if x in WIDTHS]
-    for count, what in counts:
-        if count * n > MOST:
-            raise SizeError(
-                f"{system.name}: derivatives of {count} {what} on {n} bodies are too long a "
-                f"program; up to {MOST:,} {what} times bodies are traced"
-            )
+    n, joints = system.tree.n, int(np.count_nonzero(system.tree.dof))
+    if joints * n > MOST:
+        raise SizeError(
+            f"{system.name}: derivatives of {joints} joints on {n} bodies are too long a "
+            f"program; up to {MOST:,} joints times bodies are traced"
+        )
     further = Columns(base.program)
     return further, Given(further.write)
 
@@ -149,8 +130,8 @@ def _moved(
 ) -> Moved:
     for loop in (loop for loop in system.loops if loop.curved):
         raise LoopError(
-            f"loop {loop.name!r}: its ratio depends on q, which derivatives by q, by qd and by the "
-            "model's numbers do not know; ask for those by tau, or couple the joints by a ratio alone"
+            f"loop {loop.name!r}: its ratio depends on q, which derivatives by q and by qd do not "
+            "know; ask for those by tau, or couple the joints by a ratio alone"
         )
     qd, held = (system.state.qd, system.state.loops) if traced is None else traced
     moved = Moved(columns, system.structure, _motion(system, given, qd))

@@ -41,8 +41,6 @@ def arranged(i: Instruction, take: Callable[[Ref | None], Scalars], columns: int
         return np.eye(i.info[0], dtype=np.int64)
     if i.op == "cross":
         return crossing(take(i.args[0])[:, 0], *i.info)
-    if i.op == "inertial":
-        return inertial(take(i.args[0])[:, 0])
     if i.op == "mirror":
         return emit.mirrored(take(i.args[0]))
     if i.op == "rows":
@@ -71,16 +69,6 @@ def tilde(x: Scalars) -> Scalars:
     """The cross-product matrix (3, 3) of x (3,)."""
     zero = 0 * x[0]
     return np.array([[zero, -x[2], x[1]], [x[2], zero, -x[0]], [-x[1], x[0], zero]])
-
-
-def inertial(u: Scalars) -> Scalars:
-    """(6, 10) E with M u = E theta of a motion (6,), theta = m, m c, I by its lower triangle."""
-    w, v, none = u[:3], u[3:], np.zeros((3, 1), dtype=np.int64)
-    turned = np.zeros((3, 6), dtype=np.int64)
-    for column, (i, j) in enumerate(zip(*np.tril_indices(3), strict=True)):
-        turned[i, column] = w[j]
-        turned[j, column] = w[i]
-    return np.block([[none, -tilde(v), turned], [v[:, None], tilde(w), 0 * turned]])
 
 
 def crossing(u: Scalars, kind: str = "motion") -> Scalars:

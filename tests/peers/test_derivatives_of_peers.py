@@ -74,24 +74,6 @@ def test_joints_have_pinocchio_s_tangents(joints):
     compared(*mixture(joints), seed=3)
 
 
-def test_parameters_are_those_of_pinocchio():
-    """The ten numbers of a body; its joint torque regressor Y, for d qdd = -M^-1 Y d theta."""
-    system, peer = mixture("spherical+revolute")
-    state = random_state(system, 2)
-    now = system.refresh(state.q, state.qd, state.tau, state.f_ext)
-    found = kkt.derivatives(now, orderings.get("abm"), also=["parameters"])
-    qdd = peer.theirs(found.qdd)
-    arguments = peer.q(state.q), peer.theirs(state.qd), qdd
-    Y = pin.computeJointTorqueRegressor(peer.model, peer.data, *arguments)[peer.columns]
-    theta = kkt.inertial_parameters(now)
-    for k, joint in peer.joint.items():
-        ten = peer.model.inertias[joint].toDynamicParameters()
-        assert theta[k] == pytest.approx(ten, rel=1e-12, abs=1e-15)
-        expected = -found.dtau @ Y[:, 10 * (joint - 1) : 10 * joint]
-        off = np.abs(found.dparameters[:, k] - expected).max()
-        assert off <= 1e-9 * np.abs(found.dparameters).max()
-
-
 # -- MuJoCo -----------------------------------------------------------------------------------------
 
 

@@ -20,8 +20,7 @@ def declare(command: Parser) -> None:
     add_order(command, "abm")
     add_format(command, "float64", known="float64 or float32")
     outputs = (
-        "of qdd, pdd, f, inertia, lambda; dqdd_dq, dqdd_dqd, dqdd_dtau, dqdd_dparameters, "
-        "dqdd_dgravity, dqdd_dwrench; likewise dlambda_dq and so on (qdd)"
+        "of qdd, pdd, f, inertia, lambda; dqdd_dq, dqdd_dqd, dqdd_dtau; likewise dlambda_dq and so on (qdd)"
     )
     command.add_argument("--outputs", default="qdd", metavar="A,B", help=outputs)
     command.add_argument("--wrench", action="store_true", help="wrenches on bodies are an input")
