@@ -9,8 +9,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NoReturn
 
-from .gone import told
-
 COMMANDS = {
     "check": "will a robot keep its digits in float32: one page, with what would mend it",
     "compare": "the main job: what each order fills in, costs and loses, with a verdict",
@@ -72,12 +70,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Top(_Parser):
-    """The whole command line, where names that went are told apart from those that never were."""
+    """The whole command line."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Every command is told of ``--yes``, wherever it stands."""
-        if (why := told(args or ())) is not None:
-            self.error(why)
         found = super().parse_known_args([text for text in args or () if text != "--yes"], namespace)
         found[0].yes = "--yes" in (args or ())
         return found

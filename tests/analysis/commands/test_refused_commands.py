@@ -12,6 +12,7 @@ from test_cli_state import ARM
 
 from pivotree import kkt
 from pivotree.analysis.cli import main
+from pivotree.analysis.cli.parser import parser
 from pivotree.analysis.states import sample
 
 # -- options: what is told, and the command; files that it reads are in FILES ---------------------
@@ -371,3 +372,12 @@ def test_a_state_that_closes_what_was_open_is_drawn_and_baumgarte_may_close_it(r
     path = loops_file(tmp_path, [far | {"baumgarte": [10, 25]}])
     code, _, err = run("solve", "chain:3", "--loops", path)
     assert code == 0 and err.count("\n") == 1 and "warning: loop 'j3-world': is open by" in err
+
+
+def test_an_option_that_is_given_twice_is_refused(refused):
+    """The second took the place of the first without a word."""
+    for words in ("--order abm --order crbm", "--orders abm --order=crbm", "--order abm --orders abm"):
+        assert "option --order: is given twice" in refused("compare", "chain:3", *words.split())
+    assert "option -o: is given twice" in refused(*["export", "chain:2", "-o", "a.c", "--output", "b.c"])
+    both = parser("solve").parse_args(["solve", "chain:2", "--state", "qd:1,2", "--state", "tau:1,2"])
+    assert both.state == ["qd:1,2", "tau:1,2"]
