@@ -26,8 +26,6 @@ class Symbol(NamedTuple):
     turned: bool = False
     reverse: bool = False
     inverse: bool = False
-    by: str = ""  # of a column: q, qd or tau
-    by_latex: str = ""
 
     @property
     def keyboard(self) -> str:
@@ -106,17 +104,6 @@ ASCHER = {
     "lam triangle": S("Δ", r"\Delta", "Delta", "their triangle: a factor of lambda's matrix"),
     "lam solved": S("Λ^", r"\hat\Lambda", "Lambda_hat", "multipliers of all loops"),
     "moved": S("σ", r"\sigma", "sigma", "acceleration along the joint"),
-    "qd": S("q˙", r"\dot{q}", "qd", "joint rate"),
-    "g": S("g", "g", "g", "gravity, as a motion (0, g)"),
-    "still": S("v₀", "v_0", "v_0", "velocity of the world, zero"),
-    "stiffness": S("κ", r"\kappa", "stiffness", "minus what q changes of the joint effort"),
-    "damping": S("δ", r"\delta", "damping", "minus what the joint rate changes of the effort"),
-    "one": S("1", "1", "one"),
-    "carried": S("u", "u", "u_vel", "velocity of the parent, carried over"),
-    "rate": S("w", "w", "w_vel", "velocity along the joint"),
-    "velocity": S("v", "v", "v", "velocity"),
-    "moves": S("Γ", r"\Gamma", "Gamma", "what a change of v changes of v × I v"),
-    "given bias": S("b", "b", "b_given", "bias force"),
     "K": S("K", "K", "K", "matrix of (4), by groups"),
     "r": S("r", "r", "r", "right-hand side of (4), by groups"),
     "group pivot": S("D", "D", "D", "pivot of the group: what is left of K_kk at its turn"),
@@ -126,7 +113,6 @@ ASCHER = {
 }
 FEATHERSTONE = {
     **ASCHER,
-    "qd": S("q'", r"\dot{q}", "qd", "joint rate"),
     "M": S("I", "I", "M", "spatial inertia"),
     "H": S("s", "s", "H", "joint axes (motion subspace)", turned=True),
     "Phi": S("X", "X", "Phi", "motion transform from the parent", turned=True),
@@ -145,7 +131,6 @@ FEATHERSTONE = {
 }
 YAMANE = {
     **ASCHER,
-    "qd": S("q'", r"\dot{q}", "qd", "joint rate"),
     "M": S("A", "A", "M", "spatial inertia"),
     "A": S("J", "J", "A", "armature of the joint, zero where it has none"),
     "H": S("s", "s", "H", "joint axes (motion subspace)", turned=True),

@@ -15,7 +15,7 @@ from pivotree.kkt.arithmetic import Format
 
 MOST = 6e8  # operations with dense blocks; more than that needs --yes
 SLOWER = 30.0  # times that an operation takes beyond the processor's own floats
-LISTED = 60.0, 25.0  # times that an operation takes where it is written as a formula, of qdd and derived
+LISTED = 60.0  # times that an operation takes where it is written as a formula
 DIFFERENTIATED = 4.0  # times for each joint, by which the answer is differentiated
 SMALLER = "use an order with less fill, such as abm, or a smaller model"
 

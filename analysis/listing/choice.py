@@ -15,8 +15,7 @@ from pivotree.kkt.program.program import Instruction, Place, Program, Ref
 THROUGH = ("mirror", "forward", "same", "factor")  # named as their operand
 ALWAYS = ("along", "across", "basis")  # of S alone: named even where they are used once
 ASKED = ("qdd", "lam")  # unknowns that a listing finds
-FORE, BACK, BETWEEN, AFTER = 0, 1, 2, 3  # passes: forward, back, columns' right sides, their two
-MOVES = ("brought", "rate", "velocity", "moves", "own", "shifted", "change")
+FORE, BACK = 0, 1  # passes
 # of one body, or of one loop
 ONE = (("pdd",), ("qdd",), ("f",), ("fJ",), ("fC",), ("lam",), ("pdd", "f"), ("fJ", "qdd"))
 
@@ -29,17 +28,14 @@ class Choice:
         self.program, self.structure = program, structure
         self.position = position or {}
         self.kinds = program.symbolic is not None and "pivot" in {p.label for p in program.places}
-        further = bool(program.columns)
-        live = program.live(("qdd", "lam"), further)
+        live = program.live(("qdd", "lam"))
         wanted = [ref.value for block, ref in program.solution.items() if block.kind == "pdd"]
         if any(i.out in wanted for i, keep in zip(program.instructions, live, strict=True) if keep):
-            live = program.live(("qdd", "lam", "pdd"), further)  # of all bodies, where some are needed
+            live = program.live(("qdd", "lam", "pdd"))  # of all bodies, where some are needed
         self.live = [i for i, keep in zip(program.instructions, live, strict=True) if keep]
         self.place = {i.out: place for i, place in zip(program.instructions, program.places, strict=True)}
         self.made = {i.out: i for i in program.instructions}
-        self.solved = {
-            ref.value: block for found in (program.solution, *program.columns) for block, ref in found.items()
-        }
+        self.solved = {ref.value: block for block, ref in program.solution.items()}
         self.alias: dict[int, int] = {}
         self._redirect()
         self.names: set[int] = set()
@@ -166,10 +162,6 @@ class Choice:
         elif any(self.kind(b) == LAM for b in place.blocks):
             kinds = ("lam",)
         label = place.label
-        if place.column:  # of another right-hand side
-            by, _ = place.column
-            kinds = tuple(by if kind == "rhs" else kind for kind in kinds)
-            kinds = kinds if by in kinds else (*kinds, by)
         if label in ("entry", "children") and place.blocks[-1] >= 0:
             i, j = (self.body(b) for b in place.blocks)
             label = "own" if i == j and label == "entry" else label
@@ -177,17 +169,13 @@ class Choice:
 
     def _bodies(self, place: Place) -> tuple[int, ...]:
         bodies = tuple(self.body(b) for b in place.blocks if b >= 0)
-        bodies = bodies[:1] if "and others" in self._label(place)[1] else bodies
-        return (*bodies, *place.column[1:])
+        return bodies[:1] if "and others" in self._label(place)[1] else bodies
 
     def _event(self, place: Place) -> tuple[int, int]:
-        if place.label in MOVES:
-            return (BETWEEN, -1)
-        further = AFTER * bool(place.column)
         if place.label in ("entry", "children") and self.position:
             first = min((b for b in place.blocks if b >= 0), key=self.position.__getitem__)
-            return (FORE + further, self._pivot_of[first])
-        return (place.back + further, place.pivot)
+            return (FORE, self._pivot_of[first])
+        return (int(place.back), place.pivot)
 
     @cached_property
     def _pivot_of(self) -> dict[int, int]:

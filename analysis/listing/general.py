@@ -54,8 +54,6 @@ def in_general(structure: Structure, eliminated: Eliminated, values: Values, tre
     if factor is not None and factor.plan.sequence.links != "whole":
         return None
     best = _beside(structure, TREE, ANY_TREE, eliminated, values, tree)
-    if best is not None and values.program.columns:
-        return best
     if all(len(children) < 2 for children in tree.children):
         chain = _beside(structure, CHAIN, CHAINS, eliminated, values, tree)
         if best is None or (chain is not None and _length(chain) < _length(best)):
@@ -71,7 +69,7 @@ def on_this_tree(values: Values, tree: Tree) -> Telling | None:
     if tree.structure.divided:
         return None
     turn = [number_of(tree.structure, r.blocks[0]) for r in values.program.pivots if r.blocks[0].kind == "fC"]
-    for known in (tree, Tree(tree.structure, tree.columns, turn)) if turn else (tree,):
+    for known in (tree, Tree(tree.structure, turn)) if turn else (tree,):
         try:
             loops = tuple(loops_of(values, known, courses_of(values, known)))
             if nameless(loops):
@@ -90,11 +88,6 @@ def by_groups(values: Values, tree: Tree) -> Telling:
     program = values.program
     if program.symbolic is None or program.symbolic.plan.sequence.rules.elimination != "gauss":
         raise OrderError(f"order {program.name!r}: no loops over bodies tell it on this model")
-    if program.columns:
-        raise OrderError(
-            f"order {program.name!r}: is told by its groups on this model, and derivatives are listed "
-            "of loops over bodies only; list those of crbm or abm"
-        )
     plan = program.symbolic.plan
     groups: list[list[Block]] = [[] for _ in range(plan.groups)]
     for block, group in zip(plan.blocks.tolist(), plan.group.tolist(), strict=True):

@@ -51,12 +51,6 @@ class Latex(Style):
             return f"{down[1]}_{{{down[2]}{',' if k else ''}{k[2:-1]}}}"
         return base + k
 
-    def cross(self, text: str, kind: str) -> str:
-        return rf"[{text}]" + (r"_{\times}" if kind == "motion" else r"_{\bar\times^*}")
-
-    def column(self, symbol: Symbol, index: tuple[Index, ...]) -> str:
-        return f"[{symbol.by_latex}{self.subscript(index[-1:])}]" if symbol.by else ""
-
     def transposed(self, text: str, level: int) -> str:
         if level != ATOM:
             return rf"\bigl({text}\bigr)^{{T}}"
@@ -118,8 +112,7 @@ class Latex(Style):
 def latex(listing: Listing) -> str:
     """The listing as a standalone article."""
     style = Latex(listing.names.symbols, listing.scalar)
-    more = ", with derivatives," if listing.outputs else ""
-    title = escaped(f"{listing.order}{more} on {listing.system.name}")
+    title = escaped(f"{listing.order} on {listing.system.name}")
     parts = [HEAD, rf"\section*{{{title}}}"]
     if listing.source:
         parts.append(escaped(listing.source) + r".\par\medskip")
@@ -201,24 +194,11 @@ def _plain(text: str) -> str:
     return re.sub(r"\\(text|operatorname|qquad|bigl|bigr|frac|sum|lambda|,|in)|[{}_^]", "", text)
 
 
-def _columns(listing: Listing) -> list[str]:
-    if not listing.outputs:
-        return []
-    qdd = listing.names.table["qdd"].latex
-    shown = [f"${qdd}_k[{letter.latex}_j]$" for letter in listing.names.columns.values()]
-    return [
-        r"$x_k[q_j]$ is what stands for $x_k$ in the column of $q_j$, where $dr - dK\,x$ is the "
-        f"right-hand side; the derivatives are {', '.join(shown)}. "
-        r"$[u]_{\times} w$ is $u \times w$, and $[f]_{\bar\times^*} w$ is $w \times^* f$."
-    ]
-
-
 def _notes(listing: Listing) -> str:
     lines = [
         r"$\lambda(k)$ is the parent of $k$; what holds $\lambda(k)$ is absent where there is "
         "none."
     ]
-    lines += _columns(listing)
     for name, what in sets_told(listing):
         word, of, inside = name.partition("(")
         lines.append(rf"\text{{{word}}}{f'${of}{inside}$' if of else ''}: {_words(what)}.")

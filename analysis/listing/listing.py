@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
-
-from numpy.typing import NDArray
 
 from pivotree.kkt.base.errors import OrderError, SizeError
 from pivotree.kkt.matrix.blocks import Block, Structure
@@ -19,8 +16,6 @@ from pivotree.kkt.program.tracer import program_of
 from pivotree.kkt.structure.symbolic import symbolic
 
 from ..symbols import DEFAULTS, NOTATIONS, Symbol
-from .derivatives import BY, terms_of, with_derivatives
-from .families import column_of
 from .general import THIS_TREE, Telling, by_groups, in_general, on_this_tree, sequence
 from .loops import Line, Loop
 from .names import Names
@@ -51,7 +46,6 @@ class Listing:
     telling: Telling  # what the lines were folded from, and where they hold
     loops: tuple[Loop, ...]
     names: Names
-    terms: dict[str, NDArray]  # stiffness and damping of joints (N,), for derivatives
 
     @property
     def holds_on(self) -> str:
@@ -63,22 +57,6 @@ class Listing:
         """What is solved for: qdd, or tau in inverse dynamics."""
         return "tau" if self.values.program.symbolic is None else "qdd"
 
-    @cached_property
-    def outputs(self) -> dict[str, list[tuple[str, bool]]]:
-        """Identifiers of the derivatives by q, qd and tau; True for those with one index alone."""
-        values = self.telling.values
-        families: dict[str, dict[Family, bool]] = {by: {} for by in BY}
-        for ref in (ref for found in values.program.columns for ref in found.values()):
-            member = values.members[values.canonical(ref.value)]
-            families[column_of(member.family)][member.family] = len(member.index) == 1
-        if not any(families.values()):
-            return {}
-        symbols = self.names.symbols
-        return {
-            by: [(symbols[family].python, one) for family, one in found.items()]
-            for by, found in families.items()
-        }
-
     def lines(self) -> list[Line]:
         return [line for loop in self.loops for line in loop.lines]
 
@@ -86,12 +64,6 @@ class Listing:
     def groups(self) -> tuple[tuple[Block, ...], ...]:
         """The groups that the loops run over; none where they run over bodies."""
         return self.telling.groups
-
-    @property
-    def split(self) -> bool:
-        """Whether the forces of joints are split along their axes."""
-        factor = self.values.program.symbolic
-        return factor is not None and factor.plan.graph.split
 
     def sequence(self, loop: Loop) -> tuple[str, str]:
         """How the bodies, loops or groups of a loop follow each other, and which bodies these are."""
@@ -127,13 +99,12 @@ class Listing:
         ]
 
 
-def of(system: System, order: Any, notation: str | None = None, derivatives: bool = False) -> Listing:
+def of(system: System, order: Any, notation: str | None = None) -> Listing:
     """The listing of an order (a function, a sequence, or a name) on the system's tree.
 
     ``notation`` is "ascher", "featherstone" or "yamane"; without it, the one in which the order is
-    known.  With ``derivatives``, those of qdd by q, qd and tau follow, by more right-hand sides of
-    the same pivots (:func:`kkt.derivatives`).  Raises OrderError for an order that cannot be
-    eliminated or an unknown notation, and SizeError for one that fills in too much to be read.
+    known.  Raises OrderError for an order that cannot be eliminated or an unknown notation, and
+    SizeError for one that fills in too much to be read.
 
     >>> from pivotree.analysis import listing
     >>> listing.of(pt.build(pt.chain(2)), "abm", notation="ascher").notation
@@ -147,21 +118,18 @@ def of(system: System, order: Any, notation: str | None = None, derivatives: boo
     told = notation or DEFAULTS.get(name, "ascher")
     sign = 1 if told == "ascher" else -1  # of pdd: minus the spatial acceleration in (4)
     whole = _with_armature_everywhere(system.structure)
-    terms = terms_of(system) if derivatives else None
-    program, structure, position, source = _program(whole, chosen, terms)
-    values, tree = Values(program, structure, position, sign), Tree(structure, derivatives)
+    program, structure, position, source = _program(whole, chosen)
+    values, tree = Values(program, structure, position, sign), Tree(structure)
 
     def eliminated(larger: Structure) -> tuple[Values, Tree]:
-        program, structure, position, _ = _program(larger, chosen, terms)
-        return Values(program, structure, position, sign), Tree(structure, derivatives)
+        program, structure, position, _ = _program(larger, chosen)
+        return Values(program, structure, position, sign), Tree(structure)
 
     general = None if whole.ties else in_general(whole, eliminated, values, tree)
     telling = general or on_this_tree(values, tree) or by_groups(values, tree)
     tree = telling.tree if telling.holds_on == THIS_TREE else tree  # it may know turns
     names = Names(telling.values, telling.loops, told)
-    return Listing(
-        program.name, source, said, told, system, values, tree, telling, telling.loops, names, terms or {}
-    )
+    return Listing(program.name, source, said, told, system, values, tree, telling, telling.loops, names)
 
 
 def _with_armature_everywhere(structure: Structure) -> Structure:
@@ -171,13 +139,9 @@ def _with_armature_everywhere(structure: Structure) -> Structure:
     return replace(structure, armature=structure.dof > 0)
 
 
-def _program(
-    structure: Structure, order: Order, terms: dict | None
-) -> tuple[Program, Structure, dict | None, str]:
+def _program(structure: Structure, order: Order) -> tuple[Program, Structure, dict | None, str]:
     name, source = order.name, order.source
     if order.problem == "tau":
-        if terms is not None:
-            raise OrderError(f"order {name!r}: solves for tau; list the derivatives of abm's qdd")
         program = trace_substitution(order(structure), structure, name)
         return program, structure, None, source
     factor = symbolic(plan(order, structure))
@@ -188,7 +152,5 @@ def _program(
             f"too many to read; list a smaller tree of the same kind, such as chain:10"
         )
     program = program_of(factor, apart=True)
-    if terms is not None:
-        program = with_derivatives(program, structure, terms)
     position = {int(b): t for t, b in enumerate(factor.plan.blocks)}
     return program, factor.plan.graph.structure, position, sequence.source or source

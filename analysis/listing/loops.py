@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from pivotree.kkt.program.program import Program
 
-from .choice import AFTER, BACK, BETWEEN, FORE, number_of
-from .families import column_of
+from .choice import BACK, FORE, number_of
 from .fold import Folder
 from .members import Member
 from .nodes import Family, FoldingError, Index, Sum, leaves
@@ -161,28 +160,16 @@ def courses_of(values: Values, tree: Tree) -> list[Course]:
         steps = sorted({m.index[0] for m in before})
         grouped = ((Unit(k, (), ()), [m for m in before if m.index[0] == k]) for k in steps)
         courses.append(Course(False, tuple(grouped)))
-    for stage in (FORE, BACK, BETWEEN, AFTER + FORE, AFTER + BACK):
-        back = stage in (BACK, AFTER + BACK)
-        if stage == BETWEEN:
-            courses += _between(by_event.get((BETWEEN, -1), []), tree)
-            continue
-        for run in runs[::-1] if back else runs:
-            ordered = run[::-1] if back else run
+    for stage in (FORE, BACK):
+        for run in runs[::-1] if stage else runs:
+            ordered = run[::-1] if stage else run
             grouped = (
                 (unit, [m for p in unit.pivots for m in by_event.get((stage, p), [])]) for unit in ordered
             )
-            course = Course(back, tuple(grouped))
+            course = Course(bool(stage), tuple(grouped))
             if any(members for _, members in course.steps):
                 courses.append(course)
     return courses
-
-
-def _between(members: list[Member], tree: Tree) -> list[Course]:
-    """The loop from base to tips that makes the columns' right-hand sides, dr - dK x."""
-    if not members:
-        return []
-    steps = ((k, [m for m in members if m.index[0] == k]) for k in tree.order[::-1])
-    return [Course(True, tuple((Unit(k, (), ()), mine) for k, mine in steps))]
 
 
 def loops_of(values: Values, tree: Tree, courses: list[Course]) -> list[Loop]:
@@ -210,12 +197,11 @@ def lines_of(values: Values, folder: Folder, grouped: Steps) -> tuple[Line, ...]
     for family, found in families.items():
         parts = [found]
         split = [_line(values, folder, contexts, family, found)]
-        for how in ("path", "coarse", "fine")[not column_of(family) :]:
+        for fine in (False, True):
             if _awkward(split):
-                finer = _parts(folder, contexts, found, how)
+                finer = _parts(folder, contexts, found, fine)
                 other = [_line(values, folder, contexts, family, part) for part in finer]
-                many = (len(other) - len(split)) * bool(column_of(family))
-                if _awkward(other) + many < _awkward(split):
+                if _awkward(other) < _awkward(split):
                     parts, split = finer, other
         lines += split
         makes += parts
@@ -237,15 +223,14 @@ def _awkward(lines: list[Line]) -> int:
 
 
 def _parts(
-    folder: Folder, contexts: list[Context], found: list[list[Member]], how: str
+    folder: Folder, contexts: list[Context], found: list[list[Member]], fine: bool
 ) -> list[list[list[Member]]]:
     """Members of a family by how the other body of their index is related to the loop's."""
     parts: dict[str, list[list[Member]]] = {}
     for place, members in enumerate(found):
         k = contexts[place]["k"]
         for member in members:
-            kind = " ".join(folder.relation(k, other, how == "fine") for other in member.index)
-            kind = kind.replace("1 above", "0 same") if how == "path" else kind
+            kind = " ".join(folder.relation(k, other, fine) for other in member.index)
             if kind not in parts:
                 parts[kind] = [[] for _ in found]
             parts[kind][place].append(member)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..symbols import NOTATIONS, Symbol
-from .families import base_of, column_of
 from .groups import GROUP
 from .loops import Line, Loop
 from .nodes import Family, leaves
@@ -42,14 +41,6 @@ ROLES = {  # (label, kinds) -> role
     ("own", ("fJ", "fJ")): "SJJ",
     ("entry", ("fJ", "fJ")): "SJJ other",
     ("entry", ("fJ", "rhs")): "SJ right",
-    # of the right-hand sides dr - dK x of derivatives
-    ("brought", ("pdd",)): "carried",
-    ("rate", ("pdd",)): "rate",
-    ("velocity", ("pdd",)): "velocity",
-    ("moves", ("pdd",)): "moves",
-    ("change", ("f",)): "a",
-    ("change", ("pdd",)): "given bias",
-    ("change", ("qdd",)): "tau",
     ("along", ("H",)): "along",
     ("across", ("H",)): "across",
     # by rotations
@@ -118,17 +109,8 @@ class Names:
             )
             taken |= {self.table[role].text, letter}
         taken |= {"qdd", "parent", "N", "n", "k"}
-        for letter in ("qd", "g", "v", "stiffness", "damping", "one"):
-            if letter in given:
-                own = self.table["still" if letter == "v" else letter]
-                self.symbols["input", letter] = own
-                taken |= {own.text, own.python}
         for line in lines:
             if line.family in self.symbols:
-                continue
-            if column_of(line.family):
-                self.symbols[line.family] = self._column(line.family, taken)
-                taken.add(self.symbols[line.family].python)
                 continue
             what = self.role(line.family, lines, roles)
             roles.add(what)
@@ -139,26 +121,6 @@ class Names:
                 symbol = self._fresh(line.family, taken)
             self.symbols[line.family] = symbol
             taken.add(symbol.python)
-
-    def _column(self, family: Family, taken: set[str]) -> Symbol:
-        """The symbol of a column: that of the same quantity in the elimination, if it has one."""
-        by, like = column_of(family), base_of(family)
-        symbol = None if like is None else self.symbols.get(like)
-        if family[0] == "change" and family[1][0] == "pdd":
-            symbol = self.table["given bias"]
-        if symbol is None:
-            role = ROLES.get((family[0], family[1][:-1])) if not any(family[3:]) else None
-            symbol = self.table[role] if role else self._fresh(family, taken)
-        python = f"{symbol.python}_{by}"
-        while python in taken:
-            python += "_"
-        letter = self.columns[by]
-        return symbol._replace(python=python, what="", by=letter.text, by_latex=letter.latex)
-
-    @property
-    def columns(self) -> dict[str, Symbol]:
-        """Symbols of the variables that columns are derivatives by."""
-        return {"q": Symbol("q", "q", "q"), "qd": self.table["qd"], "tau": self.table["tau"]}
 
     def role(self, family: Family, lines: list[Line], roles: set[str | None]) -> str | None:
         """What a family is; None where it has no name of its own."""

@@ -35,10 +35,6 @@ class Script(Style):
 
     def place(self, family: tuple, index: tuple[Index, ...]) -> str:
         symbol: Symbol = self.symbols[family]
-        if family == ("input", "one"):
-            return f"np.eye(N[{self.index(index[0])}])"
-        if not index:
-            return symbol.python
         return f"{symbol.python}[{', '.join(self.index(i) for i in index)}]"
 
     def leaf(self, leaf: Leaf) -> tuple[str, int]:
@@ -48,7 +44,7 @@ class Script(Style):
         return f"({text}).T"
 
     def level(self, node: Any) -> tuple[str, int]:
-        if not isinstance(node, Node) or node.op in ("mul", "solve", "inner", "T", "divide", "cross"):
+        if not isinstance(node, Node) or node.op in ("mul", "solve", "inner", "T"):
             return super().level(node)
         if node.op in ("eye", "zero"):
             return (f"np.eye({node.info[0]})" if node.op == "eye" else "0.0"), ATOM
@@ -58,18 +54,7 @@ class Script(Style):
             given = [f"{{{self.cells(node.args[0])}}}", self.blocks(node.args[1]), "N"]
         elif node.op == "part":
             given += [self.key(node), self.blocks(node.args[1]), "N"]
-        elif node.op == "cut":
-            given += [f'"{node.info[0]}"', f"N[{self.index(node.index[0])}]"]
-        elif node.op == "rotate":
-            given[1:1] = [f"[{self.sets(node.args[1])}]", f"N[{self.index(node.index[0])}]"]
-        elif node.op == "merge":
-            given[:0] = [f"[{self.sets(node.args[0])}]", f"sum(N[c] for _, c in {self.blocks(node.args[1])})"]
         return f"{node.op}({', '.join(given)})", ATOM
-
-    def cross(self, text: str, kind: str) -> str:
-        name = "crm" if kind == "motion" else "crf"
-        self.functions.add(name)
-        return f"{name}({text})"
 
     def quotient(self, by: Any, around: list[Any]) -> tuple[str, int]:
         solved = f"solve({self.text(by)}, {self.text(around[-1])})"
@@ -102,15 +87,10 @@ class Script(Style):
         return ", ".join(texts)
 
     def blocks(self, node: Sum) -> str:
-        return f"[{self.spread([(self.key(term.node), term) for term in node.terms])}]"
-
-    def sets(self, node: Sum) -> str:
-        sets = [(f"({', '.join(map(self.text, term.node.args))})", term) for term in node.terms]
-        return self.spread(sets)
-
-    def spread(self, texts: list[tuple[str, Term]]) -> str:
-        """Elements of a list, those of a term over several bodies each by its clauses."""
-        return ", ".join(f"*({text}{self.clauses(term)})" if term.over else text for text, term in texts)
+        """A list, whose elements that are of a term over several bodies come by its clauses."""
+        texts = [(self.key(term.node), term) for term in node.terms]
+        inside = (f"*({text}{self.clauses(term)})" if term.over else text for text, term in texts)
+        return f"[{', '.join(inside)}]"
 
     def term(self, term: Term, first: bool = False) -> tuple[str, bool]:
         text, level = self.level(term.node)
@@ -155,18 +135,12 @@ class Script(Style):
 
     def loop(self, loop: Loop) -> Iterator[str]:
         words, only = self.listing.sequence(loop)
-        bodies = {"all": "range(n)", "all loops": "[n]"}.get(words, "")
-        for start, name in (
-            ("loops", "loops"),
-            ("turn", "turn"),
-            ("groups", "turn"),
-            ("tip", TIPS),
-            ("base", TIPS),
-        ):
-            if not bodies and words.startswith(start):
-                self.need(name)
-                backward = words.startswith("base") or words.endswith("last to first")
-                bodies = f"{name}[::-1]" if backward else name
+        bodies = "range(n)"
+        if words != "all":
+            name = "turn" if words.startswith("turn") else TIPS
+            self.need(name)
+            backward = words.startswith("base") or words.endswith("last to first")
+            bodies = f"{name}[::-1]" if backward else name
         if only:
             bodies = f"(k for k in {bodies} if {'N[k]' if only == 'N' else 'N[k] < 6'})"
         yield f"for k in {bodies}:"

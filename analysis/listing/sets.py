@@ -56,20 +56,19 @@ class Table(dict):
 class Tree:
     """What sets and conditions are made from."""
 
-    def __init__(self, structure: Structure, columns: bool = False, turn: Sequence[int] = ()) -> None:
-        """``columns``: sets and tests that columns of right-hand sides need are known, too.
+    def __init__(self, structure: Structure, turn: Sequence[int] = ()) -> None:
+        """``turn``: joints in the sequence in which their constraint forces go.
 
-        ``turn``: joints in the sequence in which their constraint forces go, which makes known
-        the sets and tests that depend on it.
+        It makes known the sets and tests that depend on it.
         """
-        self.columns, self.turn = columns, tuple(turn)
+        self.turn = tuple(turn)
         n = self.n = structure.n
         ties = structure.ties  # loops are numbered behind the bodies; they have rows, no parent
         self.structure = structure
         self.parent = [*(int(p) for p in structure.parent), *(-1 for _ in ties)]
         self.dof = [*(int(d) for d in structure.dof), *(tie.rows for tie in ties)]
         self.order = [int(k) for k in structure.order]
-        self.asks = {"": True, "columns": columns, "turn": bool(turn), "loops": bool(ties)}
+        self.asks = {"": True, "turn": bool(turn), "loops": bool(ties)}
         self._members: dict[tuple[str, tuple[int, ...], str], frozenset[int]] = {}
         self._known: dict[str, Any] = {  # what expressions of the tables read
             "n": n,

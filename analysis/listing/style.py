@@ -41,11 +41,7 @@ class Style:
 
     def symbol(self, leaf: Leaf) -> str:
         symbol = self.symbols[leaf.family]
-        index = leaf.index
-        if symbol.by:
-            index = index[:-1] or index
-        index = index[::-1] if symbol.reverse else index
-        return self._put(symbol, index) + self.column(symbol, leaf.index)
+        return self._put(symbol, leaf.index[::-1] if symbol.reverse else leaf.index)
 
     def _put(self, symbol: Symbol, index: tuple[Index, ...]) -> str:
         text = self.base(symbol)
@@ -53,10 +49,6 @@ class Style:
             k = self.subscript(index)
             return f"v{k} × I{k} v{k}"
         return text + self.subscript(index)
-
-    def column(self, symbol: Symbol, index: tuple[Index, ...]) -> str:
-        """The variable that a column is a derivative by: [q_j]."""
-        return f"[{symbol.by}{self.subscript(index[-1:])}]" if symbol.by else ""
 
     def leaf(self, leaf: Leaf) -> tuple[str, int]:
         symbol = self.symbols[leaf.family]
@@ -86,9 +78,6 @@ class Style:
             return self.leaf(node)
         if isinstance(node, Sum):
             return self.sum(node)
-        if node.op == "cross":
-            kind = node.info[0] if node.info else "motion"
-            return self.cross(self.text(node.args[0]), kind), ATOM
         if node.op == "mul":
             return self.product([self.level(arg) for arg in node.args])
         if node.op == "solve":
@@ -120,9 +109,6 @@ class Style:
             text, level = self.level(node.args[0])
             return f"{self.closed(text, level)} / {node.info[0]}", PRODUCT
         return self.function(node.op, node.args)
-
-    def cross(self, text: str, kind: str) -> str:
-        return f"[{text}]" + ("×" if kind == "motion" else "×̄*")
 
     def function(self, name: str, args: tuple) -> tuple[str, int]:
         return f"{name}({', '.join(self.text(arg) for arg in args)})", ATOM

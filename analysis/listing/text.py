@@ -50,8 +50,7 @@ def full(listing: Listing) -> list[str]:
 
 def _title(listing: Listing) -> str:
     source = f" ({listing.source})" if listing.source else ""
-    more = ", with derivatives," if listing.outputs else ""
-    return f"{listing.order}{more} on {listing.system.name}{source}"
+    return f"{listing.order} on {listing.system.name}{source}"
 
 
 def legend(listing: Listing) -> list[str]:
@@ -125,28 +124,12 @@ def sets_told(listing: Listing) -> list[tuple[str, str]]:
 def tables(listing: Listing) -> list[str]:
     """Sets in words, and where the lines hold."""
     lines = [PARENTS] * (not listing.groups)
-    lines += columns_told(listing)
     lines += [f"{name}: {what}." for name, what in sets_told(listing)]
     lines += turn_told(listing)
     lines += loops_told(listing)
     if listing.holds_on != ANY_TREE and not listing.groups:
         lines.append(f"These are the lines on {listing.holds_on}; on others there may be more.")
     return lines
-
-
-def columns_told(listing: Listing) -> list[str]:
-    """What the letters of derivatives mean; nothing where there are none."""
-    if not listing.outputs:
-        return []
-    qdd = listing.names.table["qdd"].text
-    by = [letter.text for letter in listing.names.columns.values()]
-    shown = ", ".join(f"{qdd}_k[{letter}_j]" for letter in by)
-    return [
-        "x_k[q_j] is what stands for x_k in the column of q_j, where dr - dK x is the right-hand",
-        f"side; the derivatives are {shown}. [u]× w is u × w, and [f]×̄* w is w ×* f.",
-        "The engine leaves out what is zero as the world rests, finds one triangle of the last and",
-        "mirrors it.",
-    ]
 
 
 def turn_told(listing: Listing) -> list[str]:

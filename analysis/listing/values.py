@@ -7,15 +7,14 @@ from functools import cached_property
 from typing import Any
 
 from pivotree.kkt.matrix.blocks import Structure
-from pivotree.kkt.program.columns import LETTER
 from pivotree.kkt.program.program import Instruction, Program, Ref
 
 from .choice import number_of, operand
-from .families import base_of, column_of, linear_of, listed, split
+from .families import listed, split
 from .members import Members
 from .nodes import Family, Leaf, Node, Sum, Term, shape, transpose
 
-LINEAR = ("mul", "solve", "divide", "forward", "weight", "cross")
+LINEAR = ("mul", "solve", "divide", "forward", "weight")
 
 
 class Values(Members):
@@ -38,8 +37,7 @@ class Values(Members):
     def _sign_families(self) -> None:
         """Signs with which values read best: those of a family alike, first terms positive."""
         forced: dict[Family, int] = {}
-        solved = (self.program.solution, *self.program.columns)
-        for block, ref in (pair for found in solved for pair in found.items()):
+        for block, ref in self.program.solution.items():
             sign, _, value = self._original(ref)  # rotations solve for accelerations, minus pdd
             member = self.members.get(value)
             if member is not None and block.kind in self.told:
@@ -51,15 +49,11 @@ class Values(Members):
             label, kinds = m.family[:2]
             if label == "entry" and kinds[0] in own and kinds[1] in (kinds[0], "rhs"):
                 forced.setdefault(m.family, own[kinds[0]])
-        for family in {m.family for m in self.members.values()}:
-            if family[0] == "change" and column_of(family):
-                forced[family] = LETTER[family[1][0]][1]
         if any(forced.get(m.family, m.sign) != m.sign for m in self.members.values()):
             self._sign(forced)
 
     def _sign(self, forced: dict[Family, int]) -> None:
         of_family: dict[Family, int] = {}
-        uses: dict[Any, dict[Family | None, int]] = defaultdict(dict)
         seen: dict[Family, dict[tuple, int]] = defaultdict(dict)
         for value in sorted(self.members):
             member = self.members[value] = self.members[value]._replace(sign=1)
@@ -67,21 +61,13 @@ class Values(Members):
             terms = [(shape(t.node), t.sign) for t in tree.terms]
             known = seen[member.family]
             likeness = sum(known[key] * sign for key, sign in terms if key in known)
-            linear = dict(linear_of(tree))
-            if like := base_of(member.family):  # a column is told as what it stands for
-                bare = {base_of(family): sign for family, sign in linear.items()}
-                told = {x: a * b for y, a in uses[like].items() for x, b in uses[y].items()}
-                told |= uses[like]
-                likeness = sum(told[x] * sign for x, sign in bare.items() if x in told) or likeness
             first = forced.get(member.family)
-            if first is None and not like and member.family[0] in ("entry", "own", "x", "right"):
+            if first is None and member.family[0] in ("entry", "own", "x", "right"):
                 first = of_family.get(member.family)  # one quantity of (4)
             sign = 1 if (first or likeness or terms[0][1]) > 0 else -1
             of_family.setdefault(member.family, sign)
             for key, one in terms:
                 known.setdefault(key, sign * one)
-            for family, one in linear.items():
-                uses[member.family].setdefault(family, sign * one)
             self.members[value] = member._replace(sign=sign)
             if sign < 0:
                 tree = Sum(tuple(t._replace(sign=-t.sign) for t in tree.terms))
@@ -129,8 +115,6 @@ class Values(Members):
 
     def _given(self, letter: str, place: int) -> tuple[Leaf, int]:
         """A block of (4) and its sign; G_ck has that of its side, minus on a loop's first body."""
-        if letter in ("g", "v"):
-            return Leaf(("input", letter), ()), 1
         if letter == "G":
             index, sign = self._sides[place]
             return Leaf(("input", letter), index), sign
@@ -200,7 +184,7 @@ class Values(Members):
                 node = Sum((Term(1, node),))
             sign *= s
             args.append(node)
-        info = i.info if i.op in ("divide", "cross") else ("symmetric",) * (i.symmetric and i.op == "mul")
+        info = i.info if i.op == "divide" else ("symmetric",) * (i.symmetric and i.op == "mul")
         return sign, Node(i.op, tuple(args), (), info)
 
     def _terms(self, i: Instruction) -> list[Term]:

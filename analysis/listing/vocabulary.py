@@ -23,7 +23,7 @@ class SetOf(NamedTuple):
     python: str
     of: tuple[str, ...] = BODY  # what its letters stand for
     over: str = ""  # the letters' clauses, where these are not all bodies or loops
-    asks: str = ""  # what must be there: "loops", "columns" of right-hand sides, or "turn"
+    asks: str = ""  # what must be there: "loops", or "turn"
 
     def table(self, name: str) -> str:
         """The statement by which a script defines the set."""
@@ -42,10 +42,6 @@ class SetOf(NamedTuple):
         if len(name) + len(inside) + len(over) < 80:
             return f"{name} = {left}{inside} {over}{right}"
         return f"{name} = {left}\n    {inside}\n    {over}\n{right}"
-
-
-def _two(what: str, python: str) -> SetOf:
-    return SetOf(what, python, ("body", "body"), asks="columns")
 
 
 _IN_TURN = "for k in turn"
@@ -103,17 +99,6 @@ for k in range(n):
     ),
     "earlier": SetOf("loops and contacts before k", "range(n, k)", LOOP, asks="loops"),
     "later": SetOf("loops and contacts behind k", "range(k + 1, len(N))", LOOP, asks="loops"),
-    "line": SetOf(
-        "k, its ancestors, and all bodies that hang on it", "[*path[k], *below[k]]", asks="columns"
-    ),
-    "tree": SetOf(
-        "all bodies that have k's root", "[j for j in range(n) if path[j][-1] == path[k][-1]]", asks="columns"
-    ),
-    "aside": SetOf(
-        "bodies of k's tree that are neither k nor above or below it",
-        "[j for j in tree[k] if j not in line[k]]",
-        asks="columns",
-    ),
     "left": SetOf(
         "those that are coupled with k when it goes",
         """met = {k: {j for j in near[k] if j in turn} for k in turn}
@@ -140,16 +125,6 @@ for k in turn:
         "joints of body k that constrain, but the one of them that goes last",
         "[j for j in turn if j == k or parent[j] == k][:-1]",
         asks="turn",
-    ),
-    "via": _two("the child of k that is j, or that j hangs on", "[c for c in children[k] if c in path[j]]"),
-    "through": _two(
-        "the child of k that j hangs on, where that is not j itself",
-        "[c for c in children[k] if c in ancestors[j]]",
-    ),
-    "upto": _two("ancestors of k up to j, and j", "[c for c in ancestors[k] if j in path[c]]"),
-    "downto": _two("bodies below k that lead to j, and j", "[c for c in path[j] if k in ancestors[c]]"),
-    "beneath": _two(
-        "bodies below k that are j, or above or below it", "[c for c in below[k] if c in line[j]]"
     ),
     "trailing": SetOf(
         "those of left(k) that go after j",
@@ -245,9 +220,6 @@ TESTS = {  # those that are tried first come first
     "parent of": _pair("parent[{1}] == {0}", "{0} is the parent of {1}"),
     "siblings": _pair("parent[{0}] == parent[{1}]", "{0} and {1} are siblings"),
     "below": _pair("{1} in ancestors[{0}]", "{0} is below {1}"),
-    "on path": _pair("{0} in path[{1}]", "{0} ∈ path({1})", asks="columns"),
-    "on line": _pair("{0} in line[{1}]", "{0} ∈ line({1})", asks="columns"),
-    "off line": _pair("{0} not in line[{1}]", "{0} ∉ line({1})", asks="columns"),
 }
 
 

@@ -101,9 +101,6 @@ REFUSED = {
     # -- figures
     "'.avi' does not move; use .gif or .mp4": lambda: film.writer_of(files.Path("x.avi")),
     # -- listings and blame
-    "told by its groups on this model, and derivatives are listed of loops": (
-        lambda: listing.of(SYSTEM, "crbm_block_row", derivatives=True)
-    ),
     "top: 0 culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=0),
     "top: True culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=True),
     "output \"('j', 1)\"": lambda: blame(SYSTEM, "abm", output=("j", 1)),

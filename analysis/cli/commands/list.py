@@ -8,8 +8,8 @@ import sys
 from pivotree import orderings
 from pivotree.kkt.base.files import write_whole
 
-from ..arguments import Parser, add_derivatives, add_model, add_order
-from ..limits import LISTED, admit, differentiated
+from ..arguments import Parser, add_model, add_order
+from ..limits import LISTED, admit
 from ..progress import progress_shown
 from .shared import file_of, system_of, written
 
@@ -29,7 +29,6 @@ def declare(command: Parser) -> None:
     command.add_argument(
         "--notation", metavar="WHOSE", help="ascher, featherstone or yamane; the usual if not given"
     )
-    add_derivatives(command)
     command.add_argument("-o", "--output", metavar="FILE", help="write into this file")
 
 
@@ -41,10 +40,9 @@ def run(options: argparse.Namespace) -> int:
     with progress_shown() as progress:
         system = system_of(options)
         smaller = "use a smaller model of the same kind, such as chain:10"
-        times = LISTED[1] * differentiated(system) if options.derivatives else LISTED[0]
-        admit(options, system, {options.order: function}, times, smaller)
+        admit(options, system, {options.order: function}, LISTED, smaller)
         progress(f"reading {options.order} as formulas")
-        told = listing.of(system, function, options.notation, options.derivatives)
+        told = listing.of(system, function, options.notation)
         text = listing.render(told, options.style)
     if path is None:
         sys.stdout.write(text)

@@ -24,7 +24,6 @@ from pivotree.analysis.cli.commands import tune
         (["blame", "chain:200", "--derivatives"], ["blame chain:200", "crbm", "--yes"]),
         (["report", "chain:200", "--derivatives"], ["leave out", "crbm", "--yes"]),
         (["list", "chain:200", "--order", "crbm"], ["of the same kind, such as chain:10", "--yes"]),
-        (["list", "chain:100", "--derivatives"], ["list chain:100", "abm", "--yes"]),
         (["solve", "chain:1500", "--certify", "100000"], ["fewer digits with --certify", "--yes"]),
         (["solve", "chain:200", "--format", "exact"], ["solve chain:200", "abm", "--yes"]),
         (["guarantee", "chain:30", "--states", "1000000"], ["give fewer --states", "--yes"]),

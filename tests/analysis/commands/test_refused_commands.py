@@ -52,8 +52,6 @@ REFUSED = {
     "'mp:50': is none that the page computes in": "explore chain:2 --orders abm --formats mp:50 -o x.html",
     "option --states: draws its states; leave out --bits": "compare chain:3 --derivatives --states 2 --bits",
     # -- derivatives
-    "joint turn with its own coordinates": "list random_tree:n=4,seed=1,joints=universal --derivatives",
-    f"{ROTATED}, and no others can follow": "list chain:3 --derivatives --order square_root_abm",
     f"{ROTATED}, and no": "report chain:3 --derivatives --states 2 --orders square_root_abm -o no",
     # -- models and states
     "an installed robot is written robot:ur5": "compare ur5",
@@ -162,10 +160,7 @@ REFUSED = {
     # -- list, counts, prove
     "notation 'mine' is unknown; use ascher": "list chain:2 --notation mine",
     "pairs of blocks on this tree, too many to read": "list chain:1500 --order crbm --yes",
-    "derivatives are listed for trees without closed loops": "list four_bar --derivatives",
-    "solves for tau; list the derivatives of abm's qdd": (
-        "list chain:2 --order inverse_dynamics --derivatives"
-    ),
+    "has no script where loops close; use style text": "list four_bar --style python",
     "order 'virtual_work' pivots on M_k at step 2": "counts --orders virtual_work",
     "there is no statement 'equation (99)'; nearest": "prove --only 'equation (99)'",
     # -- sweep

@@ -42,7 +42,7 @@ TREES = {
     "star": lambda: kkt.star(5),
 }
 ORDERS = [*orderings.names(), "inverse_dynamics"]
-FEW = ("abm", "crbm", "virtual_work", "modified_abm_stretched", "square_root_abm", "lagrange")
+FEW = ("abm", "crbm", "virtual_work", "lagrange")
 
 
 @cache
@@ -56,6 +56,10 @@ def told(tree, order, notation=None):
 @pytest.mark.parametrize(("order", "tree"), covering(ORDERS, TREES))
 def test_the_script_gives_the_same_answer(order, tree):
     one = told(tree, order)
+    if one.groups or orderings.get(order).rules.elimination != "gauss":
+        with pytest.raises(kkt.OrderError, match="(loops over bodies|takes pivots); use style text, pseudocode or"):
+            listing.render(one, "python")
+        return
     system, run = one.system, function_of(listing.render(one, "python"), one.problem)
     exact = kkt.eliminate(system, orderings.get("abm")).qdd
     if order == "inverse_dynamics":
@@ -87,17 +91,16 @@ def test_orders_of_a_user_are_listed(tmp_path):
     groups += [[["qdd", k]] for k in names if k not in (names[0], names[2])]
     (tmp_path / "mine.json").write_text(json.dumps(groups))
     for name in (f"{file}:hands", str(tmp_path / "mine.json")):
-        wanted = kkt.eliminate(system, orderings.get(name)).qdd
-        text = listing.render(listing.of(system, orderings.get(name)), "python")
-        got = function_of(text)(*arguments(system))
-        assert np.abs(got - wanted).max() <= 1e-11 * np.abs(wanted).max()
+        one = listing.of(system, orderings.get(name))
+        text = listing.render(one)
+        assert ("for k in groups:" in text) == bool(one.groups) and "= D_k⁻¹ (y_k - Σ" in text
 
 
 @pytest.mark.parametrize(
     ("notation", "tree", "orders"),
     [
         ("ascher", "chain", FEW[:2]),
-        pytest.param("ascher", "geared", FEW[::2], marks=pytest.mark.product),
+        pytest.param("ascher", "geared", FEW[:2], marks=pytest.mark.product),
         pytest.param("featherstone", "joints", FEW, marks=pytest.mark.product),
         pytest.param("yamane", "geared", FEW[:2], marks=pytest.mark.product),
     ],

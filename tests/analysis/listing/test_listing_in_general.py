@@ -1,24 +1,21 @@
-"""Where a listing holds: on any tree, on chains, on its own tree, with loops; and listed derivatives."""
+"""Where a listing holds: on any tree, on chains, on its own tree, with loops."""
 
 import random
-import re
 from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import sympy
-from armature import with_terms
 from designs import covering
 from flint import fmpq, fmpq_mat
-from listed import agrees, arguments, function_of, lines_of, printed_by
+from listed import arguments, function_of, lines_of, printed_by
 
 from pivotree import kkt, orderings
 from pivotree.analysis import listing
 from pivotree.analysis.cli import main
 from pivotree.analysis.listing.full import in_full
 from pivotree.analysis.listing.nodes import Leaf, Sum
-from pivotree.analysis.listing.python import by_joint
 from pivotree.analysis.listing.unroll import contexts
 
 ANY = covering(["abm", "crbm", "bad_abm", "gain_abm", "joseph_abm", "modified_abm", "lagrange"])
@@ -178,23 +175,9 @@ def test_lines_in_full_have_the_values_of_the_lines(order):
     assert compared > len(one.tree.dof)
 
 
-ORDERS = orderings.names(loops=True)
-
-
-def mechanism(name, mu=None):
-    """A model of the gallery, its loops soft where ``mu`` is given."""
-    tree = kkt.load(name)
-    loops = tree.graph["loops"]
-    return kkt.build(tree, loops=loops if mu is None else kkt.softened(loops, mu))
-
-
-@pytest.mark.parametrize(
-    ("order", "model"), covering(ORDERS, ["four_bar", "gripper", "soft gripper", "delta", "quadruped:feet=4"])
-)
-def test_what_the_lines_find_are_the_unknowns_of_the_matrix(order, model):
-    soft = model.startswith("soft ")
-    system = mechanism(model.removeprefix("soft "), 1e-2 if soft else None)
-    agrees(listing.of(system, order, "ascher"), 1e-8)
+def mechanism(name):
+    """A model of the gallery, with its loops."""
+    return kkt.build(kkt.load(name))
 
 
 def test_lambda_is_a_step_of_the_recursion():
@@ -216,28 +199,13 @@ def test_lambda_first_adds_the_stiffness_to_the_inertia():
     stiff = "M^_k = M_k + Σ_{c ∈ ties(k)} G_ckᵀ ε_c⁻¹ G_ck + Σ_{c ∈ children(k)} Φ_c (M^_c - U_c"
     assert any(line.startswith(stiff) for line in lines)
     assert "Λ_k = ε_k⁻¹ (γ_k + Σ_{c ∈ tied(k)} G_kc p¨_c)" in lines
-    agrees(one, 1e-9)
 
 
-def test_a_loop_that_is_called_as_a_body_and_one_that_couples_joints():
-    tree = kkt.chain(4)
-    namesake = kkt.contact("j3", (0, 0, 0.1), (0, 1, 0), name="j3")
-    for loop, order in ((namesake, "abm"), (kkt.coupled_joints(tree, "j4", "j2", -0.5), "crbm")):
-        agrees(listing.of(kkt.build(tree, loops=[loop]), order, "ascher"))
-
-
-def test_the_file_runs_by_itself(tmp_path, capsys):
+def test_the_file_runs_by_itself(tmp_path):
     path = tmp_path / "listed.py"
-    command = ["list", "quadruped", "--contact", "front_left_shank,compliance=1e-3"]
-    assert main([*command, "--order", "lambda_first", "--style", "python", "-o", str(path)]) == 0
-    tree = kkt.load("quadruped")
-    foot = kkt.contact("front_left_shank", (0, 0, 0), (0, 0, 1), [(1, 0, 0), (0, 1, 0)], compliance=1e-3)
-    system = kkt.build(tree, loops=[foot])
-    wanted = kkt.eliminate(system, orderings.get("abm")).qdd
+    assert main(["list", "quadruped", "--order", "crbm", "--style", "python", "-o", str(path)]) == 0
+    wanted = kkt.eliminate(kkt.build(kkt.load("quadruped")), orderings.get("abm")).qdd
     assert np.abs(printed_by(path) - wanted).max() <= 1e-6 * np.abs(wanted).max()
-    with pytest.raises(ValueError, match="other loops and contacts"):
-        n = system.tree.n
-        function_of(path.read_text())(*arguments(system), {(0, n - 1): np.zeros((3, 6))}, [], [])
 
 
 def test_rotations_find_all_multipliers_in_one_step():
@@ -248,73 +216,3 @@ def test_rotations_find_all_multipliers_in_one_step():
     assert "Δ_k = triangle(Δ^_k)" in lines and "Λ_j = Λ^_k[lam_j]   for j ∈ loops" in lines
     assert "P_kj = Σ_{c ∈ toward(k,j)} Φ_c P¯_cj   for j ∈ held(k)   if k has children" in lines
     assert "loops: all loops and contacts." in lines and not any("J1" in line for line in lines)
-
-
-TREES = {
-    "chain": lambda: kkt.chain(3),
-    "tree": lambda: kkt.from_spec("random_tree:n=5,seed=3,joints=revolute+prismatic"),
-    "joints": lambda: kkt.from_spec(
-        "random_tree:n=5,seed=3,joints=revolute+spherical+fixed+floating+prismatic"
-    ),
-    "geared": lambda: with_terms(kkt.from_spec("random_tree:n=5,seed=3,joints=revolute+prismatic"), 3),
-    "quadruped": kkt.quadruped,
-}
-TOLD = ("crbm", "abm", "modified_abm", "projected_abm", "joseph_abm", "gain_abm", "bad_abm")
-CASES = [("chain", "abm"), ("geared", "abm"), ("joints", "crbm")]
-CASES += [("tree", name) for name in TOLD[2::2]]
-LARGE = pytest.param(("quadruped", "crbm"), marks=pytest.mark.soak)
-
-
-def moving(tree):
-    """A system with rates and efforts that are no round numbers."""
-    rng = np.random.default_rng(7)
-    N = len(kkt.build(tree).state.qd)
-    return kkt.build(tree, qd=rng.normal(size=N), tau=rng.normal(size=N))
-
-
-def run(text, system, terms):
-    """The script's function on the blocks of a system."""
-    more = [[np.diag(x) for x in by_joint(system, x)] for x in terms.values()]
-    gravity = np.concatenate([np.zeros(3), system.state.gravity])
-    given = (*arguments(system), by_joint(system, system.state.qd), gravity, *more)
-    return function_of(text, "derivatives")(*given)
-
-
-def differ(found, system):
-    exact = kkt.derivatives(system, orderings.get("abm"))
-    wanted = exact.qdd, exact.dq, exact.dqd, exact.dtau
-    return [np.abs(x - y).max() / np.abs(y).max() for x, y in zip(found, wanted, strict=True)]
-
-
-@pytest.mark.parametrize("case", [*covering(CASES, unmarked=1), LARGE])
-def test_the_script_gives_the_derivatives(case):
-    tree, order = case
-    system = moving(TREES[tree]())
-    one = listing.of(system, order, derivatives=True)
-    assert max(differ(run(listing.render(one, "python"), system, one.terms), system)) <= 1e-10
-
-
-@pytest.mark.product
-def test_lines_of_any_tree_hold_on_others():
-    """What was listed for a chain of three runs on a tree with branches."""
-    system = moving(TREES["tree"]())
-    for order in ("abm", "crbm"):
-        one = listing.of(kkt.build(kkt.chain(3)), order, derivatives=True)
-        assert one.holds_on == "any tree"
-        assert max(differ(run(listing.render(one, "python"), system, {}), system)) <= 1e-10
-
-
-@pytest.mark.product
-def test_the_recursion_is_the_one_of_qdd_in_another_column():
-    """With the column's letters struck out, abm's lines are those of its qdd."""
-    one = listing.of(kkt.build(kkt.chain(3)), "abm", derivatives=True)
-    lines = lines_of(one)
-    for line in (
-        "p^A_k[q_j] = b_k[q_j] + Σ_{c ∈ children(k)} X_cᵀ (p'_c[q_j] + U_c α_c[q_j])   for j ∈ path(k)",
-        "p'_k[q_j] = p^A_k[q_j] + I^A_k c_k[q_j] [j ∈ path(k)]   for j ∈ line(k)",
-        "α_k[q_j] = -s_kᵀ p'_k[q_j] / D_k   for j ∈ line(k)",
-        "a'_k[q_j] = c_k[q_j] [j ∈ path(k)] + X_k a_λ(k)[q_j]   for j ∈ tree(k)",
-    ):
-        assert line in lines
-    struck = re.sub(r"\[[qQ]'?_[jk]\]", "", "\n".join(lines))
-    assert "p^A_k = b_k + Σ_{c ∈ children(k)} X_cᵀ (p'_c + U_c α_c)" in struck
