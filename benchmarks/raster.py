@@ -23,7 +23,7 @@ from scipy.sparse import coo_array
 
 from pivotree import kkt, orderings
 from pivotree.analysis.figures import LIGHT, BlockState, block_state
-from pivotree.analysis.figures.density import density, entries, raster
+from pivotree.analysis.figures.density import density, raster
 
 TARGET = 0.2  # [s]
 
@@ -62,7 +62,8 @@ def main() -> None:
     chosen = options.parse_args()
     structure = kkt.build(kkt.chain(chosen.bodies)).structure
     state = block_state(kkt.symbolic(kkt.plan(orderings.get("crbm"), structure)))
-    rows, cols, _ = entries(state)
+    own = np.flatnonzero(state.diagonal)
+    rows, cols = (np.concatenate([*ends, own]) for ends in ((state.row, state.col), (state.col, state.row)))
     matrix = coo_array((np.ones(len(rows)), (rows, cols)), shape=(state.blocks,) * 2)
     shown = Table(title=f"{len(rows):,} entries, CRBM on a chain of {chosen.bodies} bodies")
     for head in ("what", "seconds", "target"):

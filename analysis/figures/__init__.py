@@ -6,17 +6,14 @@ this package is, and by nothing else in the project.
 
 from .captions import caption
 from .charts import error_bars
-from .curves import fill_curves
 from .files import save, write_all
-from .film import animation, writer_of
 from .kinds import KINDS, Kind, Request, write
 from .spy import before_after, compare_orders, filmstrip, spy
 from .state import NEW, BlockState, block_state
 from .steps import pivot_errors
 from .style import DARK, LIGHT, MARKERS, Theme, new_figure, settings, style_axes, theme
-from .tex import pmatrix, tikz
+from .tex import pmatrix
 from .trees import trees
-from .typeset import typeset
 
 __all__ = [
     "DARK",
@@ -28,13 +25,11 @@ __all__ = [
     "Kind",
     "Request",
     "Theme",
-    "animation",
     "before_after",
     "block_state",
     "caption",
     "compare_orders",
     "error_bars",
-    "fill_curves",
     "filmstrip",
     "new_figure",
     "pivot_errors",
@@ -44,10 +39,7 @@ __all__ = [
     "spy",
     "style_axes",
     "theme",
-    "tikz",
     "trees",
-    "typeset",
     "write",
     "write_all",
-    "writer_of",
 ]

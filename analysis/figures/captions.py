@@ -27,12 +27,6 @@ def caption(kind: Kind, request: Request) -> str:
     first, numbers = _SAID.get(kind.name, others)
     order = request.named(request.symbolic.plan.sequence.name) if "{order}" in first else ""
     said = first.format(model=f"{model} ({dof})", order=order, steps=_steps(request), format=request.format)
-    if kind.name == "matrix":
-        from .typeset import crowded
-
-        look = request.look
-        if crowded(request.symbolic, request.step, look["width"], look["style"]):
-            said += "; symbols that have no room are left out"
     return f"{said[0].upper()}{said[1:]}.\n{numbers(request)}.\n"
 
 
@@ -65,24 +59,12 @@ def _filled(request: Request) -> str:
     )
 
 
-def _each(request: Request, said: Callable[[SymbolicFactor], str], start: str) -> str:
-    named = ((request.named(one.plan.sequence.name), one) for one in request.symbolics)
-    return f"{start} {_listed(f'{said(one)} with {name}' for name, one in named)}"
-
-
 def _fills(request: Request) -> str:
-    return _each(request, lambda one: f"{_count(one.fill_blocks, 'block')}", "Fill:")
-
-
-def _curves(request: Request) -> str:
-    tapes = {name: request.memory.get(("tape", name)) for name in request.orders_shown}
-
-    def said(one: SymbolicFactor) -> str:
-        tape = tapes.get(one.plan.sequence.name)
-        worked = "" if tape is None else f" and {tape.flops:,} operations"
-        return _count(one.fill_blocks, "block") + worked
-
-    return _each(request, said, "In the end:")
+    said = (
+        f"{_count(one.fill_blocks, 'block')} with {request.named(one.plan.sequence.name)}"
+        for one in request.symbolics
+    )
+    return f"Fill: {_listed(said)}"
 
 
 def _kept(request: Request, *keys: str) -> list[Any]:
@@ -119,17 +101,12 @@ _SAID: dict[str, tuple[str, Callable[[Request], str]]] = {
         "blocks of the system matrix of {model} before and after elimination by {order}",
         _filled,
     ),
-    "matrix": (
-        "the system matrix of {model} {steps} by {order}; pivots are circled, fill is underlined",
-        _filled,
-    ),
     "film": ("stages of the elimination of the system matrix of {model} by {order}", _filled),
     "orders": ("blocks of the system matrix of {model} after elimination by several orders", _fills),
     "trees": (
         "the bodies of {model}, and the elimination tree of {order}; the blocks of a body have its colour",
         _filled,
     ),
-    "curves": ("fill and operations while the rows of the system matrix of {model} are eliminated", _curves),
     "pivots": ("relative errors of the pivots for {model} in {format}, step by step", _pivots),
     "digits": (f"correct decimal digits of {_QDD}", _digits),
 }

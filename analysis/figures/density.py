@@ -67,12 +67,3 @@ def strong(kind: int, look: Theme) -> str:
         NEW: look.new_strong,
         ZEROED: look.zero_strong,
     }[kind]
-
-
-def entries(state: BlockState, *, zeros: bool = False) -> tuple[NDArray, NDArray, NDArray]:
-    """Rows, columns and kinds of all blocks, both triangles and the diagonal."""
-    own = np.flatnonzero(state.diagonal)
-    rows = np.concatenate([state.row, state.col, own])
-    cols = np.concatenate([state.col, state.row, own])
-    below = np.where(state.zeroed, np.int8(ZEROED), state.kind) if zeros else state.kind
-    return rows, cols, np.concatenate([state.kind, below, state.diagonal[own]])

@@ -1,6 +1,6 @@
 """The kinds of figure there are, by name: ``pivotree figure KIND``.
 
-A kind makes a Figure from a request; some have LaTeX of their own, and one moves.
+A kind makes a Figure from a request; one has LaTeX of its own.
 """
 
 from __future__ import annotations
@@ -28,15 +28,12 @@ from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.foreign import added, loaded
 
 from .charts import error_bars
-from .curves import fill_curves
 from .files import check_suffix, save
-from .film import MOVING, animation, writer_of
 from .spy import before_after, compare_orders, filmstrip, spy
 from .steps import pivot_errors
 from .style import theme
-from .tex import pmatrix, tikz
+from .tex import pmatrix
 from .trees import trees
-from .typeset import typeset
 
 USUAL = ("crbm", "abm", "virtual_work", "divide_and_conquer")  # where several orders are compared
 HEAVY = 60_000_000  # operations with dense blocks; figures trace no more
@@ -177,7 +174,6 @@ class Kind:
     what: str
     make: Callable[[Request], Figure]
     latex: Callable[[Request], str] | None = None
-    move: Callable[[Request, Path], Path] | None = None
 
 
 def _spy(r: Request) -> Figure:
@@ -191,20 +187,8 @@ def _film(r: Request) -> Figure:
     return filmstrip(r.symbolic, chosen, title=r.title(f"{name}, brackets eliminated"), zeros=True, **r.look)
 
 
-def _move(r: Request, path: Path) -> Path:
-    return animation(r.symbolic, path, scale=2, progress=r.progress, **r.look)
-
-
 def _orders(r: Request) -> Figure:
     return compare_orders(r.symbolics, title=r.title(r.about), **r.look)
-
-
-def _curves(r: Request) -> Figure:
-    try:
-        tapes = [r.tape(name) for name in r.orders or USUAL]
-    except (SizeError, OrderError, SingularError):
-        tapes = None  # counted on structure alone, as the axis says
-    return fill_curves(r.symbolics, tapes, title=r.title(r.about), **r.look)
 
 
 def _run(r: Request, name: str) -> Elimination:
@@ -240,34 +224,22 @@ KINDS = {
     for kind in (
         Kind(
             "spy",
-            "blocks after step K (all if not given): entries, fill, pivots, zeros made",
+            "blocks after step K (all if not given): entries, fill, pivots, zeros made; .tex: a pmatrix",
             _spy,
-            lambda r: tikz(r.symbolic, r.step, r.width),
+            lambda r: pmatrix(r.symbolic, r.step, r.width),
         ),
         Kind(
             "before-after",
             "the matrix beside all that the elimination makes of it",
             lambda r: before_after(r.symbolic, **r.look),
         ),
-        Kind(
-            "matrix",
-            "the block matrix in symbols, pivots circled; .tex: a pmatrix",
-            lambda r: typeset(r.symbolic, r.step, **r.look),
-            lambda r: pmatrix(r.symbolic, r.step, r.width),
-        ),
-        Kind(
-            "film",
-            "the elimination in six pictures (before, K and after with --step); it moves as .gif and .mp4",
-            _film,
-            move=_move,
-        ),
+        Kind("film", "the elimination in six pictures (before, K and after with --step)", _film),
         Kind("orders", "the same matrix after several orders, side by side", _orders),
         Kind(
             "trees",
             "the tree of bodies and the elimination tree, in the same colours",
             lambda r: trees(r.symbolic, **r.look),
         ),
-        Kind("curves", "fill and operations while rows are eliminated", _curves),
         Kind("pivots", "errors of the pivots, step by step", _pivots),
         Kind("digits", "correct digits of each order, in the format and in float64", _digits),
     )
@@ -313,17 +285,10 @@ def write(kind: Kind, request: Request, path: str | Path) -> Path:
 
     >>> from pivotree.analysis.figures import KINDS, Request, write
     >>> asked = Request(pt.build(pt.chain(3)), ("crbm",), width="single")
-    >>> [write(KINDS["matrix"], asked, f"matrix.{end}").name for end in ("pdf", "tex")]
+    >>> [write(KINDS["spy"], asked, f"matrix.{end}").name for end in ("pdf", "tex")]
     ['matrix.pdf', 'matrix.tex']
     """
     path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix in MOVING:
-        if kind.move is None:
-            movers = " or ".join(k.name for k in KINDS.values() if k.move)
-            raise FormatError(f"figure {path}: kind {kind.name!r} does not move; use kind {movers}")
-        writer_of(path)  # what is missing is told before the work
-        return kind.move(request, path)
     if check_suffix(path) == ".tex":
         if kind.latex is None:
             able = ", ".join(k.name for k in KINDS.values() if k.latex)

@@ -1,4 +1,4 @@
-"""One block matrix drawn into an axes: cells with text, merged rectangles, or a raster."""
+"""One block matrix drawn into an axes: cells with text, or a raster."""
 
 from __future__ import annotations
 
@@ -10,19 +10,16 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import to_rgb
-from matplotlib.patches import Ellipse, PathPatch, Rectangle
-from matplotlib.path import Path
+from matplotlib.patches import Ellipse, Rectangle
 from matplotlib.textpath import TextPath
 from numpy.typing import NDArray
 
-from .density import entries, raster, strong
+from .density import raster, strong
 from .labels import Labels
 from .state import FILL, NEW, ORIGINAL, ZEROED, BlockState
-from .style import LEAST, SMALL, Theme
+from .style import LEAST, Theme
 
-TEXT_BLOCKS = 60  # with more blocks there is no text
-VECTOR_BLOCKS = 3000  # with more blocks, a raster of densities
-_RECTANGLES = 4000  # merged rectangles that keep an SVG small; a raster beyond
+TEXT_BLOCKS = 60  # with more blocks there is no text, but a raster of densities
 _MARGIN_TEXT = 8.0  # [pt] text at the margins
 
 
@@ -36,7 +33,7 @@ def draw(
     circles: bool,
     zeros: bool = False,
 ) -> str:
-    """Draw a state into a square of ``side`` [pt]; returns "cells", "vector" or "raster"."""
+    """Draw a state into a square of ``side`` [pt]; returns "cells" or "raster"."""
     small = state.blocks <= TEXT_BLOCKS
     named = small and labels is not False and _room(state, side)
     edge = _edges(state, side, named) if small else np.arange(state.blocks + 1.0)
@@ -59,15 +56,10 @@ def draw(
         return "cells"
     if labels:
         _margins(ax, state, edge, side, look)
-    if state.blocks <= VECTOR_BLOCKS and _merged(ax, state, look, zeros):
-        mode = "vector"
-    else:
-        raster(ax, state, look, zeros=zeros)
-        _zoom(ax, state, look, zeros)
-        mode = "raster"
+    raster(ax, state, look, zeros=zeros)
     if partly:
         ax.plot([gone, gone, end], [end, gone, gone], color=look.ink, linewidth=0.6)
-    return mode
+    return "raster"
 
 
 # -- small: cells with text -----------------------------------------------------------------------
@@ -255,54 +247,3 @@ def _margins(ax: Axes, state: BlockState, edge: NDArray, side: float, look: Them
         style: dict[str, Any] = {"fontsize": size, "color": look.ink, "clip_on": False}
         ax.text(-gap, middle, label, ha="right", va="center_baseline", **style)
         ax.text(middle, -gap, label, ha="center", va="bottom", rotation=turned, **style)
-
-
-# -- large ----------------------------------------------------------------------------------------
-
-
-def _merged(ax: Axes, state: BlockState, look: Theme, zeros: bool) -> bool:
-    """One path a kind, runs of neighbours in a row merged; False where there are too many."""
-    if 2 * len(state.row) > 500 * _RECTANGLES:
-        return False
-    rows, cols, kinds = entries(state, zeros=zeros)
-    order = np.lexsort((cols, rows))
-    r, c, k = rows[order], cols[order], kinds[order]
-    breaks = (np.diff(r) != 0) | (np.diff(c) != 1) | (np.diff(k) != 0)
-    first = np.flatnonzero(np.concatenate([[True], breaks]))
-    last = np.append(first[1:], len(r)) - 1
-    if len(first) > _RECTANGLES:
-        return False
-    for kind in (ZEROED, ORIGINAL, FILL, NEW):
-        a, b = first[k[first] == kind], last[k[first] == kind]
-        if len(a):
-            path = _rectangles(c[a], r[a], c[b] + 1, r[a] + 1)
-            ax.add_patch(PathPatch(path, **face(kind, look, cells=False)))
-    return True
-
-
-def _rectangles(x0: NDArray, y0: NDArray, x1: NDArray, y1: NDArray) -> Path:
-    corners = np.stack([[x0, y0], [x1, y0], [x1, y1], [x0, y1], [x0, y0]])  # (5, 2, R)
-    points = corners.transpose(2, 0, 1).reshape(-1, 2).astype(float)
-    codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY]
-    return Path(points, np.tile(codes, len(x0)))
-
-
-def _zoom(ax: Axes, state: BlockState, look: Theme, zeros: bool) -> None:
-    """The first rows enlarged in the lower left corner, where that is empty."""
-    rows, cols, kinds = entries(state, zeros=zeros)
-    near = state.blocks * 0.45
-    if ((rows > state.blocks - near) & (cols < near)).any():
-        return
-    shown = 24
-    inside = (rows < shown) & (cols < shown)
-    box = ax.inset_axes((0.06, 0.06, 0.36, 0.36))
-    box.set(xlim=(0, shown), ylim=(shown, 0), xticks=[], yticks=[], facecolor=look.page)
-    ground = {"facecolor": look.page, "edgecolor": "none", "pad": 1.5}
-    box.set_title(f"first {shown} rows", fontsize=SMALL, color=look.ink, pad=4, bbox=ground)
-    for spine in box.spines.values():
-        spine.set(color=look.faint, linewidth=0.6)
-    for kind in (ZEROED, ORIGINAL, FILL, NEW):
-        r, c = rows[inside & (kinds == kind)], cols[inside & (kinds == kind)]
-        if len(r):
-            path = _rectangles(c + 0.08, r + 0.08, c + 0.92, r + 0.92)
-            box.add_patch(PathPatch(path, **face(kind, look, cells=False)))

@@ -30,14 +30,13 @@ def spy(
     title: str | None = None,
     style: str | Theme | None = None,
     zeros: bool = False,
-    since: int | None = None,
 ) -> Figure:
     """The blocks after ``step`` groups (None: all), rows in the order of elimination.
 
     Blocks are named where they are few and have room (``labels`` False: never).  Blocks made by
-    the last of the ``step`` groups, or by those after ``since``, are marked apart; with None all
-    fill looks alike.  With ``zeros`` what the elimination has made zero is marked, as in the
-    0-structure that Ascher 1996 prints after (6); without, the factor's other triangle is shown.
+    the last of the ``step`` groups are marked apart; with None all fill looks alike.  With
+    ``zeros`` what the elimination has made zero is marked, as in the 0-structure that Ascher 1996
+    prints after (6); without, the factor's other triangle is shown.
 
     >>> from pivotree.analysis.figures import spy
     >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.chain(3)).structure))
@@ -45,7 +44,7 @@ def spy(
     >>> figure.texts[0].get_text()
     'ABM: after step 1 of 3, 1 block of fill + 1 diagonal'
     """
-    state, look = block_state(symbolic, step, since), theme(style=style)
+    state, look = block_state(symbolic, step), theme(style=style)
     if title is None:
         title = f"{look.named(symbolic.plan.sequence.name)}: {_progress(state)}"
     return _panels([state], [title], labels, look, width, zeros=zeros)

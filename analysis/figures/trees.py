@@ -7,10 +7,9 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from pivotree.kkt import SymbolicFactor
@@ -21,8 +20,7 @@ from .state import block_state
 from .style import LEAST, TEXT, Theme, theme
 
 NAMED = 60  # nodes; with more none is named
-DOTTED = 400  # nodes; with more, lines alone are drawn
-_SHADES = 48  # colours where lines alone are drawn: as many paths, so that a file stays small
+DOTTED = 400  # nodes; with more, lines alone are drawn, in the colours of their lower ends
 
 
 def tree_layout(parent: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -158,10 +156,11 @@ def _draw(
     ax.set_xlim(-0.7, float(place[:, 0].max(initial=0)) + 0.7)
     inner = np.flatnonzero(parent >= 0)
     ends = np.stack([place[inner], place[parent[inner]]], axis=1)
-    if len(parent) > DOTTED:
-        _lines(ax, ends, colour[inner])
+    large = len(parent) > DOTTED
+    colours = list(colour[inner]) if large else look.faint
+    ax.add_collection(LineCollection(list(ends.round(2)), colors=colours, linewidths=0.8, zorder=1))
+    if large:
         return
-    ax.add_collection(LineCollection(list(ends), colors=look.faint, linewidths=0.8, zorder=1))
     named = len(parent) <= NAMED
     size = _node_size(ax, place) if named else 12.0
     ax.scatter(place[:, 0], place[:, 1], s=size, c=colour, edgecolors=look.ink, linewidths=0.5, zorder=2)
@@ -191,18 +190,3 @@ def _node_size(ax: Axes, place: NDArray[np.float64]) -> float:
     across = 0.9 * share * width / (np.max(place[:, 0], initial=0.0) + 1.4)
     down = (tall * height - 24) / (np.max(place[:, 1], initial=0.0) + 1.2)
     return float(np.clip(0.8 * min(across, down), 4.0, 20.0) ** 2)
-
-
-def _lines(ax: Axes, ends: NDArray[np.float64], colour: NDArray[np.float64]) -> None:
-    """Edges in the colours of their lower ends, one path a shade."""
-    shade = np.unique(np.round(colour, 6), axis=0, return_inverse=True)[1].ravel()
-    rank = np.argsort(np.argsort(shade, kind="stable"), kind="stable")
-    bins = rank * _SHADES // max(len(rank), 1)
-    paths, colours = [], []
-    for b in np.unique(bins):
-        mine = np.round(ends[bins == b], 2)
-        corners = mine.reshape(-1, 2)
-        paths.append(Path(corners, np.tile([Path.MOVETO, Path.LINETO], len(mine))))
-        colours.append(colour[bins == b].mean(axis=0))
-    drawn = PathCollection(paths, facecolors="none", edgecolors=colours, linewidths=0.7)
-    ax.add_collection(drawn)

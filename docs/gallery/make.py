@@ -17,7 +17,7 @@ from generated import MARK, blank
 from PIL import Image
 
 from pivotree import kkt
-from pivotree.analysis.figures import KINDS, Kind, Request, animation, save
+from pivotree.analysis.figures import KINDS, Kind, Request, save
 
 HERE = Path(__file__).resolve().parent
 MODELS = {  # file name: (spec, in words)
@@ -27,7 +27,6 @@ MODELS = {  # file name: (spec, in words)
 }
 STYLES = ("light", "dark")
 DPI, COLOURS = 130, 128
-FRAMES, SCALE = 24, 2
 SLOW = ("digits", "pivots")  # minutes on a large tree
 
 
@@ -53,13 +52,10 @@ def write(folder: Path, drawn: bool) -> None:
 
 
 def draw(kind: Kind, request: Request, stem: str, folder: Path) -> None:
-    """One kind on one model: light and dark, and of the small chain gray, moving and as LaTeX."""
+    """One kind on one model: light and dark, and of the small chain gray and as LaTeX."""
     small = stem == "chain_3"
     for style in (*STYLES, *(["gray"] if small else [])):
         png.write(kind.make(replace(request, style=style)), folder / picture(stem, kind, style), DPI, COLOURS)
-    for style in STYLES if kind.move and small else ():
-        path = folder / picture(stem, kind, style, ".gif")
-        animation(request.symbolic, path, frames=FRAMES, style=style, scale=SCALE)
     if kind.latex and small:
         text = kind.latex(request)
         save(text, folder / picture(stem, kind, "light", ".tex"))
@@ -105,9 +101,6 @@ def page(folder: Path) -> str:
             parts.append(_image(f"{kind.name} of {spec}", *(picture(stem, kind, s) for s in STYLES)))
             if stem == "chain_3":
                 parts.append(f"\n[In gray]({picture(stem, kind, 'gray')}).\n")
-            if kind.move and stem == "chain_3":
-                moving = (picture(stem, kind, s, ".gif") for s in STYLES)
-                parts.append(f"\nMoving (`-o film.gif`):\n\n{_image('the same, moving', *moving)}")
             if kind.latex and stem == "chain_3":
                 source = picture(stem, kind, "light", ".tex")
                 name = f"chain_3_{kind.name}_tex.png"

@@ -86,7 +86,7 @@ def _(arm, kkt, style):
         """The pattern of the matrix, body by body; step 0: nothing eliminated."""
         return kkt.symbolic(kkt.plan(orderings.get("natural"), system.structure))
 
-    figures.typeset(structure_of(arm), 0, style=style)
+    figures.spy(structure_of(arm), 0, style=style)
     return figures, structure_of
 
 
@@ -96,8 +96,8 @@ def _(mo):
     Read one row of it against the laws above. Then notice three things. The matrix is symmetric.
     M_k stands on the diagonal, and only there: the diagonal blocks of f and qdd are zero, which
     will decide what may be eliminated first. And two bodies meet only where one is the parent of
-    the other, through Phi: *the matrix is the tree*. (Frames on the diagonal of the next pictures
-    are brackets, for lesson 3.)
+    the other, through Phi: *the matrix is the tree*. (Frames on the diagonal are brackets,
+    for lesson 3.)
     """)
     return
 

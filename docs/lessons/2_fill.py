@@ -122,22 +122,20 @@ def _(mo):
     acceleration.
 
     On a tree that branches, a joint meets its ancestors only, and the two orders are nearer to
-    each other. A random order tells what fill can be. Fill and operations, while rows are
-    eliminated:
+    each other. A random order tells what fill can be. Fill and operations on a binary tree of
+    seven bodies:
     """)
     return
 
 
 @app.cell
-def _(factor, figures, kkt, orderings, style):
+def _(factor, kkt, orderings):
     tree = kkt.binary(2)
-    some = [orderings.get(name) for name in ("crbm", "abm", "random:0")]
-    figures.fill_curves(
-        [factor(order, tree) for order in some],
-        [kkt.trace(kkt.build(tree), order) for order in some],
-        style=style,
-        title="A binary tree of seven bodies",
-    )
+    print("order      fill  operations")
+    for name in ("crbm", "abm", "random:0"):
+        order = orderings.get(name)
+        work = kkt.trace(kkt.build(tree), order).flops
+        print(f"{name:8} {factor(order, tree).fill_blocks:6} {work:11,}")
     return
 
 

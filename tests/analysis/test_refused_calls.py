@@ -19,7 +19,7 @@ from pivotree.analysis.counts import crossover, family_of
 from pivotree.analysis.explorer import embedded, explorer_data
 from pivotree.analysis.explorer.server import ExplorerServer
 from pivotree.analysis.explorer.widget import Explorer
-from pivotree.analysis.figures import files, film, kinds
+from pivotree.analysis.figures import files, kinds
 from pivotree.analysis.guarantee import guarantee
 from pivotree.analysis.proofs import fields
 from pivotree.analysis.report import robot_report
@@ -99,7 +99,6 @@ REFUSED = {
     ),
     "scene 9 is unknown; use 1 to 7, or None": lambda: embedded("chain:3", scene=9),
     # -- figures
-    "'.avi' does not move; use .gif or .mp4": lambda: film.writer_of(files.Path("x.avi")),
     # -- listings and blame
     "top: 0 culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=0),
     "top: True culprits cannot be named; give at least 1": lambda: blame(SYSTEM, ABM, top=True),
@@ -137,7 +136,7 @@ REFUSED = {
     "family 'planar+rotor': 'rotor' is unknown; write planar+": (lambda: family_of("planar+rotor")),
     "option --port: 65536 is no port; use 0 to 65535": lambda: ExplorerServer({}, 65536),
     "Explorer: a int is no model; give a System, a tree, or a name": lambda: Explorer(3),
-    "figure: kind 'matrx' is unknown; did you mean matrix": (lambda: kinds.kind_of("matrx")),
+    "figure: kind 'tree' is unknown; did you mean trees": (lambda: kinds.kind_of("tree")),
     "order 'abm': has no step 9; use 0 to 3": lambda: figures.block_state(
         kkt.symbolic(kkt.plan(ABM, SYSTEM.structure)), 9
     ),

@@ -13,7 +13,7 @@ HOSTILE = json.loads(Path(__file__).with_name("hostile.json").read_text(encoding
 COMMANDS = next(
     action for action in parser()._actions if isinstance(action, argparse._SubParsersAction)
 ).choices
-GIVEN = {"MODEL": "chain:1", "KIND": "matrix", "PAPER": "ascher1996", "CONFIG": "sweep.toml"}
+GIVEN = {"MODEL": "chain:1", "KIND": "spy", "PAPER": "ascher1996", "CONFIG": "sweep.toml"}
 CHEAP = {  # options that keep a command short where nothing is wrong
     "compare": {"--order": "abm", "--format": "float32"},
     "check": {"--states": "1"},

@@ -73,7 +73,6 @@ SMALL = {
         changing=("out/report.html", "out/report.json"),
     ),
     "reproduce": Job("reproduce ascher1996 --item table2 -o out"),
-    "film": Job("figure film chain:1 --orders crbm --width single -o film.gif"),
     "guarantee": Job("guarantee chain:2 --states 3 --orders abm --json"),
     "tune": Job("tune chain:2 --most 3 --yes -o order.json"),
 }
@@ -87,7 +86,6 @@ LONG = (  # work of minutes, which is ended in its first seconds and not run aga
     "explore random_tree:n=20000 -o page.html",
     "list random_tree:n=300 --order crbm --yes",
     "prove",
-    "figure film random_tree:n=200 --orders crbm -o film.gif",
     "figure spy random_tree:n=5000 -o a.png",
     "guarantee random_tree:n=40 --states 100000 --yes",
     "tune random_tree:n=40 --most 1000000 --yes -o order.json",
@@ -340,13 +338,13 @@ def test_a_sweep_on_a_cluster_whose_scheduler_is_lost_is_taken_up(tmp_path, clus
 
 SOME = SWEEP.replace("to = 20", "to = 6")
 WRITTEN = {
-    **{name: SMALL[name] for name in ("report", "reproduce", "film", "tune")},
+    **{name: SMALL[name] for name in ("report", "reproduce", "tune")},
     "csv": Job("sweep s.toml -j 1 --json", {"s.toml": SOME}, ("s.csv.parts",)),
     "parquet": Job(
         "sweep s.toml -j 1 --json", {"s.toml": SOME.replace("s.csv", "s.parquet")}, ("s.parquet.parts",)
     ),
-    "pdf": Job("figure matrix chain:2 -o a.pdf"),
-    "svg": Job("figure matrix chain:2 -o a.svg"),
+    "pdf": Job("figure film chain:2 -o a.pdf"),
+    "svg": Job("figure film chain:2 -o a.svg"),
     "tex": Job("figure spy chain:2 -o a.tex"),
     "spy": Job("figure spy chain:2 -o a.png"),
     "compare": Job("compare chain:2 --orders abm,crbm --formats float32 -o out"),

@@ -119,10 +119,7 @@ def set_by_latex(folder, document):
 
 @pytest.mark.product
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="LaTeX is not installed")
-@pytest.mark.parametrize(
-    "command",
-    ["list --style latex", "figure spy --orders=abm", pytest.param("figure matrix", marks=pytest.mark.soak)],
-)
+@pytest.mark.parametrize("command", ["list --style latex", "figure spy --orders=abm"])
 def test_latex_sets_names_and_runs_none(written, tmp_path, command):
     kind, *more = command.split()
     before, after = ([more[0]], more[1:]) if kind == "figure" else ([], more)

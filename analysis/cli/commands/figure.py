@@ -14,9 +14,8 @@ from .shared import file_of, one_of, orders_of, system_of, written
 
 EXAMPLES = (
     "figure",
-    "figure matrix chain:3 --width single -o matrix.pdf",
-    "figure trees humanoid --order abm -o trees.tex",
-    "figure film chain:3 -o film.gif",
+    "figure spy chain:3 --width single -o matrix.tex",
+    "figure trees humanoid --order abm -o trees.pdf",
 )
 
 
@@ -35,9 +34,7 @@ def declare(command: Parser) -> None:
     )
     command.add_argument("--title", action="store_true", help="a title inside the figure")
     command.add_argument("--label", action="append", metavar="ORDER=TEXT", help="what an order is called")
-    command.add_argument(
-        "-o", "--output", metavar="FILE", help=".pdf, .svg, .png; some kinds .tex, .gif, .mp4"
-    )
+    command.add_argument("-o", "--output", metavar="FILE", help=".pdf, .svg, .png; of kind spy also .tex")
 
 
 def _labels(texts: Iterable[str]) -> dict[str, str]:

@@ -104,14 +104,12 @@ REFUSED = {
     "option --most: is 0; give 1 order or more": "tune chain:2 --most 0",
     "x.txt is no name of an order file; give one that ends in .json": "tune chain:2 -o x.txt",
     # -- figure
-    "option --width: 'triple' is unknown; use": "figure matrix chain:2 --width triple -o x.pdf",
-    "option --style: 'light,comic' is unknown; use": "figure matrix chain:2 --style light,comic -o x.pdf",
+    "option --width: 'triple' is unknown; use": "figure spy chain:2 --width triple -o x.pdf",
+    "option --style: 'light,comic' is unknown; use": "figure spy chain:2 --style light,comic -o x.pdf",
     "this kind shows one order, not 2; name one": "figure trees chain:2 --orders abm,crbm -o x.pdf",
     "option --step: 9 is outside this order's steps": "figure trees chain:2 --step 9 -o x.pdf",
     "kind 'digits' has no LaTeX; write a .pdf, or": "figure digits chain:2 -o x.tex",
-    "block rows leave no room for symbols of 6 pt": "figure matrix chain:9 --width single -o x.pdf",
-    "block rows are too many to be set as symbols (at most": "figure matrix chain:40 -o x.pdf",
-    "300 block rows are too many for LaTeX (at most 200)": "figure spy chain:100 -o x.tex",
+    "block rows are too many to be set as symbols (at most": "figure spy chain:40 -o x.tex",
     # -- report
     "option --format: is empty; give names separated by commas": "report chain:2 --formats ,",
     "output folder own.json: cannot be written (Not a directory)": "report chain:2 -o own.json",
@@ -289,7 +287,7 @@ def call(refused, tmp_path, command, model, *more):
     out = tmp_path / "out"
     out.mkdir()
     name, *before = command.split()
-    kind = ["matrix"] if name == "figure" else []
+    kind = ["spy"] if name == "figure" else []
     with chdir(out):
         line = refused(name, *kind, model, *before, *more, *COMMANDS.get(command, "").split())
     assert not list(out.iterdir())

@@ -1,13 +1,11 @@
 """Figures for papers: every kind in every look, their numbers and captions, files and the command."""
 
 import re
-import shutil
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import product
 
 import matplotlib
 import networkx as nx
-import numpy as np
 import pytest
 from designs import covering
 from figured import factor, request
@@ -17,7 +15,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from PIL import Image
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis import figures
@@ -78,9 +75,6 @@ def test_suffixes_decide_and_what_a_kind_lacks_is_refused(kind, suffix, tmp_path
     if chosen.latex is None:
         with pytest.raises(kkt.FormatError, match=f"kind '{kind}' has no LaTeX"):
             write(chosen, asked, tmp_path / "x.tex")
-    if chosen.move is None:
-        with pytest.raises(kkt.FormatError, match=f"kind '{kind}' does not move; use kind film"):
-            write(chosen, asked, tmp_path / "x.gif")
     assert not list(tmp_path.glob(".*"))
     first, second = caption(chosen, asked).splitlines()
     assert " (3 bodies, 3 freedoms)" in first and "{" not in first and first.endswith(".")
@@ -88,7 +82,7 @@ def test_suffixes_decide_and_what_a_kind_lacks_is_refused(kind, suffix, tmp_path
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("kind", ["spy", "before-after", "film", "orders", "trees", "curves"])
+@pytest.mark.parametrize("kind", ["spy", "before-after", "film", "orders", "trees"])
 def test_svg_of_a_thousand_bodies_is_small(kind, tmp_path):
     asked = request("random_tree:n=1000", orders=("abm",))
     path = write(KINDS[kind], asked, tmp_path / "x.svg")
@@ -119,15 +113,6 @@ def test_an_order_out_of_reach_is_left_out_or_refused():
 # -- numbers -----------------------------------------------------------------------------------------
 
 
-def test_curves_count_on_structure_where_tapes_are_out_of_reach(monkeypatch):
-    def labels(figure):
-        return [ax.get_ylabel() for ax in figure.axes]
-
-    assert labels(KINDS["curves"].make(request()))[1] == "operations"
-    monkeypatch.setattr("pivotree.analysis.figures.kinds.HEAVY", 10)
-    assert labels(KINDS["curves"].make(request()))[1] == "operations, dense blocks"
-
-
 @pytest.mark.parametrize("format", covering(["exact", "mp:20", "dd", "ball:20"], unmarked=1))
 def test_pivots_and_digits_in_numbers_that_are_no_floats(format):
     asked = request("chain:4", format=format, orders=("crbm", "abm"))
@@ -155,7 +140,7 @@ def test_a_caption_has_the_numbers_of_the_factor():
     asked = request("chain:4", orders=("crbm",))
     made = factor("chain:4", "crbm")
     told = f"CRBM fills in {made.fill_blocks} blocks ({made.fill_entries} entries)"
-    for kind, step in product(("spy", "matrix"), (None, 2)):
+    for kind, step in product(("spy",), (None, 2)):
         text = caption(KINDS[kind], replace(asked, step=step))
         assert (
             (f"after 2 of {made.plan.groups} brackets" in text)
@@ -224,57 +209,13 @@ def test_a_strip_marks_what_is_new_since_the_picture_before():
     assert {"made zero", "new fill"} <= set(legend) and any(x.startswith("earlier fill") for x in legend)
 
 
-def test_an_interrupted_film_is_not_put_together_first(tmp_path, monkeypatch):
-    """matplotlib does so, and a long film takes it longer than Ctrl-C may."""
-    from matplotlib.animation import PillowWriter
-
-    seen = []
-
-    def interrupted(self, **how):
-        seen.append(self)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(PillowWriter, "grab_frame", interrupted)
-    monkeypatch.setattr(PillowWriter, "finish", lambda self: pytest.fail("it is put together"))
-    with pytest.raises(KeyboardInterrupt):
-        figures.animation(factor("chain:1", "abm"), tmp_path / "film.gif")
-    assert len(seen) == 1 and not list(tmp_path.iterdir())
-
-
-@pytest.mark.product
-def test_an_animation_has_a_picture_a_bracket_and_the_commands_twice_the_resolution(tmp_path):
-    asked = request("chain:1", width="single")
-    path = write(KINDS["film"], asked, tmp_path / "film.gif")
-    with Image.open(path) as image:
-        frames = []
-        for k in range(image.n_frames):
-            image.seek(k)
-            frames.append(np.asarray(image.convert("RGB"), dtype=int))
-    different = 1 + sum((a != b).any() for a, b in pairwise(frames))
-    assert different == 2  # the matrix and its bracket
-    once = Image.open(figures.animation(asked.symbolic, tmp_path / "once.gif")).size
-    assert image.size[0] == 2 * once[0] and abs(image.size[1] - 2 * once[1]) <= 1
-    with pytest.raises(kkt.FormatError, match="cannot be written"):
-        write(KINDS["film"], request(), tmp_path / "missing" / "film.gif")
-
-
-def test_an_mp4_needs_ffmpeg(tmp_path, monkeypatch):
-    if shutil.which("ffmpeg"):
-        path = write(KINDS["film"], request(width="single"), tmp_path / "film.mp4")
-        assert b"ftyp" in path.read_bytes()[:32]
-    monkeypatch.setattr("matplotlib.animation.FFMpegWriter.isAvailable", lambda: False)
-    with pytest.raises(kkt.FormatError, match="needs the program ffmpeg, which is not found"):
-        write(KINDS["film"], request(), tmp_path / "other.mp4")
-    assert not (tmp_path / "other.mp4").exists()
-
-
 # -- files and the command ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", covering([".tex", ".svg", ".png", ".pdf"], unmarked=1))
 def test_files_are_the_same_every_time(suffix, tmp_path):
     symbolic = factor("chain:2", "crbm")
-    drawn = figures.tikz if suffix == ".tex" else figures.spy
+    drawn = figures.pmatrix if suffix == ".tex" else figures.spy
     first, second = (
         figures.save(drawn(symbolic), tmp_path / f"{name}{suffix}").read_bytes() for name in "ab"
     )
