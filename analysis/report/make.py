@@ -119,7 +119,7 @@ def _settings(orders: Iterable[str], formats: Sequence[str], seed: int, quantity
     """What a report's rows hold: the columns of a sweep."""
     derived = () if quantity == "qdd" else tuple(DERIVED)
     return Settings(
-        tuple(orders), tuple(formats), (*COLUMNS, *derived), REFERENCES[0], True, seed, (), None, quantity
+        tuple(orders), tuple(formats), (*COLUMNS, *derived), REFERENCES[0], True, seed, (), quantity
     )
 
 

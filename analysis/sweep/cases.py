@@ -8,7 +8,6 @@ from hashlib import sha256
 
 from .config import Config
 from .models import Model
-from .motions import TOGETHER
 from .settings import Settings
 
 # The edition of Pivotree's arithmetic: rows of two editions never stand in one table.  It is raised by
@@ -42,9 +41,6 @@ def keys_of(config: Config, model: Model, first: int, states: int) -> list[str]:
     base = sha256(f"{settings.reference}\n{state}\n{model.digest}\n".encode())
     if settings.quantity != "qdd":
         base.update(f"{settings.quantity}\n".encode())
-    if settings.simulate is not None:
-        asked = ", ".join(f"{name}={value!r}" for name, value in vars(settings.simulate).items())
-        base.update(f"Simulate({asked})\n".encode())
     keys = []
     for number in range(first, first + states):
         for order in config.order_digests:
@@ -68,9 +64,7 @@ def tasks(config: Config, done: Container[str]) -> Iterator[Task]:
     """What is left to do, in the sequence of the cases."""
     settings = config.settings
     block = max(1, ROWS // (len(settings.orders) * len(settings.formats)))
-    if settings.simulate is not None:
-        block = TOGETHER
-    elif settings.together:
+    if settings.together:
         block = max(block, STATES)
     for model in config.models:
         for first in range(0, config.states, block):

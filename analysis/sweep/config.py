@@ -6,20 +6,16 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pivotree import orderings
 from pivotree.kkt import PivotreeError
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.reading import read_bytes
-from pivotree.kkt.program.joint_space import SOLVERS
 
 from .fields import Fields, document
 from .models import Model, models_of
-from .settings import DERIVED, ELIMINATED, INTEGRATED, MEASURES, REFERENCES, Settings
-
-if TYPE_CHECKING:
-    from ..simulation import Integration
+from .settings import DERIVED, MEASURES, REFERENCES, Settings
 
 USUAL = ["error", "digits", "backward_error", "marked", "fill", "flops", "failed_at"]
 DERIVED_USUAL = [name for name, kind in DERIVED.items() if kind is float]
@@ -77,7 +73,6 @@ def read_config(path: Path) -> Config:
     measures = tuple(fields.names("measure", [*USUAL[:-1], *DERIVED_USUAL, USUAL[-1]] if derived else USUAL))
     reference = fields.one_of("reference", REFERENCES[0], REFERENCES)
     states = Fields(path, fields.take("states", {"distribution": "given"}), "states")
-    motion = fields.take("simulate", None)
     random = states.one_of("distribution", "random", DISTRIBUTIONS) == "random"
     number, seed = states.whole("number", 1, 1, MOST_STATES), states.whole("seed", 0, 0)
     states.done()
@@ -89,16 +84,7 @@ def read_config(path: Path) -> Config:
             raise fields.wrong(f"measure[{i}]", name, f"one of {', '.join(MEASURES)}")
         if name in DERIVED and not derived:
             raise fields.wrong(f"measure[{i}]", name, "derivatives = true with it, or leave it out")
-    asked = simulate_of(fields, motion, measures)
-    for i, models in enumerate(found):
-        if asked is not None and models[0].frames == "aligned":
-            right = "'given' or 'factored': aligned frames are one state's, and a motion has many"
-            raise fields.wrong(f"models[{i}].frames", "aligned", right)
-    alone = bool((ELIMINATED.keys() | DERIVED.keys()) & set(measures)) or asked is None
-    if derived and not alone:
-        right = f"with derivatives = true also one of {', '.join(ELIMINATED | DERIVED)}"
-        raise fields.wrong("measure", list(measures), right)
-    digests = tuple(_digest(fields, i, name, alone) for i, name in enumerate(orders))
+    digests = tuple(_digest(fields, i, name) for i, name in enumerate(orders))
     for i, name in enumerate(formats):
         try:
             chosen = get_format(name)
@@ -111,7 +97,7 @@ def read_config(path: Path) -> Config:
     for name, value in (pair for models in found for model in models for pair in model.values):
         ranges.setdefault(name, []).append(value)
     quantity = "derivatives" if derived else "qdd"
-    settings = Settings(orders, formats, measures, reference, random, seed, tuple(ranges), asked, quantity)
+    settings = Settings(orders, formats, measures, reference, random, seed, tuple(ranges), quantity)
     for name in ranges:
         if settings.columns.count(name) > 1:
             raise PivotreeError(f"{path}: range {name!r} has the name of a column; give it another name")
@@ -138,49 +124,15 @@ def _kind(values: list[Any]) -> type:
     return float if any(isinstance(value, float) for value in values) else int
 
 
-def simulate_of(fields: Fields, table: Any, measures: tuple[str, ...]) -> Integration | None:
-    """How motions are integrated, where a column asks for it; what is missing is as on the command
-    line.
-    """
-    from ..simulation.integration import INTEGRATORS, STATES, Integration
-
-    if not INTEGRATED.keys() & set(measures):
-        if table is not None:
-            known = ", ".join(INTEGRATED)
-            raise fields.wrong("measure", list(measures), f"one of {known}, or no table [simulate]")
-        return None
-    given = Fields(fields.path, {} if table is None else table, "simulate")
-    state = given.one_of("state", "float64", STATES)
-    found = Integration(
-        given.positive("seconds", 10.0),
-        given.positive("eps", 1e-4),
-        given.one_of("integrator", "cash_karp", INTEGRATORS),
-        given.positive("step", 0.01),
-        given.whole("steps", 10_000, 1),
-        given.positive("floor", 0.1),
-        state,
-        given.one_of("clock", state, STATES),
-    )
-    given.done()
-    return found
-
-
-def _digest(fields: Fields, i: int, text: str, alone: bool) -> str:
-    """What the order in a field is, checked.
-
-    Where motions alone are measured a dense method may follow, as in crbm+cholesky.
-    """
-    name, plus, dense = text.partition("+")
-    if plus and (alone or dense not in SOLVERS):
-        right = "an order alone; +cholesky, +lu or +gauss_jordan where motions alone are measured"
-        raise fields.wrong(f"orders[{i}]", text, right)
+def _digest(fields: Fields, i: int, name: str) -> str:
+    """What the order in a field is, checked."""
     try:
         order = orderings.get(name)
     except PivotreeError as error:
         raise PivotreeError(f"{fields.path}: orders[{i}]: {error}") from None
     if order.problem != "qdd":
         raise fields.wrong(f"orders[{i}]", name, "an order that solves for qdd")
-    return text if plus else order_digest(name)
+    return order_digest(name)
 
 
 def order_digest(name: str) -> str:

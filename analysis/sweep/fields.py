@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import tomllib
 from collections.abc import Iterable
@@ -61,14 +60,6 @@ class Fields:
         if not is_whole(value, least, most):
             raise self.wrong(field, value, f"a whole number, {least} to {most:,}")
         return value
-
-    def positive(self, field: str, default: float) -> float:
-        """A number above 0."""
-        value = self.take(field, default)
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not 0.0 < value < math.inf:
-            raise self.wrong(field, value, "a number above 0")
-        return float(value)
 
     def text(self, field: str, default: str | None = None) -> str:
         value = self.take(field, default)

@@ -12,12 +12,11 @@ from pivotree.kkt import PivotreeError
 from pivotree.kkt.arithmetic import Format, get_format
 
 from ..comparison.row import digits_of, finite, known_conditioning, reference_digits
-from ..states.sample import drawn_again, system_at
+from ..states.sample import drawn_again
 from ..states.traced import FIELDS
 from ..study import measure as core
 from ..study.measure import WHY, Columns, States
 from .cases import Task
-from .motions import moved
 from .prepared import Prepared, prepare
 from .settings import REFERENCES, WHOLE, Settings
 
@@ -51,20 +50,14 @@ def _found(settings: Settings, prepared: Prepared, states: Mapping[int, Sequence
     missing = np.array([[key is not None for key in keys] for keys in states.values()]).reshape(shape)
     numbers = list(states)
     found: Cases = {number: [dict(prepared.sizes) for _ in keys] for number, keys in states.items()}
-    if settings.eliminates:
-        for some in core.blocks(numbers, prepared.system.tree.n):
-            here = [numbers.index(number) for number in some]
-            _eliminated(settings, prepared, list(some), missing[here], found)
+    for some in core.blocks(numbers, prepared.system.tree.n):
+        here = [numbers.index(number) for number in some]
+        _eliminated(settings, prepared, list(some), missing[here], found)
     if "drawn_again" in settings.measures and prepared.ranges is not None:
         for number, cases in found.items():
             again = drawn_again(prepared.ranges, settings.seed, number)
             for case in cases:
                 case["drawn_again"] = again
-    if settings.simulate is not None:
-        for number, cases in moved(settings, prepared, numbers, missing).items():
-            for own, case in zip(found[number], cases, strict=True):
-                failed = own.get("failed_at") or case.get("failed_at")
-                own |= case | {"failed_at": failed}
     return found
 
 
@@ -73,8 +66,12 @@ def _eliminated(
 ) -> None:
     """What eliminations give in some states goes into their cases."""
     formats = [get_format(name) for name in settings.formats]
+    if prepared.ranges is None:
+        states = States.of([prepared.system for _ in numbers])
+    else:
+        states = States.drawn(prepared.system, prepared.ranges, settings.seed, numbers)
     columns = core.measure(
-        _states(settings, prepared, numbers),
+        states,
         {name: prepared.orders[name] for name in settings.orders},
         prepared.proof,
         formats,
@@ -94,15 +91,6 @@ def _eliminated(
 
 
 KAPPAS = ("kappa", "kappa_inertia")
-
-
-def _states(settings: Settings, prepared: Prepared, numbers: list[int]) -> States:
-    system, ranges, model = prepared.system, prepared.ranges, prepared.model
-    if ranges is None:
-        return States.of([model.written(system) for _ in numbers])
-    if model.frames == "aligned":
-        return States.of([model.written(system_at(system, ranges, settings.seed, i)) for i in numbers])
-    return States.drawn(system, ranges, settings.seed, numbers)
 
 
 def _case(
@@ -146,7 +134,7 @@ def _rows(
     for key, case, own in zip(keys, cases, found, strict=True):
         if key is None:
             continue
-        head = (key, task.model.label, *map(values.get, settings.ranges), *case)
+        head = (key, task.model.text, *map(values.get, settings.ranges), *case)
         tail = (number, settings.seed, *map(own.get, settings.measures))
         rows.append(head + tail)
     return rows

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pickle
 import re
-import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, is_dataclass
 from decimal import Decimal
 from hashlib import sha256
 from itertools import product
@@ -22,13 +21,11 @@ from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.foreign import is_number
 from pivotree.kkt.model.load import SUFFIXES
 
-from ..points import contacts_of
 from .fields import Fields
 
 Value = int | float | str
 HOLE = re.compile(r"\{(\w*)\}")
 RANGE = "a list of values, or {from, to, step} or {from, to, count}, also with scale = 'log'"
-FRAMES = ("given", "aligned", "factored")
 MOST = 10_000_000  # values of a range
 
 
@@ -40,25 +37,12 @@ class Model:
     values: tuple[tuple[str, Value], ...]  # of the ranges that it takes
     digest: str  # of the spec, or of the tree that was read from a file
     pickled: bytes | None = None  # the tree of a file or a robot; None where the text says it all
-    # or "aligned": every state in frames along the joint axes; or "factored": kkt.factored
-    frames: str = "given"
-    beside: str = ""  # in words: contacts and loops that the entry adds
-
-    @property
-    def label(self) -> str:
-        """What its rows call it."""
-        frames = "" if self.frames == "given" else f", frames {self.frames}"
-        return f"{self.text}{self.beside}{frames}"
-
-    def written(self, system: kkt.System) -> kkt.System:
-        """A state in the frames that are asked for."""
-        return kkt.aligned(system) if self.frames == "aligned" else system
 
     def tree(self) -> nx.DiGraph:
         """Raises ModelError for parameters that make no tree."""
         tree = kkt.load(self.text) if self.pickled is None else pickle.loads(self.pickled)
         tree.graph["name"] = tree.graph.get("name") or self.text
-        return kkt.factored(tree) if self.frames == "factored" else tree
+        return tree
 
 
 def models_of(fields: Fields) -> list[list[Model]]:
@@ -80,8 +64,8 @@ def models_of(fields: Fields) -> list[list[Model]]:
     for i, models in enumerate(found):
         for model in models:
             if model.digest in seen:
-                raise fields.wrong(f"models[{i}]", model.label, "each model once")
-            seen[model.digest] = model.label
+                raise fields.wrong(f"models[{i}]", model.text, "each model once")
+            seen[model.digest] = model.text
     return found
 
 
@@ -89,13 +73,6 @@ def _models(fields: Fields, place: str, entry: Any, ranges: Mapping[str, tuple[V
     options = Fields(fields.path, entry if isinstance(entry, dict) else {"model": entry}, place)
     text = options.text("model")
     how = {"floating": options.yes("floating"), "merge_fixed": options.yes("merge_fixed")}
-    frames = options.one_of("frames", "given", FRAMES)
-    beside = {name: options.text(name) for name in ("contact", "loops") if name in options.table}
-    compliance = options.take("compliance", None)
-    if compliance is not None and "contact" not in beside:
-        raise options.wrong("compliance", compliance, "contacts that it softens, contact = 'foot'")
-    if compliance is not None and (not is_number(compliance) or compliance < 0):
-        raise options.wrong("compliance", compliance, "zero or more [1/kg]")
     options.done()
     names = list(dict.fromkeys(HOLE.findall(text)))
     for name in names:
@@ -103,23 +80,19 @@ def _models(fields: Fields, place: str, entry: Any, ranges: Mapping[str, tuple[V
             known = nearest(name, ranges) if ranges else "write a table [ranges]"
             raise PivotreeError(f"{fields.path}: {place} takes range {name!r}, not given; {known}")
     of_file = not names and (text.startswith("robot:") or Path(text).suffix.lower() in SUFFIXES)
-    if names and beside:
-        right = "one model without a range, or contacts and loops in its spec"
-        raise fields.wrong(f"{place}.model", text, right)
     if any(how.values()) and not of_file:
         right = "a .urdf file or robot:NAME, or leave out floating and merge_fixed"
         raise fields.wrong(place, text, right)
     try:
-        if of_file or beside:
-            models = [_read(text, of_file, how, beside, float(compliance or 0.0))]
-        else:
-            values = product(*(ranges[name] for name in names))
-            models = [_member(text, tuple(zip(names, some, strict=True))) for some in values]
-            for model in models[:1] + models[1:][-1:]:  # what others lack is told in their rows
-                model.tree()
+        if of_file:
+            return [_read(text, **how)]
+        values = product(*(ranges[name] for name in names))
+        models = [_member(text, tuple(zip(names, some, strict=True))) for some in values]
+        for model in models[:1] + models[1:][-1:]:  # what others lack is told in their rows
+            model.tree()
     except PivotreeError as error:
         raise PivotreeError(f"{fields.path}: {place}: {error}") from None
-    return [_in_frames(model, frames) for model in models]
+    return models
 
 
 def _member(template: str, given: tuple[tuple[str, Value], ...]) -> Model:
@@ -128,30 +101,11 @@ def _member(template: str, given: tuple[tuple[str, Value], ...]) -> Model:
     return Model(text, given, sha256(f"spec {text}".encode()).hexdigest())
 
 
-def _read(
-    text: str, of_file: bool, how: Mapping[str, bool], beside: Mapping[str, str], compliance: float
-) -> Model:
-    """A tree that no text makes again on another machine, with contacts and loops behind its own.
-
-    ``how`` a file is read goes into its key.  Raises PivotreeError.
-    """
-    tree = kkt.load(text, True if how["floating"] else None, merge_fixed=how["merge_fixed"])
-    found = [*tree.graph.get("loops", ())]
-    if "loops" in beside:
-        found += kkt.read_loops(beside["loops"], tree)
-    if "contact" in beside:
-        found += contacts_of(tree, beside["contact"], compliance, "contact")
-    if beside:
-        tree = nx.DiGraph(tree, loops=found)
-        with warnings.catch_warnings():  # random states close what is open here
-            warnings.simplefilter("ignore", kkt.LoopWarning)
-            kkt.build(tree)  # what is wrong with them is told before the long work
-    told = {"contact": beside.get("contact"), "compliance": f"{compliance:g}" if compliance else None}
-    told["loops"] = beside.get("loops")
-    label = "".join(f", {name} {value}" for name, value in told.items() if value)
-    kind = f"file {text.startswith('robot:')} {' '.join(map(str, how.values()))}"
-    digest = _digest(kind if of_file else f"spec {text}", tree)
-    return Model(text, (), digest, pickle.dumps(tree), beside=label)
+def _read(text: str, floating: bool, merge_fixed: bool) -> Model:
+    """A tree that no text makes again on another machine; how it is read goes into its key."""
+    tree = kkt.load(text, True if floating else None, merge_fixed=merge_fixed)
+    digest = _digest(f"file {text.startswith('robot:')} {floating} {merge_fixed}", tree)
+    return Model(text, (), digest, pickle.dumps(tree))
 
 
 def model_of(tree: nx.DiGraph, text: str) -> Model:
@@ -187,13 +141,6 @@ def _parts(value: Any) -> Iterator[bytes]:
         yield from _parts(vars(value))
     else:
         yield repr(value).encode()
-
-
-def _in_frames(model: Model, frames: str) -> Model:
-    if frames == "given":
-        return model
-    digest = sha256(f"{frames} {model.digest}".encode()).hexdigest()
-    return replace(model, digest=digest, frames=frames)
 
 
 def _values(fields: Fields, name: str) -> tuple[Value, ...]:

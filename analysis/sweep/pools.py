@@ -147,20 +147,13 @@ def _from_cluster(client: Any, work: Work[T, R], tasks: Iterator[T]) -> Iterator
 
     client.wait_for_workers(1, timeout=WORKERLESS)
     waiting = as_completed(with_results=True)
-    for _ in _topped_up(client, work, tasks, waiting):
-        for _, result in waiting:
-            if isinstance(result, CancelledError):  # handed over as a result where the scheduler is gone
-                raise result
-            yield result
-            break
-
-
-def _topped_up(client: Any, work: Work[T, R], tasks: Iterator[T], waiting: Any) -> Iterator[None]:
-    """Hands tasks over before each result, as many as the threads that there are can take."""
     while True:
         threads = sum(worker["nthreads"] for worker in client.scheduler_info(-1).get("workers", {}).values())
         for task in islice(tasks, max(1, AHEAD * threads - waiting.count())):
             waiting.add(client.submit(work, task, pure=False))
         if waiting.is_empty():
             return
-        yield
+        _, result = next(waiting)
+        if isinstance(result, CancelledError):  # handed over as a result where the scheduler is gone
+            raise result
+        yield result

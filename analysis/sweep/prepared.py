@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from ..states.sample import drawn_system
 from ..states.traced import KEPT, TracedOrder
 from .models import Model
 from .settings import Settings
-
-if TYPE_CHECKING:
-    from ..simulation import Motion
 
 REFUSED = (LoopError, OrderError, SingularError, SizeError)
 
@@ -66,11 +63,9 @@ def fingerprint(system: System, quantity: str = "qdd") -> str:
 class Prepared(NamedTuple):
     """A model ready to be measured in any state."""
 
-    model: Model
     system: System
     ranges: Ranges | None  # None where the state is the model's own
-    orders: dict[str, TracedOrder | str]  # or why the model rules it out; {} if none is asked
-    motions: dict[tuple[str, str], Motion | str]  # kernels by order and format, as they are made
+    orders: dict[str, TracedOrder | str]  # or why the model rules it out
 
     @property
     def proof(self) -> TracedOrder:
@@ -92,12 +87,9 @@ def prepare(settings: Settings, model: Model) -> Prepared:
     """
     tree = model.tree()
     system, ranges = drawn_system(tree, settings.seed) if settings.random else (build(tree), None)
-    orders: dict[str, TracedOrder | str] = {}
-    if settings.eliminates:
-        written = model.written(system)
-        pattern = fingerprint(written, settings.quantity)
-        for name in (*settings.orders, "abm"):
-            orders[name] = traced(written, name, pattern, settings.quantity)
-        if isinstance(refused := orders["abm"], str):
-            raise PivotreeError(refused)
-    return Prepared(model, system, ranges, orders, {})
+    pattern = fingerprint(system, settings.quantity)
+    names = (*settings.orders, "abm")
+    orders = {name: traced(system, name, pattern, settings.quantity) for name in names}
+    if isinstance(refused := orders["abm"], str):
+        raise PivotreeError(refused)
+    return Prepared(system, ranges, orders)

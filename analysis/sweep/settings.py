@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..states.traced import FIELDS
-
-if TYPE_CHECKING:
-    from ..simulation import Integration
 
 ELIMINATED: dict[str, type] = {
     "error": float,  # max |qdd - exact| / max |exact|, exact for the data rounded to the format
@@ -30,14 +26,7 @@ ELIMINATED: dict[str, type] = {
 DERIVED: dict[str, type] = {  # of qdd, and of each matrix by its own largest entry
     f"digits_{name}": float for name in FIELDS["derivatives"]
 } | {"errors_of_matrices": str}  # of qdd and of each of them
-INTEGRATED: dict[str, type] = {
-    "evaluations": int,  # of the accelerations, by the integrator
-    "steps": int,  # accepted
-    "rejected": int,
-    "operations": int,  # of one evaluation in the kernel, sines and cosines as one each
-    "energy_drift": float,  # largest change of the energy, over the largest kinetic one
-}
-MEASURES = ELIMINATED | DERIVED | INTEGRATED
+MEASURES = ELIMINATED | DERIVED
 MEASURES |= {
     "bodies": int,
     "dof": int,
@@ -59,21 +48,13 @@ class Settings:
     random: bool  # states drawn at random, or each model's own
     seed: int
     ranges: tuple[str, ...]  # names, one column each
-    simulate: Integration | None = None  # where what an integrator takes is measured
     quantity: str = "qdd"  # or "derivatives": whose errors and operations they are
 
     @property
     def runs(self) -> bool:
         """Whether some column needs an elimination in numbers."""
-        wanted = {"error", "digits", "backward_error", "marked", "failed_as", *WHOLE, *DERIVED}
-        wanted |= {"failed_at"} if self.simulate is None else set()
+        wanted = {"error", "digits", "backward_error", "marked", "failed_as", "failed_at", *WHOLE, *DERIVED}
         return bool(wanted & set(self.measures))
-
-    @property
-    def eliminates(self) -> bool:
-        """Whether some column is about an elimination: its counts or its numbers."""
-        wanted = ELIMINATED.keys() | DERIVED.keys()
-        return self.simulate is None or bool(wanted & set(self.measures))
 
     @property
     def together(self) -> bool:

@@ -146,17 +146,13 @@ r = [0.5, 1e-3]
 [states]
 number = 1
 """
-MOTIONS = """models = ["chain:1", { model = "m.json", floating = true }]
+FILES = """models = ["chain:1", { model = "m.json", floating = true }]
 orders = ["abm"]
 formats = ["float32"]
-measure = ["steps", "energy_drift"]
+measure = ["error"]
+derivatives = true
 [states]
 number = 1
-[simulate]
-seconds = 0.01
-eps = 1e-4
-integrator = "cash_karp"
-clock = "float64"
 """
 NAMES = [*HOSTILE["names"], "a" * 10**6, "a" * 500]
 NUMBERS = ["nan", "inf", "-inf", "-1", "0", "1", "2", "1e400", "1e-320", str(10**30), "9" * 5000]
@@ -231,7 +227,7 @@ def _sweep(draw):
     if kind < 3:
         text = draw(changed(SWEEP).filter(_small))
     else:
-        text = draw(st.sampled_from([SWEEP, MOTIONS]).flatmap(revalued))
+        text = draw(st.sampled_from([SWEEP, FILES]).flatmap(revalued))
         if draw(st.integers(0, 9)) == 0:
             text = text.replace("s.csv", draw(st.sampled_from(["s.parquet", "x/s.csv", "s", *DEVICES])))
     jobs = draw(st.sampled_from(["-j1"] * 30 + ["-j2", "-j0", "--json"]))

@@ -86,7 +86,6 @@ def test_what_a_model_rules_out_is_told_in_its_rows(tmp_path):
 ONE = 'output = "s.csv"\norders = ["abm"]\nmodels = [{ %s }]\n'
 RANGE = 'output = "s.csv"\norders = ["abm"]\nmodels = ["chain:{n}"]\n[ranges]\nn = %s'
 MINIMAL = 'output = "s.csv"\nmodels = ["chain:3"]\norders = ["abm"]\n'
-MOVED = MINIMAL + 'measure = ["steps"]\n'
 WRONG = {
     "models = [": "is no TOML",
     'models = ["chain:3"]\norders = ["abm"]': "has no field 'output'; give a text",
@@ -116,28 +115,14 @@ WRONG = {
     MINIMAL + "states = 3": "field 'states' is 3; give a table",
     MINIMAL + 'measure = ["digits_dq"]': "'measure[0]' is 'digits_dq'; give derivatives = true with",
     MINIMAL + "derivatives = 1": "'derivatives' is 1; give true or false",
-    MINIMAL + 'derivatives = true\nmeasure = ["steps"]': "give with derivatives = true also one of",
-    MINIMAL + "[simulate]\nseconds = 1": "give one of evaluations, steps, rejected",
-    MOVED + "[simulate]\nseconds = 0": "field 'simulate.seconds' is 0; give a number above 0",
-    MOVED + '[simulate]\nintegrator = "euler"': "field 'simulate.integrator' is 'euler'; give 'c",
-    MOVED + "[simulate]\ntolerance = 1": "field 'tolerance' is unknown in table 'simulate' of it",
-    MOVED.replace("abm", "crbm+qr"): "field 'orders[0]' is 'crbm+qr'; give an order alone",
-    MINIMAL.replace("abm", "crbm+lu"): "field 'orders[0]' is 'crbm+lu'; give an order alone",
-    MOVED.replace('"chain:3"', '{ model = "chain:3", frames = "aligned" }'): "a motion has many",
-    ONE % 'model = "chain:3", frames = "bent"': "'given' or 'aligned' or 'factored'",
     MINIMAL.replace('orders = ["abm"]', ""): "has no field 'orders'; give a list of names",
     MINIMAL.replace('["abm"]', '"abm"'): "field 'orders' is 'abm'; give a list of names",
     MINIMAL.replace('["abm"]', "[3]"): "field 'orders[0]' is 3; give a text",
     MINIMAL.replace('["abm"]', '["abm", "abm"]'): "field 'orders[1]' is 'abm'; give each name once",
     ONE % 'model = "r.urdf", merge_fixed = 1': "field 'models[0].merge_fixed' is 1; give true or",
+    MINIMAL + "[simulate]\nseconds = 1": "field 'simulate' is unknown in the file",
+    ONE % 'model = "chain:3", contact = "j3"': "field 'contact' is unknown in table",
     ONE % 'model = "chain:3", floating = true': "a .urdf file or robot:NAME, or leave out floating",
-    ONE % 'model = "chain:3", loops = "none.json"': "models[0]: none.json: cannot be read",
-    ONE % 'model = "chain:3", contact = ""': "field 'models[0].contact' is ''; give a text",
-    ONE % 'model = "chain:3", compliance = 1e-4': "give contacts that it softens",
-    ONE % 'model = "chain:3", contact = "j3", compliance = -1': "is -1; give zero or more [1/kg]",
-    ONE % 'model = "chain:3", contact = "j3", compliance = "x"': "is 'x'; give zero or more [1/kg]",
-    ONE % f'model = "chain:3", contact = "j3", compliance = 1{400 * "0"}': "0; give zero or more",
-    ONE % 'model = "chain:{n}", contact = "j3"' + "[ranges]\nn = [3]": "one model without a range",
     RANGE % "[true]": "field 'ranges.n' is [True]; give a list of values, or {from, to, step}",
     RANGE % '[3, "4"]': "give texts alone, or numbers alone",
     RANGE % "3": "field 'ranges.n' is 3; give a list of values, or {from, to, step}",
@@ -159,23 +144,19 @@ def test_wrong_configs_are_one_sentence(text, tmp_path, capsys):
 
 
 def test_what_a_config_may_hold(tmp_path, monkeypatch):
-    """Ranges of texts and of powers, an order of one's own, loops and contacts of one model."""
+    """Ranges of texts and of powers, an order of one's own, a model file with a contact."""
     monkeypatch.chdir(tmp_path)
     Path("own.py").write_text("def f(s): return [[('pdd', k), ('qdd', k), ('f', k)] for k in s]")
-    foot = {"body": "j3", "point": [0, 0, 0], "name": "foot"}
-    Path("feet.json").write_text(json.dumps({"schema": "pivotree-loops/1", "loops": [foot]}))
-    kkt.write_model("arm.json", kkt.build(kkt.chain(3)).state)
+    kkt.write_model("arm.json", kkt.build(kkt.chain(3), loops=[kkt.contact("j3", (0, 0, 0))]).state)
     Path("c.toml").write_text(
-        'output = "s.csv"\norders = ["own.py:f"]\nmodels = ["{kind}:3", "two_link:r={r}", '
-        '{ model = "chain:3", loops = "feet.json" }, { model = "arm.json", loops = "feet.json" }]\n'
+        'output = "s.csv"\norders = ["own.py:f"]\nmodels = ["{kind}:3", "two_link:r={r}", "arm.json"]\n'
         '[ranges]\nkind = ["chain", "star"]\nr = {from = 0.001, to = 0.1, count = 3, scale = "log"}'
     )
     found = read_config(Path("c.toml"))
-    labels = [model.label for model in found.models]
-    assert labels[:2] == ["chain:3", "star:3"] and found.rows == 7 * 2
+    labels = [model.text for model in found.models]
+    assert labels[:2] == ["chain:3", "star:3"] and found.rows == 6 * 2
     assert [float(label.partition("=")[2]) for label in labels[2:5]] == pytest.approx([0.001, 0.01, 0.1])
-    assert labels[5:] == ["chain:3, loops feet.json", "arm.json, loops feet.json"]
-    assert [len(m.tree().graph["loops"]) for m in list(found.models)[5:]] == [1, 1]
+    assert labels[5:] == ["arm.json"] and len(found.models[5].tree().graph["loops"]) == 1
     assert (found.kinds["kind"], found.kinds["r"]) == (str, float)
     assert found.order_digests[0].startswith("own.py:f ")
 

@@ -14,7 +14,6 @@ from sweep_runs import config, table
 
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.points import contacts_of
 from pivotree.analysis.states import ranges_of, sample
 from pivotree.analysis.states.sample import draw, drawn_again, system_at
 from pivotree.analysis.sweep import read_config, sweep
@@ -92,35 +91,24 @@ def geared(folder):
 
 
 def held(folder):
-    """Contacts and a file of loops beside a model."""
-    file, contact = folder / "feet.json", "front_left_shank@0:0:-0.28"
-    foot = {"body": "front_right_shank", "point": [0, 0, -0.28], "name": "right"}
-    file.write_text(json.dumps({"schema": "pivotree-loops/1", "loops": [foot]}))
-    tree = kkt.load("quadruped")
-    loops = [*kkt.read_loops(file, tree), *contacts_of(tree, contact, 0.0, "contact")]
-    entry = f'{{{{ model = "quadruped", contact = "{contact}", loops = "{file}" }}}}'
-    return entry, kkt.build(tree, loops=loops)
+    """A model file that holds contacts."""
+    feet = [kkt.contact(f"front_{side}_shank", (0, 0, -0.28)) for side in ("left", "right")]
+    kkt.write_model(folder / "held.json", kkt.build(kkt.load("quadruped"), loops=feet).state, "held")
+    return f'"{folder / "held.json"}"', kkt.build(kkt.load(str(folder / "held.json")))
 
 
 def named(spec):
     return lambda folder: (f'"{spec}"', kkt.build(kkt.load(spec)))
 
 
-def in_aligned_frames(folder):
-    spec = "random_tree:n=4,seed=2"
-    return f'{{{{ model = "{spec}", frames = "aligned" }}}}', kkt.build(kkt.load(spec))
-
-
 CASES = {  # an entry of a sweep's models and its system; how many states of which kind
     "a closed loop in the model's own state": (named("four_bar"), 1, "given"),
-    "contacts and loops beside a model": (held, 2, "random"),
+    "contacts of a model file": (held, 2, "random"),
     "a closed loop in random states": (named("stewart"), 2, "random"),
     "contacts": (named("quadruped:feet=2"), 2, "random"),
     "soft contacts": (named("quadruped:feet=2,compliance=1e-4"), 2, "random"),
     "geared joints": (geared, 3, "random"),
     "pivots that are lost": (named("two_link:r=0.001"), 2, "random"),
-    "frames in the model's own state": (in_aligned_frames, 1, "given"),
-    "frames in random states": (in_aligned_frames, 2, "random"),
 }
 
 
@@ -139,7 +127,6 @@ def test_rows_are_those_of_compare(tmp_path, name, reference):
     for state in range(number):
         own = [row for row in rows if row["state"] == str(state)]
         system = system_at(base, ranges, 3, state) if distribution == "random" else base
-        system = kkt.aligned(system) if case is in_aligned_frames else system
         result = analysis.compare(system, ORDERS, ["float32", "float64", "bfloat16"])
         for row, ours in zip(own, result.rows, strict=True):
             assert (row["order"], row["format"]) == (ours.order, ours.format)

@@ -12,10 +12,8 @@ from sweep_runs import table
 from pivotree import kkt, orderings
 from pivotree.analysis import many
 from pivotree.analysis.cli import main
-from pivotree.analysis.simulation import Integration, simulate
-from pivotree.analysis.simulation.run import order_of
 from pivotree.analysis.states.residuals import Equations
-from pivotree.analysis.states.sample import draw, entries_at, system_at
+from pivotree.analysis.states.sample import entries_at, system_at
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.analysis.study.measure import States
 from pivotree.analysis.sweep import cases, measure, prepared, read_config, sweep
@@ -176,95 +174,6 @@ def test_joints_that_turn_against_the_split_share_tapes(tmp_path, monkeypatch):
     monkeypatch.setattr(measure, "_states", one_by_one)
     monkeypatch.setattr(TracedOrder, "fitting", TracedOrder._anew)
     assert measure.measure(work) == rows
-
-
-# -- motions -------------------------------------------------------------------------------------
-
-MOTIONS = """
-output = "{output}"
-models = {models}
-orders = ["crbm+cholesky", "abm"]
-formats = ["float32", "float64"]
-measure = ["evaluations", "steps", "rejected", "operations", "energy_drift", "failed_at"]
-[simulate]
-seconds = 0.5
-eps = 1e-3
-"""
-ASKED = Integration(seconds=0.5, eps=1e-3, floor=0.1)
-SOME = '[states]\nnumber = 3\nseed = 2\ndistribution = "random"\n'
-
-
-def rows_of(folder, models, text):
-    chosen = config(folder, models, text)
-    sweep(chosen, jobs=1)
-    return table(folder / "s.csv")
-
-
-@pytest.mark.product
-def test_motions_are_those_of_simulate(tmp_path):
-    rows = rows_of(tmp_path, ["two_link:r=0.01"], MOTIONS)
-    assert [(r["order"], r["format"]) for r in rows] == [
-        (order, format) for order in ("crbm+cholesky", "abm") for format in ("float32", "float64")
-    ]
-    for row in rows:
-        order, solver = order_of(row["order"])
-        tree = kkt.load("two_link:r=0.01")
-        found = simulate(tree, order, row["format"], ASKED, solver=solver)
-        (record,) = found.records
-        ours = record.evaluations, record.accepted, record.rejected, found.operations
-        names = "evaluations", "steps", "rejected", "operations"
-        assert [row[name] for name in names] == list(map(str, ours))
-        assert float(row["energy_drift"]) == pytest.approx(found.drift, rel=1e-12)
-
-
-@pytest.mark.product
-def test_a_motion_with_loops_starts_where_they_hold(tmp_path):
-    """In the model's own state, and in random ones, whose rates are the nearest that hold."""
-    text = MOTIONS.replace('"crbm+cholesky", ', "").replace('"float32", ', "")
-    for distribution in ("given", "random"):
-        folder = tmp_path / distribution
-        folder.mkdir()
-        many = 1 + (distribution == "random")
-        states = f'[states]\nnumber = {many}\ndistribution = "{distribution}"\n'
-        rows = rows_of(folder, ["quadruped:feet=1"], text.replace("0.5", "0.2") + states)
-        assert len(rows) == many and not any(row["failed_at"] for row in rows)
-        assert all(int(row["steps"]) > 3 and float(row["energy_drift"]) < 1e-2 for row in rows)
-    tree = kkt.load("quadruped:feet=1")
-    q, qd, _ = draw(ranges_of(kkt.build(tree)), 0, 1)
-    tree.graph.pop("tau", None)
-    found = simulate(tree, "abm", integration=replace(ASKED, seconds=0.2), q=q, qd=qd, project=True)
-    assert rows[1]["evaluations"] == str(found.records[0].evaluations)
-    assert float(rows[1]["energy_drift"]) == pytest.approx(found.drift, rel=1e-6)
-    assert max(found.left) < 1e-9 and rows[0]["evaluations"] != rows[1]["evaluations"]
-
-
-@pytest.mark.product
-def test_random_starts_go_side_by_side(tmp_path):
-    """Counts do not depend on who else is integrated; states that are added cost no others."""
-    (tmp_path / "one").mkdir()
-    several = rows_of(tmp_path, ["chain:3"], MOTIONS + SOME)
-    alone = rows_of(tmp_path / "one", ["chain:3"], MOTIONS + SOME.replace("3", "1"))
-    assert alone == several[:4] and len({row["evaluations"] for row in several}) > 2
-    system = kkt.build(kkt.load("chain:3"))
-    q, qd, _ = draw(ranges_of(system), 2, 1)
-    found = simulate(system.graph, "abm", "float32", ASKED, q=q, qd=qd, tau=np.zeros(3))
-    assert several[6]["evaluations"] == str(found.records[0].evaluations)
-
-
-@pytest.mark.product
-def test_motions_beside_errors_and_settings_in_the_key(tmp_path):
-    text = MOTIONS.replace('"crbm+cholesky"', '"crbm"').replace('"steps"', '"error", "flops"')
-    before = rows_of(tmp_path, ["chain:2"], text)
-    assert all(float(row["error"]) > 0 and int(row["flops"]) > 100 for row in before)
-    after = rows_of(tmp_path, ["chain:2"], text.replace("eps = 1e-3", "eps = 1e-2"))
-    assert len(after) == 8 and [r["key"] for r in after[4:]] == [r["key"] for r in before]
-    assert int(after[0]["evaluations"]) < int(before[0]["evaluations"])
-
-
-def test_a_motion_that_fails_says_where(tmp_path):
-    rows = rows_of(tmp_path, ["chain:2"], MOTIONS.replace("eps = 1e-3", "eps = 1e-3\nsteps = 3"))
-    assert all(row["failed_at"].startswith("more than 3 steps") for row in rows)
-    assert all(row["evaluations"] == "" for row in rows)
 
 
 # -- editions -------------------------------------------------------------------------------------
