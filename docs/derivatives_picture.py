@@ -2,9 +2,8 @@
 
 ``--measure ur5,panda`` measures these columns anew, with the extra ``robots``, and ``--measure
 all`` all: docs/derivatives_float32.csv has, for each model, order and matrix, correct digits
-in the median and in the worst of 30 random states of seed 0 (``pivotree compare MODEL
---derivatives --states 30``),
-and for the trees of the study's worst cases in the state that each brings.
+in the median and in the worst of 30 random states of seed 0 (``pivotree report MODEL
+--derivatives --states 30``), and for the trees of the study's worst cases in the state that each brings.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Robot:
         if self.base.loops:
             raise LoopError(
                 f"{self.base.name}: has closed loops or contacts, in which a check looks at no state; use "
-                "pivotree report, or compare --states"
+                "pivotree report"
             )
         self.traced: dict[tuple[str, str, str], TracedOrder] = {}
 

@@ -88,15 +88,6 @@ def add_refinement(command: Parser) -> None:
     )
 
 
-def add_proximal(command: Parser) -> None:
-    command.add_argument(
-        "--proximal",
-        metavar="MU",
-        help="rows of loops and contacts, redundant ones too, by proximal iteration from "
-        "compliance MU, such as 1e-4",
-    )
-
-
 def add_derivatives(command: Parser) -> None:
     command.add_argument("--derivatives", action="store_true", help="of qdd's derivatives by q, qd and tau")
 

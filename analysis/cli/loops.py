@@ -27,24 +27,8 @@ def loops_of(options: argparse.Namespace, tree: nx.DiGraph) -> tuple[kkt.Loop, .
     return (*read, *contacts_of(tree, bodies, mu, "option --contact"))
 
 
-def proximal_rows(text: str, loops: list[kkt.Loop]) -> list[kkt.Loop]:
-    """The loops and contacts with what ``--proximal`` gives as compliance, or one sentence."""
-    mu = size_of(text, "--proximal", "compliance; give more than zero, such as 1e-4", zero=False)
-    if not loops:
-        raise kkt.PivotreeError(
-            "option --proximal: is about closed loops and contacts, and the model has none; hold a "
-            "body with --contact, or leave it out"
-        )
-    if any(loop.compliance.any() for loop in loops):
-        raise kkt.PivotreeError(
-            "option --proximal: makes all rows rigid, and some have a compliance of their own; "
-            "leave one of the two out"
-        )
-    return kkt.softened(loops, mu)
-
-
-def size_of(text: str, option: str, wanted: str, zero: bool = True) -> float:
-    """A finite number of zero or more, or of more than zero, that an option gives as ``text``.
+def size_of(text: str, option: str, wanted: str) -> float:
+    """A finite number of zero or more that an option gives as ``text``.
 
     Else PivotreeError says that it is no ``wanted``.
     """
@@ -52,6 +36,6 @@ def size_of(text: str, option: str, wanted: str, zero: bool = True) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not 0.0 <= value < math.inf or (value == 0.0 and not zero):
+    if not 0.0 <= value < math.inf:
         raise kkt.PivotreeError(f"option {option}: {text!r} is no {wanted}")
     return value

@@ -13,7 +13,6 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, Gradients, Row
-    from ..report.summary import Report
     from ..rounding.text import Blame
 
 GAP = 3  # between two columns
@@ -22,14 +21,8 @@ IN_KERNEL = (  # what the operations of compiled code are
     "common formed once"
 )
 COSTS = 45  # width of fill, entries, operations and height
-BITS = (
-    "; bits: leading bits that one addition cancels at most, and trailing bits that it rounds away "
-    "at most; exactly: most bits cancelled in exact arithmetic on the same data, and +r residues: "
-    "additions whose exact sum is zero, where rounding is left; reach: bits at the end of "
-    "qdd that rounding takes, by what is cancelled after it; they rank orders as errors do"
-)
 STAR = "; *: fewer than half of the format's digits"
-WIDTHS = {3: 24, 6: 50}  # of a format with so many columns
+WIDTH = 24  # of a format's columns
 
 
 def counted(composites: str, choice: bool = False) -> str:
@@ -87,27 +80,24 @@ def grid(
     return table
 
 
-def comparison_tables(comparison: Comparison, width: int, bits: bool = False) -> list[Table]:
-    """One line an order; error, digits and, where they are asked for, bits of each format.
+def comparison_tables(comparison: Comparison, width: int) -> list[Table]:
+    """One line an order; error, digits and digits lost of each format.
 
     Formats that find no room beside the costs or the others follow in another table.
     """
     orders = list(dict.fromkeys(row.order for row in comparison.rows))
     formats = list(dict.fromkeys(row.format for row in comparison.rows))
-    shown = 6 if bits else 3
     taken = max(len(order) for order in ("order", *orders)) + GAP
     groups: list[list[str]] = [[]]
     room = width - taken - COSTS
     for name in formats:
-        need = max(len(name), 7) + GAP + (WIDTHS[shown] - 8)
+        need = max(len(name), 7) + GAP + (WIDTH - 8)
         if need > room and (groups[-1] or len(groups) == 1):
             groups.append([])
             room = width - taken
         groups[-1].append(name)
         room -= need
-    tables = [
-        _table(comparison, orders, group, shown, costs=number == 0) for number, group in enumerate(groups)
-    ]
+    tables = [_table(comparison, orders, group, costs=number == 0) for number, group in enumerate(groups)]
     first = tables[0]
     first.title = escape(
         f"{comparison.model}: {comparison.bodies} bodies, {comparison.dof} degrees of freedom"
@@ -119,19 +109,16 @@ def comparison_tables(comparison: Comparison, width: int, bits: bool = False) ->
         "pivots that wait for each other; under a format's name the error, "
         f"max |qdd - exact| / max |exact|, where exact is the answer for {comparison.data}; "
         "digits: how many are right against it; "
-        "lost: those beyond what the condition number forces"
-        + BITS * bits
-        + _conditions(comparison)
-        + _marks(comparison)
+        f"lost: those beyond what the condition number forces{_conditions(comparison)}{_marks(comparison)}"
     )
     return tables
 
 
-def _table(comparison: Comparison, orders: list[str], formats: list[str], shown: int, costs: bool) -> Table:
+def _table(comparison: Comparison, orders: list[str], formats: list[str], costs: bool) -> Table:
     """The lines of some formats; beside the first of them, costs, which depend on none."""
     heads = ["order", *(["fill", "entries", "operations", "height"] if costs else [])]
     for name in formats:
-        heads += [name, "digits", "lost", "bits", "exactly", "reach"][:shown]
+        heads += [name, "digits", "lost"]
 
     def cells(order: str) -> Iterator[str | Text]:
         rows = {row.format: row for row in comparison.rows if row.order == order}
@@ -139,7 +126,7 @@ def _table(comparison: Comparison, orders: list[str], formats: list[str], shown:
         if costs:
             yield from map(_number, _costs(rows.values()))
         for name in formats:
-            yield from _format_cells(rows.get(name))[:shown]
+            yield from _format_cells(rows.get(name))
 
     return grid("", heads, map(cells, orders), words=("order",))
 
@@ -169,89 +156,18 @@ def _costs(rows: Iterable[Row]) -> tuple[int | None, ...]:
 
 def _format_cells(row: Row | None) -> list[str | Text]:
     if row is None:  # not asked for: what is no float is not refined
-        return ["–"] * 6
+        return ["–"] * 3
     if row.error is None:
-        return [Text("failed", "bold"), *["–"] * 5]
+        return [Text("failed", "bold"), "–", "–"]
     digits = row.digits or 0.0
-    bits = "–" if row.cancelled_bits is None else f"{row.cancelled_bits}/{row.absorbed_bits:.0f}"
     text = f"{row.error:.1e}{'*' if row.marked else ''}"
     lost = "–" if row.lost_by_order is None else f"{row.lost_by_order:.1f}"
     error = Text(text, "bold") if digits < 3.0 else text
-    reach = "–" if row.reached_bits is None else f"{row.reached_bits:.1f}"
-    return [error, f"{digits:.1f}", lost, bits, _exactly(row), reach]
-
-
-def _exactly(row: Row) -> str:
-    if row.cancelled_by_order is None:
-        return "–"
-    return f"{row.cancelled_by_order}" + (f" +{row.residues}r" if row.residues else "")
+    return [error, f"{digits:.1f}", lost]
 
 
 def _number(value: Any) -> str:
     return "–" if value is None else f"{value:,}"
-
-
-def states_tables(report: Report, width: int) -> list[Table]:
-    """Costs of orders, and digits that they keep over many states: median and worst.
-
-    Formats that find no room beside the costs follow in tables of their own.
-    """
-    names = max(len(order) for order in ("order", *report.orders)) + GAP
-    taken = names + len("1,000   100,000,000   ")
-    together = taken + 26 * len(report.formats) <= width
-    groups = [report.formats] if together else [(name,) for name in report.formats]
-    tables = [_states(report, group, costs=number == 0) for number, group in enumerate(groups)]
-    of = "" if report.quantity == "qdd" else "; derivatives of qdd"
-    first = tables[0]
-    first.title = (
-        f"{escape(report.model)}: {report.bodies} bodies, {report.dof} degrees of freedom, "
-        f"{report.states} states{of}"
-    )
-    tables[-1].caption = (
-        "fill: blocks of one triangle that were zero in the matrix and become nonzero, in random "
-        f"orders at most so many; operations: {counted('general')}, "
-        "as in every state; median, worst: correct digits in half of the states, and in the worst; "
-        "marked: states without an answer, or with one that should not be relied on"
-    )
-    if report.quantity == "derivatives":
-        tables += [_by_field(report, name) for name in report.formats]
-        tables[-1].caption = (
-            "of the largest entry of each matrix; above, of the worst of dq, dqd and dtau. Exact "
-            "is the answer for the data as rounded to the format, so that the arithmetic alone is "
-            "judged"
-        )
-    return tables
-
-
-def _by_field(report: Report, format: str) -> Table:
-    """Digits of qdd and of each matrix in one format, median and worst."""
-    first = f"{format}\norder"
-    heads = [head for name in report.cells[0].fields for head in (f"{name}\nmedian", "\nworst")]
-    rows = [
-        [order, *(f"{kept[q]:.1f}" for kept in cell.fields.values() for q in ("median", "worst"))]
-        for order in report.orders
-        for cell in [report.cell(order, format)]
-    ]
-    return grid("", [first, *heads], rows, words=(first,))
-
-
-def _states(report: Report, formats: Iterable[str], costs: bool) -> Table:
-    """The lines of some formats; beside the first of them, costs, which depend on none."""
-    heads = ["\norder", *(["\nfill", "\noperations"] if costs else [])]
-    for name in formats:
-        heads += [f"{name}\nmedian", "\nworst", "\nmarked"]
-
-    def cells(order: str) -> Iterator[str]:
-        cost = report.costs.get(order, {})
-        yield order
-        if costs:
-            yield from (_number(cost.get(key)) for key in ("fill", "flops"))
-        for name in formats:
-            cell = report.cell(order, name)
-            bad = cell.failed + cell.marked
-            yield from (f"{cell.digits['median']:.1f}", f"{cell.digits['worst']:.1f}", f"{bad or '–'}")
-
-    return grid("", heads, map(cells, report.orders), words=("\norder",))
 
 
 def derivatives_table(model: str, rows: Sequence[Gradients]) -> Table:

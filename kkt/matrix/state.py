@@ -329,5 +329,5 @@ def _told(closure: Closure, lost: list[int]) -> str:
     return (
         f"loop {loop.name!r}: {what} from its other rows, the tree's joints and the loops before "
         f"it, in this state; {remedy}, or give a compliance ({where}), or another state, or iterate: "
-        "--proximal 1e-4 of compare and solve, proximal=100 of kkt.eliminate"
+        "proximal=100 of kkt.eliminate"
     )

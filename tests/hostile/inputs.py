@@ -185,7 +185,7 @@ def _of_model(draw, file, text):
 
 def _beside(draw):
     option = draw(st.sampled_from(sorted(HOSTILE["files beside"])))
-    more = draw(st.sampled_from([[], [], ["--state=random:1"], ["--q=1,2"], ["--proximal=1e-4"]]))
+    more = draw(st.sampled_from([[], [], ["--state=random:1"], ["--q=1,2"]]))
     text = draw(jsons(HOSTILE["files beside"][option]))
     return Case(["solve", "chain:2", f"--{option}=x.json", "--json", *more], {"x.json": text})
 

@@ -11,16 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 
-from ..arguments import (
-    Parser,
-    add_derivatives,
-    add_format,
-    add_json,
-    add_model,
-    add_order,
-    add_proximal,
-    add_refinement,
-)
+from ..arguments import Parser, add_derivatives, add_format, add_json, add_model, add_order, add_refinement
 from ..limits import admit, played
 from ..progress import progress_shown
 from .shared import (
@@ -34,8 +25,6 @@ from .shared import (
     refinement,
     state_document,
     system_and_state,
-    system_of_any,
-    tree_of,
 )
 
 if TYPE_CHECKING:
@@ -45,8 +34,7 @@ EXAMPLES = (
     "compare chain:100",
     "compare robot.urdf --order crbm,abm --q shoulder=0.3,elbow=-1.2",
     "compare robot.urdf --as mjx,newton,pinocchio",
-    "compare robot.urdf --states 20",
-    "compare robot.urdf --derivatives --states 20",
+    "compare robot.urdf --derivatives",
     "compare chain:100 --symmetry both --order abm,joseph_abm",
     "compare robot.urdf --order mine.py:my_order,abm -o figures",
 )
@@ -70,14 +58,7 @@ def declare(command: Parser) -> None:
     )
     add_format(command, "float32,float64", several=True)
     add_refinement(command)
-    add_proximal(command)
     add_derivatives(command)
-    command.add_argument(
-        "--states",
-        type=int,
-        metavar="N",
-        help="random states instead of one: median and worst digits (--state random:SEED: of this seed)",
-    )
     command.add_argument(
         "--symmetry",
         metavar="HOW",
@@ -88,7 +69,6 @@ def declare(command: Parser) -> None:
         metavar="HOW",
         help="composite inertias (general): general, as 6 x 6 blocks, or rigid, as ten numbers",
     )
-    command.add_argument("--bits", action="store_true", help="also the most bits that one addition loses")
     add_json(command)
     command.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
 
@@ -98,8 +78,6 @@ def run(options: argparse.Namespace) -> int:
         return _matrix(options)
     if options.readings is not None:
         return _as_programs(options)
-    if options.states is not None:
-        return _many(options)
     if options.derivatives:
         return _derivatives(options)
     folder = None if options.output is None else folder_of(options.output)
@@ -125,7 +103,6 @@ def run(options: argparse.Namespace) -> int:
             formats,
             refine=corrections,
             residual=residual,
-            proximal=options.proximal is not None,
             composites=options.composites,
             progress=progress,
         )
@@ -135,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
 
             progress("figures")
             files = write_all(result, folder)
-    told = [result.verdict, *([result.iterated] if result.iterated else []), one_state(options.model, state)]
+    told = [result.verdict, one_state(options.model, state)]
     if folder is not None:
         size = sum(f.stat().st_size for f in files) / 1e6
         told.append(f"{len(files)} files in {folder} ({size:.1f} MB)")
@@ -173,7 +150,7 @@ def _told(options: argparse.Namespace, result: Comparison, state: dict[str, Any]
         from ..table import comparison_tables, console
 
         out = console(sys.stdout)
-        for table in comparison_tables(result, out.width, options.bits):
+        for table in comparison_tables(result, out.width):
             out.print(table)
         for line in lines:
             out.print(line, soft_wrap=out.wraps, markup=False)
@@ -182,8 +159,7 @@ def _told(options: argparse.Namespace, result: Comparison, state: dict[str, Any]
 
 def _as_programs(options: argparse.Namespace) -> int:
     """Orders in the frames of programs, beside the same orders in each body's own."""
-    named = {"--order": options.order, "--states": options.states, "-o": options.output}
-    named |= {"--proximal": options.proximal, "--derivatives": options.derivatives or None}
+    named = {"--order": options.order, "-o": options.output, "--derivatives": options.derivatives or None}
     named |= {"--refine": None if options.refine == "0" else options.refine}
     named |= {"--frames": None if options.frames == "given" else options.frames}
     named |= {"--symmetry": options.symmetry, "--composites": options.composites}
@@ -204,7 +180,7 @@ def _as_programs(options: argparse.Namespace) -> int:
     return _told(options, found, state_document(system, state), told)
 
 
-TAKEN = {"command", "run", "given", "model", "order", "format", "json", "bits", "yes"}  # of a matrix
+TAKEN = {"command", "run", "given", "model", "order", "format", "json", "yes"}  # of a matrix
 
 
 def _matrix(options: argparse.Namespace) -> int:
@@ -234,7 +210,7 @@ def _matrix(options: argparse.Namespace) -> int:
 
 def _derivatives(options: argparse.Namespace) -> int:
     """Digits of the derivatives of qdd by q, qd and tau."""
-    for option in ("output", "bits", "refine", "proximal", "symmetry", "composites"):
+    for option in ("output", "refine", "symmetry", "composites"):
         if getattr(options, option) not in (None, False, "0"):
             name = {"output": "-o"}.get(option, f"--{option}")
             raise kkt.PivotreeError(
@@ -264,50 +240,4 @@ def _derivatives(options: argparse.Namespace) -> int:
     for why in dict.fromkeys(row.refused for row in found if row.refused is not None):
         out.print(f"none: {why}", soft_wrap=out.wraps, markup=False)
     out.print(one_state(options.model, state), soft_wrap=out.wraps, markup=False)
-    return code
-
-
-def _many(options: argparse.Namespace) -> int:
-    """Median and worst digits over random states."""
-    from ..state import asked
-
-    base, given = asked(options)
-    named = {"-o": options.output, "--bits": options.bits, "--proximal": options.proximal}
-    named |= {"--symmetry": options.symmetry, "--composites": options.composites}
-    named |= {"--refine": options.refine != "0", "--q": given.pop("q", None)}
-    for name, told in (named | {"--state": given or isinstance(base, str)}).items():
-        if told:
-            raise kkt.PivotreeError(f"option --states: draws its states; leave out {name}")
-    if options.frames != "given":
-        raise kkt.PivotreeError("option --states: leave out --frames; links keep their own")
-    from ...report.make import robot_report
-
-    names, formats = orders_of(options) or orderings.names(), formats_of(options)
-    with progress_shown("building the matrix", options.states) as progress:
-        tree = tree_of(options)
-        system, wanted = system_of_any(tree), {name: orderings.get(name) for name in names}
-        admit(options, system, wanted, played(system, (), options.derivatives))
-        found = robot_report(
-            tree,
-            options.model,
-            names,
-            formats,
-            states=options.states,
-            seed=base if isinstance(base, int) else 0,
-            processes=None,
-            quantity="derivatives" if options.derivatives else "qdd",
-            progress=progress,
-        )
-    code = 0 if any(cell.failed < found.states for cell in found.cells) else 1
-    if options.json:
-        print_json(found.as_dict())
-        return code
-    from ..table import console, states_tables
-
-    out = console(sys.stdout)
-    for table in states_tables(found, out.width):
-        out.print(table)
-    out.print("\n".join(found.verdict), soft_wrap=out.wraps, markup=False)
-    told = f"{found.states} random states of seed {found.seed}: {found.distribution}."
-    out.print(told, soft_wrap=out.wraps, markup=False)
     return code

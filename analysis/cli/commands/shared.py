@@ -16,7 +16,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.files import check_file, check_folder
 
-from ..loops import loops_of, proximal_rows
+from ..loops import loops_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -27,8 +27,6 @@ def tree_of(options: argparse.Namespace) -> nx.DiGraph:
     tree = kkt.load(options.model, **reading(options.urdf or ()))
     tree.graph["name"] = tree.graph.get("name") or options.model
     beside = [*tree.graph.get("loops", ()), *loops_of(options, tree)]
-    if (mu := getattr(options, "proximal", None)) is not None:
-        beside = proximal_rows(mu, beside)
     return tree if not beside else type(tree)(tree, loops=beside)
 
 

@@ -10,9 +10,8 @@ from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.arithmetic.names import MAX_DIGITS
 from pivotree.kkt.proof.longer import decimal
 from pivotree.kkt.solution.conditioning import Conditioning
-from pivotree.kkt.solution.eliminate import MOST
 
-from ..arguments import Parser, add_format, add_json, add_model, add_order, add_proximal, add_refinement
+from ..arguments import Parser, add_format, add_json, add_model, add_order, add_refinement
 from ..limits import SMALLER, admit, played
 from ..progress import progress_shown
 from .shared import one_state, print_json, refinement, state_document, system_and_state, tree_of
@@ -66,7 +65,6 @@ def declare(command: Parser) -> None:
     add_format(command, "float64")
     add_refinement(command)
     command.add_argument("--certify", type=int, metavar="D", help="prove D digits of qdd and lambda")
-    add_proximal(command)
     add_json(command)
 
 
@@ -78,8 +76,6 @@ def run(options: argparse.Namespace) -> int:
     corrections, residual = refinement(options)
     if options.format == "sympy":
         return _letters(options)
-    if options.proximal is not None:
-        return _proximal(options)
     found = _solved(options, corrections, residual)
     if found.result.failed_at and found.proved is None:
         raise kkt.SingularError(_failure(found.result, found.chosen.name))
@@ -238,64 +234,6 @@ def _failure(result: Any, format: str) -> str:
     told = str(result.failed_at)
     remedy = "" if "; " in told else "; use another order or a longer format"
     return f"order {result.order!r} in {format}: {told}{remedy}"
-
-
-def _proximal(options: argparse.Namespace) -> int:
-    """Rigid rows by iteration, beside the certified answer of those that are independent."""
-    from ...comparison import digits_of, reference
-
-    for given, name in ((options.refine != "0", "refine"), (options.certify, "certify")):
-        if given:
-            raise kkt.PivotreeError(
-                f"option --proximal: iterates by itself, and not with --{name}; leave one out"
-            )
-    chosen = get_format(options.format)
-    with progress_shown() as progress:
-        system, state = system_and_state(options)
-        progress(f"{options.order} in {chosen.name}")
-        result = kkt.eliminate(system, orderings.get(options.order), chosen, records=False, proximal=MOST)
-        progress(f"certified answer for {chosen.name}")
-        rigid = kkt.rigid(system)
-        exact = reference(rigid, chosen)
-    record = result.proximal
-    if result.failed_at or record is None:
-        raise kkt.SingularError(_failure(result, chosen.name))
-    error = exact.error(result.qdd)
-    values = [float(x) for x in result.qdd]
-    if options.json:
-        print_json(
-            {
-                "model": options.model,
-                **state_document(system, state),
-                "order": result.order,
-                "format": chosen.name,
-                "qdd": values,
-                "lam": [float(x) for x in result.lam],
-                "error": error,
-                "marked": result.marked,
-                "proximal": dict(vars(record)),
-            }
-        )
-        return 0
-    for joint, value in zip(system.tree.freedom_names, values, strict=True):
-        print(f"{joint}\t{value:.{chosen.places}g}")
-    times = "1 iteration" if record.iterations == 1 else f"{record.iterations} iterations"
-    print(
-        f"{result.order} in {chosen.name}: {times} with mu = {record.mu:g}, {record.status}; "
-        f"{record.residual:.1e} (rad/s² or m/s²) is left of the rows, {_operations(result)}"
-    )
-    told = f"error {error:.1e} ({digits_of(error, chosen):.1f} digits)"
-    print(f"{told} against {exact.digits} certified digits of rigid rows")
-    more = len(result.lam) - len(rigid.entries.gamma)
-    if more:
-        print(
-            f"{more} of {len(result.lam)} rows follow from others: lambda is the least that they "
-            "allow, in squares summed"
-        )
-    if result.marked:
-        print(f"do not rely on it: {result.marked}")
-    print(one_state(options.model, state))
-    return 0
 
 
 def _rows(system: kkt.System) -> list[str]:

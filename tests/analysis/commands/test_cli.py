@@ -30,7 +30,6 @@ def test_an_order_costs_the_same_in_every_command(run, composites, count, crossi
     how, crbm = ("--composites", composites), ("--order", "crbm", "--format", "float32")
     walk = [("compare", "chain:10", *crbm, *how), ("tune", "chain:10", "--most", "1", *how)]
     if composites == "general":  # which the others count
-        walk.append(("compare", "chain:10", *crbm, "--states", "2"))
         assert f"{count:,} operations" in run("solve", "chain:10", "--order", "crbm")[1]
     for words in walk:
         out = run(*words)[1]
@@ -50,7 +49,7 @@ def test_compare_has_a_second_row_where_both_triangles_are_formed(run):
     assert code == 0 and list(errors)[::2] == ["abm", "joseph_abm", "square_root_abm"] and len(errors) == 5
     assert [f"{errors[name]:.1e}" for name in errors][:2] == ["1.4e-07", "2.5e-04"]
     assert errors["joseph_abm, both triangles"] < 2e-7
-    for words in ("--as mjx", "--states 2", "--derivatives"):
+    for words in ("--as mjx", "--derivatives"):
         assert run("compare", "chain:2", *words.split(), "--symmetry", "both")[0] == 2
 
 

@@ -1,12 +1,13 @@
-"""Which command takes loops and contacts, and what ``--proximal`` answers."""
+"""Which command takes loops and contacts, and what is told of rows that follow from others."""
 
 import json
 
 import pytest
 
+from pivotree import analysis, kkt, orderings
+
 TAKES = (
-    "compare four_bar --proximal 1e-4 --orders abm",
-    "compare four_bar --states 3 --orders abm",
+    "compare four_bar --orders abm",
     "solve four_bar --order abm",
     "blame four_bar --order abm",
     "figure spy four_bar -o m.svg",
@@ -18,7 +19,7 @@ TAKES = (
 )
 REFUSED = {
     "no random state can be closed": "report four_bar --loops loops.json -o r",
-    "distribution = 'given'": "compare four_bar --loops loops.json --states 5",
+    "distribution = 'given'": "report four_bar --loops loops.json -o s",
 }
 
 
@@ -45,36 +46,20 @@ def test_commands_that_do_not_say_so_and_what_does(sentence, refused, tmp_path):
 
 AGAIN = {"first": "coupler", "second": "rocker", "joint": "revolute", "name": "again"}
 TWICE = {"schema": "pivotree-loops/1", "loops": [AGAIN | {"p": [3, 0, 0], "p_second": [2.5, 0, 0]}]}
-FLAT = "four_bar:crank=1,coupler=3,rocker=1,base=3,angle=1 --q crank=0,coupler=0,rocker=0"
 
 
 def test_redundant_rows_are_refused_without_it_and_answered_with_it(run, tmp_path):
     (tmp_path / "loops.json").write_text(json.dumps(TWICE))
-    asked = ["solve", "four_bar", "--loops", "loops.json"]
-    code, _, said = run(*asked)
-    assert code == 2 and "follow from" in said and "--proximal 1e-4" in said
-    code, out, _ = run(*asked, "--proximal", "1e-4")
-    assert code == 0 and "with mu = 0.0001, converged" in out and "5 of 7 rows follow" in out
-    found = json.loads(run(*asked, "--proximal", "1e-4", "--json")[1])
-    alone = json.loads(run("solve", "four_bar", "--proximal", "1e-4", "--json")[1])
-    assert found["error"] < 1e-13 and alone["error"] < 1e-13
-    assert found["qdd"] == pytest.approx(alone["qdd"], rel=1e-10)
-    assert len(found["lam"]) == 7 and found["proximal"]["mu"] == 1e-4
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("model", [FLAT, "four_bar --loops loops.json"])
-def test_compare_answers_where_rows_are_refused(run, tmp_path, model):
-    """Rows that are redundant, and those of a mechanism that lies flat, which is singular."""
-    (tmp_path / "loops.json").write_text(json.dumps(TWICE))
-    words = ["compare", *model.split(), "--orders", "abm,lcaba,crbm"]
-    code, out, said = run(*words)
-    assert code == 2 and not out and "follow" in said and "--proximal" in said
-    code, out, _ = run(*words, "--proximal", "1e-3")
-    assert code == 0 and "made rigid by proximal iteration" in out and "mu = 0.001" in out
-    rows = json.loads(run(*words, "--proximal", "1e-3", "--json")[1])["rows"]
-    assert [row["order"] for row in rows[::2]] == ["abm proximal", "lcaba proximal", "crbm proximal"]
+    code, _, said = run("solve", "four_bar", "--loops", "loops.json")
+    assert code == 2 and "follow from" in said and "proximal=100" in said
+    tree = kkt.load("four_bar")
+    loops = [*tree.graph["loops"], *kkt.read_loops(tmp_path / "loops.json", tree)]
+    system = kkt.build(tree, loops=kkt.softened(loops, 1e-4))
+    found = kkt.eliminate(system, orderings.get("abm"), proximal=100)
+    alone = kkt.eliminate(kkt.build(tree), orderings.get("abm"))
+    assert found.qdd == pytest.approx(alone.qdd, rel=1e-10) and len(found.lam) == 7
+    rows = analysis.compare(system, ["abm", "lcaba", "crbm"], proximal=True).rows
+    assert [row.order for row in rows[::2]] == ["abm proximal", "lcaba proximal", "crbm proximal"]
     for row in rows:
-        bound = 1e-6 if row["format"] == "float32" else 1e-13
-        assert row["error"] < bound and row["iterations"] > 0 and row["marked"] is None
-        assert row["rows_left"] < 100 * bound
+        bound = 1e-6 if row.format == "float32" else 1e-13
+        assert row.error < bound and row.iterations > 0 and row.marked is None and row.rows_left < 100 * bound

@@ -30,11 +30,7 @@ def test_orders_of_graphs_are_compared(file, capsys):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (
-            "compare grid.mtx --states 3",
-            "option --states: is of robots, and grid.mtx is a matrix; leave it out",
-        ),
-        ("compare grid.mtx --q 1", "option --q: is of robots"),
+        ("compare grid.mtx --q 1", "option --q: is of robots, and grid.mtx is a matrix; leave it out"),
         ("compare grid.mtx -o figures", "option -o: is of robots"),
         ("compare bad.mtx", "give a Matrix Market file"),
     ],

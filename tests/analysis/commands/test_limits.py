@@ -20,7 +20,6 @@ from pivotree.analysis.cli.commands import tune
         (["tune", "binary:9"], ["tune binary:9", "operations", "--most", "--yes"]),
         (["export", "chain:2000", "--order", "crbm", "-o", "x.c"], ["crbm", "--yes"]),
         (["compare", "chain:100", "--derivatives"], ["leave out crbm, ", " more (--order)", "--yes"]),
-        (["compare", "chain:200", "--derivatives", "--states", "9"], ["leave out", "--order", "--yes"]),
         (["blame", "chain:200", "--derivatives"], ["blame chain:200", "crbm", "--yes"]),
         (["report", "chain:200", "--derivatives"], ["leave out", "crbm", "--yes"]),
         (["list", "chain:200", "--order", "crbm"], ["of the same kind, such as chain:10", "--yes"]),

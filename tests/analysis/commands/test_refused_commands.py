@@ -50,7 +50,6 @@ REFUSED = {
     "option --order: is empty; give names separated": "counts --orders ,",
     "option --order: is empty": "explore chain:2 --orders= -o x.html",
     "'mp:50': is none that the page computes in": "explore chain:2 --orders abm --formats mp:50 -o x.html",
-    "option --states: draws its states; leave out --bits": "compare chain:3 --derivatives --states 2 --bits",
     # -- derivatives
     f"{ROTATED}, and no": "report chain:3 --derivatives --states 2 --orders square_root_abm -o no",
     # -- models and states
@@ -80,19 +79,6 @@ REFUSED = {
     "names no point; write j3@0:0:-0.1": "solve chain:3 --contact j3@1:2",
     "'plate' is part of the world": "solve plate.urdf --contact upper,plate",
     "option --loops: is empty; give a file": "solve chain:3 --loops=",
-    "--proximal: 'rigid' is no compliance; give more than zero": "solve chain:3 --proximal rigid",
-    "--proximal: is about closed loops and contacts, and the": "solve chain:3 --proximal 1e-4",
-    "not with --refine": "solve four_bar --proximal 1e-4 --refine 2",
-    "not with --certify": "solve four_bar --proximal 1e-4 --certify 20",
-    "format 'mp:30': is not iterated; use float64": "solve four_bar --proximal 1e-4 --format mp:30",
-    "and some have a compliance of their own; leave one of the two out": (
-        "solve chain:3 --contact j3,compliance=1 --proximal 1e-4"
-    ),
-    "order 'crbm' in float16: pivot": (
-        "solve example3:m1=1e4 --contact 2 --proximal 1e-4 --order crbm --format float16"
-    ),
-    "not with refine": "compare four_bar --proximal 1e-4 --refine 1",
-    "leave out --proximal": "compare four_bar --proximal 1e-4 --states 3",
     # -- export, tune
     "'x.cpp' cannot be included by a program in C; give FILE.c": "export chain:2 -o x.cpp",
     "'template' cannot name a function in C": "export chain:2 --name template -o x.cu",
@@ -169,8 +155,6 @@ REFUSED = {
     "s.csv: holds other columns than this sweep (lacks": "sweep taken.toml",
     "s.parquet: cannot be read as a sweep's .parquet": "sweep parquet.toml",
     # -- options that do not go together
-    "option --states: leave out --frames": "compare chain:2 --states 2 --frames aligned",
-    "option --states: draws its states; leave out --state": "compare chain:2 --states 2 --state qd:0,0",
     "paper 'acher1996': is unknown; use": "reproduce acher1996",
     "belongs to one item": "reproduce ascher1996 --set links=4",
     "option --item: belongs to one paper; name it": "reproduce all --item equations",
@@ -277,7 +261,6 @@ COMMANDS = {  # what stands behind the model; figure has a kind before it
     "export": "-o x.c",
     "simulate": "--seconds 0.01 -o x",
     "report": "--states 2 -o x",
-    "compare --states 2": "--orders abm",
 }
 IN_ONE_STATE = ("compare", "solve", "blame", "list", "figure", "explore")
 
@@ -312,13 +295,13 @@ OF_ALL = {  # model, options, the loops of a file, and words of the sentence
         "four_bar",
         "",
         [AGAIN | {"p_second": [2.5, 0, 0]}],
-        ["'again'", "rows 0, 1, 2, 3, 4 follow", "leave it out", "--proximal 1e-4"],
+        ["'again'", "rows 0, 1, 2, 3, 4 follow", "leave it out", "proximal=100"],
     ),
     "inconsistent": (
         "four_bar",
         "",
         [AGAIN | {"p_second": [2, 0, 0], "rows": [2, 3]}],
-        ["'again'", "rows 2, 3 follow", "--proximal 1e-4"],
+        ["'again'", "rows 2, 3 follow", "proximal=100"],
     ),
 }
 

@@ -11,7 +11,6 @@ from pivotree.analysis.cli.parser import COMMANDS, parser
 DOCUMENTS = {
     "check": (0, "chain:2 --states 2", "chain:2 --states 0"),
     "compare": (0, "chain:2 --orders abm --formats float32", "none.urdf"),
-    "compare states": (0, "chain:2 --orders abm --formats float32 --states 2", "chain:2 --states 0"),
     "compare of nothing": (1, "example3:m1=1e8 --orders crbm --formats float32", "chain:0"),
     "solve": (0, "chain:2", "example3:m1=1e8 --order crbm --format float32"),
     "report": (0, "chain:2 --states 2 --orders abm --formats float32 -o r", "chain:2 --states 0"),

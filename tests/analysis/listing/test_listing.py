@@ -57,9 +57,7 @@ def told(tree, order, notation=None):
 def test_the_script_gives_the_same_answer(order, tree):
     one = told(tree, order)
     if one.groups or orderings.get(order).rules.elimination != "gauss":
-        with pytest.raises(
-            kkt.OrderError, match=r"(over bodies|takes pivots); use style text"
-        ):
+        with pytest.raises(kkt.OrderError, match=r"(over bodies|takes pivots); use style text"):
             listing.render(one, "python")
         return
     system, run = one.system, function_of(listing.render(one, "python"), one.problem)
