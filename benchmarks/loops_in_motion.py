@@ -24,7 +24,11 @@ PUSH = (1.0, -0.6, 2.0, 0.5, 0.3, -1.0)  # of the platform: rad/s, then m/s
 
 def mechanisms() -> Iterator[nx.DiGraph]:
     """The four-bar from rest, and the platform on springs from a push, both without efforts."""
-    for tree, push in ((kkt.four_bar(), ()), (kkt.stewart(stiffness=1000.0), PUSH)):
+    platform = kkt.stewart()
+    length = platform.graph["q"][8]  # of every leg
+    for leg in range(6):  # a spring in each, at rest
+        platform.nodes[f"piston{leg + 1}"].update(stiffness=1000.0, rest=length)
+    for tree, push in ((kkt.four_bar(), ()), (platform, PUSH)):
         N = int(kkt.compile_tree(tree).offset[-1])
         qd, tree.graph["tau"] = np.zeros(N), np.zeros(N)
         qd[: len(push)] = push

@@ -40,6 +40,15 @@ def four_bar(angle, rate=0.0, tilt=None, **loop):
     return tree, q, qd, kkt.cut_joint("coupler", "rocker", **given)
 
 
+def parallelogram():
+    """Crank and rocker 1 m, coupler and base 3 m: where it lies flat, one of its pin's two rows follows."""
+    tree = kkt.four_bar()
+    tree.nodes["rocker"].update({x: tree.nodes["crank"][x] for x in ("mass", "com", "inertia")})
+    pin = kkt.cut_joint("coupler", "rocker", p=(3, 0, 0), p_second=(1, 0, 0), rows=(2, 3), name="pin")
+    tree.graph.update(q=np.array([1.0, -1.0, 1.0]), loops=(pin,))
+    return tree
+
+
 def four_bar_angles(angle):
     """Angles of coupler and rocker with the base, in mpmath: the triangle of the diagonal."""
     a, b, c, d = map(mpmath.mpf, ("1", "3", "2.5", "3"))

@@ -175,10 +175,10 @@ EXAMPLES = {
     "rr_arm": "rr_arm",
     "quadruped": "quadruped:feet=4",
     "humanoid": "humanoid",
-    "four_bar": "four_bar:angle=0.5",
-    "stewart": "stewart:height=1",
-    "delta": "delta:angle=0.2",
-    "gripper": "gripper:angle=0.3",
+    "four_bar": "four_bar",
+    "stewart": "stewart",
+    "delta": "delta",
+    "gripper": "gripper",
 }
 
 
@@ -362,7 +362,7 @@ def named_models() -> list[Named]:
     Reads no robot; raises nothing.
 
     >>> [model.example for model in pt.named_models() if model.name == "four_bar"]
-    ['four_bar:angle=0.5']
+    ['four_bar']
     """
     found = []
     for name, build in builders().items():

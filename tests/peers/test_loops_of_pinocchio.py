@@ -242,7 +242,7 @@ def mechanism(spec, seed):
     return Held(base, peer, q, tree.graph["loops"], np.random.default_rng(seed))
 
 
-@pytest.mark.parametrize("spec", ["four_bar:angle=0.3", "four_bar:angle=2", "stewart:height=0.5"])
+@pytest.mark.parametrize("spec", ["four_bar", "stewart"])
 def test_mechanisms_are_pinocchio_s(spec):
     """Of the four-bar two rows here, three there, the third of which the joints hold by themselves."""
     mechanism(spec, 3).agree(lcaba=True)

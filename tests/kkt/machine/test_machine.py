@@ -8,7 +8,7 @@ import pytest
 from designs import covering, listed
 from helpers import ALL_JOINTS, Mechanics, every_joint
 from machine_kernels import ABM, ORDERS, TREES, general, kernel_of, plain, slides, states, whole
-from mechanisms import SYSTEMS
+from mechanisms import SYSTEMS, parallelogram
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
@@ -359,17 +359,12 @@ def test_kernels_of_other_loops_are_other_kernels():
     assert kkt.compile(tree, ABM)(*state).tobytes() == found[1]
 
 
-def flat():
-    """A parallelogram in the plane: where it lies flat, one of its pin's two rows follows."""
-    return kkt.load("four_bar:crank=1,coupler=3,rocker=1,base=3,angle=1")
-
-
 @pytest.mark.parametrize(
     ("order", "format"), covering(["abm", "crbm", "closed_early"], ["float64", "float32"])
 )
 def test_a_state_in_which_a_loop_is_singular_is_told(order, format):
     """The status names the multiplier where the system is refused, one state or many."""
-    tree = flat()
+    tree = parallelogram()
     kernel = kkt.compile(tree, orderings.get(order), format, outputs=("qdd", "lambda"), check=True)
     start = np.array(tree.graph["q"])
     doubles = np.array([start, [0, 0, 0], 0.9 * start, [np.pi, -np.pi, np.pi], [1e-12, 0, 0]])
@@ -391,7 +386,7 @@ def test_a_state_in_which_a_loop_is_singular_is_told(order, format):
 
 def test_rows_that_are_redundant_in_every_state():
     """Rigid they are refused when the kernel is made; softened they have a pivot, and an answer."""
-    tree = flat()
+    tree = parallelogram()
     (pin,) = tree.graph["loops"]
     twice = [pin, replace(pin, name="again")]
     with pytest.raises(kkt.ModelError, match="'again': rows 2, 3 follow"):

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from helpers import MODELS, ROOT
+from helpers import MODELS
 from scipy.sparse.linalg import spsolve
 
 from pivotree import kkt, orderings
@@ -163,19 +163,3 @@ def test_efforts_of_a_default_state_turn_no_light_joint_fast():
     right = np.clip(plain, -3.0 * inertia, 3.0 * inertia)
     assert np.allclose(capped["tau"], right, rtol=1e-12) and (right != plain).any() and (right == plain).any()
     assert capped["state_formulas"]["tau"] == "2 sin(0.9 k), at most 3 rad/s² or m/s²"
-
-
-@pytest.mark.parametrize("name", ["quadruped", "humanoid"])
-def test_robots_files_are_those_that_pinocchio_reads(name):
-    """The joint-space inertia at q = 0, by joint, of the file and of the gallery's tree."""
-    pin = pytest.importorskip("pinocchio")
-    model = pin.buildModelFromUrdf(str(ROOT / "kkt/model/robots" / f"{name}.urdf"))
-    theirs = pin.crba(model, model.createData(), pin.neutral(model))
-    tree = getattr(kkt, name)()
-    system = kkt.build(tree, q=np.zeros(model.nv))
-    ours = kkt.joint_space_inertia(system, orderings.get("crbm"))
-    place = [model.joints[model.getJointId(f"{body}_joint")].idx_v for body in tree]
-    base = [3, 4, 5, 0, 1, 2]  # of the floating base Pinocchio lists what slides first
-    order = [*base, *place[1:]]
-    full = np.triu(theirs) + np.triu(theirs, 1).T
-    np.testing.assert_allclose(ours, full[np.ix_(order, order)], rtol=0, atol=1e-12 * full.max())

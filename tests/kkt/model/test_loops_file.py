@@ -10,7 +10,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt.matrix.model_writer import write_model
 from pivotree.kkt.model.load import from_spec
 
-CLOSED = ["four_bar:angle=2.5", "gripper", "delta", "stewart:1.1"]
+CLOSED = ["four_bar", "gripper", "delta", "stewart"]
 
 
 def assert_same(some, others):
@@ -159,9 +159,6 @@ def test_mechanisms_of_the_gallery_are_closed_and_have_their_freedoms(spec, free
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        ("four_bar:crank=0", "crank = 0.0; give more than zero"),
-        ("four_bar:base=9", "cannot be closed at angle = 1.0"),
-        ("gripper:angle=1.57", "fingers are flat"),
         ("quadruped:compliance=1", "compliance and no foot on the ground; give feet"),
         ("quadruped:feet=1,compliance=-1", "field 'compliance' is -1.0; give zero or more"),
         ("quadruped:feet=5", "5 feet on the ground; ask for 0 to 4"),
