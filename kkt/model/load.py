@@ -2,14 +2,9 @@
 
 Gallery specs: a builder's name and its arguments as one text, such as ``chain:100``.
 
-Robots of the packages example-robot-data and robot_descriptions have the usual short names.  The
-first holds data only (since 4.4), so the names, and which robots stand on a floating
-base, are written down in ``robots/example_robot_data.json``; a robot's own file name, without
-``.urdf``, works as well.
-
-The package robot_descriptions clones each robot when it is first asked for.  Its modules hold the
-path of a URDF or an MJCF file (Caron 2022-, Apache 2.0).  A robot's name is that of its module, such as
-``cassie_mj_description``, with or without ``_description``.
+Robots of the package example-robot-data have the usual short names.  It holds data only (since 4.4),
+so the names, and which robots stand on a floating base, are written down in
+``robots/example_robot_data.json``; a robot's own file name, without ``.urdf``, works as well.
 """
 
 from __future__ import annotations
@@ -21,66 +16,15 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.errors import ModelError, nearest
 from ..base.foreign import of_kind
 from .fields import NONE
-
-DESCRIPTIONS = "robot_descriptions"
-FLOATING_TAGS = {"humanoid", "quadruped", "biped", "drone"}  # tags of robots whose base floats
-
-
-def descriptions() -> dict[str, tuple[str, bool]]:
-    """Every robot of the installed package: name -> (format, whether its base floats); {} without.
-
-    The format is ``urdf`` or ``mjcf``; with ``mjcf`` the joints of the file decide, and the flag is
-    False.  Raises nothing.
-    """
-    if find_spec(DESCRIPTIONS) is None:
-        return {}
-    known: dict[str, Any] = getattr(import_module(DESCRIPTIONS), "DESCRIPTIONS", {})
-    return {
-        name: ("urdf" if x.has_urdf else "mjcf", x.has_urdf and bool(FLOATING_TAGS & set(x.tags)))
-        for name, x in known.items()
-        if x.has_urdf or x.has_mjcf
-    }
-
-
-def find_description(name: str) -> tuple[Path, bool] | None:
-    """Path of a robot, cloned if need be, and whether its base floats; None for an unknown name.
-
-    Raises ModelError, one sentence, where it cannot be cloned or has neither URDF nor MJCF file.
-    """
-    known = descriptions()
-    module = name if name in known else f"{name}_description"
-    if module not in known:
-        return None
-    try:
-        with redirect_stdout(sys.stderr):  # the package prints what it clones
-            robot = import_module(f"{DESCRIPTIONS}.{module}")
-    except Exception as error:  # git, the network, the disk: whatever the package meets
-        why = str(error).strip().splitlines() or [type(error).__name__]
-        raise ModelError(
-            f"robot: {name!r} is cloned by {DESCRIPTIONS} when it is first asked for, and that failed "
-            f"({why[-1].strip().removeprefix('stderr: ')}); connect to the network, or give a path"
-        ) from None
-    for field in ("URDF_PATH", "MJCF_PATH"):
-        path = getattr(robot, field, None)
-        if path is not None:
-            return Path(path), known[module][1]
-    raise ModelError(
-        f"robot: {name!r} has no URDF or MJCF file, but a template with arguments "
-        f"({getattr(robot, 'XACRO_PATH', module)}); expand it and give its path"
-    )
-
 
 PACKAGE = "example-robot-data"
 MISSING = f"{PACKAGE} is not installed; python -m pip install {PACKAGE} (131 MB)"
@@ -136,24 +80,18 @@ def robot_files() -> dict[str, tuple[Path, bool]]:
 def find_robot(name: str) -> tuple[Path, bool]:
     """Path of a robot's file, and whether its base floats by default.
 
-    The name is sought in example-robot-data, then in robot_descriptions, where these are installed.
-    Raises ModelError, with the nearest names, for a name that neither has.
+    Raises ModelError, with the nearest names, for a name that example-robot-data does not have, and
+    where that is not installed.
 
     >>> pt.find_robot("ur6")
     Traceback (most recent call last):
         ...
     pivotree.kkt.base.errors.ModelError: robot: 'ur6' is unknown; did you mean ur5 or ur3 or ur10?
     """
-    files = robot_files() if robots_folder() is not None else {}
-    if name in files:
-        return files[name]
-    found = find_description(name)
-    if found is not None:
-        return found
-    known = [*files, *(x.removesuffix("_description") for x in descriptions())]
-    if not known:
-        raise ModelError(f"robot: {name!r} needs its description: {MISSING}")
-    raise ModelError(f"robot: {name!r} is unknown; {nearest(name, known)}")
+    files = robot_files()
+    if name not in files:
+        raise ModelError(f"robot: {name!r} is unknown; {nearest(name, files)}")
+    return files[name]
 
 
 if TYPE_CHECKING:
@@ -280,7 +218,7 @@ def load(
 
     * a path that ends in ``.urdf``, ``.xacro`` (:mod:`kkt.model.urdf`), ``.json``, or, in
       MuJoCo's format, ``.xml``;
-    * ``robot:NAME``, from the package example-robot-data, or else from robot_descriptions;
+    * ``robot:NAME``, from the package example-robot-data;
     * a gallery spec such as ``chain:100`` or ``example3:m1=1e8,case=2``.
 
     The options are those of :func:`kkt.read_urdf` and matter to URDF files only; ``floating``
@@ -337,9 +275,6 @@ def _from_file(text: str, suffix: str, *options: Any) -> nx.DiGraph:
     )
 
 
-SOURCES = {"gallery": None, PACKAGE: PACKAGE, DESCRIPTIONS: DESCRIPTIONS}  # names for pip
-
-
 @dataclass(frozen=True)
 class Named:
     """One name that :func:`kkt.load` knows.
@@ -348,7 +283,7 @@ class Named:
     Named(source='gallery', name='chain', example='chain:100', what='n rods, one after another, ...
     """
 
-    source: str  # gallery, or the package that it is from
+    source: str  # gallery, or example-robot-data
     name: str
     example: str  # as load() takes it
     what: str  # of a gallery's builder, its first line; else the format of the robot's file
@@ -357,7 +292,7 @@ class Named:
 
 
 def named_models() -> list[Named]:
-    """The gallery, and the robots of example-robot-data and robot_descriptions if installed.
+    """The gallery, and the robots of example-robot-data if it is installed.
 
     Reads no robot; raises nothing.
 
@@ -371,7 +306,4 @@ def named_models() -> list[Named]:
     files = robot_files() if robots_folder() is not None else {}
     for name, (_, floats) in sorted(files.items()):
         found.append(Named(PACKAGE, name, f"robot:{name}", "urdf", {}, floats))
-    for name, (kind, floats) in sorted(descriptions().items()):
-        floating = floats if kind == "urdf" else None
-        found.append(Named(DESCRIPTIONS, name, f"robot:{name}", kind, {}, floating))
     return found

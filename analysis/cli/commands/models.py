@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 
 from pivotree import kkt
-from pivotree.kkt.model.load import SOURCES
+from pivotree.kkt.model.load import PACKAGE
 
 from ..arguments import Parser, add_json
 from .shared import print_json
@@ -30,23 +30,13 @@ def run(options: argparse.Namespace) -> int:
     rows = [(x.example, _arguments(x), x.what) for x in found if x.source == "gallery"]
     heads = ("example", "arguments", "what it is")
     out.print(grid("Gallery", heads, rows, words=heads, wrapped=heads[1:]))
-    for package, installed_by in SOURCES.items():
-        if installed_by is None:
-            continue
-        robots = [x for x in found if x.source == package]
-        if not robots:
-            told = f"robot:NAME of {package}: not installed (pip install '{installed_by}')"
-            out.print(told, markup=False)
-            continue
-        for text, floating in (
-            ("whose base floats", True),
-            ("on a fixed base", False),
-            ("in MuJoCo's format, whose own joints say whether it floats", None),
-        ):
-            names = [x.name for x in robots if x.floating is floating]
-            if names:
-                told = f"robot:NAME of {package}, {text} ({len(names)}): {', '.join(names)}"
-                out.print(told, markup=False, soft_wrap=out.wraps)
+    if all(x.source == "gallery" for x in found):
+        out.print(f"robot:NAME of {PACKAGE}: not installed (pip install '{PACKAGE}')", markup=False)
+    for text, floating in (("whose base floats", True), ("on a fixed base", False)):
+        names = [x.name for x in found if x.floating is floating]
+        if names:
+            told = f"robot:NAME of {PACKAGE}, {text} ({len(names)}): {', '.join(names)}"
+            out.print(told, markup=False, soft_wrap=out.wraps)
     return 0
 
 

@@ -4,9 +4,7 @@ import json
 import re
 import stat
 import sys
-from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -17,57 +15,6 @@ from pivotree.kkt.model import load
 URDF = """<robot name="r"><link name="w"/><link name="a">
 <inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
 </link><joint name="j" type="continuous"><parent link="w"/><child link="a"/></joint></robot>"""
-KINDS = {  # modules of a robot_descriptions that is made up here
-    "arm_description": SimpleNamespace(has_urdf=True, has_mjcf=False, tags={"arm"}),
-    "dog_description": SimpleNamespace(has_urdf=True, has_mjcf=False, tags={"quadruped"}),
-    "dog_mj_description": SimpleNamespace(has_urdf=False, has_mjcf=True, tags={"quadruped"}),
-    "template_description": SimpleNamespace(has_urdf=True, has_mjcf=False, tags=set()),
-    "far_description": SimpleNamespace(has_urdf=True, has_mjcf=False, tags=set()),
-    "srdf_description": SimpleNamespace(has_urdf=False, has_mjcf=False, tags=set()),
-}
-
-
-class Cloning:
-    """Imports modules of the made-up package, as the real one does by git."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def find_spec(self, name, path=None, target=None):
-        package, _, module = name.partition(".")
-        return ModuleSpec(name, self) if package == "robot_descriptions" and module else None
-
-    def create_module(self, spec):
-        return None
-
-    def exec_module(self, module):
-        print("Cloning ...")
-        if "far" in module.__name__:
-            raise RuntimeError("git fetch\nstderr: could not resolve host")
-        if "template" in module.__name__:
-            module.XACRO_PATH = "robot.urdf.xacro"
-        elif "mj" in module.__name__:
-            module.MJCF_PATH = str(self.path.with_suffix(".xml"))
-        else:
-            module.URDF_PATH = str(self.path)
-
-
-@pytest.fixture
-def described(tmp_path, monkeypatch):
-    """A robot_descriptions with one file."""
-    path = tmp_path / "robot.urdf"
-    path.write_text(URDF)
-    package = ModuleType("robot_descriptions")
-    package.DESCRIPTIONS, package.__path__ = KINDS, []
-    package.__spec__ = ModuleSpec("robot_descriptions", None, is_package=True)
-    for name in [x for x in sys.modules if x.startswith("robot_descriptions")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "robot_descriptions", package)
-    monkeypatch.setattr("pivotree.kkt.model.load.robots_folder", lambda: None)
-    monkeypatch.setattr(sys, "meta_path", [Cloning(path), *sys.meta_path])
-    yield path
-    for name in [x for x in sys.modules if x.startswith("robot_descriptions.")]:
-        del sys.modules[name]
 
 
 @pytest.mark.parametrize("model", [x for x in kkt.named_models() if x.source == "gallery"])
@@ -86,43 +33,16 @@ def test_every_example_of_the_gallery_is_built(model):
             kkt.load(model.name)
 
 
-def test_models_are_listed_and_robots_where_they_are_installed(described, capsys):
+def test_models_are_listed_and_robots_where_they_are_installed(capsys, monkeypatch):
+    monkeypatch.setattr("pivotree.kkt.model.load.robots_folder", lambda: None)
     assert main(["models", "--json"]) == 0
     rows = {x["name"]: x for x in json.loads(capsys.readouterr().out, parse_constant=pytest.fail)}
     assert rows["chain"]["arguments"]["n"] == "" and rows["four_bar"]["floating"] is None
-    assert [rows[x]["floating"] for x in KINDS if x in rows] == [False, True, None, False, False]
-    assert rows["dog_mj_description"]["what"] == "mjcf" and "srdf_description" not in rows
     assert main(["models"]) == 0
     out = capsys.readouterr().out
     missing = "robot:NAME of example-robot-data: not installed (pip install 'example-robot-data')"
     assert missing in out
-    assert "whose base floats (1): dog_description" in out and "four_bar" in out
-
-
-def test_robots_are_loaded_from_descriptions(described, capsys):
-    assert kkt.find_robot("dog") == (described, True)
-    assert kkt.find_robot("dog_mj") == (described.with_suffix(".xml"), False)
-    assert [kkt.load("robot:dog").nodes[x]["joint"] for x in "wa"] == ["floating", "continuous"]
-    assert list(kkt.load("robot:arm_description")) == ["a"]
-    assert "Cloning" not in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        (
-            "far",
-            "'far' is cloned by robot_descriptions when it is first asked for, and that failed "
-            "(could not resolve host); connect to the network, or give a path",
-        ),
-        ("template", "'template' has no URDF or MJCF file, but a template with arguments"),
-        ("dogg", "'dogg' is unknown; did you mean dog"),
-    ],
-)
-def test_robots_that_cannot_be_had_are_told_in_one_sentence(described, capsys, name, told):
-    assert main(["solve", f"robot:{name}"]) == 2
-    err = capsys.readouterr().err
-    assert told in err and err.strip().splitlines()[-1].startswith("pivotree: robot: ")
+    assert "four_bar" in out and "whose base floats" not in out
 
 
 @pytest.fixture
@@ -260,6 +180,8 @@ def test_robots_of_a_folder_go_by_short_names(tmp_path, monkeypatch):
     assert files["ur5"] == files["ur5_robot"] == (home / "ur_description/urdf/ur5_robot.urdf", False)
     assert kkt.find_robot("arm") == (home / "mine/arm.urdf", False)
     assert set(kkt.load("robot:ur5")) == {"a"}
+    with pytest.raises(kkt.ModelError, match="robot: 'armm' is unknown; did you mean arm"):
+        kkt.find_robot("armm")
 
 
 def test_a_folder_of_robots_is_found_beside_other_packages(tmp_path, monkeypatch):
@@ -277,6 +199,5 @@ def test_a_folder_of_robots_is_found_beside_other_packages(tmp_path, monkeypatch
 
 def test_a_missing_package_is_told(monkeypatch):
     monkeypatch.setattr("pivotree.kkt.model.load.robots_folder", lambda: None)
-    monkeypatch.setattr("pivotree.kkt.model.load.find_spec", lambda name: None)
     with pytest.raises(kkt.ModelError, match="pip install example-robot-data"):
         kkt.load("robot:panda")
