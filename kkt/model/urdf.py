@@ -3,12 +3,7 @@
 A link becomes a body named as the link, in the frame of the joint above it, which is the URDF
 frame of the link; the joint's own name stands in the node's attribute ``joint_name``.  The root
 link belongs to the world and is no body, unless it floats.  Visual and collision elements are
-ignored, limits become attributes, and joints' damping and transmissions are read on request.
-
-A <transmission> names its joint and its actuators.  The standard's ``mechanicalReduction`` says how
-fast the rotor turns and not what its inertia is; with Drake's ``rotor_inertia`` [kg m^2] the
-armature is ratio^2 times the rotor's inertia, the ratio being Drake's ``gear_ratio`` or else the
-reduction.
+ignored, limits become attributes, and joints' damping and friction are read on request.
 
 URDF files written as xacro, expanded by an installed xacro (ROS's, or ``pip install xacro``).
 
@@ -153,11 +148,6 @@ def name_of(what: str, element: Element, taken: Any) -> str:
     return name
 
 
-def known_links(names: Any) -> str:
-    """The links that exist, in words for a refusal.  Raises nothing."""
-    return f"links are {', '.join(names)}" if len(names) <= 8 else f"give one of {len(names)} links"
-
-
 def attribute(where: str, element: Element | None, tag: str, field: str) -> str:
     """The text of a field.  Raises ModelError where it is missing."""
     value = None if element is None else element.get(field)
@@ -174,14 +164,16 @@ def numbers(what: str, text: str, count: int) -> Floats:
     return np.array([number(what, word) for word in words])
 
 
-def number(what: str, word: str) -> float:
-    """A finite number from a word.  Raises ModelError."""
+def number(what: str, word: str, least: float = -math.inf) -> float:
+    """A finite number from a word, ``least`` or more, which is 0.  Raises ModelError."""
     try:
         value = float(word)
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or "_" in word:
         raise ModelError(f"{what} is {word!r}; give a finite number")
+    if value < least:
+        raise ModelError(f"{what} is {value:g}; give zero or more")
     return value
 
 
@@ -196,16 +188,21 @@ def origin(where: str, element: Element) -> tuple[Floats, Floats]:
     return matmul(Rz, matmul(Ry, Rx)), p
 
 
-def limits_of(where: str, element: Element, kind: str) -> dict[str, Any]:
-    """``limits`` and ``effort`` of a joint of one freedom, as a body's attributes; {} without <limit>.
+def noted_of(where: str, element: Element, kind: str, dynamics: bool) -> dict[str, Any]:
+    """What is noted of a joint as its body's attributes: ``limits``, ``effort``, ``damping``, ``friction``.
 
-    Limits are the least and largest position and the largest rate, infinite where the file gives none.
-    The largest effort [N m, N] is left out where it is not known, for which files write zero, infinity
-    or NaN.
+    Limits are the least and largest position and the largest rate of a joint of one freedom, infinite
+    where the file gives none.  The largest effort [N m, N] is left out where it is not known, for which
+    files write zero, infinity or NaN.  Damping and friction are read with ``dynamics``.
     """
+    noted: dict[str, Any] = {}
+    written = element.find("dynamics")
+    for field in ("damping", "friction") if dynamics and kind != "fixed" else ():
+        if written is not None and field in written.attrib:
+            noted[field] = number(f"{where}: field 'dynamics {field}'", written.attrib[field], least=0.0)
     written = element.find("limit")
     if written is None or TYPES[kind].dof != 1:
-        return {}
+        return noted
     found = []
     for field, none in (("lower", -math.inf), ("upper", math.inf), ("velocity", math.inf), ("effort", 0.0)):
         text = written.get(field)
@@ -216,24 +213,21 @@ def limits_of(where: str, element: Element, kind: str) -> dict[str, Any]:
         endless = math.isnan(value) or (kind == "continuous" and field in ("lower", "upper"))
         found.append(none if endless else value)
     *limits, effort = found
-    return {"limits": tuple(limits)} | ({"effort": effort} if 0.0 < effort < math.inf else {})
+    return noted | {"limits": tuple(limits)} | ({"effort": effort} if 0.0 < effort < math.inf else {})
 
 
-JOINT_TYPES = (
-    "revolute",
-    "continuous",
-    "prismatic",
-    "fixed",
-    "floating",
-    "planar",
-    "spherical",
-    "ball",
-    "universal",
-)
-AXIAL = ("revolute", "continuous", "prismatic", "planar", "universal")  # those that have an axis
+JOINT_TYPES = (*(kind for kind in TYPES if kind != "cylindrical"), "ball")
 CLOSING = re.compile(r"(loop_joint|constraint)$")  # elements of dialects, such as drake:ball_constraint
 MIMIC = ("free", "fixed", "coupled")
 Mimic = tuple[str, float, float]  # the joint that is followed, ratio, offset [rad or m]
+
+
+class UrdfWarning(UserWarning):
+    """A URDF describes a closed loop, which is left out.
+
+    >>> issubclass(pt.UrdfWarning, UserWarning)
+    True
+    """
 
 
 class MimicWarning(UserWarning):
@@ -257,7 +251,7 @@ class Joint:
     R: Floats  # (3, 3) pose of the child's frame in the parent's at q = 0
     p: Floats  # (3,) [m]
     axis: Floats  # (3,) unit, in the child's frame
-    noted: Mapping[str, Any]  # as limits_of gives it
+    noted: Mapping[str, Any]  # as noted_of gives it
 
 
 def require_mimic(mimic: str) -> None:
@@ -284,8 +278,7 @@ def read_urdf(
     * ``mimic``: joints that mimic another are ``"free"``, or ``"fixed"`` at their offset, which is
       their position while the other is at 0, both with a MimicWarning; or they are ``"coupled"``
       by a row (:func:`kkt.coupled_joints`) in ``graph["loops"]``.
-    * ``dynamics``: <dynamics damping friction> and rotors of transmissions become terms of joints
-      (:func:`joint_dynamics`); else they are ignored.
+    * ``dynamics``: <dynamics damping friction> become terms of joints; else they are ignored.
     * ``packages``, ``arguments``: of a .xacro file, folders by the name in ``$(find NAME)``, and values of
       its arguments (:mod:`kkt.model.urdf`).
 
@@ -312,11 +305,8 @@ def read_urdf(
     """
     file = os.fspath(path)
     try:
-        reader = _Reader(file, mimic, root_element(file, packages, arguments))
-        tree = reader.tree(floating, merge_fixed)
-        if dynamics:
-            put_into(tree, joint_dynamics(reader.robot))
-        return tree
+        reader = _Reader(file, mimic, dynamics, root_element(file, packages, arguments))
+        return reader.tree(floating, merge_fixed)
     except ModelError as error:
         raise ModelError(f"{file}: {error}") from None
 
@@ -324,9 +314,9 @@ def read_urdf(
 class _Reader:
     """Links and joints of one file by name, checked to make one tree."""
 
-    def __init__(self, file: str, mimic: str, robot: Element) -> None:
+    def __init__(self, file: str, mimic: str, dynamics: bool, robot: Element) -> None:
         require_mimic(mimic)
-        self.file, self.mimic = file, mimic
+        self.file, self.mimic, self.dynamics = file, mimic, dynamics
         self.mimics: list[tuple[str, str, str]] = []  # joint, what it mimics, how it is held
         self.coupled: dict[str, Mimic] = {}  # joint -> what it mimics
         self.robot = robot
@@ -418,16 +408,16 @@ class _Reader:
         for end in ("parent", "child"):
             link = attribute(where, element.find(end), end, "link")
             if link not in self.links:
-                raise ModelError(f"{where}: {end} link {link!r} is unknown; {known_links(self.links)}")
+                raise ModelError(f"{where}: {end} link {link!r} is unknown; {nearest(link, self.links)}")
             ends.append(link)
         R, p = origin(where, element)
-        axis = _axis(where, element, "axis", "1 0 0") if kind in AXIAL else np.array([1.0, 0.0, 0.0])
+        axis = _axis(where, element, "axis", "1 0 0") if TYPES[kind].axes else np.array([1.0, 0.0, 0.0])
         if kind == "universal":
             axis = np.stack([axis, _axis(where, element, "axis2", None)])
         coupling = element.find("mimic")
         if coupling is not None and kind != "fixed":
             kind, R, p = self._mimic(name, coupling, kind, axis, R, p)
-        return Joint(name, kind, ends[0], ends[1], R, p, axis, limits_of(where, element, kind))
+        return Joint(name, kind, ends[0], ends[1], R, p, axis, noted_of(where, element, kind, self.dynamics))
 
     def _mimic(
         self, name: str, coupling: Element, kind: str, axis: Floats, R: Floats, p: Floats
@@ -487,7 +477,7 @@ def _cut(joint: Joint) -> str:
     """A file of loops (:mod:`kkt.model.modelfile`) in which a joint closes one."""
     kind = "revolute" if joint.kind == "continuous" else joint.kind
     loop = {"name": joint.name, "first": joint.parent, "second": joint.child, "joint": kind}
-    if kind in AXIAL:
+    if TYPES[kind].axes:
         loop["axis"] = joint.axis.tolist()
     if joint.p.any():
         loop["p"] = joint.p.tolist()
@@ -519,9 +509,7 @@ def _mass(where: str, link: Element) -> Mass:
     if inertial is None:
         return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
     R, com = origin(f"{where}: inertial", inertial)
-    mass = number(f"{where}: field 'mass'", attribute(where, inertial.find("mass"), "mass", "value"))
-    if mass < 0.0:
-        raise ModelError(f"{where}: field 'mass' is {mass:g}; give zero or more, in kg")
+    mass = number(f"{where}: field 'mass'", attribute(where, inertial.find("mass"), "mass", "value"), 0.0)
     written = inertial.find("inertia")
     J = np.zeros((3, 3))
     for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
@@ -530,91 +518,6 @@ def _mass(where: str, link: Element) -> Mass:
         value = attribute(where, None, "inertia", field) if written is None else written.get(field, "0")
         J[i, j] = J[j, i] = number(f"{where}: field 'inertia {field}'", value)
     return Mass(mass, com, turned_inertia(R, J))
-
-
-# -- terms of joints -------------------------------------------------------------------------------
-
-
-class UrdfWarning(UserWarning):
-    """A URDF describes what is left out: a transmission without an armature, or a closed loop.
-
-    >>> issubclass(pt.UrdfWarning, UserWarning)
-    True
-    """
-
-
-def joint_dynamics(robot: Element) -> dict[str, dict[str, float]]:
-    """Joint -> ``damping``, ``friction`` and ``armature``, those that are not zero.
-
-    Raises ModelError for a value that is not finite or is below zero; warns (UrdfWarning) of gears
-    without a rotor's inertia.
-    """
-    found: dict[str, dict[str, float]] = {}
-    for joint in robot.findall("joint"):
-        written = joint.find("dynamics")
-        for field in ("damping", "friction"):
-            text = None if written is None else written.get(field)
-            if text is not None:
-                what = f"joint {joint.get('name')!r}: field 'dynamics {field}'"
-                _put(found, joint.get("name"), field, _positive(what, text))
-    bare = []
-    for transmission in robot.iter("transmission"):
-        where = f"transmission {transmission.get('name')!r}"
-        joints = [j.get("name") for j in transmission if _tag(j) == "joint"]
-        actuators = [part for part in transmission if _tag(part) == "actuator"]
-        armature = sum(_armature(where, part, transmission) for part in actuators)
-        if len(joints) == 1 and armature:
-            _put(found, joints[0], "armature", armature)
-        elif any(_tag(x) in ("mechanicalReduction", "rotor_inertia") for x in transmission.iter()):
-            bare.append(str(transmission.get("name")))
-    if bare:
-        warnings.warn(
-            f"transmissions {', '.join(bare)}: have gears without a rotor's inertia, or several "
-            "joints; they add no armature",
-            UrdfWarning,
-            stacklevel=6,
-        )
-    return found
-
-
-def put_into(tree: nx.DiGraph, found: dict[str, dict[str, float]]) -> None:
-    """Give these terms to the bodies whose joints move, the same for all freedoms of a joint."""
-    for _, data in tree.nodes(data=True):
-        if data["joint"] != "fixed":
-            data.update(found.get(data.get("joint_name"), {}))
-
-
-def _armature(where: str, actuator: Element, transmission: Element) -> float:
-    """ratio^2 times the rotor's inertia of one actuator; 0 where it has none."""
-    said: dict[str, float] = {}
-    for field in ("rotor_inertia", "gear_ratio", "mechanicalReduction"):
-        for element in (*actuator, *transmission):
-            if _tag(element) == field and field not in said:
-                text = element.get("value") or (element.text or "").strip()
-                said[field] = number(f"{where}: field '{field}'", text)
-    inertia = said.get("rotor_inertia", 0.0)
-    if inertia < 0.0:
-        raise ModelError(f"{where}: field 'rotor_inertia' is {inertia:g}; give zero or more, kg m^2")
-    ratio = said.get("gear_ratio", said.get("mechanicalReduction", 1.0))
-    return inertia * ratio * ratio
-
-
-def _positive(what: str, text: str) -> float:
-    value = number(what, text)
-    if value < 0.0:
-        raise ModelError(f"{what} is {value:g}; give zero or more")
-    return value
-
-
-def _put(found: dict[str, dict[str, float]], joint: str | None, field: str, value: float) -> None:
-    if value:
-        of_joint = found.setdefault(str(joint), {})
-        of_joint[field] = of_joint.get(field, 0.0) + value
-
-
-def _tag(element: Element) -> str:
-    """The tag without its namespace."""
-    return str(element.tag).rpartition("}")[2].rpartition(":")[2]
 
 
 # -- joints that mimic others ----------------------------------------------------------------------

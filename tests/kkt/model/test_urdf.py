@@ -6,7 +6,7 @@ from helpers import Mechanics, hat
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
-from pivotree.kkt.model.urdf import MimicWarning, UrdfWarning, read_urdf
+from pivotree.kkt.model.urdf import MimicWarning, read_urdf
 
 
 def link(name, mass="1", com="0 0 0", rpy="0 0 0", moments="1 2 2.5"):
@@ -197,7 +197,7 @@ TWO = link("w") + link("a")
         (TWO + "<joint", "line 4, column 7: is not XML"),
         (TWO, "'w' and 'a': neither has a parent joint"),
         ("", "has no <link>"),
-        (TWO + joint("j", "w", "b"), "joint 'j': child link 'b' is unknown; links are w, a"),
+        (TWO + joint("j", "w", "b"), "joint 'j': child link 'b' is unknown; use one of a, w"),
         (TWO + joint("j", "v", "a"), "joint 'j': parent link 'v' is unknown"),
         (TWO + joint("j", "w", "a") * 2, "joint 'j': name is used twice"),
         (TWO + link("a") + joint("j", "w", "a"), "link 'a': name is used twice"),
@@ -264,40 +264,25 @@ def test_a_deep_chain_is_no_recursion(write):
 
 # -- joints of their own --------------------------------------------------------------------------
 
-TRANSMISSION = """<transmission name="t" xmlns:drake="http://drake.mit.edu">
-  <joint name="j1"/><actuator name="motor">{}</actuator></transmission>"""
-ROTOR = '<drake:rotor_inertia value="2e-5"/><drake:gear_ratio value="50"/>'
 
-
-def geared(write, dynamics='<dynamics damping="0.5" friction="0.25"/>', actuator=ROTOR):
-    arm = joint("j1", "w", "a", inside=dynamics)
+def damped(write, dynamics='<dynamics damping="0.5" friction="0.25"/>'):
     free = joint("j2", "a", "b", "planar", '<dynamics damping="2"/>')
-    return write(link("w"), link("a"), link("b"), arm, free, TRANSMISSION.format(actuator))
+    return write(link("w"), link("a"), link("b"), joint("j1", "w", "a", inside=dynamics), free)
 
 
-def test_damping_friction_and_rotors_are_read_on_request(write):
-    path = geared(write)
+def test_damping_and_friction_are_read_on_request(write):
+    path = damped(write)
     assert kkt.compile_tree(read_urdf(path)).terms is None
     terms = kkt.compile_tree(kkt.load(path, dynamics=True)).terms
     assert terms.damping.tolist() == [0.5, 2.0, 2.0, 2.0]
     assert terms.friction.tolist() == [0.25, 0.0, 0.0, 0.0]
-    np.testing.assert_allclose(terms.armature, [2e-5 * 50**2, 0, 0, 0])
-    plain = '<mechanicalReduction>-40</mechanicalReduction><rotor_inertia value="1e-4"/>'
-    terms = kkt.compile_tree(read_urdf(geared(write, "", plain), dynamics=True)).terms
-    np.testing.assert_allclose(terms.armature[0], 1e-4 * 40**2)
-
-
-def test_a_gear_without_a_rotor_is_told(write):
-    path = geared(write, "", "<mechanicalReduction>40</mechanicalReduction>")
-    with pytest.warns(UrdfWarning, match="transmissions t: .* add no armature"):
-        assert not kkt.compile_tree(read_urdf(path, dynamics=True)).terms.armature.any()
 
 
 def test_what_says_nothing_of_a_joint_is_no_term(write):
-    """Zero damping, a motor without a gear, and damping of a joint that does not move."""
+    """Zero damping, and damping of a joint that does not move."""
     still = joint("j0", "u", "w", "fixed", '<dynamics damping="3"/>')
     arm = joint("j1", "w", "a", inside='<dynamics damping="0"/>')
-    path = write(link("u"), link("w"), link("a"), still, arm, TRANSMISSION.format(""))
+    path = write(link("u"), link("w"), link("a"), still, arm)
     assert kkt.compile_tree(read_urdf(path, dynamics=True)).terms is None
 
 
@@ -308,14 +293,8 @@ def test_an_effort_that_says_nothing_is_none(write, effort):
     assert "effort" not in data and data["limits"] == (-np.inf, np.inf, np.inf)
 
 
-@pytest.mark.parametrize(
-    ("dynamics", "actuator", "message"),
-    [
-        ('<dynamics friction="x"/>', ROTOR, "'dynamics friction' is 'x'; give a finite number"),
-        ("", '<rotor_inertia value="-1"/>', "transmission 't': field 'rotor_inertia' is -1"),
-    ],
-)
-def test_what_is_wrong_with_a_joint_is_one_sentence(write, dynamics, actuator, message):
-    with pytest.raises(kkt.ModelError, match=message):
-        read_urdf(geared(write, dynamics, actuator), dynamics=True)
-    read_urdf(geared(write, dynamics, actuator))
+def test_what_is_wrong_with_a_joint_is_one_sentence(write):
+    path = damped(write, '<dynamics friction="x"/>')
+    with pytest.raises(kkt.ModelError, match="'dynamics friction' is 'x'; give a finite number"):
+        read_urdf(path, dynamics=True)
+    read_urdf(path)
