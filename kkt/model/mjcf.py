@@ -442,7 +442,6 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
         raise ModelError(f"{file}: {error}") from None
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise ModelError(f"{file}: MuJoCo refuses it: {' '.join(str(error).split())}") from None
-    _require_terms(model, file)
     _require_numbers(model, file)
     if said:
         warnings.warn(f"{file}: MuJoCo warns: {'; '.join(said)}", MjcfWarning, stacklevel=2)
@@ -450,6 +449,8 @@ def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
     _rotors(model)
     try:
         tree = tree_of(model, os.path.splitext(os.path.basename(file))[0], file)
+    except ModelError as error:
+        raise ModelError(f"{file}: {error}") from None
     except UnicodeDecodeError:
         raise ModelError(
             f"{file}: the name of a body or joint is not text in UTF-8; write the file in UTF-8"
@@ -469,33 +470,10 @@ def _compiled(mujoco: Any, file: str) -> tuple[Any, list[str]]:
         mujoco.set_mju_user_warning(before)
 
 
-def _require_terms(model: Any, where: str) -> None:
-    """Raise ModelError for a joint's armature, damping or spring that is negative or no number."""
-    for field, of in (("armature", "dof"), ("damping", "dof"), ("stiffness", "jnt")):
-        values = getattr(model, f"{of}_{field}")
-        wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0.0)))
-        if wrong.size:
-            j = int(model.dof_jntid[wrong[0]] if of == "dof" else wrong[0])
-            label = model.joint(j).name or f"joint {j}"
-            raise ModelError(
-                f"{where}: joint {label!r}: field {field!r} is {values[wrong[0]]:g}; give zero or more"
-            )
-
-
 def _require_numbers(model: Any, where: str) -> None:
     """Raise ModelError for a place, axis or inertia that is infinite or no number."""
-    for field in (
-        "body_pos",
-        "body_quat",
-        "body_ipos",
-        "body_iquat",
-        "body_mass",
-        "body_inertia",
-        "jnt_pos",
-        "jnt_axis",
-        "qpos0",
-        "eq_data",
-    ):
+    bodies = ("body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia")
+    for field in (*bodies, "jnt_pos", "jnt_axis", "qpos0", "eq_data"):
         values = getattr(model, field)
         if not np.isfinite(values).all():
             k = int(np.argwhere(~np.isfinite(values))[0][0])
@@ -538,7 +516,7 @@ def _rotors(model: Any) -> None:
 
 
 def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
-    """The tree of a compiled ``mujoco.MjModel``; errors and warnings begin with ``where``."""
+    """The tree of a compiled ``mujoco.MjModel``; warnings begin with ``where``."""
     tree = new_tree(name, tuple(model.opt.gravity))
     eye, zero = np.eye(3), np.zeros(3)
     # for each body of MuJoCo: the body of the tree that it is part of, and its pose in that body
@@ -561,7 +539,7 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
             home.append((body, eye, zero))
             continue
         anchor = zero
-        moving = [(j, *part) for j in joints for part in _joints(model, j, where)]
+        moving = [(j, *part) for j in joints for part in _joints(model, j)]
         for number, (j, label, given) in enumerate(moving, 1):
             last = number == len(moving)
             free = KINDS[model.jnt_type[j]] == "floating"
@@ -582,24 +560,18 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
             up, R, p, anchor = here, eye, zero, at
         home.append((body, eye, -anchor))
     if not tree:
-        raise ModelError(f"{where}: no body moves; give one a joint")
-    try:
-        loops, unknown = loops_of(model, tree, home, carrier)
-    except ModelError as error:
-        raise ModelError(f"{where}: {error}") from None
-    _tell(model, unknown, where)
+        raise ModelError("no body moves; give one a joint")
+    loops, unknown = loops_of(model, tree, home, carrier)
     default_state(tree, rate=0.5, effort=2.0, most=100.0)
+    _tell(model, unknown, where)
     if loops:
-        _close(tree, loops, _positions(model), where)
+        _close(tree, loops, _positions(model))
     return tree
 
 
-def _close(tree: nx.DiGraph, loops: tuple[Loop, ...], q: Floats, where: str) -> None:
+def _close(tree: nx.DiGraph, loops: tuple[Loop, ...], q: Floats) -> None:
     """Put loops into a tree, and the state at rest at MuJoCo's own positions, where they are closed."""
-    try:
-        checked_loops(loops, list(tree))
-    except ModelError as error:
-        raise ModelError(f"{where}: {error}") from None
+    checked_loops(loops, list(tree))
     coupled = ", and as it follows for coupled joints" if any(x.follows for x in loops) else ""
     tree.graph.update(q=q, qd=0.0 * tree.graph["qd"], loops=loops)
     follow(tree)
@@ -620,7 +592,7 @@ def _positions(model: Any) -> Floats:
     return np.concatenate(found)
 
 
-def _joints(model: Any, j: int, where: str) -> list[tuple[str, dict[str, Any]]]:
+def _joints(model: Any, j: int) -> list[tuple[str, dict[str, Any]]]:
     """Names and arguments of add_body for a joint; "turned" and "slid" take its frame from qpos0 to q = 0."""
     label = model.joint(j).name or f"joint {j}"
     first, q = int(model.jnt_dofadr[j]), int(model.jnt_qposadr[j])
@@ -628,7 +600,7 @@ def _joints(model: Any, j: int, where: str) -> list[tuple[str, dict[str, Any]]]:
     own = slice(first, first + TYPES[kind].dof)
     polynomials = (("jnt_stiffnesspoly", j), ("dof_dampingpoly", own))
     if any(np.any(getattr(model, field)[k]) for field, k in polynomials if hasattr(model, field)):
-        raise ModelError(f"{where}: joint {label!r}: damping or stiffness is a polynomial; give one number")
+        raise ModelError(f"joint {label!r}: damping or stiffness is a polynomial; give one number")
     if not _split(model, j):
         return [(label, _joint(model, j, kind, first, q))]
     slides = [_joint(model, j, "prismatic", first + i, q + i) | {"axis": np.eye(3)[i]} for i in range(3)]

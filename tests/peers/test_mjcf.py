@@ -178,7 +178,7 @@ WRONG = {
 }
 WRONG |= {
     f"<mujoco><worldbody><body><joint name='hip' {field}='{value}'/><geom size='1'/></body>"
-    "</worldbody></mujoco>": f"joint 'hip': field '{field}' is {value}; give zero or more"
+    "</worldbody></mujoco>": f"body 'body 1': field '{field}' holds {value}.*; give a number, zero or more"
     for field in ("armature", "damping", "stiffness")
     for value in ("-1", "nan")
 }
