@@ -93,25 +93,11 @@ def state_of(
         )
     R, p, S, bias = kinematics(tree, position, rates)
     bias = bias + node_field(tree, graph, "bias")
-    return State(
-        tree.names,
-        tree.parent,
-        R,
-        p,
-        S,
-        tree.mass,
-        tree.com,
-        tree.inertia,
-        position,
-        rates,
-        efforts,
-        tree.gravity,
-        bias,
-        wrench,
-        closures(tree, R, p, position, loops),
-        None if tree.terms is None else tree.terms.at(position, tree.sprung_balls),
-        step,
-    )
+    closed = closures(tree, R, p, position, loops)
+    terms = None if tree.terms is None else tree.terms.at(position, tree.sprung_balls)
+    kept = {name: getattr(tree, name) for name in ("names", "parent", "mass", "com", "inertia", "gravity")}
+    given: dict[str, Any] = {"q": position, "qd": rates, "tau": efforts, "wrench": wrench}
+    return State(**kept, **given, R=R, p=p, S=S, joint_bias=bias, loops=closed, terms=terms, step=step)
 
 
 class Subspaces(Sequence[Floats]):

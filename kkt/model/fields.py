@@ -33,13 +33,16 @@ def require_name(name: object, what: str = "body") -> None:
         raise ModelError(f"{what}: None and lists are no names; give a text")
 
 
-def checked(owner: Any, field: str, value: Any, shape: tuple[int, ...], wanted: str = "") -> Floats:
-    """One attribute as a float array of the given shape.  Raises ModelError, one sentence.
+def checked(
+    owner: Any, field: str, value: Any, shape: tuple[int, ...], wanted: str = "", least: float = -np.inf
+) -> Floats:
+    """One attribute as a float array of the given shape, of ``least``, which is 0, or more.
 
-    The sentence begins with ``owner``, if there is one, and says what is ``wanted``.
+    Raises ModelError, one sentence, which begins with ``owner``, if there is one, and says what is
+    ``wanted``.
     """
     what = f"{owner}: field {field!r}" if owner else f"field {field!r}"
-    wanted = wanted or _shape_text(shape)
+    wanted = wanted or _shape_text(shape) + ", zero or more" * (least == 0.0)
     if value is None:
         raise ModelError(f"{what} is missing; give {wanted}")
     if odd := odd_in(value):
@@ -54,9 +57,17 @@ def checked(owner: Any, field: str, value: Any, shape: tuple[int, ...], wanted: 
         raise ModelError(f"{what} is {value!r}; give {wanted}") from None
     if array.shape != shape:
         raise ModelError(f"{what} has shape {array.shape}; give {wanted}")
-    if not np.isfinite(array).all():
-        raise ModelError(f"{what} holds {array[~np.isfinite(array)].flat[0]}; give finite numbers")
+    wrong = ~(np.isfinite(array) & (array >= least))
+    if wrong.any():
+        told = wanted if least == 0.0 else "finite numbers"
+        raise ModelError(f"{what} holds {array[wrong].flat[0]}; give {told}")
     return array
+
+
+def checked_columns(owner: Any, field: str, value: Any, rows: int, wanted: str = "") -> Floats:
+    """One attribute as a matrix (rows, m) of any number of columns.  Raises ModelError."""
+    shape = shape_of(value)
+    return checked(owner, field, value, (rows, shape[-1] if len(shape) == 2 else 1), wanted)
 
 
 def odd_in(value: Any) -> str:

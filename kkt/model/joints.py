@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError, nearest
-from .fields import Floats, odd_in
+from .fields import Floats, checked, shape_of
 from .spatial import cross, cross_motion, matmul, matvec, rotation, skew
 
 
@@ -317,29 +317,20 @@ def joint_terms(
 
 
 def _checked(name: Hashable, kind: str, field: str, value: Any, dof: int) -> Floats:
-    what = f"body {name!r}: field {field!r}"
-    sign = "finite" if field == "rest" else "zero or more"
-    shape = "a number" if dof < 2 else f"a number, or one for each of {dof} freedoms"
-    wanted = f"give {shape}, {sign}, in {UNITS[field]}"
-    try:
-        if odd_in(value):
-            raise ValueError
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError(f"{what} is {value!r}; {wanted}") from None
-    if array.shape not in ((), (dof,)):
-        raise ModelError(f"{what} has shape {array.shape}; {wanted}")
+    sign, least = ("finite", -np.inf) if field == "rest" else ("zero or more", 0.0)
+    wanted = f"a number, or one for each of {dof} freedoms" if dof > 1 else "a number"
+    shape = (dof,) if shape_of(value) else ()
+    wanted = f"{wanted}, {sign}, in {UNITS[field]}"
+    array = checked(f"body {name!r}", field, value, shape, wanted, least)
+    what = f"body {name!r}: field {field!r} is {value!r}"
     if dof == 0 and array.any():
-        raise ModelError(f"{what} is {value!r}, and a fixed joint has no freedom; leave it out")
-    wrong = ~np.isfinite(array) if field == "rest" else ~(np.isfinite(array) & (array >= 0.0))
-    if wrong.any():
-        raise ModelError(f"{what} holds {np.atleast_1d(array)[np.atleast_1d(wrong)][0]}; {wanted}")
+        raise ModelError(f"{what}, and a fixed joint has no freedom; leave it out")
     joint = TYPES.get(kind)
     turning = kind != GENERAL and joint is not None and (joint.orientation or joint.rate)
     alike = kind == "spherical" and (field == "rest" or np.unique(array).size == 1)
     if field in ("stiffness", "rest") and turning and array.any() and not alike:
         raise ModelError(
-            f"{what} is {value!r}, and the coordinates of a {kind} joint have other rates than qd; "
+            f"{what}, and the coordinates of a {kind} joint have other rates than qd; "
             "leave it out, or give the spring's effort as tau"
         )
     return np.broadcast_to(array, (dof,))

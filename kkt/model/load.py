@@ -99,25 +99,12 @@ if TYPE_CHECKING:
 
     Builder = Callable[..., nx.DiGraph]
 
-EXAMPLES = {
-    "chain": "chain:100",
-    "star": "star:20",
-    "binary": "binary:6",
-    "comb": "comb:10",
-    "random_tree": "random_tree:n=50,seed=1",
-    "featherstone": "featherstone:20,branching=2",
-    "two_link": "two_link:r=0.002",
-    "example1": "example1:q1=0.5",
-    "example2": "example2:m1=1e6",
-    "example3": "example3:m1=1e8,case=2",
-    "rr_arm": "rr_arm",
-    "quadruped": "quadruped:feet=4",
-    "humanoid": "humanoid",
-    "four_bar": "four_bar",
-    "stewart": "stewart",
-    "delta": "delta",
-    "gripper": "gripper",
-}
+_EXAMPLES = """
+chain:100 star:20 binary:6 comb:10 random_tree:n=50,seed=1 featherstone:20,branching=2 two_link:r=0.002
+example1:q1=0.5 example2:m1=1e6 example3:m1=1e8,case=2 rr_arm quadruped:feet=4 humanoid
+four_bar stewart delta gripper
+"""
+EXAMPLES = {text.partition(":")[0]: text for text in _EXAMPLES.split()}
 
 
 @cache

@@ -25,10 +25,10 @@ from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..base.errors import ModelError, nearest
-from .fields import Floats, check_names, checked, require_name, shape_of
+from .fields import Floats, check_names, checked, checked_columns, require_name
 from .joints import GENERAL, TYPES, in_plane
 from .spatial import Array, matmul, matvec
 from .tree import BodyTree, compile_tree, require_graph
@@ -225,6 +225,7 @@ def cut_joint(
     numbers = checked_numbers(where, "rows", rows, C.shape[1])
     C = C[:, numbers]
     gains = checked_gains(where, baumgarte)
+    soft = checked_compliance(where, compliance, len(numbers))
     if free is None and gains[1]:
         raise ModelError(
             f"{where}: field 'baumgarte' corrects the position of a general joint, which is not "
@@ -232,18 +233,7 @@ def cut_joint(
         )
     turns = np.stack([checked_rotation(where, "R", R), checked_rotation(where, "R_second", R_second)])
     places = np.stack([checked(where, "p", p, (3,)), checked(where, "p_second", p_second, (3,))])
-    return Loop(
-        name,
-        (first, second),
-        turns,
-        places,
-        C,
-        free,
-        False,
-        gains,
-        checked_compliance(where, compliance, len(numbers)),
-        numbers,
-    )
+    return Loop(name, (first, second), turns, places, C, free, False, gains, soft, numbers)
 
 
 def contact(
@@ -289,19 +279,10 @@ def contact(
         )
     along = along / np.linalg.norm(along, axis=1)[:, None]
     C = np.concatenate([np.zeros_like(along.T), along.T])
-    place = np.stack([np.zeros(3), checked(where, "point", point, (3,))])
-    return Loop(
-        name,
-        (on, body),
-        np.stack([np.eye(3)] * 2),
-        place,
-        C,
-        None,
-        True,
-        checked_damping(where, damping),
-        checked_compliance(where, compliance, len(along)),
-        tuple(range(len(along))),
-    )
+    places = np.stack([np.zeros(3), checked(where, "point", point, (3,))])
+    gains, soft = checked_damping(where, damping), checked_compliance(where, compliance, len(along))
+    turns, numbers = np.stack([np.eye(3)] * 2), tuple(range(len(along)))
+    return Loop(name, (on, body), turns, places, C, None, True, gains, soft, numbers)
 
 
 def coupled_joints(
@@ -472,10 +453,8 @@ def _beside(where: str, joint: str, axis: ArrayLike, S: ArrayLike | None) -> tup
         known = ", ".join(sorted(JOINTS))
         raise ModelError(f"{where}: field 'joint' is {joint!r}; cut the loop at one of {known}")
     if joint == GENERAL:
-        shape = shape_of(S)
-        columns = shape[-1] if len(shape) == 2 else 1
-        motion = checked(where, "S", S, (6, columns))
-        rank = int(np.linalg.matrix_rank(motion))
+        motion = checked_columns(where, "S", S, 6)
+        columns, rank = motion.shape[1], int(np.linalg.matrix_rank(motion))
         if rank < columns or rank == 6:
             raise ModelError(
                 f"{where}: field 'S' has rank {rank} and {columns} columns; "
@@ -531,24 +510,16 @@ def checked_terms(where: str, field: str, row: Any, least: int = 0) -> list[floa
 
 def checked_gains(where: str, value: Any) -> tuple[float, float]:
     """Two numbers a and b of zero or more.  Raises ModelError."""
-    a, b = checked(where, "baumgarte", value, (2,)).tolist()
-    if min(a, b) < 0.0:
-        raise ModelError(f"{where}: field 'baumgarte' is {value}; give zero or more")
+    a, b = checked(where, "baumgarte", value, (2,), least=0.0).tolist()
     return a, b
 
 
 def checked_damping(where: str, value: Any) -> tuple[float, float]:
     """One number a of zero or more, as gains (a, 0).  Raises ModelError."""
-    a = float(checked(where, "damping", value, ()))
-    if a < 0.0:
-        raise ModelError(f"{where}: field 'damping' is {a:g}; give zero or more")
-    return a, 0.0
+    return float(checked(where, "damping", value, (), least=0.0)), 0.0
 
 
-def checked_compliance(where: str, value: ArrayLike, rows: int) -> NDArray[np.float64]:
+def checked_compliance(where: str, value: ArrayLike, rows: int) -> Floats:
     """(rows,) numbers of zero or more, from one for all rows or one a row.  Raises ModelError."""
     c = np.full(rows, value) if isinstance(value, int | float | np.number) else value
-    c = checked(where, "compliance", c, (rows,))
-    if (c < 0.0).any():
-        raise ModelError(f"{where}: field 'compliance' is {c.min()}; give zero or more")
-    return c
+    return checked(where, "compliance", c, (rows,), least=0.0)

@@ -15,7 +15,6 @@ doubles come back to the last bit.
 from __future__ import annotations
 
 import inspect
-import json
 import os
 import warnings
 from collections.abc import Callable
@@ -28,7 +27,7 @@ import numpy as np
 from ..base.errors import ModelError, UnreadableError, nearest
 from ..base.foreign import of_kind
 from ..base.reading import read_json
-from .fields import Floats, checked
+from .fields import Floats, checked, checked_columns
 from .joints import GENERAL, TERMS
 from .loops import (
     JOINTS,
@@ -65,16 +64,12 @@ def read_loops(path: str | os.PathLike[str], tree: nx.DiGraph) -> tuple[Loop, ..
     """
     file = os.fspath(path)
     try:
-        document = read_json(file)
-        if not isinstance(document, dict) or document.get("schema") != LOOPS_SCHEMA:
-            raise ModelError(f"is no file of loops; give an object with 'schema': {LOOPS_SCHEMA!r}")
+        document = _document(file, "file of loops", LOOPS_SCHEMA)
         if set(document) != {"schema", "loops"}:
             raise ModelError(
                 f"has the fields {', '.join(map(repr, sorted(document)))}; give 'schema' and 'loops', a list"
             )
         return loops_from(document["loops"], tree)
-    except UnreadableError as error:
-        raise ModelError(f"{file}: {error}; give a file of loops") from None
     except ModelError as error:
         raise ModelError(f"{file}: {error}") from None
 
@@ -130,7 +125,7 @@ def _exact(where: str, entry: dict[str, Any]) -> Loop:
     line = None if kept is None else checked_terms(where, "follows", kept, 2)
     if line and line[2:] and "beside" not in entry:
         raise ModelError(f"{where}: field 'follows' bends, and no other pair is there; give 'beside'")
-    ends, free = entry["bodies"], entry["free"]
+    ends, free, more = entry["bodies"], entry["free"], entry.get("implied")
     named = isinstance(ends, list) and all(isinstance(body, str | None) for body in ends)
     if not named or len(ends) != 2:
         raise ModelError(f"{where}: field 'bodies' is {ends!r}; give two names, null for the world")
@@ -141,27 +136,15 @@ def _exact(where: str, entry: dict[str, Any]) -> Loop:
     C = checked(where, "C", entry["C"], (6, m))
     if np.linalg.matrix_rank(C) < m:
         raise ModelError(f"{where}: field 'C' has {m} columns that depend on each other")
-    columns = len(free[0]) if isinstance(free, list) and free and isinstance(free[0], list) else 0
-    if not isinstance(entry["R"], list) or len(entry["R"]) != 2:
-        raise ModelError(f"{where}: field 'R' is no list of two rotations; give two, each 3 x 3")
-    turns = np.stack([checked_rotation(where, "R", R) for R in entry["R"]])
-    more = entry.get("implied")
-    implied = None if more is None else checked(where, "implied", more, (6, len(np.atleast_2d(more)[0])))
-    return Loop(
-        entry["name"],
-        (ends[0], ends[1]),
-        turns,
-        checked(where, "p", entry["p"], (2, 3)),
-        C,
-        None if free is None else checked(where, "free", free, (3, columns)),
-        entry["point"],
-        checked_gains(where, entry["baumgarte"]),
-        checked_compliance(where, entry["compliance"], m),
-        numbers,
-        _beside(where, entry, m),
-        None if line is None else tuple(line),
-        implied,
-    )
+    turns = np.stack([checked_rotation(where, "R", R) for R in checked(where, "R", entry["R"], (2, 3, 3))])
+    places = checked(where, "p", entry["p"], (2, 3))
+    free = None if free is None else checked_columns(where, "free", free, 3)
+    implied = None if more is None else checked_columns(where, "implied", more, 6)
+    gains = checked_gains(where, entry["baumgarte"])
+    soft = checked_compliance(where, entry["compliance"], m)
+    follows = None if line is None else tuple(line)
+    fixed = (entry["name"], (ends[0], ends[1]), turns, places, C, free, entry["point"], gains, soft, numbers)
+    return Loop(*fixed, _beside(where, entry, m), follows, implied)
 
 
 def _beside(where: str, entry: dict[str, Any], rows: int) -> Loop | None:
@@ -222,7 +205,7 @@ def read_model(path: str | os.PathLike[str]) -> nx.DiGraph:
     """
     file = os.fspath(path)
     try:
-        tree = _tree(_document(file))
+        tree = _tree(_document(file, "model file", SCHEMA, WITH_TERMS))
         with warnings.catch_warnings():  # the user is warned when the tree is built
             warnings.simplefilter("ignore", InertiaWarning)
             compile_tree(tree)
@@ -232,16 +215,14 @@ def read_model(path: str | os.PathLike[str]) -> nx.DiGraph:
     return tree
 
 
-def _document(file: str) -> dict[str, Any]:
-    """The JSON object of a file, of the right schema."""
+def _document(file: str, what: str, *schemas: str) -> dict[str, Any]:
+    """The JSON object of a file, of one of the schemas.  Raises ModelError."""
     try:
         document = read_json(file)
     except UnreadableError as error:
-        raise ModelError(f"{error}; give a model file") from None
-    if not isinstance(document, dict):
-        raise ModelError(f"holds {_kind(document)}; give an object with 'schema': {SCHEMA!r}")
-    if document.get("schema") not in (SCHEMA, WITH_TERMS):
-        raise ModelError(f"field 'schema' is {document.get('schema')!r}; give {SCHEMA!r}")
+        raise ModelError(f"{error}; give a {what}") from None
+    if not isinstance(document, dict) or document.get("schema") not in schemas:
+        raise ModelError(f"is no {what}; give an object with 'schema': {schemas[0]!r}")
     return document
 
 
@@ -251,12 +232,12 @@ def _tree(document: dict[str, Any]) -> nx.DiGraph:
         raise ModelError("field 'bodies' is empty or no list; give at least one body")
     name = document.get("name", "tree")
     if not isinstance(name, str):
-        raise ModelError(f"field 'name' is {_kind(name)}; give a text")
+        raise ModelError(f"field 'name' is {name!r}; give a text")
     gravity = checked("", "gravity", _get(document, "", "gravity"), (3,))
     tree = new_tree(name, tuple(gravity))
     for place, body in enumerate(bodies):
         if not isinstance(body, dict):
-            raise ModelError(f"body {place + 1} of 'bodies' is {_kind(body)}; give an object")
+            raise ModelError(f"body {place + 1} of 'bodies' is {body!r}; give an object")
         _body(tree, f"body {place + 1} of 'bodies'", body, document["schema"] == WITH_TERMS)
     for body in bodies:
         parent = _get(body, f"body {body['name']!r}", "parent")
@@ -274,7 +255,7 @@ def _tree(document: dict[str, Any]) -> nx.DiGraph:
         tree.graph[key] = checked("", field, _get(document, "", field), (N,))
     expected = document.get("expected", {})
     if not isinstance(expected, dict):
-        raise ModelError(f"field 'expected' is {_kind(expected)}; give an object")
+        raise ModelError(f"field 'expected' is {expected!r}; give an object")
     tree.graph["expected"] = expected
     if "loops" in document:
         if document["schema"] != WITH_TERMS:
@@ -292,11 +273,8 @@ def _body(tree: nx.DiGraph, place: str, body: dict[str, Any], terms: bool) -> No
     def field(key: str, shape: tuple[int, ...]) -> Floats:
         return checked(where, key, _get(body, where, key), shape)
 
-    rows = _get(body, where, "S")
-    if not isinstance(rows, list) or len(rows) != 6 or not all(isinstance(r, list) for r in rows):
-        raise ModelError(f"{where}: field 'S' is not 6 lists; give 6 x N numbers, angular first")
-    columns = len(rows[0])
-    S = field("S", (6, columns))
+    S = checked_columns(where, "S", _get(body, where, "S"), 6, "6 x N numbers, angular first")
+    columns = S.shape[1]
     add_body(
         tree,
         name,
@@ -324,12 +302,3 @@ def _get(owner: dict[str, Any], where: str, key: str) -> Any:
         what = f"{where}: field {key!r}" if where else f"field {key!r}"
         raise ModelError(f"{what} is missing; give it as {SCHEMA} asks")
     return owner[key]
-
-
-def _kind(value: Any) -> str:
-    """What a JSON value is, in words."""
-    if value is None or isinstance(value, bool):
-        return json.dumps(value)
-    if isinstance(value, int | float):
-        return "a number"
-    return {"str": "a text", "list": "a list", "dict": "an object"}[type(value).__name__]

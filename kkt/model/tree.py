@@ -43,7 +43,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..base.errors import ModelError, nearest
 from ..base.foreign import of_kind
 from ..base.shown import Shown
-from .fields import Floats, check_names, checked, require_name, shape_of, stacked
+from .fields import Floats, check_names, checked, checked_columns, require_name, stacked
 from .joints import GENERAL, TERMS, TYPES, JointTerms, commute, each, joint_terms, known
 from .spatial import force_transform, in_pieces, levels, locked_inertia, spatial_inertia
 
@@ -125,14 +125,8 @@ def add_body(
     if parent is not None and parent not in tree:
         raise ModelError(f"body {name!r}: parent {parent!r} is unknown; add the parent first or use None")
     tree.add_node(name, mass=mass, com=com, inertia=inertia, joint=joint, axis=axis, R=R, p=p)
-    given = {
-        "S": S,
-        "armature": armature,
-        "damping": damping,
-        "friction": friction,
-        "stiffness": stiffness,
-        "rest": rest,
-    }
+    terms = (armature, damping, friction, stiffness, rest)
+    given = {"S": S, **dict(zip((*TERMS, "rest"), terms, strict=True))}
     tree.nodes[name].update({key: value for key, value in given.items() if value is not None})
     if parent is not None:
         tree.add_edge(parent, name)
@@ -401,12 +395,10 @@ def unit_axes(axis: Floats, names: tuple[Hashable, ...], joint: tuple[str, ...])
 
 
 def _subspace(name: Hashable, data: dict[str, Any]) -> Floats:
-    value = data.get("S")
-    shape = shape_of(value)
-    columns = shape[-1] if len(shape) == 2 else 1
-    S = checked(f"body {name!r}", "S", value, (6, columns))
-    if columns > 6 or np.linalg.matrix_rank(S) < columns:
-        rank = np.linalg.matrix_rank(S) if S.size else 0
+    S = checked_columns(f"body {name!r}", "S", data.get("S"), 6)
+    columns = S.shape[1]
+    rank = np.linalg.matrix_rank(S) if S.size else 0
+    if rank < columns:
         raise ModelError(
             f"body {name!r}: field 'S' has rank {rank} and {columns} columns; "
             "give a motion subspace of full column rank"

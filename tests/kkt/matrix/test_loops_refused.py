@@ -56,15 +56,15 @@ CUT = {"first": "coupler", "second": "rocker", "name": "pin"}
         ({"R_second": np.ones((3, 3))}, "field 'R_second' is not a rotation"),
         ({"rows": (5,)}, "field 'rows' is \\(5,\\); give some of 0 to 4, each once"),
         ({"rows": (2, 2)}, "field 'rows' is"),
-        ({"baumgarte": (-1, 0)}, "field 'baumgarte' is \\(-1, 0\\); give zero or more"),
-        ({"compliance": -1.0}, "field 'compliance' is -1.0; give zero or more"),
+        ({"baumgarte": (-1, 0)}, "field 'baumgarte' holds -1.0; give 2 numbers, zero or more"),
+        ({"compliance": -1.0}, "field 'compliance' holds -1.0; give"),
         ({"compliance": (1, 2)}, "field 'compliance' has shape \\(2,\\); give 5 numbers"),
         # of a contact
         ({"body": "rocker", "normal": (0, 0, 0)}, "its normal and 0 tangents have rank 0"),
         ({"body": "rocker", "tangents": [(0, 0, 2)]}, "its normal and 1 tangents have rank 1"),
         ({"body": "rocker", "tangents": [(1, 0)]}, "field 'tangents' has shape"),
         ({"body": "rocker", "tangents": [(1, 0, 0), (1,)]}, "field 'tangents' is"),
-        ({"body": "rocker", "damping": -1.0}, "field 'damping' is"),
+        ({"body": "rocker", "damping": -1.0}, "field 'damping' holds -1.0; give a number, zero or more"),
         ({"body": "rocker", "point": "tip"}, "field 'point' is 'tip'"),
     ],
 )

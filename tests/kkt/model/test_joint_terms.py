@@ -17,7 +17,7 @@ WRONG = [
     ({"damping": np.inf}, "'damping' holds inf"),
     ({"friction": "much"}, "'friction' is 'much'"),
     ({"stiffness": [1.0, 2.0]}, r"'stiffness' has shape \(2,\)"),
-    ({"rest": np.nan, "stiffness": 1.0}, "'rest' holds nan; give a number, finite"),
+    ({"rest": np.nan, "stiffness": 1.0}, "'rest' holds nan; give finite numbers"),
     ({"armature": 1.0, "joint": "fixed"}, "a fixed joint has no freedom"),
     ({"stiffness": [1.0, 1.0, 2.0], "joint": "spherical"}, "coordinates of a spherical joint"),
 ]

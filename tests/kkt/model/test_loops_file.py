@@ -104,10 +104,10 @@ def test_a_loop_in_a_file_that_is_wrong_is_told_in_one_sentence(entry, told, tmp
         ({"C": [[0.0, 0.0]] * 6}, "field 'C' has 2 columns that depend on each other"),
         ({"C": [[0.0]] * 6}, "field 'C' has shape"),
         ({"R": np.stack([-np.eye(3)] * 2).tolist()}, "field 'R' is not a rotation"),
-        ({"compliance": [-1, 0]}, "field 'compliance' is -1.0; give zero or more"),
+        ({"compliance": [-1, 0]}, "field 'compliance' holds -1.0; give"),
         ({"free": "z"}, "field 'free'"),
-        ({"R": np.eye(3).tolist()}, "field 'R' is no list of two rotations; give two, each 3 x 3"),
-        ({"baumgarte": [0, -1]}, "field 'baumgarte' is [0, -1]; give zero or more"),
+        ({"R": np.eye(3).tolist()}, "field 'R' has shape (3, 3); give 2 x 3 x 3 numbers"),
+        ({"baumgarte": [0, -1]}, "field 'baumgarte' holds -1.0; give 2 numbers, zero or more"),
         ({"beside": 1}, "field 'beside' is no object; give another pair of bodies"),
         ({"more": 1}, "field 'more' is unknown"),
     ],
@@ -160,7 +160,7 @@ def test_mechanisms_of_the_gallery_are_closed_and_have_their_freedoms(spec, free
     ("spec", "told"),
     [
         ("quadruped:compliance=1", "compliance and no foot on the ground; give feet"),
-        ("quadruped:feet=1,compliance=-1", "field 'compliance' is -1.0; give zero or more"),
+        ("quadruped:feet=1,compliance=-1", "field 'compliance' holds -1.0; give 3 numbers, zero or more"),
         ("quadruped:feet=5", "5 feet on the ground; ask for 0 to 4"),
     ],
 )
