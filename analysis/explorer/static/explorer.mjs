@@ -9,7 +9,7 @@ import { Session } from "./session.mjs";
 import { listingPanel } from "./listing.mjs";
 import { digitsIn } from "./arithmetic.mjs";
 import { orderDocument } from "./exporting.mjs";
-import { blockPanel, challengePanel, checkpointPanel, exportPanel, numbersPanel } from "./panels.mjs";
+import { blockPanel, checkpointPanel, exportPanel, numbersPanel } from "./panels.mjs";
 import { Controls, Transport, themeButton } from "./controls.mjs";
 import { Legend, Views } from "./views.mjs";
 import { Actions } from "./actions.mjs";
@@ -125,7 +125,6 @@ class Explorer extends Actions {
     this.board.port.addEventListener("scroll", () => this._scrolled());
     this.block = blockPanel();
     this.numbers = numbersPanel((name) => this.choose(name));
-    this.challenges = challengePanel(data, say, (text) => this.say(`${this.status.textContent} ${text}`));
     const session = () => this.session;
     const back = (code, name) => this.go(code, `Back at checkpoint ${name}.`);
     this.checkpoints = checkpointPanel(session, back, (code, name) => this.beside(code, name), say);
@@ -148,7 +147,7 @@ class Explorer extends Actions {
       });
     this.scenes = h("div", { class: "scene", hidden: true });
     this.help = helpDialog();
-    const panels = [this.block, this.numbers, this.listing, this.challenges, this.checkpoints, this.exports];
+    const panels = [this.block, this.numbers, this.listing, this.checkpoints, this.exports];
     const beside = h("div", { class: "beside" }, this.robot?.node, this.views.node);
     const left = h("div", { class: "left" }, this.boards.node, beside, this.legend.node);
     this.root = h(
@@ -320,7 +319,6 @@ class Explorer extends Actions {
     const { engine } = session;
     this.numbers.show(session);
     this.listing.show();
-    this.challenges.show(session);
     this.views.draw(this.boards.sessions, this.focused[0]);
     this._write();
     const { links, rules } = session.form;

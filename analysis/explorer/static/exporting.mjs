@@ -1,13 +1,12 @@
-// The current step, or a range of steps, as SVG, PNG, PDF, TikZ or JSON.
+// The current step, or a range of steps, as SVG, PNG, TikZ or JSON.
 
 import { sceneOf } from "./board.mjs";
 import { text } from "./scene.mjs";
 import { paint, svgText, tikzText } from "./render.mjs";
-import { pdfText } from "./pdf.mjs";
 
 const SIDE = 560;
 const GAP = 24;
-export const KINDS_OF_FILE = ["svg", "png", "pdf", "tikz", "json"];
+export const KINDS_OF_FILE = ["svg", "png", "tikz", "json"];
 
 // Scenes of steps first..last, each with its title.
 function scenes(session, look, first, last) {
@@ -76,7 +75,6 @@ export async function exported(session, look, palette, kind, first, last) {
     return file(`${JSON.stringify(orderDocument(session, first, last), null, 1)}\n`, "application/json");
   const all = scenes(session, look, first, last);
   const colour = (name) => palette[name];
-  if (kind === "pdf") return file(pdfText(all, palette, title), "application/pdf");
   if (kind === "tikz") {
     const pages = all.map((scene) => tikzText(scene, palette, { title: scene.title }));
     return file(pages.join("\n"), "text/x-tex", "tex");

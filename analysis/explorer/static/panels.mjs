@@ -1,9 +1,8 @@
-// What stands beside the matrix: the block in question, numbers, challenges, checkpoints, export.
+// What stands beside the matrix: the block in question, numbers, checkpoints, export.
 
 import { button, h, para, plural, replaced, select } from "./dom.mjs";
 import { math, spoken } from "./mathml.mjs";
 import { formula } from "./formula.mjs";
-import { challengesOf } from "./challenges.mjs";
 import { KINDS_OF_FILE, download, exported } from "./exporting.mjs";
 import { orderIn } from "./opening.mjs";
 import { lostText } from "./scene.mjs";
@@ -183,68 +182,6 @@ function culprits(session) {
     .slice(0, 4)
     .map((c) => h("li", {}, share(c), h("code", {}, c.formula), c.step ? `, step ${c.step}` : ""));
   return [para("", blame.sentence), h("ol", { class: "culprits" }, ...items)];
-}
-
-// -- challenges -----------------------------------------------------------------------------------
-
-// ``reached`` tells of one that is met, after what was said.
-export function challengePanel(data, say, reached) {
-  const { node, body } = panel("Challenges");
-  node.open = false;
-  const kept = progressOf(data.model);
-  const items = challengesOf(data).map((challenge) => {
-    const mark = h("span", { class: "mark", "aria-hidden": "true" });
-    const text = h("span", { class: "soft" });
-    const hint = h("p", { class: "hint", hidden: true });
-    let given = 0;
-    const more = button("Hint", `Hint: ${challenge.title}`, () => {
-      hint.hidden = false;
-      hint.textContent = challenge.hints[Math.min(given++, challenge.hints.length - 1)];
-      say(hint.textContent);
-    });
-    const item = h("li", {}, mark, h("strong", {}, challenge.title), h("br"), text, " ", more, hint);
-    return { challenge, mark, text, item, done: kept.has(challenge.title) };
-  });
-  body.append(h("ul", { class: "challenges" }, ...items.map((i) => i.item)));
-  const show = (session) => {
-    for (const entry of items) {
-      const { title, state } = entry.challenge;
-      const { done, text } = state(session);
-      const spent = done && kept.spent(title, session.code);
-      if (done && !entry.done && !spent) {
-        reached(`Challenge reached: ${title}.`);
-        kept.add(title, session.code);
-        entry.done = true; // and stays so
-      }
-      entry.mark.textContent = entry.done ? "✓" : "○";
-      entry.item.classList.toggle("done", entry.done);
-      entry.text.textContent = spent ? "these steps have met another challenge: find others" : text;
-    }
-  };
-  return { node, show };
-}
-
-// Titles of the challenges reached on a model, each with the steps that have met it, kept over formats,
-// addresses and visits.
-function progressOf(model) {
-  const key = `pivotree challenges ${model}`;
-  let known = {};
-  try {
-    known = Object(JSON.parse(localStorage.getItem(key)));
-  } catch {
-    // a browser may keep nothing for a file; then progress lasts as long as the page
-  }
-  const add = (title, steps) => {
-    known[title] = steps;
-    try {
-      localStorage.setItem(key, JSON.stringify(known));
-    } catch {
-      // as above
-    }
-  };
-  // Whether these steps have met another challenge already.
-  const spent = (title, steps) => Object.entries(known).some(([other, by]) => other !== title && by === steps);
-  return { has: (title) => Object.hasOwn(known, title), add, spent };
 }
 
 // -- checkpoints ----------------------------------------------------------------------------------

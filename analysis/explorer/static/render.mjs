@@ -1,4 +1,4 @@
-// Scenes drawn: as SVG text, on a canvas, as a PDF of one page, as TikZ.
+// Scenes drawn: as SVG text, on a canvas, as TikZ.
 
 import { layout } from "./texlayout.mjs";
 

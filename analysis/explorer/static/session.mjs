@@ -15,7 +15,6 @@ export class Session {
     const names = data.structures.whole.names.every((name) => name.length <= 3);
     Object.assign(this, { data, format, frame, names });
     this.pending = null; // blocks of an open bracket
-    this.replayed = false; // whether some step was not made by hand
     this.choose(data.orders[0]?.name ?? "");
   }
 
@@ -40,7 +39,6 @@ export class Session {
 
   restart() {
     this.pending = null;
-    this.replayed = false;
     this.model = new Model(this.data, this.form, this.format, this.frame);
     this.engine = this.model.engine;
     this.engine.graph.named = this.names; // whether formulas and margins hold the bodies' own names
@@ -51,11 +49,9 @@ export class Session {
     Object.assign(this, { format, frame });
     const groups = this.engine.groups;
     const { redoable } = this.model;
-    const { replayed } = this;
     this.restart();
     this.model.play(groups, true);
     this.model.redoable = redoable;
-    this.replayed = replayed;
   }
 
   // -- pivots -----------------------------------------------------------------------------------
@@ -94,7 +90,6 @@ export class Session {
 
   // A bracket by hand.
   eliminate(members) {
-    if (this.engine.step === 0) this.replayed = false;
     return this.model.eliminate(members);
   }
 
@@ -164,10 +159,9 @@ export class Session {
     const whole = this._played([]);
     const record = whole.play(groups);
     if (record?.refused) return record;
-    const byHand = !this.replayed && !this.onPlan;
     const { form } = this;
     const order = this.data.orders.find((known) => alike(known, form) && sameGroups(known.groups, groups));
-    Object.assign(this, { name: order?.name ?? "", plan: order?.groups ?? [], pending: null, replayed: !byHand });
+    Object.assign(this, { name: order?.name ?? "", plan: order?.groups ?? [], pending: null });
     this.model = step === groups.length ? whole : this._played(groups.slice(0, step));
     this.engine = this.model.engine;
     this.model.redoable = groups.slice(step).reverse();
@@ -205,7 +199,6 @@ export class Session {
     const { redoable } = this.model;
     const groups = this.ahead.slice(0, count);
     if (!groups.length) return null;
-    if (groups.length > redoable.length) this.replayed = true;
     redoable.splice(Math.max(0, redoable.length - groups.length));
     return this.model.play(groups, true);
   }
@@ -222,7 +215,6 @@ export class Session {
 
   // Eliminate what is left, a bracket a body, tip to base.
   finish() {
-    this.replayed = true;
     const record = this.model.play(completion(this.engine));
     return record?.refused ? record : null;
   }

@@ -1,4 +1,4 @@
-// Labels set by hand: runs of text with places, the same for the screen, SVG, PNG and PDF.
+// Labels set by hand: runs of text with places, the same for the screen, SVG and PNG.
 
 import { atoms } from "./mathml.mjs";
 
@@ -18,7 +18,7 @@ const WIDTHS = {
 const WIDE = new Map(Object.entries(WIDTHS).flatMap(([width, all]) => [...all].map((c) => [c, Number(width)])));
 const ACCENT = { hat: "ˆ", tilde: "˜", ddot: "¨", bar: "¯" };
 
-export function widthOf(text, size) {
+function widthOf(text, size) {
   let width = 0;
   for (const c of text) width += WIDE.get(c) ?? 0.5;
   return width * size;

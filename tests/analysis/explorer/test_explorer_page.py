@@ -226,13 +226,6 @@ def test_exports_are_what_they_say(opened, tmp_path, capsys):
     assert "chain:3, abm: step 3, fill 2" in "".join(root.itertext())
     raw = exported("png").read_bytes()
     assert raw.startswith(b"\x89PNG") and len(raw) > 20_000
-    raw = exported("pdf").read_bytes()
-    assert raw.startswith(b"%PDF-1.4") and raw.rstrip().endswith(b"%%EOF")
-    assert raw.count(b"/Type /Page ") == 4
-    start = int(re.search(rb"startxref\n(\d+)", raw)[1])
-    assert raw[start:].startswith(b"xref")
-    for number, offset in enumerate(re.findall(rb"(\d{10}) 00000 n", raw), start=1):
-        assert raw[int(offset) :].startswith(b"%d 0 obj" % number)
     text = exported("tikz").read_text()
     assert text.count(r"\begin{tikzpicture}") == 4 == text.count(r"\end{tikzpicture}")
     assert r"$\hat{M}_{j2}$" in text
