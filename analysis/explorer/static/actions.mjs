@@ -23,6 +23,7 @@ export class Actions {
       body: () => this._body(),
       larger: () => this.zoom(1),
       smaller: () => this.zoom(-1),
+      fold: () => this.fold(this.focused[0] === null ? -1 : this.session.engine.graph.body(this.focused[0])),
       heat: () => this.data.entries && this.controls.heat.click(),
     };
     actions[does]();
@@ -46,7 +47,39 @@ export class Actions {
 
   pick(i, j) {
     this._play(false);
-    this._report(this.session.pick(i, j));
+    const limb = this._limbAt(i, j);
+    if (!limb) this._report(this.session.pick(i, j));
+    else if (limb.apart) this.say(limb.told, true);
+    else {
+      const [groups, before] = [this.session.limb(i), this.session.engine.fill];
+      const record = this.session.model.play(groups);
+      if (record?.refused) this._report(record);
+      else this.show(`${limb.told} It is eliminated in ${plural(groups.length, "step")}: fill ${this.session.engine.fill - before}.${answered(this.session)}`);
+    }
+  }
+
+  // What a block of a folded limb is, in words, and whether it is not the limb's own; else null.
+  _limbAt(i, j) {
+    const limbs = this.look.folded.filter((top) => top === i || top === j);
+    if (!limbs.length) return null;
+    const { graph } = this.session.engine;
+    const named = limbs.map((top) => `the limb of ${graph.called(top)}, ${plural(graph.limb(top).size, "body")}`).join(" and ");
+    const apart = i !== j;
+    return { apart, told: apart ? `Blocks of ${named}: L unfolds it.` : `One block for ${named}.` };
+  }
+
+  // Fold a body and all that hang on it to one block, or unfold the limb that it stands for.
+  fold(body) {
+    const { graph } = this.session.engine;
+    const { folded } = this.look;
+    const limb = body < graph.n && body >= 0 ? graph.limb(body) : new Set();
+    if (!folded.includes(body) && limb.size < 2) {
+      this.say("Point at a block of a body on which others hang.", true);
+      return;
+    }
+    const rest = folded.filter((top) => !limb.has(top));
+    this.look.folded = folded.includes(body) ? rest : [...rest, body];
+    this.show(folded.includes(body) ? `The limb of ${graph.called(body)} is unfolded.` : this._limbAt(body, body).told);
   }
 
   _undo() {

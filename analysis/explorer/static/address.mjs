@@ -19,6 +19,7 @@ export function addressOf(explorer) {
     session.format === explorer.usual.format ? null : ["format", session.format],
     look.order === explorer.usual.rows ? null : ["rows", look.order],
     look.heat ? ["heat", "1"] : null,
+    look.folded.length ? ["fold", look.folded.join(",")] : null,
     session.names === explorer.usual.names ? null : ["names", session.names ? "1" : "0"],
   ].filter(Boolean);
   const moving = [];
@@ -31,7 +32,7 @@ export function addressOf(explorer) {
   return { hash: `#${written([...lasting, ...moving])}`, lasting: written(lasting).replace(/@\d+/, "") };
 }
 
-// What an address says: { code, beside, format, rows, heat, names, frame, zoom, centre, unknown }, where
+// What an address says: { code, beside, format, rows, heat, names, folded, frame, zoom, centre, unknown }, where
 // ``unknown`` lists what this page does not have.
 export function readAddress(text, { data, usual }) {
   const said = new URLSearchParams(text.replace(/^#/, ""));
@@ -51,11 +52,15 @@ export function readAddress(text, { data, usual }) {
     rows: one("rows", Object.keys(LAYOUTS), usual.rows),
     heat: one("heat", ["0", "1"], "0") === "1",
     names: one("names", ["0", "1"], usual.names ? "1" : "0") === "1",
+    folded: (said.get("fold") ?? "").split(",").filter(Boolean).map(Number),
     frame: null,
     zoom: 1,
     centre: [0, 0],
     unknown,
   };
+  const limbs = read.folded.filter((k) => Number.isInteger(k) && k >= 0 && k < data.bodies);
+  if (limbs.length < read.folded.length) unknown.push(`fold ${said.get("fold")}`);
+  read.folded = limbs;
   if (said.has("ratio") && data.frames) {
     const { ratio, tilt, frames } = data.frames;
     const r = one("ratio", ratio.map(String), String(ratio[0]));

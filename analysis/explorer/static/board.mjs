@@ -2,7 +2,7 @@
 
 import { h } from "./dom.mjs";
 import { Labels } from "./labels.mjs";
-import { MANY, NAMED, blockAt, matrixScene, overlayScene } from "./scene.mjs";
+import { MANY, blockAt, matrixScene, overlayScene } from "./scene.mjs";
 import { paint, svgText } from "./render.mjs";
 
 let boards = 0;
@@ -10,10 +10,9 @@ let boards = 0;
 // The matrix of a session as it is looked at.
 export function sceneOf(session, look, side) {
   const { engine, model } = session;
-  const named = engine.graph.blocks.length <= NAMED;
-  const labels = named ? (look.labelled?.(session) ?? new Labels(engine)) : null;
+  const labels = () => look.labelled?.(session) ?? new Labels(engine);
   const heat = look.heat && model.shadowed ? (i, j) => model.lost(i, j) : null;
-  return matrixScene(engine, { side, order: look.order, labels, heat, most: look.digits(), fat: look.fat });
+  return matrixScene(engine, { side, order: look.order, labels, heat, most: look.digits(), fat: look.fat, folded: look.folded });
 }
 
 export class Board {
@@ -107,7 +106,7 @@ export class Board {
     const { engine } = session;
     this.scene = sceneOf(session, look, side * zoom);
     this.labels = this.scene.labels;
-    this.large = engine.graph.blocks.length > MANY;
+    this.large = look.large = this.scene.rows.length > MANY;
     this.port.style.maxWidth = `${side}px`;
     this.port.classList.toggle("zoomed", zoom > 1);
     this.grid.style.width = `${100 * zoom}%`;

@@ -41,6 +41,13 @@ export class Controls {
       look.order = order;
       explorer.draw();
     });
+    const { graph } = session.engine;
+    const limbs = [...graph.structure.order].reverse().filter((k) => graph.limb(k).size > 1);
+    const folds = limbs.map((k) => [String(k), `${graph.called(k)} (${graph.limb(k).size} bodies)`]);
+    this.fold = select("Fold to one block", [["", "a limb…"], ...folds], "", (k) => {
+      this.fold.list.value = "";
+      explorer.fold(Number(k));
+    });
     const formats = Object.keys(FORMATS).map((name) => [name, name]);
     const rebuild = (name) => explorer.rebuild(name, explorer.session.frame);
     this.format = select("Format", formats, session.format, rebuild);
@@ -58,6 +65,7 @@ export class Controls {
     const fields = [...robotFields(explorer), this.order.node, this.beside.node, this.rows.node];
     if (data.entries) fields.push(this.format.node, heat.node);
     if (data.bodies <= 13) fields.push(named.node);
+    if (data.bodies > 3) fields.push(this.fold.node);
     this.sliders = data.frames ? sliders(explorer) : null;
     const zoom = (text, title, by) => button(text, title, () => explorer.zoom(by), { class: "small" });
     const view = h("div", { class: "check row" }, zoom("−", "Smaller matrix ([)", -1), zoom("+", "Larger matrix (])", 1));

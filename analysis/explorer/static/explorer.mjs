@@ -58,6 +58,7 @@ class Explorer extends Actions {
     this.look = {
       order: data.bodies > 30 ? "pivots" : "body", // the fill of a large tree is seen as it is made
       heat: false,
+      folded: [], // bodies whose limbs are one block each
       zoom: 1,
       centre: [0, 0], // of the part that is seen, in parts of what is hidden
       digits: () => digitsIn(this.session.format),
@@ -227,7 +228,7 @@ class Explorer extends Actions {
     return true;
   }
 
-  _restore({ code, beside, format, rows, heat, names, frame, zoom, centre, unknown }) {
+  _restore({ code, beside, format, rows, heat, names, folded, frame, zoom, centre, unknown }) {
     const { session, boards, look } = this;
     delete this.root.dataset.mode;
     this.scenes.hidden = true;
@@ -235,7 +236,7 @@ class Explorer extends Actions {
     session.names = names;
     if (format !== session.format || frame !== session.frame) session.rebuilt(format, frame);
     session.engine.graph.named = names;
-    Object.assign(look, { order: rows, heat, zoom, centre });
+    Object.assign(look, { order: rows, heat, folded, zoom, centre });
     const misfit = code === session.code || session.setCode(code) ? [] : [code];
     for (const board of [...boards.mirrors]) boards.remove(board);
     for (const other of beside) if (!this.beside(other)) misfit.push(other);
@@ -268,16 +269,17 @@ class Explorer extends Actions {
     this.focused = [i, j];
     const { session, board } = this;
     const gone = i !== null && (session.engine.gone[i] || session.engine.gone[j]);
-    board.preview = i === null || gone ? null : session.preview(i, j);
+    const limb = this._limbAt(i, j);
+    board.preview = i === null || gone || limb?.apart ? null : limb ? session.foresee(i) : session.preview(i, j);
     board.overlay(i === null ? [] : [[i, j]]);
     this._mark(i === null ? [] : [i, j], session.engine.graph, board.preview);
-    this.block.show(session, board.labels, i, j, board.preview);
+    this.block.show(session, board.labels, i, j, board.preview, limb?.told);
   }
 
   _key(event) {
     const { target } = event;
     const does = actionOf(event);
-    if (!does || this.help.open || (target !== document.body && !this.root.contains(target))) return;
+    if (!does || this.root.querySelector("dialog[open]") || (target !== document.body && !this.root.contains(target))) return;
     event.preventDefault();
     if (!this.root.dataset.mode) this.act(does);
     else if (does === "undo") this.story.undo();

@@ -76,6 +76,13 @@ export class BlockGraph {
     return this.blocks.filter((b) => this.body(b) === body);
   }
 
+  // A body and all that hang on it.
+  limb(body) {
+    const found = new Set([body]);
+    for (const k of this.structure.order.toReversed()) if (found.has(this.structure.parent[k])) found.add(k);
+    return found;
+  }
+
   // The bodies that a block has to do with: of multipliers those that are tied.
   bodies(block) {
     return this.kind(block) === LAM ? this.ties[block - LAM * this.n].bodies : [this.body(block)];

@@ -16,6 +16,7 @@ const KEYS = {
   body: ["e"],
   matrix: ["m"],
   heat: ["h"],
+  fold: ["l"],
   larger: ["]"],
   smaller: ["["],
   help: ["?"],
@@ -43,6 +44,7 @@ const TOLD = [
   ["F", "eliminate what is left, tip to base"],
   ["C", "name a checkpoint"],
   ["H", "digits lost as heat"],
+  ["L", "fold the limb that hangs on the body at the block to one block, or unfold it"],
   ["], [", "a larger matrix, a smaller one"],
   ["Shift+Arrows, /, +, Delete", "in the order below the matrix: move the chip or bracket, split it, join it with the next, take it out"],
 ];

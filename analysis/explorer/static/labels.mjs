@@ -66,6 +66,11 @@ export class Labels {
     return `${[pdd, qdd, f, f, f][kind]}${this.bodyOf.has(k) ? "'" : ""}_{${s}}${part}`;
   }
 
+  // A limb that is folded, by the body that all of it hangs on.
+  limb(body) {
+    return `${this.subscript.get(body)}…`;
+  }
+
   // The block in row i, column j; empty where it has no name in the paper.
   cell(i, j) {
     if (i === j) return this._diagonal(i);

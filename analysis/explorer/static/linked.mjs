@@ -2,6 +2,7 @@
 
 import { FC, LAM, PDD, QDD } from "./graph.mjs";
 import { NAMED, line, text } from "./scene.mjs";
+import { layout } from "./texlayout.mjs";
 
 const MANY = 1500; // lines of a graph, beyond which only given and newest ones are drawn
 
@@ -104,7 +105,8 @@ export function eliminationScene(engine, labels, width, height) {
   if (members.length <= 16 && at.leaves <= 4 && engine.graph.blocks.length <= NAMED)
     members.forEach(({ pivot }, k) => {
       const tex = pivot.map((b) => labels.unknown(b)).join(" ");
-      items.push({ t: "tex", x: px(k) + small + 8 + 5 * pivot.length, y: py(k), tex, size: 10, c: "soft" });
+      const x = px(k) + 1.5 * small + 5 + layout(tex, 10).width / 2;
+      items.push({ t: "tex", x, y: py(k), tex, size: 10, c: "soft" });
     });
   if (!order.length)
     items.push(text(width / 2, height / 2, "no pivot yet", 12, { c: "soft", anchor: "middle" }));

@@ -1,7 +1,9 @@
 // A robot of one's own: a gallery's spec, or a model file that is dropped on the page.  Python behind
 // the page reads it and checks it, as it reads every other; a page without Python names the command.
 
-import { h } from "./dom.mjs";
+import { button, h } from "./dom.mjs";
+import { drawingDialog } from "./drawing.mjs";
+import { download } from "./exporting.mjs";
 
 const MODELS = [".urdf", ".xacro", ".xml", ".json"]; // suffixes of files that hold a model
 const COUNTED = /^(chain|star|comb|random_tree):(?:n=)?(\d+)(,.*|)$/; // specs of some number of bodies
@@ -65,13 +67,32 @@ export function listenForFiles(explorer, signal) {
   root.addEventListener("drop", drop, { signal });
 }
 
-// The model's spec to change, and its number of bodies as a slider.
+// A tree that is drawn: Python reads it, or it becomes a file for the command that is told.
+function drawn(explorer) {
+  const name = "drawn.json";
+  const opened = (text) => {
+    if (explorer.data.served) open(explorer, { name, text });
+    else {
+      download(new Blob([text], { type: "application/json" }), name);
+      explorer.say(`${name} is written; pivotree explore ${name} opens it, for no Python is behind this page.`);
+    }
+  };
+  return button("Draw a tree", "Draw a tree of bodies, joint by joint", () => {
+    explorer.drawing ??= drawingDialog(opened);
+    explorer.root.append(explorer.drawing);
+    explorer.drawing.showModal();
+  });
+}
+
+// A robot of one's own: drawn; and where Python is behind the page the model's spec to change, and its
+// number of bodies as a slider.
 export function robotFields(explorer) {
   const { model } = explorer.data;
-  if (!explorer.data.served) return [];
+  if (!explorer.data.served) return [drawn(explorer)];
   const field = (told, input, ...more) => h("label", { class: "field" }, h("span", {}, told, ...more), input);
   const changed = ({ target }) => target.value.trim() && open(explorer, { model: target.value.trim() });
   const fields = [field("Robot, or drop its file", h("input", { type: "text", value: model, spellcheck: "false", onchange: changed }))];
+  fields.push(drawn(explorer));
   const counted = COUNTED.exec(model);
   if (counted) {
     const [, kind, n, rest] = counted;

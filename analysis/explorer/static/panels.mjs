@@ -22,7 +22,11 @@ export function panel(title, ...children) {
 
 export function blockPanel() {
   const { node, body } = panel("Block");
-  const show = (session, labels, i, j, preview) => {
+  const show = (session, labels, i, j, preview, limb = "") => {
+    if (limb) {
+      replaced(body, para("", limb), preview && para("", foretold(session, preview)));
+      return;
+    }
     if (i === null) {
       replaced(body, para("soft empty", "Point at a block, or move to it with the arrow keys."));
       return;

@@ -1,8 +1,7 @@
 // Scenes drawn: as SVG text, on a canvas, as TikZ.
 
-import { layout } from "./texlayout.mjs";
+import { SERIF, layout } from "./texlayout.mjs";
 
-const SERIF = "'STIX Two Text','Times New Roman',Tinos,'DejaVu Serif',serif";
 const SANS = "system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif";
 const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 const round = (x) => Math.round(x * 100) / 100;

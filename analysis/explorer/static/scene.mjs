@@ -30,11 +30,21 @@ export function rowsOf(engine, order) {
   return [...gone, ...graph.blocks.filter((b) => !engine.gone[b])];
 }
 
-// The matrix at its step.  options: { side, order, labels, heat, most, fat }
+// For each block of a limb that is folded to one, the block that stands for it: pdd of the limb's body.
+export function foldedIn(graph, limbs) {
+  const standing = new Map();
+  for (const top of limbs) for (const k of graph.limb(top)) for (const b of graph.own(k)) standing.set(b, top);
+  return standing;
+}
+
+// The matrix at its step.  options: { side, order, labels, heat, most, fat, folded }
 export function matrixScene(engine, options) {
   const { graph } = engine;
-  const rows = rowsOf(engine, options.order);
+  const folded = foldedIn(graph, options.folded ?? []);
+  const rows = rowsOf(engine, options.order).filter((b) => (folded.get(b) ?? b) === b);
   const named = rows.length <= NAMED;
+  const labels = named ? options.labels() : null;
+  const look = { ...options, labels, large: rows.length > MANY };
   const margin = named ? MARGIN : 4;
   const least = named ? 2.1 : 1;
   const sizes = rows.map((b) => Math.max(graph.size[b], least));
@@ -46,12 +56,13 @@ export function matrixScene(engine, options) {
   const edge = [margin];
   for (const size of drawn) edge.push(edge.at(-1) + size * scale);
   const place = new Map(rows.map((b, at) => [b, at]));
+  for (const [b, top] of folded) place.set(b, place.get(top));
   const end = edge.at(-1);
-  const scene = { width: options.side, height: options.side, items: [], edge, rows, place, margin, labels: options.labels };
+  const scene = { width: options.side, height: options.side, items: [], edge, rows, place, margin, folded, labels };
   const { items } = scene;
   items.push(rect(margin, margin, end - margin, end - margin, { c: "page", line: "faint", lw: 1 }));
   for (const [at, b] of rows.entries()) {
-    if (!engine.gone[b]) continue;
+    if (!goneIn(engine, folded, b)) continue;
     const [low, high] = [edge[at], edge[at + 1] - edge[at]];
     items.push(rect(margin, low, end - margin, high, { c: "shade" }));
     items.push(rect(low, margin, high, end - margin, { c: "shade" }));
@@ -63,9 +74,9 @@ export function matrixScene(engine, options) {
     return grown({ x, y, w, h }, -inset);
   };
   scene.box = box;
-  for (const cell of cellsOf(engine)) items.push(...drawnCell(engine, cell, box, named, options));
-  items.push(...pivotCircles(engine, box, named));
-  if (named) items.push(...margins(scene, options));
+  for (const cell of cellsOf(engine, folded)) items.push(...drawnCell(cell, box, named, look));
+  items.push(...pivotCircles(engine, box, named, folded));
+  if (named) items.push(...margins(scene));
   return scene;
 }
 
@@ -84,8 +95,31 @@ export function overlayScene(engine, scene, { pending, preview, marked, lit, cur
   return { width, height, items };
 }
 
-// Nonzero blocks, both triangles: { i, j, kind: entry, fill or new }.
-function cellsOf(engine) {
+// Whether a row is eliminated: of a folded limb, all of it.
+function goneIn({ gone }, folded, b) {
+  const own = [...folded].filter(([, top]) => top === b).map(([block]) => block);
+  return own.length ? own.every((block) => gone[block]) : Boolean(gone[b]);
+}
+
+// Nonzero blocks, both triangles: { i, j, kind: entry, fill or new }; of a folded limb one for all, the
+// newest of them, and its own block has all that is in it: { ..., limb: true }.
+function cellsOf(engine, folded) {
+  const result = cellsApart(engine);
+  if (!folded.size) return result;
+  const merged = new Map();
+  const rank = { entry: 0, fill: 1, new: 2 };
+  for (const { i, j, kind } of result) {
+    const [a, b] = [folded.get(i) ?? i, folded.get(j) ?? j];
+    const limb = folded.has(i) || folded.has(j);
+    const cell = merged.get(`${a},${b}`) ?? { i: a, j: b, kind, limb, of: [] };
+    if (rank[kind] > rank[cell.kind]) cell.kind = kind;
+    cell.of.push([i, j]);
+    merged.set(`${a},${b}`, cell);
+  }
+  return [...merged.values()];
+}
+
+function cellsApart(engine) {
   const result = [];
   const kindOf = (made) => (made === 0 ? "entry" : made === engine.step ? "new" : "fill");
   for (const b of engine.graph.blocks)
@@ -97,19 +131,18 @@ function cellsOf(engine) {
   return result;
 }
 
-function drawnCell(engine, { i, j, kind }, box, named, options) {
+function drawnCell({ i, j, kind, limb, of = [[i, j]] }, box, named, options) {
   const at = box(i, j);
-  const lost = options.heat ? options.heat(i, j) : null;
-  const large = engine.graph.blocks.length > MANY;
-  const cell = { t: "rect", ...at, c: kind === "entry" && large ? "entryStrong" : kind };
+  const lost = options.heat ? worst(of.map((block) => options.heat(...block))) : null;
+  const cell = { t: "rect", ...at, c: kind === "entry" && options.large ? "entryStrong" : kind };
   if (lost !== null) cell.c = `heat${heatLevel(lost, options.most)}`;
   if (kind === "fill" && at.w > 5 && lost === null) cell.hatch = "fillHatch";
   if (kind === "new") Object.assign(cell, at.w > 5 ? {} : grown(at, 1), { line: "ink", lw: named ? 2 : 1 });
   const items = [cell];
-  const numbers = lost === null && options.labels?.numbers?.(i, j);
+  const numbers = !limb && lost === null && options.labels?.numbers?.(i, j);
   if (numbers) return [cell, ...written(numbers, cell)];
   const tex =
-    lost !== null && at.w > 14 ? `\\text{${lostText(lost)}}` : named ? options.labels?.cell(i, j) : "";
+    lost !== null && at.w > 14 ? `\\text{${lostText(lost)}}` : named && !limb ? options.labels?.cell(i, j) : "";
   const label = tex && fitted(tex, at, cell.c, i !== j);
   if (label) {
     if (kind === "fill" && lost === null) items.push({ t: "rect", ...label.box, c: "fill" });
@@ -120,6 +153,12 @@ function drawnCell(engine, { i, j, kind }, box, named, options) {
     items.push(line(x, y - s, x, y + s, { c: "page", lw: 1.5 }));
   }
   return items;
+}
+
+// The largest of some losses; null where none is known.
+function worst(all) {
+  const known = all.filter((lost) => lost !== null);
+  return known.length ? Math.max(...known) : null;
 }
 
 const INKS = { new: "newInk", fill: "fillInk" };
@@ -184,10 +223,10 @@ function circles(pivots, box, least, look) {
   });
 }
 
-function pivotCircles(engine, box, named) {
+function pivotCircles(engine, box, named, folded) {
   const last = engine.steps.at(-1);
   return (named ? engine.steps : engine.steps.slice(-1)).flatMap((record) =>
-    circles(record.pivots, box, 2.5, record === last ? { c: "ink", lw: 2 } : { c: "faint", lw: 1 }),
+    circles(record.pivots.filter(([x]) => !folded.has(x)), box, 2.5, record === last ? { c: "ink", lw: 2 } : { c: "faint", lw: 1 }),
   );
 }
 
@@ -208,7 +247,7 @@ function bracketFrames(box, pending) {
 
 // Frames around rows of blocks, and columns, where they stand side by side.
 function rowsLit({ edge, place, margin, height, width }, blocks) {
-  const at = blocks.map((b) => place.get(b)).sort((a, b) => a - b);
+  const at = [...new Set(blocks.map((b) => place.get(b)))].sort((a, b) => a - b);
   const look = { line: "focus", lw: 2 };
   const items = [];
   for (let from = 0; from < at.length; from++) {
@@ -237,13 +276,13 @@ function previewed(engine, preview, box) {
   return [...items, ...circles(preview.pivots, box, 2, { c: "ink", lw: 1.5, dash: true })];
 }
 
-function margins({ rows, edge, margin }, { labels }) {
-  if (!labels) return [];
+function margins({ rows, edge, margin, folded, labels }) {
   return rows.flatMap((b, at) => {
     const middle = (edge[at] + edge[at + 1]) / 2;
     const high = edge[at + 1] - edge[at];
     const size = Math.min(14, 8 + high / 8, Math.max(7, 0.9 * high));
-    const label = { t: "tex", tex: labels.unknown(b), size, c: "soft" };
+    const tex = folded.has(b) ? `\\text{${labels.limb(b)}}` : labels.unknown(b);
+    const label = { t: "tex", tex, size: folded.has(b) ? Math.min(size, 10) : size, c: "soft" };
     return [
       { ...label, x: margin / 2, y: middle },
       { ...label, x: middle, y: margin / 2 + 2 },

@@ -108,6 +108,22 @@ export class Session {
     return record;
   }
 
+  // What is left of a limb, a bracket a body, tip to base.
+  limb(top) {
+    const { graph } = this.engine;
+    const own = graph.limb(top);
+    return completion(this.engine).filter(([b]) => own.has(graph.body(b)));
+  }
+
+  // What eliminating a limb would fill and cost, dense blocks.
+  foresee(top) {
+    const records = this.limb(top).map((group) => this.engine.eliminate(group));
+    records.forEach(() => this.engine.undo());
+    const all = (key) => records.flatMap((record) => record[key]);
+    const flops = records.reduce((sum, record) => sum + record.flops, 0);
+    return { members: all("members"), pivots: [], fill: all("fill"), diagonal: all("diagonal"), flops };
+  }
+
   // -- the order as a whole ---------------------------------------------------------------------
 
   // Brackets behind and ahead.

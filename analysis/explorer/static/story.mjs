@@ -26,7 +26,7 @@ export class Story {
   constructor(page, look, actions) {
     const model = page.model.split(/[\\/]/).at(-1);
     Object.assign(this, { page, data: page.story, model, actions, at: 0, tries: [], hinted: 0 });
-    this.look = { ...look, order: "body", heat: false, fat: 1 };
+    this.look = { ...look, order: "body", heat: false, folded: [], fat: 1 };
     this.look.labelled = (session) => (this.at === OWN ? new Labels(session.engine) : new Numerals(session));
     this.title = h("h2", { class: "scene-title" });
     this.text = h("div", { class: "scene-text" });

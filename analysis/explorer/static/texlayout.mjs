@@ -2,26 +2,20 @@
 
 import { atoms } from "./mathml.mjs";
 
-// Widths of letters in parts of the size, of those that are not half as wide as high.
-const WIDTHS = {
-  0.25: "′,",
-  0.3: "f",
-  0.33: "I()",
-  0.44: "J",
-  0.58: "−",
-  0.61: "RBE",
-  0.67: "C",
-  0.72: "mHDG",
-  0.76: "Φ",
-  0.83: "M",
-};
-const WIDE = new Map(Object.entries(WIDTHS).flatMap(([width, all]) => [...all].map((c) => [c, Number(width)])));
+export const SERIF = "'STIX Two Text','Times New Roman',Tinos,'DejaVu Serif',serif";
 const ACCENT = { hat: "ˆ", tilde: "˜", ddot: "¨", bar: "¯" };
+const known = new Map(); // widths, in parts of the size
+let pen = null;
 
-function widthOf(text, size) {
-  let width = 0;
-  for (const c of text) width += WIDE.get(c) ?? 0.5;
-  return width * size;
+// The width of a text in the font that the page has found.
+function widthOf(text, size, italic = false) {
+  const key = `${italic} ${text}`;
+  if (!known.has(key)) {
+    pen ??= document.createElement("canvas").getContext("2d");
+    pen.font = `${italic ? "italic " : ""}100px ${SERIF}`;
+    known.set(key, pen.measureText(text).width / 100);
+  }
+  return known.get(key) * size;
 }
 
 // { width, runs: [{ x, y, size, text, italic, script }] } from the left end of the baseline.
@@ -30,20 +24,20 @@ export function layout(tex, size) {
   let x = 0;
   const put = (text, dx, dy, s, more) => runs.push({ x: x + dx, y: dy, size: s, text, ...more });
   for (const a of atoms(tex)) {
-    const own = widthOf(a.base, size);
-    const letters = /^[A-Za-z]+$/.test(a.base) && !a.text;
-    put(a.base, 0, 0, size, { italic: letters, script: a.script });
+    const italic = /^[A-Za-z]+$/.test(a.base) && !a.text;
+    const own = widthOf(a.script ? "ℳ" : a.base, size, italic && !a.script);
+    put(a.base, 0, 0, size, { italic, script: a.script });
     if (a.accent) {
       const mark = ACCENT[a.accent];
       const lift = /[a-z]/.test(a.base) ? -0.02 : -0.22;
-      put(mark, own / 2 - 0.333 * size * 0.5 + 0.06 * size, lift * size, size, { mark: true });
+      put(mark, (own - widthOf(mark, size)) / 2 + 0.06 * size, lift * size, size, { mark: true });
     }
     x += own;
     const small = 0.68 * size;
     const gap = /^j/.test(a.sub ?? "") ? 0.1 * size : 0; // its foot reaches to the left
     if (a.sub) put(a.sub, gap, 0.18 * size, small, {});
     if (a.sup) put(a.sup, 0.05 * size, -0.38 * size, small, {});
-    x += Math.max(gap + widthOf(a.sub ?? "", small), widthOf(a.sup ?? "", small) + (a.sup ? 0.05 * size : 0));
+    x += Math.max(a.sub ? gap + widthOf(a.sub, small) : 0, a.sup ? widthOf(a.sup, small) + 0.05 * size : 0);
   }
   return { width: x, runs };
 }

@@ -3,7 +3,7 @@
 import { h, plural, replaced } from "./dom.mjs";
 import { Labels } from "./labels.mjs";
 import { pointsOf } from "./session.mjs";
-import { MANY, NAMED, lostText } from "./scene.mjs";
+import { NAMED, lostText } from "./scene.mjs";
 import { curveScene, eliminationScene, graphScene } from "./linked.mjs";
 import { svgText } from "./render.mjs";
 
@@ -35,7 +35,7 @@ export class Legend {
 
   draw(session, look) {
     const { engine, model } = session;
-    this.first.replaceChild(this.entry(engine.graph.blocks.length > MANY), this.first.firstChild);
+    this.first.replaceChild(this.entry(look.large), this.first.firstChild);
     const names = engine.graph.blocks.length <= NAMED ? new Labels(engine, 0).key() : "";
     this.key.textContent = names && `Bodies: ${names}.`;
     const most = look.digits();

@@ -200,6 +200,25 @@ def test_the_graph_shows_what_a_pivot_couples_and_is_a_control(opened):
     assert counter(page).startswith("step 1 of")
 
 
+def test_a_limb_is_folded_to_one_block_that_is_eliminated_at_once(opened):
+    """Fill and order are those of its bodies, tip to base; the address keeps what is folded."""
+    page = opened("chain:4", "w")
+    page.select_option("select:has(option[value='2'])", "2")
+    assert "One block for the limb of j3, 2 bodies" in status(page)
+    assert page.evaluate("location.hash").endswith("&fold=2")
+    page.reload()
+    page.locator(".grid svg").first.wait_for()
+    size = page.locator(".grid").first.bounding_box()
+    assert page.locator(".grid").first.get_attribute("aria-rowcount") == "7"
+    page.mouse.move(size["x"] + 50, size["y"] + 50)
+    assert "fills 2 blocks above the diagonal" in page.locator("aside .panel").first.inner_text()
+    page.mouse.click(size["x"] + 50, size["y"] + 50)
+    assert "eliminated in 2 steps: fill 2" in status(page)
+    assert "order=w.p3q3f3.p2q2f2&fold=2" in page.evaluate("location.hash")
+    page.keyboard.press("l")
+    assert "The limb of j3 is unfolded" in status(page) and "fold" not in page.evaluate("location.hash")
+
+
 def test_checkpoints_bring_back_a_state(opened):
     page = opened("chain:3", "abm@2")
     page.keyboard.press("c")

@@ -172,6 +172,13 @@ def test_another_robot_is_read_by_its_name_its_address_and_as_a_file_that_is_dro
         page.goto(server.address + "#model=chain:4&order=abm@2")
         told("4 bodies")
         told("step 2 of 4", ".counter")
+        page.get_by_role("button", name="Draw a tree").click()
+        for kind, on in (("revolute", "body 1"), ("spherical", "body 1"), ("free", "the ground")):
+            page.select_option(".drawing select", kind)
+            page.get_by_role("button", name=f"Hang a body on {on}").press("Enter")
+        page.get_by_role("button", name="Take the last body away").click()
+        page.get_by_role("button", name="Open the tree").click()
+        told("drawn.json (3 bodies, 5 degrees of freedom)")
         page.close()
         for robot, status, words in (
             ('{"model": "/etc/passwd"}', 200, "is a file; drop it"),
