@@ -7,6 +7,7 @@ document: certified answers, the registered orders with their measured errors an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -36,6 +37,7 @@ from pivotree.kkt.order.pivots import Plan
 from pivotree.kkt.order.sequence import Order, Rules, as_order
 from pivotree.kkt.tape.tape import Tape
 
+from .. import listing
 from ..comparison import REFERENCE_DIGITS, digits_of, marked
 from ..rounding.blame import blame
 from ..symbols import tex_letters, told_letters
@@ -122,6 +124,9 @@ def explorer_data(
         if proof is not None and n <= WHOLE:
             progress(f"{name}: its errors")
             entry |= _measured(system, function, formats, reference, document["model"])
+        if story and n <= MEASURED:
+            with suppress(OrderError, SingularError, SizeError):
+                entry["algorithm"] = algorithm_of(system, function)
         document["orders"].append(entry)
     return document
 
@@ -141,6 +146,12 @@ def _story() -> dict[str, Any]:
     ten = build(chain(10))
     counts = {name: trace(ten, orderings.get(name)).flops for name in known}
     return {"line": along(rigid), "rigid": rigid, "digits": along(two), "ten": counts}
+
+
+def algorithm_of(system: System, order: Any) -> dict[str, str]:
+    """An order told as loops, in the letters of the page: as text, and as an article in LaTeX."""
+    told = listing.of(system, order, "ascher")
+    return {style: listing.render(told, style) for style in ("text", "latex")}
 
 
 def _suitable(system: System) -> list[str]:

@@ -33,6 +33,7 @@ from pivotree.kkt.model.load import SUFFIXES
 from .page import POLICY, files_of
 
 Reader = Callable[[str, str], dict[str, Any]]  # of a gallery's spec or a file, and what it is called
+Teller = Callable[[str], dict[str, str]]  # of the path of an order for the robot that is shown
 LOOPBACK = "127.0.0.1"
 PATIENCE = 10.0  # seconds that a connection may be silent
 LIFE = 120.0  # seconds that it may last
@@ -53,8 +54,8 @@ _HEADERS = {
 class ExplorerServer(ThreadingHTTPServer):
     """Serves one document; ``address`` is what a browser opens.
 
-    ``port`` 0 takes any that is free.  ``read`` gives the document of another robot.  Raises
-    PivotreeError where the port cannot be had.
+    ``port`` 0 takes any that is free.  ``read`` gives the document of another robot, ``tell`` an order
+    as loops.  Raises PivotreeError where the port cannot be had.
     """
 
     daemon_threads = True
@@ -62,12 +63,14 @@ class ExplorerServer(ThreadingHTTPServer):
     request_queue_size = MOST
     allow_reuse_address = os.name != "nt"  # there it would share the port
 
-    def __init__(self, data: dict[str, Any], port: int = 0, read: Reader | None = None) -> None:
+    def __init__(
+        self, data: dict[str, Any], port: int = 0, read: Reader | None = None, tell: Teller | None = None
+    ) -> None:
         if not 0 <= port <= 65535:
             raise PivotreeError(f"option --port: {port} is no port; use 0 to 65535")
         self.token = secrets.token_urlsafe(32)
         self.open: dict[Any, float] = {}  # connections, and when they came
-        self.read, self.reading = read, threading.Lock()
+        self.read, self.tell, self.reading = read, tell, threading.Lock()
         self.show(data)
         try:
             super().__init__((LOOPBACK, port), _Handler)
@@ -97,6 +100,17 @@ class ExplorerServer(ThreadingHTTPServer):
             finally:
                 self.reading.release()
         return ""
+
+    def algorithm(self, order: Any) -> str:
+        """The loops of an order, ``{"groups", "links", "rules"}``, as JSON; or why there are none."""
+        if self.tell is None:
+            return "this page tells no loops"
+        with tempfile.TemporaryDirectory() as folder, self.reading:
+            path = write_whole(Path(folder) / "order.json", json.dumps(order))
+            try:
+                return json.dumps(self.tell(str(path)))
+            except PivotreeError as error:
+                return str(error).replace(f"{folder}{os.sep}", "")
 
     def server_bind(self) -> None:
         """Without asking for the host's name, which may ask the network."""
@@ -170,19 +184,20 @@ class _Handler(BaseHTTPRequestHandler):
         name = self._name()
         if name is None:
             return
-        if name != "robot":
-            self.send_error(HTTPStatus.NOT_FOUND, "robots are sent to robot")
+        if name not in ("robot", "algorithm"):
+            self.send_error(HTTPStatus.NOT_FOUND, "robots are sent to robot, orders to algorithm")
             return
         body = self._body()
         if body is None:
             return
         try:
-            robot = json.loads(body)
+            sent = json.loads(body)
         except (ValueError, RecursionError):
             self.send_error(HTTPStatus.BAD_REQUEST, "request: is not JSON")
             return
-        told = sentence(self.server.show_another(robot)).encode()
-        self._send(HTTPStatus.OK, "text/plain; charset=utf-8", told)
+        told = self.server.show_another(sent) if name == "robot" else self.server.algorithm(sent)
+        answer = told if told.startswith("{") else sentence(told)
+        self._send(HTTPStatus.OK, "text/plain; charset=utf-8", answer.encode())
 
     def _name(self) -> str | None:
         """What is asked for, behind the token; None where that is refused."""
@@ -236,9 +251,15 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: requests hold the token."""
 
 
-def serve(data: dict[str, Any], port: int = 0, browser: bool = True, read: Reader | None = None) -> None:
+def serve(
+    data: dict[str, Any],
+    port: int = 0,
+    browser: bool = True,
+    read: Reader | None = None,
+    tell: Teller | None = None,
+) -> None:
     """Print the address and serve until Ctrl-C, which is passed on."""
-    with ExplorerServer(data, port, read) as server:
+    with ExplorerServer(data, port, read, tell) as server:
         print(server.address, flush=True)  # at once, also into a pipe
         print("pivotree: Ctrl-C stops the page", file=sys.stderr, flush=True)
         if browser:  # a browser may take its time, or never come back

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from pivotree import kkt
+from pivotree import kkt, orderings
 
 from ..arguments import Parser, add_format, add_model, add_order
 from ..progress import progress_shown
@@ -53,13 +53,21 @@ def run(options: argparse.Namespace) -> int:
             write_folder(data, path)
             told = f"{path}: open index.html through any web server"
     if not path:
+        from ...explorer.data import algorithm_of
         from ...explorer.server import serve
 
-        def read(spec: str, name: str) -> dict[str, Any]:
-            tree = kkt.load(spec, merge_fixed=True)
-            return explorer_data(system_of_any(tree), name, orders, formats)
+        shown = [system]
 
-        serve(data, options.port or 0, options.port is None, read)
+        def read(spec: str, name: str) -> dict[str, Any]:
+            other = system_of_any(kkt.load(spec, merge_fixed=True))
+            document = explorer_data(other, name, orders, formats)
+            shown[0] = other
+            return document
+
+        def tell(path: str) -> dict[str, str]:
+            return algorithm_of(shown[0], orderings.get(path))
+
+        serve(data, options.port or 0, options.port is None, read, tell)
     else:
         print(told)
     return 0

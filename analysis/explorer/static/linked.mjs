@@ -120,16 +120,17 @@ function short(x) {
 }
 
 // Panels, ``across`` of them side by side, all of them ``width`` wide and each ``height`` high.
-// panels: [{ title, lines: [{ points: [[x, y]], c, dash }] }]; ``now``: the step
+// panels: [{ title, least, lines: [{ points: [[x, y]], c, dash }] }], least: of the largest value that
+// the axis shows; ``now``: the step
 export function curveScene(panels, steps, now, [width, height, across]) {
   const items = [];
   const gap = 46;
   const each = (width - gap * across) / across;
-  panels.forEach(({ title, lines }, at) => {
+  panels.forEach(({ title, lines, least = 0 }, at) => {
     const left = gap + (gap + each) * (at % across) - 8;
     const start = height * Math.floor(at / across);
     const [top, bottom] = [start + 22, start + height - 22];
-    const most = Math.max(0, ...lines.flatMap(({ points }) => points.map(([, y]) => y))) || 1;
+    const most = Math.max(least, ...lines.flatMap(({ points }) => points.map(([, y]) => y))) || 1;
     const X = (x) => left + (x * each) / Math.max(1, steps);
     const Y = (y) => bottom - (y * (bottom - top)) / most;
     const soft = { c: "soft", anchor: "end" };

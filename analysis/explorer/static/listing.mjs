@@ -1,10 +1,11 @@
 // The algorithm, as the steps write it: a line for each block that a bracket forms, in the names of the
-// papers; steps that say the same of another body are folded into a loop.
+// papers.  Once an order is whole, its program's own repetition is told, which pivotree has found.
 
-import { button, h, plural, replaced } from "./dom.mjs";
+import { button, h, replaced } from "./dom.mjs";
 import { contribution, joined, named } from "./formula.mjs";
 import { Labels } from "./labels.mjs";
 import { math } from "./mathml.mjs";
+import { listed } from "./asking.mjs";
 import { panel } from "./panels.mjs";
 import { NAMED } from "./scene.mjs";
 
@@ -45,49 +46,22 @@ function formed(engine, record) {
 // The number of a step's pivots after the last that adds to a block.
 const lastOf = ({ updatesOf }, key) => updatesOf.findLastIndex((updates) => updates.has(key)) + 1;
 
-// Names of bodies in TeX replaced: each of an index by what ``other`` has for it.
-function reindexed(tex, other) {
-  const whole = (text) => other.get(text) ?? text;
-  const index = (text) => {
-    if (other.has(text)) return whole(text);
-    return text.includes(",") ? text.split(",").map(whole).join(",") : [...text].map(whole).join("");
-  };
-  return tex.replace(/_\{([^}]*)\}/g, (_, text) => `_{${index(text)}}`);
-}
-
-// Steps that follow each other and form the same of one body after another: [{ steps, bodies, blocks,
-// lines }], lines in k and its parent p where there are several.
-export function written(session) {
-  const { engine } = session;
-  const { graph } = engine;
+// What each step forms: { step, blocks, lines }.
+function written({ engine }) {
   const labels = new Labels(engine, 0);
-  const called = (k) => labels.subscript.get(k) ?? "";
-  const result = [];
-  for (const record of engine.steps) {
-    const k = graph.bodies(record.members[0])[0];
-    const up = graph.structure.parent[k];
-    const lines = formed(engine, record);
-    // every name stands for itself, so that body 12 is no pair of 1 and 2
-    const letters = new Map([...labels.subscript.values()].map((name) => [name, name]));
-    letters.set(called(k), "k");
-    if (up >= 0) letters.set(called(up), "p");
-    const general = lines.map((line) => line.map((tex) => reindexed(tex, letters)));
-    const blocks = `(${record.pivots.flat().map((b) => reindexed(labels.unknown(b), letters)).join(" ")})`;
-    const key = JSON.stringify([blocks, general]);
-    const last = result.at(-1);
-    if (last?.key === key) {
-      last.steps.push(record.step);
-      last.bodies.push(called(k));
-      Object.assign(last, { lines: general, blocks });
-    } else {
-      const exact = `(${record.pivots.flat().map((b) => labels.unknown(b)).join(" ")})`;
-      result.push({ key, steps: [record.step], bodies: [called(k)], lines, blocks: exact });
-    }
-  }
-  return result;
+  return engine.steps.map((record) => ({
+    step: record.step,
+    blocks: `(${record.pivots.flat().map((b) => labels.unknown(b)).join(" ")})`,
+    lines: formed(engine, record),
+  }));
 }
 
-const loopOf = ({ bodies }) => (bodies.length > 1 ? `for k in ${bodies.join(", ")}, p the parent of k` : "");
+// The loops that the program of a whole order repeats, as ``pivotree list`` tells them: { text, latex };
+// null where nobody has told them.
+function toldOf(session) {
+  if (!session.engine.done) return null;
+  return session.seen?.algorithm ?? (session.told?.code === session.code ? session.told : null);
+}
 
 // TeX for a keyboard: M^_k for \hat{M}_{k}.
 function plain(tex) {
@@ -112,27 +86,50 @@ function titleOf(session) {
   return `${seen ? `${seen.name} (${seen.source})` : title} on ${data.model}`;
 }
 
-export function textOf(session) {
-  const parts = written(session).flatMap((part) => {
-    const loop = loopOf(part);
-    const indent = loop ? "    " : "";
-    const head = `eliminate ${plain(part.blocks)}`;
-    return [...(loop ? [`${loop}:`] : []), indent + head, ...part.lines.map(([name, terms]) => `${indent}  ${plain(name)} = ${plain(terms)}`)];
-  });
+function textOf(session) {
+  const parts = written(session).flatMap(({ blocks, lines }) => [
+    `eliminate ${plain(blocks)}`,
+    ...lines.map(([name, terms]) => `  ${plain(name)} = ${plain(terms)}`),
+  ]);
   return `${[titleOf(session), ...parts].join("\n")}\n`;
 }
 
-export function latexOf(session) {
-  const rows = written(session).flatMap((part) => {
-    const loop = loopOf(part);
-    const said = `\\text{${loop ? `${loop}: ` : ""}eliminate } ${part.blocks}`;
-    return [`& ${said}`, ...part.lines.map(([name, terms]) => `& \\qquad ${name} = ${terms}`)];
-  });
+function latexOf(session) {
+  const rows = written(session).flatMap(({ blocks, lines }) => [
+    `& \\text{eliminate } ${blocks}`,
+    ...lines.map(([name, terms]) => `& \\qquad ${name} = ${terms}`),
+  ]);
   return `% ${titleOf(session)}\n\\begin{align*}\n${rows.join(" \\\\\n")}\n\\end{align*}\n`;
 }
 
+// Words of LaTeX, $...$ in them typeset.
+function sentence(tex) {
+  const words = (text) => text.replace(/\\par\}?|\\text|[{}]/g, "").replace(/\\(.)/g, "$1");
+  return tex.split("$").map((part, at) => (at % 2 ? math(part) : words(part)));
+}
+
+// The article of ``pivotree list --style latex`` as elements: letters, loops, lines and notes.
+function article(latex) {
+  const [letters, items] = [[], []];
+  let lines = null;
+  for (const row of latex.split("\n")) {
+    const [, head] = /^\\medskip\\textbf\{(.*)\}$/.exec(row) ?? [];
+    const letter = /^(\$[^$]*\$) & (.*) \\\\$/.exec(row);
+    if (head) items.push(h("p", { class: "loop" }, ...sentence(head)));
+    else if (letter && !lines) letters.push(letters.length ? "; " : "", ...sentence(letter[1]), " ", ...sentence(letter[2]));
+    else if (row.startsWith("\\begin{align*}")) lines = [];
+    else if (row.startsWith("\\end{align*}")) {
+      items.push(...lines.map((line) => h("p", { class: "line" }, math(line))));
+      lines = null;
+    } else if (lines && row.startsWith("&")) lines.push(`${lines.pop()}${row.replace(/\\qquad|\\\\$/g, "")}`);
+    else if (lines) lines.push(row.replace(/ \\\\$/, ""));
+    else if (/\\par\}?$/.test(row)) items.push(h("p", { class: "soft" }, ...sentence(row)));
+  }
+  return [...items, h("p", { class: "letters" }, ...letters)];
+}
+
 // Python that eliminates in this order, whatever its bodies are called.
-export function pythonOf(session) {
+function pythonOf(session) {
   const { form, format, data } = session;
   const order = JSON.stringify({ groups: session.named(session.groups), links: form.links, rules: form.rules });
   return [
@@ -160,31 +157,47 @@ export function listingPanel(session, say) {
       say(`The browser lets this page copy nothing: the algorithm stands below the buttons as ${kind}.`);
     }
   };
-  const kinds = { text: textOf, LaTeX: latexOf, Python: pythonOf };
+  const kinds = {
+    text: (shown) => toldOf(shown)?.text ?? textOf(shown),
+    LaTeX: (shown) => toldOf(shown)?.latex ?? latexOf(shown),
+    Python: pythonOf,
+  };
   const buttons = Object.entries(kinds).map(([kind, made]) =>
     button(kind, `Copy the algorithm as ${kind}`, () => (body.querySelector("textarea")?.remove(), copied(kind, made(session()))), { class: "small" }),
   );
   const list = h("ol", { class: "listing" });
+  const fold = button("Fold into loops", "Have Python fold these steps into loops", async () => {
+    const { code, form, groups } = session();
+    const { failed, ...told } = await listed({ groups: session().named(groups), links: form.links, rules: form.rules });
+    if (failed) say(`Refused: ${failed}`, true);
+    session().told = { code, ...told };
+    show();
+  });
   const copy = h("p", { class: "row" }, h("span", { class: "soft" }, "Copy as"), ...buttons);
-  body.append(list, copy);
+  body.append(list, fold, copy);
   const show = () => {
-    const { engine } = session();
+    const { engine, data } = session();
+    const told = toldOf(session());
     const short = engine.graph.blocks.length <= NAMED;
-    for (const made of buttons.slice(0, 2)) made.disabled = !short || !engine.step;
+    for (const made of buttons.slice(0, 2)) made.disabled = !told?.text && (!short || !engine.step);
+    fold.hidden = Boolean(told) || !engine.done || !data.served;
     if (!node.open) return;
+    if (told?.latex) {
+      replaced(list, h("li", {}, ...article(told.latex)));
+      return;
+    }
     if (!short || !engine.step) {
       const why = short ? "Each step adds its lines." : `Blocks have names up to ${NAMED} of them.`;
       replaced(list, h("li", { class: "soft" }, why));
       return;
     }
-    const items = written(session()).map((part) => {
-      const now = part.steps.includes(engine.step);
-      const loop = loopOf(part);
-      const lines = part.lines.map(([name, terms]) => h("p", { class: "line" }, math(`${name}=${terms}`)));
-      const head = h("summary", {}, loop ? `${loop}: ` : "", math(part.blocks), loop ? ` ${plural(part.steps.length, "step")}` : "");
-      return h("li", { class: now ? "now" : "" }, h("details", { open: true }, head, ...lines));
+    const items = written(session()).map(({ step, blocks, lines }) => {
+      const shown = lines.map(([name, terms]) => h("p", { class: "line" }, math(`${name}=${terms}`)));
+      return h("li", { class: step === engine.step ? "now" : "" }, h("p", {}, math(blocks)), ...shown);
     });
     replaced(list, ...items);
+    if (engine.done && !data.served)
+      list.append(h("li", { class: "soft" }, `pivotree list ${data.model} --order FILE.json folds these steps into loops; Export writes the file.`));
     list.scrollTop = list.scrollHeight;
   };
   node.addEventListener("toggle", show);

@@ -1,20 +1,30 @@
-// The little TeX that the labels use: read into runs for drawing, and into MathML for formulas.
+// The little TeX that labels and listings use: read into runs for drawing, and into MathML for formulas.
 
-const GREEK = { Phi: "Φ", lambda: "λ", mathcal: "", sum: "∑" };
-const ACCENTS = { hat: "\u0302", tilde: "\u0303", ddot: "\u0308", bar: "\u0304" };
+const SIGNS = {
+  Phi: "Φ", Lambda: "Λ", Delta: "Δ", lambda: "λ", tau: "τ", alpha: "α", gamma: "γ", delta: "δ", theta: "θ",
+  varepsilon: "ε", sum: "∑", times: "×", in: "∈", notin: "∉", ne: "≠", qquad: "\u2003", bigl: "", bigr: "",
+};
+const ACCENTS = { hat: "^", tilde: "~", ddot: "¨", dot: "˙", bar: "¯" };
 
-// A list of atoms { base, accent, script, sub, sup }; base one letter, sign or bracket.
+// A list of atoms { base, accent, script, sub, sup }; base one letter, sign or bracket, or a fraction's
+// two parts; sub and sup are TeX again.
 export function atoms(tex) {
   /** @type {any[]} */
   const result = [];
   let at = 0;
+  // what follows: {...}, a command with what it takes, or one letter
   const group = () => {
-    if (tex[at] !== "{") return tex[at++];
-    const end = tex.indexOf("}", at);
-    const inner = tex.slice(at + 1, end);
-    at = end + 1;
-    return inner;
+    const start = at;
+    if (tex[at] === "\\") at += /^\\([a-zA-Z]+|.)/.exec(tex.slice(at))[0].length;
+    else if (tex[at] !== "{") at += 1;
+    if (at > start) return tex.slice(start, at);
+    for (let depth = 0; at < tex.length; at++) {
+      depth += Number(tex[at] === "{") - Number(tex[at] === "}");
+      if (!depth) break;
+    }
+    return tex.slice(start + 1, at++);
   };
+  const letter = (text) => SIGNS[text.slice(1)] ?? text;
   while (at < tex.length) {
     const c = tex[at];
     if (c === "_" || c === "^") {
@@ -29,11 +39,12 @@ export function atoms(tex) {
     } else if (c === "\\") {
       const [, word] = /^\\([a-zA-Z]+|.)/.exec(tex.slice(at));
       at += word.length + 1;
-      if (word in ACCENTS) result.push({ base: group(), accent: word });
+      if (word in ACCENTS) result.push({ base: letter(group()), accent: word });
       else if (word === "mathcal") result.push({ base: group(), script: true });
-      else if (word === "text") result.push({ base: group(), text: true });
-      else result.push({ base: GREEK[word] ?? word });
-    } else if (c === " ") at += 1;
+      else if (word === "text" || word === "operatorname") result.push({ base: group().replaceAll("$", ""), text: true });
+      else if (word === "frac") result.push({ base: "", over: [group(), group()] });
+      else if (SIGNS[word] ?? /^[a-zA-Z]/.test(word)) result.push({ base: SIGNS[word] ?? word });
+    } else if (/[ {}&$]/.test(c)) at += 1;
     else {
       result.push({ base: c === "-" ? "−" : c });
       at += 1;
@@ -44,11 +55,13 @@ export function atoms(tex) {
 
 // Plain text, for screen readers and titles: "M hat 2".
 export function spoken(tex) {
-  const names = { hat: " hat", tilde: " tilde", ddot: " double dot", bar: " bar" };
+  const names = { hat: " hat", tilde: " tilde", ddot: " double dot", dot: " dot", bar: " bar" };
   return atoms(tex)
     .map((a) => {
-      const sup = (a.sup ?? "").replace("*", " star").replace("−1", " inverse").replace("′", " prime");
-      return `${a.script ? "script " : ""}${a.base}${names[a.accent] ?? ""}${a.sub ? ` ${a.sub}` : ""}${sup}`;
+      const sup = (a.sup ?? "").replace(/[*T]/, " star").replace("−1", " inverse").replace("′", " prime");
+      const sub = a.sub?.includes("\\") ? spoken(a.sub) : a.sub;
+      const base = a.over ? a.over.map(spoken).join(" over ") : a.base;
+      return `${a.script ? "script " : ""}${base}${names[a.accent] ?? ""}${sub ? ` ${sub}` : ""}${sup}`;
     })
     .join(" ")
     .replaceAll("Φ", "Phi")
@@ -66,31 +79,31 @@ function element(name, ...children) {
   return made;
 }
 
-// A <math> element of some TeX.
-export function math(tex) {
+function rowOf(tex) {
   const row = element("mrow");
   for (const a of atoms(tex)) {
-    const sign = /^[−+=()[\],∑]$/.test(a.base);
-    let node = element(
-      a.text ? "mtext" : sign ? "mo" : /^[0-9]+$/.test(a.base) ? "mn" : "mi",
-      a.script ? "ℳ" : a.base,
-    );
+    const sign = /^[^\p{L}\p{N}]*$/u.test(a.base) && !a.over;
+    let node = a.over
+      ? element("mfrac", ...a.over.map(rowOf))
+      : element(a.text ? "mtext" : sign ? "mo" : /^[0-9]+$/.test(a.base) ? "mn" : "mi", a.script ? "ℳ" : a.base);
     if (a.base.length > 1 && !sign && !a.text) node.setAttribute("mathvariant", "normal");
     if (a.accent) {
-      node = element("mover", node, element("mo", { hat: "^", tilde: "~", ddot: "¨", bar: "¯" }[a.accent]));
+      node = element("mover", node, element("mo", ACCENTS[a.accent]));
       node.setAttribute("accent", "true");
     }
-    const script = (text) =>
-      element(
-        "mrow",
-        ...[...text].map((c) => element(/[0-9]/.test(c) ? "mn" : /[a-zA-Z]/.test(c) ? "mi" : "mo", c)),
-      );
-    if (a.sub && a.sup) node = element("msubsup", node, script(a.sub), script(a.sup));
-    else if (a.sub) node = element("msub", node, script(a.sub));
-    else if (a.sup) node = element("msup", node, script(a.sup));
+    const [sub, sup] = [a.sub, a.sup].map((script) => script && rowOf(script));
+    if (a.base === "∑" && sub) node = element("munder", node, sub);
+    else if (sub && sup) node = element("msubsup", node, sub, sup);
+    else if (sub) node = element("msub", node, sub);
+    else if (sup) node = element("msup", node, sup);
     row.append(node);
   }
-  const made = element("math", row);
+  return row;
+}
+
+// A <math> element of some TeX.
+export function math(tex) {
+  const made = element("math", rowOf(tex));
   made.setAttribute("aria-label", spoken(tex));
   return made;
 }

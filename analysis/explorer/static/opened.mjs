@@ -1,23 +1,13 @@
 // A robot of one's own: a gallery's spec, or a model file that is dropped on the page.  Python behind
 // the page reads it and checks it, as it reads every other; a page without Python names the command.
 
+import { asked } from "./asking.mjs";
 import { button, h } from "./dom.mjs";
 import { drawingDialog } from "./drawing.mjs";
 import { download } from "./exporting.mjs";
 
 const MODELS = [".urdf", ".xacro", ".xml", ".json"]; // suffixes of files that hold a model
 const COUNTED = /^(chain|star|comb|random_tree):(?:n=)?(\d+)(,.*|)$/; // specs of some number of bodies
-
-// Why Python refuses a model, or "" where it shows it from now on.
-async function asked(what) {
-  const headers = { "Content-Type": "application/json" };
-  try {
-    const response = await fetch("robot", { method: "POST", headers, body: JSON.stringify(what) });
-    return response.text();
-  } catch (error) {
-    return `Python does not answer (${error.message})`;
-  }
-}
 
 // Have a model read and shown in the place of this one: { model } or { name, text }; then ``hash`` is
 // the address, where the page asks for the model of its address that which stands there.
@@ -28,7 +18,7 @@ async function open(explorer, what, hash = "#tool") {
     return;
   }
   explorer.say(`${name} is read and measured …`);
-  const failed = await asked(what);
+  const failed = await asked("robot", what);
   if (failed) {
     explorer.say(`Refused: ${failed}`, true);
     return;

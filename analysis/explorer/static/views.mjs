@@ -148,7 +148,7 @@ export class Views {
         points: s.engine.steps.map((record) => [record.step, s.model.lostBy(record)?.digits]).filter(([, y]) => Number.isFinite(y)),
         ...look(at),
       }));
-      panels.push({ title: `digits lost, ${session.format}`, lines: lost });
+      panels.push({ title: `digits lost, ${session.format}`, lines: lost, least: 1 });
     }
     const steps = Math.max(...all.map((s) => s.length), 1);
     return curveScene(panels, steps, session.engine.step, narrow ? [320, 120, 1] : [640, 150, panels.length]);

@@ -7,6 +7,7 @@ from explorer_page import at_block, counter, drag, shown, status
 from helpers import system_of
 
 from pivotree import kkt, orderings
+from pivotree.analysis import listing
 from pivotree.analysis.cli import main
 
 P, Q, F = 0, 3, 6  # blocks of chain:3: kind * 3 + body, j1 the first
@@ -315,33 +316,25 @@ def copied(page, kind):
     return page.evaluate("navigator.clipboard.readText()")
 
 
-ABM = """\
-abm (Featherstone 1983; Ascher, Pai & Cloutier 1996, eqs (5)-(7)) on chain:4
-eliminate (pdd_j4 f_j4 qdd_j4)
-  D_j4 = H_j4 M_j4 H_j4'
-  M^_j3 = M_j3 + Phi_j3,j4 M_j4 Phi_j3,j4' - Phi_j3,j4 M_j4 H_j4' D_j4^-1 H_j4 M_j4 Phi_j3,j4'
-for k in j3, j2, p the parent of k:
-    eliminate (pdd_k f_k qdd_k)
-      D_k = H_k M^_k H_k'
-      M^_p = M_p + Phi_p,k M^_k Phi_p,k' - Phi_p,k M^_k H_k' D_k^-1 H_k M^_k Phi_p,k'
-eliminate (pdd_j1 f_j1 qdd_j1)
-  D_j1 = H_j1 M^_j1 H_j1'
-"""
-
-
-def test_the_algorithm_writes_itself_and_folds_into_a_loop(opened, tmp_path, monkeypatch, capsys):
-    """Equations (5)-(7) of the paper; and the Python of an own order gives what the page computes."""
+def test_the_algorithm_writes_itself_and_is_told_as_the_programs_loops(opened, tmp_path, monkeypatch, capsys):
+    """Step by step, then as `pivotree list`; the Python of an own order gives what the page computes."""
     allowed = ["clipboard-read", "clipboard-write"]
     page = opened("chain:4", "abm@1", permissions=allowed)
-    assert page.locator(".listing li").count() == 1
+    assert page.locator(".listing li").count() == 1 and page.locator(".listing .loop").count() == 0
+    assert "M^_j3 = M_j3 + Phi_j3,j4 M_j4 Phi_j3,j4' - Phi_j3,j4 M_j4 H_j4' D_j4^-1" in copied(page, "text")
     page.get_by_role("button", name="To the end").click()
-    assert page.locator(".listing li").count() == 3 and page.locator(".listing li.now").count() == 1
-    assert copied(page, "text") == ABM
-    tex = copied(page, "LaTeX")
-    assert r"\hat{M}_{p} = M_{p}+\Phi_{p,k}\hat{M}_{k}\Phi_{p,k}^{*}" in tex
-    assert tex.count("{") == tex.count("}")
+    told = listing.of(system_of("chain:4"), "abm", "ascher")
+    for kind, style in (("text", "text"), ("LaTeX", "latex")):
+        assert copied(page, kind) == listing.render(told, style)
+    loops = page.locator(".listing .loop").all_inner_texts()
+    assert [loop.split("from")[1].strip() for loop in loops] == ["tip to base:", "base to tip:"]
+    assert page.locator(".listing .line").count() == len(told.lines()) + 2  # of roots
+    assert "pivot of the joint" in page.locator(".listing .letters").inner_text()
     page.locator(".chip[data-block='7']").press("Shift+ArrowRight")
-    page.locator(".listing li:nth-child(4):last-child").wait_for()  # (p f), q, the loop, and the base
+    page.locator(".listing", has_text="pivotree list chain:4 --order FILE.json folds").wait_for()
+    assert page.locator(".listing li").count() == 6  # five steps, and the command
+    tex = copied(page, "LaTeX")
+    assert r"\hat{M}_{j1} = " in tex and tex.count("{") == tex.count("}")
     monkeypatch.chdir(tmp_path)
     exec(copied(page, "Python"), {})
     assert capsys.readouterr().out.startswith("[")
@@ -350,7 +343,7 @@ def test_the_algorithm_writes_itself_and_folds_into_a_loop(opened, tmp_path, mon
 
 
 def test_a_block_has_one_name_where_it_is_formed_and_used(opened):
-    page = opened("chain:3", "crbm@6", permissions=["clipboard-read", "clipboard-write"])
+    page = opened("chain:3", "w.p2f2.p1f1.p0f0.q0.q2.q1@6", permissions=["clipboard-read", "clipboard-write"])
     lines = [line.strip().split(" = ") for line in copied(page, "text").splitlines() if " = " in line]
     formed = [name for name, _ in lines]
     assert len(set(formed)) == len(formed)

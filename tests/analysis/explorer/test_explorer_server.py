@@ -12,10 +12,11 @@ from http.client import HTTPConnection
 import pytest
 from helpers import ROOT, system_of
 
-from pivotree import kkt
+from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.explorer import explorer_data
 from pivotree.analysis.explorer import server as serving
+from pivotree.analysis.explorer.data import algorithm_of
 from pivotree.analysis.explorer.server import ExplorerServer
 
 SPEC = "random_tree:n=6,seed=2"
@@ -144,7 +145,11 @@ def test_in_a_browser_the_served_page_tells_its_digits(server, chromium):
 def test_another_robot_is_read_by_its_name_its_address_and_as_a_file_that_is_dropped(chromium):
     def read(spec, name):
         system = kkt.build(kkt.load(spec, merge_fixed=True))
+        systems.append(system)
         return explorer_data(system, name, ["abm"], ["float32"], story=False)
+
+    def tell(path):
+        return algorithm_of(systems[-1], orderings.get(path))
 
     def drop(name, text):
         made = (
@@ -156,8 +161,9 @@ def test_another_robot_is_read_by_its_name_its_address_and_as_a_file_that_is_dro
     def told(text, where=".about"):
         page.locator(where, has_text=text).first.wait_for()
 
+    systems = []
     urdf = (ROOT / "tests/models/field/parallel_hinges.urdf").read_text()
-    with ExplorerServer(read("chain:2", "chain:2"), read=read) as server:
+    with ExplorerServer(read("chain:2", "chain:2"), read=read, tell=tell) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         page = chromium.new_page()
         page.goto(server.address + "#tool")
@@ -172,6 +178,9 @@ def test_another_robot_is_read_by_its_name_its_address_and_as_a_file_that_is_dro
         page.goto(server.address + "#model=chain:4&order=abm@2")
         told("4 bodies")
         told("step 2 of 4", ".counter")
+        page.goto(server.address + "#model=chain:4&order=w.p3f3.q3.p2q2f2.p1q1f1.p0q0f0")
+        page.get_by_role("button", name="Fold").last.click()
+        told("in groups, last to first", ".listing .loop")
         page.get_by_role("button", name="Draw a tree").click()
         for kind, on in (("revolute", "body 1"), ("spherical", "body 1"), ("free", "the ground")):
             page.select_option(".drawing select", kind)
