@@ -24,7 +24,7 @@ REFERENCE_DIGITS = 30
 """
 
 
-def reference(system: System, format: Format, tape: Tape | None = None) -> Certified:
+def reference(system: System | Any, format: Format, tape: Any = None) -> Certified:
     """The certified answer for the data as a format sees them.
 
     >>> from pivotree.kkt.arithmetic import get_format

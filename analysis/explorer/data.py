@@ -32,6 +32,7 @@ from pivotree.kkt import (
     trace,
 )
 from pivotree.kkt.arithmetic import get_format
+from pivotree.kkt.matrix.system import require_system
 from pivotree.kkt.model.gallery import chain, example2
 from pivotree.kkt.order.pivots import Plan
 from pivotree.kkt.order.sequence import Order, Rules, as_order
@@ -80,6 +81,7 @@ def explorer_data(
     for name in formats:
         if get_format(name).name not in FORMATS:
             raise FormatError(f"format {name!r}: is none that the page computes in; use {', '.join(FORMATS)}")
+    require_system(system)
     n = system.tree.n
     if n > WHOLE:  # shown by densities, and a subtree alone has no loops
         system.structure.require_tree(f"the explorer of more than {WHOLE} bodies")

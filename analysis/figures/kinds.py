@@ -17,12 +17,12 @@ from pivotree import kkt, orderings
 from pivotree.kkt import (
     Elimination,
     FormatError,
+    Matrix,
     OrderError,
     PivotreeError,
     SingularError,
     SizeError,
     SymbolicFactor,
-    System,
 )
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.foreign import added, loaded
@@ -35,7 +35,9 @@ from .style import theme
 from .tex import pmatrix
 from .trees import trees
 
+GRAPHS = ("natural", "reverse_cuthill_mckee", "minimum_degree", "minimum_fill")  # of a matrix
 USUAL = ("crbm", "abm", "virtual_work", "divide_and_conquer")  # where several orders are compared
+OF_MATRICES = ("spy", "before-after", "film", "orders")  # kinds that need no robot
 HEAVY = 60_000_000  # operations with dense blocks; figures trace no more
 Progress = Callable[[str], None]
 
@@ -50,7 +52,7 @@ class Request:
     ('chain_3: 3 bodies, 3 freedoms', 2)
     """
 
-    system: System
+    system: Any  # System, or Matrix
     orders: tuple[str, ...] = ()  # names; a kind's own choice where empty
     step: int | None = None
     format: str = "float32"
@@ -83,12 +85,13 @@ class Request:
         """Of the one order that most kinds show."""
         if len(self.orders) > 1:
             raise OrderError(f"option --order: this kind shows one order, not {len(self.orders)}; name one")
-        return self.factor(self.orders[0] if self.orders else "abm")
+        usual = "minimum_degree" if isinstance(self.system, Matrix) else "abm"
+        return self.factor(self.orders[0] if self.orders else usual)
 
     @property
     def orders_shown(self) -> tuple[str, ...]:
         """Of a figure that compares orders on structure."""
-        return self.orders or USUAL
+        return self.orders or (GRAPHS if isinstance(self.system, Matrix) else USUAL)
 
     @cached_property
     def symbolics(self) -> list[SymbolicFactor]:
@@ -157,6 +160,8 @@ class Request:
     @property
     def about(self) -> str:
         n, dof = self.system.structure.n, int(self.system.structure.dof.sum())
+        if isinstance(self.system, Matrix):
+            return f"{self.system.name}: {n:,} blocks, {dof:,} unknowns"
         return f"{self.system.name}: {n:,} {'body' if n == 1 else 'bodies'}, {dof:,} freedoms"
 
 
@@ -289,6 +294,11 @@ def write(kind: Kind, request: Request, path: str | Path) -> Path:
     ['matrix.pdf', 'matrix.tex']
     """
     path = Path(path)
+    if isinstance(request.system, Matrix) and kind.name in KINDS and kind.name not in OF_MATRICES:
+        raise OrderError(
+            f"figure: kind {kind.name!r} is of robots, and {request.system.name} is a matrix; use "
+            f"{', '.join(OF_MATRICES)}"
+        )
     if check_suffix(path) == ".tex":
         if kind.latex is None:
             able = ", ".join(k.name for k in KINDS.values() if k.latex)

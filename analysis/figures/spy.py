@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from pivotree.kkt import SymbolicFactor
+from pivotree.kkt import Partition, SymbolicFactor
 
 from .labels import Labels
 from .matrix import TEXT_BLOCKS, draw, face
@@ -247,6 +247,8 @@ def _wrap(text: str, side: float, size: float) -> str:
 
 def _key(state: BlockState, width: float) -> str:
     """Numbers of bodies beside their names, where they are few."""
+    if isinstance(state.symbolic.plan.graph.structure, Partition):
+        return ""  # blocks have their own names
     if state.symbolic.plan.graph.structure.n > _KEY_BODIES:
         return "bodies are numbered tip to base" if state.blocks <= TEXT_BLOCKS else ""
     key = Labels(state).key()

@@ -7,7 +7,7 @@ from typing import Any
 
 from pivotree.kkt.base.errors import OrderError, SizeError
 from pivotree.kkt.matrix.blocks import Block, Structure
-from pivotree.kkt.matrix.system import System
+from pivotree.kkt.matrix.system import System, require_system
 from pivotree.kkt.order.pivots import plan
 from pivotree.kkt.order.sequence import Order, as_order
 from pivotree.kkt.program.program import Program
@@ -110,6 +110,7 @@ def of(system: System, order: Any, notation: str | None = None) -> Listing:
     >>> listing.of(pt.build(pt.chain(2)), "abm", notation="ascher").notation
     'ascher'
     """
+    require_system(system)
     chosen = as_order(order)
     name = chosen.name
     said = (chosen.__doc__ or "").partition("\n")[0]

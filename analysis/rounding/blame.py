@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
-from pivotree.kkt import Block, OrderError, PivotreeError, System
+from pivotree.kkt import Block, Matrix, OrderError, PivotreeError, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.foreign import is_whole
 from pivotree.kkt.program.program import run_bodies, step_bodies
 from pivotree.kkt.rounding.contributions import Linearised, linearised
+from pivotree.kkt.solution.matrix import tape_of
 from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.tape.trace import entries_of
 
@@ -33,7 +34,7 @@ CANDIDATES = 60  # blocks whose entries are told apart
 
 
 def blame(
-    system: System,
+    system: System | Matrix,
     order: str | Callable[..., Any] | Tape,
     format: str | Format = "float32",
     output: Hashable | None = None,
@@ -43,6 +44,8 @@ def blame(
     progress: Callable[[str], None] = lambda step: None,
 ) -> Blame:
     """Blame operations, pivots and bodies for the error of an order in a format.
+
+    Of a :func:`pivotree.matrix` the ``output`` is a block's x, "NAME" or "NAME[j]", and there are no bodies.
 
     ``output``: a body, "BODY" or "BODY[j]", one joint acceleration; the one with the largest error
     where None.  With the ``quantity`` "derivatives" it is an entry of d qdd / dq, dqd or dtau, such
@@ -60,14 +63,11 @@ def blame(
     if not is_whole(top, 1):
         raise PivotreeError(f"top: {top!r} culprits cannot be named; give at least 1")
     progress("tracing")
-    base = order if isinstance(order, Tape) else kkt.trace(system, order)
-    base.require(system)
-    traced = TracedOrder(base, system, quantity)
+    traced, proof = _traced(system, order, quantity)
     tape = traced.tape
     progress(f"{tape.program.name} in {chosen.name}, and its shadow")
     pair = linearised(tape, system.entries, chosen, given=traced.given(system))
     progress("certified answer")
-    proof = TracedOrder(kkt.trace(system, orderings.get("abm")), system, quantity)
     exact = proof.certified(system, REFERENCE_DIGITS, chosen)
     data = proof.certified(system, REFERENCE_DIGITS)
     answers = _Answers(system, traced, pair, exact, data)
@@ -81,19 +81,49 @@ def blame(
     return _of_output(system, answers, which, chosen, top)
 
 
+class TracedMatrix:
+    """An order on a matrix of one's own, as a :class:`TracedOrder` is one on a robot."""
+
+    quantity = "qdd"
+
+    def __init__(self, system: Matrix, order: Any) -> None:
+        self.tape, self.beside = tape_of(system, order), system.letters
+        self.answer = system.slots(self.tape)
+
+    def given(self, system: Matrix) -> dict[str, NDArray]:
+        return {"beside": system.numbers}
+
+    def certified(self, system: Matrix, digits: int, rounded_to: Format | None = None) -> Pair:
+        proof = kkt.certify(system, digits, rounded_to=rounded_to, tape=self.tape)
+        return Pair.of_balls(np.array([*proof.qdd, None], dtype=object)[:-1], proof.bits)
+
+
+def _traced(system: Any, order: Any, quantity: str) -> tuple[Any, Any]:
+    """The order that is blamed, and the one that the answer is certified by."""
+    if isinstance(system, Matrix):
+        if quantity != "qdd":
+            raise PivotreeError(f"quantity {quantity!r}: a matrix has x alone; leave it out")
+        own = TracedMatrix(system, order)
+        return own, own
+    base = order if isinstance(order, Tape) else kkt.trace(system, order)
+    base.require(system)
+    proof = kkt.trace(system, orderings.get("abm"))
+    return TracedOrder(base, system, quantity), TracedOrder(proof, system, quantity)
+
+
 class _Answers:
     """The joint accelerations that were computed, or derivatives, beside the certified ones."""
 
-    def __init__(self, system: System, order: TracedOrder, pair: Linearised, exact: Pair, data: Pair) -> None:
+    def __init__(self, system: Any, order: Any, pair: Linearised, exact: Pair, data: Pair) -> None:
         self.tape, self.pair, self.beside = order.tape, pair, order.beside
-        freedoms = system.tree.freedom_names
+        freedoms = system.unknowns if isinstance(system, Matrix) else system.tree.freedom_names
         if not freedoms:
             raise OrderError(
                 f"{system.name}: has no joint that moves, and so no acceleration that could lose "
                 "digits; give a model with at least one"
             )
         judged = slice(None)  # of derivatives without qdd
-        self.labels = [f"qdd_{name}" for name in freedoms]
+        self.labels = freedoms if isinstance(system, Matrix) else [f"qdd_{name}" for name in freedoms]
         self.matrices: tuple[str, ...] = ()
         if order.quantity == "derivatives":
             judged, self.matrices = slice(1, None), FIELDS[order.quantity][1:]
@@ -114,7 +144,7 @@ class _Answers:
         if output in self.matrices:
             size = len(self.labels) // len(self.matrices)
             return self.worst(self.matrices.index(str(output)) * size, size)
-        for text in (f"qdd_{output}", f"qdd_{output}[0]", str(output), f"{output}[0]"):
+        for text in (f"{kind}{output}{j}" for kind in ("qdd_", "x_", "") for j in ("", "[0]")):
             if text in self.labels:
                 return self.labels.index(text)
         known = ", ".join(label.removeprefix("qdd_") for label in self.labels[:4])
@@ -123,10 +153,10 @@ class _Answers:
                 f"output {str(output)!r}: is no derivative here; use {', '.join(self.matrices)}, "
                 f"or an entry of one, row and column, such as {known}"
             )
-        raise OrderError(
-            f"output {str(output)!r}: is no joint acceleration here; use a body, or BODY[j] if it "
-            f"has several freedoms, such as {known}"
-        )
+        wanted = "joint acceleration here; use a body, or BODY[j] if it has several freedoms"
+        if not self.tape.inputs.names:
+            wanted = "block here; use a block's name, or NAME[j] if it has several rows"
+        raise OrderError(f"output {str(output)!r}: is no {wanted}, such as {known}")
 
     def worst(self, start: int = 0, size: int | None = None) -> int:
         own = self.errors[start:][:size]
@@ -139,7 +169,7 @@ def _sizes(pair: Pair) -> np.ndarray:
     return np.broadcast_to(size, pair.high.shape).ravel()
 
 
-def _of_output(system: System, answers: _Answers, which: int | None, chosen: Format, top: int) -> Blame:
+def _of_output(system: Any, answers: _Answers, which: int | None, chosen: Format, top: int) -> Blame:
     j = answers.worst() if which is None else which
     true = float(answers.errors[j])
     found = answers.pair.contributions({answers.slots[j]: 1.0}, keep=False)
@@ -193,7 +223,7 @@ def _first_overflow(pair: Linearised) -> np.ndarray:
 
 
 def _of_pivot(
-    system: System,
+    system: Any,
     answers: _Answers,
     bad: tuple[Block, int, int, float],
     chosen: Format,
@@ -231,7 +261,7 @@ def _of_pivot(
 
 
 def _told(
-    system: System, answers: _Answers, chosen: Format, output: str, found: np.ndarray, top: int, **errors: Any
+    system: Any, answers: _Answers, chosen: Format, output: str, found: np.ndarray, top: int, **errors: Any
 ) -> Blame:
     found = np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0)
     culprits = Culprits(answers.tape, found, answers.beside)
@@ -260,7 +290,8 @@ class Culprits:
         total = float(contributions.sum())
         self.shares = contributions / total if total else contributions
         self.formulas = Formulas(self.program, tape.inputs.names, tape.inputs.parent, beside)
-        self.outside = "dr - dK x, between the passes" if beside else "before the first pivot"
+        robot = bool(tape.inputs.names)
+        self.outside = "dr - dK x, between the passes" if beside and robot else "before the first pivot"
 
     # -- where operations belong --------------------------------------------------------------
 
@@ -299,7 +330,8 @@ class Culprits:
         return f"({' '.join(shown)})"
 
     def name(self, body: int) -> Hashable:
-        return None if body < 0 else self.tape.inputs.names[body]
+        names = self.tape.inputs.names
+        return names[body] if body >= 0 and names else None
 
     # -- sums ---------------------------------------------------------------------------------
 
@@ -321,6 +353,8 @@ class Culprits:
         )
 
     def bodies(self, count: int) -> tuple[Culprit, ...]:
+        if not self.tape.inputs.names:  # a matrix has none
+            return ()
         body = self._body_of_run
         sums = np.bincount(body + 1, weights=self._by_run, minlength=1)
         return tuple(

@@ -113,7 +113,8 @@ def _error(b: Blame) -> str:
         return f"{b.output} is exact, so that no operation is to blame."
     units = b.true_error / b.unit
     matrix = b.output.partition("[")[0]
-    largest = "acceleration" if matrix.startswith("qdd_") else f"entry of {matrix}"
+    whose = {"qdd": "acceleration", "x": "unknown"}
+    largest = whose.get(matrix.partition("_")[0], f"entry of {matrix}")
     return (
         f"{b.output} is off by {b.true_error:.1e} of the largest {largest}, "
         f"{f'{units:.1f}' if units < MANY else f'{units:.1e}'} units of rounding."
@@ -126,15 +127,13 @@ def _culprit(b: Blame) -> str:
         what = "Roundings of both signs nearly cancel; the largest is"
     elif first.share < 0.0:
         what = "Roundings of both signs cancel in part; the largest, against the error, is"
-    elif abs(first.share) >= MAIN or not b.bodies:
+    elif abs(first.share) >= MAIN:
         return f"{described(first)}: {percent(first.share)} of the error."
     else:
         what = "No single entry dominates; the largest is"
-    body = b.bodies[0]
-    return (
-        f"{what} {described(first)}, with {percent(first.share)}; "
-        f"body {body.body} as a whole has {percent(body.share)}."
-    )
+    told = f"{what} {described(first)}, with {percent(first.share)}"
+    whole = (f"; body {body.body} as a whole has {percent(body.share)}" for body in b.bodies[:1])
+    return f"{told}{''.join(whole)}."
 
 
 def described(c: Culprit) -> str:

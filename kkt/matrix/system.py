@@ -220,8 +220,8 @@ def require_system(system: object) -> None:
     """Raise ModelError for anything but a system, such as a name or a tree that is not built."""
     if isinstance(getattr(system, "structure", None), Partition):
         raise ModelError(
-            "system: this asks for a robot; a matrix of one's own is taken by eliminate, certify, compare "
-            "and spy"
+            "system: this asks for a robot; a matrix of one's own is taken by eliminate, certify, compare, "
+            "blame, spy and figures"
         )
     if not isinstance(system, System):
         made = "build(load(...))" if isinstance(system, str) else "build(...) of a tree"
@@ -322,6 +322,8 @@ def least_size(system: System) -> float:
     >>> bool(np.isclose(least_size(pendulum), 0.01 * abs(qdd[0])))
     True
     """
+    if isinstance(system.structure, Partition):  # a matrix of one's own, of which nothing is known
+        return 0.0
     if "_least_size" not in system.__dict__:
         found = unopposed(system.tree, system.entries)
         system.__dict__["_least_size"] = SHARE * float(found.max(initial=0.0))

@@ -257,6 +257,10 @@ def _from_file(text: str, suffix: str, *options: Any) -> nx.DiGraph:
         from .mjcf import read_mjcf
 
         return read_mjcf(text)
+    if suffix == ".mtx":
+        raise ModelError(
+            f"{text}: is a matrix, and this asks for a robot; compare, solve, blame and figure take a matrix"
+        )
     raise ModelError(
         f"{text}: is no .urdf or .xacro, no .json model file, nor MuJoCo's .xml; give one of these"
     )

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import flint
@@ -32,9 +31,9 @@ from ..program.tracer import Tracer
 from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, Certified, Nonsingular, proved_bits
 from ..proof.longer import Longer, ball_of, longer_name
 from ..structure.symbolic import symbolic
-from ..tape.inputs import Given
+from ..tape.inputs import Given, InputSlots
 from ..tape.player import first_bad, number_of, played, run, signed, started
-from ..tape.tape import BackwardError, Elimination, Tape, lower
+from ..tape.tape import BackwardError, Elimination, Tape, lowered
 from ..tape.trace import kept
 from ..tape.trust import ZERO, mark
 
@@ -61,21 +60,6 @@ class Matrix(Shown):
     rows: tuple[NDArray[np.int64], ...]  # of each block, the rows of the matrix
     plans: dict[Any, Any] = field(default_factory=dict, repr=False)
 
-    def __post_init__(self) -> None:
-        # what lowering asks of a robot: there is none
-        flat, whole = np.zeros((0, 6), dtype=bool), np.zeros((0, 6, 6), dtype=bool)
-        pattern = Pattern(whole, whole, flat, whole, flat, np.zeros(0, dtype=bool))
-        ints = np.zeros(0, dtype=np.int64)
-        tree = SimpleNamespace(names=(), parent=ints, dof=ints, n=0, offset=np.zeros(1, dtype=np.int64))
-        robot = SimpleNamespace(
-            pattern=pattern,
-            tree=tree,
-            state=SimpleNamespace(S=()),
-            structure=SimpleNamespace(ties=()),
-            plans={},
-        )
-        self.__dict__.update(_robot=robot, pattern=pattern, tree=tree, _least_size=0.0, loops=())
-
     def facts(self) -> dict[str, Any]:
         n = self.structure.n
         return {"name": self.name, "blocks": n, "unknowns": self.size, "nonzeros": self.matrix.nnz}
@@ -87,6 +71,17 @@ class Matrix(Shown):
     def size(self) -> int:
         """Rows of the matrix."""
         return len(self.rhs)
+
+    @property
+    def entries(self) -> Entries:
+        """Those of (4), of which there are none."""
+        return NONE
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        """Theirs: a pattern of its own, by which a tape knows its matrix."""
+        like = (NONE.M, NONE.Phi, NONE.S, NONE.Phi, NONE.S, NONE.tau)
+        return Pattern(*(np.zeros(x.shape, dtype=bool) for x in like))
 
     @cached_property
     def given(self) -> list[tuple[int, int, NDArray[np.float64]]]:
@@ -100,6 +95,28 @@ class Matrix(Shown):
     def numbers(self) -> NDArray[np.float64]:
         """All that programs take as inputs, whatever the order: entries of A, then those of b."""
         return np.concatenate([*(x.ravel() for *_, x in self.given), *(self.rhs[at] for at in self.rows)])
+
+    @cached_property
+    def letters(self) -> tuple[str, ...]:
+        """What these inputs are called, block by block: A_i,j and b_i."""
+        names = self.structure.names
+        return (*(f"A_{names[i]},{names[j]}" for i, j, _ in self.given), *(f"b_{name}" for name in names))
+
+    @cached_property
+    def unknowns(self) -> list[str]:
+        """(size,) a name for each row's x: x_i, or x_i[k] in a block of several."""
+        found = [""] * self.size
+        for name, rows in zip(self.structure.names, self.rows, strict=True):
+            for k, row in enumerate(rows.tolist()):
+                found[row] = f"x_{name}[{k}]" if len(rows) > 1 else f"x_{name}"
+        return found
+
+    def slots(self, tape: Tape) -> NDArray[np.int64]:
+        """(size,) signed slots of x on a tape, in the order of the matrix's rows."""
+        slots = np.zeros(self.size, dtype=np.int64)
+        for block, rows in self.blocks.items():
+            slots[rows] = tape.solution[block][:, 0]
+        return slots
 
     def certified(self, digits: int, tape: Any, rounded_to: str | Format | None) -> Certified:
         """What :func:`kkt.certify` asks of a system that is not (4)."""
@@ -244,17 +261,11 @@ def tape_of(system: Matrix, order: Any) -> Tape:
 
     def traced() -> Tape:
         tracer = _Entering(symbolic(plan(sequence, system.structure)), system)
-        return lower(tracer.program(), system.__dict__["_robot"], tracer.given.patterns)
+        program, structure, none = tracer.program(), system.structure, np.zeros(0, dtype=np.int64)
+        slots = InputSlots(system.pattern, (), structure.parent, none, (), beside=tracer.given.patterns)
+        return lowered(program, slots, system.plans)
 
     return kept(system, sequence, traced)  # type: ignore[arg-type]
-
-
-def _slots(system: Matrix, tape: Tape) -> NDArray[np.int64]:
-    """(size,) signed slots of x, in the order of the matrix's rows."""
-    slots = np.zeros(system.size, dtype=np.int64)
-    for name, rows in zip(system.structure.names, system.rows, strict=True):
-        slots[rows] = tape.solution[Block("x", name)][:, 0]
-    return slots
 
 
 def _cast(numbers: NDArray, number: Any) -> NDArray:
@@ -264,7 +275,7 @@ def _cast(numbers: NDArray, number: Any) -> NDArray:
 def eliminated(system: Matrix, order: Any, chosen: Format) -> Elimination:
     """:func:`kkt.eliminate` of a matrix: ``qdd`` of the answer is x, in the order of the rows."""
     tape, numbers = tape_of(system, order), system.numbers
-    slots, factor = _slots(system, tape), tape.program.symbolic
+    slots, factor = system.slots(tape), tape.program.symbolic
     assert factor is not None
     failed, marked, error, backward = None, None, None, None
     if chosen.kind == "ball":
@@ -325,7 +336,7 @@ def certified(system: Matrix, digits: int, order: Any, rounded_to: Format | None
     The residual of A x = b, formed from the matrix and not by the program, must hold zero.
     """
     tape, numbers = tape_of(system, order), system.numbers
-    slots = _slots(system, tape)
+    slots = system.slots(tape)
     data = numbers if rounded_to is None else rounded_to.shown(rounded_to.cast(numbers))
     wanted = digits * BITS_PER_DIGIT + SPARE_BITS
     bits = max(128, int(wanted * 1.2) + 64)

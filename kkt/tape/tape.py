@@ -161,10 +161,14 @@ def lower(program: Program, system: System, beside: tuple[Scalars, ...] = ()) ->
     ``beside`` are the zeros (0), ones (1) and other entries (2) of the blocks that the program
     takes as inputs beside those of (4).
     """
-    inputs = inputs_of(program, system, beside)
+    return lowered(program, inputs_of(program, system, beside), system.plans)
+
+
+def lowered(program: Program, inputs: InputSlots, plans: dict[Any, Any]) -> Tape:
+    """The tape of a program whose inputs stand in these slots; ``plans`` keeps what other tapes share."""
     # templates of other orders; taken out meanwhile, so that no other thread writes to them
     kind = f"templates, {'gains' if program.gain else 'updates'}"
-    known = system.plans.pop(kind, None)
+    known = plans.pop(kind, None)
     lowering = Lowering(program, inputs, known)
     kept: list[Chunk] = []
     for chunk in lowering.run():
@@ -173,7 +177,7 @@ def lower(program: Program, system: System, beside: tuple[Scalars, ...] = ()) ->
         else:
             kept.append(chunk)
     if lowering.written <= SHARED:
-        system.plans[kind] = lowering.known
+        plans[kind] = lowering.known
     return Tape(
         program,
         inputs,

@@ -12,7 +12,7 @@ from pivotree.kkt.arithmetic import get_format
 from ..arguments import Parser, add_derivatives, add_format, add_json, add_model, add_order
 from ..limits import admit, played
 from ..progress import progress_shown
-from .shared import one_state, print_json, state_document, system_and_state
+from .shared import matrix_of, one_state, print_json, state_document, system_and_state
 
 EXAMPLES = (
     "blame example3:m1=1e7.5,case=1",
@@ -51,11 +51,13 @@ def run(options: argparse.Namespace) -> int:
         raise kkt.PivotreeError(f"option --top: is {options.top}; give at least 1")
     if options.reading is not None:
         return _as_program(options)
-    function = orderings.get(options.order)
+    system: kkt.System | kkt.Matrix | None = matrix_of(options, "output", "top")
+    function, state = orderings.get(options.order), ""
     with progress_shown() as progress:
-        system, state = system_and_state(options)
-        times = played(system, [get_format(options.format)], options.derivatives)
-        admit(options, system, {options.order: function}, times)
+        if system is None:
+            system, state = system_and_state(options)
+            times = played(system, [get_format(options.format)], options.derivatives)
+            admit(options, system, {options.order: function}, times)
         found = blame(
             system,
             function,
@@ -67,7 +69,8 @@ def run(options: argparse.Namespace) -> int:
         )
     found = replace(found, model=options.model)  # as the user calls it
     if options.json:
-        print_json({**state_document(system, state), **found.as_dict()})
+        told = {} if isinstance(system, kkt.Matrix) else state_document(system, state)
+        print_json({**told, **found.as_dict()})
         return 0
     from ...rounding.text import rest
     from ..table import blame_table, console
@@ -76,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     out.print(found.sentence, soft_wrap=out.wraps, markup=False)
     if found.top:
         out.print(blame_table(found))
-    for line in [*rest(found), one_state(options.model, state)]:
+    for line in [*rest(found), *([one_state(options.model, state)] if state else [])]:
         out.print(line, soft_wrap=out.wraps, markup=False)
     return 0
 

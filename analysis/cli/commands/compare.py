@@ -18,6 +18,7 @@ from .shared import (
     folder_of,
     formats_of,
     items,
+    matrix_of,
     one_of,
     one_state,
     orders_of,
@@ -74,8 +75,8 @@ def declare(command: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.model.endswith(".mtx"):
-        return _matrix(options)
+    if (matrix := matrix_of(options)) is not None:
+        return _of_matrix(options, matrix)
     if options.readings is not None:
         return _as_programs(options)
     if options.derivatives:
@@ -180,26 +181,13 @@ def _as_programs(options: argparse.Namespace) -> int:
     return _told(options, found, state_document(system, state), told)
 
 
-TAKEN = {"command", "run", "given", "model", "order", "format", "json", "yes"}  # of a matrix
-
-
-def _matrix(options: argparse.Namespace) -> int:
+def _of_matrix(options: argparse.Namespace, matrix: kkt.Matrix) -> int:
     """Orders on the matrix of a Matrix Market file."""
-    for name, value in vars(options).items():
-        if name not in TAKEN and value not in (None, False, "0", "given", [], ()):
-            option = {"output": "-o", "readings": "--as"}.get(name, f"--{name.replace('_', '-')}")
-            raise kkt.PivotreeError(
-                f"option {option}: is of robots, and {options.model} is a matrix; leave it out"
-            )
-    names, formats = orders_of(options), formats_of(options)
-    from pivotree.kkt.solution.matrix import matrix
-
     from ...comparison import compare as compare_orders
 
+    names, formats = orders_of(options), formats_of(options)
     with progress_shown() as progress:
-        result = replace(
-            compare_orders(matrix(options.model), names, formats, progress=progress), model=options.model
-        )
+        result = replace(compare_orders(matrix, names, formats, progress=progress), model=options.model)
     if options.json:
         print_json(result.as_dict())
     else:

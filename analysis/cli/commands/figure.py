@@ -10,7 +10,7 @@ from pivotree.kkt.base.files import write_whole
 
 from ..arguments import Parser, add_format, add_model, add_order
 from ..progress import progress_shown
-from .shared import file_of, one_of, orders_of, system_of, written
+from .shared import file_of, matrix_of, one_of, orders_of, system_of, written
 
 EXAMPLES = (
     "figure",
@@ -77,7 +77,8 @@ def run(options: argparse.Namespace) -> int:
         )
     labels = _labels(options.label or ())
     with progress_shown() as progress:
-        system = system_of(options)
+        matrix = matrix_of(options, "kind", "output", "step", "width", "style", "title", "label")
+        system = system_of(options) if matrix is None else matrix
         request = Request(
             system,
             orders,

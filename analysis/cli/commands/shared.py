@@ -30,6 +30,32 @@ def tree_of(options: argparse.Namespace) -> nx.DiGraph:
     return tree if not beside else type(tree)(tree, loops=beside)
 
 
+#: what a command takes of a matrix, too; all other options are of robots
+OF_MATRICES = {"command", "run", "given", "model", "order", "format", "json", "bits", "yes"}
+
+
+def matrix_of(options: argparse.Namespace, *taken: str) -> kkt.Matrix | None:
+    """The matrix of a Matrix Market file, where the model is one; ``taken`` are further options.
+
+    An order that was not given is minimum_degree, where a command has one.
+    Raises PivotreeError for an option that only robots take.
+    """
+    if not str(options.model).endswith(".mtx"):
+        return None
+    for name, value in vars(options).items():
+        if name not in OF_MATRICES and name not in taken and value not in (None, False, "0", "given", [], ()):
+            option = {"output": "-o", "readings": "--as", "reading": "--as"}.get(name)
+            option = option or f"--{name.replace('_', '-')}"
+            raise kkt.PivotreeError(
+                f"option {option}: is of robots, and {options.model} is a matrix; leave it out"
+            )
+    if options.order is not None and "order" not in vars(options).get("given", ()):
+        options.order = "minimum_degree"
+    from pivotree.kkt.solution.matrix import matrix  # kkt.matrix is a room
+
+    return matrix(options.model)
+
+
 URDF = "floating, dynamics, keep-fixed, mimic=HOW, NAME:=VALUE or package:NAME=FOLDER"
 
 

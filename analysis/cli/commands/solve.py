@@ -14,7 +14,7 @@ from pivotree.kkt.solution.conditioning import Conditioning
 from ..arguments import Parser, add_format, add_json, add_model, add_order, add_refinement
 from ..limits import SMALLER, admit, played
 from ..progress import progress_shown
-from .shared import one_state, print_json, refinement, state_document, system_and_state, tree_of
+from .shared import matrix_of, one_state, print_json, refinement, state_document, system_and_state, tree_of
 
 if TYPE_CHECKING:
     from ...comparison.row import Row
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class _Solved(NamedTuple):
     """An answer, and all that is told of it."""
 
-    system: kkt.System
-    state: str
+    system: kkt.System | kkt.Matrix
+    state: str  # "" of a matrix
     chosen: Format
     result: kkt.Elimination
     exact: kkt.Certified
@@ -38,6 +38,12 @@ class _Solved(NamedTuple):
         from ...comparison.row import finite
 
         return None if self.condition is None else finite(self.condition.kappa)
+
+    @property
+    def names(self) -> list[str]:
+        """Of the unknowns."""
+        system = self.system
+        return system.unknowns if isinstance(system, kkt.Matrix) else system.tree.freedom_names
 
     @property
     def values(self) -> list[Any]:
@@ -87,7 +93,8 @@ def run(options: argparse.Namespace) -> int:
         print(f"{found.row.order} in {found.chosen.name} gives no answer: {found.result.failed_at}")
         return 0
     _print_digits(found, corrections)
-    print(one_state(options.model, found.state))
+    if found.state:
+        print(one_state(options.model, found.state))
     return 0
 
 
@@ -121,8 +128,15 @@ def _solved(options: argparse.Namespace, corrections: int, residual: str) -> _So
     from ...comparison.row import known_conditioning, reference, row_of
 
     chosen, digits = get_format(options.format), options.certify
-    function = orderings.get(options.order)
     proved: kkt.Certified | None = None
+    if (matrix := matrix_of(options, "certify")) is not None:
+        order = orderings.get(options.order)
+        exact = reference(matrix, chosen, order)
+        if digits is not None:
+            proved = kkt.certify(matrix, digits, tape=order)
+        result = kkt.eliminate(matrix, order, chosen)
+        return _Solved(matrix, "", chosen, result, exact, proved, row_of(result, exact, chosen), None)
+    function = orderings.get(options.order)
     with progress_shown() as progress:
         system, state = system_and_state(options)
         plays = [chosen] * (1 + corrections)
@@ -147,13 +161,13 @@ def _solved(options: argparse.Namespace, corrections: int, residual: str) -> _So
 
 def _document(model: str, found: _Solved) -> dict[str, Any]:
     """The document of ``--json``."""
-    result, proved = found.result, found.proved
+    result, proved, system = found.result, found.proved, found.system
     document: dict[str, Any] = {
         "model": model,
-        **state_document(found.system, found.state),
+        **({} if isinstance(system, kkt.Matrix) else state_document(system, found.state)),
         "order": result.order,
         "format": found.chosen.name,
-        "qdd": found.values,
+        "qdd" if found.state else "x": found.values,
         "error": found.row.error,
         "kappa": found.kappa,
         "lost_by_order": found.row.lost_by_order,
@@ -180,14 +194,14 @@ def _print_values(found: _Solved) -> None:
         texts = [f"{ball.mid} +/- {ball.rad}" for ball in proved.balls()]
     else:
         texts = [f"{x:.{chosen.places}g}" if chosen.kind == "float" else x for x in found.values]
-    for joint, text in zip(found.system.tree.freedom_names, texts, strict=True):
+    for joint, text in zip(found.names, texts, strict=True):
         print(f"{joint}\t{text}")
     if proved is None:
         return
     rows = _rows(found.system)
     for row, ball in zip(rows, proved.balls("lam"), strict=True):
         print(f"{row}\t{ball.mid} +/- {ball.rad}")
-    unknowns = "qdd and lambda" if rows else "qdd"
+    unknowns = "qdd and lambda" if rows else "qdd" if found.state else "x"
     print(
         f"{proved.digits} digits of every {unknowns} proved by {proved.order} in balls of "
         f"{proved.bits} bits; nonsingular: proved: {proved.nonsingular}"
@@ -226,7 +240,9 @@ def _operations(result: kkt.Elimination) -> str:
     """How many, and what they count."""
     from ..table import counted
 
-    return f"{result.flops:,} operations {counted(result.symbolic.plan.sequence.composites)}"
+    plan = result.symbolic.plan
+    told = "" if isinstance(plan.graph.structure, kkt.Partition) else f" {counted(plan.sequence.composites)}"
+    return f"{result.flops:,} operations{told}"
 
 
 def _failure(result: Any, format: str) -> str:
@@ -236,10 +252,10 @@ def _failure(result: Any, format: str) -> str:
     return f"order {result.order!r} in {format}: {told}{remedy}"
 
 
-def _rows(system: kkt.System) -> list[str]:
+def _rows(system: kkt.System | kkt.Matrix) -> list[str]:
     """A name for each multiplier: lam loop, or lam loop[i]."""
     return [
-        f"lam {loop.name}[{i}]" if loop.rows > 1 else f"lam {loop.name}"
-        for loop in system.loops
-        for i in range(loop.rows)
+        f"lam {tie.name}[{i}]" if tie.rows > 1 else f"lam {tie.name}"
+        for tie in system.structure.ties
+        for i in range(tie.rows)
     ]

@@ -1,12 +1,19 @@
-"""pivotree compare FILE.mtx: a matrix of a Matrix Market file in a robot's place."""
+"""Commands on FILE.mtx: the matrix of a Matrix Market file in a robot's place."""
 
 import json
+from fractions import Fraction
 
+import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.io import mmwrite
+from scipy.linalg import hilbert
 
+import pivotree as pt
+from pivotree import kkt
 from pivotree.analysis.cli import main
+
+ROBOTS = ("list", "tune", "explore -o a.html", "check", "report", "guarantee", "simulate")
 
 
 @pytest.fixture
@@ -27,12 +34,45 @@ def test_orders_of_graphs_are_compared(file, capsys):
     assert "16 blocks, 16 unknowns" in capsys.readouterr().out
 
 
+def test_x_is_solved_and_certified(file, capsys):
+    assert main(["solve", file, "--certify", "25", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["order"], told["certified_digits"], len(told["balls"])) == ("minimum_degree", 25, 16)
+    assert all(abs(Fraction(ball["mid"]) - 1) <= Fraction(ball["rad"]) for ball in told["balls"])  # b = A 1
+    assert main(["solve", file, "--order", "natural", "--format", "float32"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("x_0\t1") and "natural in float32: error" in out and "(4)" not in out
+
+
+def test_shares_of_a_matrix_s_error_add_up_to_it(file, capsys):
+    matrix = pt.matrix(np.linalg.inv(hilbert(6)).round() / 7, blocks=[2, 1, 3], name="hilbert")
+    for order, output in (("natural", None), ([[2], [0], [1]], "2[1]")):
+        found = pt.blame(matrix, order, "float32", output)
+        assert found.bodies == () and abs(found.ratio - 1.0) < 1e-6
+        exact = kkt.certify(matrix, 30, tape=order, rounded_to="float32")
+        off = np.abs(exact.differences(kkt.eliminate(matrix, order, "float32").qdd)) / exact.size
+        k = matrix.unknowns.index(found.output)
+        assert np.isclose(found.true_error, off[k], rtol=1e-6) and (output or off[k] == off.max())
+    assert main(["blame", file, "--order", "natural", "--output", "5"]) == 0
+    assert "natural in float32 on grid.mtx: x_5 is off by" in capsys.readouterr().out
+
+
+def test_figures_of_a_matrix(file, tmp_path, capsys):
+    for kind, name in (("spy", "a.tex"), ("orders", "b.pdf"), ("before-after", "c.pdf")):
+        assert main(["figure", kind, file, "-o", name]) == 0 and (tmp_path / name).stat().st_size > 500
+    assert "(16 blocks, 16 unknowns)" in (tmp_path / "b_caption.tex").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         ("compare grid.mtx --q 1", "option --q: is of robots, and grid.mtx is a matrix; leave it out"),
         ("compare grid.mtx -o figures", "option -o: is of robots"),
         ("compare bad.mtx", "give a Matrix Market file"),
+        ("figure trees grid.mtx -o a.pdf", "kind 'trees' is of robots, and grid is a matrix; use spy"),
+        ("blame grid.mtx --output 16", "output '16': is no block here; use a block's name"),
+        ("blame grid.mtx --derivatives", "option --derivatives: is of robots"),
+        *((f"{command} grid.mtx", "grid.mtx: is a matrix, and this asks for a robot") for command in ROBOTS),
     ],
 )
 def test_what_a_matrix_does_not_take_is_one_sentence(file, words, told, capsys):

@@ -161,7 +161,7 @@ def test_a_comparison_and_a_picture():
             lambda: kkt.eliminate(pt.matrix(KKT), kkt.trace(kkt.build(kkt.chain(2)), "abm")),
             "pass the order itself",
         ),
-        (lambda: pt.factor(pt.matrix(KKT), "natural"), "taken by eliminate, certify, compare and spy"),
+        (lambda: pt.factor(pt.matrix(KKT), "natural"), "taken by eliminate, certify, compare, blame, spy"),
         (lambda: pt.matrix("none.mtx"), "none.mtx: .*; give a Matrix Market file"),
         (lambda: pt.matrix(object()), "object is no matrix"),
         (lambda: pt.matrix(np.eye(3), blocks=[[0, 1]]), "rows 0 to 2 once; list them all"),
