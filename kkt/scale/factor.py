@@ -51,7 +51,7 @@ def passes(order: Bodywise, kinds: Sequence[Kind]) -> tuple[Pass, Pass]:
     """The two passes for a tree of these kinds of bodies."""
     there, back, records = zip(*(steps_of(order, kind) for kind in kinds), strict=True)
     root = tuple(k.root for k in kinds)
-    sums = tuple(k.sums(order) for k in kinds)
+    sums = tuple(int(not k.leaf) for k in kinds)  # sums of updates that a body of a kind reads
     sizes = {RECORD: tuple(records)}
     own = (OWN,) if any(k.A for k in kinds) else ()
     return (
@@ -64,7 +64,7 @@ def steps_of(order: Bodywise, kind: Kind) -> tuple[Step, Step, int]:
     """The two steps of a body of a kind, and the count of numbers that one hands to the other."""
     N, any6 = kind.dof, (ANY,) * 6
     sizes = {"M": 36, "Phi": 36, "S": 6 * N, "a": 6, "b": 6, "tau": N, "A": len(kind.A)}
-    there = StepWriter({**sizes, "children": order.update * kind.sums(order)})
+    there = StepWriter({**sizes, "children": order.update * (not kind.leaf)})
     back = StepWriter({**sizes, "pdd_up": 6, RECORD: MOST})
     own = {
         letter: there.array(letter, known)
@@ -97,35 +97,31 @@ class BodyBracket:
 
     def __init__(self, order: Bodywise, kind: Kind, writer: StepWriter) -> None:
         self.order, self.kind, self.writer = order, kind, writer
-        children = kind.children
-        if order.merges:
-            children = () if kind.leaf else (order.richest,)
-        # layouts of the children's updates
-        self.layouts = [template(order, dof, (), False) for dof in children]
+        self.layout = template(order, order.richest, (), False)  # of updates
+        children = () if kind.leaf else (order.richest,)
         self.template = template(order, kind.dof, children, kind.root, bool(kind.A))
-        self.play = Play(self.template, writer.recorder, kind.rows)
+        self.play = Play(self.template, writer.recorder)
 
     def there(self, own: Blocks) -> dict[Place, Any]:
         """Pivots and update, from the body's entries of (4) and its children's updates."""
-        order, kind, writer, play = self.order, self.kind, self.writer, self.play
-        room = order.update * len(self.layouts)
+        kind, writer, play = self.kind, self.writer, self.play
         play.enter({_LETTER.get(x, x): references(writer, block) for x, block in own.items()})
-        children = references(writer, writer.array("children", (ANY,) * room))
-        play.receive(children, self.layouts, order.update)
+        if not kind.leaf:
+            sums = writer.array("children", (ANY,) * self.order.update)
+            play.receive(references(writer, sums), self.layout)
         play.run(self.template.there)
         out: dict[Place, Any] = {}
         for value, rows in self.template.pivots:
             pivots = numbers(writer, play.values[value].diagonal()[rows])
             out |= {("pivot", j): x for j, x in enumerate(pivots)}
         if not kind.root:
-            like = template(order, order.richest if order.merges else kind.dof, (), False)
-            update = numbers(writer, play.handed(like))
+            update = numbers(writer, play.handed(self.layout))
             out |= {("update", i): x for i, x in enumerate(update)}
         return out
 
     def back(self, writer: StepWriter, record: Record, own: Blocks, up: Array | None) -> dict[Place, Any]:
         """pdd, qdd and f, from the parent's pdd and the record of the way there."""
-        made, play = self.template, Play(self.template, writer.recorder, self.kind.rows)
+        made, play = self.template, Play(self.template, writer.recorder)
         for value in made.kept:
             block = numbers(self.writer, self.play.values[value])
             play.values[value] = references(writer, record.array(block))
@@ -240,11 +236,6 @@ def solve(system: System, plan: TreePlan, relaxed: bool) -> tuple[Floats, Floats
     for name in ("factor", "solve"):
         code.functions[name](address_of(table))
     if not np.isfinite(qdd).all():  # a pivot may be zero
-        if not plan.order.told:
-            raise SingularError(
-                f"order {plan.order.name!r}: a pivot is zero or not a number for these numbers; "
-                "kkt.eliminate names it"
-            )
         require_pivots(tree, plan.order.name, plan.walk.order, x[12 * n + N :])
     return qdd, pdd.reshape(n, 6), f.reshape(n, 6)
 

@@ -136,7 +136,7 @@ def body_by_body(system: System, bodies: Bodies | None, relaxed: bool = False) -
     """The solution in an order that goes body by body, ABM where it is None."""
     key, name = ("abm", "abm") if bodies is None else (bodies.key, bodies.order.name)
     if key not in system.plans:
-        system.plans[key] = plan_of(system.tree, system.pattern, system.entries.S, bodies)
+        system.plans[key] = plan_of(system.tree, system.pattern, bodies)
     plan = system.plans[key]
 
     def solved(given: System) -> LargeSolution:

@@ -174,9 +174,9 @@ class Numbers:
 class Pass:
     """A loop over the bodies; a body's code is twice its kind, plus 1 for a first child.
 
-    On the way from tip to base, updates wait on a stack.  A body takes the updates of its children
-    from the top; if the order reads only their sum, this is one place.  A first child leaves its
-    update in a new place, another child adds its update to the place below.
+    On the way from tip to base, updates wait on a stack.  A body takes the sum of its children's
+    updates from the top.  A first child leaves its update in a new place, another child adds its
+    update to the place below.
     """
 
     name: str
@@ -184,7 +184,7 @@ class Pass:
     arrays: tuple[Numbers, ...]
     steps: tuple[Step, ...]  # of each kind
     sizes: dict[str, tuple[int, ...]]  # of each stream, by kind
-    sums: tuple[int, ...]  # updates, or sums of them, that bodies of a kind take from the stack
+    sums: tuple[int, ...]  # sums of updates that bodies of a kind take from the stack: 0 or 1
     root: tuple[bool, ...]  # kinds without a parent
     update: int  # count of numbers that a body hands to its parent
 

@@ -1,13 +1,13 @@
 """Orders that go body by body: how they are recognised, and how large trees are walked in them.
 
 Such an order eliminates all blocks of a body in a row, after those of its children and before
-those of its parent.  Then the blocks eliminated so far are coupled with the rest of the matrix only
-through the parent's acceleration: fronts do not grow, and bodies of one kind need the same
-operations.
+those of its parent, splits no force, and reads the updates of a body's children as their sum.  Then
+the blocks eliminated so far are coupled with the rest of the matrix only through the parent's
+acceleration: fronts do not grow, and bodies of one kind need the same operations.
 
-Bodies are of one kind where their blocks of (4) have zeros and ones in the same places, and where the
-words of :func:`further` are the same.  The walk is depth first, children before parents.  Joints
-whose pivots are singular in any state, which rounded pivots need not show, are found beforehand.
+Bodies are of one kind where their blocks of (4) have zeros and ones in the same places.  The walk is
+depth first, children before parents.  Joints whose pivots are singular in any state, which rounded
+pivots need not show, are found beforehand.
 """
 
 from __future__ import annotations
@@ -27,9 +27,6 @@ from ..matrix.entries import Pattern
 from ..model.tree import BodyTree
 from ..order.pivots import Plan
 from .template import Bodywise, Groups, articulated
-
-BITS = 3  # for each child's freedoms, plus 1, in a word of a body's key
-MOST_CHILDREN = 20  # children whose freedoms fit in such a word
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +52,10 @@ class Bodies:
 
 
 def bodywise(plan: Plan) -> Bodies | None:
-    """The order of a plan, body by body; None for a plan that does not go body by body.
-
-    None also where an order reads each child's update apart and a body has too many children.
-    """
+    """The order of a plan, body by body; None for a plan that does not go body by body."""
     graph, sequence = plan.graph, plan.sequence
     structure, n = graph.structure, graph.structure.n
-    if structure.divided or structure.ties or sequence.composites != "general":
+    if structure.divided or structure.ties or graph.split or sequence.composites != "general":
         return None
     if sequence.rules.elimination != "gauss" or not n:
         return None
@@ -86,17 +80,13 @@ def bodywise(plan: Plan) -> Bodies | None:
         return None
     groups = tuple(sorted((word & 7, _groups(word >> 3)) for word in found))
     order = Bodywise(sequence.name, sequence.rules, groups)
-    if structure.armature.any() and not _alike(order):
-        return None
-    if np.bincount(structure.parent[inner], minlength=n).max() > MOST_CHILDREN and not order.merges:
-        return None
-    return Bodies(order, bodies.astype(np.int32), structure)
+    return Bodies(order, bodies.astype(np.int32), structure) if _told_by_templates(order) else None
 
 
-def _alike(order: Bodywise) -> bool:
-    """Whether a joint's block A_k changes nothing outside its body."""
+def _told_by_templates(order: Bodywise) -> bool:
+    """Whether updates are read as sums, a zero pivot can be named, and A_k changes its body alone."""
     try:
-        return order.alike
+        return order.merges and order.told and order.alike
     except OrderError:  # the order is not feasible without A_k
         return False
 
@@ -108,75 +98,6 @@ def _groups(code: int) -> Groups:
         groups = [*groups, (kind,)] if code & 8 else [*groups[:-1], (*groups[-1], kind)]
         code >>= 4
     return tuple(groups)
-
-
-def further(
-    order: Bodywise, parent: Integers, offset: Integers, sequence: NDArray[np.int32], S: NDArray
-) -> NDArray[np.int64]:
-    """(n, 2) words that tell kinds of bodies apart, in addition to their entries of (4).
-
-    The first word holds the freedoms of the children in turn, where the order needs more than the
-    sum of their updates; the second the rows of S that a split of forces solves for.
-    """
-    words = np.zeros((len(parent), 2), dtype=np.int64)
-    if not order.merges:
-        _children(parent, offset, sequence, words[:, 0])
-    if order.split:
-        words[:, 1] = pivot_rows_of(offset, S)
-    return words
-
-
-def children_of(word: int) -> tuple[int, ...]:
-    """The freedoms of the children, from their word."""
-    found: list[int] = []
-    while word:
-        found.insert(0, (word & 7) - 1)
-        word >>= BITS
-    return tuple(found)
-
-
-def rows_of(word: int) -> tuple[int, ...]:
-    """The rows of S that a split of forces solves for, from their word."""
-    return tuple(row - 1 for row in (word >> 3 * i & 7 for i in range(6)) if row)
-
-
-def pivot_rows_of(offset: Integers, S: NDArray) -> NDArray[np.int64]:
-    """(n,) for each body a word of the rows of S that a split of its forces solves for."""
-    words = np.zeros(len(offset) - 1, dtype=np.int64)
-    _rows(offset, S, words)
-    return words
-
-
-@njit(cache=True)
-def _children(parent, offset, sequence, word):  # pragma: no cover
-    for k in sequence:
-        up = parent[k]
-        if up >= 0:
-            word[up] = word[up] << 3 | (offset[k + 1] - offset[k] + 1)
-
-
-@njit(cache=True)
-def _rows(offset, S, word):  # pragma: no cover
-    """Fill ``word`` (n,) with pivot rows of S, those of :func:`kkt.tape.inputs.pivot_rows`."""
-    A = np.empty((6, 6))
-    for k in range(len(word)):
-        dof = offset[k + 1] - offset[k]
-        for j in range(dof):
-            for i in range(6):
-                A[i, j] = S[offset[k] + j, i]
-        for j in range(dof):
-            row = 0
-            for i in range(1, 6):
-                if abs(A[i, j]) > abs(A[row, j]):
-                    row = i
-            word[k] |= (row + 1) << (3 * j)
-            pivot = A[row, j]
-            column = A[:, j].copy()
-            for m in range(dof):
-                ratio = A[row, m] / pivot
-                for i in range(6):
-                    A[i, m] -= column[i] * ratio
-            A[row, :dof] = 0.0
 
 
 MOST = 16  # kinds that are told apart by their patterns of zeros and ones
@@ -202,25 +123,14 @@ class Kind:
     M: tuple[int, ...]  # (36,) row by row
     Phi: tuple[int, ...]  # (36,)
     S: tuple[int, ...]  # (6 dof,)
-    children: tuple[int, ...]  # their freedoms, where their updates are not summed
-    rows: tuple[int, ...]  # of S that a split solves for
     A: tuple[int, ...]  # (dof,) the joint's own inertia, or ()
-
-    def sums(self, order: Bodywise) -> int:
-        """How many updates of children, or sums of updates, a body of this kind reads."""
-        return int(not self.leaf) if order.merges else len(self.children)
 
 
 def kinds_of(
-    parent: NDArray[np.int64],
-    offset: NDArray[np.int64],
-    leaf: NDArray[np.bool_],
-    pattern: Pattern,
-    further: NDArray[np.int64] | None = None,
+    parent: NDArray[np.int64], offset: NDArray[np.int64], leaf: NDArray[np.bool_], pattern: Pattern
 ) -> tuple[list[Kind], NDArray[np.uint8]]:
     """The kinds of a tree's bodies, and (n,) the kind of each body.
 
-    ``further`` (n, 2) are words of :mod:`.plan` by which bodies differ whatever their patterns.
     If there are too many patterns, bodies that differ in their patterns alone are one kind: an
     entry is then ONE or ZERO if it is so in all of them.  Raises SizeError where kinds are still
     too many.
@@ -237,14 +147,10 @@ def kinds_of(
         pattern.a,
         pattern.A,
     )
-    most = MOST
-    if further is not None:
-        keys[:, 3:] = further
-        most = min(LIMIT, MOST + len(np.unique(further, axis=0)))
-    found, kind = _distinct(keys, most)
-    if len(found) > most:
+    found, kind = _distinct(keys, MOST)
+    if len(found) > MOST:
         armed = (keys[:, 0] >> _OWN) != 0  # a block A_k changes the program, so it stays apart
-        family = np.column_stack([(keys[:, 0] >> _DOF) & 0b11111, armed, keys[:, 3:]])
+        family = np.column_stack([(keys[:, 0] >> _DOF) & 0b11111, armed])
         names, kind = np.unique(family, axis=0, return_inverse=True)
         if len(names) > LIMIT:
             raise SizeError(
@@ -259,11 +165,11 @@ def _union(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     """One key for several: entries that are nonzero in any of them, and 1 in all."""
     ones = ((1 << 9) - 1) << _ONE
     either, both = np.bitwise_or.reduce(keys), np.bitwise_and.reduce(keys)
-    return np.array([either[0] & ~ones | both[0] & ones, either[1], both[2], *keys[0, 3:]])
+    return np.array([either[0] & ~ones | both[0] & ones, either[1], both[2]])
 
 
-def _kind(word: int, S: int, S_one: int, children: int, rows: int) -> Kind:
-    """The kind of a key, whose five words are those of :func:`_keys`."""
+def _kind(word: int, S: int, S_one: int) -> Kind:
+    """The kind of a key, whose three words are those of :func:`_keys`."""
     dof = word >> _DOF & 7
     bit = [word >> i & 1 for i in range(64)]
     M, Phi = [ZERO] * 36, [ZERO] * 36
@@ -285,17 +191,15 @@ def _kind(word: int, S: int, S_one: int, children: int, rows: int) -> Kind:
         tuple(M),
         tuple(Phi),
         tuple(columns),
-        children=children_of(children),
-        rows=rows_of(rows),
         A=own if any(own) else (),
     )
 
 
 @njit(cache=True)
 def _keys(parent, offset, leaf, M, Phi, Phi_one, S, S_one, a, A):  # pragma: no cover
-    """(n, 5) bits of each body: M, Phi and so on; nonzeros of S; ones of S; two further words."""
+    """(n, 3) bits of each body: M, Phi and so on; nonzeros of S; ones of S."""
     n = len(parent)
-    keys = np.zeros((n, 5), dtype=np.int64)
+    keys = np.zeros((n, 3), dtype=np.int64)
     one = np.int64(1)
     for k in range(n):
         word, place = np.int64(0), 0
@@ -355,8 +259,8 @@ Integers = NDArray[np.int64]
 class Walk:
     """Bodies in depth-first postorder; children of one body in the order of elimination.
 
-    The update of a body waits on a stack for its parent.  Where updates are summed, the children of
-    one parent add to one place, so that a chain needs a single place.  Else each child has its own.
+    The update of a body waits on a stack for its parent.  The children of one parent add to one
+    place, so that a chain needs a single place.
     """
 
     up: Integers  # (n,) parents
@@ -366,19 +270,18 @@ class Walk:
     places: int  # that the stack needs
 
 
-def walk_of(parent: Integers, sequence: NDArray[np.int32] | None = None, merges: bool = True) -> Walk:
+def walk_of(parent: Integers, sequence: NDArray[np.int32] | None = None) -> Walk:
     """The walk of a tree given by its parents, -1 for a root.
 
-    ``sequence`` (n,) are the bodies as they are eliminated, by ascending index where it is None;
-    ``merges`` says that updates are summed.
+    ``sequence`` (n,) are the bodies as they are eliminated, by ascending index where it is None.
     """
     if sequence is None:
         sequence = np.arange(len(parent), dtype=np.int32)
-    return Walk(parent, *_postorder(parent, sequence, merges))
+    return Walk(parent, *_postorder(parent, sequence))
 
 
 @njit(cache=True)
-def _postorder(parent, sequence, merges):  # pragma: no cover
+def _postorder(parent, sequence):  # pragma: no cover
     """The fields of :class:`Walk` after the first, by a depth-first walk without recursion."""
     n = len(parent)
     child = np.full(n + 1, -1, dtype=np.int32)  # first child; the world is number n
@@ -398,14 +301,8 @@ def _postorder(parent, sequence, merges):  # pragma: no cover
             order[filled] = k
             filled += 1
             leaf[k] = child[k] < 0
-            first[k] = up < 0 or child[up] == k or not merges
-            if merges:
-                waiting -= not leaf[k]
-            else:
-                c = child[k]
-                while c >= 0:
-                    waiting -= 1
-                    c = following[c]
+            first[k] = up < 0 or child[up] == k
+            waiting -= not leaf[k]
             if up >= 0:
                 most = max(most, waiting + 1)
                 waiting += first[k]
@@ -482,23 +379,18 @@ class TreePlan:
         return int((self._bodies * np.array(sizes, dtype=np.int64)).sum())
 
 
-def plan_of(
-    tree: BodyTree, pattern: Pattern, S: NDArray[np.float64], bodies: Bodies | None = None
-) -> TreePlan:
+def plan_of(tree: BodyTree, pattern: Pattern, bodies: Bodies | None = None) -> TreePlan:
     """The plan of a tree whose entries have a pattern.
 
-    ``bodies`` is the order, None the articulated body method; ``S`` (N, 6) are the motion subspaces
-    of the state.  Raises SingularError where a pivot is singular in any state.
+    ``bodies`` is the order, None the articulated body method.  Raises SingularError where a pivot is
+    singular in any state.
     """
     rules, sequence = articulated(set(np.unique(tree.dof).tolist())), None
     if bodies is not None:
         rules, sequence = bodies.order, bodies.sequence
-    walk = walk_of(tree.parent, sequence, rules.merges)
+    walk = walk_of(tree.parent, sequence)
     require_inertia(tree, walk.order, rules.name, pattern.A)
-    more = None
-    if sequence is not None and (rules.split or not rules.merges):
-        more = further(rules, tree.parent, tree.offset, sequence, S)
-    kinds, kind = kinds_of(tree.parent, tree.offset, walk.leaf, pattern, more)
+    kinds, kind = kinds_of(tree.parent, tree.offset, walk.leaf, pattern)
     code = (2 * kind + walk.first)[walk.order].astype(np.uint8)
     body = np.pad(walk.order, PADDING, mode="edge")
     return TreePlan(rules, tuple(kinds), body, code, walk, tree.offset, {})

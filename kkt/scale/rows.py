@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.compiled import njit
 from ..base.errors import OrderError, SingularError, SizeError
 from ..matrix.system import System
 from ..order.pivots import Plan, plan
@@ -25,7 +26,7 @@ from ..program.tracer import program_of
 from ..structure.symbolic import symbolic
 from . import block_kernels as kernels
 from .large import LargeSolution, body_by_body, trusted
-from .plan import Bodies, bodywise, pivot_rows_of
+from .plan import Bodies, bodywise
 
 MOST_BODIES = 20_000  # traced in a minute or two, at some 1 kB an instruction
 MOST_BLOCKS = 300_000  # of a factor: those of crbm on a chain of 540 bodies
@@ -230,3 +231,34 @@ class _Writer:
                 self.row(kernels.PUT, here, *self.shape(ref), *self.operand(ref), columns)
         if i.op == "square":
             self.row(kernels.MIRROR, out, rows, columns, 2 * out, columns, 1)
+
+
+def pivot_rows_of(offset: Integers, S: NDArray) -> NDArray[np.int64]:
+    """(n,) for each body a word of the rows of S that a split of its forces solves for."""
+    words = np.zeros(len(offset) - 1, dtype=np.int64)
+    _rows(offset, S, words)
+    return words
+
+
+@njit(cache=True)
+def _rows(offset, S, word):  # pragma: no cover
+    """Fill ``word`` (n,) with pivot rows of S, those of :func:`kkt.tape.inputs.pivot_rows`."""
+    A = np.empty((6, 6))
+    for k in range(len(word)):
+        dof = offset[k + 1] - offset[k]
+        for j in range(dof):
+            for i in range(6):
+                A[i, j] = S[offset[k] + j, i]
+        for j in range(dof):
+            row = 0
+            for i in range(1, 6):
+                if abs(A[i, j]) > abs(A[row, j]):
+                    row = i
+            word[k] |= (row + 1) << (3 * j)
+            pivot = A[row, j]
+            column = A[:, j].copy()
+            for m in range(dof):
+                ratio = A[row, m] / pivot
+                for i in range(6):
+                    A[i, m] -= column[i] * ratio
+            A[row, :dof] = 0.0

@@ -60,11 +60,6 @@ class Bodywise:
         """Whether pivots of joints have factors of their own, so that a zero one can be named."""
         return all(template(self, dof, (), False).pivots for dof, _ in self.groups if dof)
 
-    @property
-    def split(self) -> bool:
-        """Whether forces are split into fJ and fC, by pivot rows of S."""
-        return any("fC" in group or "fJ" in group for _, own in self.groups for group in own)
-
     @cached_property
     def merges(self) -> bool:
         """Whether a body reads its children's updates only as their sum."""
@@ -299,8 +294,8 @@ class Writing(Emitter):
 class Play:
     """Block values of one body as references of a recorder."""
 
-    def __init__(self, template: Template, recorder: Recorder, rows: tuple[int, ...] = ()) -> None:
-        self.template, self.write, self.rows = template, Writing(recorder), rows
+    def __init__(self, template: Template, recorder: Recorder) -> None:
+        self.template, self.write = template, Writing(recorder)
         self.values: dict[int, Scalars] = {}
         for i in template.program.instructions:
             if i.op == "eye":
@@ -314,23 +309,21 @@ class Play:
             if i.op == "input" and i.info[1] == self.template.body and i.info[0] in blocks:
                 self.values[i.out] = blocks[i.info[0]].reshape(self.template.program.shapes[i.out])
 
-    def receive(self, numbers: Scalars, layouts: list[Template], room: int) -> None:
-        """Take the numbers that the children hand on: ``room`` for each child, in its layout."""
-        program = self.template.program
-        received = zip(self.template.received, layouts, strict=True)
-        for child, (values, layout) in enumerate(received):
-            first, left = child * room, dict(values)
-            for (name, theirs), told in zip(layout.handed.items(), layout.room(), strict=True):
-                if name in left:
-                    rows, columns = layout.program.shapes[theirs]
-                    block = np.zeros((rows, columns), dtype=np.int64)
-                    block.ravel()[told] = numbers[first : first + len(told)]
-                    if len(told) < rows * columns:
-                        block = np.triu(block) + np.triu(block, 1).T
-                    self.values[left.pop(name)] = block
-                first += len(told)
-            if left:
-                raise AssertionError(f"order {program.name!r}: does not go body by body")
+    def receive(self, numbers: Scalars, layout: Template) -> None:
+        """Take the sum of what the children hand on, in the layout of a child's template."""
+        (values,) = self.template.received
+        first, left = 0, dict(values)
+        for (name, theirs), told in zip(layout.handed.items(), layout.room(), strict=True):
+            if name in left:
+                rows, columns = layout.program.shapes[theirs]
+                block = np.zeros((rows, columns), dtype=np.int64)
+                block.ravel()[told] = numbers[first : first + len(told)]
+                if len(told) < rows * columns:
+                    block = np.triu(block) + np.triu(block, 1).T
+                self.values[left.pop(name)] = block
+            first += len(told)
+        if left:
+            raise AssertionError(f"order {self.template.program.name!r}: does not go body by body")
 
     def run(self, instructions: tuple[Instruction, ...]) -> None:
         """Write the operations of instructions."""
@@ -341,8 +334,7 @@ class Play:
             out = operations.arranged(i, self.take, program.shapes[i.out][1])
             if out is None:
                 blocks = [self.take(ref) for ref in i.args if ref is not None]
-                info: Any = self.rows if i.op in ("along", "across") else ()
-                out = operations.emitted(self.write, i.op, i.symmetric, blocks, info, program.gain)
+                out = operations.emitted(self.write, i.op, i.symmetric, blocks, (), program.gain)
             self.values[i.out] = out
 
     def take(self, ref: Ref | None) -> Scalars:

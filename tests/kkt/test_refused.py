@@ -269,9 +269,6 @@ REFUSED = {
         lambda t: kkt.solve_large(kkt.build(t), late),
     ),
     "order 'abm': pivot qdd_b is zero or not a number": lambda: kkt.solve_large(pin((1e-170, 0.0, 0.0))),
-    "order 'lagrange': a pivot is zero or not a number for these": lambda: kkt.solve_large(
-        pin((1e-170, 0.0, 0.0)), orderings.get("lagrange")
-    ),
     # -- what is another thing
     "plan: Order is none; pass plan(order, system.structure)": lambda: kkt.symbolic(ABM),
     "structure: System is none; pass build(...).structure": lambda: kkt.plan(ABM, SYSTEM),
