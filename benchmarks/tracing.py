@@ -29,8 +29,6 @@ TAPES = (("chain:1500", "abm"), ("random_tree:n=1000,seed=1", "abm"), ("chain:15
 TARGETS = {
     "cancelled + absorbed, by pivot": 2.0,
     "... and by block and body": 2.0,
-    "float64 shadow": 3.0,
-    "float64 shadow with the first": 3.0,
     "double-double shadow with the first": 10.0,
     "blame": 6.0,
 }
@@ -66,8 +64,6 @@ def overheads(spec: str, order: str, repeat: int) -> tuple[Tape, dict[str, float
             "untraced": untraced,
             "cancelled + absorbed, by pivot": lambda: observe(tape, entries, FLOAT32, blocks=False),
             "... and by block and body": lambda: observe(tape, entries, FLOAT32),
-            "float64 shadow": lambda: observe(tape, entries, FLOAT32, "float64", blocks=False, sums=False),
-            "float64 shadow with the first": lambda: observe(tape, entries, FLOAT32, "float64", blocks=False),
             "double-double shadow with the first": lambda: observe(
                 tape, entries, FLOAT32, "dd", blocks=False
             ),

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from ..base.compiled import loop, njit
 from ..base.errors import FormatError
-from . import floats, modular
+from . import modular
 from .chunk import Chunk
 from .floats import _dd_operation, _two_product, _two_sum
-from .formats import Runner
 from .objects import InObjects, Parts, Read, leading, of_any, read_once, size
 
 FEW = 20_000  # operations of all calls of a loop, that Python interprets
@@ -152,7 +151,7 @@ def contribute(op, dst, a, b, error, slopes, adjoint, out):  # pragma: no cover
 
 Floats = NDArray[np.float64]
 Values = Sequence[Any] | NDArray  # of slots, or of operations
-NAMES = ("float64", "dd", "exact", "mp:DIGITS", "exact:DIGITS", "own")
+NAMES = ("dd", "exact", "mp:DIGITS", "exact:DIGITS", "own")
 
 
 class Shadow(Protocol):
@@ -179,10 +178,10 @@ class Shadow(Protocol):
 def shadow_of(name: str, v: Values) -> Shadow:
     """The shadow of a name, started from values v (slots,).
 
-    "float64" and "dd" (double-double) run in compiled loops beside floats, "mp:DIGITS" beside any
-    number type.  "exact" and "exact:DIGITS" are dd and mp:DIGITS with residues modulo a prime,
-    which show what is zero in exact arithmetic.  "own" is for numbers that know their error:
-    fractions and balls.  Raises FormatError for another name.
+    "dd" (double-double) runs in a compiled loop beside floats, "mp:DIGITS" beside any number type.
+    "exact" and "exact:DIGITS" are dd and mp:DIGITS with residues modulo a prime, which show what is
+    zero in exact arithmetic.  "own" is for numbers that know their error: fractions and balls.
+    Raises FormatError for another name.
     """
     kind, _, digits = name.partition(":")
     long = kind in ("mp", "exact") and digits.isdigit() and int(digits) > 0
@@ -194,44 +193,7 @@ def shadow_of(name: str, v: Values) -> Shadow:
         raise FormatError(f"shadow {name!r} is unknown; use {', '.join(NAMES)}, as in mp:50")
     if not isinstance(v, np.ndarray) or v.dtype.kind != "f":
         raise FormatError(f"shadow {name!r}: follows floats only; use mp:DIGITS or exact:DIGITS")
-    if name == "float64":
-        return Float64(v)
     return DoublePairs(v) if name == "dd" else ExactPairs(v)
-
-
-class Float64:
-    """A shadow in float64, for formats of up to about 30 bits."""
-
-    sound, owing = True, False
-
-    def __init__(self, v: NDArray) -> None:
-        self.v = v.astype(np.float64)
-
-    def follow(self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray) -> None:
-        x, y, s = (np.empty(len(chunk)) for _ in range(3))
-        with np.errstate(all="ignore"):
-            floats.record(chunk, self.v, x, y, s)
-            if len(off):
-                high[:] = s  # low stays 0
-                np.abs(np.subtract(r, high, out=off), out=off)
-
-    def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        high = np.sign(slots) * self.v[np.abs(slots)]
-        with np.errstate(all="ignore"):
-            return np.abs(np.asarray(values, dtype=float) - high), np.abs(high)
-
-
-class Both(Runner):
-    """Runs the hardware's float32 or float64 and its shadow in float64, in one loop.
-
-    Each piece leaves the shadow's results and the distances to them in high and off.
-    """
-
-    def __init__(self, shadow: Float64, high: Floats, off: Floats) -> None:
-        self.shadow, self.high, self.off = shadow, high, off
-
-    def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
-        _beside(chunk, v, (x, y, r), self.shadow.v, self.high, self.off)
 
 
 class DoublePairs:
@@ -387,27 +349,6 @@ def _exponent(x: Any) -> int:
         return math.frexp(high)[1]
     mantissa, power = x.man_exp()
     return leading(Parts(int(mantissa), 1, int(power)))[1]
-
-
-@njit(cache=True, error_model="numpy")
-def _beside(chunk, v, records, exact, high, off):  # pragma: no cover
-    op, dst, a, b = chunk.op, chunk.dst, chunk.a, chunk.b
-    xs, ys, rs = records
-    for i in range(len(op)):
-        kind, p, q, d = op[i], a[i], b[i], dst[i]
-        x, y, u, w = v[p], v[q], exact[p], exact[q]
-        if kind == 2:
-            r, t = x * y, u * w
-        elif kind == 0:
-            r, t = x + y, u + w
-        elif kind == 1:
-            r, t = x - y, u - w
-        else:
-            r, t = x / y, u / w
-        v[d], exact[d] = r, t
-        xs[i], ys[i], rs[i] = x, y, r
-        high[i] = t
-        off[i] = abs(np.float64(r) - t)
 
 
 @njit(cache=True, error_model="numpy")

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import objects
-from ..arithmetic.formats import Format, Hardware, Runner
+from ..arithmetic.formats import Format, Runner
 from ..arithmetic.modular import Residue
 from ..arithmetic.objects import InObjects, precision
 from ..base.errors import FormatError
@@ -173,8 +173,8 @@ class Watch:
     ``shadow`` (:func:`kkt.arithmetic.shadows.shadow_of`) runs beside it on the data as the format
     rounds them, so that it shows only errors of the arithmetic.  ``residues`` are the data modulo a
     prime (:mod:`kkt.arithmetic.modular`): with them, a result that is zero in exact arithmetic
-    counts as zero, whatever rounding makes of it.  ``sums`` False leaves cancelled, absorbed and
-    size at 0; ``errors`` False leaves out high, low and off.  ``number`` and ``bits`` are those of
+    counts as zero, whatever rounding makes of it.  ``errors`` False leaves out high, low
+    and off.  ``number`` and ``bits`` are those of
     :func:`kkt.rounding.observe.reader_of`.  A watch is iterated once; then ``v`` and ``shadow``
     hold the last values of all slots.
     """
@@ -185,7 +185,6 @@ class Watch:
         entries: Entries,
         format: Format,
         shadow: str | None = None,
-        sums: bool = True,
         *,
         errors: bool = True,
         residues: NDArray[np.int64] | None = None,
@@ -194,7 +193,7 @@ class Watch:
     ) -> None:
         from ..arithmetic.shadows import shadow_of
 
-        self.tape, self.format, self.sums = tape, format, sums
+        self.tape, self.format = tape, format
         self.reader = reader_of(tape, entries, format, number, bits)
         self.v = self.reader.v
         self.room = min(PIECE, self.reader.room, tape.length)  # operations of a piece, at most
@@ -216,29 +215,18 @@ class Watch:
         owing = self.shadow is not None and self.shadow.owing
         columns.append(np.zeros(room if owing else 0, dtype=np.int64))
         zero = np.zeros(room if self.residues is not None else 0, dtype=np.int8)
-        both = self._in_one_loop(columns[3], columns[5])
-        for at, chunk, x, y, r in watched(self.tape, both or reader.runner, self.v, room):
+        for at, chunk, x, y, r in watched(self.tape, reader.runner, self.v, room):
             here = [column[: len(chunk)] for column in columns]
             cancelled, absorbed, size, high, low, off, owed = here
-            if self.shadow is not None and both is None:
+            if self.shadow is not None:
                 self.shadow.follow(chunk, r, high, low, off, owed)
-            if self.sums:
-                reader.look(chunk.op, x, y, r, cancelled, absorbed, size)
+            reader.look(chunk.op, x, y, r, cancelled, absorbed, size)
             if owing:
                 _compared_alone(reader.zero(x) | reader.zero(y), owed)
             if self.residues is not None:
                 modular.follow(chunk, self.residues, zero)
                 _zeros_told(chunk.op < 2, zero[: len(chunk)], cancelled, absorbed)
             yield Operations(at, chunk.op, chunk.step, x, y, r, *here)
-
-    def _in_one_loop(self, high: Floats, off: Floats) -> Runner | None:
-        """What runs a hardware format and a float64 shadow in one loop; None for others."""
-        from ..arithmetic.shadows import Both, Float64
-
-        shadow = self.shadow
-        if not (isinstance(self.format, Hardware) and isinstance(shadow, Float64) and self.errors):
-            return None
-        return Both(shadow, high, off)
 
 
 def _zeros_told(
@@ -420,20 +408,19 @@ def observe(
     shadow: str | None = None,
     *,
     blocks: bool = True,
-    sums: bool = True,
     **options: Any,
 ) -> Observation:
     """Run a tape in a number format and gather the bits that its operations cancel and absorb.
 
     ``entries`` are in float64, or in the number type of a format of objects
     (:func:`kkt.rounding.observe.seen` finds them).  ``shadow`` and other options are those of
-    :class:`Watch`.  With a shadow, errors are gathered too, and with ``sums`` False only they;
-    ``blocks`` False gathers by step only.  Both save time.  Beyond the tape's own memory this
+    :class:`Watch`.  With a shadow, errors are gathered too; ``blocks`` False gathers by step only,
+    which saves time.  Beyond the tape's own memory this
     takes that of one chunk and some numbers for each block.
     """
     from ..arithmetic import watch
 
-    seen = Watch(tape, entries, format, shadow, sums, **options)
+    seen = Watch(tape, entries, format, shadow, **options)
     figure = watch.statistic(seen.reader.dtype)
     whole = watch.LAYOUT[figure].whole
     zero, one = np.array([0, 1]).astype(whole)
@@ -449,9 +436,8 @@ def observe(
         )
         cuts = starts[: count + 1]
         most = np.zeros((count, 4), dtype=whole)
-        if sums:
-            statistics = (piece.cancelled, piece.absorbed.view(whole), piece.size.view(whole))
-            watch.gather(cuts, *statistics, zero, one, most)
+        statistics = (piece.cancelled, piece.absorbed.view(whole), piece.size.view(whole))
+        watch.gather(cuts, *statistics, zero, one, most)
         far = np.zeros((count if len(piece.off) else 0, 2), dtype=np.int64)
         if len(piece.off):
             bits = (piece.off.view(np.int64), piece.high.view(np.int64))
