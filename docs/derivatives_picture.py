@@ -2,8 +2,8 @@
 
 ``--measure ur5,panda`` measures these columns anew, with the extra ``robots``, and ``--measure
 all`` all: docs/derivatives_float32.csv has, for each model, order and matrix, correct digits
-in the median and in the worst of 30 random states of seed 0 (``pivotree report MODEL
---derivatives --states 30``), and for the trees of the study's worst cases in the state that each brings.
+in the median and in the worst of 30 random states of seed 0, and for the trees of the study's
+worst cases in the state that each brings.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import csv
 import statistics
+from collections.abc import Iterable
 from io import StringIO
 from itertools import product
 from pathlib import Path
@@ -23,7 +24,7 @@ from matplotlib.patches import Rectangle
 from pivotree import kkt, orderings
 from pivotree.analysis.comparison import compare_derivatives
 from pivotree.analysis.figures import new_figure, settings, style_axes, theme
-from pivotree.analysis.report import robot_report
+from pivotree.analysis.states.sample import drawn_system, system_at
 
 HERE = Path(__file__).parent
 TABLE = HERE / "derivatives_float32.csv"
@@ -51,27 +52,28 @@ def measured(name: str) -> list[tuple]:
     """Every order on one model in random states."""
     spec, floats = MODELS[name]
     tree = kkt.load(spec, floating=True if floats else None, merge_fixed=True)
-    found = robot_report(tree, name, orderings.names(), [FORMAT], states=STATES, quantity="derivatives")
-    rows = []
-    for cell in found.cells:
-        for matrix, kept in {ALL: cell.digits, **cell.fields}.items():
-            rows.append((name, cell.order, STATES, matrix, kept["median"], kept["worst"]))
-    return rows
+    base, ranges = drawn_system(tree, 0)
+    return rows_of(name, (system_at(base, ranges, 0, number) for number in range(STATES)))
 
 
 def of_the_study() -> list[tuple]:
     """Every order on the trees on which some order did worst, each in its own state."""
     files = sorted([*(HERE / "study/worst").glob("*.json"), *(HERE / "study/found").glob("*.json")])
+    return rows_of(STUDY, (kkt.build(kkt.load(str(file))) for file in files))
+
+
+def rows_of(name: str, systems: Iterable[kkt.System]) -> list[tuple]:
+    """Digits of every order in these states, median and worst."""
     kept: dict[tuple[str, str], list[float]] = {}
-    for file in files:
-        for row in compare_derivatives(kkt.build(kkt.load(str(file))), None, [FORMAT]):
+    for system in systems:
+        for row in compare_derivatives(system, None, [FORMAT]):
             if row.order == "data alone" or "rotations" in (row.refused or ""):
                 continue
             own = {name: row.digits.get(name) or 0.0 for name in ("qdd", *MATRICES)}
             for matrix, digits in {**own, ALL: min(own[name] for name in MATRICES)}.items():
                 kept.setdefault((row.order, matrix), []).append(digits)
     return [
-        (STUDY, order, len(own), matrix, round(statistics.median_low(own), 3), round(min(own), 3))
+        (name, order, len(own), matrix, round(statistics.median_low(own), 3), round(min(own), 3))
         for (order, matrix), own in kept.items()
     ]
 

@@ -37,7 +37,7 @@ from ..sweep.config import Config, config_of
 from ..sweep.models import model_of
 from ..sweep.prepared import prepare as prepare_model
 from ..sweep.run import results, sweep
-from ..sweep.settings import DERIVED, REFERENCES, Settings
+from ..sweep.settings import REFERENCES, Settings
 from .page import page
 from .summary import Cell, Notebook, Report, Setup, cells_of, most_digits, quantiles, worst_state
 from .words import verdict
@@ -68,13 +68,10 @@ def robot_report(
     digits: float = 3.0,
     folder: str | os.PathLike[str] | None = None,
     processes: int | None = 1,
-    quantity: str = "qdd",
     progress: Callable[[str, int | None], None] = lambda text, done: None,
 ) -> Report:
     """Digits kept by orders in number formats, over random states of a robot.
 
-    ``quantity`` "derivatives" has those of d qdd / dq, dqd and dtau in the place of qdd's, the
-    worst of the three matrices, each relative to its own largest entry.
     ``folder`` (new, empty, or of a run that was ended) receives the page as HTML,
     ``report.json``, ``states.csv`` and the worst states as model files.  ``processes`` None uses
     every core.
@@ -98,11 +95,9 @@ def robot_report(
     if folder is not None:
         check_empty(folder)
     progress("tracing the orders", None)
-    setup, refused = prepare(tree, model, names, chosen, seed, quantity)
+    setup, refused = prepare(tree, model, names, chosen, seed)
     _fits(setup, states)
-    config = config_of(
-        model_of(tree, model), _settings(setup.orders, chosen, seed, quantity), states, Path(TABLE)
-    )
+    config = config_of(model_of(tree, model), _settings(setup.orders, chosen, seed), states, Path(TABLE))
     if folder is not None:
         config = replace(config, output=made(folder) / TABLE)
     notes = Notebook(setup, _rows(config, processes, folder is not None, progress))
@@ -115,12 +110,9 @@ def robot_report(
     return report
 
 
-def _settings(orders: Iterable[str], formats: Sequence[str], seed: int, quantity: str) -> Settings:
+def _settings(orders: Iterable[str], formats: Sequence[str], seed: int) -> Settings:
     """What a report's rows hold: the columns of a sweep."""
-    derived = () if quantity == "qdd" else tuple(DERIVED)
-    return Settings(
-        tuple(orders), tuple(formats), (*COLUMNS, *derived), REFERENCES[0], True, seed, (), quantity
-    )
+    return Settings(tuple(orders), tuple(formats), COLUMNS, REFERENCES[0], True, seed, ())
 
 
 def _rows(
@@ -203,7 +195,6 @@ def summed_up(
         refused=refused,
         seconds=0.0,
         reference=inspector.reference,
-        quantity=setup.quantity,
         narrow=dict(_narrow(notes, cells)),
     )
     return replace(report, verdict=verdict(report))
@@ -233,12 +224,7 @@ def _distribution(notes: Notebook) -> str:
 
 
 def prepare(
-    tree: nx.DiGraph,
-    model: str,
-    orders: Sequence[str],
-    formats: Sequence[str],
-    seed: int,
-    quantity: str = "qdd",
+    tree: nx.DiGraph, model: str, orders: Sequence[str], formats: Sequence[str], seed: int
 ) -> tuple[Setup, dict[str, str]]:
     """The setup, and the orders that this robot rules out with the reason."""
     for name in formats:
@@ -251,7 +237,7 @@ def prepare(
             raise OrderError(f"order {name!r}: solves for tau, not for qdd; use {', '.join(ORDERS)}")
     if not int(compile_tree(tree).offset[-1]):
         raise ModelError(f"{model}: has no joint that moves; a report needs at least one")
-    prepared = prepare_model(_settings(orders, formats, seed, quantity), model_of(tree, model))
+    prepared = prepare_model(_settings(orders, formats, seed), model_of(tree, model))
     traced = {name: prepared.orders[name] for name in orders}
     refused = {name: _without_name(x, name) for name, x in traced.items() if isinstance(x, str)}
     found = {name: x for name, x in traced.items() if isinstance(x, TracedOrder)}

@@ -17,7 +17,7 @@ from pivotree.kkt.base.shown import Tabled
 from pivotree.kkt.theorem.ranges import Ranges
 
 from ..states.sample import system_at
-from ..states.traced import FIELDS, TracedOrder
+from ..states.traced import TracedOrder
 from ..study.measure import OK, WHY
 
 Floats = NDArray[np.float64]
@@ -44,10 +44,6 @@ class Setup:
         own = {x: o.tape.program.name if ".py:" in x else x for x, o in self.orders.items()}
         return own if len({*own.values()}) == len(own) else {x: x for x in own}
 
-    @property
-    def quantity(self) -> str:
-        return self.proof.quantity
-
     def system_at(self, number: int) -> System:
         return system_at(self.system, self.ranges, self.seed, number)
 
@@ -61,7 +57,6 @@ class Notebook:
     def __init__(self, setup: Setup, rows: Iterable[Mapping[str, Any]]) -> None:
         """Rows of the sweep in its sequence: values, or their texts."""
         self.setup = setup
-        self.names = FIELDS[setup.quantity] if setup.quantity != "qdd" else ()
         self.most = np.array([most_digits(f.unit) for f in setup.formats])
         cases = list(rows)
         shape = -1, len(setup.orders), len(setup.formats)
@@ -89,9 +84,6 @@ class Notebook:
         self.data = digits(numbers("error_of_data")[:, 0], self.most)
         #: (states, orders, formats, N) errors, relative to the largest acceleration
         self.joints = lists("errors_of_joints", int(setup.system.tree.offset[-1]))
-        #: (states, orders, formats, fields) digits of qdd and of each matrix
-        fields = lists("errors_of_matrices", len(self.names)) if self.names else self.error[..., None]
-        self.fields = digits(fields, self.most[:, None])
 
 
 def digits(error: NDArray, most: NDArray | float) -> Floats:
@@ -150,7 +142,6 @@ class Cell:
     keeps_with_data: float
     joints: tuple[Joint, ...]  # worst median first
     worst: Worst | None = None
-    fields: dict[str, Quantiles] = field(default_factory=dict)  # digits of qdd and each matrix
 
 
 @dataclass(frozen=True)
@@ -196,7 +187,6 @@ class Report(Tabled):
     reference: Reference | None = None
     verdict: tuple[str, ...] = field(default=())  # sentences
     costs: dict[str, dict[str, int]] = field(default_factory=dict)  # by order, the same everywhere
-    quantity: str = "qdd"  # or "derivatives": whose digits they are
     narrow: dict[str, str] = field(default_factory=dict)  # formats whose range products leave: in words
     shown = ("order", "format", "median", "worst", "keeps", "failed", "marked")
 
@@ -206,7 +196,7 @@ class Report(Tabled):
 
     def records(self) -> list[dict[str, Any]]:
         """The cells, with a column for each quantile of the digits in place of their joints."""
-        left_out = ("digits", "with_data", "joints", "worst", "fields")
+        left_out = ("digits", "with_data", "joints", "worst")
         rows = [{name: x for name, x in cell.__dict__.items() if name not in left_out} for cell in self.cells]
         return [row | cell.digits for row, cell in zip(rows, self.cells, strict=True)]
 
@@ -242,7 +232,6 @@ class Report(Tabled):
         """The document ``report.json``."""
         return {
             "model": self.model,
-            "quantity": self.quantity,
             "bodies": self.bodies,
             "dof": self.dof,
             "seed": self.seed,
@@ -281,7 +270,7 @@ def quantiles(digits: NDArray) -> Quantiles:
 
 def cells_of(notes: Notebook, wanted: float) -> tuple[Cell, ...]:
     """Every order in every format."""
-    kept, whole, fields = notes.digits, notes.total, notes.fields
+    kept, whole = notes.digits, notes.total
     result = []
     for i, order in enumerate(notes.setup.orders):
         for j, name in enumerate(notes.setup.format_names):
@@ -300,7 +289,6 @@ def cells_of(notes: Notebook, wanted: float) -> tuple[Cell, ...]:
                     keeps=float((kept[:, i, j] >= wanted).mean()),
                     keeps_with_data=float((whole[:, i, j] >= wanted).mean()),
                     joints=_joints(notes, i, j),
-                    fields={name: quantiles(fields[:, i, j, k]) for k, name in enumerate(notes.names)},
                 )
             )
     return tuple(result)

@@ -26,7 +26,7 @@ def verdict(report: Report) -> tuple[str, ...]:
     if hopeless:
         none = _none(report, "keeps", "digit")
         sentences.append(f"In {joined(hopeless)} {none} in half of the states.")
-    sentences += [*_fields(report), *_data(report), *_joint(report)]
+    sentences += [*_data(report), *_joint(report)]
     sentences += [*_failures(report), *_marked(report)]
     sentences += [f"{why[:1].upper()}{why[1:]}." for why in report.narrow.values()]
     sentences += [*_others(report), *_refused(report)]
@@ -56,8 +56,7 @@ def _cheapest(report: Report) -> str:
         else:
             parts.append(f"{who} need{'s' if one else ''} {name}")
     count = f"all {report.states:,} states" if report.states > 1 else "the one state"
-    of = " of d qdd / dq, dqd and dtau" if report.quantity == "derivatives" else ""
-    return f"To keep {amount(report.wanted)}{of} in {count}, {'; '.join(parts)}."
+    return f"To keep {amount(report.wanted)} in {count}, {'; '.join(parts)}."
 
 
 def _measured(report: Report) -> str:
@@ -131,17 +130,6 @@ def _range(low: float, high: float) -> str:
     return f"{low:.1f}" if f"{low:.1f}" == f"{high:.1f}" else f"{low:.1f} to {high:.1f}"
 
 
-def _fields(report: Report) -> list[str]:
-    """Of derivatives: which matrix keeps how much, by the best order in the format in focus."""
-    cells = [report.cell(order, report.focus) for order in report.orders]
-    cells = [cell for cell in cells if cell.fields and cell.failed < report.states]
-    if not cells:
-        return []
-    best = max(cells, key=lambda c: c.digits["median"] + c.digits["worst"])
-    kept = [f"{q['median']:.1f} of {name}" for name, q in best.fields.items()]
-    return [f"In {report.focus}, {best.order} keeps {joined(kept)} in the median."]
-
-
 def _data(report: Report) -> list[str]:
     """Digits of the true answer that rounding the robot's data leaves, whatever the order."""
     left: dict[str, list[str]] = {}
@@ -174,8 +162,7 @@ def _joint(report: Report) -> list[str]:
     for name, orders in by_joint.items():
         who = f" with {_who(report, orders)}" if len(by_joint) > 1 else ""
         parts.append(f"{name}{who} ({_span([found[order].leads for order in orders])})")
-    where = "in the row of" if report.quantity == "derivatives" else "at"
-    return [f"In {report.focus} the largest error is most often {where} {joined(parts)}."]
+    return [f"In {report.focus} the largest error is most often at {joined(parts)}."]
 
 
 def _span(shares: list[float]) -> str:
@@ -234,8 +221,6 @@ def _refused(report: Report) -> list[str]:
     for order, why in report.refused.items():
         reasons.setdefault(reason_of(why), []).append(order)
     verbs = ("is not for this robot", "are not for this robot")
-    if report.quantity == "derivatives":
-        verbs = ("gives no derivatives here", "give no derivatives here")
     return [f"{joined(orders)} {verbs[len(orders) > 1]}: {why}." for why, orders in reasons.items()]
 
 

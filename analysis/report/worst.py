@@ -56,7 +56,7 @@ class Inspector:
             proof = self.prove(number, system, chosen)
             if proof is not None:
                 values = chosen.cast(order.values(system)[None])
-                exact = float(order.judged(proof.largest(order.answered(chosen, values)[0])))
+                exact = float(proof.largest(order.answered(chosen, values)[0]))
                 certified = math.isfinite(exact)
                 error = exact if certified else error
                 self.smallest = min(self.smallest, error or math.inf)
@@ -67,12 +67,8 @@ class Inspector:
         return Worst(number, error, certified, why, file, replay)
 
     def joint(self, row: int, i: int, j: int) -> str:
-        """Where the error of a state is largest: at a joint, of derivatives in a matrix's row."""
-        name = coordinate_names(self.setup.system)[int(self.notes.joints[row, i, j].argmax())][0]
-        if not self.notes.names:
-            return f"at {name}"
-        worst = int(self.notes.fields[row, i, j, 1:].argmin())
-        return f"in {self.notes.names[1 + worst]} at {name}"
+        """Where the error of a state is largest."""
+        return f"at {coordinate_names(self.setup.system)[int(self.notes.joints[row, i, j].argmax())][0]}"
 
     def save(self, system: System, cell: Cell, number: int) -> tuple[str | None, str | None]:
         if self.folder is None:
@@ -80,9 +76,8 @@ class Inspector:
         file = f"{FOLDER}/{self.stems[f'{cell.order}_{cell.format}']}.json"
         seed = self.setup.seed
         write_model(self.folder / file, system.state, f"{self.model}, seed {seed}, state {number}")
-        more = [] if self.setup.quantity == "qdd" else [f"--{self.setup.quantity}"]
         order = self.from_folder(cell.order)
-        words = ["blame", file, "--order", order, "--format", cell.format, *more]
+        words = ["blame", file, "--order", order, "--format", cell.format]
         return file, f"pivotree {shlex.join(words)}"
 
     def from_folder(self, order: str) -> str:
@@ -109,7 +104,7 @@ class Inspector:
         except CertificationError as error:
             self.trouble = f"state {number} in {chosen.name}: {error}"
             return None
-        off = float(order.judged(proof.largest(found.high[0], found.low[0])))
+        off = float(proof.largest(found.high[0], found.low[0]))
         self.certified += 1
         if not math.isfinite(off):
             self.trouble = f"state {number} in {chosen.name}: balls and double-double disagree"

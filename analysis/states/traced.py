@@ -98,7 +98,7 @@ class Pair:
 class Answers(NamedTuple):
     """Answers of an order in a format, in k states."""
 
-    found: NDArray  # (k, N), or (k, 4, N N) of derivatives
+    found: NDArray  # (k, N) qdd
     pivots: NDArray  # (k, P)
     errors: Floats  # (k,) against a reference
     left: Floats  # (k,) backward errors in (4), normwise
@@ -187,24 +187,18 @@ class TracedOrder:
     def _required(self, system: System) -> TracedOrder:
         try:
             self.tape.require(system)
-            if self.quantity == "derivatives":
-                numbers_of(self.tape, system)
         except OrderError:
             return self._anew(system)
         return self
 
     def _anew(self, system: System) -> TracedOrder:
-        return TracedOrder(trace(system, self.factor.plan.sequence), system, self.quantity)
+        return TracedOrder(trace(system, self.factor.plan.sequence), system)
 
     @property
     def factor(self) -> SymbolicFactor:
         factor = self.tape.program.symbolic
         assert factor is not None
         return factor
-
-    def judged(self, errors: Floats) -> Floats:
-        """(...,) the error that counts: qdd's, or of fields (..., 4) the worst matrix's."""
-        return errors if self.quantity == "qdd" else errors[..., 1:].max(axis=-1)
 
     def found(self, chosen: Format, values: NDArray, *wanted: NDArray[np.int64]) -> list[NDArray]:
         """(k, w) the numbers in signed slots (w,) in k states, for each array of slots.
@@ -275,15 +269,11 @@ class TracedOrder:
         and ``system_of`` (4) in a state of that name, None where it is singular in none.
         """
         values = chosen.cast(values)
-        more = () if self.quantity == "qdd" else (self.answer.ravel(),)
-        qdd, pivots, pdd, f, lam, *matrices = self.found(chosen, values, *self.wanted, *more)
-        own = qdd
-        if matrices:
-            own = matrices[0].reshape(len(values), *self.answer.shape)
-        sound = np.isfinite(own.reshape(len(values), -1)).all(axis=1)
+        qdd, pivots, pdd, f, lam = self.found(chosen, values, *self.wanted)
+        sound = np.isfinite(qdd).all(axis=1)
         sound &= np.isfinite(pivots).all(axis=1) & (pivots != 0).all(axis=1)
         with np.errstate(all="ignore"):
-            errors = errors_of(own)
+            errors = errors_of(qdd)
             left = equations.backward_errors(here, pdd, qdd, f, lam)
         held = np.flatnonzero(sound)
 
@@ -301,4 +291,4 @@ class TracedOrder:
         for i, name in enumerate(here.tolist() if system_of else []):
             if system_of and (chance := by_chance(system_of(name))) is not None:
                 told[i] = Said(failed_at=chance, singular=True)
-        return Answers(own, pivots, errors, left, told)
+        return Answers(qdd, pivots, errors, left, told)

@@ -27,7 +27,7 @@ from pivotree.kkt.theorem.ranges import Ranges
 
 from ..many import held, least_sizes
 from ..states.sample import entries_at, system_at
-from ..states.traced import FIELDS, Answers, Pair, TracedOrder
+from ..states.traced import Answers, Pair, TracedOrder
 from .cells import cells
 
 Floats = NDArray[np.float64]
@@ -116,8 +116,6 @@ class States:
 
     def _values(self, order: TracedOrder, here: list[int]) -> NDArray:
         """(k, p) what a tape reads in some of the states, in float64."""
-        if order.quantity != "qdd":
-            return np.array([order.values(self.system_of(i)) for i in here])
         return order.values_of(Entries(*(getattr(self.entries, x.name)[here] for x in fields(Entries))))
 
     def equations(self, format: Format) -> Equations:
@@ -131,17 +129,12 @@ class _Part(NamedTuple):
     here: Places  # (k,)
     values: NDArray  # (k, p) that it reads, in float64
 
-    def judging(self, errors_of: Callable[[NDArray], Floats]) -> Callable[[NDArray], Floats]:
-        """The errors that count, of answers whose errors are known."""
-        return lambda found: self.order.judged(errors_of(found))
-
 
 @dataclass(frozen=True)
 class Columns:
     """What is measured in m states of orders in formats; NaN or None where there is no answer.
 
-    Errors are relative to the largest joint acceleration of a state; those of derivatives to each
-    matrix's largest entry, and of the three matrices the worst counts.
+    Errors are relative to the largest joint acceleration of a state.
     """
 
     failed: NDArray[np.int8]  # (m, orders, formats) OK, or a key of WHY
@@ -149,25 +142,22 @@ class Columns:
     error: Floats  # (m, orders, formats) against the exact answer for the rounded data
     left: Floats  # (m, orders, formats) backward error in (4), normwise
     marked: NDArray  # (m, orders, formats) why an answer should not be relied on, or None
-    fields: Floats  # (m, orders, formats, fields) error of qdd and of each matrix
     total: Floats  # (m, orders, formats) against the exact answer for the data in float64
     data: Floats  # (m, formats) of the exact answer, by rounding the data alone
-    joints: NDArray[np.float32]  # (m, orders, formats, N) error of each joint; of derivatives its
-    #                              row in any of the matrices
+    joints: NDArray[np.float32]  # (m, orders, formats, N) error of each joint
     costs: list[list[dict[str, int]]]  # of each state and order, whatever the format
     conditions: list[Any]  # of each state, where they are asked for
 
     @staticmethod
     def none(m: int, orders: int, formats: int, proof: TracedOrder) -> Columns:
         """Nothing measured yet."""
-        shape, count, N = (m, orders, formats), len(FIELDS[proof.quantity]), len(proof.qdd)
+        shape, N = (m, orders, formats), len(proof.qdd)
         return Columns(
             np.zeros(shape, dtype=np.int8),
             np.full(shape, None),
             np.full(shape, np.nan),
             np.full(shape, np.nan),
             np.full(shape, None),
-            np.full((*shape, count), np.nan),
             np.full(shape, np.nan),
             np.full((m, formats), np.nan),
             np.full((*shape, N), np.nan, dtype=np.float32),
@@ -231,10 +221,9 @@ def measure(
             known = wanted[part.here, o, f] & there[part.here]
             if known.any():
                 here, values = part.here[known], part.values[known]
-                errors_of = truth.at(here).largest
-                given = format, values, equations[f], here, part.judging(errors_of), system_of
+                given = format, values, equations[f], here, truth.at(here).largest, system_of
                 got = part.order.answers(*given)
-                _keep(found, (here, o, f), got, errors_of(got.found))
+                _keep(found, (here, o, f), got)
                 if whole:
                     reference.beside(found, (here, o, f), got)
 
@@ -248,8 +237,8 @@ def _refuse(found: Columns, o: int, i: int, error: PivotreeError) -> None:
     found.refuse((i, o), REFUSED, error.why)
 
 
-def _keep(found: Columns, place: tuple[Places, int, int], got: Answers, errors: Floats) -> None:
-    """What is said of answers in some states, whose errors (k,) or (k, fields) are known."""
+def _keep(found: Columns, place: tuple[Places, int, int], got: Answers) -> None:
+    """What is said of answers in some states."""
     here, o, f = place
     for k, (i, said) in enumerate(zip(here.tolist(), got.said, strict=True)):
         if said.failed_at is not None:
@@ -258,7 +247,7 @@ def _keep(found: Columns, place: tuple[Places, int, int], got: Answers, errors: 
             found.refuse((i, o, f), SINGULAR if said.singular else code, said.failed_at)
             continue
         found.error[i, o, f], found.left[i, o, f] = got.errors[k], got.left[k]
-        found.marked[i, o, f], found.fields[i, o, f] = said.marked, errors[k]
+        found.marked[i, o, f] = said.marked
 
 
 class _Reference:
@@ -321,20 +310,16 @@ class _Reference:
             (here,) = np.nonzero(truth.known)
             exact = truth.at(here)
             off = self.unrounded.at(here).largest(exact.high, exact.low)
-            found.data[here, f] = self.proof.judged(off)
+            found.data[here, f] = off
 
     def conditions(self, found: Columns, condition: Callable[[System, Any], Any]) -> None:
         for own, here, _ in self.parts:
             for i in here.tolist():
-                found.conditions[i] = condition(
-                    self.states.system_of(i), own.tape if own.quantity == "qdd" else None
-                )
+                found.conditions[i] = condition(self.states.system_of(i), own.tape)
 
     def beside(self, found: Columns, place: tuple[Places, int, int], got: Answers) -> None:
         """Errors of answers for the data in float64, and joint by joint."""
         here, o, f = place
-        total = self.proof.judged(self.unrounded.at(here).largest(got.found))
-        off, N = self.truths[f].at(here).error(got.found), found.joints.shape[-1]
-        joints = off if off.ndim == 2 else off[:, 1:].reshape(len(here), -1, N, N).max(axis=(1, 3))
+        total, joints = self.unrounded.at(here).largest(got.found), self.truths[f].at(here).error(got.found)
         held = found.failed[here, o, f] == OK
         found.total[here[held], o, f], found.joints[here[held], o, f] = total[held], joints[held]

@@ -15,10 +15,9 @@ from pivotree.kkt.base.reading import read_bytes
 
 from .fields import Fields, document
 from .models import Model, models_of
-from .settings import DERIVED, MEASURES, REFERENCES, Settings
+from .settings import MEASURES, REFERENCES, Settings
 
 USUAL = ["error", "digits", "backward_error", "marked", "fill", "flops", "failed_at"]
-DERIVED_USUAL = [name for name, kind in DERIVED.items() if kind is float]
 DISTRIBUTIONS = ("random", "given")
 MOST_STATES = 10_000_000
 SUFFIXES = (".csv", ".parquet")
@@ -69,8 +68,7 @@ def read_config(path: Path) -> Config:
     found = models_of(fields)
     orders = tuple(fields.names("orders"))
     formats = tuple(fields.names("formats", ["float32", "float64"]))
-    derived = fields.yes("derivatives")
-    measures = tuple(fields.names("measure", [*USUAL[:-1], *DERIVED_USUAL, USUAL[-1]] if derived else USUAL))
+    measures = tuple(fields.names("measure", USUAL))
     reference = fields.one_of("reference", REFERENCES[0], REFERENCES)
     states = Fields(path, fields.take("states", {"distribution": "given"}), "states")
     random = states.one_of("distribution", "random", DISTRIBUTIONS) == "random"
@@ -82,8 +80,6 @@ def read_config(path: Path) -> Config:
     for i, name in enumerate(measures):
         if name not in MEASURES:
             raise fields.wrong(f"measure[{i}]", name, f"one of {', '.join(MEASURES)}")
-        if name in DERIVED and not derived:
-            raise fields.wrong(f"measure[{i}]", name, "derivatives = true with it, or leave it out")
     digests = tuple(_digest(fields, i, name) for i, name in enumerate(orders))
     for i, name in enumerate(formats):
         try:
@@ -96,8 +92,7 @@ def read_config(path: Path) -> Config:
     ranges: dict[str, list[Any]] = {}
     for name, value in (pair for models in found for model in models for pair in model.values):
         ranges.setdefault(name, []).append(value)
-    quantity = "derivatives" if derived else "qdd"
-    settings = Settings(orders, formats, measures, reference, random, seed, tuple(ranges), quantity)
+    settings = Settings(orders, formats, measures, reference, random, seed, tuple(ranges))
     for name in ranges:
         if settings.columns.count(name) > 1:
             raise PivotreeError(f"{path}: range {name!r} has the name of a column; give it another name")

@@ -13,7 +13,6 @@ from pivotree.kkt.arithmetic import Format, get_format
 
 from ..comparison.row import digits_of, finite, known_conditioning, reference_digits
 from ..states.sample import drawn_again
-from ..states.traced import FIELDS
 from ..study import measure as core
 from ..study.measure import WHY, Columns, States
 from .cases import Task
@@ -87,42 +86,30 @@ def _eliminated(
         for (o, f), case in zip(places, found[number], strict=True):
             case |= shared | columns.costs[i][o]
             if missing[i, o, f] and (settings.runs or columns.failed[i, o, f]):
-                case |= _case(settings, columns, (i, o, f), formats[f])
+                case |= _case(columns, (i, o, f), formats[f])
 
 
 KAPPAS = ("kappa", "kappa_inertia")
 
 
-def _case(
-    settings: Settings, columns: Columns, place: tuple[int, int, int], format: Format
-) -> dict[str, Any]:
+def _case(columns: Columns, place: tuple[int, int, int], format: Format) -> dict[str, Any]:
     """The answer of one order in one format and state."""
     whole = {"error_of_data": float(columns.data[place[0], place[2]])}
     if columns.failed[place]:
         why = {"failed_at": columns.failed_at[place], "failed_as": WHY[columns.failed[place]]}
         return why | (whole if whole["error_of_data"] >= 0.0 else {})
     error, total = float(columns.error[place]), float(columns.total[place])
-    case = {
+    return {
         **whole,
         "error_with_data": total,
         "digits_with_data": digits_of(total, format),
-        "errors_of_joints": _listed(columns.joints[place], "6g"),
+        "errors_of_joints": " ".join(f"{x:.6g}" for x in columns.joints[place].tolist()),
         "failed_at": None,
         "error": error,
         "digits": digits_of(error, format),
         "backward_error": float(columns.left[place]),
         "marked": columns.marked[place],
     }
-    if settings.quantity != "qdd":
-        each = zip(FIELDS[settings.quantity], columns.fields[place].tolist(), strict=True)
-        case |= {f"digits_{name}": digits_of(x, format) for name, x in each}
-        case["errors_of_matrices"] = _listed(columns.fields[place], "17g")
-    return case
-
-
-def _listed(numbers: NDArray, how: str) -> str:
-    """Several numbers as one text."""
-    return " ".join(f"{x:.{how}}" for x in numbers.tolist())
 
 
 def _rows(

@@ -28,12 +28,12 @@ def kept_tapes() -> dict[tuple[str, str], TracedOrder]:
     return {}
 
 
-def traced(system: System, name: str, pattern: str, quantity: str = "qdd") -> TracedOrder | str:
+def traced(system: System, name: str, pattern: str) -> TracedOrder | str:
     """An order by its name, or the sentence that refuses it on this model, of this :func:`fingerprint`."""
     tapes = kept_tapes()
     try:
         if (known := tapes.get((name, pattern))) is None:
-            known = TracedOrder(trace(system, orderings.get(name)), system, quantity)
+            known = TracedOrder(trace(system, orderings.get(name)), system)
             if sum(order.size for order in (known, *tapes.values())) > KEPT:
                 tapes.clear()
             tapes[name, pattern] = known
@@ -45,15 +45,12 @@ def traced(system: System, name: str, pattern: str, quantity: str = "qdd") -> Tr
     return known
 
 
-def fingerprint(system: System, quantity: str = "qdd") -> str:
+def fingerprint(system: System) -> str:
     """Everything that a tape is made from: equal for systems whose tapes are equal."""
     tree, pattern = system.tree, system.pattern
     parts: list[Any] = [tree.parent, tree.dof, near_centres(tree, pattern), *system.state.S]
     parts += list(vars(pattern).values())
     found = sha256(repr((tree.names, system.structure.ties)).encode())
-    if quantity != "qdd":  # derivatives take more of a model than (4) does
-        found.update(repr((quantity, tree.joint, system.loops)).encode())
-        parts += [tree.gravity, *(() if tree.terms is None else vars(tree.terms).values())]
     for array in map(np.ascontiguousarray, parts):
         found.update(f"{array.shape} {array.dtype}".encode())
         found.update(array.tobytes())
@@ -87,9 +84,9 @@ def prepare(settings: Settings, model: Model) -> Prepared:
     """
     tree = model.tree()
     system, ranges = drawn_system(tree, settings.seed) if settings.random else (build(tree), None)
-    pattern = fingerprint(system, settings.quantity)
+    pattern = fingerprint(system)
     names = (*settings.orders, "abm")
-    orders = {name: traced(system, name, pattern, settings.quantity) for name in names}
+    orders = {name: traced(system, name, pattern) for name in names}
     if isinstance(refused := orders["abm"], str):
         raise PivotreeError(refused)
     return Prepared(system, ranges, orders)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..states.traced import FIELDS
-
-ELIMINATED: dict[str, type] = {
+MEASURES: dict[str, type] = {
     "error": float,  # max |qdd - exact| / max |exact|, exact for the data rounded to the format
     "digits": float,  # that it leaves: -log10, between 0 and what the format holds
     "backward_error": float,  # of the answer in (4), normwise
@@ -14,7 +12,7 @@ ELIMINATED: dict[str, type] = {
     "error_with_data": float,  # against the exact answer for the data in float64
     "digits_with_data": float,
     "error_of_data": float,  # of the exact answer, by rounding the data alone
-    "errors_of_joints": str,  # of each joint, beside the largest acceleration; of derivatives of its row
+    "errors_of_joints": str,  # of each joint, beside the largest acceleration
     "failed_as": str,  # why there is no answer, the same words for all pivots and bodies
     "kappa": float,  # condition number of qdd
     "kappa_inertia": float,  # of the joint-space inertia
@@ -22,12 +20,6 @@ ELIMINATED: dict[str, type] = {
     "fill_entries": int,
     "flops": int,  # operations that qdd takes
     "height": int,  # of the elimination tree
-}
-DERIVED: dict[str, type] = {  # of qdd, and of each matrix by its own largest entry
-    f"digits_{name}": float for name in FIELDS["derivatives"]
-} | {"errors_of_matrices": str}  # of qdd and of each of them
-MEASURES = ELIMINATED | DERIVED
-MEASURES |= {
     "bodies": int,
     "dof": int,
     "drawn_again": int,  # draws before the state's that led to none with closed loops
@@ -48,18 +40,17 @@ class Settings:
     random: bool  # states drawn at random, or each model's own
     seed: int
     ranges: tuple[str, ...]  # names, one column each
-    quantity: str = "qdd"  # or "derivatives": whose errors and operations they are
 
     @property
     def runs(self) -> bool:
         """Whether some column needs an elimination in numbers."""
-        wanted = {"error", "digits", "backward_error", "marked", "failed_as", "failed_at", *WHOLE, *DERIVED}
+        wanted = {"error", "digits", "backward_error", "marked", "failed_as", "failed_at", *WHOLE}
         return bool(wanted & set(self.measures))
 
     @property
     def together(self) -> bool:
-        """Whether many states are measured at a time: no balls, derivatives or kappa are asked."""
-        alone = {"kappa", "kappa_inertia"} & set(self.measures) or self.quantity != "qdd"
+        """Whether many states are measured at a time: no balls or kappa are asked."""
+        alone = {"kappa", "kappa_inertia"} & set(self.measures)
         return self.random and self.reference == REFERENCES[0] and not alone
 
     @property

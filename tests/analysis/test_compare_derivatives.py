@@ -1,6 +1,5 @@
-"""Digits of gradients: compare, report and blame, held against what was not read from a float."""
+"""Digits of gradients: compare and blame, held against what was not read from a float."""
 
-import csv
 import json
 from dataclasses import replace
 
@@ -10,8 +9,6 @@ import pytest
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.comparison.gradients import DATA, FIELDS, compare_derivatives
-from pivotree.analysis.report import robot_report
-from pivotree.analysis.report.make import prepare
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
@@ -30,24 +27,6 @@ def tree_of(gravity=(1.0, -2.0, -9.0)):
 def robot(gravity=(1.0, -2.0, -9.0)):
     state = [0.3, -0.2, 0.5, 0.7], [1.0, -0.5, 0.25, 2.0], [0.3, 0.1, -0.2, 0.4]
     return kkt.build(tree_of(gravity), *state)
-
-
-@pytest.fixture(scope="module")
-def reported(tmp_path_factory):
-    """A report, its folder, and the rows of its table of states."""
-    folder = tmp_path_factory.mktemp("derivatives")
-    report = robot_report(
-        tree_of(),
-        "robot",
-        ["abm", "gain_abm"],
-        ["float32", "tf32"],
-        states=6,
-        seed=2,
-        quantity="derivatives",
-        folder=folder,
-    )
-    with open(folder / "states.csv", encoding="utf-8") as file:
-        return report, folder, list(csv.DictReader(file))
 
 
 def rounded(system, format):
@@ -116,59 +95,6 @@ def test_a_tape_is_read_in_other_states_and_refused_where_it_cannot_be():
     weightless = robot((0.0, 0.0, 0.0))
     with pytest.raises(kkt.OrderError, match="trace them again"):
         order.values(weightless)
-    assert order.fitting(weightless) is not order
-
-
-# -- report ------------------------------------------------------------------------------------
-
-
-@pytest.mark.product
-def test_every_state_of_a_report_is_held_against_another_order(reported):
-    """The errors of the table, field by field, against double-double by crbm on rounded data."""
-    report, _, rows = reported
-    assert {int(row["state"]) for row in rows} == set(range(6))
-    setup, _ = prepare(tree_of(), "robot", ["abm"], ["float32"], 2)
-    for row in rows[:: len(report.formats) + 1]:
-        system = setup.system_at(int(row["state"]))
-        own = kkt.derivatives(system, orderings.get(row["order"]), row["format"])
-        near = kkt.derivatives(rounded(system, row["format"]), orderings.get("crbm"), "dd")
-        errors = {}
-        for name in FIELDS:
-            x, y = (np.array(getattr(one, name), dtype=float) for one in (own, near))
-            errors[name] = largest(x, y)
-            told = min(-np.log10(errors[name]), report.capacity[row["format"]])
-            assert float(row[f"digits_{name}"]) == pytest.approx(told, abs=6e-3)
-        worst = max(errors[name] for name in FIELDS[1:])
-        assert float(row["error"]) == pytest.approx(worst, rel=1e-3)
-
-
-@pytest.mark.product
-def test_worst_states_of_a_report_replay_with_blame(reported):
-    report, folder, _ = reported
-    assert report.reference.sound and report.reference.disagreement < 1e-25
-    for cell in report.cells:
-        system = kkt.build(kkt.load(folder / cell.worst.file))
-        found = analysis.blame(system, cell.order, cell.format, quantity="derivatives")
-        assert found.true_error == pytest.approx(cell.worst.error, rel=1e-9)
-        assert found.ratio == pytest.approx(1.0, abs=1e-6)
-        assert f"largest in {found.output.partition('[')[0]} at " in cell.worst.why
-        assert cell.worst.replay.endswith("--derivatives") and cell.worst.certified
-
-
-@pytest.mark.product
-def test_a_page_of_derivatives_says_so(reported):
-    _, folder, rows = reported
-    page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "digits of the derivatives of qdd kept" in page and "Digits of qdd and of each" in page
-    document = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    assert document["quantity"] == "derivatives"
-    cell = document["rows"][0]
-    case = cell["order"], cell["format"]
-    kept = [float(row["digits_dq"]) for row in rows if (row["order"], row["format"]) == case]
-    assert cell["fields"]["dq"]["worst"] == pytest.approx(min(kept), abs=6e-3)
-    least = min(cell["fields"][name]["worst"] for name in FIELDS[1:])
-    assert cell["digits"]["worst"] == least  # of the three matrices, and not of qdd
-    assert any("d qdd / dq, dqd and dtau" in text for text in document["verdict"])
 
 
 # -- blame ---------------------------------------------------------------------------------------

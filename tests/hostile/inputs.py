@@ -150,7 +150,7 @@ FILES = """models = ["chain:1", { model = "m.json", floating = true }]
 orders = ["abm"]
 formats = ["float32"]
 measure = ["error"]
-derivatives = true
+reference = "certified"
 [states]
 number = 1
 """

@@ -12,17 +12,13 @@ from pivotree import orderings
 from pivotree.kkt import PivotreeError
 from pivotree.kkt.model.load import SUFFIXES
 
-from ..arguments import Parser, add_derivatives, add_format, add_json, add_model, add_order
+from ..arguments import Parser, add_format, add_json, add_model, add_order
 from ..limits import admit, played
 from ..progress import progress_shown
 from . import INTERRUPTED
 from .shared import folder_of, formats_of, orders_of, print_json, system_of_any, tree_of
 
-EXAMPLES = (
-    "report robot.urdf",
-    "report chain:6 --states 100 --digits 4 -o report",
-    "report robot.urdf --derivatives --states 100",
-)
+EXAMPLES = ("report robot.urdf", "report chain:6 --states 100 --digits 4 -o report")
 
 
 def declare(command: Parser) -> None:
@@ -32,7 +28,6 @@ def declare(command: Parser) -> None:
     command.add_argument("--states", type=int, default=1000, help="how many (1000)")
     command.add_argument("--seed", type=int, default=0, help="of the random states (0)")
     command.add_argument("--digits", type=float, default=3.0, help="that a format must keep (3)")
-    add_derivatives(command)
     add_json(command)
     command.add_argument("-o", "--output", metavar="DIR", help="a new folder; report-MODEL if not")
 
@@ -51,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
             system = system_of_any(tree)
             named = ORDERS if orders is None else orders
             wanted = {name: orderings.get(name) for name in named}
-            admit(options, system, wanted, played(system, (), options.derivatives))
+            admit(options, system, wanted, played(system, ()))
             result = robot_report(
                 tree,
                 options.model,
@@ -63,7 +58,6 @@ def run(options: argparse.Namespace) -> int:
                 folder=folder,
                 processes=None,
                 progress=progress,
-                quantity="derivatives" if options.derivatives else "qdd",
             )
     except PivotreeError:
         _remove_if_empty(folder)

@@ -21,7 +21,6 @@ from pivotree.analysis.cli.commands import tune
         (["export", "chain:2000", "--order", "crbm", "-o", "x.c"], ["crbm", "--yes"]),
         (["compare", "chain:100", "--derivatives"], ["leave out crbm, ", " more (--order)", "--yes"]),
         (["blame", "chain:200", "--derivatives"], ["blame chain:200", "crbm", "--yes"]),
-        (["report", "chain:200", "--derivatives"], ["leave out", "crbm", "--yes"]),
         (["list", "chain:200", "--order", "crbm"], ["of the same kind, such as chain:10", "--yes"]),
         (["solve", "chain:1500", "--certify", "100000"], ["fewer digits with --certify", "--yes"]),
         (["solve", "chain:200", "--format", "exact"], ["solve chain:200", "abm", "--yes"]),

@@ -17,7 +17,6 @@ from pivotree.analysis.states import sample
 
 # -- options: what is told, and the command; files that it reads are in FILES ---------------------
 
-ROTATED = "its rotations take the right-hand side along"
 REFUSED = {
     # -- compare, solve, figure, blame
     "order 'abm': is asked for twice; give each": "compare chain:2 --orders abm,abm",
@@ -50,8 +49,6 @@ REFUSED = {
     "option --order: is empty; give names separated": "counts --orders ,",
     "option --order: is empty": "explore chain:2 --orders= -o x.html",
     "'mp:50': is none that the page computes in": "explore chain:2 --orders abm --formats mp:50 -o x.html",
-    # -- derivatives
-    f"{ROTATED}, and no": "report chain:3 --derivatives --states 2 --orders square_root_abm -o no",
     # -- models and states
     "an installed robot is written robot:ur5": "compare ur5",
     "no/such.urdf.xacro: does not exist": "solve no/such.urdf.xacro",

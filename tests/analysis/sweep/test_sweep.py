@@ -113,8 +113,7 @@ WRONG = {
     MINIMAL.replace("chain:3", "two_link:r={r}")
     + "[ranges]\nr = {from = 0, to = 1, count = 3, scale = 'log'}": "for scale 'log', ends above 0",
     MINIMAL + "states = 3": "field 'states' is 3; give a table",
-    MINIMAL + 'measure = ["digits_dq"]': "'measure[0]' is 'digits_dq'; give derivatives = true with",
-    MINIMAL + "derivatives = 1": "'derivatives' is 1; give true or false",
+    MINIMAL + "derivatives = true": "field 'derivatives' is unknown in the file",
     MINIMAL.replace('orders = ["abm"]', ""): "has no field 'orders'; give a list of names",
     MINIMAL.replace('["abm"]', '"abm"'): "field 'orders' is 'abm'; give a list of names",
     MINIMAL.replace('["abm"]', "[3]"): "field 'orders[0]' is 3; give a text",
@@ -159,49 +158,3 @@ def test_what_a_config_may_hold(tmp_path, monkeypatch):
     assert labels[5:] == ["arm.json"] and len(found.models[5].tree().graph["loops"]) == 1
     assert (found.kinds["kind"], found.kinds["r"]) == (str, float)
     assert found.order_digests[0].startswith("own.py:f ")
-
-
-# -- derivatives -----------------------------------------------------------------------------------
-
-FIELDS = ("digits_qdd", "digits_dq", "digits_dqd", "digits_dtau")
-DERIVED = """
-output = "{output}"
-models = ["two_link:r=0.5"]
-orders = ["crbm", "abm"]
-formats = ["float32"]
-derivatives = true
-[states]
-number = 1
-seed = 5
-"""
-
-
-def test_derivatives_are_certified_and_taken_up_again(tmp_path):
-    """Rows that are there stay; those of qdd are other cases, and certified ones others again."""
-    text = DERIVED
-    chosen = read_config(config(tmp_path, text))
-    assert chosen.settings.measures[-5:] == (*FIELDS, "failed_at")
-    assert (sweep(chosen, jobs=1).measured, sweep(chosen, jobs=1).measured) == (2, 0)
-    more = read_config(config(tmp_path, text.replace("number = 1", "number = 2")))
-    assert (first := sweep(more, jobs=1)).measured == 2 and first.kept == 2
-    proved = 'reference = "certified"\n' + text
-    sweep(read_config(config(tmp_path, proved, "c.csv")), jobs=1)
-    for own, right in zip(table(tmp_path / "s.csv"), table(tmp_path / "c.csv"), strict=False):
-        assert own["key"] != right["key"]
-        assert float(own["digits"]) == min(float(own[name]) for name in FIELDS[1:])
-        assert float(own["error"]) == pytest.approx(float(right["error"]), rel=1e-6)
-    columns = f"measure = {[*more.settings.measures[:-5], 'failed_at']}\n"
-    plain = columns + text.replace("derivatives = true", "")
-    sweep(read_config(config(tmp_path, plain, "q.csv")), jobs=1)
-    assert not {r["key"] for r in table(tmp_path / "q.csv")} & {r["key"] for r in table(tmp_path / "s.csv")}
-
-
-def test_models_whose_joints_resist_share_no_tapes_with_others():
-    """A spring and a damper are one number each, and (4) has places for neither."""
-    trees = []
-    for name in ("stiffness", "damping"):
-        tree = kkt.chain(2)
-        tree.nodes["j1"][name] = 0.5
-        trees.append(kkt.build(tree, q=[0.3, 0.4], qd=np.ones(2)))
-    assert len({fingerprint(x) for x in trees}) == 1
-    assert len({fingerprint(x, "derivatives") for x in trees}) == 2

@@ -117,9 +117,9 @@ def test_a_tape_on_many_states(format, m):
         assert np.array_equal(found[i], signed(v, wanted), equal_nan=True)
 
 
-def one_by_one(settings, prepared, numbers):
+def one_by_one(system, ranges, seed, numbers):
     """States that are built and traced one after another."""
-    return States.of([system_at(prepared.system, prepared.ranges, settings.seed, i) for i in numbers])
+    return States.of([system_at(system, ranges, seed, i) for i in numbers])
 
 
 @pytest.mark.product
@@ -131,7 +131,7 @@ def test_rows_of_states_together_are_those_of_states_alone(tmp_path, monkeypatch
     for task in [t for t in tasks(chosen, set()) if t is not work] + [work, several]:
         rows = measure.measure(task)
         with monkeypatch.context() as alone:
-            alone.setattr(measure, "_states", one_by_one)
+            alone.setattr(States, "drawn", one_by_one)
             assert measure.measure(task) == rows
         assert len(rows) == sum(map(bool, task.keys))
         assert {row[-1] for row in rows} - {None}  # some fail, and say why
@@ -171,7 +171,7 @@ def test_joints_that_turn_against_the_split_share_tapes(tmp_path, monkeypatch):
     rows = measure.measure(work)
     order = prepared.prepare(work.settings, work.model).orders["virtual_work"]
     assert 1 < len(order.others) < 7
-    monkeypatch.setattr(measure, "_states", one_by_one)
+    monkeypatch.setattr(States, "drawn", one_by_one)
     monkeypatch.setattr(TracedOrder, "fitting", TracedOrder._anew)
     assert measure.measure(work) == rows
 
