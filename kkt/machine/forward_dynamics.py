@@ -555,7 +555,6 @@ def _content(system: System, sequences: list[PivotSequence], chosen: Format, req
             loop.baumgarte,
             loop.compliance,
             loop.beside is None,
-            loop.follows if loop.curved else None,
         )
         for one in system.loops
         for loop in one.pairs

@@ -10,8 +10,7 @@ Differentiated once in c, and written with pdd, minus the accelerations,
     G_2 pdd_2 - G_1 pdd_1 - compliance lambda = -gamma,      G_k = C* X_ck,
     gamma = C* (v_c x w) - a C* (w - v_c) - b gap,           w = X_c2 v_2,  v_c = X_c1 v_1,
 
-where a and b are Baumgarte's gains (1972).  Where the ratio r of coupled joints depends on q_to,
-their C does, and r' qd_to^2 is added to gamma.  Where c travels with a point of body 2 (contact),
+where a and b are Baumgarte's gains (1972).  Where c travels with a point of body 2 (contact),
 omega x v of the motion relative to body 1 is subtracted from the linear rows.  The world has no
 rows; its acceleration is that of a root's parent, minus gravity.
 """
@@ -27,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.loops import Loop, taylor
+from ..model.loops import Loop
 from ..model.spatial import (
     Array,
     cross,
@@ -54,22 +53,16 @@ class Closure:
     p: Array  # (2, 3) its origin there [m]
     beside: Closure | None = None  # of ``loop.beside``
     at: tuple[Any, Any] = (0.0, 0.0)  # of joints that follow others: q and q_to [rad, m]
-    # of those beside, where the ratio depends on q: its rate by q_to, and C of ratio 1
-    bend: tuple[Any, Array] | None = None
 
     @property
     def rows(self) -> int:
         return self.loop.rows
 
-    @cached_property
-    def line(self) -> list[Any]:
-        """The polynomial that positions keep, measured from this state's q_to."""
-        return taylor(self.loop.polynomial, self.at[1])
-
     @property
     def apart(self) -> Any:
         """How far coupled joints are apart [rad, m]."""
-        return self.at[0] - self.line[0]
+        ratio, offset = self.loop.follows or (0.0, 0.0)
+        return self.at[0] - (offset + self.at[1] * ratio)
 
     @cached_property
     def gap(self) -> Array:
@@ -88,7 +81,7 @@ class Closure:
         """The loop, in a tree whose joints' positions are measured from this state's."""
         if not self.loop.follows:
             return self.loop
-        return replace(self.loop, follows=(self.line[1], 0.0 - self.apart, *self.line[2:]))
+        return replace(self.loop, follows=(self.loop.follows[0], 0.0 - self.apart))
 
     @property
     def gap_rate(self) -> Array:
@@ -150,9 +143,6 @@ def closures(tree: BodyTree, R: Array, p: Array, q: Array, loops: Sequence[Loop]
         other = whole(loop.beside)
         if loop.follows:
             found = replace(found, at=tuple(q[tree.offset[c.bodies[1]]] for c in (found, other)))
-        if loop.curved:
-            C, (_, ratio, half, *_) = other.loop.C, found.line
-            other = replace(other, loop=replace(other.loop, C=C * ratio), bend=(2.0 * half, C))
         return replace(found, beside=other)
 
     return tuple(whole(loop) for loop in loops)
@@ -271,11 +261,6 @@ def _right(pair: Closure, v: Array, base: Array, cast: Cast) -> Array:
             lift = matvec(X[place], base)
             turning = turning - lift if place else turning + lift
     right = matvec(C, turning)
-
-    # the ratio of joints on a curve changes as they move
-    if pair.bend is not None:
-        rate = matvec(transpose(cast(pair.bend[1])), apart)
-        right = right + cast(np.ones(loop.rows) * pair.bend[0]) * rate * rate
 
     # Baumgarte's terms lead back where the loop has opened
     a, b = loop.baumgarte

@@ -9,7 +9,7 @@ A loop is cut at one of its joints, so that a tree remains (Lubich, Nowak, Pohle
 Ascher, Pai & Cloutier 1996, section 2).  Constraints are given to :func:`kkt.build` as ``loops=``,
 or stand in ``tree.graph["loops"]``.
 
-Joints that follow others: positions and rates that keep q = polynomial(q_to).
+Joints that follow others: positions and rates that keep q = ratio q_to + offset.
 
 The rows of (4) couple accelerations alone (:func:`kkt.coupled_joints`), so that a state has to keep
 the positions and rates by itself.  A URDF's <mimic> and MuJoCo's equality of joints are such rows.
@@ -34,29 +34,21 @@ from .spatial import Array, matmul, matvec
 from .tree import BodyTree, compile_tree, require_graph
 
 
-def taylor(polynomial: Sequence[Any], x: Any) -> list[Any]:
-    """Coefficients, lowest first, of the same polynomial in what its variable is beyond x (Horner)."""
-    found = list(polynomial)
-    for i in range(len(found) - 1):
-        for j in range(len(found) - 2, i - 1, -1):
-            found[j] = found[j] + x * found[j + 1]
-    return found
-
-
 class Coupling(NamedTuple):
-    """q[place] = sum_i polynomial[i] q[to]^i, places among the N freedoms; ``to`` -1 where it is held."""
+    """q[place] = ratio q[to] + offset, places among the N freedoms; ``to`` -1 where it is held."""
 
     place: int
     to: int
-    polynomial: tuple[float, ...]
+    ratio: float
+    offset: float
 
     def at(self, q: Floats) -> float:
         """Where the joint is when the other is at q (N,)."""
-        return float(taylor(self.polynomial, q[self.to] if self.to >= 0 else 0.0)[0])
+        return float(self.offset + q[self.to] * self.ratio) if self.to >= 0 else self.offset
 
-    def rate(self, q: Floats, qd: Floats) -> float:
-        """How fast it moves when the other is at q (N,) and moves at qd (N,)."""
-        return float(taylor(self.polynomial, q[self.to])[1] * qd[self.to]) if self.to >= 0 else 0.0
+    def rate(self, qd: Floats) -> float:
+        """How fast it moves when the other moves at qd (N,)."""
+        return float(self.ratio * qd[self.to]) if self.to >= 0 else 0.0
 
 
 def couplings(tree: BodyTree, loops: Sequence[Loop]) -> tuple[Coupling, ...]:
@@ -66,7 +58,7 @@ def couplings(tree: BodyTree, loops: Sequence[Loop]) -> tuple[Coupling, ...]:
     for loop in loops:
         if loop.follows:
             to = -1 if loop.beside is None else first[loop.beside.bodies[1]]
-            found[first[loop.bodies[1]]] = Coupling(first[loop.bodies[1]], to, loop.polynomial)
+            found[first[loop.bodies[1]]] = Coupling(first[loop.bodies[1]], to, *loop.follows)
     ordered: dict[int, Coupling] = {}
     for one in found.values():
         way: list[Coupling] = []
@@ -84,7 +76,7 @@ def kept(
     found = (q if qd is None else qd).copy()
     for one in coupled:
         if one.place not in but:
-            found[one.place] = one.at(found) if qd is None else one.rate(q, found)
+            found[one.place] = one.at(found) if qd is None else one.rate(found)
     return found
 
 
@@ -135,9 +127,8 @@ class Loop:
     compliance: Floats  # (m,) c >= 0 in  G acceleration + c lambda = gamma
     numbers: tuple[int, ...]  # (m,) of the rows that are kept; a contact's normal is 0
     beside: Loop | None = None  # two other bodies, whose rows are added to these: coupled joints
-    # ratio and offset [rad, m] of coupled joints whose positions keep q = ratio q_to + offset; behind
-    # them the factors of q_to^2, q_to^3, ...; None: any positions
-    follows: tuple[float, ...] | None = None
+    # ratio and offset [rad, m] of coupled joints whose positions keep q = ratio q_to + offset; None: any
+    follows: tuple[float, float] | None = None
     # (6, d) directions whose rows follow from others wherever all loops are closed: not in (4)
     implied: Floats | None = None
 
@@ -145,18 +136,6 @@ class Loop:
     def rows(self) -> int:
         """m, 1 to 6."""
         return int(self.C.shape[1])
-
-    @property
-    def polynomial(self) -> tuple[float, ...]:
-        """Coefficients, lowest first, of the polynomial of q_to that positions keep."""
-        assert self.follows is not None
-        ratio, offset, *higher = self.follows
-        return (offset, ratio, *higher)
-
-    @property
-    def curved(self) -> bool:
-        """Whether the ratio of coupled joints depends on q; the rows beside are then those of ratio 1."""
-        return self.follows is not None and len(self.follows) > 2
 
     @property
     def whole(self) -> Loop:
@@ -292,7 +271,6 @@ def coupled_joints(
     ratio: float = 1.0,
     *,
     offset: float | None = None,
-    higher: ArrayLike = (),
     damping: float = 0.0,
     compliance: float = 0.0,
     name: Hashable = None,
@@ -303,13 +281,11 @@ def coupled_joints(
     m/rad] times that of the body ``to`` beside its own; ``to`` None holds the joint where it is.
     Both joints have one freedom.  The row couples accelerations.  With ``offset`` [rad, m] states
     keep q = ratio q_to + offset too: random ones do, and others are told to be open; where it is
-    None, any two positions do.  With ``higher`` (m,) [rad/rad^2, ...], numbers c_2, c_3, ..., they keep
-    q = offset + ratio q_to + c_2 q_to^2 + c_3 q_to^3 ..., and rates follow by its derivative, as on a cam.
-    lambda is the coupling's effort on the joint of ``body``.
+    None, any two positions do.  lambda is the coupling's effort on the joint of ``body``.
     ``damping`` is a [1/s] and ``compliance`` [1/(kg m^2), 1/kg] one number, as in :func:`contact`.
 
     Raises ModelError, one sentence, for a body that is unknown, or whose joint has another number
-    of freedoms, and for ``higher`` without an offset or another body.
+    of freedoms.
 
     >>> tree = pt.chain(3)
     >>> loop = pt.coupled_joints(tree, "j3", "j2", -2.0)
@@ -325,17 +301,14 @@ def coupled_joints(
     gains = checked_damping(where, damping)
     soft = checked_compliance(where, compliance, 1)
     first = _along(where, tree, body, 1.0, name, gains, soft)
-    curve = checked_terms(where, "higher", higher)
-    if curve and (offset is None or to is None):
-        raise ModelError(f"{where}: field 'higher' bends a line of q_to; give an offset and the body 'to'")
     if offset is not None:
         start = float(checked(where, "offset", offset, ()))
-        first = replace(first, follows=(size if to is not None else 0.0, start, *curve))
-    if to is None or (size == 0.0 and not curve):
+        first = replace(first, follows=(size if to is not None else 0.0, start))
+    if to is None or size == 0.0:
         return first
     if to == body:
         raise ModelError(f"{where}: couples the joint of {body!r} to itself; name another")
-    return replace(first, beside=_along(where, tree, to, -1.0 if curve else -size, name, gains, soft))
+    return replace(first, beside=_along(where, tree, to, -size, name, gains, soft))
 
 
 def _along(
@@ -499,13 +472,6 @@ def checked_numbers(where: str, field: str, rows: Any, count: int) -> tuple[int,
     if not whole or not kept or len(set(kept)) < len(kept):
         raise ModelError(f"{where}: field {field!r} is {rows!r}; give some of 0 to {count - 1}, each once")
     return tuple(int(r) for r in kept)
-
-
-def checked_terms(where: str, field: str, row: Any, least: int = 0) -> list[float]:
-    """``least`` numbers or more, in a row.  Raises ModelError."""
-    many = isinstance(row, list | tuple) or (hasattr(row, "ndim") and row.ndim)
-    terms: list[float] = checked(where, field, row, (max(len(row), least) if many else least or 1,)).tolist()
-    return terms
 
 
 def checked_gains(where: str, value: Any) -> tuple[float, float]:

@@ -12,7 +12,7 @@ Before MuJoCo compiles a file, it is checked how much it asks for, and what it o
 allocates until memory ends, without hearing Ctrl-C, and waits for pipes.
 
 Equality constraints are loops: a connect is a cut ball joint, a weld a cut fixed one.  A joint
-constraint couples two joints by a polynomial, or holds one.
+constraint couples two joints by a ratio and an offset, or holds one.
 
 MuJoCo softens constraints (``solref``, ``solimp``) and so accepts redundant rows; here they are
 hard.  Rows that the tree's joints satisfy by themselves in every state are left out: one of three
@@ -43,7 +43,7 @@ from ..base.foreign import of_kind
 from ..base.reading import read_bytes, root_of
 from .fields import Floats
 from .joints import TERMS, TYPES, quaternion_to_vector
-from .loops import Loop, checked_loops, coupled_joints, cut_joint, follow, taylor
+from .loops import Loop, checked_loops, coupled_joints, cut_joint, follow
 from .spatial import extends, matmul, matvec
 from .tree import add_body, default_state, new_tree
 
@@ -204,22 +204,24 @@ def loops_of(
             ties += _tied(model, i, what, name, home)
         elif what == "joint":
             to = None if model.eq_obj2id[i] < 0 else carrier[model.eq_obj2id[i]]
-            offset, ratio, *higher = _polynomial(model, i)
-            line: dict[str, Any] = {"offset": offset, "higher": higher, "name": name}
-            loops[i] = coupled_joints(tree, carrier[model.eq_obj1id[i]], to, ratio, **line)
+            ratio, offset = _line(model, i, name)
+            loops[i] = coupled_joints(tree, carrier[model.eq_obj1id[i]], to, ratio, offset=offset, name=name)
         else:
             left.append(f"{what} {name!r}")
     loops |= independent(model, ties, [*loops])
     return tuple(loops[i] for i in sorted(loops)), left
 
 
-def _polynomial(model: Any, i: int) -> list[float]:
-    """q of coupled joints as a polynomial of q_to, lowest first; MuJoCo's begins at qpos0 of both."""
-    found, to = model.eq_data[i, :5].tolist(), model.eq_obj2id[i]
-    found[0] += float(model.qpos0[model.jnt_qposadr[model.eq_obj1id[i]]])
-    while len(found) > 2 and (found[-1] == 0.0 or to < 0):
-        found.pop()
-    return found if to < 0 else taylor(found, -float(model.qpos0[model.jnt_qposadr[to]]))
+def _line(model: Any, i: int, name: str) -> tuple[float, float]:
+    """Ratio and offset of coupled joints; MuJoCo's begin at qpos0 of both.  Raises ModelError for a curve."""
+    (start, ratio, *higher), to = model.eq_data[i, :5].tolist(), model.eq_obj2id[i]
+    if any(higher) and to >= 0:
+        raise ModelError(
+            f"joint {name!r}: 'polycoef' bends; give two numbers, an offset and a ratio, by which joints "
+            "are coupled here"
+        )
+    start += float(model.qpos0[model.jnt_qposadr[model.eq_obj1id[i]]])
+    return ratio, start if to < 0 else start - float(model.qpos0[model.jnt_qposadr[to]]) * ratio
 
 
 def kind_of(model: Any, i: int) -> str:

@@ -37,7 +37,6 @@ from .loops import (
     checked_loops,
     checked_numbers,
     checked_rotation,
-    checked_terms,
     contact,
     coupled_joints,
     cut_joint,
@@ -121,10 +120,8 @@ def _exact(where: str, entry: dict[str, Any]) -> Loop:
     """A loop from its own fields."""
     _known(where, entry, (*FIELDS, "beside", "follows", "implied"), FIELDS)
     where = f"loop {entry['name']!r}"
-    kept = entry.get("follows")
-    line = None if kept is None else checked_terms(where, "follows", kept, 2)
-    if line and line[2:] and "beside" not in entry:
-        raise ModelError(f"{where}: field 'follows' bends, and no other pair is there; give 'beside'")
+    line = entry.get("follows")
+    ratio_and_offset = None if line is None else tuple(checked(where, "follows", line, (2,)).tolist())
     ends, free, more = entry["bodies"], entry["free"], entry.get("implied")
     named = isinstance(ends, list) and all(isinstance(body, str | None) for body in ends)
     if not named or len(ends) != 2:
@@ -142,9 +139,8 @@ def _exact(where: str, entry: dict[str, Any]) -> Loop:
     implied = None if more is None else checked_columns(where, "implied", more, 6)
     gains = checked_gains(where, entry["baumgarte"])
     soft = checked_compliance(where, entry["compliance"], m)
-    follows = None if line is None else tuple(line)
     fixed = (entry["name"], (ends[0], ends[1]), turns, places, C, free, entry["point"], gains, soft, numbers)
-    return Loop(*fixed, _beside(where, entry, m), follows, implied)
+    return Loop(*fixed, _beside(where, entry, m), ratio_and_offset, implied)
 
 
 def _beside(where: str, entry: dict[str, Any], rows: int) -> Loop | None:

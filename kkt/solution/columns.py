@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arithmetic import Format, get_format
-from ..base.errors import CertificationError, FormatError, LoopError, ModelError, SingularError
+from ..base.errors import CertificationError, FormatError, ModelError, SingularError
 from ..base.shown import Shown
 from ..matrix.closures import closures
 from ..matrix.entries import Entries, assemble
@@ -135,10 +135,7 @@ def delassus_matrix(
     loops = checked_loops(points, tree.names, system.graph.graph.get("merged", {}))
     columns = Again(tape_for(system, order).program)
     given = Given(columns.write)
-    own = {id(one.loop): one for one in state.loops}
-    if bent := next((loop for loop in loops if loop.curved and id(loop) not in own), None):
-        raise LoopError(f"loop {bent.name!r}: its rows depend on q; give it to build(..., loops=[...]) too")
-    held = [own.get(id(loop)) or closures(tree, state.R, state.p, state.q, [loop])[0] for loop in loops]
+    held = closures(tree, state.R, state.p, state.q, loops)
     delassus(columns, tied(given, held), len(loops))
     tape = lower(columns.program(), system, given.patterns)
     ends = np.cumsum([0, *(loop.rows for loop in loops)])

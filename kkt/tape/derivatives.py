@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import LoopError, ModelError, OrderError, SizeError
+from ..base.errors import ModelError, OrderError, SizeError
 from ..matrix.blocks import Block
 from ..matrix.closures import Closure
 from ..matrix.system import System
@@ -128,11 +128,6 @@ def _begun(base: Tape, system: System) -> tuple[Columns, Given]:
 def _moved(
     system: System, columns: Columns, given: Given, traced: tuple[NDArray, Sequence[Closure]] | None = None
 ) -> Moved:
-    for loop in (loop for loop in system.loops if loop.curved):
-        raise LoopError(
-            f"loop {loop.name!r}: its ratio depends on q, which derivatives by q and by qd do not "
-            "know; ask for those by tau, or couple the joints by a ratio alone"
-        )
     qd, held = (system.state.qd, system.state.loops) if traced is None else traced
     moved = Moved(columns, system.structure, _motion(system, given, qd))
     moved.closings += [Closing(moved, pair) for pair in tied(given, held)]

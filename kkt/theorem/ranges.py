@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..base.errors import ModelError, nearest
 from ..matrix.system import System
 from ..model.fields import Floats, checked, require_name
-from ..model.loops import Coupling, couplings, taylor
+from ..model.loops import Coupling, couplings
 from ..model.spatial import Mass, combine
 from ..model.tree import compile_tree
 
@@ -28,7 +28,6 @@ Limits = Mapping[Hashable, tuple[float, float]]
 ANGLE, RATE, ACCELERATION = np.pi, 2.0, 10.0
 SHIFT, SPEED, THRUST = 0.5, 0.5, 5.0
 LONGEST = 1000.0  # [m] limits of slides that are wider than twice this are placeholders, and are named
-FINE = 401  # places of a leader at which the limits of a joint that follows it by a curve are looked at
 ATTITUDE = ("spherical", "floating")  # the first three coordinates are a rotation vector
 
 
@@ -118,17 +117,9 @@ def ranges_of(system: System, limits: Limits = MappingProxyType({})) -> Ranges:
 
 def _narrow(lower: Floats, upper: Floats, one: Coupling) -> None:
     """Keep a joint to where those that follow it stay within their limits, if there is such a range."""
-    offset, ratio, *higher = one.polynomial
-    if higher:  # the longest stretch of the leader's range in which it does
-        q = np.linspace(lower[one.to], upper[one.to], FINE)
-        there = taylor(one.polynomial, q)[0]
-        inside = (there >= lower[one.place]) & (there <= upper[one.place])
-        runs = np.split(np.arange(FINE), np.flatnonzero(np.diff(inside)) + 1)
-        ends = q[max(runs, key=lambda run: len(run) * inside[run[0]])][[0, -1]].tolist()
-    elif one.to < 0 or not ratio:
+    if one.to < 0 or not one.ratio:
         return
-    else:
-        ends = sorted((end[one.place] - offset) / ratio for end in (lower, upper))
+    ends = sorted((end[one.place] - one.offset) / one.ratio for end in (lower, upper))
     low, high = max(lower[one.to], ends[0]), min(upper[one.to], ends[1])
     if low < high:
         lower[one.to], upper[one.to] = low, high

@@ -66,18 +66,6 @@ def test_closed_loops_and_contacts(loops, name):
             assert difference(x, getattr(right, by)) < 1e-11
 
 
-def test_joints_that_follow_by_a_curve():
-    """qdd of the kernel, and its derivatives as differences, at states that do and do not keep the curve."""
-    tree = kkt.chain(2)
-    loop = kkt.coupled_joints(tree, "j2", "j1", -0.5, offset=0.1, higher=[0.7, 0.3])
-    f, kernel = (make(tree, ABM, loops=[loop]) for make in (kkt.to_jax, kkt.compile))
-    q, qd, tau = state_of(kernel)
-    found, slope = jit(lambda q, qd: jax.jvp(lambda q: f(q, qd, tau), (q,), (qd,)))(q, qd)
-    assert difference(found, kernel(q, qd, tau)) < 1e-12
-    ahead, behind = (kernel(q + h * qd, qd, tau) for h in (1e-6, -1e-6))
-    assert difference(slope, (ahead - behind) / 2e-6) < 1e-7
-
-
 def test_every_kind_of_joint_and_an_implicit_step():
     tree = all_joints()
     for data in (data for _, data in tree.nodes(data=True) if data["joint"] in SPRUNG):
