@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Descent", "descend", "equation", "operator", "preconditioner", "solve"]
 
-Apply = Callable[[NDArray], NDArray]
+Apply = Callable[[NDArray[Any]], NDArray[Any]]
 PER_UNKNOWN = 40  # iterations at most, unless ``most`` says how many
 
 
@@ -55,7 +55,7 @@ class Descent:
     (3, 0.0)
     """
 
-    x: NDArray  # (N,) the last iterate
+    x: NDArray[Any]  # (N,) the last iterate
     residuals: NDArray[np.float64]  # (iterations + 1,) norms of the residual over the first
     failed: str | None = None  # why it ended before the residual was as small as asked
 
@@ -119,7 +119,7 @@ def preconditioner(system: System, order: Any = "abm", format: str = "float32") 
     return _linear(solving(system, order, format), len(system.state.tau), np.dtype(float))
 
 
-def equation(system: System, format: str) -> tuple[Apply, NDArray, int]:
+def equation(system: System, format: str) -> tuple[Apply, NDArray[Any], int]:
     """v -> M v in a format, the efforts tau - c (N,), and the operations of a product.
 
     >>> from pivotree.analysis import gradients
@@ -144,7 +144,7 @@ def equation(system: System, format: str) -> tuple[Apply, NDArray, int]:
 
 
 def descend(
-    times: Apply, b: NDArray, *, most: int, until: float = 0.0, solved: Apply | None = None
+    times: Apply, b: NDArray[Any], *, most: int, until: float = 0.0, solved: Apply | None = None
 ) -> Descent:
     """Conjugate gradients from zero (Hestenes & Stiefel 1952), in the number type of b.
 
@@ -157,7 +157,7 @@ def descend(
     array([0.090909, 0.636364])
     """
 
-    def near(r: NDArray) -> NDArray:
+    def near(r: NDArray[Any]) -> NDArray[Any]:
         return r if solved is None else solved(r).astype(r.dtype)
 
     x, r = b * 0, b.copy()
@@ -191,7 +191,7 @@ def solving(system: System, order: Any, format: str) -> Apply:
     still = at_rest(system)
     run = _runs(tape_for(still, order), still, chosen)
 
-    def solved(r: NDArray) -> NDArray:
+    def solved(r: NDArray[Any]) -> NDArray[Any]:
         size = float(np.max(np.abs(r), initial=0.0)) or 1.0
         return np.asarray(chosen.shown(run(r / size)), dtype=float) * size
 
@@ -203,7 +203,7 @@ def _runs(tape: Tape, still: System, chosen: Any) -> Apply:
     names, dof = still.tree.names, still.tree.dof
     blocks = [Block("qdd", name) for name, d in zip(names, dof, strict=True) if d]
 
-    def apply(v: NDArray) -> NDArray:
+    def apply(v: NDArray[Any]) -> NDArray[Any]:
         found, _, _ = run(tape, replace(still.entries, tau=v), chosen)
         return np.concatenate([np.zeros(0, dtype=chosen.dtype), *(found[b] for b in blocks)])
 
@@ -234,10 +234,10 @@ def _linear(times: Apply, N: int, dtype: Any) -> LinearOperator:
     return LinearOperator((N, N), matvec=lambda v: times(np.ravel(v)), dtype=dtype)
 
 
-def _dot(x: NDArray, y: NDArray) -> Any:
+def _dot(x: NDArray[Any], y: NDArray[Any]) -> Any:
     with np.errstate(all="ignore"):
         return np.add.accumulate(x * y)[-1] if len(x) else 0.0
 
 
-def _norm(r: NDArray) -> float:
+def _norm(r: NDArray[Any]) -> float:
     return float(_dot(r, r)) ** 0.5

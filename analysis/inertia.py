@@ -51,11 +51,11 @@ class Inertia:
     (True, True)
     """
 
-    M: NDArray  # (N, N)
+    M: NDArray[Any]  # (N, N)
     operations: int
 
 
-def solve(system: System, method: int = 2, format: str = "float64") -> NDArray:
+def solve(system: System, method: int = 2, format: str = "float64") -> NDArray[Any]:
     """(N,) qdd in float64 or float32; nan where roundoff takes M its definiteness.
 
     Raises ModelError for another method, FormatError for other formats, LoopError for loops.
@@ -86,7 +86,7 @@ def columns(system: System, method: int = 2, format: str = "float64") -> Inertia
         raise FormatError(f"format {chosen.name!r}: columns are found in float64 or float32")
     rest, offset = at_rest(system), system.tree.offset
     N, operations = int(offset[-1]), 0
-    M: NDArray = np.zeros((N, N), dtype=chosen.dtype)
+    M: NDArray[Any] = np.zeros((N, N), dtype=chosen.dtype)
     if method == 1:
         times, _, each = equation(system, format)
         for j, unit in enumerate(np.eye(N)):

@@ -92,7 +92,7 @@ class ClosedForm(Shown):
 
 
 def closed_form(
-    model: nx.DiGraph | System, order: Any = "abm", letters: str | None = None, longest: int = LONGEST
+    model: nx.DiGraph[Any] | System, order: Any = "abm", letters: str | None = None, longest: int = LONGEST
 ) -> ClosedForm:
     """The accelerations of (4) in letters, for a tree of bodies, by the pivots of an order.
 
@@ -301,7 +301,7 @@ class _Ring:
 
         return [sympy.Symbol(f"{letter}_{freedom}") for freedom in self._freedoms]
 
-    def array(self, values: NDArray) -> NDArray:
+    def array(self, values: NDArray[Any]) -> NDArray[Any]:
         out = np.empty(np.shape(values), dtype=object)
         for at, x in np.ndenumerate(values):
             out[at] = self.number(x)
@@ -394,7 +394,7 @@ class _Ring:
 
     # -- into sympy ---------------------------------------------------------------------------------
 
-    def name_pivots(self, tape: Tape, pivots: dict[int, NDArray]) -> None:
+    def name_pivots(self, tape: Tape, pivots: dict[int, NDArray[Any]]) -> None:
         """Names for what is divided by: D_k, D_kx ... where joint k has several; E_i for all others."""
         import sympy
 
@@ -426,10 +426,10 @@ class _Ring:
         bases = [self.symbol[name] for name in self.letters]
         below = np.array([base.is_Pow for base in bases])
 
-        def product(powers: NDArray) -> sympy.Expr:
+        def product(powers: NDArray[Any]) -> sympy.Expr:
             return sympy.Mul(*(bases[i] ** int(powers[i]) for i in np.flatnonzero(powers)))
 
-        over: dict[tuple[int, ...], list[tuple[NDArray, Any]]] = {}
+        over: dict[tuple[int, ...], list[tuple[NDArray[Any], Any]]] = {}
         for powers, coefficient in value.to_dict().items():
             here = np.array(powers, dtype=int)
             over.setdefault(tuple(here * below), []).append((here * ~below, coefficient))

@@ -13,7 +13,7 @@ from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.model.joints import in_plane
 
 
-def contacts_of(tree: nx.DiGraph, text: str, compliance: float, where: str) -> list[Loop]:
+def contacts_of(tree: nx.DiGraph[Any], text: str, compliance: float, where: str) -> list[Loop]:
     """The contacts of points BODY or BODY@x:y:z [m], which stand in ``text`` between commas.
 
     Each has three rows, the vertical one first; ``compliance`` [1/kg] softens them.
@@ -42,7 +42,7 @@ def contacts_of(tree: nx.DiGraph, text: str, compliance: float, where: str) -> l
     return found
 
 
-def point_of(tree: nx.DiGraph, item: str, where: str) -> tuple[Any, list[float]]:
+def point_of(tree: nx.DiGraph[Any], item: str, where: str) -> tuple[Any, list[float]]:
     """The body or merged link that an item names, and its point [m]: x:y:z, or else its origin."""
     names = {str(name): name for name in (*tree.graph.get("merged", {}), *tree)}
     if item in names:

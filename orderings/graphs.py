@@ -13,7 +13,7 @@ from pivotree.kkt import Order, OrderError, Partition, Structure
 if TYPE_CHECKING:
     import networkx as nx
 
-    Choice = Callable[[nx.Graph, Hashable], Any]
+    Choice = Callable[[nx.Graph[Any], Hashable], Any]
 
 
 def groups(structure: Partition, cost: "Choice") -> list:

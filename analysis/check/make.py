@@ -93,7 +93,7 @@ class Checked:
 
 
 def check(
-    tree: nx.DiGraph,
+    tree: nx.DiGraph[Any],
     model: str,
     format: str = "float32",
     *,
@@ -156,7 +156,7 @@ def check(
     )
 
 
-def _proved(row: Row, tree: nx.DiGraph, format: str) -> Row:
+def _proved(row: Row, tree: nx.DiGraph[Any], format: str) -> Row:
     """With the digits that are proved for all states with an acceleration of ACCELERATION or more."""
     try:
         found = kkt.guarantee_qdd(tree, orderings.get(row.order), format)

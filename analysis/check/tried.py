@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -34,7 +35,7 @@ PLACES = 3  # decimal places of q and qd of states that are searched: they stand
 class Robot:
     """A robot whose orders are traced as they are asked for."""
 
-    def __init__(self, tree: nx.DiGraph) -> None:
+    def __init__(self, tree: nx.DiGraph[Any]) -> None:
         """Raises ModelError for a robot that does not move, and LoopError for closed loops."""
         self.base, self.ranges = drawn_system(tree, 0)
         if not int(self.base.tree.offset[-1]):

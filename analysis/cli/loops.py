@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pivotree import kkt
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-def loops_of(options: argparse.Namespace, tree: nx.DiGraph) -> tuple[kkt.Loop, ...]:
+def loops_of(options: argparse.Namespace, tree: nx.DiGraph[Any]) -> tuple[kkt.Loop, ...]:
     """What ``--contact`` and ``--loops`` say; none where a command has none."""
     told, file = getattr(options, "contact", None), getattr(options, "loops", None)
     if file is not None and not file.strip():

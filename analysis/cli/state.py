@@ -21,7 +21,7 @@ FIELDS = ("q", "qd", "tau")
 Vectors = dict[str, Any]  # field of a state -> its numbers, a list
 
 
-def system_in_state(tree: nx.DiGraph, options: argparse.Namespace) -> tuple[kkt.System, str]:
+def system_in_state(tree: nx.DiGraph[Any], options: argparse.Namespace) -> tuple[kkt.System, str]:
     """Equation (4) in the state that the options ask for, and what that state is called.
 
     ``--state random:SEED`` draws a state, ``--state FILE`` reads one; ``--q``, ``--state qd:X,X`` and
@@ -47,7 +47,7 @@ def system_in_state(tree: nx.DiGraph, options: argparse.Namespace) -> tuple[kkt.
     return assembled(tree, {**values, **given}), ", ".join(told) + counted
 
 
-def assembled(tree: nx.DiGraph, values: Vectors) -> kkt.System:
+def assembled(tree: nx.DiGraph[Any], values: Vectors) -> kkt.System:
     """Equation (4) in a state.  Raises ModelError for a loop that is open there.
 
     Baumgarte's terms may close an open one in time: of that there is a LoopWarning.
@@ -95,7 +95,7 @@ def torn(system: kkt.System) -> tuple[Hashable, float] | None:
     return None
 
 
-def whole_values(tree: nx.DiGraph, options: argparse.Namespace) -> Vectors:
+def whole_values(tree: nx.DiGraph[Any], options: argparse.Namespace) -> Vectors:
     """q, qd and tau as far as the options say them: of a whole state, and what stands above it."""
     base, _ = asked(options)
     values = {} if base is None else _drawn(tree, base) if isinstance(base, int) else _read(tree, base)
@@ -125,7 +125,7 @@ def _seed(text: str) -> int:
     return int(text)
 
 
-def given_values(tree: nx.DiGraph, options: argparse.Namespace, start: Vectors | None = None) -> Vectors:
+def given_values(tree: nx.DiGraph[Any], options: argparse.Namespace, start: Vectors | None = None) -> Vectors:
     """What ``--q``, ``--state qd:`` and ``--state tau:`` say, where they are given: all freedoms of each."""
     found: Vectors = {}
     for field, text in asked(options)[1].items():
@@ -156,7 +156,7 @@ def _number(where: str, text: str) -> float:
         ) from None
 
 
-def _drawn(tree: nx.DiGraph, seed: int) -> Vectors:
+def _drawn(tree: nx.DiGraph[Any], seed: int) -> Vectors:
     """The first state that a report of this seed measures."""
     from ..states.sample import draw, drawn_system, system_at
 
@@ -166,7 +166,7 @@ def _drawn(tree: nx.DiGraph, seed: int) -> Vectors:
     return {"q": q.tolist(), "qd": qd.tolist(), "tau": np.asarray(tau, dtype=float).tolist()}
 
 
-def _read(tree: nx.DiGraph, file: str) -> Vectors:
+def _read(tree: nx.DiGraph[Any], file: str) -> Vectors:
     """A state file: for each field a list of N numbers, or an object of joints and numbers."""
     try:
         document = read_json(file)
@@ -194,7 +194,9 @@ def _read(tree: nx.DiGraph, file: str) -> Vectors:
     return found
 
 
-def _named(tree: nx.DiGraph, where: str, field: str, named: dict[str, Any], start: Vectors) -> list[float]:
+def _named(
+    tree: nx.DiGraph[Any], where: str, field: str, named: dict[str, Any], start: Vectors
+) -> list[float]:
     """All freedoms, those that have a name changed; the others stay, but for joints that follow."""
     names = freedoms(tree)
     own = start.get(field, tree.graph.get(field))
@@ -216,7 +218,7 @@ def _named(tree: nx.DiGraph, where: str, field: str, named: dict[str, Any], star
     return [float(x) for x in values]
 
 
-def freedoms(tree: nx.DiGraph) -> list[tuple[str, ...]]:
+def freedoms(tree: nx.DiGraph[Any]) -> list[tuple[str, ...]]:
     """The names of each degree of freedom, its joint's and its body's; [j] where there are several.
 
     In the order of ``qdd``.

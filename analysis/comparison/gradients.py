@@ -135,7 +135,7 @@ def _row(
     return Gradients(name, chosen.name, errors, kept, whole, operations)
 
 
-def _pair(found: NDArray) -> Pair:
+def _pair(found: NDArray[Any]) -> Pair:
     """Numbers of any type; of balls the middles."""
     if found.dtype.kind == "f":
         return Pair(found.astype(float), np.zeros(found.shape))

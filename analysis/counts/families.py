@@ -43,7 +43,7 @@ class Family:
 
     name: str
     what: str  # one line
-    build: Callable[[int], nx.DiGraph]
+    build: Callable[[int], nx.DiGraph[Any]]
     chain: bool = True  # link n + 1 hangs on link n
     doubles: bool = False  # n = 2^h - 1, for h = 1, 2 ...
     variable: str = "links"
@@ -62,16 +62,16 @@ def link_of(body: Hashable) -> int:
     return int(link)
 
 
-def _add(tree: nx.DiGraph, name: Hashable, parent: Hashable | None, **joint: object) -> None:
+def _add(tree: nx.DiGraph[Any], name: Hashable, parent: Hashable | None, **joint: object) -> None:
     kkt.add_body(tree, name, parent, mass=1.0, com=COM, inertia=INERTIA, **joint)  # type: ignore[arg-type]
 
 
-def _frame(tree: nx.DiGraph, name: Hashable, parent: Hashable, R: Floats, p: Floats) -> None:
+def _frame(tree: nx.DiGraph[Any], name: Hashable, parent: Hashable, R: Floats, p: Floats) -> None:
     """A massless frame, fixed in its parent: one factor of Phi."""
     kkt.add_body(tree, name, parent, mass=0.0, joint="fixed", R=R, p=p)
 
 
-def denavit_hartenberg(n: int) -> nx.DiGraph:
+def denavit_hartenberg(n: int) -> nx.DiGraph[Any]:
     """Rot_x(alpha) Trans_x(a) Trans_z(d) Rot_z(q), each factor of Phi applied by itself."""
     tree = kkt.new_tree(f"denavit_hartenberg_{n}")
     still, here = np.eye(3), np.zeros(3)
@@ -84,7 +84,7 @@ def denavit_hartenberg(n: int) -> nx.DiGraph:
     return tree
 
 
-def _chain(name: str, n: int, R: Floats = SKEW, p: Floats = REACH, **joint: object) -> nx.DiGraph:
+def _chain(name: str, n: int, R: Floats = SKEW, p: Floats = REACH, **joint: object) -> nx.DiGraph[Any]:
     tree = kkt.new_tree(f"{name}_{n}")
     for k in range(1, n + 1):
         place = {"R": R, "p": p} if k > 1 else {}
@@ -92,7 +92,7 @@ def _chain(name: str, n: int, R: Floats = SKEW, p: Floats = REACH, **joint: obje
     return tree
 
 
-def floating(n: int) -> nx.DiGraph:
+def floating(n: int) -> nx.DiGraph[Any]:
     """Link 0 floats and carries a chain of n links."""
     tree = kkt.new_tree(f"floating_{n}")
     _add(tree, 0, None, joint="floating")
@@ -101,13 +101,13 @@ def floating(n: int) -> nx.DiGraph:
     return tree
 
 
-def planar(n: int) -> nx.DiGraph:
+def planar(n: int) -> nx.DiGraph[Any]:
     """Rods in a plane, as in Ascher, Pai & Cloutier 1996, Example 1."""
     tree = kkt.chain(n, axes="z")
     return nx.relabel_nodes(tree, {f"j{k}": k for k in range(1, n + 1)})
 
 
-def star(n: int, **joint: object) -> nx.DiGraph:
+def star(n: int, **joint: object) -> nx.DiGraph[Any]:
     """Link 0 carries n leaves."""
     tree = kkt.new_tree(f"star_{n}")
     joint = joint or {"axis": AXIS}
@@ -117,7 +117,7 @@ def star(n: int, **joint: object) -> nx.DiGraph:
     return tree
 
 
-def binary(n: int) -> nx.DiGraph:
+def binary(n: int) -> nx.DiGraph[Any]:
     """A full binary tree of n = 2^h - 1 links."""
     tree = kkt.new_tree(f"binary_{n}")
     for k in range(1, n + 1):
@@ -196,19 +196,21 @@ def family_of(name: str) -> Family:
     return family
 
 
-def _changed(build: Callable[[int], nx.DiGraph], change: Callable[[nx.DiGraph], None], n: int) -> nx.DiGraph:
+def _changed(
+    build: Callable[[int], nx.DiGraph[Any]], change: Callable[[nx.DiGraph[Any]], None], n: int
+) -> nx.DiGraph[Any]:
     tree = build(n)
     change(tree)
     return tree
 
 
-def _geared(tree: nx.DiGraph) -> None:
+def _geared(tree: nx.DiGraph[Any]) -> None:
     for _, data in tree.nodes(data=True):
         if data["joint"] != "fixed":
             data["armature"] = 0.1
 
 
-def _held(tree: nx.DiGraph) -> None:
+def _held(tree: nx.DiGraph[Any]) -> None:
     last = max(tree, key=link_of)  # rows are soft: of one joint they would follow from each other
     across = np.eye(3)[:2]
     tree.graph["loops"] = [kkt.contact(last, REACH, tangents=across, compliance=1e-3, name="contact")]

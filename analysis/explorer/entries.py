@@ -71,7 +71,7 @@ def _slices(sizes: list[int]) -> list[slice]:
     return [slice(start, end) for start, end in pairwise(ends)]
 
 
-def _rows(H: NDArray) -> list[int]:
+def _rows(H: NDArray[Any]) -> list[int]:
     """Rows of a basis of the joint's own forces that are not zero."""
     return list(pivot_rows(H.T)) if len(H) else []
 
@@ -104,10 +104,10 @@ def certified(system: System, tape: Tape, formats: tuple[str, ...] = FORMATS) ->
     return result
 
 
-def _flat(x: NDArray) -> list[float]:
+def _flat(x: NDArray[Any]) -> list[float]:
     return [float(value) if value else 0.0 for value in np.ravel(x)]
 
 
-def _mask(free: NDArray, one: NDArray | None) -> str:
+def _mask(free: NDArray[Any], one: NDArray[Any] | None) -> str:
     code = np.where(free, 2, 0) if one is None else np.where(one, 1, np.where(free, 2, 0))
     return "".join(map(str, code.ravel()))

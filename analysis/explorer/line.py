@@ -17,7 +17,7 @@ from pivotree.kkt import add_body, new_tree
 ALONG = 5  # of the six rows of a body, moments first: the force along z
 
 
-def sliders(masses: Sequence[float], efforts: Sequence[float]) -> nx.DiGraph:
+def sliders(masses: Sequence[float], efforts: Sequence[float]) -> nx.DiGraph[Any]:
     """Sliders of these masses [kg] under these forces of their joints [N], base first, at rest.
 
     Their names are numbers from the tip, 1, to the base, as in the paper; each stands 1 m farther on.

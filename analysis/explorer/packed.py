@@ -46,7 +46,7 @@ def _table(rows: list[list[float]]) -> dict[str, Any]:
     return {"doubles": _text(kept.T), "lengths": len(rows), "from": sources}
 
 
-def _folded(x: NDArray) -> tuple[NDArray, list[int]]:
+def _folded(x: NDArray[Any]) -> tuple[NDArray[Any], list[int]]:
     """Columns that are not 0 or, up to a sign, another one; where each comes from, 1-based."""
     kept: list[int] = []
     sources = []
@@ -65,7 +65,7 @@ def _folded(x: NDArray) -> tuple[NDArray, list[int]]:
     return x[:, kept], sources
 
 
-def _text(x: NDArray) -> str:
+def _text(x: NDArray[Any]) -> str:
     """Doubles, little end first: the last byte of all of them, then the one before, and so on."""
     planes = np.ascontiguousarray(x, "<f8").reshape(-1, 1).view(np.uint8)
     return b64encode(planes.T[::-1].tobytes()).decode()

@@ -49,7 +49,7 @@ class Explorer(anywidget.AnyWidget):
 
     def __init__(
         self,
-        model: kkt.System | nx.DiGraph | str | Path,
+        model: kkt.System | nx.DiGraph[Any] | str | Path,
         orders: Sequence[str | Callable[..., Any]] | None = None,
         formats: Sequence[str] = FORMATS,
     ) -> None:

@@ -87,7 +87,7 @@ def _text_size(side: float) -> float:
 
 
 def _cells(
-    ax: Axes, state: BlockState, edge: NDArray, side: float, look: Theme, text: bool, zeros: bool
+    ax: Axes, state: BlockState, edge: NDArray[Any], side: float, look: Theme, text: bool, zeros: bool
 ) -> None:
     table = state.table(zeros=zeros)
     names = Labels(state) if text else None
@@ -202,7 +202,7 @@ def _extent(label: str, fontset: str) -> tuple[float, float]:
     return max(box.width, 1.0) / 10, max(box.height, 11.5) / 10
 
 
-def _circle(ax: Axes, state: BlockState, edge: NDArray, look: Theme) -> None:
+def _circle(ax: Axes, state: BlockState, edge: NDArray[Any], look: Theme) -> None:
     """Circles as in Ascher 1996; those of the last step are bold while elimination goes on."""
     last = {tuple(p) for p in state.step_pivots.tolist()}
     whole = state.step == state.symbolic.plan.groups
@@ -219,7 +219,7 @@ def _circle(ax: Axes, state: BlockState, edge: NDArray, look: Theme) -> None:
         ax.add_collection(PatchCollection(drawn, facecolor="none", zorder=4, **style))
 
 
-def _brackets(ax: Axes, state: BlockState, edge: NDArray, look: Theme) -> None:
+def _brackets(ax: Axes, state: BlockState, edge: NDArray[Any], look: Theme) -> None:
     group = state.symbolic.plan.group
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     stops = np.append(starts[1:], len(group))
@@ -231,7 +231,7 @@ def _brackets(ax: Axes, state: BlockState, edge: NDArray, look: Theme) -> None:
     ax.add_collection(PatchCollection(frames, zorder=3.5, clip_on=False, **style))
 
 
-def _margins(ax: Axes, state: BlockState, edge: NDArray, side: float, look: Theme) -> None:
+def _margins(ax: Axes, state: BlockState, edge: NDArray[Any], side: float, look: Theme) -> None:
     """Unknowns at the left and at the top."""
     names = Labels(state)
     points = side / float(edge[-1])

@@ -179,7 +179,7 @@ class Row:
 
 
 def guarantee(
-    model: nx.DiGraph,
+    model: nx.DiGraph[Any],
     orders: Sequence[str] = ("abm", "gain_abm"),
     formats: Sequence[str | Format] = ("float64", "float32"),
     states: int = 100,
@@ -229,7 +229,7 @@ def guarantee(
 
 
 def improvements(
-    model: nx.DiGraph,
+    model: nx.DiGraph[Any],
     bound: Guarantee,
     payloads: Sequence[Payload],
     tape: Tape,
@@ -284,12 +284,12 @@ def worst_seen(
     return worst
 
 
-def _errors(order: TracedOrder, values: NDArray, formats: Sequence[Format]) -> Floats:
+def _errors(order: TracedOrder, values: NDArray[Any], formats: Sequence[Format]) -> Floats:
     """(formats,) the largest error of a pivot in any of m states, whose values are (m, p)."""
     return np.array([pivot_errors(order, values, chosen).max() for chosen in formats])
 
 
-def pivot_errors(order: TracedOrder, values: NDArray, chosen: Format) -> Floats:
+def pivot_errors(order: TracedOrder, values: NDArray[Any], chosen: Format) -> Floats:
     """(m,) the largest relative errors of pivots of m states, with ``values`` (m, p) of float64.
 
     Held against the same data in twice the digits; infinite where a pivot is not a number.

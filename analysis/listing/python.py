@@ -169,7 +169,7 @@ def _data(listing: Listing, given: dict[str, Any]) -> str:
 def _written(name: str, blocks: Any) -> str:
     """The statement that gives a name its list of blocks."""
 
-    def array(x: NDArray) -> str:
+    def array(x: NDArray[Any]) -> str:
         if x.ndim > 1 and not len(x):
             return f"np.zeros({x.shape})"
         text = repr((np.asarray(x, dtype=float) + 0.0).tolist())  # no -0.0

@@ -58,7 +58,7 @@ DIGITS = (1.0, 15.0)  # that may be asked for
 
 
 def robot_report(
-    tree: nx.DiGraph,
+    tree: nx.DiGraph[Any],
     model: str,
     orders: Sequence[str] | None = None,
     formats: Sequence[str] | None = None,

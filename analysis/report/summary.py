@@ -86,7 +86,7 @@ class Notebook:
         self.joints = lists("errors_of_joints", int(setup.system.tree.offset[-1]))
 
 
-def digits(error: NDArray, most: NDArray | float) -> Floats:
+def digits(error: NDArray[Any], most: NDArray[Any] | float) -> Floats:
     """-log10 of relative errors, between 0 and all that the format holds; 0 for NaN."""
     with np.errstate(divide="ignore"):
         kept = -np.log10(np.asarray(error, dtype=float))
@@ -260,7 +260,7 @@ class Report(Tabled):
         }
 
 
-def quantiles(digits: NDArray) -> Quantiles:
+def quantiles(digits: NDArray[Any]) -> Quantiles:
     """Digits that all but 0, 1, 10 and 50 % of the states keep: values that were seen."""
     return {
         name: round(float(np.quantile(digits, share, method="inverted_cdf")), 3)
@@ -294,7 +294,7 @@ def cells_of(notes: Notebook, wanted: float) -> tuple[Cell, ...]:
     return tuple(result)
 
 
-def _worst(left: NDArray) -> float | None:
+def _worst(left: NDArray[Any]) -> float | None:
     return float(f"{left.max():.3g}") if len(left) and np.isfinite(left).all() else None
 
 

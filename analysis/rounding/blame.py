@@ -300,7 +300,7 @@ class Culprits:
         """Starts of runs of one instruction and step; their instruction and step (runs,)."""
         first = self.tape.first
         begin = np.unique(first[:-1][first[1:] > first[:-1]])
-        steps: list[NDArray] = []
+        steps: list[NDArray[Any]] = []
         marks = [begin]
         at = 0
         for chunk in self.tape.chunks():
@@ -399,7 +399,7 @@ class Culprits:
         )
 
 
-def _largest(sums: NDArray, count: int) -> NDArray[np.int64]:
+def _largest(sums: NDArray[Any], count: int) -> NDArray[np.int64]:
     """Indices of the largest magnitudes that are not zero, the largest first."""
     order = np.argsort(-np.abs(sums), kind="stable")[:count]
     return order[sums[order] != 0.0]

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from .record import Keeper, Record
 
-Rates = Callable[[NDArray], NDArray]  # (m, states) -> (m, states)
+Rates = Callable[[NDArray[Any]], NDArray[Any]]  # (m, states) -> (m, states)
 
 # Cash & Karp 1990: a_ij row by row, the fifth-order weights, and the fourth-order ones
 A = (
@@ -66,9 +66,9 @@ class CashKarp:
     def __call__(
         self,
         rates: Rates,
-        y: NDArray,
+        y: NDArray[Any],
         seconds: float,
-        settle: Callable[[NDArray], NDArray] = lambda y: y,
+        settle: Callable[[NDArray[Any]], NDArray[Any]] = lambda y: y,
         tick: Callable[[float], None] = lambda t: None,
     ) -> list[Record]:
         """Integrate from the rows of y (m, states), in their number type, to ``seconds``.
@@ -86,7 +86,7 @@ class CashKarp:
 class _Run:
     """The starts that are under way, and what they have done."""
 
-    def __init__(self, method: CashKarp, y: NDArray, seconds: float) -> None:
+    def __init__(self, method: CashKarp, y: NDArray[Any], seconds: float) -> None:
         m, clock = len(y), np.dtype(method.clock or y.dtype)
         self.method, self.clock, self.seconds = method, clock, clock.type(seconds)
         self.y = y.copy()
@@ -112,7 +112,7 @@ class _Run:
         self.scale[who] = np.abs(y).astype(float) + np.abs(moved).astype(float) + self.method.floor
         self.h[who] = np.where(t + h > self.seconds, self.seconds - t, h)
 
-    def advance(self, rates: Rates, settle: Callable[[NDArray], NDArray]) -> None:
+    def advance(self, rates: Rates, settle: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
         """One try of every start that is under way."""
         who, method = self.alive, self.method
         with np.errstate(all="ignore"):  # what overflows ends its start, and is told
@@ -139,7 +139,7 @@ class _Run:
             )
         self.end(who, worst, good)
 
-    def following(self, h: NDArray, worst: NDArray, good: NDArray[np.bool_]) -> NDArray:
+    def following(self, h: NDArray[Any], worst: NDArray[Any], good: NDArray[np.bool_]) -> NDArray[Any]:
         """(m,) the step to try next, by the largest error over eps; a tenth where that is nan."""
         h = h.astype(float)
         power = [
@@ -150,7 +150,7 @@ class _Run:
         grown = np.where(worst.astype(float) > ERRCON, scaled, (5.0 * h).astype(self.clock))
         return np.where(good, grown, np.fmax(scaled, (0.1 * h).astype(self.clock)))
 
-    def end(self, who: NDArray[np.int64], worst: NDArray, good: NDArray[np.bool_]) -> None:
+    def end(self, who: NDArray[np.int64], worst: NDArray[Any], good: NDArray[np.bool_]) -> None:
         over = self.t[who] >= self.seconds
         many = ~over & good & (self.accepted[who] >= self.method.most)
         stuck = ~good & (self.t[who] + self.h[who] == self.t[who])
@@ -169,7 +169,9 @@ class _Run:
         return [kept.record(evaluations, rejected) for kept, evaluations, rejected in counts]
 
 
-def stages(rates: Rates, y: NDArray, slope: NDArray, h: NDArray) -> tuple[NDArray, NDArray]:
+def stages(
+    rates: Rates, y: NDArray[Any], slope: NDArray[Any], h: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """rkck: the states after steps h (m, 1) from y, with their slopes there, and the errors."""
     a, b, e = coefficients(y.dtype)
     slopes = [slope, rates(y + a[0][0] * h * slope)]
@@ -189,6 +191,6 @@ def coefficients(number: np.dtype) -> tuple[Any, Any, Any]:
     return a, b, [one(float(x) - fourth) for x, fourth in zip(b, FOURTH, strict=True)]
 
 
-def combined(weights: list[Any], slopes: list[NDArray]) -> NDArray:
+def combined(weights: list[Any], slopes: list[NDArray[Any]]) -> NDArray[Any]:
     """The sum of weights times slopes, from the first on, weights of zero left out."""
     return reduce(add, (w * k for w, k in zip(weights, slopes, strict=True) if w))

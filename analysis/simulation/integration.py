@@ -35,10 +35,10 @@ class Scipy:
 
     def __call__(
         self,
-        rates: Callable[[NDArray], NDArray],
-        y: NDArray,
+        rates: Callable[[NDArray[Any]], NDArray[Any]],
+        y: NDArray[Any],
         seconds: float,
-        settle: Callable[[NDArray], NDArray] = lambda y: y,
+        settle: Callable[[NDArray[Any]], NDArray[Any]] = lambda y: y,
         tick: Callable[[float], None] = lambda t: None,
     ) -> list[Record]:
         """Each row of y (m, states) by itself; rejected tries are not told by scipy."""
@@ -46,15 +46,15 @@ class Scipy:
 
     def _one(
         self,
-        rates: Callable[[NDArray], NDArray],
-        y: NDArray,
+        rates: Callable[[NDArray[Any]], NDArray[Any]],
+        y: NDArray[Any],
         seconds: float,
-        settle: Callable[[NDArray], NDArray],
+        settle: Callable[[NDArray[Any]], NDArray[Any]],
         tick: Callable[[float], None],
     ) -> Record:
         from scipy import integrate
 
-        def slope(t: float, state: NDArray) -> NDArray:
+        def slope(t: float, state: NDArray[Any]) -> NDArray[Any]:
             tick(t)
             return rates(state[None])[0]
 

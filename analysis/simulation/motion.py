@@ -107,7 +107,7 @@ class Motion:
             return self
         return replace(self, manifold=self.manifold.begun_at(y[: self.nx]))
 
-    def rates(self, y: NDArray) -> NDArray:
+    def rates(self, y: NDArray[Any]) -> NDArray[Any]:
         """(m, nx + N) in the type of y; the accelerations are formed in the kernel's format."""
         sound = np.isfinite(y).all(1)
         y = np.where(sound[:, None], y, y.dtype.type(1.0))  # a try that has overflowed
@@ -116,7 +116,7 @@ class Motion:
         rates = np.concatenate([self.kernel.rate(x, qd), qdd.astype(y.dtype)], axis=1)
         return np.where(sound[:, None], rates, np.nan)
 
-    def doubt(self, y: NDArray, *wrench: NDArray) -> str | None:
+    def doubt(self, y: NDArray[Any], *wrench: NDArray[Any]) -> str | None:
         """At how many of some states (m, nx + N) the accelerations do not hold, and why; or None.
 
         ``wrench`` (m, n, 6) is given where the kernel takes one; the rule is that of
@@ -137,7 +137,7 @@ class Motion:
             return None
         return f"{wrong.size} of {len(y)} states ({kernel.reason(int(status[wrong[0]]))})"
 
-    def settle(self, y: NDArray) -> NDArray:
+    def settle(self, y: NDArray[Any]) -> NDArray[Any]:
         """States with quaternions of length 1, that keep the loops."""
         if self.nx != y.shape[1] - self.nx:
             y = np.concatenate([self.kernel.places.unit(y[:, : self.nx]), y[:, self.nx :]], axis=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,12 +48,12 @@ class Keeper:
     array([0. , 0.1])
     """
 
-    def __init__(self, y: NDArray) -> None:
-        self.states: list[tuple[float, NDArray]] = [(0.0, y.copy())]
+    def __init__(self, y: NDArray[Any]) -> None:
+        self.states: list[tuple[float, NDArray[Any]]] = [(0.0, y.copy())]
         self.steps: list[tuple[float, float, int]] = []  # start, length, tries
         self.failed: str | None = None
 
-    def keep(self, start: float, h: float, tries: int, t: float, y: NDArray) -> None:
+    def keep(self, start: float, h: float, tries: int, t: float, y: NDArray[Any]) -> None:
         """An accepted step of length h, and the state y at its end t."""
         self.steps.append((start, h, tries))
         self.states.append((t, y.copy()))

@@ -55,7 +55,7 @@ class Manifold:
     """
 
     tree: kkt.BodyTree
-    graph: nx.DiGraph  # the tree without its loops
+    graph: nx.DiGraph[Any]  # the tree without its loops
     places: Configuration  # of joint positions among x
     loops: tuple[Loop, ...]  # those with hard rows
     anchors: tuple[Floats | None, ...]  # (3,) of contacts: where their points stand [m]; (N,) of
@@ -70,7 +70,7 @@ class Manifold:
         return self.kept and bool(self.loops)
 
     @staticmethod
-    def of(graph: nx.DiGraph, q: Any = None) -> Manifold | None:
+    def of(graph: nx.DiGraph[Any], q: Any = None) -> Manifold | None:
         """Of a tree with loops; contacts hold their points where they are at q.  None without.
 
         Raises ModelError for loops between bodies that are not there.
@@ -134,13 +134,13 @@ class Manifold:
             found.append([np.abs(gap).max(initial=0.0), np.abs(J @ qd).max(initial=0.0)])
         return np.array(found)
 
-    def nearest(self, y: NDArray) -> NDArray:
+    def nearest(self, y: NDArray[Any]) -> NDArray[Any]:
         """States (m, nx + N) brought back, in their type; nan where the loops do not close."""
         if not self.corrects:
             return y
         return np.array([self._nearest(row) for row in y], dtype=y.dtype)
 
-    def _nearest(self, row: NDArray) -> Floats:
+    def _nearest(self, row: NDArray[Any]) -> Floats:
         x, qd = np.split(row.astype(float), [self.places.size])
         none, last, best = np.full(len(row), np.nan), np.inf, x
         if not np.isfinite(row).all():
@@ -177,7 +177,7 @@ class Manifold:
         """x after small turns and shifts d (N,), in one step."""
         return np.asarray(self.places.unit(x + self.places.rate(x, d)))
 
-    def brought(self, graph: nx.DiGraph, y: Floats) -> nx.DiGraph:
+    def brought(self, graph: nx.DiGraph[Any], y: Floats) -> nx.DiGraph[Any]:
         """The tree in the nearest state to y (nx + N,).  Raises ModelError where there is none."""
         near = self.nearest(y[None])[0]
         x, speed = np.split(near, [self.places.size])
@@ -228,8 +228,8 @@ def on_all_rates(tree: kkt.BodyTree, state: Any, closures: Sequence[Closure]) ->
 
 
 def begun(
-    graph: nx.DiGraph, q: Any = None, qd: ArrayLike | None = None, project: bool = False
-) -> tuple[nx.DiGraph, Manifold | None]:
+    graph: nx.DiGraph[Any], q: Any = None, qd: ArrayLike | None = None, project: bool = False
+) -> tuple[nx.DiGraph[Any], Manifold | None]:
     """The tree in the state where a motion begins, and the states that keep its loops.
 
     The state is q and qd, or the nearest one that keeps the loops with ``project``.  LoopWarning,
@@ -266,8 +266,8 @@ def begun(
 
 
 def closed(
-    graph: nx.DiGraph, q: Any = None, qd: ArrayLike | None = None, project: bool = False
-) -> nx.DiGraph:
+    graph: nx.DiGraph[Any], q: Any = None, qd: ArrayLike | None = None, project: bool = False
+) -> nx.DiGraph[Any]:
     """The tree in a state that keeps its loops: q and qd, or the nearest one with ``project``.
 
     Raises ModelError, one sentence, for loops that are open at q, rates that break them, and loops
@@ -288,7 +288,9 @@ def closed(
     return manifold.brought(tree, y)
 
 
-def _given(graph: nx.DiGraph, q: Any, qd: ArrayLike | None) -> tuple[nx.DiGraph, Manifold | None, Floats]:
+def _given(
+    graph: nx.DiGraph[Any], q: Any, qd: ArrayLike | None
+) -> tuple[nx.DiGraph[Any], Manifold | None, Floats]:
     """The tree at q and qd, or at its own where they are None, and that state (nx + N,)."""
     q = graph.graph.get("q") if q is None else q
     manifold = Manifold.of(graph, q)

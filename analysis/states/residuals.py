@@ -80,7 +80,12 @@ class Equations:
         return cls(blocks, norms, longer_name(chosen) != "float64")
 
     def backward_errors(
-        self, here: NDArray[np.int64], pdd: NDArray, qdd: NDArray, f: NDArray, lam: NDArray
+        self,
+        here: NDArray[np.int64],
+        pdd: NDArray[Any],
+        qdd: NDArray[Any],
+        f: NDArray[Any],
+        lam: NDArray[Any],
     ) -> Floats:
         """(k,) max |A x - b| / (max row sum of |A| times max |x| + max |b|) of k answers.
 

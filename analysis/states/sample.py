@@ -71,7 +71,7 @@ def _parts(ranges: Ranges) -> dict[str, Any]:
 class ClosedRanges(Ranges):
     """Ranges of a robot with closed loops; its states are drawn by :func:`analysis.states.draw`."""
 
-    graph: nx.DiGraph  # the tree, with the loops that a state must close
+    graph: nx.DiGraph[Any]  # the tree, with the loops that a state must close
 
     __hash__ = object.__hash__  # its states are kept for this very object
 
@@ -160,7 +160,7 @@ def _once(ranges: Ranges, seeds: list[int]) -> tuple[Floats, Floats, Floats]:
     return q, kept(ranges.coupled, q, qd), qdd
 
 
-def drawn_system(tree: nx.DiGraph, seed: int) -> tuple[System, Ranges]:
+def drawn_system(tree: nx.DiGraph[Any], seed: int) -> tuple[System, Ranges]:
     """Equation (4) of a tree in random state 0 of a seed, tau the tree's own, and the ranges.
 
     In the tree's own state loops may be open.  No coordinate is where it makes a zero of the

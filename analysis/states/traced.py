@@ -56,7 +56,7 @@ class Pair:
         high = np.full((m, *order.answer.shape), np.nan)
         return Pair(high, np.zeros(high.shape), np.zeros((*high.shape[:-1], 1)))
 
-    def put(self, here: NDArray, part: Pair) -> None:
+    def put(self, here: NDArray[Any], part: Pair) -> None:
         """The answers of some of the states."""
         self.high[here], self.low[here], np.asarray(self.least)[here] = part.high, part.low, part.least
 
@@ -66,19 +66,19 @@ class Pair:
         return np.asarray(np.isfinite(self.high).all(axis=tuple(range(1, self.high.ndim))))
 
     @staticmethod
-    def of_balls(balls: NDArray, bits: int) -> Pair:
+    def of_balls(balls: NDArray[Any], bits: int) -> Pair:
         """The middles of balls (...), found with so many bits."""
         with flint.ctx.workprec(bits):
             high = np.array([float(x.mid()) for x in balls.flat])
             low = [float((x - flint.arb(h)).mid()) for x, h in zip(balls.flat, high, strict=True)]
         return Pair(high.reshape(balls.shape), np.reshape(low, balls.shape))
 
-    def differences(self, x: NDArray, low: NDArray | float = 0.0) -> Floats:
+    def differences(self, x: NDArray[Any], low: NDArray[Any] | float = 0.0) -> Floats:
         """(..., N) x + low - this, with their signs."""
         with np.errstate(all="ignore"):
             return (np.asarray(x, dtype=float) - self.high) + (low - self.low)
 
-    def error(self, x: NDArray, low: NDArray | float = 0.0) -> Floats:
+    def error(self, x: NDArray[Any], low: NDArray[Any] | float = 0.0) -> Floats:
         """(..., N) |x + low - this|, relative to their sizes."""
         with np.errstate(all="ignore"):
             off, size = np.abs(self.differences(x, low)), self.sizes
@@ -90,7 +90,7 @@ class Pair:
         largest = np.abs(self.high).max(axis=-1, initial=0.0, keepdims=True)
         return np.asarray(np.maximum(largest, self.least))
 
-    def largest(self, x: NDArray, low: NDArray | float = 0.0) -> Floats:
+    def largest(self, x: NDArray[Any], low: NDArray[Any] | float = 0.0) -> Floats:
         """(...,) the largest of these errors."""
         return np.asarray(self.error(x, low).max(axis=-1, initial=0.0))
 
@@ -148,19 +148,19 @@ class TracedOrder:
             "height": self.factor.height,
         }
 
-    def values(self, system: System) -> NDArray:
+    def values(self, system: System) -> NDArray[Any]:
         """The entries of (4) as the tape reads them, and what stands beside them, in float64."""
         entries = [getattr(system.entries, letter) for letter in LETTERS]
         if self.quantity == "derivatives":
             entries.append(numbers_of(self.tape, system))
         return np.concatenate([x[take] for x, take in zip(entries, self.takes, strict=True)])
 
-    def values_of(self, entries: Entries) -> NDArray:
+    def values_of(self, entries: Entries) -> NDArray[Any]:
         """The same of m states, m in front."""
         arrays = (getattr(entries, letter) for letter in LETTERS)
         return np.concatenate([x[:, t] for x, t in zip(arrays, self.takes, strict=True)], axis=1)
 
-    def turned(self, S: NDArray) -> list[Rows]:
+    def turned(self, S: NDArray[Any]) -> list[Rows]:
         """Where joints of m states, S (m, N, 6), have turned too far for the tape.
 
         The bodies, and the rows of S that their forces are split by then; empty where it fits.
@@ -209,17 +209,17 @@ class TracedOrder:
         every = answers(self.tape, chosen, self.places, values, np.concatenate(wanted))
         return np.split(every, ends, axis=1)
 
-    def given(self, system: System) -> dict[str, NDArray]:
+    def given(self, system: System) -> dict[str, NDArray[Any]]:
         """The inputs that are not in (4), by letter."""
         derived = self.quantity == "derivatives"
         return {"beside": numbers_of(self.tape, system)} if derived else {}
 
-    def answered(self, chosen: Format, values: NDArray) -> NDArray:
+    def answered(self, chosen: Format, values: NDArray[Any]) -> NDArray[Any]:
         """(k, *) answers in k states, whose values (k, p) are rounded to the format already."""
         (found,) = self.found(chosen, values, self.answer.ravel())
         return found.reshape(len(values), *self.answer.shape)
 
-    def pairs(self, values: NDArray) -> Pair:
+    def pairs(self, values: NDArray[Any]) -> Pair:
         """(m, *) answers for m states' values (m, p) in double-double."""
         found = self.answered(get_format("dd"), np.asarray(values, dtype=float))
         return Pair(found.real.copy(), found.imag.copy())
@@ -244,7 +244,7 @@ class TracedOrder:
             sizes = np.stack([sizes, *[np.zeros_like(sizes)] * (len(self.answer) - 1)], axis=-2)
         return replace(pair, least=sizes)
 
-    def truth(self, chosen: Format, values: NDArray, least: Floats) -> Pair:
+    def truth(self, chosen: Format, values: NDArray[Any], least: Floats) -> Pair:
         """The answers of m states' values (m, p) rounded to a format; nan where they overflow it.
 
         ``least`` (m,) are the sizes that errors of qdd are at least relative to.
@@ -257,10 +257,10 @@ class TracedOrder:
     def answers(
         self,
         chosen: Format,
-        values: NDArray,
+        values: NDArray[Any],
         equations: Equations,
         here: NDArray[np.int64],
-        errors_of: Callable[[NDArray], Floats],
+        errors_of: Callable[[NDArray[Any]], Floats],
         system_of: Callable[[int], System] | None,
     ) -> Answers:
         """Answers in k states of ``equations`` that are named ``here`` (k,), and what is said.
@@ -277,7 +277,7 @@ class TracedOrder:
             left = equations.backward_errors(here, pdd, qdd, f, lam)
         held = np.flatnonzero(sound)
 
-        def longer(some: NDArray[np.int64]) -> NDArray:
+        def longer(some: NDArray[np.int64]) -> NDArray[Any]:
             data = values[held[some]].astype(float)
             (found,) = self.found(get_format(longer_name(chosen)), data, self.wanted[1])
             return found

@@ -114,7 +114,7 @@ class States:
                     refuse(i, error)
         return parts
 
-    def _values(self, order: TracedOrder, here: list[int]) -> NDArray:
+    def _values(self, order: TracedOrder, here: list[int]) -> NDArray[Any]:
         """(k, p) what a tape reads in some of the states, in float64."""
         return order.values_of(Entries(*(getattr(self.entries, x.name)[here] for x in fields(Entries))))
 
@@ -127,7 +127,7 @@ class _Part(NamedTuple):
 
     order: TracedOrder
     here: Places  # (k,)
-    values: NDArray  # (k, p) that it reads, in float64
+    values: NDArray[Any]  # (k, p) that it reads, in float64
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Columns:
     """
 
     failed: NDArray[np.int8]  # (m, orders, formats) OK, or a key of WHY
-    failed_at: NDArray  # the same in a sentence, or None
+    failed_at: NDArray[Any]  # the same in a sentence, or None
     error: Floats  # (m, orders, formats) against the exact answer for the rounded data
     left: Floats  # (m, orders, formats) backward error in (4), normwise
     marked: NDArray  # (m, orders, formats) why an answer should not be relied on, or None

@@ -38,7 +38,7 @@ class Model:
     digest: str  # of the spec, or of the tree that was read from a file
     pickled: bytes | None = None  # the tree of a file or a robot; None where the text says it all
 
-    def tree(self) -> nx.DiGraph:
+    def tree(self) -> nx.DiGraph[Any]:
         """Raises ModelError for parameters that make no tree."""
         tree = kkt.load(self.text) if self.pickled is None else pickle.loads(self.pickled)
         tree.graph["name"] = tree.graph.get("name") or self.text
@@ -108,12 +108,12 @@ def _read(text: str, floating: bool, merge_fixed: bool) -> Model:
     return Model(text, (), digest, pickle.dumps(tree))
 
 
-def model_of(tree: nx.DiGraph, text: str) -> Model:
+def model_of(tree: nx.DiGraph[Any], text: str) -> Model:
     """A tree as a model that is called ``text``."""
     return Model(text, (), _digest("tree", tree), pickle.dumps(tree))
 
 
-def _digest(how: str, tree: nx.DiGraph) -> str:
+def _digest(how: str, tree: nx.DiGraph[Any]) -> str:
     """What a tree is, to its last bit, wherever it was read from.
 
     Not the file's content: files that it includes, meshes and what xacro reads count as well.

@@ -81,7 +81,7 @@ class Binary(Format):
         return math.ldexp(1.0, self.emin - self.precision + 1)
 
     @property
-    def grid(self) -> NDArray:
+    def grid(self) -> NDArray[Any]:
         """(1,) the format as a record for compiled loops (:data:`.carrier.GRID`)."""
         from . import carrier
 
@@ -101,7 +101,7 @@ class Binary(Format):
             dtype=carrier.GRID,
         )
 
-    def cast(self, x: NDArray) -> NDArray:
+    def cast(self, x: NDArray[Any]) -> NDArray[Any]:
         from . import carrier
 
         values = np.ascontiguousarray(x, dtype=np.float64)
@@ -116,10 +116,12 @@ class Binary(Format):
 class Nearest(Runner):
     """Every operation rounded to nearest on one grid."""
 
-    def __init__(self, grid: NDArray) -> None:
+    def __init__(self, grid: NDArray[Any]) -> None:
         self.grid = grid
 
-    def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
+    def record(
+        self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
+    ) -> None:
         from . import carrier
 
         carrier.nearest(chunk.op, chunk.dst, chunk.a, chunk.b, v, self.grid, x, y, r)
@@ -128,11 +130,13 @@ class Nearest(Runner):
 class Rounded(Runner):
     """Every operation rounded in one mode; random numbers are numbered by the operation."""
 
-    def __init__(self, grid: NDArray) -> None:
+    def __init__(self, grid: NDArray[Any]) -> None:
         self.grid = grid
         self.done = 0  # operations of earlier chunks
 
-    def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
+    def record(
+        self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
+    ) -> None:
         from . import carrier
 
         first = np.zeros(len(chunk), dtype=np.int8)

@@ -62,7 +62,7 @@ class Custom(Format):
         object.__setattr__(self, "kind", "object" if objects else "float")
         object.__setattr__(self, "dtype", None if objects else np.float64)
 
-    def cast(self, x: NDArray) -> NDArray:
+    def cast(self, x: NDArray[Any]) -> NDArray[Any]:
         values = np.asarray(x, dtype=float)
         one = self.datum or (self.operate if self.kind == "object" else self._rounded)
         with foreign(f"format {self.name!r}", FormatError):
@@ -84,7 +84,9 @@ class Called(Runner):
     def __init__(self, operate: Callable[..., Any], name: str) -> None:
         self.operate, self.name = operate, name
 
-    def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
+    def record(
+        self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
+    ) -> None:
         compiled = hasattr(self.operate, "py_func")  # by numba
         loop = _compiled_loop() if compiled else _loop
         with foreign(f"format {self.name!r}", FormatError):

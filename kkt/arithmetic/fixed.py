@@ -107,7 +107,7 @@ class Fixed(Format):
         """The word nearest to a finite float; raises OutOfRange where there is none."""
         return Word.of(self, Fraction(x), "an entry")
 
-    def cast(self, x: NDArray) -> NDArray:
+    def cast(self, x: NDArray[Any]) -> NDArray[Any]:
         values = np.asarray(x, dtype=float)
         if self.dtype is not None:
             with np.errstate(over="ignore", invalid="ignore"):
@@ -127,7 +127,9 @@ class InWords(Runner):
     def __init__(self, fixed: Fixed) -> None:
         self.scale, self.top = 2.0**fixed.fraction, float(fixed.top)
 
-    def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
+    def record(
+        self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
+    ) -> None:
         _record(chunk.op, chunk.dst, chunk.a, chunk.b, v, self.scale, self.top, x, y, r)
 
 

@@ -6,6 +6,7 @@ Double-double numbers are Dekker's (1971); sums and quotients are as in Li et al
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from ..base.compiled import leaf, njit
 from .chunk import Chunk
 
 
-def record(chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
+def record(chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]) -> None:
     """Apply a chunk to the values v (slots,), float32, float64 or pairs, in place.
 
     Operands and results of every operation go to x, y and r (len(chunk),), or nowhere where these

@@ -19,12 +19,14 @@ from .chunk import Chunk
 class Runner:
     """Applies the chunks of a tape, one after another, to the values v (slots,) of a format."""
 
-    def run(self, chunk: Chunk, v: NDArray) -> None:
+    def run(self, chunk: Chunk, v: NDArray[Any]) -> None:
         """Apply a chunk to v in place."""
         none = np.empty(0, dtype=v.dtype)
         self.record(chunk, v, none, none, none)
 
-    def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
+    def record(
+        self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
+    ) -> None:
         """As ``run``; operands and results go to x, y, r (len(chunk),), or nowhere where (0,)."""
         raise NotImplementedError
 
@@ -32,7 +34,9 @@ class Runner:
 class InFloats(Runner):
     """Runs a tape in float32, float64 or double-double, never fused, never reordered."""
 
-    def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
+    def record(
+        self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
+    ) -> None:
         from . import floats
 
         floats.record(chunk, v, x, y, r)
@@ -68,7 +72,7 @@ class Format:
         """Decimal digits needed to print a number without loss: 9 for float32, 17 for float64."""
         return math.ceil(1.0 - math.log10(self.unit))
 
-    def cast(self, x: NDArray) -> NDArray:
+    def cast(self, x: NDArray[Any]) -> NDArray[Any]:
         """Data rounded to nearest in the format, whatever its mode, in the carrying type."""
         raise NotImplementedError
 
@@ -76,7 +80,7 @@ class Format:
         """A new runner, for one run of a tape."""
         raise NotImplementedError
 
-    def shown(self, values: NDArray) -> NDArray:
+    def shown(self, values: NDArray[Any]) -> NDArray[Any]:
         """Results as a user gets them, from values in the carrying type."""
         return values
 
@@ -103,7 +107,7 @@ class Hardware(Format):
     def unit(self) -> float:
         return float(np.finfo(self.dtype).eps) / 2
 
-    def cast(self, x: NDArray) -> NDArray:
+    def cast(self, x: NDArray[Any]) -> NDArray[Any]:
         with np.errstate(over="ignore"):
             return np.asarray(x, dtype=float).astype(self.dtype)
 
@@ -168,13 +172,13 @@ class DoubleDouble(Format):
         """2^-104; sums, products and quotients err by at most 3, 5 and 10 times 2^-106."""
         return 2.0**-104
 
-    def cast(self, x: NDArray) -> NDArray:
+    def cast(self, x: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(x, dtype=float).astype(np.complex128)
 
     def runner(self, tape: Any) -> InFloats:
         return InFloats()
 
-    def shown(self, values: NDArray) -> NDArray:
+    def shown(self, values: NDArray[Any]) -> NDArray[Any]:
         """mpmath numbers equal to the pairs, in a context of their own."""
         context = _context()
         flat = [context.mpf(z.real) + context.mpf(z.imag) for z in values.ravel().tolist()]

@@ -22,17 +22,17 @@ from .formats import Runner
 class Native(Runner):
     """Runs a tape on many states in float64 or float32."""
 
-    def run(self, chunk: Chunk, v: NDArray) -> None:
+    def run(self, chunk: Chunk, v: NDArray[Any]) -> None:
         native(chunk.op, chunk.dst, chunk.a, chunk.b, v)
 
 
 class Nearest(Runner):
     """Runs a tape on many states, every operation rounded to nearest on one grid."""
 
-    def __init__(self, grid: NDArray) -> None:
+    def __init__(self, grid: NDArray[Any]) -> None:
         self.grid = grid
 
-    def run(self, chunk: Chunk, v: NDArray) -> None:
+    def run(self, chunk: Chunk, v: NDArray[Any]) -> None:
         nearest(chunk.op, chunk.dst, chunk.a, chunk.b, v, self.grid)
 
 

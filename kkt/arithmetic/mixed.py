@@ -100,7 +100,7 @@ class Mixed(Format):
             result[given[name]] = i + 1
         return result
 
-    def cast(self, x: NDArray) -> NDArray:
+    def cast(self, x: NDArray[Any]) -> NDArray[Any]:
         return self.base.cast(x).astype(np.float64)
 
     def runner(self, tape: Any) -> ByRole:
@@ -145,7 +145,9 @@ class ByRole(Runner):
         self.kind_of = mixed.kind_of(tape.inputs.names) if mixed.bodies else None
         self.done = 0  # operations of earlier chunks
 
-    def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
+    def record(
+        self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
+    ) -> None:
         """x and y are the operands before they are rounded to the operation's format."""
         from . import carrier
 
@@ -176,7 +178,7 @@ def holds(part: Format, other: Format) -> bool:
     )
 
 
-def _grid(part: Format) -> NDArray:
+def _grid(part: Format) -> NDArray[Any]:
     if isinstance(part, Binary):
         return part.grid
     if part.dtype is np.float32:

@@ -10,6 +10,7 @@ Either answer is wrong with a probability of about 1e-18 an operation.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,7 +101,7 @@ def follow(chunk: Chunk, v: Residues, zero: NDArray[np.int8]) -> bool:
     return bool(_follow(chunk.op, chunk.dst, chunk.a, chunk.b, v, zero))
 
 
-def told(zero: NDArray[np.int8], owed: NDArray) -> None:
+def told(zero: NDArray[np.int8], owed: NDArray[Any]) -> None:
     """Set ``owed`` (bits that sums cancel) to -1 where a sum is zero, -2 where a term is."""
     sums = owed > -2
     owed[sums & (zero == 1)] = -1

@@ -139,10 +139,10 @@ def fraction(x: Parts) -> Fraction:
 def looked(
     read: Read,
     precision: float,
-    op: NDArray,
-    x: NDArray,
-    y: NDArray,
-    r: NDArray,
+    op: NDArray[Any],
+    x: NDArray[Any],
+    y: NDArray[Any],
+    r: NDArray[Any],
     cancelled: NDArray[np.int64],
     absorbed: NDArray[np.float64],
     size_of: NDArray[np.float64],
@@ -228,14 +228,14 @@ class InObjects(Runner):
         with precision(self.bits):
             _apply(chunk, v, None)
 
-    def record(self, chunk: Chunk, v: Any, x: NDArray, y: NDArray, r: NDArray) -> None:
+    def record(self, chunk: Chunk, v: Any, x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]) -> None:
         before: list[Any] = [None] * (3 * len(chunk))
         with precision(self.bits):
             _apply(chunk, v, before)
         x[:], y[:], r[:] = (_column(before[k::3]) for k in range(3))
 
 
-def _column(values: list[Any]) -> NDArray:
+def _column(values: list[Any]) -> NDArray[Any]:
     """A one-dimensional array of objects, even if these are sequences themselves."""
     out = np.empty(len(values), dtype=object)
     out[:] = values

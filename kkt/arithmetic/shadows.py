@@ -162,7 +162,9 @@ class Shadow(Protocol):
     #: whether ``follow`` fills ``owed``
     owing: bool
 
-    def follow(self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray) -> None:
+    def follow(
+        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray[Any]
+    ) -> None:
         """Apply a chunk: results of its operations go to high, low, and |r - (high + low)| to off.
 
         Arrays are (len(chunk),), or (0,) where they are not asked for; r are the results of the
@@ -201,11 +203,13 @@ class DoublePairs:
 
     sound, owing = True, False
 
-    def __init__(self, v: NDArray) -> None:
+    def __init__(self, v: NDArray[Any]) -> None:
         self.high = v.astype(np.float64)
         self.low = np.zeros_like(self.high)
 
-    def follow(self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray) -> None:
+    def follow(
+        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray[Any]
+    ) -> None:
         r = np.asarray(r, dtype=np.float64)  # one type: the loop compiles once
         _follow_dd(chunk, self.high, self.low, r, high, low, off, owed)
 
@@ -221,11 +225,13 @@ class ExactPairs(DoublePairs):
 
     owing = True
 
-    def __init__(self, v: NDArray) -> None:
+    def __init__(self, v: NDArray[Any]) -> None:
         super().__init__(v)
         self.residues = modular.residues(self.high)
 
-    def follow(self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray) -> None:
+    def follow(
+        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray[Any]
+    ) -> None:
         super().follow(chunk, r, high, low, off, owed)
         zero = np.empty(len(chunk), dtype=np.int8)
         self.sound &= modular.follow(chunk, self.residues, zero)
@@ -249,7 +255,9 @@ class Long:
                 [modular.residue(*part) if part else 0 for part in parts], dtype=np.int64
             )
 
-    def follow(self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray) -> None:
+    def follow(
+        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray[Any]
+    ) -> None:
         import flint
 
         x, y, s = (np.empty(len(chunk), dtype=object) for _ in range(3))
@@ -291,7 +299,9 @@ class Own:
     def __init__(self, v: Values) -> None:
         del v  # there is no second run
 
-    def follow(self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray) -> None:
+    def follow(
+        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray[Any]
+    ) -> None:
         if len(off):
             off[:], high[:] = self.distances(r, np.arange(len(chunk)))
 
@@ -321,7 +331,7 @@ def _pair(x: Any) -> tuple[float, float]:
 
 
 def linearise_objects(
-    read: Read, bits: int, op: NDArray, x: Values, y: Values, r: Values, error: Floats, slopes: Floats
+    read: Read, bits: int, op: NDArray[Any], x: Values, y: Values, r: Values, error: Floats, slopes: Floats
 ) -> None:
     """As :func:`linearise`, for objects (m,): errors in units of 2^-bits, derivatives at the run's values.
 

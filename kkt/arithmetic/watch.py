@@ -7,7 +7,7 @@ from the bits, and magnitudes are compared as whole numbers.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,13 @@ def statistic(carrier: np.dtype) -> np.dtype:
 
 
 def looked(
-    op: NDArray, x: NDArray, y: NDArray, r: NDArray, cancelled: NDArray, absorbed: NDArray, size: NDArray
+    op: NDArray[Any],
+    x: NDArray[Any],
+    y: NDArray[Any],
+    r: NDArray[Any],
+    cancelled: NDArray[Any],
+    absorbed: NDArray[Any],
+    size: NDArray[Any],
 ) -> None:
     """Fill cancelled, absorbed and size from operations r = x op y; all (m,).
 

@@ -309,7 +309,7 @@ decline:
 """
 
 
-Builtin = Callable[[Any, Any, Any, Any], NDArray | None]
+Builtin = Callable[[Any, Any, Any, Any], NDArray[Any] | None]
 
 HELD = 1_000_000  # operations during which the lock may be held: some tenths of a millisecond
 FEW = 4096  # states of one call at most
@@ -354,7 +354,7 @@ def builtin(
     outputs: int,
     parts: Sequence[tuple[int, ...]],
     work: int,
-    constants: NDArray,
+    constants: NDArray[Any],
     owners: tuple[Any, ...],
 ) -> Builtin:
     """A function of x, qd, tau and wrench that returns outputs (outputs,), or (m, outputs).
@@ -438,7 +438,7 @@ def _address(function: Any) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-def _number(array: NDArray) -> int:
+def _number(array: NDArray[Any]) -> int:
     """An array's number type as one word: kind, letter, byte order and number."""
     return _word(_word(id(array) + AT["descr"]) + AT["number"])
 

@@ -86,7 +86,7 @@ def divided(program: ScalarProgram, inputs: int, heads: int) -> tuple[ScalarProg
         read[slots] = True
     passed = np.flatnonzero(read & ~after & ~constant)
 
-    def part(op: NDArray[np.bool_], given: Sequence[Any], outputs: NDArray) -> ScalarProgram:
+    def part(op: NDArray[np.bool_], given: Sequence[Any], outputs: NDArray[Any]) -> ScalarProgram:
         """The operations in ``op``, where ``given`` are the slots of inputs."""
         place = np.zeros(total, dtype=np.int32)
         slots = np.concatenate([*given, np.arange(2 + program.inputs, first), first + np.flatnonzero(op)])
@@ -104,7 +104,7 @@ def divided(program: ScalarProgram, inputs: int, heads: int) -> tuple[ScalarProg
     )
 
 
-def interpreted(stages: Sequence[ScalarProgram], chosen: Format, states: NDArray) -> NDArray:
+def interpreted(stages: Sequence[ScalarProgram], chosen: Format, states: NDArray[Any]) -> NDArray[Any]:
     """(m, outputs) of a program in one stage or three, one operation after another."""
     first, *rest = stages
     found = Interpreter(first, chosen).run(states)
@@ -224,7 +224,7 @@ class Judged:
             found.append(((o + 1) * each - 1, slices))
         return found
 
-    def judge(self, rows: NDArray) -> NDArray:
+    def judge(self, rows: NDArray[Any]) -> NDArray[Any]:
         """The outputs (m, shown) with their status, from rows (m, outputs), as in machine code."""
         out = rows[:, : self.shown].copy()
         with np.errstate(all="ignore"):

@@ -300,7 +300,7 @@ class Kernel(Shown):
         arrays, many = self.fields.arrays(self.number.dtype, values)
         m = len(arrays[0])
         if self.in_machine_code:
-            out: NDArray = np.empty((m, self.fields.numbers), dtype=self.number.dtype)
+            out: NDArray[Any] = np.empty((m, self.fields.numbers), dtype=self.number.dtype)
             native = self.native(1 if many is None else self.lanes)
             if not native.run(arrays, out, threads or processors()):
                 self.fields.require_finite(arrays)
@@ -391,7 +391,7 @@ class Kernel(Shown):
         """(N,) coordinates q of configuration numbers (nx,): rotation vectors, at most pi long."""
         return self.places.to_coordinates(x)
 
-    def rate(self, x: ArrayLike, qd: ArrayLike) -> NDArray:
+    def rate(self, x: ArrayLike, qd: ArrayLike) -> NDArray[Any]:
         """dx/dt (..., nx) [per s] at rates qd (..., N), in the type of x."""
         numbers, rates = np.asarray(x), np.asarray(qd)
         for name, array, size in (("x", numbers, self.nx), ("qd", rates, self.N)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +119,7 @@ def kinematics(configuration: Configuration, x: Array, qd: Array) -> tuple[Array
     tree = configuration.tree
     R, p = tree.R.astype(object), tree.p.astype(object)
     joint_bias = np.zeros((tree.n, 6), dtype=object)
-    subspaces: list[NDArray] = []
+    subspaces: list[NDArray[Any]] = []
     _write_sines_first(configuration, x)
     for k, kind in enumerate(tree.joint):
         xk, dof = x[configuration.of(k)], int(tree.dof[k])

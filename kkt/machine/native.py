@@ -50,11 +50,11 @@ class Native:
     work: int  # bytes of the work array
     outputs: int  # numbers of a state
     given: tuple[int, ...]  # numbers of a state in each array of inputs
-    constants: NDArray
+    constants: NDArray[Any]
     function: Any  # ``run``; it takes the address of a table (:mod:`.emission`)
     engine: Any  # owns the code
 
-    def run(self, inputs: list[NDArray], out: NDArray, threads: int = 1) -> bool:
+    def run(self, inputs: list[NDArray[Any]], out: NDArray[Any], threads: int = 1) -> bool:
         """Fill out (m, outputs) from arrays (m, ...), contiguous and of the program's number type.
 
         A batch is shared among at most ``threads`` threads, each with its own work array, in parts
@@ -98,7 +98,7 @@ class Native:
             owners=(engine, self.engine),
         )
 
-    def _run(self, inputs: list[NDArray], out: NDArray) -> bool:
+    def _run(self, inputs: list[NDArray[Any]], out: NDArray[Any]) -> bool:
         room = np.empty(self.work + ROW, dtype=np.uint8)
         work = address_of(room)
         words = [*map(address_of, inputs), address_of(out), address_of(self.constants)]
@@ -106,7 +106,7 @@ class Native:
         return not self.function((ctypes.c_int64 * len(words))(*words))
 
 
-def address_of(array: NDArray) -> int:
+def address_of(array: NDArray[Any]) -> int:
     """The address of a contiguous array."""
     try:  # a fifth of the time of ``array.ctypes``
         return ctypes.addressof(ctypes.c_char.from_buffer(array.data))
@@ -224,7 +224,7 @@ def _caller() -> tuple[Any, int]:
     return _load(_object(text(), target), target, "call")
 
 
-def _aligned(count: int, dtype: Any) -> NDArray:
+def _aligned(count: int, dtype: Any) -> NDArray[Any]:
     """Zeros (count,), aligned to ROW bytes."""
     size = np.dtype(dtype).itemsize
     room = np.zeros(count * size + ROW, dtype=np.uint8)

@@ -27,6 +27,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -327,13 +328,13 @@ class Interpreter:
         ]
         self.places, self.signs = np.abs(program.outputs), np.sign(program.outputs)
 
-    def run(self, inputs: NDArray) -> NDArray:
+    def run(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """(m, outputs) at inputs (m, inputs), in the type that carries the format."""
         program, chosen = self.program, self.format
         dtype = chosen.dtype
         assert dtype is not None
-        out: NDArray = np.empty((len(inputs), len(self.places)), dtype=dtype)
-        v: NDArray = np.zeros(program.first + len(program), dtype=dtype)
+        out: NDArray[Any] = np.empty((len(inputs), len(self.places)), dtype=dtype)
+        v: NDArray[Any] = np.zeros(program.first + len(program), dtype=dtype)
         v[1] = 1
         v[2 + program.inputs : program.first] = program.constants
         given = chosen.cast(inputs)
@@ -344,7 +345,7 @@ class Interpreter:
                 out[i] = self.signs * v[self.places]
         return out
 
-    def _run(self, v: NDArray) -> None:
+    def _run(self, v: NDArray[Any]) -> None:
         runner = self.format.runner(None)
         for trigonometry, chunk in self.pieces:
             if not trigonometry:

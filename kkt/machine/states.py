@@ -55,7 +55,7 @@ class Fields:
         """Numbers of one state in all outputs."""
         return self.orders * sum(map(self.size_of, self.outputs))
 
-    def arrays(self, dtype: Any, values: dict[str, Any]) -> tuple[list[NDArray], int | None]:
+    def arrays(self, dtype: Any, values: dict[str, Any]) -> tuple[list[NDArray[Any]], int | None]:
         """Contiguous arrays (m, ...) of the inputs, and m; arrays (1, ...) and None for one state.
 
         tau and wrench are zero where None.  Raises ModelError for a wrong shape and for values that
@@ -94,7 +94,7 @@ class Fields:
             whole.append(np.ascontiguousarray(array))
         return whole, many
 
-    def require_finite(self, arrays: list[NDArray]) -> None:
+    def require_finite(self, arrays: list[NDArray[Any]]) -> None:
         """Raise ModelError, naming the field, where a number is not finite in the format."""
         for name, array in zip(self.given, arrays, strict=True):
             wrong = np.argwhere(~np.isfinite(array))
@@ -105,7 +105,7 @@ class Fields:
                     f"{state}; give finite numbers"
                 )
 
-    def shaped(self, values: NDArray) -> Any:
+    def shaped(self, values: NDArray[Any]) -> Any:
         """Results (..., all numbers) split into outputs: an array, or a tuple for several outputs.
 
         For several orders, a tuple of these.
@@ -138,7 +138,7 @@ def _whole(status: Any) -> Any:
     return status.astype(np.int32) if status.ndim else int(status)
 
 
-def real_numbers(name: str, value: Any, dtype: Any) -> NDArray:
+def real_numbers(name: str, value: Any, dtype: Any) -> NDArray[Any]:
     """A field's values as an array; raises ModelError where they are not real numbers."""
     if type(value) is np.ndarray and value.dtype == dtype:  # the common case, without a copy
         return value

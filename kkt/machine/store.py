@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from ..base.errors import FormatError
 from ..base.files import beside
 
-Arrays = dict[str, NDArray]
+Arrays = dict[str, NDArray[Any]]
 ROOM = 256 * 2**20  # bytes of all entries; beyond, those read longest ago are removed
 CHECK = 32  # bytes of a checksum
 ENTRY = re.compile(r"[0-9a-f]{40}\.npz")

@@ -342,7 +342,7 @@ class Partition(Structure):
     pairs: NDArray[np.int64] | None = None  # (2, e) coupled blocks, once each
 
     @cached_property
-    def graph(self) -> nx.Graph:
+    def graph(self) -> nx.Graph[Any]:
         """Blocks by name, with an edge where two are coupled; attributes ``size`` and ``diagonal``."""
         import networkx as nx
 

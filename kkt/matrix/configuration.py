@@ -35,7 +35,7 @@ from .state import coordinates
 Floats = NDArray[np.float64]
 
 
-def from_quaternion(x: NDArray) -> NDArray:
+def from_quaternion(x: NDArray[Any]) -> NDArray[Any]:
     """Rotations (..., 3, 3) of quaternions (..., 4) of any length but zero, any number type."""
     square = x * x
     scale = 2.0 / (square[..., 0] + square[..., 1] + square[..., 2] + square[..., 3])
@@ -57,7 +57,7 @@ def to_quaternion(w: Floats) -> Floats:
     return np.concatenate([np.sinc(half / np.pi) / 2.0 * w, np.cos(half)], axis=-1)
 
 
-def require_no_bias(graph: nx.DiGraph) -> None:
+def require_no_bias(graph: nx.DiGraph[Any]) -> None:
     """Raise ModelError for a body whose S° qd is given as numbers, which hold in one state."""
     for name, value in graph.nodes(data="bias"):
         if value is not None:
@@ -72,7 +72,7 @@ class Configuration:
     """The places of each joint's numbers, and conversions to and from q and of rates."""
 
     tree: BodyTree
-    graph: nx.DiGraph
+    graph: nx.DiGraph[Any]
 
     def turns(self, k: int) -> bool:
         """Whether the joint of body k has a quaternion among its numbers."""
@@ -110,7 +110,7 @@ class Configuration:
         """Bodies for which dx/dt is not simply qd."""
         return [k for k in range(self.tree.n) if self.turns(k) or self._rate_of(k) is not None]
 
-    def _rate_of(self, k: int) -> Callable[[NDArray, NDArray], NDArray] | None:
+    def _rate_of(self, k: int) -> Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]] | None:
         kind = self.tree.joint[k]
         return None if kind == GENERAL else TYPES[kind].rate
 
@@ -124,7 +124,7 @@ class Configuration:
         none = np.zeros(0, dtype=np.int64)
         return np.concatenate([none, *at]), np.concatenate([none, *to])
 
-    def unit(self, x: NDArray) -> NDArray:
+    def unit(self, x: NDArray[Any]) -> NDArray[Any]:
         """x (..., nx) with quaternions of length 1; x itself where there are no quaternions."""
         ends = [self.of(k).stop for k in range(self.tree.n) if self.turns(k)]
         x = x.copy() if ends else x
@@ -179,7 +179,7 @@ class Configuration:
             )
         return q
 
-    def rate(self, x: NDArray, qd: NDArray) -> NDArray:
+    def rate(self, x: NDArray[Any], qd: NDArray[Any]) -> NDArray[Any]:
         """dx/dt (..., nx) [per s], in the type of x."""
         if not self.special:
             return qd.astype(x.dtype)
@@ -201,7 +201,7 @@ class Configuration:
         return result
 
 
-def _quaternion_rate(quaternion: NDArray, omega: NDArray) -> NDArray:
+def _quaternion_rate(quaternion: NDArray[Any], omega: NDArray[Any]) -> NDArray[Any]:
     """1/2 quaternion * omega, omega in the body's frame [rad/s]."""
     v, w = quaternion[..., :3], quaternion[..., 3:]
     scalar = -(v * omega).sum(-1, keepdims=True)

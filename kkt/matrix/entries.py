@@ -90,7 +90,7 @@ def bias(
     return a, b
 
 
-def joint_entries(state: State, cast: Callable[[NDArray], Array]) -> tuple[Array, Array]:
+def joint_entries(state: State, cast: Callable[[NDArray[Any]], Array]) -> tuple[Array, Array]:
     """The right-hand side (N,) of rows qdd, and A (N,), or (0,) where no joint has an entry."""
     tau, terms = cast(state.tau), state.terms
     if terms is None:
@@ -151,7 +151,7 @@ def assemble(
     if number is None and len(state.names) >= MANY and not state.loops:
         return _assembled(state, inertias)
 
-    def cast(x: NDArray) -> Array:
+    def cast(x: NDArray[Any]) -> Array:
         if number is None:
             return x
         flat = [number(float(value)) for value in x.ravel()]
@@ -194,7 +194,7 @@ def _assembled(state: State, inertias: Array | None) -> Entries:
     return Entries(M, Phi, s.S.columns, a, b, tau, A=A)
 
 
-def ragged(start: NDArray, length: NDArray) -> NDArray:
+def ragged(start: NDArray[Any], length: NDArray[Any]) -> NDArray[Any]:
     """start[k], ..., start[k] + length[k] - 1 for every k, one after another."""
     within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
     return np.repeat(start, length) + within

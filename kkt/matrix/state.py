@@ -63,7 +63,7 @@ class State:
 
 def state_of(
     tree: BodyTree,
-    graph: nx.DiGraph,
+    graph: nx.DiGraph[Any],
     q: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
     qd: ArrayLike | None = None,
     tau: ArrayLike | None = None,
@@ -170,7 +170,7 @@ def _require_bodies(tree: BodyTree, field: str, given: Mapping) -> None:
 _WITH_QUATERNION = {"spherical": 4, "floating": 7}
 
 
-def coordinates(tree: BodyTree, graph: nx.DiGraph, q: Any) -> Floats:
+def coordinates(tree: BodyTree, graph: nx.DiGraph[Any], q: Any) -> Floats:
     """q as N numbers, from N numbers, numbers with quaternions, or a mapping by body."""
     value = graph.graph.get("q") if q is None else q
     N = int(tree.offset[-1])
@@ -199,7 +199,7 @@ def _joint_coordinates(tree: BodyTree, k: int, x: Any) -> Floats:
     return checked(where, "q", x if shape else [x], (dof,), f"{dof} numbers for its {kind} joint")
 
 
-def _wrenches(tree: BodyTree, graph: nx.DiGraph, f_ext: Any) -> Floats:
+def _wrenches(tree: BodyTree, graph: nx.DiGraph[Any], f_ext: Any) -> Floats:
     if f_ext is None:
         return node_field(tree, graph, "wrench")
     if isinstance(f_ext, Mapping):
@@ -209,7 +209,7 @@ def _wrenches(tree: BodyTree, graph: nx.DiGraph, f_ext: Any) -> Floats:
     return checked("state", "f_ext", f_ext, (tree.n, 6), told)
 
 
-def node_field(tree: BodyTree, graph: nx.DiGraph, field: str) -> Floats:
+def node_field(tree: BodyTree, graph: nx.DiGraph[Any], field: str) -> Floats:
     """(n, 6) values of an attribute (6,); zero for the bodies that have none."""
     result = np.zeros((tree.n, 6))
     for k, (_, value) in enumerate(graph.nodes(data=field)):

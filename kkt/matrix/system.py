@@ -50,7 +50,7 @@ class System(Shown):
     ((39, 39), (39,))
     """
 
-    graph: nx.DiGraph  # without bodies where the tree was built from arrays
+    graph: nx.DiGraph[Any]  # without bodies where the tree was built from arrays
     tree: BodyTree
     state: State
     structure: Structure
@@ -129,7 +129,7 @@ class System(Shown):
         return rhs
 
     @cached_property
-    def starts(self) -> tuple[NDArray, NDArray, NDArray]:
+    def starts(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """First unknown of each body's pdd, qdd, f."""
         n, dof, offset = self.tree.n, self.tree.dof, self.tree.offset
         if self.layout == "kind":
@@ -141,7 +141,7 @@ class System(Shown):
         return start, start + 6, start + 6 + dof
 
     @cached_property
-    def _places(self) -> tuple[NDArray, NDArray, NDArray]:
+    def _places(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Column pointers, row indices, and for each stored entry its place in ``_values``."""
         p, q, f = self.starts
         pattern, parent = self.pattern, self.tree.parent
@@ -168,7 +168,7 @@ class System(Shown):
         return indptr.astype(np.int32), row[order].astype(np.int32), source[order]
 
     @property
-    def _sides(self) -> tuple[NDArray, NDArray, NDArray]:
+    def _sides(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """For every row of ``entries.G``: its multiplier among the unknowns, its body, its sign."""
         multiplier, body, sign = sides_of(self.structure.ties).T
         multiplier = multiplier + self._tree_size
@@ -243,7 +243,7 @@ def in_general(system: System) -> System:
 
 
 def build(
-    tree: nx.DiGraph | BodyTree,
+    tree: nx.DiGraph[Any] | BodyTree,
     q: ArrayLike | Mapping[Hashable, ArrayLike] | None = None,
     qd: ArrayLike | None = None,
     tau: ArrayLike | None = None,

@@ -70,7 +70,7 @@ def _rods(
     width: float = 0.02,
     mass: float = 1.0,
     gravity: tuple[float, float, float] = STANDARD_GRAVITY,
-) -> nx.DiGraph:
+) -> nx.DiGraph[Any]:
     """Equal rods along x, ``j1`` ...; ``parents`` are indices from 0, -1 for the world.
 
     The k-th joint turns about the letter of ``axes`` that its depth picks, so that all joints of
@@ -113,7 +113,7 @@ def chain(
     width: float = 0.02,
     mass: float = 1.0,
     gravity: tuple[float, float, float] = STANDARD_GRAVITY,
-) -> nx.DiGraph:
+) -> nx.DiGraph[Any]:
     """n rods, one after another, base to tip; axes alternate along ``axes``, z first.
 
     ``length`` and ``width`` [m] and ``mass`` [kg] are those of a rod, ``gravity`` (3,) [m/s^2].
@@ -128,7 +128,7 @@ def chain(
 
 
 @of_kind
-def star(n: int, joint: str = "revolute") -> nx.DiGraph:
+def star(n: int, joint: str = "revolute") -> nx.DiGraph[Any]:
     """A hub and n leaves: n + 1 bodies.
 
     Raises ModelError for no leaf or too many, and for an unknown joint.
@@ -141,7 +141,7 @@ def star(n: int, joint: str = "revolute") -> nx.DiGraph:
 
 
 @of_kind
-def binary(depth: int, joint: str = "revolute") -> nx.DiGraph:
+def binary(depth: int, joint: str = "revolute") -> nx.DiGraph[Any]:
     """Every body above the last level carries two: 2^(depth + 1) - 1 bodies.
 
     Raises ModelError for a depth beyond 0 to 24, and for an unknown joint.
@@ -154,7 +154,7 @@ def binary(depth: int, joint: str = "revolute") -> nx.DiGraph:
 
 
 @of_kind
-def comb(n: int, joint: str = "revolute") -> nx.DiGraph:
+def comb(n: int, joint: str = "revolute") -> nx.DiGraph[Any]:
     """A chain of n bodies, each with one leaf as its tooth: 2 n bodies.
 
     Raises ModelError for no body or too many, and for an unknown joint.
@@ -168,7 +168,7 @@ def comb(n: int, joint: str = "revolute") -> nx.DiGraph:
 
 
 @of_kind
-def random_tree(n: int, seed: int = 0, mass_ratio: float = 1.0, joints: str = MIXTURE) -> nx.DiGraph:
+def random_tree(n: int, seed: int = 0, mass_ratio: float = 1.0, joints: str = MIXTURE) -> nx.DiGraph[Any]:
     """n bodies, each on a parent drawn among the eight before it, everything else drawn too.
 
     Masses are log-uniform in [1, mass_ratio], bodies are cuboids of density 1000 kg/m^3 in a
@@ -220,7 +220,9 @@ def random_tree(n: int, seed: int = 0, mass_ratio: float = 1.0, joints: str = MI
 
 
 @of_kind
-def featherstone(bodies: int, branching: float = 1.0, skew: float = 0.0, taper: float = 1.0) -> nx.DiGraph:
+def featherstone(
+    bodies: int, branching: float = 1.0, skew: float = 0.0, taper: float = 1.0
+) -> nx.DiGraph[Any]:
     """The four-number family of test trees in Featherstone 2008 (Rigid Body Dynamics Algorithms).
 
     Body i hangs on body lambda(i) = floor((i - 2 + ceil(b)) / b), b the branching factor (1 a
@@ -261,7 +263,7 @@ def featherstone(bodies: int, branching: float = 1.0, skew: float = 0.0, taper: 
 
 def _two_links(
     name: str, lengths: Floats, masses: Floats, width: float, q: tuple[float, float], tilt: float
-) -> nx.DiGraph:
+) -> nx.DiGraph[Any]:
     """Two rectangular links in the x-y plane at rest; arguments as (base, tip) pairs.
 
     ``tilt`` turns all frames, the world's among them, by that angle about x: the same arm in
@@ -287,7 +289,7 @@ def _two_links(
 
 
 @of_kind
-def two_link(r: float = 0.1, tilt: float = 0.0) -> nx.DiGraph:
+def two_link(r: float = 0.1, tilt: float = 0.0) -> nx.DiGraph[Any]:
     """The arm of Ascher 1996, Table 1: l2 = m2 = r (base), l1 = m1 = 1 - r (tip), width 0.1 m.
 
     At rest from q = 0, gravity in the plane of motion and orthogonal to the arm.  Raises
@@ -310,7 +312,7 @@ def example1(
     m2: float = 0.1,
     l2: float = 0.02,
     width: float = 0.02,
-) -> nx.DiGraph:
+) -> nx.DiGraph[Any]:
     """Ascher 1996, Example 1 and Fig. 1: tip 2 m, 10 kg; base 0.02 m, 0.1 kg; widths 0.02 m.
 
     ``q1`` [rad] is the angle of the tip joint, which Fig. 1 sweeps from 0 to 2 pi; torques are
@@ -326,7 +328,7 @@ def example1(
 
 
 @of_kind
-def example2(m1: float = 1e8) -> nx.DiGraph:
+def example2(m1: float = 1e8) -> nx.DiGraph[Any]:
     """Ascher 1996, Example 2: two collinear prismatic joints, Phi_21 = 1, m2 = 1.
 
     ``m1`` [kg].  Raises ModelError where it is not above zero.
@@ -342,7 +344,7 @@ def example2(m1: float = 1e8) -> nx.DiGraph:
 
 
 @of_kind
-def example3(m1: float = 1e8, case: int = 1, angle: float = math.nan) -> nx.DiGraph:
+def example3(m1: float = 1e8, case: int = 1, angle: float = math.nan) -> nx.DiGraph[Any]:
     """Ascher 1996, Example 3 and Table 2: M_k = m_k times the 6 x 6 identity, a = b = 0.
 
     H = (0, 0, 0, 0, sin, cos) of ``angle`` [degrees], in single precision as in the paper's
@@ -364,7 +366,7 @@ def example3(m1: float = 1e8, case: int = 1, angle: float = math.nan) -> nx.DiGr
     return tree
 
 
-def rr_arm() -> nx.DiGraph:
+def rr_arm() -> nx.DiGraph[Any]:
     """The planar arm of Pasic, Williams & Hui 1999, section 4.1, at the start: rest, theta = 0.
 
     Its torques are 0.4 t and 0.1 t, zero at the start.  The paper prints I_33 alone, and no other
@@ -388,7 +390,7 @@ def rr_arm() -> nx.DiGraph:
 # two legged robots that are no product's, with masses that are usual for their kind, and mechanisms
 
 
-def _of_file(name: str, rate: float = 0.2, effort: float = 0.1) -> nx.DiGraph:
+def _of_file(name: str, rate: float = 0.2, effort: float = 0.1) -> nx.DiGraph[Any]:
     """A robot of the folder ``robots``: arguments of add_body and, of loops, those of a file of loops.
 
     A mechanism is at rest at the file's q, where its loops are closed.
@@ -406,7 +408,7 @@ def _of_file(name: str, rate: float = 0.2, effort: float = 0.1) -> nx.DiGraph:
 
 
 @of_kind
-def quadruped(feet: int = 0, compliance: float = 0.0) -> nx.DiGraph:
+def quadruped(feet: int = 0, compliance: float = 0.0) -> nx.DiGraph[Any]:
     """A four-legged robot: a floating trunk and three joints a leg, 13 bodies, 18 dof, 33 kg.
 
     The ends of the first ``feet`` shanks stick to the ground, three rows each, softened by
@@ -429,7 +431,7 @@ def quadruped(feet: int = 0, compliance: float = 0.0) -> nx.DiGraph:
     return tree
 
 
-def humanoid() -> nx.DiGraph:
+def humanoid() -> nx.DiGraph[Any]:
     """A humanoid whose light hands have three fingers: 45 bodies, 50 dof, 79 kg.
 
     The ratio of the heaviest to the lightest body is about 470.
@@ -440,7 +442,7 @@ def humanoid() -> nx.DiGraph:
     return _of_file("humanoid", 0.5, 2.0)
 
 
-def four_bar() -> nx.DiGraph:
+def four_bar() -> nx.DiGraph[Any]:
     """Crank 1 m, coupler 3 m and rocker 2.5 m in the x-y plane on a base of 3 m; one freedom.
 
     Links weigh 1 kg/m; the crank stands at 1 rad.
@@ -451,7 +453,7 @@ def four_bar() -> nx.DiGraph:
     return _of_file("four_bar")
 
 
-def stewart() -> nx.DiGraph:
+def stewart() -> nx.DiGraph[Any]:
     """The platform of Gough 1956 and Stewart 1965 on six legs: 13 bodies, six freedoms.
 
     A leg is a tube on a universal joint and a piston, whose ball joint at the platform is cut.
@@ -463,7 +465,7 @@ def stewart() -> nx.DiGraph:
     return _of_file("stewart")
 
 
-def delta() -> nx.DiGraph:
+def delta() -> nx.DiGraph[Any]:
     """The parallel robot of Clavel 1988: 3 arms, 6 rods and a platform, three freedoms.
 
     Each arm turns about a horizontal axis, stands 0.3 rad below the horizontal, and carries two
@@ -475,7 +477,7 @@ def delta() -> nx.DiGraph:
     return _of_file("delta")
 
 
-def gripper() -> nx.DiGraph:
+def gripper() -> nx.DiGraph[Any]:
     """A palm that slides upright, and two fingers that parallelograms keep upright: 3 freedoms.
 
     Crank and follower of a finger (0.08 m) turn on the palm, 0.03 m apart, and carry its tip,

@@ -97,7 +97,7 @@ def find_robot(name: str) -> tuple[Path, bool]:
 if TYPE_CHECKING:
     import networkx as nx
 
-    Builder = Callable[..., nx.DiGraph]
+    Builder = Callable[..., nx.DiGraph[Any]]
 
 _EXAMPLES = """
 chain:100 star:20 binary:6 comb:10 random_tree:n=50,seed=1 featherstone:20,branching=2 two_link:r=0.002
@@ -139,7 +139,7 @@ _READERS: dict[str, Callable[[str], object]] = {"int": int, "float": _number, "s
 
 
 @of_kind
-def from_spec(text: str) -> nx.DiGraph:
+def from_spec(text: str) -> nx.DiGraph[Any]:
     """Build from ``name`` or ``name:value,...,argument=value,...``, as in ``example3:m1=1e8``.
 
     Raises ModelError for an unknown name or argument and for a value that is not of its kind.
@@ -200,7 +200,7 @@ def load(
     dynamics: bool = False,
     packages: Mapping[str, str] = NONE,
     arguments: Mapping[str, str] = NONE,
-) -> nx.DiGraph:
+) -> nx.DiGraph[Any]:
     """The tree that a text names, with its state in ``tree.graph``.
 
     * a path that ends in ``.urdf``, ``.xacro`` (:mod:`kkt.model.urdf`), ``.json``, or, in
@@ -242,7 +242,7 @@ def load(
     return from_spec(text)
 
 
-def _from_file(text: str, suffix: str, *options: Any) -> nx.DiGraph:
+def _from_file(text: str, suffix: str, *options: Any) -> nx.DiGraph[Any]:
     if not os.path.lexists(text):
         raise ModelError(f"{text}: does not exist; give a path, robot:NAME or a gallery spec")
     if suffix == ".json":

@@ -80,7 +80,7 @@ def kept(
     return found
 
 
-def follow(tree: nx.DiGraph) -> None:
+def follow(tree: nx.DiGraph[Any]) -> None:
     """Make the state in ``tree.graph`` keep its coupled joints."""
     coupled = couplings(compile_tree(tree), tree.graph["loops"])
     q = kept(coupled, tree.graph["q"])
@@ -265,7 +265,7 @@ def contact(
 
 
 def coupled_joints(
-    tree: nx.DiGraph,
+    tree: nx.DiGraph[Any],
     body: Hashable,
     to: Hashable = None,
     ratio: float = 1.0,
@@ -313,7 +313,7 @@ def coupled_joints(
 
 def _along(
     where: str,
-    tree: nx.DiGraph,
+    tree: nx.DiGraph[Any],
     body: Hashable,
     size: float,
     name: Hashable,

@@ -186,7 +186,7 @@ Tie = tuple[int, Loop, list[int], Frame]  # number in MuJoCo, loop, MuJoCo's bod
 
 
 def loops_of(
-    model: Any, tree: nx.DiGraph, home: list[Home], carrier: dict[int, str]
+    model: Any, tree: nx.DiGraph[Any], home: list[Home], carrier: dict[int, str]
 ) -> tuple[tuple[Loop, ...], list[str]]:
     """The loops of a compiled ``mujoco.MjModel``, and in words the constraints that are left out.
 
@@ -416,7 +416,7 @@ class MjcfWarning(UserWarning):
 
 
 @of_kind
-def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph:
+def read_mjcf(path: str | os.PathLike[str]) -> nx.DiGraph[Any]:
     """The tree of an MJCF file, bodies depth first; armature, damping and springs with it.
 
     The joint's own name stands in the attribute ``joint_name``, ``limits`` as for
@@ -517,7 +517,7 @@ def _rotors(model: Any) -> None:
             model.dof_armature[model.jnt_dofadr[j]] += armature * model.actuator_gear[i, 0] ** 2
 
 
-def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
+def tree_of(model: Any, name: str, where: str) -> nx.DiGraph[Any]:
     """The tree of a compiled ``mujoco.MjModel``; warnings begin with ``where``."""
     tree = new_tree(name, tuple(model.opt.gravity))
     eye, zero = np.eye(3), np.zeros(3)
@@ -571,7 +571,7 @@ def tree_of(model: Any, name: str, where: str) -> nx.DiGraph:
     return tree
 
 
-def _close(tree: nx.DiGraph, loops: tuple[Loop, ...], q: Floats) -> None:
+def _close(tree: nx.DiGraph[Any], loops: tuple[Loop, ...], q: Floats) -> None:
     """Put loops into a tree, and the state at rest at MuJoCo's own positions, where they are closed."""
     checked_loops(loops, list(tree))
     coupled = ", and as it follows for coupled joints" if any(x.follows for x in loops) else ""

@@ -48,7 +48,7 @@ FIELDS = ("bodies", "R", "p", "C", "free", "point", "baumgarte", "compliance", "
 
 
 @of_kind
-def read_loops(path: str | os.PathLike[str], tree: nx.DiGraph) -> tuple[Loop, ...]:
+def read_loops(path: str | os.PathLike[str], tree: nx.DiGraph[Any]) -> tuple[Loop, ...]:
     """The loops and contacts of a file, between bodies of a tree or links merged into them.
 
     Raises ModelError, one sentence with the file, the loop and the field, for a file that is wrong.
@@ -73,7 +73,7 @@ def read_loops(path: str | os.PathLike[str], tree: nx.DiGraph) -> tuple[Loop, ..
         raise ModelError(f"{file}: {error}") from None
 
 
-def loops_from(entries: Any, tree: nx.DiGraph) -> tuple[Loop, ...]:
+def loops_from(entries: Any, tree: nx.DiGraph[Any]) -> tuple[Loop, ...]:
     """Loops of a tree from the objects of a list in JSON.  Raises ModelError, one sentence."""
     if not isinstance(entries, list):
         raise ModelError("field 'loops' is no list; give a list of objects, one a loop or contact")
@@ -81,7 +81,7 @@ def loops_from(entries: Any, tree: nx.DiGraph) -> tuple[Loop, ...]:
     return checked_loops(loops, list(tree), tree.graph.get("merged", {}))
 
 
-def _loop(place: int, entry: Any, tree: nx.DiGraph) -> Loop:
+def _loop(place: int, entry: Any, tree: nx.DiGraph[Any]) -> Loop:
     where = f"loop {place + 1} of 'loops'"
     if not isinstance(entry, dict):
         raise ModelError(f"{where}: is no object; give one with 'first' and 'second', or 'body'")
@@ -184,7 +184,7 @@ EXTRAS = ("bias", "wrench")  # optional keys of a body, 6 numbers each
 
 
 @of_kind
-def read_model(path: str | os.PathLike[str]) -> nx.DiGraph:
+def read_model(path: str | os.PathLike[str]) -> nx.DiGraph[Any]:
     """The tree of a model file, its state being q = 0; nodes in the order of the file's bodies.
 
     Joints are ``general`` with the S of the file, or ``fixed`` where S has no columns.
@@ -222,7 +222,7 @@ def _document(file: str, what: str, *schemas: str) -> dict[str, Any]:
     return document
 
 
-def _tree(document: dict[str, Any]) -> nx.DiGraph:
+def _tree(document: dict[str, Any]) -> nx.DiGraph[Any]:
     bodies = _get(document, "", "bodies")
     if not isinstance(bodies, list) or not bodies:
         raise ModelError("field 'bodies' is empty or no list; give at least one body")
@@ -260,7 +260,7 @@ def _tree(document: dict[str, Any]) -> nx.DiGraph:
     return tree
 
 
-def _body(tree: nx.DiGraph, place: str, body: dict[str, Any], terms: bool) -> None:
+def _body(tree: nx.DiGraph[Any], place: str, body: dict[str, Any], terms: bool) -> None:
     name = _get(body, place, "name")
     if not isinstance(name, str) or not name:
         raise ModelError(f"{place}: field 'name' is {name!r}; give a text")

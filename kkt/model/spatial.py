@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +65,7 @@ def path(bodies: tuple[int, int], parent: NDArray[np.int64]) -> list[int]:
     return result
 
 
-Array = NDArray  # float64, or object holding one number type
+Array = NDArray[Any]  # float64, or object holding one number type
 CACHED = 1024  # matrices that stay in a core's cache while it goes over them column by column
 
 

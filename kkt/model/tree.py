@@ -65,7 +65,7 @@ class InertiaWarning(UserWarning):
 
 
 @of_kind
-def new_tree(name: str, gravity: Sequence[float] = STANDARD_GRAVITY) -> nx.DiGraph:
+def new_tree(name: str, gravity: Sequence[float] = STANDARD_GRAVITY) -> nx.DiGraph[Any]:
     """An empty tree; add bodies with :func:`add_body`.
 
     ``gravity`` (3,) [m/s^2] is in the world's frame.  Raises ModelError where it has no three
@@ -81,7 +81,7 @@ def new_tree(name: str, gravity: Sequence[float] = STANDARD_GRAVITY) -> nx.DiGra
 
 
 def add_body(
-    tree: nx.DiGraph,
+    tree: nx.DiGraph[Any],
     name: Hashable,
     parent: Hashable | None = None,
     *,
@@ -263,7 +263,7 @@ def _meant(field: str, names: set[str]) -> str:
     return f"did you mean {other}?" if other in names else nearest(field, names)
 
 
-def require_graph(tree: object) -> nx.DiGraph:
+def require_graph(tree: object) -> nx.DiGraph[Any]:
     """The tree, with what its edges say of joints at the bodies that these carry.
 
     Raises ModelError for anything but a graph of bodies, such as a name or arrays.
@@ -291,7 +291,7 @@ def require_graph(tree: object) -> nx.DiGraph:
     return moved
 
 
-def compile_tree(tree: nx.DiGraph) -> BodyTree:
+def compile_tree(tree: nx.DiGraph[Any]) -> BodyTree:
     """Check a tree and gather its attributes into arrays.
 
     Raises ModelError, one sentence, for a cycle, two parents, an unknown parent, or an attribute
@@ -349,7 +349,7 @@ def compile_tree(tree: nx.DiGraph) -> BodyTree:
     return compiled
 
 
-def _require_attributes(tree: nx.DiGraph) -> None:
+def _require_attributes(tree: nx.DiGraph[Any]) -> None:
     """Raise ModelError for an attribute that nothing reads: a word that is misspelt, or misplaced."""
     for name, given in tree.nodes(data=True):
         if given.keys() - OF_BODIES:
@@ -440,7 +440,7 @@ def _unlike_rotations(R: Floats) -> NDArray[np.bool_]:
     return (apart > 1e-6) | (np.linalg.det(R) < 0.0)
 
 
-def count_dof(tree: nx.DiGraph) -> int:
+def count_dof(tree: nx.DiGraph[Any]) -> int:
     """N, the degrees of freedom of all joints, before the tree is checked."""
     total = 0
     for name, data in tree.nodes(data=True):
@@ -451,8 +451,8 @@ def count_dof(tree: nx.DiGraph) -> int:
 
 @of_kind
 def default_state(
-    tree: nx.DiGraph, rate: float = 0.2, effort: float = 0.1, most: float = np.inf
-) -> nx.DiGraph:
+    tree: nx.DiGraph[Any], rate: float = 0.2, effort: float = 0.1, most: float = np.inf
+) -> nx.DiGraph[Any]:
     """Put ``q``, ``qd`` and ``tau`` into ``tree.graph``, each (N,), and return the tree.
 
     With k = 1 ... N over the degrees of freedom in the order of the graph's nodes,
@@ -495,7 +495,7 @@ def default_state(
     return tree
 
 
-def _efforts(tree: nx.DiGraph, most: float) -> Floats:
+def _efforts(tree: nx.DiGraph[Any], most: float) -> Floats:
     """(N,) efforts that give ``most`` to each joint at q = 0; infinite where it moves no inertia."""
     flat = compile_tree(tree)
     owner = np.repeat(np.arange(flat.n), flat.dof)

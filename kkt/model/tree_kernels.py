@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numba import uint64
@@ -278,8 +279,8 @@ def matrix_entries(pointer, parent, offset, masks, blocks, row, value):  # pragm
 
 
 def matrix(
-    parent: Integers, offset: Integers, masks: Sequence[NDArray], blocks: Sequence[NDArray]
-) -> tuple[NDArray, NDArray, NDArray]:
+    parent: Integers, offset: Integers, masks: Sequence[NDArray[Any]], blocks: Sequence[NDArray[Any]]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Equation (4) by columns: pdd, qdd, f of the bodies in their order.
 
     Column pointers, row indices and values of the entries of M, Phi, S that their masks let

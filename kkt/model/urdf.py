@@ -269,7 +269,7 @@ def read_urdf(
     dynamics: bool = False,
     packages: Mapping[str, str] = NONE,
     arguments: Mapping[str, str] = NONE,
-) -> nx.DiGraph:
+) -> nx.DiGraph[Any]:
     """The tree of a URDF file, bodies depth first in the order of the file's joints.
 
     * ``floating``: the root link is a body on a floating joint; else it is fixed to the world.
@@ -436,7 +436,7 @@ class _Reader:
         turn, shift = TYPES[kind].pose(axis[None, None], np.array([[offset]]))
         return "fixed", matmul(R, turn[0]), p + matvec(R, shift[0])
 
-    def tree(self, floating: bool, merge_fixed: bool) -> nx.DiGraph:
+    def tree(self, floating: bool, merge_fixed: bool) -> nx.DiGraph[Any]:
         """The tree; with ``merge_fixed``, links behind fixed joints become part of other bodies."""
         tree = new_tree(self.name)
         tree.graph["source"] = self.file
@@ -499,7 +499,7 @@ def _axis(where: str, joint: Element, tag: str, default: str | None) -> Floats:
     return axis if length == 1.0 else axis / length
 
 
-def _add(tree: nx.DiGraph, joint: Joint, parent: str | None, R: Floats, p: Floats) -> None:
+def _add(tree: nx.DiGraph[Any], joint: Joint, parent: str | None, R: Floats, p: Floats) -> None:
     add_body(tree, joint.child, parent, mass=0.0, joint=joint.kind, axis=joint.axis, R=R, p=p)
     tree.nodes[joint.child].update({"joint_name": joint.name, **joint.noted})
 
@@ -523,7 +523,7 @@ def _mass(where: str, link: Element) -> Mass:
 # -- joints that mimic others ----------------------------------------------------------------------
 
 
-def couple(tree: nx.DiGraph, coupled: Mapping[str, Mimic]) -> None:
+def couple(tree: nx.DiGraph[Any], coupled: Mapping[str, Mimic]) -> None:
     """Put a row for each coupling into ``tree.graph["loops"]``, and make the state satisfy them.
 
     Raises ModelError where the joint to follow is unknown or fixed, where joints follow each other

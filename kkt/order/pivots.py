@@ -205,9 +205,9 @@ def require_plan(made: object) -> None:
 def plan_of(
     sequence: PivotSequence,
     structure: Structure,
-    kinds: NDArray,
-    members: NDArray,
-    groups: NDArray,
+    kinds: NDArray[Any],
+    members: NDArray[Any],
+    groups: NDArray[Any],
     split: bool,
 ) -> Plan:
     """The plan of blocks given by kind and number of the body (or constraint); groups ascend."""

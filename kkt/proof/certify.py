@@ -65,7 +65,7 @@ class Certified:
     True
     """
 
-    solution: dict[Block, NDArray]  # balls
+    solution: dict[Block, NDArray[Any]]  # balls
     blocks: tuple[Block, ...]  # the qdd blocks, bodies in the tree's order
     system: System
     digits: int  # proved relative digits of every qdd and lambda
@@ -110,7 +110,7 @@ class Certified:
         found = self.lam if kind == "lam" else self.qdd
         return [decimal_ball(x, self.digits + 1) for x in found]
 
-    def error(self, qdd: NDArray) -> float | None:
+    def error(self, qdd: NDArray[Any]) -> float | None:
         """max |qdd - exact| over all joints, relative to ``size``; None where a qdd is no number."""
         with flint.ctx.workprec(self.bits):
             off = max((distance(x, y) for x, y in zip(qdd, self.qdd, strict=True)), default=0.0)
@@ -122,7 +122,7 @@ class Certified:
         with flint.ctx.workprec(self.bits):
             return max([*map(magnitude, self.qdd), least_size(self.system)]) or 1.0
 
-    def differences(self, qdd: Sequence[Any] | NDArray) -> NDArray[np.float64]:
+    def differences(self, qdd: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
         """(N,) qdd - exact, with their signs; nan or infinite where a qdd is not a number."""
         off = np.empty(len(self.qdd))
         with flint.ctx.workprec(self.bits):
@@ -144,7 +144,7 @@ class Certified:
             worst = max(worst or 0.0, float(off / scale) if scale else float(off))
         return worst if worst is None or np.isfinite(worst) else None
 
-    def _furthest(self, block: Block, values: NDArray) -> float:
+    def _furthest(self, block: Block, values: NDArray[Any]) -> float:
         """max |value - exact| of a block's unknowns, in any number type."""
         if values.dtype.kind == "f":
             pairs = zip(values.astype(float).tolist(), *self._doubles[block], strict=True)
@@ -242,7 +242,7 @@ def certify(
 
 def _solve(
     system: System, tape: Tape, rounded_to: str | Format | None
-) -> tuple[dict[Block, NDArray], Nonsingular | str]:
+) -> tuple[dict[Block, NDArray[Any]], Nonsingular | str]:
     """The solution in balls and the proof of nonsingularity, or what went wrong."""
     if rounded_to is None:
         entries = assemble(system.state, flint.arb)
@@ -284,7 +284,7 @@ def rounded_balls(system: System, format: Format) -> Entries:
     return Entries(*exact)
 
 
-def _multipliers(system: System, solution: dict[Block, NDArray]) -> list[Any]:
+def _multipliers(system: System, solution: dict[Block, NDArray[Any]]) -> list[Any]:
     return [x for name in system.structure.constraints for x in solution[Block("lam", name)]]
 
 
@@ -294,7 +294,7 @@ def _bits_of_qdd(system: System, balls: list[Any]) -> float:
     return proved_bits(balls, size_of(system.entries.a) if still else None)
 
 
-def _bits_of_multipliers(system: System, solution: dict[Block, NDArray]) -> float:
+def _bits_of_multipliers(system: System, solution: dict[Block, NDArray[Any]]) -> float:
     """Proved bits of lambda, zeros beside the largest force of all.
 
     Where all forces are zero, as in free fall, beside the weight of a body.

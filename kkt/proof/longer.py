@@ -115,9 +115,9 @@ BITS_A_LEVEL = 8  # by which balls widen from tip to base, at most as a rule
 DOUBLINGS = 3  # of the bits, where balls have widened more; wider ones hold a pivot that is zero
 
 Floats = NDArray[np.float64]
-Pair = tuple[NDArray, NDArray]  # values as unevaluated sums high + low
+Pair = tuple[NDArray[Any], NDArray[Any]]  # values as unevaluated sums high + low
 Slots = NDArray[np.int64] | None
-Numbers = NDArray | None
+Numbers = NDArray[Any] | None
 
 
 class Lost(NamedTuple):
@@ -165,7 +165,7 @@ class Longer:
         at = int(np.argmax(wrong) if wrong.any() else np.argmax(apart))
         return Lost(int(tape.pivot_places[1][at]), own[at], exact[at], float(apart[at]))
 
-    def error(self, qdd: NDArray, least: float = 0.0) -> float:
+    def error(self, qdd: NDArray[Any], least: float = 0.0) -> float:
         """max |qdd - this| / max |this|: the error of qdd in a format, to one digit.
 
         ``least`` is the size beside which it is taken, where no number is larger
@@ -181,7 +181,7 @@ class Longer:
         """Some of the numbers that were asked for beside qdd."""
         return self.more[here] if self.bits else tuple(part[here] for part in self.more)
 
-    def error_of(self, own: NDArray, exact: Any, largest: float, floor: float, unit: float) -> float:
+    def error_of(self, own: NDArray[Any], exact: Any, largest: float, floor: float, unit: float) -> float:
         """max |own - exact| over the largest of ``exact`` and ``largest``.
 
         Where these are zero but for rounding, no larger than half of a format's digits beside
@@ -256,7 +256,7 @@ def pivots_leaf_to_root(system: System, entries: Entries) -> Floats:
     return np.asarray(found.pivots[0], dtype=float)
 
 
-def of_slots(system: System, tape: Tape, v: NDArray, more: Slots = None) -> Longer:
+def of_slots(system: System, tape: Tape, v: NDArray[Any], more: Slots = None) -> Longer:
     """From the values of all slots: float64, or pairs high + low i."""
 
     def values(slots: NDArray[np.int64]) -> Pair:
@@ -269,7 +269,7 @@ def of_slots(system: System, tape: Tape, v: NDArray, more: Slots = None) -> Long
 
 
 def _in_balls(
-    system: System, tape: Tape, chosen: Format, entries: Entries, more: Slots, given: dict[str, NDArray]
+    system: System, tape: Tape, chosen: Format, entries: Entries, more: Slots, given: dict[str, NDArray[Any]]
 ) -> Longer:
     import flint
 
@@ -314,11 +314,11 @@ def as_balls(entries: Entries, chosen: Format) -> Entries:
     return Entries(*exact)
 
 
-def _balls(values: NDArray) -> NDArray:
+def _balls(values: NDArray[Any]) -> NDArray[Any]:
     flat = [ball_of(value) for value in values.ravel().tolist()]
     return np.array([*flat, None], dtype=object)[:-1].reshape(values.shape)
 
 
-def _pair(values: NDArray) -> Pair:
+def _pair(values: NDArray[Any]) -> Pair:
     """Numbers of a float format, pairs of double-double among them, as sums of two float64."""
     return np.asarray(values.real, dtype=float), np.asarray(values.imag, dtype=float)

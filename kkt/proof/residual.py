@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from ..matrix.blocks import Block
 from ..matrix.entries import Entries
 from ..matrix.system import System
-from ..model.spatial import matvec, transpose
+from ..model.spatial import Array, matvec, transpose
 from ..tape.tape import BackwardError, Unknowns
 
-Rows = tuple[NDArray, NDArray, NDArray, NDArray]  # (n, 6), (N,), (n, 6), (m,), as the unknowns
+Rows = tuple[Array, Array, Array, Array]  # (n, 6), (N,), (n, 6), (m,), as the unknowns
 
 
-def residual(system: System, entries: Entries, solution: dict[Block, Any]) -> dict[Block, NDArray]:
+def residual(system: System, entries: Entries, solution: dict[Block, Any]) -> dict[Block, NDArray[Any]]:
     """A x - b of every block row, named by the block that stands on its diagonal.
 
     ``solution`` holds pdd (6,), qdd (N_k,) and f (6,) of every body, lam (m,) of every loop.
@@ -89,7 +89,7 @@ def backward_error(system: System, entries: Entries, x: Rows, digits: Any = None
         entries = Entries(*given)
         x = tuple(np.asarray(part, digits) for part in x)  # type: ignore[assignment]
     left, sizes = _left(system, entries, x), _magnitudes(entries)
-    size = rows_of(system, sizes, tuple(np.abs(part) for part in x), 1)
+    size = rows_of(system, sizes, tuple(np.abs(part) for part in x), 1)  # type: ignore[arg-type]
     size = tuple(_balls(part, "abs_lower") for part in size)  # type: ignore[assignment]
     worst = 0.0
     for r, s in zip(left, size, strict=True):
@@ -113,7 +113,7 @@ def residue(system: System, entries: Entries, x: Rows) -> float:
     return float(_largest(_left(system, entries, x)) / _largest(x))
 
 
-def _left(system: System, entries: Entries, x: Rows) -> list[NDArray]:
+def _left(system: System, entries: Entries, x: Rows) -> list[NDArray[Any]]:
     return [_balls(np.abs(part), "abs_upper") for part in rows_of(system, entries, x, -1)]
 
 
@@ -121,7 +121,7 @@ def _magnitudes(entries: Entries) -> Entries:
     return Entries(*(np.abs(getattr(entries, letter.name)) for letter in fields(entries)))
 
 
-def _normwise(system: System, sizes: Entries, x: Rows, left: list[NDArray]) -> float:
+def _normwise(system: System, sizes: Entries, x: Rows, left: list[NDArray[Any]]) -> float:
     none = Entries(
         **{
             letter.name: np.zeros_like(getattr(sizes, letter.name))
@@ -137,7 +137,7 @@ def _normwise(system: System, sizes: Entries, x: Rows, left: list[NDArray]) -> f
     return float(_largest(left) / scale) if scale else 0.0
 
 
-def _balls(x: NDArray, bound: str) -> NDArray:
+def _balls(x: NDArray[Any], bound: str) -> NDArray[Any]:
     """A bound of balls, abs_upper or abs_lower; numbers of other types as they are."""
     if x.dtype != object or not x.size or not hasattr(x.flat[0], bound):
         return x

@@ -83,8 +83,8 @@ def judged_parts(
     entries: Entries,
     pivots: Mapping[int, Any],
     parts: Sequence[Part],
-    values: Sequence[NDArray],
-    beside: NDArray | None,
+    values: Sequence[NDArray[Any]],
+    beside: NDArray[Any] | None,
 ) -> tuple[float | None, str | None]:
     """The largest error of ``values`` of the tape's ``parts``, and why not to rely on them.
 
@@ -112,7 +112,7 @@ def judged_parts(
     return error, marked
 
 
-def by_chance(system: System, qdd: NDArray | None = None) -> str | None:
+def by_chance(system: System, qdd: NDArray[Any] | None = None) -> str | None:
     """That (4) is regular by the rounding of its data alone, whatever format solves it; else None.
 
     Mounts at pi/2 whose cosine is 6e-17 leave joints parallel but for that: what answers an effort
@@ -202,7 +202,7 @@ def in_balls(system: System, found: Elimination, bits: int) -> Elimination:
     return replace(found, backward_error=backward, marked=by_chance(system, found.qdd))
 
 
-def _middles(values: NDArray) -> NDArray:
+def _middles(values: NDArray[Any]) -> NDArray[Any]:
     flat = [ball_of(value).mid() for value in values.ravel().tolist()]
     return np.array([*flat, None], dtype=object)[:-1].reshape(values.shape)
 
@@ -227,8 +227,8 @@ def said(
     chosen: Format,
     errors: Floats,
     left: Floats,
-    pivots: NDArray,
-    longer: Callable[[Rows], NDArray],
+    pivots: NDArray[Any],
+    longer: Callable[[Rows], NDArray[Any]],
 ) -> list[Said]:
     """Of each of m answers of a tape in a format of floats.
 
@@ -251,7 +251,7 @@ def said(
     return found
 
 
-def blocks_of(tape: Tape, pivots: NDArray) -> dict[int, NDArray]:
+def blocks_of(tape: Tape, pivots: NDArray[Any]) -> dict[int, NDArray[Any]]:
     """Pivots (P,) of ``tape.pivot_places`` by their records."""
     ends = np.cumsum([tape.pivots[i].size for i in tape.pivot_places[0]])
     return dict(zip(tape.pivot_places[0], np.split(pivots, ends[:-1]), strict=False))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +27,11 @@ class Recording:
     """The operands and results of every operation of one run of a tape."""
 
     tape: Tape
-    x: NDArray  # (length,) first operands, at the time of the operation
-    y: NDArray  # (length,) second operands
-    r: NDArray  # (length,) results
-    start: NDArray  # (slots,) values before the first operation
-    v: NDArray  # (slots,) values after the last
+    x: NDArray[Any]  # (length,) first operands, at the time of the operation
+    y: NDArray[Any]  # (length,) second operands
+    r: NDArray[Any]  # (length,) results
+    start: NDArray[Any]  # (slots,) values before the first operation
+    v: NDArray[Any]  # (slots,) values after the last
 
 
 def record(tape: Tape, entries: Entries, format: Format) -> Recording:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ class Linearised:
 
     tape: Tape
     shadow: str  # "float64" or "dd"
-    v: NDArray  # (slots,) last values of the run
+    v: NDArray[Any]  # (slots,) last values of the run
     exact: Floats  # (slots,) of the shadow
     errors: Floats  # (length,) local rounding errors
     slopes: Floats  # (products and quotients, 2) derivatives by both operands
@@ -92,7 +93,7 @@ def linearised(
     entries: Entries,
     format: Format,
     shadow: str | None = None,
-    given: Mapping[str, NDArray] | None = None,
+    given: Mapping[str, NDArray[Any]] | None = None,
 ) -> Linearised:
     """Run a tape in a format of kind "float" beside a shadow in float64 or dd.
 
@@ -134,7 +135,7 @@ def linearised(
 class _Beside(Runner):
     """Runs a format beside its shadow ``exact`` (slots,), and keeps local errors and slopes."""
 
-    def __init__(self, tape: Tape, format: Format, longer: Format, exact: NDArray) -> None:
+    def __init__(self, tape: Tape, format: Format, longer: Format, exact: NDArray[Any]) -> None:
         self.runners = (format.runner(tape), longer.runner(tape))
         self.exact, self.longer = exact, longer
         self.native = isinstance(format, Hardware) and longer.dtype is np.float64
@@ -143,7 +144,9 @@ class _Beside(Runner):
         self.overflow: int | None = None
         self.at = self.bent = 0
 
-    def record(self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray) -> None:
+    def record(
+        self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
+    ) -> None:
         m, k = len(chunk), int(np.count_nonzero(chunk.op > 1))
         errors, slopes = self.errors[self.at : self.at + m], self.slopes[self.bent : self.bent + k]
         bad = self.side_by_side(chunk, v, x, y, r, errors, slopes)
@@ -152,7 +155,14 @@ class _Beside(Runner):
         self.at, self.bent = self.at + m, self.bent + k
 
     def side_by_side(
-        self, chunk: Chunk, v: NDArray, x: NDArray, y: NDArray, r: NDArray, errors: Floats, slopes: Floats
+        self,
+        chunk: Chunk,
+        v: NDArray[Any],
+        x: NDArray[Any],
+        y: NDArray[Any],
+        r: NDArray[Any],
+        errors: Floats,
+        slopes: Floats,
     ) -> int:
         """Run a chunk in both; the number of its first operation that gives no number."""
         from ..arithmetic import shadows

@@ -33,7 +33,7 @@ from ..tape.tape import Against, Tape
 if TYPE_CHECKING:
     from ..arithmetic.shadows import Shadow
 
-Column = NDArray
+Column = NDArray[Any]
 
 
 class Reader(Protocol):
@@ -58,7 +58,7 @@ class Reader(Protocol):
     def zero(self, x: Column) -> NDArray[np.bool_]:
         """Which of some numbers are zero."""
 
-    def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray, NDArray]:
+    def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The parts of smaller operands that sums do not keep: as fractions and in bits."""
 
 
@@ -82,7 +82,7 @@ class Arrays:
     def zero(self, x: Column) -> NDArray[np.bool_]:
         return x == 0
 
-    def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray, NDArray]:
+    def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
         with np.errstate(divide="ignore"):
             return absorbed, np.maximum(0.0, np.log2(absorbed) - self.log_unit)
 
@@ -123,7 +123,7 @@ class Objects:
         parts = map(self.read, x.tolist())
         return np.array([part is not None and part.numerator == 0 for part in parts], dtype=bool)
 
-    def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray, NDArray]:
+    def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Here ``absorbed`` is in bits; fractions below 1e-308 underflow to 0."""
         return np.where(absorbed > 0.0, np.exp2(absorbed + self.log_unit), 0.0), absorbed
 
@@ -155,16 +155,16 @@ class Operations(NamedTuple):
     at: int  # operations before the first of these
     op: NDArray[np.int8]  # add 0, sub 1, mul 2, div 3
     step: NDArray[np.int32]  # group of pivots, -1 before the first
-    x: NDArray  # in the type that carries the format
-    y: NDArray
-    r: NDArray
-    cancelled: NDArray  # bits; -1 for a sum that is exactly zero
-    absorbed: NDArray  # error of a sum over its smaller operand; for objects log2 of that / u
-    size: NDArray  # |r|
+    x: NDArray[Any]  # in the type that carries the format
+    y: NDArray[Any]
+    r: NDArray[Any]
+    cancelled: NDArray[Any]  # bits; -1 for a sum that is exactly zero
+    absorbed: NDArray[Any]  # error of a sum over its smaller operand; for objects log2 of that / u
+    size: NDArray[Any]  # |r|
     high: Floats  # the shadow's result is high + low; (0,) where errors are not asked for
     low: Floats
     off: Floats  # |r - shadow|
-    owed: NDArray  # bits that exact arithmetic cancels; -1 for zero, -2 for no sum of nonzeros
+    owed: NDArray[Any]  # bits that exact arithmetic cancels; -1 for zero, -2 for no sum of nonzeros
 
 
 class Watch:
@@ -230,7 +230,7 @@ class Watch:
 
 
 def _zeros_told(
-    sums: NDArray[np.bool_], zero: NDArray[np.int8], cancelled: NDArray, absorbed: NDArray
+    sums: NDArray[np.bool_], zero: NDArray[np.int8], cancelled: NDArray[Any], absorbed: NDArray[Any]
 ) -> None:
     """Count results and terms that are zero in exact arithmetic as zero, in the figures of sums."""
     cancelled[sums & (zero == 1)] = -1
@@ -238,7 +238,7 @@ def _zeros_told(
     absorbed[sums & (zero == 2)] = 0.0
 
 
-def _compared_alone(gone: NDArray[np.bool_], owed: NDArray) -> None:
+def _compared_alone(gone: NDArray[np.bool_], owed: NDArray[Any]) -> None:
     """Mark ``owed`` for sums with an operand that is zero in the format.
 
     The bits that exact arithmetic cancels still count; the format's are not compared with them.
@@ -303,12 +303,12 @@ class Observation:
         keep = group >= 0
         at = group[keep]
 
-        def most(column: NDArray) -> NDArray:
+        def most(column: NDArray[Any]) -> NDArray[Any]:
             out = np.zeros(count, dtype=column.dtype)
             np.maximum.at(out, at, column[keep])
             return out
 
-        def total(column: NDArray) -> NDArray:
+        def total(column: NDArray[Any]) -> NDArray[Any]:
             out = np.zeros(count, dtype=np.int64)
             np.add.at(out, at, column[keep])
             return out
@@ -367,7 +367,7 @@ class Observation:
             raise FormatError("trace: ran without a shadow; ask for it with shadow='dd'")
         return self.shadow.distances(self._at(slots), slots)
 
-    def _at(self, slots: NDArray[np.int64]) -> NDArray:
+    def _at(self, slots: NDArray[np.int64]) -> NDArray[Any]:
         with precision(self.ball_bits):
             return signed(self.v, slots)
 
@@ -388,15 +388,15 @@ class Observation:
             raise FormatError("trace: was gathered by steps alone; ask for it with blocks=True")
 
     @cached_property
-    def _answer(self) -> tuple[dict[Block, NDArray], dict[int, NDArray]]:
+    def _answer(self) -> tuple[dict[Block, NDArray[Any]], dict[int, NDArray[Any]]]:
         with precision(self.ball_bits):
             return answered(self.tape, self.v)
 
-    def solution(self) -> dict[Block, NDArray]:
+    def solution(self) -> dict[Block, NDArray[Any]]:
         """Unknowns of every block."""
         return self._answer[0]
 
-    def pivots(self) -> dict[int, NDArray]:
+    def pivots(self) -> dict[int, NDArray[Any]]:
         """Pivots by the number of their record."""
         return self._answer[1]
 
@@ -471,7 +471,7 @@ class _Part(NamedTuple):
     step: NDArray[np.int32]
     owner: NDArray[np.int32]  # instruction
     operations: NDArray[np.int64]
-    most: NDArray  # (runs, 4) cancelled, absorbed, size, exact zeros
+    most: NDArray[Any]  # (runs, 4) cancelled, absorbed, size, exact zeros
     far: NDArray[np.int64]  # (runs, 2) distance to the shadow, and its magnitude
     apart: NDArray[np.int64]  # (runs, 6) as in Against
 
@@ -586,6 +586,6 @@ def residues_of(system: System, tape: Tape) -> NDArray[np.int64]:
     return v
 
 
-def _modulo(values: NDArray) -> NDArray[np.int64]:
+def _modulo(values: NDArray[Any]) -> NDArray[np.int64]:
     numbers = (x if isinstance(x, Residue) else Residue(float(x)) for x in values.tolist())
     return np.array([x.value for x in numbers], dtype=np.int64)

@@ -10,7 +10,7 @@ separately.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,16 +59,16 @@ OF = {  # of instructions of a block program
 class Stored(NamedTuple):
     """The entries of (4), each letter's as one flat array, body after body, and the unknowns."""
 
-    M: NDArray
-    Phi: NDArray
-    S: NDArray
-    a: NDArray
-    b: NDArray
-    tau: NDArray
-    A: NDArray  # (N,) diagonal of the joints' own blocks, or (0,)
-    offset: NDArray  # (n + 1,)
-    turned: NDArray  # (n,) rows of S that a split of forces solves for, each + 1, in 3 bits a row
-    x: NDArray  # (12 n + N,) pdd, qdd, f
+    M: NDArray[Any]
+    Phi: NDArray[Any]
+    S: NDArray[Any]
+    a: NDArray[Any]
+    b: NDArray[Any]
+    tau: NDArray[Any]
+    A: NDArray[Any]  # (N,) diagonal of the joints' own blocks, or (0,)
+    offset: NDArray[Any]  # (n + 1,)
+    turned: NDArray[Any]  # (n,) rows of S that a split of forces solves for, each + 1, in 3 bits a row
+    x: NDArray[Any]  # (12 n + N,) pdd, qdd, f
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

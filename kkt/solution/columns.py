@@ -152,13 +152,13 @@ def delassus_matrix(
 class Worth(NamedTuple):
     """Numbers of a run, part by part and flat, and the rule's judgement of them."""
 
-    parts: list[NDArray]
+    parts: list[NDArray[Any]]
     error: float | None
     marked: str | None
 
 
 def matrix(
-    system: System, tape: Tape, chosen: Format, slots: NDArray[np.int64], numbers: NDArray | None = None
+    system: System, tape: Tape, chosen: Format, slots: NDArray[np.int64], numbers: NDArray[Any] | None = None
 ) -> Solved:
     """The numbers in signed slots of any shape, judged together (:func:`worth`).
 
@@ -170,7 +170,7 @@ def matrix(
 
 
 def worth(
-    system: System, tape: Tape, chosen: Format, parts: Sequence[Part], numbers: NDArray | None = None
+    system: System, tape: Tape, chosen: Format, parts: Sequence[Part], numbers: NDArray[Any] | None = None
 ) -> Worth:
     """The numbers of a tape's parts, and what the rule of :mod:`kkt.tape.trust` says of them.
 
@@ -190,8 +190,8 @@ def worth(
 
 
 def played(
-    system: System, tape: Tape, chosen: Format, slots: NDArray[np.int64], numbers: NDArray | None = None
-) -> NDArray:
+    system: System, tape: Tape, chosen: Format, slots: NDArray[np.int64], numbers: NDArray[Any] | None = None
+) -> NDArray[Any]:
     """The values of signed slots after a run in any number type, without a judgement.
 
     ``numbers`` are the doubles of inputs beside (4).  Balls run in growing precision until their
@@ -202,13 +202,13 @@ def played(
 
 
 class _Run(NamedTuple):
-    values: NDArray
+    values: NDArray[Any]
     entries: Entries  # that it started from
     pivots: Mapping[int, Any]  # as the format shows them; none of balls
 
 
 def _run(
-    system: System, tape: Tape, chosen: Format, slots: NDArray[np.int64], numbers: NDArray | None
+    system: System, tape: Tape, chosen: Format, slots: NDArray[np.int64], numbers: NDArray[Any] | None
 ) -> _Run:
     if chosen.unit < DOUBLE or not chosen.on_arrays:
         require_general(tape.program, chosen.name)
@@ -240,10 +240,10 @@ def enclosed(
     system: System,
     tape: Tape,
     slots: NDArray[np.int64],
-    numbers: NDArray | None,
+    numbers: NDArray[Any] | None,
     digits: int,
     rounded_to: Format | None = None,
-) -> tuple[NDArray, int]:
+) -> tuple[NDArray[Any], int]:
     """Balls of signed slots, with ``digits`` proved digits of each, and their precision in bits.
 
     The data are the model's doubles, or, with ``rounded_to``, (4)'s entries and ``numbers`` rounded
@@ -283,12 +283,12 @@ def _exactly(system: System, chosen: Format) -> Entries:
         raise CertificationError(str(error)) from None
 
 
-def _cast(x: NDArray, number: Callable[[float], Any]) -> NDArray:
+def _cast(x: NDArray[Any], number: Callable[[float], Any]) -> NDArray[Any]:
     flat = [y if x.dtype == object else number(float(y)) for y in x.ravel()]
     return np.array([*flat, None], dtype=object)[:-1].reshape(x.shape)
 
 
-def _checked(system: System, rhs: ArrayLike) -> tuple[NDArray, NDArray[np.int64]]:
+def _checked(system: System, rhs: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """B as doubles, and its codes: 0 for zero, 1 for one, 2 for any other number."""
     told = (
         f"{system.size} rows of finite numbers, one for each unknown of equation (4), and a column for "
@@ -336,7 +336,7 @@ class Derivatives(Shown, Jacobians):
 
     order: str
     format: str
-    qdd: NDArray  # (N,) [rad/s^2, m/s^2]
+    qdd: NDArray[Any]  # (N,) [rad/s^2, m/s^2]
     operations: int  # scalar operations, those of qdd included
     dlam: Jacobians | None = None  # of lambda, m rows of loops and contacts
     error_estimate: float | None = None  # of the worst matrix: its distance to itself in twice the digits
@@ -417,8 +417,8 @@ def traced_derivatives(
 
 
 def _values(
-    system: System, tape: Tape, chosen: Format, slots: Mapping[str, NDArray], numbers: NDArray
-) -> tuple[dict[str, NDArray], Worth]:
+    system: System, tape: Tape, chosen: Format, slots: Mapping[str, NDArray[Any]], numbers: NDArray[Any]
+) -> tuple[dict[str, NDArray[Any]], Worth]:
     """The values of these slots, and qdd (N,), of one run; and what they are worth, qdd apart."""
     parts = {"qdd": Part(tape.unknowns(system).qdd, np.inf)}  # kkt.eliminate judges it
     parts |= {name: Part(x.ravel(), floor_of(system, name)) for name, x in slots.items()}

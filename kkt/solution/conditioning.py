@@ -40,13 +40,13 @@ class Conditioning:
     (12, '3.8e+07')
     """
 
-    moved: NDArray  # (N,) sum over the data e of |d qdd_i / d e| |e| [as qdd]
-    qdd: NDArray  # (N,) in float64
+    moved: NDArray[Any]  # (N,) sum over the data e of |d qdd_i / d e| |e| [as qdd]
+    qdd: NDArray[Any]  # (N,) in float64
     shares: dict[str, float]  # shares of M, H, Phi, a, b, tau in kappa; their sum is 1
-    inverse_inertia: NDArray  # (N, N) d qdd / d tau, of rank N - held
+    inverse_inertia: NDArray[Any]  # (N, N) d qdd / d tau, of rank N - held
     held: int = 0  # freedoms that closed loops and contacts take away
     least: float = 0.0  # size that errors of qdd are relative to, where no qdd is larger [as qdd]
-    reach: NDArray = field(default_factory=lambda: np.zeros(0))  # (N,) what efforts, gravity and rates
+    reach: NDArray[Any] = field(default_factory=lambda: np.zeros(0))  # (N,) what efforts, gravity and rates
     #                      can do to each joint, all magnitudes summed [as qdd]
 
     @property
@@ -59,7 +59,7 @@ class Conditioning:
         return _ratio(self.moved.max(initial=0.0), np.abs(self.qdd).max(initial=self.least))
 
     @property
-    def joints(self) -> NDArray:
+    def joints(self) -> NDArray[Any]:
         """(N,) moved / |qdd| of each joint by itself; infinite where qdd is 0."""
         return np.array([_ratio(m, abs(x)) for m, x in zip(self.moved, self.qdd, strict=True)])
 

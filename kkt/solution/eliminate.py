@@ -248,7 +248,7 @@ def _steps(tape: Tape, watched: Observation | None, reference: Any) -> tuple[Ste
     return step_records(tape, watched.pivots(), operations, watched.solution(), reference, watched)
 
 
-def _with_reached(steps: tuple[StepRecord, ...], units: NDArray | None) -> tuple[StepRecord, ...]:
+def _with_reached(steps: tuple[StepRecord, ...], units: NDArray[Any] | None) -> tuple[StepRecord, ...]:
     """Records with what each pivot's rounding leaves in qdd, where that is known."""
     if units is None:
         return steps
@@ -279,7 +279,7 @@ def _judged(
 
 def joint_space_inertia(
     system: System, order: PivotSequence | OrderFunction | Tape, format: str | Format = "float64"
-) -> NDArray:
+) -> NDArray[Any]:
     """The N x N matrix H Phi M Phi* H* of equation (3) [kg m^2, kg m, kg], in the tree's order.
 
     It is the Schur complement that remains when an order eliminates all pdd and f before any qdd,

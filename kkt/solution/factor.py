@@ -183,7 +183,7 @@ class Factor(Shown):
         return np.pad(self.values[own], (0, self.symbolic.then.slots - len(own)))
 
     @cached_property
-    def _found(self) -> tuple[NDArray[np.int64], NDArray]:
+    def _found(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
         found = self.symbolic.found
         return np.abs(found), np.sign(found).astype(self.values.dtype)
 

@@ -33,9 +33,9 @@ class InverseDynamics:
     """
 
     format: str
-    tau: NDArray  # (N,) [N m, N]
-    pdd: NDArray  # (n, 6) minus the spatial accelerations
-    f: NDArray  # (n, 6) spatial forces [N m, N]
+    tau: NDArray[Any]  # (N,) [N m, N]
+    pdd: NDArray[Any]  # (n, 6) minus the spatial accelerations
+    f: NDArray[Any]  # (n, 6) spatial forces [N m, N]
     flops: int
     fill: int = 0  # the matrix is block triangular, so that there is no fill-in
 
@@ -99,5 +99,5 @@ def inverse_dynamics(
     return InverseDynamics(chosen.name, chosen.shown(tau), chosen.shown(pdd), chosen.shown(f), tape.flops)
 
 
-def _cast(x: NDArray, number: Callable[[float], Any]) -> NDArray:
+def _cast(x: NDArray[Any], number: Callable[[float], Any]) -> NDArray[Any]:
     return np.array([*map(number, x.tolist()), None], dtype=object)[:-1]

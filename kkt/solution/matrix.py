@@ -305,7 +305,7 @@ def eliminated(system: Matrix, order: Any, chosen: Format) -> Elimination:
 
 
 def _beside(
-    tape: Tape, slots: NDArray[np.int64], chosen: Format, x: NDArray, pivots: Any, data: NDArray
+    tape: Tape, slots: NDArray[np.int64], chosen: Format, x: NDArray[Any], pivots: Any, data: NDArray[Any]
 ) -> tuple[float, str | None]:
     """The distance of x to itself in more digits, and the pivot that has none right, if there is one."""
     carrier = get_format(longer_name(chosen))
@@ -320,7 +320,7 @@ def _beside(
     return longer.error(x), ZERO.format(f"{record.blocks[0]}, step {record.step + 1}", chosen.name)
 
 
-def _backward(system: Matrix, x: NDArray) -> BackwardError:
+def _backward(system: Matrix, x: NDArray[Any]) -> BackwardError:
     """As :func:`kkt.proof.residual.backward_error`, of A x = b."""
     A, b, wide = abs(system.matrix), np.abs(system.rhs), x.astype(np.longdouble)
     left = np.abs(system.matrix.astype(np.longdouble) @ wide - system.rhs)
@@ -364,7 +364,7 @@ def certified(system: Matrix, digits: int, order: Any, rounded_to: Format | None
     )
 
 
-def _require_residual(system: Matrix, x: NDArray, rounded_to: Format | None) -> None:
+def _require_residual(system: Matrix, x: NDArray[Any], rounded_to: Format | None) -> None:
     entries, b = system.matrix.tocoo(), system.rhs
     values = entries.data
     if rounded_to is not None:

@@ -60,10 +60,10 @@ DROWNED = 256  # roundings of a residual that count: it sums many terms larger t
 class Answer:
     """Unknowns of (4), or a residual of its rows, in one format."""
 
-    pdd: NDArray  # (n, 6)
-    qdd: NDArray  # (N,)
-    f: NDArray  # (n, 6)
-    lam: NDArray = field(default_factory=lambda: np.zeros(0))  # multipliers of all loops
+    pdd: NDArray[Any]  # (n, 6)
+    qdd: NDArray[Any]  # (N,)
+    f: NDArray[Any]  # (n, 6)
+    lam: NDArray[Any] = field(default_factory=lambda: np.zeros(0))  # multipliers of all loops
 
     @property
     def size(self) -> float:
@@ -188,7 +188,7 @@ class Corrections:
         np.divide(np.abs(r.qdd), inertia, out=moved, where=inertia > 0.0)
         return d, self.chosen.unit * float(np.max(moved, initial=0.0))
 
-    def _inertia(self, pivots: dict[int, NDArray]) -> NDArray[np.float64]:
+    def _inertia(self, pivots: dict[int, NDArray[Any]]) -> NDArray[np.float64]:
         """(N,) |pivot| of every joint's unknowns, 0 where its pivot is shared with other blocks."""
         tree, index = self.system.tree, self.system.structure.index
         out = np.zeros(int(tree.offset[-1]))
@@ -205,7 +205,7 @@ class Corrections:
     def sum(self, x: Answer, d: Answer) -> Answer:
         return self._run(self.update, {**vars(x), **{"d" + k: v for k, v in vars(d).items()}})
 
-    def forces(self, x: Answer) -> tuple[NDArray, NDArray]:
+    def forces(self, x: Answer) -> tuple[NDArray[Any], NDArray[Any]]:
         """pdd and f of inverse dynamics at this qdd."""
         r = self.defect(x)
         return r.pdd, r.f
@@ -213,7 +213,7 @@ class Corrections:
     def _run(self, tape: Tape, given: dict[str, Any]) -> Answer:
         return self._solve(tape, given)[0]
 
-    def _solve(self, tape: Tape, given: dict[str, Any]) -> tuple[Answer, dict[int, NDArray]]:
+    def _solve(self, tape: Tape, given: dict[str, Any]) -> tuple[Answer, dict[int, NDArray[Any]]]:
         given = {k: v for k, v in given.items() if k in (*tape.inputs.given, *RIGHT_HAND_SIDE)}
         solution, pivots, _ = run(tape, self.system.entries, self.chosen, given=given)
         answer = Answer(*Unknowns.of(self.system, solution, self.chosen.dtype))

@@ -35,7 +35,7 @@ class Differentiated(NamedTuple):
 
     tape: Tape
     slots: dict[str, NDArray[np.int64]]  # (N, columns) signed, bodies in the tree's order
-    numbers: NDArray
+    numbers: NDArray[Any]
     names: tuple[str, ...] = ()  # of the blocks that these numbers are in
 
     def operations(self, base: Tape) -> int:
@@ -47,7 +47,7 @@ def differentiated(
     base: Tape,
     system: System,
     wanted: Sequence[str] = DERIVATIVES,
-    traced: tuple[NDArray, Sequence[Closure]] | None = None,
+    traced: tuple[NDArray[Any], Sequence[Closure]] | None = None,
 ) -> Differentiated:
     """The tape of an order, continued with the ``wanted`` derivatives, names in ``DERIVED``.
 
@@ -95,7 +95,7 @@ def differentiated(
     return Differentiated(tape, slots, given.numbers, tuple(given.names))
 
 
-def numbers_of(tape: Tape, system: System) -> NDArray:
+def numbers_of(tape: Tape, system: System) -> NDArray[Any]:
     """The inputs beside (4) of a tape with derivatives, in another state of its robot.
 
     Raises OrderError where one of them was zero or one when the tape was traced, and is not here.
@@ -126,7 +126,10 @@ def _begun(base: Tape, system: System) -> tuple[Columns, Given]:
 
 
 def _moved(
-    system: System, columns: Columns, given: Given, traced: tuple[NDArray, Sequence[Closure]] | None = None
+    system: System,
+    columns: Columns,
+    given: Given,
+    traced: tuple[NDArray[Any], Sequence[Closure]] | None = None,
 ) -> Moved:
     qd, held = (system.state.qd, system.state.loops) if traced is None else traced
     moved = Moved(columns, system.structure, _motion(system, given, qd))
@@ -200,7 +203,7 @@ def _stood(system: System, column: Any, width: int, kind: str = "qdd") -> NDArra
     return slots
 
 
-def _motion(system: System, given: Given, qd: NDArray) -> Motion:
+def _motion(system: System, given: Given, qd: NDArray[Any]) -> Motion:
     """Rates, gravity and joint terms as inputs of a program."""
     tree, state, w = system.tree, system.state, given.write
     by_q, by_qd, rates = {}, {}, {}

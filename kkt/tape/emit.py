@@ -175,7 +175,7 @@ class Emitter:
         return out
 
 
-def _copies(a: Scalars, written: tuple[NDArray, ...], count: int, first: int) -> int:
+def _copies(a: Scalars, written: tuple[NDArray[Any], ...], count: int, first: int) -> int:
     for column, value in zip(written, (ADD, a, 0), strict=True):
         column[count : count + len(a)] = value
     return count + len(a)

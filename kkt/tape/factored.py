@@ -7,6 +7,7 @@ Multiplied out it has few zeros; one factor after the other, each with its own, 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -21,7 +22,7 @@ WAYS = ("shift", "placement", "shift and turn")  # to cut a placement
 Poses = list[tuple[str, Floats, Floats]]
 
 
-def factored(tree: nx.DiGraph) -> nx.DiGraph:
+def factored(tree: nx.DiGraph[Any]) -> nx.DiGraph[Any]:
     """The tree with placements cut into factors where that takes fewer operations.
 
     Body b then hangs on massless bodies, fixed in b's parent and called (b, "shift"), (b, "turn")
@@ -64,8 +65,8 @@ def _cut(way: str, R: Floats, p: Floats) -> tuple[Poses, Floats, Floats]:
 
 
 def _apart(
-    tree: nx.DiGraph, ways: Mapping[Hashable, str]
-) -> tuple[nx.DiGraph, dict[Hashable, list[Hashable]]]:
+    tree: nx.DiGraph[Any], ways: Mapping[Hashable, str]
+) -> tuple[nx.DiGraph[Any], dict[Hashable, list[Hashable]]]:
     """A copy where the bodies in ``ways`` hang on factors of their placements, and the factors."""
     compiled = compile_tree(tree)
     result, frames = nx.DiGraph(**tree.graph), dict[Hashable, list[Hashable]]()

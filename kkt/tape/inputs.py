@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ class InputSlots:
     names: tuple[Hashable, ...]  # (n,) bodies of the tree
     parent: NDArray[np.int64]  # (n,)
     dof: NDArray[np.int64]
-    subspaces: Sequence[NDArray]  # S_k of the state that the tape is made from
+    subspaces: Sequence[NDArray[Any]]  # S_k of the state that the tape is made from
     integers: tuple[int, ...] = ()
     unknowns: tuple[str, ...] = ()  # those that are inputs
     near: NDArray[np.bool_] | None = None  # (n,) joints that all but share their parent's centre
@@ -57,7 +58,7 @@ class InputSlots:
         out[mask] = 2 + np.arange(mask.sum())
         return out + np.triu(out, 1).swapaxes(1, 2)
 
-    def _place(self, after: int, mask: NDArray[np.bool_], one: NDArray | None) -> Scalars:
+    def _place(self, after: int, mask: NDArray[np.bool_], one: NDArray[Any] | None) -> Scalars:
         out = np.zeros(mask.shape, dtype=np.int64)
         free = mask if one is None else mask & ~one
         out[free] = after + 1 + np.arange(free.sum())
@@ -187,7 +188,7 @@ class InputSlots:
         rows = self.pattern.Phi[k, :3, 3:].any(axis=1)
         return set(np.flatnonzero(~rows).tolist()) if rows.any() else set()
 
-    def moved_joint(self, subspaces: Sequence[NDArray]) -> Hashable | None:
+    def moved_joint(self, subspaces: Sequence[NDArray[Any]]) -> Hashable | None:
         """A body whose S has changed so that its pivot rows are not the tape's; None for none."""
         for k, name in enumerate(self.names):
             now = subspaces[k]
@@ -217,7 +218,7 @@ class InputSlots:
         """Slots of one letter of (4), or of an unknown that is an input."""
         return self.given[letter] if letter in self.given else getattr(self, letter)
 
-    def values(self, entries: Entries) -> tuple[Scalars, NDArray]:
+    def values(self, entries: Entries) -> tuple[Scalars, NDArray[Any]]:
         """Slots and values of the inputs, in the number type of the entries."""
         places, values = [], []
         for letter in LETTERS:
@@ -247,7 +248,7 @@ def near_centres(tree: BodyTree, pattern: Pattern) -> NDArray[np.bool_]:
     return ~slides & (np.sqrt((tree.p**2).sum(1)) <= NEAR * size)
 
 
-def pivot_rows(subspace: NDArray) -> tuple[int, ...]:
+def pivot_rows(subspace: NDArray[Any]) -> tuple[int, ...]:
     """Rows of S (6, N) with large pivots, one a column, in an order that needs no pivoting."""
     S = np.array(subspace, dtype=float)
     rows: list[int] = []
@@ -264,11 +265,11 @@ class Given:
 
     def __init__(self, write: Writer) -> None:
         self.write = write
-        self._blocks: list[tuple[NDArray[np.int64], NDArray]] = []
+        self._blocks: list[tuple[NDArray[np.int64], NDArray[Any]]] = []
         self.names: list[str] = []  # of the blocks, for readers that describe a program
 
     def block(
-        self, values: NDArray, codes: NDArray[np.int64] | None = None, name: str = "given"
+        self, values: NDArray[Any], codes: NDArray[np.int64] | None = None, name: str = "given"
     ) -> Ref | None:
         """An input block with these values; None where all are zero.
 
@@ -286,10 +287,10 @@ class Given:
         return tuple(codes for codes, _ in self._blocks)
 
     @property
-    def numbers(self) -> NDArray:
+    def numbers(self) -> NDArray[Any]:
         return np.concatenate([np.zeros(0), *(values for _, values in self._blocks)])
 
 
-def codes_of(values: NDArray) -> NDArray[np.int64]:
+def codes_of(values: NDArray[Any]) -> NDArray[np.int64]:
     """Where values are zero (0), one (1) and another number (2)."""
     return np.where(values == 0.0, 0, np.where(values == 1.0, 1, 2))

@@ -8,6 +8,7 @@ longer needed are handed out again.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,7 +118,7 @@ class Lowering(Patterns):
         """The joint-space inertia, where the program names one."""
         return None if self.program.inertia is None else self.take(self.program.inertia)
 
-    def operations(self) -> Iterator[tuple[Instruction, tuple[NDArray, ...], Scalars]]:
+    def operations(self) -> Iterator[tuple[Instruction, tuple[NDArray[Any], ...], Scalars]]:
         """Writes the program; then each instruction, its operations, and the slots of its result.
 
         Operations are ``op, dst, a, b``.  Large factors are passed over.

@@ -36,9 +36,9 @@ from ..program.program import run_bodies
 from .tape import Elimination, StepRecord, Tape, Unknowns
 from .trust import NO_NUMBER
 
-Values = NDArray | list[Any]  # of the slots, in the carrier of a format
+Values = NDArray[Any] | list[Any]  # of the slots, in the carrier of a format
 Number = Callable[[float], Any]  # makes a number of a type of Python objects
-Given = Mapping[str, NDArray]  # by letter: inputs beside (4), or what replaces its a, b or tau
+Given = Mapping[str, NDArray[Any]]  # by letter: inputs beside (4), or what replaces its a, b or tau
 GUARD_DIGITS = 20  # digits that mp:D carries beyond the D that it gives
 PIECE = 1 << 18  # operations that are recorded together at most
 
@@ -48,7 +48,7 @@ PIECE = 1 << 18  # operations that are recorded together at most
 
 def run(
     tape: Tape, entries: Entries, numbers: Format | Number, given: Given | None = None
-) -> tuple[dict[Block, NDArray], dict[int, NDArray], Values]:
+) -> tuple[dict[Block, NDArray[Any]], dict[int, NDArray[Any]], Values]:
     """Solution blocks, pivots and the values of all slots after a run on the entries of (4).
 
     ``numbers`` is a float format, to which entries are rounded, or the function that makes objects
@@ -61,7 +61,7 @@ def run(
     return *answered(tape, v), v
 
 
-def answered(tape: Tape, v: Values) -> tuple[dict[Block, NDArray], dict[int, NDArray]]:
+def answered(tape: Tape, v: Values) -> tuple[dict[Block, NDArray[Any]], dict[int, NDArray[Any]]]:
     """Out of the values of all slots: the unknowns by their blocks, and the pivots by their records."""
     values = signed(v, tape.found)
     solution, pivots, at = {}, {}, 0
@@ -79,9 +79,9 @@ class Piece(NamedTuple):
 
     at: int  # operations before the first of these
     chunk: Chunk
-    x: NDArray  # (m,) operands
-    y: NDArray
-    r: NDArray  # results
+    x: NDArray[Any]  # (m,) operands
+    y: NDArray[Any]
+    r: NDArray[Any]  # results
 
 
 def played(tape: Tape, runner: Runner, v: Any) -> Any:
@@ -116,7 +116,7 @@ def _pieces(tape: Tape, runner: Runner, v: Any, room: int) -> Iterator[Piece]:
         raise SingularError(zero_pivot(tape, zero.step)) from None
 
 
-def signed(v: Values, slots: NDArray[np.int64]) -> NDArray:
+def signed(v: Values, slots: NDArray[np.int64]) -> NDArray[Any]:
     """Values of signed slots: of an array, or of a list of objects."""
     if isinstance(v, list):
         out = np.empty(slots.size, dtype=object)
@@ -158,7 +158,7 @@ def started(tape: Tape, entries: Entries, numbers: Format | Number, given: Given
     return v
 
 
-def entered(tape: Tape, chosen: Format, places: NDArray[np.int64], values: NDArray) -> NDArray:
+def entered(tape: Tape, chosen: Format, places: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
     """(slots, ...) the values that a run starts from: one, whole numbers, ``values``, else zero.
 
     ``values`` (p,), or (p, states), are entries of (4) in ``places``, rounded already.
@@ -196,7 +196,7 @@ def number_of(chosen: Format) -> Callable[[float], Any]:
 # -- what it leaves -------------------------------------------------------------------------------
 
 
-def first_bad(tape: Tape, pivots: dict[int, NDArray]) -> str | None:
+def first_bad(tape: Tape, pivots: dict[int, NDArray[Any]]) -> str | None:
     records = tape.pivot_places[0]
     every = np.concatenate([np.zeros(0), *(pivots[i].ravel() for i in records)])
     if np.isfinite(every).all() and every.all():
@@ -244,7 +244,7 @@ def rounded_entries(system: System, format: Format) -> Entries:
     return Entries(*(_rounded(system, letter, format) for letter in LETTERS))
 
 
-def _rounded(system: System, letter: str, format: Format) -> NDArray:
+def _rounded(system: System, letter: str, format: Format) -> NDArray[Any]:
     rounded = format.cast(getattr(system.entries, letter))
     if rounded.dtype == object or np.isfinite(rounded).all():
         return rounded
@@ -271,8 +271,8 @@ LANES, ROOM = 64, 1 << 19  # states of a block, and numbers that it may hold
 
 
 def answers(
-    tape: Tape, chosen: Format, places: NDArray[np.int64], values: NDArray, wanted: NDArray[np.int64]
-) -> NDArray:
+    tape: Tape, chosen: Format, places: NDArray[np.int64], values: NDArray[Any], wanted: NDArray[np.int64]
+) -> NDArray[Any]:
     """(m, w) values of the signed slots ``wanted`` (w,) after a run on each state.
 
     ``values`` (m, p) are the entries of (4) in the slots ``places`` (p,), rounded already.
@@ -305,7 +305,7 @@ def answers(
     return out
 
 
-def _run(tape: Tape, chosen: Format, v: NDArray, states: int) -> None:
+def _run(tape: Tape, chosen: Format, v: NDArray[Any], states: int) -> None:
     from ..arithmetic import lanes
 
     if isinstance(chosen, Hardware):

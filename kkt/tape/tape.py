@@ -88,7 +88,7 @@ class Tape(Shown):
         instruction = self._of_instructions(np.arange(len(self.first) - 1), first, last)
         return self._bodies.of(instruction, step)
 
-    def _of_instructions(self, values: NDArray, first: int, last: int) -> NDArray:
+    def _of_instructions(self, values: NDArray[Any], first: int, last: int) -> NDArray[Any]:
         """The ``values`` of instructions, for each of their operations ``first`` to ``last``."""
         low = int(np.searchsorted(self.first, first, side="right")) - 1
         high = int(np.searchsorted(self.first, last, side="left"))
@@ -216,13 +216,13 @@ def inputs_of(program: Program, system: System, beside: tuple[Scalars, ...] = ()
 class Unknowns(NamedTuple):
     """All unknowns of (4), or something for each, such as its slot; bodies in the tree's order."""
 
-    pdd: NDArray  # (n, 6)
-    qdd: NDArray  # (N,)
-    f: NDArray  # (n, 6)
-    lam: NDArray  # (m,) multipliers of all loops
+    pdd: NDArray[Any]  # (n, 6)
+    qdd: NDArray[Any]  # (N,)
+    f: NDArray[Any]  # (n, 6)
+    lam: NDArray[Any]  # (m,) multipliers of all loops
 
     @staticmethod
-    def of(system: System, blocks: Mapping[Block, NDArray], dtype: Any = object) -> Unknowns:
+    def of(system: System, blocks: Mapping[Block, NDArray[Any]], dtype: Any = object) -> Unknowns:
         """From pdd (6,) and f (6,) of every body, qdd (N_k,) and lam of those that have any."""
         names, loops, none = system.tree.names, system.structure.constraints, np.zeros(0, dtype)
         pdd, f = (np.array([blocks[Block(x, b)] for b in names], dtype) for x in ("pdd", "f"))
@@ -314,11 +314,11 @@ class Solved(Shown):
     ((3, 3), True, True)
     """
 
-    values: NDArray
+    values: NDArray[Any]
     error_estimate: float | None = None  # its distance to itself in twice the digits; None of balls
     marked: str | None = None  # why it should not be relied on
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.values, dtype, copy=bool(copy)) if copy else np.asarray(self.values, dtype)
 
     def facts(self) -> dict[str, Any]:
@@ -379,16 +379,16 @@ class Elimination(Tabled):
 
     order: str
     format: str
-    qdd: NDArray  # (N,) joint accelerations [rad/s^2, m/s^2], bodies in the tree's order
-    pdd: NDArray  # (n, 6) minus the spatial acceleration of each body, as in (4)
-    f: NDArray  # (n, 6) spatial force through each joint [N m, N]
+    qdd: NDArray[Any]  # (N,) joint accelerations [rad/s^2, m/s^2], bodies in the tree's order
+    pdd: NDArray[Any]  # (n, 6) minus the spatial acceleration of each body, as in (4)
+    f: NDArray[Any]  # (n, 6) spatial force through each joint [N m, N]
     steps: tuple[StepRecord, ...]
     symbolic: SymbolicFactor
     flops: int  # scalar operations that qdd needs
     failed_at: str | None = None  # why there is no answer: a pivot that is zero, and its step
     refinement: Refinement | None = None
     proximal: Proximal | None = None
-    lam: NDArray = field(default_factory=lambda: np.zeros(0))  # (m,) multipliers of all loops
+    lam: NDArray[Any] = field(default_factory=lambda: np.zeros(0))  # (m,) multipliers of all loops
     backward_error: BackwardError | None = None  # None where the elimination failed
     error_estimate: float | None = None  # of qdd: its distance to itself in twice the digits
     marked: str | None = None  # why the answer should not be relied on, though there is one

@@ -86,7 +86,7 @@ def _local(codes: NDArray[np.int8], start: int) -> Scalars:
 
 def large_factor(
     A: Scalars, place: Scalars, columns: Scalars, scratch: int, gain: bool
-) -> Iterator[tuple[int, NDArray, Scalars, Scalars, Scalars]]:
+) -> Iterator[tuple[int, NDArray[Any], Scalars, Scalars, Scalars]]:
     """L D L^T of A (n, n) in place, column by column: n^2 slots for n^3/3 operations.
 
     Entry (i, j) is kept in slot ``place[i, j]``, and of L in ``columns[i, j]``, since the column c
@@ -133,7 +133,7 @@ def _unshared(emitter: Emitter, new: Scalars, column: Scalars) -> Scalars:
     return new
 
 
-def _moved(x: NDArray, home: Scalars, scratch: int) -> Scalars:
+def _moved(x: NDArray[Any], home: Scalars, scratch: int) -> Scalars:
     inside = (x >= scratch) & (x < scratch + len(home))
     out = x.copy()
     out[inside] = home[x[inside] - scratch]
@@ -199,7 +199,7 @@ class Known:
         if not made:
             return old
 
-        def joined(name: str) -> NDArray:
+        def joined(name: str) -> NDArray[Any]:
             return np.concatenate([getattr(old, name), *(getattr(t, name).ravel() for t in made)])
 
         def begins(before: Scalars, name: str) -> Scalars:

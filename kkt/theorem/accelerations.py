@@ -62,7 +62,7 @@ class Accelerations:
 
 
 def guarantee_qdd(
-    tree: nx.DiGraph,
+    tree: nx.DiGraph[Any],
     order: Any,
     format: str | Format = "float64",
     *,

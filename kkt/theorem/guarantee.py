@@ -131,7 +131,7 @@ class Guarantee:
 
 
 def guarantee(
-    tree: nx.DiGraph,
+    tree: nx.DiGraph[Any],
     order: Any,
     format: str | Format = "float64",
     *,
@@ -160,7 +160,7 @@ def guarantee(
     return guaranteed(light, heavy, trace(heavy, order), chosen, ranges_of(heavy, limits))
 
 
-def loaded(tree: nx.DiGraph, payloads: Sequence[Payload]) -> tuple[System, System]:
+def loaded(tree: nx.DiGraph[Any], payloads: Sequence[Payload]) -> tuple[System, System]:
     """(4) with the least payloads, and with the greatest: one system where there are none."""
     heavy = in_general(build(carrying(tree, payloads)))
     light = in_general(build(carrying(tree, payloads, most=False))) if payloads else heavy

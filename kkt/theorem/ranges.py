@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
 from types import MappingProxyType
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -176,7 +177,7 @@ class Payload:
         checked(where, "at", self.at, (3,))
 
 
-def carrying(tree: nx.DiGraph, payloads: Sequence[Payload], most: bool = True) -> nx.DiGraph:
+def carrying(tree: nx.DiGraph[Any], payloads: Sequence[Payload], most: bool = True) -> nx.DiGraph[Any]:
     """The tree with its payloads at their greatest masses, or without ``most`` at their least.
 
     A payload may be on a link that was merged into a body.  Raises ModelError for a payload on an

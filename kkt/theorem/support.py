@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -445,7 +446,7 @@ def _turning(system: System, k: int, z: int) -> Floats:
     return turn
 
 
-def _turned(turn: Floats, at: NDArray) -> Floats:
+def _turned(turn: Floats, at: NDArray[Any]) -> Floats:
     """(m, 6, 6) the rotations by angles (m,)."""
     c, s = np.cos(at)[:, None, None], np.sin(at)[:, None, None]
     plane = -turn @ turn  # the coordinates across the axis

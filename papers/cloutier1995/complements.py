@@ -41,12 +41,12 @@ class Complement:
     array([-1.53, 77.97, 15.55], dtype=float32)
     """
 
-    P: NDArray
-    efforts: NDArray
+    P: NDArray[Any]
+    efforts: NDArray[Any]
     backward: NDArray[np.int64]  # (N,) columns of P in the tree's order
 
     @staticmethod
-    def of(system: System, cast: Callable[[NDArray], NDArray] = np.array) -> Complement:
+    def of(system: System, cast: Callable[[NDArray[Any]], NDArray[Any]] = np.array) -> Complement:
         """``cast`` turns the model and the blocks of (4) into the number type."""
         system.structure.require_tree("the natural orthogonal complement")
         for k in system.tree.indefinite():
@@ -79,14 +79,14 @@ class Complement:
         P = np.concatenate(rows)
         return Complement(P[:, order], left[order], np.argsort(order))
 
-    def first(self) -> NDArray:
+    def first(self) -> NDArray[Any]:
         """(N,) qdd from H = P* P and Cholesky's factor; nan where it breaks down."""
         with np.errstate(all="ignore"):
             L = root(product(self.P.T, self.P))
             z = forward(L, self.efforts)
             return np.asarray(backward(L.T, z)[self.backward])
 
-    def second(self) -> NDArray:
+    def second(self) -> NDArray[Any]:
         """(N,) qdd from P = Q U: least norm, then least squares."""
         with np.errstate(all="ignore"):
             U, reflections = reflected(self.P)
@@ -97,13 +97,15 @@ class Complement:
                 y[j:] = _reflect(reflections[j], y[j:, None])[:, 0]
             return np.asarray(backward(U, y[:N])[self.backward])
 
-    def pivots(self) -> NDArray:
+    def pivots(self) -> NDArray[Any]:
         """(N,) squares of U's diagonal, in the tree's order: ABM's D_k, joint by joint."""
         U, _ = reflected(self.P)
         return np.asarray((np.diagonal(U) ** 2)[self.backward])
 
 
-def _factors(mass: NDArray, com: NDArray, inertia: NDArray, empty: NDArray) -> list[NDArray]:
+def _factors(
+    mass: NDArray[Any], com: NDArray[Any], inertia: NDArray[Any], empty: NDArray[Any]
+) -> list[NDArray[Any]]:
     """R_k (6, 6) with M_k = R_k* R_k: J = L L* turns, the mass moves; point masses have one too."""
     found = []
     for m, d, J in zip(mass, com, inertia, strict=True):
@@ -116,7 +118,7 @@ def _factors(mass: NDArray, com: NDArray, inertia: NDArray, empty: NDArray) -> l
     return found
 
 
-def product(A: NDArray, B: NDArray) -> NDArray:
+def product(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
     """A B, sums in ascending order."""
     terms = A[:, :, None] * B[None, :, :]
     return np.asarray(np.add.accumulate(terms, axis=1)[:, -1])

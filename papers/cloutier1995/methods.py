@@ -94,7 +94,9 @@ def _conditioned(seconds: tuple[float, ...], kappa: Floats, worst: dict[str, dic
 
 
 def _errors(
-    tree: nx.DiGraph, states: list[tuple[Floats, Floats, Floats]], formats: tuple[str, ...] = tuple(FORMATS)
+    tree: nx.DiGraph[Any],
+    states: list[tuple[Floats, Floats, Floats]],
+    formats: tuple[str, ...] = tuple(FORMATS),
 ) -> tuple[float, dict[str, dict[str, float]]]:
     """Largest condition number, and by format and method the largest relative error of qdd."""
     systems = [kkt.build(tree, *state) for state in states]

@@ -24,7 +24,7 @@ def planar_robot(
     qd: Sequence[float] | None = None,
     tau: Sequence[float] | None = None,
     name: str = "planar_robot",
-) -> nx.DiGraph:
+) -> nx.DiGraph[Any]:
     """A chain in the x-y plane, links 1 (base) to n (tip), numbered as in the thesis.
 
     ``lengths`` (n,) [m] from joint to joint, ``masses`` (n,) [kg], ``widths`` [m] of every link or
@@ -57,27 +57,27 @@ def planar_robot(
     return tree
 
 
-def two_links(second: float, width: float = 1.0) -> nx.DiGraph:
+def two_links(second: float, width: float = 1.0) -> nx.DiGraph[Any]:
     """Section 5.2.1: the first link of unit length and mass, the second l = m = ``second``."""
     return planar_robot((1.0, second), (1.0, second), width, name=f"second_{second:g}")
 
 
-def shared(ratio: float, width: float = 0.1) -> nx.DiGraph:
+def shared(ratio: float, width: float = 0.1) -> nx.DiGraph[Any]:
     """Section 5.2.2: two links of total length and mass 1, l_1 = m_1 = ``ratio``."""
     return planar_robot((ratio, 1.0 - ratio), (ratio, 1.0 - ratio), width, name=f"shared_{ratio:g}")
 
 
-def regular(n: int, length: float = 10.0, mass: float = 10.0, width: float = 1.0) -> nx.DiGraph:
+def regular(n: int, length: float = 10.0, mass: float = 10.0, width: float = 1.0) -> nx.DiGraph[Any]:
     """Section 5.3.3: n equal links."""
     return planar_robot([length] * n, [mass] * n, width, name=f"regular_{n}")
 
 
-def reach(tree: nx.DiGraph) -> float:
+def reach(tree: nx.DiGraph[Any]) -> float:
     """Sum of the links' lengths [m]; a tip's length is twice the distance to its centre."""
     return sum(2.0 * float(body["com"][0]) for _, body in tree.nodes(data=True))
 
 
-def height_energy(tree: nx.DiGraph) -> float:
+def height_energy(tree: nx.DiGraph[Any]) -> float:
     """What the thesis's energies have above ``Motion.energy`` [J].
 
     The lowest point that the tip can reach has height zero: a regular chain at rest along x then

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ ERRCON = (MOST / SAFETY) ** (1.0 / GROW)  # errors below it let the step grow by
 NEAR = 2.0**-26  # of difference quotients
 TINY = 1e-30
 
-Rates = Callable[[NDArray], NDArray]  # (m, states) -> (m, states)
+Rates = Callable[[NDArray[Any]], NDArray[Any]]  # (m, states) -> (m, states)
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Rosenbrock:
     first: float = 0.01  # [s]
     most: int = 10_000  # steps
 
-    def __call__(self, rates: Rates, y: NDArray, seconds: float) -> Record:
+    def __call__(self, rates: Rates, y: NDArray[Any], seconds: float) -> Record:
         """Integrate from y (states,) to ``seconds``; after ``most`` steps it gives up.
 
         Raises PivotreeError where a step becomes too small.
@@ -66,14 +67,16 @@ class Rosenbrock:
         return kept.record(evaluations, rejected)
 
 
-def jacobian(rates: Rates, y: NDArray) -> tuple[NDArray, NDArray]:
+def jacobian(rates: Rates, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Rates (states,) and their derivatives (states, states) at y."""
     move = NEAR * np.maximum(np.abs(y), 1.0)
     found = rates(np.concatenate([y[None], y + np.diag(move)]))
     return found[0], ((found[1:] - found[0]) / move[:, None]).T
 
 
-def step(rates: Rates, y: NDArray, slope: NDArray, J: NDArray, h: float) -> tuple[NDArray, NDArray]:
+def step(
+    rates: Rates, y: NDArray[Any], slope: NDArray[Any], J: NDArray[Any], h: float
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """The state after h, and its error."""
     from scipy.linalg import lu_factor, lu_solve
 

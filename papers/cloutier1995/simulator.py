@@ -27,7 +27,7 @@ BIAS = "inverse_dynamics"
 
 
 def kernel(
-    tree: nx.DiGraph, method: str, solver: str = "cholesky", bias: str = BIAS, format: str = "float64"
+    tree: nx.DiGraph[Any], method: str, solver: str = "cholesky", bias: str = BIAS, format: str = "float64"
 ) -> kkt.Kernel:
     """qdd (m, n) from q, qd, tau by a method; ``solver`` is CRBM's."""
     return kkt.compile(
@@ -50,7 +50,7 @@ def _solver(method: str, solver: str) -> str | None:
 class Run:
     """What the simulator tells of an ensemble of runs; evolutions are those of the first."""
 
-    tree: nx.DiGraph
+    tree: nx.DiGraph[Any]
     solver: str
     simulation: Simulation
 
@@ -105,7 +105,7 @@ class Run:
 
 
 def run(
-    tree: nx.DiGraph,
+    tree: nx.DiGraph[Any],
     method: str = "ABM",
     solver: str = "cholesky",
     integrator: str = "cash_karp",

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -63,7 +64,7 @@ class Springs:
         y = self.floor.start(q, qd)
         return np.array([[*y, np.log(k)] for k in stiffness])
 
-    def rates(self, y: NDArray) -> NDArray:
+    def rates(self, y: NDArray[Any]) -> NDArray[Any]:
         """dy/dt of states (m, nx + N + 1)."""
         sound = np.isfinite(y).all(1)
         y = np.where(sound[:, None], y, 1.0)
@@ -88,7 +89,7 @@ class Springs:
         slip = np.sqrt((along**2).sum(-1) + SLIP**2)
         return push[..., None] * normal - (self.friction * push / slip)[..., None] * along
 
-    def energy(self, y: NDArray) -> Floats:
+    def energy(self, y: NDArray[Any]) -> Floats:
         """(m,) of the tree and of the springs [J]."""
         depth = np.maximum(-self.floor.heights(y[:, :-1]), 0.0)
         return self.floor.energy(y[:, :-1]) + (np.exp(y[:, -1:]) * depth**2).sum(1) / 2
@@ -105,7 +106,7 @@ class Springs:
         if method not in SCIPY:
             raise ModelError(f"springs: method is {method!r}; use one of {', '.join(SCIPY)}")
 
-        def settle(y: NDArray) -> NDArray:
+        def settle(y: NDArray[Any]) -> NDArray[Any]:
             return np.concatenate([self.floor.motion.settle(y[:, :-1]), y[:, -1:]], 1)
 
         with np.errstate(all="ignore"):  # a try that overflows is rejected

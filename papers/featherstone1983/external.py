@@ -78,10 +78,10 @@ def cost(links: int) -> tuple[tuple[int, int], tuple[int, int]]:
     ledgers = (Ledger(), Ledger())
     base, force = ledgers
 
-    def block(kind: int, shape: tuple[int, ...], ledger: Ledger) -> NDArray:
+    def block(kind: int, shape: tuple[int, ...], ledger: Ledger) -> NDArray[Any]:
         return np.array([Known(kind, ledger) for _ in range(int(np.prod(shape)))]).reshape(shape)
 
-    def turned(R: NDArray, g: NDArray) -> NDArray:
+    def turned(R: NDArray[Any], g: NDArray[Any]) -> NDArray[Any]:
         return np.array([R[0, j] * g[0] + R[1, j] * g[1] + R[2, j] * g[2] for j in range(3)])
 
     g = block(CONSTANT, (3,), base)

@@ -70,7 +70,7 @@ def on(graph: Any) -> Robot:
     )
 
 
-def _off(found: NDArray, exact: NDArray, system: kkt.System | None = None) -> float:
+def _off(found: NDArray[Any], exact: NDArray[Any], system: kkt.System | None = None) -> float:
     """max |difference| over the largest; efforts beside those that hold the robot up."""
     scale = float(np.max(np.abs(exact), initial=0.0))
     if system is not None:

@@ -42,7 +42,7 @@ class Arm:
         return self == PAPER
 
     @property
-    def tree(self) -> nx.DiGraph:
+    def tree(self) -> nx.DiGraph[Any]:
         """:func:`kkt.rr_arm` with these numbers."""
         arm = kkt.rr_arm()
         for k, body in enumerate(arm.nodes):

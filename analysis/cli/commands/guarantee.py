@@ -93,7 +93,7 @@ def _limits(model: nx.DiGraph, text: str) -> dict[Hashable, tuple[float, float]]
     return found
 
 
-def _body(model: nx.DiGraph, option: str, joint: str) -> Hashable:
+def _body(model: nx.DiGraph[Any], option: str, joint: str) -> Hashable:
     """The body of a joint, by either's name."""
     names = {str(data.get("joint_name", body)): body for body, data in model.nodes(data=True)}
     names |= {str(body): body for body in model}
@@ -102,7 +102,7 @@ def _body(model: nx.DiGraph, option: str, joint: str) -> Hashable:
     return names[joint]
 
 
-def _most(model: nx.DiGraph, option: str, text: str | None) -> float | dict[Hashable, float]:
+def _most(model: nx.DiGraph[Any], option: str, text: str | None) -> float | dict[Hashable, float]:
     """One number for all joints, or JOINT=NUMBER,..."""
     found: dict[Hashable, float] = {}
     for item in () if text is None else text.split(","):
@@ -114,7 +114,7 @@ def _most(model: nx.DiGraph, option: str, text: str | None) -> float | dict[Hash
     return found
 
 
-def _payloads(model: nx.DiGraph, text: str) -> list[kkt.Payload]:
+def _payloads(model: nx.DiGraph[Any], text: str) -> list[kkt.Payload]:
     """Point masses that BODY=KG, BODY=LEAST:MOST or BODY@x:y:z=... name."""
     found = []
     for item in text.split(","):

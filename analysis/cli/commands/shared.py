@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-def tree_of(options: argparse.Namespace) -> nx.DiGraph:
+def tree_of(options: argparse.Namespace) -> nx.DiGraph[Any]:
     """The model that the options name; links on fixed joints are merged unless they are kept."""
     tree = kkt.load(options.model, **reading(options.urdf or ()))
     tree.graph["name"] = tree.graph.get("name") or options.model
@@ -103,7 +103,7 @@ def state_document(system: kkt.System, told: str) -> dict[str, Any]:
     return {"state": told} | {field: np.asarray(x, dtype=float).tolist() for field, x in numbers.items()}
 
 
-def system_of_any(tree: nx.DiGraph) -> kkt.System:
+def system_of_any(tree: nx.DiGraph[Any]) -> kkt.System:
     """The system of a command without options of a state: the model's own, or a closed one.
 
     Raises LoopError for loops that are open in the model's own state, and for which none is found.
