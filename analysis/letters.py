@@ -8,7 +8,7 @@ polynomial that becomes too long gets one, too, x_i, so that the answer of a lon
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 LONGEST = 100  # terms of a polynomial, beyond which it gets a name
 PARTS = 1000  # such names at most
+PRODUCTS = 200_000  # terms that a product may have where nothing gets a name
 Place = tuple[str, tuple[int, ...]]  # a field of the tree, and where in it
 FIELDS = {"mass": "m", "com": "c", "inertia": "I", "p": "l"}  # of a body, and their letters
 STATE = ("q", "qd", "tau")
@@ -111,29 +112,13 @@ def closed_form(
     """
     import sympy
 
-    if letters not in (None, "state"):
-        raise ModelError(f"closed form: letters is {letters!r}; leave it out, or use 'state'")
-    numbers, given = _stand_ins(model)
-    system = system_to_trace(numbers, what="closed form")
-    configuration = Configuration(system.tree, system.graph)
-    _require_plain(system, configuration)
-    known: dict[sympy.Symbol, float] = {}  # the numbers of letters that stand for the model's own
-    if not given and letters is None:
-        given = _lettered(system.tree)
-        for (field, at), letter in given.items():
-            number = float(getattr(system.tree, field)[at])
-            known |= {letter: number} if letter.is_Symbol else {-letter: -number}  # gravity is -g
-
-    # the entries of (4) in letters, then the order's tape on them
-    ring = _Ring(configuration, given, longest)
-    found = _entries(configuration, ring)
-    _require_pattern(system, found)
+    system, ring, found, known = _in_letters(model, letters, longest)
     tape = tape_of(system, order)
     solution, pivots, values = run(tape, found, ring.number)
 
     # out of the ring: what has a name, then the answer
     ring.name_pivots(tape, pivots)
-    qdd = [ring.shown(x) for name in system.tree.names for x in solution[Block("qdd", name)]]
+    qdd = [ring.shown(x) for x in _accelerations(system, solution)]
     inertia = None
     if tape.inertia is not None:
         rows = signed(values, tape.joint_space_inertia(system))
@@ -145,6 +130,54 @@ def closed_form(
         inertia,
         known,
     )
+
+
+def equal_forms(model: nx.DiGraph | System, orders: Sequence[Any], letters: str | None = None) -> list[bool]:
+    """(N,) whether each qdd is one rational function of the letters by all these orders.
+
+    All orders are played in one ring; what is divided by is then multiplied out, the last pivot first,
+    which is exact since no pivot is zero there, and polynomials that are left are compared.  Raises as
+    :func:`closed_form` does, and SizeError where a polynomial becomes too long.
+
+    >>> from pivotree.analysis.letters import equal_forms
+    >>> equal_forms(pt.load("rr_arm"), ["abm", "crbm"])
+    [True, True]
+    """
+    system, ring, found, _ = _in_letters(model, letters, None)
+    answers = []
+    for order in orders:
+        solution, _, _ = run(tape_of(system, order), found, ring.number)
+        answers.append(_accelerations(system, solution))
+    first, *others = answers
+    return [
+        all(ring.is_zero(x.value - y.value) for y in same) for x, *same in zip(first, *others, strict=True)
+    ]
+
+
+def _in_letters(
+    model: Any, letters: str | None, longest: int | None
+) -> tuple[System, _Ring, Entries, dict[sympy.Symbol, float]]:
+    """The system, its ring, the entries of (4) there, and numbers of letters that stand for them."""
+    if letters not in (None, "state"):
+        raise ModelError(f"closed form: letters is {letters!r}; leave it out, or use 'state'")
+    numbers, given = _stand_ins(model)
+    system = system_to_trace(numbers, what="closed form")
+    configuration = Configuration(system.tree, system.graph)
+    _require_plain(system, configuration)
+    known: dict[sympy.Symbol, float] = {}
+    if not given and letters is None:
+        given = _lettered(system.tree)
+        for (field, at), letter in given.items():
+            number = float(getattr(system.tree, field)[at])
+            known |= {letter: number} if letter.is_Symbol else {-letter: -number}  # gravity is -g
+    ring = _Ring(configuration, given, longest)
+    found = _entries(configuration, ring)
+    _require_pattern(system, found)
+    return system, ring, found, known
+
+
+def _accelerations(system: System, solution: Mapping[Block, NDArray]) -> list[Any]:
+    return [x for name in system.tree.names for x in solution[Block("qdd", name)]]
 
 
 def _stand_ins(model: Any) -> tuple[Any, dict[Place, sympy.Expr]]:
@@ -244,7 +277,10 @@ def _require_pattern(system: System, found: Entries) -> None:
 class _Ring:
     """Polynomials in a robot's letters, the sines and cosines of its angles, 1/D_k, and long parts."""
 
-    def __init__(self, configuration: Configuration, given: dict[Place, sympy.Expr], longest: int) -> None:
+    def __init__(
+        self, configuration: Configuration, given: dict[Place, sympy.Expr], longest: int | None
+    ) -> None:
+        """``longest`` None: nothing gets a name but what is divided by, and what is longer is refused."""
         import sympy
         from flint import fmpq_mpoly_ctx
 
@@ -256,7 +292,7 @@ class _Ring:
             for j in range(dof)
         ]
         angles = [self._freedoms[own.start] for own, speed in arguments(configuration) if speed]
-        self._inverses = [f"1/{i}" for i in range(8 * tree.n)]
+        self._inverses = [f"1/{i}" for i in range(40 * tree.n)]
         self._parts = [f"x_{i + 1}" for i in range(PARTS)]
         state = [str(x) for letter in STATE for x in self.symbols(letter)]
         own = sorted({str(x) for value in given.values() for x in value.free_symbols})
@@ -341,7 +377,12 @@ class _Ring:
 
     def product(self, x: Any, y: Any) -> _Number:
         """A product, in which what is zero is left out; of names, where it would become too long."""
-        while len(x) * len(y) > self.longest and max(len(x), len(y)) > 1:
+        if self.longest is None and len(x) * len(y) > PRODUCTS:
+            raise SizeError(
+                f"closed form: a product has more than {PRODUCTS:,} terms; prove it of fewer bodies, as "
+                "chain:3, or give the bodies fewer numbers that are not zero"
+            )
+        while self.longest is not None and len(x) * len(y) > self.longest and max(len(x), len(y)) > 1:
             x, y = sorted((x, y), key=len)
             y = self.named(y)
         value = x * y
@@ -351,7 +392,8 @@ class _Ring:
         return self.kept(value)
 
     def kept(self, value: Any) -> _Number:
-        return _Number(self, value if len(value) <= self.longest else self.named(value))
+        long = self.longest is not None and len(value) > self.longest
+        return _Number(self, self.named(value) if long else value)
 
     def named(self, value: Any) -> Any:
         """The letter x_i that stands for a polynomial from now on."""
@@ -380,11 +422,27 @@ class _Ring:
                 if sign * value == self.defined[name]:
                     return sign * self.generator[name]
         if len(known) == len(self._inverses):
-            raise SizeError("closed form: the order divides by too many pivots; use abm or crbm")
+            raise SizeError(
+                f"closed form: the order divides by more than {len(known)} pivots, or weights of rotated "
+                "rows; use abm or crbm"
+            )
         name = self._inverses[len(known)]
         self.defined[name] = value
         self._zeros.append((self.letters.index(name), 1, value * self.generator[name] - 1))
         return self.generator[name]
+
+    def is_zero(self, value: Any) -> bool:
+        """Whether a polynomial is zero once what it is divided by has been multiplied out."""
+        for name in reversed([name for name in self._inverses if name in self.defined]):
+            at = self.letters.index(name)
+            most = max(value.degrees()[at], 0)  # of zero, which has none, it is less
+            parts: list[dict[tuple[int, ...], Any]] = [{} for _ in range(most + 1)]
+            for powers, coefficient in value.to_dict().items():
+                parts[powers[at]][(*powers[:at], 0, *powers[at + 1 :])] = coefficient
+            value = self.context.from_dict(parts[0])
+            for part in parts[1:]:
+                value = self.product(value, self.defined[name]).value + self.context.from_dict(part)
+        return bool(self.product(value, self.context.constant(1)).value == 0)
 
     def turned(self, value: Any, function: str) -> _Number:
         """The sine or cosine of a letter q_k, or of -q_k."""

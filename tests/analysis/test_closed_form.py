@@ -9,7 +9,7 @@ import sympy
 from sympy.physics.mechanics import KanesMethod, Point, ReferenceFrame, RigidBody, dynamicsymbols, inertia
 
 from pivotree import kkt
-from pivotree.analysis import closed_form
+from pivotree.analysis import closed_form, letters
 from pivotree.analysis.cli import main
 
 Z, Y, X = (0, 0, 1), (0, 1, 0), (1, 0, 0)
@@ -124,6 +124,31 @@ def test_letters_of_two_bodies_and_of_the_model_itself_are_not_mixed_up():
     tree.nodes["a_b"]["mass"] = sympy.Symbol("D_1")
     with pytest.raises(kkt.ModelError, match="D_1 has another meaning"):
         closed_form(tree)
+
+
+def test_orders_have_one_closed_form_and_a_wrong_one_fails(monkeypatch, capsys):
+    assert letters.equal_forms(kkt.load("rr_arm"), ["abm", "natural"], "state") == [True, True]
+    assert main(["prove", "rr_arm", "--orders", "abm,crbm,minimum_degree"]) == 0
+    assert "2 of 2 accelerations of rr_arm are the same" in capsys.readouterr().out
+    wrong, right = iter([1, 2]), letters._accelerations
+    monkeypatch.setattr(
+        letters, "_accelerations", lambda *given, c=wrong: [x * k for k in [next(c)] for x in right(*given)]
+    )
+    assert main(["prove", "rr_arm", "--orders", "abm,crbm", "--json"]) == 1
+    assert '"equal": [\n  false,\n  false\n ]' in capsys.readouterr().out
+    for words, told in (
+        ("prove rr_arm", "takes MODEL --orders A,B of a robot"),
+        ("prove rr_arm --orders abm", "'abm' is one; give two or more"),
+        ("prove chain:5 --orders abm,crbm", "prove it of fewer bodies"),
+    ):
+        assert main(words.split()) == 2 and told in capsys.readouterr().err
+
+
+def test_rotations_of_rows_divide_by_weights_and_take_no_root():
+    tree = kkt.new_tree("slider")
+    kkt.add_body(tree, "cart", joint="prismatic", axis=X, mass=2.0, inertia=np.eye(3).tolist())
+    m, tau = sympy.symbols("m_cart tau_cart")
+    assert sympy.simplify(closed_form(tree, "square_root_abm").whole()[0] - tau / m) == 0
 
 
 def test_what_has_no_letters_is_refused(capsys):

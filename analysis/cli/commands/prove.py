@@ -1,4 +1,4 @@
-"""``pivotree prove``: the closed forms of the papers, proved against the engine."""
+"""``pivotree prove``: the closed forms of the papers, proved against the engine; or those of a robot."""
 
 from __future__ import annotations
 
@@ -7,25 +7,32 @@ import os
 import sys
 from typing import Any
 
-from pivotree import kkt
+from pivotree import kkt, orderings
 from pivotree.kkt.base.errors import close_names
 
-from ..arguments import Parser, add_json
+from ..arguments import MODEL_HELP, Parser, add_json
 from ..progress import progress_shown
-from .shared import items, print_json
+from .shared import items, print_json, tree_of
 
 READERS = ("rewriter", "sympy", "fractions")
 
 
-EXAMPLES = ("prove", "prove --only 'equation (5)'")
+EXAMPLES = ("prove", "prove --only 'equation (5)'", "prove rr_arm --orders abm,crbm")
 
 
 def declare(command: Parser) -> None:
+    command.add_argument("model", metavar="MODEL", nargs="?", help=f"with --orders: {MODEL_HELP}")
+    command.set_defaults(urdf=None)
+    command.add_argument(
+        "--orders", metavar="A,B", help="of MODEL: that its qdd is one function by these orders"
+    )
     command.add_argument("--only", metavar="NAMES", help="comma-separated; all if not given")
     add_json(command)
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.model is not None or options.orders is not None:
+        return _of_robot(options)
     from ...proofs import statements
     from ...proofs.prove import prove
 
@@ -47,6 +54,33 @@ def run(options: argparse.Namespace) -> int:
         for line in lines(proofs):
             out.print(line, soft_wrap=True, markup=False)
     return 0 if all(proof.holds for proof in proofs) else 1
+
+
+def _of_robot(options: argparse.Namespace) -> int:
+    """Whether orders give each joint's acceleration as one rational function."""
+    if options.model is None or options.orders is None or options.only is not None:
+        raise kkt.PivotreeError(
+            "prove: takes MODEL --orders A,B of a robot; of the papers, --only or nothing"
+        )
+    orders = items("--orders", options.orders)
+    if len(orders) < 2:
+        raise kkt.OrderError(f"option --orders: {orders[0]!r} is one; give two or more with commas between")
+    for name in orders:
+        orderings.get(name)
+    from ...letters import equal_forms
+
+    with progress_shown() as progress:
+        progress(f"{' and '.join(orders)} in letters")
+        equal = equal_forms(tree_of(options), orders)
+    if options.json:
+        print_json({"model": options.model, "orders": orders, "equal": equal})
+    else:
+        print(
+            f"{sum(equal)} of {len(equal)} accelerations of {options.model} are the same rational function, "
+            f"of its numbers, angles, rates and efforts as letters, by {', '.join(orders)}: "
+            f"{'proved' if all(equal) else 'failed'}."
+        )
+    return 0 if all(equal) else 1
 
 
 def chosen(only: str | None, names: list[str]) -> list[str]:
