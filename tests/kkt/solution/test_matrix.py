@@ -1,11 +1,13 @@
 """A symmetric matrix of one's own: fill and operations as SuperLU has them, digits as fractions say."""
 
+import ctypes
 from fractions import Fraction
 
 import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers import ROOT
 from scipy.io import mmwrite
 from scipy.sparse.linalg import splu
 
@@ -81,6 +83,23 @@ def test_fill_and_operations_are_those_of_superlu(name, order):
         operations -= factor.fill_blocks + int((system.matrix.diagonal() == 0.0).sum())
         assert kkt.eliminate(system, order).flops == operations
     assert factor.fill_entries + entries == below.sum()
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("name", ["poisson", "program", "poses"])
+def test_columns_are_those_of_cholmod(name, monkeypatch):
+    pytest.importorskip("cvxopt")
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    from cholmod import Cholmod
+
+    system = SYSTEMS[name]
+    for order in USUAL[:4]:
+        plan = kkt.plan(order, system.structure)
+        peer = Cholmod(system.matrix, np.array([plan.graph.member[b] for b in plan.blocks]))
+        peer.analyze()
+        factor = ctypes.cast(peer.factor, ctypes.POINTER(ctypes.c_void_p))  # n, minor, Perm, ColCount
+        counts = ctypes.cast(factor[3], ctypes.POINTER(ctypes.c_int64))[: system.size]
+        assert sorted(counts) == sorted(superlu_columns(system, order) + 1)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
