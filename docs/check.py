@@ -153,7 +153,7 @@ APART = (
     r"(?:to_jax: .*\n)?MJX(?::  | is not installed).*|\d(?:\.\d)?e-\d\d"
     r"|\d+ derivatives: off by \d\.\d(?: mm; compiled in \d+ s, a Jacobian in \d+ ms)?"
 )
-# What the two notebooks on gradients print: a number of theirs, and what it stays below.
+# What the notebooks beside the lessons print: a number of theirs, and what it stays below.
 REACHED = {
     "swing_up": [
         (r"off upright by (\S+), ", 0.03),
@@ -165,11 +165,15 @@ REACHED = {
         (r"the joints turn at (\S+) rad/s", 0.02),
         (r"difference quotients: (\S+) apart", 1e-6),
     ],
+    "mpc": [
+        (r"20 steps, condensing in float32: \S+ operations, (\S+) digits", 2.0),
+        (r"60 steps, riccati in float64: (\S+),\S+ operations", 8.0),
+    ],
 }
 
 
 def further(stems: tuple[str, ...] = tuple(REACHED)) -> Complaints:
-    """The notebooks on gradients, which need JAX and a robot, reach what their pages say; minutes."""
+    """The notebooks beside the lessons, two with JAX and a robot, reach what their pages say; minutes."""
     with beside(HERE / "lessons") as load:
         for path in (HERE / "lessons" / f"{stem}.py" for stem in stems):
             cells, command = load("runner").run(path), f"make lessons FURTHER={path.stem}"

@@ -62,7 +62,9 @@ class Labels:
         k = self.body[position]
         kind = self.kind[position]
         if isinstance(self.structure, Partition):
-            return f"x_{{{self.subscript[k]}}}"
+            name = str(self.structure.names[k])
+            own = name.isascii() and name.isalnum() and name[0].isalpha() and len(name) <= 5
+            return rf"\mathrm{{{name}}}" if own else f"x_{{{self.subscript[k]}}}"
         if kind == LAM:
             return f"{_UNKNOWN[LAM]}_{{{self._loop(k)}}}"
         prime = "'" if k in self.body_of else ""

@@ -3,9 +3,9 @@
     make lessons
     make lessons FURTHER="swing_up reach"  (needs pip install -e ".[jax,robots]")
 
-The notebooks are kept here; pages of the six lessons are made for the site.  The two further ones
-take minutes, and their pages are kept, too.  A lesson is run twice, for light and for dark pictures;
-the text must be the same but for times.
+The notebooks are kept here; pages of the six lessons are made for the site.  The further ones
+need an extra or are of a matrix, and their pages are kept, too.  A lesson is run twice, for light and
+for dark pictures; the text must be the same but for times.
 """
 
 from __future__ import annotations

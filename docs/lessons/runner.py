@@ -20,7 +20,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 LESSONS = sorted(HERE.glob("[1-9]_*.py"))
-FURTHER = [HERE / f"{name}.py" for name in ("swing_up", "reach")]  # they need an extra of pivotree
+FURTHER = [HERE / f"{name}.py" for name in ("swing_up", "reach", "mpc")]  # their pages are kept
 
 
 @dataclass(frozen=True)

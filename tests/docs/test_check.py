@@ -63,6 +63,10 @@ def test_a_build_that_is_ended_leaves_the_old_site(check, tmp_path, monkeypatch)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [old]
 
 
+def test_the_notebook_on_a_matrix_reaches_what_its_page_says(check):
+    assert list(check.further(("mpc",))) == []
+
+
 @pytest.mark.peers
 @pytest.mark.parametrize("stem", ["swing_up", pytest.param("reach", marks=pytest.mark.soak)])
 def test_a_notebook_on_gradients_reaches_what_its_page_says(check, stem):
