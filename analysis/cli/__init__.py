@@ -22,6 +22,8 @@ from .commands import INTERRUPTED
 if TYPE_CHECKING:
     import argparse
 
+OBJECTS = 500_000  # that are made before Python looks for cycles among them
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
@@ -42,13 +44,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def command() -> int:
-    """``pivotree`` as a process: a Ctrl-C that comes when all is said changes no exit code."""
+    """``pivotree`` as a process: a Ctrl-C that comes when all is said changes no exit code.
+
+    Python looks for cycles of objects seldom, and not at the end, where it would look at all that was
+    made: half a second of every command.
+    """
+    import gc
     import signal
 
+    gc.set_threshold(OBJECTS, 20, 100)
     try:
         code = main()
     finally:  # argparse leaves by SystemExit where it has told its help
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        gc.freeze()
     if code == INTERRUPTED:
         _leave(code)
     return code

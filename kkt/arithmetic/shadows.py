@@ -23,7 +23,7 @@ from .chunk import Chunk
 from .floats import _dd_operation, _two_product, _two_sum
 from .objects import InObjects, Parts, Read, leading, of_any, read_once, size
 
-FEW = 20_000  # operations of all calls of a loop, that Python interprets
+FEW = 100_000  # entries of a call's arrays, for which no loop is compiled
 
 
 @loop(few=FEW, error_model="numpy")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,15 +30,11 @@ def njit(function: Callable[..., Any] | None = None, *, cache: bool = False, **o
         return numba.njit(**options)(function)
 
 
-class Loop:
-    """A function that numba compiles when it is called from compiled code, or has much to do.
+class Leaf:
+    """A function that numba compiles when compiled code calls it, and that Python interprets."""
 
-    Python interprets its calls, with the same results, until their first arguments have had ``few``
-    entries in all: to compile a loop takes as long as to interpret it on thousands of them.
-    """
-
-    def __init__(self, function: Callable[..., Any], few: float, options: dict[str, Any]) -> None:
-        self.py_func, self.left, self.options = function, few, options
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        self.py_func, self.options = function, options
         update_wrapper(self, function)
 
     @cached_property
@@ -49,16 +46,33 @@ class Loop:
         return self.compiled._numba_type_
 
     def __call__(self, *args: Any) -> Any:
-        if self.left == INTERPRETED:
-            return self.py_func(*args)
-        self.left -= len(args[0])
-        if self.left <= 0:
+        return self.py_func(*args)
+
+
+class Loop(Leaf):
+    """A leaf that is compiled for Python as well, where a call has much to do.
+
+    That is where its arrays have ``few`` entries in all, since to compile takes a second; and where they
+    have a fiftieth of it, and compiled code lies on disk.  The results are the same.
+    """
+
+    def __init__(self, function: Callable[..., Any], few: int, options: dict[str, Any]) -> None:
+        super().__init__(function, options)
+        self.few = few
+
+    @cached_property
+    def on_disk(self) -> bool:
+        """Whether an earlier process has compiled it."""
+        folder = getattr(self.compiled, "stats", None) and self.compiled.stats.cache_path
+        line = self.py_func.__code__.co_firstlineno
+        return bool(folder) and any(Path(folder).glob(f"*.{self.py_func.__name__}-{line}.*.nbi"))
+
+    def __call__(self, *args: Any) -> Any:
+        entries = sum(x.size for x in args if isinstance(x, np.ndarray))
+        if entries >= self.few or (entries >= self.few / 50 and self.on_disk):
             return self.compiled(*args)
         with np.errstate(all="ignore"):  # as in compiled code
             return self.py_func(*args)
-
-
-INTERPRETED = float("inf")  # however many
 
 
 def loop(few: int, **options: Any) -> Callable[[Callable[..., Any]], Loop]:
@@ -66,13 +80,13 @@ def loop(few: int, **options: Any) -> Callable[[Callable[..., Any]], Loop]:
     return lambda function: Loop(function, few, {"no_cfunc_wrapper": True, **options})
 
 
-def leaf(**options: Any) -> Callable[[Callable[..., Any]], Loop]:
+def leaf(**options: Any) -> Callable[[Callable[..., Any]], Leaf]:
     """A decorator like ``njit``, for a function that compiled ones call, and Python interprets.
 
     Numba then makes no wrappers for Python and C, and the function compiles in less time.
     """
     bare = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return lambda function: Loop(function, INTERPRETED, bare | options)
+    return lambda function: Leaf(function, bare | options)
 
 
 def interpreted(function: Any) -> Any:

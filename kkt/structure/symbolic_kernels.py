@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.compiled import leaf, loop
 
-FEW_BLOCKS = 5_000  # of all calls of a loop, that Python interprets
+FEW_BLOCKS = 10_000  # entries of a call's arrays, for which no loop is compiled
 FEW = 32  # values that are sorted by insertion
 
 

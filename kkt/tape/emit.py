@@ -24,6 +24,7 @@ from ..base.compiled import njit
 
 Scalars = NDArray[np.int64]
 Folded = tuple[Any, Any, Any, Any, Any]
+_ADD, _SUB, _MUL, _DIV = map(np.int64, (ADD, SUB, MUL, DIV))  # one type, so that ``put`` compiles once
 
 
 def added(a: Any, b: Any) -> Folded:
@@ -85,15 +86,16 @@ def fold(op, a, b, out, written, count, first):  # pragma: no cover
 @njit(cache=True)
 def products(A, B, d, i, j, out, written, count, first):  # pragma: no cover
     """Entries ``i``, ``j`` of A D^-1 B into ``out``, term by term; D is 1 where ``d`` is empty."""
-    out[:] = 0
     terms = np.empty_like(out)
+    for n in range(out.size):
+        out[n] = 0
     for k in range(A.shape[1]):
         for n in range(out.size):
-            terms[n], count = put(MUL, A[i[n], k], B[k, j[n]], written, count, first)
+            terms[n], count = put(_MUL, A[i[n], k], B[k, j[n]], written, count, first)
         for n in range(out.size if d.size else 0):
-            terms[n], count = put(DIV, terms[n], d[k], written, count, first)
+            terms[n], count = put(_DIV, terms[n], d[k], written, count, first)
         for n in range(out.size):
-            out[n], count = put(ADD, out[n], terms[n], written, count, first)
+            out[n], count = put(_ADD, out[n], terms[n], written, count, first)
     return count
 
 
@@ -103,25 +105,29 @@ def substitute(F, C, gain, whole, written, count, first):  # pragma: no cover
     n, m = C.shape
     terms = np.empty((n, m), dtype=C.dtype)
     for j in range(n - 1):
-        terms[j] = C[j]
-        for c in range(0 if gain or not F[j + 1 :, j].any() else m):
-            terms[j, c], count = put(DIV, C[j, c], F[j, j], written, count, first)
+        used = False
+        for i in range(j + 1, n):  # a slice takes seconds to compile
+            used = used or F[i, j] != 0
+        for c in range(m):
+            terms[j, c] = C[j, c]
+            if used and not gain:
+                terms[j, c], count = put(_DIV, C[j, c], F[j, j], written, count, first)
         for i in range(j + 1, n):
             for c in range(m if F[i, j] else 0):
-                terms[i, c], count = put(MUL, F[i, j], terms[j, c], written, count, first)
+                terms[i, c], count = put(_MUL, F[i, j], terms[j, c], written, count, first)
         for i in range(j + 1, n):
             for c in range(m if F[i, j] else 0):
-                C[i, c], count = put(SUB, C[i, c], terms[i, c], written, count, first)
+                C[i, c], count = put(_SUB, C[i, c], terms[i, c], written, count, first)
     for j in range(n - 1 if whole else -1, -1, -1):
         for c in range(m if gain else 0):
-            C[j, c], count = put(DIV, C[j, c], F[j, j], written, count, first)
+            C[j, c], count = put(_DIV, C[j, c], F[j, j], written, count, first)
         for i in range(j + 1, n):
             for c in range(m if F[i, j] else 0):
-                terms[j, c], count = put(MUL, F[i, j], C[i, c], written, count, first)
+                terms[j, c], count = put(_MUL, F[i, j], C[i, c], written, count, first)
             for c in range(m if F[i, j] else 0):
-                C[j, c], count = put(SUB, C[j, c], terms[j, c], written, count, first)
+                C[j, c], count = put(_SUB, C[j, c], terms[j, c], written, count, first)
         for c in range(0 if gain else m):
-            C[j, c], count = put(DIV, C[j, c], F[j, j], written, count, first)
+            C[j, c], count = put(_DIV, C[j, c], F[j, j], written, count, first)
     return count
 
 

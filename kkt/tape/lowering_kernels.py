@@ -207,7 +207,7 @@ def passed_on(packed, t, regions, values, listed, args, lookup, stamp, used):  #
     return used
 
 
-@loop(few=10_000, nogil=True)
+@loop(few=2_000, nogil=True)
 def copy(places, numbers, steps, packed, regions, values, listed, lookup, chunk, done):  # pragma: no cover
     """Write the operations of the instructions at ``places``, by templates of these ``numbers``.
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import pivotree as pt
-from pivotree.kkt.base.compiled import INTERPRETED, njit
+from pivotree.kkt.base.compiled import njit
 from pivotree.kkt.order import pivots
 from pivotree.kkt.structure import symbolic_kernels as kernels
 
@@ -22,9 +22,9 @@ def test_python_interprets_a_loop_as_numba_compiles_it(name, monkeypatch):
     used = ("adjacency", "count_columns", "eliminate", "fill_step", "levels", "postorder", "sort_columns")
     loops = [pivots.halving_joints, *(getattr(kernels, loop) for loop in used)]
     found = []
-    for left in (INTERPRETED, 0):
+    for few in (float("inf"), 0):
         for loop in loops:
-            monkeypatch.setattr(loop, "left", left)
+            monkeypatch.setattr(loop, "few", few)
         found.append(facts(name))
     for interpreted, compiled in zip(*found, strict=True):
         assert interpreted.dtype == compiled.dtype and np.array_equal(interpreted, compiled)
