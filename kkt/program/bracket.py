@@ -74,11 +74,14 @@ class Fronts:
 
     def get(self, i: int, j: int) -> Ref | None:
         """Block (i, j) as it stands, children's updates included; i or j in the open group."""
-        ref = self._assembled((min(i, j), max(i, j)))
-        return ref if i <= j else self.write.t(ref)
+        if i > j:
+            return self.write.t(self.get(j, i))
+        self.write.at("entry", i, j)
+        return self.matrix.get((i, j))
 
     def rhs(self, i: int) -> Ref | None:
-        return self._assembled((i, RHS))
+        self.write.at("entry", i, RHS)
+        return self.matrix.get((i, RHS))
 
     def left(self, i: int, j: int) -> Ref | None:
         """Block (i, j), i <= j or j = RHS, of the remaining matrix: its own entry, updates last."""
@@ -103,19 +106,19 @@ class Fronts:
         i, j = key
         return i if j == RHS or self.position[i] < self.position[j] else j
 
-    def _assembled(self, key: Key) -> Ref | None:
+    def _assemble(self, key: Key) -> None:
+        """Add what waits for an entry of the open group to it."""
         update = self.here.get(self._earlier(key), {}).pop(key, None)
         own = self.matrix.get(key)
         self.write.at("entry", *key)
         if update is None:
-            return own
+            return
         if own is not None and key[0] == key[1]:
             update = self.write.named(update, "children", *key) or update
             self._terms[key[0]] = [own, update]
         total = self.write.add(own, update)
         if total is not None:
             self.matrix[key] = total
-        return total
 
     # -- groups -------------------------------------------------------------------------------
 
@@ -133,9 +136,9 @@ class Fronts:
         self.here = self._sum(updates)
         for b in rows:
             for c in self.near[b]:
-                self._assembled((min(b, c), max(b, c)))
-            self._assembled((b, b))
-            self._assembled((b, RHS))
+                self._assemble((min(b, c), max(b, c)))
+            self._assemble((b, b))
+            self._assemble((b, RHS))
         if self.write.apart:
             self._name_entries(rows)
 
