@@ -54,8 +54,19 @@ from .checking import (
     sizes_of_pivots,
 )
 from .emission import PIECE
+from .equivalent import in_fewer_operations
 from .kinematics import entries, kinematics, outside, positions, variables
-from .recorder import Recorder, ScalarProgram, depth_first, expanded, finished, operate, reference
+from .recorder import (
+    Recorder,
+    ScalarProgram,
+    depth_first,
+    expanded,
+    finished,
+    operate,
+    reference,
+    relaxed_sine_and_cosine,
+    sine_and_cosine,
+)
 
 LONGEST = 5_000_000  # operations of a tape at most
 OUTPUTS = ("qdd", "pdd", "f", "inertia", "lambda", *DERIVED)
@@ -206,6 +217,7 @@ class Request:
     bias: str
     check: bool = False
     frames: str = "own"
+    shifts: tuple[float, ...] = ()  # added to x of the robot of :mod:`.equivalent`; else empty
 
 
 def require_rows(system: System, request: Request) -> None:
@@ -258,7 +270,7 @@ def forward_dynamics(
             wrong = outside(configuration, x)
             pushes = alone(traced.tau, np.array([*(x for body in sizes[1] for x in body), None])[:-1])
     for tape in tapes:
-        place = replayed(recorder, tape, solved)
+        place = replayed(recorder, tape, solved, by_reciprocals=bool(request.shifts))
         qdd = qdd_of(recorder, tape, system, place, solved.tau, request.solver)
         derived = derivatives(recorder, tape, system, configuration, (x, qd), solved, request)
         for output in request.outputs:
@@ -304,9 +316,12 @@ def _from_state(
     pushed = system.state.wrench.astype(object)
     if request.wrench:
         pushed = variables(recorder, 2 + nx + 2 * N, 6 * n).reshape(n, 6)
+    for i, shift in enumerate(request.shifts):
+        x[i] = x[i] + shift if shift else x[i]
+    M = system.entries.M.astype(object) if request.shifts else None
     with np.errstate(all="ignore"):
         step, loops = system.state.step, system.loops
-        return x, qd, entries(configuration, x, qd, tau, pushed, request.frames, step, loops)
+        return x, qd, entries(configuration, x, qd, tau, pushed, request.frames, step, loops, M)
 
 
 def _residual(
@@ -343,7 +358,9 @@ def derivatives(
         return {}
     x, qd = state
     leaves = leaves_inertia(tape.program) and not by_rotations(tape)
-    tape = in_fewer_operations(tape, system) if leaves else tape
+    if leaves:
+        assert tape.program.symbolic is not None
+        tape = trace(system, in_fewer_operations(tape.program.symbolic.plan.sequence))
     with np.errstate(all="ignore"):
         R, p, *_ = kinematics(configuration, x, qd)
         held = closures(system.tree, R, p, positions(configuration, x), system.loops)
@@ -351,15 +368,6 @@ def derivatives(
     require_length(found.tape)
     place = replayed(recorder, found.tape, traced, {"beside": found.numbers}, by_reciprocals=leaves)
     return {name: references(place, slots) for name, slots in found.slots.items()}
-
-
-def in_fewer_operations(tape: Tape, system: System) -> Tape:
-    """The tape of the order with (c/d) c* in place of (c c*)/d, and composites as ten numbers."""
-    assert tape.program.symbolic is not None
-    sequence = tape.program.symbolic.plan.sequence
-    if sequence.composites == "general":
-        sequence = replace(sequence, composites="rigid")
-    return trace(system, replace(sequence, rules=replace(sequence.rules, rank_update="gain")))
 
 
 def replayed(
@@ -476,6 +484,8 @@ def programs_of(
         return _trace(system, configuration, orders, chosen, request)
     # called once, since an order function may return something else the next time
     sequences = [as_sequence(order, system.structure) for order in orders]
+    if request.shifts:
+        sequences = [in_fewer_operations(sequence) for sequence in sequences]
     name = _content(system, sequences, chosen, request)
     kept = store.read(name)
     if kept is not None:
@@ -501,7 +511,8 @@ def _trace(
 ) -> Programs:
     """The programs, traced; raises SingularError for a pivot that is zero in any state."""
     tapes = [tape_of(system, order, request.frames) for order in orders]
-    require_pivots(system, tapes, chosen)
+    if not request.shifts:  # else no body is idle
+        require_pivots(system, tapes, chosen)
     try:
         found = forward_dynamics(system, configuration, tapes, chosen, request)
     except Undefined as error:
@@ -513,17 +524,16 @@ def _trace(
     stages = tuple(Stage(program, program) for program in found)
     if isinstance(chosen, Hardware):
         formats = (chosen, get_format("float64"), chosen)
-        straight = [_without_sines(p, f) for p, f in zip(found, formats, strict=False)]
+        sines = relaxed_sine_and_cosine if request.shifts else sine_and_cosine
+        straight = [
+            expanded(p, recorder_for(f, p.inputs), PRECISION[f.name], sines)
+            for p, f in zip(found, formats, strict=False)
+        ]
         stages = tuple(_as_run(*both) for both in zip(found, straight, strict=True))
     pivots = tuple(looked_at(tape, system) for tape in tapes) if request.check else ()
     rotations = tuple(by_rotations(tape) for tape in tapes)
     names = ", ".join(tape.program.name for tape in tapes)
     return Programs(names, stages, pivots, rotations)
-
-
-def _without_sines(program: ScalarProgram, chosen: Format) -> ScalarProgram:
-    """The program with sines and cosines as arithmetic."""
-    return expanded(program, recorder_for(chosen, program.inputs), PRECISION[chosen.name])
 
 
 def _as_run(program: ScalarProgram, straight: ScalarProgram) -> Stage:
@@ -575,6 +585,7 @@ def _content(system: System, sequences: list[PivotSequence], chosen: Format, req
         *system.state.S,
         system.state.wrench,
         pattern.A,
+        system.entries.M if request.shifts else None,
         system.state.step,
         *terms,
         *zeros,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -26,6 +26,7 @@ from ..order.sequence import PivotSequence
 from ..program.joint_space import SOLVERS
 from ..tape.tape import Tape
 from ..tape.trust import ZERO
+from . import equivalent
 from .builtin import Builtin
 from .checking import KINDS, WORDS, Judged, interpreted, judged_by
 from .forward_dynamics import OUTPUTS, Request, Stage, in_world, programs_of, require_rows, system_to_trace
@@ -79,7 +80,8 @@ def compile(
 
     In float64 and float32 the program becomes machine code.  Every other floating-point format is
     interpreted, each operation rounded.  ``relaxed`` machine code may round a product and a sum
-    once and divide by a reciprocal: it is faster, but its bits depend on the machine, on the
+    once, divide by a reciprocal, write (4) in frames of its own and move inertia to parents
+    (:mod:`kkt.machine.equivalent`): it is faster, but its bits depend on the machine, on the
     compiler and on whether a state comes alone or in a batch.
 
     With ``check`` a status follows the outputs of each order: 0 where qdd can be relied on, else a
@@ -140,7 +142,13 @@ def compile(
     request = Request(tuple(outputs), "wrench" in inputs, solver, bias, check, frames)
     require_rows(system, request)
     orders = list(order) if _several(order) else [order]
-    found = programs_of(system, configuration, orders, chosen, request)
+    plain = frames == "own" and not (check or inputs) and set(outputs) <= equivalent.OUTPUTS
+    if relaxed and plain and all(equivalent.takes(one, system, chosen.unit) for one in orders):
+        other, shifts = equivalent.equivalent(system)
+        request = replace(request, shifts=shifts)
+        found = programs_of(other, Configuration(other.tree, other.graph), orders, chosen, request)
+    else:
+        found = programs_of(system, configuration, orders, chosen, request)
     tree = system.tree
     N = int(tree.offset[-1])
     given = request.outputs + (("status",) if check else ())
@@ -361,10 +369,10 @@ class Kernel(Shown):
         """Write the program as portable C99: FILE.c and its header FILE.h; returns both paths.
 
         ``name`` is that of the function, made from the model's and the order's where None.  Results
-        have the bits of this kernel wherever C keeps to IEEE arithmetic, which the file checks.
-        Raises FormatError for a format that C does not have and for a file that cannot be written,
-        ModelError for a name that is not valid and for relaxed, checked or several orders' kernels,
-        and SizeError for a file too long to compile.
+        have the bits of this kernel, if it is not relaxed, wherever C keeps to IEEE arithmetic, which
+        the file checks.  Raises FormatError for a format that C does not have and for a file that
+        cannot be written, ModelError for a name that is not valid and for checked or several orders'
+        kernels, and SizeError for a file too long to compile.
         """
         return write_c(self, path, name)
 

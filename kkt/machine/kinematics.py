@@ -45,12 +45,14 @@ def entries(
     frames: str = "own",
     step: float = 0.0,
     loops: Sequence[Loop] = (),
+    M: Array | None = None,
 ) -> Entries:
     """The entries of (4) as arrays of objects: traced numbers, or floats where they are constant.
 
     x (nx,) configuration numbers, qd and tau (N,), wrench (n, 6) on each body at its joint origin,
     in its own frame; ``step`` [s] is that of an implicit step.  With ``frames`` "world" all of (4)
-    is written in the world's directions, including the frames of ``loops``.
+    is written in the world's directions, including the frames of ``loops``.  ``M`` (n, 6, 6) are inertias
+    in the place of those of the bodies' masses.
     """
     tree = configuration.tree
     R, p, subspaces, joint_bias = kinematics(configuration, x, qd)
@@ -68,7 +70,8 @@ def entries(
     owner = np.repeat(np.arange(tree.n), tree.dof)
     column = np.arange(len(owner)) - tree.offset[owner]
     S = np.concatenate([np.zeros((0, 6), dtype=object), *(s.T for s in subspaces)])
-    M = spatial_inertia(tree.mass.astype(object), com, inertia)
+    if M is None:
+        M = spatial_inertia(tree.mass.astype(object), com, inertia)
     Phi = force_transform(R, p)
     rates = joint_rates(S, owner, column, qd, tree.n)
     gravity = tree.gravity.astype(object)

@@ -101,6 +101,30 @@ KEYWORDS = (
 )
 
 
+STRICT = """\
+       cc -std=c99 -O2 -ffp-contract=off -c {}.c
+
+   Every operation is rounded once and none is reordered or fused, so that results have the same
+   bits everywhere; sines and cosines are among the operations.  That needs a compiler that keeps
+   to IEEE arithmetic: FLT_EVAL_METHOD 0, which this file checks, no -ffast-math, and no
+   contraction, which -ffp-contract=off forbids."""
+LOOSE = """\
+       cc -std=gnu99 -O3 -march=native -ffp-contract=fast -c {}.c
+
+   The compiler may fuse products with sums, so that bits depend on it.  It may not reorder sums,
+   as -ffast-math does: sines and cosines rest on their rounding."""
+CHECKED = """\
+#if !defined(FLT_EVAL_METHOD) || FLT_EVAL_METHOD != 0
+#error "intermediate results have more digits than their type here; on x86 compile for SSE2"
+#endif
+#if !defined(__GNUC__) || defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__FP_FAST_FMA) && !defined(__STRICT_ANSI__) && !defined(CONTRACTION_OFF)
+#error "GCC fuses operations here: add -std=c99, or -ffp-contract=off -DCONTRACTION_OFF"
+#endif
+"""
+
+
 @dataclass(frozen=True)
 class Portable:
     """A program with all that a file says of it; ``name`` is that of the function."""
@@ -112,6 +136,7 @@ class Portable:
     fields: Fields
     bodies: tuple[str, ...]
     program: ScalarProgram
+    relaxed: bool = False  # whether a compiler may fuse products with sums
 
     def __post_init__(self) -> None:
         require_name(self.name)
@@ -119,6 +144,10 @@ class Portable:
     @property
     def number(self) -> str:
         return {"float64": "double", "float32": "float"}[self.format]
+
+    @property
+    def _length(self) -> int:
+        return LENGTH // 2 if self.relaxed else LENGTH
 
     @property
     def _operations(self) -> str:
@@ -175,16 +204,12 @@ extern "C" {{
 
     def source(self, header: str) -> str:
         """The text of the C file, which includes ``header``."""
-        dialect = Dialect(self.number)
+        dialect, file = Dialect(self.number), _plain(header[:-2])
+        told, checked = (LOOSE, "") if self.relaxed else (STRICT, CHECKED)
         return f"""\
 /* {self._title()}: {self._operations}.
 
-       cc -std=c99 -O2 -ffp-contract=off -c {_plain(header[:-2])}.c
-
-   Every operation is rounded once and none is reordered or fused, so that results have the same
-   bits everywhere; sines and cosines are among the operations.  That needs a compiler that keeps
-   to IEEE arithmetic: FLT_EVAL_METHOD 0, which this file checks, no -ffast-math, and no
-   contraction, which -ffp-contract=off forbids. */
+{told.format(file)} */
 
 #include "{header}"
 
@@ -194,15 +219,7 @@ extern "C" {{
 #if defined(__FAST_MATH__)
 #error "compile without -ffast-math: it changes results"
 #endif
-#if !defined(FLT_EVAL_METHOD) || FLT_EVAL_METHOD != 0
-#error "intermediate results have more digits than their type here; on x86 compile for SSE2"
-#endif
-#if !defined(__GNUC__) || defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(__FP_FAST_FMA) && !defined(__STRICT_ANSI__) && !defined(CONTRACTION_OFF)
-#error "GCC fuses operations here: add -std=c99, or -ffp-contract=off -DCONTRACTION_OFF"
-#endif
-
+{checked}
 {self._pieces(dialect)}
 
 {self.prototype}
@@ -291,8 +308,8 @@ extern "C" __global__ void {self.name}(
     @cached_property
     def _work(self) -> tuple[range, Sequence[int], int]:
         """The functions, rows of results, and number of all rows."""
-        parts = range(-(-len(self.program) // LENGTH) or 1)
-        return parts, *rows_of(self.program, len(parts), LENGTH)
+        parts = range(-(-len(self.program) // self._length) or 1)
+        return parts, *rows_of(self.program, len(parts), self._length)
 
     def _pieces(self, dialect: Dialect) -> str:
         """Definitions of the functions."""
@@ -303,7 +320,7 @@ extern "C" __global__ void {self.name}(
         """One function on the work array: rows of inputs, outputs, and values passed on."""
         program, T = self.program, self.number
         first, inputs = program.first, program.inputs
-        begin, end = part * LENGTH, min((part + 1) * LENGTH, len(program))
+        begin, end = part * self._length, min((part + 1) * self._length, len(program))
 
         def read(slot: int) -> str:
             if slot <= 1:
@@ -362,7 +379,7 @@ def _written(
 ) -> tuple[Portable, Path]:
     if not isinstance(kernel.number, Hardware):
         raise FormatError(f"export: {language} has no {kernel.format}; compile in float64 or float32")
-    if kernel.relaxed:
+    if kernel.relaxed and language != "C":
         raise ModelError(f"export: {language} is written with strict arithmetic; compile without relaxed")
     if kernel.judged is not None:
         raise ModelError(f"export: {language} has no status; compile without check")
@@ -391,6 +408,7 @@ def _written(
         kernel.fields,
         tuple(map(str, tree.names)),
         kernel.straight,
+        kernel.relaxed,
     ), place
 
 

@@ -29,6 +29,7 @@ from fractions import Fraction
 from functools import cache, cached_property
 from typing import Any
 
+import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
@@ -399,12 +400,6 @@ def sine_and_cosine(e: Recorder, x: int, precision: int) -> tuple[int, int]:
     def whole(y: int) -> int:
         return e.sub(e.add(y, magic), magic)
 
-    def horner(coefficients: tuple[float, ...], z: int) -> int:
-        total = constant(coefficients[-1])
-        for c in reversed(coefficients[:-1]):
-            total = e.add(constant(c), e.mul(z, total))
-        return total
-
     k = whole(e.mul(x, constant(2.0 / math.pi)))
     high = e.sub(x, e.mul(k, constant(known.parts[0])))  # exact
     low = 0
@@ -414,10 +409,10 @@ def sine_and_cosine(e: Recorder, x: int, precision: int) -> tuple[int, int]:
         low = e.add(low, e.sub(e.sub(high, next_high), shift))
         high = next_high
     z = e.mul(high, high)
-    s = e.add(high, e.add(low, e.mul(e.mul(high, z), horner(known.sin, z))))
+    s = e.add(high, e.add(low, e.mul(e.mul(high, z), _horner(e, known.sin, z))))
     half = e.mul(z, constant(0.5))
     near = e.sub(1, half)
-    rest = e.sub(e.mul(e.mul(z, z), horner(known.cos, z)), e.mul(high, low))
+    rest = e.sub(e.mul(e.mul(z, z), _horner(e, known.cos, z)), e.mul(high, low))
     c = e.add(near, e.add(e.sub(e.sub(1, near), half), rest))
     j = e.sub(k, e.mul(constant(4.0), whole(e.mul(k, constant(0.25)))))
     square = e.mul(j, j)
@@ -426,7 +421,47 @@ def sine_and_cosine(e: Recorder, x: int, precision: int) -> tuple[int, int]:
     return e.add(e.mul(s, C), e.mul(c, S)), e.sub(e.mul(c, C), e.mul(s, S))
 
 
-def expanded(program: ScalarProgram, e: Recorder, precision: int) -> ScalarProgram:
+def relaxed_sine_and_cosine(e: Recorder, x: int, precision: int) -> tuple[int, int]:
+    """References of sin and cos of a reference [rad], each off by a few roundings of 1.
+
+    h is half of the angle, less a multiple k of pi, and sin = 2 s c, cos = 1 - 2 s^2 with those of h.
+    """
+    constant, magic = e.constant, e.constant(series(precision).magic)
+    k = e.sub(e.add(e.mul(x, constant(0.5 / math.pi)), magic), magic)
+    h = e.mul(x, constant(0.5))
+    for part in series(precision).parts[: 2 if precision > 24 else 3]:
+        h = e.sub(h, e.mul(k, constant(2.0 * part)))
+    z = e.mul(h, h)
+    s, c = (_horner(e, each, z) for each in half_turn(precision))
+    s = e.add(h, e.mul(e.mul(h, z), s))
+    twice = e.add(s, s)
+    return e.mul(twice, e.add(1, e.mul(z, c))), e.sub(1, e.mul(twice, s))
+
+
+@cache
+def half_turn(precision: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Coefficients of (sin h/h - 1)/z and (cos h - 1)/z in z = h^2, for |h| <= pi/2, by Chebyshev."""
+    few = 8 if precision > 24 else 5
+    with mpmath.workprec(200):
+        most = (mpmath.pi / 2) ** 2 * 1.001
+        sin = mpmath.chebyfit(lambda z: (mpmath.sinc(mpmath.sqrt(z)) - 1) / z, [most / 10**9, most], few)
+        cos = mpmath.chebyfit(lambda z: (mpmath.cos(mpmath.sqrt(z)) - 1) / z, [most / 10**9, most], few)
+        return tuple(map(float, reversed(sin))), tuple(map(float, reversed(cos)))
+
+
+def _horner(e: Recorder, coefficients: tuple[float, ...], z: int) -> int:
+    total = e.constant(coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        total = e.add(e.constant(c), e.mul(z, total))
+    return total
+
+
+def expanded(
+    program: ScalarProgram,
+    e: Recorder,
+    precision: int,
+    sines: Callable[[Recorder, int, int], tuple[int, int]] = sine_and_cosine,
+) -> ScalarProgram:
     """The program with sines and cosines replaced by arithmetic; ``e`` is an empty recorder."""
     place = list(range(2 + program.inputs))
     place += [e.constant(x) for x in program.constants.tolist()]
@@ -436,7 +471,7 @@ def expanded(program: ScalarProgram, e: Recorder, precision: int) -> ScalarProgr
         e.replay(program.chunk.part(slice(before, i)), place)
         before, a = i + 1, int(program.a[i])
         if a not in done:
-            done[a] = sine_and_cosine(e, place[a], precision)
+            done[a] = sines(e, place[a], precision)
         place[program.first + i] = done[a][int(program.op[i]) - SIN]
     e.replay(program.chunk.part(slice(before, len(program))), place)
     outputs = [place[s] if s >= 0 else -place[-s] for s in program.outputs.tolist()]
