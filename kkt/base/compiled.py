@@ -63,7 +63,8 @@ class Loop(Leaf):
     @cached_property
     def on_disk(self) -> bool:
         """Whether an earlier process has compiled it."""
-        folder = getattr(self.compiled, "stats", None) and self.compiled.stats.cache_path
+        stats = getattr(self.compiled, "stats", None)
+        folder = "" if stats is None else str(stats.cache_path or "")
         line = self.py_func.__code__.co_firstlineno
         return bool(folder) and any(Path(folder).glob(f"*.{self.py_func.__name__}-{line}.*.nbi"))
 

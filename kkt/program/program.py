@@ -32,7 +32,6 @@ from ..matrix.blocks import Block
 from ..model.spatial import meeting
 from ..structure.symbolic import SymbolicFactor
 
-
 _new = tuple.__new__  # of a named tuple: in half the time of its own constructor
 
 
