@@ -74,7 +74,6 @@ from .scale.arrays import tree_from_arrays as tree_from_arrays
 from .scale.large import LargeSolution as LargeSolution
 from .scale.solve_large import solve_large as solve_large
 from .solution.columns import Derivatives as Derivatives
-from .solution.columns import delassus_matrix as delassus_matrix
 from .solution.columns import derivatives as derivatives
 from .solution.columns import joint_space_inverse as joint_space_inverse
 from .solution.conditioning import Conditioning as Conditioning

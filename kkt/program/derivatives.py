@@ -340,35 +340,6 @@ def _slipping(w: Writer, apart: Ref | None) -> Ref | None:
     return w.stack([None, w.rows(cross(w, back), 3, 6)], [3, 3], 6)
 
 
-def delassus(columns: Columns, pairs: Sequence[Pair], loops: int) -> None:
-    """J M^-1 J* as further columns: block row i under the keys ("lam", j), j = 0 to i.
-
-    J are the rows of ``pairs``, whose ``loop`` is a number below ``loops`` and need not be in (4):
-    J* is a set of forces on bodies, in the rows pdd, and J takes the pdd of K^-1 J*.
-    """
-    w, names = columns.write, columns.structure.names
-    rows: list[Rows] = [{} for _ in range(loops)]
-    for pair in pairs:
-        for R, p, k, sign in zip(pair.R, pair.p, pair.bodies, (-1, 1), strict=True):
-            if k >= 0:
-                G, body = w.mul(pair.C.T, motions(w, R, p)), Block("pdd", names[k])
-                own = rows[pair.loop]
-                own[body] = w.add(own.get(body), G if sign > 0 else w.neg(G))
-    found = []
-    for i, own in enumerate(rows):
-        met = {body for other in rows[: i + 1] for body in other}
-        x = columns.solve({body: w.t(G) for body, G in own.items()}, met)
-        line: dict[Block, Ref] = {}
-        for j, other in enumerate(rows[: i + 1]):
-            total: Ref | None = None
-            for body, G in other.items():
-                total = w.add(total, w.mul(G, x.get(body)))
-            if total is not None:
-                line[Block("lam", j)] = total
-        found.append(line)
-    columns.found[:] = found
-
-
 class Right(NamedTuple):
     """A right-hand side, the blocks of its solution that are wanted, and terms to add to them."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,21 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from ..arithmetic import Format, get_format
 from ..base.errors import CertificationError, FormatError, ModelError, SingularError
 from ..base.shown import Shown
-from ..matrix.closures import closures
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System, require_system
 from ..model.fields import checked, shape_of
-from ..model.loops import Loop, checked_loops
 from ..order.sequence import OrderFunction, PivotSequence
 from ..program.columns import Columns as Again
-from ..program.derivatives import delassus
 from ..program.tracer import require_general
 from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, proved_bits, rounded_balls
 from ..proof.idle import DOUBLE, beyond_range, wider
 from ..proof.longer import ball_of
 from ..proof.soundness import Part, judged_parts
-from ..tape.derivatives import BY, differentiated, inverse_columns, inverse_slots, tied
-from ..tape.emit import mirrored
+from ..tape.derivatives import BY, differentiated, inverse_columns, inverse_slots
 from ..tape.inputs import Given, codes_of
 from ..tape.player import RangeError, first_bad, number_of, rounded_entries, run, signed
 from ..tape.tape import Columns, Solved, Tape, lower
@@ -104,49 +99,6 @@ def joint_space_inverse(
     inverse_columns(columns)
     tape = lower(columns.program(), system)
     return matrix(system, tape, get_format(format), inverse_slots(system, tape.columns))
-
-
-def delassus_matrix(
-    system: System,
-    order: PivotSequence | OrderFunction | Tape | Any,
-    points: Sequence[Loop],
-    format: str | Format = "float64",
-) -> Solved:
-    """J M^-1 J* (rows, rows), symmetric: accelerations of given points by forces on them.
-
-    ``points`` are made by :func:`kkt.contact` and :func:`kkt.cut_joint`, and J are their rows: of
-    points of bodies, of frames, or of the relative motion of two bodies.  These rows do not
-    constrain the motion; loops and contacts of the system do, and M^-1 is that of the motions that
-    they allow.  The inverse of the result is the operational-space inertia (Khatib 1987); for the
-    system's own rows the result is the matrix of lambda (Delassus 1917).  [1/kg, 1/(kg m),
-    1/(kg m^2)].  K^-1 J* follows by the order's pivots, in any number type; M is not formed.
-
-    Raises ModelError for points that are none, or on no body of the tree, and what
-    :func:`kkt.joint_space_inverse` raises.
-
-    >>> system = pt.build(pt.chain(3), q=[0.3, 0.4, 0.5])
-    >>> hand = pt.contact("j3", (0.1, 0.0, 0.0), (1.0, 0.0, 0.0), [(0.0, 1.0, 0.0)])
-    >>> found = pt.delassus_matrix(system, pt.orderings.get("abm"), [hand]).values
-    >>> found.shape, np.array_equal(found, found.T)
-    ((2, 2), True)
-    """
-    require_system(system)
-    tree, state = system.tree, system.state
-    loops = checked_loops(points, tree.names, system.graph.graph.get("merged", {}))
-    columns = Again(tape_for(system, order).program)
-    given = Given(columns.write)
-    held = closures(tree, state.R, state.p, state.q, loops)
-    delassus(columns, tied(given, held), len(loops))
-    tape = lower(columns.program(), system, given.patterns)
-    ends = np.cumsum([0, *(loop.rows for loop in loops)])
-    at: dict[Hashable, slice] = {i: slice(*pair) for i, pair in enumerate(pairwise(ends.tolist()))}
-    slots = np.zeros((int(ends[-1]),) * 2, dtype=np.int64)
-    for i, line in enumerate(tape.columns):
-        for block, x in line.items():  # x is (rows of j, rows of i), j <= i
-            x = mirrored(x) if block.body == i else x
-            slots[at[block.body], at[i]] = x
-            slots[at[i], at[block.body]] = x.T
-    return matrix(system, tape, get_format(format), slots, given.numbers)
 
 
 class Worth(NamedTuple):

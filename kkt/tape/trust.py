@@ -23,8 +23,8 @@ How the error and the zero pivot are found depends on the digits that a solver h
   that is :data:`NO_BIT` of itself away from its value there is zero.  Reports and sweeps judge qdd
   alone, and lambda is not among what they tell.
 * What follows from further right-hand sides of the same pivots (``columns`` of an answer,
-  :func:`kkt.joint_space_inverse`, :func:`kkt.delassus_matrix` and derivatives) is judged likewise,
-  each matrix by its own largest entry; it has no backward error.
+  :func:`kkt.joint_space_inverse` and derivatives) is judged likewise, each matrix by its own largest
+  entry; it has no backward error.
 * Checked kernels, and simulations and floors by them, have one factor.  The joint efforts less
   those of inverse dynamics, in float64 also for shorter formats and from the state on
   (:mod:`kkt.machine.checking`), are the residual of (4), whose other rows hold to rounding; the same

@@ -114,10 +114,6 @@ def right(rhs, *format):
     return lambda: kkt.eliminate(SYSTEM, ABM, *format, rhs=rhs)
 
 
-def pressed(body, order):
-    return lambda: kkt.delassus_matrix(SYSTEM, order, [kkt.contact(body, (0, 0, 0))])
-
-
 def watched(name, *shadow):
     return observe(kkt.trace(SYSTEM, ABM), SYSTEM.entries, get_format(name), *shadow)
 
@@ -233,7 +229,7 @@ REFUSED = {
     "finite": right(FULL * np.nan),
     "rotations take the right-hand side along": lambda: kkt.joint_space_inverse(SYSTEM, ROTATIONS),
     "overflows in a right-hand side": right(FULL * 1e30, "float16"),
-    "loop 'world-j9': body 'j9' is unknown": pressed("j9", ABM),
+    "loop 'world-j9': body 'j9' is unknown": lambda: kkt.build(TREE, loops=[kkt.contact("j9", (0, 0, 0))]),
     **{
         f"{x} certified digits: is no number of digits; ask for 1 to 1000000": lambda x=x: kkt.certify(
             SYSTEM, x

@@ -10,7 +10,6 @@ from pivotree import analysis, kkt, orderings
 TREE = kkt.chain(3)
 SYSTEM = kkt.build(TREE)
 RNEA = "inverse_dynamics"
-FOOT = kkt.contact("j3", (0.1, 0.0, 0.0))
 TAKING = {  # every public function that takes an order
     "eliminate": lambda o: kkt.eliminate(SYSTEM, o).qdd,
     "trace": lambda o: kkt.trace(SYSTEM, o).flops,
@@ -21,7 +20,6 @@ TAKING = {  # every public function that takes an order
     "conditioning": lambda o: kkt.conditioning(SYSTEM, o).kappa,
     "derivatives": lambda o: kkt.derivatives(SYSTEM, o).dq,
     "joint_space_inverse": lambda o: kkt.joint_space_inverse(SYSTEM, o).values,
-    "delassus_matrix": lambda o: kkt.delassus_matrix(SYSTEM, o, [FOOT]).values,
     "compile": lambda o: kkt.compile(TREE, o)(SYSTEM.state.q, SYSTEM.state.qd, SYSTEM.state.tau),
     "solve_large": lambda o: kkt.solve_large(SYSTEM, o).qdd,
     "guarantee": lambda o: kkt.guarantee(TREE, o).digits,
