@@ -17,8 +17,16 @@ from pivotree.kkt.tape.lowering import Lowering
 from pivotree.kkt.tape.trace import trace
 from pivotree.kkt.theorem.accelerations import bounded
 from pivotree.kkt.theorem.guarantee import evaluated, loaded
-from pivotree.kkt.theorem.motion import of_state
+from pivotree.kkt.theorem.motion import RightSides, weight
 from pivotree.kkt.theorem.ranges import ranges_of
+from pivotree.kkt.theorem.support import UP
+
+
+def of_state(entries, M):
+    """The sizes of one state's own right-hand side; M (n, 6, 6) as the format holds it."""
+    force = np.array([weight(x, np.abs(b)) for x, b in zip(M, entries.b, strict=True)])
+    turning, sliding = (np.linalg.norm(x, axis=1) * UP for x in (entries.a[:, :3], entries.a[:, 3:]))
+    return RightSides(force, turning, sliding, np.abs(entries.tau))
 
 
 class Case:

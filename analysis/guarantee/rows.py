@@ -16,9 +16,8 @@ from pivotree import kkt, orderings
 from pivotree.kkt import Accelerations, Guarantee, Payload, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
-from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.theorem.accelerations import promised
-from pivotree.kkt.theorem.guarantee import evaluated, guaranteed, loaded, require_roundoff
+from pivotree.kkt.theorem.guarantee import evaluated, loaded, require_roundoff
 from pivotree.kkt.theorem.motion import Given, sides_of
 from pivotree.kkt.theorem.ranges import Limits, Ranges, ranges_of
 
@@ -155,7 +154,6 @@ class Row:
     bound: Guarantee
     error: float  # the largest relative error of a pivot that was seen
     states: int
-    better: dict[str, float]  # digits that would be promised with the worst body changed
     qdd: Promise
 
     @property
@@ -173,7 +171,6 @@ class Row:
             "worst_body": None if worst is None else str(worst),
             "states": self.states,
             "why": self.bound.why,
-            "with": self.better,
             "qdd": self.qdd.as_dict(),
         }
 
@@ -223,38 +220,8 @@ def guarantee(
             found.append(promised((light, heavy), ranges, effort, bound, behind, each))
         of_qdd = worst_of_qdd(systems, ranges, effort, order, chosen, found, states, seed)
         for each, bound, error, qdd in zip(chosen, bounds, seen, of_qdd, strict=True):
-            better = improvements(model, bound, payloads, order.tape, each, ranges)
-            rows.append(Row(name, each.name, bound, float(error), states, better, qdd))
+            rows.append(Row(name, each.name, bound, float(error), states, qdd))
     return rows
-
-
-def improvements(
-    model: nx.DiGraph[Any],
-    bound: Guarantee,
-    payloads: Sequence[Payload],
-    tape: Tape,
-    chosen: Format,
-    ranges: Ranges,
-) -> dict[str, float]:
-    """Digits that would be promised with the worst body twice as heavy, or what it carries half.
-
-    Masses change no zero of (4), so that the order's tape is that of the changed robot too.
-    """
-    body, found = bound.worst, {}
-    if body is None:
-        return {}
-    for names, factor, words in (
-        ([body], 2.0, f"body {body} twice as heavy"),
-        (list(model.successors(body)), 0.5, f"what {body} carries first half as heavy"),
-    ):
-        other = nx.DiGraph(model)
-        for name in names:
-            data = other.nodes[name]
-            data.update(mass=factor * data["mass"], inertia=factor * np.asarray(data["inertia"]))
-        digits = guaranteed(*loaded(other, payloads), tape, chosen, ranges).digits
-        if digits > bound.digits + 0.05:
-            found[words] = digits
-    return found
 
 
 def worst_seen(

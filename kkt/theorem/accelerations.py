@@ -29,7 +29,7 @@ from .motion import Given, RightSides, Sizes, pushed, sides_of, weight, within
 from .ranges import Limits, Payload, Ranges, ranges_of
 from .recursion import LARGEST, SECOND, Behind, pivot_and_size
 from .roundings import eliminated
-from .support import UP, axes_turn, share
+from .support import UP, share
 
 Floats = NDArray[np.float64]
 ROOT3 = math.sqrt(3.0)
@@ -113,9 +113,6 @@ def promised(
     if resist and not why:
         why = "joints have springs, damping or friction, which are not among the efforts"
     why = why or pushed(system)
-    turning = [k for k in range(system.tree.n) if axes_turn(system, k)]
-    if turning and not why:
-        why = f"joint {system.tree.names[turning[0]]}: universal, of which qdd has no bound yet"
     if why or behind is None:
         return Accelerations(math.inf, math.inf, np.full(len(effort), np.inf), why)
     data = within(system, ranges, ranges.rate, effort, behind.M, behind.unit, light)

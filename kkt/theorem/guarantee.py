@@ -43,7 +43,7 @@ from ..tape.trace import trace
 from .ranges import Limits, Payload, Ranges, carrying, ranges_of
 from .recursion import Behind, at_rest, pivot_and_size, recursion
 from .roundings import roundings
-from .support import Reach, Turn, axes_turn, cancelled, reach, support
+from .support import Reach, Turn, cancelled, reach, support
 
 Floats = NDArray[np.float64]
 PRODUCTS = 500.0  # tiny high^2 / low, of an entry: what all operations of one child lose at most
@@ -78,9 +78,8 @@ def too_narrow(
     low = 1.0
     for k in moving.tolist():
         S = system.entries.S[tree.offset[k] : tree.offset[k + 1]]
-        own, sigma = pivot_and_size(system, held[k], sizes.size[k], k)
-        if not axes_turn(system, k):
-            own = S @ held[k] @ S.T  # without armature
+        _, sigma = pivot_and_size(system, held[k], sizes.size[k], k)
+        own = S @ held[k] @ S.T  # without armature
         lengths = [float(np.max(sigma, initial=0.0)), *np.abs(S).sum(axis=1).tolist()]
         if tree.parent[k] >= 0:
             lengths.append(float(Turn(system, ranges, k, unit).apply(np.ones(6)).max()))
@@ -253,9 +252,9 @@ def refusal(system: System, tape: Tape, unit: float) -> str:
         return "loops are closed, and the bound is for trees"
     if unit * tree.n > 1e-3:
         return f"the format has too few digits for {tree.n} bodies"
-    turning = [k for k in range(tree.n) if axes_turn(system, k)]
-    if turning and order != "abm":
-        return f"joint {tree.names[turning[0]]}: universal, its axes change with q; abm has a bound"
+    if "universal" in tree.joint:
+        turning = tree.names[tree.joint.index("universal")]
+        return f"joint {turning}: universal, its axes change with q, and have no bound yet"
     several = [k for k in range(tree.n) if tree.dof[k] > 1 and tree.parent[k] >= 0]
     if order == "gain_abm" and several:
         return f"joint {tree.names[several[0]]}: several freedoms, whose gains are not bounded yet"

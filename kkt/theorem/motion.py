@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import ModelError, nearest
-from ..matrix.entries import Entries
 from ..matrix.state import node_field
 from ..matrix.system import System
 from .ranges import Ranges
@@ -49,13 +48,6 @@ class RightSides:
 def weight(M: Floats, force: Floats) -> float:
     """The largest sqrt(f* M^-1 f) of all |f| <= ``force``; infinite where M is singular there."""
     return float(np.sqrt(share(M, np.outer(force, force)))) if force.any() else 0.0
-
-
-def of_state(entries: Entries, M: Floats) -> RightSides:
-    """The sizes of one state's own right-hand side; M (n, 6, 6) as the format holds it."""
-    force = np.array([weight(x, np.abs(b)) for x, b in zip(M, entries.b, strict=True)])
-    turning, sliding = (np.linalg.norm(x, axis=1) * UP for x in (entries.a[:, :3], entries.a[:, 3:]))
-    return RightSides(force, turning, sliding, np.abs(entries.tau))
 
 
 def within(

@@ -18,20 +18,7 @@ from numpy.typing import NDArray
 from ..matrix.system import System
 from .ranges import Ranges
 from .roundings import Roundings, eliminated
-from .support import (
-    EPS,
-    ROUNDED,
-    UP,
-    Reach,
-    Turn,
-    above,
-    angles,
-    axes_turn,
-    handed_on,
-    has_armature,
-    placed,
-    share,
-)
+from .support import ROUNDED, UP, Reach, Turn, above, angles, handed_on, has_armature, placed, share
 
 Floats = NDArray[np.float64]
 SECOND = 1.25  # covers what is of second order, while what is bounded is at most LARGEST
@@ -41,7 +28,6 @@ LOCAL = 0.01  # of a pivot, by its own rounding
 DEFINITE = 0.5  # of an inertia whose rounding counts at its parent, at most
 LESS = 0.7  # of what it would be, to be worth it
 LOOKED = 6  # bodies at which boxes of angles are looked at, one after another
-ROUNDED_AXES = 0.02  # of products of unit vectors, where n u is at most 1e-3
 WORTH = 0.3  # of the worst pivot, what such a body adds at least
 
 
@@ -124,8 +110,6 @@ class Recursion:
         if not B.any():
             return 0.0, 0.0, 0.0, 0.0, 0.0
         S, unit = self.rows(k), SECOND * self.unit
-        if axes_turn(self.system, k):  # no one direction is known
-            S = np.eye(6)
         along = S @ least @ S.T, np.abs(S) @ B @ np.abs(S).T
         pivot = unit * share(0.5 * (along[0] + np.swapaxes(along[0], -1, -2)), along[1])
         if self.system.tree.parent[k] < 0:  # of a body on the ground only its joint matters
@@ -296,23 +280,8 @@ def pivot_and_size(system: System, M: Floats, size: Floats, k: int) -> tuple[Flo
     here = slice(int(system.tree.offset[k]), int(system.tree.offset[k + 1]))
     S = system.entries.S[here]
     own, sigma = S @ M @ S.T, np.abs(S) @ size
-    if axes_turn(system, k):
-        own, sigma = _in_all_turns(S, M, size)
     added = system.entries.A[here] if has_armature(system, k) else np.zeros(len(S))
     return 0.5 * (own + own.T) + np.diag(added), np.sqrt(sigma * sigma + added)
-
-
-def _in_all_turns(S: Floats, M: Floats, size: Floats) -> tuple[Floats, Floats]:
-    """The same of two axes, (2, 6), the first of which turns about the second: whatever the angle.
-
-    Lengths and the angle between them stay, but for what rounding their entries moves.
-    """
-    angular = M[:3, :3]
-    least = float(np.linalg.eigvalsh(angular)[0]) - 64.0 * EPS * float(np.abs(angular).max())
-    gram = S @ S.T - ROUNDED_AXES * np.eye(2)
-    length = float(np.linalg.norm(size[:3])) * UP
-    sigma = np.array([np.linalg.norm(S[0]) * length, np.abs(S[1]) @ size]) * UP
-    return max(least, 0.0) * gram, sigma
 
 
 def _outer(x: Floats) -> Floats:

@@ -103,7 +103,7 @@ def freed(system: System, k: int) -> NDArray[np.bool_]:
     S = system.entries.S[tree.offset[k] : tree.offset[k + 1]]
     alone = (S != 0.0).sum(axis=1) == 1
     rows = np.zeros(6, dtype=bool)
-    if not has_armature(system, k) and not axes_turn(system, k):
+    if not has_armature(system, k):
         rows[np.flatnonzero((S[alone] != 0.0).any(axis=0))] = True
     return rows
 
@@ -111,11 +111,6 @@ def freed(system: System, k: int) -> NDArray[np.bool_]:
 def has_armature(system: System, k: int) -> bool:
     """Whether the joint of body k has an entry A_k of its own."""
     return bool(system.structure.armature[k])
-
-
-def axes_turn(system: System, k: int) -> bool:
-    """Whether an axis of the joint of body k moves with q, in the body's frame."""
-    return bool(system.tree.joint[k] == "universal")
 
 
 class Turn:

@@ -201,11 +201,6 @@ def _print(model: str, rows: list[Any], positions: str) -> None:
                 soft_wrap=True,
                 markup=False,
             )
-        if row.better:
-            told = " and ".join(
-                f"{_down(digits)} digits with {words}" for words, digits in row.better.items()
-            )
-            out.print(f"{where} would be promised {told}.", soft_wrap=True, markup=False)
 
 
 def _worst(row: Any) -> str:

@@ -9,7 +9,6 @@ from guarantee import drawn, ratio
 from helpers import bracketed
 from made import exact_inertias
 from numpy.testing import assert_allclose
-from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
 from pivotree.analysis.guarantee.rows import guarantee
@@ -21,7 +20,7 @@ from pivotree.kkt.theorem import support as reaches
 from pivotree.kkt.theorem.ranges import carrying, ranges_of
 from pivotree.kkt.theorem.support import averaged, reach, share, support
 
-PROMISED = (9, 14, 18, 74, 79, 111, 119, 134, 186, 841)  # hostile; 186, 841: universal
+PROMISED = (9, 14, 18, 74, 79, 111, 119, 134)  # hostile
 
 
 def test_share_is_above_every_perturbation_and_nearly_reached():
@@ -129,7 +128,7 @@ def test_inertias_whose_squares_leave_float64_get_no_promise():
     [
         (kkt.chain(3), "virtual_work", "no bound is proved for virtual_work;"),
         (kkt.example3(m1=1e9), "abm", "what its children hand to it"),
-        (kkt.chain(3, joint="universal"), "gain_abm", "universal"),
+        (kkt.chain(3, joint="universal"), "abm", "universal"),
         (kkt.star(2, joint="spherical"), "gain_abm", "several freedoms"),
     ],
 )
@@ -155,49 +154,6 @@ def test_a_lever_that_cancels_gets_no_promise(linear, found, monkeypatch):
     monkeypatch.setattr(bounds, "cancelled", lambda *_: found)
     (row,) = guarantee(tree, ["abm"], ["float64"], states=0)
     assert ("joint b: its rotation" in row.bound.why) == (found == 1)
-
-
-def two_axes_at(q):
-    """H H* of a universal joint with axes of no frame, and the cosine between them."""
-    axes = np.array([(0.48, 0.6, 0.64), (0.6, -0.64, 0.48)])
-    tree = kkt.new_tree("universal")
-    kkt.add_body(tree, "b", joint="universal", axis=axes, mass=1.0, com=(0, 0, 0), inertia=np.eye(3))
-    H = kkt.build(tree, q).entries.S
-    return H, axes.astype(np.longdouble) @ axes.T.astype(np.longdouble)
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("unit", [2.0**-53, 2.0**-24, 2.0**-10])
-def test_what_rounding_moves_of_two_axes_is_far_below_what_is_taken(unit):
-    """Formed in float64, and each entry rounded by u up or down."""
-    draw, most = np.random.default_rng(0), 0.0
-    for q in draw.uniform(-3, 3, (60, 2)):
-        H, gram = two_axes_at(q)
-        H = H * (1.0 + unit * draw.choice([-1.0, 1.0], H.shape))
-        most = max(most, np.linalg.norm((H @ H.T - gram).astype(float), 2))
-    assert most <= 4.2 * unit + 1600 * 2.0**-53 <= recursion.ROUNDED_AXES / 4
-    assert most > 0.5 * unit
-
-
-def thin():
-    """A body that is thin in a direction that the first of its axes turns into."""
-    tree, turn = kkt.new_tree("thin"), Rotation.from_euler("y", 0.5).as_matrix()
-    inertia = turn @ np.diag([1.0, 1.0, 1e-6]) @ turn.T
-    given = {"mass": 1.0, "com": (0, 0, 0), "inertia": (inertia + inertia.T) / 2}
-    kkt.add_body(tree, "b", joint="universal", axis=np.eye(3)[:2], **given)
-    return tree
-
-
-def test_an_axis_that_turns_counts_in_its_worst_direction(monkeypatch):
-    assert 0.0 < ratio(thin(), "abm", "float64", 500, 0) <= 1.0
-    for room in (recursion, bounds):
-        monkeypatch.setattr(room, "axes_turn", lambda *_: False)
-    assert ratio(thin(), "abm", "float64", 500, 0) > 100.0
-
-
-def test_what_has_no_bound_of_qdd_yet_says_so():
-    (row,) = guarantee(kkt.chain(2, joint="universal"), ["abm"], ["float64"], states=4)
-    assert 6.0 < row.bound.digits < row.seen and "universal" in row.qdd.bound.why
 
 
 def test_a_longer_format_promises_as_many_digits_more():
@@ -275,14 +231,3 @@ def test_an_order_is_known_by_its_brackets_and_not_by_its_name():
     assert "no bound is proved for abm" in kkt.guarantee(kkt.chain(3), liar).why
     for other in ("crbm", "square_root_abm", "crbm_block_row"):
         assert "no bound is proved" in kkt.guarantee(kkt.rr_arm(), orderings.get(other)).why
-
-
-def test_half_a_load_and_a_heavier_body_let_more_be_promised():
-    (row,) = guarantee(kkt.rr_arm(), ["abm"], ["float32"], states=0)
-    better = row.better
-    assert len(better) == 2 and min(better.values()) > row.bound.digits + 0.05
-    tree = kkt.rr_arm()
-    for field in ("mass", "inertia"):
-        tree.nodes["link1"][field] = 2.0 * np.asarray(tree.nodes["link1"][field])
-    heavier = kkt.guarantee(tree, orderings.get("abm"), "float32").digits
-    assert better["body link1 twice as heavy"] == heavier

@@ -9,7 +9,7 @@ from guarantee import drawn
 from helpers import tilted
 from made import recursion
 from numpy.testing import assert_array_less
-from qdd_cases import Case, Paths, of_sides
+from qdd_cases import Case, Paths, of_sides, of_state
 
 import pivotree as pt
 from pivotree import kkt, orderings
@@ -21,7 +21,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.tape.trace import trace
 from pivotree.kkt.theorem import accelerations
 from pivotree.kkt.theorem.guarantee import least_inertias, loaded
-from pivotree.kkt.theorem.motion import Sizes, of_state, sides_of, within
+from pivotree.kkt.theorem.motion import Sizes, sides_of, within
 from pivotree.kkt.theorem.ranges import carrying, ranges_of
 
 PROMISED = (36, 44, 118, 138, 143, 145, 246, 354)  # hostile trees that the theorem speaks of
