@@ -102,4 +102,3 @@ from .theorem.accelerations import Accelerations as Accelerations
 from .theorem.accelerations import guarantee_qdd as guarantee_qdd
 from .theorem.guarantee import Guarantee as Guarantee
 from .theorem.guarantee import guarantee as guarantee
-from .theorem.ranges import Payload as Payload

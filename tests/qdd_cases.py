@@ -7,16 +7,17 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 
-from pivotree import orderings
+from pivotree import kkt, orderings
 from pivotree.analysis.guarantee.rows import errors, masked
 from pivotree.analysis.states.sample import system_at
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.arithmetic.chunk import DIV, MUL
+from pivotree.kkt.matrix.system import in_general
 from pivotree.kkt.tape.lowering import Lowering
 from pivotree.kkt.tape.trace import trace
 from pivotree.kkt.theorem.accelerations import bounded
-from pivotree.kkt.theorem.guarantee import evaluated, loaded
+from pivotree.kkt.theorem.guarantee import evaluated
 from pivotree.kkt.theorem.motion import RightSides, weight
 from pivotree.kkt.theorem.ranges import ranges_of
 from pivotree.kkt.theorem.support import UP
@@ -33,11 +34,11 @@ class Case:
     """A tree with its promise in one format, and states of it."""
 
     def __init__(self, tree: nx.DiGraph, format: str = "float64", order: str = "abm") -> None:
-        light, self.system = loaded(tree, ())
+        self.system = in_general(kkt.build(tree))
         self.chosen = get_format(format)
         self.ranges = ranges_of(self.system)
         self.tape = trace(self.system, orderings.get(order))
-        self.bound, self.found = evaluated(light, self.system, self.tape, self.chosen, self.ranges)
+        self.bound, self.found = evaluated(self.system, self.tape, self.chosen, self.ranges)
 
     def state(self, seed, number):
         """A state, an order's tape that fits it, and its entries, right-hand sides hostile."""

@@ -66,7 +66,7 @@ FOUND = {
         (orderings, orderings.__all__),
     )
     for name in names
-    if inspect.isfunction(getattr(room, name)) or name in ("Payload", "PivotSequence", "Rules")
+    if inspect.isfunction(getattr(room, name)) or name in ("PivotSequence", "Rules")
 }
 RIGHT = r"; |: give|must|cannot be read|does not exist"
 WRONG = {"None": None, "list": [], "rows": [[1], [2, 3]], "int": 3, "text": "xyz", "object": object()}

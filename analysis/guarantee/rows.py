@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
-from pivotree.kkt import Accelerations, Guarantee, Payload, System
+from pivotree.kkt import Accelerations, Guarantee, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
+from pivotree.kkt.matrix.system import in_general
 from pivotree.kkt.theorem.accelerations import promised
-from pivotree.kkt.theorem.guarantee import evaluated, loaded, require_roundoff
+from pivotree.kkt.theorem.guarantee import evaluated, require_roundoff
 from pivotree.kkt.theorem.motion import Given, sides_of
 from pivotree.kkt.theorem.ranges import Limits, Ranges, ranges_of
 
@@ -100,7 +101,7 @@ class Promise:
 
 
 def worst_of_qdd(
-    systems: Sequence[System],
+    system: System,
     ranges: Ranges,
     effort: Floats,
     order: TracedOrder,
@@ -111,7 +112,7 @@ def worst_of_qdd(
 ) -> list[Promise]:
     """For each format its bound, and the largest errors of random states, at most 40.
 
-    States are of the systems in turns.  Rates and positions are drawn within the ranges; efforts
+    Rates and positions are drawn within the ranges; efforts
     are drawn within ``effort`` (N,), and in every second state those are taken, cut off there, that
     give accelerations drawn within theirs.  Where nothing is promised nothing is run.
     """
@@ -119,7 +120,7 @@ def worst_of_qdd(
     promised = [i for i, bound in enumerate(bounds) if not bound.why]
     states = min(states, FEW) if promised else 0
     for number in range(states):
-        here = system_at(systems[number // 2 % len(systems)], ranges, seed, number)
+        here = system_at(system, ranges, seed, number)
         tau = np.clip(here.entries.tau, -effort, effort)
         if number % 2:
             tau = np.random.default_rng([1, seed, number]).uniform(-effort, effort)
@@ -128,7 +129,7 @@ def worst_of_qdd(
         for i in promised:
             whole, joint = errors(fitting, here, given, formats[i])
             largest[i], each[i] = max(largest[i], whole), np.maximum(each[i], joint)
-    told = tuple(systems[0].tree.freedom_names)
+    told = tuple(system.tree.freedom_names)
     return [
         Promise(bound, float(e), joint, states, told)
         for bound, e, joint in zip(bounds, largest, each, strict=True)
@@ -181,16 +182,14 @@ def guarantee(
     formats: Sequence[str | Format] = ("float64", "float32"),
     states: int = 100,
     seed: int = 0,
-    payloads: Sequence[Payload] = (),
     limits: Limits = MappingProxyType({}),
     rates: Given = MappingProxyType({}),
     efforts: Given = MappingProxyType({}),
 ) -> list[Row]:
     """Digits that the pivots of each order keep in each format: proved, and seen in some states.
 
-    The proof is that of :func:`kkt.guarantee`, with ``payloads`` of any mass in their ranges and
-    joints within ``limits`` (low, high) [rad, m] of bodies; the states that are seen have their
-    greatest and least masses in turns.  Of qdd the bound is that of :func:`kkt.guarantee_qdd`, with
+    The proof is that of :func:`kkt.guarantee`, with joints within ``limits`` (low, high) [rad, m] of
+    bodies.  Of qdd the bound is that of :func:`kkt.guarantee_qdd`, with
     ``rates`` and ``efforts``.  Raises OrderError, FormatError and ModelError as
     :func:`kkt.build` and :func:`kkt.trace` do, and PivotreeError for a number of states that is
     not between 0 and 1000000.
@@ -206,48 +205,41 @@ def guarantee(
     chosen = [get_format(name) for name in formats]
     for each in chosen:
         require_roundoff(each)
-    light, heavy = loaded(model, payloads)
-    ranges, effort = sides_of(heavy, ranges_of(heavy, limits), rates, efforts)
+    system = in_general(kkt.build(model))
+    ranges, effort = sides_of(system, ranges_of(system, limits), rates, efforts)
     rows = []
     for name in orders:
-        order = TracedOrder(kkt.trace(heavy, orderings.get(name)), heavy)
-        systems = [heavy, light] if payloads else [heavy]
-        seen = worst_seen(systems, ranges, order, chosen, states, seed)
+        order = TracedOrder(kkt.trace(system, orderings.get(name)), system)
+        seen = worst_seen(system, ranges, order, chosen, states, seed)
         bounds, found = [], []
         for each in chosen:
-            bound, behind = evaluated(light, heavy, order.tape, each, ranges)
+            bound, behind = evaluated(system, order.tape, each, ranges)
             bounds.append(bound)
-            found.append(promised((light, heavy), ranges, effort, bound, behind, each))
-        of_qdd = worst_of_qdd(systems, ranges, effort, order, chosen, found, states, seed)
+            found.append(promised(system, ranges, effort, bound, behind, each))
+        of_qdd = worst_of_qdd(system, ranges, effort, order, chosen, found, states, seed)
         for each, bound, error, qdd in zip(chosen, bounds, seen, of_qdd, strict=True):
             rows.append(Row(name, each.name, bound, float(error), states, qdd))
     return rows
 
 
 def worst_seen(
-    systems: Sequence[System],
-    ranges: Ranges,
-    order: TracedOrder,
-    formats: Sequence[Format],
-    states: int,
-    seed: int,
+    system: System, ranges: Ranges, order: TracedOrder, formats: Sequence[Format], states: int, seed: int
 ) -> Floats:
-    """(formats,) the largest relative error of a pivot over random states, of the systems in turns.
+    """(formats,) the largest relative error of a pivot over random states.
 
     Many states are run at a time; one whose entries of (4) are zero elsewhere, or whose joints
     have turned too far for the tape, is run alone.
     """
     worst = np.zeros(len(formats))
-    for i, system in enumerate(systems):
-        for some in blocks(range(i, states, len(systems)), system.tree.n):
-            entries = entries_at(system, ranges, seed, some)
-            fits = held(system.pattern, entries) & [not rows for rows in order.turned(entries.S)]
-            if fits.any():
-                worst = np.maximum(worst, _errors(order, order.values_of(entries)[fits], formats))
-            for number in np.asarray(some)[~fits].tolist():
-                here = system_at(system, ranges, seed, number)
-                alone = order.fitting(here)
-                worst = np.maximum(worst, _errors(alone, alone.values(here)[None], formats))
+    for some in blocks(range(states), system.tree.n):
+        entries = entries_at(system, ranges, seed, some)
+        fits = held(system.pattern, entries) & [not rows for rows in order.turned(entries.S)]
+        if fits.any():
+            worst = np.maximum(worst, _errors(order, order.values_of(entries)[fits], formats))
+        for number in np.asarray(some)[~fits].tolist():
+            here = system_at(system, ranges, seed, number)
+            alone = order.fitting(here)
+            worst = np.maximum(worst, _errors(alone, alone.values(here)[None], formats))
     return worst
 
 

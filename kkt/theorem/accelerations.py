@@ -10,7 +10,6 @@ and forces b_k + f_k, but for what the sweep from base to tip rounds:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -20,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
-from ..matrix.system import System
+from ..matrix.system import System, build, in_general
 from ..model.tree import require_graph
 from ..proof.idle import span
 from ..tape.trace import trace
-from .guarantee import Guarantee, evaluated, loaded, require_roundoff
+from .guarantee import Guarantee, evaluated, require_roundoff
 from .motion import Given, RightSides, Sizes, pushed, sides_of, weight, within
-from .ranges import Limits, Payload, Ranges, ranges_of
+from .ranges import Limits, Ranges, ranges_of
 from .recursion import LARGEST, SECOND, Behind, pivot_and_size
 from .roundings import eliminated
 from .support import UP, share
@@ -66,7 +65,6 @@ def guarantee_qdd(
     order: Any,
     format: str | Format = "float64",
     *,
-    payloads: Sequence[Payload] = (),
     rates: Given = MappingProxyType({}),
     efforts: Given = MappingProxyType({}),
     limits: Limits = MappingProxyType({}),
@@ -76,8 +74,7 @@ def guarantee_qdd(
     The states are those of :func:`kkt.guarantee`, with |qd| at most ``rates`` [rad/s, m/s] and
     |tau| at most ``efforts`` [N m, N]: one number for all joints, or numbers by body.  Else rates
     are the model's, 2 rad/s and 0.5 m/s at most, and efforts the model's, or 10 N m and 10 N; at a
-    floating base 0.  No external forces act.  ``payloads`` are carried, each of any mass in its
-    range; energies are those of the robot with the masses that it has.
+    floating base 0.  No external forces act.
 
     Raises ModelError, OrderError and FormatError as :func:`kkt.guarantee` does, and ModelError for
     rates and efforts that are none.
@@ -89,33 +86,24 @@ def guarantee_qdd(
     require_graph(tree)
     chosen = get_format(format)
     require_roundoff(chosen)
-    light, heavy = loaded(tree, payloads)
-    ranges, effort = sides_of(heavy, ranges_of(heavy, limits), rates, efforts)
-    bound, behind = evaluated(light, heavy, trace(heavy, order), chosen, ranges)
-    return promised((light, heavy), ranges, effort, bound, behind, chosen)
+    system = in_general(build(tree))
+    ranges, effort = sides_of(system, ranges_of(system, limits), rates, efforts)
+    bound, behind = evaluated(system, trace(system, order), chosen, ranges)
+    return promised(system, ranges, effort, bound, behind, chosen)
 
 
 def promised(
-    systems: tuple[System, System],
-    ranges: Ranges,
-    effort: Floats,
-    bound: Guarantee,
-    behind: Behind | None,
-    chosen: Format,
+    system: System, ranges: Ranges, effort: Floats, bound: Guarantee, behind: Behind | None, chosen: Format
 ) -> Accelerations:
-    """The bound over all states with these rates and efforts; of pivots there is one already.
-
-    ``systems`` are those of the least payloads and of the greatest.
-    """
-    (light, system), why = systems, bound.why
-    terms = system.tree.terms
+    """The bound over all states with these rates and efforts; of pivots there is one already."""
+    terms, why = system.tree.terms, bound.why
     resist = terms is not None and (terms.damping + terms.friction + terms.stiffness).any()
     if resist and not why:
         why = "joints have springs, damping or friction, which are not among the efforts"
     why = why or pushed(system)
     if why or behind is None:
         return Accelerations(math.inf, math.inf, np.full(len(effort), np.inf), why)
-    data = within(system, ranges, ranges.rate, effort, behind.M, behind.unit, light)
+    data = within(system, ranges, ranges.rate, effort, behind.M, behind.unit)
     return bounded(system, ranges, behind, data, chosen)
 
 

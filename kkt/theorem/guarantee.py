@@ -23,7 +23,7 @@ every entry, that is at most PRODUCTS tiny high^2 / low in an entry of M^ for ea
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -40,7 +40,7 @@ from ..order.sequence import PivotSequence, Rules
 from ..proof.idle import span
 from ..tape.tape import Tape
 from ..tape.trace import trace
-from .ranges import Limits, Payload, Ranges, carrying, ranges_of
+from .ranges import Limits, Ranges, ranges_of
 from .recursion import Behind, at_rest, pivot_and_size, recursion
 from .roundings import roundings
 from .support import Reach, Turn, cancelled, reach, support
@@ -134,19 +134,16 @@ def guarantee(
     order: Any,
     format: str | Format = "float64",
     *,
-    payloads: Sequence[Payload] = (),
     limits: Limits = MappingProxyType({}),
 ) -> Guarantee:
     """Relative errors that no pivot D_k exceeds, in any state of a robot: docs/theory/guarantee.md.
 
     The states are all joint positions within ``limits``, (low, high) [rad, m] of bodies' joints,
     and else within the model's; sliding joints without limits stay within 0.5 m.  Rates and
-    efforts do not enter pivots.  ``payloads`` are carried, each of any mass in its range.  Time and
-    memory grow with the order's operations: O(n) for n bodies.
+    efforts do not enter pivots.  Time and memory grow with the order's operations: O(n) for n bodies.
 
     Raises ModelError and OrderError as :func:`kkt.build` and :func:`kkt.trace` do, ModelError for a
-    body or range of ``limits`` and ``payloads`` that there is not, and FormatError for a format
-    without a roundoff.
+    body or range of ``limits`` that there is not, and FormatError for a format without a roundoff.
 
     >>> promised = pt.guarantee(pt.chain(4), pt.orderings.get("abm"), "float32")
     >>> f"{promised.digits:.1f} digits; {promised.worst} is the worst"
@@ -155,46 +152,31 @@ def guarantee(
     require_graph(tree)
     chosen = get_format(format)
     require_roundoff(chosen)
-    light, heavy = loaded(tree, payloads)
-    return guaranteed(light, heavy, trace(heavy, order), chosen, ranges_of(heavy, limits))
+    system = in_general(build(tree))
+    return evaluated(system, trace(system, order), chosen, ranges_of(system, limits))[0]
 
 
-def loaded(tree: nx.DiGraph[Any], payloads: Sequence[Payload]) -> tuple[System, System]:
-    """(4) with the least payloads, and with the greatest: one system where there are none."""
-    heavy = in_general(build(carrying(tree, payloads)))
-    light = in_general(build(carrying(tree, payloads, most=False))) if payloads else heavy
-    return light, heavy
-
-
-def guaranteed(light: System, heavy: System, tape: Tape, chosen: Format, ranges: Ranges) -> Guarantee:
-    """Bounds for one order in one format, over all states within the ranges: :func:`evaluated`."""
-    return evaluated(light, heavy, tape, chosen, ranges)[0]
-
-
-def evaluated(
-    light: System, heavy: System, tape: Tape, chosen: Format, ranges: Ranges
-) -> tuple[Guarantee, Behind | None]:
+def evaluated(system: System, tape: Tape, chosen: Format, ranges: Ranges) -> tuple[Guarantee, Behind | None]:
     """Bounds for one order in one format, over all states within the ranges.
 
-    ``tape`` is the order's, traced on the robot with its greatest payloads, ``heavy``; its
-    roundings are what is counted.  Inertias are at least those of ``light``.
+    ``tape`` is the order's, traced on this robot; its roundings are what is counted.
     """
-    n, unit = heavy.tree.n, chosen.unit
-    why = refusal(heavy, tape, unit) or _indefinite(light) or _indefinite(heavy)
+    n, unit = system.tree.n, chosen.unit
+    why = refusal(system, tape, unit) or _indefinite(system)
     if why:
         return _nothing(n, why), None
-    M = least_inertias(light, heavy, chosen)
-    held, sizes = support(heavy, M), reach(heavy, ranges, unit)
-    why = too_narrow(heavy, held, sizes, np.flatnonzero(~at_rest(heavy)), chosen, ranges)
-    small = cancelled(heavy, ranges, sizes, unit)
+    M = np.asarray(chosen.cast(system.entries.M), dtype=float)
+    held, sizes = support(system, M), reach(system, ranges, unit)
+    why = too_narrow(system, held, sizes, np.flatnonzero(~at_rest(system)), chosen, ranges)
+    small = cancelled(system, ranges, sizes, unit)
     if small is not None and not why:
-        why = f"joint {heavy.tree.names[small]}: its rotation and its lever all but cancel"
+        why = f"joint {system.tree.names[small]}: its rotation and its lever all but cancel"
     if why:
         return _nothing(n, why), None
-    total, behind = recursion(heavy, ranges, M, held, sizes, roundings(tape), unit)
+    total, behind = recursion(system, ranges, M, held, sizes, roundings(tape), unit)
     if total.why:
         return _nothing(n, total.why), None
-    return Guarantee(total.inertia, total.pivot, heavy.tree.names[total.worst], ""), behind
+    return Guarantee(total.inertia, total.pivot, system.tree.names[total.worst], ""), behind
 
 
 def _indefinite(system: System) -> str:
@@ -208,19 +190,6 @@ def _indefinite(system: System) -> str:
 
 def _nothing(n: int, why: str) -> Guarantee:
     return Guarantee(np.full(n, np.inf), np.full(n, np.inf), None, why)
-
-
-def least_inertias(light: System, heavy: System, chosen: Format) -> Floats:
-    """(n, 6, 6) what M_k is at least, as the format holds it, with any of the payloads.
-
-    Without payloads that is M_k itself.  With one, inertias grow with its mass, but rounding them
-    may take u |M_ij| from each entry: in the Loewner order less than 6 u times the diagonal of the
-    heaviest, and a seventh covers what float64 rounds here.
-    """
-    if light is heavy:
-        return np.asarray(chosen.cast(light.entries.M), dtype=float)
-    taken = 7.0 * chosen.unit * np.einsum("kii->ki", heavy.entries.M)
-    return light.entries.M - taken[:, :, None] * np.eye(6)
 
 
 def require_roundoff(chosen: Format) -> None:

@@ -51,18 +51,9 @@ def weight(M: Floats, force: Floats) -> float:
 
 
 def within(
-    system: System,
-    ranges: Ranges,
-    rate: Floats,
-    effort: Floats,
-    M: Floats,
-    unit: float,
-    light: System | None = None,
+    system: System, ranges: Ranges, rate: Floats, effort: Floats, M: Floats, unit: float
 ) -> RightSides:
     """Sizes over all states whose rates are at most ``rate`` (N,), and efforts ``effort`` (N,).
-
-    ``light`` is the robot with its least payloads, where it carries any of masses in ranges;
-    ``system`` has the greatest, and inertias M (n, 6, 6) are at least the format's of any.
 
     No external forces act.  v_k = Phi* v_parent + S_k qd_k, a_k = v_k x (S_k qd_k), and gravity is
     in a_k of a root; b_k = v_k x* (M_k v_k) is met about the centre of mass, where it is
@@ -86,31 +77,17 @@ def within(
             sliding[k] = (spin[k] * own_speed + speed[k] * own_spin) * grown
             if up < 0:
                 sliding[k] += float(np.linalg.norm(tree.gravity)) * grown
-            force[k] = _gyroscopic(system, light or system, M[k], k, (spin[k], speed[k]), unit)
+            force[k] = _gyroscopic(system, M[k], k, (spin[k], speed[k]), unit)
     return RightSides(force, turning, sliding, effort * (1.0 + unit))
 
 
-def _gyroscopic(
-    heavy: System, light: System, M: Floats, k: int, at: tuple[float, float], unit: float
-) -> float:
-    """A bound of sqrt(b* M_k^-1 b), b = v x* (M_k v), with any of the payloads.
-
-    Masses m at points r add m w x (v + w x r) to b.  The square of a sum of forces in the norm of
-    the inverse of a sum of inertias is at most the sum of the squares, each in its own: at most
-    m |w|^2 (|v| + |w| |r|)^2 for these.
-    """
+def _gyroscopic(system: System, M: Floats, k: int, at: tuple[float, float], unit: float) -> float:
+    """A bound of sqrt(b* M_k^-1 b), b = v x* (M_k v)."""
     spin, speed = at
     if spin == 0.0:
         return 0.0
-    exact, most = light.entries.M[k], heavy.entries.M[k]
-    size, added = np.abs(exact), 0.0
-    if light is not heavy and (exact != most).any():
-        root = np.sqrt(np.diagonal(most))
-        size = np.outer(root, root)  # |M_ij| with any of them
-        mass = float(most[3, 3] - exact[3, 3] + 1e-14 * most[3, 3])
-        moment = 0.5 * float(np.trace((most - exact)[:3, :3]) + 1e-14 * np.trace(most[:3, :3]))
-        added = spin * (math.sqrt(mass) * speed + math.sqrt(moment) * spin)
-    mass, com = float(light.tree.mass[k]), light.tree.com[k]
+    exact = system.entries.M[k]
+    size, mass, com = np.abs(exact), float(system.tree.mass[k]), system.tree.com[k]
     cross = np.array([[0, -com[2], com[1]], [com[2], 0, -com[0]], [-com[1], com[0], 0]])
     moments = np.linalg.eigvalsh(exact[:3, :3] - mass * cross @ cross.T)
     # w x I w has the parts (I_j - I_k) w_j w_k, and |w_j w_k| is at most half the square of |w|
@@ -122,7 +99,7 @@ def _gyroscopic(
         return _entrywise(M, size, spin, speed, 1.0 + 2.0 * unit)
     about = float(np.linalg.norm(0.5 * (spread + slack) / np.sqrt(moments - slack))) * spin * spin
     centre = speed + spin * float(np.linalg.norm(com))
-    found = math.hypot(about, math.sqrt(mass) * spin * centre, added) / math.sqrt(1.0 - less)
+    found = math.hypot(about, math.sqrt(mass) * spin * centre) / math.sqrt(1.0 - less)
     return float(found * UP) + _entrywise(M, size, spin, speed, ROUNDED * unit)
 
 
@@ -313,7 +290,7 @@ class Sizes:
     def _base(self) -> Floats:
         rounded = 1.0 + 4.0 * self.found.unit  # a block's norm, at most
         most = np.zeros((self.tree.n, 2))
-        for M in (self.found.M, rounded * self.system.entries.M):  # with the least payloads, or all
+        for M in (self.found.M, rounded * self.system.entries.M):  # as the format holds it, and before
             parts = [np.linalg.eigvalsh(M[:, s, s])[:, -1] for s in (slice(0, 3), slice(3, 6))]
             most = np.maximum(most, np.stack(parts, axis=1))
         roots = np.sqrt(most * (1.0 + 1e-9))

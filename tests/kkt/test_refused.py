@@ -24,7 +24,7 @@ from pivotree.kkt.program.program import BlockReader, Instruction
 from pivotree.kkt.rounding import observe
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.theorem.motion import sides_of
-from pivotree.kkt.theorem.ranges import carrying, ranges_of
+from pivotree.kkt.theorem.ranges import ranges_of
 from pivotree.papers.featherstone1983.lagrangian import lagrangian
 from pivotree.papers.yamane2001.recursion import joint_accelerations
 
@@ -143,14 +143,6 @@ REFUSED = {
     "rates: 'fast' is no number; give one": lambda: kkt.guarantee_qdd(TREE, ABM, rates="fast"),
     "'com' is (True, 0, 0), and a truth value is no": lambda: kkt.compile_tree(
         tree_of({"com": (True, 0, 0)})
-    ),
-    "payload of body 'a': field 'most' is 'x'; give a mass in kg": lambda: kkt.Payload("a", "x"),
-    "payload of body 'j1': from 0 to -1 kg; give finite masses": lambda: kkt.Payload("j1", -1.0),
-    "payload of body 'j1': field 'at' has shape (2,)": lambda: kkt.Payload("j1", 1.0, 0.0, (0, 0)),
-    "payloads: is 3; give a list of kkt.Payload": lambda: kkt.guarantee(TREE, ABM, payloads=3),
-    "payloads: 3 is none; give kkt.Payload": lambda: kkt.guarantee(TREE, ABM, payloads=[3]),
-    "payload of 'hook': this link is fixed to the world": lambda: kkt.guarantee(
-        tree_of({}, merged={"hook": (None, INERTIA, np.zeros(3))}), ABM, payloads=[kkt.Payload("hook", 1.0)]
     ),
     "order 'order': groups are 3; give a list of lists": lambda: kkt.PivotSequence(3),
     "order 'order': source is 3; give a text": lambda: kkt.PivotSequence([], source=3),
@@ -273,13 +265,12 @@ REFUSED = {
     "proximal: System is no loop or contact; give": lambda: kkt.softened(SYSTEM, 1e-4),
     "tree: a networkx.DiGraph is expected": lambda: kkt.guarantee(kkt.compile_tree(TREE), ABM),
     "tree 'chain:3': is a name; pass load('chain": lambda: kkt.guarantee_qdd("chain:3", ABM),
-    # -- inverse dynamics, payloads, ranges, compiled programs
+    # -- inverse dynamics, ranges, compiled programs
     "and contacts, and 'pin' is one": lambda: kkt.inverse_dynamics(
         kkt.build(kkt.four_bar()), np.zeros(3), TAU
     ),
     "tree: a networkx.DiGraph is expected, not int": lambda: kkt.build(3),
     "'b' is unknown; add the parent first": lambda: kkt.add_body(kkt.new_tree("t"), "a", "b", mass=1.0),
-    "payload: body 'j9' is unknown; use one of j1": lambda: carrying(TREE, [kkt.Payload("j9", 1.0)]),
     "order: links 'bent' are unknown; use whole": lambda: SYSTEM.structure.with_links("bent"),
     "links are 'bent'; use whole": lambda: kkt.PivotSequence([], "mine", links="bent"),
     "limits: body 'j9' is unknown; use one of j1": lambda: ranges_of(SYSTEM, {"j9": (0, 1)}),

@@ -14,7 +14,6 @@ from pivotree import kkt, orderings
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.theorem.ranges import ranges_of
 
-from ...points import point_of
 from ..arguments import Parser, add_format, add_json, add_model, add_order
 from ..limits import admit
 from ..loops import size_of
@@ -23,7 +22,7 @@ from .shared import formats_of, orders_of, print_json, system_of_any, tree_of
 # times that an operation takes in one of many states, and where a bound of a format is evaluated
 STATE, LOOK = 0.1, 25.0
 
-EXAMPLES = ("guarantee robot:ur5", "guarantee robot.urdf --order abm --payload gripper=0:5")
+EXAMPLES = ("guarantee robot:ur5", "guarantee robot.urdf --order abm --limits elbow_joint=-2:2")
 
 
 def declare(command: Parser) -> None:
@@ -35,11 +34,6 @@ def declare(command: Parser) -> None:
     )
     command.add_argument(
         "--limits", metavar="JOINT=LOW:HIGH", help="of joints, instead of the model's own [rad, m]"
-    )
-    command.add_argument(
-        "--payload",
-        metavar="BODY=KG",
-        help="a point mass up to so much, or LEAST:MOST, at the body's origin (BODY@x:y:z: there)",
     )
     command.add_argument(
         "--qd", metavar="RATE", help="largest |qd| of every joint [rad/s, m/s], or JOINT=RATE,..."
@@ -56,9 +50,8 @@ def run(options: argparse.Namespace) -> int:
     orders, formats = orders_of(options) or [], list[Any](formats_of(options))
     model = tree_of(options)
     limits = {} if options.limits is None else _limits(model, options.limits)
-    payloads = [] if options.payload is None else _payloads(model, options.payload)
     rates, efforts = (_most(model, x, getattr(options, x[2:])) for x in ("--qd", "--tau"))
-    given = options.states, 0, payloads, limits, rates, efforts
+    given = options.states, 0, limits, rates, efforts
     _admit(options, system_of_any(model), orders, len(formats))
     rows = guarantee(model, orders, formats, *given)
     if options.json:
@@ -111,22 +104,6 @@ def _most(model: nx.DiGraph[Any], option: str, text: str | None) -> float | dict
         if not equals and text == item:
             return value
         found[_body(model, option, joint)] = value
-    return found
-
-
-def _payloads(model: nx.DiGraph[Any], text: str) -> list[kkt.Payload]:
-    """Point masses that BODY=KG, BODY=LEAST:MOST or BODY@x:y:z=... name."""
-    found = []
-    for item in text.split(","):
-        place, equals, masses = (part.strip() for part in item.rpartition("="))
-        if not equals:
-            raise kkt.ModelError(
-                f"option --payload: {item.strip()!r} has no mass; write {item.strip()}=0:5 [kg]"
-            )
-        body, at = point_of(model, place, "option --payload")
-        least, most = _range("--payload", item, masses)
-        x, y, z = at
-        found.append(kkt.Payload(body, most, least or 0.0, (x, y, z)))
     return found
 
 

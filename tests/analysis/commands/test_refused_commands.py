@@ -130,10 +130,8 @@ REFUSED = {
     "integrator 'BDF': goes on from more than the last": "simulate four_bar --integrator BDF",
     "follow from its other rows": "simulate two_link --contact 2 --project",
     # -- guarantee
-    "option --payload: 'link2' has no mass; write link2=0:5": "guarantee rr_arm --payload link2",
-    "body 'link3' is unknown; did you mean link": "guarantee rr_arm --payload link3=1",
-    "names no point": "guarantee rr_arm --payload link2@1:2=1",
-    "is no number; write LOW:HIGH": "guarantee rr_arm --payload link2=a",
+    "names no point": "solve rr_arm --contact link2@1:2",
+    "is no number; write LOW:HIGH": "guarantee chain:2 --limits j1=a",
     "option --tau: joint 'j9' is unknown": "guarantee chain:3 --tau j9=1",
     "is several by role or body, and the bound is for one": "guarantee chain:2 --formats float32+add=float64",
     "option --states: -1 is no number of states": "guarantee chain:2 --states -1",

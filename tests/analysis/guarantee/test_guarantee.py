@@ -13,11 +13,10 @@ from numpy.testing import assert_allclose
 from pivotree import kkt, orderings
 from pivotree.analysis.guarantee.rows import guarantee
 from pivotree.analysis.states.sample import system_at
-from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.theorem import guarantee as bounds
 from pivotree.kkt.theorem import recursion
 from pivotree.kkt.theorem import support as reaches
-from pivotree.kkt.theorem.ranges import carrying, ranges_of
+from pivotree.kkt.theorem.ranges import ranges_of
 from pivotree.kkt.theorem.support import averaged, reach, share, support
 
 PROMISED = (9, 14, 18, 74, 79, 111, 119, 134)  # hostile
@@ -160,65 +159,6 @@ def test_a_longer_format_promises_as_many_digits_more():
     abm = orderings.get("abm")
     short, long = (kkt.guarantee(kkt.chain(4), abm, name) for name in ("float32", "float64"))
     assert long.digits - short.digits == pytest.approx(29 * np.log10(2.0), abs=0.01)
-
-
-LOADED = kkt.Payload("link2", 2.0, at=(0.4, 0.1, 0.0))
-
-
-def test_inertias_with_any_payload_in_range_lie_between_support_and_reach():
-    light, heavy = (kkt.build(carrying(kkt.rr_arm(), [LOADED], most)) for most in (False, True))
-    held, sizes = support(light, light.entries.M), reach(heavy, ranges_of(heavy), 2.0**-53)
-    for mass in (0.0, 0.3, 2.0):
-        here = kkt.build(carrying(kkt.rr_arm(), [kkt.Payload("link2", mass, at=LOADED.at)]))
-        for number in range(5):
-            M = exact_inertias(system_at(here, ranges_of(here), 0, number))
-            assert (np.sqrt(np.einsum("kii->ki", M)) <= sizes.size * (1 + 1e-12)).all()
-            assert np.linalg.eigvalsh(M - held).min() >= -1e-12
-
-
-def test_an_inertia_that_is_rounded_is_no_less_than_what_the_proof_takes():
-    """Without the 7 u of the heaviest, rounding would take some inertia below the lightest."""
-    light, heavy = (kkt.build(carrying(kkt.rr_arm(), [LOADED], most)) for most in (False, True))
-    short = get_format("bfloat16")
-    taken, rounded = bounds.least_inertias(light, heavy, short), short.cast(light.entries.M)
-    gaps = []
-    for mass in np.linspace(0.0, 2.0, 30):
-        here = kkt.build(carrying(kkt.rr_arm(), [kkt.Payload("link2", mass, at=LOADED.at)]))
-        M = np.asarray(short.cast(here.entries.M), dtype=float)
-        gaps.append([np.linalg.eigvalsh(M - least).min() for least in (taken, rounded)])
-    with_slack, without = np.min(gaps, axis=0)
-    assert with_slack >= 0.0 > without
-
-
-def test_a_payload_on_a_merged_link_is_on_the_body_that_carries_it():
-    tree = kkt.rr_arm()
-    R = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    tree.graph["merged"] = {"tool": ("link2", R, np.array([0.4, 0.0, 0.0]))}
-    one = carrying(tree, [kkt.Payload("tool", 2.0, at=(0.1, 0.0, 0.0))])
-    same = carrying(tree, [kkt.Payload("link2", 2.0, at=(0.4, 0.1, 0.0))])
-    assert_allclose(kkt.build(one).entries.M, kkt.build(same).entries.M, rtol=1e-15)
-
-
-def test_a_payload_is_a_point_mass():
-    """Kinetic energy: the body's own and m |v|^2 / 2 of the point, for any velocity."""
-    bare, full = (kkt.build(carrying(kkt.rr_arm(), [LOADED], most)) for most in (False, True))
-    k = bare.structure.index["link2"]
-    for v in np.random.default_rng(0).normal(size=(5, 6)):
-        point = v[3:] + np.cross(v[:3], LOADED.at)
-        more = v @ (full.entries.M[k] - bare.entries.M[k]) @ v
-        assert more == pytest.approx(2.0 * point @ point, rel=1e-12)
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("name", ["float64", "float32"])
-def test_a_payload_costs_digits_and_its_states_keep_what_is_promised(name):
-    abm = orderings.get("abm")
-    bare, full = (kkt.guarantee(kkt.rr_arm(), abm, name, payloads=carried) for carried in ([], [LOADED]))
-    assert full.digits < bare.digits - 0.1
-    for mass in (0.0, 1e-3, 0.7, 2.0):
-        tree = carrying(kkt.rr_arm(), [kkt.Payload("link2", mass, at=LOADED.at)])
-        seen = ratio(tree, "abm", name, 5, 0) * kkt.guarantee(tree, abm, name).pivot.max()
-        assert seen <= full.pivot.max()
 
 
 def test_an_order_is_known_by_its_brackets_and_not_by_its_name():

@@ -14,15 +14,12 @@ from qdd_cases import Case, Paths, of_sides, of_state
 import pivotree as pt
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.guarantee.rows import energy, errors, masked
+from pivotree.analysis.guarantee.rows import energy
 from pivotree.analysis.states.sample import system_at
-from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.tape.trace import trace
 from pivotree.kkt.theorem import accelerations
-from pivotree.kkt.theorem.guarantee import least_inertias, loaded
-from pivotree.kkt.theorem.motion import Sizes, sides_of, within
-from pivotree.kkt.theorem.ranges import carrying, ranges_of
+from pivotree.kkt.theorem.motion import Sizes, within
 
 PROMISED = (36, 44, 118, 138, 143, 145, 246, 354)  # hostile trees that the theorem speaks of
 ABM = orderings.get("abm")
@@ -143,46 +140,3 @@ def test_the_command_tells_of_qdd(capsys):
     proved, seen = of_abm["proved_error"], of_abm["seen_error"]
     assert of_abm["proved_digits"] > 3.0 and all(0.0 < seen[j] <= proved[j] for j in proved)
     assert of_crbm == {"proved_digits": 0.0, "why": of_crbm["why"]} and "abm" in of_crbm["why"]
-
-
-CARRIED = kkt.Payload("link2", 6.0, at=(0.4, 0.3, 0.0))
-
-
-def test_payloads_of_any_mass_are_within_the_ranges_of_right_hand_sides():
-    """And are not without what they add: the bound of the bare arm is exceeded."""
-    tree = kkt.rr_arm()
-    light, heavy = loaded(tree, [CARRIED])
-    ranges, effort = sides_of(heavy, ranges_of(heavy), 5.0, 1.0)
-    least = least_inertias(light, heavy, get_format("float64"))
-    bound = within(heavy, ranges, ranges.rate, effort, least, 2.0**-53, light).force
-    bare = within(light, ranges, ranges.rate, effort, light.entries.M, 2.0**-53).force
-    draw, largest = np.random.default_rng(0), np.zeros(2)
-    for mass in (0.0, 1.0, 6.0):
-        loaded_tree = carrying(tree, [kkt.Payload("link2", mass, at=CARRIED.at)])
-        for _ in range(12):
-            q, qd = draw.uniform(-3, 3, 2), ranges.rate * draw.choice([-1.0, 1.0], 2)
-            e = kkt.build(loaded_tree, q=q, qd=qd).entries
-            sizes = [np.sqrt(b @ np.linalg.solve(M, b)) for M, b in zip(e.M, e.b, strict=True)]
-            largest = np.maximum(largest, sizes)
-    assert (largest <= bound * (1.0 + 1e-9)).all() and (largest > bare)[1]
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("name", ["float64", "float32"])
-def test_no_mass_in_its_range_has_accelerations_further_off(name):
-    tree, abm = kkt.rr_arm(), ABM
-    found = kkt.guarantee_qdd(tree, abm, name, payloads=[CARRIED], rates=2.0, efforts=5.0)
-    bare = kkt.guarantee_qdd(tree, abm, name, rates=2.0, efforts=5.0)
-    assert found.why == "" and 0.0 < found.digits < bare.digits
-    draw = np.random.default_rng(1)
-    for mass in (0.0, 1e-6, 6.0):
-        whole = carrying(tree, [kkt.Payload("link2", mass, at=CARRIED.at)])
-        one = kkt.guarantee_qdd(whole, abm, name, rates=2.0, efforts=5.0)
-        assert min(found.scale / one.scale, found.energy / one.energy) >= 1.0 - 1e-3
-        for _ in range(3):
-            q, qd, tau = draw.uniform(-3, 3, 2), draw.uniform(-2, 2, 2), draw.uniform(-5, 5, 2)
-            here = kkt.build(whole, q=q, qd=qd, tau=tau)
-            order = TracedOrder(kkt.trace(here, abm), here)
-            off, each = errors(order, here, masked(order, here.entries), get_format(name))
-            assert off <= found.energy and (each <= found.joint).all()
-            assert energy(here, here.entries, kkt.eliminate(here, abm).qdd) <= found.scale
