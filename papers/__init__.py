@@ -14,7 +14,7 @@ call away.  It yields, made by functions of :mod:`papers.item`,
     for each row of the item: the row's name and what was computed.
 ``picture(name, how, ...)``
     for each figure, in the paper's own form: the function of the paper's ``pictures.py`` that draws
-    it, and what it is given; the style, light, dark or gray, comes last.
+    it, and what it is given; the style, light or dark, comes last.
 
 A paper's ``__init__`` lists its items in the paper's order, and in ``QUICK`` the settings of a smaller
 study, for ``pivotree reproduce --set quick``.  ``printed.toml`` holds its numbers, and the rows by their

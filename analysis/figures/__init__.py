@@ -13,7 +13,6 @@ from .state import NEW, BlockState, block_state
 from .steps import pivot_errors
 from .style import DARK, LIGHT, MARKERS, Theme, new_figure, settings, style_axes, theme
 from .tex import pmatrix
-from .trees import trees
 
 __all__ = [
     "DARK",
@@ -39,7 +38,6 @@ __all__ = [
     "spy",
     "style_axes",
     "theme",
-    "trees",
     "write",
     "write_all",
 ]

@@ -103,10 +103,6 @@ _SAID: dict[str, tuple[str, Callable[[Request], str]]] = {
     ),
     "film": ("stages of the elimination of the system matrix of {model} by {order}", _filled),
     "orders": ("blocks of the system matrix of {model} after elimination by several orders", _fills),
-    "trees": (
-        "the bodies of {model}, and the elimination tree of {order}; the blocks of a body have its colour",
-        _filled,
-    ),
     "pivots": ("relative errors of the pivots for {model} in {format}, step by step", _pivots),
     "digits": (f"correct decimal digits of {_QDD}", _digits),
 }

@@ -8,10 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from pivotree.kkt import FormatError
@@ -97,20 +95,6 @@ def places(orders: Sequence[str], among: Sequence[str]) -> dict[str, int]:
     """The place of each order in ``among``, if that names them all, so that figures agree on colours."""
     known = list(among) if {*orders} <= {*among} else list(orders)
     return {order: known.index(order) for order in orders}
-
-
-def large_ticks(axis: Axis) -> None:
-    """A few whole numbers, short ones beside an axis."""
-    axis.set_major_locator(MaxNLocator(6, integer=True))
-    axis.set_major_formatter(FuncFormatter(short))
-
-
-def short(x: float, _: Any = None) -> str:
-    """1500 as 1,500; 2.4e6 as 2.4 M: what fits beside an axis."""
-    for unit, letter in ((1e9, " G"), (1e6, " M"), (1e4, " k")):
-        if abs(x) >= unit:
-            return f"{x / (1e3 if letter == ' k' else unit):g}{letter}"
-    return f"{x:,g}"
 
 
 def unit_of(format: str) -> float | None:

@@ -34,10 +34,10 @@ def save(figure: Figure | str, path: str | Path) -> Path:
     The file is written beside its place and then moved there, so that no half of it is ever
     seen.  Raises FormatError for another suffix or a folder that cannot be written to.
 
-    >>> from pivotree.analysis.figures import save, trees
+    >>> from pivotree.analysis.figures import save, spy
     >>> factor = pt.symbolic(pt.plan(pt.orderings.get("abm"), pt.build(pt.quadruped()).structure))
-    >>> save(trees(factor), "trees.svg").name
-    'trees.svg'
+    >>> save(spy(factor), "abm.svg").name
+    'abm.svg'
     """
     path = Path(path)
     suffix = check_suffix(path)

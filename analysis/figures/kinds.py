@@ -33,7 +33,6 @@ from .spy import before_after, compare_orders, filmstrip, spy
 from .steps import pivot_errors
 from .style import theme
 from .tex import pmatrix
-from .trees import trees
 
 GRAPHS = ("natural", "reverse_cuthill_mckee", "minimum_degree", "minimum_fill")  # of a matrix
 USUAL = ("crbm", "abm", "virtual_work", "divide_and_conquer")  # where several orders are compared
@@ -47,7 +46,7 @@ class Request:
     """What a figure is asked to show, and how it should look.
 
     >>> from pivotree.analysis.figures import Request
-    >>> asked = Request(pt.build(pt.chain(3)), ("abm",), width="single", style="gray")
+    >>> asked = Request(pt.build(pt.chain(3)), ("abm",), width="single", style="dark")
     >>> asked.about, asked.symbolic.fill_blocks
     ('chain_3: 3 bodies, 3 freedoms', 2)
     """
@@ -240,11 +239,6 @@ KINDS = {
         ),
         Kind("film", "the elimination in six pictures (before, K and after with --step)", _film),
         Kind("orders", "the same matrix after several orders, side by side", _orders),
-        Kind(
-            "trees",
-            "the tree of bodies and the elimination tree, in the same colours",
-            lambda r: trees(r.symbolic, **r.look),
-        ),
         Kind("pivots", "errors of the pivots, step by step", _pivots),
         Kind("digits", "correct digits of each order, in the format and in float64", _digits),
     )
@@ -252,8 +246,8 @@ KINDS = {
 """The kinds of figure of this package, by name.
 
 >>> from pivotree.analysis.figures import KINDS
->>> KINDS["trees"].what
-'the tree of bodies and the elimination tree, in the same colours'
+>>> KINDS["orders"].what
+'the same matrix after several orders, side by side'
 """
 
 

@@ -1,4 +1,4 @@
-"""Colours, widths, fonts and matplotlib settings of every figure: light, dark and gray.
+"""Colours, widths, fonts and matplotlib settings of every figure, light and dark.
 
 Colours are those of Okabe & Ito (2008), which readers with any kind of colour vision tell apart;
 hatching, plus signs and markers say the same again, for a page printed in grey.
@@ -65,7 +65,6 @@ class Theme:
     new_strong: str
     zero_strong: str
     series: tuple[str, ...]  # lines and markers
-    map: str = "cividis"  # matplotlib's name of a scale of colours, dark to light
     font: str = "stix"  # of FONTS
     labels: tuple[tuple[str, str], ...] = ()  # names of orders, and what a reader is told
 
@@ -129,24 +128,7 @@ DARK = Theme(
 """
 
 
-GRAY = Theme(
-    page="#FFFFFF",
-    ink="#000000",
-    faint="#808080",
-    shade="#F1F1F1",
-    entry="#C8C8C8",
-    fill="#FFFFFF",
-    fill_hatch="#000000",
-    new="#2E2E2E",
-    zero="#4D4D4D",
-    entry_strong="#9C9C9C",
-    fill_strong="#666666",
-    new_strong="#000000",
-    zero_strong="#CFCFCF",
-    series=("#000000", "#6B6B6B", "#9A9A9A", "#3A3A3A", "#7F7F7F", "#555555", "#ABABAB"),
-    map="gray",
-)
-STYLES = {"light": LIGHT, "dark": DARK, "gray": GRAY}
+STYLES = {"light": LIGHT, "dark": DARK}
 
 
 def theme(dark: bool = False, style: str | Theme | None = None) -> Theme:

@@ -52,9 +52,9 @@ def write(folder: Path, drawn: bool) -> None:
 
 
 def draw(kind: Kind, request: Request, stem: str, folder: Path) -> None:
-    """One kind on one model: light and dark, and of the small chain gray and as LaTeX."""
+    """One kind on one model: light and dark, and of the small chain as LaTeX."""
     small = stem == "chain_3"
-    for style in (*STYLES, *(["gray"] if small else [])):
+    for style in STYLES:
         png.write(kind.make(replace(request, style=style)), folder / picture(stem, kind, style), DPI, COLOURS)
     if kind.latex and small:
         text = kind.latex(request)
@@ -99,8 +99,6 @@ def page(folder: Path) -> str:
                 parts.append(f"> refused: {why.read_text(encoding='utf-8').strip()}\n")
                 continue
             parts.append(_image(f"{kind.name} of {spec}", *(picture(stem, kind, s) for s in STYLES)))
-            if stem == "chain_3":
-                parts.append(f"\n[In gray]({picture(stem, kind, 'gray')}).\n")
             if kind.latex and stem == "chain_3":
                 source = picture(stem, kind, "light", ".tex")
                 name = f"chain_3_{kind.name}_tex.png"

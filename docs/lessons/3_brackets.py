@@ -195,8 +195,10 @@ def _(mo):
 
 
 @app.cell
-def _(checks, factor, figures, kkt, orderings, style):
-    figures.trees(factor(orderings.get("crbm"), kkt.build(checks.branched())), style=style)
+def _(checks):
+    import networkx as nx
+
+    print("\n".join(nx.generate_network_text(checks.branched())))
     return
 
 

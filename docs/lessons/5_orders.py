@@ -94,16 +94,23 @@ def _(chosen, factor, kkt, links, orderings):
 def _(mo):
     mo.md("""
     In the *elimination tree* each block hangs below the first block that it changes: leaves go
-    first, branches side by side. Here is that of divide and conquer beside the tree of the
-    bodies. (Pairs `(qdd fJ)` are drawn and not counted in the height: qdd meets nothing but its
-    own fJ, so that no other block changes with the pair.)
+    first, branches side by side. Here is that of divide and conquer on a chain of seven, whose
+    last block stands on top; the explorer draws it beside the tree of the bodies. (Pairs
+    `(qdd fJ)` are shown and not counted in the height: qdd meets nothing but its own fJ, so that
+    no other block changes with the pair.)
     """)
     return
 
 
 @app.cell
-def _(factor, figures, kkt, style):
-    figures.trees(factor("divide_and_conquer", kkt.chain(7)), style=style)
+def _(factor, kkt):
+    import networkx as nx
+
+    _found = factor("divide_and_conquer", kkt.chain(7))
+    _blocks = [str(_found.plan.graph.block(int(block))) for block in _found.plan.blocks]
+    _pairs = zip(_blocks, _found.parent, strict=True)
+    _hangs = nx.DiGraph((_blocks[up], block) for block, up in _pairs if up >= 0)
+    print("\n".join(nx.generate_network_text(_hangs)))
     return
 
 

@@ -136,7 +136,7 @@ REFUSED = {
     "family 'planar+rotor': 'rotor' is unknown; write planar+": (lambda: family_of("planar+rotor")),
     "option --port: 65536 is no port; use 0 to 65535": lambda: ExplorerServer({}, 65536),
     "Explorer: a int is no model; give a System, a tree, or a name": lambda: Explorer(3),
-    "figure: kind 'tree' is unknown; did you mean trees": (lambda: kinds.kind_of("tree")),
+    "figure: kind 'order' is unknown; did you mean orders": (lambda: kinds.kind_of("order")),
     "order 'abm': has no step 9; use 0 to 3": lambda: figures.block_state(
         kkt.symbolic(kkt.plan(ABM, SYSTEM.structure)), 9
     ),

@@ -166,4 +166,4 @@ def test_a_lesson_runs_in_marimo(stem):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     outputs, _ = module.app.run()
-    assert sum(isinstance(output, Figure) for output in outputs) >= 2
+    assert any(isinstance(output, Figure) for output in outputs)

@@ -195,14 +195,14 @@ def test_pictures_of_kept_pages_are_drawn(check, name, tmp_path, monkeypatch):
 
 
 def test_a_kind_of_figure_is_drawn_for_the_gallery(check, tmp_path):
-    """In light, dark and gray, and as LaTeX."""
+    """In light, dark, and as LaTeX."""
     with check.beside(check.HERE / "gallery") as load:
         make = load("make")
         request = make.Request(kkt.build(kkt.chain(1)), titled=True)
         make.draw(KINDS["film"], request, "chain_3", tmp_path)
         make.draw(KINDS["spy"], request, "chain_3", tmp_path)
     names = {path.name for path in tmp_path.iterdir()}
-    assert {"chain_3_film_dark.png", "chain_3_spy_gray.png", "chain_3_spy.tex"} <= names
+    assert {"chain_3_film_dark.png", "chain_3_spy.tex"} <= names
 
 
 def test_every_kind_of_figure_is_in_the_gallery(check, tmp_path):

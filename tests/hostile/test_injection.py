@@ -189,7 +189,7 @@ def test_json_gives_names_back(written):
 def test_a_pdf_holds_no_code(written, tmp_path):
     names = [") /OpenAction << /S /JavaScript /JS (app.alert(1)) >>", "endobj 9 0 obj << /JS (x) >>"]
     written(names, names[0], "figure", "spy", "MODEL", "-o", "a.pdf")
-    written(names, names[1], "figure", "trees", "MODEL", "--orders", "abm", "-o", "b.pdf")
+    written(names, names[1], "figure", "film", "MODEL", "--orders", "abm", "-o", "b.pdf")
     for path in (tmp_path / "a.pdf", tmp_path / "b.pdf"):
         told = subprocess.run(["pdfinfo", "-js", path], capture_output=True, text=True, check=True)
         assert not told.stdout.strip() and not told.stderr.strip()
@@ -261,7 +261,7 @@ def test_no_name_runs_in_pages_and_pictures(written, tmp_path, looked_at):
         "r/report.html": f"report {short} --states 2 -o r",
         "folder/index.html": f"explore {short} -o folder",
         "spy.svg": "figure spy MODEL -o spy.svg",
-        "trees.svg": "figure trees MODEL --orders abm -o trees.svg",
+        "film.svg": "figure film MODEL --orders abm -o film.svg",
     }
     for path, command in commands.items():
         written(PAGE_NAMES[:6], PAGE_NAMES[2], *command.split())

@@ -15,7 +15,7 @@ from .shared import file_of, matrix_of, one_of, orders_of, system_of, written
 EXAMPLES = (
     "figure",
     "figure spy chain:3 --width single -o matrix.tex",
-    "figure trees humanoid --order abm -o trees.pdf",
+    "figure orders humanoid --order abm,crbm -o orders.pdf",
 )
 
 
@@ -30,7 +30,7 @@ def declare(command: Parser) -> None:
         "--style",
         default="light",
         metavar="LOOK",
-        help="light, dark, or gray, for a page printed in gray (light); ,sans for letters without serifs",
+        help="light or dark (light); ,sans for letters without serifs",
     )
     command.add_argument("--title", action="store_true", help="a title inside the figure")
     command.add_argument("--label", action="append", metavar="ORDER=TEXT", help="what an order is called")

@@ -89,8 +89,8 @@ REFUSED = {
     # -- figure
     "option --width: 'triple' is unknown; use": "figure spy chain:2 --width triple -o x.pdf",
     "option --style: 'light,comic' is unknown; use": "figure spy chain:2 --style light,comic -o x.pdf",
-    "this kind shows one order, not 2; name one": "figure trees chain:2 --orders abm,crbm -o x.pdf",
-    "option --step: 9 is outside this order's steps": "figure trees chain:2 --step 9 -o x.pdf",
+    "this kind shows one order, not 2; name one": "figure spy chain:2 --orders abm,crbm -o x.pdf",
+    "option --step: 9 is outside this order's steps": "figure spy chain:2 --step 9 -o x.pdf",
     "kind 'digits' has no LaTeX; write a .pdf, or": "figure digits chain:2 -o x.tex",
     "block rows are too many to be set as symbols (at most": "figure spy chain:40 -o x.tex",
     # -- report

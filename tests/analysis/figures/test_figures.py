@@ -1,14 +1,11 @@
-"""Figures: 0-structures block by block against Ascher 1996, labels, rasters, curves, trees."""
+"""Figures: 0-structures block by block against Ascher 1996, labels, rasters."""
 
 import re
 
-import networkx as nx
 import numpy as np
 import pytest
 from designs import covering, listed
 from figured import ORDERS, factor
-from helpers import system_of
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
@@ -20,7 +17,6 @@ from pivotree.analysis.figures.labels import Labels
 from pivotree.analysis.figures.matrix import draw
 from pivotree.analysis.figures.state import FILL, NEW, ORIGINAL, ZERO, ZEROED, block_state
 from pivotree.analysis.figures.style import LIGHT
-from pivotree.analysis.figures.trees import bodies_of, body_colours, tree_layout, walk
 
 
 @pytest.mark.parametrize("order", [*ORDERS, "random:3"])
@@ -228,52 +224,3 @@ def test_every_block_is_drawn(spec, mode):
         image = np.asarray(ax.images[0].get_array())
         assert (image == np.swapaxes(image, 0, 1)).all()  # a symmetric matrix
         assert image[-1, -1, 3] > 200 and image[0, 400, 3] == 0
-
-
-# -- the tree of bodies and the elimination tree -----------------------------------------------------
-
-
-@pytest.mark.parametrize("spec", ["chain:4", "star:5", "binary:3", "random_tree:n=60,seed=2"])
-def test_layout_of_a_tree(spec):
-    parent = system_of(spec).structure.parent
-    place = tree_layout(parent)
-    inner = parent >= 0
-    assert (place[inner, 1] == place[parent[inner], 1] + 1).all()
-    assert len({tuple(p) for p in place.round(6).tolist()}) == len(parent)  # no two on one place
-    for k in np.unique(parent[inner]):
-        x = place[parent == k, 0]
-        assert place[k, 0] == pytest.approx((x.min() + x.max()) / 2)
-    levels = [np.sort(place[place[:, 1] == d, 0]) for d in np.unique(place[:, 1])]
-    assert all((np.diff(level) >= 1 - 1e-9).all() for level in levels)
-
-
-def test_the_elimination_tree_has_the_colours_of_the_bodies():
-    own = system_of("binary:3").structure.names
-    for order in ("abm", "virtual_work", "modified_abm_stretched"):
-        symbolic = factor("binary:3", order)
-        graph = symbolic.plan.graph
-        bodies = [graph.block(int(b)).body for b in symbolic.plan.blocks]
-        told = [body[0] if isinstance(body, tuple) else body for body in bodies]
-        assert [own[k] for k in bodies_of(symbolic)] == told
-        colours = body_colours(symbolic, LIGHT)
-        assert len({tuple(c) for c in colours.round(9).tolist()}) == len(own)
-
-
-def test_walk_visits_parents_first_and_subtrees_together():
-    system = system_of("random_tree:n=50,seed=1")
-    names, order = system.structure.names, list(walk(system.structure.parent))
-    for k in range(50):
-        below = nx.descendants(system.graph, names[k]) | {names[k]}
-        first = order.index(k)
-        assert {names[j] for j in order[first : first + len(below)]} == below
-
-
-def test_the_base_is_above_in_every_tree():
-    """Of the bodies' and of the elimination tree."""
-    made = factor("binary:2", "crbm")
-    figure = figures.trees(made)
-    FigureCanvasAgg(figure).draw()
-    for ax, up in zip(figure.axes, (made.plan.graph.structure.parent, made.parent), strict=True):
-        height = ax.transData.transform(ax.collections[-1].get_offsets())[:, 1]
-        below = np.flatnonzero(np.asarray(up) >= 0)
-        assert len(up) == len(height) and (height[np.asarray(up)[below]] > height[below]).all()
