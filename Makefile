@@ -151,7 +151,7 @@ $(VENV)/.docs: $(VENV)/.pip pyproject.toml
 	$(PIP) install --quiet --editable . --group docs
 	touch $@ $(VENV)/.main
 
-EXTRAS := widget,parquet,cluster
+EXTRAS := widget,cluster
 $(VENV)/.test: $(VENV)/.pip pyproject.toml
 	$(PIP) install --quiet --editable ".[$(EXTRAS)]" --group test
 	touch $@ $(VENV)/.docs $(VENV)/.main

@@ -16,11 +16,11 @@ from matplotlib.figure import Figure
 
 from ..figures.chart import DASHED, chart, series
 from ..figures.style import DARK, LIGHT, plain, settings
-from .summary import QUANTILES, Report
+from .summary import QUANTILES, Joint, Report
 from .words import percent
 
 ROW = 0.21  # [in] height of an order's line
-JOINTS = 6  # that are drawn
+JOINTS = 6  # that are shown
 ACROSS = 4  # formats side by side, as panels and in a table
 LOOK = replace(LIGHT, font="sans")  # the page turns its colours into its own
 
@@ -56,61 +56,27 @@ def _panel(ax: Any, report: Report, name: str, first: bool) -> None:
         ax.plot([d["10 %"], d["median"]], [y, y], linewidth=3.2, **line)
         ax.plot(d["worst"], y, "x", markersize=4.5, color=point["color"], clip_on=False)
         ax.plot(d["median"], y, markersize=4.8, clip_on=False, **point)
-    _scale(ax, report, name, 6)
-    ax.set_ylim(len(report.orders) - 0.4, -0.6)
-    names = [plain(_short(order, 18)) for order in report.orders]
+    most = report.capacity[name]
+    ax.axvline(most, color=LOOK.ink, linewidth=0.8, linestyle=DASHED)
+    ax.axvline(report.wanted, color=LOOK.faint, linewidth=0.8)
+    ax.set(xlim=(0, max(most, report.wanted) * 1.06), ylim=(len(report.orders) - 0.4, -0.6))
+    ax.xaxis.get_major_locator().set_params(integer=True, nbins=6)
+    ax.tick_params(axis="y", length=0, pad=7)
+    ax.spines["left"].set_visible(False)
+    names = [plain(order if len(order) <= 18 else f"{order[:17]}…") for order in report.orders]
     ax.set_yticks(range(len(names)), names if first else [])
     ax.set_title(name, color=LOOK.ink, loc="left", fontsize=8.5)
     ax.set_xlabel("digits kept", color=LOOK.ink, fontsize=7.5)
 
 
-def losing_joints(report: Report) -> list[str]:
-    """The joints with the fewest digits in the format in focus, by their worst median."""
-    least: dict[str, float] = {}
+def losing_joints(report: Report) -> list[tuple[str, list[Joint | None]]]:
+    """The joints with the fewest digits in the format in focus, and what each order keeps there."""
+    kept: dict[str, dict[str, Joint]] = {}
     for order in report.orders:
         for joint in report.cell(order, report.focus).joints:
-            least[joint.name] = min(least.get(joint.name, 99.0), joint.median)
-    return sorted(least, key=lambda name: least[name])[:JOINTS]
-
-
-def joints(report: Report) -> Figure:
-    """Of the joints that lose most a line for each order, from the median to the worst state."""
-    names, count = losing_joints(report), len(report.orders)
-    height = 0.55 + max(len(names), 1) * (0.1 + 0.075 * count)
-    with chart(LOOK, "double", height, grid="x") as drawn:
-        (ax,) = drawn.axes
-        for i, order in enumerate(report.orders):
-            by_name = {joint.name: joint for joint in report.cell(order, report.focus).joints}
-            point = {**series(LOOK, i), "linewidth": 0.9, "markersize": 3.8}
-            for y, joint in enumerate(map(by_name.get, names)):
-                if joint is not None:
-                    at = y + 0.66 * ((i + 0.5) / count - 0.5)
-                    ax.plot([joint.median, joint.worst], [at, at], markevery=[0], clip_on=False, **point)
-                    ax.plot(joint.worst, at, "x", markersize=3.6, color=point["color"], clip_on=False)
-            drawn.note(plain(order), **point)
-        for y in range(len(names) - 1):
-            ax.axhline(y + 0.5, color=LOOK.faint, linewidth=0.4, alpha=0.5)
-        _scale(ax, report, report.focus, 16)
-        ax.set_ylim(len(names) - 0.5, -0.5)
-        ax.set_yticks(range(len(names)), [plain(_short(name)) for name in names])
-        label = f"digits kept in {report.focus}: median (marker) and worst state (cross)"
-        ax.set_xlabel(label, color=LOOK.ink, fontsize=7.5)
-    return drawn.figure
-
-
-def _scale(ax: Any, report: Report, name: str, ticks: int) -> None:
-    """Digits from 0 to all that the format holds, and the line of those asked for."""
-    most = report.capacity[name]
-    ax.axvline(most, color=LOOK.ink, linewidth=0.8, linestyle=DASHED)
-    ax.axvline(report.wanted, color=LOOK.faint, linewidth=0.8)
-    ax.set_xlim(0, max(most, report.wanted) * 1.06)
-    ax.xaxis.get_major_locator().set_params(integer=True, nbins=ticks)
-    ax.tick_params(axis="y", length=0, pad=7)
-    ax.spines["left"].set_visible(False)
-
-
-def _short(name: str, most: int = 30) -> str:
-    return name if len(name) <= most else f"{name[: most - 1]}…"
+            kept.setdefault(joint.name, {})[order] = joint
+    names = sorted(kept, key=lambda name: min(joint.median for joint in kept[name].values()))[:JOINTS]
+    return [(name, [kept[name].get(order) for order in report.orders]) for name in names]
 
 
 def page(report: Report) -> str:
@@ -124,15 +90,14 @@ def page(report: Report) -> str:
         keep_trailing_newline=True,
     )
     surroundings.filters["percent"] = percent
-    focused = any(report.cell(order, report.focus).joints for order in report.orders)
     return surroundings.get_template("report.html.j2").render(
         report=report,
         across=ACROSS,
         quantiles=tuple(reversed(QUANTILES)),  # median, 10 %, 1 %, worst
         light=_colours(False),
         dark=_colours(True),
-        strips=_svg(strips(report), "a"),
-        joints=_svg(joints(report), "b") if focused else "",
+        strips=_svg(strips(report)),
+        joints=losing_joints(report),
     )
 
 
@@ -144,7 +109,7 @@ def _colours(dark: bool) -> list[tuple[str, str]]:
     return list(named.items())
 
 
-def _svg(figure: Figure, prefix: str) -> Markup:
+def _svg(figure: Figure) -> Markup:
     """A light figure as inline SVG, its colours turned into the page's own."""
     stream = io.StringIO()
     with settings("sans"):
@@ -159,6 +124,4 @@ def _svg(figure: Figure, prefix: str) -> Markup:
         ("page", LIGHT.page),
     ]:
         text = re.sub(f"{colour}\\b", f"var(--{name})", text, flags=re.I)
-    # two pictures on one page must not share names
-    text = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{prefix}-", text)
     return Markup(re.sub(r"<svg ", '<svg aria-hidden="true" ', text, count=1))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from pivotree import orderings
 from pivotree.kkt import PivotreeError
@@ -20,7 +19,6 @@ from .settings import MEASURES, REFERENCES, Settings
 USUAL = ["error", "digits", "backward_error", "marked", "fill", "flops", "failed_at"]
 DISTRIBUTIONS = ("random", "given")
 MOST_STATES = 10_000_000
-SUFFIXES = (".csv", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,6 @@ class Config:
     models: tuple[Model, ...]
     states: int
     output: Path
-    kinds: dict[str, type]  # of every column
     order_digests: tuple[str, ...]
 
     @property
@@ -63,8 +60,8 @@ def read_config(path: Path) -> Config:
     """
     fields = Fields(path, document(path))
     output = Path(fields.text("output"))
-    if output.suffix not in SUFFIXES:
-        raise fields.wrong("output", str(output), f"a name that ends in {' or '.join(SUFFIXES)}")
+    if output.suffix != ".csv":
+        raise fields.wrong("output", str(output), "a name that ends in .csv")
     found = models_of(fields)
     orders = tuple(fields.names("orders"))
     formats = tuple(fields.names("formats", ["float32", "float64"]))
@@ -89,34 +86,19 @@ def read_config(path: Path) -> Config:
         if chosen.kind != "float" or chosen.name != name:
             right = "a floating-point format of fixed precision, by its own name"
             raise fields.wrong(f"formats[{i}]", name, right)
-    ranges: dict[str, list[Any]] = {}
-    for name, value in (pair for models in found for model in models for pair in model.values):
-        ranges.setdefault(name, []).append(value)
+    ranges = dict.fromkeys(name for models in found for model in models for name, _ in model.values)
     settings = Settings(orders, formats, measures, reference, random, seed, tuple(ranges))
     for name in ranges:
         if settings.columns.count(name) > 1:
             raise PivotreeError(f"{path}: range {name!r} has the name of a column; give it another name")
     every = tuple(chain.from_iterable(found))
-    return Config(path, settings, every, number, output, _kinds(settings, ranges), digests)
+    return Config(path, settings, every, number, output, digests)
 
 
 def config_of(model: Model, settings: Settings, states: int, output: Path) -> Config:
     """The sweep of one model."""
     digests = tuple(map(order_digest, settings.orders))
-    return Config(output, settings, (model,), states, output, _kinds(settings, {}), digests)
-
-
-def _kinds(settings: Settings, ranges: dict[str, list[Any]]) -> dict[str, type]:
-    kinds: dict[str, type] = dict.fromkeys(settings.columns, str)
-    kinds |= {"state": int, "seed": int}
-    kinds |= {name: _kind(values) for name, values in ranges.items()}
-    return kinds | {name: MEASURES[name] for name in settings.measures}
-
-
-def _kind(values: list[Any]) -> type:
-    if any(isinstance(value, str) for value in values):
-        return str
-    return float if any(isinstance(value, float) for value in values) else int
+    return Config(output, settings, (model,), states, output, digests)
 
 
 def _digest(fields: Fields, i: int, name: str) -> str:

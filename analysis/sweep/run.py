@@ -12,7 +12,7 @@ from . import pools
 from .cases import Task, positions, tasks
 from .config import Config
 from .measure import Row, measure
-from .store import Store, table_of
+from .store import Csv, Store
 
 Progress = Callable[[int, int, int], None]  # rows measured now, to be measured, there before
 
@@ -63,11 +63,10 @@ def sweep(
     20
     """
     began = time.perf_counter()
-    table = table_of(config.output.suffix, config.kinds)
     told = dict.fromkeys(("failed_at", "marked"), 0)
     places = {name: i for i, name in enumerate(config.settings.columns) if name in told}
     measured = 0
-    with Store(config.output, table) as store:
+    with Store(config.output, Csv(config.settings.columns)) as store:
         at = positions(config)
         missing = sum(key not in store.done for key in at)
         kept = len(at) - missing

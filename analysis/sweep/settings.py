@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MEASURES: dict[str, type] = {
-    "error": float,  # max |qdd - exact| / max |exact|, exact for the data rounded to the format
-    "digits": float,  # that it leaves: -log10, between 0 and what the format holds
-    "backward_error": float,  # of the answer in (4), normwise
-    "marked": str,  # why the answer should not be relied on, though there is one
-    "error_with_data": float,  # against the exact answer for the data in float64
-    "digits_with_data": float,
-    "error_of_data": float,  # of the exact answer, by rounding the data alone
-    "errors_of_joints": str,  # of each joint, beside the largest acceleration
-    "failed_as": str,  # why there is no answer, the same words for all pivots and bodies
-    "kappa": float,  # condition number of qdd
-    "kappa_inertia": float,  # of the joint-space inertia
-    "fill": int,  # blocks
-    "fill_entries": int,
-    "flops": int,  # operations that qdd takes
-    "height": int,  # of the elimination tree
-    "bodies": int,
-    "dof": int,
-    "drawn_again": int,  # draws before the state's that led to none with closed loops
-    "failed_at": str,  # why there is no answer
-}
+MEASURES = (
+    "error",  # max |qdd - exact| / max |exact|, exact for the data rounded to the format
+    "digits",  # that it leaves: -log10, between 0 and what the format holds
+    "backward_error",  # of the answer in (4), normwise
+    "marked",  # why the answer should not be relied on, though there is one
+    "error_with_data",  # against the exact answer for the data in float64
+    "digits_with_data",
+    "error_of_data",  # of the exact answer, by rounding the data alone
+    "errors_of_joints",  # of each joint, beside the largest acceleration
+    "failed_as",  # why there is no answer, the same words for all pivots and bodies
+    "kappa",  # condition number of qdd
+    "kappa_inertia",  # of the joint-space inertia
+    "fill",  # blocks
+    "fill_entries",
+    "flops",  # operations that qdd takes
+    "height",  # of the elimination tree
+    "bodies",
+    "dof",
+    "drawn_again",  # draws before the state's that led to none with closed loops
+    "failed_at",  # why there is no answer
+)
 WHOLE = ("error_with_data", "digits_with_data", "error_of_data", "errors_of_joints")  # need more
 REFERENCES = ("double_double", "certified")
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pivotree.kkt import FormatError, PivotreeError
-from pivotree.kkt.base.errors import csv_line
+from pivotree.kkt.base.errors import UnreadableError, csv_line
 from pivotree.kkt.base.files import beside, check_file, locked, parts_of, remove_parts, writing
 from pivotree.kkt.base.reading import read_text
 
@@ -30,10 +30,8 @@ Choose = Callable[[list[str]], Sequence[int]]  # keys of all rows -> the rows to
 class Csv:
     """Comma-separated, a head line, a line a row; a value that is missing is empty."""
 
-    suffix = ".csv"
-
-    def __init__(self, kinds: Mapping[str, type]) -> None:
-        self.head = self._line(list(kinds))
+    def __init__(self, columns: Sequence[str]) -> None:
+        self.head = self._line(columns)
 
     def write(self, path: Path, rows: Iterable[Sequence[Any]]) -> None:
         """A new file, whole or not at all.  Raises FormatError."""
@@ -63,52 +61,6 @@ class Csv:
         return csv_line(row) + "\n"
 
 
-class Parquet:
-    """Columns of text, 64-bit integers and float64, compressed; missing values are null."""
-
-    suffix = ".parquet"
-
-    def __init__(self, kinds: Mapping[str, type]) -> None:
-        try:
-            import pyarrow as pa
-            import pyarrow.parquet as parquet
-        except ImportError:
-            raise PivotreeError(
-                "field 'output': Parquet needs pyarrow; python -m pip install pyarrow, or give a "
-                "name that ends in .csv"
-            ) from None
-        self.pa, self.parquet = pa, parquet
-        types = {str: pa.string(), int: pa.int64(), float: pa.float64()}
-        self.schema = pa.schema([(name, types[kind]) for name, kind in kinds.items()])
-
-    def write(self, path: Path, rows: Iterable[Sequence[Any]]) -> None:
-        columns = list(zip(*rows, strict=True)) or [()] * len(self.schema)
-        arrays = [
-            self.pa.array(column, field.type) for column, field in zip(columns, self.schema, strict=True)
-        ]
-        self._written(self.pa.Table.from_arrays(arrays, schema=self.schema), path)
-
-    def keys(self, path: Path) -> list[str]:
-        return self._read(path, ["key"]).column("key").to_pylist()
-
-    def join(self, paths: Sequence[Path], choose: Choose, path: Path) -> None:
-        whole = self.pa.concat_tables([self.schema.empty_table(), *map(self._read, paths)])
-        self._written(whole.take(list(choose(whole.column("key").to_pylist()))), path)
-
-    def _read(self, path: Path, columns: list[str] | None = None) -> Any:
-        found = self.parquet.read_schema(path)
-        if not found.equals(self.schema):
-            raise _other(path, found.names, self.schema.names)
-        return self.parquet.read_table(path, columns=columns, memory_map=False)
-
-    def _written(self, table: Any, path: Path) -> None:
-        # by way of memory: what a full disk refuses is then an OSError with its number
-        buffer = io.BytesIO()
-        self.parquet.write_table(table, buffer, compression="zstd")
-        with beside(path) as part:
-            part.write_bytes(buffer.getbuffer())
-
-
 def _other(path: Path, found: Sequence[str], wanted: Sequence[str]) -> PivotreeError:
     missing = [name for name in wanted if name not in found]
     more = [name for name in found if name not in wanted]
@@ -116,23 +68,15 @@ def _other(path: Path, found: Sequence[str], wanted: Sequence[str]) -> PivotreeE
         f"{said} {', '.join(names)}" for said, names in (("lacks", missing), ("has", more)) if names
     )
     return PivotreeError(
-        f"{path}: holds other columns than this sweep ({what or 'in another sequence or type'}); "
+        f"{path}: holds other columns than this sweep ({what or 'in another sequence'}); "
         "give another output, or move the file away"
     )
-
-
-Table = Csv | Parquet
-
-
-def table_of(suffix: str, kinds: Mapping[str, type]) -> Table:
-    """The format of a suffix, .csv or .parquet, for columns of these types."""
-    return Csv(kinds) if suffix == ".csv" else Parquet(kinds)
 
 
 class Store:
     """The rows of one output, kept by one process at a time."""
 
-    def __init__(self, output: Path, table: Table) -> None:
+    def __init__(self, output: Path, table: Csv) -> None:
         self.output, self.table = output, table
         self.folder = output.with_name(f"{output.name}.parts")
         self.done: set[str] = set()  # keys that were there at the start
@@ -184,7 +128,7 @@ class Store:
         """Write what is in memory as a part.  Raises PivotreeError where it cannot be."""
         if not self.rows:
             return
-        path = self.folder / f"{self._next():08d}{self.table.suffix}"
+        path = self.folder / f"{self._next():08d}.csv"
         try:
             self.table.write(path, self.rows)
         except FormatError as error:
@@ -221,7 +165,7 @@ class Store:
             self.folder.rmdir()
 
     def parts(self) -> list[Path]:
-        return sorted(self.folder.glob(f"{'[0-9]' * 8}{self.table.suffix}"))
+        return sorted(self.folder.glob(f"{'[0-9]' * 8}.csv"))
 
     def files(self) -> list[Path]:
         """The table, where there is one, and the parts."""
@@ -239,12 +183,8 @@ class Store:
                     "output, or move the file away"
                 )
             return keys
-        except PivotreeError:
-            raise
-        except (OSError, ValueError) as error:  # pyarrow's errors are these
-            raise PivotreeError(
-                f"{path}: cannot be read as a sweep's {self.table.suffix} ({error}); move it away"
-            ) from None
+        except UnreadableError as error:
+            raise PivotreeError(f"{path}: {error}; move it away") from None
 
     def _locked(self) -> BinaryIO:
         """A file that is locked as long as this process lives."""

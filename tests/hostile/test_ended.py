@@ -340,9 +340,6 @@ SOME = SWEEP.replace("to = 20", "to = 6")
 WRITTEN = {
     **{name: SMALL[name] for name in ("report", "reproduce", "tune")},
     "csv": Job("sweep s.toml -j 1 --json", {"s.toml": SOME}, ("s.csv.parts",)),
-    "parquet": Job(
-        "sweep s.toml -j 1 --json", {"s.toml": SOME.replace("s.csv", "s.parquet")}, ("s.parquet.parts",)
-    ),
     "pdf": Job("figure film chain:2 -o a.pdf"),
     "svg": Job("figure film chain:2 -o a.svg"),
     "tex": Job("figure spy chain:2 -o a.tex"),

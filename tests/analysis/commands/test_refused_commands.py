@@ -148,7 +148,6 @@ REFUSED = {
     "none.toml: cannot be read (No such file or directory)": "sweep none.toml",
     "c.toml/s.csv: cannot be written (Not a directory)": "sweep below.toml",
     "s.csv: holds other columns than this sweep (lacks": "sweep taken.toml",
-    "s.parquet: cannot be read as a sweep's .parquet": "sweep parquet.toml",
     # -- options that do not go together
     "paper 'acher1996': is unknown; use": "reproduce acher1996",
     "belongs to one item": "reproduce ascher1996 --set links=4",
@@ -168,7 +167,6 @@ FILES = {
     "c.toml": SWEEP % ("s.csv", '{ model = "chain:3", contact = "j9" }'),
     "below.toml": SWEEP % ("c.toml/s.csv", '"chain:3"'),
     "taken.toml": SWEEP % ("taken/s.csv", '"chain:3"'),
-    "parquet.toml": SWEEP % ("taken/s.parquet", '"chain:3"'),
     "taken/s.csv": "key,other\n",
     "own.json": json.dumps([[[k, b]] for b in ("j2", "j1") for k in ("pdd", "qdd", "f")]),
     "other.json": '{"schema": "pivotree-model/1", "groups": []}',
@@ -181,7 +179,6 @@ FILES = {
     "mimic_nothing.urdf": MIMIC.format("revolute", ""),
     "mimic_endless.urdf": MIMIC.format("revolute", 'joint="elbow" offset="inf"'),
     "mimic_plane.urdf": MIMIC.format("planar", 'joint="elbow"'),
-    "taken/s.parquet": "none",
 }
 
 

@@ -15,7 +15,7 @@ from pivotree import kkt
 from pivotree.analysis.cli import main
 from pivotree.analysis.sweep import pools, read_config, sweep
 from pivotree.analysis.sweep.cases import positions
-from pivotree.analysis.sweep.store import Store, table_of
+from pivotree.analysis.sweep.store import Csv, Store
 from pivotree.kkt.base.files import part_of
 
 
@@ -88,7 +88,7 @@ def test_only_one_driver_at_a_time(tmp_path):
     pytest.importorskip("fcntl")
     read = read_config(config(tmp_path, SMALL))
     with (
-        Store(read.output, table_of(".csv", read.kinds)),
+        Store(read.output, Csv(read.settings.columns)),
         pytest.raises(kkt.PivotreeError, match="another sweep is writing it"),
     ):
         sweep(read, jobs=1)
@@ -149,19 +149,6 @@ def test_a_disk_that_is_full_when_the_table_is_written(tmp_path, monkeypatch, ca
     assert f"{output}: cannot be written (No space left" in capsys.readouterr().err
     assert sweep(read_config(path), jobs=1).measured == 0
     assert output.read_bytes() == small.read_bytes()
-
-
-def test_parquet_holds_the_same_rows_and_resumes(tmp_path, small):
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    path = config(tmp_path, SMALL, "s.parquet")
-    sweep(read_config(path), jobs=1)
-    path.write_text(path.read_text().replace("number = 3", "number = 2"))
-    again = sweep(read_config(path), jobs=1)
-    assert (again.kept, again.measured) == (40, 0)
-    found = parquet.read_table(tmp_path / "s.parquet")
-    assert [str(found.schema.field(n).type) for n in ("error", "flops", "k")] == ["double", "int64", "int64"]
-    rows = [{k: "" if v is None else str(v) for k, v in row.items()} for row in found.to_pylist()]
-    assert rows == table(small)
 
 
 @pytest.mark.soak
