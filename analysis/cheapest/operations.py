@@ -24,7 +24,7 @@ class Meter:
     def __init__(self, system: System, composites: str) -> None:
         self.system, self.composites = system, composites
         tree = system.tree
-        self.inputs = InputSlots(
+        self.inputs: InputSlots = InputSlots(
             system.pattern, tree.names, tree.parent, tree.dof, system.state.S, ties=system.structure.ties
         )
         self._known = {gain: Known() for gain in (False, True)}  # templates, by the way of rank updates

@@ -74,7 +74,7 @@ class Tried:
     def __init__(self, robot: Robot, q: Floats, qd: Floats, tau: Floats) -> None:
         self.robot, self.q, self.qd, self.tau = robot, q, qd, tau
         base, entries = robot.base, entries_of(robot.base, q, qd, tau)
-        self.states = States(
+        self.states: States = States(
             base.tree,
             entries,
             least_sizes(base, entries),
@@ -82,8 +82,8 @@ class Tried:
             self.system,
             held(base.pattern, entries),
         )
-        self.placed = {"own": self.states}
-        self.truth = Pair.none(len(q), robot.proof)
+        self.placed: dict[str, States] = {"own": self.states}
+        self.truth: Pair = Pair.none(len(q), robot.proof)
         for own, here, values in self.states.tapes(robot.proof, lambda i, error: None):
             self.truth.put(here, own.truth(get_format("float64"), values, self.states.least[here]))
 

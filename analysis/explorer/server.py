@@ -68,7 +68,7 @@ class ExplorerServer(ThreadingHTTPServer):
     ) -> None:
         if not 0 <= port <= 65535:
             raise PivotreeError(f"option --port: {port} is no port; use 0 to 65535")
-        self.token = secrets.token_urlsafe(32)
+        self.token: str = secrets.token_urlsafe(32)
         self.open: dict[Any, float] = {}  # connections, and when they came
         self.read, self.tell, self.reading = read, tell, threading.Lock()
         self.show(data)
@@ -81,7 +81,7 @@ class ExplorerServer(ThreadingHTTPServer):
 
     def show(self, data: dict[str, Any]) -> None:
         """Serve this document from now on."""
-        self.files = {
+        self.files: dict[str, tuple[str, bytes]] = {
             name.removesuffix("index.html"): (_KINDS[name.rpartition(".")[2]], text.encode())
             for name, text in files_of(data | {"served": self.read is not None}, _POLICY).items()
         }
@@ -116,7 +116,7 @@ class ExplorerServer(ThreadingHTTPServer):
         """Without asking for the host's name, which may ask the network."""
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = LOOPBACK, int(self.server_address[1])
-        self.hosts = {f"{name}:{self.server_port}" for name in (LOOPBACK, "localhost")}
+        self.hosts: set[str] = {f"{name}:{self.server_port}" for name in (LOOPBACK, "localhost")}
 
     @property
     def address(self) -> str:

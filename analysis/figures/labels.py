@@ -38,10 +38,10 @@ class Labels:
         self.structure: Structure = plan.graph.structure
         self.kind = plan.graph.kind[plan.blocks].tolist()
         self.body = plan.graph.member[plan.blocks].tolist()  # of multipliers, their loop
-        self.carrier = self.structure.carriers
-        self.body_of = {c: k for k, c in self.carrier.items()}  # of each massless carrier
-        self.own = [int(k) for k in self.structure.order if int(k) not in self.body_of]
-        self.numbered = not all(_short(self.structure.names[k]) for k in self.own)
+        self.carrier: dict[int, int] = self.structure.carriers
+        self.body_of: dict[int, int] = {c: k for k, c in self.carrier.items()}  # of each massless carrier
+        self.own: list[int] = [int(k) for k in self.structure.order if int(k) not in self.body_of]
+        self.numbered: bool = not all(_short(self.structure.names[k]) for k in self.own)
         if self.numbered:
             self.subscript = {k: str(i) for i, k in enumerate(self.own, start=1)}
         else:

@@ -91,7 +91,7 @@ class Names:
     """Symbols of all families of a listing."""
 
     def __init__(self, values: Values, loops: Iterable[Loop], notation: str) -> None:
-        self.table = NOTATIONS[notation]
+        self.table: dict[str, Symbol] = NOTATIONS[notation]
         self.symbols: dict[Family, Symbol] = {}
         inverse_dynamics = values.program.symbolic is None
         loops = list(loops)

@@ -29,7 +29,7 @@ class Values(Members):
         accelerations, and -1 where as the accelerations themselves.
         """
         super().__init__(program, structure, position)
-        self.told = {"pdd": acceleration, "qdd": 1, "f": 1, "lam": 1}  # signs of the unknowns
+        self.told: dict[str, int] = {"pdd": acceleration, "qdd": 1, "f": 1, "lam": 1}  # signs of the unknowns
         self.members = self._members()
         self._trees: dict[int, Sum] = {}
         self._sign_families()

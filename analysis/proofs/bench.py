@@ -30,10 +30,10 @@ class Bench:
     def __init__(self, parents: tuple[int, ...], dof: tuple[int, ...] | None = None) -> None:
         n = len(parents)
         sizes = dof or tuple(1 + k % 2 for k in range(n))  # of mixed freedoms if not given
-        self.structure = Structure(
+        self.structure: Structure = Structure(
             tuple(range(1, n + 1)), np.array(parents, dtype=np.int64) - 1, np.array(sizes, dtype=np.int64)
         )
-        self.algebra = Algebra()
+        self.algebra: Algebra = Algebra()
         self.values: dict[str, BlockPolynomial] = {}  # of names that stand for a formula
         self.formulas: dict[str, MatrixExpr] = {}  # of letters with a definition
         self.letters: dict[str, tuple[int, int]] = {}  # letters of any value, with their shapes
@@ -246,13 +246,13 @@ class Engine:
         self.bench, self.program, self.left = bench, program, left
         self.instructions, self.formulas = instructions, formulas or {}
         self.shapes = shapes
-        self.label = f"e{len(bench.engines) + 1}"
+        self.label: str = f"e{len(bench.engines) + 1}"
         bench.engines.append(self)
         for i in instructions:
             if i.op == "input" and i.info[0] != "formula":
                 bench.enter(bench.name(*i.info), shapes[i.out], i.symmetric)
         self.refs: dict[str, Any] = {}
-        self.reading = Reading(bench.algebra, instructions, shapes, bench.name, self._entered)
+        self.reading: Reading = Reading(bench.algebra, instructions, shapes, bench.name, self._entered)
 
     # -- what there is ------------------------------------------------------------------------
 

@@ -192,7 +192,7 @@ class Field:
 
     def __init__(self, bench: Any) -> None:
         self.bench, self.letters = bench, frozenset(bench.letters)
-        self.free = dict(self._free())
+        self.free: dict[str, tuple[int, int]] = dict(self._free())
         self.blocks: dict[str, Fraction] = {}
         self.large: set[str] = set()
         self.runs: dict[str, Run] = {}
@@ -350,7 +350,7 @@ class Run(BlockReader):
         super().__init__()
         self.field, self.engine = field, engine
         self.instructions: Mapping[int, Instruction] = {i.out: i for i in engine.instructions}
-        self.partitions = {
+        self.partitions: dict[int, Any] = {
             sum(i.info[0]): i.info[0] for i in engine.instructions if i.op in ("square", "stack")
         }
         self.large: set[int] = set()  # values that are too large

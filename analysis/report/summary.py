@@ -70,18 +70,20 @@ class Notebook:
             each = [np.array(row[name].split(), dtype=float) if row[name] else none for row in cases]
             return np.array(each).reshape(*self.error.shape, length)
 
-        self.numbers = numbers("state")[:, 0, 0].astype(int)
-        self.done = len(self.numbers)
+        self.numbers: NDArray[Any] = numbers("state")[:, 0, 0].astype(int)
+        self.done: int = len(self.numbers)
         #: draws that led to no state that closes the loops
-        self.again = int(np.nansum(numbers("drawn_again")[:, 0, 0]))
+        self.again: int = int(np.nansum(numbers("drawn_again")[:, 0, 0]))
         codes = {why: code for code, why in WHY.items()}
-        self.failed = np.array([codes.get(row["failed_as"], OK) for row in cases]).reshape(shape)
-        self.marked = np.array([bool(row["marked"]) for row in cases]).reshape(shape)
+        self.failed: NDArray[Any] = np.array([codes.get(row["failed_as"], OK) for row in cases]).reshape(
+            shape
+        )
+        self.marked: NDArray[Any] = np.array([bool(row["marked"]) for row in cases]).reshape(shape)
         self.error, self.left = numbers("error"), numbers("backward_error")
-        self.digits = digits(self.error, self.most)  # of the exact answer for the rounded data
-        self.total = digits(numbers("error_with_data"), self.most)  # of that for the data in float64
+        self.digits: Floats = digits(self.error, self.most)  # of the exact answer for the rounded data
+        self.total: Floats = digits(numbers("error_with_data"), self.most)  # of that for the data in float64
         #: (states, formats) digits that rounding the data alone leaves
-        self.data = digits(numbers("error_of_data")[:, 0], self.most)
+        self.data: Floats = digits(numbers("error_of_data")[:, 0], self.most)
         #: (states, orders, formats, N) errors, relative to the largest acceleration
         self.joints = lists("errors_of_joints", int(setup.system.tree.offset[-1]))
 

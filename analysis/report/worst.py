@@ -37,7 +37,7 @@ class Inspector:
         self.trouble: str | None = None
         self.proofs: dict[tuple[int, str], Pair | None] = {}
         setup = self.setup
-        self.stems = stems(f"{o}_{f}" for o in setup.orders for f in setup.format_names)
+        self.stems: dict[str, str] = stems(f"{o}_{f}" for o in setup.orders for f in setup.format_names)
         if folder is not None:
             made(folder / FOLDER)
 

@@ -48,7 +48,7 @@ class Formulas:
     ) -> None:
         self.program, self.names, self.parent = program, names, parent
         self.beside = beside  # of inputs that are not in (4)
-        self.made = {i.out: i for i in program.instructions}
+        self.made: dict[int, Instruction] = {i.out: i for i in program.instructions}
         self.fresh: dict[int, str] = {}  # value -> T1, T2 ...
         self.closed = False  # no more fresh names
 

@@ -269,8 +269,8 @@ class EachAlone:
 
     def __init__(self, system: kkt.System, order: Any, format: str) -> None:
         self.system, self.order, self.format = system, order, format
-        self.places = Configuration(system.tree, system.graph)
-        self.reasons = [""]
+        self.places: Configuration = Configuration(system.tree, system.graph)
+        self.reasons: list[str] = [""]
 
     def __call__(self, x: Floats, qd: Floats, tau: Floats) -> tuple[NDArray[np.int64]]:
         """(m,) the number of the reason why each answer does not hold; 0 where it does."""

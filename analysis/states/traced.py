@@ -131,8 +131,10 @@ class TracedOrder:
         slots[0] = np.triu(slots[0])  # M is symmetric
         if quantity == "derivatives":
             slots.append(np.asarray(tape.inputs.slots("beside")))
-        self.takes = [array > 1 for array in slots]
-        self.places = np.concatenate([array[take] for array, take in zip(slots, self.takes, strict=True)])
+        self.takes: list[NDArray[np.bool_]] = [array > 1 for array in slots]
+        self.places: NDArray[Any] = np.concatenate(
+            [array[take] for array, take in zip(slots, self.takes, strict=True)]
+        )
 
     @property
     def size(self) -> int:

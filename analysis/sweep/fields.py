@@ -42,7 +42,7 @@ class Fields:
         self.path, self.name = path, name
         if not isinstance(table, dict):
             raise self.wrong("", table, "a table")
-        self.table = dict(table)
+        self.table: dict[Any, Any] = dict(table)
         self.known: list[str] = []
 
     def wrong(self, field: str, value: Any, right: str) -> PivotreeError:

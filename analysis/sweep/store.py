@@ -78,7 +78,7 @@ class Store:
 
     def __init__(self, output: Path, table: Csv) -> None:
         self.output, self.table = output, table
-        self.folder = output.with_name(f"{output.name}.parts")
+        self.folder: Path = output.with_name(f"{output.name}.parts")
         self.done: set[str] = set()  # keys that were there at the start
         self.rows: list[Sequence[Any]] = []
         self.began = self.told = time.monotonic()

@@ -134,7 +134,7 @@ class ByRole(Runner):
         from . import carrier
 
         numbered = {part: i for i, part in enumerate(dict.fromkeys(mixed.parts))}  # rows of grids
-        self.grids = np.concatenate([_grid(part) for part in numbered]).astype(carrier.GRID)
+        self.grids: NDArray[Any] = np.concatenate([_grid(part) for part in numbered]).astype(carrier.GRID)
         # operands need no rounding to a format that holds the numbers of all parts
         rounds = {part: not all(holds(part, other) for other in numbered) for part in numbered}
         kinds = mixed.kinds

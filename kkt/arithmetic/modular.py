@@ -50,7 +50,7 @@ class Residue:
     __slots__ = ("value",)
 
     def __init__(self, x: float) -> None:
-        self.value = residue(*x.as_integer_ratio())
+        self.value: int = residue(*x.as_integer_ratio())
 
     def __add__(self, other: Residue | int) -> Residue:
         return _of(self.value + _value(other))

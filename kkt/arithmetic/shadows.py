@@ -204,8 +204,8 @@ class DoublePairs:
     sound, owing = True, False
 
     def __init__(self, v: NDArray[Any]) -> None:
-        self.high = v.astype(np.float64)
-        self.low = np.zeros_like(self.high)
+        self.high: Floats = v.astype(np.float64)
+        self.low: Floats = np.zeros_like(self.high)
 
     def follow(
         self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray[Any]
@@ -251,7 +251,7 @@ class Long:
         with flint.ctx.workprec(self.bits):
             self.v: list[Any] = [_long(*part) if part else flint.arf("nan") for part in parts]
         if exact:
-            self.residues = np.array(
+            self.residues: NDArray[np.int64] = np.array(
                 [modular.residue(*part) if part else 0 for part in parts], dtype=np.int64
             )
 

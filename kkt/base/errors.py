@@ -118,7 +118,7 @@ class PivotreeError(Exception):
 
     def __init__(self, text: object = "") -> None:
         super().__init__(sentence(text))
-        self.why = text if isinstance(text, Refusal) else str(self)
+        self.why: Refusal | str = text if isinstance(text, Refusal) else str(self)
 
 
 class ModelError(PivotreeError, ValueError):

@@ -57,7 +57,7 @@ class Recorder:
         leaves such operations to the program.
         """
         self.cast, self.fold = cast, fold
-        self.first = 2 + variables
+        self.first: int = 2 + variables
         self.op: list[int] = []
         self.a: list[int] = []
         self.b: list[int] = []
@@ -322,7 +322,7 @@ class Interpreter:
         trigonometry = np.isin(program.op, (SIN, COS))
         cuts = np.flatnonzero(np.diff(trigonometry.astype(np.int8))) + 1
         bounds = [0, *cuts.tolist(), len(program)]
-        self.pieces = [
+        self.pieces: list[tuple[bool, Chunk]] = [
             (bool(trigonometry[i]), program.chunk.part(slice(i, j)))
             for i, j in itertools.pairwise(bounds)
             if i < j

@@ -308,7 +308,7 @@ class BlockIndex(Mapping[Block, slice]):
         self._slices = {
             block: slice(stop - size, stop) for (block, size), stop in zip(rows.items(), stops, strict=True)
         }
-        self.size = stops[-1]
+        self.size: Any = stops[-1]
 
     def __getitem__(self, block: Block) -> slice:
         return self._slices[block]

@@ -43,7 +43,7 @@ class Fronts:
     def __init__(self, write: Writer, plan: Plan, right_looking: bool) -> None:
         self.write = write
         self.right_looking = right_looking
-        self.position = {int(b): t for t, b in enumerate(plan.blocks)}
+        self.position: dict[int, int] = {int(b): t for t, b in enumerate(plan.blocks)}
         self.group = plan.group
         self.matrix: dict[Key, Ref] = {}
         self.near: dict[int, set[int]] = defaultdict(set)  # coupled blocks not yet eliminated
@@ -375,11 +375,11 @@ class Bracket:
 
     def __init__(self, write: Writer, fronts: Fronts, rows: list[int], rules: Rules) -> None:
         self.write, self.fronts, self.rows = write, fronts, rows
-        self.unassembled = rules.accumulate != "assembled"
-        self.projected = rules.accumulate == "projected"
-        self.in_child = rules.accumulate in ("projected", "child_frame")
-        self.joseph = rules.rank_update == "joseph"
-        self.step = write.step
+        self.unassembled: bool = rules.accumulate != "assembled"
+        self.projected: bool = rules.accumulate == "projected"
+        self.in_child: bool = rules.accumulate in ("projected", "child_frame")
+        self.joseph: bool = rules.rank_update == "joseph"
+        self.step: int = write.step
         self.inverse: dict[tuple[int, int], Ref] = {}
         self.terms: dict[int, list[Ref]] = {}  # -X of a pair, summands kept apart
         self.stages: list[Stage] = []
@@ -392,7 +392,7 @@ class Bracket:
                 if ref is not None:
                     self.couples[b][c] = ref
                     self.couples[c][b] = write.t_of(ref)
-        self.y = {b: fronts.rhs(b) for b in rows}
+        self.y: dict[int, Ref | None] = {b: fronts.rhs(b) for b in rows}
         self.C: Blocks = {
             o: present({b: fronts.get(b, o) for b in rows if b in fronts.near[o]}) for o in fronts.outside
         }

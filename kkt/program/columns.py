@@ -30,7 +30,7 @@ class Columns:
         With ``apart``, columns name the values that the program names (:func:`.tracer.program_of`).
         """
         self.base = program
-        self.write = Writer.after(program)
+        self.write: Writer = Writer.after(program)
         self.write.apart = apart
         self.found: list[dict[Block, Ref]] = []
         self._linear: list[tuple[Instruction, Place | None]] = []

@@ -85,8 +85,8 @@ class Moved:
     def __init__(self, columns: Columns, structure: Structure, motion: Motion) -> None:
         self.write, self.structure, self.motion = columns.write, structure, motion
         self.names = structure.names
-        self.x = columns.base.solution
-        self.n = columns.structure.n  # of the order's own bodies, pieces among them
+        self.x: dict[Block, Ref] = columns.base.solution
+        self.n: Any = columns.structure.n  # of the order's own bodies, pieces among them
         self.v: dict[int, Ref | None] = {}  # velocities
         self.up: dict[int, Ref | None] = {}  # Phi* v of the parent
         self.rate: dict[int, Ref | None] = {}  # S qd
@@ -268,7 +268,7 @@ class Closing:
     def __init__(self, moved: Moved, pair: Pair) -> None:
         self.moved, self.pair, w = moved, pair, moved.write
         structure = moved.structure
-        self.lam = Block("lam", structure.ties[pair.loop].name)
+        self.lam: Block = Block("lam", structure.ties[pair.loop].name)
         up = meeting(pair.bodies, structure.parent)
         self.ways: tuple[list[int], ...] = ([], [])  # from where the bodies meet to each of them
         for k, way in zip(pair.bodies, self.ways, strict=True):
@@ -283,10 +283,12 @@ class Closing:
         a = w.mul(pair.damping, C)
         first = w.add(w.mul(C, w.sub(slip, v)), a)  # d gamma / du
         second = w.sub(w.mul(C, w.sub(u, slip)), a)  # d gamma / dw
-        self.by_v = tuple(w.neg(w.mul(Q, Xi)) for Q, Xi in zip((first, second), X, strict=True))
+        self.by_v: tuple[Ref | None, ...] = tuple(
+            w.neg(w.mul(Q, Xi)) for Q, Xi in zip((first, second), X, strict=True)
+        )
         P = [w.mul(Xi, self._pdd(k)) for Xi, k in zip(X, pair.bodies, strict=True)]
         L = cross(w, w.mul(pair.C, moved.x.get(self.lam)), "force")
-        self.by_eta = Rows()
+        self.by_eta: Rows = Rows()
         rest = w.add(w.mul(C, cross(w, P[1])), w.mul(second, v))
         slid = w.sub(w.mul(C, cross(w, P[0])), w.mul(first, u)) if pair.point else None
         self._part(self.lam, rest, slid)

@@ -546,8 +546,8 @@ class Bodies:
 
     def __init__(self, program: Program, parent: Owners) -> None:
         self.of_step = np.append(step_bodies(program), -1)
-        self.of_instruction = instruction_bodies(program, parent)
-        self.step = np.array([i.step for i in program.instructions], dtype=np.int64)
+        self.of_instruction: Owners = instruction_bodies(program, parent)
+        self.step: NDArray[np.int64] = np.array([i.step for i in program.instructions], dtype=np.int64)
 
     def of(self, instruction: NDArray[np.integer], step: NDArray[np.integer]) -> Owners:
         """(runs,) the body of runs of operations of one instruction and one step.

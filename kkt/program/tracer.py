@@ -155,9 +155,9 @@ class Tracer:
         self.plan = symbolic.plan
         self.graph = self.plan.graph
         self.rules = self.plan.sequence.rules
-        self.n = self.graph.structure.n
-        self.write = Writer(apart, self.rules.symmetry == "mirrored")
-        self.fronts = Fronts(self.write, self.plan, self.rules.assembly == "right_looking")
+        self.n: int = self.graph.structure.n
+        self.write: Writer = Writer(apart, self.rules.symmetry == "mirrored")
+        self.fronts: Fronts = Fronts(self.write, self.plan, self.rules.assembly == "right_looking")
         self.records: list[PivotRecord] = []
         self.backward: list[Callable[[], None]] = []  # one a pivot or bracket, run in reverse
         self.x: dict[int, Ref] = {}  # the solution, by block

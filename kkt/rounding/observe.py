@@ -70,7 +70,7 @@ class Arrays:
     def __init__(self, tape: Tape, entries: Entries, format: Format) -> None:
         self.v: Values = started(tape, entries, format)
         self.dtype, self.log_unit = np.dtype(format.dtype), math.log2(format.unit)
-        self.runner = format.runner(tape)
+        self.runner: Runner = format.runner(tape)
 
     def look(
         self, op: Column, x: Column, y: Column, r: Column, cancelled: Column, absorbed: Column, size: Column

@@ -42,9 +42,11 @@ class StepWriter:
     """A recorder whose inputs have places in memory."""
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
-        self.places = tuple((name, i) for name, size in sizes.items() for i in range(size))
-        self.slot = {place: 2 + i for i, place in enumerate(self.places)}
-        self.recorder = Recorder(len(self.places), float, operate)
+        self.places: tuple[tuple[str, int], ...] = tuple(
+            (name, i) for name, size in sizes.items() for i in range(size)
+        )
+        self.slot: dict[tuple[str, int], int] = {place: 2 + i for i, place in enumerate(self.places)}
+        self.recorder: Recorder = Recorder(len(self.places), float, operate)
 
     def variable(self, name: str, i: int) -> Scalar:
         return Scalar(self.recorder, self.slot[name, i])

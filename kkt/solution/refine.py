@@ -124,13 +124,13 @@ class Corrections:
     ) -> None:
         """With ``rigid``, rows of loops in the residual are without their compliance."""
         self.system, self.chosen, self.tape = system, chosen, tape
-        self.dynamics = residual == "dynamics"
+        self.dynamics: bool = residual == "dynamics"
         structure = system.structure
         if rigid:
             hard = tuple(tie._replace(compliant=False) for tie in structure.ties)
             structure = replace(structure, ties=hard)
-        self.residual = lower(residual_program(structure, residual), system)
-        self.update = lower(update_program(system.structure), system)
+        self.residual: Tape = lower(residual_program(structure, residual), system)
+        self.update: Tape = lower(update_program(system.structure), system)
         if not self.dynamics and not system.pattern.a.all():
             # rows f_k whose a_k is structurally zero have a nonzero residual
             everywhere = replace(system.pattern, a=np.ones_like(system.pattern.a))

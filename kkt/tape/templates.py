@@ -249,12 +249,14 @@ class Patterns:
 
     def __init__(self, program: Program, inputs: InputSlots, known: Known | None = None) -> None:
         self.program, self.inputs = program, inputs
-        self.known = known or Known()
+        self.known: Known = known or Known()
         # whole numbers that instructions divide by are values beyond the program's own
-        self.wholes = {number: len(program.shapes) + k for k, number in enumerate(inputs.whole)}
+        self.wholes: dict[int, int] = {
+            number: len(program.shapes) + k for k, number in enumerate(inputs.whole)
+        }
         self.pattern = np.full(len(program.shapes) + len(self.wholes), -1, dtype=np.int64)
         self.pattern[len(program.shapes) :] = self.known.number(np.full((1, 1), 2))
-        self.steps = self._read()
+        self.steps: Steps = self._read()
         self._first = self._states()
 
     def is_large(self, i: Instruction) -> bool:

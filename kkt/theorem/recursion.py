@@ -66,7 +66,7 @@ class Recursion:
         system, tree = self.system, self.system.tree
         n = tree.n
         self.still = at_rest(system)
-        self.turns = [Turn(system, self.ranges, k, self.unit) for k in range(n)]
+        self.turns: list[Turn] = [Turn(system, self.ranges, k, self.unit) for k in range(n)]
         self.above, self.before = np.zeros((2, n, 6, 6))  # of the parent, and of all before it
         for k in (k for level in tree.levels[1:] for k in level.tolist()):
             up = int(tree.parent[k])
@@ -75,7 +75,7 @@ class Recursion:
                 self.above[k] = self.before[k] = above(self.M[up], *given)
                 if self.before[up].any():
                     self.before[k] = above(self.M[up] + self.before[up], *given)
-        self.least = firm(system, self.M, self.held, self.sizes, self.unit)
+        self.least: Floats = firm(system, self.M, self.held, self.sizes, self.unit)
         self.joints, self.out = np.zeros((n, 2)), np.zeros(n)
         for k in np.flatnonzero(~self.still).tolist():
             *self.joints[k], self.out[k] = joint_of(system, self.least[k], self.sizes.size[k], k, self.counts)

@@ -119,12 +119,12 @@ class Turn:
     def __init__(self, system: System, ranges: Ranges, k: int, unit: float) -> None:
         tree, kind = system.tree, system.tree.joint[k]
         self.R, self.p0, self.kind = tree.R[k], tree.p[k], kind
-        self.axis = tree.axis[k, 0]
-        self.slack = (1.0 + 8.0 * unit) * UP
+        self.axis: Any = tree.axis[k, 0]
+        self.slack: float = (1.0 + 8.0 * unit) * UP
         here = slice(int(tree.offset[k]), int(tree.offset[k + 1]))
         farthest = np.maximum(np.abs(ranges.lower[here]), np.abs(ranges.upper[here]))
-        self.slide = self._slide(tree.S.get(k), farthest)
-        self.far = float(np.linalg.norm(np.abs(self.p0) + self.slide)) * UP
+        self.slide: Floats = self._slide(tree.S.get(k), farthest)
+        self.far: float = float(np.linalg.norm(np.abs(self.p0) + self.slide)) * UP
 
     def _slide(self, S: Floats | None, farthest: Floats) -> Floats:
         """(3,) by how much the joint moves the child's origin, at most, in the parent's frame."""

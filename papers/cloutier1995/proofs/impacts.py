@@ -33,9 +33,9 @@ class Collision:
 
     def __init__(self) -> None:
         self.t = t = Bench((0, 0), dof=(1, 1))
-        self.n = t.symbol("n", 6, 1)
-        self.before = t.symbol("v_2", 6, 1) - t.symbol("v_1", 6, 1)
-        self.e = t.symbol("e", 1, 1)
+        self.n: Any = t.symbol("n", 6, 1)
+        self.before: Any = t.symbol("v_2", 6, 1) - t.symbol("v_1", 6, 1)
+        self.e: Any = t.symbol("e", 1, 1)
 
     def impulse(self, closing: MatrixExpr) -> MatrixExpr:
         """p, for a speed along the normal that is to be made up for."""

@@ -25,7 +25,7 @@ class FreeBodies:
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.t = t = Bench(shape)
-        self.n = len(shape)
+        self.n: int = len(shape)
         self.inverse: dict[int, MatrixSymbol] = {}
         self.partial: dict[int, MatrixSymbol] = {}
         self.final: dict[int, MatrixSymbol] = {}
