@@ -19,7 +19,7 @@ from pivotree import kkt, orderings
 
 
 def assembly(sizes: tuple[int, ...], rounds: int) -> Iterator[Row]:
-    """Equation (4) from its entries to compressed columns, into fresh arrays as the copy's are."""
+    """Equation (4) of a further state, from its entries to compressed columns."""
     for n in sizes:
         system = chain(n)
         matrix = system.matrix

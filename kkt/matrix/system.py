@@ -28,8 +28,6 @@ from ..model.joints import GENERAL
 from ..model.loops import Loop, checked_loops, warn_if_open
 from ..model.spatial import Array, levels, locked_inertia, matvec, transpose
 from ..model.tree import BodyTree, compile_tree, require_graph
-from ..model.tree_kernels import MANY
-from ..model.tree_kernels import matrix as compiled_matrix
 from .blocks import BlockIndex, Partition, Structure, Tie, sides_of
 from .entries import Entries, Pattern, assemble, own_entries, pattern_of, ragged, step_of
 from .state import State, coordinates, require_independent, state_of
@@ -107,13 +105,6 @@ class System(Shown):
     @cached_property
     def matrix(self) -> sp.csc_array:
         """(size) square, symmetric, indefinite; both triangles stored."""
-        plain = self.layout == "kind" and not self.loops and not len(self.pattern.A)
-        if self.tree.n >= MANY and plain:
-            p, e = self.pattern, self.entries
-            pointer, row, value = compiled_matrix(
-                self.tree.parent, self.tree.offset, (p.M, p.Phi, p.S), (e.M, e.Phi, e.S)
-            )
-            return sp.csc_array((value, row, pointer), shape=(self.size,) * 2)
         indptr, indices, source = self._places
         return sp.csc_array((self._values()[source], indices, indptr), shape=(self.size,) * 2)
 
@@ -163,9 +154,9 @@ class System(Shown):
         first = len(k) + np.arange(len(half_row))
         last = len(k) + len(half_row) + np.arange(len(own))
         source = np.concatenate([np.arange(len(k)), first, first, last])
-        order = np.lexsort((row, col))
-        indptr = np.searchsorted(col[order], np.arange(self.size + 1))
-        return indptr.astype(np.int32), row[order].astype(np.int32), source[order]
+        at = row.astype(np.int32), col.astype(np.int32)
+        placed = sp.coo_array((source, at), shape=(self.size,) * 2).tocsc()
+        return placed.indptr, placed.indices, placed.data
 
     @property
     def _sides(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
