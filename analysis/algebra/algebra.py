@@ -14,7 +14,7 @@ matrices of these sizes too, exact numbers say (:mod:`analysis.proofs.fields`).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flint import fmpq
 
@@ -40,8 +40,8 @@ class Algebra:
         self.shapes: dict[str, tuple[int, int]] = {}
         self.symmetric: set[str] = set()
         self._rules: dict[str, list[Rule]] = {}  # by the first letter
-        self._pivots: dict[tuple, str] = {}  # name of a pivot, by its definition and shape
-        self._factors: dict[frozenset, int] = {}  # number of a factor, by what it is the inverse of
+        self._pivots: dict[tuple[Any, ...], str] = {}  # name of a pivot, by its definition and shape
+        self._factors: dict[frozenset[Any], int] = {}  # number of a factor, by what it is the inverse of
         self._known: dict[Word, Terms] = {}  # normal forms so far
         self._steps = 0
 

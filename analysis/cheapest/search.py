@@ -258,7 +258,7 @@ def _ranked(
     tick: Callable[[str], None],
 ) -> list[Ranked]:
     """Cheapest first, without repeats; digits and time are measured on those that may win."""
-    seen: dict[tuple, Ranked] = {}
+    seen: dict[tuple[Any, ...], Ranked] = {}
     for ranked in sorted(tried, key=lambda r: (r.flops, r.name == "search")):
         blocks = tuple(tuple(map(tuple, group)) for group in ranked.sequence.groups)
         seen.setdefault((blocks, ranked.sequence.rules, ranked.sequence.links), ranked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from pivotree import orderings
 from pivotree.kkt import (
@@ -56,7 +56,16 @@ class Comparison(Tabled):
     composites: str = "general"  # as 6 x 6 blocks, but where an order says otherwise; or "rigid"
     state: str = ""  # what the one state is called that all rows are of
     data: str = "the data as rounded to the format, so that the arithmetic alone is judged"
-    shown = ("order", "format", "digits", "fill_blocks", "flops", "height", "marked", "failed_at")
+    shown: ClassVar[tuple[str, ...]] = (
+        "order",
+        "format",
+        "digits",
+        "fill_blocks",
+        "flops",
+        "height",
+        "marked",
+        "failed_at",
+    )
 
     def facts(self) -> dict[str, Any]:
         return {"name": self.model, **dict(zip(self.counted, (self.bodies, self.dof), strict=True))} | {

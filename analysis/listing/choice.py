@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from functools import cached_property
+from typing import Any
 
 from pivotree.kkt.matrix.blocks import KINDS, LAM, Block, Structure
 from pivotree.kkt.program.program import Instruction, Place, Program, Ref
@@ -100,13 +101,13 @@ class Choice:
             self.names.add(value)
 
     @cached_property
-    def _results(self) -> dict[tuple, list[int]]:
+    def _results(self) -> dict[tuple[Any, ...], list[int]]:
         """The last value made at each place, by the family of the place."""
         last: dict[Place, int] = {}
         for i in self.live:
             if i.op not in ("input", "eye", *THROUGH, *ALWAYS):
                 last[self.place[i.out]] = i.out
-        result: dict[tuple, list[int]] = defaultdict(list)
+        result: dict[tuple[Any, ...], list[int]] = defaultdict(list)
         for place, value in last.items():
             result[self._label(place)].append(value)
         return result
@@ -120,7 +121,7 @@ class Choice:
 
     def _drop_copies(self) -> None:
         """Entries and unknowns that are only other names of what has one are written as that."""
-        families: dict[tuple, list[int]] = defaultdict(list)
+        families: dict[tuple[Any, ...], list[int]] = defaultdict(list)
         for value in self.names:
             families[self._label(self.place[value])].append(value)
         before = -1
@@ -153,7 +154,7 @@ class Choice:
         kind, n = self.kind(block), self.structure.n
         return block - kind * n + n * (kind == LAM)
 
-    def _label(self, place: Place) -> tuple:
+    def _label(self, place: Place) -> tuple[Any, ...]:
         kinds: tuple[str, ...] = ()
         if self.kinds:
             kinds = tuple("rhs" if b < 0 else KINDS[self.kind(b)] for b in place.blocks)

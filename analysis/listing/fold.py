@@ -59,7 +59,7 @@ class Folder:
 
     def sum(self, contexts: list[Context], sums: Sequence[Sum]) -> Sum:
         """Terms of one shape become one, over a set of bodies or under a condition."""
-        groups: dict[tuple, list[list[Any]]] = {}
+        groups: dict[tuple[Any, ...], list[list[Any]]] = {}
         for place, one in enumerate(sums):
             for key, term in _keys(one):
                 if key not in groups:
@@ -71,7 +71,7 @@ class Folder:
             terms += self.terms(contexts, key[0], groups[key], sums[0].kind == "list")
         return Sum(tuple(terms), sums[0].kind)
 
-    def _in_order(self, groups: dict, sums: Sequence[Sum]) -> list[tuple]:
+    def _in_order(self, groups: dict[Any, Any], sums: Sequence[Sum]) -> list[tuple[Any, ...]]:
         """Groups in the order of the longest sum; groups that it lacks come last."""
         longest = max(sums, key=lambda one: len({key for key, _ in _keys(one)}))
         order = list(dict.fromkeys(key for key, _ in _keys(longest)))
@@ -185,9 +185,9 @@ class Folder:
         return over, inner
 
 
-def _keys(one: Sum) -> Iterator[tuple[tuple, Term]]:
+def _keys(one: Sum) -> Iterator[tuple[tuple[Any, ...], Term]]:
     """Terms with what must agree for them to fold; the same bodies twice are told apart."""
-    times: Counter[tuple] = Counter()
+    times: Counter[tuple[Any, ...]] = Counter()
     for term in one.terms:
         key = (term.sign, shape(term.node))
         place = (*key, tuple(bodies(term.node)))

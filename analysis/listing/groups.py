@@ -7,6 +7,8 @@ sparse L D L^T of (4), block by block, in the order's own groups.
 
 from __future__ import annotations
 
+from typing import Any
+
 from .loops import Line, Loop
 from .nodes import Family, Index, Leaf, Node, Sum, Term
 from .sets import Set
@@ -23,7 +25,9 @@ def loops_of_groups(count: int) -> tuple[Loop, Loop]:
     gone, shared = (("c", Set("gone", ("k",))),), (("c", Set("shared", ("k", "j"))),)
     later, left = (("j", Set("left", ("k",))),), (("c", Set("left", ("k",))),)
 
-    def made(family: Family, right: Leaf, taken: tuple, by: Leaf, index: tuple = (K,)) -> Line:
+    def made(
+        family: Family, right: Leaf, taken: tuple[Any, ...], by: Leaf, index: tuple[Any, ...] = (K,)
+    ) -> Line:
         """right - sum of W_ck^T D_c^-1 by, over the groups that are ``taken``."""
         inner = Node("inner", (Leaf(PIVOT, (C,)), Leaf(COUPLING, (C, K)), by))
         over = later if len(index) > 1 else ()

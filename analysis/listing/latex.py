@@ -71,7 +71,7 @@ class Latex(Style):
             return rf"-\frac{{{above[1:]}}}{{{below}}}"
         return rf"\frac{{{above}}}{{{below}}}"
 
-    def function(self, name: str, args: tuple) -> tuple[str, int]:
+    def function(self, name: str, args: tuple[Any, ...]) -> tuple[str, int]:
         return super().function(rf"\operatorname{{{name}}}", args)
 
     def rows_of(self, node: Node) -> tuple[str, int]:

@@ -75,7 +75,7 @@ class Listing:
         if self.groups:
             return set()
         program = self.values.program
-        shapes: dict[Family, set] = {}
+        shapes: dict[Family, set[Any]] = {}
         for m in self.values.members.values():
             shapes.setdefault(m.family, set()).add(program.shapes[m.value])
         found = {family for family, s in shapes.items() if s == {(1, 1)}}

@@ -6,7 +6,7 @@ The family of a value is its place in the elimination without the bodies, its in
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pivotree.kkt.program.program import Place
 
@@ -33,7 +33,7 @@ class Members(Choice):
         at: dict[Place, list[int]] = defaultdict(list)
         for value in sorted(self.names):
             at[self.place[value]].append(value)
-        raw: dict[int, tuple[tuple, tuple[int, ...], tuple[int, int]]] = {}
+        raw: dict[int, tuple[tuple[Any, ...], tuple[int, ...], tuple[int, int]]] = {}
         pushed = self._pushed()
         for place, values in at.items():
             for later, value in enumerate(reversed(values)):
@@ -54,9 +54,9 @@ class Members(Choice):
         """The value that a copy copies."""
         return self._below(operand(self.made[value], 0).value) if self.made[value].op == "same" else -1
 
-    def _pushed(self) -> set[tuple]:
+    def _pushed(self) -> set[tuple[Any, ...]]:
         """Labels of entries that one pivot makes whole: they are listed at that pivot."""
-        kinds: dict[tuple, bool] = {}
+        kinds: dict[tuple[Any, ...], bool] = {}
         for value in self.names:
             place = self.place[value]
             if self._label(place)[0] == "entry" and place.blocks[-1] >= 0:
@@ -86,8 +86,8 @@ class Members(Choice):
     def _pivot_body(self, number: int) -> int:
         return number_of(self.structure, self.program.pivots[number].blocks[0])
 
-    def _distinct(self, raw: dict) -> dict[int, Member]:
-        families: dict[tuple, list[int]] = defaultdict(list)
+    def _distinct(self, raw: dict[Any, Any]) -> dict[int, Member]:
+        families: dict[tuple[Any, ...], list[int]] = defaultdict(list)
         for value, (family, _, _) in raw.items():
             families[family].append(value)
         result: dict[int, Member] = {}

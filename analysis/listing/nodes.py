@@ -25,7 +25,7 @@ class Leaf(NamedTuple):
     """A use of a named value or an input; index holds bodies, or an Index each when folded."""
 
     family: Family
-    index: tuple  # type: ignore[assignment]
+    index: tuple[Any, ...]  # type: ignore[assignment]
     transposed: bool = False
 
 
@@ -42,9 +42,9 @@ class Node(NamedTuple):
     """
 
     op: str
-    args: tuple
-    index: tuple = ()  # type: ignore[assignment]
-    info: tuple = ()
+    args: tuple[Any, ...]
+    index: tuple[Any, ...] = ()  # type: ignore[assignment]
+    info: tuple[Any, ...] = ()
 
 
 class Term(NamedTuple):
@@ -52,7 +52,7 @@ class Term(NamedTuple):
 
     sign: int
     node: Any
-    over: tuple = ()  # (letter, Set) each
+    over: tuple[Any, ...] = ()  # (letter, Set) each
     when: Any = None  # Condition, None for always
 
 
@@ -63,7 +63,7 @@ class Sum(NamedTuple):
     kind: str = "sum"  # "parts": of a stack, square or rotation; "list": ordered
 
 
-def children(node: Any) -> tuple:
+def children(node: Any) -> tuple[Any, ...]:
     if isinstance(node, Sum):
         return tuple(term.node for term in node.terms)
     return node.args if isinstance(node, Node) else ()
@@ -77,7 +77,7 @@ def leaves(node: Any) -> Iterator[Leaf]:
         yield from leaves(child)
 
 
-def shape(node: Any) -> tuple:
+def shape(node: Any) -> tuple[Any, ...]:
     """What must be the same for two expressions to fold: all but bodies and inner sums."""
     if isinstance(node, Leaf):
         return ("leaf", node.family, node.transposed, len(node.index))

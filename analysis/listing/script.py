@@ -33,7 +33,7 @@ class Script(Style):
     def index(self, index: Index) -> str:
         return f"parent[{index.letter}]" if index.of else index.letter
 
-    def place(self, family: tuple, index: tuple[Index, ...]) -> str:
+    def place(self, family: tuple[Any, ...], index: tuple[Index, ...]) -> str:
         symbol: Symbol = self.symbols[family]
         return f"{symbol.python}[{', '.join(self.index(i) for i in index)}]"
 
@@ -147,7 +147,7 @@ class Script(Style):
         yield from ("    " + line for line in list(self.lines(loop.lines)) or ["pass"])
 
     def lines(self, lines: tuple[Line, ...]) -> Iterator[str]:
-        before: tuple | None = None
+        before: tuple[Any, ...] | None = None
         pad = ""
         for line in lines:
             head = (line.when, line.over)

@@ -44,7 +44,7 @@ class Condition(NamedTuple):
 class Table(dict):
     """A set of each body, loop or pair of them, found by its expression when it is first asked for."""
 
-    def __init__(self, rule: Callable) -> None:
+    def __init__(self, rule: Callable[..., Any]) -> None:
         super().__init__()
         self.rule = rule
 
@@ -186,7 +186,7 @@ class Tree:
         return bool(self._tests[name](*of))
 
     @cached_property
-    def _tests(self) -> dict[str, Callable]:
+    def _tests(self) -> dict[str, Callable[..., Any]]:
         """Tests of the table as functions of one body or loop, or of two."""
         found = {}
         for name, test in TESTS.items():

@@ -18,7 +18,9 @@ class Style:
 
     minus, times, plus = " - ", " ", " + "
 
-    def __init__(self, symbols: Mapping[tuple, Symbol] | None = None, scalar: Container[tuple] = ()) -> None:
+    def __init__(
+        self, symbols: Mapping[tuple[Any, ...], Symbol] | None = None, scalar: Container[tuple[Any, ...]] = ()
+    ) -> None:
         self.symbols = symbols or {}  # of families
         self.scalar = scalar  # families whose values are single numbers in this model
         self.whole = False  # formulas in full, where blocks on the diagonal are known symmetric
@@ -210,7 +212,7 @@ class Style:
     def tests(self, condition: Condition) -> list[str]:
         return [(TESTS[name].words or f"{{0}} {name}").format(*letters) for name, letters in condition.tests]
 
-    def left(self, family: tuple, index: tuple[Index, ...]) -> tuple[str, bool]:
+    def left(self, family: tuple[Any, ...], index: tuple[Index, ...]) -> tuple[str, bool]:
         """The left side, and whether it is the inverse of what follows."""
         symbol = self.symbols[family]
         text = self.symbol(Leaf(family, index))

@@ -50,7 +50,7 @@ def canonical(node: Any) -> Any:
 def check(values: Values, tree: Tree, loops: tuple[Loop, ...]) -> None:
     """Raise FoldingError unless the loops make every value of the program, once and in time."""
     where = {(m.family, m.index): m for m in values.members.values()}
-    made: set[tuple] = set()
+    made: set[tuple[Any, ...]] = set()
     for loop in loops:
         for k in loop.bodies:
             for line in loop.lines:

@@ -93,7 +93,7 @@ def any_freedom(order: str) -> Checked:
     0 and 6 have other programs, and a statement of their own.
     """
 
-    def instructions(N: int) -> list[tuple]:
+    def instructions(N: int) -> list[tuple[Any, ...]]:
         t = Bench((3, 3, 5, 5, 0), dof=(N,) * 5)
         made = t.program(order).instructions
         return [(i.op, i.out, i.args, i.step, i.symmetric) for i in made]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,7 +190,7 @@ class Report(Tabled):
     verdict: tuple[str, ...] = field(default=())  # sentences
     costs: dict[str, dict[str, int]] = field(default_factory=dict)  # by order, the same everywhere
     narrow: dict[str, str] = field(default_factory=dict)  # formats whose range products leave: in words
-    shown = ("order", "format", "median", "worst", "keeps", "failed", "marked")
+    shown: ClassVar[tuple[str, ...]] = ("order", "format", "median", "worst", "keeps", "failed", "marked")
 
     def facts(self) -> dict[str, Any]:
         facts = {"bodies": self.bodies, "freedoms": self.dof, "states": self.states}

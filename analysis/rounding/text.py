@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from pivotree.kkt.base.shown import Tabled
 
@@ -68,7 +68,7 @@ class Blame(Tabled):
     input_rounding: float | None  # error of the output that rounding the data alone brings
     shadow: str  # float64 or dd
     where: dict[str, str] = field(default_factory=dict)  # names that the formulas introduce
-    shown = ("share", "formula", "entry", "body", "pivot")
+    shown: ClassVar[tuple[str, ...]] = ("share", "formula", "entry", "body", "pivot")
 
     def facts(self) -> dict[str, Any]:
         name = f"{self.order} in {self.format} on {self.model}"

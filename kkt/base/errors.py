@@ -14,6 +14,7 @@ import difflib
 import io
 import re
 from collections.abc import Hashable, Iterable
+from typing import Any
 
 LONGEST = 500  # characters of a sentence
 LONGEST_NAME = 500  # characters of a name, which stands in labels and tables
@@ -82,7 +83,7 @@ def first_unfit(names: Iterable[Hashable]) -> tuple[Hashable, str] | None:
     return next(((name, why) for name, why in found if why is not None), None)
 
 
-def _parts(name: tuple) -> Iterable[str]:
+def _parts(name: tuple[Any, ...]) -> Iterable[str]:
     for part in name:
         if isinstance(part, str):
             yield part

@@ -76,7 +76,7 @@ class Numbers(NDArrayOperatorsMixin):
         return _called(function.__name__, args, options)
 
 
-def _called(name: str, args: tuple, options: dict[str, Any]) -> Numbers:
+def _called(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Numbers:
     leaves = jax.tree.leaves((args, options), is_leaf=lambda x: isinstance(x, Numbers))
     dtype = jnp.result_type(*(x.x for x in leaves if isinstance(x, Numbers)))
     bare = jax.tree.map(lambda x: _bare(x, dtype), (args, options), is_leaf=lambda x: isinstance(x, Numbers))
@@ -116,7 +116,9 @@ class JaxReader:
     values this one starts from.
     """
 
-    def __init__(self, leaf: Callable[[str, tuple, tuple], Any], before: JaxReader | None = None):
+    def __init__(
+        self, leaf: Callable[[str, tuple[Any, ...], tuple[Any, ...]], Any], before: JaxReader | None = None
+    ):
         self.leaf = leaf
         self.stacks: list[Any] = list(before.stacks) if before else []
         self.where: dict[int, tuple[int, int]] = dict(before.where) if before else {}
@@ -434,7 +436,9 @@ class Dynamics:
 
     # -- equation (4) -------------------------------------------------------------------------
 
-    def leaf(self, blocks: Blocks, op: str, info: tuple, places: tuple[tuple, ...]) -> Any:
+    def leaf(
+        self, blocks: Blocks, op: str, info: tuple[Any, ...], places: tuple[tuple[Any, ...], ...]
+    ) -> Any:
         """The stack of inputs of one letter, of the bodies or loops that ``places`` name."""
         dtype = blocks.tau.dtype
         if op == "eye":

@@ -160,7 +160,7 @@ def _vector(field: str, value: Any, length: int) -> Floats:
     return checked("state", field, value, (length,), f"{length} numbers, one for each degree of freedom")
 
 
-def _require_bodies(tree: BodyTree, field: str, given: Mapping) -> None:
+def _require_bodies(tree: BodyTree, field: str, given: Mapping[Any, Any]) -> None:
     for name in given:
         if name not in tree.names:
             told = nearest(str(name), map(str, tree.names))

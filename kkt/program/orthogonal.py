@@ -43,6 +43,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from typing import Any
 
 from ..base.errors import OrderError
 from ..matrix.blocks import LAM, PDD, QDD, Block, F, Structure
@@ -357,7 +358,7 @@ class _Rotations:
                 w.at("coupling", k)
                 coupling = self.part(pivots, (N, 6))
 
-            def through(effort: Ref | None, force: Ref | None, tie: tuple[int, ...] = ()) -> tuple:
+            def through(effort: Ref | None, force: Ref | None, tie: tuple[int, ...] = ()) -> tuple[Any, ...]:
                 """y of a force on alpha, and the force on beta."""
                 e = w.at("effort", k, *tie).sub(effort, w.mul(w.input("H", k, (N, 6)), force))
                 y = w.at("y", k, *tie).forward(factor, e)

@@ -104,7 +104,7 @@ class Instruction(NamedTuple):
     args: tuple[Ref | None, ...]
     step: int  # group that it belongs to, -1 for what precedes the elimination
     symmetric: bool = False
-    info: tuple = ()
+    info: tuple[Any, ...] = ()
 
     @property
     def present(self) -> tuple[Ref, ...]:
@@ -120,7 +120,7 @@ class Place(NamedTuple):
     pivot: int = -1  # base pivot that is at work, as a number of ``Program.pivots``
     back: bool = False  # in the backward pass
     # of more right-hand sides: the variable of differentiation (q, qd, tau) and its body
-    column: tuple = ()
+    column: tuple[Any, ...] = ()
 
 
 class PivotRecord(NamedTuple):
@@ -221,12 +221,12 @@ class Writer:
         self.place = Place("input")
         self.pivot = -1
         self.back = False
-        self.column: tuple = ()
+        self.column: tuple[Any, ...] = ()
         self.places: list[Place] = []
         self.instructions: list[Instruction] = []
         self.shapes: list[tuple[int, int]] = []
         self.step = -1
-        self._inputs: dict[tuple, Ref] = {}
+        self._inputs: dict[tuple[Any, ...], Ref] = {}
         self._eyes: set[int] = set()
         self._symmetric: set[int] = set()
 
@@ -251,7 +251,7 @@ class Writer:
         args: tuple[Ref | None, ...],
         shape: tuple[int, int],
         symmetric: bool = False,
-        info: tuple = (),
+        info: tuple[Any, ...] = (),
     ) -> Ref:
         """An instruction as it stands; the methods below leave out those that do nothing."""
         out = len(self.shapes)
@@ -458,10 +458,10 @@ class Batch(NamedTuple):
 
     op: str
     symmetric: bool
-    info: tuple
+    info: tuple[Any, ...]
     outs: tuple[int, ...]  # values that are made
     operands: tuple[tuple[Ref, ...] | None, ...]
-    places: tuple[tuple, ...]  # ``info`` of each instruction
+    places: tuple[tuple[Any, ...], ...]  # ``info`` of each instruction
     shape: tuple[int, int]
 
 
@@ -473,7 +473,7 @@ def batches(
     ``known`` are values that were made before.
     """
     depth = dict.fromkeys(known, 0)
-    members: dict[tuple, list[Instruction]] = {}
+    members: dict[tuple[Any, ...], list[Instruction]] = {}
     for i in instructions:
         depth[i.out] = 1 + max((depth[ref.value] for ref in i.present), default=0)
         kinds = tuple(None if ref is None else (shapes[ref.value], ref.transposed) for ref in i.args)

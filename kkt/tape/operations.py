@@ -20,6 +20,7 @@ pivot row is kept as d r (a momentum) until its column is done: four operations 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -80,7 +81,7 @@ def crossing(u: Scalars, kind: str = "motion") -> Scalars:
 
 
 def emitted(
-    e: Emitter, name: str, symmetric: bool, blocks: list[Scalars], info: tuple, gain: bool
+    e: Emitter, name: str, symmetric: bool, blocks: list[Scalars], info: tuple[Any, ...], gain: bool
 ) -> Scalars:
     """The result of an operation that is arithmetic, which an emitter writes down.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -393,7 +393,14 @@ class Elimination(Tabled):
     error_estimate: float | None = None  # of qdd: its distance to itself in twice the digits
     marked: str | None = None  # why the answer should not be relied on, though there is one
     columns: Columns | None = None  # solutions for more right-hand sides, where there were any
-    shown = ("step", "blocks", "fill_blocks", "flops", "cancelled_bits", "absorbed_bits")
+    shown: ClassVar[tuple[str, ...]] = (
+        "step",
+        "blocks",
+        "fill_blocks",
+        "flops",
+        "cancelled_bits",
+        "absorbed_bits",
+    )
 
     def facts(self) -> dict[str, Any]:
         facts: dict[str, Any] = {

@@ -42,10 +42,10 @@ class Template(NamedTuple):
 def _template(
     op: str,
     symmetric: bool,
-    info: tuple,
+    info: tuple[Any, ...],
     gain: bool,
     present: tuple[bool, ...],
-    blocks: tuple[tuple[tuple, bytes], ...],
+    blocks: tuple[tuple[tuple[Any, ...], bytes], ...],
 ) -> Template:
     """An operation on blocks, each given as the shape and bytes of its pattern.
 
@@ -158,9 +158,9 @@ class Known:
             *(np.zeros((2, 0), dtype=np.int64), zero, none, none.astype(bool)),
         )
         self.sizes: dict[int, int] = {}  # of templates' operations and of large factors: their numbers
-        self._operations: dict[tuple, int] = {}  # first states
+        self._operations: dict[tuple[Any, ...], int] = {}  # first states
         self._then: dict[tuple[int, int], int] = {}  # state and pattern -> state
-        self._known: dict[tuple, int] = {}
+        self._known: dict[tuple[Any, ...], int] = {}
 
     def operation(self, *key: Any) -> int:
         """The first state of an operation."""
@@ -326,7 +326,7 @@ class Patterns:
 
     def _states(self) -> Scalars:
         """Where each instruction begins to look for its template; LARGE for a large factor, or INPUT."""
-        plain: dict[tuple, int] = {}
+        plain: dict[tuple[Any, ...], int] = {}
         found = []
         for i in self.program.instructions:
             key = (i.op, i.symmetric)
@@ -377,7 +377,7 @@ class Patterns:
         self.pattern[i.out] = self.known.number(A)
         return counts
 
-    def _info(self, i: Instruction) -> tuple:
+    def _info(self, i: Instruction) -> tuple[Any, ...]:
         """What an operation takes beside its blocks: its own sizes, or rows and columns of a joint."""
         if i.op in ("along", "across", "basis"):
             assert i.args[0] is not None
