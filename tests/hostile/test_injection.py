@@ -237,7 +237,7 @@ def test_no_name_runs_in_any_view_of_the_explorer_s_page(written, tmp_path, look
     written(PAGE_NAMES[:6], PAGE_NAMES[3], "explore", "MODEL", *short, "-o", "p.html")
     page = look(tmp_path / "p.html", dark)
     page.goto((tmp_path / "p.html").as_uri() + "#tool")
-    page.wait_for_selector(".grid svg, .grid canvas")
+    page.wait_for_selector(".grid svg")
     pressed = 0
     for button in page.locator("button:visible").all():
         if button.count() and button.is_visible() and button.is_enabled():

@@ -1,9 +1,9 @@
-// One matrix on the page: drawn as SVG, or on a canvas where it is large; a grid for the keyboard.
+// One matrix on the page, drawn as SVG; a grid for the keyboard.
 
 import { h } from "./dom.mjs";
 import { Labels } from "./labels.mjs";
 import { MANY, blockAt, matrixScene, overlayScene } from "./scene.mjs";
-import { paint, svgText } from "./render.mjs";
+import { svgText } from "./render.mjs";
 
 let boards = 0;
 
@@ -19,7 +19,7 @@ export class Board {
   /** @type {any} */
   actions; called; lit; look; preview; session; strip; told;
 
-  // actions: { pick(i, j), hover(i, j or null), describe(i, j), colour(name) }; none in a mirror board
+  // actions: { pick(i, j), hover(i, j or null), describe(i, j) }; none in a mirror board
   constructor(session, look, actions = null, strip = null) {
     Object.assign(this, { session, look, actions, strip, cursor: null, hovered: null, preview: null, lit: [] });
     this.id = `cell-${++boards}`;
@@ -133,18 +133,6 @@ export class Board {
   }
 
   _put(host, scene) {
-    if (!this.large) {
-      host.innerHTML = svgText(scene, (name) => `var(--pt-${name})`);
-      return;
-    }
-    const ratio = globalThis.devicePixelRatio || 1;
-    const pixels = Math.round(scene.width * ratio);
-    let canvas = host.querySelector("canvas");
-    if (!canvas) host.replaceChildren((canvas = h("canvas", { "aria-hidden": "true" })));
-    if (canvas.width !== pixels) canvas.width = canvas.height = pixels;
-    const context = canvas.getContext("2d");
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, scene.width, scene.height);
-    paint(context, scene, this.look.colour);
+    host.innerHTML = svgText(scene, (name) => `var(--pt-${name})`);
   }
 }

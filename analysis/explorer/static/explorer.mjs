@@ -62,7 +62,6 @@ class Explorer extends Actions {
       zoom: 1,
       centre: [0, 0], // of the part that is seen, in parts of what is hidden
       digits: () => digitsIn(this.session.format),
-      colour: (name) => this.colours[name],
     };
     this.usual = { format: this.session.format, rows: this.look.order, names: this.session.names };
     this._build();
@@ -74,8 +73,6 @@ class Explorer extends Actions {
     listenForFiles(this, signal);
     this.resizing = new ResizeObserver(() => this._resized());
     this.resizing.observe(this.boards.node);
-    for (const query of ["(prefers-color-scheme: dark)", "print"])
-      matchMedia(query).addEventListener("change", () => this.draw(), { signal });
     if (options.hash) addEventListener("hashchange", () => this._fromHash(), { signal });
     if (options.hash && this._fromHash()) return;
     if (data.story && (data.scene || (options.hash && location.hash !== "#tool"))) {
@@ -183,7 +180,6 @@ class Explorer extends Actions {
   // Show a scene in the place of the tool; the tool stays as it was.
   _scene(at) {
     this._play(false);
-    this.colours = this.palette();
     this.story ??= new Story(this.data, this.look, {
       tool: () => this._tool(),
       moved: (scene) => this.options.hash && history.replaceState(null, "", `#scene=${scene}`),
@@ -295,7 +291,6 @@ class Explorer extends Actions {
   // ``later``: the rest follows once the matrix and the order are seen.
   draw(later = false) {
     const { session } = this;
-    this.colours = this.palette();
     if (this.root.dataset.mode) {
       this.story.draw();
       return;

@@ -1,12 +1,12 @@
-// The current step, or a range of steps, as SVG, PNG, TikZ or JSON.
+// The current step, or a range of steps, as SVG, PNG, a film, TikZ or JSON.
 
 import { sceneOf } from "./board.mjs";
 import { text } from "./scene.mjs";
-import { paint, svgText, tikzText } from "./render.mjs";
+import { filmText, svgText, tikzText } from "./render.mjs";
 
 const SIDE = 560;
 const GAP = 24;
-export const KINDS_OF_FILE = ["svg", "png", "tikz", "json"];
+export const KINDS_OF_FILE = ["svg", "png", "film", "tikz", "json"];
 
 // Scenes of steps first..last, each with its title.
 function scenes(session, look, first, last) {
@@ -79,17 +79,23 @@ export async function exported(session, look, palette, kind, first, last) {
     const pages = all.map((scene) => tikzText(scene, palette, { title: scene.title }));
     return file(pages.join("\n"), "text/x-tex", "tex");
   }
+  if (kind === "film") return file(filmText(all, colour, title), "image/svg+xml", "film.svg");
   const scene = stacked(all);
-  if (kind === "svg") return file(svgText(scene, colour, { standalone: true, title }), "image/svg+xml");
+  const drawn = svgText(scene, colour, { standalone: true, title });
+  return kind === "svg" ? file(drawn, "image/svg+xml") : [await bitmap(scene, drawn), `${stem}.png`];
+}
+
+// A picture of an SVG, three times as fine where a browser allows so many pixels.
+async function bitmap({ width, height }, drawn) {
+  const image = new Image();
+  image.src = URL.createObjectURL(new Blob([drawn], { type: "image/svg+xml" }));
+  await image.decode();
+  const ratio = Math.min(3, 16000 / height);
   const canvas = document.createElement("canvas");
-  const ratio = Math.min(3, 16000 / scene.height);
-  [canvas.width, canvas.height] = [scene.width * ratio, Math.round(scene.height * ratio)];
-  const context = canvas.getContext("2d");
-  context.scale(ratio, ratio);
-  context.fillStyle = palette.page;
-  context.fillRect(0, 0, scene.width, scene.height);
-  paint(context, scene, colour);
-  return [await new Promise((done) => canvas.toBlob(done, "image/png")), `${stem}.png`];
+  [canvas.width, canvas.height] = [width * ratio, Math.round(height * ratio)];
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  URL.revokeObjectURL(image.src);
+  return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
 export function download(blob, name) {

@@ -6,7 +6,7 @@ import { contribution, joined, named } from "./formula.mjs";
 import { Labels } from "./labels.mjs";
 import { math } from "./mathml.mjs";
 import { listed } from "./asking.mjs";
-import { panel } from "./panels.mjs";
+import { copied, panel } from "./panels.mjs";
 import { NAMED } from "./scene.mjs";
 
 // How many pivots are done when a block is next of use: as a pivot's own, or to be added to; all of them
@@ -145,26 +145,15 @@ function pythonOf(session) {
 
 export function listingPanel(session, say) {
   const { node, body } = panel("Algorithm");
-  const copied = async (kind, text) => {
-    try {
-      await navigator.clipboard.writeText(text);
-      say(`The algorithm is copied as ${kind}.`);
-    } catch {
-      // a page from a file may not be allowed to
-      const field = h("textarea", { readonly: true, rows: "8", "aria-label": `The algorithm as ${kind}` }, text);
-      copy.after(field);
-      field.select();
-      say(`The browser lets this page copy nothing: the algorithm stands below the buttons as ${kind}.`);
-    }
-  };
   const kinds = {
     text: (shown) => toldOf(shown)?.text ?? textOf(shown),
     LaTeX: (shown) => toldOf(shown)?.latex ?? latexOf(shown),
     Python: pythonOf,
   };
-  const buttons = Object.entries(kinds).map(([kind, made]) =>
-    button(kind, `Copy the algorithm as ${kind}`, () => (body.querySelector("textarea")?.remove(), copied(kind, made(session()))), { class: "small" }),
-  );
+  const buttons = Object.entries(kinds).map(([kind, made]) => {
+    const copy = () => copied(made(session()), `The algorithm as ${kind}`, body, say);
+    return button(kind, `Copy the algorithm as ${kind}`, copy, { class: "small" });
+  });
   const list = h("ol", { class: "listing" });
   const fold = button("Fold into loops", "Have Python fold these steps into loops", async () => {
     const { code, form, groups } = session();

@@ -10,8 +10,10 @@ import { needed, played, taken } from "./program.mjs";
 import { Trace } from "./tracing.mjs";
 
 // Operations with dense blocks beyond which they are not counted one by one: of a whole order, at each
-// step; and beyond which nothing but structure is told of what is pointed at.
+// step; and beyond which nothing but structure is told of what is pointed at, as beyond so many
+// instructions, which take 16 ms.
 const [COUNTED, STEPPED, FORETOLD] = [2e7, 1e6, 4e5];
+const WRITTEN = 2400;
 const MOST = 400; // neighbours of a pivot, beyond which numbers are no longer carried along
 
 // Entries of (4), letter -> a list of numbers a body, side or loop, every double passed through ``round``.
@@ -164,13 +166,15 @@ export class Model {
   // What a bracket would do: fill, operations, digits lost; nothing is changed.
   preview(members) {
     const { kept, operations: before } = this;
-    const record = this.eliminate(members, true);
+    // whether it is singular whatever the numbers is told of a click
+    const large = this.engine.flops > FORETOLD || (this.computed && this._trace.instructions.length > WRITTEN);
+    const record = large ? this.engine.eliminate(members) : this.eliminate(members, true);
     if (record.refused) {
       this.kept = kept;
       return record;
     }
-    const after = before === null || this.engine.flops > FORETOLD ? null : this.operations;
-    const lost = this.engine.flops > FORETOLD ? null : this.lostBy(record);
+    const after = before === null || large ? null : this.operations;
+    const lost = large ? null : this.lostBy(record);
     const total = this.engine.done ? after : null;
     Object.assign(record, { operations: after === null ? null : after - before, total, lost });
     this.engine.undo();

@@ -224,6 +224,21 @@ export function checkpointPanel(session, go, beside, say) {
   return { node, focus };
 }
 
+// Copy a text; where the browser allows none, it stands below.
+export async function copied(text, called, host, say) {
+  host.querySelector("textarea")?.remove();
+  try {
+    await navigator.clipboard.writeText(text);
+    say(`${called} is copied.`);
+  } catch {
+    // a page from a file may not be allowed to
+    const field = h("textarea", { readonly: true, rows: "8", "aria-label": called }, text);
+    host.append(field);
+    field.select();
+    say(`The browser lets this page copy nothing: ${called} stands below the buttons.`);
+  }
+}
+
 // -- export ---------------------------------------------------------------------------------------
 
 export function exportPanel(session, look, palette, say, drawn, chosen) {
@@ -241,7 +256,8 @@ export function exportPanel(session, look, palette, say, drawn, chosen) {
   const make = async (kind) => {
     const { engine, length } = session();
     const steps = ends.map(({ value }) => (value === "" ? engine.step : Number(value)));
-    const [first, last] = between.hidden ? [engine.step, engine.step] : steps;
+    const here = kind === "film" ? [0, length] : [engine.step, engine.step]; // a film is of all steps
+    const [first, last] = between.hidden ? here : steps;
     const whole = Number.isInteger(first) && Number.isInteger(last);
     if (!whole || first < 0 || first > last || last > length) {
       say(`Refused: there are steps 0 to ${length}, not ${first} to ${last}.`, true);
@@ -271,10 +287,12 @@ export function exportPanel(session, look, palette, say, drawn, chosen) {
     const text = kind === "tikz" ? "TikZ" : kind.toUpperCase();
     return button(text, `Export as ${kind}`, () => make(kind));
   });
+  const frame = () => `<iframe src="${location.href}" title="In which order would you eliminate?" width="100%" height="800"></iframe>`;
+  const embed = button("embed", "Copy what embeds this view in another page", () => copied(frame(), "The frame", body, say));
   body.append(
     range.node,
     between,
-    h("div", { class: "row" }, ...kinds),
+    h("div", { class: "row" }, ...kinds, embed),
     para("soft", "The JSON is an order: pivotree solve MODEL --order FILE.json"),
     h("label", { class: "field" }, h("span", {}, "Open such a file, or a robot's"), input),
   );

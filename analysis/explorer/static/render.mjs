@@ -1,22 +1,60 @@
-// Scenes drawn: as SVG text, on a canvas, as TikZ.
+// Scenes drawn: as SVG text, as TikZ.
 
 import { SERIF, layout } from "./texlayout.mjs";
 
 const SANS = "system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif";
+const MANY = 1500; // items of a picture, beyond which rectangles are drawn together
 const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 const round = (x) => Math.round(x * 100) / 100;
 
 // -- SVG ------------------------------------------------------------------------------------------
 
 // ``colour`` turns a name of the palette into CSS.
-export function svgText(scene, colour, { standalone = false, title = "" } = {}) {
-  const parts = scene.items.map((item) => svgItem(item, colour));
+export function svgText({ width, height, items }, colour, { standalone = false, title = "" } = {}) {
+  return svgOf(width, height, drawnItems(items, colour), colour, { standalone, title });
+}
+
+// A film: scenes of one size, each seen for a while, again and again.
+export function filmText(scenes, colour, title, seconds = 1) {
+  const [{ width, height }] = scenes;
+  const frames = scenes.map(({ items }, at) => {
+    const [from, to] = [at, at + 1].map((k) => k / scenes.length);
+    const times = at ? `0;${from};${to}` : `0;${to}`;
+    const seen = at ? "0;1;0" : "1;0";
+    return `<g opacity="0"><animate attributeName="opacity" values="${seen}" keyTimes="${times}" calcMode="discrete" dur="${scenes.length * seconds}s" repeatCount="indefinite"/>${drawnItems(items, colour)}</g>`;
+  });
+  return svgOf(width, height, frames.join(""), colour, { standalone: true, title });
+}
+
+function svgOf(width, height, inside, colour, { standalone, title }) {
   const hatch = `<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5" stroke="${colour("fillHatch")}" stroke-width="1"/></pattern></defs>`;
   const ground = standalone
     ? `<title>${escaped(title)}</title><rect width="100%" height="100%" fill="${colour("page")}"/>`
     : "";
-  const size = standalone ? ` width="${scene.width}" height="${scene.height}"` : "";
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${scene.width} ${scene.height}"${size} aria-hidden="true">${hatch}${ground}${parts.join("")}</svg>`;
+  const size = standalone ? ` width="${width}" height="${height}"` : "";
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}"${size} aria-hidden="true">${hatch}${ground}${inside}</svg>`;
+}
+
+// Items as SVG; of many, plain rectangles that follow each other are one path a colour.
+function drawnItems(items, colour) {
+  if (items.length < MANY) return items.map((item) => svgItem(item, colour)).join("");
+  const parts = [];
+  const run = new Map();
+  const flush = () => {
+    for (const [c, places] of run) parts.push(`<path d="${places.join("")}" fill="${colour(c)}"/>`);
+    run.clear();
+  };
+  for (const item of items) {
+    if (item.t === "rect" && item.c && !item.line && !item.hatch) {
+      if (!run.has(item.c)) run.set(item.c, []);
+      run.get(item.c).push(`M${round(item.x)} ${round(item.y)}h${round(item.w)}v${round(item.h)}h${-round(item.w)}z`);
+    } else {
+      flush();
+      parts.push(svgItem(item, colour));
+    }
+  }
+  flush();
+  return parts.join("");
 }
 
 function svgItem(item, colour) {
@@ -49,73 +87,6 @@ function struckOut({ text, struck }) {
   const end = text.length - (struck ?? 0);
   const last = struck ? `<tspan class="struck" text-decoration="line-through">${escaped(text.slice(end))}</tspan>` : "";
   return escaped(text.slice(0, end)) + last;
-}
-
-// -- canvas ---------------------------------------------------------------------------------------
-
-export function paint(context, scene, colour) {
-  for (const item of scene.items) {
-    context.setLineDash(item.dash ? [4, 3] : []);
-    if (item.t === "rect") {
-      if (item.c) {
-        context.fillStyle = colour(item.c);
-        context.fillRect(item.x, item.y, item.w, item.h);
-      }
-      if (item.hatch) hatched(context, item, colour);
-      if (item.line) {
-        context.strokeStyle = colour(item.line);
-        context.lineWidth = item.lw;
-        context.strokeRect(item.x, item.y, item.w, item.h);
-      }
-    } else if (item.t === "text") {
-      context.fillStyle = colour(item.c);
-      context.font = `${item.bold ? "600 " : ""}${item.size}px ${SANS}`;
-      context.textAlign = { start: "left", middle: "center", end: "right" }[item.anchor ?? "start"];
-      context.fillText(item.text, item.x, item.y);
-    } else if (item.t === "tex") paintTex(context, item, colour);
-    else {
-      context.strokeStyle = colour(item.c);
-      context.lineWidth = item.lw;
-      context.beginPath();
-      if (item.t === "ellipse") context.ellipse(item.x, item.y, item.rx, item.ry, 0, 0, 2 * Math.PI);
-      if (item.t === "poly") item.points.forEach(([x, y], at) => context[at ? "lineTo" : "moveTo"](x, y));
-      if (item.fill) {
-        context.fillStyle = colour(item.fill);
-        context.fill();
-      }
-      context.stroke();
-    }
-  }
-}
-
-function hatched(context, { x, y, w, h }, colour) {
-  context.save();
-  context.beginPath();
-  context.rect(x, y, w, h);
-  context.clip();
-  context.beginPath();
-  for (let d = -h; d < w; d += 5) {
-    context.moveTo(x + d, y + h);
-    context.lineTo(x + d + h, y);
-  }
-  context.strokeStyle = colour("fillHatch");
-  context.lineWidth = 0.8;
-  context.stroke();
-  context.restore();
-}
-
-function paintTex(context, item, colour) {
-  const { width, runs } = layout(item.tex, item.size);
-  context.save();
-  context.translate(item.x, item.y);
-  if (item.turned) context.rotate(-Math.PI / 2);
-  context.fillStyle = colour(item.c);
-  context.textAlign = "left";
-  for (const run of runs) {
-    context.font = `${run.italic ? "italic " : ""}${run.size}px ${SERIF}`;
-    context.fillText(run.script ? "ℳ" : run.text, run.x - width / 2, run.y + 0.32 * item.size);
-  }
-  context.restore();
 }
 
 // -- TikZ -----------------------------------------------------------------------------------------

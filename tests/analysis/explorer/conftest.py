@@ -35,7 +35,7 @@ def opened(chromium, pages):
         page.on("request", lambda request: asked.append(request.url))
         path = path if hasattr(path, "as_uri") else pages(path)
         page.goto(path.as_uri() + (f"#order={code}" if code else "#tool"))
-        page.wait_for_selector(".grid svg, .grid canvas")
+        page.wait_for_selector(".grid svg")
         return page
 
     yield open_page

@@ -312,7 +312,7 @@ def test_without_a_model_the_page_is_of_one_on_which_orders_differ(tmp_path, ope
 
 def copied(page, kind):
     page.get_by_role("button", name=f"Copy the algorithm as {kind}").click()
-    page.locator("[role=status]", has_text=f"copied as {kind}").wait_for()
+    page.locator("[role=status]", has_text=f"as {kind} is copied").wait_for()
     return page.evaluate("navigator.clipboard.readText()")
 
 

@@ -226,6 +226,9 @@ def test_exports_are_what_they_say(opened, tmp_path, capsys):
     assert "chain:3, abm: step 3, fill 2" in "".join(root.itertext())
     raw = exported("png").read_bytes()
     assert raw.startswith(b"\x89PNG") and len(raw) > 20_000
+    film = ElementTree.fromstring(exported("film").read_bytes())
+    seen = [frame.get("values") for frame in film.iter() if frame.tag.endswith("animate")]
+    assert seen == ["1;0", *["0;1;0"] * 3]
     text = exported("tikz").read_text()
     assert text.count(r"\begin{tikzpicture}") == 4 == text.count(r"\end{tikzpicture}")
     assert r"$\hat{M}_{j2}$" in text
