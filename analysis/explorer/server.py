@@ -1,9 +1,10 @@
 """The explorer's page served, for this machine and this user only.
 
 The server listens on 127.0.0.1; its address holds a token that is new each time.  It has three files,
-the page, its script and its styles, and reads another robot for the page: one of the gallery, or a file
-that was dropped on it.  Everything else is refused with a sentence: other hosts (a name that was made
-to point here), other origins (a page of another site), other tokens, other paths, and what is too long.
+the page, its script and its styles; it reads another robot for the page, one of the gallery or a file
+that was dropped on it, and tells an order as loops.  Everything else is refused with a sentence: other
+hosts (a name that was made to point here), other origins (a page of another site), other tokens, other
+paths, and what is too long.
 """
 
 from __future__ import annotations
@@ -251,15 +252,9 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: requests hold the token."""
 
 
-def serve(
-    data: dict[str, Any],
-    port: int = 0,
-    browser: bool = True,
-    read: Reader | None = None,
-    tell: Teller | None = None,
-) -> None:
+def serve(server: ExplorerServer, browser: bool = True) -> None:
     """Print the address and serve until Ctrl-C, which is passed on."""
-    with ExplorerServer(data, port, read, tell) as server:
+    with server:
         print(server.address, flush=True)  # at once, also into a pipe
         print("pivotree: Ctrl-C stops the page", file=sys.stderr, flush=True)
         if browser:  # a browser may take its time, or never come back

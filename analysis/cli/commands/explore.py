@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
             told = f"{path}: open index.html through any web server"
     if not path:
         from ...explorer.data import algorithm_of
-        from ...explorer.server import serve
+        from ...explorer.server import ExplorerServer, serve
 
         shown = [system]
 
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
         def tell(path: str) -> dict[str, str]:
             return algorithm_of(shown[0], orderings.get(path))
 
-        serve(data, options.port or 0, options.port is None, read, tell)
+        serve(ExplorerServer(data, options.port or 0, read, tell), options.port is None)
     else:
         print(told)
     return 0

@@ -15,7 +15,8 @@ export class Boards {
 
   constructor(main, look) {
     Object.assign(this, { main, look, mirrors: [], width: 0 });
-    this.node = h("div", { class: "boards" }, main.node);
+    this.told = h("div", { class: "differences" }); // above the matrices, where it is seen at once
+    this.node = h("div", { class: "boards" }, this.told, main.node);
   }
 
   get sessions() {
@@ -46,7 +47,7 @@ export class Boards {
       button("⇄", `Change places with ${name()}, to edit it`, swap, { class: "small" }),
       button("×", `Take ${name()} away`, () => (this.remove(board), removed(name())), { class: "small" }),
     );
-    board.node.append(board.told);
+    this.told.append(board.told);
     this.mirrors.push(board);
     this.node.append(board.node);
     return true;
@@ -54,6 +55,7 @@ export class Boards {
 
   remove(board) {
     board.node.remove();
+    board.told.remove();
     this.mirrors = this.mirrors.filter((other) => other !== board);
   }
 
@@ -64,7 +66,7 @@ export class Boards {
     const narrow = this.width < 620;
     const across = narrow ? 1 : Math.min(mirrors.length + 1, 2);
     const room = (this.width - GAP * (across - 1)) / across;
-    const top = node.getBoundingClientRect().top + (globalThis.scrollY || 0);
+    const top = main.node.getBoundingClientRect().top + (globalThis.scrollY || 0);
     const high = Math.max(420, (globalThis.innerHeight || 900) - Math.max(top, 100) - HEADING - BRACKETS);
     const side = Math.floor(Math.max(240, Math.min(720, room, narrow ? room : high)));
     main.draw(side, mirrors.length ? partsAt(main.session, mirrors[0].session) : -1);

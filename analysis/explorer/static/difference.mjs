@@ -44,7 +44,7 @@ function digitsTold(one, other, by, name) {
   const tex = new Labels(loser.whole.engine).cell(found.i, found.j);
   const graph = loser.whole.engine.graph;
   const block = tex ? math(tex) : h("span", {}, `${graph.name(found.i)}, ${graph.name(found.j)}`);
-  return [`${more}: ${loser === other ? name : "the other"} loses them at bracket ${found.step}, in `, block, "."];
+  return [`${more}: ${loser === other ? name : one.title} loses them at bracket ${found.step}, in `, block, "."];
 }
 
 // The first step that loses nearly all that any does: { step, i, j }, of a block or a pivot; or null.

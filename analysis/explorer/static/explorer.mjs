@@ -178,16 +178,16 @@ class Explorer extends Actions {
   // -- the story ---------------------------------------------------------------------------------
 
   // Show a scene in the place of the tool; the tool stays as it was.
-  _scene(at) {
+  _scene(at, code = "") {
     this._play(false);
     this.story ??= new Story(this.data, this.look, {
       tool: () => this._tool(),
-      moved: (scene) => this.options.hash && history.replaceState(null, "", `#scene=${scene}`),
+      moved: (scene, steps) => this.options.hash && history.replaceState(null, "", `#scene=${scene}${steps && `&steps=${steps}`}`),
     });
     replaced(this.scenes, this.story.node);
     this.root.dataset.mode = "story";
     this.scenes.hidden = false;
-    this.story.go(at);
+    this.story.go(at, code);
   }
 
   _tool() {
@@ -215,7 +215,7 @@ class Explorer extends Actions {
   _fromHash() {
     const said = new URLSearchParams(location.hash.slice(1));
     if (said.has("scene") && this.data.story) {
-      this._scene(Number(said.get("scene")) - 1 || 0);
+      this._scene(Number(said.get("scene")) - 1 || 0, said.get("steps") ?? "");
       return true;
     }
     if (!said.has("order")) return false;

@@ -20,6 +20,12 @@ export function panel(title, ...children) {
 
 // -- the block ------------------------------------------------------------------------------------
 
+const NAMED_FIRST = ["pdd", "qdd", "f", "M", "H", "Phi", "articulated", "composite", "D", "inertia"];
+
+// Letters, each with what it is.
+/** @type {(pairs: any[]) => any[]} */
+const explained = (pairs) => pairs.flatMap(([letter, is], at) => [at ? "; " : "", math(letter), ` ${is}`]);
+
 export function blockPanel() {
   const { node, body } = panel("Block");
   const show = (session, labels, i, j, preview, limb = "") => {
@@ -28,7 +34,10 @@ export function blockPanel() {
       return;
     }
     if (i === null) {
-      replaced(body, para("soft empty", "Point at a block, or move to it with the arrow keys."));
+      const { told = {}, structures } = session?.data ?? {};
+      const known = NAMED_FIRST.map((role) => structures?.whole.letters[role]).filter((letter) => told[letter]);
+      const said = para("soft empty", "Point at a block, or move to it with the arrow keys.");
+      replaced(body, said, para("letters", ...explained(known.map((letter) => [letter, told[letter]]))));
       return;
     }
     const { engine, model, format } = session;
@@ -41,7 +50,6 @@ export function blockPanel() {
     const tex = made < 0 ? "" : (labels?.cell(i, j) ?? "");
     const names = [tex, ...(labels ? (i === j ? [i] : [i, j]).map((b) => labels.unknown(b)) : [])];
     const letters = new Map(names.flatMap((name) => meanings(session.data.told ?? {}, name)));
-    const words = [...letters].flatMap(([letter, is], at) => [at ? "; " : "", math(letter), ` ${is}`]);
     const numbers = made < 0 ? null : model.entries(i, j);
     const lost = gone ? null : model.lost(i, j);
     const share = blameOf(session, gone ? Math.max(engine.gone[i], engine.gone[j]) : 0);
@@ -49,7 +57,7 @@ export function blockPanel() {
       body,
       para("", called, ` · ${graph.size[i]}×${graph.size[j]} · ${what}`),
       written && formulaOf(engine, i, j),
-      letters.size && para("letters", ...words),
+      letters.size && para("letters", ...explained([...letters])),
       numbers && entriesTable(numbers, format),
       lost !== null && para("", `${lostText(lost)} of ${digitsIn(format).toFixed(1)} digits of ${format} lost so far.`),
       preview && para(preview.refused ? "refused" : "", foretold(session, preview)),
@@ -284,15 +292,22 @@ export function exportPanel(session, look, palette, say, drawn, chosen) {
   };
   const input = h("input", { type: "file", "aria-label": "Open an order or a robot", onchange: opened });
   const kinds = KINDS_OF_FILE.map((kind) => {
-    const text = kind === "tikz" ? "TikZ" : kind.toUpperCase();
-    return button(text, `Export as ${kind}`, () => make(kind));
+    return button({ tikz: "TikZ", film: "film" }[kind] ?? kind.toUpperCase(), `Export as ${kind}`, () => make(kind));
   });
   const frame = () => `<iframe src="${location.href}" title="In which order would you eliminate?" width="100%" height="800"></iframe>`;
+  // a file and a server of this machine are nobody else's
+  const sent = () => {
+    const { model, served } = session().data;
+    const mine = served || location.protocol === "file:";
+    return mine ? `pivotree explore ${model} -o page.html, and open page.html${location.hash}` : location.href;
+  };
+  const send = button("view", "Copy what shows exactly this view to others", () => copied(sent(), "This view", body, say));
   const embed = button("embed", "Copy what embeds this view in another page", () => copied(frame(), "The frame", body, say));
   body.append(
     range.node,
     between,
-    h("div", { class: "row" }, ...kinds, embed),
+    h("div", { class: "row" }, ...kinds),
+    h("div", { class: "row" }, h("span", { class: "soft" }, "Copy"), send, embed),
     para("soft", "The JSON is an order: pivotree solve MODEL --order FILE.json"),
     h("label", { class: "field" }, h("span", {}, "Open such a file, or a robot's"), input),
   );

@@ -22,7 +22,7 @@ const FATTENING = 600; // [ms] that a cell takes to become its block
 export class Story {
   actions; at; data; hinted; model; page; tries;
 
-  // actions: { tool(), moved(scene) }; page: the document of the robot that the tool is on
+  // actions: { tool(), moved(scene, code of its steps or "") }; page: the document of the robot that the tool is on
   constructor(page, look, actions) {
     const model = page.model.split(/[\\/]/).at(-1);
     Object.assign(this, { page, data: page.story, model, actions, at: 0, tries: [], hinted: 0 });
@@ -53,7 +53,8 @@ export class Story {
     this.robot?.destroy();
   }
 
-  go(at) {
+  // ``code``: of the steps that are taken already.
+  go(at, code = "") {
     this.at = Math.max(0, Math.min(SCENES.length - 1, at));
     const scene = SCENES[this.at];
     const { line, digits } = this.data;
@@ -61,6 +62,7 @@ export class Story {
     this.look.fat = 1;
     this.source = this.at === OWN ? this.page : this.at === DIGITS ? digits : line;
     this.session = this._fresh(this.source);
+    if (code) this.session.setCode(code);
     this.board = new Board(this.session, this.look, {
       pick: (i, j) => this._pick(i, j),
       hover: (i, j) => this._hover(i, j),
@@ -82,7 +84,7 @@ export class Story {
     if (this.at === EQUATIONS) replaced(this.laws, ...this._equations());
     this.draw();
     this._buttons();
-    this.actions.moved(this.at + 1);
+    this._moved();
   }
 
   _fresh(source) {
@@ -113,6 +115,10 @@ export class Story {
     this.robot?.named((k) => this._called(k));
   }
 
+  _moved() {
+    this.actions.moved(this.at + 1, this.session.engine.step ? this.session.code : "");
+  }
+
   undo() {
     this.session.back();
     this._after("One step back.");
@@ -140,6 +146,7 @@ export class Story {
     this.board.preview = null;
     this.draw();
     this._buttons();
+    this._moved();
     this._say(text);
   }
 

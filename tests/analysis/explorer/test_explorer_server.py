@@ -251,7 +251,7 @@ def test_the_browser_is_opened_at_the_address_and_how_it_is_stopped_is_said(monk
 
     monkeypatch.setattr(ExplorerServer, "serve_forever", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        serving.serve({"model": "x"})
+        serving.serve(ExplorerServer({"model": "x"}))
     assert len(told) == 1 and told[0].startswith("http://127.0.0.1:")
     assert capsys.readouterr() == (f"{told[0]}\n", "pivotree: Ctrl-C stops the page\n")
 
