@@ -6,6 +6,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from pivotree.kkt import Order, OrderError
+from pivotree.kkt.order.sequence import TEN
 
 from . import load as _load
 from .aliases import ALIASES, ELSEWHERE
@@ -105,5 +106,5 @@ def names(problem: str = "qdd", loops: bool = False) -> list[str]:
     return [
         name
         for name, order in (ORDERS | LOOPS if loops else ORDERS).items()
-        if order.problem == problem and order.composites == "general"
+        if order.problem == problem and order.composites not in TEN
     ]

@@ -86,7 +86,7 @@ def from_json(path: Path) -> Order:
         groups = read_json(path)
     except UnreadableError as error:
         raise OrderError(f"order {path}: {error}; give an order file") from None
-    links, rules, composites = "whole", {}, "general"
+    links, rules, composites = "whole", {}, "counted"
     if isinstance(groups, dict):
         if groups.get("schema", SCHEMA) != SCHEMA:
             told = f"order {path}: field 'schema' is {groups['schema']!r}"
@@ -96,7 +96,7 @@ def from_json(path: Path) -> Order:
             if near := close_names(key, keys, n=1, cutoff=0.7):
                 raise OrderError(f"order {path}: holds {key!r}; write {near[0]!r}")
         links, rules = groups.get("links", "whole"), groups.get("rules", {})
-        composites = groups.get("composites", "general")
+        composites = groups.get("composites", "counted")
         groups = groups.get("groups")
     if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
         raise OrderError(f"order {path}: holds no list of groups; give [[['pdd', 'link1'], ...]]")

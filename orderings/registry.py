@@ -16,7 +16,7 @@ def order(
     source: str,
     links: str = "whole",
     problem: str = "qdd",
-    composites: str = "general",
+    composites: str = "counted",
     loops: bool = False,
     **rules: str,
 ) -> Callable[[OrderFunction], Order]:
@@ -24,7 +24,7 @@ def order(
 
     ``rules`` are the switches of :class:`kkt.Rules`; ``links`` says that the blocks are those of
     ``structure.with_links(links)``; ``composites`` "rigid" or "centre" that rigid inertias
-    are ten numbers, about the joint or the centre of mass; ``problem`` is "tau" for inverse
+    are formed as ten numbers, about the joint or the centre of mass; ``problem`` is "tau" for inverse
     dynamics; ``loops`` that the order places multipliers, and is compared where there are any.
     Raises OrderError for a value that a rule does not have.
 

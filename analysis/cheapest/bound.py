@@ -40,7 +40,7 @@ class _Parts:
 
 def lower_bound(structure: Structure, inputs: InputSlots, composites: str, crbm: NDArray[np.int64]) -> int:
     """A lower bound on the operations of the family's orders; ``crbm`` (n,): CRBM's, by step."""
-    parts = _parts(structure, inputs, composites == "rigid")
+    parts = _parts(structure, inputs, composites != "general")
     parent, dof = structure.parent.tolist(), structure.dof.tolist()
     pays: dict[tuple[int, int], int] = {}  # of joint j, where waiting at k begins to be paid
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree.kkt import PivotSequence, System, plan, symbolic
-from pivotree.kkt.program.tracer import program_of
+from pivotree.kkt.program.tracer import as_counted, program_of
 from pivotree.kkt.tape.inputs import InputSlots
 from pivotree.kkt.tape.templates import Known, Patterns
 
@@ -34,12 +34,5 @@ class Meter:
         """(groups,) operations of each group, forward and backward."""
         self.traces += 1
         sequence = replace(sequence, composites=self.composites)
-        program = program_of(symbolic(plan(sequence, self.system.structure)))
-        patterns = Patterns(program, self.inputs, self._known[program.gain])
-        counts = np.zeros(program.groups + 1, dtype=np.int64)  # the last: before any group
-        for place, _, operations in patterns.walk(program.live(("qdd",))):
-            instruction = program.instructions[place]
-            large = len(operations) > 1 and instruction.info
-            steps = list(instruction.info) if large else [instruction.step] * len(operations)
-            np.add.at(counts, steps, operations)
-        return counts[:-1]
+        program = as_counted(program_of(symbolic(plan(sequence, self.system.structure))))
+        return Patterns(program, self.inputs, self._known[program.gain]).work()[:-1]

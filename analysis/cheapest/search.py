@@ -57,7 +57,7 @@ class SearchResult:
     """
 
     cost_is: str  # flops, depth, digits or time
-    composites: str  # general, or rigid: composite inertias as ten numbers
+    composites: str  # how composite inertias are formed and counted, as in kkt.PivotSequence
     best: Ranked
     bound: float | None  # proved: no order of the family costs less; None where none is known
     exact: bool  # all orders of the family were counted
@@ -111,7 +111,7 @@ def search(
     model: Any,
     cost: str = "flops",
     *,
-    composites: str = "general",
+    composites: str = "counted",
     format: str = "float32",
     states: int = 5,
     most: int = 60,
@@ -125,11 +125,11 @@ def search(
     a batch in a kernel compiled for ``format``.  Digits and time are measured on the cheapest by
     operations and on the registered orders.
 
-    With ``composites`` "rigid" inertias behind which no joint is eliminated are ten numbers: the
-    costs are those of ``kkt.trace(system, order, "rigid")``.  At most ``most`` orders are counted
-    for each form of the rank updates where there are too many to count all.  Where a robot has
-    loops or contacts, places of their multipliers are searched too.  Raises OrderError for an
-    unknown cost.
+    Inertias behind which no joint is eliminated are counted as ten numbers, and with ``composites``
+    "rigid" formed so; the costs are those of ``kkt.trace(system, order, composites)``.  At most
+    ``most`` orders are counted for each form of the rank updates where there are too many to count
+    all.  Where a robot has loops or contacts, places of their multipliers are searched too.  Raises
+    OrderError for an unknown cost.
 
     >>> found = pt.search(pt.chain(3), "flops")
     >>> found.best.cost, min(row.cost for row in found.ranking if row.name == "abm")
@@ -140,8 +140,8 @@ def search(
     for name, number in (("states", states), ("most", most)):
         if not (isinstance(number, int) and number >= 1):
             raise OrderError(f"search: {name} is {number!r}; give a whole number, at least 1")
-    if composites not in ("general", "rigid"):
-        raise OrderError(f"search: composites is {composites!r}; use general or rigid")
+    if composites not in ("counted", "general", "rigid"):
+        raise OrderError(f"search: composites is {composites!r}; use counted, general or rigid")
     get_format(format)  # or refused
     system = model if isinstance(model, System) else kkt.build(model)
     meter = Meter(system, composites)

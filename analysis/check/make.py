@@ -42,7 +42,7 @@ class Row:
     order: str
     frames: str
     symmetry: str
-    operations: int | None  # of the order, from the entries of (4)
+    operations: int | None  # of the order, from the entries of (4), as kkt.Tape.flops counts them
     here: float  # digits in the one state
     worst: float  # over all states that were tried
     proved: float | None = None  # for all states whose largest acceleration is ACCELERATION

@@ -59,7 +59,9 @@ def page(found: Checked, state: str, file: str | None = None) -> Iterator[str | 
         f"This state: {state}. Worst: of {found.states} random states, and of {found.searched} that were "
         f"searched near the worst of these. Proved: for all states within the limits of positions, rates and "
         f"efforts in which some joint accelerates by {ACCELERATION:g} rad/s² (m/s²) or more; a proof takes "
-        f"every rounding at its worst{why}. Random states: {found.distribution}."
+        f"every rounding at its worst{why}. Random states: {found.distribution}. Operations: additions, "
+        "multiplications, divisions and roots, from inertias, axes and forces in a state to accelerations, "
+        "composite inertias as ten numbers (as 6 x 6 blocks where both triangles are formed)."
     )
     yield f"Where digits are lost. {found.fault.replace('in this state', 'in its worst state')}"
     yield from _mended(found)

@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from ..rounding.text import Blame
 
 GAP = 3  # between two columns
-IN_KERNEL = (  # what the operations of compiled code are
-    "from joint positions, rates and efforts, poses and bias with them, what several entries have in "
-    "common formed once"
-)
 COSTS = 45  # width of fill, entries, operations and height
 STAR = "; *: fewer than half of the format's digits"
 WIDTH = 24  # of a format's columns
@@ -31,6 +27,15 @@ def counted(composites: str, choice: bool = False) -> str:
     own, name, other = (blocks, "rigid", ten) if composites == "general" else (ten, "general", blocks)
     told = f" (--composites {name}: {other})" if choice else ""
     return f"from the entries of (4) to qdd, composite inertias {own}{told}"
+
+
+def in_kernel(composites: str) -> str:
+    """What the operations of compiled code are, which forms composites as the order says."""
+    formed = "ten numbers" if composites in ("rigid", "centre") else "6 x 6 blocks"
+    return (
+        "from joint positions, rates and efforts, poses and bias with them, what several entries have in "
+        f"common formed once, composite inertias as {formed}"
+    )
 
 
 class _Console(Console):
@@ -105,7 +110,10 @@ def comparison_tables(comparison: Comparison, width: int) -> list[Table]:
     first.caption = (
         "fill and entries: blocks and numbers of one triangle that were zero in the matrix and "
         "become nonzero, in random orders at most so many; operations: additions, multiplications, "
-        f"divisions and roots {counted(comparison.composites, choice=True)}; height: "
+        f"divisions and roots {counted(comparison.composites, choice=True)}"
+        + "; both triangles: as 6 x 6 blocks"
+        * any("both triangles" in order for order in orders)
+        + "; height: "
         "pivots that wait for each other; under a format's name the error, "
         f"max |qdd - exact| / max |exact|, where exact is the answer for {comparison.data}; "
         "digits: how many are right against it; "

@@ -53,7 +53,7 @@ class Comparison(Tabled):
     conditioning: Conditioning | None = None  # None where it is not known
     cancelling: str = ""  # what errors are relative to, where all that moves the robot nearly cancels
     counted: tuple[str, str] = ("bodies", "freedoms")  # what these are; of a matrix blocks and unknowns
-    composites: str = "general"  # as 6 x 6 blocks, but where an order says otherwise; or "rigid"
+    composites: str = "counted"  # as in kkt.PivotSequence, but where an order says otherwise
     state: str = ""  # what the one state is called that all rows are of
     data: str = "the data as rounded to the format, so that the arithmetic alone is judged"
     shown: ClassVar[tuple[str, ...]] = (
@@ -146,8 +146,9 @@ def compare(
     rigid (``proximal`` of :func:`kkt.eliminate`; they need a compliance to start from,
     :func:`kkt.softened`), and is held against the rigid rows that do not follow from others.
 
-    With ``composites`` "rigid", inertias behind which no joint has been eliminated are ten numbers,
-    and 6 x 6 blocks with "general" (:func:`kkt.trace`); where it is None each order decides.
+    Operations are counted with inertias behind which no joint has been eliminated as ten numbers,
+    with ``composites`` "general" as 6 x 6 blocks, by which they are formed but with "rigid"
+    (:func:`kkt.trace`); where it is None each order decides.
 
     Every format is held against the certified solution for the data rounded to it (forward errors:
     Higham 2002, section 1.5; of these orders Ascher, Pai & Cloutier 1996, section 3).  An order
@@ -158,7 +159,7 @@ def compare(
 
     >>> for row in pt.compare(pt.build(pt.chain(30)), ["crbm", "abm"], ["float32"]).rows:
     ...     print(row.order, row.fill_blocks, row.flops, round(row.digits, 1))
-    crbm 870 36239 2.9
+    crbm 870 31585 2.9
     abm 29 11256 6.7
     """
     asked = _asked(system, orders, formats, refine, residual, proximal)
@@ -201,7 +202,7 @@ def compare(
     dof = int(system.tree.offset[-1])
     beside = next((cancelling(x) for x in references.values() if isinstance(x, Certified)), "")
     named = Comparison(system.name, system.tree.n, dof, tuple(rows), results, units, condition, beside)
-    return replace(named, composites=composites or "general")
+    return replace(named, composites=composites or "counted")
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ class Row:
 
     >>> row = pt.compare(pt.build(pt.chain(30)), ["crbm"], ["float32"]).rows[0]
     >>> row.order, row.fill_blocks, row.flops, round(row.digits, 1), round(row.lost_by_order, 1)
-    ('crbm', 870, 36239, 2.9, 3.3)
+    ('crbm', 870, 31585, 2.9, 3.3)
     """
 
     order: str

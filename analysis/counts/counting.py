@@ -15,7 +15,7 @@ from pivotree.kkt.matrix.entries import Pattern
 from pivotree.kkt.order.sequence import as_order
 from pivotree.kkt.program.program import Program, instruction_bodies
 from pivotree.kkt.program.residual_program import trace_substitution
-from pivotree.kkt.program.tracer import program_of
+from pivotree.kkt.program.tracer import as_counted, program_of
 from pivotree.kkt.tape.inputs import InputSlots
 from pivotree.kkt.tape.lowering import Lowering
 from pivotree.kkt.tape.tape import inputs_of
@@ -133,7 +133,7 @@ def count_robot(order: Callable[..., Any], system: kkt.System) -> Counted:
     >>> dict(zip(KINDS, arm.total))
     {'mul': 237, 'add': 205, 'div': 14, 'sqrt': 0}
     """
-    program = program_for(order, system.structure)
+    program = as_counted(program_for(order, system.structure))
     if program.symbolic is not None:
         unphysical(program, system)
     return count(program, inputs_of(program, system))

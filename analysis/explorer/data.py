@@ -35,7 +35,7 @@ from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.system import require_system
 from pivotree.kkt.model.gallery import chain, example2
 from pivotree.kkt.order.pivots import Plan
-from pivotree.kkt.order.sequence import Order, Rules, as_order
+from pivotree.kkt.order.sequence import TEN, Order, Rules, as_order
 from pivotree.kkt.tape.tape import Tape
 
 from .. import listing
@@ -76,7 +76,7 @@ def explorer_data(
     >>> from pivotree.analysis.explorer import explorer_data
     >>> data = explorer_data(pt.build(pt.chain(3)), "chain:3", ["abm", "crbm"], story=False)
     >>> [(order["name"], order["fill"], order["flops"]) for order in data["orders"]]
-    [('abm', 2, 456), ('crbm', 6, 416)]
+    [('abm', 2, 456), ('crbm', 6, 279)]
     """
     for name in formats:
         if get_format(name).name not in FORMATS:
@@ -205,10 +205,10 @@ def _order(system: System, function: Order, structures: dict[str, Any]) -> dict[
         return None
     made = plan(function, system.structure)
     sequence = made.sequence
-    if sequence.composites != "general":
+    if sequence.composites in TEN:
         raise OrderError(
             f"order {sequence.name!r}: has composites of ten numbers, and the page eliminates "
-            "whole blocks; give it composites 'general' to explore it"
+            "whole blocks; give it composites 'counted' to explore it"
         )
     if sequence.links not in structures:
         structures[sequence.links] = structure_of(made.graph.structure)

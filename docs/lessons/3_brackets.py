@@ -212,8 +212,8 @@ def _(checks):
 def _(mo):
     mo.md("""
     **3.3** On short arms CRBM is the cheaper one. What is the least number of links for which ABM
-    needs fewer operations? (Composite inertias are whole 6 x 6 matrices here; where they are ten
-    numbers, as textbooks have them, CRBM stays the cheaper one up to 11 links.)
+    needs fewer operations? (Composite inertias are counted as ten numbers, as textbooks have them; as
+    whole 6 x 6 matrices they would make ABM the cheaper one from 5 links on.)
     """)
     return
 

@@ -194,7 +194,7 @@ def _(body, checks):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md("""
-    **6.3** Write an order that solves for qdd of `kkt.quadruped()` with fewer operations than
+    **6.3** Write an order that solves for qdd of `kkt.chain(12)` with fewer operations than
     both CRBM and ABM need. Then draw it with `figures.spy`, and give it to `analysis.compare`.
     """)
     return

@@ -125,10 +125,8 @@ def _brackets() -> list[Answer]:
     tree = kkt.build(checks.branched()).structure
     depths = int(tree.depth.sum())
     zeros = tree.n**2 - tree.n - 2 * depths
-    costs = {n: [operations(name, kkt.chain(n)) for name in ("crbm", "abm")] for n in (4, 5)}
-    least = next(
-        n for n in range(1, 41) if operations("abm", kkt.chain(n)) < operations("crbm", kkt.chain(n))
-    )
+    costs = {n: [operations(name, kkt.chain(n)) for name in ("crbm", "abm")] for n in range(1, 41)}
+    least = next(n for n, (crbm, abm) in costs.items() if abm < crbm)
     return [
         Answer(
             "3.1",
@@ -149,7 +147,9 @@ def _brackets() -> list[Answer]:
             "3.3",
             checks.crossing,
             f"{least}",
-            "; ".join(f"{n} links: crbm {a:,}, abm {b:,} operations" for n, (a, b) in costs.items())
+            "; ".join(
+                f"{n} links: crbm {costs[n][0]:,}, abm {costs[n][1]:,} operations" for n in (least - 1, least)
+            )
             + ". It is the count for this chain, whose zeros are not multiplied; other arms "
             "cross elsewhere.",
         ),
@@ -248,10 +248,7 @@ def _own() -> list[Answer]:
     abm, dnc = (factor(name, kkt.chain(15)) for name in ("abm", "divide_and_conquer"))
     ends = _run(_ENDS)
     both = factor(ends, kkt.chain(15))
-    robot = kkt.build(kkt.quadruped()).structure
-    tips = sum(not robot.children(k) for k in robot.names)
-    own = operations(_run(_TIPS), kkt.quadruped())
-    counts = {name: operations(name, kkt.quadruped()) for name in ("abm", "crbm")}
+    own, abm_takes, crbm_takes = (operations(x, kkt.chain(12)) for x in (_run(_TIPS), "abm", "crbm"))
     return [
         Answer(
             "6.1",
@@ -274,10 +271,10 @@ def _own() -> list[Answer]:
             "6.3",
             checks.cheaper,
             _TIPS,
-            f"{own:,} operations; abm {counts['abm']:,}, crbm {counts['crbm']:,}. Taking the joint "
-            f"of a tip apart from its pair saves {(counts['abm'] - own) // tips} operations for "
-            f"each of {tips} legs. It is no law: apart in every body of the chain of 12, it costs "
-            "more (pieces_of_1 in the lesson's table).",
+            f"{own:,} operations; abm {abm_takes:,}, crbm {crbm_takes:,}. Taking the joint of the tip "
+            f"apart from its pair saves {abm_takes - own} operations, since the tip's inertia moves as "
+            "ten numbers then. It is no law: apart in every body of the chain, it costs more "
+            "(pieces_of_1 in the lesson's table).",
         ),
     ]
 

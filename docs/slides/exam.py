@@ -65,7 +65,7 @@ CHECKS: tuple[Callable[[], bool], ...] = (
         [facts.fill(o, m) for o in ("crbm", "abm") for m in ("chain:15", "binary:3")] == [210, 68, 14, 14]
     ),
     _determinant,
-    lambda: [facts.crossing(), facts.crossing("rigid")] == [5, 12],
+    lambda: [facts.crossing(), facts.crossing("general")] == [12, 5],
     _absorbed,
     _excess,
     _feet,

@@ -67,10 +67,10 @@ def kappa(model: str) -> str:
     return f"{float(condition.kappa):.2g}" if condition else "none"
 
 
-def crossing(composites: str = "general", most: int = 40) -> int:
+def crossing(composites: str | None = None, most: int = 40) -> int:
     """The shortest chain on which ABM takes fewer operations than CRBM.
 
-    Composite inertias are whole 6 x 6 matrices, or with "rigid" ten numbers.
+    Composite inertias are ten numbers, or with "general" whole 6 x 6 matrices.
     """
     for n in range(1, most):
         abm = kkt.trace(system(f"chain:{n}"), orderings.get("abm")).flops

@@ -57,7 +57,7 @@ class Tabled(Shown):
     >>> print(pt.compare(pt.build(pt.chain(3)), ["crbm", "abm"], ["float32"]))
     <Comparison chain_3: 3 bodies, 3 freedoms, 2 rows>
     order  format   digits  fill_blocks  flops  height
-    crbm   float32  6.94    6            416    9
+    crbm   float32  6.94    6            279    9
     abm    float32  6.94    2            456    9
     """
 

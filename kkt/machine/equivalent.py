@@ -25,7 +25,7 @@ from ..matrix.configuration import Configuration
 from ..matrix.system import System, build
 from ..model.fields import Floats
 from ..model.spatial import force_transform, skew
-from ..order.sequence import Order, PivotSequence, Rules, as_sequence
+from ..order.sequence import TEN, Order, PivotSequence, Rules, as_sequence
 from ..proof.idle import all_resist
 from ..tape.factored import factored
 from ..tape.tape import Tape
@@ -55,7 +55,7 @@ def in_fewer_operations(sequence: PivotSequence) -> PivotSequence:
     rules: Rules = sequence.rules
     if rules.rank_update == "outer":
         rules = replace(rules, rank_update="gain")
-    rigid = sequence.composites == "general" and rules.symmetry == "mirrored"
+    rigid = sequence.composites not in TEN and rules.symmetry == "mirrored"
     return replace(sequence, rules=rules, composites="rigid" if rigid else sequence.composites)
 
 

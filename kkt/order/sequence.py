@@ -65,15 +65,18 @@ _CHOICES = {  # the default first
 }
 
 
-COMPOSITES = ("general", "rigid", "centre")
+COMPOSITES = ("counted", "general", "rigid", "centre")  # the default first
+TEN = ("rigid", "centre")  # formed as ten numbers
 
 
 @dataclass(frozen=True)
 class PivotSequence:
     """Groups of blocks in elimination order, with the switches that decide rounding.
 
-    With ``composites`` "rigid" or "centre", inertias behind which no joint has been eliminated are
-    ten numbers (:mod:`kkt.program.tracer`).
+    Inertias behind which no joint has been eliminated are ten numbers each.  By ``composites``
+    "counted" they are formed as 6 x 6 blocks, which every number type can, and operations are
+    counted as ten numbers take them; "general" forms and counts blocks, "rigid" and "centre" form
+    and count ten numbers (:mod:`kkt.program.tracer`).
 
     >>> groups = [[("pdd", "j1"), ("qdd", "j1"), ("f", "j1")]]
     >>> mine = pt.PivotSequence(groups, name="mine", source="a notebook")
@@ -86,7 +89,7 @@ class PivotSequence:
     source: str = ""
     rules: Rules = field(default_factory=Rules)
     links: str = "whole"  # blocks are those of Structure.with_links(links)
-    composites: str = "general"
+    composites: str = "counted"
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or unfit(self.name) is not None:
@@ -105,10 +108,10 @@ class PivotSequence:
             raise OrderError(
                 f"order {self.name!r}: composites is {self.composites!r}; use {' or '.join(COMPOSITES)}"
             )
-        if self.rules.symmetry != "mirrored" and self.composites != "general":
+        if self.rules.symmetry != "mirrored" and self.composites in TEN:
             raise OrderError(
                 f"order {self.name!r}: composites {self.composites!r} are ten numbers, which have no second "
-                "triangle; leave symmetry out, or give composites 'general'"
+                "triangle; leave symmetry out, or give composites 'counted'"
             )
 
 
@@ -133,7 +136,7 @@ class Order:
     source: str = ""
     rules: Rules = field(default_factory=Rules)
     links: str = "whole"
-    composites: str = "general"
+    composites: str = "counted"
     problem: str = "qdd"  # what is solved for; "tau": inverse dynamics
     loops: bool = False  # whether it places the multipliers of loops
 

@@ -148,7 +148,7 @@ class Program:
     inertia: Ref | None  # joint-space inertia, where the last pivots are all the qdd, then lam
     inertia_bodies: tuple[Hashable, ...]  # bodies of its rows
     places: tuple[Place, ...] = ()  # of each instruction, for who reads the program as formulas
-    composites: str = "general"  # or ten numbers, see :mod:`.tracer`
+    composites: str = "counted"  # or as said, see :mod:`.tracer`
     # solutions for more right-hand sides, (rows, columns) each: see :mod:`.columns`
     columns: tuple[dict[Block, Ref], ...] = ()
 

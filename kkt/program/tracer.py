@@ -17,7 +17,8 @@ holds 21 numbers.  A sequence says which ten by its ``composites``:
     "centre"  mass, centre of mass and moments about it (:mod:`kkt.tape.rigid`), about the joint by
               the parallel-axis theorem where M^_k is used
 
-"general" stands for the 6 x 6 block, carried by Phi M Phi^T.  This is rigid where R R^T = 1, an
+"counted" and "general" stand for the 6 x 6 block, carried by Phi M Phi^T, whose operations "counted"
+tells as "rigid" takes them.  The block is rigid where R R^T = 1, an
 identity of values and not of their pattern.  Rotations that have been rounded satisfy it to
 rounding only, so that ten numbers belong to programs that start from joint positions
 (:func:`kkt.compile`), and to formats no finer than the doubles that hold the rotations; no digit
@@ -32,6 +33,7 @@ from functools import partial
 
 from ..base.errors import FormatError
 from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, Block, F
+from ..order.sequence import TEN
 from ..structure.symbolic import PAIR_FIRST, SINGLE, SymbolicFactor
 from .bracket import RHS, BasePivot, Bracket, DensePivot, Fronts, PairPivot, Rows, present
 from .orthogonal import orthogonal_program
@@ -40,10 +42,12 @@ from .program import Instruction, PivotRecord, Place, Program, Ref, Writer
 
 def with_composites(program: Program, composites: str) -> Program:
     """The same program, Phi M^ Phi^T and sums of M^ formed from ten numbers where M^ is rigid."""
-    if composites == "general":
-        return program
+    if composites not in TEN:
+        return replace(program, composites=composites)
     found = list(_rigid(program))
     if composites == "rigid":
+        if not any(args for i, args in found if i.op == "mul"):
+            return replace(program, composites=composites)
         names = {"input": "input", "mul": "shift", "add": "join"}
         instructions = [i._replace(op=names[i.op], args=a) if a is not None else i for i, a in found]
         return replace(program, instructions=tuple(instructions), composites=composites)
@@ -103,12 +107,20 @@ def _about_centres(program: Program, found: list[tuple[Instruction, tuple[Ref, .
     )
 
 
+def as_counted(program: Program) -> Program:
+    """What the operations of a program are counted from: ten numbers, where an order leaves it open."""
+    if program.composites != "counted":
+        return program
+    by_ten = with_composites(program, "rigid")
+    return program if by_ten.instructions is program.instructions else by_ten
+
+
 def require_general(program: Program, what: str) -> None:
     """Raise FormatError where a program assumes R R^T = 1, which does not hold in ``what``."""
-    if program.composites != "general":
+    if program.composites in TEN:
         raise FormatError(
             f"order {program.name!r}: traced with composites {program.composites!r}, which takes "
-            f"R R^T = 1, and rounded rotations are not so in {what}; give it composites 'general'"
+            f"R R^T = 1, and rounded rotations are not so in {what}; give it composites 'counted'"
         )
 
 

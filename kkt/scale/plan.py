@@ -26,6 +26,7 @@ from ..matrix.blocks import KINDS, Structure
 from ..matrix.entries import Pattern
 from ..model.tree import BodyTree
 from ..order.pivots import Plan
+from ..order.sequence import TEN
 from .template import Bodywise, Groups, articulated
 
 
@@ -55,7 +56,7 @@ def bodywise(plan: Plan) -> Bodies | None:
     """The order of a plan, body by body; None for a plan that does not go body by body."""
     graph, sequence = plan.graph, plan.sequence
     structure, n = graph.structure, graph.structure.n
-    if structure.divided or structure.ties or graph.split or sequence.composites != "general":
+    if structure.divided or structure.ties or graph.split or sequence.composites in TEN:
         return None
     if sequence.rules.elimination != "gauss" or not n:
         return None

@@ -71,7 +71,7 @@ def rows_of(chosen: Plan) -> Rows:
             f"order {sequence.name!r}: does not go body by body, and such an order may have "
             f"{MOST_BODIES:,} bodies, not {chosen.graph.structure.n:,}; {instead}"
         )
-    factor = symbolic(replace(chosen, sequence=replace(sequence, composites="general")), most=MOST_BLOCKS)
+    factor = symbolic(replace(chosen, sequence=replace(sequence, composites="counted")), most=MOST_BLOCKS)
     program = program_of(factor)
     writer = _Writer(program)
     return Rows(chosen, writer.code(), writer.top, program.pivots)

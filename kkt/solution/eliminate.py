@@ -86,7 +86,7 @@ def eliminate(
     >>> for name in ("crbm", "abm"):
     ...     result = pt.eliminate(system, pt.orderings.get(name), "float32")
     ...     print(name, result.fill, result.flops, f"{exact.error(result.qdd):.0e}")
-    crbm 870 36239 1e-03
+    crbm 870 31585 1e-03
     abm 29 11256 2e-07
     """
     chosen = get_format(format)

@@ -34,7 +34,7 @@ from ..base.shown import Shown
 from ..matrix.blocks import Block
 from ..matrix.system import System, require_system
 from ..order.pivots import Plan, plan, unknowns_of
-from ..order.sequence import OrderFunction, PivotSequence, as_sequence
+from ..order.sequence import TEN, OrderFunction, PivotSequence, as_sequence
 from ..program.bracket import BasePivot, DensePivot, PairPivot
 from ..program.columns import Columns
 from ..program.program import Ref
@@ -329,7 +329,7 @@ def _symbolic(system: System, order: Any) -> Symbolic:
     sequence = as_sequence(order, system.structure)
     for wrong, use in (
         (sequence.rules.elimination == "orthogonal", "eliminates by rotations, which leave no L D L^T"),
-        (sequence.composites != "general", "has composites of ten numbers, which are no blocks of (4)"),
+        (sequence.composites in TEN, "has composites of ten numbers, which are no blocks of (4)"),
     ):
         if wrong:
             raise OrderError(f"order {sequence.name!r}: {use}; use another order, such as abm or crbm")

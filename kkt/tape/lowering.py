@@ -36,7 +36,7 @@ class Lowering(Patterns):
         count = len(program.instructions)
         # operations written before each instruction, and in all
         self.first = np.zeros(count + 1, dtype=np.int64)
-        self.flops = 0  # operations that qdd needs
+        self.played = 0  # operations that qdd needs
         self.written = 0
         first, rows, columns, held, holds = np.zeros((5, len(self.pattern)), dtype=np.int64)
         entries = np.zeros(36 * count + 16, dtype=np.int32)
@@ -81,7 +81,7 @@ class Lowering(Patterns):
                 yield from self._full(CHUNK)
         yield from self._full(1)
         np.cumsum(operations, out=self.first[1:])
-        self.flops = int(operations[program.live(("qdd", "x"))].sum())
+        self.played = int(operations[program.live(("qdd", "x"))].sum())
 
     # -- results ------------------------------------------------------------------------------
 

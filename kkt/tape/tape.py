@@ -23,10 +23,12 @@ from ..base.shown import Shown, Tabled
 from ..matrix.blocks import Block
 from ..matrix.system import System
 from ..program.program import Bodies, Owners, Program, diagonal
+from ..program.tracer import as_counted
 from ..structure.symbolic import SymbolicFactor
 from .emit import Scalars
 from .inputs import UNKNOWNS, InputSlots, near_centres
 from .lowering import Lowering
+from .templates import Patterns
 
 KEEP = 60_000_000  # a tape up to this long is kept for the next number type
 SHARED = 3_000_000  # a tape up to this long leaves its templates for the next order
@@ -42,7 +44,7 @@ class Tape(Shown):
     solution: dict[Block, Scalars]  # unknowns of every block
     pivots: dict[int, Scalars]  # number of the pivot record -> its d's
     inertia: Scalars | None  # joint-space inertia
-    flops: int  # operations that qdd needs
+    played: int  # operations that qdd needs, as they are played
     first: NDArray[np.int64]  # (instructions + 1,) operations before each instruction, and in all
     length: int  # all operations
     kept: tuple[Chunk, ...] | None  # None where the tape is too long to keep
@@ -52,6 +54,16 @@ class Tape(Shown):
     def facts(self) -> dict[str, Any]:
         name = self.program.name
         return {"name": name, "operations": self.length, "of them for qdd": self.flops, "slots": self.slots}
+
+    @cached_property
+    def work(self) -> NDArray[np.int64]:
+        """(groups + 1,) operations that qdd needs of each group, as they are counted; last: before any."""
+        return Patterns(as_counted(self.program), self.inputs).work()
+
+    @cached_property
+    def flops(self) -> int:
+        """Operations that qdd needs: with composite inertias as ten numbers, if not said otherwise."""
+        return self.played if as_counted(self.program) is self.program else int(self.work.sum())
 
     def chunks(self) -> Iterator[Chunk]:
         """The operations in order; lowered anew each time where the tape is long."""
@@ -185,7 +197,7 @@ def lowered(program: Program, inputs: InputSlots, plans: dict[Any, Any]) -> Tape
         solution=lowering.solution(),
         pivots=lowering.pivots(),
         inertia=lowering.inertia(),
-        flops=lowering.flops,
+        played=lowering.played,
         first=lowering.first,
         length=lowering.written,
         kept=None if lowering.written > KEEP else tuple(kept),
@@ -262,7 +274,7 @@ class StepRecord:
     blocks: tuple[Block, ...]
     fill_blocks: int  # blocks that may become nonzero in this step
     fill_entries: int
-    flops: int  # scalar operations, forward and backward
+    flops: int  # scalar operations as they were played, forward and backward
     error: float | None  # of the block's unknowns against the certified answer, where known
     pivots: tuple[Any, ...] = ()  # the diagonal of L D L^T, D_k where it is 1 x 1
     # None with records=False:
@@ -372,7 +384,7 @@ class Elimination(Tabled):
 
     >>> result = pt.eliminate(pt.build(pt.chain(3)), pt.orderings.get("crbm"), "float32")
     >>> result.fill, result.flops, result.height, result.qdd.shape
-    (6, 416, 9, (3,))
+    (6, 279, 9, (3,))
     >>> result.failed_at is None, result.marked is None
     (True, True)
     """
@@ -384,7 +396,7 @@ class Elimination(Tabled):
     f: NDArray[Any]  # (n, 6) spatial force through each joint [N m, N]
     steps: tuple[StepRecord, ...]
     symbolic: SymbolicFactor
-    flops: int  # scalar operations that qdd needs
+    flops: int  # scalar operations that qdd needs, as :attr:`Tape.flops` counts them
     failed_at: str | None = None  # why there is no answer: a pivot that is zero, and its step
     refinement: Refinement | None = None
     proximal: Proximal | None = None

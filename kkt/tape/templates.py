@@ -310,6 +310,19 @@ class Patterns:
                     template = self.known.templates[number]
                     yield place, template, [len(template.op)]
 
+    def work(self) -> NDArray[np.int64]:
+        """(groups + 1,) operations that qdd needs of each group, both ways; the last: before any."""
+        program = self.program
+        counts = np.zeros(program.groups + 1, dtype=np.int64)
+        for places, numbers in self.runs(program.live(("qdd", "x")), 1 << 18):
+            i = program.instructions[places[0]]
+            if numbers[0] == LARGE:
+                operations = self._meet_large(i)
+                np.add.at(counts, list(i.info) or [i.step] * len(operations), operations)
+            else:
+                np.add.at(counts, self.steps.step[places], np.diff(self.known.packed().first)[numbers])
+        return counts
+
     def _read(self) -> Steps:
         """Arguments of all instructions."""
         out, first, value, transposed, sign = self.program.operands

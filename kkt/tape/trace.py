@@ -44,9 +44,9 @@ def trace(system: System, order: PivotSequence | OrderFunction | Any, composites
 
     Source: equation (4) of Ascher, Pai & Cloutier 1996; docs/elimination.md tells how.
 
-    With ``composites`` "rigid" or "centre", inertias behind which no joint has been eliminated are
-    ten numbers (:mod:`kkt.program.tracer`): fewer operations, for floating point alone.
-    Where it is None the order decides, by itself or in its file.
+    Inertias behind which no joint has been eliminated are ten numbers.  ``composites`` says whether
+    they are formed as such ("rigid", "centre"), for floating point alone, or only "counted" so, or
+    not even that ("general"); see :class:`kkt.PivotSequence`.  None: as the order says.
 
     Time and memory grow with the factor: O(n) for n bodies by abm, O(n^3) by crbm on a chain.
 

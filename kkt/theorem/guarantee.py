@@ -36,7 +36,7 @@ from ..arithmetic import Format, Mixed, get_format
 from ..base.errors import FormatError
 from ..matrix.system import System, build, in_general
 from ..model.tree import require_graph
-from ..order.sequence import PivotSequence, Rules
+from ..order.sequence import TEN, PivotSequence, Rules
 from ..proof.idle import span
 from ..tape.tape import Tape
 from ..tape.trace import trace
@@ -241,7 +241,7 @@ def method(system: System, tape: Tape) -> str | None:
     sequence = sequence_of(tape)
     groups = [[tuple(block) for block in group] for group in sequence.groups]
     plain = replace(sequence.rules, rank_update="outer") == Rules()
-    if not plain or sequence.links != "whole" or sequence.composites != "general":
+    if not plain or sequence.links != "whole" or sequence.composites in TEN:
         return None
     brackets = [[("pdd", k), ("qdd", k), ("f", k)] for k in system.structure.tip_to_base]
     return PROVED.get(sequence.rules.rank_update) if groups == brackets else None

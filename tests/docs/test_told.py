@@ -34,7 +34,7 @@ exam | ABM # = n − 1 | fill("abm", "chain:12")
 exam | Two trees have # bodies | system("binary:3").tree.n
 exam | CRBM fills # blocks on the chain and # on | fill("crbm", "chain:15"), fill("crbm", "binary:3")
 exam | ABM fills # on both | *{fill("abm", "chain:15"), fill("abm", "binary:3")}
-exam | From # on, and from # where composites are ten numbers | crossing(), crossing("rigid")
+exam | From # on, and from # where composites are whole | crossing(), crossing("general")
 exam | = #, since a sum keeps # bits. ABM forms 1 | pivot("crbm"), 24
 exam | the condition number of q̈ is # | float(kappa("chain:100"))
 exam | may cost # of float32's # digits | forced("chain:100"), SINGLE
@@ -42,7 +42,7 @@ exam | CRBM loses more than # besides | int(SINGLE - kept("crbm", "chain:100") -
 exam | ABM keeps # digits of the same data | int(kept("abm", "chain:100"))
 exam | after CRBM or ABM, # digits are kept | round(min(float(soft_digits(o, 1e-8)) for o in ("crbm", "abm")))
 lecture | slides on one of # kg. What does the base's joint feel? # kg | light(), pivot("abm")
-lesson 3 | stays the cheaper one up to # links | crossing("rigid") - 1
+lesson 3 | make ABM the cheaper one from # links on | crossing("general")
 lesson 4 | a number has # bits (float32) or # (float64) | 24, 53
 lesson 4 | CRBM keeps # or # digits of # at most angles | *at_most_angles("crbm"), int(SINGLE)
 lesson 4 | equation (11) is right to # digits | int(min(kept("modified_abm", m) for m in TURNED))

@@ -112,7 +112,7 @@ def test_json_finds_bodies_whose_names_are_numbers(tmp_path):
         ("a.json", '{"groups": [], "rules": {"copule": "x"}}', "rules are"),
         ("a.json", '{"groups": [], "rules": {"couple": "x"}}', "switch 'couple'"),
         ("a.json", '{"groups": [], "links": [3]}', r"links are \[3\]"),
-        ("a.json", '{"groups": [], "composites": "ten"}', "composites is 'ten'; use general or"),
+        ("a.json", '{"groups": [], "composites": "ten"}', "composites is 'ten'; use counted or"),
         ("a.json", '{"groups": [], "link": {}}', "holds 'link'; write 'links'"),
         ("missing.json", None, "No such file or directory"),
         ("a.py:f", None, "No such file or directory"),

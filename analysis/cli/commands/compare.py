@@ -68,7 +68,8 @@ def declare(command: Parser) -> None:
     command.add_argument(
         "--composites",
         metavar="HOW",
-        help="composite inertias (general): general, as 6 x 6 blocks, or rigid, as ten numbers",
+        help="composite inertias (formed as 6 x 6 blocks, counted as ten numbers): general, counted as "
+        "blocks, or rigid, formed as ten numbers",
     )
     add_json(command)
     command.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
@@ -137,7 +138,7 @@ def _in_both(wanted: dict[str, kkt.Order]) -> dict[str, kkt.Order]:
     found: dict[str, kkt.Order] = {}
     for name, order in wanted.items():
         found[name] = order
-        if order.rules.elimination == "gauss" and order.composites == "general":
+        if order.rules.elimination == "gauss" and order.composites in ("counted", "general"):
             other = orderings.varied(order, symmetry="both triangles")
             found[other.name] = other
     return found

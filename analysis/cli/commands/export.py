@@ -51,8 +51,8 @@ def run(options: argparse.Namespace) -> int:
         kernel = kkt.compile(system, order, options.format, outputs=outputs, inputs=inputs)
         progress(f"writing {path}")
         files = [kernel.export_cuda(path, options.name)] if cuda else [*kernel.export_c(path, options.name)]
-    from ..table import IN_KERNEL
+    from ..table import in_kernel
 
     told = ", ".join(f"{count:,} {kind}" for kind, count in kernel.operations.items() if count)
-    sys.stdout.write(f"{', '.join(map(written, files))}: {told}\noperations: {IN_KERNEL}\n")
+    sys.stdout.write(f"{', '.join(map(written, files))}: {told}\noperations: {in_kernel(order.composites)}\n")
     return 0

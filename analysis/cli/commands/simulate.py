@@ -180,7 +180,7 @@ def _draw(found: list[Any], folder: Any) -> None:
 
 
 def _print(found: list[Any], said: str) -> None:
-    from ..table import IN_KERNEL, console, grid
+    from ..table import console, grid, in_kernel
 
     first = found[0]
     out = console(sys.stdout, wide=True)
@@ -206,7 +206,7 @@ def _print(found: list[Any], said: str) -> None:
 
     title = f"{first.model}: {first.seconds:g} s by {first.integrator}"
     heads = (*heads, *loops, "s", "")
-    caption = f"operations each: of one evaluation, {IN_KERNEL}"
+    caption = f"operations each: of one evaluation, {in_kernel('counted')}"
     words = ("order", "format", "")
     out.print(grid(title, heads, map(cells, found), words=words, wrapped=("",), caption=caption))
     out.print(said, soft_wrap=True, markup=False)

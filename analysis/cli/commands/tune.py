@@ -195,7 +195,7 @@ def _joints(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:
 
 
 def _print(options: argparse.Namespace, rows: list[Tuned], said: str) -> None:
-    from ..table import IN_KERNEL, console, counted, grid
+    from ..table import console, counted, grid, in_kernel
 
     out = console(sys.stdout, wide=True)
     cells = (
@@ -210,7 +210,7 @@ def _print(options: argparse.Namespace, rows: list[Tuned], said: str) -> None:
     )
     caption = (
         f"operations: {counted(options.composites, choice=True)}, as compare counts them; "
-        f"in the kernel: {IN_KERNEL}"
+        f"in the kernel: {in_kernel(options.composites)}"
     )
     out.print(grid(options.model, ("order", *HEADS), cells, words=("order",), caption=caption))
     out.print(said, soft_wrap=True, markup=False)

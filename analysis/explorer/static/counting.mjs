@@ -3,6 +3,7 @@
 // operations a place is only known to be some number, +-2.
 
 import { OPERATIONS } from "./blocks.mjs";
+import { TEN } from "./rigid.mjs";
 
 const known = new Map(); // what operations on blocks of some pattern make and cost
 const MOST = 5000; // of them
@@ -61,7 +62,7 @@ export function counter(costs) {
     if (!known.has(key)) {
       if (known.size > MOST) known.clear();
       const work = new Work();
-      const values = OPERATIONS[i.op](work, i, ...operands.map((block) => work.entered(block)));
+      const values = (TEN[i.op] ?? OPERATIONS[i.op])(work, i, ...operands.map((block) => work.entered(block)));
       const marks = values.map((v) => (Math.abs(v) > 1 ? 2 * Math.sign(v) : v || 0)); // no -0
       known.set(key, { marks, cost: work.cost });
     }

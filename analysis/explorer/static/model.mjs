@@ -7,6 +7,7 @@ import { OPERATIONS } from "./blocks.mjs";
 import { counter } from "./counting.mjs";
 import { QDD } from "./graph.mjs";
 import { needed, played, taken } from "./program.mjs";
+import { byTen } from "./rigid.mjs";
 import { Trace } from "./tracing.mjs";
 
 // Operations with dense blocks beyond which they are not counted one by one: of a whole order, at each
@@ -71,7 +72,8 @@ function whyNoNumbers(data, { rules = {} }) {
 // Operations of the first 0, 1, ... steps that qdd needs, as pivotree counts them, zeros and ones folded
 // away.  What is left of the matrix is needed as well, and what it will answer is given.
 function operationsOf(trace, entries, structure) {
-  const { instructions, factors, left, x, steps } = trace;
+  const { factors, left, x, steps } = trace;
+  const instructions = byTen(trace.instructions);
   const costs = new Float64Array(instructions.length);
   const qdd = joints(trace.graph).map((b) => x.get(b));
   const keep = needed(instructions, [...factors.map(({ ref }) => ref), ...left, ...qdd]);

@@ -27,9 +27,9 @@ export function orderIn(text) {
     if (meant && key !== meant) throw new Error(`holds "${key}"; write "${meant}"`);
   }
   const { groups, links = "whole", rules = {} } = bare ? { groups: document } : (document ?? {});
-  if (!["general", undefined].includes(document?.composites))
+  if (!["counted", "general", undefined].includes(document?.composites))
     throw new Error(
-      `has composites ${JSON.stringify(document.composites)}, and the page eliminates whole blocks; write "general"`,
+      `has composites ${JSON.stringify(document.composites)}, and the page eliminates whole blocks; write "counted"`,
     );
   if (!Array.isArray(groups) || !groups.every(Array.isArray))
     throw new Error('holds no list of groups; give [[["pdd", "link1"], ...]]');

@@ -163,7 +163,7 @@ function table(session, replay) {
   const titles = ["order", "fill", "height", ...(data.entries ? ["ops", "digits"] : [])];
   const head = h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", { scope: "col" }, title))));
   const by = frame ? "of the masses and the tilt that are set, computed on this page" : "measured by pivotree";
-  const ops = `operations, traced${frame ? ", of the example as given" : ""}`;
+  const ops = `operations, composite inertias as ten numbers${frame ? ", of the example as given" : ""}`;
   const numbers = data.entries ? `, digits in ${format} ${by}; ops: ${ops}` : "";
   const starred = data.orders.some((order) => measured(order)?.marked) ? "; *: not to be relied on" : "";
   const caption = h("caption", {}, `Registered orders${numbers}${starred}`);

@@ -41,8 +41,8 @@ def shallow_and_sparse(answer: Any) -> Verdict:
 
 @check("a function from the structure to a list of groups")
 def cheaper(answer: Any) -> Verdict:
-    """Fewer operations on the quadruped than CRBM and ABM."""
-    tree = kkt.quadruped()
+    """Fewer operations on a chain of 12 than CRBM and ABM."""
+    tree = kkt.chain(12)
     solves(answer, tree)
     own = operations(answer, tree)
     classics = {name: operations(name, tree) for name in ("crbm", "abm")}

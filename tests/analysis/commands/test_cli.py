@@ -11,7 +11,11 @@ from decimal import Decimal
 import pytest
 from helpers import MODELS, ROOT, printed
 
+from pivotree import kkt, orderings
 from pivotree.analysis.cli.parser import parser
+from pivotree.analysis.counts import count_robot
+from pivotree.analysis.explorer import explorer_data
+from pivotree.analysis.figures.curves import traced_counts
 
 
 def test_compare_prints_a_table_and_a_verdict(run):
@@ -21,19 +25,30 @@ def test_compare_prints_a_table_and_a_verdict(run):
     assert all(word in out for word in ("float32", "float64", "10 bodies", "In float32 crbm keeps"))
 
 
-HEADS = {"general": "composite inertias as 6 x 6 blocks", "rigid": "composite inertias as ten numbers"}
+WALK = """compare --order crbm --format float32
+compare --order crbm --format float32 --composites rigid
+tune --most 1
+check --states 5
+solve --order crbm"""
 
 
-@pytest.mark.parametrize(("composites", "count", "crossing"), [("general", 4309, 5), ("rigid", 3005, 12)])
-def test_an_order_costs_the_same_in_every_command(run, composites, count, crossing):
-    """Each head says what it counts; the page says from how many links on ABM is the cheaper one."""
-    how, crbm = ("--composites", composites), ("--order", "crbm", "--format", "float32")
-    walk = [("compare", "chain:10", *crbm, *how), ("tune", "chain:10", "--most", "1", *how)]
-    if composites == "general":  # which the others count
-        assert f"{count:,} operations" in run("solve", "chain:10", "--order", "crbm")[1]
-    for words in walk:
-        out = run(*words)[1]
-        assert re.search(rf"^ crbm .*\b{count:,} ", out, re.M) and HEADS[composites] in " ".join(out.split())
+def test_an_order_costs_the_same_in_every_command(run):
+    """Each says what it counts, and so do the page's data, polynomials and figures."""
+    both = [(words, 3005, "ten numbers") for words in WALK.split("\n")]
+    both += [(f"{words} --composites general", 4309, "6 x 6 blocks") for words in WALK.split("\n")[0:3:2]]
+    for words, count, head in both:
+        command, *rest = words.split()
+        out = run(command, "chain:10", *rest)[1]
+        assert re.search(rf"^ ?crbm .*\b{count:,} ", out, re.M), words
+        assert f"composite inertias as {head}" in " ".join(out.split()), words
+    system, crbm = kkt.build(kkt.chain(10)), orderings.get("crbm")
+    (shown,) = explorer_data(system, "chain:10", ["crbm"], story=False)["orders"]
+    told = [shown["flops"], sum(count_robot(crbm, system).total), traced_counts(kkt.trace(system, crbm))[-1]]
+    assert {*told, kkt.eliminate(system, crbm, "exact").flops} == {3005}
+
+
+@pytest.mark.parametrize(("how", "crossing"), [((), 12), (("--composites", "general"), 5)])
+def test_abm_is_the_cheaper_one_from_so_many_links_on(run, how, crossing):
     for n in (crossing - 1, crossing):
         given = ("--order", "crbm,abm", "--format", "float32", *how, "--json")
         rows = json.loads(run("compare", f"chain:{n}", *given)[1])["rows"]
