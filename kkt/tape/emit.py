@@ -14,6 +14,7 @@ A block has few entries: each of numpy's calls takes as long as a compiled loop 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -203,16 +204,27 @@ def mul(e: Emitter, A: Scalars, B: Scalars, d: Scalars = _NONE) -> Scalars:
 
     Zeros where A has no columns: a body without mass has no rows.
     """
-    i, j = np.indices((A.shape[0], B.shape[1])).reshape(2, -1)
-    return _entries(e, A, B, d, i, j).reshape(A.shape[0], B.shape[1])
+    return _entries(e, A, B, d, *_every(len(A), B.shape[1])).reshape(len(A), B.shape[1])
 
 
 def mul_symmetric(e: Emitter, A: Scalars, B: Scalars, d: Scalars = _NONE) -> Scalars:
     """The same, known to be symmetric: the upper triangle, mirrored."""
-    i, j = np.triu_indices(A.shape[0])
-    out = np.zeros((A.shape[0], A.shape[0]), dtype=np.int64)
-    out[i, j] = _entries(e, A, B, d, i, j)
-    return mirrored(out)
+    i, j = _upper(len(A))
+    out = np.zeros((len(A), len(A)), dtype=np.int64)
+    out[i, j] = out[j, i] = _entries(e, A, B, d, i, j)
+    return out
+
+
+@lru_cache(maxsize=64)
+def _every(rows: int, columns: int) -> NDArray[np.int64]:
+    """(2, rows * columns) the places of all entries, row by row."""
+    return np.indices((rows, columns)).reshape(2, -1)
+
+
+@lru_cache(maxsize=64)
+def _upper(size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The places of the upper triangle."""
+    return np.triu_indices(size)
 
 
 def _entries(e: Emitter, A: Scalars, B: Scalars, d: Scalars, i: Scalars, j: Scalars) -> Scalars:
@@ -226,10 +238,10 @@ def add(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
 
 
 def add_symmetric(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
-    i, j = np.triu_indices(A.shape[0])
+    i, j = _upper(len(A))
     out = np.zeros_like(A)
-    out[i, j] = e.add(A[i, j], B[i, j])
-    return mirrored(out)
+    out[i, j] = out[j, i] = e.add(A[i, j], B[i, j])
+    return out
 
 
 class Column(NamedTuple):

@@ -66,10 +66,8 @@ def _template(
     emitter = Emitter(start)
     renamed = operations.arranged(Instruction(op, -1, args, -1, symmetric, info), take, columns)
     out = operations.emitted(emitter, op, symmetric, local, info, gain) if renamed is None else renamed
-    slots = np.abs(out)
-    return Template(
-        *emitter.written(), out, start, np.unique(slots[(slots > 1) & (slots < start)]), renamed is not None
-    )
+    passed = np.array(sorted({x for x in map(abs, out.ravel().tolist()) if 1 < x < start}), dtype=np.int64)
+    return Template(*emitter.written(), out, start, passed, renamed is not None)
 
 
 def _table(size: int) -> Table:
@@ -150,6 +148,7 @@ class Known:
     def __init__(self) -> None:
         self.templates: list[Template] = []
         self.codes: list[NDArray[np.int8]] = []  # patterns: 0, +-1, and +-2 for slots
+        self.blocks: list[tuple[tuple, bytes]] = []  # their shapes and bytes
         self.variants = np.full((64, 4), -1, dtype=np.int64)  # of each pattern, by its use
         self.table = _table(64)
         none, zero = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
@@ -226,6 +225,7 @@ class Known:
         if key not in self._known:
             self._known[key] = len(self.codes)
             self.codes.append(codes)
+            self.blocks.append(key)
             if len(self.codes) > len(self.variants):
                 self.variants = np.concatenate([self.variants, np.full_like(self.variants, -1)])
             self.variants[len(self.codes) - 1, 0] = len(self.codes) - 1
@@ -371,9 +371,8 @@ class Patterns:
         state = known.follow(int(self._first[place]), patterns)
         if known.table.found[state, 0] >= 0:
             return
-        codes = [known.codes[pattern] for pattern in patterns]
-        write = _template if sum(c.size for c in codes) <= SHARED else _template.__wrapped__
-        blocks = tuple((c.shape, c.tobytes()) for c in codes)
+        blocks = tuple([known.blocks[pattern] for pattern in patterns])
+        write = _template if sum(len(content) for _, content in blocks) <= SHARED else _template.__wrapped__
         present = tuple(ref is not None for ref in i.args)
         template = write(i.op, i.symmetric, self._info(i), self.program.gain, present, blocks)
         known.templates.append(template)
