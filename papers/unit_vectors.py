@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,22 +28,15 @@ class Run(InputSlots):
     still: bool = False  # a = b = 0: at rest, without gravity
     qdd: int | None = None  # q'' = e_j; -1 for 0, None for any
 
-    @cached_property
-    def a(self) -> NDArray[np.int64]:
-        return np.zeros_like(super().a) if self.still else super().a
-
-    @cached_property
-    def b(self) -> NDArray[np.int64]:
-        return np.zeros_like(super().b) if self.still else super().b
-
-    @cached_property
-    def tau(self) -> NDArray[np.int64]:
-        if self.qdd is None:
-            return super().tau
-        zero = np.zeros_like(super().tau)
-        if self.qdd >= 0:
-            zero[self.qdd] = 1
-        return zero
+    def slots(self, letter: str) -> NDArray[np.int64]:
+        """As of any robot, with what is zero or one in this run."""
+        found = super().slots(letter)
+        if self.still and letter in ("a", "b"):
+            return np.zeros_like(found)
+        if letter == "tau" and self.qdd is not None:
+            found = np.zeros_like(found)
+            found[max(self.qdd, 0)] = self.qdd >= 0
+        return found
 
 
 def operations(system: kkt.System) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -120,7 +120,7 @@ def _parts(
     tree, inputs = own.tree, order.tape.inputs
     owner = {letter: np.repeat(np.arange(tree.n), tree.dof) for letter in ("S", "tau", "A")}
     for letter, what in WRITES.items():
-        values, slots = getattr(own.entries, letter), np.asarray(getattr(inputs, letter))
+        values, slots = getattr(own.entries, letter), np.asarray(inputs.slots(letter))
         slots = np.triu(slots) if letter == "M" else slots
         lost = np.abs(np.asarray(chosen.cast(values), dtype=float) - np.asarray(values, dtype=float))
         each = np.where(slots > 1, adjoint[np.abs(slots)] * lost, 0.0)

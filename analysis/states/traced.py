@@ -127,7 +127,7 @@ class TracedOrder:
             first[:, 0] = self.qdd
             self.answer = np.stack([first, *matrices]).reshape(len(matrices) + 1, -1)
         self.wanted = (self.qdd, tape.pivot_places[2], pdd.ravel(), f.ravel(), lam)
-        slots = [np.asarray(getattr(tape.inputs, letter)) for letter in LETTERS]
+        slots = [np.asarray(tape.inputs.slots(letter)) for letter in LETTERS]
         slots[0] = np.triu(slots[0])  # M is symmetric
         if quantity == "derivatives":
             slots.append(np.asarray(tape.inputs.slots("beside")))

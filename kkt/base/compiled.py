@@ -63,10 +63,9 @@ class Loop(Leaf):
     @cached_property
     def on_disk(self) -> bool:
         """Whether an earlier process has compiled it."""
-        stats = getattr(self.compiled, "stats", None)
-        folder = "" if stats is None else str(stats.cache_path or "")
-        line = self.py_func.__code__.co_firstlineno
-        return bool(folder) and any(Path(folder).glob(f"*.{self.py_func.__name__}-{line}.*.nbi"))
+        folder = getattr(getattr(self.compiled, "stats", None), "cache_path", None)
+        name = f"{self.py_func.__name__}-{self.py_func.__code__.co_firstlineno}"
+        return folder is not None and any(Path(folder).glob(f"*.{name}.*.nbi"))
 
     def __call__(self, *args: Any) -> Any:
         entries = sum(x.size for x in args if isinstance(x, np.ndarray))

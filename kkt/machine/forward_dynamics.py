@@ -387,7 +387,7 @@ def replayed(
     place: list[int] = [0] * (tape.slots + 1)  # one more for a reciprocal
     place[1] = 1
     chunks = (_inverted(c, tape.slots) if by_reciprocals else c for c in tape.chunks())
-    given = {letter: (getattr(tape.inputs, letter), getattr(traced, letter)) for letter in LETTERS}
+    given = {letter: (tape.inputs.slots(letter), getattr(traced, letter)) for letter in LETTERS}
     for name, values in (unknowns or {}).items():
         if name in tape.inputs.given:
             given[name] = tape.inputs.given[name], values

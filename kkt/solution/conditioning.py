@@ -96,7 +96,7 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
     slopes = gradient(run)
     inputs = tape.inputs
     letters = _letters(system)
-    slots = {letter: _data(inputs.S if letter == "H" else inputs.slots(letter)) for letter in letters}
+    slots = {letter: _data(inputs.slots("S" if letter == "H" else letter)) for letter in letters}
     parts = {letter: np.zeros(N) for letter in letters}
     inverse = np.zeros((N, N))
     for first in range(0, N, TOGETHER):
@@ -104,7 +104,7 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
         adjoint = slopes.inputs(outputs[here])
         for letter, where in slots.items():
             parts[letter][here] = np.abs(run.start[where]) @ np.abs(adjoint[where])
-        inverse[:, here] = adjoint[inputs.tau]
+        inverse[:, here] = adjoint[inputs.slots("tau")]
     moved = np.sum([*parts.values()], axis=0)
     worst = int(np.argmax(moved)) if N else 0
     shares = {

@@ -51,87 +51,45 @@ class InputSlots:
         return np.cumsum([0, *(tie.rows for tie in self.ties for _ in tie.bodies)])
 
     @cached_property
-    def M(self) -> Scalars:
-        """(n, 6, 6); one slot for (i, j) and (j, i)."""
-        mask = self.pattern.M & np.triu(np.ones((6, 6), dtype=bool))
-        out = np.zeros(mask.shape, dtype=np.int64)
-        out[mask] = 2 + np.arange(mask.sum())
-        return out + np.triu(out, 1).swapaxes(1, 2)
-
-    def _place(self, after: int, mask: NDArray[np.bool_], one: NDArray[Any] | None) -> Scalars:
-        out = np.zeros(mask.shape, dtype=np.int64)
-        free = mask if one is None else mask & ~one
-        out[free] = after + 1 + np.arange(free.sum())
-        if one is not None:
-            out[one] = 1
-        return out
-
-    @staticmethod
-    def _last(*arrays: Scalars) -> int:
-        """The last slot that is taken; slot 1, which holds one, where there is none."""
-        return max([1, *(int(np.max(a)) for a in arrays if a.size)])
-
-    @cached_property
-    def Phi(self) -> Scalars:
-        return self._place(self._last(self.M), self.pattern.Phi, self.pattern.Phi_one)
-
-    @cached_property
-    def S(self) -> Scalars:
-        after = self._last(self.M, self.Phi)
-        return self._place(after, self.pattern.S, self.pattern.S_one)
+    def _entries(self) -> dict[str, Scalars]:
+        """Slots of every letter of (4), one letter after another; one for M's (i, j) and (j, i)."""
+        pattern, each = self.pattern, len(self.dof)
+        free = {
+            "M": pattern.M & np.triu(np.ones((6, 6), dtype=bool)),
+            "Phi": pattern.Phi & ~pattern.Phi_one,
+            "S": pattern.S & ~pattern.S_one,
+            "a": np.repeat(pattern.a[:, None], 6, axis=1),
+            "b": np.ones((each, 6), dtype=bool),
+            "tau": np.ones(int(self.offset[-1]), dtype=bool),
+            "G": pattern.G & ~pattern.G_one,
+            "gamma": np.ones(int(self.multipliers[-1]), dtype=bool),
+            "compliance": pattern.compliance,
+            "A": pattern.A,
+        }
+        found, first = {}, 2
+        for letter, mask in free.items():
+            slots = found[letter] = np.zeros(mask.shape, dtype=np.int64)
+            slots[mask] = np.arange(first, first + mask.sum())
+            first += int(mask.sum())
+        found["M"] += np.triu(found["M"], 1).swapaxes(1, 2)
+        for letter, one in (("Phi", pattern.Phi_one), ("S", pattern.S_one), ("G", pattern.G_one)):
+            found[letter][one] = 1
+        return found
 
     @cached_property
-    def a(self) -> Scalars:
-        mask = np.repeat(self.pattern.a[:, None], 6, axis=1)
-        return self._place(self._last(self.M, self.Phi, self.S), mask, None)
-
-    @cached_property
-    def b(self) -> Scalars:
-        mask = np.ones((len(self.dof), 6), dtype=bool)
-        return self._place(self._last(self.M, self.Phi, self.S, self.a), mask, None)
-
-    @cached_property
-    def tau(self) -> Scalars:
-        mask = np.ones(int(self.offset[-1]), dtype=bool)
-        return self._place(self._last(self.b), mask, None)
-
-    @cached_property
-    def G(self) -> Scalars:
-        return self._place(self._last(self.b, self.tau), self.pattern.G, self.pattern.G_one)
-
-    @cached_property
-    def gamma(self) -> Scalars:
-        mask = np.ones(int(self.multipliers[-1]), dtype=bool)
-        return self._place(self._last(self.b, self.tau, self.G), mask, None)
-
-    @cached_property
-    def compliance(self) -> Scalars:
-        return self._place(self._data, self.pattern.compliance, None)
-
-    @cached_property
-    def A(self) -> Scalars:
-        return self._place(max(self._data, self._last(self.compliance)), self.pattern.A, None)
-
-    @property
-    def _data(self) -> int:
-        """The last slot of what every model has."""
-        return self._last(self.b, self.tau, self.G, self.gamma)
-
-    @property
-    def _entries(self) -> int:
-        """The last slot of the entries of (4)."""
-        return max(self._data, self._last(self.compliance, self.A))
+    def _after(self) -> int:
+        """The first slot after the entries of (4)."""
+        return 1 + max(int(slots.max(initial=1)) for slots in self._entries.values())
 
     @cached_property
     def whole(self) -> dict[int, int]:
         """Slots of the whole numbers that pieces of split links divide by."""
-        start = self._entries + 1
-        return {number: start + i for i, number in enumerate(self.integers)}
+        return {number: self._after + i for i, number in enumerate(self.integers)}
 
     @cached_property
     def given(self) -> dict[str, Scalars]:
         """Slots of the unknowns that are inputs: (n, 6); (N,) for qdd, (multipliers,) for lam."""
-        first = self._entries + 1 + len(self.integers)
+        first = self._after + len(self.integers)
         joints, rows = int(self.offset[-1]), int(self.multipliers[-1])
         shapes: dict[str, tuple[int, ...]] = {"qdd": (joints,), "lam": (rows,)}
         result = {}
@@ -149,8 +107,8 @@ class InputSlots:
     @cached_property
     def count(self) -> int:
         """Slots of zero, one and all inputs."""
-        given = self.given.values()
-        return self._last(np.array([self._entries + len(self.integers)]), *given) + 1
+        given = (int(slots.max(initial=1)) for slots in self.given.values())
+        return max([self._after + len(self.integers), *(last + 1 for last in given)])
 
     def other(self, number: int) -> Scalars:
         """Slots of one block that is not in (4)."""
@@ -200,9 +158,9 @@ class InputSlots:
         if letter == "beside":
             return self.other(k)
         if letter == "H":
-            return self.S[self.offset[k] : self.offset[k + 1]]
+            return self.slots("S")[self.offset[k] : self.offset[k + 1]]
         if letter == "G":
-            return self.G[self.sides[k] : self.sides[k + 1]]
+            return self.slots("G")[self.sides[k] : self.sides[k + 1]]
         if letter in ("gamma", "compliance", "lam", "dlam"):
             own = self.slots(letter)[self.multipliers[k] : self.multipliers[k + 1]]
             return np.diag(own) if letter == "compliance" else own[:, None]
@@ -216,15 +174,13 @@ class InputSlots:
 
     def slots(self, letter: str) -> Scalars:
         """Slots of one letter of (4), or of an unknown that is an input."""
-        return self.given[letter] if letter in self.given else getattr(self, letter)
+        return self.given[letter] if letter in self.given else self._entries[letter]
 
     def values(self, entries: Entries) -> tuple[Scalars, NDArray[Any]]:
         """Slots and values of the inputs, in the number type of the entries."""
         places, values = [], []
         for letter in LETTERS:
-            slots = getattr(self, letter)
-            if letter == "M":
-                slots = np.triu(slots)
+            slots = np.triu(self.slots(letter)) if letter == "M" else self.slots(letter)
             take = slots > 1
             places.append(slots[take])
             values.append(getattr(entries, letter)[take])
