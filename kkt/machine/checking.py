@@ -200,67 +200,51 @@ Rows = NDArray[np.int64]
 class Judged:
     """The rows that a checked program has after its outputs, and the limits for them.
 
-    For each order: qdd (N,), correction (N,), pdd (6 n,), tau - ID(qdd) (N,), residuals of rows of
-    loops (m,), what efforts would do (N,), pivots, and the sizes of the pivots.
+    They are qdd (N,), correction (N,), pdd (6 n,), tau - ID(qdd) (N,), residuals of rows of loops
+    (m,), what efforts would do (N,), pivots, and the sizes of the pivots.
     """
 
-    shown: int  # output numbers of a state; the last of each order is its status
+    shown: int  # output numbers of a state; the last is its status
     N: int
     bodies: int
-    pivots: tuple[int, ...]  # number of pivots of each order
-    zero: tuple[float, ...]  # of each order: up to so much of its size a pivot is zero
+    pivots: int
+    zero: float  # up to so much of its size a pivot is zero
     bound: float  # of the correction relative to qdd, and of the backward error
     norm: float  # a lower bound of the norm of (4)
     rows: int = 0  # m, of loops and contacts, and of arguments that must not be too large
 
-    def parts(self) -> list[tuple[int, list[slice]]]:
-        """For each order the row of its status, and its slices of the rows that are checked."""
-        each, first, found = self.shown // len(self.pivots), self.shown, []
-        for o, count in enumerate(self.pivots):
-            slices = []
-            for size in (self.N, self.N, 6 * self.bodies, self.N + self.rows, self.N, count, count):
-                slices.append(slice(first, first + size))
-                first += size
-            found.append(((o + 1) * each - 1, slices))
-        return found
-
     def judge(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """The outputs (m, shown) with their status, from rows (m, outputs), as in machine code."""
-        out = rows[:, : self.shown].copy()
+        """The outputs (m, shown) with their status, from rows (m, outputs)."""
+        sizes = (self.N, self.N, 6 * self.bodies, self.N + self.rows, self.N, self.pivots, self.pivots)
+        out, parts = rows[:, : self.shown].copy(), np.split(rows, self.shown + np.cumsum((0, *sizes)), axis=1)
         with np.errstate(all="ignore"):
-            for (status, parts), zero in zip(self.parts(), self.zero, strict=True):
-                *checked, pivot, size = (np.abs(rows[:, part]) for part in parts)
-                qdd, correction = checked[:2]
-                checked[4] = np.nan_to_num(checked[4], nan=0.0, posinf=np.inf)  # 0 over 0: a pivot is
-                x, d, y, r, pushed = (z.max(axis=1, initial=0.0) for z in checked)
-                far = d > self.bound * np.maximum(np.maximum(x, SHARE * pushed), self.bound * y)
-                far |= r > self.bound * self.norm * np.maximum(x, y)
-                out[:, status] = np.where(far, INEXACT, 0)
-                numbers = np.concatenate([qdd, correction, pivot], axis=1)
-                out[~np.isfinite(numbers).all(axis=1), status] = OVERFLOW
-                limit = zero * size
-                lost = (pivot <= limit) & np.isfinite(limit)
-                first = lost.argmax(axis=1) + 1 if lost.shape[1] else np.zeros(len(rows))
-                out[:, status] = np.where(lost.any(axis=1), first, out[:, status])
+            *checked, pivot, size = (np.abs(part) for part in parts[1:-1])
+            qdd, correction = checked[:2]
+            checked[4] = np.nan_to_num(checked[4], nan=0.0, posinf=np.inf)  # 0 over 0: a pivot is
+            x, d, y, r, pushed = (z.max(axis=1, initial=0.0) for z in checked)
+            far = d > self.bound * np.maximum(np.maximum(x, SHARE * pushed), self.bound * y)
+            far |= r > self.bound * self.norm * np.maximum(x, y)
+            status = np.where(far, INEXACT, 0)
+            numbers = np.concatenate([qdd, correction, pivot], axis=1)
+            status[~np.isfinite(numbers).all(axis=1)] = OVERFLOW
+            limit = self.zero * size
+            lost = (pivot <= limit) & np.isfinite(limit)
+            first = lost.argmax(axis=1) + 1 if self.pivots else np.zeros(len(rows))
+            out[:, -1] = np.where(lost.any(axis=1), first, status)
         return out
 
 
 def judged_by(
-    pivots: Sequence[Rows],
-    rotations: Sequence[bool],
-    fields: Fields,
-    unit: float,
-    system: System,
-    configuration: Configuration,
+    pivots: Rows, rotates: bool, fields: Fields, unit: float, system: System, configuration: Configuration
 ) -> Judged:
-    """The checks for a kernel of orders; ``rotations``: which of them eliminate by rotations."""
+    """The checks for a kernel of an order; ``rotates``: whether it eliminates by rotations."""
     each = [1 if speed else 2 for _, speed in arguments(configuration)]
     return Judged(
         fields.numbers,
         fields.N,
         fields.n,
-        tuple(map(len, pivots)),
-        tuple(ROUNDINGS * unit ** (2 if rotates else 1) for rotates in rotations),
+        len(pivots),
+        ROUNDINGS * unit ** (2 if rotates else 1),
         bound(unit),
         norm_of(system),
         fields.rows + sum(each),
@@ -347,7 +331,7 @@ def sizes_of_pivots(
     )
 
 
-def require_pivots(system: System, tapes: Sequence[Tape], chosen: Format) -> None:
+def require_pivots(system: System, tape: Tape, chosen: Format) -> None:
     """Raise SingularError where :func:`kkt.eliminate` fails in two states drawn at random.
 
     A state fails where (4) is singular there, be it but for rounding of the model, and in the format
@@ -360,10 +344,9 @@ def require_pivots(system: System, tapes: Sequence[Tape], chosen: Format) -> Non
     N = int(system.tree.offset[-1])
     draw = np.random.default_rng(N)
     states = [system.refresh(draw.uniform(-1.0, 1.0, N)) for _ in range(2)]
-    for tape in tapes:
-        why = [_refused(tape, state, chosen) for state in states]
-        if all(why):
-            raise SingularError(f"order {tape.program.name!r}: in any state {why[0]}")
+    why = [_refused(tape, state, chosen) for state in states]
+    if all(why):
+        raise SingularError(f"order {tape.program.name!r}: in any state {why[0]}")
 
 
 def _refused(tape: Tape, state: System, chosen: Format) -> str | None:

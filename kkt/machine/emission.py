@@ -9,15 +9,12 @@ and scatters the rows of outputs.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..arithmetic.chunk import SQRT
-from ..matrix.system import SHARE
-from .checking import INEXACT, OVERFLOW, Judged
 from .recorder import ScalarProgram
 
 
@@ -29,7 +26,6 @@ class Shape:
     lanes: int  # states in one vector; 1: scalars
     given: tuple[int, ...]  # numbers of a state in each array of inputs
     relaxed: bool = False  # products may be fused with sums, and quotients use reciprocals
-    judged: Judged | None = None  # the checks of a checked program
     stage: str = ""  # in the names of functions: programs of one module differ in it
 
     @property
@@ -100,8 +96,7 @@ def driver(shape: Shape, stages: Sequence[StageCode]) -> str:
     inputs = stages[0].inputs
     calls = _called(stages[0], "") + (_staged(shape, stages) if stages[1:] else "")
     first = f"ptr %w, i64 {inputs}" if not stages[1:] else f"ptr %w_last, i64 {stages[-1].inputs}"
-    judges = "  call void @judge(ptr %yrow)\n" if shape.judged else ""
-    outputs = shape.judged.shown if shape.judged else stages[0].outputs
+    outputs = stages[-1].outputs
     return f"""{_copied(shape, stages) if stages[1:] else ""}
 define i64 @run(ptr %table) {{
 entry:
@@ -120,7 +115,7 @@ refuse:
   ret i64 1
 work:
 {calls}  %yrow = getelementptr {T}, {first}
-{judges}{_scatter(shape, outputs) if outputs else "  br label %after"}
+{_scatter(shape, outputs) if outputs else "  br label %after"}
 after:
   %knext = add i64 %k, {lanes}
   %again = icmp ult i64 %knext, %m
@@ -128,7 +123,7 @@ after:
 done:
   ret i64 0
 }}
-{_judge(shape, shape.judged) if shape.judged else ""}"""
+"""
 
 
 def _called(stage: StageCode, name: str) -> str:
@@ -322,126 +317,6 @@ def _transposed(shape: Shape, rows: list[str]) -> tuple[str, list[str]]:
             text += f"  {name} = shufflevector {pair}, <{lanes} x i32> <{mask}>\n"
         rows, size = made, 2 * size
     return text, rows
-
-
-def _judge(shape: Shape, judged: Judged) -> str:
-    """The text of ``void judge(rows)``, which sets each order's status as :meth:`Judged.judge`.
-
-    It is a part of the program, although numpy does the same in fifteen lines: to hand the rows that
-    are checked to numpy takes longer than the check, whoever judges them there.
-    """
-    T = shape.type
-    text = [
-        f"declare {T} @llvm.fabs.{shape.suffix}({T})",
-        "define internal void @judge(ptr %y) noinline {\nentry:",
-    ]
-    before, zero = "entry", _constant(shape, 0.0)
-    for o, (status, parts) in enumerate(judged.parts()):
-        most, wild, found = [], zero, zero
-        for part, rows in enumerate(parts[:5]):
-            if rows.start == rows.stop:
-                most.append(zero)
-                continue
-            name = f"{o}_{part}"
-            text.append(_largest(shape, name, rows, before, wild))
-            most.append(f"%more{name}")
-            wild, before = f"%wilder{name}" if part < 2 else wild, f"done{name}"
-        if judged.pivots[o]:
-            text.append(_first_lost(shape, judged, o, parts[5:], before, wild))
-            found, wild, before = f"%first{o}", f"%wildest{o}", f"judged{o}"
-        text.append(_verdict(shape, judged, o, most, wild, found, status))
-    return "\n".join([*text, "  ret void\n}\n"])
-
-
-def _largest(shape: Shape, name: str, rows: slice, before: str, wild: str) -> str:
-    """Code that finds the largest size of some rows, and whether all are finite: nan if not."""
-    T, zero = shape.type, _constant(shape, 0.0)
-    return f"""\
-  br label %loop{name}
-loop{name}:
-  %i{name} = phi i64 [{rows.start}, %{before}], [%next{name}, %loop{name}]
-  %most{name} = phi {T} [{zero}, %{before}], [%more{name}, %loop{name}]
-  %wild{name} = phi {T} [{wild}, %{before}], [%wilder{name}, %loop{name}]
-  %p{name} = getelementptr {T}, ptr %y, i64 %i{name}
-  %v{name} = load {T}, ptr %p{name}
-  %a{name} = call {T} @llvm.fabs.{shape.suffix}({T} %v{name})
-  %above{name} = fcmp ogt {T} %a{name}, %most{name}
-  %more{name} = select {shape.mask} %above{name}, {T} %a{name}, {T} %most{name}
-  %none{name} = fsub {T} %v{name}, %v{name}
-  %wilder{name} = fadd {T} %wild{name}, %none{name}
-  %next{name} = add i64 %i{name}, 1
-  %again{name} = icmp ult i64 %next{name}, {rows.stop}
-  br i1 %again{name}, label %loop{name}, label %done{name}
-done{name}:"""
-
-
-def _first_lost(shape: Shape, judged: Judged, o: int, parts: list[slice], before: str, wild: str) -> str:
-    """Code that finds the number of an order's first pivot that is zero but for rounding."""
-    T, mask, (d, size) = shape.type, shape.mask, parts
-    zero, one = (_constant(shape, x) for x in (0.0, 1.0))
-    last, endless = (_constant(shape, x) for x in (judged.pivots[o], float("inf")))
-    return f"""\
-  br label %pivot{o}
-pivot{o}:
-  %k{o} = phi i64 [{judged.pivots[o]}, %{before}], [%knext{o}, %pivot{o}]
-  %count{o} = phi {T} [{last}, %{before}], [%less{o}, %pivot{o}]
-  %found{o} = phi {T} [{zero}, %{before}], [%first{o}, %pivot{o}]
-  %wilds{o} = phi {T} [{wild}, %{before}], [%wildest{o}, %pivot{o}]
-  %knext{o} = sub i64 %k{o}, 1
-  %rows{o} = getelementptr {T}, ptr %y, i64 %knext{o}
-  %pd{o} = getelementptr {T}, ptr %rows{o}, i64 {d.start}
-  %d{o} = load {T}, ptr %pd{o}
-  %ps{o} = getelementptr {T}, ptr %rows{o}, i64 {size.start}
-  %s{o} = load {T}, ptr %ps{o}
-  %abs{o} = call {T} @llvm.fabs.{shape.suffix}({T} %d{o})
-  %whole{o} = call {T} @llvm.fabs.{shape.suffix}({T} %s{o})
-  %limit{o} = fmul {T} %whole{o}, {_constant(shape, judged.zero[o])}
-  %low{o} = fcmp ole {T} %abs{o}, %limit{o}
-  %true{o} = fcmp olt {T} %limit{o}, {endless}
-  %lost{o} = and {mask} %low{o}, %true{o}
-  %first{o} = select {mask} %lost{o}, {T} %count{o}, {T} %found{o}
-  %less{o} = fsub {T} %count{o}, {one}
-  %nil{o} = fsub {T} %d{o}, %d{o}
-  %wildest{o} = fadd {T} %wilds{o}, %nil{o}
-  %on{o} = icmp ne i64 %knext{o}, 0
-  br i1 %on{o}, label %pivot{o}, label %judged{o}
-judged{o}:"""
-
-
-def _verdict(
-    shape: Shape, judged: Judged, o: int, most: list[str], wild: str, found: str, status: int
-) -> str:
-    """Code that sets an order's status from its largest numbers and its first pivot that is zero."""
-    T, mask = shape.type, shape.mask
-    zero, limit, share = (_constant(shape, x) for x in (0.0, judged.bound, SHARE))
-    return f"""\
-  %reach{o} = fmul {T} {most[2]}, {limit}
-  %alone{o} = fmul {T} {most[4]}, {share}
-  %pushed{o} = fcmp ogt {T} %alone{o}, %reach{o}
-  %least{o} = select {mask} %pushed{o}, {T} %alone{o}, {T} %reach{o}
-  %wider{o} = fcmp ogt {T} %least{o}, {most[0]}
-  %scale{o} = select {mask} %wider{o}, {T} %least{o}, {T} {most[0]}
-  %allowed{o} = fmul {T} %scale{o}, {limit}
-  %error{o} = fcmp ogt {T} {most[1]}, %allowed{o}
-  %larger{o} = fcmp ogt {T} {most[2]}, {most[0]}
-  %most{o} = select {mask} %larger{o}, {T} {most[2]}, {T} {most[0]}
-  %explained{o} = fmul {T} %most{o}, {_constant(shape, judged.bound * judged.norm)}
-  %residual{o} = fcmp ogt {T} {most[3]}, %explained{o}
-  %far{o} = or {mask} %error{o}, %residual{o}
-  %off{o} = select {mask} %far{o}, {T} {_constant(shape, INEXACT)}, {T} {zero}
-  %odd{o} = fcmp uno {T} {wild}, {wild}
-  %sane{o} = select {mask} %odd{o}, {T} {_constant(shape, OVERFLOW)}, {T} %off{o}
-  %named{o} = fcmp ogt {T} {found}, {zero}
-  %status{o} = select {mask} %named{o}, {T} {found}, {T} %sane{o}
-  %to{o} = getelementptr {T}, ptr %y, i64 {status}
-  store {T} %status{o}, ptr %to{o}"""
-
-
-def _constant(shape: Shape, x: float) -> str:
-    """x in every lane, in hexadecimal: its bits as float64, of x rounded to the program's type."""
-    rounded = x if shape.number == "double" else float(np.float32(x))  # LLVM takes no other
-    bits = f"0x{int.from_bytes(struct.pack('>d', float(rounded)), 'big'):016X}"
-    return bits if shape.lanes == 1 else f"<{', '.join([f'{shape.number} {bits}'] * shape.lanes)}>"
 
 
 PIECE = 4000  # operations in one function

@@ -1,6 +1,6 @@
 """From a tree and an order to one scalar program: kinematics, then the order's tape.
 
-Programs of a tree and its orders are made once, and then kept on disk by content.
+Programs of a tree and an order are made once, and then kept on disk by content.
 """
 
 from __future__ import annotations
@@ -241,18 +241,17 @@ def require_rows(system: System, request: Request) -> None:
 
 
 def forward_dynamics(
-    system: System, configuration: Configuration, tapes: Sequence[Tape], chosen: Format, request: Request
+    system: System, configuration: Configuration, tape: Tape, chosen: Format, request: Request
 ) -> tuple[ScalarProgram, ...]:
     """The program from x (nx,), qd (N,), tau (N,) and, if requested, a wrench (n, 6) to outputs.
 
-    Outputs of several tapes follow one another; operations that tapes share are done once.  With a
-    check, a row for its status follows each order's outputs, and the numbers that
+    With a check, a row for its status follows the outputs, and the numbers that
     :mod:`kkt.machine.checking` needs come at the end; in a format that is shorter than float64 the
     program has the three stages of :mod:`kkt.machine.checking`.
     """
     n, N, m = system.tree.n, int(system.tree.offset[-1]), len(system.entries.gamma)
     inputs = configuration.size + 2 * N + (6 * n if request.wrench else 0)
-    staged = len(tapes) if request.check and chosen.unit > UNIT else 0
+    staged = request.check and chosen.unit > UNIT
     late = N + 6 * n + m  # numbers of a residual
     recorder = recorder_for(chosen, inputs + staged * late)
     x, qd, traced = _from_state(recorder, system, configuration, request)
@@ -263,48 +262,44 @@ def forward_dynamics(
     heads: list[int] = []
     wanted: list[int] = []
     questions: list[int] = []
+    place = replayed(recorder, tape, solved, by_reciprocals=bool(request.shifts))
+    qdd = qdd_of(recorder, tape, system, place, solved.tau, request.solver)
+    derived = derivatives(recorder, tape, system, configuration, (x, qd), solved, request)
+    for output in request.outputs:
+        if output == "qdd":
+            wanted += [reference(recorder, value) for value in qdd]
+        elif output in derived:
+            wanted += derived[output]
+        else:
+            wanted += references(place, slots_of(output, tape, system))
     if request.check:
         sizes = sizes_of_pivots(system, *kinematics(configuration, x, qd)[:3])
         with np.errstate(all="ignore"):
             ties = pivots_of_rows(system, traced)
             wrong = outside(configuration, x)
             pushes = alone(traced.tau, np.array([*(x for body in sizes[1] for x in body), None])[:-1])
-    for tape in tapes:
-        place = replayed(recorder, tape, solved, by_reciprocals=bool(request.shifts))
-        qdd = qdd_of(recorder, tape, system, place, solved.tau, request.solver)
-        derived = derivatives(recorder, tape, system, configuration, (x, qd), solved, request)
-        for output in request.outputs:
-            if output == "qdd":
-                wanted += [reference(recorder, value) for value in qdd]
-            elif output in derived:
-                wanted += derived[output]
-            else:
-                wanted += references(place, slots_of(output, tape, system))
-        if request.check:
-            lam = taken(recorder, place, slots_of("lambda", tape, system))
-            if staged:
-                heads += [reference(recorder, x) for x in (*qdd, *lam)]
-                left, pdd, rows = np.split(variables(recorder, 2 + inputs, late), [N, N + 6 * n])
-                inputs += late
-            else:
-                left, pdd, rows = defect(recorder, system, traced, qdd, lam)
-            again = replace(traced, a=none, b=none, tau=left, gamma=-rows)
-            at = replayed(recorder, tape, again)  # the factor's operations are found again
-            correction = qdd_of(recorder, tape, system, at, left, request.solver)
-            pivots = pivots_of(tape, system)
-            wanted.append(0)
-            checked = (*qdd, *correction, *pdd, *left, *rows, *wrong, *pushes)
-            questions += [reference(recorder, x) for x in checked]
-            questions += references(place, pivots[:, 4])
-            questions += [reference(recorder, x) for x in ties[0]]
-            questions += [reference(recorder, sizes[kind][k][i]) for kind, k, i in pivots[:, :3].tolist()]
-            questions += [reference(recorder, x) for x in ties[1]]
-    whole = finished(recorder, inputs, heads + wanted + questions)
+        lam = taken(recorder, place, slots_of("lambda", tape, system))
+        if staged:
+            heads += [reference(recorder, x) for x in (*qdd, *lam)]
+            left, pdd, rows = np.split(variables(recorder, 2 + inputs, late), [N, N + 6 * n])
+        else:
+            left, pdd, rows = defect(recorder, system, traced, qdd, lam)
+        again = replace(traced, a=none, b=none, tau=left, gamma=-rows)
+        at = replayed(recorder, tape, again)  # the factor's operations are found again
+        correction = qdd_of(recorder, tape, system, at, left, request.solver)
+        pivots = pivots_of(tape, system)
+        wanted.append(0)
+        checked = (*qdd, *correction, *pdd, *left, *rows, *wrong, *pushes)
+        questions += [reference(recorder, x) for x in checked]
+        questions += references(place, pivots[:, 4])
+        questions += [reference(recorder, x) for x in ties[0]]
+        questions += [reference(recorder, sizes[kind][k][i]) for kind, k, i in pivots[:, :3].tolist()]
+        questions += [reference(recorder, x) for x in ties[1]]
+    whole = finished(recorder, inputs + staged * late, heads + wanted + questions)
     if not staged:
         return (whole,)
-    given = inputs - staged * late
-    first, last = divided(whole, given, len(heads))
-    return first, _residual(system, configuration, request, given, staged), last
+    first, last = divided(whole, inputs, len(heads))
+    return first, _residual(system, configuration, request, inputs), last
 
 
 def _from_state(
@@ -324,19 +319,14 @@ def _from_state(
         return x, qd, entries(configuration, x, qd, tau, pushed, request.frames, step, loops, M)
 
 
-def _residual(
-    system: System, configuration: Configuration, request: Request, given: int, orders: int
-) -> ScalarProgram:
-    """In float64, from a state's ``given`` numbers and qdd and lambda of each order to :func:`defect`."""
+def _residual(system: System, configuration: Configuration, request: Request, given: int) -> ScalarProgram:
+    """In float64, from a state's ``given`` numbers and qdd and lambda of the order to :func:`defect`."""
     N, m = int(system.tree.offset[-1]), len(system.entries.gamma)
-    recorder = recorder_for(get_format("float64"), given + orders * (N + m))
+    recorder = recorder_for(get_format("float64"), given + N + m)
     *_, traced = _from_state(recorder, system, configuration, request)
-    outputs: list[int] = []
-    for o in range(orders):
-        answer = variables(recorder, 2 + given + o * (N + m), N + m)
-        for part in defect(recorder, system, traced, answer[:N], answer[N:]):
-            outputs += [reference(recorder, x) for x in part]
-    return finished(recorder, given + orders * (N + m), outputs)
+    answer = variables(recorder, 2 + given, N + m)
+    parts = defect(recorder, system, traced, answer[:N], answer[N:])
+    return finished(recorder, given + N + m, [reference(recorder, x) for part in parts for x in part])
 
 
 def derivatives(
@@ -467,39 +457,36 @@ class Stage:
 
 @dataclass(frozen=True)
 class Programs:
-    """A program in one stage or three (:mod:`.checking`), and the name of its order or orders."""
+    """A program in one stage or three (:mod:`.checking`), and the name of its order."""
 
     order: str
     stages: tuple[Stage, ...]
-    pivots: tuple[NDArray[np.int64], ...] = ()  # of each order: kind, body and step
-    rotations: tuple[bool, ...] = ()  # which orders eliminate by rotations
+    pivots: NDArray[np.int64] | None = None  # of a check: kind, body and step
+    rotates: bool = False  # whether the order eliminates by rotations
 
 
 def programs_of(
-    system: System, configuration: Configuration, orders: list[Any], chosen: Format, request: Request
+    system: System, configuration: Configuration, order: Any, chosen: Format, request: Request
 ) -> Programs:
     """The programs, from the disk where the same were traced before; errors are never kept."""
-    whole = any(isinstance(order, Tape) or order is None for order in orders)
-    if whole or not isinstance(chosen, Hardware):
-        return _trace(system, configuration, orders, chosen, request)
+    if isinstance(order, Tape) or order is None or not isinstance(chosen, Hardware):
+        return _trace(system, configuration, order, chosen, request)
     # called once, since an order function may return something else the next time
-    sequences = [as_sequence(order, system.structure) for order in orders]
+    sequence = as_sequence(order, system.structure)
     if request.shifts:
-        sequences = [in_fewer_operations(sequence) for sequence in sequences]
-    name = _content(system, sequences, chosen, request)
+        sequence = in_fewer_operations(sequence)
+    name = _content(system, sequence, chosen, request)
     kept = store.read(name)
     if kept is not None:
         count = sum(part.endswith("straight_op") for part in kept)
         stages = tuple(
             Stage(_program(kept, f"{i}_program"), _program(kept, f"{i}_straight")) for i in range(count)
         )
-        pivots = tuple(kept[f"pivots_{i}"] for i in range(len(sequences))) if request.check else ()
-        rotations = tuple(s.rules.elimination == "orthogonal" for s in sequences)
-        names = ", ".join(s.name for s in sequences)
-        return Programs(names, stages, pivots, rotations)
+        rotates = sequence.rules.elimination == "orthogonal"
+        return Programs(sequence.name, stages, kept.get("pivots"), rotates)
     with uncollected():
-        made = _trace(system, configuration, sequences, chosen, request)
-    arrays = {f"pivots_{i}": pivots for i, pivots in enumerate(made.pivots)}
+        made = _trace(system, configuration, sequence, chosen, request)
+    arrays = {} if made.pivots is None else {"pivots": made.pivots}
     for i, stage in enumerate(made.stages):
         arrays |= _arrays(stage.program, f"{i}_program") | _arrays(stage.straight, f"{i}_straight")
     store.write(name, arrays)
@@ -507,18 +494,17 @@ def programs_of(
 
 
 def _trace(
-    system: System, configuration: Configuration, orders: list[Any], chosen: Format, request: Request
+    system: System, configuration: Configuration, order: Any, chosen: Format, request: Request
 ) -> Programs:
     """The programs, traced; raises SingularError for a pivot that is zero in any state."""
-    tapes = [tape_of(system, order, request.frames) for order in orders]
+    tape = tape_of(system, order, request.frames)
     if not request.shifts:  # else no body is idle
-        require_pivots(system, tapes, chosen)
+        require_pivots(system, tape, chosen)
     try:
-        found = forward_dynamics(system, configuration, tapes, chosen, request)
+        found = forward_dynamics(system, configuration, tape, chosen, request)
     except Undefined as error:
-        names = ", ".join(tape.program.name for tape in tapes)
         raise SingularError(
-            f"order {names!r}: in any state {error}, so that a pivot is zero for {chosen.name}; "
+            f"order {tape.program.name!r}: in any state {error}, so that a pivot is zero for {chosen.name}; "
             "use another order or format, such as abm in float64"
         ) from None
     stages = tuple(Stage(program, program) for program in found)
@@ -530,10 +516,8 @@ def _trace(
             for p, f in zip(found, formats, strict=False)
         ]
         stages = tuple(_as_run(*both) for both in zip(found, straight, strict=True))
-    pivots = tuple(looked_at(tape, system) for tape in tapes) if request.check else ()
-    rotations = tuple(by_rotations(tape) for tape in tapes)
-    names = ", ".join(tape.program.name for tape in tapes)
-    return Programs(names, stages, pivots, rotations)
+    pivots = looked_at(tape, system) if request.check else None
+    return Programs(tape.program.name, stages, pivots, by_rotations(tape))
 
 
 def _as_run(program: ScalarProgram, straight: ScalarProgram) -> Stage:
@@ -543,14 +527,10 @@ def _as_run(program: ScalarProgram, straight: ScalarProgram) -> Stage:
     return Stage(program, straight)
 
 
-def _content(system: System, sequences: list[PivotSequence], chosen: Format, request: Request) -> str:
+def _content(system: System, sequence: PivotSequence, chosen: Format, request: Request) -> str:
     """The key of a program: a hash of everything that it depends on."""
     tree, pattern = system.tree, system.pattern
-    orders: list[Any] = []
-    for sequence in sequences:
-        met = plan(sequence, system.structure)
-        orders += [sequence.rules, sequence.links, sequence.composites]
-        orders += [met.graph.split, met.blocks, met.group, met.paired]
+    met = plan(sequence, system.structure)
     zeros = [getattr(pattern, letter) for letter in ("M", "Phi", "S", "Phi_one", "S_one", "a")]
     terms = () if tree.terms is None else astuple(tree.terms)
     index = system.structure.index
@@ -589,7 +569,8 @@ def _content(system: System, sequences: list[PivotSequence], chosen: Format, req
         system.state.step,
         *terms,
         *zeros,
-        *orders,
+        *(sequence.rules, sequence.links, sequence.composites),
+        *(met.graph.split, met.blocks, met.group, met.paired),
         *(part for loop in held for part in loop),
     )
 

@@ -324,7 +324,7 @@ class Dynamics:
                 )
         tape = tape_of(system, order)
         require_blocks(program := tape.program)
-        require_pivots(system, [tape], get_format("float64"))
+        require_pivots(system, tape, get_format("float64"))
         bodies = tuple(np.flatnonzero(tree.dof).tolist())
         return cls(system, Configuration(tree, system.graph), program, bodies)
 

@@ -22,9 +22,7 @@ from ..base.shown import Shown
 from ..matrix.blocks import Block
 from ..matrix.configuration import Configuration
 from ..model.loops import Loop
-from ..order.sequence import PivotSequence
 from ..program.joint_space import SOLVERS
-from ..tape.tape import Tape
 from ..tape.trust import ZERO
 from . import equivalent
 from .builtin import Builtin
@@ -57,12 +55,10 @@ def compile(
     """A kernel: forward dynamics of a tree by an order, as one straight-line program.
 
     ``model`` is a tree, or a :class:`kkt.System`, whose tree, gravity and external wrenches become
-    constants; ``order`` is anything that :func:`kkt.eliminate` takes, or a list of such orders,
-    which share the computation of poses and bias: a call then gives a tuple, the outputs of each
-    order.  ``outputs`` are any of ``qdd``, ``pdd``, ``f``, ``lambda``, the derivatives ``dqdd_dq``,
-    ``dqdd_dqd`` and ``dqdd_dtau`` of :func:`kkt.derivatives`, the same of lambda, such as
-    ``dlambda_dq``, and, for orders that form the joint-space inertia, ``inertia``; ``inputs`` may name
-    ``wrench``, so that external wrenches are given with each state.
+    constants; ``order`` is anything that :func:`kkt.eliminate` takes.  ``outputs`` are any of
+    ``qdd``, ``pdd``, ``f``, ``lambda``, the derivatives ``dqdd_dq``, ``dqdd_dqd`` and ``dqdd_dtau``
+    of :func:`kkt.derivatives`, the same of lambda, such as ``dlambda_dq``, and, for orders that form the joint-space inertia,
+    ``inertia``; ``inputs`` may name ``wrench``, so that external wrenches are given with each state.
 
     ``loops`` are closed loops and contacts as :func:`kkt.build` takes them; None: the tree's or the
     system's own.  Their bodies, rows, frames and gains are constants of the program, and
@@ -84,7 +80,7 @@ def compile(
     (:mod:`kkt.machine.equivalent`): it is faster, but its bits depend on the machine, on the
     compiler and on whether a state comes alone or in a batch.
 
-    With ``check`` a status follows the outputs of each order: 0 where qdd can be relied on, else a
+    With ``check`` a status follows the outputs: 0 where qdd can be relied on, else a
     number that :meth:`Kernel.reason` puts into words: a pivot that is zero for the format, an
     overflow, or an error that leaves fewer than half of the digits (:mod:`kkt.machine.checking`).
     Where rows of loops depend on each other, a multiplier's pivot is zero.  Outputs have the same
@@ -141,22 +137,21 @@ def compile(
     bias = bias if solver is None else "inverse_dynamics"
     request = Request(tuple(outputs), "wrench" in inputs, solver, bias, check, frames)
     require_rows(system, request)
-    orders = list(order) if _several(order) else [order]
     plain = frames == "own" and not (check or inputs) and set(outputs) <= equivalent.OUTPUTS
-    if relaxed and plain and all(equivalent.takes(one, system, chosen.unit) for one in orders):
+    if relaxed and plain and equivalent.takes(order, system, chosen.unit):
         other, shifts = equivalent.equivalent(system)
         request = replace(request, shifts=shifts)
-        found = programs_of(other, Configuration(other.tree, other.graph), orders, chosen, request)
+        found = programs_of(other, Configuration(other.tree, other.graph), order, chosen, request)
     else:
-        found = programs_of(system, configuration, orders, chosen, request)
+        found = programs_of(system, configuration, order, chosen, request)
     tree = system.tree
     N = int(tree.offset[-1])
     given = request.outputs + (("status",) if check else ())
     rows = len(system.entries.gamma)
-    fields = Fields(tree.n, N, configuration.size, request.wrench, given, len(orders), rows)
+    fields = Fields(tree.n, N, configuration.size, request.wrench, given, rows)
     judged = None
-    if check:
-        judged = judged_by(found.pivots, found.rotations, fields, chosen.unit, system, configuration)
+    if found.pivots is not None:
+        judged = judged_by(found.pivots, found.rotates, fields, chosen.unit, system, configuration)
     name = found.order if solver is None else f"{found.order} + {solver}"
     name = name if frames == "own" else f"{name}, {frames}"
     return Kernel(
@@ -170,12 +165,6 @@ def compile(
         found.pivots,
         system.structure.constraints,
     )
-
-
-def _several(order: Any) -> bool:
-    """Whether a list holds orders, and not the groups of one order."""
-    each = isinstance(order, list | tuple) and len(order) > 0
-    return each and all(callable(o) or isinstance(o, PivotSequence | Tape) for o in order)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -196,7 +185,7 @@ class Kernel(Shown):
     stages: tuple[Stage, ...]  # one, or three of a check in float64
     relaxed: bool = False  # whether products may be fused with sums and reciprocals used
     judged: Judged | None = None  # the checks, where a status is among the outputs
-    pivots: tuple[NDArray[np.int64], ...] = ()  # of each order: kind, body or loop, step
+    pivots: NDArray[np.int64] | None = None  # kind, body or loop, step
     ties: tuple[Hashable, ...] = ()  # names of loops and contacts
     _made: dict[int, Native] = field(default_factory=dict, repr=False)  # by lanes
     _calls: list[Builtin] = field(default_factory=list, repr=False)  # built-in functions so far
@@ -308,15 +297,15 @@ class Kernel(Shown):
         arrays, many = self.fields.arrays(self.number.dtype, values)
         m = len(arrays[0])
         if self.in_machine_code:
-            out: NDArray[Any] = np.empty((m, self.fields.numbers), dtype=self.number.dtype)
             native = self.native(1 if many is None else self.lanes)
+            out: NDArray[Any] = np.empty((m, native.outputs), dtype=self.number.dtype)
             if not native.run(arrays, out, threads or processors()):
                 self.fields.require_finite(arrays)
         else:
             self.fields.require_finite(arrays)
             flat = np.concatenate([a.reshape(m, math.prod(a.shape[1:])) for a in arrays], axis=1)
             out = interpreted([stage.straight for stage in self.stages], self.number, flat)
-            out = out if self.judged is None else self.judged.judge(out)
+        out = out if self.judged is None else self.judged.judge(out)
         return self.fields.shaped(out[0] if many is None else out)
 
     def native(self, lanes: int) -> Native:
@@ -330,37 +319,30 @@ class Kernel(Shown):
                     lanes,
                     sizes,
                     relaxed=self.relaxed,
-                    judged=self.judged,
                     after=[stage.straight for stage in self.stages[1:]],
                 )
-                plain = self.fields.orders == 1 and self.judged is None
-                parts = self.fields.parts if lanes == 1 and plain else ()
-                call = made.builtin(list(self.fields.given.values()), parts)
+                parts = self.fields.parts if lanes == 1 else ()
+                call = made.builtin(list(self.fields.given.values()), parts) if not self.judged else None
                 if call is not None:
-                    ready = parts or (plain and self.outputs == ("qdd",))
+                    ready = parts or self.outputs == ("qdd",)
                     self._calls.append(call if ready else self._apart(call))
                 self._made[lanes] = made
             return self._made[lanes]
 
     def _apart(self, call: Builtin) -> Callable[..., Any]:
         """The function with its array of results split into the outputs."""
-        judged = self.outputs == ("qdd", "status") and self.fields.orders == 1
 
         def outputs(*given: Any) -> Any:
             found = call(*given)
-            if found is None:
-                return None
-            if judged and found.ndim == 1:
-                return found[:-1], int(found[-1])
-            return self.fields.shaped(found)
+            return None if found is None else self.fields.shaped(found)
 
         return outputs
 
-    def reason(self, status: int, order: int = 0) -> str | None:
-        """A status of the ``order``-th order in words; None for 0, a good answer."""
-        if status <= 0:
+    def reason(self, status: int) -> str | None:
+        """A status in words; None for 0, a good answer."""
+        if status <= 0 or self.pivots is None:
             return WORDS[status].format(self.format) if status else None
-        kind, body, step = self.pivots[order][status - 1].tolist()
+        kind, body, step = self.pivots[status - 1].tolist()
         names = self.ties if KINDS[kind] == "lam" else self.places.tree.names
         pivot = Block(KINDS[kind], names[body])
         return ZERO.format(f"{pivot}, step {step + 1}", self.format)
@@ -371,8 +353,8 @@ class Kernel(Shown):
         ``name`` is that of the function, made from the model's and the order's where None.  Results
         have the bits of this kernel, if it is not relaxed, wherever C keeps to IEEE arithmetic, which
         the file checks.  Raises FormatError for a format that C does not have and for a file that
-        cannot be written, ModelError for a name that is not valid and for checked or several orders'
-        kernels, and SizeError for a file too long to compile.
+        cannot be written, ModelError for a name that is not valid and for a checked kernel, and
+        SizeError for a file too long to compile.
         """
         return write_c(self, path, name)
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from . import store
 from .builtin import FEW, HELD, Builtin, builtin, known, symbols, text
-from .checking import Judged
 from .emission import PIECE, ROW, Shape, Source, StageCode, bytes_of_work, driver, source_of, wider
 from .recorder import ScalarProgram
 
@@ -121,17 +120,16 @@ def compiled(
     given: tuple[int, ...],
     piece: int = PIECE,
     relaxed: bool = False,
-    judged: Judged | None = None,
     after: Sequence[ScalarProgram] = (),
 ) -> Native:
     """Machine code for ``lanes`` states side by side; ``given``: sizes of the arrays of inputs.
 
-    ``after`` are the second and the third stage of a program that is judged in float64
+    ``after`` are the second and the third stage of a program that is checked in float64
     (:mod:`.checking`).
 
     Code that was made before on a processor of this kind is read from the disk.
     """
-    shape = Shape("double" if dtype is np.float64 else "float", lanes, given, relaxed, judged)
+    shape = Shape("double" if dtype is np.float64 else "float", lanes, given, relaxed)
     stages = [(program, shape)]
     if after:
         stages += [(after[0], wider(shape)), (after[1], replace(shape, stage="_last"))]
@@ -156,7 +154,7 @@ def compiled(
     constants = _aligned(starts[-1] // np.dtype(dtype).itemsize, dtype)
     constants.view(np.uint8)[:] = np.concatenate(numbers)
     function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
-    outputs = judged.shown if judged else len(program.outputs)
+    outputs = len(stages[-1][0].outputs)
     return Native(lanes, max(length, 1), int(kept["work"]), outputs, given, constants, function, engine)
 
 

@@ -383,8 +383,6 @@ def _written(
         raise ModelError(f"export: {language} is written with strict arithmetic; compile without relaxed")
     if kernel.judged is not None:
         raise ModelError(f"export: {language} has no status; compile without check")
-    if kernel.fields.orders > 1:
-        raise ModelError(f"export: {language} is written for one order, not for {kernel.order}")
     code = len(kernel.straight)
     if code > LONGEST:
         raise SizeError(

@@ -22,8 +22,7 @@ class Fields:
     N: int  # degrees of freedom
     nx: int  # configuration numbers
     wrench: bool  # whether external wrenches are an input
-    outputs: tuple[str, ...]  # of each order
-    orders: int = 1
+    outputs: tuple[str, ...]
     rows: int = 0  # multipliers of loops and contacts
 
     @cached_property
@@ -53,7 +52,7 @@ class Fields:
     @cached_property
     def numbers(self) -> int:
         """Numbers of one state in all outputs."""
-        return self.orders * sum(map(self.size_of, self.outputs))
+        return sum(map(self.size_of, self.outputs))
 
     def arrays(self, dtype: Any, values: dict[str, Any]) -> tuple[list[NDArray[Any]], int | None]:
         """Contiguous arrays (m, ...) of the inputs, and m; arrays (1, ...) and None for one state.
@@ -106,31 +105,25 @@ class Fields:
                 )
 
     def shaped(self, values: NDArray[Any]) -> Any:
-        """Results (..., all numbers) split into outputs: an array, or a tuple for several outputs.
-
-        For several orders, a tuple of these.
-        """
-        front, each = values.shape[:-1], len(self.outputs)
-        parts = [
-            values[..., part].reshape(*front, *shape) if shape else _whole(values[..., part.start])
+        """Results (..., all numbers) split into outputs: an array, or a tuple for several outputs."""
+        found = tuple(
+            values[..., part].reshape(*values.shape[:-1], *shape)
+            if shape
+            else _whole(values[..., part.start])
             for part, shape in self._parts
-        ]
-        own = [tuple(parts[i : i + each]) for i in range(0, len(parts), each)]
-        found = own if each > 1 else parts
-        return found[0] if self.orders == 1 else tuple(found)
+        )
+        return found if len(found) > 1 else found[0]
 
     @property
     def parts(self) -> tuple[tuple[int, ...], ...]:
-        """Shapes of the outputs of one order."""
+        """Shapes of the outputs."""
         return tuple(self.made[name] for name in self.outputs)
 
     @cached_property
     def _parts(self) -> list[tuple[slice, tuple[int, ...]]]:
         """The slice of each output in the results, and its shape."""
-        outputs = self.outputs * self.orders
-        stops = np.cumsum([0, *map(self.size_of, outputs)]).tolist()
-        shapes = [self.made[name] for name in outputs]
-        return [(slice(i, j), s) for (i, j), s in zip(pairwise(stops), shapes, strict=True)]
+        stops = np.cumsum([0, *map(self.size_of, self.outputs)]).tolist()
+        return [(slice(i, j), s) for (i, j), s in zip(pairwise(stops), self.parts, strict=True)]
 
 
 def _whole(status: Any) -> Any:
