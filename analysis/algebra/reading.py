@@ -31,7 +31,10 @@ class Reading(BlockReader):
         entered: Callable[[object], BlockPolynomial],
     ) -> None:
         super().__init__()
-        self.algebra, self.shapes, self.name, self.entered = algebra, shapes, name, entered
+        self.algebra = algebra
+        self.shapes = shapes
+        self.name = name
+        self.entered = entered
         self.sources: dict[int, tuple[str, object]] = {}  # input blocks
         self.inverses: dict[int, BlockPolynomial] = {}  # of what was factored
         self.squares: dict[int, tuple[dict[tuple[int, int], BlockPolynomial], list[BlockPolynomial]]] = {}

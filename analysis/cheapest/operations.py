@@ -22,13 +22,14 @@ class Meter:
     """Counts operations of sequences on one system."""
 
     def __init__(self, system: System, composites: str) -> None:
-        self.system, self.composites = system, composites
+        self.system = system
+        self.composites = composites
         tree = system.tree
         self.inputs: InputSlots = InputSlots(
             system.pattern, tree.names, tree.parent, tree.dof, system.state.S, ties=system.structure.ties
         )
         self._known = {gain: Known() for gain in (False, True)}  # templates, by the way of rank updates
-        self.traces = 0
+        self.traces: int = 0
 
     def groups(self, sequence: PivotSequence) -> NDArray[np.int64]:
         """(groups,) operations of each group, forward and backward."""

@@ -72,7 +72,10 @@ class Tried:
     """m states of a robot, and the exact answers there."""
 
     def __init__(self, robot: Robot, q: Floats, qd: Floats, tau: Floats) -> None:
-        self.robot, self.q, self.qd, self.tau = robot, q, qd, tau
+        self.robot = robot
+        self.q = q
+        self.qd = qd
+        self.tau = tau
         base, entries = robot.base, entries_of(robot.base, q, qd, tau)
         self.states: States = States(
             base.tree,

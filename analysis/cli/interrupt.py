@@ -20,8 +20,8 @@ class CtrlC:
     """Whether Ctrl-C was pressed while a command ran, and was lost once or more."""
 
     def __init__(self) -> None:
-        self.pressed = False
-        self.ended = False  # by SIGTERM, which cleans up as Ctrl-C does
+        self.pressed: bool = False
+        self.ended: bool = False  # by SIGTERM, which cleans up as Ctrl-C does
         self._timers: list[threading.Timer] = []
         self._usual = sys.unraisablehook
 

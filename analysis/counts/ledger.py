@@ -53,7 +53,8 @@ class Known:
     __slots__ = ("kind", "ledger")
 
     def __init__(self, kind: int, ledger: Ledger) -> None:
-        self.kind, self.ledger = kind, ledger
+        self.kind: int = kind
+        self.ledger: Ledger = ledger
 
     def _of(self, other: Any) -> Known:
         if isinstance(other, Known):

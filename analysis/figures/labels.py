@@ -43,7 +43,7 @@ class Labels:
         self.own: list[int] = [int(k) for k in self.structure.order if int(k) not in self.body_of]
         self.numbered: bool = not all(_short(self.structure.names[k]) for k in self.own)
         if self.numbered:
-            self.subscript = {k: str(i) for i, k in enumerate(self.own, start=1)}
+            self.subscript: dict[int, str] = {k: str(i) for i, k in enumerate(self.own, start=1)}
         else:
             self.subscript = {k: str(self.structure.names[k]) for k in self.own}
         self.subscript.update({c: self.subscript[k] for c, k in self.body_of.items()})

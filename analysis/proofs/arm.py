@@ -161,7 +161,8 @@ class Made(dict[str, Any]):
 
     def __init__(self, arm: Arm, of: Callable[[str], Scalar]) -> None:
         super().__init__()
-        self.arm, self.of = arm, of
+        self.arm = arm
+        self.of = of
         self.runs: dict[tuple[str, int | None], Scalars] = {}
 
     def __missing__(self, name: str) -> Scalar:
@@ -181,7 +182,8 @@ class Scalars(BlockReader):
 
     def __init__(self, arm: Arm, instructions: Iterable[Instruction], inputs: Blocks) -> None:
         super().__init__()
-        self.arm, self.inputs = arm, inputs
+        self.arm = arm
+        self.inputs = inputs
         self.read(instructions)
 
     def unread(self, i: Instruction) -> Exception:

@@ -243,7 +243,9 @@ class Engine:
         left: Any = None,
         formulas: dict[str, MatrixExpr] | None = None,
     ) -> None:
-        self.bench, self.program, self.left = bench, program, left
+        self.bench = bench
+        self.program = program
+        self.left = left
         self.instructions, self.formulas = instructions, formulas or {}
         self.shapes = shapes
         self.label: str = f"e{len(bench.engines) + 1}"

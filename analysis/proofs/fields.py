@@ -348,7 +348,8 @@ class Run(BlockReader):
 
     def __init__(self, field: Field, engine: Any) -> None:
         super().__init__()
-        self.field, self.engine = field, engine
+        self.field = field
+        self.engine = engine
         self.instructions: Mapping[int, Instruction] = {i.out: i for i in engine.instructions}
         self.partitions: dict[int, Any] = {
             sum(i.info[0]): i.info[0] for i in engine.instructions if i.op in ("square", "stack")

@@ -29,11 +29,13 @@ class Inspector:
     """Looks at single states again, with balls."""
 
     def __init__(self, notes: Notebook, folder: Path | None, model: str) -> None:
-        self.notes, self.folder, self.model = notes, folder, model
+        self.notes = notes
+        self.folder = folder
+        self.model = model
         self.setup: Setup = notes.setup
-        self.certified = 0
-        self.disagreement = 0.0
-        self.smallest = math.inf
+        self.certified: int = 0
+        self.disagreement: float = 0.0
+        self.smallest: float = math.inf
         self.trouble: str | None = None
         self.proofs: dict[tuple[int, str], Pair | None] = {}
         setup = self.setup

@@ -46,11 +46,13 @@ class Formulas:
     def __init__(
         self, program: Program, names: tuple[Hashable, ...], parent: np.ndarray, beside: tuple[str, ...] = ()
     ) -> None:
-        self.program, self.names, self.parent = program, names, parent
+        self.program = program
+        self.names = names
+        self.parent = parent
         self.beside = beside  # of inputs that are not in (4)
         self.made: dict[int, Instruction] = {i.out: i for i in program.instructions}
         self.fresh: dict[int, str] = {}  # value -> T1, T2 ...
-        self.closed = False  # no more fresh names
+        self.closed: bool = False  # no more fresh names
 
     def instruction(self, number: int) -> str:
         """What one instruction computes, such as M_2 + Phi_21 M_1 Phi_21^T."""

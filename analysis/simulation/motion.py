@@ -268,7 +268,9 @@ class EachAlone:
     """What :func:`kkt.eliminate` says of its answers, in the place of a kernel with a status."""
 
     def __init__(self, system: kkt.System, order: Any, format: str) -> None:
-        self.system, self.order, self.format = system, order, format
+        self.system = system
+        self.order = order
+        self.format = format
         self.places: Configuration = Configuration(system.tree, system.graph)
         self.reasons: list[str] = [""]
 

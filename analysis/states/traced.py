@@ -121,7 +121,7 @@ class TracedOrder:
             matrices = [further.slots[f"dqdd_{by}"] for by in FIELDS[quantity][1:]]
         self.tape = tape
         pdd, self.qdd, f, lam = tape.unknowns(system)
-        self.answer = self.qdd  # signed slots
+        self.answer: NDArray[Any] = self.qdd  # signed slots
         if matrices:
             first = np.zeros_like(matrices[0])  # qdd_i in row i, and nothing beside it
             first[:, 0] = self.qdd

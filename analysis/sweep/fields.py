@@ -39,7 +39,8 @@ class Fields:
     """A table of a document: every field is taken once, and none may be left."""
 
     def __init__(self, path: Path, table: Any, name: str = "") -> None:
-        self.path, self.name = path, name
+        self.path = path
+        self.name = name
         if not isinstance(table, dict):
             raise self.wrong("", table, "a table")
         self.table: dict[Any, Any] = dict(table)

@@ -132,7 +132,7 @@ class Rounded(Runner):
 
     def __init__(self, grid: NDArray[Any]) -> None:
         self.grid = grid
-        self.done = 0  # operations of earlier chunks
+        self.done: int = 0  # operations of earlier chunks
 
     def record(
         self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]

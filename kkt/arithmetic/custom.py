@@ -82,7 +82,8 @@ class Called(Runner):
     """Runs a tape by calling a user's function for every operation."""
 
     def __init__(self, operate: Callable[..., Any], name: str) -> None:
-        self.operate, self.name = operate, name
+        self.operate = operate
+        self.name = name
 
     def record(
         self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]

@@ -34,7 +34,8 @@ class OutOfRange(FormatError):
             f"format {fixed.name!r}: {what} is {float(exact):.6g}, beyond its largest number, "
             f"{fixed.largest:.6g}; use more bits before the point"
         )
-        self.what, self.exact = what, exact
+        self.what = what
+        self.exact = exact
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,8 @@ class Word:
     __slots__ = ("fixed", "k")
 
     def __init__(self, fixed: Fixed, k: int) -> None:
-        self.fixed, self.k = fixed, k
+        self.fixed: Fixed = fixed
+        self.k: int = k
 
     @classmethod
     def of(cls, fixed: Fixed, exact: Fraction, what: str) -> Word:

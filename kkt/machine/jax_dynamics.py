@@ -43,7 +43,7 @@ class Numbers(NDArrayOperatorsMixin):
     dtype = np.dtype(object)  # as for fractions, so that compiled code for doubles is not used
 
     def __init__(self, x: Any) -> None:
-        self.x = x
+        self.x: Any = x
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -56,13 +56,14 @@ class Recorder:
         ``fold(op, x, y)`` is an operation on two constants, rounded as the format would; None
         leaves such operations to the program.
         """
-        self.cast, self.fold = cast, fold
+        self.cast = cast
+        self.fold = fold
         self.first: int = 2 + variables
         self.op: list[int] = []
         self.a: list[int] = []
         self.b: list[int] = []
         self.slot: list[int] = []  # of each operation's result
-        self.top = self.first
+        self.top: int = self.first
         self.values: dict[int, float] = {0: 0.0, 1: 1.0}  # slot of a constant -> its value
         self._constants: dict[float, int] = {0.0: 0, 1.0: 1}  # size -> slot
         self._met: dict[float, int] = {}
@@ -147,7 +148,8 @@ class Scalar:
     __slots__ = ("recorder", "ref")
 
     def __init__(self, recorder: Recorder, ref: int) -> None:
-        self.recorder, self.ref = recorder, ref
+        self.recorder: Recorder = recorder
+        self.ref: int = ref
 
     def _ref(self, x: Scalar | float) -> int:
         return x.ref if isinstance(x, Scalar) else self.recorder.constant(float(x))
@@ -318,7 +320,8 @@ class Interpreter:
     """Runs a program state by state; sines and cosines are those of float64, rounded once."""
 
     def __init__(self, program: ScalarProgram, chosen: Format) -> None:
-        self.program, self.format = program, chosen
+        self.program = program
+        self.format = chosen
         trigonometry = np.isin(program.op, (SIN, COS))
         cuts = np.flatnonzero(np.diff(trigonometry.astype(np.int8))) + 1
         bounds = [0, *cuts.tolist(), len(program)]

@@ -245,7 +245,9 @@ class PairPivot:
     """[[X, 1], [1, 0]] with the inverse [[0, 1], [1, -X]]: no arithmetic happens on the 1."""
 
     def __init__(self, write: Writer, blocks: tuple[int, ...], X: Ref | None) -> None:
-        self.write, self.blocks, self.X = write, blocks, X
+        self.write = write
+        self.blocks = blocks
+        self.X = X
         self._lower: dict[int | None, Ref | None] = {}  # None: the right-hand side
 
     def apply(self, c: Column) -> dict[int, Ref | None]:
@@ -303,8 +305,11 @@ class DensePivot:
     def __init__(
         self, write: Writer, blocks: tuple[int, ...], sizes: list[int], factor: Ref, gain: bool
     ) -> None:
-        self.write, self.blocks, self.sizes = write, blocks, sizes
-        self.factor, self.gain = factor, gain
+        self.write = write
+        self.blocks = blocks
+        self.sizes = sizes
+        self.factor = factor
+        self.gain = gain
         self._forward: dict[int | None, Ref | None] = {}  # None: the right-hand side
         self._solved: dict[int, Ref | None] = {}
 
@@ -374,7 +379,9 @@ class Bracket:
     """Elimination of one group; :meth:`eliminate` forward, :meth:`solve` backward."""
 
     def __init__(self, write: Writer, fronts: Fronts, rows: list[int], rules: Rules) -> None:
-        self.write, self.fronts, self.rows = write, fronts, rows
+        self.write = write
+        self.fronts = fronts
+        self.rows = rows
         self.unassembled: bool = rules.accumulate != "assembled"
         self.projected: bool = rules.accumulate == "projected"
         self.in_child: bool = rules.accumulate in ("projected", "child_frame")

@@ -60,7 +60,9 @@ class Multipliers:
 
     def __init__(self, structure: Structure, write: Writer, steps: dict[int, int]) -> None:
         """``steps``: the group of each loop or contact, in the order of elimination."""
-        self.structure, self.write, self.steps = structure, write, steps
+        self.structure = structure
+        self.write = write
+        self.steps = steps
         self.forces: dict[Key, Ref] = {}  # P (6, m), on alpha and then on beta
         self.y: dict[Key, Ref] = {}  # Y (N, m)
         self.pulls: dict[int, Ref] = {c: self._gamma(c) for c in steps}  # (m, 1)

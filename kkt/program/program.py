@@ -218,7 +218,7 @@ class Writer:
     def __init__(self, apart: bool = False, mirrors: bool = True) -> None:
         self.apart = apart  # every assembled entry and unknown is a value of its own: see ``named``
         self.mirrors = mirrors  # a symmetric result is its upper triangle twice; else both are formed
-        self.place = Place("input")
+        self.place: Place = Place("input")
         self.pivot = -1
         self.back = False
         self.column: tuple[Any, ...] = ()

@@ -107,7 +107,7 @@ class Objects:
         with precision(bits):
             self.v: Values = started(tape, entries, number)
         self.read: objects.Read = objects.of_any
-        self.log_unit = math.log2(format.unit) if format.unit else -math.inf
+        self.log_unit: float = math.log2(format.unit) if format.unit else -math.inf
         if format.kind == "mp":
             self.read = objects.of_mpf
             self.log_unit = -float(number.context.prec)  # type: ignore[attr-defined]

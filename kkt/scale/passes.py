@@ -68,7 +68,8 @@ class Record:
     """Numbers that the way to the base hands to the way back, in a stream."""
 
     def __init__(self, there: StepWriter, back: StepWriter) -> None:
-        self.there, self.back = there, back
+        self.there = there
+        self.back = back
         self.slots: list[int] = []  # of ``there``, in the order of the record
 
     def hand(self, value: Any) -> Any:

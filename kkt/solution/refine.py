@@ -123,7 +123,9 @@ class Corrections:
         self, system: System, tape: Tape, chosen: Format, residual: str, rigid: bool = False
     ) -> None:
         """With ``rigid``, rows of loops in the residual are without their compliance."""
-        self.system, self.chosen, self.tape = system, chosen, tape
+        self.system = system
+        self.chosen = chosen
+        self.tape: Tape = tape
         self.dynamics: bool = residual == "dynamics"
         structure = system.structure
         if rigid:

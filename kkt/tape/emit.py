@@ -137,7 +137,7 @@ class Emitter:
 
     def __init__(self, first: int) -> None:
         self.first = first  # slot of the first result
-        self.count = 0
+        self.count: int = 0
         self._written = _room(64)
 
     def written(self) -> tuple[NDArray[np.int8], Scalars, Scalars]:

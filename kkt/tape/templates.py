@@ -248,7 +248,8 @@ class Patterns:
     """
 
     def __init__(self, program: Program, inputs: InputSlots, known: Known | None = None) -> None:
-        self.program, self.inputs = program, inputs
+        self.program = program
+        self.inputs = inputs
         self.known: Known = known or Known()
         # whole numbers that instructions divide by are values beyond the program's own
         self.wholes: dict[int, int] = {

@@ -167,11 +167,13 @@ class Sizes:
     """Bounds over all states of n bodies: energies' roots (n,), and lengths (n, 2) of two parts."""
 
     def __init__(self, system: System, ranges: Ranges, found: Behind, data: RightSides) -> None:
-        self.system, self.found, self.data = system, found, data
+        self.system = system
+        self.found = found
+        self.data = data
         tree = self.tree = system.tree
         n = tree.n
         self.turns: list[Turn] = [Turn(system, ranges, k, found.unit) for k in range(n)]
-        self.still = at_rest(system)
+        self.still: NDArray[np.bool_] = at_rest(system)
         self.size = np.stack(
             [np.linalg.norm(x, axis=1) * UP for x in np.split(found.sizes.size, 2, axis=1)], axis=1
         )
@@ -183,7 +185,7 @@ class Sizes:
         self.bias: Floats = self.gathered(data.force, self.lifted + self.pushed, self.kicked)
         self.frames: Floats = self._frames()
         self.base: Floats = self._base()  # of M_k w0_k
-        self.scale = math.hypot(*data.force[~self.still]) + self._pushes() + math.hypot(*self.base)
+        self.scale: float = math.hypot(*data.force[~self.still]) + self._pushes() + math.hypot(*self.base)
         self.scale *= UP
         self.reached: Floats = self._reached()
         self.before: Floats = self._before()  # a'_k

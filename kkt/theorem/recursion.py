@@ -65,7 +65,7 @@ class Recursion:
     def __post_init__(self) -> None:
         system, tree = self.system, self.system.tree
         n = tree.n
-        self.still = at_rest(system)
+        self.still: NDArray[np.bool_] = at_rest(system)
         self.turns: list[Turn] = [Turn(system, self.ranges, k, self.unit) for k in range(n)]
         self.above, self.before = np.zeros((2, n, 6, 6))  # of the parent, and of all before it
         for k in (k for level in tree.levels[1:] for k in level.tolist()):

@@ -27,7 +27,8 @@ class Counting:
     """A matrix that counts products and sums in a tally [products, sums]."""
 
     def __init__(self, values: NDArray[np.float64], tally: list[int]) -> None:
-        self.values, self.tally = values, tally
+        self.values = values
+        self.tally = tally
 
     def __matmul__(self, other: Counting) -> Counting:
         self.tally[0] += 1
