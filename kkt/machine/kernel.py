@@ -57,8 +57,9 @@ def compile(
     ``model`` is a tree, or a :class:`kkt.System`, whose tree, gravity and external wrenches become
     constants; ``order`` is anything that :func:`kkt.eliminate` takes.  ``outputs`` are any of
     ``qdd``, ``pdd``, ``f``, ``lambda``, the derivatives ``dqdd_dq``, ``dqdd_dqd`` and ``dqdd_dtau``
-    of :func:`kkt.derivatives`, the same of lambda, such as ``dlambda_dq``, and, for orders that form the joint-space inertia,
-    ``inertia``; ``inputs`` may name ``wrench``, so that external wrenches are given with each state.
+    of :func:`kkt.derivatives`, the same of lambda, such as ``dlambda_dq``, and, for orders that form
+    the joint-space inertia, ``inertia``; ``inputs`` may name ``wrench``, so that external wrenches are
+    given with each state.
 
     ``loops`` are closed loops and contacts as :func:`kkt.build` takes them; None: the tree's or the
     system's own.  Their bodies, rows, frames and gains are constants of the program, and
