@@ -1,14 +1,13 @@
-"""Fixed point: whole multiples of 2^-n in words of at most 64 bits, signal processors' Q formats.
+"""Fixed point: whole multiples of 2^-n in words of at most 53 bits, signal processors' Q formats.
 
-float64 carries words of up to 53 bits: the float64 result of an operation is rounded again, and
-where it is a tie, the exact residual of the float64 operation decides.  Longer words are Python's
-whole numbers; tests compare the compiled loop with these.
+float64 carries the words: the float64 result of an operation is rounded again, and where it is a
+tie, the exact residual of the float64 operation decides.  Python's whole numbers say which operation
+leaves the range.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -22,8 +21,7 @@ from .chunk import Chunk
 from .floats import _operation, _two_product
 from .formats import Format, Runner
 
-LONGEST = 64  # bits of a word
-CARRIED = 53  # bits with the sign, at most, of words whose sums a float64 holds exactly
+LONGEST = 53  # bits of a word with the sign, at most, whose sums a float64 holds exactly
 
 
 class OutOfRange(FormatError):
@@ -47,7 +45,7 @@ class Fixed(Format):
     ties to even.  A result that a word cannot hold is nan and never wraps around; entries of (4)
     that do not fit are refused with body and field.  ``unit`` bounds the absolute error of one
     rounding, so that a small number has fewer digits.  Raises FormatError for less than two bits
-    before the point, or more than 64 in all.
+    before the point, or more than 53 in all.
 
     >>> from pivotree.kkt.arithmetic import Fixed
     >>> mine = Fixed("q4.4", 4, 4)
@@ -58,8 +56,8 @@ class Fixed(Format):
     name: str
     whole: int  # bits before the binary point, the sign bit included
     fraction: int  # bits behind it
-    kind: str = field(default="", init=False)  # "float", or "object" for long words
-    dtype: type | None = field(default=None, init=False)
+    kind: str = field(default="float", init=False)
+    dtype: type = field(default=np.float64, init=False)
 
     def __post_init__(self) -> None:
         if self.whole < 2 or self.fraction < 0 or self.bits > LONGEST:
@@ -68,9 +66,6 @@ class Fixed(Format):
                 "behind it; use at least 2 before it, for the sign and for the ones of (4), and "
                 f"at most {LONGEST} in all, as in q16.16"
             )
-        carried = self.bits <= CARRIED
-        object.__setattr__(self, "kind", "float" if carried else "object")
-        object.__setattr__(self, "dtype", np.float64 if carried else None)
 
     @property
     def bits(self) -> int:
@@ -99,24 +94,15 @@ class Fixed(Format):
         """The largest number, to float64."""
         return float(Fraction(self.top, 1 << self.fraction))
 
-    @property
-    def operate(self) -> Callable[[float], Word]:
-        """The function that makes a number of this format, as an object, from a float."""
-        return self.word
-
     def word(self, x: float) -> Word:
         """The word nearest to a finite float; raises OutOfRange where there is none."""
         return Word.of(self, Fraction(x), "an entry")
 
     def cast(self, x: NDArray[Any]) -> NDArray[Any]:
         values = np.asarray(x, dtype=float)
-        if self.dtype is not None:
-            with np.errstate(over="ignore", invalid="ignore"):
-                k = np.rint(values * 2.0**self.fraction) + 0.0
-                return np.where(np.abs(k) <= self.top, k, np.nan) * 2.0**-self.fraction
-        out = np.empty(values.size, dtype=object)
-        out[:] = [self.word(value) for value in values.ravel().tolist()]
-        return out.reshape(values.shape)
+        with np.errstate(over="ignore", invalid="ignore"):
+            k = np.rint(values * 2.0**self.fraction) + 0.0
+            return np.where(np.abs(k) <= self.top, k, np.nan) * 2.0**-self.fraction
 
     def runner(self, tape: Any) -> Runner:
         return InWords(self)
@@ -184,12 +170,6 @@ class Word:
     def exact(self) -> Fraction:
         return Fraction(self.k, 1 << self.fixed.fraction)
 
-    def as_integer_ratio(self) -> tuple[int, int]:
-        return self.exact.as_integer_ratio()
-
-    def __float__(self) -> float:
-        return float(self.exact)
-
     def __neg__(self) -> Word:
         return Word(self.fixed, -self.k)
 
@@ -206,7 +186,7 @@ class Word:
         return self.of(self.fixed, self.exact / other.exact, f"{self} / {other}")
 
     def __str__(self) -> str:
-        return f"{float(self):.6g}"
+        return f"{float(self.exact):.6g}"
 
     def sqrt(self) -> Word:
         """The root, which is never a tie; raises ArithmeticError for a negative number."""

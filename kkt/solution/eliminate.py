@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arithmetic import Fixed, Format, get_format
-from ..arithmetic.fixed import OutOfRange
 from ..arithmetic.objects import precision
 from ..base.errors import FormatError, LoopError, ModelError, OrderError, SingularError
 from ..base.foreign import is_whole
@@ -187,10 +186,6 @@ def _first(
             solution, pivots, _ = run(tape, given, number or chosen)
     except SingularError as error:
         raise SingularError(at_fault(system, chosen, entries, error.why)) from None
-    except OutOfRange as error:
-        assert isinstance(chosen, Fixed)
-        why = overflow(system, tape, chosen, entries)
-        raise FormatError(f"format {chosen.name!r}: {why or error}") from None
 
     # gather the answer and its records
     failed = first_bad(tape, pivots) if number is None else None

@@ -337,9 +337,7 @@ def overflow(system: System, tape: Tape, chosen: Fixed, entries: Entries) -> str
 
 
 def _words(chosen: Fixed, values: NDArray[Any]) -> NDArray[Any]:
-    """Numbers of the format as whole numbers, from whatever type carries them."""
-    if values.dtype == object:
-        return values
+    """Numbers of the format as whole numbers."""
     out = np.empty(values.size, dtype=object)
     out[:] = [chosen.word(value) for value in values.ravel().tolist()]
     return out.reshape(values.shape)

@@ -11,9 +11,6 @@ from arithmetic import operate
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import ADD, DIV, MUL, SQRT, SUB, Fixed, get_format
 from pivotree.kkt.arithmetic.fixed import OutOfRange
-from pivotree.kkt.base.errors import FormatError
-from pivotree.kkt.matrix.entries import LETTERS, Entries
-from pivotree.kkt.tape.player import run
 
 NAMES = ("q2.2", "q4.4", "q16.16", "q8.24", "q2.51", "q20.33", "q53.0")
 OPERATIONS = {"add": ADD, "sub": SUB, "mul": MUL, "div": DIV, "sqrt": SQRT}
@@ -71,43 +68,16 @@ def test_a_tie_of_the_float64_is_none_of_the_exact_product(words):
     assert found * scale == round(exact)
 
 
-def test_long_words_are_whole_numbers_and_carried_ones_agree_with_them():
-    """Both roads through one elimination: the same numbers where both hold."""
-    system, abm = kkt.build(kkt.chain(3)), orderings.get("gain_abm")
-    fixed = get_format("q9.40")
-    carried = kkt.eliminate(system, abm, fixed)
-    words = Entries(
-        *(
-            np.array([*map(fixed.word, x.ravel().tolist()), None], dtype=object)[:-1].reshape(x.shape)
-            for x in (getattr(system.entries, letter) for letter in LETTERS)
-        )
-    )
-    tape = kkt.trace(system, abm)
-    solution, _, _ = run(tape, words, fixed.word)
-    qdd = np.concatenate([solution[kkt.Block("qdd", body)] for body in system.tree.names])
-    assert [float(x) for x in qdd] == carried.qdd.tolist()
-    longer = kkt.eliminate(system, abm, "q9.55")
-    exact = kkt.eliminate(system, abm, "mp:30")
-    off = [abs(float(x) - float(y)) for x, y in zip(longer.qdd, exact.qdd, strict=True)]
-    assert max(off) < 1e-12 < max(abs(carried.qdd - exact.qdd.astype(float)))
-
-
-@pytest.mark.parametrize("name", ["q6.26", "q6.58"])
-def test_overflow_is_named_and_never_wraps(name):
+def test_overflow_is_named_and_never_wraps():
     system, abm = kkt.build(kkt.chain(3)), orderings.get("abm")
     says = (
-        rf"body 'j2', step 2: 2.03.* / 0.0261.* is 77.97.*, beyond {name}, which ends at 32; "
+        r"body 'j2', step 2: 2.03.* / 0.0261.* is 77.97.*, beyond q6\.26, which ends at 32; "
         r"use at least 8 bits before the point, as in q8\."
     )
-    fixed = get_format(name)
-    if fixed.kind == "object":
-        with pytest.raises(FormatError, match=says):
-            kkt.eliminate(system, abm, fixed)
-    else:
-        found = kkt.eliminate(system, abm, fixed)
-        assert np.isnan(found.qdd).any()
-        assert re.search(says, found.failed_at)
-    assert kkt.eliminate(system, abm, f"q8.{fixed.bits - 8}").failed_at is None
+    found = kkt.eliminate(system, abm, "q6.26")
+    assert np.isnan(found.qdd).any()
+    assert re.search(says, found.failed_at)
+    assert kkt.eliminate(system, abm, "q8.24").failed_at is None
 
 
 def test_the_ends_of_a_word():

@@ -212,7 +212,7 @@ def test_a_seed_repeats_and_another_does_not():
         ("exact@a=float32", "exact cannot be mixed"),
         # fixed point
         ("q0.0", "0 bits before the point and 0 behind it; use at least 2"),
-        ("q40.40", "at most 64 in all, as in q16.16"),
+        ("q40.40", "at most 53 in all, as in q16.16"),
         ("q1.31", "for the sign and for the ones of (4)"),
         ("q16", "format 'q16' is unknown"),
     ],
