@@ -16,7 +16,7 @@ import numpy as np
 from simulators import mujoco_model
 
 from pivotree import kkt
-from pivotree.analysis.simulation import Integration, closed, simulate
+from pivotree.analysis.simulation import Integration, begun, simulate
 
 MUJOCO = ((1e-3, False), (1e-3, True), (1e-4, True))  # step [s], and stiff loops or default
 PUSH = (1.0, -0.6, 2.0, 0.5, 0.3, -1.0)  # of the platform: rad/s, then m/s
@@ -32,7 +32,7 @@ def mechanisms() -> Iterator[nx.DiGraph]:
         N = int(kkt.compile_tree(tree).offset[-1])
         qd, tree.graph["tau"] = np.zeros(N), np.zeros(N)
         qd[: len(push)] = push
-        yield closed(tree, qd=qd, project=True)
+        yield begun(tree, qd=qd, project=True)[0]
 
 
 def start(graph: nx.DiGraph, model: mujoco.MjModel) -> mujoco.MjData:

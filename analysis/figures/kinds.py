@@ -58,7 +58,6 @@ class Request:
     width: str = "double"
     style: str = "light"
     font: str = "stix"
-    titled: bool = False  # a title inside; a paper has captions
     labels: tuple[tuple[str, str], ...] = ()  # orders, and what they are called in the figure
     progress: Progress = field(default=lambda step: None, repr=False)
     #: what has been measured, so that the same figure in another style does not measure again
@@ -145,17 +144,6 @@ class Request:
             raise first
         return tuple(able)
 
-    def told(self, shown: tuple[str, ...]) -> str | None:
-        """The title: the model, and which of the usual orders are missing."""
-        missing = [o for o in self.orders or USUAL if o not in shown]
-        return self.title(
-            self.about + (f"; without {', '.join(map(self.named, missing))}" if missing else "")
-        )
-
-    def title(self, text: str | None = None) -> str | None:
-        """A title where one is asked for; none is told by "", the figure's own by None."""
-        return text if self.titled else ""
-
     @property
     def about(self) -> str:
         n, dof = self.system.structure.n, int(self.system.structure.dof.sum())
@@ -181,18 +169,17 @@ class Kind:
 
 
 def _spy(r: Request) -> Figure:
-    return spy(r.symbolic, r.step, zeros=True, title=r.title(), **r.look)
+    return spy(r.symbolic, r.step, zeros=True, title="", **r.look)
 
 
 def _film(r: Request) -> Figure:
     groups = r.symbolic.plan.groups
     chosen = None if r.step is None else sorted({0, r.step, groups})
-    name = r.look["style"].named(r.symbolic.plan.sequence.name)
-    return filmstrip(r.symbolic, chosen, title=r.title(f"{name}, brackets eliminated"), zeros=True, **r.look)
+    return filmstrip(r.symbolic, chosen, title="", zeros=True, **r.look)
 
 
 def _orders(r: Request) -> Figure:
-    return compare_orders(r.symbolics, title=r.title(r.about), **r.look)
+    return compare_orders(r.symbolics, title="", **r.look)
 
 
 def _run(r: Request, name: str) -> Elimination:
@@ -202,7 +189,7 @@ def _run(r: Request, name: str) -> Elimination:
 def _pivots(r: Request) -> Figure:
     orders = r.affordable()
     results = {name: r.once(("run", name, r.format), partial(_run, r, name)) for name in orders}
-    return pivot_errors(results, title=r.told(orders), among=r.orders or USUAL, **r.look)
+    return pivot_errors(results, title="", among=r.orders or USUAL, **r.look)
 
 
 def _rows(r: Request, formats: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -220,7 +207,7 @@ def _rows(r: Request, formats: tuple[str, ...]) -> list[dict[str, Any]]:
 
 def _digits(r: Request) -> Figure:
     formats = tuple(dict.fromkeys((r.format, "float64")))
-    return error_bars(_rows(r, formats), title=r.told(r.affordable()), **r.look)
+    return error_bars(_rows(r, formats), title="", **r.look)
 
 
 KINDS = {

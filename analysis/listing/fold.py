@@ -202,6 +202,3 @@ def bodies(node: Any) -> Iterator[int]:
     yield from node.index
     for child in children(node):
         yield from bodies(child)
-
-
-__all__ = ["Folder", "bodies"]

@@ -281,6 +281,3 @@ def _in_order(values: Values, makes: list[list[list[Member]]]) -> list[int]:
         left.remove(ready)
         done.append(ready)
     return done
-
-
-__all__ = ["Course", "Line", "Loop", "courses_of", "loops_of"]

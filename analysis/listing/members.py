@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from pivotree.kkt.program.program import Place
 
 from .choice import ALWAYS, FORE, Choice, number_of, operand
-from .families import independent
 from .nodes import Family
 
 
@@ -106,3 +105,12 @@ class Members(Choice):
                 name = (*family, turn[v]) if turn[v] else family
                 result[v] = Member(v, name, short, raw[v][2], 1, self._turned(v))
         return result
+
+
+def independent(indices: list[tuple[int, ...]]) -> list[int]:
+    """Positions of an index that do not always repeat an earlier one."""
+    keep: list[int] = []
+    for p in range(len(indices[0])):
+        if not any(all(i[p] == i[q] for i in indices) for q in keep):
+            keep.append(p)
+    return keep

@@ -14,7 +14,6 @@ from pivotree.kkt.matrix.system import System
 from pivotree.kkt.solution.eliminate import eliminate
 
 from .general import CHAINS, THIS_TREE, freedoms
-from .helpers import helpers
 from .listing import Listing
 from .script import Script
 from .vocabulary import SETS
@@ -58,7 +57,6 @@ def python(listing: Listing) -> str:
     text = "\n".join(lines)
     needs = ["solve"] if "solve(" in text else []
     imports = "import numpy as np\n" + ("from numpy.linalg import solve\n" if needs else "")
-    needed = helpers(script)
     said = f"{listing.order} on {listing.system.name}, listed by pivotree."
     first = f'"""{_quoted(said)}"""\n\n'
     return (
@@ -66,12 +64,43 @@ def python(listing: Listing) -> str:
         + imports
         + "\n"
         + _tables(listing, script)
-        + needed
+        + SPLIT * script.split
         + "\n\n"
         + text
         + "\n\n\n"
         + _data(listing, given)
     )
+
+
+SPLIT = '''
+
+def rows_of(H):
+    """Rows of H.T that the split of forces solves for: large pivots, one a joint axis."""
+    S, rows = H.T.copy(), []
+    for j in range(S.shape[1]):
+        row = int(np.argmax(abs(S[:, j])))
+        rows.append(row)
+        S = S - np.outer(S[:, j], S[row] / S[row, j])
+        S[row] = 0.0
+    return rows
+
+
+def along(H):
+    """B (6, N) with H B = 1."""
+    rows, B = rows_of(H), np.zeros(H.T.shape)
+    B[rows] = np.linalg.inv(H[:, rows])
+    return B
+
+
+def across(H):
+    """C (6, 6 - N) with H C = 0."""
+    rows = rows_of(H)
+    other = [i for i in range(6) if i not in rows]
+    C = np.zeros((6, len(other)))
+    C[other] = np.eye(len(other))
+    C[rows] = -np.linalg.solve(H[:, rows], H[:, other])
+    return C
+'''
 
 
 def _untold(listing: Listing) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from pivotree.kkt.base.errors import OrderError
+
 from ..symbols import Symbol
 from .listing import Listing
 from .loops import Line, Loop, cases
@@ -26,7 +28,7 @@ class Script(Style):
         super().__init__(listing.names.symbols)
         self.listing = listing
         self.used: dict[str, None] = {}
-        self.functions: set[str] = set()
+        self.split = False  # whether some line splits forces along their joint's axes
 
     # -- expressions --------------------------------------------------------------------------
 
@@ -48,13 +50,13 @@ class Script(Style):
             return super().level(node)
         if node.op in ("eye", "zero"):
             return (f"np.eye({node.info[0]})" if node.op == "eye" else "0.0"), ATOM
-        self.functions.add(node.op)
-        given = [self.text(arg) for arg in node.args if not _gathers(arg)]
-        if node.op in ("stack", "square"):
-            given = [f"{{{self.cells(node.args[0])}}}", self.blocks(node.args[1]), "N"]
-        elif node.op == "part":
-            given += [self.key(node), self.blocks(node.args[1]), "N"]
-        return f"{node.op}({', '.join(given)})", ATOM
+        if node.op not in ("along", "across"):
+            raise OrderError(
+                f"order {self.listing.order!r}: solves for several blocks together, and a script for one; "
+                "use style text, pseudocode or latex"
+            )
+        self.split = True
+        return self.function(node.op, node.args)
 
     def quotient(self, by: Any, around: list[Any]) -> tuple[str, int]:
         solved = f"solve({self.text(by)}, {self.text(around[-1])})"
@@ -68,29 +70,6 @@ class Script(Style):
             f"({text})" if level == SUM or text.startswith("-") or (level == PRODUCT and at) else text
             for at, (text, level) in enumerate(parts)
         ), PRODUCT
-
-    def key(self, node: Node) -> str:
-        """Kinds and bodies of a block, or of two."""
-        pairs = [f'("{kind}", {self.index(i)})' for kind, i in zip(node.info, node.index, strict=True)]
-        return pairs[0] if len(pairs) == 1 else f"({', '.join(pairs)})"
-
-    def cells(self, node: Sum) -> str:
-        texts = []
-        for term in node.terms:
-            cell = f"{self.key(term.node)}: {self.text(term.node.args[0])}"
-            if term.over:
-                cell = f"**{{{cell}{self.clauses(term)}}}"
-            if term.when is not None:
-                cell = cell.removeprefix("**") if term.over else f"{{{cell}}}"
-                cell = f"**({cell} if {self.condition(term.when)} else {{}})"
-            texts.append(cell)
-        return ", ".join(texts)
-
-    def blocks(self, node: Sum) -> str:
-        """A list, whose elements that are of a term over several bodies come by its clauses."""
-        texts = [(self.key(term.node), term) for term in node.terms]
-        inside = (f"*({text}{self.clauses(term)})" if term.over else text for text, term in texts)
-        return f"[{', '.join(inside)}]"
 
     def term(self, term: Term, first: bool = False) -> tuple[str, bool]:
         text, level = self.level(term.node)
@@ -187,8 +166,3 @@ class Script(Style):
                 start = at
         yield f"{pad}    {right[start:].strip()}"
         yield f"{pad})"
-
-
-def _gathers(node: Any) -> bool:
-    """Whether a node stands for blocks side by side, which need a text of their own."""
-    return isinstance(node, Sum) and node.kind != "sum"

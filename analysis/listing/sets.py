@@ -222,6 +222,3 @@ class Tree:
                 if [x and y for x, y in zip(a, b, strict=True)] == held:
                     return Condition((one, two))
         return Condition(((NAMELESS.name, letters),))
-
-
-__all__ = ["NAMELESS", "Condition", "Context", "Set", "Tree", "nameless"]

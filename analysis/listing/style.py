@@ -107,9 +107,6 @@ class Style:
             return self.rows_of(node)
         if node.op == "merge":
             return self.function(node.op, (node.args[0], *node.args[2:]))  # the list is of all loops
-        if node.op == "divide":
-            text, level = self.level(node.args[0])
-            return f"{self.closed(text, level)} / {node.info[0]}", PRODUCT
         return self.function(node.op, node.args)
 
     def function(self, name: str, args: tuple) -> tuple[str, int]:

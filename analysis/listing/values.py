@@ -10,7 +10,6 @@ from pivotree.kkt.matrix.blocks import Structure
 from pivotree.kkt.program.program import Instruction, Program, Ref
 
 from .choice import number_of, operand
-from .families import listed, split
 from .members import Members
 from .nodes import Family, Leaf, Node, Sum, Term, shape, transpose
 
@@ -184,7 +183,7 @@ class Values(Members):
                 node = Sum((Term(1, node),))
             sign *= s
             args.append(node)
-        info = i.info if i.op == "divide" else ("symmetric",) * (i.symmetric and i.op == "mul")
+        info = ("symmetric",) * (i.symmetric and i.op == "mul")
         return sign, Node(i.op, tuple(args), (), info)
 
     def _terms(self, i: Instruction) -> list[Term]:
@@ -303,3 +302,13 @@ class Values(Members):
         records = self._records(i)
         own = next(block for block, rows in records if rows == tuple(i.info))
         return sign, Node("part", (node, listed([b for b, _ in records])), *split((own,)))
+
+
+def split(blocks: tuple[tuple[str, int], ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Bodies and kinds apart: an index and what is the same for all indices."""
+    return tuple(k for _, k in blocks), tuple(kind for kind, _ in blocks)
+
+
+def listed(blocks: list[tuple[str, int]]) -> Sum:
+    """Blocks in an order that counts."""
+    return Sum(tuple(Term(1, Node("block", (), *split((b,)))) for b in blocks), "list")

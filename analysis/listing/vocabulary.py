@@ -63,7 +63,6 @@ for k in range(n):
     for j in ancestors[k]:
         below[j].append(k)""",
     ),
-    "path": SetOf("k and its ancestors", "[k, *ancestors[k]]"),
     "subtree": SetOf("k and all that hangs on it", "[k, *below[k]]"),
     "siblings": SetOf(
         "the other children of k's parent",

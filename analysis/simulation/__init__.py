@@ -1,6 +1,6 @@
 """Formulation stiffness: steps that an integrator loses to the rounding of an order."""
 
-from ..states.manifold import Manifold, begun, closed
+from ..states.manifold import Manifold, begun
 from .cash_karp import CashKarp
 from .integration import SCIPY, Integration
 from .motion import Motion
@@ -17,6 +17,5 @@ __all__ = [
     "Record",
     "Simulation",
     "begun",
-    "closed",
     "simulate",
 ]

@@ -265,29 +265,6 @@ def begun(
     return tree, replace(manifold, kept=False)
 
 
-def closed(
-    graph: nx.DiGraph[Any], q: Any = None, qd: ArrayLike | None = None, project: bool = False
-) -> nx.DiGraph[Any]:
-    """The tree in a state that keeps its loops: q and qd, or the nearest one with ``project``.
-
-    Raises ModelError, one sentence, for loops that are open at q, rates that break them, and loops
-    that cannot be closed from there.
-
-    >>> from pivotree.analysis.simulation import closed
-    >>> tree = closed(pt.four_bar(), qd=[1.0, 0.0, 0.0], project=True)
-    >>> system = pt.build(tree)
-    >>> bool(np.abs(system.state.loops[0].gap).max() < 1e-12)  # the pin is closed
-    True
-    """
-    tree, manifold, y = _given(graph, q, qd)
-    if manifold is None:
-        return tree
-    found = None if project else manifold.amiss(y)
-    if found is not None:
-        raise kkt.ModelError(f"{found[0]}; give q and qd that keep it, or ask for the nearest ones")
-    return manifold.brought(tree, y)
-
-
 def _given(
     graph: nx.DiGraph[Any], q: Any, qd: ArrayLike | None
 ) -> tuple[nx.DiGraph[Any], Manifold | None, Floats]:

@@ -39,7 +39,7 @@ def write(folder: Path, drawn: bool) -> None:
     """The page, and its pictures; a kind that refuses a model leaves the sentence there."""
     folder.mkdir(parents=True, exist_ok=True)
     for stem, (spec, _) in MODELS.items() if drawn else ():
-        request = Request(kkt.build(kkt.load(spec)), titled=True)
+        request = Request(kkt.build(kkt.load(spec)))
         for kind in (kind for kind in KINDS.values() if stem in models_of(kind)):
             try:
                 draw(kind, request, stem, folder)
@@ -93,7 +93,7 @@ def page(folder: Path) -> str:
     for kind in KINDS.values():
         parts += [f"\n## {kind.name}\n\n{kind.what[0].upper()}{kind.what[1:]}.\n"]
         for stem, (spec, words) in models_of(kind).items():
-            parts.append(f"\n{words}: `pivotree figure {kind.name} {spec} --title -o figure.pdf`\n\n")
+            parts.append(f"\n{words}: `pivotree figure {kind.name} {spec} -o figure.pdf`\n\n")
             why = folder / refused(stem, kind)
             if why.exists():
                 parts.append(f"> refused: {why.read_text(encoding='utf-8').strip()}\n")

@@ -23,7 +23,7 @@ from pivotree.analysis.figures import files, kinds
 from pivotree.analysis.guarantee import guarantee
 from pivotree.analysis.proofs import fields
 from pivotree.analysis.report import robot_report
-from pivotree.analysis.simulation import Motion, closed, simulate
+from pivotree.analysis.simulation import Motion, simulate
 from pivotree.analysis.sweep import pools, read_config, sweep
 from pivotree.papers.cloutier1995 import complements, rigid
 from pivotree.papers.cloutier1995.floor import Floor
@@ -113,9 +113,6 @@ REFUSED = {
     "--seed: True is no seed": lambda: robot_report(TREE, "c", seed=True),
     "--digits: True is out of range": lambda: robot_report(TREE, "c", digits=True),
     "field 'tau' drives a spherical joint, whose work is": worked,
-    "give q and qd that keep it, or ask for the nearest": (
-        lambda: closed(kkt.four_bar(), qd=[1.0, 0.0, 0.0])
-    ),
     "floor: no points; give (body, (x, y, z)) for each": lambda: Floor.of(TREE, []),
     "impact: law is 'newtn'; did you mean newton?": lambda: contact.impact(FOOT, law="newtn"),
     "contacts: friction names 'paw'; the contacts are 'foot'": (

@@ -198,7 +198,7 @@ def test_a_kind_of_figure_is_drawn_for_the_gallery(check, tmp_path):
     """In light, dark, and as LaTeX."""
     with check.beside(check.HERE / "gallery") as load:
         make = load("make")
-        request = make.Request(kkt.build(kkt.chain(1)), titled=True)
+        request = make.Request(kkt.build(kkt.chain(1)))
         make.draw(KINDS["film"], request, "chain_3", tmp_path)
         make.draw(KINDS["spy"], request, "chain_3", tmp_path)
     names = {path.name for path in tmp_path.iterdir()}

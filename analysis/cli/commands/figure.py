@@ -32,7 +32,6 @@ def declare(command: Parser) -> None:
         metavar="LOOK",
         help="light or dark (light); ,sans for letters without serifs",
     )
-    command.add_argument("--title", action="store_true", help="a title inside the figure")
     command.add_argument("--label", action="append", metavar="ORDER=TEXT", help="what an order is called")
     command.add_argument("-o", "--output", metavar="FILE", help=".pdf, .svg, .png; of kind spy also .tex")
 
@@ -87,7 +86,6 @@ def run(options: argparse.Namespace) -> int:
             options.width,
             style,
             letters or "stix",
-            options.title,
             tuple(labels.items()),
             progress,
         )

@@ -94,9 +94,8 @@ def test_no_kind_stops_at_an_order_that_a_robot_rules_out(kind):
     """A link without mass, as the tool of ur5 where fixed links are kept, stops virtual work alone."""
     tree = kkt.chain(3)
     kkt.add_body(tree, "tool", "j3", mass=0.0, joint="fixed")
-    asked = Request(kkt.build(kkt.default_state(tree)), titled=True)
+    asked = Request(kkt.build(kkt.default_state(tree)))
     assert asked.affordable() == ("crbm", "abm")
-    assert "without virtual work" in asked.told(("crbm", "abm"))
     assert KINDS[kind].make(asked).axes
     with pytest.raises(kkt.SingularError, match="'tool'"):
         replace(asked, orders=("virtual_work",)).affordable()
@@ -105,7 +104,6 @@ def test_no_kind_stops_at_an_order_that_a_robot_rules_out(kind):
 def test_an_order_out_of_reach_is_left_out_or_refused():
     asked = request("random_tree:n=1000")
     assert asked.affordable() == ("abm", "virtual_work", "divide_and_conquer")
-    assert "without CRBM" in replace(asked, titled=True).told(asked.affordable())
     with pytest.raises(kkt.SizeError, match="order 'crbm': a figure of its numbers on 1000 bodies"):
         kind_of("pivots").make(request("random_tree:n=1000", orders=("crbm",)))
 

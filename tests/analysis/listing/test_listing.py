@@ -82,6 +82,8 @@ def test_orders_of_a_user_are_listed(tmp_path):
         "    rest = [k for k in structure.tip_to_base if structure.children(k)]\n"
         "    return ([[('pdd', k), ('f', k)] for k in tips] + [[('qdd', k)] for k in tips]\n"
         "            + [[('pdd', k), ('qdd', k), ('f', k)] for k in rest])\n"
+        "def pairs(structure):\n"
+        "    return [b for k in structure.tip_to_base for b in ([('pdd', k)], [('f', k), ('qdd', k)])]\n"
     )
     system = kkt.build(kkt.from_spec("binary:2"))
     names = list(system.structure.tip_to_base)
@@ -90,6 +92,8 @@ def test_orders_of_a_user_are_listed(tmp_path):
     groups += [[["pdd", k], ["f", k]] for k in names[1::2]]
     groups += [[["qdd", k]] for k in names if k not in (names[0], names[2])]
     (tmp_path / "mine.json").write_text(json.dumps(groups))
+    with pytest.raises(kkt.OrderError, match="solves for several blocks together, and a script for one; use"):
+        listing.render(listing.of(system, orderings.get(f"{file}:pairs")), "python")
     for name in (f"{file}:hands", str(tmp_path / "mine.json")):
         one = listing.of(system, orderings.get(name))
         text = listing.render(one)

@@ -8,7 +8,7 @@ import pytest
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.simulation import Integration, Motion, simulate
-from pivotree.analysis.states.manifold import Manifold, closed
+from pivotree.analysis.states.manifold import Manifold, begun
 
 FINE = {"eps": 1e-10, "floor": 0.1}
 
@@ -22,7 +22,7 @@ def passive(tree):
 def test_a_foot_that_sticks_stays_where_it_is():
     tree = kkt.chain(4, axes="y", length=0.5)
     tree.graph["loops"] = [kkt.contact("j4", (0.5, 0, 0), tangents=[(1, 0, 0)], name="foot")]
-    start = closed(tree, [0.4, 0.3, 0.2, 0.5], np.ones(4), project=True)
+    start, _ = begun(tree, [0.4, 0.3, 0.2, 0.5], np.ones(4), project=True)
     found = simulate(start, "abm", integration=Integration(0.2, **FINE))
     y = found.records[0].y
     manifold = Manifold.of(start)

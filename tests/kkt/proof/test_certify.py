@@ -13,7 +13,7 @@ from helpers import ALL_JOINTS, printed, solve, system_of, tape_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.simulation import closed
+from pivotree.analysis.simulation import begun
 from pivotree.kkt.proof.certify import Nonsingular
 from pivotree.kkt.proof.longer import decimal_ball
 
@@ -106,7 +106,7 @@ def moving(spec):
     """In a random motion that keeps the loops, under random efforts."""
     tree = kkt.from_spec(spec)
     N, draw = int(kkt.compile_tree(tree).offset[-1]), np.random.default_rng(len(spec))
-    tree = closed(tree, qd=draw.normal(size=N), project=True)
+    tree, _ = begun(tree, qd=draw.normal(size=N), project=True)
     return kkt.build(tree, tau=5.0 * draw.normal(size=N))
 
 
