@@ -16,7 +16,9 @@ SUM, PRODUCT, ATOM = range(3)  # how tightly a text holds together
 class Style:
     """Texts for a terminal."""
 
-    minus, times, plus = " - ", " ", " + "
+    minus: str = " - "
+    times: str = " "
+    plus: str = " + "
 
     def __init__(
         self, symbols: Mapping[tuple[Any, ...], Symbol] | None = None, scalar: Container[tuple[Any, ...]] = ()

@@ -201,7 +201,8 @@ def shadow_of(name: str, v: Values) -> Shadow:
 class DoublePairs:
     """A shadow in sums high + low of two float64, about 32 digits (Dekker 1971)."""
 
-    sound, owing = True, False
+    sound: bool = True
+    owing: bool = False
 
     def __init__(self, v: NDArray[Any]) -> None:
         self.high: Floats = v.astype(np.float64)
@@ -294,7 +295,8 @@ class Long:
 class Own:
     """No second run: for fractions, which are exact, and balls, which carry an error bound."""
 
-    sound, owing = True, False
+    sound: bool = True
+    owing: bool = False
 
     def __init__(self, v: Values) -> None:
         del v  # there is no second run

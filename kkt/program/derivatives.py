@@ -54,7 +54,7 @@ once for all.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -83,8 +83,10 @@ class Moved:
     """dr - dK x for every joint of a robot, written behind an order's own program."""
 
     def __init__(self, columns: Columns, structure: Structure, motion: Motion) -> None:
-        self.write, self.structure, self.motion = columns.write, structure, motion
-        self.names = structure.names
+        self.write: Writer = columns.write
+        self.structure: Structure = structure
+        self.motion: Motion = motion
+        self.names: tuple[Hashable, ...] = structure.names
         self.x: dict[Block, Ref] = columns.base.solution
         self.n: Any = columns.structure.n  # of the order's own bodies, pieces among them
         self.v: dict[int, Ref | None] = {}  # velocities
@@ -266,7 +268,9 @@ class Closing:
     """The maps of one pair to rows of (4), from eta and from the velocities of its bodies."""
 
     def __init__(self, moved: Moved, pair: Pair) -> None:
-        self.moved, self.pair, w = moved, pair, moved.write
+        self.moved: Moved = moved
+        self.pair: Pair = pair
+        w = moved.write
         structure = moved.structure
         self.lam: Block = Block("lam", structure.ties[pair.loop].name)
         up = meeting(pair.bodies, structure.parent)
@@ -364,7 +368,9 @@ class Reduced:
     """Columns of dr - dK x, reduced to the rows qdd."""
 
     def __init__(self, moved: Moved, rigid: bool, plain: Collection[int]) -> None:
-        self.moved, self.write, self.plain = moved, moved.write, plain
+        self.moved: Moved = moved
+        self.write: Writer = moved.write
+        self.plain: Collection[int] = plain
         w, s = moved.write, moved.structure
         self.rigid = rigid
         self.M: dict[int, Ref | None] = {}

@@ -65,7 +65,8 @@ class Reader(Protocol):
 class Arrays:
     """Numbers in a numpy array, operations in compiled loops."""
 
-    room, bits = 1 << 18, 0
+    room: int = 1 << 18
+    bits: int = 0
 
     def __init__(self, tape: Tape, entries: Entries, format: Format) -> None:
         self.v: Values = started(tape, entries, format)
