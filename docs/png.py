@@ -23,7 +23,7 @@ def drawn(figure: Figure, dpi: int) -> Image.Image:
         return Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
 
 
-def write(picture: Image.Image | Figure, path: Path, dpi: int = 200, colours: int = 64) -> None:
+def write(picture: Image.Image | Figure, path: Path, dpi: int = 200, colours: int = 24) -> None:
     """A picture, written beside its place and then moved there; its folder is made."""
     image = picture if isinstance(picture, Image.Image) else drawn(picture, dpi)
     data = io.BytesIO()

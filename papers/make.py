@@ -24,7 +24,7 @@ from pivotree.kkt.base import write_whole
 from pivotree.papers import PAPERS
 from pivotree.papers.paper import items
 
-COLOURS = 64
+COLOURS = 24
 MARKS = {
     "met": "✓ met",
     "checked": "✓ checked",

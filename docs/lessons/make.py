@@ -25,7 +25,7 @@ from pivotree.analysis.explorer import Embedded
 from pivotree.kkt.base import write_whole
 
 TIMES = re.compile(r"\d+ s, a Jacobian in \d+ ms")  # no two runs take the same
-DPI, COLOURS = 110, 48
+DPI, COLOURS = 110, 24
 
 
 def title(path: Path) -> str:

@@ -18,7 +18,7 @@ from pivotree.analysis.figures import Theme, block_state, filmstrip, new_figure,
 from pivotree.kkt import Structure, SymbolicFactor
 
 CHAIN, TREE = "chain:3", "star:3"
-DPI, COLOURS = 180, 40
+DPI, COLOURS = 180, 24
 
 
 @dataclass(frozen=True)

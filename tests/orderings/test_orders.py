@@ -39,7 +39,9 @@ def test_every_order_on_every_joint(order, system, certified):
     assert np.abs(residual).max() <= 1e-10 * max(np.abs(x).max(), np.abs(system.rhs).max())
 
 
-@pytest.mark.parametrize(("model", "format"), covering(MODELS, ["float64", "float32"]))
+@pytest.mark.parametrize(
+    ("model", "format"), covering(sorted(MODELS.keys() - {"chain_100"}), ["float64", "float32"])
+)
 def test_the_joint_space_inertia_is_the_peers(model, format):
     """H Phi M Phi* H* of equation (3) as CRBM leaves it, against Pinocchio's crba in the files."""
     expected = np.array(json.loads(MODELS[model].read_text())["expected"]["M"])
