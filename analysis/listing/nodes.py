@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pivotree.kkt.base.errors import PivotreeError
 
-Family = tuple  # (label, kinds, number): all values that are the same thing of different bodies
+Family = tuple[Any, ...]  # (label, kinds, number): all values that are the same thing of different bodies
 
 
 class FoldingError(PivotreeError, RuntimeError):

@@ -174,14 +174,14 @@ class Sizes:
         n = tree.n
         self.turns: list[Turn] = [Turn(system, ranges, k, found.unit) for k in range(n)]
         self.still: NDArray[np.bool_] = at_rest(system)
-        self.size = np.stack(
+        self.size: Floats = np.stack(
             [np.linalg.norm(x, axis=1) * UP for x in np.split(found.sizes.size, 2, axis=1)], axis=1
         )
         self.own: Floats = np.stack([data.turning, data.sliding], axis=1)  # of a_k
         self.pivot: list[Floats] = [self._pivot(k) for k in range(n)]  # lower bounds of D_k
         self.unit: Floats = self._units()  # (N,) of qdd_i, where the energy is 1
         self.effort, self.pushed, self.kicked = self._efforts()
-        self.lifted = np.einsum("ki,ki->k", self.size, self.own)  # of M^_k a_k
+        self.lifted: Floats = np.einsum("ki,ki->k", self.size, self.own)  # of M^_k a_k
         self.bias: Floats = self.gathered(data.force, self.lifted + self.pushed, self.kicked)
         self.frames: Floats = self._frames()
         self.base: Floats = self._base()  # of M_k w0_k
@@ -189,7 +189,7 @@ class Sizes:
         self.scale *= UP
         self.reached: Floats = self._reached()
         self.before: Floats = self._before()  # a'_k
-        self.seen = np.einsum("ki,ki->k", self.size, self.before)  # of M^_k a'_k
+        self.seen: Floats = np.einsum("ki,ki->k", self.size, self.before)  # of M^_k a'_k
 
     def rows(self, k: int) -> Floats:
         tree = self.tree

@@ -15,8 +15,6 @@ from pivotree.analysis.proofs import Claim, RigidBodies, Same, statement
 from ...ascher1996.proofs.equations import PAPER as ASCHER
 from .equations import PAPER as THESIS
 
-__all__ = []  # letters are a statement's own
-
 c, s, w, u, m = symbols("c_2 s_2 w_2 u_2 m_1")
 v = Matrix(symbols("v_1 v_2 v_3 v_4 v_5 v_6"))
 d, p, l_3, l_4, g = (Matrix(symbols(f"{x}x {x}y {x}z")) for x in ("d_1", "p_2", "l_3", "l_4", "g_0"))

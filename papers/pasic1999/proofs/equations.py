@@ -19,8 +19,6 @@ from sympy import symbols
 
 from pivotree.analysis.proofs import Arm, Claim, Misprint, Same, statement
 
-__all__ = ["PAPER"]  # letters are a statement's own
-
 PAPER = "Pasic, Williams & Hui 1999"
 
 # Equation (20), typed; f_1 and f_2 first without the hand.

@@ -18,8 +18,6 @@ from pivotree.analysis.proofs import Claim, Letters, Same, statement
 
 from .equations import PAPER
 
-__all__ = []  # letters are a statement's own
-
 PARTS = 4
 LETTERS = ("h", "c_0", "c_1", "c_2", "c_3", *(f"s_{i}" for i in range(PARTS + 1)))
 FIELD = QQ.frac_field(*LETTERS)
