@@ -126,9 +126,6 @@ def explorer_data(
         if proof is not None and n <= WHOLE:
             progress(f"{name}: its errors")
             entry |= _measured(system, function, formats, reference, document["model"])
-        if story and n <= MEASURED:
-            with suppress(OrderError, SingularError, SizeError):
-                entry["algorithm"] = algorithm_of(system, function)
         document["orders"].append(entry)
     return document
 
@@ -244,7 +241,7 @@ def _measured(
     reference: Callable[[str], Any],
     model: str,
 ) -> dict[str, Any]:
-    """Errors in each format, and who is to blame in float32."""
+    """Errors in each format, who is to blame in float32, and the order as loops."""
     try:
         tape = trace(system, function)
     except (OrderError, SingularError, SizeError) as error:
@@ -254,6 +251,9 @@ def _measured(
         result["formats"][name] = measured(system, tape, name, reference)
     if BLAMED in formats and system.tree.n <= MEASURED:
         result["blame"] = _blamed(system, tape, model)
+    if system.tree.n <= MEASURED:
+        with suppress(OrderError, SizeError):
+            result["algorithm"] = algorithm_of(system, function)
     return result
 
 

@@ -142,15 +142,25 @@ def test_in_a_browser_the_served_page_tells_its_digits(server, chromium):
     }
 
 
-def test_another_robot_is_read_by_its_name_its_address_and_as_a_file_that_is_dropped(chromium):
+@pytest.fixture
+def reading():
+    """A server that reads robots, and tells orders as loops."""
+    systems = []
+
     def read(spec, name):
-        system = kkt.build(kkt.load(spec, merge_fixed=True))
-        systems.append(system)
-        return explorer_data(system, name, ["abm"], ["float32"], story=False)
+        systems.append(kkt.build(kkt.load(spec, merge_fixed=True)))
+        return explorer_data(systems[-1], name, ["abm"], ["float32"], story=False)
 
     def tell(path):
         return algorithm_of(systems[-1], orderings.get(path))
 
+    with ExplorerServer(read("chain:2", "chain:2"), read=read, tell=tell) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def test_another_robot_is_read_by_its_name_its_address_and_as_a_file_that_is_dropped(reading, chromium):
     def drop(name, text):
         made = (
             "([name, text]) => { const t = new DataTransfer(); t.items.add(new File([text], name)); return t"
@@ -161,49 +171,50 @@ def test_another_robot_is_read_by_its_name_its_address_and_as_a_file_that_is_dro
     def told(text, where=".about"):
         page.locator(where, has_text=text).first.wait_for()
 
-    systems = []
     urdf = (ROOT / "tests/models/field/parallel_hinges.urdf").read_text()
-    with ExplorerServer(read("chain:2", "chain:2"), read=read, tell=tell) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        page = chromium.new_page()
-        page.goto(server.address + "#tool")
-        for spec, where in (("chain:3", ".about"), ("chian:3", ".status.refused")):
-            page.get_by_role("textbox", name="Robot").fill(spec)
-            page.get_by_role("textbox", name="Robot").press("Enter")
-            told({"chain:3": "3 bodies", "chian:3": "did you mean chain?"}[spec], where)
-        drop("half.urdf", urdf[:200])
-        told("half.urdf: line 2", ".status.refused")
-        drop("mine.urdf", urdf)
-        told("mine.urdf (2 bodies")
-        page.goto(server.address + "#model=chain:4&order=abm@2")
-        told("4 bodies")
-        told("step 2 of 4", ".counter")
-        page.goto(server.address + "#model=chain:4&order=w.p3f3.q3.p2q2f2.p1q1f1.p0q0f0")
-        page.get_by_role("button", name="Fold").last.click()
-        told("in groups, last to first", ".listing .loop")
-        page.get_by_role("button", name="Draw a tree").click()
-        for kind, on in (("revolute", "body 1"), ("spherical", "body 1"), ("free", "the ground")):
-            page.select_option(".drawing select", kind)
-            page.get_by_role("button", name=f"Hang a body on {on}").press("Enter")
-        page.get_by_role("button", name="Take the last body away").click()
-        page.get_by_role("button", name="Open the tree").click()
-        told("drawn.json (3 bodies, 5 degrees of freedom)")
-        page.close()
-        for robot, status, words in (
-            ('{"model": "/etc/passwd"}', 200, "is a file; drop it"),
-            ('{"name": "a.txt", "text": ""}', 200, "is no robot"),
-            ("{", 400, "is not JSON"),
-            ("[" * 10_000, 400, "is not JSON"),
-        ):
-            found, _, told_back = ask(server, "robot", "POST", robot, **{"Content-Type": "application/json"})
-            assert found == status and words in told_back.decode()
-        assert ask(server, "robot", "POST", "{}")[0] == 415  # which needs no leave of a browser
-        assert ask(server, "explorer.js", "POST", "{}")[0] == 404
-        head = f"POST /{server.token}/robot HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n"
-        head += "Content-Type: application/json\r\n"
-        for line, code in (("Content-Length: 99999999", 413), ("Content-Length: -1", 411), ("X: y", 411)):
-            assert f" {code} " in raw(server, f"{head}{line}\r\n\r\n".encode()).split("\r\n")[0]
-        server.shutdown()
+    page = chromium.new_page()
+    page.goto(reading.address + "#tool")
+    for spec, where in (("chain:3", ".about"), ("chian:3", ".status.refused")):
+        page.get_by_role("textbox", name="Robot").fill(spec)
+        page.get_by_role("textbox", name="Robot").press("Enter")
+        told({"chain:3": "3 bodies", "chian:3": "did you mean chain?"}[spec], where)
+    drop("half.urdf", urdf[:200])
+    told("half.urdf: line 2", ".status.refused")
+    drop("mine.urdf", urdf)
+    told("mine.urdf (2 bodies")
+    page.goto(reading.address + "#model=chain:4&order=abm@2")
+    told("4 bodies")
+    told("step 2 of 4", ".counter")
+    page.goto(reading.address + "#model=chain:4&order=w.p3f3.q3.p2q2f2.p1q1f1.p0q0f0")
+    page.get_by_role("button", name="Fold").last.click()
+    told("in groups, last to first", ".listing .loop")
+    page.get_by_role("button", name="Draw a tree").click()
+    for kind, on in (("revolute", "body 1"), ("spherical", "body 1"), ("free", "the ground")):
+        page.select_option(".drawing select", kind)
+        page.get_by_role("button", name=f"Hang a body on {on}").press("Enter")
+    page.get_by_role("button", name="Take the last body away").click()
+    page.get_by_role("button", name="Open the tree").click()
+    told("drawn.json (3 bodies, 5 degrees of freedom)")
+    page.close()
+
+
+def test_what_is_no_robot_and_no_order_is_refused(reading):
+    for name, sent, status, words in (
+        ("robot", '{"model": "/etc/passwd"}', 200, "is a file; drop it"),
+        ("robot", '{"name": "a.txt", "text": ""}', 200, "is no robot"),
+        ("robot", "{", 400, "is not JSON"),
+        ("robot", "[" * 10_000, 400, "is not JSON"),
+        ("algorithm", '{"groups": [["pdd:j9"]]}', 200, "unknown body"),
+        ("algorithm", "3", 200, "order"),
+    ):
+        found, _, told_back = ask(reading, name, "POST", sent, **{"Content-Type": "application/json"})
+        assert found == status and words in told_back.decode()
+    assert ask(reading, "robot", "POST", "{}")[0] == 415  # which needs no leave of a browser
+    assert ask(reading, "explorer.js", "POST", "{}")[0] == 404
+    head = f"POST /{reading.token}/robot HTTP/1.1\r\nHost: 127.0.0.1:{reading.server_port}\r\n"
+    head += "Content-Type: application/json\r\n"
+    for line, code in (("Content-Length: 99999999", 413), ("Content-Length: -1", 411), ("X: y", 411)):
+        assert f" {code} " in raw(reading, f"{head}{line}\r\n\r\n".encode()).split("\r\n")[0]
 
 
 # -- the command -------------------------------------------------------------------------------------
