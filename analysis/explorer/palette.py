@@ -34,8 +34,7 @@ def palette(dark: bool) -> dict[str, str]:
         "ghost": "#3A2415" if dark else "#FBE3D3",
         "heatInk": "#12161C" if dark else "#FFFFFF",
     }
-    colours |= {f"heat{i}": colour for i, colour in enumerate(_HEAT[dark])}
-    return colours | {f"s{i}": colour for i, colour in enumerate(look.series)}
+    return colours | {f"heat{i}": colour for i, colour in enumerate(_HEAT[dark])}
 
 
 def colour_rules() -> str:

@@ -316,7 +316,7 @@ class Explorer extends Actions {
     const { engine } = session;
     this.numbers.show(session);
     this.listing.show();
-    this.views.draw(this.boards.sessions, this.focused[0]);
+    this.views.draw(session, this.focused[0]);
     this._write();
     const { links, rules } = session.form;
     this.options.onOrder({ code: session.code, groups: session.named(), complete: engine.done, links, rules });

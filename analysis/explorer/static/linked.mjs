@@ -1,4 +1,4 @@
-// The linked views: multibody tree, elimination tree, and curves over the steps.
+// The linked views: elimination graph and elimination tree.
 
 import { FC, LAM, PDD, QDD } from "./graph.mjs";
 import { NAMED, line, text } from "./scene.mjs";
@@ -111,48 +111,4 @@ export function eliminationScene(engine, labels, width, height) {
   if (!order.length)
     items.push(text(width / 2, height / 2, "no pivot yet", 12, { c: "soft", anchor: "middle" }));
   return { width, height, items, nodes: members.map((m, k) => [px(k), py(k), m.pivot]), r: small };
-}
-
-function short(x) {
-  if (x >= 1e6) return `${(x / 1e6).toFixed(1)}M`;
-  if (x >= 1e4) return `${Math.round(x / 1e3)}k`;
-  return x >= 100 ? Math.round(x).toLocaleString("en") : `${Math.round(x * 10) / 10}`;
-}
-
-// Panels, ``across`` of them side by side, all of them ``width`` wide and each ``height`` high.
-// panels: [{ title, least, lines: [{ points: [[x, y]], c, dash }] }], least: of the largest value that
-// the axis shows; ``now``: the step
-export function curveScene(panels, steps, now, [width, height, across]) {
-  const items = [];
-  const gap = 46;
-  const each = (width - gap * across) / across;
-  panels.forEach(({ title, lines, least = 0 }, at) => {
-    const left = gap + (gap + each) * (at % across) - 8;
-    const start = height * Math.floor(at / across);
-    const [top, bottom] = [start + 22, start + height - 22];
-    const most = Math.max(least, ...lines.flatMap(({ points }) => points.map(([, y]) => y))) || 1;
-    const X = (x) => left + (x * each) / Math.max(1, steps);
-    const Y = (y) => bottom - (y * (bottom - top)) / most;
-    const soft = { c: "soft", anchor: "end" };
-    items.push(
-      text(left, top - 10, title, 12, { bold: true }),
-      line(left, bottom, left + each, bottom, { c: "ink", lw: 1 }),
-      line(left, top, left, bottom, { c: "ink", lw: 1 }),
-      text(left - 5, top + 4, short(most), 10.5, soft),
-      text(left - 5, bottom, "0", 10.5, soft),
-      text(left + each, bottom + 16, `step ${steps}`, 10.5, soft),
-      line(X(now), top, X(now), bottom, { c: "faint", lw: 1, dash: true }),
-    );
-    for (const { points, c, dash, marker } of lines) {
-      if (points.length > 1)
-        items.push({ t: "poly", points: points.map(([x, y]) => [X(x), Y(y)]), c, lw: 2, dash });
-      const here = points.findLast(([x]) => x <= now) ?? points.at(-1);
-      if (!here) continue;
-      const place = { x: X(here[0]), y: Y(here[1]) };
-      if (marker === "square")
-        items.push({ t: "rect", x: place.x - 3.5, y: place.y - 3.5, w: 7, h: 7, c, line: "page", lw: 1 });
-      else items.push({ t: "ellipse", ...place, rx: 4, ry: 4, fill: c, c: "page", lw: 1 });
-    }
-  });
-  return { width, height: height * Math.ceil(panels.length / across), items };
 }

@@ -409,17 +409,3 @@ function sameRules(a = {}, b = {}) {
   const names = Object.keys(a);
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }
-
-// After each step { fill, operations, flops }: those that ``counts`` says, or null, and dense ones.
-export function pointsOf(engine, counts) {
-  const points = [{ fill: 0, operations: counts && 0, flops: 0 }];
-  for (const [at, record] of engine.steps.entries()) {
-    const { fill, flops } = points[at];
-    points.push({
-      fill: fill + record.fill.length,
-      operations: counts && counts[at + 1],
-      flops: flops + record.flops,
-    });
-  }
-  return points;
-}

@@ -1,10 +1,9 @@
-// Below the matrix: what the colours mean, the two trees, and curves over the steps.
+// Below the matrix what the colours mean; beside it the elimination graph and the elimination tree.
 
 import { h, plural, replaced } from "./dom.mjs";
 import { Labels } from "./labels.mjs";
-import { pointsOf } from "./session.mjs";
 import { NAMED, lostText } from "./scene.mjs";
-import { curveScene, eliminationScene, graphScene } from "./linked.mjs";
+import { eliminationScene, graphScene } from "./linked.mjs";
 import { svgText } from "./render.mjs";
 
 const [WIDTH, HEIGHT] = [300, 200];
@@ -61,13 +60,10 @@ export class Views {
     Object.assign(this, { data, actions });
     this.graph = h("figure", { class: "view" });
     this.tree = h("figure", { class: "view" });
-    this.curve = h("figure", { class: "view wide" });
-    this.node = h("div", { class: "views" }, this.graph, this.tree, this.curve);
+    this.node = h("div", { class: "views" }, this.graph, this.tree);
   }
 
-  // sessions: the page's own first, then those beside it
-  /** @param {any[]} sessions, the first with the matrix that is worked on */
-  draw([session, ...mirrors], focused) {
+  draw(session, focused) {
     const { engine } = session;
     this.session = session;
     const labels = new Labels(engine, 0); // names of unknowns do not change
@@ -86,10 +82,6 @@ export class Views {
         if (hit !== null) clicked[at](hit);
       });
     });
-    const others = mirrors.map((mirror) => `; ${mirror.title}: fill ${mirror.engine.fill}`).join("");
-    const told = `Fill ${engine.fill} and ${session.cost} after step ${engine.step}${others}`;
-    const curves = this._curves([session, ...mirrors], this.node.clientWidth < 460);
-    drawn(this.curve, "Along the steps", curves, told);
     this.mark(focused === null ? [] : [focused]);
   }
 
@@ -127,31 +119,6 @@ export class Views {
     const hit = this._hit(event, at);
     if (at) this.actions.mark(hit ?? []);
     else if (hit !== this.pointed) this.actions.focus((this.pointed = hit));
-  }
-
-  _curves(all, narrow) {
-    const session = all[0];
-    const look = (at) => ({ c: `s${at % 6}`, marker: at % 2 ? "square" : "circle", dash: at > 0 });
-    const lines = (value) =>
-      all.map((s, at) => {
-        const list = pointsOf(s.whole.engine, s.whole.counts());
-        return { points: list.map((p, x) => [x, value(p)]), ...look(at) };
-      });
-    const operations = lines((p) => p.operations);
-    const dense = operations.some(({ points }) => points.some(([, y]) => y === null));
-    const panels = [
-      { title: "fill [blocks]", lines: lines((p) => p.fill) },
-      dense ? { title: "operations, dense", lines: lines((p) => p.flops) } : { title: "operations", lines: operations },
-    ];
-    if (this.data.entries) {
-      const lost = all.map((s, at) => ({
-        points: s.engine.steps.map((record) => [record.step, s.model.lostBy(record)?.digits]).filter(([, y]) => Number.isFinite(y)),
-        ...look(at),
-      }));
-      panels.push({ title: `digits lost, ${session.format}`, lines: lost, least: 1 });
-    }
-    const steps = Math.max(...all.map((s) => s.length), 1);
-    return curveScene(panels, steps, session.engine.step, narrow ? [320, 120, 1] : [640, 150, panels.length]);
   }
 }
 
