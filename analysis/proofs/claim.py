@@ -47,7 +47,7 @@ INSTANCES = 2  # random points at which every claim is evaluated
 STATUSES = PROVED, FAILED, UNDECIDED = "proved", "failed", "undecided"
 
 
-REWRITER, SYMPY, FRACTIONS = "rewriter", "sympy", "fractions"  # who reads
+REWRITER, POLYNOMIALS, FRACTIONS = "rewriter", "polynomials", "fractions"  # who reads
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Verdict:
     status: str  # proved, failed or undecided
     why: str = ""  # of what is not proved
     readers: Mapping[str, str] = field(default_factory=dict)  # the status that each gives
-    symbols: int = 0  # claims that sympy decided, with a symbol for every entry
+    symbols: int = 0  # claims that polynomials decided, with a symbol for every entry
 
 
 def together(text: str, readers: Mapping[str, str], why: str, symbols: int = 0) -> Verdict:
@@ -93,10 +93,10 @@ class Equal:
     bench: Bench
     left: MatrixExpr
     right: MatrixExpr
-    rewritten: bool = True  # False: not by the normal form, so that sympy must decide it
+    rewritten: bool = True  # False: not by the normal form, so that polynomials must decide it
 
     def decide(self) -> Verdict:
-        """By the normal form, by sympy where it is not too large, and by exact numbers: all must say so."""
+        """By the normal form, by polynomials where they are not too long, and by numbers: all must agree."""
         readers, why = {}, "normal forms differ, numbers agree"
         if self.rewritten:
             try:
@@ -104,16 +104,16 @@ class Equal:
             except (Undecided, RecursionError) as error:
                 same, why = False, str(error)
             readers[REWRITER] = PROVED if same else UNDECIDED
-        by_sympy = self.by_sympy()
-        if by_sympy is not None:
-            readers[SYMPY] = by_sympy
-            why = "a side of it has no value in symbols" if by_sympy == UNDECIDED else why
+        by_polynomials = self.by_polynomials()
+        if by_polynomials is not None:
+            readers[POLYNOMIALS] = by_polynomials
+            why = "a side of it has no value in symbols" if by_polynomials == UNDECIDED else why
         elif not self.rewritten:
-            readers[SYMPY], why = UNDECIDED, "too large for a symbol for every entry"
+            readers[POLYNOMIALS], why = UNDECIDED, "too large for a symbol for every entry"
         readers[FRACTIONS] = PROVED if self.numbers_agree() else FAILED
-        return together(self.text, readers, why, int(by_sympy is not None))
+        return together(self.text, readers, why, int(by_polynomials is not None))
 
-    def by_sympy(self) -> str | None:
+    def by_polynomials(self) -> str | None:
         """The status with a symbol for every entry; None where that is too large."""
         try:
             return PROVED if self.bench.field().equal(self.left, self.right) else FAILED

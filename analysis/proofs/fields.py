@@ -1,12 +1,13 @@
-"""Block programs and typed formulas, entry by entry, in sympy's fields.
+"""Block programs and typed formulas, entry by entry, in flint's polynomials and fractions.
 
 No rule is known here, and nothing of :mod:`analysis.algebra` is used.  Every value of the engine is
-computed from the instructions of its program, and two blocks are equal if their entries are.
+computed from the instructions of its program, and two blocks are equal if their entries are.  A block
+is a numpy array of scalars, so that sums, products and transposes are numpy's.
 
-* :class:`Symbols`: every entry of every letter is a symbol of its own, and values are rational
-  functions.  The algebra does not depend on the number of rows of a spatial vector, which is 2 here,
-  and 1 of a joint.  It is taken wherever its polynomials stay small, which does not depend on the
-  machine.
+* :class:`Symbols`: every entry of every letter is a symbol of its own, and scalars are rational
+  functions, a :class:`Ratio` each.  The algebra does not depend on the number of rows of a spatial
+  vector, which is 2 here, and 1 of a joint.  It is taken wherever its polynomials stay small, which
+  does not depend on the machine.
 * :class:`Point`: every entry is a random whole number; blocks have the sizes of the statement.
 """
 
@@ -14,26 +15,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from flint import Ordering, fmpz_mpoly_ctx
-from sympy import (
-    ZZ,
-    Identity,
-    Inverse,
-    MatAdd,
-    MatMul,
-    MatPow,
-    MatrixExpr,
-    MatrixSymbol,
-    Symbol,
-    Transpose,
-    ZeroMatrix,
-)
-from sympy.polys.matrices import DomainMatrix
-from sympy.polys.rings import PolyElement
+import numpy as np
+from flint import Ordering, fmpq, fmpz_mpoly_ctx
+from numpy.typing import NDArray
+from sympy import Identity, Inverse, MatAdd, MatMul, MatPow, MatrixExpr, MatrixSymbol, Transpose, ZeroMatrix
 
 from pivotree.kkt.program.program import BlockReader, Instruction, Ref
 
@@ -48,138 +36,90 @@ class Singular(Exception):
     """What is inverted has no inverse."""
 
 
-@dataclass(frozen=True, eq=False)
-class Fraction:
-    """A block over one denominator; factors that both have are cancelled where sums are formed."""
+class Ratio:
+    """A rational function: polynomials p over q without a common factor."""
 
-    numer: DomainMatrix  # over ZZ[x, y ...] or ZZ
-    denom: Any  # of the same ring
+    __slots__ = ("p", "q")
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.numer.shape
+    def __init__(self, p: Any, q: Any) -> None:
+        self.p, self.q = p, q
 
-    @property
-    def T(self) -> Fraction:
-        return Fraction(self.numer.transpose(), self.denom)
+    def _of(self, other: Any) -> Ratio:
+        return other if isinstance(other, Ratio) else Ratio(self.q * 0 + other, self.q * 0 + 1)
 
-    def __neg__(self) -> Fraction:
-        return Fraction(-self.numer, self.denom)
+    def __add__(self, other: Any) -> Ratio:
+        x = self._of(other)
+        common = self.q.gcd(x.q)
+        d, e = self.q / common, x.q / common
+        p, q = product(self.p, e) + product(x.p, d), product(self.q, e)
+        left = p.gcd(common)  # nothing else can have become common
+        return Ratio(p / left, q / left)
 
-    def __add__(self, other: Fraction) -> Fraction:
-        a, d, b, e = self.numer, self.denom, other.numer, other.denom
-        if d == e:
-            return reduced(a + b, d)
-        g = common_factor(d, e)
-        d, e = quotient(a, d, g), quotient(a, e, g)
-        for numer, factor in ((a, e), (b, d)):
-            _fits(largest(numer), factor)
-        return reduced(a * e + b * d, d * e * g)
+    def __mul__(self, other: Any) -> Ratio:
+        x = self._of(other)
+        a, b = self.p.gcd(x.q), x.p.gcd(self.q)
+        return Ratio(product(self.p / a, x.p / b), product(self.q / b, x.q / a))
 
-    def __sub__(self, other: Fraction) -> Fraction:
-        return self + -other
+    def __truediv__(self, other: Any) -> Ratio:
+        x = self._of(other)
+        return self * Ratio(x.q, x.p)
 
-    def __matmul__(self, other: Fraction) -> Fraction:
-        _fits(largest(self.numer), largest(other.numer))
-        numer, denom = self.numer * other.numer, self.denom * other.denom
-        if any(terms(d) == 1 for d in (self.denom, other.denom)):  # what cancels does so in a sum
-            return Fraction(numer, denom)
-        return reduced(numer, denom)
+    def __rtruediv__(self, other: Any) -> Ratio:
+        return self._of(other) / self
 
-    def same(self, other: Fraction) -> bool:
-        """By multiplying out."""
-        a, d, b, e = self.numer, self.denom, other.numer, other.denom
-        return bool(a == b if d == e else a * e == b * d)
+    def __neg__(self) -> Ratio:
+        return Ratio(-self.p, self.q)
 
-    def times(self, p: int, q: int) -> Fraction:
-        """A p / q."""
-        one = self.numer.domain.one
-        return Fraction(self.numer * (one * p), self.denom * q)
+    def __sub__(self, other: Any) -> Ratio:
+        return self + -self._of(other)
 
-    def inverse(self) -> Fraction:
-        """Raises Singular."""
-        if self.shape[0] > 1:
-            _fits(largest(self.numer), largest(self.numer))
-        adjugate, determinant = self.numer.adj_det()
-        if not determinant:
-            raise Singular
-        return reduced(adjugate.to_dense() * self.denom, determinant)
+    def __rsub__(self, other: Any) -> Ratio:
+        return self._of(other) + -self
 
-    def part(self, rows: tuple[int, int], columns: tuple[int, int] | None = None) -> Fraction:
-        """Rows and columns from the first to before the last."""
-        columns = columns or (0, self.shape[1])
-        return Fraction(self.numer.extract(range(*rows), range(*columns)), self.denom)
+    def __bool__(self) -> bool:
+        return bool(self.p != 0)
 
-    @staticmethod
-    def stacked(parts: list[Fraction]) -> Fraction:
-        """Blocks one above another."""
-        first, common = parts[0].numer, parts[0].denom
-        for part in parts[1:]:
-            common = common * quotient(first, part.denom, common_factor(common, part.denom))
-        numer = [part.numer * quotient(first, common, part.denom) for part in parts]
-        return Fraction(numer[0].vstack(*numer[1:]), common)
+    def __eq__(self, other: object) -> bool:
+        x = self._of(other)  # in lowest terms, up to a sign
+        return (self.p, self.q) in ((x.p, x.q), (-x.p, -x.q))
+
+    __hash__ = None  # type: ignore[assignment]
+    __radd__, __rmul__ = __add__, __mul__
 
 
-def lower(A: Fraction) -> tuple[list[list[Fraction]], list[Fraction]]:
-    """Scalars of L, below its diagonal, and of D: A = L D L* without pivoting."""
-    n = A.shape[0]
-    left = [[A.part((r, r + 1), (c, c + 1)) for c in range(n)] for r in range(n)]
-    L: list[list[Fraction]] = [[] for _ in range(n)]
-    for k in range(n):
-        back = left[k][k].inverse()
-        for r in range(k + 1, n):
-            L[r].append(left[r][k] @ back)
-            left[r] = [x - L[r][k] @ y for x, y in zip(left[r], left[k], strict=True)]
-    return L, [left[k][k] for k in range(n)]
-
-
-def quotient(of: DomainMatrix, p: Any, q: Any) -> Any:
-    """p / q in the ring of a matrix, where it has no rest."""
-    return of.domain.exquo(p, q)
-
-
-def common_factor(p: Any, q: Any) -> Any:
-    """The greatest one, by flint, up to a sign; what it is good for, sympy's exact division sees."""
-    if not isinstance(p, PolyElement):
-        return ZZ.gcd(p, q)
-    names = fmpz_mpoly_ctx.get(("x", p.ring.ngens), Ordering.lex)
-    found = names.from_dict(dict(p)).gcd(names.from_dict(dict(q)))
-    return p.ring.from_dict({powers: int(c) for powers, c in found.to_dict().items()})
-
-
-def terms(x: Any) -> int:
-    return len(x) if isinstance(x, PolyElement) else 1
-
-
-def entries(a: DomainMatrix) -> list[Any]:
-    return sorted((x for row in a.to_list() for x in row if x), key=terms)
-
-
-def largest(a: DomainMatrix) -> Any:
-    """The entry of most terms."""
-    return max(entries(a), key=terms, default=a.domain.one)
-
-
-def _fits(a: Any, b: Any) -> None:
-    """Raises TooLarge if a product of polynomials would have too many terms."""
-    if terms(a) * terms(b) > LARGEST and a.ring.ngens > 1:
+def product(a: Any, b: Any) -> Any:
+    """Raises TooLarge where it would have too many terms."""
+    if len(a) * len(b) > LARGEST:
         raise TooLarge
+    return a * b
 
 
-def reduced(numer: DomainMatrix, denom: Any) -> Fraction:
-    """In lowest terms, the denominator's leading coefficient positive."""
-    common, negative = denom, numer.domain.is_negative
-    for x in entries(numer):
-        if common in (1, -1):
-            break
-        _fits(common, x)
-        common = common_factor(common, x)
-    if negative(denom) != negative(common):
-        common = -common
-    if common != 1:
-        numer = numer.applyfunc(lambda x: quotient(numer, x, common) if x else x)
-        denom = quotient(numer, denom, common)
-    return Fraction(numer, denom)
+def inverse(A: NDArray) -> NDArray:
+    """By Gauss and Jordan.  Raises Singular."""
+    n = len(A)
+    left = np.hstack([A, np.eye(n, dtype=int).astype(object)])
+    for k in range(n):
+        r = next((r for r in range(k, n) if left[r, k]), None)
+        if r is None:
+            raise Singular
+        left[[k, r]] = left[[r, k]]
+        left[k] = left[k] / left[k, k]
+        for i in (i for i in range(n) if i != k and left[i, k]):
+            left[i] = left[i] - left[k] * left[i, k]
+    return left[:, n:]
+
+
+def lower(A: NDArray) -> tuple[list[list[Any]], NDArray]:
+    """Scalars of L, below its diagonal, and of D: A = L D L* without pivoting.  Raises Singular."""
+    left, n = A.copy(), len(A)
+    L: list[list[Any]] = [[] for _ in range(n)]
+    for k in range(n):
+        if not left[k, k]:
+            raise Singular
+        for r in range(k + 1, n):
+            L[r].append(left[r, k] / left[k, k])
+            left[r] = left[r] - left[k] * L[r][k]
+    return L, left.diagonal()
 
 
 SMALLER = {6: 2, 5: 1, 4: 1, 2: 1, 1: 1, 0: 0}  # rows here of so many rows
@@ -188,12 +128,10 @@ SMALLER = {6: 2, 5: 1, 4: 1, 2: 1, 1: 1, 0: 0}  # rows here of so many rows
 class Field:
     """The values of a bench's letters, and of what its engines make of them."""
 
-    domain: Any  # ZZ, or a ring over it
-
     def __init__(self, bench: Any) -> None:
         self.bench, self.letters = bench, frozenset(bench.letters)
         self.free: dict[str, tuple[int, int]] = dict(self._free())
-        self.blocks: dict[str, Fraction] = {}
+        self.blocks: dict[str, NDArray[Any]] = {}
         self.large: set[str] = set()
         self.runs: dict[str, Run] = {}
 
@@ -205,10 +143,9 @@ class Field:
         """An entry of a letter of any value."""
         raise NotImplementedError
 
-    def block(self, rows: list[list[Any]], columns: int) -> Fraction:
-        """A block of entries, or of whole numbers."""
-        entries = [[self.domain.convert(x) for x in row] for row in rows]
-        return Fraction(DomainMatrix(entries, (len(rows), columns), self.domain), self.domain.one)
+    def number(self, p: int, q: int = 1) -> Any:
+        """p / q."""
+        raise NotImplementedError
 
     # -- letters ------------------------------------------------------------------------------
 
@@ -221,7 +158,7 @@ class Field:
             N = self.bench.dof(k)
             yield f"Y_{k}", (6 - N, N)
 
-    def letter(self, name: str) -> Fraction:
+    def letter(self, name: str) -> NDArray:
         """The block that a name stands for.  Raises TooLarge or Singular."""
         if name in self.large:
             raise TooLarge
@@ -233,7 +170,7 @@ class Field:
                 raise
         return self.blocks[name]
 
-    def _block(self, name: str) -> Fraction:
+    def _block(self, name: str) -> NDArray:
         bench = self.bench
         for engine in bench.engines:
             if name in engine.refs:
@@ -243,29 +180,26 @@ class Field:
         if name in bench.formulas:
             return self.value(bench.formulas[name])
         if name in bench.inverses:
-            return self.letter(bench.inverses[name]).inverse()
+            return inverse(self.letter(bench.inverses[name]))
         if (found := bench.basis_of(name)) is not None:
             return self._basis(*found)
-        rows, columns = (self.size(m) for m in self.free[name])
-        entries: list[list[Any]] = []
-        for i in range(rows):
-            known = [row[i] for row in entries] if name in bench.symmetric else []
-            entries.append([*known, *(self.entry(name, i, j) for j in range(len(known), columns))])
-        return self.block(entries, columns)
+        shape = tuple(self.size(m) for m in self.free[name])
+        block = np.empty(shape, dtype=object)
+        for i, j in np.ndindex(shape):
+            block[i, j] = block[j, i] if name in bench.symmetric and j < i else self.entry(name, i, j)
+        return block
 
-    def _basis(self, letter: str, k: int) -> Fraction:
+    def _basis(self, letter: str, k: int) -> NDArray:
         """H = [F G]: C = [-F^-1 G; 1] has H C = 0, and B = [F^-1; 0] + C Y has H B = 1."""
         H = self.letter(f"H_{k}")
         n, s = H.shape
-        back = H.part((0, n), (0, n)).inverse()
-        C = Fraction.stacked([-(back @ H.part((0, n), (n, s))), self.one(s - n)])
-        if letter == "C":
-            return C
-        return Fraction.stacked([back, self.zero(s - n, n)]) + C @ self.letter(f"Y_{k}")
+        back = inverse(H[:, :n])
+        C = np.vstack([-(back @ H[:, n:]), self.one(s - n)])
+        return C if letter == "C" else np.vstack([back, self.zero(s - n, n)]) + C @ self.letter(f"Y_{k}")
 
     # -- formulas -----------------------------------------------------------------------------
 
-    def value(self, e: Any) -> Fraction:
+    def value(self, e: Any) -> NDArray:
         """A typed formula; an inverse is that of all that stands under it."""
         if isinstance(e, MatrixSymbol):
             return self.letter(e.name)
@@ -281,7 +215,7 @@ class Field:
         if isinstance(e, Transpose):
             return self.value(e.arg).T
         if isinstance(e, Inverse):
-            return self.value(e.arg).inverse()
+            return inverse(self.value(e.arg))
         if isinstance(e, MatPow):
             return self.value(MatMul(*[e.base] * int(e.exp), evaluate=False))
         if isinstance(e, MatMul):
@@ -289,18 +223,18 @@ class Field:
             result = self.value(factors[-1])  # from the right, where vectors are
             for factor in reversed(factors[:-1]):
                 result = self.value(factor) @ result
-            return result.times(int(coefficient.p), int(coefficient.q))
+            return result * self.number(int(coefficient.p), int(coefficient.q))
         raise TypeError(f"formula holds {type(e).__name__}, which is no operation on blocks")
 
     def equal(self, left: MatrixExpr, right: MatrixExpr) -> bool:
         """Raises TooLarge, or Singular where a side has no value."""
-        return self.value(left).same(self.value(right))
+        return bool(np.all(self.value(left) == self.value(right)))
 
-    def one(self, size: int) -> Fraction:
-        return self.block([[int(r == c) for c in range(size)] for r in range(size)], size)
+    def one(self, size: int) -> NDArray:
+        return np.eye(size, dtype=int) * self.number(1)
 
-    def zero(self, rows: int, columns: int) -> Fraction:
-        return self.block([[0] * columns for _ in range(rows)], columns)
+    def zero(self, rows: int, columns: int) -> NDArray:
+        return np.zeros((rows, columns), dtype=int) * self.number(1)
 
 
 class Symbols(Field):
@@ -309,8 +243,8 @@ class Symbols(Field):
     def __init__(self, bench: Any) -> None:
         super().__init__(bench)
         names = list(self._entries())
-        self.domain = ZZ[tuple(map(Symbol, names))]
-        self.symbols = dict(zip(names, self.domain.gens, strict=True))
+        self.context = fmpz_mpoly_ctx.get(names, Ordering.lex)
+        self.symbols = dict(zip(names, self.context.gens(), strict=True))
 
     def size(self, rows: int) -> int:
         return SMALLER[int(rows)]
@@ -323,13 +257,14 @@ class Symbols(Field):
                         yield f"{name}[{i},{j}]"
 
     def entry(self, name: str, i: int, j: int) -> Any:
-        return self.symbols[f"{name}[{i},{j}]"]
+        return Ratio(self.symbols[f"{name}[{i},{j}]"], self.context.constant(1))
+
+    def number(self, p: int, q: int = 1) -> Ratio:
+        return Ratio(self.context.constant(p), self.context.constant(q))
 
 
 class Point(Field):
     """Rational numbers; ``instance`` says which random ones."""
-
-    domain = ZZ
 
     def __init__(self, bench: Any, instance: int) -> None:
         super().__init__(bench)
@@ -340,7 +275,10 @@ class Point(Field):
 
     def entry(self, name: str, i: int, j: int) -> Any:
         # a joint axis of one entry must not be zero
-        return random.Random(f"{name} {i} {j} {self.instance}").randint(-9, 8) or 9
+        return fmpq(random.Random(f"{name} {i} {j} {self.instance}").randint(-9, 8) or 9)
+
+    def number(self, p: int, q: int = 1) -> fmpq:
+        return fmpq(p, q)
 
 
 class Run(BlockReader):
@@ -355,9 +293,9 @@ class Run(BlockReader):
             sum(i.info[0]): i.info[0] for i in engine.instructions if i.op in ("square", "stack")
         }
         self.large: set[int] = set()  # values that are too large
-        self.factors: dict[int, tuple[list[list[Fraction]], list[Fraction]]] = {}  # L and D^-1
+        self.factors: dict[int, tuple[list[list[Any]], NDArray]] = {}  # L and D
 
-    def __call__(self, ref: Ref) -> Fraction:
+    def __call__(self, ref: Ref) -> NDArray:
         """Raises TooLarge, the second time at once."""
         wanted, waiting = set(), [ref.value]
         while waiting:
@@ -375,56 +313,53 @@ class Run(BlockReader):
                 raise
         return super().__call__(ref)
 
-    def _input(self, i: Instruction) -> Fraction:
+    def _input(self, i: Instruction) -> NDArray:
         letter, body = i.info
         if letter == "formula":
             return self.field.value(self.engine.formulas[body])
         return self.field.letter(self.field.bench.name(letter, body))
 
-    def _eye(self, i: Instruction) -> Fraction:
+    def _eye(self, i: Instruction) -> NDArray:
         return self.field.one(self.field.size(i.info[0]))
 
-    def basis(self, letter: str, i: Instruction) -> Fraction:
+    def basis(self, letter: str, i: Instruction) -> NDArray:
         body = self.instructions[i.present[0].value].info[1]
         return self.field.letter(self.field.bench.name(letter, body))
 
-    def _divide(self, i: Instruction, a: Fraction) -> Fraction:
-        return a.times(1, i.info[0])
+    def _divide(self, i: Instruction, a: NDArray) -> NDArray:
+        return a * self.field.number(1, i.info[0])
 
-    def _solve(self, i: Instruction, a: Fraction, c: Fraction) -> Fraction:
-        return a.inverse() @ c
+    def _solve(self, i: Instruction, a: NDArray, c: NDArray) -> NDArray:
+        return inverse(a) @ c
 
-    def _forward(self, i: Instruction, a: Fraction, c: Fraction) -> Fraction:
+    def _forward(self, i: Instruction, a: NDArray, c: NDArray) -> NDArray:
         """L^-1 C for A = L D L*."""
-        rows: list[Fraction] = []
+        rows: list[NDArray] = []
         for r, L in enumerate(self._factor_of(i, a)[0]):
-            row = c.part((r, r + 1))
+            row = c[r]
             for factor, above in zip(L, rows, strict=True):
-                row = row - factor @ above
+                row = row - above * factor
             rows.append(row)
-        return Fraction.stacked(rows)
+        return np.stack(rows)
 
-    def _inner(self, i: Instruction, a: Fraction, y: Fraction, z: Fraction) -> Fraction:
+    def _inner(self, i: Instruction, a: NDArray, y: NDArray, z: NDArray) -> NDArray:
         """Y* D^-1 Z."""
-        back = self._factor_of(i, a)[1]
-        return y.T @ Fraction.stacked([d @ z.part((r, r + 1)) for r, d in enumerate(back)])
+        return y.T @ (z / self._factor_of(i, a)[1][:, None])
 
-    def _factor_of(self, i: Instruction, a: Fraction) -> tuple[list[list[Fraction]], list[Fraction]]:
+    def _factor_of(self, i: Instruction, a: NDArray) -> tuple[list[list[Any]], NDArray]:
         """Once for each factor, which many instructions read."""
         of = i.present[0].value
         if of not in self.factors:
-            L, D = lower(a)
-            self.factors[of] = L, [d.inverse() for d in D]
+            self.factors[of] = lower(a)
         return self.factors[of]
 
-    def _stack(self, i: Instruction, *args: Fraction | None) -> Fraction:
+    def _stack(self, i: Instruction, *args: NDArray | None) -> NDArray:
         columns = next(a for a in args if a is not None).shape[1]
         sizes = map(self.field.size, i.info[0])
-        return Fraction.stacked(
-            [self.field.zero(size, columns) if a is None else a for a, size in zip(args, sizes, strict=True)]
-        )
+        pairs = zip(args, sizes, strict=True)
+        return np.vstack([self.field.zero(size, columns) if a is None else a for a, size in pairs])
 
-    def _rows(self, i: Instruction, a: Fraction) -> Fraction:
+    def _rows(self, i: Instruction, a: NDArray) -> NDArray:
         """Rows of blocks that were put together."""
         first, last = i.info
         (of,) = i.present
@@ -433,16 +368,15 @@ class Run(BlockReader):
         there = [0, *accumulate(sizes)]
         here = [0, *accumulate(map(self.field.size, sizes))]
         last = whole if last is None else last
-        return a.part((here[there.index(first)], here[there.index(last)]))
+        return a[here[there.index(first)] : here[there.index(last)]]
 
-    def _square(self, i: Instruction, *args: Fraction | None) -> Fraction:
+    def _square(self, i: Instruction, *args: NDArray | None) -> NDArray:
         sizes = [self.field.size(m) for m in i.info[0]]
         n, upper = len(sizes), iter(args)
-        blocks: dict[tuple[int, int], Fraction] = {}
+        blocks: list[list[Any]] = [[None] * n for _ in range(n)]
         for r in range(n):
             for c in range(r, n):
                 found = next(upper)
-                blocks[r, c] = self.field.zero(sizes[r], sizes[c]) if found is None else found
-                blocks[c, r] = blocks[r, c].T
-        columns = [Fraction.stacked([blocks[r, c] for r in range(n)]).T for c in range(n)]
-        return Fraction.stacked(columns).T
+                blocks[r][c] = self.field.zero(sizes[r], sizes[c]) if found is None else found
+                blocks[c][r] = blocks[r][c].T
+        return np.block(blocks)

@@ -11,9 +11,9 @@ from typing import Any
 
 from pivotree.analysis.processes import deaf, end_with, ended
 
-from .claim import FAILED, FRACTIONS, PROVED, REWRITER, SYMPY, UNDECIDED, Verdict, all_of
+from .claim import FAILED, FRACTIONS, POLYNOMIALS, PROVED, REWRITER, UNDECIDED, Verdict, all_of
 
-READERS = (REWRITER, SYMPY, FRACTIONS)
+READERS = (REWRITER, POLYNOMIALS, FRACTIONS)
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Proof:
     why: str = ""
     claims: int = 0
     readers: Mapping[str, str] = field(default_factory=dict)  # the status that each gives
-    symbols: int = 0  # claims that sympy decided, with a symbol for every entry
+    symbols: int = 0  # claims that polynomials decided, with a symbol for every entry
 
     def as_dict(self) -> dict[str, Any]:
         keys = ("name", "source", "status", "seconds", "why", "claims")

@@ -13,7 +13,7 @@ from flint import fmpq
 from sympy import Add, Expr, Mul, Pow, Rational, Symbol
 
 from ..algebra.algebra import Undecided
-from .claim import FAILED, FRACTIONS, PROVED, SYMPY, UNDECIDED, Verdict, together
+from .claim import FAILED, FRACTIONS, POLYNOMIALS, PROVED, UNDECIDED, Verdict, together
 
 
 class Letters:
@@ -103,11 +103,11 @@ class Same:
     right: Expr
 
     def decide(self) -> Verdict:
-        """By sympy, modulo what is known of the letters, and at exact points: both must say so."""
+        """By sympy's polynomials, modulo what is known of the letters, and at points: both must agree."""
         try:
-            said = {SYMPY: self._zero(), FRACTIONS: self.numbers_agree()}
+            said = {POLYNOMIALS: self._zero(), FRACTIONS: self.numbers_agree()}
         except Undecided as error:
-            return Verdict(UNDECIDED, f"{self.text}: {error}", {SYMPY: UNDECIDED})
+            return Verdict(UNDECIDED, f"{self.text}: {error}", {POLYNOMIALS: UNDECIDED})
         readers = {reader: PROVED if same else FAILED for reader, same in said.items()}
         return together(self.text, readers, "", 1)
 

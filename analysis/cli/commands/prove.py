@@ -14,7 +14,7 @@ from ..arguments import MODEL_HELP, Parser, add_json
 from ..progress import progress_shown
 from .shared import items, print_json, tree_of
 
-READERS = ("rewriter", "sympy", "fractions")
+READERS = ("rewriter", "polynomials", "fractions")
 
 
 EXAMPLES = ("prove", "prove --only 'equation (5)'", "prove rr_arm --orders abm,crbm")
@@ -102,12 +102,12 @@ def proofs_table(proofs: list[Any]) -> Any:
     from ..table import grid
 
     def cells(p: Any) -> tuple[str, ...]:
-        rewriter, sympy, fractions = (p.readers.get(r, "") for r in READERS)
-        symbols = str(p.symbols) if sympy else ""
-        told = p.status, p.name, p.says, p.source, rewriter, sympy, symbols, fractions
+        rewriter, polynomials, fractions = (p.readers.get(r, "") for r in READERS)
+        symbols = str(p.symbols) if polynomials else ""
+        told = p.status, p.name, p.says, p.source, rewriter, polynomials, symbols, fractions
         return (*told, str(p.claims), f"{p.seconds:.1f}")
 
-    words = ("", "statement", "says", "source", "rewriter", "sympy", "fractions")
+    words = ("", "statement", "says", "source", "rewriter", "polynomials", "fractions")
     heads = (*words[:6], "with symbols", "fractions", "claims", "s")
     return grid("", heads, map(cells, proofs), words=words, wrapped=heads)
 
@@ -119,8 +119,8 @@ def lines(proofs: list[Any]) -> list[str]:
     by = {r: sum(p.readers.get(r) == "proved" for p in proofs) for r in READERS}
     return [
         *result,
-        f"Proved by the rewriter, blocks of any size: {by['rewriter']}; by sympy, entry by entry: "
-        f"{by['sympy']}; in exact fractions: {by['fractions']}; about graphs alone, by counting: "
+        f"Proved by the rewriter, blocks of any size: {by['rewriter']}; by polynomials, entry by entry: "
+        f"{by['polynomials']}; in exact fractions: {by['fractions']}; about graphs alone, by counting: "
         f"{sum(p.status == 'proved' and not p.readers for p in proofs)}.",
         f"{proved} of {len(proofs)} statements proved.",
     ]

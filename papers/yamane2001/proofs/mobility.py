@@ -26,7 +26,7 @@ from .equations import PAPER, TREE
     "M_1^-1 = K_1 (M_1^-1 + Phi* M_p^-1 Phi) K_1*, of the first leaf of small trees",
 )
 def both_sides() -> Iterable[Equal]:
-    """Inverses of sums are beyond the rewriter, and of later joints too large for sympy.
+    """Inverses of sums are beyond the rewriter, and of later joints too long for polynomials.
 
     The rewriter proves each step to these in the next statement.
     """

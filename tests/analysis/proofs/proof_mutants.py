@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from sympy import (
     Add,
     Expr,
@@ -79,13 +80,15 @@ def _of_equal(claim: Equal, draw: random.Random) -> Iterator[Equal]:
         formula = getattr(claim, side)
         point = claim.bench.field(0)
         value = point.value(formula)
-        multiples, later = [value.times(c, 1) for c in (-2, -1, 0, 2)], []
+        multiples, later = [value * c for c in (-2, -1, 0, 2)], []
         for wrong, what in of_blocks(formula, draw):
             number = point.value(wrong)
             mutant = replace(claim, text=f"{claim.text} [{what}]", **{side: wrong})
-            if number.same(value):
+            if np.array_equal(number, value):
                 continue
-            if any(map(number.same, multiples)):  # of the whole: easily seen, so the last to be taken
+            if any(
+                np.array_equal(number, other) for other in multiples
+            ):  # of the whole: easily seen, so the last to be taken
                 later.append(mutant)
             else:
                 yield mutant

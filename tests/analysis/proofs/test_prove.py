@@ -72,7 +72,7 @@ def test_an_inverse_is_not_multiplied_out():
     M_bar = M - M * H.T * (H * M * H.T).I * H * M
     assert Equal("", t, M_bar * H.T, 0 * H.T).decide().status == PROVED
     readers = Equal("", t, M_bar, 0 * M).decide().readers
-    assert readers == {"rewriter": UNDECIDED, "sympy": FAILED, "fractions": FAILED}
+    assert readers == {"rewriter": UNDECIDED, "polynomials": FAILED, "fractions": FAILED}
     assert not any(t.field(point).equal(M_bar, 0 * M) for point in (None, 0))
 
 
@@ -92,7 +92,7 @@ def test_a_wrong_normal_form_is_caught_by_the_numbers():
     t.algebra.know(wrong, t.polynomial(t.M(2)))  # a rule that does not hold
     verdict = Equal("M_1 = M_2", t, t.M(1), t.M(2)).decide()
     assert verdict.status == FAILED and "readers disagree" in verdict.why
-    assert verdict.readers == {"rewriter": PROVED, "sympy": FAILED, "fractions": FAILED}
+    assert verdict.readers == {"rewriter": PROVED, "polynomials": FAILED, "fractions": FAILED}
 
 
 # -- what cannot be told ------------------------------------------------------------------------
@@ -190,10 +190,10 @@ def test_engine_values_and_letters_have_the_same_numbers():
     t = Bench((2, 0))
     e = t.eliminated("abm")
     left, a = e.x("pdd", 2) + t.H(2).T * e.x("qdd", 2), t.a(2)
-    assert t.field(0).equal(left, -a) and not t.field(0).value(a).same(t.field(1).value(a))
+    assert t.field(0).equal(left, -a) and not np.array_equal(t.field(0).value(a), t.field(1).value(a))
     for k in t.bodies:
         assert t.field(0).equal(t.H(k) * t.B(k), sp.Identity(t.dof(k)))
-        assert t.field(0).value(t.H(k) * t.C(k)).numer.is_zero_matrix
+        assert not t.field(0).value(t.H(k) * t.C(k)).any()
 
 
 @pytest.mark.docs
@@ -205,33 +205,33 @@ def test_the_page_lists_every_statement():
     assert table.count("\n| ") == len(rows)
 
 
-# -- sympy beside the rewriter ------------------------------------------------------------------
+# -- polynomials beside the rewriter ------------------------------------------------------------------
 
 
-def test_sympy_has_a_verdict_of_its_own_that_no_rule_can_sway(monkeypatch):
+def test_polynomials_have_a_verdict_of_their_own_that_no_rule_can_sway(monkeypatch):
     """A rewriter that calls everything zero is contradicted, by name."""
     monkeypatch.setattr(Algebra, "reduced", lambda self, terms: {})
     t = Bench((2, 0))
     left = t.after("abm", 1).entry(("pdd", 2), ("pdd", 2))
     assert Equal("M^_2", t, left, left).decide().status == PROVED
     wrong = Equal("M^_2", t, left, t.M(2))
-    assert refused(wrong) == {"rewriter": False, "sympy": True}
+    assert refused(wrong) == {"rewriter": False, "polynomials": True}
     verdict = wrong.decide()
-    assert (verdict.readers["rewriter"], verdict.readers["sympy"]) == (PROVED, FAILED)
+    assert (verdict.readers["rewriter"], verdict.readers["polynomials"]) == (PROVED, FAILED)
     assert verdict.status == FAILED and "readers disagree" in verdict.why
 
 
-def test_sympy_reads_nothing_of_the_rewriter():
+def test_polynomials_read_nothing_of_the_rewriter():
     text = (ROOT / "analysis/proofs/fields.py").read_text(encoding="utf-8")
     assert [line for line in text.splitlines() if "import" in line and "algebra" in line] == []
 
 
 def test_numbers_solve_the_whole_of_4_where_symbols_are_too_many():
     """A solution put back: the row of a body, in numbers; the readers say who decided it."""
-    t = Bench((3, 3, 0))
+    t = Bench((3, 3, 4, 0))
     e, at = t.eliminated("abm"), t.field(0)
     left, right = t.M(1) * e.x("pdd", 1) + e.x("f", 1), t.b(1)
-    assert at.equal(left, right) and not at.value(e.x("f", 1)).numer.is_zero_matrix
+    assert at.equal(left, right) and at.value(e.x("f", 1)).any()
     assert at.value(e.x("qdd", 2)).shape == (2, 1)
     assert Equal("", t, left, right).decide().readers == {"rewriter": PROVED, "fractions": PROVED}
     by_nobody = Equal("", t, left, right, rewritten=False).decide()
