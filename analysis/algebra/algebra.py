@@ -153,24 +153,6 @@ class Algebra:
                 self.know(BlockPolynomial({w: fmpq(1)}, shape), BlockPolynomial(rest, shape))
                 return
 
-    def overlaps(self) -> list[tuple[Word, Word]]:
-        """Pairs of rules of which one ends as the other begins, and does not reduce to one form.
-
-        Where there are none, equality is decided by the normal form.
-        """
-        rules = [rule for rules in self._rules.values() for rule in rules]
-        found = []
-        for a in rules:
-            for b in rules:
-                for k in range(1, min(len(a.word), len(b.word)) + (a is not b)):
-                    if a.word[-k:] != b.word[:k]:
-                        continue
-                    first = {w + b.word[k:]: c for w, c in a.terms.items()}
-                    second = {a.word[:-k] + w: c for w, c in b.terms.items()}
-                    if self.reduced(first) != self.reduced(second):
-                        found.append((a.word, b.word))
-        return found
-
     # -- normal form --------------------------------------------------------------------------
 
     def normal(self, p: BlockPolynomial) -> BlockPolynomial:

@@ -122,6 +122,13 @@ def lower(A: NDArray) -> tuple[list[list[Any]], NDArray]:
     return L, left.diagonal()
 
 
+def found(value: Any) -> Any:
+    """A value, or what was raised where it was to be found."""
+    if isinstance(value, TooLarge):
+        raise value
+    return value
+
+
 SMALLER = {6: 2, 5: 1, 4: 1, 2: 1, 1: 1, 0: 0}  # rows here of so many rows
 
 
@@ -131,8 +138,7 @@ class Field:
     def __init__(self, bench: Any) -> None:
         self.bench, self.letters = bench, frozenset(bench.letters)
         self.free: dict[str, tuple[int, int]] = dict(self._free())
-        self.blocks: dict[str, NDArray[Any]] = {}
-        self.large: set[str] = set()
+        self.blocks: dict[str, NDArray[Any] | TooLarge] = {}
         self.runs: dict[str, Run] = {}
 
     def size(self, rows: int) -> int:
@@ -160,15 +166,12 @@ class Field:
 
     def letter(self, name: str) -> NDArray:
         """The block that a name stands for.  Raises TooLarge or Singular."""
-        if name in self.large:
-            raise TooLarge
         if name not in self.blocks:
             try:
                 self.blocks[name] = self._block(name)
-            except TooLarge:
-                self.large.add(name)
-                raise
-        return self.blocks[name]
+            except TooLarge as error:
+                self.blocks[name] = error
+        return found(self.blocks[name])
 
     def _block(self, name: str) -> NDArray:
         bench = self.bench
@@ -292,7 +295,6 @@ class Run(BlockReader):
         self.partitions: dict[int, Any] = {
             sum(i.info[0]): i.info[0] for i in engine.instructions if i.op in ("square", "stack")
         }
-        self.large: set[int] = set()  # values that are too large
         self.factors: dict[int, tuple[list[list[Any]], NDArray]] = {}  # L and D
 
     def __call__(self, ref: Ref) -> NDArray:
@@ -303,14 +305,13 @@ class Run(BlockReader):
             if out not in wanted and out not in self.values:
                 wanted.add(out)
                 waiting += [r.value for r in self.instructions[out].present]
-        if wanted & self.large:
-            raise TooLarge
         for out in sorted(wanted):  # in the order of the program
             try:
                 self.values[out] = self.value(self.instructions[out])
-            except TooLarge:
-                self.large |= {out, ref.value}
-                raise
+            except TooLarge as error:
+                self.values[out] = self.values[ref.value] = error
+                break
+        found(self.values[ref.value])
         return super().__call__(ref)
 
     def _input(self, i: Instruction) -> NDArray:

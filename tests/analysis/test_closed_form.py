@@ -128,6 +128,7 @@ def test_letters_of_two_bodies_and_of_the_model_itself_are_not_mixed_up():
 
 def test_orders_have_one_closed_form_and_a_wrong_one_fails(monkeypatch, capsys):
     assert letters.equal_forms(kkt.load("rr_arm"), ["abm", "natural"], "state") == [True, True]
+    assert letters.equal_forms(kkt.load("chain:1"), ["abm", "square_root_abm", "lagrange"]) == [True]
     assert main(["prove", "rr_arm", "--orders", "abm,crbm,minimum_degree"]) == 0
     assert "2 of 2 accelerations of rr_arm are the same" in capsys.readouterr().out
     wrong, right = iter([1, 2]), letters._accelerations
@@ -142,13 +143,6 @@ def test_orders_have_one_closed_form_and_a_wrong_one_fails(monkeypatch, capsys):
         ("prove chain:5 --orders abm,crbm", "prove it of fewer bodies"),
     ):
         assert main(words.split()) == 2 and told in capsys.readouterr().err
-
-
-def test_rotations_of_rows_divide_by_weights_and_take_no_root():
-    tree = kkt.new_tree("slider")
-    kkt.add_body(tree, "cart", joint="prismatic", axis=X, mass=2.0, inertia=np.eye(3).tolist())
-    m, tau = sympy.symbols("m_cart tau_cart")
-    assert sympy.simplify(closed_form(tree, "square_root_abm").whole()[0] - tau / m) == 0
 
 
 def test_what_has_no_letters_is_refused(capsys):
