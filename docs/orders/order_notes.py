@@ -12,7 +12,6 @@ from typing import Any
 
 import measured
 import order_facts as facts
-from brackets import Sequence, sequence_of
 
 from pivotree import orderings
 from pivotree.analysis.counts import Count, crossings
@@ -27,7 +26,6 @@ class About:
     name: str
     order: facts.Function
     note: dict[str, Any]
-    sequence: Sequence
     trees: dict[str, facts.OnTree]  # by spec
     scalar: dict[str, Count]  # by family
     blocks: dict[str, str]  # by kind of operation; of a chain of n joints of N freedoms
@@ -70,7 +68,6 @@ def about(name: str) -> About:
         name,
         order,
         note,
-        sequence_of(order),
         {spec: facts.on_tree(order, spec) for spec in facts.TREES},
         scalar,
         facts.block_counts(order) if chain.polynomials else {},

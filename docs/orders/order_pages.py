@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 import order_facts as facts
-from brackets import Sequence
+from brackets import text as bracketed
 from order_notes import About, told
 from order_pictures import twin
 
@@ -19,11 +19,6 @@ from pivotree.analysis.counts import Count, text_of
 from pivotree.analysis.proofs import statements
 
 LISTED, LONG = "chain:4", 60  # lines of a listing that is folded away
-COURSES = {
-    "odd-even": "Odd-even: every other body of a branch, then every other one of those left.",
-    "nested": "Nested: both halves of a branch, then the body between them.",
-    "as listed": "As listed: in the order in which the model lists its bodies.",
-}
 LETTERS = {
     "n": "bodies",
     "r": "roots",
@@ -105,22 +100,15 @@ def _code(order: Any) -> str:
 
 
 def _brackets(one: About) -> str:
-    sequence = one.sequence
-    lines = ["```", *_lines(sequence), "```"]
-    said = []
-    if not sequence.phases:
-        said.append("No two bodies are met alike; these are the brackets on a chain of four.")
-    elif sequence.where:
-        said.append("So on chains; on trees bodies are met in other ways.")
-    said += [COURSES[p.course] for p in sequence.phases if p.course in COURSES]
-    if any(p.optional for p in sequence.phases):
-        said.append("In square brackets: of bodies with children, the massless carrier's blocks.")
-    if any("|" in what for p in sequence.phases for b in p.brackets for what in b):
-        said.append("A pivot is (row | unknown).")
-    links = one.order.links
-    if links == "split":
-        said.append("k runs over bodies and the pieces of split ones, which are numbered alike.")
-    said.append("Body 1 is at a tip, body n at the base.")
+    found = bracketed(one.order)
+    lines = ["```", *_lines(found), "```"]
+    said = ["On a chain of four bodies; body 1 is at the tip, body 4 at the base."]
+    if "'" in found:
+        said.append("With a prime: blocks of the massless carrier of a body's children.")
+    if "|" in found:
+        said.append("A pivot is row|unknown.")
+    if one.order.links == "split":
+        said.append("On a tree the pieces of split bodies have blocks of their own.")
     changed = switches(one.order)
     if changed:
         text = ", ".join(f"{name} `{value}`" for name, value in changed.items())
@@ -131,11 +119,9 @@ def _brackets(one: About) -> str:
     return "\n".join(lines) + "\n\n" + wrapped(" ".join(dict.fromkeys(said)))
 
 
-def _lines(sequence: Sequence, width: int = 68) -> list[str]:
-    if sequence.phases:
-        return sequence.text.split("\n")
+def _lines(text: str, width: int = 68) -> list[str]:
     lines = [""]
-    for group in sequence.text.replace(") (", ")\n(").split("\n"):
+    for group in text.replace(") (", ")\n(").split("\n"):
         if len(lines[-1]) + len(group) >= width:
             lines.append("")
         lines[-1] = f"{lines[-1]} {group}".strip()

@@ -105,11 +105,12 @@ def branching_matters(order: Function) -> bool:
 
 
 def film(order: Function, spec: str, look: Theme) -> Figure:
-    """The matrix, what is left when the last phase begins (or after the first body), and all."""
+    """The matrix, what is left when other blocks begin (or after the first body), and all."""
     found = kkt.symbolic(kkt.plan(order, numbered(spec)))
     groups = found.plan.groups
-    sequence = brackets.sequence_of(order)
-    middle = _middle(sequence, found)
+    kinds = [[block.partition("_")[0] for block in group] for group in brackets.groups(order)]
+    another = next((block[0] for block in kinds if block != kinds[0]), None)
+    middle = _begun(found, another)
     made, every = (block_state(found, step).told for step in (middle, groups))
     captions = ["the matrix", f"after {middle} of {groups}: {made}", f"after all {groups}: {every}"]
     # pieces of split bodies have no names of their own: they are numbered like bodies
@@ -124,17 +125,11 @@ def numbered(spec: str) -> Structure:
     return Structure(tuple(number[k] for k in range(of.n)), of.parent, of.dof)
 
 
-def _middle(sequence: brackets.Sequence, found: SymbolicFactor) -> int:
-    """The group at which the picture stops part of the way."""
-    if not sequence.phases:
-        return found.plan.groups // 2
-    last = sequence.phases[-1]
-    if len(sequence.phases) == 1:
-        return len(last.brackets)
-    kinds = {what for bracket in last.brackets for what in bracket}
+def _begun(found: SymbolicFactor, kind: str | None) -> int:
+    """The group before which the first block of a kind stands; 1 where there is no such kind."""
     blocks = (found.plan.graph.block(int(b)) for b in found.plan.blocks)
-    of_last = [block.kind in kinds for block in blocks]
-    return int(found.plan.group[of_last].min())
+    of_kind = [block.kind == kind for block in blocks]
+    return int(found.plan.group[of_kind].min()) if any(of_kind) else 1
 
 
 # -- inverse dynamics: no elimination, a permutation ----------------------------------------------

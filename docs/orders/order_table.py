@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import order_facts as facts
+from brackets import text as bracketed
 from order_notes import About
 from order_pages import LETTERS, plain, switches, wrapped
 
@@ -23,8 +24,8 @@ the same and what differs.
 SEQUENCES = """
 ## Brackets
 
-What stands in a bracket is eliminated together, for k = 1..n; body 1 is at a tip. Switches are told
-where they are not the defaults. [What both do](../elimination.md#brackets-decide-the-roundoff).
+What stands in a bracket is eliminated together; here on a chain of four, body 1 at the tip. Switches are
+told where they are not the defaults. [What both do](../elimination.md#brackets-decide-the-roundoff).
 
 | order | brackets | switches |
 |---|---|---|
@@ -66,7 +67,7 @@ def table(everyone: dict[str, About]) -> str:
         link = f"[`{one.name}`]({one.file})"
         title = one.note["title"][0].upper() + one.note["title"][1:]
         rows[0].append(f"| {link} | {title} | {plain(one.order.source)} |")
-        short = one.sequence.short.replace("|", r"\|")
+        short = f"`{bracketed(one.order)}`".replace("|", r"\|")
         changed = ", ".join(f"{k} {v}" for k, v in switches(one.order).items())
         rows[1].append(f"| {link} | {short} | {changed} |")
         on = [one.trees[spec] for spec in ("chain:10", "star:10", "binary:3")]

@@ -98,67 +98,16 @@ def test_no_order_is_shallower_than_divide_and_conquer_on_deep_trees():
 # -- brackets -----------------------------------------------------------------------------------
 
 
-def expanded(lines, bodies):
-    """Groups that the lines of a bracket sequence stand for, bodies taken in their order."""
-    groups = []
-    for line in lines:
-        joined = re.fullmatch(r"\((.*), k = 1\.\.n\)\s+(.*)", line)
-        many = re.fullmatch(r"(\(.*\))\s+for k = 1\.\.n, (.*)", line)
-        pivots, course = (joined or many).groups()
-        way = bodies if course in ("tip to base", "as listed") else bodies[::-1]
-        one = [part.replace("_k", "").split() for part in re.findall(r"\(([^)]*)\)", pivots)]
-        if joined:
-            groups.append([(kind, k) for k in way for kind in pivots.replace("_k", "").split()])
-        else:
-            groups += [[(kind, k) for kind in kinds] for k in way for kinds in one]
-    return groups
-
-
-@pytest.mark.parametrize("order", [o for o in QDD if o not in ("random:0", "modified_abm_stretched")])
+@pytest.mark.parametrize("order", QDD)
 def test_brackets_on_a_page_are_the_groups_of_the_order(load, order):
-    lines = load("order_pages")._lines(load("brackets").sequence_of(orderings.get(order)))
-    free = [line for line in lines if "odd-even" in line or "nested" in line]
-    of = kkt.build(kkt.chain(5)).structure
-    bodies = of.tip_to_base if order != "natural" else list(of.names)
-    groups = [[tuple(b) for b in group] for group in orderings.get(order)(of)]
-    told = expanded([line for line in lines if line not in free], bodies)
-    assert groups[: len(told)] == told
-    # a free course is tested below; here that all constraint forces are there
-    assert sorted(groups[len(told) :]) == (sorted([("fC", k)] for k in bodies) if free else [])
-
-
-def test_courses_of_ones_own_orders_are_told_apart(load):
-    """By the middle, by every other body, or by no rule; tips before the rest are alike."""
-    told = load("brackets").sequence_of
-
-    def of(order):
-        return told(order if isinstance(order, kkt.Order) else kkt.Order(order, "own"))
-
-    def halves(names):
-        mid = len(names) // 2
-        return [*halves(names[:mid]), *halves(names[mid + 1 :]), names[mid]] if names else []
-
-    def others(names):
-        return [*names[::2], *others(names[1::2])] if names else []
-
-    def course(bodies):
-        sequence = of(lambda s: [[("pdd", k), ("f", k), ("qdd", k)] for k in bodies(s)])
-        return [phase.course for phase in sequence.phases]
-
-    assert course(lambda s: s.tip_to_base) == ["tip to base"]
-    assert course(lambda s: s.base_to_tip) == ["base to tip"]
-    assert course(lambda s: list(s.names)) == ["as listed"]
-    assert course(lambda s: halves(s.tip_to_base)) == ["nested"]
-    assert course(lambda s: others(s.tip_to_base)) == ["odd-even"]
-    assert course(lambda s: sorted(s.names, key=lambda k: (k * 7) % 5)) == []
-
-    def hands(structure):
-        tips_first = sorted(structure.tip_to_base, key=lambda k: bool(structure.children(k)))
-        return [[("pdd", k), ("f", k)] for k in tips_first] + [[("qdd", k)] for k in tips_first]
-
-    assert [phase.pivots for phase in of(hands).phases] == ["(pdd_k f_k)", "(qdd_k)"]
-    assert of(orderings.get("minimum_degree")).phases == of(orderings.get("bad_abm")).phases
-    assert not of(orderings.get("random:0")).phases
+    """Bodies by their place from the tip; the blocks of carriers have a prime."""
+    told = load("order_pages")._lines(load("brackets").text(orderings.get(order)))
+    groups = [part.split() for line in told for part in re.findall(r"\(([^)]*)\)", line)]
+    of = kkt.build(kkt.chain(4)).structure
+    place = {k: i for i, k in enumerate(of.tip_to_base, start=1)}
+    own = [[f"{kind}_{place.get(k)}" for kind, k in group] for group in orderings.get(order)(of)]
+    same = [[one for one in group if "'" not in one] for group in groups]
+    assert same == [[one for one in group if not one.endswith("None")] for group in own]
 
 
 # -- what is made for the site alone ----------------------------------------------------------------
