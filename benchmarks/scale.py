@@ -135,7 +135,7 @@ def traced(n: int, rounds: int) -> Iterator[Row]:
     qdd = kkt.eliminate(system, tape, "float32", records=False).qdd
     yield from compared(
         f"traced float32 elimination, chain {n}, one state",
-        lambda: observe(tape, system.entries, format, blocks=False),
+        lambda: observe(tape, system.entries, format),
         peers,
         rounds,
         error=distance(qdd, exact),

@@ -62,11 +62,8 @@ def overheads(spec: str, order: str, repeat: int) -> tuple[Tape, dict[str, float
     return tape, medians(
         {
             "untraced": untraced,
-            "cancelled + absorbed, by pivot": lambda: observe(tape, entries, FLOAT32, blocks=False),
-            "... and by block and body": lambda: observe(tape, entries, FLOAT32),
-            "double-double shadow with the first": lambda: observe(
-                tape, entries, FLOAT32, "dd", blocks=False
-            ),
+            "cancelled + absorbed, by pivot": lambda: observe(tape, entries, FLOAT32),
+            "double-double shadow with the first": lambda: observe(tape, entries, FLOAT32, "dd"),
             "blame": lambda: linearised(tape, entries, FLOAT32).contributions({slot: 1.0}, False),
         },
         repeat,

@@ -150,27 +150,23 @@ def contribute(op, dst, a, b, error, slopes, adjoint, out):  # pragma: no cover
 
 
 Floats = NDArray[np.float64]
-Values = Sequence[Any] | NDArray  # of slots, or of operations
+Values = Sequence[Any] | NDArray[Any]  # of slots, or of operations
 NAMES = ("dd", "exact", "mp:DIGITS", "exact:DIGITS", "own")
 
 
 class Shadow(Protocol):
-    """Runs a tape in more digits; values and results come as unevaluated sums high + low."""
+    """Runs a tape in more digits."""
 
     #: False once an operation has divided by a number that is zero in exact arithmetic
     sound: bool
     #: whether ``follow`` fills ``owed``
     owing: bool
 
-    def follow(
-        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray[Any]
-    ) -> None:
-        """Apply a chunk: results of its operations go to high, low, and |r - (high + low)| to off.
+    def follow(self, chunk: Chunk, owed: NDArray[Any]) -> None:
+        """Apply a chunk.
 
-        Arrays are (len(chunk),), or (0,) where they are not asked for; r are the results of the
-        format that is followed.  A shadow of exact arithmetic fills ``owed`` with the bits that a
-        sum cancels, -1 for a sum that is zero, -2 for a sum with a zero term and for other
-        operations.
+        A shadow of exact arithmetic fills ``owed`` (len(chunk),) with the bits that a sum cancels,
+        -1 for a sum that is zero, -2 for a sum with a zero term and for other operations.
         """
 
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -208,11 +204,8 @@ class DoublePairs:
         self.high: Floats = v.astype(np.float64)
         self.low: Floats = np.zeros_like(self.high)
 
-    def follow(
-        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray[Any]
-    ) -> None:
-        r = np.asarray(r, dtype=np.float64)  # one type: the loop compiles once
-        _follow_dd(chunk, self.high, self.low, r, high, low, off, owed)
+    def follow(self, chunk: Chunk, owed: NDArray[Any]) -> None:
+        _follow_dd(chunk, self.high, self.low, owed)
 
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         sign, at = np.sign(slots), np.abs(slots)
@@ -230,10 +223,8 @@ class ExactPairs(DoublePairs):
         super().__init__(v)
         self.residues = modular.residues(self.high)
 
-    def follow(
-        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray[Any]
-    ) -> None:
-        super().follow(chunk, r, high, low, off, owed)
+    def follow(self, chunk: Chunk, owed: NDArray[Any]) -> None:
+        super().follow(chunk, owed)
         zero = np.empty(len(chunk), dtype=np.int8)
         self.sound &= modular.follow(chunk, self.residues, zero)
         modular.told(zero, owed)
@@ -256,27 +247,21 @@ class Long:
                 [modular.residue(*part) if part else 0 for part in parts], dtype=np.int64
             )
 
-    def follow(
-        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray[Any]
-    ) -> None:
+    def follow(self, chunk: Chunk, owed: NDArray[Any]) -> None:
         import flint
 
         x, y, s = (np.empty(len(chunk), dtype=object) for _ in range(3))
         with flint.ctx.workprec(self.bits):
-            if not len(off) and not self.owing:
+            if not self.owing:
                 return InObjects().run(chunk, self.v)
             InObjects().record(chunk, self.v, x, y, s)
-            for i in range(len(off)):
-                high[i], low[i] = _pair(s[i])
-                off[i] = self._distance(r[i], s[i])
-            if self.owing:
-                zero = np.empty(len(chunk), dtype=np.int8)
-                self.sound &= modular.follow(chunk, self.residues, zero)
-                for i in np.flatnonzero((zero == 0) & (chunk.op < 2)).tolist():
-                    top = max(_exponent(x[i]), _exponent(y[i]))
-                    owed[i] = max(0, top - _exponent(s[i]))
-                owed[chunk.op > 1] = -2
-                modular.told(zero, owed)
+            zero = np.empty(len(chunk), dtype=np.int8)
+            self.sound &= modular.follow(chunk, self.residues, zero)
+            for i in np.flatnonzero((zero == 0) & (chunk.op < 2)).tolist():
+                top = max(_exponent(x[i]), _exponent(y[i]))
+                owed[i] = max(0, top - _exponent(s[i]))
+            owed[chunk.op > 1] = -2
+            modular.told(zero, owed)
 
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         import flint
@@ -301,11 +286,8 @@ class Own:
     def __init__(self, v: Values) -> None:
         del v  # there is no second run
 
-    def follow(
-        self, chunk: Chunk, r: Values, high: Floats, low: Floats, off: Floats, owed: NDArray[Any]
-    ) -> None:
-        if len(off):
-            off[:], high[:] = self.distances(r, np.arange(len(chunk)))
+    def follow(self, chunk: Chunk, owed: NDArray[Any]) -> None:
+        """There is nothing to follow."""
 
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         parts = [of_any(x) for x in values]
@@ -364,16 +346,13 @@ def _exponent(x: Any) -> int:
 
 
 @njit(cache=True, error_model="numpy")
-def _follow_dd(chunk, hi, lo, rs, high, low, off, owed):  # pragma: no cover
+def _follow_dd(chunk, hi, lo, owed):  # pragma: no cover
     op, dst, a, b = chunk.op, chunk.dst, chunk.a, chunk.b
-    keep, owing = len(off) > 0, len(owed) > 0
+    owing = len(owed) > 0
     for i in range(len(op)):
         xh, xl, yh, yl = hi[a[i]], lo[a[i]], hi[b[i]], lo[b[i]]
         rh, rl = _dd_operation(op[i], xh, xl, yh, yl)
         hi[dst[i]], lo[dst[i]] = rh, rl
-        if keep:
-            high[i], low[i] = rh, rl
-            off[i] = abs((rs[i] - rh) - rl)
         if owing:
             owed[i] = -2
             if op[i] < 2 and math.isfinite(rh):

@@ -107,13 +107,12 @@ def _looked_pairs(op, x, y, r, cancelled, absorbed, size):  # pragma: no cover
 
 
 @loop(few=50_000)
-def cut(first, step, at, instruction, blocks, starts, owner, group):  # pragma: no cover
-    """Find the runs of consecutive operations of one step (and, with blocks, of one instruction).
+def cut(first, step, at, instruction, starts, group):  # pragma: no cover
+    """Find the runs of consecutive operations of one step.
 
     first: operations before each instruction; at: operations before this piece; instruction: an
     instruction that is not later than the piece's first.  Writes the start of each run (and the
-    end of the last), its instruction and its step; returns the number of runs and the last
-    instruction.
+    end of the last) and its step; returns the number of runs and the last instruction.
     """
     n, i, k, count = len(step), 0, instruction, 0
     while i < n:
@@ -131,8 +130,8 @@ def cut(first, step, at, instruction, blocks, starts, owner, group):  # pragma: 
                 else:
                     last = middle
             end = last
-            if blocks or count == 0 or group[count - 1] != step[i]:
-                starts[count], owner[count], group[count] = i, k, step[i]
+            if count == 0 or group[count - 1] != step[i]:
+                starts[count], group[count] = i, step[i]
                 count += 1
             i = end
     starts[count] = n
@@ -154,17 +153,6 @@ def gather(starts, cancelled, absorbed, size, zero, one, most):  # pragma: no co
             c = max(c, size[i])
             n += one if cancelled[i] < 0 else zero
         most[k, 0], most[k, 1], most[k, 2], most[k, 3] = a, b, c, n
-
-
-@njit(cache=True)
-def farthest(starts, off, high, magnitude, most):  # pragma: no cover
-    """Fill ``most`` (runs, 2) with each run's largest distance and |shadow|, as float64 bits."""
-    for k in range(len(starts) - 1):
-        a, b = np.int64(0), np.int64(0)
-        for i in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
-            a = max(a, off[i] & magnitude)
-            b = max(b, high[i] & magnitude)
-        most[k, 0], most[k, 1] = a, b
 
 
 APART = 1 << 20  # added to the owed bits of a sum one of whose terms is zero only in the format

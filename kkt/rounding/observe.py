@@ -1,7 +1,7 @@
-"""Bits that operations of a run cancel and absorb, and their errors, in any number type.
+"""Bits that operations of a run cancel and absorb, and errors of its pivots, in any number type.
 
-:class:`Watch` sees every operation.  Only the largest figures are kept,
-for each stretch of consecutive operations that belong to one step and one block instruction.
+:class:`Watch` sees every operation.  Only the largest figures are kept, for each stretch of
+consecutive operations that belong to one step.
 
 The tape is run piece by piece.  Operands and results of a piece are recorded, and figures such as
 cancelled bits are computed from them, by compiled loops where numbers are in arrays.
@@ -26,7 +26,6 @@ from ..base.errors import FormatError
 from ..matrix.blocks import Block
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System
-from ..program.program import run_bodies
 from ..tape.player import PIECE, Values, answered, number_of, rounded_entries, signed, started, watched
 from ..tape.tape import Against, Tape
 
@@ -150,7 +149,6 @@ class Operations(NamedTuple):
     """Consecutive operations r = x op y as a format rounds them; arrays are (m,).
 
     The next piece is written into the same arrays, so that a user must copy what is to be kept.
-    The exponent of an object is that of the nearest double of unbounded range.
     """
 
     at: int  # operations before the first of these
@@ -162,9 +160,6 @@ class Operations(NamedTuple):
     cancelled: NDArray[Any]  # bits; -1 for a sum that is exactly zero
     absorbed: NDArray[Any]  # error of a sum over its smaller operand; for objects log2 of that / u
     size: NDArray[Any]  # |r|
-    high: Floats  # the shadow's result is high + low; (0,) where errors are not asked for
-    low: Floats
-    off: Floats  # |r - shadow|
     owed: NDArray[Any]  # bits that exact arithmetic cancels; -1 for zero, -2 for no sum of nonzeros
 
 
@@ -174,8 +169,7 @@ class Watch:
     ``shadow`` (:func:`kkt.arithmetic.shadows.shadow_of`) runs beside it on the data as the format
     rounds them, so that it shows only errors of the arithmetic.  ``residues`` are the data modulo a
     prime (:mod:`kkt.arithmetic.modular`): with them, a result that is zero in exact arithmetic
-    counts as zero, whatever rounding makes of it.  ``errors`` False leaves out high, low
-    and off.  ``number`` and ``bits`` are those of
+    counts as zero, whatever rounding makes of it.  ``number`` and ``bits`` are those of
     :func:`kkt.rounding.observe.reader_of`.  A watch is iterated once; then ``v`` and ``shadow``
     hold the last values of all slots.
     """
@@ -187,20 +181,18 @@ class Watch:
         format: Format,
         shadow: str | None = None,
         *,
-        errors: bool = True,
         residues: NDArray[np.int64] | None = None,
         number: Callable[[float], Any] | None = None,
         bits: int = 0,
     ) -> None:
         from ..arithmetic.shadows import shadow_of
 
-        self.tape, self.format = tape, format
+        self.tape = tape
         self.reader = reader_of(tape, entries, format, number, bits)
         self.v = self.reader.v
         self.room = min(PIECE, self.reader.room, tape.length)  # operations of a piece, at most
         self.largest = _largest(self.v)  # magnitude of the entries of (4)
         self.shadow = None if shadow is None else shadow_of(shadow, self.v)
-        self.errors = errors and shadow is not None
         self.residues = residues
 
     def __iter__(self) -> Iterator[Operations]:
@@ -212,15 +204,14 @@ class Watch:
         kinds = (whole, figure, figure)
         room = self.room
         columns = [np.zeros(room, dtype=kind) for kind in kinds]
-        columns += [np.zeros(room if self.errors else 0) for _ in range(3)]
         owing = self.shadow is not None and self.shadow.owing
         columns.append(np.zeros(room if owing else 0, dtype=np.int64))
         zero = np.zeros(room if self.residues is not None else 0, dtype=np.int8)
         for at, chunk, x, y, r in watched(self.tape, reader.runner, self.v, room):
             here = [column[: len(chunk)] for column in columns]
-            cancelled, absorbed, size, high, low, off, owed = here
+            cancelled, absorbed, size, owed = here
             if self.shadow is not None:
-                self.shadow.follow(chunk, r, high, low, off, owed)
+                self.shadow.follow(chunk, owed)
             reader.look(chunk.op, x, y, r, cancelled, absorbed, size)
             if owing:
                 _compared_alone(reader.zero(x) | reader.zero(y), owed)
@@ -268,41 +259,27 @@ class Gathered(NamedTuple):
     absorbed: Floats  # of the smaller operand, the fraction that one sum does not keep
     absorbed_bits: Floats  # of the smaller operand, the bits that one sum does not keep
     size: Floats  # largest magnitude of a result
-    off: Floats | None  # largest distance of a result from the shadow's, in its own unit
-    scale: Floats | None  # largest magnitude of a shadow's result
     exact: Against | None  # comparison with exact arithmetic, if the shadow is one of that
-
-    @property
-    def error(self) -> Floats | None:
-        """Largest distance over the largest shadow in the group; None without a shadow."""
-        if self.off is None or self.scale is None:
-            return None
-        with np.errstate(all="ignore"):
-            return np.where(self.off == 0.0, 0.0, self.off / self.scale)
 
 
 @dataclass(frozen=True)
 class Observation:
-    """The figures of one run of a tape, by stretches ("runs") of consecutive operations.
-
-    The operations of a stretch belong to one step and, if asked for, to one block instruction.
-    """
+    """The figures of one run of a tape, by stretches ("runs") of consecutive operations of one step."""
 
     tape: Tape
     v: Values  # (slots,) last values
     largest: float  # magnitude of the entries of (4)
     step: NDArray[np.int32]  # (runs,)
-    instruction: NDArray[np.int32]  # (runs,) of the program; the first one where blocks is False
     runs: Gathered
-    blocks_told_apart: bool
     shadow: Shadow | None
     log_unit: float  # log2 of the unit roundoff of what ran; -infinity where nothing is rounded
     ball_bits: int  # precision of a run in balls, 0 of others
 
-    def by(self, group: NDArray[np.int64], count: int) -> Gathered:
-        """Largest figures by group, given the group number of each stretch, -1 for none."""
-        keep = group >= 0
-        at = group[keep]
+    @cached_property
+    def steps(self) -> Gathered:
+        """Largest figures by group of pivots, forward and backward (steps,)."""
+        keep, count = self.step >= 0, self.tape.program.groups
+        at = self.step[keep]
 
         def most(column: NDArray[Any]) -> NDArray[Any]:
             out = np.zeros(count, dtype=column.dtype)
@@ -322,29 +299,8 @@ class Observation:
             most(runs.absorbed),
             most(runs.absorbed_bits),
             most(runs.size),
-            None if runs.off is None else most(runs.off),
-            None if runs.scale is None else most(runs.scale),
             None if exact is None else Against(*map(most, exact[:4]), *map(total, exact[4:])),
         )
-
-    @cached_property
-    def steps(self) -> Gathered:
-        """By group of pivots, forward and backward (steps,)."""
-        return self.by(self.step.astype(np.int64), self.tape.program.groups)
-
-    @cached_property
-    def blocks(self) -> Gathered:
-        """By block instruction of ``tape.program`` (instructions,)."""
-        self._need_blocks()
-        return self.by(self.instruction.astype(np.int64), len(self.tape.program.instructions))
-
-    @cached_property
-    def bodies(self) -> Gathered:
-        """By body, in the tree's order (n,)."""
-        self._need_blocks()
-        parent = self.tape.inputs.parent
-        bodies = run_bodies(self.tape.program, parent, self.instruction, self.step)
-        return self.by(bodies, len(parent))
 
     @cached_property
     def pivot_errors(self) -> Floats:
@@ -384,10 +340,6 @@ class Observation:
             taken[step] = max([taken[step], *(self.ball_bits - x for x in left)])
         return taken
 
-    def _need_blocks(self) -> None:
-        if not self.blocks_told_apart:
-            raise FormatError("trace: was gathered by steps alone; ask for it with blocks=True")
-
     @cached_property
     def _answer(self) -> tuple[dict[Block, NDArray[Any]], dict[int, NDArray[Any]]]:
         with precision(self.ball_bits):
@@ -403,21 +355,14 @@ class Observation:
 
 
 def observe(
-    tape: Tape,
-    entries: Entries,
-    format: Format,
-    shadow: str | None = None,
-    *,
-    blocks: bool = True,
-    **options: Any,
+    tape: Tape, entries: Entries, format: Format, shadow: str | None = None, **options: Any
 ) -> Observation:
     """Run a tape in a number format and gather the bits that its operations cancel and absorb.
 
     ``entries`` are in float64, or in the number type of a format of objects
     (:func:`kkt.rounding.observe.seen` finds them).  ``shadow`` and other options are those of
-    :class:`Watch`.  With a shadow, errors are gathered too; ``blocks`` False gathers by step only,
-    which saves time.  Beyond the tape's own memory this
-    takes that of one chunk and some numbers for each block.
+    :class:`Watch`; with a shadow, errors of pivots are told too.  Beyond the tape's own memory this
+    takes that of one chunk and some numbers for each step.
     """
     from ..arithmetic import watch
 
@@ -425,44 +370,28 @@ def observe(
     figure = watch.statistic(seen.reader.dtype)
     whole = watch.LAYOUT[figure].whole
     zero, one = np.array([0, 1]).astype(whole)
-    doubles = watch.LAYOUT[np.dtype(np.float64)]
     room = seen.room
     starts = np.empty(room + 1, dtype=np.int64)
-    owner, group = (np.empty(room, dtype=np.int32) for _ in range(2))
+    group = np.empty(room, dtype=np.int32)
     parts = [_Part.empty(whole)]
     instruction = 0
     for piece in seen:
-        count, instruction = watch.cut(
-            tape.first, piece.step, piece.at, instruction, blocks, starts, owner, group
-        )
+        count, instruction = watch.cut(tape.first, piece.step, piece.at, instruction, starts, group)
         cuts = starts[: count + 1]
         most = np.zeros((count, 4), dtype=whole)
         statistics = (piece.cancelled, piece.absorbed.view(whole), piece.size.view(whole))
         watch.gather(cuts, *statistics, zero, one, most)
-        far = np.zeros((count if len(piece.off) else 0, 2), dtype=np.int64)
-        if len(piece.off):
-            bits = (piece.off.view(np.int64), piece.high.view(np.int64))
-            watch.farthest(cuts, *bits, doubles.magnitude, far)
         apart = np.zeros((count if len(piece.owed) else 0, 6), dtype=np.int64)
         if len(piece.owed):
             # of one type, so that the loop compiles once
             watch.against(cuts, piece.cancelled.astype(np.int64, copy=False), piece.owed, apart)
         ends = cuts[1:] - cuts[:-1]
-        parts.append(_Part(group[:count].copy(), owner[:count].copy(), ends, most, far, apart))
+        parts.append(_Part(group[:count].copy(), ends, most, apart))
     kept = _Part(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     sound = seen.shadow is not None and seen.shadow.owing and seen.shadow.sound
-    runs = kept.gathered(seen.reader, figure, seen.errors, sound)
+    runs = kept.gathered(seen.reader, figure, sound)
     return Observation(
-        tape,
-        seen.v,
-        seen.largest,
-        kept.step,
-        kept.owner,
-        runs,
-        blocks,
-        seen.shadow,
-        seen.reader.log_unit,
-        seen.reader.bits,
+        tape, seen.v, seen.largest, kept.step, runs, seen.shadow, seen.reader.log_unit, seen.reader.bits
     )
 
 
@@ -470,29 +399,23 @@ class _Part(NamedTuple):
     """The figures of one piece of a tape, a row for each stretch; floats are kept as their bits."""
 
     step: NDArray[np.int32]
-    owner: NDArray[np.int32]  # instruction
     operations: NDArray[np.int64]
     most: NDArray[Any]  # (runs, 4) cancelled, absorbed, size, exact zeros
-    far: NDArray[np.int64]  # (runs, 2) distance to the shadow, and its magnitude
     apart: NDArray[np.int64]  # (runs, 6) as in Against
 
     @classmethod
     def empty(cls, whole: np.dtype) -> _Part:
         none = np.zeros(0, dtype=np.int32)
-        rows = [np.zeros((0, n), dtype=t) for n, t in ((4, whole), (2, int), (6, int))]
-        return cls(none, none, none.astype(int), *rows)
+        return cls(none, none.astype(int), np.zeros((0, 4), dtype=whole), np.zeros((0, 6), dtype=int))
 
-    def gathered(self, reader: Reader, figure: np.dtype, far: bool, exact: bool) -> Gathered:
+    def gathered(self, reader: Reader, figure: np.dtype, exact: bool) -> Gathered:
         cancelled, absorbed, size, zeros = (np.ascontiguousarray(c) for c in self.most.T)
-        off, scale = (np.ascontiguousarray(c).view(np.float64) for c in self.far.T)
         return Gathered(
             self.operations,
             cancelled.astype(np.int64),
             zeros.astype(np.int64),
             *reader.shares(absorbed.view(figure).astype(np.float64)),
             size.view(figure).astype(np.float64),
-            np.nan_to_num(off, nan=np.inf, posinf=np.inf) if far else None,
-            np.nan_to_num(scale, nan=np.inf, posinf=np.inf) if far else None,
             Against(*(np.ascontiguousarray(c) for c in self.apart.T)) if exact else None,
         )
 

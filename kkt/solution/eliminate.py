@@ -179,7 +179,7 @@ def _first(
     watched = None
     try:
         if records:
-            watched = seen(system, tape, chosen, blocks=False, errors=False, exact=exact)
+            watched = seen(system, tape, chosen, exact=exact)
             solution, pivots = watched.solution(), watched.pivots()
         else:
             given = system.entries if number is None else entries
@@ -224,7 +224,7 @@ def _in_balls(
     proved = certify(system, chosen.digits, tape=tape)
     watched, solution = None, proved.solution
     if records:
-        watched = seen(system, tape, chosen, blocks=False, errors=False, bits=proved.bits)
+        watched = seen(system, tape, chosen, bits=proved.bits)
         solution = watched.solution()
     steps = _steps(tape, watched, reference)
     if exact and records:

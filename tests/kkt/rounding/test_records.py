@@ -210,8 +210,8 @@ def test_what_the_order_cancels_on_the_formats_data(spec, name):
     system, format = system_of(spec), get_format(name)
     for order in ("crbm", "abm", "virtual_work", "square_root_abm"):
         tape = tape_of(spec, order)
-        found = seen(system, tape, format, exact=True, blocks=False)
-        longer = seen(system, tape, format, shadow="exact:90", blocks=False)
+        found = seen(system, tape, format, exact=True)
+        longer = seen(system, tape, format, shadow="exact:90")
         for ours, theirs in zip(found.steps.exact, longer.steps.exact, strict=True):
             assert np.array_equal(ours, theirs)
 

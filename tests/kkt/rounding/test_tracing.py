@@ -10,7 +10,6 @@ import pytest
 from designs import listed
 from helpers import system_of, tape_of
 
-from pivotree import kkt
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.rounding import observe
 from pivotree.kkt.rounding.observe import Watch
@@ -64,34 +63,23 @@ def test_every_operation_against_fractions(spec, order, name):
     assert zeros > 0 or name == "float64"
 
 
-def test_runs_gather_what_the_operations_say():
-    """By step, block and body: the same largest figures as from one array of all operations."""
+def test_steps_gather_what_the_operations_say():
+    """The same largest figures as from one array of all operations."""
     spec, order = "random_tree:n=6,seed=3", "crbm"
     system, tape = system_of(spec), tape_of(spec, order)
-    seen = observe(tape, system.entries, FLOAT32, "dd")
+    gathered = observe(tape, system.entries, FLOAT32, "dd").steps
     columns = {
         key: np.concatenate([getattr(p, key).copy() for p in Watch(tape, system.entries, FLOAT32, "dd")])
-        for key in ("step", "cancelled", "absorbed", "size", "off", "high")
+        for key in ("step", "cancelled", "absorbed", "size")
     }
-    columns["scale"] = abs(columns["high"])
-    instruction = np.searchsorted(tape.first, np.arange(tape.length), side="right") - 1
-    groups = {"steps": columns["step"], "blocks": instruction}
-    for kind, number in groups.items():
-        gathered = getattr(seen, kind)
-        for g in np.unique(number[number >= 0]):
-            here = number == g
-            assert gathered.operations[g] == here.sum()
-            assert gathered.zeros[g] == (columns["cancelled"][here] < 0).sum()
-            assert gathered.cancelled[g] == max(0, columns["cancelled"][here].max())
-            for key in ("absorbed", "size", "off", "scale"):
-                assert getattr(gathered, key)[g] == columns[key][here].max()
-    assert seen.bodies.operations.sum() == tape.length
-    assert seen.bodies.absorbed.max() == columns["absorbed"].max()
-    faster = observe(tape, system.entries, FLOAT32, "dd", blocks=False)
-    for a, b in zip(seen.steps, faster.steps, strict=True):
-        assert np.array_equal(a, b)
-    with pytest.raises(kkt.FormatError, match="by steps alone; ask for it with blocks=True"):
-        faster.bodies  # noqa: B018
+    number = columns["step"]
+    for g in np.unique(number[number >= 0]):
+        here = number == g
+        assert gathered.operations[g] == here.sum()
+        assert gathered.zeros[g] == (columns["cancelled"][here] < 0).sum()
+        assert gathered.cancelled[g] == max(0, columns["cancelled"][here].max())
+        for key in ("absorbed", "size"):
+            assert getattr(gathered, key)[g] == columns[key][here].max()
 
 
 def test_pieces_do_not_matter(monkeypatch):
@@ -99,35 +87,29 @@ def test_pieces_do_not_matter(monkeypatch):
     whole = observe(tape, system.entries, FLOAT32, "dd")
     monkeypatch.setattr(sys.modules[observe.__module__], "PIECE", 37)
     pieces = observe(tape, system.entries, FLOAT32, "dd")
-    for kind in ("steps", "blocks", "bodies"):
-        for a, b in zip(getattr(whole, kind), getattr(pieces, kind), strict=True):
-            assert np.array_equal(a, b)
+    for a, b in zip(whole.steps, pieces.steps, strict=True):
+        assert np.array_equal(a, b)
+    assert np.array_equal(whole.pivot_errors, pieces.pivot_errors)
 
 
 def test_shadows_agree_and_see_the_true_error():
     """Double-double and long numbers give one error of float32; fractions give it too."""
     spec = "chain:6"
     system, tape = system_of(spec), tape_of(spec, "crbm")
-    off = {
-        name: np.concatenate([p.off.copy() for p in Watch(tape, system.entries, FLOAT32, name)])
-        for name in ("dd", "mp:40", "exact")
-    }
-    scale = np.concatenate([abs(p.high) for p in Watch(tape, system.entries, FLOAT32, "dd")])
-    assert np.allclose(off["dd"], off["mp:40"], rtol=1e-14, atol=1e-25 * scale.max())
+    runs = {name: observe(tape, system.entries, FLOAT32, name) for name in ("dd", "mp:40", "exact")}
+    off = {name: run.distances(tape.found)[0] for name, run in runs.items()}
+    scale = runs["dd"].distances(tape.found)[1].max()
+    assert np.allclose(off["dd"], off["mp:40"], rtol=1e-14, atol=1e-25 * scale)
     assert np.array_equal(off["dd"], off["exact"])
 
     v = [Fraction(float(x)) for x in started(tape, system.entries, FLOAT32)]
-    exact = []
     for chunk in tape.chunks():
         for op, d, a, b in zip(*(c.tolist() for c in chunk[:4]), strict=True):
             x, y = v[a], v[b]
             v[d] = x + y if op == 0 else x - y if op == 1 else x * y if op == 2 else x / y
-            exact.append(v[d])
-    results = np.concatenate([p.r.copy() for p in Watch(tape, system.entries, FLOAT32)])
-    for i in range(0, tape.length, 17):
-        assert off["dd"][i] == pytest.approx(
-            abs(float(Fraction(float(results[i])) - exact[i])), rel=1e-12, abs=1e-28
-        )
+    for slot, found in zip(tape.found.tolist(), off["dd"].tolist(), strict=True):
+        own = Fraction(float(runs["dd"].v[abs(slot)]))
+        assert found == pytest.approx(abs(float(own - v[abs(slot)])), rel=1e-12, abs=1e-28)
 
 
 @pytest.mark.soak
