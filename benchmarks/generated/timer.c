@@ -1,5 +1,6 @@
-/* Microseconds of one call, the median of rounds: timer LIBRARY FUNCTION COORDINATES FREEDOMS STATE
-   FUNCTION is "aba" of CasADi or "ours"; STATE holds one state's q, v and u, one after another. */
+/* Microseconds of one call, the median of rounds: timer LIBRARY FUNCTION COORDINATES FREEDOMS STATE LANES
+   FUNCTION is "aba" of CasADi, "ours", or "peak", which returns operations of a call; STATE holds one
+   state's q, v and u, one after another, and each number is given LANES times. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +17,19 @@ static int compare(const void *a, const void *b) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 6) return 2;
+  if (argc != 7) return 2;
   void *library = dlopen(argv[1], RTLD_NOW);
   void *function = library ? dlsym(library, argv[2]) : NULL;
   FILE *file = fopen(argv[5], "rb");
-  int casadi = !strcmp(argv[2], "aba"), n = atoi(argv[3]), N = atoi(argv[4]);
-  double *x = malloc(sizeof(double) * (n + 3 * N)), *w = malloc(16 << 20), took[ROUNDS];
+  int casadi = !strcmp(argv[2], "aba"), lanes = atoi(argv[6]);
+  int n = lanes * atoi(argv[3]), N = lanes * atoi(argv[4]);
+  double *x = aligned_alloc(64, (sizeof(double) * (n + 3 * N) + 63) / 64 * 64), took[ROUNDS];
+  double *w = aligned_alloc(64, 64 << 20);
   long long *iw = malloc(1 << 20);
-  if (!function || !file || fread(x, 8, n + 2 * N, file) != (size_t)(n + 2 * N)) return 1;
+  if (!function || !file) return 1;
+  for (int i = 0; i < n + 2 * N; i++)
+    if (i % lanes) x[i] = x[i - 1];
+    else if (fread(x + i, 8, 1, file) != 1) return 1;
   const double *given[3] = {x, x + n, x + n + N};
   double *found[1] = {x + n + 2 * N};
   for (int r = 0; r < ROUNDS; r++) {
@@ -38,6 +44,6 @@ int main(int argc, char **argv) {
     took[r] = 1e6 * (clock() - start) / CLOCKS_PER_SEC / calls;
   }
   qsort(took, ROUNDS, sizeof(double), compare);
-  printf("%.4f", took[ROUNDS / 2]);
-  for (int i = 0; i < N; i++) printf(" %.17g", found[0][i]);
+  printf("%.5f", took[ROUNDS / 2]);
+  for (int i = 0; i < N; i += lanes) printf(" %.17g", found[0][i]);
 }

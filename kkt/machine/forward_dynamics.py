@@ -262,6 +262,12 @@ def forward_dynamics(
     heads: list[int] = []
     wanted: list[int] = []
     questions: list[int] = []
+    if request.check:
+        sizes = sizes_of_pivots(system, *kinematics(configuration, x, qd)[:3])
+        with np.errstate(all="ignore"):
+            ties = pivots_of_rows(system, traced)
+            wrong = outside(configuration, x)
+            pushes = alone(traced.tau, np.array([*(x for body in sizes[1] for x in body), None])[:-1])
     place = replayed(recorder, tape, solved, by_reciprocals=bool(request.shifts))
     qdd = qdd_of(recorder, tape, system, place, solved.tau, request.solver)
     derived = derivatives(recorder, tape, system, configuration, (x, qd), solved, request)
@@ -273,11 +279,6 @@ def forward_dynamics(
         else:
             wanted += references(place, slots_of(output, tape, system))
     if request.check:
-        sizes = sizes_of_pivots(system, *kinematics(configuration, x, qd)[:3])
-        with np.errstate(all="ignore"):
-            ties = pivots_of_rows(system, traced)
-            wrong = outside(configuration, x)
-            pushes = alone(traced.tau, np.array([*(x for body in sizes[1] for x in body), None])[:-1])
         lam = taken(recorder, place, slots_of("lambda", tape, system))
         if staged:
             heads += [reference(recorder, x) for x in (*qdd, *lam)]
