@@ -24,7 +24,7 @@ from matplotlib.patches import Rectangle
 from pivotree import kkt, orderings
 from pivotree.analysis.comparison import compare_derivatives
 from pivotree.analysis.figures import new_figure, settings, style_axes, theme
-from pivotree.analysis.states.sample import drawn_system, system_at
+from pivotree.analysis.states import ranges_of, system_at
 
 HERE = Path(__file__).parent
 TABLE = HERE / "derivatives_float32.csv"
@@ -52,7 +52,8 @@ def measured(name: str) -> list[tuple]:
     """Every order on one model in random states."""
     spec, floats = MODELS[name]
     tree = kkt.load(spec, floating=True if floats else None, merge_fixed=True)
-    base, ranges = drawn_system(tree, 0)
+    base = kkt.build(tree)
+    ranges = ranges_of(base)
     return rows_of(name, (system_at(base, ranges, 0, number) for number in range(STATES)))
 
 

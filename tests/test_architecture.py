@@ -38,7 +38,6 @@ ASKED_BY_NAME = {
     "analysis/simulation/run.py:simulate": 12,
     "kkt/scale/arrays.py:tree_from_arrays": 11,
     "kkt/machine/kernel.py:compile": 11,
-    "analysis/report/make.py:robot_report": 11,
 }
 
 
