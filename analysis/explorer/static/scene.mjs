@@ -283,10 +283,9 @@ function margins({ rows, edge, margin, folded, labels }) {
     const size = Math.min(14, 8 + high / 8, Math.max(7, 0.9 * high));
     const tex = folded.has(b) ? `\\text{${labels.limb(b)}}` : labels.unknown(b);
     const label = { t: "tex", tex, size: folded.has(b) ? Math.min(size, 10) : size, c: "soft" };
-    return [
-      { ...label, x: margin / 2, y: middle },
-      { ...label, x: middle, y: margin / 2 + 2 },
-    ];
+    const above = Math.min(label.size, high / layout(tex, 1).width); // beside its neighbours
+    const left = { ...label, x: margin / 2, y: middle };
+    return above < 5 ? [left] : [left, { ...label, size: above, x: middle, y: margin / 2 + 2 }];
   });
 }
 
