@@ -149,14 +149,6 @@ def test_side_by_side_is_one_after_another():
 # -- the algebra --------------------------------------------------------------------------------
 
 
-def test_transposes_and_symmetry():
-    a = Algebra()
-    X, S = a.letter("X", (2, 3)), a.letter("S", (3, 3), symmetric=True)
-    assert a.t(X @ S) == S @ a.t(X) and (X @ S) @ a.t(X) == X @ (S @ a.t(X))
-    with pytest.raises(ValueError, match="2x3 times 2x3"):
-        X @ X
-
-
 def test_a_pivot_is_one_letter_for_one_definition():
     a = Algebra()
     M, H = a.letter("M", (6, 6), symmetric=True), a.letter("H", (2, 6))
