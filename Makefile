@@ -99,8 +99,6 @@ fuzz: $(VENV)/.test
 bench: $(VENV)/.bench
 	$(VENV)/bin/python benchmarks/table.py
 	$(VENV)/bin/python benchmarks/tracing.py
-	$(VENV)/bin/python benchmarks/raster.py
-	$(VENV)/bin/python benchmarks/explorer.py
 
 bench-page: $(VENV)/.bench
 	$(VENV)/bin/python benchmarks/table.py --page

@@ -47,7 +47,6 @@ INSIDE = {
     ("papers/cloutier1995/complements.py", "kkt.model"): "products with skew matrices",
     ("papers/cloutier1995/complements.py", "analysis.inertia"): "triangles that round by themselves",
     ("papers/cloutier1995/floor.py", "kkt.model"): "points are given as loops' are",
-    ("benchmarks/raster.py", "analysis.figures.density"): "likewise; it times the inner steps",
     ("benchmarks/tracing.py", "kkt.arithmetic"): "times the compiled loop alone",
     ("benchmarks/peers.py", "kkt.matrix.configuration"): "times kernels by their configuration",
     ("benchmarks/exact.py", "kkt.machine"): "runs a kernel's program in exact numbers",

@@ -21,13 +21,23 @@ from ..base.foreign import is_whole
 from ..base.shown import Shown
 from ..matrix.blocks import Block
 from ..matrix.configuration import Configuration
+from ..matrix.system import System
 from ..model.loops import Loop
 from ..program.joint_space import SOLVERS
 from ..tape.trust import ZERO
 from . import equivalent
 from .builtin import Builtin
 from .checking import KINDS, WORDS, Judged, interpreted, judged_by
-from .forward_dynamics import OUTPUTS, Request, Stage, in_world, programs_of, require_rows, system_to_trace
+from .forward_dynamics import (
+    OUTPUTS,
+    Programs,
+    Request,
+    Stage,
+    in_world,
+    programs_of,
+    require_rows,
+    system_to_trace,
+)
 from .native import LONGEST, Native, compiled, processors, width
 from .portable import write_c, write_cuda
 from .recorder import ScalarProgram
@@ -138,13 +148,7 @@ def compile(
     bias = bias if solver is None else "inverse_dynamics"
     request = Request(tuple(outputs), "wrench" in inputs, solver, bias, check, frames)
     require_rows(system, request)
-    plain = frames == "own" and not (check or inputs) and set(outputs) <= equivalent.OUTPUTS
-    if relaxed and plain and equivalent.takes(order, system, chosen.unit):
-        other, shifts = equivalent.equivalent(system)
-        request = replace(request, shifts=shifts)
-        found = programs_of(other, Configuration(other.tree, other.graph), order, chosen, request)
-    else:
-        found = programs_of(system, configuration, order, chosen, request)
+    found = _programs(system, configuration, order, chosen, request, relaxed)
     tree = system.tree
     N = int(tree.offset[-1])
     given = request.outputs + (("status",) if check else ())
@@ -166,6 +170,19 @@ def compile(
         found.pivots,
         system.structure.constraints,
     )
+
+
+def _programs(
+    system: System, configuration: Configuration, order: Any, chosen: Format, request: Request, relaxed: bool
+) -> Programs:
+    """The programs of the robot, or, relaxed where it may be, of one with the same qdd."""
+    plain = request.frames == "own" and not (request.check or request.wrench)
+    plain = plain and set(request.outputs) <= equivalent.OUTPUTS
+    if relaxed and plain and equivalent.takes(order, system, chosen.unit):
+        system, shifts = equivalent.equivalent(system)
+        configuration = Configuration(system.tree, system.graph)
+        request = replace(request, shifts=shifts)
+    return programs_of(system, configuration, order, chosen, request)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
