@@ -25,7 +25,7 @@ from ..matrix.configuration import Configuration
 from ..matrix.system import System, build
 from ..model.fields import Floats
 from ..model.spatial import force_transform, skew
-from ..order.sequence import TEN, Order, PivotSequence, Rules, as_sequence
+from ..order.sequence import TEN, Order, PivotSequence, as_sequence
 from ..proof.idle import all_resist
 from ..tape.factored import factored
 from ..tape.tape import Tape
@@ -43,16 +43,15 @@ def takes(order: Any, system: System, unit: float) -> bool:
     if system.loops or system.state.wrench.any() or not all_resist(system.tree, unit):
         return False
     sequence = as_sequence(order, system.structure)
-    if not isinstance(sequence, PivotSequence) or sequence.composites == "centre":
-        return False
     groups = [{(block[0], block[1]) for block in group} for group in sequence.groups]
     whole = all(("f", body) in group for group in groups for kind, body in group if kind == "pdd")
-    return whole and sequence.links == "whole" and sequence.rules.elimination == "gauss"
+    plain = sequence.links == "whole" and sequence.composites != "centre"
+    return whole and plain and sequence.rules.elimination == "gauss"
 
 
 def in_fewer_operations(sequence: PivotSequence) -> PivotSequence:
     """The same pivots in the same sequence, with (c/d) c* for (c c*)/d, and composites as ten numbers."""
-    rules: Rules = sequence.rules
+    rules = sequence.rules
     if rules.rank_update == "outer":
         rules = replace(rules, rank_update="gain")
     rigid = sequence.composites not in TEN and rules.symmetry == "mirrored"

@@ -150,6 +150,19 @@ class Portable:
         return LENGTH // 2 if self.relaxed else LENGTH
 
     @property
+    def _numbers(self) -> dict[str, int]:
+        numbers = {"NX": self.fields.nx, "N": self.fields.N, "BODIES": self.fields.n}
+        return numbers | ({"ROWS": self.fields.rows} if self.fields.rows else {})
+
+    @property
+    def _arrays(self) -> str:
+        """A line for each array of numbers."""
+        return "".join(
+            f"   {field:8} {SIZES[field].replace(' ', ' x '):10} {MEANING[field]}\n"
+            for field in (*self.fields.given, *self.fields.outputs)
+        )
+
+    @property
     def _operations(self) -> str:
         return ", ".join(f"{n} {kind}" for kind, n in self.program.operations.items() if n)
 
@@ -169,18 +182,12 @@ class Portable:
 
     def header(self) -> str:
         upper = self.name.upper()
-        numbers = {"NX": self.fields.nx, "N": self.fields.N, "BODIES": self.fields.n}
-        numbers |= {"ROWS": self.fields.rows} if self.fields.rows else {}
-        defined = "".join(f"#define {upper}_{key} {value}\n" for key, value in numbers.items())
-        told = "".join(
-            f"   {field:8} {SIZES[field].replace(' ', ' x '):10} {MEANING[field]}\n"
-            for field in (*self.fields.given, *self.fields.outputs)
-        )
+        defined = "".join(f"#define {upper}_{key} {value}\n" for key, value in self._numbers.items())
         names = ", ".join(map(_plain, self.bodies))
         return f"""\
 /* {self._title()}.
 
-{told}
+{self._arrays}
    Bodies, in this order: {_wrapped(names)}.
    Returns 0, or 1 where an input is not finite; nothing is written then.  No state is kept, so
    that threads may call it at the same time. */
@@ -236,17 +243,11 @@ extern "C" {{
         fields = self.fields
         given = [f"const {T} *{field}" for field in fields.given]
         results = [f"{T} *{output}" for output in fields.outputs]
-        told = "".join(
-            f"   {field:8} {SIZES[field].replace(' ', ' x '):10} {MEANING[field]}\n"
-            for field in (*fields.given, *fields.outputs)
-        )
-        numbers = {"NX": fields.nx, "N": fields.N, "BODIES": fields.n}
-        numbers |= {"ROWS": fields.rows} if fields.rows else {}
-        shape = ", ".join(f"{key} = {value}" for key, value in numbers.items())
+        shape = ", ".join(f"{key} = {value}" for key, value in self._numbers.items())
         return f"""\
 /* {self._title()}: {self._operations}.
 
-{told}
+{self._arrays}
    {_wrapped(shape + "; bodies, in this order: " + ", ".join(map(_plain, self.bodies)))}.
 
    One thread solves one state.  Number i of state s stands at [i * states + s], so that
