@@ -6,6 +6,7 @@ from .base.errors import LoopError as LoopError
 from .base.errors import ModelError as ModelError
 from .base.errors import OrderError as OrderError
 from .base.errors import PivotreeError as PivotreeError
+from .base.errors import PivotreeWarning as PivotreeWarning
 from .base.errors import SingularError as SingularError
 from .base.errors import SizeError as SizeError
 from .machine.kernel import Kernel as Kernel

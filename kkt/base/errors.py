@@ -122,6 +122,21 @@ class PivotreeError(Exception):
         self.why: Refusal | str = text if isinstance(text, Refusal) else str(self)
 
 
+class PivotreeWarning(UserWarning):
+    """Base of all warnings about a model; ``code`` is a word for each kind: loop, inertia, mimic, urdf, mjcf.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always", pt.PivotreeWarning)
+    ...     pin = pt.cut_joint("j3", None, "spherical", p=(0.1, 0.0, 0.0))
+    ...     system = pt.build(pt.chain(3), loops=[pin])
+    >>> [warning.category.code for warning in said]
+    ['loop']
+    """
+
+    code = ""
+
+
 class ModelError(PivotreeError, ValueError):
     """A tree, robot file, model file or state that does not describe a tree of rigid bodies.
 

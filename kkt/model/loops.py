@@ -27,7 +27,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..base.errors import ModelError, nearest
+from ..base.errors import ModelError, PivotreeWarning, nearest
 from .fields import Floats, check_names, checked, checked_columns, require_name
 from .joints import GENERAL, TYPES, in_plane
 from .spatial import Array, matmul, matvec
@@ -92,7 +92,7 @@ OPEN = 1e-6  # rad or m by which a loop may be open without a warning
 EYE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
-class LoopWarning(UserWarning):
+class LoopWarning(PivotreeWarning):
     """A loop is open in the state in which the system is built.
 
     >>> import warnings
@@ -104,6 +104,8 @@ class LoopWarning(UserWarning):
     >>> print(said[0].message)
     loop 'j3-world': is open by 0.29 (rad or m) in this state; its rows hold accelerations, so ...
     """
+
+    code = "loop"
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from xml.etree.ElementTree import Element
 import networkx as nx
 import numpy as np
 
-from ..base.errors import ModelError, UnreadableError
+from ..base.errors import ModelError, PivotreeWarning, UnreadableError
 from ..base.foreign import of_kind
 from ..base.reading import read_bytes, root_of
 from .fields import Floats
@@ -405,7 +405,7 @@ def _rows(model: Any, state: Any) -> Floats:
 KINDS = ("floating", "spherical", "prismatic", "revolute")  # mjtJoint: free, ball, slide, hinge
 
 
-class MjcfWarning(UserWarning):
+class MjcfWarning(PivotreeWarning):
     """An MJCF file holds elements that equation (4) leaves out.
 
     >>> import warnings
@@ -413,6 +413,8 @@ class MjcfWarning(UserWarning):
     ...     warnings.simplefilter("ignore", pt.MjcfWarning)  # what is left out is known
     ...     tree = pt.load("chain:3")
     """
+
+    code = "mjcf"
 
 
 @of_kind

@@ -40,7 +40,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.errors import ModelError, nearest
+from ..base.errors import ModelError, PivotreeWarning, nearest
 from ..base.foreign import of_kind
 from ..base.shown import Shown
 from .fields import Floats, check_names, checked, checked_columns, require_name, stacked
@@ -50,7 +50,7 @@ from .spatial import force_transform, in_pieces, levels, locked_inertia, spatial
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # [m/s^2]
 
 
-class InertiaWarning(UserWarning):
+class InertiaWarning(PivotreeWarning):
     """An inertia that no distribution of mass can have.
 
     >>> import warnings
@@ -62,6 +62,8 @@ class InertiaWarning(UserWarning):
     >>> print(said[0].message)
     body 'plate': field 'inertia' breaks the triangle inequality (principal moments 1, 1, 3 kg ...
     """
+
+    code = "inertia"
 
 
 @of_kind

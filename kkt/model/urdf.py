@@ -33,7 +33,7 @@ from xml.etree.ElementTree import Element
 import networkx as nx
 import numpy as np
 
-from ..base.errors import ModelError, UnreadableError, nearest
+from ..base.errors import ModelError, PivotreeWarning, UnreadableError, nearest
 from ..base.files import write_together
 from ..base.foreign import of_kind
 from ..base.reading import read_bytes, root_of
@@ -222,15 +222,17 @@ MIMIC = ("free", "fixed", "coupled")
 Mimic = tuple[str, float, float]  # the joint that is followed, ratio, offset [rad or m]
 
 
-class UrdfWarning(UserWarning):
+class UrdfWarning(PivotreeWarning):
     """A URDF describes a closed loop, which is left out.
 
     >>> issubclass(pt.UrdfWarning, UserWarning)
     True
     """
 
+    code = "urdf"
 
-class MimicWarning(UserWarning):
+
+class MimicWarning(PivotreeWarning):
     """A joint that the URDF couples to another is read as free or as fixed.
 
     >>> import warnings
@@ -238,6 +240,8 @@ class MimicWarning(UserWarning):
     ...     warnings.simplefilter("error", pt.MimicWarning)  # a coupled joint stops the program
     ...     tree = pt.load("chain:3")
     """
+
+    code = "mimic"
 
 
 @dataclass(frozen=True)
