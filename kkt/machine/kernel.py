@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import math
+import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -43,6 +45,7 @@ from .portable import write_c, write_cuda
 from .recorder import ScalarProgram
 from .states import Fields
 
+LOG = logging.getLogger("pivotree")  # what was compiled, and how long it took
 INPUTS = ("wrench",)
 BIASES = ("propagated", "inverse_dynamics")
 FRAMES = ("own", "world")
@@ -330,6 +333,7 @@ class Kernel(Shown):
         """Machine code for vectors of ``lanes`` states, made when it is first needed."""
         with self._lock:
             if lanes not in self._made:
+                begun = time.perf_counter()
                 dtype, sizes = self.number.dtype, self.fields.sizes
                 made = compiled(
                     self.straight,
@@ -345,6 +349,8 @@ class Kernel(Shown):
                     ready = parts or self.outputs == ("qdd",)
                     self._calls.append(call if ready else self._apart(call))
                 self._made[lanes] = made
+                took = time.perf_counter() - begun
+                LOG.info("%s in %s, %d states a call: %.2f s", self.order, self.format, lanes, took)
             return self._made[lanes]
 
     def _apart(self, call: Builtin) -> Callable[..., Any]:
