@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from . import store
 from .builtin import FEW, HELD, Builtin, builtin, known, symbols, text
-from .emission import PIECE, ROW, Shape, Source, StageCode, bytes_of_work, driver, source_of, wider
+from .emission import PIECE, ROW, Shape, StageCode, bytes_of_work, driver, source_of, wider
 from .recorder import ScalarProgram
 
 LONG = 200_000  # operations beyond which short compile time matters more than fast code
@@ -137,13 +137,14 @@ def compiled(
     numbers = [_numbers(p, s) for p, s in stages]
     starts = np.cumsum([0, *map(len, numbers)]).tolist()
     target, about = _target(level=0 if length > LONG else 1)
-    content = (part for p, _ in stages for part in _content(p))
+    read = [(p.inputs, p.op, p.a, p.b, p.outputs, len(p.constants)) for p, _ in stages]
+    content = (part for parts in read for part in parts)
     name = store.key("code", about, astuple(shape), piece, *content)
     kept = store.read(name)
     if kept is None:
         text, made = "", []
         for (p, s), start in zip(stages, starts, strict=False):
-            source = _source(p, s, piece)
+            source = source_of(p, s, piece if len(p) <= piece else min(piece, SHORT))
             made.append(StageCode(p.inputs, len(p.outputs), source.pieces, source.rows, start))
             text += source.text + "\n"
         roots = sorted({f"declare {s.type} @llvm.sqrt.{s.suffix}({s.type})\n" for _, s in stages})
@@ -158,24 +159,12 @@ def compiled(
     return Native(lanes, max(length, 1), int(kept["work"]), outputs, given, constants, function, engine)
 
 
-def _content(program: ScalarProgram) -> list[Any]:
-    """What the code of a program depends on."""
-    whole = program.inputs, program.op, program.a, program.b, program.outputs, len(program.constants)
-    return list(whole)
-
-
 def _numbers(program: ScalarProgram, shape: Shape) -> NDArray[np.uint8]:
     """The bytes of a program's constants, in a multiple of 8."""
     dtype = np.float64 if shape.number == "double" else np.float32
     numbers = np.concatenate([np.ones(1), program.constants]).astype(dtype)
     raw = numbers.view(np.uint8)
     return np.concatenate([raw, np.zeros(-len(raw) % 8, dtype=np.uint8)])
-
-
-def _source(program: ScalarProgram, shape: Shape, piece: int) -> Source:
-    """The text of a program's functions."""
-    piece = piece if len(program) <= piece else min(piece, SHORT)
-    return source_of(program, shape, piece)
 
 
 def _target(level: int) -> tuple[Any, tuple[str, ...]]:
