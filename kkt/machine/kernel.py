@@ -350,7 +350,7 @@ class Kernel(Shown):
                     self._calls.append(call if ready else self._apart(call))
                 self._made[lanes] = made
                 took = time.perf_counter() - begun
-                LOG.info("%s in %s, %d states a call: %.2f s", self.order, self.format, lanes, took)
+                LOG.info("%s in %s for %d at once: %.2f s", self.order, self.format, lanes, took)
             return self._made[lanes]
 
     def _apart(self, call: Builtin) -> Callable[..., Any]:
