@@ -492,19 +492,17 @@ def test_what_is_regular_by_rounding_alone_is_refused_in_every_format(name):
         assert kernel(kernel.configuration(q), np.zeros(n), 0.1 + 0.1 * np.arange(n))[1] != 0
 
 
-@pytest.mark.parametrize("quantity", ["qdd", "derivatives"])
-def test_states_of_a_report_and_a_sweep_are_asked_whether_they_are_singular(quantity, tmp_path, monkeypatch):
+def test_states_of_a_report_and_a_sweep_are_asked_whether_they_are_singular(tmp_path, monkeypatch):
     """Efforts that are drawn for small accelerations hide it; a fork, ring and wheel are regular."""
     for name in ("almost_parallel.urdf", "point mass", "gimbal lock"):
-        setup, _ = prepare(nearly(name), name, ["abm", "crbm"], ["float32", "float64"], 0, quantity)
+        setup, _ = prepare(nearly(name), name, ["abm", "crbm"], ["float32", "float64"], 0)
         states = States.drawn(setup.system, setup.ranges, 0, [1])
         failed = measure(states, setup.orders, setup.proof, setup.formats).failed
         assert (failed == (OK if name == "gimbal lock" else UNSOLVABLE)).all()
     monkeypatch.chdir(tmp_path)
     Path("s.toml").write_text(
         f'output = "s.csv"\nmodels = ["{FIELD / "almost_parallel.urdf"}"]\norders = ["abm"]\n'
-        f'formats = ["float64"]\nmeasure = ["failed_at"]\nderivatives = {json.dumps(quantity != "qdd")}\n'
-        "[states]\nnumber = 2"
+        'formats = ["float64"]\nmeasure = ["failed_at"]\n[states]\nnumber = 2'
     )
     assert main(["sweep", "s.toml"]) == 0
     assert Path("s.csv").read_text().count("equation (4) is singular but for rounding of the model") == 2

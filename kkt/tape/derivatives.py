@@ -103,7 +103,7 @@ def numbers_of(tape: Tape, system: System) -> NDArray[Any]:
     given = Given(Writer())
     _motion(system, given, system.state.qd)
     tied(given, system.state.loops)
-    numbers, slots = given.numbers, tape.inputs.slots("beside")
+    numbers, slots = given.numbers, tape.inputs.given.get("beside", np.zeros(0, dtype=np.int64))
     if len(numbers) != len(slots) or (numbers != slots)[slots < 2].any():
         raise OrderError(
             f"order {tape.program.name!r}: its derivatives were traced where rates, gravity or "

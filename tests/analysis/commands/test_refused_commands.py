@@ -144,7 +144,7 @@ REFUSED = {
     "there is no statement 'equation (99)'; nearest": "prove --only 'equation (99)'",
     # -- sweep
     "option --jobs: is 0; give 1 to": "sweep c.toml --jobs 0",
-    "c.toml: models[0]: contact: body 'j9' is unknown": "sweep c.toml",
+    "c.toml: field 'contact' is unknown in table 'models[0]'": "sweep c.toml",
     "none.toml: cannot be read (No such file or directory)": "sweep none.toml",
     "c.toml/s.csv: cannot be written (Not a directory)": "sweep below.toml",
     "s.csv: holds other columns than this sweep (lacks": "sweep taken.toml",

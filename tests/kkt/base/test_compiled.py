@@ -28,7 +28,9 @@ def test_python_interprets_a_loop_as_numba_compiles_it(name, monkeypatch):
         found.append(facts(name))
     for interpreted, compiled in zip(*found, strict=True):
         assert interpreted.dtype == compiled.dtype and np.array_equal(interpreted, compiled)
-    assert all(loop.compiled.signatures and loop.on_disk for loop in loops[1:])
+    for loop in loops[1:]:
+        vars(loop).pop("on_disk", None)  # it was asked before it was compiled
+        assert loop.compiled.signatures and loop.on_disk
 
 
 def test_without_a_folder_for_compiled_code_a_loop_compiles_all_the_same(monkeypatch):
