@@ -97,7 +97,7 @@ ASCHER = {
     "beside": S("β", r"\beta", "beside", "acceleration beside the joint"),
     "shift": S("r", "r", "r", "residuals of the pivot rows"),
     "weights": S("w", "w", "w", "weights of the pivot rows"),
-    "lam met": S("P", "P", "P", "force of a loop's rows on the body, the children's among them"),
+    "lam held": S("P", "P", "P", "force of a loop's rows on the body, the children's among them"),
     "lam effort": S("Q", "Q", "Q", "its effort at the joint, sign reversed"),
     "lam passed": S("P¯", r"\bar{P}", "P_passed", "what the joint leaves of it for the parent"),
     "lam merged": S("Δ^", r"\hat\Delta", "Delta_hat", "rows of all joints on lambda, rotated"),
@@ -106,10 +106,10 @@ ASCHER = {
     "moved": S("σ", r"\sigma", "sigma", "acceleration along the joint"),
     "K": S("K", "K", "K", "matrix of (4), by groups"),
     "r": S("r", "r", "r", "right-hand side of (4), by groups"),
-    "group pivot": S("D", "D", "D", "pivot of the group: what is left of K_kk at its turn"),
-    "group coupling": S("W", "W", "W", "what is left of K_kj then, for groups to come"),
-    "group left": S("y", "y", "y", "what is left of r_k then"),
-    "group solution": S("x", "x", "x", "solution of the group"),
+    "group D": S("D", "D", "D", "pivot of the group: what is left of K_kk at its turn"),
+    "group W": S("W", "W", "W", "what is left of K_kj then, for groups to come"),
+    "group y": S("y", "y", "y", "what is left of r_k then"),
+    "group x": S("x", "x", "x", "solution of the group"),
 }
 FEATHERSTONE = {
     **ASCHER,

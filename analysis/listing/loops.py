@@ -62,73 +62,48 @@ class Unit(NamedTuple):
     kinds: tuple[tuple[str, ...], ...]
     pivots: tuple[int, ...]
 
+    def stripped(self, *absent: str) -> tuple[tuple[str, ...], ...]:
+        """The kinds without pivots of absent blocks alone."""
+        return tuple(kinds for kinds in self.kinds if not {*kinds} <= {*absent})
+
 
 def units_of(program: Program, tree: Tree) -> list[Unit]:
     """Base pivots, those of one body that follow each other together."""
-    pivots: list[tuple[int, tuple[str, ...], tuple[int, ...]]] = []
-    if program.symbolic is None:
-        steps = {p.pivot: p for p in program.places if p.pivot >= 0}
-        return [Unit(p.blocks[0], ((p.label,),), (t,)) for t, p in sorted(steps.items())]
-    if program.symbolic.plan.sequence.rules.elimination != "gauss":
-        n = tree.structure.n
-        first = {p.pivot: p.blocks[0] for p in reversed(program.places) if p.pivot >= 0}
-        return [
-            Unit(b if b < n else n + b % n, (("lam" if b >= n else "body",),), (t,))
-            for t, b in sorted(first.items())
-        ]
-    number = 0
-    while number < len(program.pivots):
-        record = program.pivots[number]
-        last = number + 1
-        while (
-            record.factor >= 0 and last < len(program.pivots) and program.pivots[last].factor == record.factor
-        ):
-            last += 1
-        kinds = tuple(block.kind for block in record.blocks)
-        if last > number + 1:
-            kinds = (*kinds, "and others")
-        pivots.append((number_of(tree.structure, record.blocks[0]), kinds, tuple(range(number, last))))
-        number = last
+    n = tree.structure.n
+    if program.symbolic is None or program.symbolic.plan.sequence.rules.elimination != "gauss":
+        first = {p.pivot: p for p in reversed(program.places) if p.pivot >= 0}
+        found = [(t, p.blocks[0], (p.label,)) for t, p in sorted(first.items())]
+        if program.symbolic is not None:
+            found = [(t, b % n + n * (b >= n), ("lam" if b >= n else "body",)) for t, b, _ in found]
+        return [Unit(body, (kinds,), (t,)) for t, body, kinds in found]
     result: list[Unit] = []
-    for body, kinds, numbers in pivots:
+    factor = -1
+    for number, record in enumerate(program.pivots):
+        body, kinds = number_of(tree.structure, record.blocks[0]), tuple(b.kind for b in record.blocks)
         before = result[-1] if result else None
         apart = bool(tree.turn) and kinds == ("fC",)  # forces in turn are steps of their own
-        if before is not None and before.body == body and not apart:
-            result[-1] = Unit(body, (*before.kinds, kinds), (*before.pivots, *numbers))
+        if before is not None and record.factor == factor >= 0:  # one bracket, told by its first block
+            kinds = (before.kinds[-1][0], "and others")
+            result[-1] = Unit(before.body, (*before.kinds[:-1], kinds), (*before.pivots, number))
+        elif before is not None and before.body == body and not apart:
+            result[-1] = Unit(body, (*before.kinds, kinds), (*before.pivots, number))
         else:
-            result.append(Unit(body, (kinds,), numbers))
+            result.append(Unit(body, (kinds,), (number,)))
+        factor = record.factor
     return result
 
 
-def alike(a: Unit, b: Unit, tree: Tree) -> bool:
-    """The same steps, but for blocks that one of the bodies does not have."""
-    if a.kinds == b.kinds:
-        return True
-
-    def extra(x: Unit, y: Unit) -> bool:
-        """What x has more than y is absent from y's body."""
-        more = [kinds for kinds in x.kinds if kinds not in y.kinds]
-        rest = tuple(kinds for kinds in x.kinds if kinds in y.kinds)
-        absent = set()
-        if tree.dof[y.body] == 0:
-            absent |= {"qdd", "fJ"}
-        if tree.dof[y.body] == 6:
-            absent |= {"fC"}
-        return rest == y.kinds and all(set(kinds) <= absent for kinds in more)
-
-    return extra(a, b) or extra(b, a)
-
-
 def runs_of(units: list[Unit], tree: Tree) -> list[list[Unit]]:
-    """Units that repeat the same steps, together."""
+    """Units that repeat the same steps, together, but for blocks that one of the bodies does not have."""
     runs: list[list[Unit]] = []
+    absent = {0: ("qdd", "fJ"), 6: ("fC",)}  # by the freedoms of a body's joint
     for unit in units:
-        if runs and all(alike(unit, other, tree) for other in (runs[-1][0], runs[-1][-1])):
-            longest = max(runs[-1], key=lambda u: len(u.kinds))
-            if alike(unit, longest, tree):
-                runs[-1].append(unit)
-                continue
-        runs.append([unit])
+        longest = max(runs[-1], key=lambda u: len(u.kinds)) if runs else unit
+        gone = (*absent.get(tree.dof[unit.body], ()), *absent.get(tree.dof[longest.body], ()))
+        if runs and unit.stripped(*gone) == longest.stripped(*gone):
+            runs[-1].append(unit)
+        else:
+            runs.append([unit])
     return runs
 
 

@@ -10,7 +10,7 @@ from .loops import Line, Loop
 from .nodes import Family, leaves
 from .values import Values
 
-ROLES = {  # (label, kinds) -> role
+ROLES = {  # (label, kinds) -> role, where the label is not the role
     ("entry", ("pdd", "rhs")): "bias",
     ("children", ("pdd", "pdd")): "tilde",
     ("s", ("pdd", "f")): "moved bias",
@@ -41,46 +41,13 @@ ROLES = {  # (label, kinds) -> role
     ("own", ("fJ", "fJ")): "SJJ",
     ("entry", ("fJ", "fJ")): "SJJ other",
     ("entry", ("fJ", "rhs")): "SJ right",
-    ("along", ("H",)): "along",
-    ("across", ("H",)): "across",
     # by rotations
     ("alpha", ()): "pdd",
-    ("qdd", ()): "qdd",
     ("beta", ()): "right",
-    ("weighed", ()): "weighed",
-    ("rotated", ()): "rotated",
-    ("force", ()): "force",
-    ("passed", ()): "passed",
     ("pivots", ()): "D",
-    ("coupling", ()): "coupling",
-    ("left", ()): "left",
     ("G", ()): "rows",
     ("z", ()): "residuals",
-    ("effort", ()): "effort",
-    ("y", ()): "y",
-    ("beside", ()): "beside",
-    ("moved", ()): "moved",
-    ("turned", ()): "turned",
-    ("given", ()): "given",
-    ("basis", ("H",)): "basis",
-    ("shift", ()): "shift",
-    ("weights", ()): "weights",
-    ("held", ("lam",)): "lam met",
-    ("effort", ("lam",)): "lam effort",
-    ("passed", ("lam",)): "lam passed",
-    ("merged", ("lam",)): "lam merged",
-    ("triangle", ("lam",)): "lam triangle",
-    ("solved", ("lam",)): "lam solved",
     ("lam", ("lam",)): "lam",
-    # by groups
-    ("D", ("group",)): "group pivot",
-    ("W", ("group",)): "group coupling",
-    ("y", ("group",)): "group left",
-    ("x", ("group",)): "group solution",
-    # substitution: unknowns one after another
-    ("pdd", ()): "pdd",
-    ("f", ()): "f",
-    ("tau", ()): "tau",
 }
 MATRICES = "WYZVNEJPTGQL"
 VECTORS = "wyzuvgherlm"
@@ -140,7 +107,8 @@ class Names:
                 seen |= read
             pivots = {f for f in seen if "qdd" in f[1] and f[0] in ("own", "A")}
             return "articulated" if pivots else "composite"
-        role = ROLES.get((label, kinds))
+        plain = f"{kinds[0]} {label}" if kinds in (("lam",), GROUP) else label
+        role = ROLES.get((label, kinds), plain if kinds in ((), ("H",), ("lam",), GROUP) else None)
         if role == "bias" and "composite" in roles:
             return "composite bias"
         return role

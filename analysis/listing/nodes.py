@@ -69,12 +69,18 @@ def children(node: Any) -> tuple[Any, ...]:
     return node.args if isinstance(node, Node) else ()
 
 
+def within(thing: Any, kind: Any) -> Iterator[Any]:
+    """All things of one kind in an expression, a line or a loop, one for each use."""
+    if isinstance(thing, kind):
+        yield thing
+    elif isinstance(thing, tuple):
+        for part in thing:
+            yield from within(part, kind)
+
+
 def leaves(node: Any) -> Iterator[Leaf]:
     """All leaves, one for each use."""
-    if isinstance(node, Leaf):
-        yield node
-    for child in children(node):
-        yield from leaves(child)
+    return within(node, Leaf)
 
 
 def shape(node: Any) -> tuple[Any, ...]:

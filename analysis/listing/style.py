@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping
 from typing import Any
 
 from ..symbols import Symbol
-from .nodes import Index, Leaf, Node, Sum, Term, symmetric, transpose
+from .nodes import Index, Leaf, Node, Sum, Term, symmetric, transpose, within
 from .sets import Condition, Set
 from .vocabulary import TESTS
 
@@ -193,9 +193,8 @@ class Style:
 
     def implied(self, term: Term) -> bool:
         """Whether a term's condition only asks for the parent in it: the notes say that once."""
-        return term.when == Condition((("has a parent", ("k",)),)) and any(
-            i == Index("k", "parent") for i in _indices(term.node)
-        )
+        there = Condition((("has a parent", ("k",)),))
+        return term.when == there and Index("k", "parent") in within(term.node, Index)
 
     def over(self, letter: str, s: Set) -> str:
         return f"Σ_{{{letter} ∈ {self.set(s)}}} "
@@ -218,13 +217,3 @@ class Style:
         if symbol.turned and family not in self.scalar:
             text = self.transposed(text, ATOM)
         return text, symbol.inverse
-
-
-def _indices(node: Any) -> list[Index]:
-    if isinstance(node, Sum):
-        return [i for term in node.terms for i in _indices(term.node)]
-    found = list(node.index)
-    if isinstance(node, Node):
-        for arg in node.args:
-            found += _indices(arg)
-    return found

@@ -8,8 +8,8 @@ from .full import in_full
 from .general import ANY_TREE, ENDS
 from .listing import Listing
 from .loops import Line, Loop, both, cases
-from .nodes import Sum
-from .sets import Condition
+from .nodes import Sum, within
+from .sets import Condition, Set
 from .style import Style
 from .vocabulary import SETS, TESTS
 
@@ -101,18 +101,12 @@ def formula(style: Style, line: Line, expression: Sum, when: Condition | None, s
 def tables_used(listing: Listing) -> list[str]:
     """Names of the sets that lines and sums run over."""
     used: dict[str, None] = {}
-    for line in listing.lines():
-        for _, s in line.over:
-            used[s.name] = None
-        _tested(line.when, used)
-        _look(line.expression, used)
+    for found in within(tuple(listing.lines()), Set | Condition):
+        if isinstance(found, Set):
+            used[found.name] = None
+        elif any("tied" in TESTS[name].words for name, _ in found.tests):
+            used["tied"] = None  # a condition tests the bodies of a loop
     return list(used)
-
-
-def _tested(when: Condition | None, used: dict[str, None]) -> None:
-    """Note the set ``tied`` where a condition tests the bodies of a loop."""
-    if when is not None and any("tied" in TESTS[name].words for name, _ in when.tests):
-        used["tied"] = None
 
 
 def sets_told(listing: Listing) -> list[tuple[str, str]]:
@@ -152,17 +146,6 @@ def loops_told(listing: Listing) -> list[str]:
         f"Loops and contacts are numbered behind the bodies, N_k is how many rows one has: "
         f"{', '.join(names)}."
     ]
-
-
-def _look(node: object, used: dict[str, None]) -> None:
-    if isinstance(node, Sum):
-        for term in node.terms:
-            for _, s in term.over:
-                used[s.name] = None
-            _tested(term.when, used)
-            _look(term.node, used)
-    for arg in getattr(node, "args", ()):
-        _look(arg, used)
 
 
 def pseudocode(listing: Listing) -> str:
