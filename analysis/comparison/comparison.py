@@ -271,7 +271,7 @@ def _answers(system: System, tape: Tape, f: Format, exact: Certified, asked: Ask
     if asked.proximal:
         result = eliminate(system, tape, f, records=False, proximal=MOST)
     else:
-        result = eliminate(system, tape, f, exact=True, reference=exact)
+        result = eliminate(system, tape, f, reach=True, reference=exact)
     yield result
     if asked.refine and f.kind == "float":
         from pivotree.kkt.solution.refine import refined

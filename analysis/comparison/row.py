@@ -126,12 +126,6 @@ class Row:
     absorbed_bits: float | None
     failed_at: str | None
     lost_by_order: float | None = None  # digits beyond those that the condition number forces
-    # exact arithmetic on the same data, beside the format's; None where it divides by zero:
-    cancelled_by_order: int | None = None  # most bits that one sum cancels in exact arithmetic
-    cancelled_by_format: int | None = None  # most bits that a sum cancels in the format alone
-    left_by_format: int | None = None  # most bits that a sum cancels in exact arithmetic alone
-    residues: int | None = None  # sums that are zero exactly and not in the format
-    vanished: int | None = None  # sums that are zero in the format and not exactly
     radius_bits: float | None = None  # balls: bits that the radii of pivots have taken
     backward_error: float | None = None  # of the answer in (4), normwise
     iterations: int | None = None  # of proximal iteration, where rows are made rigid by it
@@ -185,6 +179,7 @@ def row_of(
         digits=digits_of(error, format),
         cancelled_bits=max((s.cancelled_bits or 0 for s in seen), default=None),
         absorbed_bits=max((round(s.absorbed_bits or 0.0, 1) for s in seen), default=None),
+        radius_bits=max((s.radius_bits for s in seen if s.radius_bits is not None), default=None),
         failed_at=result.failed_at,
         lost_by_order=lost_by_order(error, kappa, format.unit) if format.unit else None,
         backward_error=None if result.backward_error is None else result.backward_error.normwise,
@@ -193,7 +188,6 @@ def row_of(
         marked=None if result.failed_at else marked(result, error, format),
         reached_bits=None if result.refinement or result.failed_at else reached_bits(result),
         **_at_joints(result, exact, format, condition),
-        **_against(result, format),
     )
 
 
@@ -206,7 +200,7 @@ def reached_bits(result: Elimination) -> float | None:
     >>> from pivotree.analysis import comparison
     >>> system = pt.build(pt.example1())
     >>> for name in ("crbm", "abm"):
-    ...     found = pt.eliminate(system, pt.orderings.get(name), "float32", exact=True)
+    ...     found = pt.eliminate(system, pt.orderings.get(name), "float32", reach=True)
     ...     print(name, round(comparison.reached_bits(found)))
     crbm 14
     abm 1
@@ -228,24 +222,6 @@ def _at_joints(
     worst = int(off.argmax())
     name = exact.system.tree.freedom_names[worst]
     return {"worst_joint": name, "worst_digits": digits_of(float(off[worst]), format)}
-
-
-def _against(result: Elimination, format: Format) -> dict[str, Any]:
-    """Bits that sums cancel exactly and in the format, and how many are zero in one of them."""
-    if format.from_model:  # these formats tell zero from rounding: their bits are the order's
-        radii = [step.radius_bits for step in result.steps if step.radius_bits is not None]
-        bits = [step.cancelled_bits or 0 for step in result.steps]
-        return {"cancelled_by_order": max(bits, default=None), "radius_bits": max(radii, default=None)}
-    found = [step.against for step in result.steps if step.against is not None]
-    if not found:
-        return {}
-    return {
-        "cancelled_by_order": max(step.order for step in found),
-        "cancelled_by_format": max(step.more for step in found),
-        "left_by_format": max(step.less for step in found),
-        "residues": sum(step.residues for step in found),
-        "vanished": sum(step.vanished for step in found),
-    }
 
 
 def refused(order: str, format: str, why: str) -> Row:

@@ -9,9 +9,6 @@ Either answer is wrong with a probability of about 1e-18 an operation.
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,13 +32,6 @@ def residue(numerator: int, denominator: int = 1, power: int = 0) -> int:
     if denominator != 1:
         whole = whole % PRIME * pow(int(denominator), -1, PRIME)
     return whole % PRIME
-
-
-def residues(x: NDArray[np.float64]) -> Residues:
-    """Residues of doubles (m,); 0 for one that is not finite."""
-    out = np.zeros(len(x), dtype=np.int64)
-    _residues(np.ascontiguousarray(x, dtype=np.float64), out)
-    return out
 
 
 class Residue:
@@ -101,13 +91,6 @@ def follow(chunk: Chunk, v: Residues, zero: NDArray[np.int8]) -> bool:
     return bool(_follow(chunk.op, chunk.dst, chunk.a, chunk.b, v, zero))
 
 
-def told(zero: NDArray[np.int8], owed: NDArray[Any]) -> None:
-    """Set ``owed`` (bits that sums cancel) to -1 where a sum is zero, -2 where a term is."""
-    sums = owed > -2
-    owed[sums & (zero == 1)] = -1
-    owed[sums & (zero == 2)] = -2
-
-
 @njit(cache=True, inline="always")
 def _product(x, y):  # pragma: no cover
     """x y modulo the prime, from halves of 31 and 30 bits: no partial sum needs 64 bits."""
@@ -117,15 +100,6 @@ def _product(x, y):  # pragma: no cover
     total = 2 * high * top + (middle >> 30) + ((middle & 0x3FFFFFFF) << 31) + low * rest
     total = (total >> 61) + (total & PRIME)
     return total - PRIME if total >= PRIME else total
-
-
-@njit(cache=True)
-def _residues(x, out):  # pragma: no cover
-    for i in range(len(x)):
-        if math.isfinite(x[i]):
-            fraction, exponent = math.frexp(x[i])
-            whole = np.int64(math.ldexp(fraction, 53)) % PRIME  # below 2^53, and not negative
-            out[i] = _product(whole, np.int64(1) << ((exponent - 53) % 61))
 
 
 @njit(cache=True)

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from ..base.compiled import loop, njit
 from ..base.errors import FormatError
-from . import modular
 from .chunk import Chunk
 from .floats import _dd_operation, _two_product, _two_sum
-from .objects import InObjects, Parts, Read, leading, of_any, read_once, size
+from .objects import InObjects, Read, leading, of_any, read_once, size
 
 FEW = 100_000  # entries of a call's arrays, for which no loop is compiled
 
@@ -151,23 +150,14 @@ def contribute(op, dst, a, b, error, slopes, adjoint, out):  # pragma: no cover
 
 Floats = NDArray[np.float64]
 Values = Sequence[Any] | NDArray[Any]  # of slots, or of operations
-NAMES = ("dd", "exact", "mp:DIGITS", "exact:DIGITS", "own")
+NAMES = ("dd", "mp:DIGITS", "own")
 
 
 class Shadow(Protocol):
     """Runs a tape in more digits."""
 
-    #: False once an operation has divided by a number that is zero in exact arithmetic
-    sound: bool
-    #: whether ``follow`` fills ``owed``
-    owing: bool
-
-    def follow(self, chunk: Chunk, owed: NDArray[Any]) -> None:
-        """Apply a chunk.
-
-        A shadow of exact arithmetic fills ``owed`` (len(chunk),) with the bits that a sum cancels,
-        -1 for a sum that is zero, -2 for a sum with a zero term and for other operations.
-        """
+    def follow(self, chunk: Chunk) -> None:
+        """Apply a chunk."""
 
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """|value - shadow| and |shadow| at signed slots, given the format's values there."""
@@ -176,36 +166,31 @@ class Shadow(Protocol):
 def shadow_of(name: str, v: Values) -> Shadow:
     """The shadow of a name, started from values v (slots,).
 
-    "dd" (double-double) runs in a compiled loop beside floats, "mp:DIGITS" beside any number type.
-    "exact" and "exact:DIGITS" are dd and mp:DIGITS with residues modulo a prime, which show what is
-    zero in exact arithmetic.  "own" is for numbers that know their error: fractions and balls.
+    "dd" (double-double) runs in a compiled loop beside floats, "mp:DIGITS" beside any number type;
+    "own" is for numbers that know their error: fractions and balls.
     Raises FormatError for another name.
     """
     kind, _, digits = name.partition(":")
-    long = kind in ("mp", "exact") and digits.isdigit() and int(digits) > 0
     if name == "own":
         return Own(v)
-    if long:
-        return Long(v, int(digits), kind == "exact")
-    if name not in NAMES:
+    if kind == "mp" and digits.isdigit() and int(digits) > 0:
+        return Long(v, int(digits))
+    if name != "dd":
         raise FormatError(f"shadow {name!r} is unknown; use {', '.join(NAMES)}, as in mp:50")
     if not isinstance(v, np.ndarray) or v.dtype.kind != "f":
-        raise FormatError(f"shadow {name!r}: follows floats only; use mp:DIGITS or exact:DIGITS")
-    return DoublePairs(v) if name == "dd" else ExactPairs(v)
+        raise FormatError(f"shadow {name!r}: follows floats only; use mp:DIGITS")
+    return DoublePairs(v)
 
 
 class DoublePairs:
     """A shadow in sums high + low of two float64, about 32 digits (Dekker 1971)."""
 
-    sound: bool = True
-    owing: bool = False
-
     def __init__(self, v: NDArray[Any]) -> None:
         self.high: Floats = v.astype(np.float64)
         self.low: Floats = np.zeros_like(self.high)
 
-    def follow(self, chunk: Chunk, owed: NDArray[Any]) -> None:
-        _follow_dd(chunk, self.high, self.low, owed)
+    def follow(self, chunk: Chunk) -> None:
+        _follow_dd(chunk, self.high, self.low)
 
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         sign, at = np.sign(slots), np.abs(slots)
@@ -214,54 +199,19 @@ class DoublePairs:
             return np.abs((np.asarray(values, dtype=float) - high) - low), np.abs(high)
 
 
-class ExactPairs(DoublePairs):
-    """A double-double shadow with residues: it says what is zero, and how many bits sums cancel."""
-
-    owing = True
-
-    def __init__(self, v: NDArray[Any]) -> None:
-        super().__init__(v)
-        self.residues = modular.residues(self.high)
-
-    def follow(self, chunk: Chunk, owed: NDArray[Any]) -> None:
-        super().follow(chunk, owed)
-        zero = np.empty(len(chunk), dtype=np.int8)
-        self.sound &= modular.follow(chunk, self.residues, zero)
-        modular.told(zero, owed)
-
-
 class Long:
     """A shadow in floating-point numbers of any precision, by python-flint; it is slow."""
 
-    sound = True
-
-    def __init__(self, v: Values, digits: int, exact: bool = False) -> None:
+    def __init__(self, v: Values, digits: int) -> None:
         import flint
 
-        self.bits, self.owing = int(digits * 3.33) + 16, exact
+        self.bits = int(digits * 3.33) + 16
         parts = read_once(of_any, v.tolist() if isinstance(v, np.ndarray) else v)
         with flint.ctx.workprec(self.bits):
             self.v: list[Any] = [_long(*part) if part else flint.arf("nan") for part in parts]
-        if exact:
-            self.residues: NDArray[np.int64] = np.array(
-                [modular.residue(*part) if part else 0 for part in parts], dtype=np.int64
-            )
 
-    def follow(self, chunk: Chunk, owed: NDArray[Any]) -> None:
-        import flint
-
-        x, y, s = (np.empty(len(chunk), dtype=object) for _ in range(3))
-        with flint.ctx.workprec(self.bits):
-            if not self.owing:
-                return InObjects().run(chunk, self.v)
-            InObjects().record(chunk, self.v, x, y, s)
-            zero = np.empty(len(chunk), dtype=np.int8)
-            self.sound &= modular.follow(chunk, self.residues, zero)
-            for i in np.flatnonzero((zero == 0) & (chunk.op < 2)).tolist():
-                top = max(_exponent(x[i]), _exponent(y[i]))
-                owed[i] = max(0, top - _exponent(s[i]))
-            owed[chunk.op > 1] = -2
-            modular.told(zero, owed)
+    def follow(self, chunk: Chunk) -> None:
+        InObjects(self.bits).run(chunk, self.v)
 
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
         import flint
@@ -280,13 +230,10 @@ class Long:
 class Own:
     """No second run: for fractions, which are exact, and balls, which carry an error bound."""
 
-    sound: bool = True
-    owing: bool = False
-
     def __init__(self, v: Values) -> None:
         del v  # there is no second run
 
-    def follow(self, chunk: Chunk, owed: NDArray[Any]) -> None:
+    def follow(self, chunk: Chunk) -> None:
         """There is nothing to follow."""
 
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -337,24 +284,8 @@ def linearise_objects(
                 k += 1
 
 
-def _exponent(x: Any) -> int:
-    high = _pair(x)[0]
-    if 1e-300 < abs(high) < 1e300:
-        return math.frexp(high)[1]
-    mantissa, power = x.man_exp()
-    return leading(Parts(int(mantissa), 1, int(power)))[1]
-
-
 @njit(cache=True, error_model="numpy")
-def _follow_dd(chunk, hi, lo, owed):  # pragma: no cover
+def _follow_dd(chunk, hi, lo):  # pragma: no cover
     op, dst, a, b = chunk.op, chunk.dst, chunk.a, chunk.b
-    owing = len(owed) > 0
     for i in range(len(op)):
-        xh, xl, yh, yl = hi[a[i]], lo[a[i]], hi[b[i]], lo[b[i]]
-        rh, rl = _dd_operation(op[i], xh, xl, yh, yl)
-        hi[dst[i]], lo[dst[i]] = rh, rl
-        if owing:
-            owed[i] = -2
-            if op[i] < 2 and math.isfinite(rh):
-                top = max(math.frexp(xh)[1], math.frexp(yh)[1])
-                owed[i] = max(0, top - math.frexp(rh)[1])
+        hi[dst[i]], lo[dst[i]] = _dd_operation(op[i], hi[a[i]], lo[a[i]], hi[b[i]], lo[b[i]])

@@ -153,33 +153,3 @@ def gather(starts, cancelled, absorbed, size, zero, one, most):  # pragma: no co
             c = max(c, size[i])
             n += one if cancelled[i] < 0 else zero
         most[k, 0], most[k, 1], most[k, 2], most[k, 3] = a, b, c, n
-
-
-APART = 1 << 20  # added to the owed bits of a sum one of whose terms is zero only in the format
-
-
-@njit(cache=True)
-def against(starts, cancelled, owed, most):  # pragma: no cover
-    """Compare a format's sums with exact arithmetic in every run: fill ``most`` (runs, 6).
-
-    Columns: the most bits that a sum cancels in exact arithmetic, and in the format; the most by
-    which the format cancels more, and less; the number of sums that are zero in exact arithmetic
-    and not in the format, and the reverse.
-    """
-    for k in range(len(starts) - 1):
-        for i in range(starts[k], starts[k + 1]):
-            own, due = cancelled[i], owed[i]
-            if due < -1:
-                continue
-            if due >= APART:
-                most[k, 0] = max(most[k, 0], due - APART)
-            elif due < 0:
-                most[k, 4] += own >= 0
-            elif own < 0:
-                most[k, 5] += 1
-                most[k, 0] = max(most[k, 0], due)
-            else:
-                most[k, 0] = max(most[k, 0], due)
-                most[k, 1] = max(most[k, 1], own)
-                most[k, 2] = max(most[k, 2], own - due)
-                most[k, 3] = max(most[k, 3], due - own)

@@ -27,7 +27,7 @@ from ..matrix.blocks import Block
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System
 from ..tape.player import PIECE, Values, answered, number_of, rounded_entries, signed, started, watched
-from ..tape.tape import Against, Tape
+from ..tape.tape import Tape
 
 if TYPE_CHECKING:
     from ..arithmetic.shadows import Shadow
@@ -54,9 +54,6 @@ class Reader(Protocol):
     ) -> None:
         """Fill the figures of recorded operations: see :func:`kkt.arithmetic.watch.looked`."""
 
-    def zero(self, x: Column) -> NDArray[np.bool_]:
-        """Which of some numbers are zero."""
-
     def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The parts of smaller operands that sums do not keep: as fractions and in bits."""
 
@@ -78,9 +75,6 @@ class Arrays:
         from ..arithmetic import watch
 
         watch.looked(op, x, y, r, cancelled, absorbed, size)
-
-    def zero(self, x: Column) -> NDArray[np.bool_]:
-        return x == 0
 
     def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
         with np.errstate(divide="ignore"):
@@ -119,10 +113,6 @@ class Objects:
     ) -> None:
         objects.looked(self.read, -self.log_unit, op, x, y, r, cancelled, absorbed, size)
 
-    def zero(self, x: Column) -> NDArray[np.bool_]:
-        parts = map(self.read, x.tolist())
-        return np.array([part is not None and part.numerator == 0 for part in parts], dtype=bool)
-
     def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Here ``absorbed`` is in bits; fractions below 1e-308 underflow to 0."""
         return np.where(absorbed > 0.0, np.exp2(absorbed + self.log_unit), 0.0), absorbed
@@ -160,7 +150,6 @@ class Operations(NamedTuple):
     cancelled: NDArray[Any]  # bits; -1 for a sum that is exactly zero
     absorbed: NDArray[Any]  # error of a sum over its smaller operand; for objects log2 of that / u
     size: NDArray[Any]  # |r|
-    owed: NDArray[Any]  # bits that exact arithmetic cancels; -1 for zero, -2 for no sum of nonzeros
 
 
 class Watch:
@@ -204,17 +193,13 @@ class Watch:
         kinds = (whole, figure, figure)
         room = self.room
         columns = [np.zeros(room, dtype=kind) for kind in kinds]
-        owing = self.shadow is not None and self.shadow.owing
-        columns.append(np.zeros(room if owing else 0, dtype=np.int64))
         zero = np.zeros(room if self.residues is not None else 0, dtype=np.int8)
         for at, chunk, x, y, r in watched(self.tape, reader.runner, self.v, room):
             here = [column[: len(chunk)] for column in columns]
-            cancelled, absorbed, size, owed = here
+            cancelled, absorbed, size = here
             if self.shadow is not None:
-                self.shadow.follow(chunk, owed)
+                self.shadow.follow(chunk)
             reader.look(chunk.op, x, y, r, cancelled, absorbed, size)
-            if owing:
-                _compared_alone(reader.zero(x) | reader.zero(y), owed)
             if self.residues is not None:
                 modular.follow(chunk, self.residues, zero)
                 _zeros_told(chunk.op < 2, zero[: len(chunk)], cancelled, absorbed)
@@ -228,17 +213,6 @@ def _zeros_told(
     cancelled[sums & (zero == 1)] = -1
     cancelled[sums & (zero == 2)] = 0
     absorbed[sums & (zero == 2)] = 0.0
-
-
-def _compared_alone(gone: NDArray[np.bool_], owed: NDArray[Any]) -> None:
-    """Mark ``owed`` for sums with an operand that is zero in the format.
-
-    The bits that exact arithmetic cancels still count; the format's are not compared with them.
-    """
-    from ..arithmetic.watch import APART
-
-    owed[gone & (owed >= 0)] += APART
-    owed[gone & (owed == -1)] = -2
 
 
 def _largest(v: Values) -> float:
@@ -259,7 +233,6 @@ class Gathered(NamedTuple):
     absorbed: Floats  # of the smaller operand, the fraction that one sum does not keep
     absorbed_bits: Floats  # of the smaller operand, the bits that one sum does not keep
     size: Floats  # largest magnitude of a result
-    exact: Against | None  # comparison with exact arithmetic, if the shadow is one of that
 
 
 @dataclass(frozen=True)
@@ -291,7 +264,7 @@ class Observation:
             np.add.at(out, at, column[keep])
             return out
 
-        runs, exact = self.runs, self.runs.exact
+        runs = self.runs
         return Gathered(
             total(runs.operations),
             most(runs.cancelled),
@@ -299,7 +272,6 @@ class Observation:
             most(runs.absorbed),
             most(runs.absorbed_bits),
             most(runs.size),
-            None if exact is None else Against(*map(most, exact[:4]), *map(total, exact[4:])),
         )
 
     @cached_property
@@ -381,15 +353,9 @@ def observe(
         most = np.zeros((count, 4), dtype=whole)
         statistics = (piece.cancelled, piece.absorbed.view(whole), piece.size.view(whole))
         watch.gather(cuts, *statistics, zero, one, most)
-        apart = np.zeros((count if len(piece.owed) else 0, 6), dtype=np.int64)
-        if len(piece.owed):
-            # of one type, so that the loop compiles once
-            watch.against(cuts, piece.cancelled.astype(np.int64, copy=False), piece.owed, apart)
-        ends = cuts[1:] - cuts[:-1]
-        parts.append(_Part(group[:count].copy(), ends, most, apart))
+        parts.append(_Part(group[:count].copy(), cuts[1:] - cuts[:-1], most))
     kept = _Part(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    sound = seen.shadow is not None and seen.shadow.owing and seen.shadow.sound
-    runs = kept.gathered(seen.reader, figure, sound)
+    runs = kept.gathered(seen.reader, figure)
     return Observation(
         tape, seen.v, seen.largest, kept.step, runs, seen.shadow, seen.reader.log_unit, seen.reader.bits
     )
@@ -401,14 +367,13 @@ class _Part(NamedTuple):
     step: NDArray[np.int32]
     operations: NDArray[np.int64]
     most: NDArray[Any]  # (runs, 4) cancelled, absorbed, size, exact zeros
-    apart: NDArray[np.int64]  # (runs, 6) as in Against
 
     @classmethod
     def empty(cls, whole: np.dtype) -> _Part:
         none = np.zeros(0, dtype=np.int32)
-        return cls(none, none.astype(int), np.zeros((0, 4), dtype=whole), np.zeros((0, 6), dtype=int))
+        return cls(none, none.astype(int), np.zeros((0, 4), dtype=whole))
 
-    def gathered(self, reader: Reader, figure: np.dtype, exact: bool) -> Gathered:
+    def gathered(self, reader: Reader, figure: np.dtype) -> Gathered:
         cancelled, absorbed, size, zeros = (np.ascontiguousarray(c) for c in self.most.T)
         return Gathered(
             self.operations,
@@ -416,14 +381,10 @@ class _Part(NamedTuple):
             zeros.astype(np.int64),
             *reader.shares(absorbed.view(figure).astype(np.float64)),
             size.view(figure).astype(np.float64),
-            Against(*(np.ascontiguousarray(c) for c in self.apart.T)) if exact else None,
         )
 
 
 # -- in any number format -------------------------------------------------------------------------
-
-
-SEEN = 72  # bits of cancellation up to which double-double is enough: 34 of its 106 bits remain
 
 
 def shadow_for(format: Format) -> str:
@@ -439,37 +400,17 @@ def shadow_for(format: Format) -> str:
     return f"mp:{2 * math.ceil(unit_digits) + 40}"
 
 
-def exact_shadow_for(format: Format, long: bool = False) -> str:
-    """As :func:`shadow_for`, for formats that round (4), with a comparison with exact arithmetic.
-
-    ``long`` asks for more digits than double-double has, for sums that cancel more than SEEN bits.
-    """
-    if format.kind == "float" and not long:
-        return "exact"
-    return f"exact:{2 * math.ceil(-math.log10(format.unit)) + 40}"
-
-
 def seen(
-    system: System,
-    tape: Tape,
-    format: Format,
-    *,
-    shadow: str | None = None,
-    exact: bool = False,
-    bits: int = 0,
-    **options: Any,
+    system: System, tape: Tape, format: Format, *, shadow: str | None = None, bits: int = 0, **options: Any
 ) -> Observation:
     """Run a tape on a system in any number format, and gather the figures of its operations.
 
     Formats that round start from the entries of (4) rounded to them; exact, mp:D and ball:D run the
     spatial algebra, bias and assembly too.  In these three, a result that is zero in exact
     arithmetic on the model's doubles counts as zero.  ``shadow`` None is :func:`shadow_for` the
-    format.  With ``exact``, sums of formats that round are compared with exact arithmetic on the
-    same rounded entries (``Gathered.exact``).  ``bits`` is the precision of balls, found by
-    :func:`kkt.certify` where it is 0; options are those of :func:`kkt.rounding.observe.observe`.
+    format.  ``bits`` is the precision of balls, found by :func:`kkt.certify` where it is 0; options
+    are those of :func:`kkt.rounding.observe.observe`.
     """
-    if exact and not format.from_model:
-        return _against(system, tape, format, options)
     name = shadow or shadow_for(format)
     if not format.from_model:
         entries = system.entries if format.on_arrays else rounded_entries(system, format)
@@ -489,15 +430,6 @@ def seen(
     entries = assemble(system.state, number)
     zeros = None if format.kind == "exact" else residues_of(system, tape)
     return observe(tape, entries, format, name, number=number, residues=zeros, **options)
-
-
-def _against(system: System, tape: Tape, format: Format, options: dict[str, Any]) -> Observation:
-    """With a shadow of exact arithmetic: double-double, or longer where sums cancel too much."""
-    found = seen(system, tape, format, shadow=exact_shadow_for(format), **options)
-    exact = found.runs.exact
-    if format.kind != "float" or exact is None or exact.order.max(initial=0) <= SEEN:
-        return found
-    return seen(system, tape, format, shadow=exact_shadow_for(format, long=True), **options)
 
 
 def residues_of(system: System, tape: Tape) -> NDArray[np.int64]:

@@ -83,14 +83,13 @@ def _of_objects(
     beside = shadows.shadow_of(shadow_for(format), reader.v)
     errors = np.empty(tape.length)
     slopes = np.empty((sum(int(np.count_nonzero(chunk.op > 1)) for chunk in tape.chunks()), 2))
-    none = np.zeros(0, dtype=np.int64)
     bent = 0
     for at, chunk, x, y, r in watched(tape, reader.runner, reader.v, reader.room):
         m, k = len(chunk), int(np.count_nonzero(chunk.op > 1))
         columns = (x.tolist(), y.tolist(), r.tolist())
         here = errors[at : at + m], slopes[bent : bent + k]
         shadows.linearise_objects(read, round(-reader.log_unit), chunk.op, *columns, *here)
-        beside.follow(chunk, none)
+        beside.follow(chunk)
         bent += k
     with precision(bits):
         off, size = beside.distances(signed(reader.v, joints), joints)

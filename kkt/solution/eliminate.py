@@ -26,7 +26,7 @@ from ..proof.soundness import at_fault, in_balls, judged
 from ..rounding.observe import Observation, seen
 from ..rounding.reached import reached
 from ..tape.player import elimination_of, first_bad, number_of, overflow, rounded_entries, run, signed
-from ..tape.tape import Against, Elimination, StepRecord, Tape
+from ..tape.tape import Elimination, StepRecord, Tape
 from ..tape.trace import tape_for
 from .matrix import Matrix, eliminated
 
@@ -40,7 +40,7 @@ def eliminate(
     format: str | Format = "float64",
     *,
     records: bool = True,
-    exact: bool = False,
+    reach: bool = False,
     reference: Any = None,
     refine: int = 0,
     residual: str = "dynamics",
@@ -61,11 +61,10 @@ def eliminate(
     float64 or double-double afterwards.  An order that is not traced yet is played modulo a prime,
     too, where a block that is singular whatever the numbers shows.
 
-    With ``records`` False, rounding is not observed, which is faster.  With ``exact`` True, sums of
-    a format that rounds (4) are compared with exact arithmetic on the same rounded entries
-    (``StepRecord.against``), and what each pivot's rounding leaves in qdd is recorded
-    (``StepRecord.reached``, :mod:`kkt.rounding.reached`).  ``reference`` is the certified solution
-    (:func:`kkt.certify`) from which the errors of records are measured.
+    With ``records`` False, rounding is not observed, which is faster.  With ``reach`` True, what
+    each pivot's rounding leaves in qdd is recorded (``StepRecord.reached``,
+    :mod:`kkt.rounding.reached`).  ``reference`` is the certified solution (:func:`kkt.certify`)
+    from which the errors of records are measured.
 
     ``refine`` is a number of corrections in the same format, whose ``residual`` is that of inverse
     dynamics or of (4) (:mod:`kkt.solution.refine`); the records are those of the first answer.
@@ -104,7 +103,7 @@ def eliminate(
             tape,
             chosen,
             records=records,
-            exact=exact,
+            reach=reach,
             reference=reference,
             refine=refine,
             residual=residual,
@@ -117,8 +116,8 @@ def eliminate(
     if chosen.unit < DOUBLE or not chosen.on_arrays:
         require_general(tape.program, chosen.name)
     if chosen.kind == "ball":
-        return _in_balls(system, tape, chosen, records, reference, exact)
-    first = _first(system, tape, chosen, records, reference, exact)
+        return _in_balls(system, tape, chosen, records, reference, reach)
+    first = _first(system, tape, chosen, records, reference, reach)
     if proximal:
         from .refine import iterated
 
@@ -165,7 +164,7 @@ def require_iterable(system: System, chosen: Format, count: int, more: bool) -> 
 
 
 def _first(
-    system: System, tape: Tape, chosen: Format, records: bool, reference: Any, exact: bool
+    system: System, tape: Tape, chosen: Format, records: bool, reference: Any, reach: bool
 ) -> Elimination:
     """:func:`eliminate` without corrections: a run, its records, and how far it can be trusted."""
     # the data, as the format sees them
@@ -179,7 +178,7 @@ def _first(
     watched = None
     try:
         if records:
-            watched = seen(system, tape, chosen, exact=exact)
+            watched = seen(system, tape, chosen)
             solution, pivots = watched.solution(), watched.pivots()
         else:
             given = system.entries if number is None else entries
@@ -190,7 +189,7 @@ def _first(
     # gather the answer and its records
     failed = first_bad(tape, pivots) if number is None else None
     steps = _steps(tape, watched, reference)
-    if exact and records:
+    if reach and records:
         steps = _with_reached(
             steps, reached(tape, system.entries if number is None else entries, chosen, number)
         )
@@ -218,7 +217,7 @@ def _longer_of(system: System, tape: Tape, watched: Observation | None) -> Longe
 
 
 def _in_balls(
-    system: System, tape: Tape, chosen: Format, records: bool, reference: Any, exact: bool
+    system: System, tape: Tape, chosen: Format, records: bool, reference: Any, reach: bool
 ) -> Elimination:
     """:func:`eliminate` in balls, of the precision that a certificate needs."""
     proved = certify(system, chosen.digits, tape=tape)
@@ -227,7 +226,7 @@ def _in_balls(
         watched = seen(system, tape, chosen, bits=proved.bits)
         solution = watched.solution()
     steps = _steps(tape, watched, reference)
-    if exact and records:
+    if reach and records:
         with precision(proved.bits):
             entries = assemble(system.state, number_of(chosen))
         steps = _with_reached(steps, reached(tape, entries, chosen, None, proved.bits))
@@ -334,7 +333,7 @@ def step_records(
 
 
 def _rounding(seen: Observation, g: int) -> dict[str, Any]:
-    steps, largest, exact = seen.steps, seen.largest, seen.steps.exact
+    steps, largest = seen.steps, seen.largest
     return {
         "growth": float(steps.size[g] / largest),
         "cancelled_bits": int(steps.cancelled[g]),
@@ -343,5 +342,4 @@ def _rounding(seen: Observation, g: int) -> dict[str, Any]:
         "absorbed": float(steps.absorbed[g]),
         "exact_zeros": int(steps.zeros[g]),
         "radius_bits": None if seen.radius_bits is None else float(seen.radius_bits[g]),
-        "against": None if exact is None else Against(*(int(column[g]) for column in exact)),
     }

@@ -245,20 +245,6 @@ class Unknowns(NamedTuple):
         return Unknowns(pdd, qdd, f, lam)
 
 
-class Against(NamedTuple):
-    """Cancellation beside that of exact arithmetic on the same data: of one pivot, or (groups,).
-
-    Bits are compared where neither has a zero among the operands or for the result.
-    """
-
-    order: Any  # most bits that exact arithmetic cancels in one sum: the order's own
-    format: Any  # most bits that the format cancels
-    more: Any  # most bits that the format cancels in one sum and exact arithmetic does not
-    less: Any  # the reverse: rounding stands where digits should have gone
-    residues: Any  # sums that are zero exactly, where rounding leaves a number
-    vanished: Any  # sums that are zero in the format, where there is a number
-
-
 @dataclass(frozen=True)
 class StepRecord:
     """One pivot (group of blocks) of a sequence.
@@ -285,8 +271,7 @@ class StepRecord:
     absorbed: float | None = None  # largest fraction of a smaller operand lost in one sum
     exact_zeros: int | None = None  # sums of nonzeros that are exactly zero
     radius_bits: float | None = None  # balls alone: bits that the pivot's radius has taken
-    against: Against | None = None  # exact arithmetic on the same data, where that was asked for
-    reached: float | None = None  # then: error by its operations in qdd, in units of rounding
+    reached: float | None = None  # error by its operations in qdd, in units of rounding, if asked for
 
 
 @dataclass(frozen=True)

@@ -96,11 +96,10 @@ def test_shadows_agree_and_see_the_true_error():
     """Double-double and long numbers give one error of float32; fractions give it too."""
     spec = "chain:6"
     system, tape = system_of(spec), tape_of(spec, "crbm")
-    runs = {name: observe(tape, system.entries, FLOAT32, name) for name in ("dd", "mp:40", "exact")}
+    runs = {name: observe(tape, system.entries, FLOAT32, name) for name in ("dd", "mp:40")}
     off = {name: run.distances(tape.found)[0] for name, run in runs.items()}
     scale = runs["dd"].distances(tape.found)[1].max()
     assert np.allclose(off["dd"], off["mp:40"], rtol=1e-14, atol=1e-25 * scale)
-    assert np.array_equal(off["dd"], off["exact"])
 
     v = [Fraction(float(x)) for x in started(tape, system.entries, FLOAT32)]
     for chunk in tape.chunks():
