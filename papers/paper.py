@@ -7,7 +7,7 @@ import difflib
 import inspect
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.resources import files
 from types import ModuleType
@@ -39,15 +39,13 @@ class Item:
 
     @property
     def _defaults(self) -> dict[str, Any]:
-        """What ``measure`` takes if nothing is set; a record's fields are settings each."""
+        """What ``measure`` takes if nothing is set."""
         parameters = inspect.signature(self.module.measure).parameters.items()
         return {key: x.default for key, x in parameters if x.default is not inspect.Parameter.empty}
 
     def settings(self, given: Mapping[str, str]) -> dict[str, Any]:
         """Settings that ``measure`` takes, read from text; one sentence for others."""
-        defaults: dict[str, Any] = {}
-        for name, value in self._defaults.items():
-            defaults |= _fields(value) if is_dataclass(value) else {name: value}
+        defaults = self._defaults
         unknown = next((name for name in given if name not in defaults), None)
         if unknown is not None:
             known = ", ".join(f"{name} ({_shown(value)})" for name, value in defaults.items())
@@ -62,12 +60,7 @@ class Item:
         return dict(import_module(f"pivotree.papers.{self.paper}").QUICK.get(self.name, {}))
 
     def measure(self, progress: Progress, **settings: Any) -> list[Value | Row | Picture]:
-        given = dict(settings)
-        for name, record in self._defaults.items():
-            if is_dataclass(record):
-                own = {key: given.pop(key) for key in _fields(record) if key in given}
-                given[name] = replace(record, **own)  # type: ignore[type-var]
-        return list(self.module.measure(progress, **given))
+        return list(self.module.measure(progress, **settings))
 
     def rows(self, found: Iterable[Value | Row | Picture]) -> list[Row]:
         """The rows, each named after its item; what is computed stands beside what is printed."""
@@ -105,10 +98,6 @@ def items(paper: str, only: list[str] | None = None) -> list[Item]:
         if name not in known:
             raise PivotreeError(f"option --item: {paper} has no {name!r}; use {', '.join(known)}")
     return [Item(paper, name) for name in known if only is None or name in only]
-
-
-def _fields(record: Any) -> dict[str, Any]:
-    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def _read(item: str, name: str, text: str, default: Any) -> Any:

@@ -31,16 +31,6 @@ class Arm:
     mass: Pair = (12.0, 6.0)  # [kg]
     torque: Pair = (0.4, 0.1)  # [N m/s]
 
-    def __post_init__(self) -> None:
-        for name, pair in vars(self).items():
-            if len(pair) != 2 or not np.isfinite(pair).all():
-                raise kkt.ModelError(f"arm: setting {name!r} is {pair}; give two numbers, as 1;2")
-
-    @property
-    def papers(self) -> bool:
-        """Whether this is the paper's arm, so that its printed numbers apply."""
-        return self == PAPER
-
     @property
     def tree(self) -> nx.DiGraph[Any]:
         """:func:`kkt.rr_arm` with these numbers."""
@@ -109,12 +99,6 @@ class Accelerations:
 
 
 PAPER = Arm()
-
-
-def boundary(item: str, target: Pair) -> None:
-    """Boundary values are two angles, or none given.  Raises PivotreeError."""
-    if target and (len(target) != 2 or not np.isfinite(target).all()):
-        raise kkt.PivotreeError(f"{item}: setting 'target' is {target}; give two angles, as 1;2")
 
 
 @cache

@@ -10,27 +10,21 @@ from pivotree import kkt
 
 from ..item import Progress, Results, above, between, value
 from ..measures import Floats, apart
-from .arm import PAPER, Arm
+from .arm import PAPER
 from .matching import Local, LocalFailure, Matching
 from .multiple_shooting import Shooting, without_slopes
 from .references import integrate
 
 
 def measure(
-    progress: Progress,
-    *,
-    end: float = 1.0,
-    subdomains: int = 20,
-    s: int = 3,
-    arm: Arm = PAPER,
-    order: str = "abm",
+    progress: Progress, *, end: float = 1.0, subdomains: int = 20, s: int = 3, order: str = "abm"
 ) -> Results:
     """J at the initial value problem's solution on [0, end]."""
     between("subdomains", subdomains, 3)
     above("s", end=end)
-    ours, zero = arm.accelerations(order), np.zeros(2)
+    ours, zero = PAPER.accelerations(order), np.zeros(2)
     progress("scipy, equation (20)")
-    exact = integrate(arm.closed_form, end, zero, zero)
+    exact = integrate(PAPER.closed_form, end, zero, zero)
     edges = np.linspace(0.0, end, subdomains + 1)
     J, local = _jacobian(ours, exact, edges, s)
     progress("multiple shooting")

@@ -10,7 +10,7 @@ from pivotree import kkt
 
 from ..item import Progress, Results, above, between, picture, printed, value
 from ..measures import Floats
-from .arm import END, PAPER, Arm, Pair
+from .arm import END, PAPER, Pair
 from .collocation import Path, ivp
 from .references import integrate
 
@@ -30,7 +30,6 @@ def measure(
     steps: Pair = STEPS,
     end: float = END,
     at: Pair = (0.3, 1.0),
-    arm: Arm = PAPER,
     order: str = "abm",
 ) -> Results:
     """Step lengths with five iterations as printed, and a solution to 12 digits."""
@@ -39,10 +38,10 @@ def measure(
     said = printed("pasic1999")["figure4"]
     for step in steps:
         edges(end, step)
-    ours, zero = arm.accelerations(order), np.zeros(2)
+    ours, zero = PAPER.accelerations(order), np.zeros(2)
     progress("scipy, equation (20)")
-    exact = integrate(arm.closed_form, max(end, *at), zero, zero)
-    digits = dict(zip(said["at"], said["Theta"], strict=True)) if arm.papers else {}
+    exact = integrate(PAPER.closed_form, max(end, *at), zero, zero)
+    digits = dict(zip(said["at"], said["Theta"], strict=True))
     for time in at:
         found = ivp(ours, edges(time, FINE), zero, zero, FINE_POINTS, 100, 1e-15).q[-1]
         scipy, name, short = exact.sol(time)[:2], f"Theta({time:g})", [f"{x:.4f}" for x in found]
@@ -50,7 +49,7 @@ def measure(
             yield value("digits", short, short == digits[time], name=name, printed=digits[time])
         both = [f"{x:.12f}" for x in (*found, *scipy)]
         yield value("twelve", both, bool(np.max(np.abs(found - scipy)) <= 1e-11), name=name)
-    as_printed = arm.papers and (s, iterations, end) == (3, 5, said["end"])
+    as_printed = (s, iterations, end) == (3, 5, said["end"])
     rows = {said["step"]: "step_printed", said["step"] / 10.0: "step_tenth"} if as_printed else {}
     settled = {}  # largest error of Theta at the edges, iterated until y changes by 1e-14
     for step in (*steps, min(steps) / 2):
@@ -72,7 +71,7 @@ def measure(
     yield value("order", slope if known else None, near, none=none, printed=text)
     progress(f"{FINE_POINTS} Gauss points, step {FINE}")
     fine = ivp(ours, edges(end, FINE), zero, zero, FINE_POINTS, 100, 1e-15)
-    yield picture("figure3", "torques", arm.torque, end)
+    yield picture("figure3", "torques", PAPER.torque, end)
     yield picture("figure4", "angles", fine, marked)
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..item import Progress, Results, Value, above, picture, printed, value
+from ..item import Progress, Results, above, picture, printed, value
 from ..measures import Floats
-from .arm import PAPER, Arm, Pair, boundary
+from .arm import PAPER, Pair
 from .collocation import Fixed, Path, along, at_end, bvp_map, iterate, slope
 from .references import boundary_value, integrate, reached
 
@@ -25,34 +25,31 @@ def measure(
     *,
     ends: Pair = (0.3, 0.35),
     s: int = 32,
-    target: Pair = (),
     scan: Pair = SHORT + LONG,
     guesses: int = 30,
     push: float = 100.0,
     seed: int = 0,
-    arm: Arm = PAPER,
     order: str = "abm",
 ) -> Results:
-    """Theta(0) = 0 and Theta(e) from the IVP, or ``target``, for every e; then all lengths.
+    """Theta(0) = 0 and Theta(e) from the initial value problem, for every e; then all lengths.
 
     ``guesses`` are parabolas between the boundary values, their second derivative drawn from a
     normal distribution of ``push`` [rad/s^2].
     """
     above("s", ends=ends, scan=scan)
-    boundary("figure5", target)
-    ours, closed, zero = arm.accelerations(order), arm.closed_form, np.zeros(2)
+    ours, closed, zero = PAPER.accelerations(order), PAPER.closed_form, np.zeros(2)
     progress("scipy, equation (20)")
     exact = integrate(closed, max(*ends, *scan), zero, zero)
-    own, said = arm.papers and not target, printed("pasic1999")["figure4"]
-    digits = dict(zip(said["at"], said["Theta"], strict=True)) if own else {}
+    said = printed("pasic1999")["figure4"]
+    digits = dict(zip(said["at"], said["Theta"], strict=True))
     targets: dict[float, Floats] = {}
     drawn = None
     for e in ends:
         progress(f"[0, {e}]")
-        targets[e] = np.array(target) if target else reached(closed, e, zero, zero)
+        targets[e] = reached(closed, e, zero, zero)
         for b in [targets[e]] + ([np.array(digits[e], dtype=float)] if e in digits else []):
             found, path = solve(ours, e, b, s)
-            yield from _solved(closed, exact, found, path, own, b is not targets[e])
+            yield from _solved(closed, exact, found, path, b is not targets[e])
             drawn = path if found.converged else None
     for e, b in targets.items():
         pushes = push * np.random.default_rng(seed).normal(size=(guesses, 2))
@@ -61,12 +58,8 @@ def measure(
         shown = "; ".join(f"{count} to {end}" for end, count in counts.items())
         several = f"[0, {e:g}]: more solutions than one attract the iteration" if len(counts) > 1 else ""
         one_only, words = len(counts) == 1 and "diverges" not in counts, {"e": f"{e:g}", "count": guesses}
-        if own:
-            yield value("guesses", shown, one_only, why=several, **words)
-        else:
-            yield value("guesses_other", shown, **words)
-    if scan and not target:
-        yield _lengths(progress, ours, exact, s, scan, own)
+        yield value("guesses", shown, one_only, why=several, **words)
+    yield from _lengths(progress, ours, exact, s, scan)
     if drawn is not None:
         yield picture("figure5", "two_solutions", drawn, exact)
 
@@ -91,30 +84,29 @@ def solve(ours: Any, e: float, b: Floats, s: int) -> tuple[Fixed, Path]:
     return found, Path(np.array([0.0, e]), np.stack([zero, b]), slopes, found.F[None])
 
 
-def _solved(closed: Any, exact: Any, found: Fixed, path: Path, own: bool, decimals: bool) -> Results:
+def _solved(closed: Any, exact: Any, found: Fixed, path: Path, decimals: bool) -> Results:
     """Rows of one boundary value problem, and what scipy says of its solution."""
     e, b, first = float(path.t[-1]), path.q[-1], path.qd[0]
     name = f"[0, {e:g}]" + (", four decimals" if decimals else "")
     if not found.converged:
-        yield value("slope", "does not converge", name=name, why="")
+        yield value("miss", "does not converge", name=name, none="there is no slope")
         return
-    x, zero, last = np.linspace(0.0, 1.0, 201), np.zeros(2), found.changes[-9:]
+    x, zero = np.linspace(0.0, 1.0, 201), np.zeros(2)
     y, yd = along(x, len(found.F), e, zero, first, found.F)
-    slopes, rate = [f"{x:z.8f}" for x in first], (last[-1] / last[0]) ** (1.0 / max(len(last) - 1, 1))
-    if own and e == 0.3:
+    if e == 0.3:
         apart = float(np.max(np.abs(y - exact.sol(e * x)[:2].T)))
         # four decimals of Theta(0.3) leave 5e-5 open, which the problem magnifies
         yield value("same", apart, name=name, near=f"{1e-3 if decimals else 1e-10:g}")
-    elif own and e == SECOND:
+    elif e == SECOND:
+        slopes = [f"{x:z.8f}" for x in first]
         yield value("another", slopes, bool(np.max(np.abs(first)) >= ANOTHER), name=name)
-    yield value("slope", slopes, name=name, count=len(found.changes), rate=f"{rate:.3f}")
     yield value("miss", float(np.max(np.abs(reached(closed, e, zero, first) - b))), name=name)
     other = boundary_value(closed, zero, b, e * x, np.hstack([y, yd]))
     off = float(np.max(np.abs(other.sol(0.0)[2:] - first))) if other.success else None
     yield value("scipy", "fails" if off is None else off, off is not None and off <= 1e-6, name=name)
 
 
-def _lengths(progress: Progress, ours: Any, exact: Any, s: int, scan: Pair, own: bool) -> Value:
+def _lengths(progress: Progress, ours: Any, exact: Any, s: int, scan: Pair) -> Results:
     """On which lengths beyond the paper's second solution the iteration fails."""
     failing = []
     for e in scan:
@@ -123,5 +115,5 @@ def _lengths(progress: Progress, ours: Any, exact: Any, s: int, scan: Pair, own:
             failing.append(e)
     beyond = [e for e in scan if e > SECOND]
     share = f"{sum(e > SECOND for e in failing)} of {len(beyond)}, the first {min(failing, default=None)}"
-    known = own and beyond
-    return value("longer" if known else "longer_other", share, bool(beyond) and min(beyond) in failing)
+    if beyond:
+        yield value("longer", share, min(beyond) in failing)

@@ -1,111 +1,67 @@
-"""Sections 4.4 and 5: multiple shooting, by Newton's method damped and not, on many subdomains.
+"""Sections 4.4 and 5: multiple shooting and the new method, damped, from the straight line.
 
 The paper's shooting solves [0, 1] and diverges beyond.  Neither its guess nor its damping is
-printed.  Here both methods start from the straight line; Newton's step is halved until the
-residual falls, or taken whole.  What converges depends on the number of subdomains.
+printed.  Here both methods start from the straight line, and a step of Newton's is halved until the
+residual falls.  What converges depends on the number of subdomains.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ..item import Progress, Results, above, each, picture, printed, value
+from ..item import Progress, Results, above, each, printed, value
 from ..measures import Floats
-from .arm import PAPER, Arm, Pair
+from .arm import PAPER, Pair
 from .matching import Matching, newton, straight
 from .multiple_shooting import Shooting
 from .references import reached
 
 OWN = 1e-2  # [rad/s] of Theta'(0) up to which a solution is the initial value problem's
-METHODS = ("multiple shooting", "new method")
-
-
-@dataclass(frozen=True)
-class Try:
-    """One boundary value problem by one method from the straight line."""
-
-    method: str
-    damped: bool
-    e: float
-    n: int
-    slope: Floats | None  # Theta'(0), None where it fails
-    iterations: int
-    missed: float  # |Theta(e) - b| of scipy's integration from that slope [rad]
-
-    @property
-    def says(self) -> str:
-        if self.slope is None:
-            return f"fails after {self.iterations}"
-        which = "the IVP's" if self.of_ivp else "another solution"
-        return f"{which} in {self.iterations}"
-
-    @property
-    def of_ivp(self) -> bool:
-        return self.slope is not None and bool(np.max(np.abs(self.slope)) < OWN)
+LONGER = 2.0  # [s], on which the paper tried several numbers of subdomains
 
 
 def measure(
     progress: Progress,
     *,
-    ends: Pair = (1.0, 1.5, 2.0),
+    ends: Pair = (1.0, 1.5, LONGER),
     subdomains: tuple[int, ...] = (10, 15, 20, 30, 40),
     s: int = 3,
     step: float = 0.005,
-    arm: Arm = PAPER,
     order: str = "abm",
 ) -> Results:
-    """Both methods from the straight line; ``step`` [s] is that of shooting's Runge-Kutta."""
+    """The paper's 20 subdomains, and ``subdomains`` on [0, 2]; ``step`` [s] is that of Runge-Kutta."""
     above("s", ends=ends, step=step)
     each("subdomains", subdomains, 3)
-    ours, zero = arm.accelerations(order), np.zeros(2)
-    said = printed("pasic1999")["figure6"]["subdomains"]
-    tries = []
-    for e in ends:
-        b = reached(arm.closed_form, e, zero, zero)
-        for n in subdomains:
-            edges = np.linspace(0.0, e, n + 1)
-            for damped in (True, False) if n == said else (True,):
-                progress(f"[0, {e:g}], {n} subdomains")
-                shot = Shooting(ours, edges, zero, b, step).newton(damped=damped)
-                found = None if shot.y is None else shot.y[0, 2:]
-                tries.append(_try(arm, METHODS[0], damped, e, n, found, len(shot.norms), b))
-                matched = newton(Matching(ours, edges, s), straight(zero, b, n), 60, damped)
-                found = None
-                if matched.converged and matched.local is not None:
-                    found = matched.local.left[0]
-                tries.append(_try(arm, METHODS[1], damped, e, n, found, len(matched.norms), b))
-    yield from rows(tries, arm.papers)
-    yield picture("multiple", "reach", [one for one in tries if one.damped], METHODS)
-
-
-def _try(
-    arm: Arm, method: str, damped: bool, e: float, n: int, slope: Floats | None, count: int, b: Floats
-) -> Try:
-    missed = float("nan")
-    if slope is not None:
-        missed = float(np.max(np.abs(reached(arm.closed_form, e, np.zeros(2), slope) - b)))
-    return Try(method, damped, e, n, slope, count, missed)
-
-
-def rows(tries: list[Try], paper: bool) -> Results:
-    """Rows of all tries; of the paper's arm they are held against what it says."""
+    ours, zero = PAPER.accelerations(order), np.zeros(2)
     said = printed("pasic1999")["figure6"]
-    shots = [t for t in tries if t.method == METHODS[0] and t.n == said["subdomains"]]
-    for one in shots:
-        words = {"e": f"{one.e:g}", "n": one.n, "kind": "damped" if one.damped else "undamped"}
-        if not paper or not one.damped:
-            yield value("undamped", one.says, **words)
-        elif one.e <= said["end"]:
-            yield value("shooting", one.says, one.of_ivp, **words)
+
+    def matched(e: float, n: int, b: Floats) -> tuple[str, bool]:
+        progress(f"[0, {e:g}], {n} subdomains")
+        found = newton(Matching(ours, np.linspace(0.0, e, n + 1), s), straight(zero, b, n), 60, damped=True)
+        slope = found.local.left[0] if found.converged and found.local is not None else None
+        return _told(slope, len(found.norms))
+
+    for e in ends:
+        progress(f"[0, {e:g}], multiple shooting")
+        n, b = said["subdomains"], reached(PAPER.closed_form, e, zero, zero)
+        shot = Shooting(ours, np.linspace(0.0, e, n + 1), zero, b, step).newton()
+        told, own = _told(None if shot.y is None else shot.y[0, 2:], len(shot.norms))
+        if e <= said["end"]:
+            yield value("shooting", told, own, e=f"{e:g}", n=n)
+            told, own = matched(e, n, b)
+            yield value("new", told, own, e=f"{e:g}", n=n)
         else:
-            yield value("shooting_longer", one.says, one.slope is None, **words)
-    for method in METHODS:
-        for e in dict.fromkeys(one.e for one in tries):
-            own = [t for t in tries if (t.method, t.e, t.damped) == (method, e, True)]
-            yield value("counts", "; ".join(f"{t.n}: {t.says}" for t in own), e=f"{e:g}", method=method)
-    for one in tries:
-        if one.method == METHODS[1] and one.n == said["subdomains"] and one.e <= said["end"]:
-            known = paper and one.damped
-            yield value("new" if known else "new_undamped", one.says, one.of_ivp, e=f"{one.e:g}", n=one.n)
+            yield value("shooting_longer", told, shot.y is None, e=f"{e:g}", n=n)
+        if e == LONGER:
+            tries = [matched(e, n, b)[0] for n in subdomains]
+            told = "; ".join(f"{n}: {one}" for n, one in zip(subdomains, tries, strict=True))
+            yield value("new_longer", told, all(one.startswith("fails") for one in tries), e=f"{e:g}")
+
+
+def _told(slope: Floats | None, count: int) -> tuple[str, bool]:
+    """What became of a try, by its Theta'(0), and whether it is the initial value problem's."""
+    if slope is None:
+        return f"fails after {count}", False
+    own = bool(np.max(np.abs(slope)) < OWN)
+    which = "the IVP's" if own else "another solution"
+    return f"{which} in {count}", own

@@ -106,8 +106,8 @@ class Shooting:
         right = sp.eye_array(2 * N * n, 2 * N * (n + 1), k=2 * N)
         return sp.vstack([first, left - right, last]).tocsc()
 
-    def newton(self, y: Floats | None = None, damped: bool = True) -> Shot:
-        """From a guess, or the line; a damped step is halved until the residual's norm falls."""
+    def newton(self, y: Floats | None = None) -> Shot:
+        """From a guess, or the line; a step is halved until the residual's norm falls."""
         y = self.line if y is None else y
         left, norms = self.residual(y), []
         for _ in range(TRIES):
@@ -121,7 +121,7 @@ class Shooting:
             while share >= SMALLEST:
                 moved = y - share * step
                 after = self.residual(moved)
-                if not damped or np.linalg.norm(after) < (1.0 - share / 4.0) * norms[-1]:
+                if np.linalg.norm(after) < (1.0 - share / 4.0) * norms[-1]:
                     break
                 share /= 2.0
             else:

@@ -1,8 +1,7 @@
-"""The paper's figures in the project's styles, and what is solved from the straight line."""
+"""The paper's figures in the project's styles."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -93,26 +92,3 @@ def _above(figure: Figure, ax: Any, look: Any, **options: Any) -> None:
     """One legend above all panels, of what one of them shows."""
     handles, labels = ax.get_legend_handles_labels()
     legend(figure, look, handles=handles, labels=labels, loc="outside upper center", **options)
-
-
-def reach(tries: Sequence[Any], methods: Sequence[str], style: str) -> Figure:
-    """Which domains are solved on how many subdomains, from the straight line."""
-    kinds = (
-        ("the IVP's solution", "o", lambda t: t.of_ivp),
-        ("another solution", "D", lambda t: t.slope is not None and not t.of_ivp),
-        ("does not converge", "x", lambda t: t.slope is None),
-    )
-    counts, ends = (sorted({getattr(t, name) for t in tries}) for name in ("n", "e"))
-    with panels(style, "double", 2.2, 1, len(methods), sharey=True) as (figure, axes, look):
-        for ax, method in zip(axes, methods, strict=True):
-            for i, (label, marker, is_kind) in enumerate(kinds):
-                own = [t for t in tries if t.method == method and is_kind(t)]
-                places = [counts.index(t.n) for t in own], [ends.index(t.e) for t in own]
-                ax.plot(*places, marker, color=look.series[i], label=label, markersize=7)
-            ax.set_xticks(range(len(counts)), [str(n) for n in counts])
-            ax.set_yticks(range(len(ends)), [f"[0, {e:g}]" for e in ends])
-            ax.set(ylim=(-0.5, len(ends) - 0.5), xlim=(-0.5, len(counts) - 0.5))
-            named(ax, look, "subdomains", title=f"{method}, damped")
-        known = axes[0].get_legend_handles_labels()
-        sheet.legend(figure, look, handles=known[0], labels=known[1], loc="outside upper center", ncols=3)
-    return figure

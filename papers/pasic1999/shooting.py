@@ -13,7 +13,7 @@ import numpy as np
 
 from ..item import Progress, Results, above, value
 from ..measures import Floats
-from .arm import PAPER, Arm, Pair, boundary
+from .arm import PAPER, Pair
 from .collocation import Acceleration, bvp_map, iterate
 from .references import integrate, reached
 
@@ -22,31 +22,20 @@ HIT = 1e-7  # [rad], of the boundary value
 NEAR = 0.01  # [rad/s] of a first slope from the initial value problem's
 
 
-def measure(
-    progress: Progress,
-    *,
-    ends: Pair = (0.3, 0.35),
-    target: Pair = (),
-    s: int = 16,
-    arm: Arm = PAPER,
-    order: str = "abm",
-) -> Results:
+def measure(progress: Progress, *, ends: Pair = (0.3, 0.35), s: int = 16, order: str = "abm") -> Results:
     """From the straight line's slope, and from one near the initial value problem's."""
     above("s", ends=ends)
-    boundary("shooting", target)
-    ours, closed, zero = arm.accelerations(order), arm.closed_form, np.zeros(2)
+    ours, closed, zero = PAPER.accelerations(order), PAPER.closed_form, np.zeros(2)
     for e in ends:
-        b = np.array(target) if target else reached(closed, e, zero, zero)
+        b = reached(closed, e, zero, zero)
         progress(f"[0, {e}] by shooting")
         shots = [_shoot(closed, e, b, first) for first in (b / e, zero + NEAR)]
         least = min((count for count in shots if count is not None), default=None)
         progress(f"[0, {e}] by the new method")
         states, calls = _counted(ours, e, b, s)
         both, words = ["fails" if x is None else x for x in (states, least)], {"e": f"{e:g}", "calls": calls}
-        if arm.papers and not target and states is not None and least is not None:
-            yield value("efficient", both, states < least, **words)
-        else:
-            yield value("evaluations", both, **words)
+        none = "" if None not in (states, least) else "a length that is not solved on one domain"
+        yield value("efficient", both, not none and states < least, none=none, **words)
 
 
 @dataclass

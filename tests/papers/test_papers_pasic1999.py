@@ -1,4 +1,4 @@
-"""Pasic, Williams & Hui 1999: the criteria, arms, domains and conditions of one's own, refusals."""
+"""Pasic, Williams & Hui 1999: the criteria, domains and conditions of one's own, refusals."""
 
 import math
 from dataclasses import replace
@@ -100,7 +100,7 @@ def test_figure_4():
 @pytest.mark.product
 def test_figure_5_has_the_second_solution():
     rows = by_item(rows_of(figure5, ends=(0.35,), scan=(0.35,), guesses=1))
-    assert rows["[0, 0.35]: Theta'(0)"].ours == ["2.76838987", "-15.60014714"]
+    assert rows["[0, 0.35]: Theta'(0), the IVP's being zero"].ours == ["2.76838987", "-15.60014714"]
 
 
 def test_shooting_by_collocation_and_by_runge_and_kutta_has_one_matrix_and_solves_an_oscillator():
@@ -112,7 +112,7 @@ def test_shooting_by_collocation_and_by_runge_and_kutta_has_one_matrix_and_solve
     end = collocated.toarray()[1:3, :2]  # of the first subdomain: cos 2h, sin 2h / 2 and their rates
     c, s = np.cos(0.4), np.sin(0.4)
     assert np.allclose(end, [[c, s / 2], [-2 * s, c]], atol=1e-9)
-    found = shooting_.newton(damped=False)
+    found = shooting_.newton()
     assert found.y is not None and len(found.norms) == 2
     assert found.y[0, 1] == pytest.approx(2.0 / np.sin(2.0), rel=1e-7)
 
