@@ -24,9 +24,7 @@ LONGER = {
     "kkt/program/residual_program.py:trace_substitution": 61,
     "kkt/structure/symbolic_kernels.py:count_columns": 74,
     "kkt/structure/symbolic_kernels.py:eliminate": 66,
-    "analysis/cheapest/bound.py:_parts": 71,
     "analysis/cli/commands/simulate.py:run": 81,
-    "analysis/cli/commands/tune.py:run": 70,
     "analysis/figures/spy.py:_panels": 76,
 }
 # Functions of more parameters, each with how many.  They are asked by users, who name what they

@@ -1,4 +1,4 @@
-"""The cheapest order for a robot, by operations, depth, digits or time.
+"""The cheapest order for a robot, by operations or digits.
 
 The search covers the orders of :mod:`analysis.cheapest.places`, with rank updates (c c^T)/d and
 (c/d) c^T, and all registered orders, so that the result is never worse than the best of them.
@@ -6,16 +6,14 @@ The search covers the orders of :mod:`analysis.cheapest.places`, with rank updat
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pivotree import kkt
-from pivotree.kkt import LoopError, OrderError, PivotreeError, PivotSequence, Rules, System, plan, symbolic
+from pivotree.kkt import LoopError, OrderError, PivotreeError, PivotSequence, Rules, System
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.order.sequence import as_sequence
@@ -24,13 +22,12 @@ from pivotree.orderings.catalogue import ORDERS, names
 from ..states import ranges_of
 from ..states.traced import TracedOrder
 from ..study.measure import OK, States, measure
-from .bound import lower_bound
 from .dynamic import Dynamic
 from .multipliers import with_multipliers
 from .operations import Meter
-from .places import count, every, uniform
+from .places import count, every
 
-COSTS = ("flops", "depth", "digits", "time")
+COSTS = ("flops", "digits")
 FEW = 400  # orders of the family that are all counted, for each of the two rank updates
 SUBSETS = 6  # joints up to which the dynamic program eliminates any subset of those that wait
 WIDTH = 6  # joints that may wait in a larger tree
@@ -49,17 +46,16 @@ class Ranked:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The cheapest order that was found, and how far it may be from the cheapest of its family.
+    """The cheapest order that was found.
 
     >>> found = pt.search(pt.chain(2))
-    >>> found.best.cost, found.bound, found.exact
-    (159, 159.0, True)
+    >>> found.best.cost, found.exact
+    (159, True)
     """
 
-    cost_is: str  # flops, depth, digits or time
+    cost_is: str  # flops or digits
     composites: str  # how composite inertias are formed and counted, as in kkt.PivotSequence
     best: Ranked
-    bound: float | None  # proved: no order of the family costs less; None where none is known
     exact: bool  # all orders of the family were counted
     searched: str  # what was searched, in words
     counted: int  # orders whose cost was counted
@@ -74,20 +70,11 @@ class SearchResult:
     def cost(self) -> float:
         return self.best.cost
 
-    @property
-    def gap(self) -> float | None:
-        """(cost - bound) / cost: the cheapest of the family saves at most this part of the cost."""
-        if self.bound is None or not self.cost:
-            return None
-        return max(0.0, (self.cost - self.bound) / self.cost)
-
     def as_json(self) -> dict[str, Any]:
         """The winner as an order file, for ``--order FILE.json`` and :func:`orderings.get`."""
         return exported(self.sequence) | {
             "cost": self.cost_is,
             "value": self.cost,
-            "bound": self.bound,
-            "gap": self.gap,
             "composites": self.composites,
         }
 
@@ -120,10 +107,8 @@ def search(
     """The cheapest order for a tree (or a :class:`kkt.System`).
 
     ``cost`` is "flops", operations from the entries of (4) to qdd with this robot's zeros and ones
-    folded away; "depth", the height of the elimination tree in blocks, then operations; "digits",
-    the largest error of qdd in ``format`` over ``states`` random states; or "time" [s], one state of
-    a batch in a kernel compiled for ``format``.  Digits and time are measured on the cheapest by
-    operations and on the registered orders.
+    folded away; or "digits", the largest error of qdd in ``format`` over ``states`` random states,
+    which is measured on the cheapest by operations and on the registered orders.
 
     Inertias behind which no joint is eliminated are counted as ten numbers, and with ``composites``
     "rigid" formed so; the costs are those of ``kkt.trace(system, order, composites)``.  At most
@@ -151,27 +136,14 @@ def search(
     ranked = _ranked(tried, cost, system, composites, format, states, tick)
     ranked = [replace(r, sequence=replace(r.sequence, composites=composites)) for r in ranked]
     ranked = _from_the_first_that_runs(ranked, system)
-    bound: float | None = None
-    if cost == "flops" and family.bound is not None:
-        bound = float(family.bound)
-    elif cost == "depth":
-        bound = float(_least_depth(system))
     return SearchResult(
-        cost,
-        composites,
-        ranked[0],
-        bound,
-        family.exact and cost == "flops",
-        family.words,
-        len(tried),
-        tuple(ranked),
+        cost, composites, ranked[0], family.exact and cost == "flops", family.words, len(tried), tuple(ranked)
     )
 
 
 @dataclass(frozen=True)
 class _Family:
     tried: list[Ranked]
-    bound: int | None
     exact: bool
     words: str
 
@@ -188,12 +160,7 @@ def _family(system: System, meter: Meter, most: int, tick: Callable[[str], None]
         f"{tree.words}; of these the cheapest on the tree alone, ABM and CRBM, with the "
         "multipliers of each loop last, at its end or, where they are soft, before all bodies"
     )
-    return _Family(
-        [Ranked("search", s, flops, flops) for flops, s in found],
-        None,  # the tree's holds, but is a small part of what loops take
-        False,
-        words,
-    )
+    return _Family([Ranked("search", s, flops, flops) for flops, s in found], False, words)
 
 
 def _of_tree(system: System, meter: Meter, most: int, tick: Callable[[str], None]) -> _Family:
@@ -201,7 +168,6 @@ def _of_tree(system: System, meter: Meter, most: int, tick: Callable[[str], None
     structure, tried = system.structure, []
     joints, closed = int((structure.dof > 0).sum()), True
     exact = count(structure) << joints <= FEW
-    crbm: NDArray[np.int64] | None = None
     for update in UPDATES:
         rules = Rules(rank_update=update)
         if exact:
@@ -215,19 +181,13 @@ def _of_tree(system: System, meter: Meter, most: int, tick: Callable[[str], None
             closed &= dynamic.run(most, tick) and small
             counted = dynamic.tried
         tried += [Ranked("search", s, flops, flops) for flops, s in counted]
-        sequence, owner = uniform(structure, structure.n + 1, True).sequence(structure, rules)
-        steps = np.zeros(structure.n, dtype=np.int64)
-        np.add.at(steps, owner, meter.groups(sequence))
-        crbm = steps if crbm is None or steps.sum() < crbm.sum() else crbm
-    assert crbm is not None
     what = "each joint at its body or any ancestor, in or after that body's bracket, tip to base"
     if exact:
-        return _Family(tried, min(r.flops for r in tried), True, f"all of {what}")
-    bound = lower_bound(structure, meter.inputs, meter.composites, crbm)
+        return _Family(tried, True, f"all of {what}")
     words = f"a part of {what}, by dynamic programming"
     if closed:
         words += " to its end: none of the others is cheaper if a step costs what its joints say"
-    return _Family(tried, bound, False, words)
+    return _Family(tried, False, words)
 
 
 def _registered(system: System, meter: Meter, tick: Callable[[str], None]) -> list[Ranked]:
@@ -257,7 +217,7 @@ def _ranked(
     states: int,
     tick: Callable[[str], None],
 ) -> list[Ranked]:
-    """Cheapest first, without repeats; digits and time are measured on those that may win."""
+    """Cheapest first, without repeats; digits are measured on those that may win."""
     seen: dict[tuple[Any, ...], Ranked] = {}
     for ranked in sorted(tried, key=lambda r: (r.flops, r.name == "search")):
         blocks = tuple(tuple(map(tuple, group)) for group in ranked.sequence.groups)
@@ -265,23 +225,15 @@ def _ranked(
     found = list(seen.values())
     if cost == "flops":
         return found
-    if cost == "depth":
-        for i, r in enumerate(found):
-            height = symbolic(plan(r.sequence, system.structure)).height
-            found[i] = Ranked(r.name, r.sequence, height, r.flops)
-        return sorted(found, key=lambda r: (r.cost, r.flops))
     several = [r for r in found if r.name == "search"][:6]
-    several += [r for r in found if r.name != "search"][: None if cost == "digits" else 3]
+    several += [r for r in found if r.name != "search"]
     tapes = []
     for r in tuple(several):
         try:
             tapes.append(kkt.trace(system, r.sequence, composites))
         except PivotreeError:
             several.remove(r)
-    if cost == "digits":
-        costs = errors(system, tapes, format, states, tick)
-    else:
-        costs = times(system, tapes, format, tick)
+    costs = errors(system, tapes, format, states, tick)
     measured = [
         Ranked(r.name, r.sequence, c, r.flops) for r, c in zip(several, costs, strict=True) if np.isfinite(c)
     ]
@@ -301,11 +253,6 @@ def _from_the_first_that_runs(ranked: list[Ranked], system: System) -> list[Rank
         else:
             return ranked[i:]
     raise refused[0]
-
-
-def _least_depth(system: System) -> int:
-    """A lower bound on the height: every order takes a joint's pair and then the joint."""
-    return int(2 + (system.structure.dof > 0).any())
 
 
 def errors(
@@ -330,33 +277,3 @@ def errors(
     proof = TracedOrder(kkt.trace(system, ORDERS["abm"]), system)
     found = measure(here, orders, proof, [get_format(format)])
     return np.where(found.failed == OK, found.error, np.inf)[..., 0].max(axis=0).tolist()
-
-
-def times(
-    system: System,
-    tapes: list[Any],
-    format: str,
-    tick: Callable[[str], None] = lambda text: None,
-    states: int = 256,
-    runs: int = 60,
-) -> list[float]:
-    """Seconds for one state of a batch in compiled kernels, run in turns: the least of the runs.
-
-    Other work on the machine only adds to a run; batches are short, so that some meet none.
-    """
-    kernels = []
-    for i, tape in enumerate(tapes):
-        tick(f"compiling {i + 1} of {len(tapes)}")
-        kernels.append(kkt.compile(system, tape, format))
-    random = np.random.default_rng(0)
-    N, carrier = kernels[0].N, kernels[0].number.dtype
-    x = np.tile(kernels[0].configuration(), (states, 1)) + random.uniform(-1, 1, (states, 1))
-    x, qd, tau = (v.astype(carrier) for v in (x, *random.standard_normal((2, states, N))))
-    taken: list[list[float]] = [[] for _ in kernels]
-    for turn in range(runs + 1):
-        for own, kernel in zip(taken, kernels, strict=True):
-            start = time.perf_counter()
-            kernel(x, qd, tau)
-            if turn:  # the first call compiles
-                own.append((time.perf_counter() - start) / states)
-    return [min(own) for own in taken]

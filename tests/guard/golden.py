@@ -55,7 +55,6 @@ RULES = [
     (r"^pivotree: \.\.\. .*\n", "", "signs of life come every ten seconds: more on a slow machine"),
     (r'("seconds": )(\{[^}]*\}|[\d.e-]+)', r"\1[s]", "measured"),
     (r" in [\d.]+ s \([\d,.]+ a second\)", " in [s]", "measured: sweep"),
-    (r" +[\d.]+ us", " [us]", "measured: tune"),
     (r"^( .* float\d\d +[\d,]+ .*\de-\d\d) +\d+\.\d(?= {3})", r"\1 [s]", "measured: simulate"),
     (r"^( (?:proved|failed|undecided) .*\d) +\d+\.\d $", r"\1 [s]", "measured: prove, last column"),
     (r"^\d+\.\d s +$", "[s]", "measured: reproduce, below each table"),

@@ -17,9 +17,9 @@ from .shared import file_of, one_of, print_json, system_of_any, tree_of
 
 BESIDE = ("crbm", "abm")
 FORMATS = ("float32", "float64")
-COUNTED = 10.0  # times that an operation takes where it is counted, and compiled to be measured
+COUNTED = 10.0  # times that an operation takes where it is counted
 STATES = 3  # random states that accuracy is measured in
-HEADS = ("operations", "in the kernel", "kernel, float32", "float64", "error, float32", "float64")
+HEADS = ("operations", "in the kernel", "error, float32", "float64")
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,6 @@ class Tuned:
     order: str
     flops: int  # operations from the entries of (4)
     kernel: int  # operations of the compiled kernel, kinematics and bias included
-    seconds: dict[str, float]  # of one state of a batch, by format
     error: dict[str, float]  # largest, of qdd, by format
 
 
@@ -38,23 +37,21 @@ EXAMPLES = ("tune robot.urdf", "tune robot.urdf --cost digits -o mine.json")
 
 def declare(command: Parser) -> None:
     add_model(command, state=False)
-    command.add_argument(
-        "--cost", default="flops", metavar="WHAT", help="one of (flops): flops, depth, digits, time"
-    )
+    command.add_argument("--cost", default="flops", metavar="WHAT", help="flops or digits (flops)")
     command.add_argument(
         "--composites",
         default="rigid",
         metavar="HOW",
         help="composite inertias (rigid): rigid, as ten numbers, or general",
     )
-    add_format(command, "float32", known="float32 or float64, for digits and time")
+    add_format(command, "float32", known="float32 or float64, for digits")
     command.add_argument("--most", type=int, default=60, metavar="N", help="orders to count (60)")
     add_json(command)
     command.add_argument("-o", "--output", metavar="FILE.json", help="write the order, for --order")
 
 
 def run(options: argparse.Namespace) -> int:
-    from pivotree.analysis.cheapest.search import COSTS, errors, times
+    from pivotree.analysis.cheapest.search import COSTS, errors
 
     one_of("--cost", options.cost, COSTS)
     one_of("--composites", options.composites, ("rigid", "general"))
@@ -78,17 +75,12 @@ def run(options: argparse.Namespace) -> int:
         )
         wanted = {"tuned": found.sequence} | {name: orderings.get(name) for name in BESIDE}
         tapes = {name: kkt.trace(system, order, options.composites) for name, order in wanted.items()}
-        seconds, off = {}, {}
-        for format in FORMATS:
-            progress(f"measuring in {format}")
-            seconds[format] = times(system, list(tapes.values()), format, progress)
-            off[format] = errors(system, list(tapes.values()), format, STATES, progress)
+        off = {format: errors(system, list(tapes.values()), format, STATES, progress) for format in FORMATS}
         rows = [
             Tuned(
                 name,
                 tape.flops,
                 sum(kkt.compile(system, tape).operations.values()),
-                {f: seconds[f][i] for f in FORMATS},
                 {f: off[f][i] for f in FORMATS},
             )
             for i, (name, tape) in enumerate(tapes.items())
@@ -104,8 +96,6 @@ def run(options: argparse.Namespace) -> int:
                 "model": options.model,
                 "cost": found.cost_is,
                 "value": found.cost,
-                "bound": found.bound,
-                "gap": found.gap,
                 "exact": found.exact,
                 "composites": found.composites,
                 "searched": found.searched,
@@ -143,15 +133,9 @@ def words(found: analysis.SearchResult, structure: kkt.Structure) -> str:
         text += " Inertias behind which no joint is eliminated are ten numbers."
     what = {
         "flops": f"It takes {found.cost:,.0f} operations",
-        "depth": f"It is {found.cost:,.0f} blocks deep",
         "digits": f"Its largest error is {found.cost:.1e}",
-        "time": f"A state takes {1e6 * found.cost:.2g} us",
     }[found.cost_is]
-    text += f" {what}; {found.counted} orders were counted, "
-    text += found.searched
-    if found.bound is not None and not found.exact:
-        text += f"; none of these is below {found.bound:,.0f} (gap {found.gap:.0%})"
-    return text + "."
+    return f"{text} {what}; {found.counted} orders were counted, {found.searched}."
 
 
 def _multipliers(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:
@@ -199,13 +183,7 @@ def _print(options: argparse.Namespace, rows: list[Tuned], said: str) -> None:
 
     out = console(sys.stdout, wide=True)
     cells = (
-        (
-            row.order,
-            f"{row.flops:,}",
-            f"{row.kernel:,}",
-            *(f"{1e6 * row.seconds[f]:.3f} us" for f in FORMATS),
-            *(f"{row.error[f]:.1e}" for f in FORMATS),
-        )
+        (row.order, f"{row.flops:,}", f"{row.kernel:,}", *(f"{row.error[f]:.1e}" for f in FORMATS))
         for row in rows
     )
     caption = (

@@ -3,13 +3,10 @@
 import json
 from itertools import product
 
-import numpy as np
 import pytest
 from designs import listed
 
 from pivotree import analysis, kkt, orderings
-from pivotree.analysis.cheapest.bound import lower_bound
-from pivotree.analysis.cheapest.operations import Meter
 from pivotree.analysis.cli import main
 
 
@@ -47,44 +44,19 @@ def test_small_trees_are_searched_exactly(spec, composites):
         for u in ("outer", "gain")
     ]
     family = [r.flops for r in found.ranking if r.name == "search"]
-    assert found.exact and found.bound == min(costs)
+    assert found.exact and min(family) == min(costs)
     assert found.cost == min([*costs, *(r.flops for r in found.ranking)])
     assert set(family) <= set(costs)
 
 
 @pytest.mark.product
 @pytest.mark.parametrize("seed", range(2))
-def test_never_worse_than_a_registered_order_and_never_below_the_bound(seed):
+def test_never_worse_than_a_registered_order(seed):
     system = kkt.build(kkt.random_tree(5, seed=seed))
     found = analysis.search(system, most=20)
     assert found.cost == kkt.trace(system, found.sequence).flops
     for name in ("crbm", "abm", "gain_abm", "square_root_abm", "virtual_work", "natural"):
         assert found.cost <= kkt.trace(system, orderings.get(name)).flops
-    family = min(r.flops for r in found.ranking if r.name == "search")
-    assert 0 < found.bound <= family and 0 <= found.gap < 1
-
-
-@pytest.mark.parametrize(
-    ("spec", "composites"),
-    listed([("binary:1", "rigid"), ("chain:3", "general"), ("random_tree:n=3,seed=2", "rigid")], unmarked=1),
-)
-def test_the_bound_is_below_every_order(spec, composites):
-    system = kkt.build(kkt.load(spec))
-    tree, n = system.tree, system.tree.n
-    meter = Meter(system, composites)
-    crbm = [[("pdd", k), ("f", k)] for k in system.structure.tip_to_base]
-    crbm.append([("qdd", k) for k in system.structure.tip_to_base])
-    counts = meter.groups(kkt.PivotSequence(crbm, rules=kkt.Rules(rank_update="gain")))
-    steps = np.zeros(n, dtype=int)
-    steps[[tree.names.index(k) for k in system.structure.tip_to_base]] = counts[:n]
-    steps[next(k for k in range(n) if tree.parent[k] < 0)] += counts[n:].sum()
-    bound = lower_bound(system.structure, meter.inputs, composites, steps)
-    least = min(
-        meter.groups(kkt.PivotSequence(g, rules=kkt.Rules(rank_update=u))).sum()
-        for g in all_orders(system.structure)
-        for u in ("outer", "gain")
-    )
-    assert 0.5 * least < bound <= least
 
 
 @pytest.mark.parametrize("composites", listed(["rigid", "general"], unmarked=1))
@@ -132,16 +104,10 @@ def test_a_function_may_have_composites_of_ten_numbers():
 
 
 @pytest.mark.product
-@pytest.mark.parametrize("cost", ["depth", "digits", "time"])
-def test_other_costs(cost):
-    system = kkt.build(kkt.chain(3))
-    found = analysis.search(system, cost, states=2)
+def test_the_order_of_the_most_digits():
+    found = analysis.search(kkt.build(kkt.chain(3)), "digits", states=2)
     costs = [r.cost for r in found.ranking]
-    assert costs == sorted(costs) and found.cost > 0 and len(costs) > 3
-    if cost == "depth":
-        assert found.cost <= kkt.symbolic(kkt.plan(orderings.get("abm"), system.structure)).height
-    if cost == "digits":
-        assert found.cost < 1e-5
+    assert costs == sorted(costs) and 0 < found.cost < 1e-5 and len(costs) > 3
 
 
 WRONG = {"cost is 'cheap'": {"cost": "cheap"}, "most is 0": {"most": 0}, "is 'ten'": {"composites": "ten"}}
@@ -161,5 +127,5 @@ def test_tune_prints_the_winner_and_measures_it(capsys, tmp_path):
     rows = {row["order"]: row for row in said["rows"]}
     assert set(rows) == {"tuned", "crbm", "abm"}
     assert said["value"] == rows["tuned"]["flops"] <= min(rows[k]["flops"] for k in ("crbm", "abm"))
-    assert all(0 < row["seconds"]["float32"] < 1 and row["error"]["float64"] < 1e-12 for row in rows.values())
+    assert all(row["error"]["float64"] < 1e-12 for row in rows.values())
     assert main(["solve", "chain:3", "--order", str(file)]) == 0
