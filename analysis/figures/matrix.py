@@ -9,17 +9,17 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.patches import Ellipse, Rectangle
 from matplotlib.textpath import TextPath
 from numpy.typing import NDArray
 
-from .density import raster, strong
 from .labels import Labels
 from .state import FILL, NEW, ORIGINAL, ZEROED, BlockState
 from .style import LEAST, Theme
 
-TEXT_BLOCKS = 60  # with more blocks there is no text, but a raster of densities
+TEXT_BLOCKS = 60  # with more blocks there is no text, but a raster
+PIXELS = 500  # of its side at most; more than a journal's column prints
 _MARGIN_TEXT = 8.0  # [pt] text at the margins
 
 
@@ -56,10 +56,38 @@ def draw(
         return "cells"
     if labels:
         _margins(ax, state, edge, side, look)
-    raster(ax, state, look, zeros=zeros)
+    _raster(ax, state, look, zeros)
     if partly:
         ax.plot([gone, gone, end], [end, gone, gone], color=look.ink, linewidth=0.6)
     return "raster"
+
+
+# -- large: pixels --------------------------------------------------------------------------------
+
+
+def _raster(ax: Axes, state: BlockState, look: Theme, zeros: bool) -> None:
+    """A pixel has the colour of the rarest kind of block that falls on it: what is new, then fill."""
+    p = min(PIXELS, state.blocks)
+    at = np.arange(state.blocks) * p // state.blocks
+    below = np.where(state.zeroed & zeros, ZEROED, state.kind)
+    rows = at[np.concatenate([state.row, state.col, np.arange(state.blocks)])]
+    columns = at[np.concatenate([state.col, state.row, np.arange(state.blocks)])]
+    kinds = np.concatenate([state.kind, below, state.diagonal])
+    image = np.zeros((p, p, 4))
+    for kind in (ZEROED, ORIGINAL, FILL, NEW):
+        image[rows[kinds == kind], columns[kinds == kind]] = to_rgba(strong(kind, look))
+    extent = (0.0, float(state.blocks), float(state.blocks), 0.0)
+    ax.imshow(image, extent=extent, interpolation="nearest", aspect="equal", zorder=1)
+
+
+def strong(kind: int, look: Theme) -> str:
+    """The colour of a kind of block where blocks are too small for hatching and rings."""
+    return {
+        ORIGINAL: look.entry_strong,
+        FILL: look.fill_strong,
+        NEW: look.new_strong,
+        ZEROED: look.zero_strong,
+    }[kind]
 
 
 # -- small: cells with text -----------------------------------------------------------------------

@@ -20,14 +20,14 @@ from matplotlib.patches import Rectangle
 from pivotree import kkt
 from pivotree.analysis import figures
 from pivotree.analysis.cli import main
-from pivotree.analysis.figures.density import KINDS as BLOCK_KINDS
-from pivotree.analysis.figures.density import strong
 from pivotree.analysis.figures.kinds import KINDS, Request, write
-from pivotree.analysis.figures.matrix import face
-from pivotree.analysis.figures.state import ZERO, ZEROED, block_state
+from pivotree.analysis.figures.matrix import face, strong
+from pivotree.analysis.figures.state import FILL, NEW, ORIGINAL, ZERO, ZEROED, block_state
 from pivotree.analysis.figures.style import DARK, LIGHT, MARKERS, STYLES
 
 # -- colours -----------------------------------------------------------------------------------------
+
+KINDS_DRAWN = (ORIGINAL, FILL, NEW, ZEROED)
 
 # Machado, Oliveira & Fernandes 2009, severity 1, on linear RGB; gray is the luminance alone
 VISION = {
@@ -66,7 +66,7 @@ def seen(rgb, vision):
 @pytest.mark.parametrize("look", [LIGHT, DARK], ids=STYLES)
 def test_small_blocks_are_told_apart_by_lightness(look):
     """Where there is no room for glyphs: every pair, and each from the page and the shade."""
-    colours = {kind: strong(kind, look) for kind in BLOCK_KINDS} | {"page": look.page}
+    colours = {kind: strong(kind, look) for kind in KINDS_DRAWN} | {"page": look.page}
     for vision in VISION:
         lightness = {name: seen(to_rgb(c), vision)[0] for name, c in colours.items()}
         for a, b in combinations(lightness, 2):
@@ -90,10 +90,10 @@ def swatch(kind, look):
 @pytest.mark.parametrize("look", [LIGHT, DARK], ids=STYLES)
 def test_blocks_are_told_apart_as_they_are_drawn(look):
     """By colour and glyph together: lightness alone, pixel by pixel, in the mean."""
-    swatches = {kind: swatch(kind, look) for kind in BLOCK_KINDS}
+    swatches = {kind: swatch(kind, look) for kind in KINDS_DRAWN}
     for vision in VISION:
         drawn = {kind: seen(image, vision)[..., 0] for kind, image in swatches.items()}
-        for a, b in combinations(BLOCK_KINDS, 2):
+        for a, b in combinations(KINDS_DRAWN, 2):
             assert np.abs(drawn[a] - drawn[b]).mean() > 8, (a, b, vision)
 
 

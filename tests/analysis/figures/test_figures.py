@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 from designs import covering, listed
 from figured import ORDERS, factor
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.figure import Figure
 
 from pivotree import kkt, orderings
 from pivotree.analysis import figures
-from pivotree.analysis.figures.density import KINDS as BLOCK_KINDS
-from pivotree.analysis.figures.density import density
 from pivotree.analysis.figures.labels import Labels
-from pivotree.analysis.figures.matrix import draw
+from pivotree.analysis.figures.matrix import draw, strong
 from pivotree.analysis.figures.state import FILL, NEW, ORIGINAL, ZERO, ZEROED, block_state
 from pivotree.analysis.figures.style import LIGHT
 
@@ -195,21 +193,16 @@ def test_names_are_given_only_where_they_are_right():
 
 @pytest.mark.parametrize("zeros", [False, True])
 @pytest.mark.parametrize("spec, order", [("humanoid", "crbm"), ("chain:40", "virtual_work")])
-def test_density_counts_every_block(spec, order, zeros):
+def test_a_pixel_has_the_colour_of_its_block(spec, order, zeros):
     state = block_state(factor(spec, order), 20)
     table = state.table(zeros=zeros)
+    ax = Figure().add_axes((0, 0, 1, 1))
+    draw(ax, state, 300.0, LIGHT, labels=False, circles=False, zeros=zeros)
+    image = np.asarray(ax.images[0].get_array())
     assert (table == NEW).any() and (table == ZEROED).any() == zeros
-    whole = density(state, 10_000, zeros=zeros)
-    for counted, kind in zip(whole, BLOCK_KINDS, strict=True):
-        assert (counted == (table == kind)).all()
-    pixels = 17
-    coarse = density(state, pixels, zeros=zeros)
-    at = np.arange(state.blocks) * pixels // state.blocks
-    for counted, kind in zip(coarse, BLOCK_KINDS, strict=True):
-        expected = np.zeros((pixels, pixels), dtype=int)
-        for i, j in np.argwhere(table == kind):
-            expected[at[i], at[j]] += 1
-        assert (counted == expected).all()
+    for kind in (ORIGINAL, FILL, NEW, ZEROED):
+        assert np.allclose(image[table == kind], to_rgba(strong(kind, LIGHT)))
+    assert (image[table == ZERO] == 0).all()
 
 
 @pytest.mark.parametrize("spec, mode", listed([("chain:6", "cells"), ("chain:1000", "raster")]))
@@ -223,4 +216,4 @@ def test_every_block_is_drawn(spec, mode):
     if mode == "raster":
         image = np.asarray(ax.images[0].get_array())
         assert (image == np.swapaxes(image, 0, 1)).all()  # a symmetric matrix
-        assert image[-1, -1, 3] > 200 and image[0, 400, 3] == 0
+        assert image[-1, -1, 3] == 1 and image[0, 400, 3] == 0
