@@ -88,9 +88,7 @@ from .solution.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from .solution.matrix import Matrix as Matrix
 from .solution.refine import rigid as rigid
 from .solution.refine import softened as softened
-from .structure.symbolic import ColumnCounts as ColumnCounts
 from .structure.symbolic import SymbolicFactor as SymbolicFactor
-from .structure.symbolic import column_counts as column_counts
 from .structure.symbolic import symbolic as symbolic
 from .tape.factored import factored as factored
 from .tape.tape import Columns as Columns

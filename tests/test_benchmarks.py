@@ -114,7 +114,7 @@ def test_fill_of_the_composite_method_from_arrays_is_that_of_its_order():
 
     structure = growth._chain(7)
     named = kkt.symbolic(kkt.plan(orderings.get("crbm"), structure)).fill_blocks
-    assert kkt.column_counts(growth.composite(structure)).fill_blocks == named == 42
+    assert kkt.symbolic(growth.composite(structure)).fill_blocks == named == 42
     found = list(growth.fill(300))
     curves = {c.name: c for c in found if isinstance(c, growth.Curve)}
     assert curves["CRBM, chain"].cost == [9900, 89700]

@@ -1,7 +1,8 @@
 """What is plainly too long is refused before it begins; ``progress`` says how far the rest is.
 
-The factor of an order is counted in milliseconds, and with it the operations of its elimination with
-dense blocks.  More than ``MOST`` of them take minutes, and gigabytes of memory, on any machine.
+The factor of an order is found without values, and with it the operations of its elimination with
+dense blocks.  More than ``MOST`` of them take minutes, and gigabytes of memory, on any machine.  A
+factor of more than ``BLOCKS`` blocks is not counted to its end.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from pivotree import kkt
 from pivotree.kkt.arithmetic import Format
 
 MOST = 6e8  # operations with dense blocks; more than that needs --yes
+BLOCKS = 1_000_000  # of a factor, whose elimination takes about MOST operations or more
+BEYOND = 10 * MOST  # operations that are said of a larger factor
 SLOWER = 30.0  # times that an operation takes beyond the processor's own floats
 LISTED = 60.0  # times that an operation takes where it is written as a formula
 DIFFERENTIATED = 4.0  # times for each joint, by which the answer is differentiated
@@ -23,7 +26,9 @@ SMALLER = "use an order with less fill, such as abm, or a smaller model"
 def operations(system: kkt.System, order: Any) -> float:
     """Operations of an order with dense blocks; 0 where it is refused: its elimination then says why."""
     try:
-        return float(kkt.column_counts(kkt.plan(order, system.structure)).flops)
+        return float(kkt.symbolic(kkt.plan(order, system.structure), BLOCKS).flops)
+    except kkt.SizeError:
+        return BEYOND
     except kkt.PivotreeError:
         return 0.0
 
@@ -74,6 +79,6 @@ def refuse(options: argparse.Namespace, total: float, told: str, smaller: str) -
     """Raise SizeError where work is more than MOST operations, unless --yes is given."""
     if total > MOST and not options.yes:
         raise kkt.SizeError(
-            f"{options.command} {options.model}: takes some {total:.0e} operations{told}, which is "
-            f"minutes or more; {smaller}; --yes goes on"
+            f"{options.command} {options.model}: takes some {total:.0e} operations or more{told}, "
+            f"which is minutes at least; {smaller}; --yes goes on"
         )

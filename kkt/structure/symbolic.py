@@ -4,12 +4,6 @@ Arrays and names follow Davis, "Direct Methods for Sparse Linear Systems" (2006)
 the block graph.  A single pivot joins its later neighbours to a clique, and hands them to the
 first of them.  A pair (x, z) with the exact inverse [[0, 1], [1, -X]] joins the neighbours of z
 with each other and with those of x, but not those of x with each other.
-
-Counts of a factor whose blocks are too many to be listed.
-
-The composite rigid body method fills n (n - 1) blocks of a chain: a million million for a million
-bodies.  In the order of elimination they form few runs of consecutive positions, and the
-elimination works on these runs.
 """
 
 from __future__ import annotations
@@ -25,58 +19,6 @@ from ..base.foreign import of_kind
 from ..matrix.blocks import FC, FJ, LAM, PDD, QDD, Block, F, Partition
 from ..order.pivots import Plan, require_plan
 from . import symbolic_kernels as kernels
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnCounts:
-    """What :class:`kkt.SymbolicFactor` counts, without its structure.
-
-    >>> plan = pt.plan(pt.orderings.get("crbm"), pt.build(pt.chain(100)).structure)
-    >>> counts = pt.column_counts(plan)
-    >>> counts.fill_blocks, counts.fill_blocks == pt.symbolic(plan).fill_blocks
-    (9900, True)
-    """
-
-    plan: Plan
-    counts: NDArray[np.int64]  # (B,) off-diagonal blocks in each column
-    widths: NDArray[np.int64]  # (B,) rows of these blocks
-    original: int  # off-diagonal blocks of one triangle at the start
-
-    @property
-    def fill_blocks(self) -> int:
-        """As :attr:`SymbolicFactor.fill_blocks`."""
-        return int(self.counts.sum()) - self.original
-
-    @property
-    def flops(self) -> int:
-        """Multiplications and additions with dense blocks, as in :class:`kkt.SymbolicFactor`."""
-        return dense_flops(self.plan.graph.size[self.plan.blocks], self.widths)
-
-
-def column_counts(plan: Plan) -> ColumnCounts:
-    """Count the factor's blocks by their runs, which on chains are few: less time and memory.
-
-    The blocks are those of the graph model of elimination (Parter 1961; Rose 1972).
-
-    On other trees, and where few blocks fill, :func:`kkt.symbolic` is as fast and tells more.
-    Raises OrderError where a pivot is structurally zero.
-
-    >>> structure = pt.build(pt.chain(1000)).structure
-    >>> pt.column_counts(pt.plan(pt.orderings.get("natural"), structure)).fill_blocks
-    1998
-    """
-    require_plan(plan)
-    graph, count = plan.graph, len(plan.blocks)
-    where = np.full(graph.count, -1, dtype=np.int64)
-    where[plan.blocks] = np.arange(count)
-    pointer, later = kernels.adjacency(where, graph.edges[0], graph.edges[1], count)
-    rows = np.concatenate([[0], np.cumsum(graph.size[plan.blocks])])
-    counts, widths, zero = kernels.count_columns(
-        pointer, later, graph.diagonal[plan.blocks], plan.paired, rows
-    )
-    refuse(plan, zero)
-    return ColumnCounts(plan, counts, widths, len(later))
-
 
 SINGLE, PAIR_FIRST, PAIR_SECOND = 0, 1, 2
 
@@ -153,7 +95,8 @@ class SymbolicFactor:
     @cached_property
     def flops(self) -> int:
         """Multiplications and additions with dense blocks; the tape counts without zeros."""
-        return dense_flops(self.size, self._widths)
+        s, w = self.size.astype(float), self._widths.astype(float)
+        return int((s**3 / 3 + s * s * w * 2 + s * w * (w + 1)).sum())
 
     @cached_property
     def updates(self) -> int:
@@ -216,21 +159,10 @@ def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
             f"reached at block {reached:,} of {count:,} in the order of elimination; use an order "
             "with less fill, such as abm"
         )
-    refuse(plan, zero)
+    if zero >= 0:
+        raise OrderError(_refusal(plan, int(zero)))
     kernels.sort_columns(column_pointer, column_index)
     return SymbolicFactor(plan, pivot, parent, column_pointer, column_index, len(later))
-
-
-def dense_flops(size: NDArray[np.int64], width: NDArray[np.int64]) -> int:
-    """Dense operations of pivots with ``size`` (B,) rows and ``width`` (B,) rows of neighbours."""
-    s, w = size.astype(float), width.astype(float)
-    return int((s**3 / 3 + s * s * w * 2 + s * w * (w + 1)).sum())
-
-
-def refuse(plan: Plan, position: int) -> None:
-    """Raise OrderError for a pivot that is structurally zero, at its position; -1 for none."""
-    if position >= 0:
-        raise OrderError(_refusal(plan, int(position)))
 
 
 def _refusal(plan: Plan, position: int) -> str:

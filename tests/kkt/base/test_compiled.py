@@ -12,14 +12,14 @@ from pivotree.kkt.structure import symbolic_kernels as kernels
 
 def facts(name):
     plan = pt.plan(pt.orderings.get(name), pt.build(pt.humanoid()).structure)
-    factor, counts = pt.symbolic(plan), pt.column_counts(plan)
+    factor = pt.symbolic(plan)
     arrays = (factor.pivot, factor.parent, factor.column_pointer, factor.column_index, factor.fill_step)
-    return (*arrays, factor.levels, factor.post, counts.counts, counts.widths)
+    return (*arrays, factor.levels, factor.post)
 
 
 @pytest.mark.parametrize("name", ["crbm", "abm", "constraint_force", "divide_and_conquer", "natural"])
 def test_python_interprets_a_loop_as_numba_compiles_it(name, monkeypatch):
-    used = ("adjacency", "count_columns", "eliminate", "fill_step", "levels", "postorder", "sort_columns")
+    used = ("adjacency", "eliminate", "fill_step", "levels", "postorder", "sort_columns")
     loops = [pivots.halving_joints, *(getattr(kernels, loop) for loop in used)]
     found = []
     for few in (float("inf"), 0):

@@ -76,16 +76,13 @@ def fill_of(symbolic):
 
 
 def agrees(groups, of, **rules):
-    """The symbolic factor, the counts by runs and the oracle say the same; returns the factor."""
+    """The symbolic factor and the oracle say the same; returns the factor."""
     symbolic, oracle = factor(groups, of, **rules), Oracle(groups, of)
     blocks = [tuple(symbolic.plan.graph.block(int(b))) for b in symbolic.plan.blocks]
     assert blocks == oracle.order
     assert fill_of(symbolic) == oracle.fill
     assert symbolic.fill_blocks == len(oracle.fill)
     assert symbolic.counts.tolist() == [oracle.counts[b] for b in blocks]
-    counted = kkt.column_counts(symbolic.plan)
-    assert counted.counts.tolist() == symbolic.counts.tolist()
-    assert (counted.fill_blocks, counted.flops) == (symbolic.fill_blocks, symbolic.flops)
     assert symbolic.fill_entries == sum(np.prod([oracle.size[b] for b in ends]) for ends in oracle.fill)
     check_tree(symbolic, oracle, blocks)
     return symbolic
@@ -168,9 +165,8 @@ def test_any_order_agrees_with_the_oracle_or_is_refused_with_it():
         except Infeasible as zero:
             block, step = zero.args
             refused.append(groups)
-            for count in (kkt.symbolic, kkt.column_counts):
-                with pytest.raises(kkt.OrderError, match="structurally zero") as refusal:
-                    count(kkt.plan(groups, of))
+            with pytest.raises(kkt.OrderError, match="structurally zero") as refusal:
+                kkt.symbolic(kkt.plan(groups, of))
             text = str(refusal.value)
             assert f"pivot {block[0]}_{block[1]} at step {step} " in text
             assert "eliminate pdd_" in text
@@ -300,6 +296,6 @@ def crbm_of_chain(n):
     return kkt.plan_from_arrays(structure, kinds, np.concatenate([np.repeat(tip, 2), tip]), group)
 
 
-@pytest.mark.parametrize("n", [1, 2, 100, 100_000])
+@pytest.mark.parametrize("n", [1, 2, 100, 1000])
 def test_crbm_fills_two_blocks_for_each_body_and_ancestor(n):
-    assert kkt.column_counts(crbm_of_chain(n)).fill_blocks == n * (n - 1)
+    assert kkt.symbolic(crbm_of_chain(n)).fill_blocks == n * (n - 1)
