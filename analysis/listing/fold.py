@@ -90,33 +90,27 @@ class Folder:
         whole = self._over(contexts, sign, found, ordered)
         if ordered or not nameless(whole.over):
             return [whole]
-        parts = self._split(contexts, found)
+        slots = [[tuple(bodies(node)) for node in nodes] for nodes in found]
+        parts = self.parts(contexts, found, slots)
         if len(parts) == 1:
             return [whole]
         split = [term for part in parts for term in self.terms(contexts, sign, part)]
         return [whole] if any(nameless(term.over) for term in split) else split
 
-    def _split(self, contexts: list[Context], found: list[list[Any]]) -> list[list[list[Any]]]:
-        """Terms whose free body is a child apart from those where it is something else."""
-        letters = list(contexts[0])
-        if not letters:
-            return [found]
-        slots = [[list(bodies(node)) for node in nodes] for nodes in found]
-        flat = [(c, s) for c, many in zip(contexts, slots, strict=True) for s in many]
-        inner = [c for c, _ in flat]
-        free = next(
-            (p for p in range(len(flat[0][1])) if self.index(inner, [s[p] for _, s in flat]) is None), None
-        )
-        if free is None:
-            return [found]
+    def parts(
+        self,
+        contexts: list[Context],
+        found: list[list[Any]],
+        slots: list[list[tuple[int, ...]]],
+        fine: bool = True,
+    ) -> list[list[list[Any]]]:
+        """What is found in each context, apart by how the bodies of its slots are related to k."""
         parts: dict[str, list[list[Any]]] = {}
-        for place, (context, nodes) in enumerate(zip(contexts, found, strict=True)):
-            for node, slot in zip(nodes, slots[place], strict=True):
-                kind = self.relation(context[letters[0]], slot[free])
-                if kind not in parts:
-                    parts[kind] = [[] for _ in found]
-                parts[kind][place].append(node)
-        return [parts[key] for key in sorted(parts)]
+        for place, (context, many) in enumerate(zip(contexts, found, strict=True)):
+            for one, slot in zip(many, slots[place], strict=True):
+                kind = " ".join(self.relation(context["k"], other, fine) for other in slot)
+                parts.setdefault(kind, [[] for _ in found])[place].append(one)
+        return [parts[kind] for kind in sorted(parts)]
 
     def relation(self, k: int, other: int, fine: bool = True) -> str:
         """How another body is related to k; ``fine``: parents, children and siblings apart."""

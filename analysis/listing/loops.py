@@ -10,7 +10,7 @@ from pivotree.kkt.program.program import Program
 from .choice import BACK, FORE, number_of
 from .fold import Folder
 from .members import Member
-from .nodes import Family, FoldingError, Index, Sum, leaves
+from .nodes import Family, FoldingError, Index, Sum, leaves, within
 from .sets import Condition, Context, Set, Tree, nameless
 from .values import Values
 
@@ -174,7 +174,8 @@ def lines_of(values: Values, folder: Folder, grouped: Steps) -> tuple[Line, ...]
         split = [_line(values, folder, contexts, family, found)]
         for fine in (False, True):
             if _awkward(split):
-                finer = _parts(folder, contexts, found, fine)
+                slots = [[member.index for member in members] for members in found]
+                finer = folder.parts(contexts, found, slots, fine)
                 other = [_line(values, folder, contexts, family, part) for part in finer]
                 if _awkward(other) < _awkward(split):
                     parts, split = finer, other
@@ -185,31 +186,9 @@ def lines_of(values: Values, folder: Folder, grouped: Steps) -> tuple[Line, ...]
 
 def _awkward(lines: list[Line]) -> int:
     """How unlike a textbook's lines these are: by what has no name, and tests on two letters."""
-    total = 0
-    for line in lines:
-        total += 3 * nameless(line.over)
-        for test, letters in line.when.tests if line.when else ():
-            total += 2 * nameless(test) + (len(letters) > 1)
-        for term in line.expression.terms:
-            total += 3 * nameless(term.over)
-            for test, letters in term.when.tests if term.when else ():
-                total += 2 * nameless(test) + (len(letters) > 1)
-    return total
-
-
-def _parts(
-    folder: Folder, contexts: list[Context], found: list[list[Member]], fine: bool
-) -> list[list[list[Member]]]:
-    """Members of a family by how the other body of their index is related to the loop's."""
-    parts: dict[str, list[list[Member]]] = {}
-    for place, members in enumerate(found):
-        k = contexts[place]["k"]
-        for member in members:
-            kind = " ".join(folder.relation(k, other, fine) for other in member.index)
-            if kind not in parts:
-                parts[kind] = [[] for _ in found]
-            parts[kind][place].append(member)
-    return [parts[kind] for kind in sorted(parts)]
+    sets = sum(3 * nameless(found) for found in within(tuple(lines), Set))
+    tests = [test for found in within(tuple(lines), Condition) for test in found.tests]
+    return sets + sum(2 * nameless(name) + (len(letters) > 1) for name, letters in tests)
 
 
 def _line(
