@@ -114,26 +114,16 @@ class Folder:
 
     def relation(self, k: int, other: int, fine: bool = True) -> str:
         """How another body is related to k; ``fine``: parents, children and siblings apart."""
-        tree = self.tree
-        if max(k, other) >= tree.n:
-            return "0 same" if other == k else "5 loop"
-        if not fine:
-            if other in tree.ancestors[k]:
-                return "1 above"
-            return "0 same" if other == k else "2 below" if k in tree.ancestors[other] else "3"
-        if tree.parent[k] == other:
-            return "1 parent"
-        if tree.parent[k] >= 0 and tree.parent[other] == tree.parent[k] and other != k:
-            return "3 sibling"
+        parent, ancestors = self.tree.parent, self.tree.ancestors
         if other == k:
             return "0 same"
-        if tree.parent[other] == k:
-            return "2 child"
-        if other in tree.ancestors[k]:
-            return "1 above"
-        if k in tree.ancestors[other]:
-            return "2 below"
-        return "4 beside"
+        if max(k, other) >= self.tree.n:
+            return "5 loop"
+        if other in ancestors[k]:
+            return "1 parent" if fine and parent[k] == other else "1 above"
+        if k in ancestors[other]:
+            return "2 child" if fine and parent[other] == k else "2 below"
+        return "3 sibling" if fine and parent[k] == parent[other] >= 0 else "4 beside"
 
     def _over(
         self, contexts: list[Context], sign: int, found: list[list[Any]], ordered: bool = False

@@ -10,9 +10,7 @@ from typing import Any
 
 from .loops import Line
 from .nodes import Family, Index, Leaf, Node, Sum, Term, leaves, transpose
-from .sets import Condition
-
-PARENT = Condition((("has a parent", ("k",)),))
+from .sets import PARENT
 
 
 def in_full(lines: list[Line]) -> list[Line]:

@@ -9,9 +9,10 @@ from ..symbols import Symbol, escaped
 from .listing import Listing
 from .loops import Line, Loop, both, cases
 from .nodes import Index, Node, Sum, Term
-from .sets import Condition, Set
-from .style import ATOM, PRODUCT, SUM, Style
+from .sets import PARENT, Condition, Set
+from .style import ATOM, PRODUCT, SUM, Style, summands
 from .text import head, loops_told, sets_told, turn_told
+from .vocabulary import ONLY
 
 HEAD = r"""\documentclass[10pt]{article}
 \usepackage{amsmath,amssymb}
@@ -92,7 +93,7 @@ class Latex(Style):
 
     def set(self, s: Set) -> str:
         inside = f"({','.join(s.of)})" if s.of else ""
-        more = {"N": r",\,N>0", "C": r",\,N<6", "F": r",\,N=0"}.get(s.only, "")
+        more = rf",\,{ONLY[s.only].replace(' ', '')}" if s.only else ""
         return rf"\text{{{s.name}}}{inside}{more}"
 
     def condition(self, condition: Condition) -> str:
@@ -154,9 +155,7 @@ def _rows(style: Latex, line: Line) -> list[str]:
         left, inverse = style.left(line.family, line.index)
         notes = [rf"{letter} \in {style.set(s)}" for letter, s in line.over]
         text = _broken(style, expression, inverse)
-        if when is not None and not (
-            when == Condition((("has a parent", ("k",)),)) and "lambda(k)" in left + text
-        ):
+        if when is not None and not (when == PARENT and "lambda(k)" in left + text):
             notes.append(style.condition(when))
         tail = rf"\qquad ({', '.join(notes)})" if notes else ""
         rows.append(f"{left} &= {text}{tail}")
@@ -173,19 +172,13 @@ def _broken(style: Latex, expression: Sum, inverse: bool) -> str:
 
 def _filled(text: str, width: int) -> list[str]:
     """Rows of about this width, broken before a plus or a minus outside of braces."""
-    rows, row, depth, start = [], "", 0, 0
-    for at in range(len(text) + 1):
-        sign = text[at : at + 1]
-        depth += (sign == "{") - (sign == "}")
-        if at < len(text) and (depth or at == start or text[at : at + 3] not in (" + ", " - ")):
-            continue
-        piece = text[start:at]
+    rows, row = [], ""
+    for piece in summands(text, "{", "}"):
         if row and len(_plain(row + piece)) > width:
             rows.append(row)
             row = r"\qquad{}" + piece
         else:
             row += piece
-        start = at
     return [*rows, row]
 
 

@@ -12,8 +12,8 @@ from .listing import Listing
 from .loops import Line, Loop, cases
 from .nodes import Index, Leaf, Node, Sum, Term
 from .sets import Condition, Set
-from .style import ATOM, PRODUCT, SUM, Style
-from .vocabulary import TESTS, needed, read_by
+from .style import ATOM, PRODUCT, SUM, Style, summands
+from .vocabulary import ONLY, TESTS, needed, read_by
 
 WIDTH = 100
 TIPS = "tip_to_base"
@@ -95,8 +95,7 @@ class Script(Style):
         name = s.name.replace(" ", "_")
         text = f"{name}[{', '.join(s.of)}]" if s.of else name
         if s.only:
-            test = {"N": "N[j_] > 0", "C": "N[j_] < 6", "F": "N[j_] == 0"}[s.only]
-            text = f"[j_ for j_ in {text} if {test}]"
+            text = f"[j_ for j_ in {text} if {TESTS[ONLY[s.only]].python.format('j_')}]"
         return text
 
     def need(self, name: str) -> None:
@@ -158,11 +157,5 @@ class Script(Style):
             return
         left, _, right = text.partition(" = ")
         yield f"{left} = ("
-        start = depth = 0
-        for at, sign in enumerate(right):
-            depth += (sign in "([{") - (sign in ")]}")
-            if depth == 0 and at > start and right[at : at + 3] in (" + ", " - "):
-                yield f"{pad}    {right[start:at].strip()}"
-                start = at
-        yield f"{pad}    {right[start:].strip()}"
+        yield from (f"{pad}    {piece.strip()}" for piece in summands(right, "([{", ")]}"))
         yield f"{pad})"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pivotree.kkt.matrix.blocks import Structure
 
 from .nodes import Index
-from .vocabulary import SETS, TESTS, needed, read_by
+from .vocabulary import ONLY, SETS, TESTS, needed, read_by
 
 Context = dict[str, int]  # body of each index letter
 
@@ -39,6 +39,9 @@ class Condition(NamedTuple):
     """When a line or a term is there: all of the tests, each a name and the letters it tests."""
 
     tests: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+PARENT = Condition((("has a parent", ("k",)),))  # implied where a formula holds the parent
 
 
 class Table(dict):
@@ -135,8 +138,7 @@ class Tree:
             yield from self.spread(over[1:], {**context, letter: body})
 
     def admits(self, only: str, k: int) -> bool:
-        N = self.dof[k]
-        return {"": True, "N": N > 0, "C": N < 6, "F": N == 0}[only]
+        return not only or self.test(ONLY[only], (k,))
 
     def name_set(self, contexts: list[Context], found: list[tuple[int, ...]], ordered: bool = False) -> Set:
         """The set that gives these bodies in every context; NAMELESS where none has a name.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from ..symbols import Symbol
 from .nodes import Index, Leaf, Node, Sum, Term, symmetric, transpose, within
-from .sets import Condition, Set
-from .vocabulary import TESTS
+from .sets import PARENT, Condition, Set
+from .vocabulary import ONLY, TESTS
 
 SUM, PRODUCT, ATOM = range(3)  # how tightly a text holds together
 
@@ -193,16 +193,14 @@ class Style:
 
     def implied(self, term: Term) -> bool:
         """Whether a term's condition only asks for the parent in it: the notes say that once."""
-        there = Condition((("has a parent", ("k",)),))
-        return term.when == there and Index("k", "parent") in within(term.node, Index)
+        return term.when == PARENT and Index("k", "parent") in within(term.node, Index)
 
     def over(self, letter: str, s: Set) -> str:
         return f"Σ_{{{letter} ∈ {self.set(s)}}} "
 
     def set(self, s: Set) -> str:
         inside = f"({','.join(s.of)})" if s.of else ""
-        more = {"N": ", N > 0", "C": ", N < 6", "F": ", N = 0"}.get(s.only, "")
-        return f"{s.name}{inside}{more}"
+        return f"{s.name}{inside}" + (f", {ONLY[s.only]}" if s.only else "")
 
     def condition(self, condition: Condition) -> str:
         return " and ".join(self.tests(condition))
@@ -217,3 +215,14 @@ class Style:
         if symbol.turned and family not in self.scalar:
             text = self.transposed(text, ATOM)
         return text, symbol.inverse
+
+
+def summands(text: str, opening: str, closing: str) -> Iterator[str]:
+    """A text cut before each plus and minus that stands outside of brackets."""
+    start = depth = 0
+    for at, sign in enumerate(text):
+        depth += (sign in opening) - (sign in closing)
+        if depth == 0 and at > start and text[at : at + 3] in (" + ", " - "):
+            yield text[start:at]
+            start = at
+    yield text[start:]

@@ -9,9 +9,9 @@ from .general import ANY_TREE, ENDS
 from .listing import Listing
 from .loops import Line, Loop, both, cases
 from .nodes import Sum, within
-from .sets import Condition, Set
+from .sets import PARENT, Condition, Set
 from .style import Style
-from .vocabulary import SETS, TESTS
+from .vocabulary import ONLY, SETS, TESTS
 
 PARENTS = "λ(k) is the parent of k; what holds λ(k) is absent where there is none."
 LONG = 150  # characters of a recursion in full
@@ -68,7 +68,7 @@ def head(listing: Listing, loop: Loop) -> str:
     words, only = listing.sequence(loop)
     if words == "all loops":
         return f"for all loops together, k = {listing.tree.n}:"
-    where = {"": "", "N": ", N_k > 0", "C": ", N_k < 6"}[only]
+    where = f", {ONLY[only]}".replace("N", "N_k") if only else ""
     if words == "all":
         return f"for all k{where}:"
     return f"for k {'from' if words in ENDS else 'in'} {words}{where}:"
@@ -92,8 +92,7 @@ def formula(style: Style, line: Line, expression: Sum, when: Condition | None, s
     text = f"{left} {sign} {right}"
     if line.over:
         text += "   for " + ", ".join(f"{letter} ∈ {style.set(s)}" for letter, s in line.over)
-    implied = when == Condition((("has a parent", ("k",)),)) and "λ(k)" in text
-    if when is not None and not implied:
+    if when is not None and not (when == PARENT and "λ(k)" in text):
         text += f"   if {style.condition(when)}"
     return text
 

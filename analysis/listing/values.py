@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from pivotree.kkt.matrix.blocks import Structure
-from pivotree.kkt.program.program import Instruction, Program, Ref
+from pivotree.kkt.program.program import Instruction, PivotRecord, Program, Ref
 
 from .choice import number_of, operand
 from .members import Members
@@ -259,22 +259,17 @@ class Values(Members):
     @property
     def _loops(self) -> list[tuple[str, int]]:
         """Blocks of the multipliers that rotations find together."""
-        return [
-            (block.kind, number_of(self.structure, block))
-            for record in self.program.pivots
-            for block in record.blocks
-            if block.kind == "lam"
-        ]
+        return [block for _, block in self._taken if block[0] == "lam"]
+
+    @property
+    def _taken(self) -> list[tuple[PivotRecord, tuple[str, int]]]:
+        """Every block that is eliminated, by its kind and body, with its pivot."""
+        return [(r, (b.kind, number_of(self.structure, b))) for r in self.program.pivots for b in r.blocks]
 
     def _records(self, i: Instruction) -> list[tuple[tuple[str, int], tuple[int, int]]]:
         """Blocks of the dense pivot that an instruction serves, with their rows."""
         factor = self.program.pivots[self.place[i.out].pivot].factor
-        return [
-            ((block.kind, number_of(self.structure, block)), record.rows)
-            for record in self.program.pivots
-            if record.factor == factor
-            for block in record.blocks
-        ]
+        return [(block, record.rows) for record, block in self._taken if record.factor == factor]
 
     def _part(self, i: Instruction) -> tuple[int, Any]:
         """The body whose rows are cut out, or what the rows are."""
@@ -283,10 +278,10 @@ class Values(Members):
             made = self.made[operand(i, 0).value]
             if made.op == "merge":
                 return sign, Node("triangle" if i.info[0] == 0 else "rest", (node,))
-            rows = [r for r in self.program.pivots if r.rows == tuple(i.info) and r.factor >= 0]
-            block = next(r.blocks[0] for r in rows if r.blocks[0].kind == "lam")
-            whole = (node, listed(self._loops))
-            return sign, Node("part", whole, *split(((block.kind, number_of(self.structure, block)),)))
+            own = next(
+                b for r, b in self._taken if (r.rows, b[0]) == (tuple(i.info), "lam") and r.factor >= 0
+            )
+            return sign, Node("part", (node, listed(self._loops)), *split((own,)))
         if not self.kinds:
             k = self.place[i.out].blocks[0]
             N = int(self.structure.dof[k])
