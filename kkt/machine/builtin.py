@@ -44,10 +44,7 @@ ENTRIES = {
     "work": "i64",  # bytes of the work array
     "c": "ptr",  # constants
     "arrays": "i64",  # arguments that the program reads
-    "parts": "i64",  # arrays into which a state's outputs are split; 0: they are one array
-    "bytes": "i64",  # of these arrays together
 }
-PART = ("rank", "first", "second", "size")  # words of each such array, after those of arguments
 
 
 # bytes from the start of an object, of an array, and of a number type
@@ -59,8 +56,6 @@ def text() -> str:
     first, *rest = (_ask(j) for j in range(ARRAYS))
     return _TEXT.format(
         **AT,
-        first_part=len(ENTRIES) + 4 * ARRAYS,
-        words=len(PART),
         side=CONTIGUOUS | ALIGNED,
         given=ARRAYS,
         entries=_read(*ENTRIES),
@@ -103,9 +98,6 @@ declare ptr @PyMem_RawMalloc(i64)
 declare void @PyMem_RawFree(ptr)
 declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
-declare ptr @PyTuple_New(i64)
-declare i32 @PyTuple_SetItem(ptr, i64, ptr)
-declare ptr @memmove(ptr, ptr, i64)
 declare ptr @PyArray_New(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)
 
 define internal ptr @numbers(ptr %a, ptr %t, ptr %want, i64 %m) {{
@@ -200,9 +192,6 @@ between:
 others:
 {rest}  br label %ready
 ready:
-  %whole = icmp eq i64 %parts, 0
-  br i1 %whole, label %make, label %room
-make:
   store i64 %m, ptr %shape
   %inner = getelementptr i64, ptr %shape, i64 %many
   store i64 %outputs, ptr %inner
@@ -214,13 +203,8 @@ make:
   br i1 %failed, label %raise, label %made
 made:
   %p_y = getelementptr i8, ptr %out, i64 {data}
-  %its_y = load ptr, ptr %p_y
-  br label %room
-room:
-  %held = phi ptr [null, %ready], [%out, %made]
-  %own_y = phi ptr [null, %ready], [%its_y, %made]
-  %both = add i64 %work, %bytes
-  %wide = add i64 %both, 63
+  %y = load ptr, ptr %p_y
+  %wide = add i64 %work, 63
   %raw = call ptr @PyMem_RawMalloc(i64 %wide)
   %full = icmp eq ptr %raw, null
   br i1 %full, label %drop, label %go
@@ -229,8 +213,6 @@ go:
   %up = add i64 %raw64, 63
   %aligned = and i64 %up, -64
   %w = inttoptr i64 %aligned to ptr
-  %beyond = getelementptr i8, ptr %w, i64 %work
-  %y = select i1 %whole, ptr %own_y, ptr %beyond
   %slot_y = getelementptr i64, ptr %table, i64 %arrays
   store ptr %y, ptr %slot_y
   %slot_c = getelementptr i64, ptr %slot_y, i64 1
@@ -241,64 +223,12 @@ go:
   store i64 %m, ptr %slot_m
   %wrong = call i64 %run(ptr %table)
   %finite = icmp eq i64 %wrong, 0
-  br i1 %finite, label %good, label %free
+  call void @PyMem_RawFree(ptr %raw)
+  br i1 %finite, label %good, label %drop
 good:
-  br i1 %whole, label %leave, label %several
-several:
-  %alone = icmp eq i64 %parts, 1
-  br i1 %alone, label %part, label %hold
-hold:
-  %tuple = call ptr @PyTuple_New(i64 %parts)
-  %none_made = icmp eq ptr %tuple, null
-  br i1 %none_made, label %leave, label %part
-part:
-  %given = phi ptr [null, %several], [%tuple, %hold], [%given, %kept]
-  %k = phi i64 [0, %several], [0, %hold], [%k_next, %kept]
-  %from = phi ptr [%y, %several], [%y, %hold], [%from_next, %kept]
-  %words = mul i64 %k, {words}
-  %word = add i64 %words, {first_part}
-  %p_rank = getelementptr i64, ptr %t, i64 %word
-  %its_rank = load i64, ptr %p_rank
-  %its_rank32 = trunc i64 %its_rank to i32
-  %its_dims = getelementptr i64, ptr %p_rank, i64 1
-  %p_size = getelementptr i64, ptr %p_rank, i64 3
-  %size = load i64, ptr %p_size
-  %array = call ptr @PyArray_New(ptr %type, i32 %its_rank32, ptr %its_dims, i32 %typenum32,
-                                 ptr null, ptr null, i32 0, i32 0, ptr null)
-  %no_array = icmp eq ptr %array, null
-  br i1 %no_array, label %lose, label %fill
-fill:
-  %p_to = getelementptr i8, ptr %array, i64 {data}
-  %to = load ptr, ptr %p_to
-  call ptr @memmove(ptr %to, ptr %from, i64 %size)
-  br i1 %alone, label %leave, label %keep
-keep:
-  %set = call i32 @PyTuple_SetItem(ptr %given, i64 %k, ptr %array)
-  br label %kept
-kept:
-  %from_next = getelementptr i8, ptr %from, i64 %size
-  %k_next = add i64 %k, 1
-  %on = icmp ult i64 %k_next, %parts
-  br i1 %on, label %part, label %leave
-lose:
-  br i1 %alone, label %leave, label %forget
-forget:
-  call void @Py_DecRef(ptr %given)
-  br label %leave
-leave:
-  %found = phi ptr [%held, %good], [null, %hold], [%array, %fill], [%given, %kept],
-                   [null, %lose], [null, %forget]
-  call void @PyMem_RawFree(ptr %raw)
-  ret ptr %found
-free:
-  call void @PyMem_RawFree(ptr %raw)
-  br label %drop
+  ret ptr %out
 drop:
-  %has = phi ptr [%held, %room], [%held, %free]
-  %nothing = icmp eq ptr %has, null
-  br i1 %nothing, label %decline, label %give
-give:
-  call void @Py_DecRef(ptr %has)
+  call void @Py_DecRef(ptr %out)
   br label %decline
 raise:
   ret ptr null
@@ -316,15 +246,7 @@ FEW = 4096  # states of one call at most
 NEVER = -100  # a rank that no array has
 FASTCALL = 0x80  # METH_FASTCALL: arguments are self, an array of arguments, and their number
 TYPE, NEW = 2, 93  # PyArray_Type and PyArray_New in numpy's table, whose order never changes
-PYTHON = (
-    "PyBytes_AsString",
-    "PyMem_RawMalloc",
-    "PyMem_RawFree",
-    "Py_IncRef",
-    "Py_DecRef",
-    "PyTuple_New",
-    "PyTuple_SetItem",
-)
+PYTHON = ("PyBytes_AsString", "PyMem_RawMalloc", "PyMem_RawFree", "Py_IncRef", "Py_DecRef")
 
 
 class Table(bytes):
@@ -352,15 +274,13 @@ def builtin(
     many: bool,
     most: int,
     outputs: int,
-    parts: Sequence[tuple[int, ...]],
     work: int,
     constants: NDArray[Any],
     owners: tuple[Any, ...],
 ) -> Builtin:
     """A function of x, qd, tau and wrench that returns outputs (outputs,), or (m, outputs).
 
-    It takes one state, or m states if ``many``, at most ``most``.  With ``parts``, shapes of rank 1
-    or 2, the outputs of one state are returned as arrays of these shapes, several as a tuple.
+    It takes one state, or m states if ``many``, at most ``most``.
 
     ``address`` is that of the function of :mod:`kkt.machine.builtin`, ``run`` that of a program's
     function (:func:`kkt.machine.emission.driver`), and ``owners`` keep both alive; ``shapes`` are
@@ -384,8 +304,6 @@ def builtin(
         work,
         constants.ctypes.data,
         len(shapes),
-        len(parts),
-        outputs * dtype.itemsize if parts else 0,
     ]
     for j in range(ARRAYS):
         if j < len(shapes):
@@ -393,9 +311,6 @@ def builtin(
             words += [instead, len(shapes[j]), *shapes[j], *[0] * (2 - len(shapes[j]))]
         else:
             words += [1, NEVER, 0, 0]  # only None is accepted
-    for part in parts:
-        sizes = [*part, *[0] * (2 - len(part))]
-        words += [len(part), *sizes, int(np.prod(part)) * dtype.itemsize]
     table = Table(np.array(words, dtype=np.int64).tobytes())
     definition = Definition(b"outputs", address, FASTCALL, None)
     table.kept = (definition, zeros, constants, *owners)
@@ -431,7 +346,7 @@ def known() -> bool:
 def symbols() -> dict[str, int]:
     """Addresses of the functions that the built-in function calls."""
     found = {name: _address(getattr(ctypes.pythonapi, name)) for name in PYTHON}
-    return {**found, "memmove": _address(ctypes.memmove), "PyArray_New": _numpy(NEW)}
+    return {**found, "PyArray_New": _numpy(NEW)}
 
 
 def _address(function: Any) -> int:

@@ -43,7 +43,7 @@ with it.  Rows with a compliance have a nonzero pivot in any state.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,7 +62,7 @@ from ..solution.eliminate import eliminate
 from ..tape.tape import Tape
 from ..tape.trust import FEWER, NO_NUMBER, ROUNDINGS, bound
 from .kinematics import arguments
-from .recorder import Interpreter, ScalarProgram
+from .recorder import ScalarProgram
 from .states import Fields
 
 
@@ -104,18 +104,21 @@ def divided(program: ScalarProgram, inputs: int, heads: int) -> tuple[ScalarProg
     )
 
 
-def interpreted(stages: Sequence[ScalarProgram], chosen: Format, states: NDArray[Any]) -> NDArray[Any]:
-    """(m, outputs) of a program in one stage or three, one operation after another."""
-    first, *rest = stages
-    found = Interpreter(first, chosen).run(states)
-    if not rest:
+def in_stages(
+    stages: Sequence[ScalarProgram],
+    chosen: Format,
+    states: NDArray[Any],
+    run: Callable[[int, Format, NDArray[Any]], NDArray[Any]],
+) -> NDArray[Any]:
+    """(m, outputs) of a program in one stage or three; ``run`` gives those of one, by its number."""
+    found = run(0, chosen, states)
+    if not stages[1:]:
         return found
-    wide, last = rest
-    answer = found[:, : wide.inputs - states.shape[1]]
+    answer = found[:, : stages[1].inputs - states.shape[1]]
     given = np.concatenate([chosen.cast(states), answer], axis=1).astype(float)
     with np.errstate(over="ignore"):
-        left = chosen.cast(Interpreter(wide, get_format("float64")).run(given))
-    return Interpreter(last, chosen).run(np.concatenate([found, left], axis=1))
+        left = chosen.cast(run(1, get_format("float64"), given))
+    return run(2, chosen, np.concatenate([found, left], axis=1))
 
 
 def rigid_rows(system: System) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ and scatters the rows of outputs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class Shape:
     lanes: int  # states in one vector; 1: scalars
     given: tuple[int, ...]  # numbers of a state in each array of inputs
     relaxed: bool = False  # products may be fused with sums, and quotients use reciprocals
-    stage: str = ""  # in the names of functions: programs of one module differ in it
+    loose: bool = False  # inputs need not be finite
 
     @property
     def type(self) -> str:
@@ -44,39 +44,8 @@ class Shape:
         return bits if self.lanes == 1 else f"v{self.lanes}{bits}"
 
 
-@dataclass(frozen=True)
-class StageCode:
-    """One of the programs that ``run`` calls; a module has one, or three (:mod:`.checking`)."""
-
-    inputs: int
-    outputs: int
-    pieces: int  # functions to call
-    rows: int  # of the work array
-    constants: int  # bytes of those of earlier stages
-
-
-ROW = 64  # bytes, of the longest row
-
-
-def wider(shape: Shape) -> Shape:
-    """Float64 for as many states as fill a register: half of a vector of float32."""
-    return replace(shape, number="double", lanes=-(-shape.lanes // 2), stage="_wide")
-
-
-def bytes_of_work(shape: Shape, stages: Sequence[StageCode]) -> tuple[int, int]:
-    """Where the rows in float64 of three stages start in the work array, and its length."""
-    row = shape.lanes * (8 if shape.number == "double" else 4)
-    first, *after = stages
-    if not after:
-        return 0, row * first.rows
-    wide, last = after
-    start = row * max(first.rows, first.inputs + last.rows)
-    start += -start % ROW
-    return start, start + 8 * wider(shape).lanes * wide.rows
-
-
-def driver(shape: Shape, stages: Sequence[StageCode]) -> str:
-    """The text of ``i64 run(table)``, which returns 0, or 1 where an input is not finite.
+def driver(shape: Shape, inputs: int, outputs: int, pieces: int) -> str:
+    """The text of ``i64 run(table)``, which returns 0, or 1 where an input is not finite but must be.
 
     The table holds, each in 8 bytes, the addresses of the arrays of inputs, of the outputs, of the
     constants and of the work array, and the number m of states.  Arrays hold one state after
@@ -93,11 +62,9 @@ def driver(shape: Shape, stages: Sequence[StageCode]) -> str:
         if count:
             gathers += _gather(shape, j, row, before, bad)
             row, before, bad = row + count, f"from{j}", f"%worse{j}"
-    inputs = stages[0].inputs
-    calls = _called(stages[0], "") + (_staged(shape, stages) if stages[1:] else "")
-    first = f"ptr %w, i64 {inputs}" if not stages[1:] else f"ptr %w_last, i64 {stages[-1].inputs}"
-    outputs = stages[-1].outputs
-    return f"""{_copied(shape, stages) if stages[1:] else ""}
+    bad = "zeroinitializer" if shape.loose else bad
+    calls = "".join(f"  call void @piece{i}(ptr %c, ptr %w)\n" for i in range(pieces))
+    return f"""
 define i64 @run(ptr %table) {{
 entry:
 {table}  %last = sub i64 %m, 1
@@ -114,7 +81,7 @@ check:
 refuse:
   ret i64 1
 work:
-{calls}  %yrow = getelementptr {T}, {first}
+{calls}  %yrow = getelementptr {T}, ptr %w, i64 {inputs}
 {_scatter(shape, outputs) if outputs else "  br label %after"}
 after:
   %knext = add i64 %k, {lanes}
@@ -124,68 +91,6 @@ done:
   ret i64 0
 }}
 """
-
-
-def _called(stage: StageCode, name: str) -> str:
-    """Code that calls the functions of one program."""
-    pieces = range(stage.pieces)
-    return "".join(f"  call void @piece{name}{i}(ptr %c{name}, ptr %w{name})\n" for i in pieces)
-
-
-def _staged(shape: Shape, stages: Sequence[StageCode]) -> str:
-    """Code that calls the second and the third program on the rows of those before.
-
-    The second one's inputs are the first rows of all, in float64, half of a vector at a time; the
-    third one's are the outputs of the first, where they stand, and behind them those of the second.
-    """
-    first, wide, last = stages
-    T, W = shape.type, wider(shape)
-    text = f"""\
-  %w_wide = getelementptr i8, ptr %w, i64 {bytes_of_work(shape, stages)[0]}
-  %c_wide = getelementptr i8, ptr %c, i64 {wide.constants}
-  %found = getelementptr {W.type}, ptr %w_wide, i64 {wide.inputs}
-  %late = getelementptr {T}, ptr %w, i64 {first.inputs + first.outputs}
-"""
-    for h in range(shape.lanes // W.lanes):
-        text += f"""\
-  %given{h} = getelementptr {shape.number}, ptr %w, i64 {h * W.lanes}
-  %late{h} = getelementptr {shape.number}, ptr %late, i64 {h * W.lanes}
-  call void @widened(ptr %given{h}, ptr %w_wide)
-{_called(wide, "_wide")}  call void @narrowed(ptr %found, ptr %late{h})
-"""
-    return f"""{text}\
-  %w_last = getelementptr {T}, ptr %w, i64 {first.inputs}
-  %c_last = getelementptr i8, ptr %c, i64 {last.constants}
-{_called(last, "_last")}"""
-
-
-def _copied(shape: Shape, stages: Sequence[StageCode]) -> str:
-    """The text of functions that copy parts of rows to rows of float64, and back."""
-    W = wider(shape)
-    short, wide, text = replace(shape, lanes=W.lanes).type, W.type, ""
-    for name, do, (one, row), (two, other), count in (
-        ("widened", "fpext", (short, shape.type), (wide, wide), stages[1].inputs),
-        ("narrowed", "fptrunc", (wide, wide), (short, shape.type), stages[1].outputs),
-    ):
-        text += f"""
-define internal void @{name}(ptr noalias %from, ptr noalias %to) noinline {{
-entry:
-  br label %row
-row:
-  %i = phi i64 [0, %entry], [%next, %row]
-  %p = getelementptr {row}, ptr %from, i64 %i
-  %x = load {one}, ptr %p
-  %y = {do} {one} %x to {two}
-  %q = getelementptr {other}, ptr %to, i64 %i
-  store {two} %y, ptr %q
-  %next = add i64 %i, 1
-  %more = icmp ult i64 %next, {count}
-  br i1 %more, label %row, label %done
-done:
-  ret void
-}}
-"""
-    return text
 
 
 def _entry(i: int, name: str, type: str) -> str:
@@ -437,7 +342,7 @@ def _piece(
                 value = f"%n{i}"
             yield from store(value, inputs + i, f"o{i}")
 
-    yield f"define internal void @piece{shape.stage}{part}({ARGUMENTS}) noinline {{"
+    yield f"define internal void @piece{part}({ARGUMENTS}) noinline {{"
     if part == 0:
         for slot in sorted(s for s in wanted if s < first):
             yield from load(slot)

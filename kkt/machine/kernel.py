@@ -29,7 +29,7 @@ from ..program.joint_space import SOLVERS
 from ..tape.trust import ZERO
 from . import equivalent
 from .builtin import Builtin
-from .checking import KINDS, WORDS, Judged, interpreted, judged_by
+from .checking import KINDS, WORDS, Judged, in_stages, judged_by
 from .forward_dynamics import (
     OUTPUTS,
     Programs,
@@ -42,7 +42,7 @@ from .forward_dynamics import (
 )
 from .native import LONGEST, Native, compiled, processors, width
 from .portable import write_c, write_cuda
-from .recorder import ScalarProgram
+from .recorder import Interpreter, ScalarProgram
 from .states import Fields
 
 LOG = logging.getLogger("pivotree")  # what was compiled, and how long it took
@@ -208,7 +208,7 @@ class Kernel(Shown):
     judged: Judged | None = None  # the checks, where a status is among the outputs
     pivots: NDArray[np.int64] | None = None  # kind, body or loop, step
     ties: tuple[Hashable, ...] = ()  # names of loops and contacts
-    _made: dict[int, Native] = field(default_factory=dict, repr=False)  # by lanes
+    _made: dict[tuple[int, int], Native] = field(default_factory=dict, repr=False)  # by lanes and stage
     _calls: list[Builtin] = field(default_factory=list, repr=False)  # built-in functions so far
     _lock: Lock = field(default_factory=Lock, repr=False)
 
@@ -317,41 +317,45 @@ class Kernel(Shown):
         values = {"x": x, "qd": qd, "tau": tau, "wrench": wrench}
         arrays, many = self.fields.arrays(self.number.dtype, values)
         m = len(arrays[0])
-        if self.in_machine_code:
-            native = self.native(1 if many is None else self.lanes)
+        lanes, shared = 1 if many is None else self.lanes, threads or processors()
+        if self.in_machine_code and len(self.stages) == 1:
+            native = self.native(lanes)
             out: NDArray[Any] = np.empty((m, native.outputs), dtype=self.number.dtype)
-            if not native.run(arrays, out, threads or processors()):
+            if not native.run(arrays, out, shared):
                 self.fields.require_finite(arrays)
         else:
             self.fields.require_finite(arrays)
             flat = np.concatenate([a.reshape(m, math.prod(a.shape[1:])) for a in arrays], axis=1)
-            out = interpreted([stage.straight for stage in self.stages], self.number, flat)
+            programs = [stage.straight for stage in self.stages]
+
+            def run(stage: int, chosen: Format, given: NDArray[Any]) -> NDArray[Any]:
+                if not self.in_machine_code:
+                    return Interpreter(programs[stage], chosen).run(given)
+                native = self.native(lanes if stage != 1 else -(-lanes // 2), stage)
+                found: NDArray[Any] = np.empty((m, native.outputs), dtype=chosen.dtype)
+                native.run([given], found, shared)
+                return found
+
+            out = in_stages(programs, self.number, flat, run)
         out = out if self.judged is None else self.judged.judge(out)
         return self.fields.shaped(out[0] if many is None else out)
 
-    def native(self, lanes: int) -> Native:
+    def native(self, lanes: int, stage: int = 0) -> Native:
         """Machine code for vectors of ``lanes`` states, made when it is first needed."""
         with self._lock:
-            if lanes not in self._made:
+            if (lanes, stage) not in self._made:
                 begun = time.perf_counter()
-                dtype, sizes = self.number.dtype, self.fields.sizes
-                made = compiled(
-                    self.straight,
-                    dtype,
-                    lanes,
-                    sizes,
-                    relaxed=self.relaxed,
-                    after=[stage.straight for stage in self.stages[1:]],
-                )
-                parts = self.fields.parts if lanes == 1 else ()
-                call = made.builtin(list(self.fields.given.values()), parts) if not self.judged else None
+                program, loose = self.stages[stage].straight, len(self.stages) > 1
+                dtype = np.float64 if stage == 1 else self.number.dtype
+                sizes = (program.inputs,) if loose else self.fields.sizes
+                made = compiled(program, dtype, lanes, sizes, relaxed=self.relaxed, loose=loose)
+                call = made.builtin(list(self.fields.given.values())) if not self.judged else None
                 if call is not None:
-                    ready = parts or self.outputs == ("qdd",)
-                    self._calls.append(call if ready else self._apart(call))
-                self._made[lanes] = made
+                    self._calls.append(call if self.outputs == ("qdd",) else self._apart(call))
+                self._made[lanes, stage] = made
                 took = time.perf_counter() - begun
                 LOG.info("%s in %s for %d at once: %.2f s", self.order, self.format, lanes, took)
-            return self._made[lanes]
+            return self._made[lanes, stage]
 
     def _apart(self, call: Builtin) -> Callable[..., Any]:
         """The function with its array of results split into the outputs."""

@@ -6,7 +6,7 @@ import ctypes
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from functools import cache
 from typing import Any
 
@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from . import store
 from .builtin import FEW, HELD, Builtin, builtin, known, symbols, text
-from .emission import PIECE, ROW, Shape, StageCode, bytes_of_work, driver, source_of, wider
+from .emission import PIECE, Shape, driver, source_of
 from .recorder import ScalarProgram
 
 LONG = 200_000  # operations beyond which short compile time matters more than fast code
 LONGEST = 1_000_000  # operations of machine code at most
 SHORT = 250  # operations in a piece of a program of several pieces, for few live registers
+ROW = 64  # bytes, of the longest row of the work array
 SHARE = 20_000_000  # operations of a thread at least, about a millisecond
 
 
@@ -69,12 +70,8 @@ class Native:
             done = pool.map(lambda part: self._run([a[part] for a in inputs], out[part]), parts)
             return all(list(done))
 
-    def builtin(
-        self, shapes: Sequence[tuple[int, ...]], parts: Sequence[tuple[int, ...]] = ()
-    ) -> Builtin | None:
+    def builtin(self, shapes: Sequence[tuple[int, ...]]) -> Builtin | None:
         """A built-in function for one state, or for vectors of states; ``shapes`` are one state's.
-
-        Outputs of one state are returned in arrays of the shapes ``parts``, or all in one array.
 
         None for a program so long that the cost of its call does not count, and where the layout
         of Python's objects is not known.
@@ -91,7 +88,6 @@ class Native:
             many=self.lanes > 1,
             most=most,
             outputs=self.outputs,
-            parts=parts,
             work=self.work,
             constants=self.constants,
             owners=(engine, self.engine),
@@ -120,51 +116,34 @@ def compiled(
     given: tuple[int, ...],
     piece: int = PIECE,
     relaxed: bool = False,
-    after: Sequence[ScalarProgram] = (),
+    loose: bool = False,
 ) -> Native:
     """Machine code for ``lanes`` states side by side; ``given``: sizes of the arrays of inputs.
 
-    ``after`` are the second and the third stage of a program that is checked in float64
-    (:mod:`.checking`).
+    Inputs that are not finite are refused unless the code is ``loose``.
 
     Code that was made before on a processor of this kind is read from the disk.
     """
-    shape = Shape("double" if dtype is np.float64 else "float", lanes, given, relaxed)
-    stages = [(program, shape)]
-    if after:
-        stages += [(after[0], wider(shape)), (after[1], replace(shape, stage="_last"))]
-    length = sum(len(p) for p, _ in stages)
-    numbers = [_numbers(p, s) for p, s in stages]
-    starts = np.cumsum([0, *map(len, numbers)]).tolist()
-    target, about = _target(level=0 if length > LONG else 1)
-    read = [(p.inputs, p.op, p.a, p.b, p.outputs, len(p.constants)) for p, _ in stages]
-    content = (part for parts in read for part in parts)
+    shape = Shape("double" if dtype is np.float64 else "float", lanes, given, relaxed, loose)
+    inputs, outputs = program.inputs, len(program.outputs)
+    target, about = _target(level=0 if len(program) > LONG else 1)
+    content = (inputs, program.op, program.a, program.b, program.outputs, len(program.constants))
     name = store.key("code", about, astuple(shape), piece, *content)
     kept = store.read(name)
     if kept is None:
-        text, made = "", []
-        for (p, s), start in zip(stages, starts, strict=False):
-            source = source_of(p, s, piece if len(p) <= piece else min(piece, SHORT))
-            made.append(StageCode(p.inputs, len(p.outputs), source.pieces, source.rows, start))
-            text += source.text + "\n"
-        roots = sorted({f"declare {s.type} @llvm.sqrt.{s.suffix}({s.type})\n" for _, s in stages})
-        code = np.frombuffer(_object("".join([*roots, text, driver(shape, made)]), target), dtype=np.uint8)
-        kept = {"code": code, "work": np.array(bytes_of_work(shape, made)[1])}
+        source = source_of(program, shape, piece if len(program) <= piece else min(piece, SHORT))
+        root = f"declare {shape.type} @llvm.sqrt.{shape.suffix}({shape.type})\n"
+        code = _object(root + source.text + driver(shape, inputs, outputs, source.pieces), target)
+        work = source.rows * lanes * np.dtype(dtype).itemsize
+        kept = {"code": np.frombuffer(code, dtype=np.uint8), "work": np.array(work)}
         store.write(name, kept)
     engine, address = _load(kept["code"].tobytes(), target)
-    constants = _aligned(starts[-1] // np.dtype(dtype).itemsize, dtype)
-    constants.view(np.uint8)[:] = np.concatenate(numbers)
+    constants = _aligned(1 + len(program.constants), dtype)
+    constants[:] = 1.0, *program.constants
     function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
-    outputs = len(stages[-1][0].outputs)
-    return Native(lanes, max(length, 1), int(kept["work"]), outputs, given, constants, function, engine)
-
-
-def _numbers(program: ScalarProgram, shape: Shape) -> NDArray[np.uint8]:
-    """The bytes of a program's constants, in a multiple of 8."""
-    dtype = np.float64 if shape.number == "double" else np.float32
-    numbers = np.concatenate([np.ones(1), program.constants]).astype(dtype)
-    raw = numbers.view(np.uint8)
-    return np.concatenate([raw, np.zeros(-len(raw) % 8, dtype=np.uint8)])
+    return Native(
+        lanes, max(len(program), 1), int(kept["work"]), outputs, given, constants, function, engine
+    )
 
 
 def _target(level: int) -> tuple[Any, tuple[str, ...]]:

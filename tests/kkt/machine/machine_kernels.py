@@ -11,7 +11,8 @@ from helpers import ALL_JOINTS
 from scipy.spatial.transform import Rotation
 
 from pivotree import kkt, orderings
-from pivotree.kkt.machine.checking import interpreted
+from pivotree.kkt.machine.checking import in_stages
+from pivotree.kkt.machine.recorder import Interpreter
 
 ABM = orderings.get("abm")
 ORDERS = ("abm", "crbm", "modified_abm", "virtual_work", "square_root_abm", "divide_and_conquer")
@@ -89,7 +90,8 @@ def states(kernel, m, seed=0):
 def plain(kernel, *arrays):
     """The kernel's program in these states, one operation after another."""
     given = np.concatenate(arrays, axis=1).astype(kernel.number.dtype)
-    return interpreted([stage.straight for stage in kernel.stages], kernel.number, given)
+    programs = [stage.straight for stage in kernel.stages]
+    return in_stages(programs, kernel.number, given, lambda i, f, x: Interpreter(programs[i], f).run(x))
 
 
 def whole(values, m):
