@@ -1,11 +1,13 @@
 """Single operations of a number format, and the same by MPFR, which we did not write."""
 
 import math
+from types import SimpleNamespace
 
 import gmpy2
 import numpy as np
 
 from pivotree.kkt.arithmetic.chunk import Chunk
+from pivotree.kkt.tape.player import started, watched
 
 OPERATIONS = ("add", "sub", "mul", "div", "sqrt")  # as numbered on the tape
 ROUNDING = {
@@ -14,6 +16,15 @@ ROUNDING = {
     "up": gmpy2.RoundUp,
     "down": gmpy2.RoundDown,
 }
+
+
+def record(tape, entries, format):
+    """Operands x, y and results r of every operation of a run; its slots at the start, and v after it."""
+    v = started(tape, entries, format)
+    start = v.copy()
+    pieces = [(p.x.copy(), p.y.copy(), p.r.copy()) for p in watched(tape, format.runner(tape), v)]
+    x, y, r = map(np.concatenate, zip(*pieces, strict=True))
+    return SimpleNamespace(x=x, y=y, r=r, start=start, v=v)
 
 
 def operate(format, operation, x, y):

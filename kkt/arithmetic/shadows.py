@@ -16,42 +16,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.compiled import loop, njit
+from ..base.compiled import njit
 from ..base.errors import FormatError
 from .chunk import Chunk
 from .floats import _dd_operation, _two_product, _two_sum
 from .objects import InObjects, Read, leading, of_any, read_once, size
-
-FEW = 100_000  # entries of a call's arrays, for which no loop is compiled
-
-
-@loop(few=FEW, error_model="numpy")
-def partials(op, x, y, r, pa, pb):  # pragma: no cover
-    """Fill pa and pb with the derivatives of every operation by its operands; arrays (m,)."""
-    for i in range(len(op)):
-        if op[i] == 2:
-            pa[i], pb[i] = y[i], x[i]
-        elif op[i] == 0:
-            pa[i] = pb[i] = 1.0
-        elif op[i] == 1:
-            pa[i], pb[i] = 1.0, -1.0
-        else:
-            pa[i], pb[i] = 1.0 / y[i], -r[i] / y[i]
-
-
-@loop(few=FEW)
-def sweep(dst, a, b, pa, pb, adjoint, bar):  # pragma: no cover
-    """Reverse sweep for some outputs: adjoint (slots, outputs) in place; bar (outputs,)."""
-    for i in range(len(dst) - 1, -1, -1):
-        d, p, q = dst[i], a[i], b[i]
-        for j in range(len(bar)):
-            bar[j] = adjoint[d, j]
-            adjoint[d, j] = 0.0
-        for j in range(len(bar)):
-            adjoint[p, j] += pa[i] * bar[j]
-        if pb[i] != 0.0:
-            for j in range(len(bar)):
-                adjoint[q, j] += pb[i] * bar[j]
 
 
 @njit(cache=True, error_model="numpy", inline="always")
@@ -69,8 +38,7 @@ def _linear(kind, u, w, t, us, ws, ts):  # pragma: no cover
         high, low = _two_sum(u, w)
         return (t - high) - low, 1.0, 1.0
     high, low = _two_product(t, w)
-    inverse = 2.0 / (w + ws)
-    return ((high - u) + low) / w, inverse, -0.5 * (u / w + ts) * inverse
+    return ((high - u) + low) / w, 2.0 / (w + ws), -(u / w + ts) / (w + ws)
 
 
 @njit(cache=True, error_model="numpy")

@@ -116,7 +116,7 @@ def linearised(
         )
     if tape.length > MOST:
         raise SizeError(
-            f"order {tape.program.name!r}: {tape.length:.1e} operations are too many to blame; "
+            f"order {tape.program.name!r}: {tape.length:.1e} operations are too many to look back over; "
             f"use an order with less fill, or a smaller tree (at most {MOST:.0e} operations)"
         )
     longer = get_format(shadow or ("float64" if format.unit >= ENOUGH else "dd"))

@@ -21,11 +21,11 @@ from ..arithmetic.objects import precision
 from ..matrix.entries import Entries
 from ..tape.player import signed, watched
 from ..tape.tape import Tape
-from .adjoint import MOST
 from .contributions import Linearised, linearised
 from .observe import Objects, reader_of, shadow_for, traceable
 
 Floats = NDArray[np.float64]
+MOST = 40_000_000  # operations of a tape at most
 
 
 def reached(

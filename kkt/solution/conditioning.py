@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ..arithmetic import get_format
 from ..base.errors import CertificationError, SizeError
 from ..matrix.system import System, efforts_alone, least_size, require_system
-from ..rounding.adjoint import gradient, record
-from ..tape.player import signed
+from ..rounding.contributions import linearised
+from ..tape.player import signed, started
 from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from .eliminate import eliminate
@@ -91,9 +91,10 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
             f"{MOST:.0e}; use a smaller tree"
         )
     _require_digits(system, tape)
-    run = record(tape, system.entries, get_format("float64"))
+    double = get_format("float64")
+    start = np.asarray(started(tape, system.entries, double))
+    run = linearised(tape, system.entries, double, "float64")  # beside itself: derivatives at its values
     outputs = tape.unknowns(system).qdd
-    slopes = gradient(run)
     inputs = tape.inputs
     letters = _letters(system)
     slots = {letter: _data(inputs.slots("S" if letter == "H" else letter)) for letter in letters}
@@ -101,9 +102,9 @@ def conditioning(system: System, tape: Tape | Any = None) -> Conditioning:
     inverse = np.zeros((N, N))
     for first in range(0, N, TOGETHER):
         here = slice(first, first + TOGETHER)
-        adjoint = slopes.inputs(outputs[here])
+        adjoint = np.stack([run.swept({slot: 1.0})[1] for slot in outputs[here].tolist()], axis=1)
         for letter, where in slots.items():
-            parts[letter][here] = np.abs(run.start[where]) @ np.abs(adjoint[where])
+            parts[letter][here] = np.abs(start[where]) @ np.abs(adjoint[where])
         inverse[:, here] = adjoint[inputs.slots("tau")]
     moved = np.sum([*parts.values()], axis=0)
     worst = int(np.argmax(moved)) if N else 0

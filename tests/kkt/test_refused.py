@@ -342,7 +342,6 @@ LOWERED = [  # places of limits or parts, what is put there, a call that meets i
         lambda: kkt.solve_large(SYSTEM, late),
         "an order may have 1 bodies, not",
     ),
-    ("kkt.rounding.adjoint.MOST", 10, lambda: kkt.conditioning(SYSTEM), "too many to record; use an order"),
     ("kkt.tape.lowering.SLOTS", 100, lambda: kkt.trace(fresh(), ABM), "tape: needs more than 100 slots; use"),
     ("kkt.proof.certify.residual", wrong_residual, lambda: kkt.certify(SYSTEM, 5), "not satisfy row pdd_j1"),
     (
@@ -360,7 +359,7 @@ LOWERED = [  # places of limits or parts, what is put there, a call that meets i
         "operations on this tree, more than 1e+01 in one program; use an order",
     ),
     ("kkt.solution.conditioning.MOST", 10, lambda: kkt.conditioning(SYSTEM), "use a smaller tree"),
-    ("kkt.rounding.contributions.MOST", 10, lambda: pt.blame(SYSTEM, ABM), "too many to blame; use an order"),
+    ("kkt.rounding.contributions.MOST", 10, lambda: pt.blame(SYSTEM, ABM), "too many to look back over; use"),
 ]
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 import pytest
-from arithmetic import same
+from arithmetic import record, same
 from designs import listed
 from helpers import ROOT, system_of, tape_of
 from numba import njit
@@ -16,7 +16,6 @@ from numba import njit
 from pivotree import analysis, kkt, orderings
 from pivotree.kkt.arithmetic import ADD, DIV, MUL, SQRT, SUB, Binary, Custom, Mixed, get_format, objects
 from pivotree.kkt.arithmetic.chunk import Chunk
-from pivotree.kkt.rounding.adjoint import record
 
 # -- formats of one's own -------------------------------------------------------------------------
 

@@ -5,13 +5,12 @@ import ml_dtypes
 import mpmath
 import numpy as np
 import pytest
-from arithmetic import operate, same
+from arithmetic import operate, record, same
 from designs import covering, listed
 from helpers import MODELS, system_of, tape_of
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import ADD, DIV, MUL, SUB, Binary, Mixed, get_format
-from pivotree.kkt.rounding.adjoint import record
 from pivotree.kkt.rounding.contributions import linearised
 from pivotree.kkt.tape.player import signed, started
 
