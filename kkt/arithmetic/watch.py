@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.compiled import loop, njit
+from ..base.compiled import njit
 from .floats import _two_sum
 
 
@@ -104,52 +104,3 @@ def _looked_pairs(op, x, y, r, cancelled, absorbed, size):  # pragma: no cover
                 term, part[j] = _two_sum(term, part[j])
             part[k] = term
         absorbed[i] = abs(part.sum()) / min(abs(u.real), abs(w.real))
-
-
-@loop(few=50_000)
-def cut(first, step, at, instruction, starts, group):  # pragma: no cover
-    """Find the runs of consecutive operations of one step.
-
-    first: operations before each instruction; at: operations before this piece; instruction: an
-    instruction that is not later than the piece's first.  Writes the start of each run (and the
-    end of the last) and its step; returns the number of runs and the last instruction.
-    """
-    n, i, k, count = len(step), 0, instruction, 0
-    while i < n:
-        while first[k + 1] <= at + i:
-            k += 1
-        stop = min(first[k + 1] - at, n)
-        while i < stop:
-            end, last = i, stop  # steps ascend within an instruction: bisect
-            if step[stop - 1] == step[i]:
-                end = stop
-            while last - end > 1:
-                middle = (end + last) // 2
-                if step[middle] == step[i]:
-                    end = middle
-                else:
-                    last = middle
-            end = last
-            if count == 0 or group[count - 1] != step[i]:
-                starts[count], group[count] = i, step[i]
-                count += 1
-            i = end
-    starts[count] = n
-    return count, k
-
-
-@njit(cache=True)
-def gather(starts, cancelled, absorbed, size, zero, one, most):  # pragma: no cover
-    """Fill ``most`` (runs, 4) with the largest of each statistic in every run, as whole numbers.
-
-    Columns: cancelled, absorbed, size, and the number of sums that are exactly zero.  zero and one
-    have the type of the statistics, and indices are unsigned, so that the loops are vectorised.
-    """
-    for k in range(len(starts) - 1):
-        a = b = c = n = zero
-        for i in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
-            a = max(a, cancelled[i])
-            b = max(b, absorbed[i])
-            c = max(c, size[i])
-            n += one if cancelled[i] < 0 else zero
-        most[k, 0], most[k, 1], most[k, 2], most[k, 3] = a, b, c, n

@@ -1,7 +1,6 @@
 """Bits that operations of a run cancel and absorb, and errors of its pivots, in any number type.
 
-:class:`Watch` sees every operation.  Only the largest figures are kept, for each stretch of
-consecutive operations that belong to one step.
+:class:`Watch` sees every operation.  Only the largest figures of each group of pivots are kept.
 
 The tape is run piece by piece.  Operands and results of a piece are recorded, and figures such as
 cancelled bits are computed from them, by compiled loops where numbers are in arrays.
@@ -13,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,57 +34,37 @@ if TYPE_CHECKING:
 Column = NDArray[Any]
 
 
-class Reader(Protocol):
-    """The values of one run of a tape in one number type, and what its operations look like."""
-
-    dtype: np.dtype  # of operands and results
-    room: int  # operations that are recorded together at most
-    log_unit: float  # log2 of the unit roundoff of what runs; -infinity where nothing is rounded
-    bits: int  # precision of balls, 0 of others
-
-    runner: Runner  # what plays the tape
-
-    @property
-    def v(self) -> Values:
-        """(slots,) values; after a run, the last value of every slot."""
-
-    def look(
-        self, op: Column, x: Column, y: Column, r: Column, cancelled: Column, absorbed: Column, size: Column
-    ) -> None:
-        """Fill the figures of recorded operations: see :func:`kkt.arithmetic.watch.looked`."""
-
-    def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The parts of smaller operands that sums do not keep: as fractions and in bits."""
-
-
 class Arrays:
-    """Numbers in a numpy array, operations in compiled loops."""
+    """The values of one run of a tape in a numpy array, and what its operations look like."""
 
-    room: int = 1 << 18
-    bits: int = 0
+    room: int = 1 << 18  # operations that are recorded together at most
+    bits: int = 0  # precision of balls, 0 of others
 
     def __init__(self, tape: Tape, entries: Entries, format: Format) -> None:
-        self.v: Values = started(tape, entries, format)
-        self.dtype, self.log_unit = np.dtype(format.dtype), math.log2(format.unit)
+        self.v: Values = started(tape, entries, format)  # (slots,); after a run, the last of every slot
+        self.dtype: np.dtype[Any] = np.dtype(format.dtype)  # of operands and results
+        self.log_unit = math.log2(format.unit)  # of what runs; -infinity where nothing is rounded
         self.runner: Runner = format.runner(tape)
 
     def look(
         self, op: Column, x: Column, y: Column, r: Column, cancelled: Column, absorbed: Column, size: Column
     ) -> None:
+        """Fill the figures of recorded operations: see :func:`kkt.arithmetic.watch.looked`."""
         from ..arithmetic import watch
 
         watch.looked(op, x, y, r, cancelled, absorbed, size)
 
     def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The parts of smaller operands that sums do not keep: as fractions and in bits."""
         with np.errstate(divide="ignore"):
             return absorbed, np.maximum(0.0, np.log2(absorbed) - self.log_unit)
 
 
-class Objects:
+class Objects(Arrays):
     """Python objects: fractions, mpmath numbers, balls, and numbers of a user's class."""
 
     room = 1 << 13
-    dtype = np.dtype(object)
+    dtype: np.dtype[Any] = np.dtype(object)
 
     def __init__(
         self,
@@ -120,7 +99,7 @@ class Objects:
 
 def reader_of(
     tape: Tape, entries: Entries, format: Format, number: Callable[[float], Any] | None = None, bits: int = 0
-) -> Reader:
+) -> Arrays:
     """The reader of a format; ``bits`` is the precision of balls, ``number`` makes objects."""
     if format.on_arrays:
         return Arrays(tape, entries, format)
@@ -225,7 +204,7 @@ def _largest(v: Values) -> float:
 
 
 class Gathered(NamedTuple):
-    """Largest figures in each of several groups of operations; arrays (groups,)."""
+    """Largest figures of the operations of each group of pivots; arrays (groups,)."""
 
     operations: NDArray[np.int64]
     cancelled: NDArray[np.int64]  # bits, in one sum that is not zero
@@ -237,42 +216,15 @@ class Gathered(NamedTuple):
 
 @dataclass(frozen=True)
 class Observation:
-    """The figures of one run of a tape, by stretches ("runs") of consecutive operations of one step."""
+    """The figures of one run of a tape."""
 
     tape: Tape
     v: Values  # (slots,) last values
     largest: float  # magnitude of the entries of (4)
-    step: NDArray[np.int32]  # (runs,)
-    runs: Gathered
+    steps: Gathered  # by group of pivots, forward and backward
     shadow: Shadow | None
     log_unit: float  # log2 of the unit roundoff of what ran; -infinity where nothing is rounded
     ball_bits: int  # precision of a run in balls, 0 of others
-
-    @cached_property
-    def steps(self) -> Gathered:
-        """Largest figures by group of pivots, forward and backward (steps,)."""
-        keep, count = self.step >= 0, self.tape.program.groups
-        at = self.step[keep]
-
-        def most(column: NDArray[Any]) -> NDArray[Any]:
-            out = np.zeros(count, dtype=column.dtype)
-            np.maximum.at(out, at, column[keep])
-            return out
-
-        def total(column: NDArray[Any]) -> NDArray[Any]:
-            out = np.zeros(count, dtype=np.int64)
-            np.add.at(out, at, column[keep])
-            return out
-
-        runs = self.runs
-        return Gathered(
-            total(runs.operations),
-            most(runs.cancelled),
-            total(runs.zeros),
-            most(runs.absorbed),
-            most(runs.absorbed_bits),
-            most(runs.size),
-        )
 
     @cached_property
     def pivot_errors(self) -> Floats:
@@ -313,17 +265,10 @@ class Observation:
         return taken
 
     @cached_property
-    def _answer(self) -> tuple[dict[Block, NDArray[Any]], dict[int, NDArray[Any]]]:
+    def answer(self) -> tuple[dict[Block, NDArray[Any]], dict[int, NDArray[Any]]]:
+        """Unknowns of every block, and pivots by the number of their record."""
         with precision(self.ball_bits):
             return answered(self.tape, self.v)
-
-    def solution(self) -> dict[Block, NDArray[Any]]:
-        """Unknowns of every block."""
-        return self._answer[0]
-
-    def pivots(self) -> dict[int, NDArray[Any]]:
-        """Pivots by the number of their record."""
-        return self._answer[1]
 
 
 def observe(
@@ -336,52 +281,21 @@ def observe(
     :class:`Watch`; with a shadow, errors of pivots are told too.  Beyond the tape's own memory this
     takes that of one chunk and some numbers for each step.
     """
-    from ..arithmetic import watch
-
     seen = Watch(tape, entries, format, shadow, **options)
-    figure = watch.statistic(seen.reader.dtype)
-    whole = watch.LAYOUT[figure].whole
-    zero, one = np.array([0, 1]).astype(whole)
-    room = seen.room
-    starts = np.empty(room + 1, dtype=np.int64)
-    group = np.empty(room, dtype=np.int32)
-    parts = [_Part.empty(whole)]
-    instruction = 0
+    count = tape.program.groups + 1  # the last one is for operations before the first step, which is -1
+    operations, cancelled, zeros = (np.zeros(count, dtype=np.int64) for _ in range(3))
+    absorbed, size = np.zeros(count), np.zeros(count)
     for piece in seen:
-        count, instruction = watch.cut(tape.first, piece.step, piece.at, instruction, starts, group)
-        cuts = starts[: count + 1]
-        most = np.zeros((count, 4), dtype=whole)
-        statistics = (piece.cancelled, piece.absorbed.view(whole), piece.size.view(whole))
-        watch.gather(cuts, *statistics, zero, one, most)
-        parts.append(_Part(group[:count].copy(), cuts[1:] - cuts[:-1], most))
-    kept = _Part(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    runs = kept.gathered(seen.reader, figure)
-    return Observation(
-        tape, seen.v, seen.largest, kept.step, runs, seen.shadow, seen.reader.log_unit, seen.reader.bits
-    )
-
-
-class _Part(NamedTuple):
-    """The figures of one piece of a tape, a row for each stretch; floats are kept as their bits."""
-
-    step: NDArray[np.int32]
-    operations: NDArray[np.int64]
-    most: NDArray[Any]  # (runs, 4) cancelled, absorbed, size, exact zeros
-
-    @classmethod
-    def empty(cls, whole: np.dtype) -> _Part:
-        none = np.zeros(0, dtype=np.int32)
-        return cls(none, none.astype(int), np.zeros((0, 4), dtype=whole))
-
-    def gathered(self, reader: Reader, figure: np.dtype) -> Gathered:
-        cancelled, absorbed, size, zeros = (np.ascontiguousarray(c) for c in self.most.T)
-        return Gathered(
-            self.operations,
-            cancelled.astype(np.int64),
-            zeros.astype(np.int64),
-            *reader.shares(absorbed.view(figure).astype(np.float64)),
-            size.view(figure).astype(np.float64),
-        )
+        starts = np.append(0, 1 + np.flatnonzero(piece.step[1:] != piece.step[:-1]))
+        step = piece.step[starts]  # of consecutive operations that belong to one
+        np.add.at(operations, step, np.diff(starts, append=len(piece.step)))
+        np.add.at(zeros, piece.step[piece.cancelled < 0], 1)
+        for most, column in ((cancelled, piece.cancelled), (absorbed, piece.absorbed), (size, piece.size)):
+            np.maximum.at(most, step, np.maximum.reduceat(column, starts).astype(most.dtype))
+    shares = seen.reader.shares(absorbed[:-1])
+    steps = Gathered(operations[:-1], cancelled[:-1], zeros[:-1], *shares, size[:-1])
+    reader = seen.reader
+    return Observation(tape, seen.v, seen.largest, steps, seen.shadow, reader.log_unit, reader.bits)
 
 
 # -- in any number format -------------------------------------------------------------------------

@@ -179,7 +179,7 @@ def _first(
     try:
         if records:
             watched = seen(system, tape, chosen)
-            solution, pivots = watched.solution(), watched.pivots()
+            solution, pivots = watched.answer
         else:
             given = system.entries if number is None else entries
             solution, pivots, _ = run(tape, given, number or chosen)
@@ -224,7 +224,7 @@ def _in_balls(
     watched, solution = None, proved.solution
     if records:
         watched = seen(system, tape, chosen, bits=proved.bits)
-        solution = watched.solution()
+        solution = watched.answer[0]
     steps = _steps(tape, watched, reference)
     if reach and records:
         with precision(proved.bits):
@@ -238,8 +238,8 @@ def _steps(tape: Tape, watched: Observation | None, reference: Any) -> tuple[Ste
     """A record for each group of pivots of an observed run; () where none was observed."""
     if watched is None:
         return ()
-    operations = watched.steps.operations
-    return step_records(tape, watched.pivots(), operations, watched.solution(), reference, watched)
+    solution, pivots = watched.answer
+    return step_records(tape, pivots, watched.steps.operations, solution, reference, watched)
 
 
 def _with_reached(steps: tuple[StepRecord, ...], units: NDArray[Any] | None) -> tuple[StepRecord, ...]:

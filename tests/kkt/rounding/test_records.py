@@ -136,7 +136,7 @@ def test_every_operation_against_fractions(name, monkeypatch):
                 bits = max(0.0, math.log2(lost / unit))
                 assert absorbed[i] == pytest.approx(bits, abs=1e-9)
     assert sum(len(op) for op, *_ in pieces) == tape.length and sums > 30
-    assert zeros == found.runs.zeros.sum() > 0 or name == "dd"
+    assert zeros == found.steps.zeros.sum() > 0 or name == "dd"
 
 
 def test_radii_grow_and_bound_what_the_pivots_are_off():
