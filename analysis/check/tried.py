@@ -78,12 +78,7 @@ class Tried:
         self.tau = tau
         base, entries = robot.base, entries_of(robot.base, q, qd, tau)
         self.states: States = States(
-            base.tree,
-            entries,
-            least_sizes(base, entries),
-            base.structure.ties,
-            self.system,
-            held(base.pattern, entries),
+            base, entries, least_sizes(base, entries), self.system, held(base.pattern, entries)
         )
         self.placed: dict[str, States] = {"own": self.states}
         self.truth: Pair = Pair.none(len(q), robot.proof)

@@ -21,7 +21,6 @@ from pivotree.kkt import OrderError, PivotreeError, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.matrix.system import least_size
-from pivotree.kkt.model.tree import BodyTree
 from pivotree.kkt.proof.idle import DOUBLE, all_resist
 from pivotree.kkt.theorem.ranges import Ranges
 
@@ -57,10 +56,9 @@ def blocks(numbers: Sequence[int], bodies: int) -> Iterator[Sequence[int]]:
 class States:
     """States of one robot; m is in front."""
 
-    tree: BodyTree
+    base: System  # whose tree and loops they have
     entries: Entries
     least: Floats  # (m,) sizes that errors of qdd are at least relative to
-    ties: tuple[Any, ...]
     system_of: Callable[[int], System]
     fit: NDArray[np.bool_]  # (m,) whose matrix has the zeros of the system that orders are traced on
 
@@ -78,22 +76,15 @@ class States:
                 known[i] = system_at(system, ranges, seed, numbers[i])
             return known[i]
 
-        return States(
-            system.tree,
-            entries,
-            least_sizes(system, entries),
-            system.structure.ties,
-            system_of,
-            held(system.pattern, entries),
-        )
+        return States(system, entries, least_sizes(system, entries), system_of, held(system.pattern, entries))
 
     @staticmethod
     def of(systems: Sequence[System]) -> States:
         """The states that these systems are in."""
         each = (np.array([getattr(system.entries, x) for system in systems]) for x in LETTERS)
         least = np.array([least_size(system) for system in systems])
-        first, none = systems[0], np.zeros(len(systems), dtype=bool)
-        return States(first.tree, Entries(*each), least, first.structure.ties, systems.__getitem__, none)
+        none = np.zeros(len(systems), dtype=bool)
+        return States(systems[0], Entries(*each), least, systems.__getitem__, none)
 
     def tapes(self, order: TracedOrder, refuse: Callable[[int, PivotreeError], None]) -> list[_Part]:
         """The tapes that the states take, each with its states and their values.
@@ -119,7 +110,7 @@ class States:
         return order.values_of(Entries(*(getattr(self.entries, x.name)[here] for x in fields(Entries))))
 
     def equations(self, format: Format) -> Equations:
-        return Equations.of(self.tree, self.entries, format, self.ties)
+        return Equations.of(self.base, self.entries, format)
 
 
 class _Part(NamedTuple):
@@ -193,7 +184,7 @@ def measure(
     answered = [isinstance(order, TracedOrder) for order in orders.values()]
     asked_for = np.asarray(wanted[:, answered].any(axis=1))
     reference = _Reference(states, proof, formats, asked_for, digits)
-    system_of = None if all_resist(states.tree, DOUBLE) else states.system_of
+    system_of = None if all_resist(states.base.tree, DOUBLE) else states.system_of
     if whole:
         reference.of_the_data(found)
     if condition is not None:

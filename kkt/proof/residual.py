@@ -41,7 +41,7 @@ def residual(system: System, entries: Entries, solution: dict[Block, Any]) -> di
 
 
 def rows_of(system: System, e: Entries, x: Rows, minus: int) -> Rows:
-    """Rows pdd, qdd, f, lam of A x - b, with ``minus`` -1.
+    """Rows pdd, qdd, f, lam of A x - b, with ``minus`` -1; states may stand in front of all arrays.
 
     With ``minus`` 1 whatever (4) subtracts is added: of magnitudes this is |A| |x| + |b|.
     """
@@ -51,24 +51,26 @@ def rows_of(system: System, e: Entries, x: Rows, minus: int) -> Rows:
     motion = pdd + e.a
     inner = np.flatnonzero(parent >= 0)
     if inner.size:
-        up, Phi = parent[inner], e.Phi[inner]
-        motion[inner] = motion[inner] + minus * matvec(transpose(Phi), pdd[up])
-        np.add.at(force, up, minus * matvec(Phi, f[inner]))
+        up, Phi = parent[inner], e.Phi[..., inner, :, :]
+        motion[..., inner, :] = motion[..., inner, :] + minus * matvec(transpose(Phi), pdd[..., up, :])
+        rows: Any = (..., up, slice(None))
+        np.add.at(force, rows, minus * matvec(Phi, f[..., inner, :]))
     owner = np.repeat(np.arange(len(parent)), np.diff(offset))
     effort = minus * e.tau
     if len(owner):
-        np.add.at(motion, owner, e.S * qdd[:, None])
-        effort = matvec(e.S[:, None, :], f[owner])[:, 0] + effort
-        if len(e.A):
+        moved: Any = (..., owner, slice(None))
+        np.add.at(motion, moved, e.S * qdd[..., None])
+        effort = matvec(e.S[..., None, :], f[..., owner, :])[..., 0] + effort
+        if e.A.size:
             effort = effort + e.A * qdd
     closed = e.gamma + minus * e.compliance * lam
     first = side = 0
     for tie in system.structure.ties:
         own = slice(first, first + tie.rows)
         for k, sign in zip(tie.bodies, tie.signs, strict=True):
-            G = e.G[side : side + tie.rows] * (1 if minus > 0 else sign)
-            closed[own] = closed[own] + matvec(G, pdd[k])
-            force[k] = force[k] + matvec(G.T, lam[own])
+            G = e.G[..., side : side + tie.rows, :] * (1 if minus > 0 else sign)
+            closed[..., own] = closed[..., own] + matvec(G, pdd[..., k, :])
+            force[..., k, :] = force[..., k, :] + matvec(transpose(G), lam[..., own])
             side += tie.rows
         first += tie.rows
     return force, effort, motion, closed
