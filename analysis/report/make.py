@@ -20,7 +20,6 @@ from pivotree.kkt import (
     OrderError,
     PivotreeError,
     SingularError,
-    SizeError,
     compile_tree,
     trace,
 )
@@ -47,10 +46,9 @@ from .worst import Inspector
 ORDERS = ("abm", "modified_abm", "crbm", "square_root_abm")
 FORMATS = ("float64", "float32", "tf32", "bfloat16")
 MOST_STATES = 10_000_000
-MOST = 8_000_000_000  # bytes of joints' errors that are held
 COLUMNS = (
     *("error", "digits", "backward_error", "marked", "failed_at", "failed_as"),
-    *("error_with_data", "digits_with_data", "error_of_data", "errors_of_joints", "drawn_again"),
+    *("error_with_data", "digits_with_data", "error_of_data", "drawn_again"),
 )
 PARTS = "states.csv.parts"  # of a run that was ended
 TABLE, PAGE, DOCUMENT = "states.csv", "report.html", "report.json"
@@ -96,7 +94,6 @@ def robot_report(
         check_empty(folder)
     progress("tracing the orders", None)
     setup, refused = prepare(tree, model, names, chosen, seed)
-    _fits(setup, states)
     config = config_of(model_of(tree, model), _settings(setup.orders, chosen, seed), states, Path(TABLE))
     if folder is not None:
         config = replace(config, output=made(folder) / TABLE)
@@ -139,16 +136,6 @@ def _rows(
             progress("states", len(rows) // each)
     places = positions(config)
     return sorted((row for row in rows if row["key"] in places), key=lambda row: places[row["key"]])
-
-
-def _fits(setup: Setup, states: int) -> None:
-    """Raise SizeError where the errors of so many states' joints do not fit in memory."""
-    each = 8 * len(setup.orders) * len(setup.formats) * len(setup.proof.qdd)
-    if states * each > MOST:
-        raise SizeError(
-            f"option --states: {states} states of {len(setup.proof.qdd)} joints in {len(setup.orders)} "
-            f"orders and {len(setup.formats)} formats do not fit in memory; use {MOST // each} at most"
-        )
 
 
 def _called(report: Report, names: dict[str, str]) -> Report:

@@ -16,11 +16,10 @@ from matplotlib.figure import Figure
 
 from ..figures.chart import DASHED, chart, series
 from ..figures.style import DARK, LIGHT, plain, settings
-from .summary import QUANTILES, Joint, Report
+from .summary import QUANTILES, Report
 from .words import percent
 
 ROW = 0.21  # [in] height of an order's line
-JOINTS = 6  # that are shown
 ACROSS = 4  # formats side by side, as panels and in a table
 LOOK = replace(LIGHT, font="sans")  # the page turns its colours into its own
 
@@ -69,16 +68,6 @@ def _panel(ax: Any, report: Report, name: str, first: bool) -> None:
     ax.set_xlabel("digits kept", color=LOOK.ink, fontsize=7.5)
 
 
-def losing_joints(report: Report) -> list[tuple[str, list[Joint | None]]]:
-    """The joints with the fewest digits in the format in focus, and what each order keeps there."""
-    kept: dict[str, dict[str, Joint]] = {}
-    for order in report.orders:
-        for joint in report.cell(order, report.focus).joints:
-            kept.setdefault(joint.name, {})[order] = joint
-    names = sorted(kept, key=lambda name: min(joint.median for joint in kept[name].values()))[:JOINTS]
-    return [(name, [kept[name].get(order) for order in report.orders]) for name in names]
-
-
 def page(report: Report) -> str:
     """The whole HTML document."""
     surroundings = Environment(
@@ -97,7 +86,6 @@ def page(report: Report) -> str:
         light=_colours(False),
         dark=_colours(True),
         strips=_svg(strips(report)),
-        joints=losing_joints(report),
     )
 
 

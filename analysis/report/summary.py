@@ -1,4 +1,4 @@
-"""The report as data: quantiles, joints that lose, and the cheapest format that suffices."""
+"""The report as data: quantiles, and the cheapest format that suffices."""
 
 from __future__ import annotations
 
@@ -65,11 +65,6 @@ class Notebook:
             told = (row[name] for row in cases)
             return np.array([math.nan if x in (None, "") else float(x) for x in told]).reshape(shape)
 
-        def lists(name: str, length: int) -> Floats:
-            none = np.full(length, np.nan)
-            each = [np.array(row[name].split(), dtype=float) if row[name] else none for row in cases]
-            return np.array(each).reshape(*self.error.shape, length)
-
         self.numbers: NDArray[Any] = numbers("state")[:, 0, 0].astype(int)
         self.done: int = len(self.numbers)
         #: draws that led to no state that closes the loops
@@ -84,8 +79,6 @@ class Notebook:
         self.total: Floats = digits(numbers("error_with_data"), self.most)  # of that for the data in float64
         #: (states, formats) digits that rounding the data alone leaves
         self.data: Floats = digits(numbers("error_of_data")[:, 0], self.most)
-        #: (states, orders, formats, N) errors, relative to the largest acceleration
-        self.joints = lists("errors_of_joints", int(setup.system.tree.offset[-1]))
 
 
 def digits(error: NDArray[Any], most: NDArray[Any] | float) -> Floats:
@@ -103,17 +96,6 @@ def most_digits(unit: float) -> float:
 QUANTILES = {"worst": 0.0, "1 %": 0.01, "10 %": 0.1, "median": 0.5}
 CONFIDENCE = 0.95
 Quantiles = dict[str, float]  # key of QUANTILES -> digits that all states but that share keep
-
-
-@dataclass(frozen=True)
-class Joint:
-    """Digits of one degree of freedom, its error relative to the largest acceleration."""
-
-    name: str  # joint, with [i] where it has several degrees of freedom
-    body: str
-    median: float  # digits
-    worst: float
-    leads: float  # share of the states in which its error is the largest
 
 
 @dataclass(frozen=True)
@@ -142,7 +124,6 @@ class Cell:
     backward_error: float | None  # the largest, normwise, in (4); None where there is no answer
     keeps: float  # share of states with the digits asked for
     keeps_with_data: float
-    joints: tuple[Joint, ...]  # worst median first
     worst: Worst | None = None
 
 
@@ -197,8 +178,8 @@ class Report(Tabled):
         return {"name": self.model} | facts | {"digits wanted": self.wanted}
 
     def records(self) -> list[dict[str, Any]]:
-        """The cells, with a column for each quantile of the digits in place of their joints."""
-        left_out = ("digits", "with_data", "joints", "worst")
+        """The cells, with a column for each quantile of the digits."""
+        left_out = ("digits", "with_data", "worst")
         rows = [{name: x for name, x in cell.__dict__.items() if name not in left_out} for cell in self.cells]
         return [row | cell.digits for row, cell in zip(rows, self.cells, strict=True)]
 
@@ -222,13 +203,6 @@ class Report(Tabled):
     def at_most(self) -> float:
         """Share of all such states that may fall short though none was seen, 95 % confidence."""
         return 1.0 - (1.0 - CONFIDENCE) ** (1.0 / max(self.states, 1))
-
-    @property
-    def focus(self) -> str:
-        """The format that joints are shown in: float32, or the longest where it is not asked."""
-        if "float32" in self.formats:
-            return "float32"
-        return self.by_cost[-1]
 
     def as_dict(self) -> dict[str, Any]:
         """The document ``report.json``."""
@@ -290,7 +264,6 @@ def cells_of(notes: Notebook, wanted: float) -> tuple[Cell, ...]:
                     backward_error=_worst(notes.left[failed == OK, i, j]),
                     keeps=float((kept[:, i, j] >= wanted).mean()),
                     keeps_with_data=float((whole[:, i, j] >= wanted).mean()),
-                    joints=_joints(notes, i, j),
                 )
             )
     return tuple(result)
@@ -308,29 +281,3 @@ def worst_state(notes: Notebook, order: int, format: int) -> int:
     error = notes.error[:, order, format]
     rows = np.flatnonzero(error == np.max(error))
     return int(rows[np.argmin(notes.numbers[rows])])
-
-
-def _joints(notes: Notebook, i: int, j: int) -> tuple[Joint, ...]:
-    answered = notes.failed[:, i, j] == OK
-    if not answered.any():
-        return ()
-    error = notes.joints[answered, i, j]  # (states, N)
-    kept = digits(error, notes.most[j])
-    leads = np.bincount(error.argmax(axis=1), minlength=error.shape[1]) / len(error)
-    median = np.quantile(kept, 0.5, axis=0, method="inverted_cdf")
-    names = coordinate_names(notes.setup.system)
-    rows = [
-        Joint(name, body, round(float(m), 3), round(float(w), 3), round(float(share), 4))
-        for (name, body), m, w, share in zip(names, median, kept.min(axis=0), leads, strict=True)
-    ]
-    return tuple(sorted(rows, key=lambda joint: (joint.median, joint.worst)))
-
-
-def coordinate_names(system: Any) -> list[tuple[str, str]]:
-    """Joint and body of each degree of freedom."""
-    result = []
-    for body, dof in zip(system.tree.names, system.tree.dof, strict=True):
-        name = str(system.graph.nodes[body].get("joint_name") or body)
-        for k in range(dof):
-            result.append((f"{name}[{k}]" if dof > 1 else name, str(body)))
-    return result

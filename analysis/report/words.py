@@ -14,7 +14,6 @@ NOTHING = 0.05  # medians below so many digits count as none: they are written 0
 FEW = 3  # pairs of order and format whose failures are told one by one
 NAMES = 4  # orders that a sentence names; of more it gives the number
 SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-TOLD = 0.05  # share of states in which a joint must lead to be named
 
 
 def verdict(report: Report) -> tuple[str, ...]:
@@ -26,7 +25,7 @@ def verdict(report: Report) -> tuple[str, ...]:
     if hopeless:
         none = _none(report, "keeps", "digit")
         sentences.append(f"In {joined(hopeless)} {none} in half of the states.")
-    sentences += [*_data(report), *_joint(report)]
+    sentences += _data(report)
     sentences += [*_failures(report), *_marked(report)]
     sentences += [f"{why[:1].upper()}{why[1:]}." for why in report.narrow.values()]
     sentences += [*_others(report), *_refused(report)]
@@ -143,32 +142,6 @@ def _data(report: Report) -> list[str]:
         "Rounding the robot's own data, before any arithmetic and whatever the order, leaves of "
         f"the true answer (median) {joined(parts)}."
     ]
-
-
-def _joint(report: Report) -> list[str]:
-    """The joint that most often has the largest error."""
-    found = {}
-    for order in report.orders:
-        joints = report.cell(order, report.focus).joints
-        if joints:
-            found[order] = max(joints, key=lambda joint: joint.leads)
-    found = {order: joint for order, joint in found.items() if joint.leads >= TOLD}
-    if not found:
-        return []
-    by_joint: dict[str, list[str]] = {}
-    for order, joint in found.items():
-        by_joint.setdefault(joint.name, []).append(order)
-    parts = []
-    for name, orders in by_joint.items():
-        who = f" with {_who(report, orders)}" if len(by_joint) > 1 else ""
-        parts.append(f"{name}{who} ({_span([found[order].leads for order in orders])})")
-    return [f"In {report.focus} the largest error is most often at {joined(parts)}."]
-
-
-def _span(shares: list[float]) -> str:
-    low, high = percent(min(shares)), percent(max(shares))
-    both = low if low == high else f"{low.removesuffix(' %')} to {high}"
-    return f"{both} of the states"
 
 
 def _failures(report: Report) -> list[str]:

@@ -18,7 +18,7 @@ from pivotree.kkt.matrix.system import least_size
 from ..comparison import verdict
 from ..states.traced import Pair, TracedOrder
 from ..study.measure import OK, WHY
-from .summary import Cell, Notebook, Reference, Setup, Worst, coordinate_names, worst_state
+from .summary import Cell, Notebook, Reference, Setup, Worst, worst_state
 
 PROVED = 30  # digits of the certified answers
 SAMPLE = 8  # states that are certified in every format, beside the worst ones
@@ -52,25 +52,22 @@ class Inspector:
         system, chosen = self.setup.system_at(number), self.setup.formats[j]
         order = self.setup.orders[cell.order].fitting(system)
         error: float | None = None
-        certified = False
+        certified, parts = False, [WHY[failed]] if failed else []
         if failed == OK:
             error = float(self.notes.error[row, i, j])
             proof = self.prove(number, system, chosen)
             if proof is not None:
                 values = chosen.cast(order.values(system)[None])
-                exact = float(proof.largest(order.answered(chosen, values)[0]))
+                off = proof.error(order.answered(chosen, values)[0])
+                exact = float(off.max())
+                parts.append(f"largest at {system.tree.freedom_names[int(off.argmax())]}")
                 certified = math.isfinite(exact)
                 error = exact if certified else error
                 self.smallest = min(self.smallest, error or math.inf)
-        parts = [WHY[failed] if failed else f"largest {self.joint(row, i, j)}"]
         parts.append(where_lost(order, system, chosen, self.setup.called[cell.order]))
         why = "; ".join(part for part in parts if part)
         file, replay = self.save(system, cell, number)
         return Worst(number, error, certified, why, file, replay)
-
-    def joint(self, row: int, i: int, j: int) -> str:
-        """Where the error of a state is largest."""
-        return f"at {coordinate_names(self.setup.system)[int(self.notes.joints[row, i, j].argmax())][0]}"
 
     def save(self, system: System, cell: Cell, number: int) -> tuple[str | None, str | None]:
         if self.folder is None:

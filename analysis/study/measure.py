@@ -135,14 +135,13 @@ class Columns:
     marked: NDArray  # (m, orders, formats) why an answer should not be relied on, or None
     total: Floats  # (m, orders, formats) against the exact answer for the data in float64
     data: Floats  # (m, formats) of the exact answer, by rounding the data alone
-    joints: NDArray[np.float32]  # (m, orders, formats, N) error of each joint
     costs: list[list[dict[str, int]]]  # of each state and order, whatever the format
     conditions: list[Any]  # of each state, where they are asked for
 
     @staticmethod
-    def none(m: int, orders: int, formats: int, proof: TracedOrder) -> Columns:
+    def none(m: int, orders: int, formats: int) -> Columns:
         """Nothing measured yet."""
-        shape, N = (m, orders, formats), len(proof.qdd)
+        shape = m, orders, formats
         return Columns(
             np.zeros(shape, dtype=np.int8),
             np.full(shape, None),
@@ -151,7 +150,6 @@ class Columns:
             np.full(shape, None),
             np.full(shape, np.nan),
             np.full((m, formats), np.nan),
-            np.full((*shape, N), np.nan, dtype=np.float32),
             [[{} for _ in range(orders)] for _ in range(m)],
             [None] * m,
         )
@@ -175,11 +173,11 @@ def measure(
     """Every order, or why there is none, in every format and state.
 
     ``proof`` is the order of the reference, in double-double, or with so many proved ``digits``;
-    ``wanted`` (m, orders, formats) are the cases that are asked for.  ``whole`` also has ``total``,
-    ``data`` and ``joints``; ``condition`` gives condition numbers of a system by the proof's tape.
+    ``wanted`` (m, orders, formats) are the cases that are asked for.  ``whole`` also has ``total``
+    and ``data``; ``condition`` gives condition numbers of a system by the proof's tape.
     """
     m, names = len(states), list(orders)
-    found = Columns.none(m, len(names), len(formats), proof)
+    found = Columns.none(m, len(names), len(formats))
     wanted = np.ones((m, len(names), len(formats)), dtype=bool) if wanted is None else wanted
     answered = [isinstance(order, TracedOrder) for order in orders.values()]
     asked_for = np.asarray(wanted[:, answered].any(axis=1))
@@ -309,8 +307,7 @@ class _Reference:
                 found.conditions[i] = condition(self.states.system_of(i), own.tape)
 
     def beside(self, found: Columns, place: tuple[Places, int, int], got: Answers) -> None:
-        """Errors of answers for the data in float64, and joint by joint."""
+        """Errors of answers for the data in float64."""
         here, o, f = place
-        total, joints = self.unrounded.at(here).largest(got.found), self.truths[f].at(here).error(got.found)
-        held = found.failed[here, o, f] == OK
-        found.total[here[held], o, f], found.joints[here[held], o, f] = total[held], joints[held]
+        total, held = self.unrounded.at(here).largest(got.found), found.failed[here, o, f] == OK
+        found.total[here[held], o, f] = total[held]

@@ -103,7 +103,6 @@ def _case(columns: Columns, place: tuple[int, int, int], format: Format) -> dict
         **whole,
         "error_with_data": total,
         "digits_with_data": digits_of(total, format),
-        "errors_of_joints": " ".join(f"{x:.6g}" for x in columns.joints[place].tolist()),
         "failed_at": None,
         "error": error,
         "digits": digits_of(error, format),

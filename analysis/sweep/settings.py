@@ -12,7 +12,6 @@ MEASURES = (
     "error_with_data",  # against the exact answer for the data in float64
     "digits_with_data",
     "error_of_data",  # of the exact answer, by rounding the data alone
-    "errors_of_joints",  # of each joint, beside the largest acceleration
     "failed_as",  # why there is no answer, the same words for all pivots and bodies
     "kappa",  # condition number of qdd
     "kappa_inertia",  # of the joint-space inertia
@@ -25,7 +24,7 @@ MEASURES = (
     "drawn_again",  # draws before the state's that led to none with closed loops
     "failed_at",  # why there is no answer
 )
-WHOLE = ("error_with_data", "digits_with_data", "error_of_data", "errors_of_joints")  # need more
+WHOLE = ("error_with_data", "digits_with_data", "error_of_data")  # need more
 REFERENCES = ("double_double", "certified")
 
 
