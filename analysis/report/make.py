@@ -36,7 +36,7 @@ from ..sweep.config import Config, config_of
 from ..sweep.models import model_of
 from ..sweep.prepared import prepare as prepare_model
 from ..sweep.run import results, sweep
-from ..sweep.settings import REFERENCES, Settings
+from ..sweep.settings import Settings
 from .page import page
 from .summary import Cell, Notebook, Report, Setup, cells_of, most_digits, quantiles, worst_state
 from .words import verdict
@@ -109,7 +109,7 @@ def robot_report(
 
 def _settings(orders: Iterable[str], formats: Sequence[str], seed: int) -> Settings:
     """What a report's rows hold: the columns of a sweep."""
-    return Settings(tuple(orders), tuple(formats), COLUMNS, REFERENCES[0], True, seed, ())
+    return Settings(tuple(orders), tuple(formats), COLUMNS, True, seed, ())
 
 
 def _rows(

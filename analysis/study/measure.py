@@ -166,22 +166,21 @@ def measure(
     formats: Sequence[Format],
     *,
     wanted: NDArray[np.bool_] | None = None,
-    digits: Callable[[Format], int] | None = None,
     whole: bool = False,
     condition: Callable[[System, Any], Any] | None = None,
 ) -> Columns:
     """Every order, or why there is none, in every format and state.
 
-    ``proof`` is the order of the reference, in double-double, or with so many proved ``digits``;
-    ``wanted`` (m, orders, formats) are the cases that are asked for.  ``whole`` also has ``total``
-    and ``data``; ``condition`` gives condition numbers of a system by the proof's tape.
+    ``proof`` is the order of the reference, in double-double; ``wanted`` (m, orders,
+    formats) are the cases that are asked for.  ``whole`` also has ``total`` and ``data``;
+    ``condition`` gives condition numbers of a system by the proof's tape.
     """
     m, names = len(states), list(orders)
     found = Columns.none(m, len(names), len(formats))
     wanted = np.ones((m, len(names), len(formats)), dtype=bool) if wanted is None else wanted
     answered = [isinstance(order, TracedOrder) for order in orders.values()]
     asked_for = np.asarray(wanted[:, answered].any(axis=1))
-    reference = _Reference(states, proof, formats, asked_for, digits)
+    reference = _Reference(states, proof, formats, asked_for)
     system_of = None if all_resist(states.base.tree, DOUBLE) else states.system_of
     if whole:
         reference.of_the_data(found)
@@ -243,23 +242,12 @@ class _Reference:
     """The answers that others are held against, in every state and format."""
 
     def __init__(
-        self,
-        states: States,
-        proof: TracedOrder,
-        formats: Sequence[Format],
-        needed: NDArray[np.bool_],
-        digits: Callable[[Format], int] | None,
+        self, states: States, proof: TracedOrder, formats: Sequence[Format], needed: NDArray[np.bool_]
     ) -> None:
         self.states, self.proof, self.formats = states, proof, formats
         self.refused: dict[int, str] = {}  # states that the proof does not take
-        self.unproved: dict[tuple[int, int], str] = {}  # by format and state
         self.parts = states.tapes(proof, lambda i, error: self.refused.update({i: error.why}))
-        self.truths = [
-            self._truth(format, needed[:, f])
-            if digits is None
-            else self._proved(f, format, digits(format), needed[:, f])
-            for f, format in enumerate(formats)
-        ]
+        self.truths = [self._truth(format, needed[:, f]) for f, format in enumerate(formats)]
 
     def _truth(self, format: Format, needed: NDArray[np.bool_]) -> Pair:
         found = Pair.none(len(self.states), self.proof)
@@ -269,20 +257,10 @@ class _Reference:
             found.put(here[asked], own.truth(format, values[asked], least))
         return found
 
-    def _proved(self, f: int, format: Format, digits: int, needed: NDArray[np.bool_]) -> Pair:
-        found = Pair.none(len(self.states), self.proof)
-        for own, here, _ in self.parts:
-            for i in here[needed[here]].tolist():
-                try:
-                    found.put(np.array([i]), own.certified(self.states.system_of(i), digits, format))
-                except PivotreeError as error:
-                    self.unproved[f, i] = error.why
-        return found
-
     def missing(self, f: int, i: int) -> tuple[int, str]:
         """Why the i-th state has no reference."""
-        if i in self.refused or (f, i) in self.unproved:
-            return SINGULAR, self.refused.get(i) or self.unproved[f, i]
+        if i in self.refused:
+            return SINGULAR, self.refused[i]
         (values,) = (part.values[part.here == i] for part in self.parts if i in part.here)
         if np.isfinite(self.formats[f].cast(values).real).all():
             return SINGULAR, WHY[SINGULAR]

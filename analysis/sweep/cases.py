@@ -38,7 +38,7 @@ def keys_of(config: Config, model: Model, first: int, states: int) -> list[str]:
     """
     settings = config.settings
     state = f"random {settings.seed}" if settings.random else "given"
-    base = sha256(f"{settings.reference}\n{state}\n{model.digest}\n".encode())
+    base = sha256(f"{state}\n{model.digest}\n".encode())
     keys = []
     for number in range(first, first + states):
         for order in config.order_digests:

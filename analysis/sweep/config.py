@@ -14,7 +14,7 @@ from pivotree.kkt.base.reading import read_bytes
 
 from .fields import Fields, document
 from .models import Model, models_of
-from .settings import MEASURES, REFERENCES, Settings
+from .settings import MEASURES, Settings
 
 USUAL = ["error", "digits", "backward_error", "marked", "fill", "flops", "failed_at"]
 DISTRIBUTIONS = ("random", "given")
@@ -66,7 +66,6 @@ def read_config(path: Path) -> Config:
     orders = tuple(fields.names("orders"))
     formats = tuple(fields.names("formats", ["float32", "float64"]))
     measures = tuple(fields.names("measure", USUAL))
-    reference = fields.one_of("reference", REFERENCES[0], REFERENCES)
     states = Fields(path, fields.take("states", {"distribution": "given"}), "states")
     random = states.one_of("distribution", "random", DISTRIBUTIONS) == "random"
     number, seed = states.whole("number", 1, 1, MOST_STATES), states.whole("seed", 0, 0)
@@ -87,7 +86,7 @@ def read_config(path: Path) -> Config:
             right = "a floating-point format of fixed precision, by its own name"
             raise fields.wrong(f"formats[{i}]", name, right)
     ranges = dict.fromkeys(name for models in found for model in models for name, _ in model.values)
-    settings = Settings(orders, formats, measures, reference, random, seed, tuple(ranges))
+    settings = Settings(orders, formats, measures, random, seed, tuple(ranges))
     for name in ranges:
         if settings.columns.count(name) > 1:
             raise PivotreeError(f"{path}: range {name!r} has the name of a column; give it another name")

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from pivotree.kkt import PivotreeError
 from pivotree.kkt.arithmetic import Format, get_format
 
-from ..comparison.row import digits_of, finite, known_conditioning, reference_digits
+from ..comparison.row import digits_of, finite, known_conditioning
 from ..states.sample import drawn_again
 from ..study import measure as core
 from ..study.measure import WHY, Columns, States
 from .cases import Task
 from .prepared import Prepared, prepare
-from .settings import REFERENCES, WHOLE, Settings
+from .settings import WHOLE, Settings
 
 Row = tuple[Any, ...]
 Cases = dict[int, list[dict[str, Any]]]  # by number of the state: orders x formats
@@ -76,7 +76,6 @@ def _eliminated(
         formats,
         wanted=missing & settings.runs,
         whole=bool({*WHOLE} & set(settings.measures)),
-        digits=None if settings.reference == REFERENCES[0] else reference_digits,
         condition=known_conditioning if {"kappa", "kappa_inertia"} & set(settings.measures) else None,
     )
     for i, number in enumerate(numbers):

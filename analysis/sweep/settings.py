@@ -25,7 +25,6 @@ MEASURES = (
     "failed_at",  # why there is no answer
 )
 WHOLE = ("error_with_data", "digits_with_data", "error_of_data")  # need more
-REFERENCES = ("double_double", "certified")
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,6 @@ class Settings:
     orders: tuple[str, ...]
     formats: tuple[str, ...]
     measures: tuple[str, ...]
-    reference: str
     random: bool  # states drawn at random, or each model's own
     seed: int
     ranges: tuple[str, ...]  # names, one column each
@@ -48,9 +46,9 @@ class Settings:
 
     @property
     def together(self) -> bool:
-        """Whether many states are measured at a time: no balls or kappa are asked."""
+        """Whether many states are measured at a time: no kappa is asked."""
         alone = {"kappa", "kappa_inertia"} & set(self.measures)
-        return self.random and self.reference == REFERENCES[0] and not alone
+        return self.random and not alone
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -150,7 +150,6 @@ FILES = """models = ["chain:1", { model = "m.json", floating = true }]
 orders = ["abm"]
 formats = ["float32"]
 measure = ["error"]
-reference = "certified"
 [states]
 number = 1
 """

@@ -101,7 +101,6 @@ WRONG = {
     MINIMAL + 'formats = ["float33"]': "formats[0]: format 'float33'",
     MINIMAL + 'formats = ["exact"]': "field 'formats[0]' is 'exact'; give a floating-point",
     MINIMAL + 'measure = ["err"]': "field 'measure[0]' is 'err'; give one of error",
-    MINIMAL + 'reference = "best"': "field 'reference' is 'best'; give 'double_double' or",
     MINIMAL + "state = 3": "field 'state' is unknown in the file; did you mean states",
     MINIMAL + "[states]\nnumber = 0": "field 'states.number' is 0; give a whole number",
     MINIMAL + "[states]\nsed = 0": "field 'sed' is unknown in table 'states' of it; did you mean",
