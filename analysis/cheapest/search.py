@@ -23,7 +23,6 @@ from ..states import ranges_of
 from ..states.traced import TracedOrder
 from ..study.measure import OK, States, measure
 from .dynamic import Dynamic
-from .multipliers import with_multipliers
 from .operations import Meter
 from .places import count, every
 
@@ -113,7 +112,7 @@ def search(
     Inertias behind which no joint is eliminated are counted as ten numbers, and with ``composites``
     "rigid" formed so; the costs are those of ``kkt.trace(system, order, composites)``.  At most
     ``most`` orders are counted for each form of the rank updates where there are too many to count
-    all.  Where a robot has loops or contacts, places of their multipliers are searched too.  Raises
+    all.  Multipliers of loops and contacts stand last, and soft ones before all bodies, too.  Raises
     OrderError for an unknown cost.
 
     >>> found = pt.search(pt.chain(3), "flops")
@@ -149,18 +148,23 @@ class _Family:
 
 
 def _family(system: System, meter: Meter, most: int, tick: Callable[[str], None]) -> _Family:
-    """Orders of the tree's family, and where there are loops, with their multipliers placed."""
+    """Orders of the tree's family; multipliers of loops come last, or first where they are soft."""
     if not system.loops:
         return _of_tree(system, meter, most, tick)
     bare = kkt.build(system.graph, loops=(), implicit=system.state.step or None)
     tree = _of_tree(bare, Meter(bare, meter.composites), most, tick)
-    cheapest = sorted(((r.flops, r.sequence) for r in tree.tried), key=lambda pair: pair[0])
-    found = with_multipliers(cheapest, system.structure, meter, UPDATES, tick)
-    words = (
-        f"{tree.words}; of these the cheapest on the tree alone, ABM and CRBM, with the "
-        "multipliers of each loop last, at its end or, where they are soft, before all bodies"
-    )
-    return _Family([Ranked("search", s, flops, flops) for flops, s in found], False, words)
+    structure, found = system.structure, []
+    soft = [[("lam", name)] for name in structure.constraints if structure.compliant(name)]
+    for ranked in tree.tried:
+        for first in ([], soft) if soft else ([],):
+            sequence = replace(ranked.sequence, groups=[*first, *ranked.sequence.groups])
+            try:
+                flops = int(meter.groups(sequence).sum())
+            except PivotreeError:  # an order that these loops do not allow is no rival
+                continue
+            found.append(Ranked("search", sequence, flops, flops))
+    words = f"{tree.words}; multipliers last" + ", or the soft ones before all bodies" * bool(soft)
+    return _Family(found, False, words)
 
 
 def _of_tree(system: System, meter: Meter, most: int, tick: Callable[[str], None]) -> _Family:

@@ -2,16 +2,12 @@
 
 import json
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
 from designs import listed
 
 from pivotree import analysis, kkt, orderings
-from pivotree.analysis.cheapest.multipliers import CLOSED, FIRST, LAST, placed
-from pivotree.analysis.cheapest.operations import Meter
-from pivotree.analysis.cheapest.places import every
 from pivotree.kkt.model.load import from_spec
 
 pytestmark = pytest.mark.filterwarnings("ignore::pivotree.kkt.LoopWarning")
@@ -74,23 +70,12 @@ def robot(soft=0.0):
 
 
 @pytest.mark.parametrize(("soft", "composites"), listed([(0.0, "rigid"), (0.1, "general")], unmarked=1))
-def test_the_winner_costs_what_its_tape_costs_and_hardly_more_than_the_cheapest_of_the_family(
-    soft, composites
-):
+def test_the_winner_costs_what_its_tape_costs_and_no_more_than_known_orders(soft, composites):
     system = robot(soft)
     found = analysis.search(system, composites=composites)
-    assert found.cost == kkt.trace(system, found.sequence, composites).flops
+    assert found.cost == kkt.trace(system, found.sequence, composites).flops and not found.exact
     for name in ("abm", "crbm", "closed_early", "lambda_first", "lambda_first_abm"):
         assert found.cost <= kkt.trace(system, orderings.get(name), composites).flops
-    structure, meter = system.structure, Meter(system, composites)
-    places = (FIRST, CLOSED, LAST) if soft else (CLOSED, LAST)
-    least = found.cost
-    for at in every(structure):
-        sequence = at.sequence(structure, found.sequence.rules)[0]
-        for where in product(places, repeat=2):
-            order = placed(sequence, structure, dict(zip(structure.constraints, where, strict=True)))
-            least = min(least, int(meter.groups(order).sum()))
-    assert least <= found.cost <= 1.1 * least and not found.exact
 
 
 @pytest.mark.product

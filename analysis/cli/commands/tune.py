@@ -128,7 +128,10 @@ def words(found: analysis.SearchResult, structure: kkt.Structure) -> str:
         text = "Tip to base; " + _joints(found.sequence, structure)
         how = found.sequence.rules.rank_update
         text += " Rank updates are " + ("(c/d) c*." if how == "gain" else "(c c*)/d.")
-    text += _multipliers(found.sequence, structure)
+    if structure.constraints:
+        named = [str(group[0][1]) for group in found.sequence.groups if group[0][0] == "lam"]
+        own = f" of {', '.join(named)} have brackets of their own, all others" if named else ""
+        text += f" Multipliers{own} come last."
     if found.composites == "rigid":
         text += " Inertias behind which no joint is eliminated are ten numbers."
     what = {
@@ -136,23 +139,6 @@ def words(found: analysis.SearchResult, structure: kkt.Structure) -> str:
         "digits": f"Its largest error is {found.cost:.1e}",
     }[found.cost_is]
     return f"{text} {what}; {found.counted} orders were counted, {found.searched}."
-
-
-def _multipliers(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:
-    """Where the multipliers of loops stand."""
-    if not structure.constraints:
-        return ""
-    kinds = [group[0][0] if len(group) == 1 else "" for group in sequence.groups]
-    named = [group[0][1] for group in sequence.groups if group[0][0] == "lam"]
-    bodies = next((i for i, kind in enumerate(kinds) if kind != "lam"), 0)
-    first = named[:bodies]
-    places = {
-        "before all bodies": first,
-        "at their loops' ends": named[bodies:],
-        "last": [name for name in structure.constraints if name not in named],
-    }
-    told = (f"{', '.join(map(str, who))} {place}" for place, who in places.items() if who)
-    return f" Multipliers: {'; '.join(told)}."
 
 
 def _joints(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:
