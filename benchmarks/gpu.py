@@ -99,7 +99,7 @@ def by_cuda(kernel: kkt.Kernel, source: Path, batch: Batch, registers: int) -> P
         wait=lambda _: cupy.cuda.Device().synchronize(),
         read=read,
         told=told,
-        right=kernel(*batch, threads=None),
+        right=kernel(*batch),
     )
 
 
@@ -178,7 +178,7 @@ def rows_of(name: str, states: int, chunk: int, rounds: int, patience: float) ->
     tree = kkt.load(name)
     reference = kkt.compile(tree, orderings.get("abm"))
     batch = [a.astype(np.float32) for a in random_states(reference, states)]
-    right = reference(*(a.astype(float) for a in batch), threads=None)
+    right = reference(*(a.astype(float) for a in batch))
     rows: dict[str, Row] = {}
     tasks: dict[str, Callable[[], None]] = {}
     pool = ThreadPoolExecutor()

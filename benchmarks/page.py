@@ -16,7 +16,6 @@ TITLES = {
     "humanoid": "A humanoid of 50 degrees of freedom with floating base",
     "contacts": "A quadruped on its feet: accelerations and forces of contacts",
     "compile": "Compiling",
-    "threads": "Two threads",
     "assembly": "Assembly of (4)",
     "symbolic": "Symbolic counts",
     "solve": "Factor and solve",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from accuracy import backward_error, distance, joints, refined
@@ -140,17 +138,3 @@ def traced(n: int, rounds: int) -> Iterator[Row]:
         rounds,
         error=distance(qdd, exact),
     )
-
-
-def threads(count: int, rounds: int, names: tuple[str, ...]) -> Iterator[Row]:
-    """A batch shared by two threads beside one: time on the clock."""
-    for name in names:
-        kernel = kkt.compile(kkt.load(name), orderings.get("abm"))
-        draw = np.random.default_rng(0)
-        x = np.tile(kernel.configuration(), (count, 1))
-        qd, tau = (draw.normal(size=(count, kernel.N)) for _ in range(2))
-        one, two = (partial(kernel, x, qd, tau, threads=k) for k in (1, 2))
-        same = "the same bits" if np.array_equal(one(), two()) else "bits differ"
-        peers = {"1 thread": Peer(one, note=f"on the clock; {same}")}
-        work = f"{count:,} states, {name}, 2 threads"
-        yield from compared(work, two, peers, rounds, clock=time.perf_counter)

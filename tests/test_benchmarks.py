@@ -71,7 +71,6 @@ def test_rows_of_scale_run_at_small_sizes():
     import scale
 
     rows = [*scale.assembly((20,), 1), *scale.symbolic(20, 1), *scale.solve(20, 1), *scale.traced(5, 1)]
-    rows += scale.threads(10, 1, ("chain:3",))
     assert {row.work.partition(",")[0] for row in rows} >= {"assemble (4)", "factor + solve"}
     for row in rows:
         assert row.ours is not None and (row.theirs is not None or row.note or not row.peer)

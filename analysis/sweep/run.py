@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -93,8 +94,7 @@ def results(
         return pools.cluster(measure, work, scheduler)
     if jobs is not None:
         return pools.here(measure, work) if jobs == 1 else pools.processes(measure, work, jobs)
-    from pivotree.kkt.machine.native import processors
-
-    if processors() == 1:
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if processors == 1:
         return pools.here(measure, work)
-    return chain(pools.here(measure, work, pools.SHORT), pools.processes(measure, work, processors()))
+    return chain(pools.here(measure, work, pools.SHORT), pools.processes(measure, work, processors))

@@ -19,7 +19,6 @@ from ..arithmetic.binary import Binary
 from ..arithmetic.formats import Hardware
 from ..arithmetic.mixed import Mixed
 from ..base.errors import FormatError, ModelError, nearest
-from ..base.foreign import is_whole
 from ..base.shown import Shown
 from ..matrix.blocks import Block
 from ..matrix.configuration import Configuration
@@ -40,7 +39,7 @@ from .forward_dynamics import (
     require_rows,
     system_to_trace,
 )
-from .native import LONGEST, Native, compiled, processors, width
+from .native import LONGEST, Native, compiled, width
 from .portable import write_c, write_cuda
 from .recorder import Interpreter, ScalarProgram
 from .states import Fields
@@ -283,13 +282,7 @@ class Kernel(Shown):
         return width() // np.dtype(self.number.dtype).itemsize
 
     def __call__(
-        self,
-        x: ArrayLike,
-        qd: ArrayLike,
-        tau: ArrayLike | None = None,
-        wrench: ArrayLike | None = None,
-        *,
-        threads: int | None = 1,
+        self, x: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, wrench: ArrayLike | None = None
     ) -> Any:
         """The outputs at one state, or at m states, in the type that carries the format.
 
@@ -297,31 +290,26 @@ class Kernel(Shown):
         where it is an input, ``wrench`` (n, 6) [N m, N]; the last two are zero where None.  Each
         may have an axis of m states in front; one without it is the same for all states.  Outputs
         are qdd (N,), pdd or f (n, 6), inertia (N, N), lambda (rows of loops,), derivatives of qdd
-        (N, N), of lambda (rows, N), by parameters (N, n, 10), gravity (N, 3) and wrenches
-        (N, n, 6), with m in front; several are a tuple.  A zero pivot gives the infinities and nans
-        of IEEE arithmetic.  ``threads`` share a large batch, None: as many as there are processors;
-        the bits do not depend on it.  Raises ModelError for a wrong shape or a number that is not
-        finite.
+        (N, N) and of lambda (rows, N), with m in front; several are a tuple.  A zero pivot gives the
+        infinities and nans of IEEE arithmetic.  Threads may call one kernel at the same time.
+        Raises ModelError for a wrong shape or a number that is not finite.
         """
-        if threads == 1 and threads is not True:
-            for call in self._calls:
-                found = call(x, qd, tau, wrench)
-                if found is not None:
-                    return found
-        return self._states(x, qd, tau, wrench, threads)
+        for call in self._calls:
+            found = call(x, qd, tau, wrench)
+            if found is not None:
+                return found
+        return self._states(x, qd, tau, wrench)
 
-    def _states(self, x: Any, qd: Any, tau: Any, wrench: Any, threads: int | None) -> Any:
+    def _states(self, x: Any, qd: Any, tau: Any, wrench: Any) -> Any:
         """The outputs for one state or many, given as anything that holds numbers."""
-        if threads is not None and not is_whole(threads, 1):
-            raise ModelError(f"threads is {threads!r}; give 1 or more, or None for all processors")
         values = {"x": x, "qd": qd, "tau": tau, "wrench": wrench}
         arrays, many = self.fields.arrays(self.number.dtype, values)
         m = len(arrays[0])
-        lanes, shared = 1 if many is None else self.lanes, threads or processors()
+        lanes = 1 if many is None else self.lanes
         if self.in_machine_code and len(self.stages) == 1:
             native = self.native(lanes)
             out: NDArray[Any] = np.empty((m, native.outputs), dtype=self.number.dtype)
-            if not native.run(arrays, out, shared):
+            if not native.run(arrays, out):
                 self.fields.require_finite(arrays)
         else:
             self.fields.require_finite(arrays)
@@ -333,7 +321,7 @@ class Kernel(Shown):
                     return Interpreter(programs[stage], chosen).run(given)
                 native = self.native(lanes if stage != 1 else -(-lanes // 2), stage)
                 found: NDArray[Any] = np.empty((m, native.outputs), dtype=chosen.dtype)
-                native.run([given], found, shared)
+                native.run([given], found)
                 return found
 
             out = in_stages(programs, self.number, flat, run)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, dataclass
 from functools import cache
 from typing import Any
@@ -22,7 +20,6 @@ LONG = 200_000  # operations beyond which short compile time matters more than f
 LONGEST = 1_000_000  # operations of machine code at most
 SHORT = 250  # operations in a piece of a program of several pieces, for few live registers
 ROW = 64  # bytes, of the longest row of the work array
-SHARE = 20_000_000  # operations of a thread at least, about a millisecond
 
 
 @cache
@@ -32,13 +29,6 @@ def width() -> int:
 
     has = llvm.get_host_cpu_features()
     return 64 if has.get("avx512f") else 32 if has.get("avx") else 16
-
-
-def processors() -> int:
-    """The number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -54,21 +44,16 @@ class Native:
     function: Any  # ``run``; it takes the address of a table (:mod:`.emission`)
     engine: Any  # owns the code
 
-    def run(self, inputs: list[NDArray[Any]], out: NDArray[Any], threads: int = 1) -> bool:
+    def run(self, inputs: Sequence[NDArray[Any]], out: NDArray[Any]) -> bool:
         """Fill out (m, outputs) from arrays (m, ...), contiguous and of the program's number type.
 
-        A batch is shared among at most ``threads`` threads, each with its own work array, in parts
-        of whole vectors.  Returns False where an input is not finite.
+        Returns False where an input is not finite.  Other threads run meanwhile.
         """
-        m = len(out)
-        share = max(-(-m // threads), SHARE // self.length)
-        share += -share % self.lanes
-        if m <= share:
-            return self._run(inputs, out)
-        parts = [slice(i, i + share) for i in range(0, m, share)]
-        with ThreadPoolExecutor(len(parts)) as pool:
-            done = pool.map(lambda part: self._run([a[part] for a in inputs], out[part]), parts)
-            return all(list(done))
+        room = np.empty(self.work + ROW, dtype=np.uint8)
+        work = address_of(room)
+        words = [*map(address_of, inputs), address_of(out), address_of(self.constants)]
+        words += [work + -work % ROW, len(out)]
+        return not self.function((ctypes.c_int64 * len(words))(*words))
 
     def builtin(self, shapes: Sequence[tuple[int, ...]]) -> Builtin | None:
         """A built-in function for one state, or for vectors of states; ``shapes`` are one state's.
@@ -92,13 +77,6 @@ class Native:
             constants=self.constants,
             owners=(engine, self.engine),
         )
-
-    def _run(self, inputs: list[NDArray[Any]], out: NDArray[Any]) -> bool:
-        room = np.empty(self.work + ROW, dtype=np.uint8)
-        work = address_of(room)
-        words = [*map(address_of, inputs), address_of(out), address_of(self.constants)]
-        words += [work + -work % ROW, len(out)]
-        return not self.function((ctypes.c_int64 * len(words))(*words))
 
 
 def address_of(array: NDArray[Any]) -> int:
@@ -141,9 +119,7 @@ def compiled(
     constants = _aligned(1 + len(program.constants), dtype)
     constants[:] = 1.0, *program.constants
     function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
-    return Native(
-        lanes, max(len(program), 1), int(kept["work"]), outputs, given, constants, function, engine
-    )
+    return Native(lanes, max(len(program), 1), int(kept["work"]), outputs, given, constants, function, engine)
 
 
 def _target(level: int) -> tuple[Any, tuple[str, ...]]:

@@ -35,7 +35,7 @@ def test_functions_are_built_in(kernel):
     one, many = kernel._calls
     assert known() and {type(one), type(many)} == {types.BuiltinFunctionType}
     x, qd, tau = states(kernel, 21)
-    expected = kernel._states(x, qd, tau, None, 1)
+    expected = kernel._states(x, qd, tau, None)
     for m in (1, kernel.lanes, 21):
         assert np.array_equal(many(x[:m], qd[:m], tau[:m], None), expected[:m])
     for i in range(21):
@@ -52,7 +52,7 @@ def test_wrenches_and_several_outputs(format):
     kernel = kkt.compile(TREE, ABM, format, outputs=("f", "qdd"), inputs=("wrench",))
     x, qd, tau = states(kernel, 5)
     wrench = np.random.default_rng(1).normal(size=(5, 4, 6)).astype(format)
-    expected = kernel._states(x, qd, tau, wrench, 1)
+    expected = kernel._states(x, qd, tau, wrench)
     for _ in range(2):
         assert all(map(np.array_equal, kernel(x, qd, tau, wrench), expected))
         for i in range(5):
@@ -99,7 +99,7 @@ def test_what_lies_otherwise_is_left_to_the_kernel(kernel):
     fixed = x.copy()
     fixed.flags.writeable = False
     assert np.array_equal(kernel._calls[0](fixed, qd, tau, None), expected)
-    assert np.array_equal(kernel._states(fixed, qd, tau, None, 1), expected)
+    assert np.array_equal(kernel._states(fixed, qd, tau, None), expected)
 
 
 def test_what_is_wrong_is_refused_by_the_function(kernel):
@@ -117,9 +117,6 @@ def test_what_is_wrong_is_refused_by_the_function(kernel):
         assert one(*given) is None and many(*given) is None
     with pytest.raises(TypeError, match="keyword"):
         one(x, qd, tau=tau)
-    for threads in (0, True):
-        with pytest.raises(kkt.ModelError, match=f"threads is {threads}"):
-            kernel(x, qd, tau, threads=threads)
 
 
 def test_large_batches_do_not_hold_the_lock():

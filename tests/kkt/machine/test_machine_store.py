@@ -1,4 +1,4 @@
-"""Programs and machine code on disk, and batches shared among threads: the same bits always."""
+"""Programs and machine code on disk: the same bits always."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ import pytest
 from armature import with_terms
 from designs import listed
 from helpers import ROOT
-from machine_kernels import ABM, states
+from machine_kernels import ABM
 
 from pivotree import kkt, orderings
 from pivotree.kkt.base.files import part_of
@@ -118,22 +118,6 @@ def test_two_processes_share_a_folder(folder):
     here = kkt.compile(kkt.chain(3), ABM)([0.1, 0.2, 0.3], [1, 2, 3], [3, 2, 1])
     assert told == [here.tobytes().hex()] * 2
     assert len(list(folder.iterdir())) == 2
-
-
-@pytest.mark.parametrize("format", listed(["float64", "float32"], unmarked=1))
-def test_threads_do_not_change_bits(format, monkeypatch):
-    monkeypatch.setattr(native, "SHARE", 1)  # every run of whole vectors is worth a thread
-    kernel = kkt.compile(TREE, ABM, format)
-    x, qd, tau = states(kernel, 101)
-    expected = kernel(x, qd, tau)
-    for threads in (1, 2, 3, 7, 1000, None):
-        assert np.array_equal(kernel(x, qd, tau, threads=threads), expected)
-    qd[77, 1] = np.inf
-    with pytest.raises(kkt.ModelError, match=r"holds inf at \[1\], state 77"):
-        kernel(x, qd, tau, threads=4)
-    for wrong in (0, -1, 1.5, "2"):
-        with pytest.raises(kkt.ModelError, match="give 1 or more"):
-            kernel(x, qd, threads=wrong)
 
 
 @pytest.mark.parametrize("format", listed(["float64", "float32"], unmarked=1))
