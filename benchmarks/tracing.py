@@ -94,7 +94,7 @@ def against_compiled(repeat: int) -> tuple[int, float, float]:
     tape = kkt.trace(system, orderings.get(order))
     (chunk,) = tape.chunks()
     v = np.tile(started(tape, system.entries, FLOAT32), (TOGETHER, 1))
-    loop, compiled, none = floats._record, straight_line(tape), np.empty(0, dtype=v.dtype)
+    loop, compiled, none = floats.plain, straight_line(tape), np.empty(0, dtype=v.dtype)
 
     @njit(error_model="numpy")
     def many_loops(op, dst, a, b, v):

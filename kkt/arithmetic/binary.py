@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import FormatError
-from .chunk import Chunk
 from .formats import Format, Runner
 
 MODES = ("nearest", "zero", "up", "down", "stochastic")
@@ -110,35 +109,8 @@ class Binary(Format):
         return out
 
     def runner(self, tape: Any) -> Runner:
-        return Nearest(self.grid) if self.rounding == "nearest" else Rounded(self.grid)
+        from . import carrier, mixed
 
-
-class Nearest(Runner):
-    """Every operation rounded to nearest on one grid."""
-
-    def __init__(self, grid: NDArray[Any]) -> None:
-        self.grid = grid
-
-    def record(
-        self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
-    ) -> None:
-        from . import carrier
-
-        carrier.nearest(chunk.op, chunk.dst, chunk.a, chunk.b, v, self.grid, x, y, r)
-
-
-class Rounded(Runner):
-    """Every operation rounded in one mode; random numbers are numbered by the operation."""
-
-    def __init__(self, grid: NDArray[Any]) -> None:
-        self.grid = grid
-        self.done: int = 0  # operations of earlier chunks
-
-    def record(
-        self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
-    ) -> None:
-        from . import carrier
-
-        first = np.zeros(len(chunk), dtype=np.int8)
-        carrier.rounded(chunk, v, first, first - np.int8(1), self.grid, self.done, (x, y, r))
-        self.done += len(chunk)
+        if self.rounding == "nearest":
+            return Runner(carrier.nearest, self.grid)
+        return mixed.ByRole(mixed.Mixed(self.name, self), tape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ..base.errors import FormatError
 from ..base.foreign import foreign
-from .chunk import Chunk
 from .formats import Format, Runner
 
 
@@ -74,24 +73,10 @@ class Custom(Format):
     def _rounded(self, x: float) -> float:
         return self.operate(1, x, 0.0)
 
-    def runner(self, tape: Any) -> Called:
-        return Called(self.operate, self.name)
-
-
-class Called(Runner):
-    """Runs a tape by calling a user's function for every operation."""
-
-    def __init__(self, operate: Callable[..., Any], name: str) -> None:
-        self.operate = operate
-        self.name = name
-
-    def record(
-        self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
-    ) -> None:
-        compiled = hasattr(self.operate, "py_func")  # by numba
-        loop = _compiled_loop() if compiled else _loop
-        with foreign(f"format {self.name!r}", FormatError):
-            loop(self.operate, chunk.op, chunk.dst, chunk.a, chunk.b, v, x, y, r)
+    def runner(self, tape: Any) -> Runner:
+        """Calls the user's function for every operation."""
+        loop = _compiled_loop() if hasattr(self.operate, "py_func") else _loop  # by numba
+        return Runner(foreign(f"format {self.name!r}", FormatError)(partial(loop, self.operate)))
 
 
 @cache

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from ..base.compiled import njit
 from ..base.errors import FormatError
-from .chunk import Chunk
 from .floats import _operation, _two_product
 from .formats import Format, Runner
 
@@ -105,19 +104,7 @@ class Fixed(Format):
             return np.where(np.abs(k) <= self.top, k, np.nan) * 2.0**-self.fraction
 
     def runner(self, tape: Any) -> Runner:
-        return InWords(self)
-
-
-class InWords(Runner):
-    """Runs a tape in fixed point on a float64 carrier, every operation rounded once."""
-
-    def __init__(self, fixed: Fixed) -> None:
-        self.scale, self.top = 2.0**fixed.fraction, float(fixed.top)
-
-    def record(
-        self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
-    ) -> None:
-        _record(chunk.op, chunk.dst, chunk.a, chunk.b, v, self.scale, self.top, x, y, r)
+        return Runner(_record, 2.0**self.fraction, float(self.top))
 
 
 @njit(cache=True, error_model="numpy")

@@ -6,23 +6,10 @@ Double-double numbers are Dekker's (1971); sums and quotients are as in Li et al
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..base.compiled import leaf, njit
-from .chunk import Chunk
-
-
-def record(chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]) -> None:
-    """Apply a chunk to the values v (slots,), float32, float64 or pairs, in place.
-
-    Operands and results of every operation go to x, y and r (len(chunk),), or nowhere where these
-    are (0,).  Complex numbers hi + lo i are double-double pairs, |lo| at most half an ulp of hi.
-    """
-    loop = _record_pairs if v.dtype == np.complex128 else _record
-    loop(chunk.op, chunk.dst, chunk.a, chunk.b, v, x, y, r)
 
 
 @njit(cache=True, error_model="numpy", inline="always")
@@ -40,7 +27,11 @@ def _operation(op, x, y):  # pragma: no cover
 
 
 @njit(cache=True, error_model="numpy")
-def _record(op, dst, a, b, v, xs, ys, rs):  # pragma: no cover
+def plain(op, dst, a, b, v, xs, ys, rs):  # pragma: no cover
+    """Apply operations to v (slots,), float32 or float64, in place.
+
+    Operands and results go to xs, ys and rs (m,), or nowhere where these are (0,).
+    """
     keep = len(xs) > 0
     for i in range(len(op)):
         x, y = v[a[i]], v[b[i]]
@@ -118,7 +109,8 @@ def _dd_operation(op, xh, xl, yh, yl):  # pragma: no cover
 
 
 @njit(cache=True, error_model="numpy")
-def _record_pairs(op, dst, a, b, v, xs, ys, rs):  # pragma: no cover
+def pairs(op, dst, a, b, v, xs, ys, rs):  # pragma: no cover
+    """The same of pairs of double-double: complex hi + lo i, |lo| at most half an ulp of hi."""
     keep = len(xs) > 0
     for i in range(len(op)):
         x, y = v[a[i]], v[b[i]]

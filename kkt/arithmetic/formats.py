@@ -17,7 +17,13 @@ from .chunk import Chunk
 
 
 class Runner:
-    """Applies the chunks of a tape, one after another, to the values v (slots,) of a format."""
+    """Applies the chunks of a tape, one after another, to the values v (slots,) of a format.
+
+    A compiled ``loop`` takes op, dst, a and b of a chunk, v, what is ``given`` beside, and x, y, r.
+    """
+
+    def __init__(self, loop: Any = None, *given: Any) -> None:
+        self.loop, self.given = loop, given
 
     def run(self, chunk: Chunk, v: NDArray[Any]) -> None:
         """Apply a chunk to v in place."""
@@ -28,18 +34,7 @@ class Runner:
         self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
     ) -> None:
         """As ``run``; operands and results go to x, y, r (len(chunk),), or nowhere where (0,)."""
-        raise NotImplementedError
-
-
-class InFloats(Runner):
-    """Runs a tape in float32, float64 or double-double, never fused, never reordered."""
-
-    def record(
-        self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
-    ) -> None:
-        from . import floats
-
-        floats.record(chunk, v, x, y, r)
+        self.loop(chunk.op, chunk.dst, chunk.a, chunk.b, v, *self.given, x, y, r)
 
 
 class Format:
@@ -112,7 +107,9 @@ class Hardware(Format):
             return np.asarray(x, dtype=float).astype(self.dtype)
 
     def runner(self, tape: Any) -> Runner:
-        return InFloats()
+        from . import floats
+
+        return Runner(floats.plain)
 
 
 @dataclass(frozen=True)
@@ -175,8 +172,10 @@ class DoubleDouble(Format):
     def cast(self, x: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(x, dtype=float).astype(np.complex128)
 
-    def runner(self, tape: Any) -> InFloats:
-        return InFloats()
+    def runner(self, tape: Any) -> Runner:
+        from . import floats
+
+        return Runner(floats.pairs)
 
     def shown(self, values: NDArray[Any]) -> NDArray[Any]:
         """mpmath numbers equal to the pairs, in a context of their own."""

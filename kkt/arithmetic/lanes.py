@@ -10,7 +10,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..base.compiled import njit
 from .carrier import _nearest
@@ -19,28 +18,12 @@ from .floats import _dd_operation, _operation
 from .formats import Runner
 
 
-class Native(Runner):
-    """Runs a tape on many states in float64 or float32."""
-
-    def run(self, chunk: Chunk, v: NDArray[Any]) -> None:
-        native(chunk.op, chunk.dst, chunk.a, chunk.b, v)
-
-
-class Nearest(Runner):
-    """Runs a tape on many states, every operation rounded to nearest on one grid."""
-
-    def __init__(self, grid: NDArray[Any]) -> None:
-        self.grid = grid
-
-    def run(self, chunk: Chunk, v: NDArray[Any]) -> None:
-        nearest(chunk.op, chunk.dst, chunk.a, chunk.b, v, self.grid)
-
-
-class Pairs(Runner):
-    """Runs a tape on many states in double-double; v is a pair (high, low)."""
+class Lanes(Runner):
+    """Runs a tape on many states by a loop below; for :func:`pairs` v is a pair (high, low)."""
 
     def run(self, chunk: Chunk, v: Any) -> None:
-        pairs(chunk.op, chunk.dst, chunk.a, chunk.b, *v)
+        parts = v if isinstance(v, tuple) else (v,)
+        self.loop(chunk.op, chunk.dst, chunk.a, chunk.b, *parts, *self.given)
 
 
 @njit(cache=True, error_model="numpy")

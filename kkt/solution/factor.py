@@ -27,7 +27,7 @@ from scipy.sparse.linalg import LinearOperator
 from ..arithmetic import Format, get_format
 from ..arithmetic.chunk import Chunk
 from ..arithmetic.formats import Hardware
-from ..arithmetic.lanes import Native
+from ..arithmetic.lanes import Lanes, native
 from ..base.compiled import njit
 from ..base.errors import FormatError, ModelError, OrderError, SingularError
 from ..base.shown import Shown
@@ -203,7 +203,7 @@ class Factor(Shown):
             part = right[:, at : at + LANES]
             desk = np.repeat(self._desk[:, None], part.shape[1], axis=1)
             desk[self.symbolic.right] = part
-            Native().run(self.symbolic.then.operations, desk)
+            Lanes(native).run(self.symbolic.then.operations, desk)
             out[:, at : at + LANES] = desk[found] * sign[:, None]
         return out
 

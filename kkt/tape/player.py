@@ -299,7 +299,7 @@ def answers(
                 out[here] = (sign * desk[slots, :k]).T
             else:
                 low[places] = 0.0
-                played(tape, many.Pairs(), (desk, low))
+                played(tape, many.Lanes(many.pairs), (desk, low))
                 out.real[here] = (sign * desk[slots, :k]).T
                 out.imag[here] = (sign * low[slots, :k]).T
     return out
@@ -309,9 +309,9 @@ def _run(tape: Tape, chosen: Format, v: NDArray[Any], states: int) -> None:
     from ..arithmetic import lanes
 
     if isinstance(chosen, Hardware):
-        played(tape, lanes.Native(), v)
+        played(tape, lanes.Lanes(lanes.native), v)
     elif isinstance(chosen, Binary) and chosen.rounding == "nearest":
-        played(tape, lanes.Nearest(chosen.grid), v)
+        played(tape, lanes.Lanes(lanes.nearest, chosen.grid), v)
     else:
         for column in v.T[:states]:
             column[:] = played(tape, chosen.runner(tape), column.copy())
