@@ -1,10 +1,9 @@
-"""Sections 6.4 and 6.5: a chain falls on a floor and comes to rest; rigid contact against springs.
+"""Sections 6.4 and 6.5: a chain falls on springs, ever stiffer, and comes to rest on damped ones.
 
-A free planar chain is dropped from rest, in a random shape.  Rigid contact: Newton's law without
-friction at all touching points, and (6.10)-(6.12) between blows.  Springs: the two of section
-6.4.1, relaxing with the share r = e^2, which gives Newton's e at one point (energy is k d^2 / 2, so
-that e itself as the share would give e^(1/2)).  To come to rest, springs need dampers: the force of
-the switching ones jumps where they rest.
+A free planar chain is dropped from rest, in a random shape.  Springs are the two of section 6.4.1,
+relaxing with the share r = e^2, which gives Newton's e at one point (energy is k d^2 / 2, so that e
+itself as the share would give e^(1/2)).  To come to rest, springs need dampers: the force of the
+switching ones jumps where they rest.  Rigid contact, (6.6)-(6.12), is :mod:`analysis.contact`.
 """
 
 from __future__ import annotations
@@ -17,10 +16,9 @@ from ..item import Progress, Results, between, each, picture, value
 from ..measures import Floats
 from .falling import falling
 from .floor import Floor
-from .rigid import Fall, fall
 from .springs import Springs
 
-TOUCHES = 1  # blows that the compared motions go through
+LONGER = 1.1  # times the fall's time, up to which springs are compared
 
 
 def measure(
@@ -30,42 +28,32 @@ def measure(
     restitution: float = 0.5,
     seconds: float = 2.5,
     height: float = 0.3,
-    step: float = 1e-3,
     seed: int = 2,
     stiffness: tuple[float, ...] = (1e5, 1e6, 1e7, 1e8),
     accuracies: tuple[float, ...] = (1e-3, 1e-5, 1e-8),
     order: str = "abm",
 ) -> Results:
-    """``height`` [m] of the lowest point, ``step`` [s] of rigid contact, ``order`` of pivots.
+    """``height`` [m] of the lowest point, ``order`` of pivots.
 
     Springs of each ``stiffness`` [N/m]; the softest, without loss, to these ``accuracies``.
     """
     between("restitution", restitution, 0.01, 1.0)
-    between("step", step, 1e-6, 0.01)
-    between("seconds", seconds, 10.0 * step)
+    between("seconds", seconds, 1e-3)
     between("height", height, 1e-3)
     each("stiffness", stiffness, 1.0, 2)
     each("accuracies", accuracies, 1e-12)
     chain = falling(links, order=order)
     q = np.concatenate([[0.0, 0.0], np.random.default_rng(seed).uniform(-1.0, 1.0, links)])
     q[1] += height - float(chain.heights(chain.start(q)).min())
-    progress(f"{links} links fall, rigid contact")
-    rigid = fall(chain, chain.start(q), seconds=seconds, restitution=restitution, step=step)
-    yield from _rigid(rigid, links)
-    after = [blow.t for blow in rigid.blows][TOUCHES - 1 : TOUCHES + 1]
-    until = float(np.mean(after)) if len(after) == 2 else seconds
-    short = fall(chain, chain.start(q), seconds=until, restitution=restitution, step=step).y[-1]
-    # largest difference of q from rigid contact's after TOUCHES blows [m, rad], deepest points [m]
-    apart, depth = np.empty(len(stiffness)), np.empty(len(stiffness))
-    work = []
+    until = LONGER * float(np.sqrt(2.0 * height / np.linalg.norm(chain.tree.gravity)))
+    depth, work = np.empty(len(stiffness)), []  # deepest points [m], median steps below the floor [s]
     for i, k in enumerate(stiffness):
         progress(f"springs of {k:g} N/m to {until:.3f} s")
         springs = Springs(chain, relax=restitution**2)
         record = springs.run(springs.start(q, np.zeros(len(q)), (k,)), until)[0]
-        apart[i] = np.abs(record.y[-1, : len(q)] - short[: len(q)]).max()
         depth[i] = -chain.heights(record.y[:, :-1]).min()
         work.append(under(chain, record))
-    yield from _springs(stiffness, apart, depth, work)
+    yield from _springs(stiffness, depth, work)
     yield from _shares(stiffness, restitution, height)
     gains = grown(chain, q, min(stiffness), min(seconds, 1.0), accuracies)
     beyond = bool((gains > np.asarray(accuracies)).any())
@@ -77,27 +65,13 @@ def measure(
     damped = soft.run(soft.start(q, np.zeros(len(q)), (min(stiffness),)), seconds, eps=1e-6)[0]
     slow = float(np.abs(damped.y[-1, len(q) : -1]).max())
     yield value("damped", slow, slow <= 1e-3 and damped.failed is None, why=damped.failed or "")
-    swept = np.array([stiffness, apart, depth])
-    yield picture("drop_energy", "energies", rigid, restitution, swept, (damped.t, soft.energy(damped.y)))
+    swept = np.array([stiffness, depth])
+    yield picture("drop_energy", "energies", swept, (damped.t, soft.energy(damped.y)))
 
 
-def _rigid(found: Fall, links: int) -> Results:
-    """Rows of rigid contact."""
-    scale, end = float(found.energy[0]), float(found.energy[-1])
-    yield value("energy", [scale, end], abs(end) <= 1e-6 * scale, links=links)
-    yield value("rates", np.abs(found.y[-1, found.y.shape[1] // 2 :]).max())
-    blow = max((blow.gain for blow in found.blows), default=0.0)
-    yield value("blows", blow / scale, blow <= 1e-14 * scale, blows=len(found.blows))
-    yield value("smooth", found.smooth_gain / scale, steps=len(found.t) - 1)
-    yield value("deepest", found.depth)
-
-
-def _springs(stiffness: tuple[float, ...], apart: Floats, depth: Floats, work: list[float]) -> Results:
-    """Rows of springs on their way to rigid contact: powers of k in the last step."""
-    near, steps = (
-        float(np.polyfit(np.log(stiffness[-2:]), np.log(each[-2:]), 1)[0]) for each in (apart, work)
-    )
-    yield value("springs", apart, abs(near + 0.5) <= 0.1, power=f"{near:.3f}")
+def _springs(stiffness: tuple[float, ...], depth: Floats, work: list[float]) -> Results:
+    """Rows of springs on their way to rigid contact: the power of k in the last step."""
+    steps = float(np.polyfit(np.log(stiffness[-2:]), np.log(work[-2:]), 1)[0])
     yield value("springs_deepest", depth, bool((np.diff(depth) < 0).all()))
     yield value("steps", work, abs(steps + 0.5) <= 0.15, power=f"{steps:.3f}")
 

@@ -1,16 +1,15 @@
 """A tree over a floor: where its points are, how they move, and what forces on them do.
 
 Weights and contact forces are external wrenches of equation (4), so that one kernel answers both:
-with weights and rates, the free accelerations; with a unit force alone, a column of M^-1 J^T.  The
-accelerations of the points themselves, minus pdd carried to them, are A = J M^-1 J^T: no J is
-formed.
+with weights and rates, the accelerations; with unit forces alone, pdd, and minus that, carried to
+the points, J M^-1 J^T: no J is formed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,10 +21,10 @@ from pivotree.analysis.simulation.motion import BodyMotions, turned
 from pivotree.kkt import ModelError
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.model.fields import checked
-from pivotree.kkt.model.joints import in_plane
 from pivotree.kkt.model.spatial import cross
 
 Floats = NDArray[np.float64]
+HALVES = slice(3), slice(3, 6)  # of a spatial vector, angular first
 
 
 class Pose(NamedTuple):
@@ -54,7 +53,7 @@ class Floor:
     motion: Motion  # its kernel, without gravity, takes wrenches and gives qdd and pdd
     bodies: NDArray[np.int64]  # (p,) that carry the points
     points: Floats  # (p, 3) in the bodies' frames [m]
-    frame: Floats  # (3, 3) rows: the floor's normal, and two directions in it
+    normal: Floats  # (3,) the floor's, up
 
     @staticmethod
     def of(
@@ -70,16 +69,14 @@ class Floor:
         Raises ModelError, one sentence, for an unknown body, a place or a normal that is none.
         """
         system = kkt.build(tree, tau=tau)
-        names, known = [], {name: k for k, name in enumerate(system.tree.names)}
-        for pair in points:
-            if not isinstance(pair, tuple) or len(pair) != 2 or pair[0] not in known:
-                told = nearest(
-                    str(pair[0] if isinstance(pair, tuple) and pair else pair), tuple(map(str, known))
-                )
-                raise ModelError(f"floor: {pair!r} is no (body, point) of this tree; {told}")
-            names.append(pair[0])
+        known = {name: k for k, name in enumerate(system.tree.names)}
+        names = [body for body, _ in points]
         if not names:
             raise ModelError("floor: no points; give (body, (x, y, z)) for each that may touch")
+        for name in names:
+            if name not in known:
+                told = nearest(str(name), tuple(map(str, known)))
+                raise ModelError(f"floor: body {name!r} is not of this tree; {told}")
         places = [checked(f"floor: body {b!r}", "point", x, (3,)) for b, x in points]
         up = checked("floor", "normal", normal, (3,))
         if not up.any():
@@ -87,11 +84,9 @@ class Floor:
         up = up / np.linalg.norm(up)
         weightless = tree.copy()
         weightless.graph["gravity"] = (0.0, 0.0, 0.0)
-        made = partial(kkt.compile, weightless, order, inputs=("wrench",), outputs=("qdd", "pdd"))
-        motion = Motion(tree, made(), system.state.tau, partial(made, check=True))
-        return Floor(
-            motion, np.array([known[b] for b in names]), np.array(places), np.stack([up, *in_plane(up)])
-        )
+        kernel = kkt.compile(weightless, order, inputs=("wrench",), outputs=("qdd", "pdd"))
+        motion = Motion(tree, kernel, system.state.tau, None)
+        return Floor(motion, np.array([known[b] for b in names]), np.array(places), up)
 
     @property
     def nx(self) -> int:
@@ -118,15 +113,11 @@ class Floor:
 
     def heights(self, y: Floats) -> Floats:
         """(m, p) of the points above the floor [m]."""
-        return np.asarray(self.pose(np.atleast_2d(y)).r @ self.frame[0])
+        return np.asarray(self.pose(np.atleast_2d(y)).r @ self.normal)
 
     def energy(self, y: ArrayLike) -> Floats:
         """(m,) kinetic and potential [J]."""
         return self.motion.energy(y)
-
-    def doubt(self, y: Floats) -> str | None:
-        """At how many states (m, nx + N) the accelerations under weights do not hold, or None."""
-        return self.motion.doubt(y, self._weights(self.pose(y)))
 
     # -- equation (4) ------------------------------------------------------------------------------
 
@@ -136,31 +127,19 @@ class Floor:
         qdd, _ = self.motion.kernel(y[:, : self.nx], y[:, self.nx :], self.motion.tau, wrench)
         return np.asarray(qdd)
 
-    def free_and_responses(
-        self, y: Floats, pose: Pose, points: NDArray[np.int64], directions: Floats | None = None
-    ) -> tuple[Floats, Floats, Floats, Floats]:
-        """Of one state: qdd without contact (N,); accelerations of some points along directions
-        (c, 3), the normal where None (c,); what unit forces along each add to qdd (c, N), and to
-        these accelerations, A (c, c).
-        """
-        c, nx = len(points), self.nx
-        if directions is None:
-            directions = np.broadcast_to(self.frame[0], (c, 3))
-        states = np.repeat(y, c + 1, axis=0)
-        states[1:, nx:] = 0.0
-        tau = np.zeros((c + 1, states.shape[1] - nx))
-        tau[0], tau[1:] = self.motion.tau, self.motion.springs(y)
+    def responses(self, y: Floats, point: int, directions: Floats) -> Floats:
+        """(c, c) accelerations of a point along directions (c, 3) by unit forces along each: J M^-1 J^T."""
+        c, k = len(directions), self.bodies[point]
+        states = np.repeat(y, c, axis=0)
+        states[:, self.nx :] = 0.0
+        pose = self.pose(states)
         units = np.zeros((c, len(self.bodies), 3))
-        units[np.arange(c), points] = directions
-        wrench = np.concatenate([self._weights(pose), self._on_points(pose, units)])
-        qdd, pdd = self.motion.kernel(states[:, :nx], states[:, nx:], tau, wrench)
-        bodies = self.bodies[points]
-        turn, arm = pose.bodies.turn[0, bodies], pose.arm[0, points]
-        spin, slide = (turned(turn, -pdd[:, bodies, half]) for half in (slice(3), slice(3, 6)))
-        along = ((slide + cross(spin, arm)) * directions).sum(-1)
-        omega = pose.bodies.omega[0, bodies]
-        turning = cross(omega, pose.bodies.v[0, bodies] + cross(omega, arm))
-        return qdd[0], along[0] + (turning * directions).sum(-1), qdd[1:], along[1:].T
+        units[:, point] = directions
+        tau = np.repeat(self.motion.springs(y), c, axis=0)
+        wrench = self._on_points(pose, units)
+        _, pdd = self.motion.kernel(states[:, : self.nx], states[:, self.nx :], tau, wrench)
+        spin, slide = (turned(pose.bodies.turn[:, k], -pdd[:, k, half]) for half in HALVES)
+        return np.asarray((slide + cross(spin, pose.arm[:, point])) @ directions.T).T
 
     def _weights(self, pose: Pose) -> Floats:
         tree = self.tree

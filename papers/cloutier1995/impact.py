@@ -56,11 +56,10 @@ def measure(
 
 def blow_of(chain: Floor, generator: np.random.Generator) -> tuple[Floats, Floats, float]:
     """A = J M^-1 J^T of the tip, normal first, its velocity down, and the kinetic energy."""
-    N, p = chain.motion.kernel.N, len(chain.bodies)
+    N = chain.motion.kernel.N
     y = np.concatenate([generator.uniform(-np.pi, np.pi, N), generator.normal(size=N)])[None]
     directions = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
-    pose = chain.pose(y)
-    v = directions @ pose.speed[0, -1]
-    _, _, _, A = chain.free_and_responses(y, pose, np.array([p - 1, p - 1]), directions)
+    v = directions @ chain.pose(y).speed[0, -1]
+    A = chain.responses(y, len(chain.bodies) - 1, directions)
     kinetic = float(chain.motion.energies(y)[0, 0])
     return (A + A.T) / 2, v if v[0] < 0.0 else -v, kinetic

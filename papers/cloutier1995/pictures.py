@@ -16,7 +16,6 @@ from ..item import printed
 from ..measures import Floats
 from ..sheet import DASHES, legend, named, ours, panels, sheet, theirs
 from ..sheet import MARKERS as COUNTED
-from .rigid import Fall
 from .sweep import Sweep
 
 TURN = r"angle of joint 2, $\theta_2$ [rad]"
@@ -257,33 +256,23 @@ def _law(polynomial: fmpq_poly, n: np.ndarray) -> np.ndarray:
 # -- chapter 6: contact ---------------------------------------------------------------------------
 
 
-def energies(run: Fall, e: float, springs: Floats, damped: tuple[Floats, Floats], style: str) -> Figure:
-    """Left: energy over time, of rigid contact with e and of damped springs (times, energies).
+def energies(springs: Floats, damped: tuple[Floats, Floats], style: str) -> Figure:
+    """Left: energy over time, of damped springs (times, energies).
 
-    Right: springs' distance from rigid contact, and how deep they sink, over stiffness (3, m).
+    Right: how deep a point sinks, over stiffness (2, m).
     """
-    k, apart, depth = springs
+    k, depth = springs
     with panels(style, "double", 2.8, 1, 2, width_ratios=(3, 2)) as (figure, (left, right), look):
-        floor = 1e-6 * run.energy[0]
-        kept, at = np.maximum(run.energy, floor), np.array([blow.t for blow in run.blows])
-        first, second = look.series[:2]
-        left.plot(run.t, kept, color=first, linewidth=1.4, label=f"rigid, e = {e:g}")
-        left.plot(at, np.interp(at, run.t, kept), "o", markersize=2.5, color=first)
         t, energy = damped
-        name = f"damped springs, k = {k.min():g} N/m"
-        left.plot(t, np.maximum(energy, floor), "--", linewidth=1.4, color=second, label=name)
-        left.set_yscale("log")
-        left.set(xlim=(0, run.t[-1]))
+        least = f"damped springs, k = {k.min():g} N/m"
+        left.semilogy(t, np.maximum(energy, 1e-6 * energy[0]), color=look.series[0], label=least)
+        left.set(xlim=(0, t[-1]))
         named(left, look, "time [s]", "energy [J]")
-        legend(left, look)
-        names = (("q, springs less rigid contact", apart), ("deepest point [m]", depth))
-        for i, (name, values) in enumerate(names):
-            mark = {"color": look.series[2 + i], "markersize": 4, "linewidth": 1.2}
-            right.loglog(k, values, MARKERS[i] + "-", label=name, **mark)
-        right.loglog(k, apart[-1] * np.sqrt(k[-1] / k), ":", color=look.faint, label=r"$k^{-1/2}$")
+        right.loglog(k, depth, "s-", color=look.series[1], markersize=4, label="deepest point [m]")
+        right.loglog(k, depth[-1] * np.sqrt(k[-1] / k), ":", color=look.faint, label=r"$k^{-1/2}$")
         named(right, look, "stiffness k [N/m]")
-        right.set_ylim(depth.min() / 20, None)
-        legend(right, look, loc="lower left")
+        for ax in (left, right):
+            legend(ax, look)
     return figure
 
 

@@ -77,7 +77,7 @@ class Springs:
 
     def forces(self, k: Floats, pose: Pose) -> Floats:
         """(m, p, 3) [N] on the points, for stiffness (m,)."""
-        normal = self.floor.frame[0]
+        normal = self.floor.normal
         depth = np.maximum(-pose.r @ normal, 0.0)
         down = pose.speed @ normal
         along = pose.speed - down[..., None] * normal

@@ -197,7 +197,6 @@ REFUSED = {
     "setting restitution: is 2; give 0.01 to 1": "cloutier1995 drop restitution=2",
     "falling chain has 0 links; ask for at least one": "cloutier1995 drop links=0",
     "setting stiffness: holds 1 numbers; give": "cloutier1995 drop stiffness=1e4",
-    "setting step: is 0; give": "cloutier1995 drop step=0",
     "setting samples: is 0; give": "cloutier1995 impact samples=0",
     "setting angles: is 0; give": "cloutier1995 methods angles=0",
     "setting exact: is 0; give": "cloutier1995 gradients exact=0",
