@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from pivotree import kkt, orderings
+from pivotree import kkt
 
 from ..item import Progress, Results, between, picture, value
-from ..measures import condition, errors
-
-ORDERS = ("crbm", "abm")
+from ..measures import condition
 
 
 def longer(r: float, more: int) -> Any:
@@ -40,27 +38,16 @@ def measure(
     states: int = 40,
     seed: int = 0,
 ) -> Results:
-    """Medians over random angles of the joints, for 0 to ``most`` links more.
-
-    Errors are those of the least ratio, in single precision.
-    """
+    """Medians over random angles of the joints, for 0 to ``most`` links more."""
     between("most", most, 1)
     between("states", states, 1)
     kappa: dict[float, list[float]] = {r: [] for r in ratios}
-    medians: dict[str, list[float]] = {order: [] for order in ORDERS}
     for r, more in ((r, more) for r in ratios for more in range(most + 1)):
         progress(f"r = {r:g}, {more} links more")
         tree, draw = longer(r, more), np.random.default_rng((seed, more))
         q = draw.uniform(0.0, 2.0 * np.pi, (states, 2 + more))
         kappa[r].append(float(np.median(condition(tree, q))))
-        if r == min(ratios):
-            tapes = {order: kkt.trace(kkt.build(tree), orderings.get(order)) for order in ORDERS}
-            found = [errors(kkt.build(tree, q=row), tapes) for row in q]
-            for order in ORDERS:
-                medians[order].append(float(np.median([one[order] for one in found])))
     for r, each in kappa.items():
         worse = all(a < b for a, b in pairwise(each))
         yield value("kappa", [f"{k:.1e}" for k in each], worse, r=f"{r:g}", most=most)
-    for order, each in medians.items():
-        yield value("error", [f"{e:.1e}" for e in each], r=f"{min(ratios):g}", order=order)
-    yield picture("links", "lengthened", kappa, medians)
+    yield picture("links", "lengthened", kappa)

@@ -86,24 +86,15 @@ def approach(
     return figure
 
 
-def lengthened(
-    kappa: Mapping[float, Sequence[float]], errors: Mapping[str, Sequence[float]], style: str
-) -> Figure:
-    """Condition number and errors over the number of links added at the tip."""
-    drawn = (
-        ({f"r = {r:g}": values for r, values in kappa.items()}, r"median $\kappa$"),
-        (
-            {order.upper(): values for order, values in errors.items()},
-            rf"median error of $\ddot q$, r = {min(kappa):g}",
-        ),
-    )
-    with panels(style, "double", 2.5, 1, 2) as (figure, axes, look):
-        for ax, (curves, title) in zip(axes, drawn, strict=True):
-            count = len(next(iter(curves.values())))
-            lines(ax, look, range(count), curves, marker="o", markersize=3, linewidth=1.3)
-            ax.set_yscale("log")
-            named(ax, look, "links added at the tip", title=title)
-            legend(ax, look)
+def lengthened(kappa: Mapping[float, Sequence[float]], style: str) -> Figure:
+    """Condition number over the number of links added at the tip."""
+    curves = {f"r = {r:g}": values for r, values in kappa.items()}
+    with panels(style, "single", 2.5) as (figure, ax, look):
+        count = len(next(iter(curves.values())))
+        lines(ax, look, range(count), curves, marker="o", markersize=3, linewidth=1.3)
+        ax.set_yscale("log")
+        named(ax, look, "links added at the tip", r"median $\kappa$")
+        legend(ax, look)
     return figure
 
 

@@ -57,7 +57,5 @@ def measure(
     shown = ", ".join(f"{angle:g}" for angle in angles)
     yield value("kappa", [f"{x:.1e}" for x in kappa], kappa[-1] >= 100 * kappa[0], angles=shown)
     yield value("crbm", [crbm[0], crbm[-1]], crbm[-1] >= 100 * crbm[0])
-    for name in ("eq (11)", "rotations"):
-        yield value("other", max(found[name]), name=name)
     yield value("abm", [max(abm), max(crbm)], max(abm) <= 0.1 * max(crbm))
     yield picture("shoulder", "approach", angles, kappa, found)
