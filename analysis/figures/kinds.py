@@ -21,7 +21,6 @@ from pivotree.kkt import (
     OrderError,
     PivotreeError,
     SingularError,
-    SizeError,
     SymbolicFactor,
 )
 from pivotree.kkt.base.errors import nearest
@@ -37,7 +36,6 @@ from .tex import pmatrix
 GRAPHS = ("natural", "reverse_cuthill_mckee", "minimum_degree", "minimum_fill")  # of a matrix
 USUAL = ("crbm", "abm", "virtual_work", "divide_and_conquer")  # where several orders are compared
 OF_MATRICES = ("spy", "before-after", "film", "orders")  # kinds that need no robot
-HEAVY = 60_000_000  # operations with dense blocks; figures trace no more
 Progress = Callable[[str], None]
 
 
@@ -102,48 +100,6 @@ class Request:
             raise OrderError(f"option --step: {self.step} is outside this order's steps; use 0 to {groups}")
         return found
 
-    def require(self, name: str) -> None:
-        """SizeError where a figure of an order's numbers would take minutes."""
-        flops = self.factor(name).flops
-        if flops > HEAVY:
-            raise SizeError(
-                f"order {name!r}: a figure of its numbers on {self.system.structure.n} bodies "
-                f"takes some {flops:.0e} operations, more than {HEAVY:.0e}; use a smaller model or "
-                "another order"
-            )
-
-    def tape(self, name: str) -> Any:
-        """The traced order; raises as :meth:`require` does."""
-        self.require(name)
-        self.progress(name)
-        return self.once(("tape", name), lambda: kkt.trace(self.system, orderings.get(name)))
-
-    def affordable(self) -> tuple[str, ...]:
-        """Orders that give an answer: of those asked for, or of the usual ones up to HEAVY.
-
-        Orders that this robot rules out are left out of the figure; where it rules out all, what
-        the first of them raises is raised.
-        """
-        within = tuple(o for o in USUAL if self.factor(o).flops <= HEAVY) or USUAL
-        asked = self.orders or within
-        return self.once(("able", asked), lambda: self._able(asked))
-
-    def _able(self, asked: tuple[str, ...]) -> tuple[str, ...]:
-        tree = self.system.tree
-        if not (len(tree.singular()) or len(tree.indefinite()) or self.system.structure.constraints):
-            return asked  # nothing rules an order out: no need to trace
-        able, first = [], None
-        for name in asked:
-            try:
-                self.tape(name)
-            except (OrderError, SingularError) as error:
-                first = first or error
-            else:
-                able.append(name)
-        if not able and first is not None:
-            raise first
-        return tuple(able)
-
     @property
     def about(self) -> str:
         n, dof = self.system.structure.n, int(self.system.structure.dof.sum())
@@ -182,27 +138,30 @@ def _orders(r: Request) -> Figure:
     return compare_orders(r.symbolics, title="", **r.look)
 
 
-def _run(r: Request, name: str) -> Elimination:
-    return kkt.eliminate(r.system, r.tape(name), r.format)
-
-
 def _pivots(r: Request) -> Figure:
-    orders = r.affordable()
-    results = {name: r.once(("run", name, r.format), partial(_run, r, name)) for name in orders}
+    """Of orders that this robot does not rule out; where it rules out all, the first refusal is raised."""
+    results: dict[str, Elimination] = {}
+    refused = []
+    for name in r.orders or USUAL:
+        r.progress(name)
+        run = partial(kkt.eliminate, r.system, orderings.get(name), r.format)
+        try:
+            results[name] = r.once(("run", name, r.format), run)
+        except (OrderError, SingularError) as error:
+            refused.append(error)
+    if not results:
+        raise refused[0]
     return pivot_errors(results, title="", among=r.orders or USUAL, **r.look)
 
 
 def _rows(r: Request, formats: tuple[str, ...]) -> list[dict[str, Any]]:
     from ..comparison import compare
 
-    for name in r.affordable():
-        r.require(name)
-    return r.once(
-        ("rows", r.affordable(), formats),
-        lambda: [
-            row.as_dict() for row in compare(r.system, r.affordable(), formats, progress=r.progress).rows
-        ],
-    )
+    def compared() -> list[dict[str, Any]]:
+        return [row.as_dict() for row in compare(r.system, names, formats, progress=r.progress).rows]
+
+    names = r.orders or USUAL
+    return r.once(("rows", names, formats), compared)
 
 
 def _digits(r: Request) -> Figure:

@@ -174,11 +174,6 @@ MADE = {  # what is changed, to what, and the call that then is refused
         lambda *_: SimpleNamespace(order="crbm", polynomials={}),
         lambda: crossover("crbm", "abm", "binary"),
     ),
-    "takes some 5e+03 operations, more than 1e+00; use a smaller model or": (
-        "figures.kinds.HEAVY",
-        1,
-        lambda: kinds.Request(SYSTEM, ("crbm",)).require("crbm"),
-    ),
     "table: 9 blocks are more than 3, too many for a dense table": (
         "figures.state._LIMIT",
         3,

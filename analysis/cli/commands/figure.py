@@ -6,9 +6,11 @@ import argparse
 from collections.abc import Iterable
 
 from pivotree import kkt, orderings
+from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.files import write_whole
 
 from ..arguments import Parser, add_format, add_model, add_order
+from ..limits import admit, played
 from ..progress import progress_shown
 from .shared import file_of, matrix_of, one_of, orders_of, system_of, written
 
@@ -51,7 +53,7 @@ def _labels(texts: Iterable[str]) -> dict[str, str]:
 
 def run(options: argparse.Namespace) -> int:
     from ...figures.captions import caption
-    from ...figures.kinds import Request, kind_of, kinds, write
+    from ...figures.kinds import USUAL, Request, kind_of, kinds, write
     from ...figures.style import STYLES, WIDTHS
     from ...symbols import escaped
 
@@ -78,6 +80,9 @@ def run(options: argparse.Namespace) -> int:
     with progress_shown() as progress:
         matrix = matrix_of(options, "kind", "output", "step", "width", "style", "title", "label")
         system = system_of(options) if matrix is None else matrix
+        if kind.name in ("pivots", "digits") and isinstance(system, kkt.System):
+            wanted = {name: orderings.get(name) for name in orders or USUAL}
+            admit(options, system, wanted, played(system, [get_format(options.format)]))
         request = Request(
             system,
             orders,
