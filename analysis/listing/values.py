@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +10,7 @@ from pivotree.kkt.program.program import Instruction, PivotRecord, Program, Ref
 
 from .choice import number_of, operand
 from .members import Members
-from .nodes import Family, Leaf, Node, Sum, Term, shape, transpose
+from .nodes import Family, Leaf, Node, Sum, Term, transpose
 
 LINEAR = ("mul", "solve", "divide", "forward", "weight")
 
@@ -34,7 +33,7 @@ class Values(Members):
         self._sign_families()
 
     def _sign_families(self) -> None:
-        """Signs with which values read best: those of a family alike, first terms positive."""
+        """Signs with which values read best: those of one quantity alike, first terms positive."""
         forced: dict[Family, int] = {}
         for block, ref in self.program.solution.items():
             sign, _, value = self._original(ref)  # rotations solve for accelerations, minus pdd
@@ -53,20 +52,14 @@ class Values(Members):
 
     def _sign(self, forced: dict[Family, int]) -> None:
         of_family: dict[Family, int] = {}
-        seen: dict[Family, dict[tuple, int]] = defaultdict(dict)
         for value in sorted(self.members):
             member = self.members[value] = self.members[value]._replace(sign=1)
             tree = self._tree(value)  # of values before it, whose signs are settled
-            terms = [(shape(t.node), t.sign) for t in tree.terms]
-            known = seen[member.family]
-            likeness = sum(known[key] * sign for key, sign in terms if key in known)
             first = forced.get(member.family)
             if first is None and member.family[0] in ("entry", "own", "x", "right"):
                 first = of_family.get(member.family)  # one quantity of (4)
-            sign = 1 if (first or likeness or terms[0][1]) > 0 else -1
+            sign = 1 if (first or tree.terms[0].sign) > 0 else -1
             of_family.setdefault(member.family, sign)
-            for key, one in terms:
-                known.setdefault(key, sign * one)
             self.members[value] = member._replace(sign=sign)
             if sign < 0:
                 tree = Sum(tuple(t._replace(sign=-t.sign) for t in tree.terms))
