@@ -115,12 +115,10 @@ def compile(
         for name in given:
             if name not in known:
                 raise ModelError(f"compile: {field_} holds {name!r}; {nearest(str(name), known)}")
-    if solver is not None and solver not in tuple(SOLVERS):
-        raise ModelError(f"compile: solver is {solver!r}; {nearest(solver, tuple(SOLVERS))}")
-    if bias not in BIASES:
-        raise ModelError(f"compile: bias is {bias!r}; {nearest(bias, BIASES)}")
-    if frames not in FRAMES:
-        raise ModelError(f"compile: frames is {frames!r}; {nearest(frames, FRAMES)}")
+    words = {"solver": (solver, tuple(SOLVERS)), "bias": (bias, BIASES), "frames": (frames, FRAMES)}
+    for option, (word, known) in words.items():
+        if word not in known and (option, word) != ("solver", None):
+            raise ModelError(f"compile: {option} is {word!r}; {nearest(str(word), known)}")
     if solver is not None and {"pdd", "f"} & set(outputs):
         raise ModelError(f"compile: solver {solver!r} finds qdd alone; ask for qdd, or leave the solver out")
     if bias == "inverse_dynamics" and {"pdd", "f"} & set(outputs):

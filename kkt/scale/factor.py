@@ -184,8 +184,6 @@ class Code:
 @lru_cache(maxsize=32)
 def compiled(order: Bodywise, kinds: tuple[Kind, ...], relaxed: bool) -> Code:
     """Machine code of an order's two passes for the kinds of a tree's bodies."""
-    import llvmlite.binding as llvm
-
     made = passes(order, kinds)
     table = entries(made)
     target, about = native._target(LEVEL)
@@ -196,9 +194,7 @@ def compiled(order: Bodywise, kinds: tuple[Kind, ...], relaxed: bool) -> Code:
         code = native._object("\n".join([DECLARED, *lines]), target)
         kept = {"code": np.frombuffer(code, dtype=np.uint8)}
         store.write(name, kept)
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
-    engine.add_object_file(llvm.ObjectFileRef.from_data(kept["code"].tobytes()))
-    engine.finalize_object()
+    engine, _ = native._load(kept["code"].tobytes(), target, "factor")
     kind = ctypes.CFUNCTYPE(None, ctypes.c_int64)
     functions = {it.name: kind(engine.get_function_address(it.name)) for it in made}
     streams = {name: sizes for it in made for name, sizes in it.sizes.items()}

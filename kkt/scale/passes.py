@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.chunk import SQRT
+from ..machine.emission import OPERATION, RELAXED
 from ..machine.recorder import Recorder, Scalar, ScalarProgram, finished, operate, reference
 from .plan import AHEAD, ANY, ONE
 
@@ -104,8 +105,6 @@ class Record:
         return Step(p, inputs, step.outputs), [self.slots[i] for i in kept]
 
 
-OPERATION = ("fadd", "fsub", "fmul", "fdiv")
-RELAXED = " contract arcp"
 STACK = ("children", "update")  # arrays that may overlap: an update overwrites the children's
 DECLARED = """declare double @llvm.sqrt.f64(double)
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"""
