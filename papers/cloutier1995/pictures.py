@@ -161,9 +161,8 @@ def precision(curves: Mapping[str, Sequence[tuple[int, float]]], style: str) -> 
     """Error of the final angles over evaluations, one line an integrator."""
     with panels(style, "single", 2.9) as (figure, ax, look):
         for i, (name, points) in enumerate(curves.items()):
-            dash = ("-", "--", "--", "--", ":", ":", ":")[i % 7]
-            mark = {"marker": "osD^vPX"[i % 7], "markersize": 4, "linestyle": dash, "linewidth": 1.2}
-            label = INTEGRATORS.get(name, name)
+            mark = {"marker": MARKERS[i], "markersize": 4, "linestyle": DASHES[i], "linewidth": 1.2}
+            label = INTEGRATORS[name]
             ax.plot(*zip(*points, strict=True), color=look.series[i], label=label, **mark)
         ax.set(xscale="log", yscale="log")
         named(ax, look, "evaluations", "error of the final angles [rad]")

@@ -50,10 +50,8 @@ def measure(progress: Progress, *, family: str = "dh") -> Results:
     start = max(counts[name].holds_from or 1 for name in ("abm", "crbm"))
     here = crossings(crbm.polynomials, counts["abm"].polynomials, start)
     theirs = crossings(COUNTS[1].polynomials, COUNTS[0].polynomials)
-    for kind, what in (("mul", "multiplications"), ("add", "additions"), ("both", "both")):
-        other = "" if kind == "mul" else "_other"
-        yield value(f"overtakes_printed{other}", _last(theirs[kind]), what=what)
-        yield value(f"overtakes{other}", _last(here[kind]), what=what, family=family)
+    yield value("overtakes_printed", _last(theirs["mul"]))
+    yield value("overtakes", _last(here["mul"]), family=family)
     yield picture("growth", "growth", family, counts, columns)
 
 

@@ -33,8 +33,6 @@ def measure(
         for what, pair in (("RNEA", one.rnea), ("ABA", one.aba)):
             words = {"robot": one.name, "dof": one.dof, "what": what, "printed": f"exact q'' {source}"}
             yield value("exact", list(pair), max(pair) <= MOST, **words)
-    frames = max(one.aba[1] / max(one.aba[0], 1e-17) for one in found)
-    yield value("one_frame", f"{frames:.1g} times the error")
     worst = min((one.misprint for one in found if one.dof > 1), default=0.0)
     yield value("misprint", worst, worst <= MOST)
 

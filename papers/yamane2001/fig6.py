@@ -24,5 +24,4 @@ def measure(progress: Progress, *, least: int = 2, most: int = 16, family: str =
         first = found.cheaper_from("virtual_work", name)
         near = first is not None and within(beyond, first, NEAR)
         yield value("crossing", first, near, what=what, printed=beyond)
-    yield value("exponents", [found.exponent(name) for name in ("virtual_work", WHOLE, FOLDED)])
     yield picture("fig6", "curves", found, ("virtual_work", WHOLE, FOLDED, "abm"))

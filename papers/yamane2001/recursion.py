@@ -54,13 +54,11 @@ class Joint:
         return cls(np.linalg.inv(entries.M[k]), K, K_J, K @ motion, K_J @ motion, entries.a[k], t, alone, tau)
 
 
-def joint_accelerations(
-    system: kkt.System, *, symmetric: bool = True, printed: tuple[str, ...] = ()
-) -> Floats:
+def joint_accelerations(system: kkt.System, *, printed: tuple[str, ...] = ()) -> Floats:
     """qdd (N,) of a serial chain, bodies in the tree's order.
 
-    ``symmetric`` mirrors each M_k as an inverse of a symmetric matrix is; without it rounding of
-    one joint is handed on to the next.  ``printed`` names lines of PRINTED to be read literally.
+    Each M_k is mirrored, as an inverse of a symmetric matrix is.  ``printed`` names lines of PRINTED to
+    be read literally.
     """
     order = [int(k) for k in system.structure.order]  # tip to base
     up = system.tree.parent
@@ -90,7 +88,7 @@ def joint_accelerations(
             pivot = pivot - down[k - 1] @ M[k - 1] @ down[k - 1].T
             moved = moved - down[k - 1] @ n[k - 1]
         inverse = np.linalg.inv(pivot)
-        M.append((inverse + inverse.T) / 2 if symmetric else inverse)
+        M.append((inverse + inverse.T) / 2)
         n.append(M[k] @ moved)
     for k in range(last - 1, -1, -1):  # path 2: (47)
         n[k] = n[k] - M[k] @ down[k].T @ n[k + 1]
