@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pivotree import orderings
 from pivotree.kkt import FormatError, PivotreeError, System, trace
 from pivotree.kkt.arithmetic import Format, get_format
+from pivotree.kkt.arithmetic.objects import each
 from pivotree.kkt.proof.longer import ball_of
 from pivotree.kkt.proof.soundness import Part
 from pivotree.kkt.solution.columns import floor_of, worth
@@ -140,5 +141,4 @@ def _pair(found: NDArray[Any]) -> Pair:
     if found.dtype.kind == "f":
         return Pair(found.astype(float), np.zeros(found.shape))
     with flint.ctx.workprec(BITS):
-        balls = np.array([*map(ball_of, found.flat), None], dtype=object)[:-1]
-    return Pair.of_balls(balls.reshape(found.shape), BITS)
+        return Pair.of_balls(each(ball_of, found), BITS)

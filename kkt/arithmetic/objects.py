@@ -218,6 +218,11 @@ def precision(bits: int) -> AbstractContextManager[Any]:
     return flint.ctx.workprec(bits)
 
 
+def each(make: Callable[[Any], Any], values: NDArray[Any]) -> NDArray[Any]:
+    """What a function makes of every element, as objects in an array of the same shape."""
+    return _column([make(x) for x in values.ravel().tolist()]).reshape(values.shape)
+
+
 class InObjects(Runner):
     """Runs a tape on a list of Python objects; balls have ``bits`` bits, unless that is 0."""
 

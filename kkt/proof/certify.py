@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..arithmetic import Format, get_format
 from ..base.errors import CertificationError, SingularError
 from ..matrix.blocks import Block
-from ..matrix.entries import LETTERS, Entries, assemble
+from ..matrix.entries import Entries, assemble
 from ..matrix.system import System, least_size, require_system
 from ..program.tracer import require_general
 from ..tape.player import RangeError, rounded_entries, run
@@ -28,7 +28,7 @@ from ..tape.tape import Tape
 from ..tape.trace import tape_for
 from ..tape.trust import size_of, weight_of
 from .idle import DOUBLE, idle_motion
-from .longer import DecimalBall, ball_of, decimal, decimal_ball, distance, magnitude
+from .longer import DecimalBall, as_balls, ball_of, decimal, decimal_ball, distance, magnitude
 from .residual import residual
 
 BITS_PER_DIGIT = 3.3219280948873626
@@ -212,14 +212,12 @@ def certify(
         return own(digits, tape, rounded_to)
     tape = tape_for(system, tape)
     require_general(tape.program, "balls")
-    wanted = digits * BITS_PER_DIGIT + SPARE_BITS
-    bits = max(128, int(wanted * 1.2) + 64)
+    wanted, precisions = bits_for(digits)
     blocks = tuple(
         Block("qdd", name) for name, dof in zip(system.tree.names, system.tree.dof, strict=True) if dof
     )
     trouble = "no digit is certified"
-    most = max(MAX_BITS, int(8 * wanted))
-    while bits <= most:
+    for bits in precisions:
         with flint.ctx.workprec(bits):
             solution, proof = _solve(system, tape, rounded_to)
             if isinstance(proof, str):
@@ -231,13 +229,19 @@ def certify(
                     name = tape.program.name
                     return Certified(solution, blocks, system, digits, bits, name, proof)
                 trouble = f"only {max(0, int(accuracy / BITS_PER_DIGIT))} digits are certified"
-        bits *= 2
     data = "" if rounded_to is None else f" for the data rounded to {get_format(rounded_to).name}"
     why = "the joint-space inertia is singular or nearly so"
     why += " (look for massless links that carry a joint)"
     if (idle := idle_motion(system, system.entries, DOUBLE)) is not None:
         why = f"equation (4) is singular: {idle.why}"
-    raise CertificationError(f"{system.name}: {trouble} at {bits // 2} bits{data}; {why}")
+    raise CertificationError(f"{system.name}: {trouble} at {bits} bits{data}; {why}")
+
+
+def bits_for(digits: int) -> tuple[float, list[int]]:
+    """The bits that so many digits take, and precisions of balls that may prove them, each doubled."""
+    wanted = digits * BITS_PER_DIGIT + SPARE_BITS
+    least, most = max(128, int(wanted * 1.2) + 64), max(MAX_BITS, int(8 * wanted))
+    return wanted, [least << times for times in range((most // least).bit_length())]
 
 
 def _solve(
@@ -247,10 +251,7 @@ def _solve(
     if rounded_to is None:
         entries = assemble(system.state, flint.arb)
     else:
-        try:
-            entries = rounded_balls(system, get_format(rounded_to))
-        except RangeError as error:
-            raise CertificationError(str(error)) from None
+        entries = rounded_balls(system, get_format(rounded_to))
     try:
         solution, pivots, _ = run(tape, entries, flint.arb)
     except SingularError as error:
@@ -274,14 +275,11 @@ def _solve(
 
 
 def rounded_balls(system: System, format: Format) -> Entries:
-    """The entries of (4) rounded to a format, as exact balls."""
-    exact = []
-    entries = rounded_entries(system, format)
-    for letter in LETTERS:
-        rounded = format.shown(getattr(entries, letter))
-        flat = [ball_of(value) for value in rounded.ravel().tolist()]
-        exact.append(np.array([*flat, None], dtype=object)[:-1].reshape(rounded.shape))
-    return Entries(*exact)
+    """The entries of (4) rounded to a format, as exact balls; CertificationError where one overflows."""
+    try:
+        return as_balls(rounded_entries(system, format), format)
+    except RangeError as error:
+        raise CertificationError(str(error)) from None
 
 
 def _multipliers(system: System, solution: dict[Block, NDArray[Any]]) -> list[Any]:

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
+from ..arithmetic.objects import each
 from ..matrix.entries import LETTERS, Entries, assemble
 from ..matrix.system import System
 from ..tape.player import GUARD_DIGITS, played, run, signed, started
@@ -280,7 +281,7 @@ def _in_balls(
                 exact = assemble(system.state, flint.arb)
             else:
                 exact = as_balls(entries, chosen)
-            data = {letter: _balls(values) for letter, values in given.items()}
+            data = {letter: each(ball_of, values) for letter, values in given.items()}
             v = run(tape, exact, flint.arb, data)[2]
             pivots, qdd, lam = (signed(v, slots) for slots in (tape.pivot_places[2], own.qdd, own.lam))
             wanted = None if more is None else signed(v, more)
@@ -308,15 +309,8 @@ def ball_bits(system: System, chosen: Format) -> int:
 
 def as_balls(entries: Entries, chosen: Format) -> Entries:
     """Entries in a format's numbers as exact balls."""
-    exact = []
-    for letter in LETTERS:
-        exact.append(_balls(chosen.shown(np.asarray(getattr(entries, letter)))))
-    return Entries(*exact)
-
-
-def _balls(values: NDArray[Any]) -> NDArray[Any]:
-    flat = [ball_of(value) for value in values.ravel().tolist()]
-    return np.array([*flat, None], dtype=object)[:-1].reshape(values.shape)
+    given = (chosen.shown(np.asarray(getattr(entries, letter))) for letter in LETTERS)
+    return Entries(*(each(ball_of, values) for values in given))
 
 
 def _pair(values: NDArray[Any]) -> Pair:

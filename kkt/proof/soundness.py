@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format
+from ..arithmetic.objects import each
 from ..base.errors import Refusal, SingularError, reason_of
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System, least_size
@@ -185,7 +186,8 @@ def backward_of(system: System, chosen: Format, entries: Entries, found: Elimina
 
     with flint.ctx.workprec(ball_bits(system, chosen)):
         exact = as_balls(entries, chosen)
-        return backward_error(system, exact, tuple(_middles(part) for part in x))  # type: ignore[arg-type]
+        middles = tuple(each(lambda y: ball_of(y).mid(), part) for part in x)
+        return backward_error(system, exact, middles)  # type: ignore[arg-type]
 
 
 def in_balls(system: System, found: Elimination, bits: int) -> Elimination:
@@ -200,11 +202,6 @@ def in_balls(system: System, found: Elimination, bits: int) -> Elimination:
         entries = assemble(system.state, flint.arb)
         backward = backward_error(system, entries, x)
     return replace(found, backward_error=backward, marked=by_chance(system, found.qdd))
-
-
-def _middles(values: NDArray[Any]) -> NDArray[Any]:
-    flat = [ball_of(value).mid() for value in values.ravel().tolist()]
-    return np.array([*flat, None], dtype=object)[:-1].reshape(values.shape)
 
 
 # -- of many states -------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arithmetic import Format, get_format
+from ..arithmetic.objects import each
 from ..base.errors import CertificationError, FormatError, ModelError, SingularError
 from ..base.shown import Shown
 from ..matrix.entries import Entries, assemble
@@ -19,13 +20,13 @@ from ..model.fields import checked, shape_of
 from ..order.sequence import OrderFunction, PivotSequence
 from ..program.columns import Columns as Again
 from ..program.tracer import require_general
-from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, proved_bits, rounded_balls
+from ..proof.certify import BITS_PER_DIGIT, bits_for, proved_bits, rounded_balls
 from ..proof.idle import DOUBLE, beyond_range, wider
 from ..proof.longer import ball_of
 from ..proof.soundness import Part, judged_parts
 from ..tape.derivatives import BY, differentiated, inverse_columns, inverse_slots
 from ..tape.inputs import Given, codes_of
-from ..tape.player import RangeError, first_bad, number_of, rounded_entries, run, signed
+from ..tape.player import first_bad, number_of, rounded_entries, run, signed
 from ..tape.tape import Columns, Solved, Tape, lower
 from ..tape.trace import tape_for
 from ..tape.trust import bound, size_of, weight_of
@@ -183,7 +184,7 @@ def _run(
     number = number_of(chosen)
     from_model = chosen.from_model
     entries = assemble(system.state, number) if from_model else rounded_entries(system, chosen)
-    data = {letter: _cast(values, number) for letter, values in (given or {}).items()}
+    data = {letter: each(number, values) for letter, values in (given or {}).items()}
     _, _, values = run(tape, entries, number, data)
     return _Run(signed(values, slots), entries, {i: signed(values, d) for i, d in tape.pivots.items()})
 
@@ -203,41 +204,25 @@ def enclosed(
     """
     import flint
 
-    wanted = digits * BITS_PER_DIGIT + SPARE_BITS
-    bits, least = max(128, int(wanted * 1.2) + 64), 0.0
+    (wanted, precisions), least = bits_for(digits), 0.0
     data = beside = np.zeros(0) if numbers is None else numbers
-    while bits <= max(MAX_BITS, int(8 * wanted)):
+    for bits in precisions:
         with flint.ctx.workprec(bits):
             if rounded_to is None:
                 entries = assemble(system.state, flint.arb)
             else:
-                entries = _exactly(system, rounded_to)
-                shown = map(ball_of, rounded_to.shown(rounded_to.cast(beside)).tolist())
-                data = np.array([*shown, None], dtype=object)[:-1]
-            given = {"beside": _cast(data, flint.arb)} if data.size else None
+                entries = rounded_balls(system, rounded_to)
+                data = rounded_to.shown(rounded_to.cast(beside))
+            given = {"beside": each(ball_of, data)} if data.size else None
             values = signed(run(tape, entries, flint.arb, given)[2], slots)
             balls = values.ravel().tolist()
             least = proved_bits(balls) if all(x.is_finite() for x in balls) else 0.0
         if least >= wanted:
             return values, bits
-        bits *= 2
     raise CertificationError(
         f"{system.name}: only {max(0, int(least / BITS_PER_DIGIT))} digits of K^-1 B are certified "
-        f"at {bits // 2} bits; equation (4) is singular or nearly so"
+        f"at {bits} bits; equation (4) is singular or nearly so"
     )
-
-
-def _exactly(system: System, chosen: Format) -> Entries:
-    """The rounded entries as exact balls; raises CertificationError where one overflows."""
-    try:
-        return rounded_balls(system, chosen)
-    except RangeError as error:
-        raise CertificationError(str(error)) from None
-
-
-def _cast(x: NDArray[Any], number: Callable[[float], Any]) -> NDArray[Any]:
-    flat = [y if x.dtype == object else number(float(y)) for y in x.ravel()]
-    return np.array([*flat, None], dtype=object)[:-1].reshape(x.shape)
 
 
 def _checked(system: System, rhs: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arithmetic import get_format
+from ..arithmetic.objects import each
 from ..base.errors import FormatError, OrderError
 from ..base.foreign import foreign
 from ..matrix.blocks import Structure
@@ -83,7 +84,7 @@ def inverse_dynamics(
         solution, _, _ = run(tape, entries, chosen)
     else:
         number = number_of(chosen)
-        entries = replace(assemble(system.state, number), tau=_cast(wanted, number))
+        entries = replace(assemble(system.state, number), tau=each(number, wanted))
         solution, _, _ = run(tape, entries, number)
     pdd, tau, f, _ = Unknowns.of(system, solution, chosen.dtype or object)
     state = system.state
@@ -95,9 +96,5 @@ def inverse_dynamics(
             resistance = state.terms.resistance(state.qd, state.step, lambda x: x)
             tau = chosen.cast(chosen.shown(tau) + resistance)
         else:
-            tau = tau + state.terms.resistance(state.qd, state.step, lambda x: _cast(x, number))
+            tau = tau + state.terms.resistance(state.qd, state.step, lambda x: each(number, x))
     return InverseDynamics(chosen.name, chosen.shown(tau), chosen.shown(pdd), chosen.shown(f), tape.flops)
-
-
-def _cast(x: NDArray[Any], number: Callable[[float], Any]) -> NDArray[Any]:
-    return np.array([*map(number, x.tolist()), None], dtype=object)[:-1]

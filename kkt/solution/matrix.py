@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
+from ..arithmetic.objects import each
 from ..base.errors import CertificationError, FormatError, ModelError, OrderError, SingularError
 from ..base.shown import LARGEST, Shown, spy
 from ..matrix.blocks import QDD, Block, Partition
@@ -28,7 +29,7 @@ from ..model.fields import checked
 from ..order.pivots import plan
 from ..order.sequence import as_sequence
 from ..program.tracer import Tracer
-from ..proof.certify import BITS_PER_DIGIT, MAX_BITS, SPARE_BITS, Certified, Nonsingular, proved_bits
+from ..proof.certify import Certified, Nonsingular, bits_for, proved_bits
 from ..proof.longer import Longer, ball_of, longer_name
 from ..structure.symbolic import symbolic
 from ..tape.inputs import Given, InputSlots
@@ -268,10 +269,6 @@ def tape_of(system: Matrix, order: Any) -> Tape:
     return kept(system, sequence, traced)  # type: ignore[arg-type]
 
 
-def _cast(numbers: NDArray, number: Any) -> NDArray:
-    return np.array([*(number(float(x)) for x in numbers.tolist()), None], dtype=object)[:-1]
-
-
 def eliminated(system: Matrix, order: Any, chosen: Format) -> Elimination:
     """:func:`kkt.eliminate` of a matrix: ``qdd`` of the answer is x, in the order of the rows."""
     tape, numbers = tape_of(system, order), system.numbers
@@ -282,7 +279,7 @@ def eliminated(system: Matrix, order: Any, chosen: Format) -> Elimination:
         x = np.array(certified(system, chosen.digits, tape).qdd, dtype=object)
     elif not chosen.on_arrays:
         number = number_of(chosen)
-        x = signed(run(tape, NONE, number, {"beside": _cast(numbers, number)})[2], slots)
+        x = signed(run(tape, NONE, number, {"beside": each(number, numbers)})[2], slots)
     else:
         data = chosen.cast(numbers)
         if not np.isfinite(data).all():
@@ -338,13 +335,11 @@ def certified(system: Matrix, digits: int, order: Any, rounded_to: Format | None
     tape, numbers = tape_of(system, order), system.numbers
     slots = system.slots(tape)
     data = numbers if rounded_to is None else rounded_to.shown(rounded_to.cast(numbers))
-    wanted = digits * BITS_PER_DIGIT + SPARE_BITS
-    bits = max(128, int(wanted * 1.2) + 64)
-    while bits <= max(MAX_BITS, int(8 * wanted)):
+    wanted, precisions = bits_for(digits)
+    for bits in precisions:
         with flint.ctx.workprec(bits):
-            given = np.array([*map(ball_of, data.tolist()), None], dtype=object)[:-1]
             try:
-                _, pivots, v = run(tape, NONE, flint.arb, {"beside": given})
+                _, pivots, v = run(tape, NONE, flint.arb, {"beside": each(ball_of, data)})
             except SingularError as error:
                 raise CertificationError(f"{system.name}: {error}") from None
             x, d = signed(v, slots), [y for part in pivots.values() for y in part.tolist()]
@@ -357,9 +352,8 @@ def certified(system: Matrix, digits: int, order: Any, rounded_to: Format | None
                 proof = Nonsingular(len(d), None, least)
                 found: Any = (parts | {whole: x}, (whole,), system, digits, bits, tape.program.name, proof)
                 return Certified(*found)
-        bits *= 2
     raise CertificationError(
-        f"{system.name}: no {digits} digits of x are certified by order {tape.program.name!r} at {bits // 2} "
+        f"{system.name}: no {digits} digits of x are certified by order {tape.program.name!r} at {bits} "
         "bits; the matrix is singular or nearly so, or a pivot is zero"
     )
 
