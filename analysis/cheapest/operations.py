@@ -29,11 +29,9 @@ class Meter:
             system.pattern, tree.names, tree.parent, tree.dof, system.state.S, ties=system.structure.ties
         )
         self._known = {gain: Known() for gain in (False, True)}  # templates, by the way of rank updates
-        self.traces: int = 0
 
     def groups(self, sequence: PivotSequence) -> NDArray[np.int64]:
         """(groups,) operations of each group, forward and backward."""
-        self.traces += 1
         sequence = replace(sequence, composites=self.composites)
         program = as_counted(program_of(symbolic(plan(sequence, self.system.structure))))
         return Patterns(program, self.inputs, self._known[program.gain]).work()[:-1]

@@ -49,7 +49,7 @@ class SearchResult:
 
     >>> found = pt.search(pt.chain(2))
     >>> found.best.cost, found.exact
-    (159, True)
+    (119, True)
     """
 
     cost_is: str  # flops or digits
@@ -117,7 +117,7 @@ def search(
 
     >>> found = pt.search(pt.chain(3), "flops")
     >>> found.best.cost, min(row.cost for row in found.ranking if row.name == "abm")
-    (414, 456)
+    (277, 456)
     """
     if cost not in COSTS:
         raise OrderError(f"search: cost is {cost!r}; {nearest(str(cost), COSTS)}")
