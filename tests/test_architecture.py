@@ -22,7 +22,6 @@ LONGER = {
     "kkt/machine/kernel.py:compile": 83,
     "kkt/matrix/model_writer.py:write_model": 64,
     "kkt/program/residual_program.py:trace_substitution": 61,
-    "kkt/structure/symbolic_kernels.py:count_columns": 74,
     "kkt/structure/symbolic_kernels.py:eliminate": 66,
     "analysis/cli/commands/simulate.py:run": 81,
     "analysis/figures/spy.py:_panels": 76,
