@@ -199,8 +199,8 @@ def crossover(a: str, b: str, family: str) -> dict[str, Crossover]:
     Raises PivotreeError where one of them has no polynomial.
 
     >>> from pivotree.analysis.counts import crossover
-    >>> crossover("crbm", "abm", "planar")["all"].first  # from five rods on CRBM costs more
-    5
+    >>> crossover("crbm", "abm", "planar")["all"].first  # from nine rods on CRBM costs more
+    9
     """
     first, second = (polynomial(name, family) for name in (a, b))
     for count in (first, second):

@@ -85,7 +85,7 @@ class Floor:
         weightless = tree.copy()
         weightless.graph["gravity"] = (0.0, 0.0, 0.0)
         kernel = kkt.compile(weightless, order, inputs=("wrench",), outputs=("qdd", "pdd"))
-        motion = Motion(tree, kernel, system.state.tau, None)
+        motion = Motion(tree, kernel, system.state.tau, lambda: kernel)
         return Floor(motion, np.array([known[b] for b in names]), np.array(places), up)
 
     @property

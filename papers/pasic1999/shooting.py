@@ -34,8 +34,11 @@ def measure(progress: Progress, *, ends: Pair = (0.3, 0.35), s: int = 16, order:
         progress(f"[0, {e}] by the new method")
         states, calls = _counted(ours, e, b, s)
         both, words = ["fails" if x is None else x for x in (states, least)], {"e": f"{e:g}", "calls": calls}
-        none = "" if None not in (states, least) else "a length that is not solved on one domain"
-        yield value("efficient", both, not none and states < least, none=none, **words)
+        if states is None or least is None:
+            none = "a length that is not solved on one domain"
+            yield value("efficient", both, False, none=none, **words)
+        else:
+            yield value("efficient", both, states < least, none="", **words)
 
 
 @dataclass

@@ -12,6 +12,8 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from helpers import ROOT
+from scipy.io import mmwrite
+from scipy.sparse import diags_array
 
 from pivotree import kkt, orderings
 from pivotree.analysis import gradients, inertia
@@ -108,6 +110,7 @@ def test_every_block_is_looked_at_and_every_command_is_one():
 def test_commands_on_a_page_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "robot.urdf").write_text(ROBOT, encoding="utf-8")
+    mmwrite("FILE.mtx", diags_array([-1.0, 2.5, -1.0], offsets=[-1, 0, 1], shape=(5, 5)).tocoo())
     shutil.copytree(ROOT / FOUND, tmp_path / FOUND)
     for line in to_run(page):
         assert main(words_of(line)) == 0, line
