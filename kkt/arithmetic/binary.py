@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import FormatError
+from .chunk import Chunk
 from .formats import Format, Runner
 
 MODES = ("nearest", "zero", "up", "down", "stochastic")
@@ -109,8 +110,23 @@ class Binary(Format):
         return out
 
     def runner(self, tape: Any) -> Runner:
-        from . import carrier, mixed
+        from . import carrier
 
-        if self.rounding == "nearest":
-            return Runner(carrier.nearest, self.grid)
-        return mixed.ByRole(mixed.Mixed(self.name, self), tape)
+        return Runner(carrier.nearest, self.grid) if self.rounding == "nearest" else Rounded(self.grid)
+
+
+class Rounded(Runner):
+    """Every operation rounded in one mode; random numbers are numbered by the operation."""
+
+    def __init__(self, grid: NDArray[Any]) -> None:
+        self.grid = grid
+        self.done: int = 0  # operations of earlier chunks
+
+    def record(
+        self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
+    ) -> None:
+        from . import carrier
+
+        first = np.zeros(len(chunk), dtype=np.int8)
+        carrier.rounded(chunk, v, first, first - np.int8(1), self.grid, self.done, (x, y, r))
+        self.done += len(chunk)
