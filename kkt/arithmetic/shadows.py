@@ -140,7 +140,7 @@ def shadow_of(name: str, v: Values) -> Shadow:
     """
     kind, _, digits = name.partition(":")
     if name == "own":
-        return Own(v)
+        return Own()
     if kind == "mp" and digits.isdigit() and int(digits) > 0:
         return Long(v, int(digits))
     if name != "dd":
@@ -197,9 +197,6 @@ class Long:
 
 class Own:
     """No second run: for fractions, which are exact, and balls, which carry an error bound."""
-
-    def __init__(self, v: Values) -> None:
-        del v  # there is no second run
 
     def follow(self, chunk: Chunk) -> None:
         """There is nothing to follow."""

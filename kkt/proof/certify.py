@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import flint
@@ -154,26 +155,22 @@ class Certified:
             apart = zip(values.tolist(), self.solution[block], strict=True)
             return max((distance(x, y) for x, y in apart), default=0.0)
 
-    @property
+    @cached_property
     def _doubles(self) -> dict[Block, tuple[list[float], list[float]]]:
-        if "_pairs" not in self.__dict__:
-            pairs = {}
-            with flint.ctx.workprec(self.bits):
-                for block, balls in self.solution.items():
-                    high = [float(x.mid()) for x in balls]
-                    low = [float((x - flint.arb(h)).mid()) for x, h in zip(balls, high, strict=True)]
-                    pairs[block] = (high, low)
-            self.__dict__["_pairs"] = pairs
-        return self.__dict__["_pairs"]
+        pairs = {}
+        with flint.ctx.workprec(self.bits):
+            for block, balls in self.solution.items():
+                high = [float(x.mid()) for x in balls]
+                low = [float((x - flint.arb(h)).mid()) for x, h in zip(balls, high, strict=True)]
+                pairs[block] = (high, low)
+        return pairs
 
-    @property
+    @cached_property
     def _scale(self) -> dict[str, float]:
-        if "_largest" not in self.__dict__:
-            largest: dict[str, float] = {}
-            for block, (high, _) in self._doubles.items():
-                largest[block.kind] = max(largest.get(block.kind, 0.0), *map(abs, high))
-            self.__dict__["_largest"] = largest
-        return self.__dict__["_largest"]
+        largest: dict[str, float] = {}
+        for block, (high, _) in self._doubles.items():
+            largest[block.kind] = max(largest.get(block.kind, 0.0), *map(abs, high))
+        return largest
 
 
 def _decimal(x: flint.arb, count: int) -> str:
