@@ -34,11 +34,9 @@ def measure(progress: Progress, *, ends: Pair = (0.3, 0.35), s: int = 16, order:
         progress(f"[0, {e}] by the new method")
         states, calls = _counted(ours, e, b, s)
         both, words = ["fails" if x is None else x for x in (states, least)], {"e": f"{e:g}", "calls": calls}
-        if states is None or least is None:
-            none = "a length that is not solved on one domain"
-            yield value("efficient", both, False, none=none, **words)
-        else:
-            yield value("efficient", both, states < least, none="", **words)
+        fewer = states < least if states is not None and least is not None else None
+        none = "a length that is not solved on one domain" if fewer is None else ""
+        yield value("efficient", both, fewer, none=none, **words)
 
 
 @dataclass
