@@ -101,13 +101,13 @@ def refined(
     x = answers[kept]
     scale = sizes[0] or 1.0
     record = Refinement(residual, tuple(size / scale for size in sizes[1:]), status, kept)
-    pdd, f = (x.pdd, x.f) if residual == "equations" else loop.forces(x)
+    own = x if residual == "equations" else loop.defect(x)  # pdd and f of inverse dynamics at this qdd
     answer = replace(
         first,
         order=name,
-        pdd=pdd,
+        pdd=own.pdd,
         qdd=x.qdd,
-        f=f,
+        f=own.f,
         lam=x.lam,
         flops=first.flops + (len(sizes) - 1) * loop.flops,
         refinement=record,
@@ -206,11 +206,6 @@ class Corrections:
 
     def sum(self, x: Answer, d: Answer) -> Answer:
         return self._run(self.update, {**vars(x), **{"d" + k: v for k, v in vars(d).items()}})
-
-    def forces(self, x: Answer) -> tuple[NDArray[Any], NDArray[Any]]:
-        """pdd and f of inverse dynamics at this qdd."""
-        r = self.defect(x)
-        return r.pdd, r.f
 
     def _run(self, tape: Tape, given: dict[str, Any]) -> Answer:
         return self._solve(tape, given)[0]

@@ -217,7 +217,6 @@ def test_the_watch_for_divergence(sizes, kept, status, monkeypatch):
     start = Elimination("x", "float32", np.ones(1), np.zeros((1, 6)), np.zeros((1, 6)), (), None, 0)
     monkeypatch.setattr(refine, "Corrections", lambda *_: script)
     monkeypatch.setattr(Script, "flops", 10)
-    monkeypatch.setattr(Script, "forces", lambda self, x: (x.pdd, x.f))
     for name in ("longer", "rounded_entries"):  # what judges an answer needs a system
         monkeypatch.setattr(refine, name, lambda *_: None)
     monkeypatch.setattr(refine, "judged", lambda *given: given[4])
