@@ -18,13 +18,13 @@ FOUND = FOLDER / "found" / "square_root_abm.json"
 
 
 def test_bits_that_arrive_rank_orders_as_the_page_says(load):
-    """Spearman's correlation of three records with the error, and the rows of docs/rounding.md."""
+    """Spearman's correlation of two records with the error, and the rows of docs/rounding.md."""
     ranks = load("ranks")
     page = ranks.PAGE.read_text(encoding="utf-8")
     for spec in ("example1:tilt=0.3", "chain:5", "star:5"):
         cells = ranks.line(f"`{spec}`", ranks.measured(spec))
         assert f"| {' | '.join(cells)} |" in page
-        assert float(cells[-1]) >= 0.9 > max(map(float, cells[2:4]))
+        assert float(cells[-1]) >= 0.9 > max(map(float, cells[2:-1]))
 
 
 @pytest.fixture(scope="module")
@@ -102,4 +102,4 @@ def test_digits_of_derivatives_are_those_of_the_table(load):
     kept, model = load("derivatives_picture").read(), "chain:12"
     for _, order, _, matrix, median, worst in load("derivatives_picture").measured(model):
         if order in ("abm", "crbm") and matrix != "qdd":
-            assert kept[model, order, matrix] == (median, worst)
+            assert (median, worst) == tuple(round(x, 2) for x in kept[model, order, matrix])
