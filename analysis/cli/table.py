@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 
 GAP = 3  # between two columns
 COSTS = 45  # width of fill, entries, operations and height
+BITS = (
+    "; bits: leading bits that one addition cancels at most, and trailing bits that it rounds away at "
+    "most; reach: bits at the end of qdd that rounding takes, by what is cancelled after it; they rank "
+    "orders as errors do"
+)
 STAR = "; *: fewer than half of the format's digits"
-WIDTH = 24  # of a format's columns
+WIDTHS = {3: 24, 5: 40}  # of a format with so many columns
 
 
 def counted(composites: str, choice: bool = False) -> str:
@@ -85,24 +90,27 @@ def grid(
     return table
 
 
-def comparison_tables(comparison: Comparison, width: int) -> list[Table]:
-    """One line an order; error, digits and digits lost of each format.
+def comparison_tables(comparison: Comparison, width: int, bits: bool = False) -> list[Table]:
+    """One line an order; error, digits and, where they are asked for, bits of each format.
 
     Formats that find no room beside the costs or the others follow in another table.
     """
     orders = list(dict.fromkeys(row.order for row in comparison.rows))
     formats = list(dict.fromkeys(row.format for row in comparison.rows))
+    shown = 5 if bits else 3
     taken = max(len(order) for order in ("order", *orders)) + GAP
     groups: list[list[str]] = [[]]
     room = width - taken - COSTS
     for name in formats:
-        need = max(len(name), 7) + GAP + (WIDTH - 8)
+        need = max(len(name), 7) + GAP + (WIDTHS[shown] - 8)
         if need > room and (groups[-1] or len(groups) == 1):
             groups.append([])
             room = width - taken
         groups[-1].append(name)
         room -= need
-    tables = [_table(comparison, orders, group, costs=number == 0) for number, group in enumerate(groups)]
+    tables = [
+        _table(comparison, orders, group, shown, costs=number == 0) for number, group in enumerate(groups)
+    ]
     first = tables[0]
     first.title = escape(
         f"{comparison.model}: {comparison.bodies} bodies, {comparison.dof} degrees of freedom"
@@ -117,16 +125,19 @@ def comparison_tables(comparison: Comparison, width: int) -> list[Table]:
         "pivots that wait for each other; under a format's name the error, "
         f"max |qdd - exact| / max |exact|, where exact is the answer for {comparison.data}; "
         "digits: how many are right against it; "
-        f"lost: those beyond what the condition number forces{_conditions(comparison)}{_marks(comparison)}"
+        "lost: those beyond what the condition number forces"
+        + BITS * bits
+        + _conditions(comparison)
+        + _marks(comparison)
     )
     return tables
 
 
-def _table(comparison: Comparison, orders: list[str], formats: list[str], costs: bool) -> Table:
+def _table(comparison: Comparison, orders: list[str], formats: list[str], shown: int, costs: bool) -> Table:
     """The lines of some formats; beside the first of them, costs, which depend on none."""
     heads = ["order", *(["fill", "entries", "operations", "height"] if costs else [])]
     for name in formats:
-        heads += [name, "digits", "lost"]
+        heads += [name, "digits", "lost", "bits", "reach"][:shown]
 
     def cells(order: str) -> Iterator[str | Text]:
         rows = {row.format: row for row in comparison.rows if row.order == order}
@@ -134,7 +145,7 @@ def _table(comparison: Comparison, orders: list[str], formats: list[str], costs:
         if costs:
             yield from map(_number, _costs(rows.values()))
         for name in formats:
-            yield from _format_cells(rows.get(name))
+            yield from _format_cells(rows.get(name))[:shown]
 
     return grid("", heads, map(cells, orders), words=("order",))
 
@@ -164,14 +175,16 @@ def _costs(rows: Iterable[Row]) -> tuple[int | None, ...]:
 
 def _format_cells(row: Row | None) -> list[str | Text]:
     if row is None:  # not asked for: what is no float is not refined
-        return ["–"] * 3
+        return ["–"] * 5
     if row.error is None:
-        return [Text("failed", "bold"), "–", "–"]
+        return [Text("failed", "bold"), *["–"] * 4]
     digits = row.digits or 0.0
+    bits = "–" if row.cancelled_bits is None else f"{row.cancelled_bits}/{row.absorbed_bits:.0f}"
+    reach = "–" if row.reached_bits is None else f"{row.reached_bits:.1f}"
     text = f"{row.error:.1e}{'*' if row.marked else ''}"
     lost = "–" if row.lost_by_order is None else f"{row.lost_by_order:.1f}"
     error = Text(text, "bold") if digits < 3.0 else text
-    return [error, f"{digits:.1f}", lost]
+    return [error, f"{digits:.1f}", lost, bits, reach]
 
 
 def _number(value: Any) -> str:

@@ -71,6 +71,7 @@ def declare(command: Parser) -> None:
         help="composite inertias (formed as 6 x 6 blocks, counted as ten numbers): general, counted as "
         "blocks, or rigid, formed as ten numbers",
     )
+    command.add_argument("--bits", action="store_true", help="also the most bits that one addition loses")
     add_json(command)
     command.add_argument("-o", "--output", metavar="DIR", help="write figures into this folder")
 
@@ -152,7 +153,7 @@ def _told(options: argparse.Namespace, result: Comparison, state: dict[str, Any]
         from ..table import comparison_tables, console
 
         out = console(sys.stdout)
-        for table in comparison_tables(result, out.width):
+        for table in comparison_tables(result, out.width, options.bits):
             out.print(table)
         for line in lines:
             out.print(line, soft_wrap=out.wraps, markup=False)
@@ -199,7 +200,7 @@ def _of_matrix(options: argparse.Namespace, matrix: kkt.Matrix) -> int:
 
 def _derivatives(options: argparse.Namespace) -> int:
     """Digits of the derivatives of qdd by q, qd and tau."""
-    for option in ("output", "refine", "symmetry", "composites"):
+    for option in ("output", "bits", "refine", "symmetry", "composites"):
         if getattr(options, option) not in (None, False, "0"):
             name = {"output": "-o"}.get(option, f"--{option}")
             raise kkt.PivotreeError(
