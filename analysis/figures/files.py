@@ -29,7 +29,7 @@ _SUFFIXES = (*_METADATA, ".tex")
 
 
 def save(figure: Figure | str, path: str | Path) -> Path:
-    """Write a figure (.png, .pdf, .svg) or the text of `tikz` (.tex); returns the path.
+    """Write a figure (.png, .pdf, .svg) or the text of `pmatrix` (.tex); returns the path.
 
     The file is written beside its place and then moved there, so that no half of it is ever
     seen.  Raises FormatError for another suffix or a folder that cannot be written to.
