@@ -136,7 +136,7 @@ def _moving(rest: System, root: Hashable) -> System:
 # -- triangles, each operation rounded by itself ---------------------------------------------------
 
 
-def root(A: NDArray, semidefinite: bool = False) -> NDArray:
+def root(A: NDArray[Any], semidefinite: bool = False) -> NDArray[Any]:
     """L, lower triangular, with A = L L*; a column is zero where A may be singular and is."""
     N = len(A)
     L = A * 0
@@ -150,7 +150,7 @@ def root(A: NDArray, semidefinite: bool = False) -> NDArray:
     return L
 
 
-def forward(L: NDArray, b: NDArray) -> NDArray:
+def forward(L: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """x with L x = b."""
     x = b.copy()
     for i in range(len(b)):
@@ -158,12 +158,12 @@ def forward(L: NDArray, b: NDArray) -> NDArray:
     return x
 
 
-def backward(U: NDArray, b: NDArray) -> NDArray:
+def backward(U: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """x with U x = b."""
     return forward(U[::-1, ::-1], b[::-1])[::-1]
 
 
-def less(start: Any, x: NDArray, y: NDArray) -> Any:
+def less(start: Any, x: NDArray[Any], y: NDArray[Any]) -> Any:
     for p in x * y:
         start = start - p
     return start

@@ -132,7 +132,9 @@ def closed_form(
     )
 
 
-def equal_forms(model: nx.DiGraph | System, orders: Sequence[Any], letters: str | None = None) -> list[bool]:
+def equal_forms(
+    model: nx.DiGraph[Any] | System, orders: Sequence[Any], letters: str | None = None
+) -> list[bool]:
     """(N,) whether each qdd is one rational function of the letters by all these orders.
 
     All orders are played in one ring; what is divided by is then multiplied out, the last pivot first,
@@ -176,7 +178,7 @@ def _in_letters(
     return system, ring, found, known
 
 
-def _accelerations(system: System, solution: Mapping[Block, NDArray]) -> list[Any]:
+def _accelerations(system: System, solution: Mapping[Block, NDArray[Any]]) -> list[Any]:
     return [x for name in system.tree.names for x in solution[Block("qdd", name)]]
 
 

@@ -33,10 +33,10 @@ class Choice:
         wanted = [ref.value for block, ref in program.solution.items() if block.kind == "pdd"]
         if any(i.out in wanted for i, keep in zip(program.instructions, live, strict=True) if keep):
             live = program.live(("qdd", "lam", "pdd"))  # of all bodies, where some are needed
-        self.live = [i for i, keep in zip(program.instructions, live, strict=True) if keep]
+        self.live: list[Instruction] = [i for i, keep in zip(program.instructions, live, strict=True) if keep]
         self.place = {i.out: place for i, place in zip(program.instructions, program.places, strict=True)}
-        self.made = {i.out: i for i in program.instructions}
-        self.solved = {ref.value: block for block, ref in program.solution.items()}
+        self.made: dict[int, Instruction] = {i.out: i for i in program.instructions}
+        self.solved: dict[int, Block] = {ref.value: block for block, ref in program.solution.items()}
         self.alias: dict[int, int] = {}
         self._redirect()
         self.names: set[int] = set()

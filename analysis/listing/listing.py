@@ -140,7 +140,7 @@ def _with_armature_everywhere(structure: Structure) -> Structure:
     return replace(structure, armature=structure.dof > 0)
 
 
-def _program(structure: Structure, order: Order) -> tuple[Program, Structure, dict | None, str]:
+def _program(structure: Structure, order: Order) -> tuple[Program, Structure, dict[Any, Any] | None, str]:
     name, source = order.name, order.source
     if order.problem == "tau":
         program = trace_substitution(order(structure), structure, name)

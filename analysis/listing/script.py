@@ -28,7 +28,7 @@ class Script(Style):
         super().__init__(listing.names.symbols)
         self.listing = listing
         self.used: dict[str, None] = {}
-        self.split = False  # whether some line splits forces along their joint's axes
+        self.split: bool = False  # whether some line splits forces along their joint's axes
 
     # -- expressions --------------------------------------------------------------------------
 

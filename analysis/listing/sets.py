@@ -64,14 +64,14 @@ class Tree:
 
         It makes known the sets and tests that depend on it.
         """
-        self.turn = tuple(turn)
+        self.turn: tuple[int, ...] = tuple(turn)
         n = self.n = structure.n
         ties = structure.ties  # loops are numbered behind the bodies; they have rows, no parent
         self.structure = structure
-        self.parent = [*(int(p) for p in structure.parent), *(-1 for _ in ties)]
-        self.dof = [*(int(d) for d in structure.dof), *(tie.rows for tie in ties)]
-        self.order = [int(k) for k in structure.order]
-        self.asks = {"": True, "turn": bool(turn), "loops": bool(ties)}
+        self.parent: list[int] = [*(int(p) for p in structure.parent), *(-1 for _ in ties)]
+        self.dof: list[int] = [*(int(d) for d in structure.dof), *(tie.rows for tie in ties)]
+        self.order: list[int] = [int(k) for k in structure.order]
+        self.asks: dict[str, bool] = {"": True, "turn": bool(turn), "loops": bool(ties)}
         self._members: dict[tuple[str, tuple[int, ...], str], frozenset[int]] = {}
         self._known: dict[str, Any] = {  # what expressions of the tables read
             "n": n,

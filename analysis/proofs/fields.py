@@ -94,7 +94,7 @@ def product(a: Any, b: Any) -> Any:
     return a * b
 
 
-def inverse(A: NDArray) -> NDArray:
+def inverse(A: NDArray[Any]) -> NDArray[Any]:
     """By Gauss and Jordan.  Raises Singular."""
     n = len(A)
     left = np.hstack([A, np.eye(n, dtype=int).astype(object)])
@@ -109,7 +109,7 @@ def inverse(A: NDArray) -> NDArray:
     return left[:, n:]
 
 
-def lower(A: NDArray) -> tuple[list[list[Any]], NDArray]:
+def lower(A: NDArray[Any]) -> tuple[list[list[Any]], NDArray[Any]]:
     """Scalars of L, below its diagonal, and of D: A = L D L* without pivoting.  Raises Singular."""
     left, n = A.copy(), len(A)
     L: list[list[Any]] = [[] for _ in range(n)]
@@ -164,7 +164,7 @@ class Field:
             N = self.bench.dof(k)
             yield f"Y_{k}", (6 - N, N)
 
-    def letter(self, name: str) -> NDArray:
+    def letter(self, name: str) -> NDArray[Any]:
         """The block that a name stands for.  Raises TooLarge or Singular."""
         if name not in self.blocks:
             try:
@@ -173,7 +173,7 @@ class Field:
                 self.blocks[name] = error
         return found(self.blocks[name])
 
-    def _block(self, name: str) -> NDArray:
+    def _block(self, name: str) -> NDArray[Any]:
         bench = self.bench
         for engine in bench.engines:
             if name in engine.refs:
@@ -192,7 +192,7 @@ class Field:
             block[i, j] = block[j, i] if name in bench.symmetric and j < i else self.entry(name, i, j)
         return block
 
-    def _basis(self, letter: str, k: int) -> NDArray:
+    def _basis(self, letter: str, k: int) -> NDArray[Any]:
         """H = [F G]: C = [-F^-1 G; 1] has H C = 0, and B = [F^-1; 0] + C Y has H B = 1."""
         H = self.letter(f"H_{k}")
         n, s = H.shape
@@ -202,7 +202,7 @@ class Field:
 
     # -- formulas -----------------------------------------------------------------------------
 
-    def value(self, e: Any) -> NDArray:
+    def value(self, e: Any) -> NDArray[Any]:
         """A typed formula; an inverse is that of all that stands under it."""
         if isinstance(e, MatrixSymbol):
             return self.letter(e.name)
@@ -233,10 +233,10 @@ class Field:
         """Raises TooLarge, or Singular where a side has no value."""
         return bool(np.all(self.value(left) == self.value(right)))
 
-    def one(self, size: int) -> NDArray:
+    def one(self, size: int) -> NDArray[Any]:
         return np.eye(size, dtype=int) * self.number(1)
 
-    def zero(self, rows: int, columns: int) -> NDArray:
+    def zero(self, rows: int, columns: int) -> NDArray[Any]:
         return np.zeros((rows, columns), dtype=int) * self.number(1)
 
 
@@ -246,7 +246,7 @@ class Symbols(Field):
     def __init__(self, bench: Any) -> None:
         super().__init__(bench)
         names = list(self._entries())
-        self.context = fmpz_mpoly_ctx.get(names, Ordering.lex)
+        self.context: fmpz_mpoly_ctx = fmpz_mpoly_ctx.get(names, Ordering.lex)
         self.symbols = dict(zip(names, self.context.gens(), strict=True))
 
     def size(self, rows: int) -> int:
@@ -295,9 +295,9 @@ class Run(BlockReader):
         self.partitions: dict[int, Any] = {
             sum(i.info[0]): i.info[0] for i in engine.instructions if i.op in ("square", "stack")
         }
-        self.factors: dict[int, tuple[list[list[Any]], NDArray]] = {}  # L and D
+        self.factors: dict[int, tuple[list[list[Any]], NDArray[Any]]] = {}  # L and D
 
-    def __call__(self, ref: Ref) -> NDArray:
+    def __call__(self, ref: Ref) -> NDArray[Any]:
         """Raises TooLarge, the second time at once."""
         wanted, waiting = set(), [ref.value]
         while waiting:
@@ -314,28 +314,28 @@ class Run(BlockReader):
         found(self.values[ref.value])
         return super().__call__(ref)
 
-    def _input(self, i: Instruction) -> NDArray:
+    def _input(self, i: Instruction) -> NDArray[Any]:
         letter, body = i.info
         if letter == "formula":
             return self.field.value(self.engine.formulas[body])
         return self.field.letter(self.field.bench.name(letter, body))
 
-    def _eye(self, i: Instruction) -> NDArray:
+    def _eye(self, i: Instruction) -> NDArray[Any]:
         return self.field.one(self.field.size(i.info[0]))
 
-    def basis(self, letter: str, i: Instruction) -> NDArray:
+    def basis(self, letter: str, i: Instruction) -> NDArray[Any]:
         body = self.instructions[i.present[0].value].info[1]
         return self.field.letter(self.field.bench.name(letter, body))
 
-    def _divide(self, i: Instruction, a: NDArray) -> NDArray:
+    def _divide(self, i: Instruction, a: NDArray[Any]) -> NDArray[Any]:
         return a * self.field.number(1, i.info[0])
 
-    def _solve(self, i: Instruction, a: NDArray, c: NDArray) -> NDArray:
+    def _solve(self, i: Instruction, a: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:
         return inverse(a) @ c
 
-    def _forward(self, i: Instruction, a: NDArray, c: NDArray) -> NDArray:
+    def _forward(self, i: Instruction, a: NDArray[Any], c: NDArray[Any]) -> NDArray[Any]:
         """L^-1 C for A = L D L*."""
-        rows: list[NDArray] = []
+        rows: list[NDArray[Any]] = []
         for r, L in enumerate(self._factor_of(i, a)[0]):
             row = c[r]
             for factor, above in zip(L, rows, strict=True):
@@ -343,24 +343,24 @@ class Run(BlockReader):
             rows.append(row)
         return np.stack(rows)
 
-    def _inner(self, i: Instruction, a: NDArray, y: NDArray, z: NDArray) -> NDArray:
+    def _inner(self, i: Instruction, a: NDArray[Any], y: NDArray[Any], z: NDArray[Any]) -> NDArray[Any]:
         """Y* D^-1 Z."""
         return y.T @ (z / self._factor_of(i, a)[1][:, None])
 
-    def _factor_of(self, i: Instruction, a: NDArray) -> tuple[list[list[Any]], NDArray]:
+    def _factor_of(self, i: Instruction, a: NDArray[Any]) -> tuple[list[list[Any]], NDArray[Any]]:
         """Once for each factor, which many instructions read."""
         of = i.present[0].value
         if of not in self.factors:
             self.factors[of] = lower(a)
         return self.factors[of]
 
-    def _stack(self, i: Instruction, *args: NDArray | None) -> NDArray:
+    def _stack(self, i: Instruction, *args: NDArray[Any] | None) -> NDArray[Any]:
         columns = next(a for a in args if a is not None).shape[1]
         sizes = map(self.field.size, i.info[0])
         pairs = zip(args, sizes, strict=True)
         return np.vstack([self.field.zero(size, columns) if a is None else a for a, size in pairs])
 
-    def _rows(self, i: Instruction, a: NDArray) -> NDArray:
+    def _rows(self, i: Instruction, a: NDArray[Any]) -> NDArray[Any]:
         """Rows of blocks that were put together."""
         first, last = i.info
         (of,) = i.present
@@ -371,7 +371,7 @@ class Run(BlockReader):
         last = whole if last is None else last
         return a[here[there.index(first)] : here[there.index(last)]]
 
-    def _square(self, i: Instruction, *args: NDArray | None) -> NDArray:
+    def _square(self, i: Instruction, *args: NDArray[Any] | None) -> NDArray[Any]:
         sizes = [self.field.size(m) for m in i.info[0]]
         n, upper = len(sizes), iter(args)
         blocks: list[list[Any]] = [[None] * n for _ in range(n)]

@@ -211,7 +211,7 @@ def _distribution(notes: Notebook) -> str:
 
 
 def prepare(
-    tree: nx.DiGraph, model: str, orders: Sequence[str], formats: Sequence[str], seed: int
+    tree: nx.DiGraph[Any], model: str, orders: Sequence[str], formats: Sequence[str], seed: int
 ) -> tuple[Setup, dict[str, str]]:
     """The setup, and the orders that this robot rules out with the reason."""
     for name in formats:

@@ -57,7 +57,7 @@ class Notebook:
     def __init__(self, setup: Setup, rows: Iterable[Mapping[str, Any]]) -> None:
         """Rows of the sweep in its sequence: values, or their texts."""
         self.setup = setup
-        self.most = np.array([most_digits(f.unit) for f in setup.formats])
+        self.most: NDArray[Any] = np.array([most_digits(f.unit) for f in setup.formats])
         cases = list(rows)
         shape = -1, len(setup.orders), len(setup.formats)
 

@@ -88,9 +88,9 @@ class TracedMatrix:
 
     def __init__(self, system: Matrix, order: Any) -> None:
         self.tape, self.beside = tape_of(system, order), system.letters
-        self.answer = system.slots(self.tape)
+        self.answer: NDArray[np.int64] = system.slots(self.tape)
 
-    def given(self, system: Matrix) -> dict[str, NDArray]:
+    def given(self, system: Matrix) -> dict[str, NDArray[Any]]:
         return {"beside": system.numbers}
 
     def certified(self, system: Matrix, digits: int, rounded_to: Format | None = None) -> Pair:
@@ -288,8 +288,8 @@ class Culprits:
         """``beside`` are the names of inputs that are not in (4)."""
         self.tape, self.program = tape, tape.program
         total = float(contributions.sum())
-        self.shares = contributions / total if total else contributions
-        self.formulas = Formulas(self.program, tape.inputs.names, tape.inputs.parent, beside)
+        self.shares: NDArray[np.float64] = contributions / total if total else contributions
+        self.formulas: Formulas = Formulas(self.program, tape.inputs.names, tape.inputs.parent, beside)
         robot = bool(tape.inputs.names)
         self.outside = "dr - dK x, between the passes" if beside and robot else "before the first pivot"
 

@@ -98,8 +98,8 @@ class Pair:
 class Answers(NamedTuple):
     """Answers of an order in a format, in k states."""
 
-    found: NDArray  # (k, N) qdd
-    pivots: NDArray  # (k, P)
+    found: NDArray[Any]  # (k, N) qdd
+    pivots: NDArray[Any]  # (k, P)
     errors: Floats  # (k,) against a reference
     left: Floats  # (k,) backward errors in (4), normwise
     said: list[Said]
@@ -110,7 +110,8 @@ class TracedOrder:
 
     def __init__(self, tape: Tape, system: System, quantity: str = "qdd") -> None:
         """Raises what :func:`kkt.derivatives` raises where there are no derivatives."""
-        self.quantity, self.operations = quantity, tape.flops
+        self.quantity: str = quantity
+        self.operations: int = tape.flops
         self.others: dict[Rows, TracedOrder] = {}  # tapes of the same order where joints have turned
         self.beside: tuple[str, ...] = ()  # names of inputs that are not in (4)
         matrices = []
@@ -202,7 +203,7 @@ class TracedOrder:
         assert factor is not None
         return factor
 
-    def found(self, chosen: Format, values: NDArray, *wanted: NDArray[np.int64]) -> list[NDArray]:
+    def found(self, chosen: Format, values: NDArray[Any], *wanted: NDArray[np.int64]) -> list[NDArray[Any]]:
         """(k, w) the numbers in signed slots (w,) in k states, for each array of slots.
 
         ``values`` (k, p) are theirs, rounded to the format already.

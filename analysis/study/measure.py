@@ -132,7 +132,7 @@ class Columns:
     failed_at: NDArray[Any]  # the same in a sentence, or None
     error: Floats  # (m, orders, formats) against the exact answer for the rounded data
     left: Floats  # (m, orders, formats) backward error in (4), normwise
-    marked: NDArray  # (m, orders, formats) why an answer should not be relied on, or None
+    marked: NDArray[Any]  # (m, orders, formats) why an answer should not be relied on, or None
     total: Floats  # (m, orders, formats) against the exact answer for the data in float64
     data: Floats  # (m, formats) of the exact answer, by rounding the data alone
     costs: list[list[dict[str, int]]]  # of each state and order, whatever the format

@@ -81,7 +81,8 @@ class Store:
         self.folder: Path = output.with_name(f"{output.name}.parts")
         self.done: set[str] = set()  # keys that were there at the start
         self.rows: list[Sequence[Any]] = []
-        self.began = self.told = time.monotonic()
+        self.began: float = time.monotonic()
+        self.told: float = self.began
         self._lock: BinaryIO | None = None
 
     def __enter__(self) -> Store:

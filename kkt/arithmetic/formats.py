@@ -23,7 +23,8 @@ class Runner:
     """
 
     def __init__(self, loop: Any = None, *given: Any) -> None:
-        self.loop, self.given = loop, given
+        self.loop: Any = loop
+        self.given: tuple[Any, ...] = given
 
     def run(self, chunk: Chunk, v: NDArray[Any]) -> None:
         """Apply a chunk to v in place."""

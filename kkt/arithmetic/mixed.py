@@ -141,7 +141,7 @@ class ByRole(Runner):
         self.result = np.array([_mapped(kind.result, numbered) for kind in kinds], dtype=np.int8)
         first = {part: i if rounds[part] else -1 for part, i in numbered.items()}
         self.operand = np.array([_mapped(kind.operand, first) for kind in kinds], dtype=np.int8)
-        self.tape = tape if mixed.on_tapes else None
+        self.tape: Any | None = tape if mixed.on_tapes else None
         self.kind_of: NDArray[np.int64] | None = mixed.kind_of(tape.inputs.names) if mixed.bodies else None
         self.done: int = 0  # operations of earlier chunks
 

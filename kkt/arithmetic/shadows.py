@@ -173,7 +173,7 @@ class Long:
     def __init__(self, v: Values, digits: int) -> None:
         import flint
 
-        self.bits = int(digits * 3.33) + 16
+        self.bits: int = int(digits * 3.33) + 16
         parts = read_once(of_any, v.tolist() if isinstance(v, np.ndarray) else v)
         with flint.ctx.workprec(self.bits):
             self.v: list[Any] = [_long(*part) if part else flint.arf("nan") for part in parts]

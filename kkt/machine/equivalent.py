@@ -188,7 +188,7 @@ def _spatial(J: Floats, h: Floats, m: float) -> Floats:
     return np.block([[J, side], [side.T, m * np.eye(3)]])
 
 
-def _in_the_root(graph: nx.DiGraph, system: System, R: NDArray[Any]) -> None:
+def _in_the_root(graph: nx.DiGraph[Any], system: System, R: NDArray[Any]) -> None:
     """Turn the world's frame to that of the only root, so that gravity alone is turned."""
     roots = np.flatnonzero(system.tree.parent < 0).tolist()
     if len(roots) == 1:

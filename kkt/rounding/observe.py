@@ -43,7 +43,7 @@ class Arrays:
     def __init__(self, tape: Tape, entries: Entries, format: Format) -> None:
         self.v: Values = started(tape, entries, format)  # (slots,); after a run, the last of every slot
         self.dtype: np.dtype[Any] = np.dtype(format.dtype)  # of operands and results
-        self.log_unit = math.log2(format.unit)  # of what runs; -infinity where nothing is rounded
+        self.log_unit: float = math.log2(format.unit)  # of what runs; -infinity where nothing is rounded
         self.runner: Runner = format.runner(tape)
 
     def look(
@@ -156,11 +156,11 @@ class Watch:
         from ..arithmetic.shadows import shadow_of
 
         self.tape = tape
-        self.reader = reader_of(tape, entries, format, number, bits)
-        self.v = self.reader.v
-        self.room = min(PIECE, self.reader.room, tape.length)  # operations of a piece, at most
-        self.largest = _largest(self.v)  # magnitude of the entries of (4)
-        self.shadow = None if shadow is None else shadow_of(shadow, self.v)
+        self.reader: Arrays = reader_of(tape, entries, format, number, bits)
+        self.v: Values = self.reader.v
+        self.room: int = min(PIECE, self.reader.room, tape.length)  # operations of a piece, at most
+        self.largest: float = _largest(self.v)  # magnitude of the entries of (4)
+        self.shadow: Shadow | None = None if shadow is None else shadow_of(shadow, self.v)
         self.residues = residues
 
     def __iter__(self) -> Iterator[Operations]:

@@ -100,7 +100,7 @@ class BodyBracket:
         self.layout = template(order, order.richest, (), False)  # of updates
         children = () if kind.leaf else (order.richest,)
         self.template = template(order, kind.dof, children, kind.root, bool(kind.A))
-        self.play = Play(self.template, writer.recorder)
+        self.play: Play = Play(self.template, writer.recorder)
 
     def there(self, own: Blocks) -> dict[Place, Any]:
         """Pivots and update, from the body's entries of (4) and its children's updates."""

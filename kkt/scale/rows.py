@@ -233,7 +233,7 @@ class _Writer:
             self.row(kernels.MIRROR, out, rows, columns, 2 * out, columns, 1)
 
 
-def pivot_rows_of(offset: Integers, S: NDArray) -> NDArray[np.int64]:
+def pivot_rows_of(offset: Integers, S: NDArray[Any]) -> NDArray[np.int64]:
     """(n,) for each body a word of the rows of S that a split of its forces solves for."""
     words = np.zeros(len(offset) - 1, dtype=np.int64)
     _rows(offset, S, words)

@@ -246,9 +246,9 @@ class Jacobians:
     (2, 3)
     """
 
-    dq: NDArray  # (m, N)
-    dqd: NDArray  # (m, N)
-    dtau: NDArray  # (m, N)
+    dq: NDArray[Any]  # (m, N)
+    dqd: NDArray[Any]  # (m, N)
+    dtau: NDArray[Any]  # (m, N)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -36,8 +36,8 @@ class Lowering(Patterns):
         count = len(program.instructions)
         # operations written before each instruction, and in all
         self.first = np.zeros(count + 1, dtype=np.int64)
-        self.played = 0  # operations that qdd needs
-        self.written = 0
+        self.played: int = 0  # operations that qdd needs
+        self.written: int = 0
         first, rows, columns, held, holds = np.zeros((5, len(self.pattern)), dtype=np.int64)
         entries = np.zeros(36 * count + 16, dtype=np.int32)
         self._values = Values(first, rows, columns, held, holds, entries)

@@ -148,9 +148,9 @@ class Known:
     def __init__(self) -> None:
         self.templates: list[Template] = []
         self.codes: list[NDArray[np.int8]] = []  # patterns: 0, +-1, and +-2 for slots
-        self.blocks: list[tuple[tuple, bytes]] = []  # their shapes and bytes
+        self.blocks: list[tuple[tuple[Any, ...], bytes]] = []  # their shapes and bytes
         self.variants = np.full((64, 4), -1, dtype=np.int64)  # of each pattern, by its use
-        self.table = _table(64)
+        self.table: Table = _table(64)
         none, zero = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
         self._packed = Packed(
             *(zero, none.astype(np.int8), none, none, none, zero, none),

@@ -79,7 +79,7 @@ class Recursion:
         self.joints, self.out = np.zeros((n, 2)), np.zeros(n)
         for k in np.flatnonzero(~self.still).tolist():
             *self.joints[k], self.out[k] = joint_of(system, self.least[k], self.sizes.size[k], k, self.counts)
-        self.children = [
+        self.children: list[list[int]] = [
             [c for c in np.flatnonzero(tree.parent == k).tolist() if not self.still[c]] for k in range(n)
         ]
         self.B = np.array([self.rounded(k) for k in range(n)])

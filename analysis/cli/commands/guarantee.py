@@ -71,7 +71,7 @@ def _admit(options: argparse.Namespace, system: kkt.System, orders: list[str], f
     admit(options, system, wanted, seen + looked, smaller)
 
 
-def _limits(model: nx.DiGraph, text: str) -> dict[Hashable, tuple[float, float]]:
+def _limits(model: nx.DiGraph[Any], text: str) -> dict[Hashable, tuple[float, float]]:
     """Limits of the joints, or bodies, that the option names."""
     found = {}
     for item in text.split(","):

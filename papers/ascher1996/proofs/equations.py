@@ -35,7 +35,8 @@ class Articulated:
     """M^_k, D_k, b^_k and c_k of (7) and the lines below it, typed; a tree sums over children."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
-        self.t = t = Bench(shape)
+        t = Bench(shape)
+        self.t: Bench = t
         self.M: dict[int, MatrixSymbol] = {}
         self.b: dict[int, MatrixSymbol] = {}
         for k in t.bodies:

@@ -27,7 +27,8 @@ class TwoLinks:
     """The letters of section 4.3."""
 
     def __init__(self) -> None:
-        self.t = t = Bench((2, 0))
+        t = Bench((2, 0))
+        self.t: Bench = t
         self.M1, self.M2, self.s1, self.s2 = t.M(2), t.M(1), t.H(2).T, t.H(1).T
         self.X = t.Phi(2, 1).T
         left = t.after("crbm", 2)  # tau - c of (3): the bias that the thesis calls b
@@ -162,7 +163,8 @@ class Propagated:
     """I_i, p_i and both propagators of section 3.3.1 on a chain or a tree, typed."""
 
     def __init__(self, shape: tuple[int, ...], propagators: bool = False) -> None:
-        self.t = t = Bench(shape)
+        t = Bench(shape)
+        self.t: Bench = t
         self.I_A: dict[int, MatrixSymbol] = {}
         self.p: dict[int, MatrixSymbol] = {}
         self.moved: dict[int, MatrixExpr] = {k: t.symbol(f"u_{k}", t.dof(k), 1) for k in t.bodies}

@@ -32,7 +32,8 @@ class Collision:
     """Both bodies, any inertias, and the row of the contact normal, which is entered as qdd_1."""
 
     def __init__(self) -> None:
-        self.t = t = Bench((0, 0), dof=(1, 1))
+        t = Bench((0, 0), dof=(1, 1))
+        self.t: Bench = t
         self.n: Any = t.symbol("n", 6, 1)
         self.before: Any = t.symbol("v_2", 6, 1) - t.symbol("v_1", 6, 1)
         self.e: Any = t.symbol("e", 1, 1)

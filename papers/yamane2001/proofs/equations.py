@@ -24,7 +24,8 @@ class FreeBodies:
     """S, a and their solution in the letters of the paper, typed."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
-        self.t = t = Bench(shape)
+        t = Bench(shape)
+        self.t: Bench = t
         self.n: int = len(shape)
         self.inverse: dict[int, MatrixSymbol] = {}
         self.partial: dict[int, MatrixSymbol] = {}
