@@ -165,11 +165,14 @@ export class Model {
     return members ? this.eliminate(members, true) : null;
   }
 
+  // Whether a pointer's preview leaves numbers to the click: what is singular, operations, digits.
+  get large() {
+    return this.engine.flops > FORETOLD || (this.computed && this._trace.instructions.length > WRITTEN);
+  }
+
   // What a bracket would do: fill, operations, digits lost; nothing is changed.
   preview(members) {
-    const { kept, operations: before } = this;
-    // whether it is singular whatever the numbers is told of a click
-    const large = this.engine.flops > FORETOLD || (this.computed && this._trace.instructions.length > WRITTEN);
+    const { kept, operations: before, large } = this;
     const record = large ? this.engine.eliminate(members) : this.eliminate(members, true);
     if (record.refused) {
       this.kept = kept;

@@ -35,6 +35,7 @@ function run({ data, form, attempts, format, labels }) {
   if (labels) write();
   for (const members of attempts) {
     const before = JSON.stringify(state(engine));
+    const large = model.large;
     const foreseen = model.preview(members);
     const worked = model.operations;
     const untouched = JSON.stringify(state(engine)) === before;
@@ -45,6 +46,7 @@ function run({ data, form, attempts, format, labels }) {
       untouched,
       same: foreseen.fill?.length === record.fill?.length && foreseen.flops === record.flops,
       foretold: foreseen.operations ?? null,
+      large,
       worked: model.operations === null ? null : model.operations - worked,
       ...(record.refused ? {} : state(engine)),
     });

@@ -274,7 +274,10 @@ def test_operations_of_the_registered_orders(spec, part):
             assert one["digits"] == pytest.approx(order["formats"]["float32"]["digits"], abs=0.006)
         steps = np.diff(one["counts"])  # of the whole order, and as they were told on the way
         assert [a["worked"] for a in one["answers"]] == steps.tolist(), order["name"]
-        assert [a["foretold"] for a in one["answers"]] == steps.tolist(), order["name"]
+        foretold = [
+            None if a["large"] else step for a, step in zip(one["answers"], steps.tolist(), strict=True)
+        ]
+        assert [a["foretold"] for a in one["answers"]] == foretold, order["name"]
         # joints and loops that pivotree ends with are one dense pivot, written down at its first
         n, groups = len(data["structures"][order["links"]]["parent"]), order["groups"]
         joints = [all(b // n in (1, 5) for b in group) for group in groups]
