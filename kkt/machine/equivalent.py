@@ -2,8 +2,10 @@
 
 *Frames.* z of a body's frame becomes its joint's axis, x the common normal with the axis of the next
 joint, and the origin lies where the two meet (Denavit & Hartenberg 1955), so that placements have more
-zeros and ones.  The turn about the joint's own axis that is left of a placement is added to q.  A body
-that is fixed takes the frame of its parent.
+zeros and ones.  Where axes are all but parallel they meet far off, and the origin stays beside the
+parent's, as for parallel ones: any frame with z along the axis has the same qdd.  The turn about the
+joint's own axis that is left of a placement is added to q.  A body that is fixed takes the frame of its
+parent.
 
 *Inertias.* Of a body's ten numbers those of an X with X S = 0 that the joint's motion does not change
 move to the parent (Khalil & Kleinfinger 1987): behind a joint that turns about z the mass, its moment
@@ -33,6 +35,8 @@ from ..tape.tape import Tape
 OUTPUTS = {"qdd", "inertia", "dqdd_dq", "dqdd_dqd", "dqdd_dtau"}  # of the joints alone
 TURNING, ALONG = ("revolute", "continuous"), ("revolute", "continuous", "prismatic")
 ROUNDING = 2e-15  # of products of a few rotations
+FAR = 4.0  # lengths of a link up to which the foot of a common normal may lie: a farther one loses digits
+BENT = 1e-3  # sine of an angle up to which two directions are all but parallel
 Z = np.array([0.0, 0.0, 1.0])
 
 
@@ -107,7 +111,7 @@ def _frame(system: System, k: int, upwards: Floats, above: Floats) -> tuple[Floa
     ``upwards`` (3,) leads to the parent's, whose directions are the columns of ``above``.
     """
     tree = system.tree
-    z, foot, x = tree.axis[k, 0], np.zeros(3), np.zeros(3)
+    z, foot = tree.axis[k, 0], (upwards @ tree.axis[k, 0]) * tree.axis[k, 0]
     children = [c for c in np.flatnonzero(tree.parent == k).tolist() if tree.joint[c] in ALONG]
     if children:
         child = max(
@@ -115,31 +119,44 @@ def _frame(system: System, k: int, upwards: Floats, above: Floats) -> tuple[Floa
             key=lambda c: (tree.joint[c] in TURNING, len(nx.descendants(system.graph, tree.names[c]))),
         )
         along, there = tree.R[child] @ tree.axis[child, 0], tree.p[child]
-        x = np.cross(z, along)
-        if np.linalg.norm(x) <= ROUNDING:  # parallel
-            x, foot = there - (there @ z) * z, (upwards @ z) * z
-        elif tree.joint[child] in TURNING:
-            foot = (np.cross(there, along) @ x / (x @ x)) * z
+        normal = np.cross(z, along)
+        height = float(np.cross(there, along) @ normal)  # of the normal's foot, times its square
+        near = abs(height) <= FAR * np.linalg.norm(there) * float(normal @ normal)
+        if near and np.linalg.norm(normal) > BENT:
+            wanted = normal
+            foot = height / (normal @ normal) * z if tree.joint[child] in TURNING else np.zeros(3)
+        else:  # all but parallel
+            wanted = there
     else:
-        x = tree.com[k] if tree.joint[k] in TURNING else np.cross(above[:, 2], z)
-        x, foot = x - (x @ z) * z, (upwards @ z) * z
-    if np.linalg.norm(x) <= ROUNDING:
-        x = above[:, np.abs(above.T @ z).argmin()]
-        x = x - (x @ z) * z
-    x = x / np.linalg.norm(x)
+        wanted = tree.com[k] if tree.joint[k] in TURNING else np.cross(above[:, 2], z)
+    x = _across(z, wanted)
+    if x is None:
+        x = _across(z, above[:, np.abs(above.T @ z).argmin()])
+    assert x is not None  # of three directions one lies across
     if tree.joint[k] == "prismatic":  # any origin does
         foot = upwards
     return np.column_stack([x, np.cross(z, x), z]), foot
 
 
+def _across(z: Floats, wanted: Floats) -> Floats | None:
+    """The unit vector across z in the plane of z and another vector; None where both are all but parallel."""
+    size = np.linalg.norm(wanted)
+    x = wanted / size if size > 0.0 else wanted
+    for _ in range(2):  # the second time takes what rounding has left along z
+        x = x - (x @ z) * z
+        if np.linalg.norm(x) <= BENT:
+            return None
+        x = x / np.linalg.norm(x)
+    return x
+
+
 def _without_turn(R: Floats) -> tuple[Floats, float]:
     """Q with most zeros, and an angle: R is Q times a turn about z by the angle."""
     z = R[:, 2]
-    candidates = [R[:, 0], np.cross(Z, z), *(e - (e @ z) * z for e in np.eye(3))]
     found: list[tuple[int, int, Floats]] = []
-    for x in candidates:
-        if np.linalg.norm(x) > 1e-3:
-            x = x / np.linalg.norm(x)
+    for wanted in (R[:, 0], np.cross(Z, z), *np.eye(3)):
+        x = _across(z, wanted)
+        if x is not None:
             Q = _clean(np.column_stack([x, np.cross(z, x), z]), 1.0)
             found.append((np.count_nonzero(Q) - np.isin(Q, (1.0, -1.0)).sum(), len(found), Q))
     Q = min(found, key=lambda each: each[:2])[2]

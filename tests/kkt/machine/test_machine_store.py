@@ -147,6 +147,20 @@ LOOSE += [
 ]
 
 
+@pytest.mark.parametrize("bend", [0.1, 2e-3, 1e-5, 1e-9, 1e-14])
+def test_a_relaxed_program_keeps_its_digits_where_axes_are_all_but_parallel(bend):
+    """Their common normal lies far off, at 0.3 m over the angle, and is not used there."""
+    tree = kkt.new_tree("bent")
+    for k in range(4):
+        place = {"p": (0.3, 0.2, 0.05), "axis": (np.sin(bend * k), 0.0, np.cos(bend * k))}
+        body = {"mass": 1.0, "com": (0.1, 0.05, 0.02), "inertia": np.diag([0.02, 0.03, 0.04])}
+        kkt.add_body(tree, f"j{k}", f"j{k - 1}" if k else None, **body, **place)
+    strict, relaxed = (kkt.compile(tree, "abm", relaxed=choice) for choice in (False, True))
+    q, qd, tau = np.random.default_rng(0).normal(size=(3, 20, 4))
+    right = strict(q, qd, tau)
+    assert (np.abs(relaxed(q, qd, tau) - right).max(1) <= 1e-14 * np.abs(right).max(1)).all()
+
+
 @pytest.mark.parametrize(("order", "tree", "options"), listed(LOOSE, unmarked=3))
 def test_a_relaxed_program_takes_no_more_operations_and_gives_the_same(order, tree, options):
     made = [kkt.compile(tree, orderings.get(order), relaxed=choice, **options) for choice in (True, False)]
