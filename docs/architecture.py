@@ -97,7 +97,7 @@ def house(named: Callable[[str], str] = room_of) -> nx.DiGraph:
     graph = nx.DiGraph()
     graph.add_nodes_from(map(named, known))
     for module, path in known.items():
-        for target in imports(path) & known.keys():
+        for target in sorted(imports(path) & known.keys()):  # sums of places round by their order
             if named(target) != named(module):
                 graph.add_edge(named(module), named(target))
     return graph
