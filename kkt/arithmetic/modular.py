@@ -9,6 +9,9 @@ Either answer is wrong with a probability of about 1e-18 an operation.
 
 from __future__ import annotations
 
+from typing import Any
+
+import flint
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,51 +29,10 @@ def random_residues(count: int) -> Residues:
     return np.random.default_rng(1983).integers(1, PRIME, count, dtype=np.int64)
 
 
-def residue(numerator: int, denominator: int = 1, power: int = 0) -> int:
-    """The residue of numerator / denominator * 2^power, for whole numbers of any size."""
-    whole = int(numerator) % PRIME * (1 << power % 61)
-    if denominator != 1:
-        whole = whole % PRIME * pow(int(denominator), -1, PRIME)
-    return whole % PRIME
-
-
-class Residue:
-    """The residue of a double, as a number for spatial algebra: it has + - * and negation."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, x: float) -> None:
-        self.value: int = residue(*x.as_integer_ratio())
-
-    def __add__(self, other: Residue | int) -> Residue:
-        return _of(self.value + _value(other))
-
-    def __sub__(self, other: Residue | int) -> Residue:
-        return _of(self.value - _value(other))
-
-    def __mul__(self, other: Residue | int) -> Residue:
-        return _of(self.value * _value(other))
-
-    def __rsub__(self, other: Residue | int) -> Residue:
-        return _of(_value(other) - self.value)
-
-    def __neg__(self) -> Residue:
-        return _of(-self.value)
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def __index__(self) -> int:
-        return self.value
-
-
-def _of(value: int) -> Residue:
-    made = Residue.__new__(Residue)
-    made.value = value % PRIME
-    return made
-
-
-def _value(x: Residue | int) -> int:
-    return x.value if isinstance(x, Residue) else residue(*x.as_integer_ratio())
+def residue(x: float) -> Any:
+    """The residue of a double, as a number of python-flint: it has + - * / and negation."""
+    numerator, denominator = x.as_integer_ratio()
+    return flint.nmod(numerator, PRIME) / flint.nmod(denominator, PRIME)
 
 
 class InResidues(Runner):
@@ -80,15 +42,15 @@ class InResidues(Runner):
         follow(chunk, v, np.empty(0, dtype=np.int8))
 
 
-def follow(chunk: Chunk, v: Residues, zero: NDArray[np.int8]) -> bool:
-    """As a run of :class:`InResidues`; fills ``zero`` (m,), tells whether nothing was divided by 0.
+def follow(chunk: Chunk, v: Residues, zero: NDArray[np.int8]) -> None:
+    """As a run of :class:`InResidues`, which fills ``zero`` (m,).
 
     zero is 2 where an operand is zero, else 1 where the result is, else 0.  Raises FormatError for
     a square root, which has no residue.
     """
     if (chunk.op == SQRT).any():
         raise FormatError("residues modulo a prime have no square root; run the tape in floats")
-    return bool(_follow(chunk.op, chunk.dst, chunk.a, chunk.b, v, zero))
+    _follow(chunk.op, chunk.dst, chunk.a, chunk.b, v, zero)
 
 
 @njit(cache=True, inline="always")
@@ -116,7 +78,7 @@ def _inverse(y):  # pragma: no cover
 
 @njit(cache=True)
 def _follow(op, dst, a, b, v, zero):  # pragma: no cover
-    sound, keep = True, len(zero) > 0
+    keep = len(zero) > 0
     for i in range(len(op)):
         x, y, kind = v[a[i]], v[b[i]], op[i]
         if kind == 2:
@@ -128,9 +90,7 @@ def _follow(op, dst, a, b, v, zero):  # pragma: no cover
             r = x - y
             r = r + PRIME if r < 0 else r
         else:
-            sound &= y != 0
             r = _product(x, _inverse(y))
         v[dst[i]] = r
         if keep:
             zero[i] = 2 if x == 0 or y == 0 else (1 if r == 0 else 0)
-    return sound

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import flint
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import objects
 from ..arithmetic.formats import Format, Runner
-from ..arithmetic.modular import Residue
+from ..arithmetic.modular import residue
 from ..arithmetic.objects import InObjects, precision
 from ..base.errors import FormatError
 from ..matrix.blocks import Block
@@ -330,8 +331,6 @@ def seen(
         entries = system.entries if format.on_arrays else rounded_entries(system, format)
         return observe(tape, entries, format, name, **options)
     if format.kind == "ball":
-        import flint
-
         from ..proof.certify import certify
 
         bits = bits or certify(system, format.digits, tape=tape).bits
@@ -349,13 +348,8 @@ def seen(
 def residues_of(system: System, tape: Tape) -> NDArray[np.int64]:
     """(slots,) the data of a tape modulo a prime, computed exactly from the model's doubles."""
     v = np.zeros(tape.slots, dtype=np.int64)
-    places, values = tape.inputs.values(assemble(system.state, Residue))
-    v[places] = _modulo(values)
+    places, values = tape.inputs.values(assemble(system.state, residue))
+    v[places] = [int(x) if isinstance(x, flint.nmod) else int(residue(float(x))) for x in values.tolist()]
     for number, slot in {1: 1, **tape.inputs.whole}.items():
-        v[slot] = Residue(float(number)).value
+        v[slot] = int(residue(float(number)))
     return v
-
-
-def _modulo(values: NDArray[Any]) -> NDArray[np.int64]:
-    numbers = (x if isinstance(x, Residue) else Residue(float(x)) for x in values.tolist())
-    return np.array([x.value for x in numbers], dtype=np.int64)

@@ -195,7 +195,7 @@ def residues_of(system, split):
 
     H B = 1 and H C = 0: along C a unit vector less its share of the one where H is largest.
     """
-    entries = [[residue(*x.as_integer_ratio()) for x in row] for row in system.matrix.toarray().tolist()]
+    entries = [[int(residue(x)) for x in row] for row in system.matrix.toarray().tolist()]
     A, blocks = np.array(entries, dtype=object), {tuple(b): np.r_[s] for b, s in system.blocks.items()}
     if not split:
         return A, blocks
