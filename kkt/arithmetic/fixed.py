@@ -1,8 +1,7 @@
 """Fixed point: whole multiples of 2^-n in words of at most 53 bits, signal processors' Q formats.
 
 float64 carries the words: the float64 result of an operation is rounded again, and where it is a
-tie, the exact residual of the float64 operation decides.  Python's whole numbers say which operation
-leaves the range.
+tie, the exact residual of the float64 operation decides.
 """
 
 from __future__ import annotations
@@ -17,22 +16,11 @@ from numpy.typing import NDArray
 
 from ..base.compiled import njit
 from ..base.errors import FormatError
+from .carrier import _residual
 from .floats import _operation, _two_product
 from .formats import Format, Runner
 
 LONGEST = 53  # bits of a word with the sign, at most, whose sums a float64 holds exactly
-
-
-class OutOfRange(FormatError):
-    """A result that a word cannot hold: ``what`` names the operation, ``exact`` is its value."""
-
-    def __init__(self, fixed: Fixed, what: str, exact: Fraction) -> None:
-        super().__init__(
-            f"format {fixed.name!r}: {what} is {float(exact):.6g}, beyond its largest number, "
-            f"{fixed.largest:.6g}; use more bits before the point"
-        )
-        self.what = what
-        self.exact = exact
 
 
 @dataclass(frozen=True)
@@ -93,10 +81,6 @@ class Fixed(Format):
         """The largest number, to float64."""
         return float(Fraction(self.top, 1 << self.fraction))
 
-    def word(self, x: float) -> Word:
-        """The word nearest to a finite float; raises OutOfRange where there is none."""
-        return Word.of(self, Fraction(x), "an entry")
-
     def cast(self, x: NDArray[Any]) -> NDArray[Any]:
         values = np.asarray(x, dtype=float)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -120,65 +104,10 @@ def _record(op, dst, a, b, v, scale, top, xs, ys, rs):  # pragma: no cover
         p = z * scale
         k = np.rint(p)
         if kind > 1 and abs(p - k) == 0.5:  # a tie in float64, which need not be one exactly
-            if kind == 2:
-                _, rest = _two_product(x, y)
-            elif kind == 3:
-                high, low = _two_product(z, y)
-                rest = ((x - high) - low) / y
-            else:
-                high, low = _two_product(z, z)
-                rest = (x - high) - low
+            rest = _two_product(x, y)[1] if kind == 2 else _residual(kind, x, y, z)[0]
             if rest != 0.0:
                 k = math.floor(p) + (1.0 if rest > 0.0 else 0.0)
         r = (k + 0.0) / scale if abs(k) <= top else math.nan
         v[dst[i]] = r
         if keep:
             xs[i], ys[i], rs[i] = x, y, r
-
-
-class Word:
-    """A number of a fixed-point format: a whole number k; results are exact, then rounded once."""
-
-    __slots__ = ("fixed", "k")
-
-    def __init__(self, fixed: Fixed, k: int) -> None:
-        self.fixed: Fixed = fixed
-        self.k: int = k
-
-    @classmethod
-    def of(cls, fixed: Fixed, exact: Fraction, what: str) -> Word:
-        """The nearest word, ties to even; raises OutOfRange, which names ``what`` this is."""
-        k = round(exact * (1 << fixed.fraction))
-        if abs(k) > fixed.top:
-            raise OutOfRange(fixed, what, exact)
-        return cls(fixed, k)
-
-    @property
-    def exact(self) -> Fraction:
-        return Fraction(self.k, 1 << self.fixed.fraction)
-
-    def __neg__(self) -> Word:
-        return Word(self.fixed, -self.k)
-
-    def __add__(self, other: Word) -> Word:
-        return self.of(self.fixed, self.exact + other.exact, f"{self} + {other}")
-
-    def __sub__(self, other: Word) -> Word:
-        return self.of(self.fixed, self.exact - other.exact, f"{self} - {other}")
-
-    def __mul__(self, other: Word) -> Word:
-        return self.of(self.fixed, self.exact * other.exact, f"{self} * {other}")
-
-    def __truediv__(self, other: Word) -> Word:
-        return self.of(self.fixed, self.exact / other.exact, f"{self} / {other}")
-
-    def __str__(self) -> str:
-        return f"{float(self.exact):.6g}"
-
-    def sqrt(self) -> Word:
-        """The root, which is never a tie; raises ArithmeticError for a negative number."""
-        if self.k < 0:
-            raise ArithmeticError(f"the root of {self} is taken")
-        below = math.isqrt(self.k << self.fixed.fraction)
-        up = (self.k << self.fixed.fraction) > below * below + below
-        return Word(self.fixed, below + up)

@@ -15,6 +15,7 @@ The operation that leaves the range of a fixed-point format, and its exact resul
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -24,8 +25,8 @@ from numpy.typing import NDArray
 
 from ..arithmetic import get_format
 from ..arithmetic.binary import Binary
-from ..arithmetic.chunk import Chunk
-from ..arithmetic.fixed import Fixed, OutOfRange
+from ..arithmetic.chunk import DIV, SQRT, Chunk
+from ..arithmetic.fixed import Fixed
 from ..arithmetic.formats import Format, Hardware, Runner
 from ..arithmetic.objects import InObjects, ZeroDivisor
 from ..base.errors import FormatError, Refusal, SingularError
@@ -320,27 +321,19 @@ def _run(tape: Tape, chosen: Format, v: NDArray[Any], states: int) -> None:
 def overflow(system: System, tape: Tape, chosen: Fixed, entries: Entries) -> str | None:
     """The first operation whose result is beyond the format's words, in a sentence; or None.
 
-    The tape is read once more, on whole numbers of any length.  ``entries`` are rounded to the
-    format already.
+    The tape is read once more.  ``entries`` are rounded to the format already.
     """
-    words = Entries(*(_words(chosen, getattr(entries, letter)) for letter in LETTERS))
-    v, done = started(tape, words, chosen.word), 0
-    try:
-        for piece in watched(tape, InObjects(), v, room=1):
-            done = piece.at + 1
-    except OutOfRange as found:
-        beyond = _beyond(chosen, found.exact, abs(found.exact))
-        return f"{_where(system, tape, done)}: {found.what} is {beyond}"
-    except ArithmeticError:  # a pivot that is zero, which is named as such
-        return None
+    for piece in watched(tape, chosen.runner(tape), started(tape, entries, chosen)):
+        bad = np.flatnonzero(~np.isfinite(piece.r))
+        if len(bad):
+            i = int(bad[0])
+            op, x, y = int(piece.chunk.op[i]), float(piece.x[i]), float(piece.y[i])
+            if op == SQRT or (op == DIV and not y):  # a pivot that is not positive, which is named as such
+                return None
+            exact = (operator.add, operator.sub, operator.mul, operator.truediv)[op](Fraction(x), Fraction(y))
+            beyond = _beyond(chosen, exact, abs(exact))
+            return f"{_where(system, tape, piece.at + i)}: {x:.6g} {'+-*/'[op]} {y:.6g} is {beyond}"
     return None
-
-
-def _words(chosen: Fixed, values: NDArray[Any]) -> NDArray[Any]:
-    """Numbers of the format as whole numbers."""
-    out = np.empty(values.size, dtype=object)
-    out[:] = [chosen.word(value) for value in values.ravel().tolist()]
-    return out.reshape(values.shape)
 
 
 def _where(system: System, tape: Tape, operation: int) -> str:
