@@ -79,6 +79,7 @@ def _inverse(y):  # pragma: no cover
 @njit(cache=True)
 def _follow(op, dst, a, b, v, zero):  # pragma: no cover
     keep = len(zero) > 0
+    last, inverse = np.int64(0), np.int64(0)  # an entry after another is divided by one pivot
     for i in range(len(op)):
         x, y, kind = v[a[i]], v[b[i]], op[i]
         if kind == 2:
@@ -90,7 +91,9 @@ def _follow(op, dst, a, b, v, zero):  # pragma: no cover
             r = x - y
             r = r + PRIME if r < 0 else r
         else:
-            r = _product(x, _inverse(y))
+            if y != last:
+                last, inverse = y, _inverse(y)
+            r = _product(x, inverse)
         v[dst[i]] = r
         if keep:
             zero[i] = 2 if x == 0 or y == 0 else (1 if r == 0 else 0)

@@ -27,7 +27,7 @@ can be certified with them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -44,34 +44,40 @@ def with_composites(program: Program, composites: str) -> Program:
     """The same program, Phi M^ Phi^T and sums of M^ formed from ten numbers where M^ is rigid."""
     if composites not in TEN:
         return replace(program, composites=composites)
-    found = list(_rigid(program))
-    if composites == "rigid":
-        if not any(args for i, args in found if i.op == "mul"):
-            return replace(program, composites=composites)
-        names = {"input": "input", "mul": "shift", "add": "join"}
-        instructions = [i._replace(op=names[i.op], args=a) if a is not None else i for i, a in found]
-        return replace(program, instructions=tuple(instructions), composites=composites)
-    return _about_centres(program, found)
+    found, instructions = _rigid(program), list(program.instructions)
+    if composites == "centre":
+        return _about_centres(program, found)
+    if not any(instructions[place].op == "mul" for place in found):
+        return replace(program, composites=composites)
+    names = {"input": "input", "mul": "shift", "add": "join"}
+    for place, args in found.items():
+        i = instructions[place]
+        instructions[place] = i._replace(op=names[i.op], args=args)
+    return replace(program, instructions=tuple(instructions), composites=composites)
 
 
-def _rigid(program: Program) -> Iterator[tuple[Instruction, tuple[Ref, ...] | None]]:
-    """Every instruction, and, where its result is rigid, the operands that it follows from."""
+def _rigid(program: Program) -> dict[int, tuple[Ref, ...]]:
+    """The places of instructions whose result is rigid, with the operands that it follows from."""
     by_value = {i.out: i for i in program.instructions}
     rigid: set[int] = set()
-    for i in program.instructions:
+    found: dict[int, tuple[Ref, ...]] = {}
+    for place, i in enumerate(program.instructions):
+        if not i.symmetric:
+            continue
         args: tuple[Ref, ...] | None = None
         if i.op == "input" and i.info[0] == "M":
             args = ()
-        elif i.op == "add" and i.symmetric and all(_plain(ref, rigid) for ref in i.args):
-            args = tuple(ref for ref in i.args if ref is not None)
-        elif i.op == "mul" and i.symmetric:
+        elif i.op == "add" and all(_plain(ref, rigid) for ref in i.args):
+            args = i.present
+        elif i.op == "mul":
             args = _congruence(i, by_value, rigid)
         if args is not None:
             rigid.add(i.out)
-        yield i, args
+            found[place] = args
+    return found
 
 
-def _about_centres(program: Program, found: list[tuple[Instruction, tuple[Ref, ...] | None]]) -> Program:
+def _about_centres(program: Program, found: dict[int, tuple[Ref, ...]]) -> Program:
     """Form each rigid inertia from the same inertia about its centre of mass, which is added."""
     instructions: list[Instruction] = []
     places: list[Place] = []
@@ -83,9 +89,9 @@ def _about_centres(program: Program, found: list[tuple[Instruction, tuple[Ref, .
         instructions.append(Instruction(op, len(shapes) - 1, args, i.step, True))
         return Ref(len(shapes) - 1)
 
-    for (i, args), place in zip(found, program.places, strict=True):
+    for n, i in enumerate(program.instructions):
         before = len(instructions)
-        if args is None:
+        if n not in found:
             instructions.append(i)
         else:
             if i.op == "input":
@@ -93,11 +99,11 @@ def _about_centres(program: Program, found: list[tuple[Instruction, tuple[Ref, .
                 instructions.append(i._replace(out=len(shapes) - 1))
                 centre[i.out] = write(i, "centred", Ref(len(shapes) - 1))
             elif i.op == "mul":
-                centre[i.out] = write(i, "carried", args[0], centre[args[1].value])
+                centre[i.out] = write(i, "carried", found[n][0], centre[found[n][1].value])
             else:
-                centre[i.out] = write(i, "met", *(centre[ref.value] for ref in args))
+                centre[i.out] = write(i, "met", *(centre[ref.value] for ref in found[n]))
             instructions.append(Instruction("about_joint", i.out, (centre[i.out],), i.step, True))
-        places += [place] * (len(instructions) - before)
+        places += [program.places[n]] * (len(instructions) - before)
     return replace(
         program,
         instructions=tuple(instructions),

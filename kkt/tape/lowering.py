@@ -42,9 +42,8 @@ class Lowering(Patterns):
         entries = np.zeros(36 * count + 16, dtype=np.int32)
         self._values = Values(first, rows, columns, held, holds, entries)
         self._entries = 0  # that are taken
-        for number, value in self.wholes.items():
-            self._put(value, np.array([[inputs.whole[number]]]))
-        room = count + 3 * sum(map(self.is_large, program.instructions))
+        self._put(self.blocks)
+        room = count + 3 * np.count_nonzero(self.large)
         start, stop, kind, users, after, free, seen = np.zeros((7, room), dtype=np.int64)
         free[:] = -1
         self._regions = Regions(start, stop, kind, users, after, free, seen, np.array([0, inputs.count]))
@@ -60,11 +59,8 @@ class Lowering(Patterns):
         return int(self._regions.counts[1])
 
     def run(self) -> Iterator[Chunk]:
-        program, inputs = self.program, self.inputs
+        program = self.program
         operations = np.zeros(len(program.instructions), dtype=np.int64)
-        for place in np.flatnonzero(program.kept & self.given).tolist():
-            i = program.instructions[place]
-            self._put(i.out, inputs.block(*i.info))
         # a large factor is written in pieces, the others a chunk at a time
         for places, numbers in self.runs(program.kept, CHUNK):
             if numbers[0] == LARGE:
@@ -125,11 +121,10 @@ class Lowering(Patterns):
         """
         chunks = [chunk[:4] for chunk in self.run()]
         columns = [np.concatenate(column) for column in zip(*chunks, strict=True)]
-        for place in np.flatnonzero(self.program.kept).tolist():
+        for place in np.flatnonzero(self.program.kept & ~self.large).tolist():
             i = self.program.instructions[place]
-            if not self.is_large(i):
-                written = slice(*self.first[place : place + 2])
-                yield i, tuple(x[written] for x in columns), np.abs(self.value(i.out))
+            written = slice(*self.first[place : place + 2])
+            yield i, tuple(x[written] for x in columns), np.abs(self.value(i.out))
 
     # -- before ------------------------------------------------------------------------------
 
@@ -204,7 +199,7 @@ class Lowering(Patterns):
             self._parts.append(Chunk(op, *(x.astype(np.int32) for x in (dst, a, b, step))))
             yield from self._full(CHUNK)
         self.pattern[i.out] = self.known.number(A)
-        self._put(i.out, A)
+        self._put({i.out: A})
         self._own(i.out, owned, ref.value)
         interpreted(given_back)(self._regions, scratch)
         for value in self.steps.ends[self.steps.end[place] : self.steps.end[place + 1]]:
@@ -244,10 +239,11 @@ class Lowering(Patterns):
             more = np.zeros(missing + len(values.entries), dtype=np.int32)
             self._values = values._replace(entries=np.concatenate([values.entries, more]))
 
-    def _put(self, value: int, scalars: Scalars) -> None:
-        self._place(*np.array([value, *scalars.shape])[:, None])
-        first = self._values.first[value]
-        self._values.entries[first : first + scalars.size] = scalars.ravel()
+    def _put(self, blocks: dict[int, Scalars]) -> None:
+        """The scalars of some values."""
+        first = self._entries
+        self._place(np.array([*blocks], dtype=np.int64), *np.array([x.shape for x in blocks.values()]).T)
+        self._values.entries[first : self._entries] = np.concatenate([x.ravel() for x in blocks.values()])
 
     def _require_slots(self) -> None:
         if self.top > SLOTS:

@@ -92,6 +92,28 @@ def entry(keys, state, pattern):  # pragma: no cover
 
 
 @njit(cache=True)
+def follow(table, count, state, patterns):  # pragma: no cover
+    """The state after these patterns; new ones are entered, numbered from ``count[0]`` on."""
+    for pattern in patterns:
+        at = entry(table.keys, state, pattern)
+        if table.keys[at, 0] < 0:
+            table.keys[at, 0], table.keys[at, 1], table.then[at] = state, pattern, count[0]
+            count[0] += 1
+        state = table.then[at]
+    return state
+
+
+@njit(cache=True)
+def enter(old, table):  # pragma: no cover
+    """All that is in a smaller table."""
+    for k in range(len(old.then)):
+        table.found[k] = old.found[k]
+        if old.keys[k, 0] >= 0:
+            at = entry(table.keys, old.keys[k, 0], old.keys[k, 1])
+            table.keys[at], table.then[at] = old.keys[k], old.then[k]
+
+
+@njit(cache=True)
 def meet(places, done, most, steps, first, pattern, table, variants, numbers):  # pragma: no cover
     """Templates' numbers of the instructions ``places[done[0]:]``, whose results' patterns are kept.
 

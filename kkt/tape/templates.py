@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..base.compiled import interpreted
 from ..program.program import Instruction, Program, Ref
 from . import operations
 from .emit import Emitter, Scalars, column
 from .inputs import InputSlots
-from .lowering_kernels import INPUT, LARGE, Packed, Steps, Table, entry, meet, use
+from .lowering_kernels import INPUT, LARGE, Packed, Steps, Table, enter, follow, meet, use
 
 SHARED = 128  # entries of operands up to which templates are kept for other tapes
 PLAIN = ("mul", "add", "inner", "forward", "solve", "mirror")  # whose operands say all
@@ -51,20 +50,20 @@ def _template(
 
     ``present`` are the arguments that are no blocks of zeros.
     """
-    local, start = [], 2
-    for shape, content in blocks:
-        local.append(_local(np.frombuffer(content, np.int8).reshape(shape), start))
-        start += local[-1].size
+    whole, local, start = _local(np.frombuffer(b"".join([x for _, x in blocks]), np.int8), 2), [], 2
+    for (rows, columns), _ in blocks:
+        local.append(whole[start - 2 : start - 2 + rows * columns].reshape(rows, columns))
+        start += rows * columns
     numbers = iter(range(len(blocks)))
     args = tuple(Ref(next(numbers)) if there else None for there in present)
-    columns = blocks[0][0][1] if blocks else 0
+    wide = blocks[0][0][1] if blocks else 0
 
     def take(ref: Ref | None) -> Scalars:
         assert ref is not None
         return local[ref.value]
 
     emitter = Emitter(start)
-    renamed = operations.arranged(Instruction(op, -1, args, -1, symmetric, info), take, columns)
+    renamed = operations.arranged(Instruction(op, -1, args, -1, symmetric, info), take, wide)
     out = operations.emitted(emitter, op, symmetric, local, info, gain) if renamed is None else renamed
     passed = np.array(sorted({x for x in map(abs, out.ravel().tolist()) if 1 < x < start}), dtype=np.int64)
     return Template(*emitter.written(), out, start, passed, renamed is not None)
@@ -158,38 +157,30 @@ class Known:
         )
         self.sizes: dict[int, int] = {}  # of templates' operations and of large factors: their numbers
         self._operations: dict[tuple[Any, ...], int] = {}  # first states
-        self._then: dict[tuple[int, int], int] = {}  # state and pattern -> state
+        self._count = np.zeros(1, dtype=np.int64)  # of states
         self._known: dict[tuple[Any, ...], int] = {}
 
     def operation(self, *key: Any) -> int:
         """The first state of an operation."""
         if key not in self._operations:
-            self._operations[key] = self._new()
+            self._operations[key] = int(self._count[0])
+            self._count += 1
+            self._require(0)
         return self._operations[key]
 
     def follow(self, state: int, patterns: list[int]) -> int:
         """The last state, which is made where it is new."""
-        for pattern in patterns:
-            key = (state, pattern)
-            if key not in self._then:
-                self._then[key] = self._new()
-                self._enter(*key)
-            state = self._then[key]
-        return state
+        self._require(len(patterns))
+        return int(follow(self.table, self._count, state, np.array(patterns, dtype=np.int64)))
 
-    def _new(self) -> int:
-        """A state, with room for it."""
-        count = len(self._operations) + len(self._then)
-        if 2 * count >= len(self.table.keys):
-            old, self.table = self.table, _table(2 * len(self.table.keys))
-            self.table.found[: len(old.found)] = old.found
-            for key in self._then:
-                self._enter(*key)
-        return count
-
-    def _enter(self, state: int, pattern: int) -> None:
-        at = interpreted(entry)(self.table.keys, state, pattern)
-        self.table.keys[at], self.table.then[at] = (state, pattern), self._then[state, pattern]
+    def _require(self, states: int) -> None:
+        """Room for more states, with half of the places free."""
+        old, size = self.table, len(self.table.keys)
+        while 2 * (int(self._count[0]) + states) >= size:
+            size *= 2
+        if size > len(old.keys):
+            self.table = _table(size)
+            enter(old, self.table)
 
     def packed(self) -> Packed:
         """All templates so far, one after another."""
@@ -255,14 +246,17 @@ class Patterns:
         self.wholes: dict[int, int] = {
             number: len(program.shapes) + k for k, number in enumerate(inputs.whole)
         }
+        # scalars of the inputs, by their values
+        self.blocks = {value: np.array([[inputs.whole[number]]]) for number, value in self.wholes.items()}
         self.pattern = np.full(len(program.shapes) + len(self.wholes), -1, dtype=np.int64)
         self.pattern[len(program.shapes) :] = self.known.number(np.full((1, 1), 2))
         self.steps: Steps = self._read()
         self._first = self._states()
 
-    def is_large(self, i: Instruction) -> bool:
-        """Whether an instruction is a factor that :func:`large_factor` writes."""
-        return i.op == "factor" and bool(i.info or self.program.shapes[i.out][0] > LARGEST)
+    @property
+    def large(self) -> NDArray[np.bool_]:
+        """(instructions,) those that are factors that :func:`large_factor` writes."""
+        return self._first == LARGE
 
     @property
     def given(self) -> NDArray[np.bool_]:
@@ -355,9 +349,10 @@ class Patterns:
     def _state(self, i: Instruction) -> int:
         """The first state of an instruction; keeps the pattern of an input."""
         if i.op == "input":
-            self.pattern[i.out] = self.known.number(self.inputs.block(*i.info))
+            block = self.blocks[i.out] = self.inputs.block(*i.info)
+            self.pattern[i.out] = self.known.number(block)
             return INPUT
-        if self.is_large(i):
+        if i.op == "factor" and (i.info or self.program.shapes[i.out][0] > LARGEST):
             return LARGE
         # which blocks are there
         there = tuple([ref is None for ref in i.args]) if i.op in ("stack", "square") else ()
