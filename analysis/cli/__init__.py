@@ -22,7 +22,7 @@ from .commands import INTERRUPTED
 if TYPE_CHECKING:
     import argparse
 
-OBJECTS = 500_000  # that are made before Python looks for cycles among them
+OBJECTS = 2_000_000  # that are made before Python looks for cycles among them
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
