@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pivotree.kkt.matrix.blocks import Tie
-from pivotree.kkt.program.program import Instruction, Program, Ref
+from pivotree.kkt.program.program import Instruction, Place, Program, Ref
 
 from ..listing.nodes import Node, Sum, Term
 from ..listing.style import ATOM, PRODUCT, Style
@@ -29,6 +29,18 @@ LONG = 64  # characters of a formula that is still written out one operation dee
 DEFINITIONS = 12  # fresh names, after which definitions introduce no more
 COPIES = ("mirror", "square")  # the same matrix, said in another way
 _LETTER = {role: symbol.keyboard for role, symbol in ASCHER.items()}
+_ENTRY, _ROWS = ("pdd", "pdd"), ("pdd",)
+PLACED = {  # label of a place and operation there -> letter, kinds of the place's blocks, what follows
+    ("entry", "add"): (_LETTER["articulated"], _ENTRY, ""),
+    ("inverse", "add"): (f"-{_LETTER['Mbar']}", ("qdd", "f", "f"), ""),
+    ("weighed", "weigh"): (_LETTER["weighed"], _ROWS, ""),
+    ("rotated", "rotate"): (_LETTER["rotated"], _ROWS, ""),
+    ("G", "mul"): (_LETTER["rows"], _ROWS, ""),
+    ("z", "rows", (6, 7)): (_LETTER["residuals"], _ROWS, "^T"),  # columns are cut out of the transpose
+    ("z", "rows", (7, 8)): (_LETTER["weights"], _ROWS, "^T"),
+    ("coupling", "rows"): ("X", _ROWS, "^T"),
+    ("shift", "rows"): ("s", _ROWS, "^T"),
+}
 TAGS = {  # operations of orthogonal elimination
     "weigh": "weighted rows",
     "unweighed": "rows without weight",
@@ -110,11 +122,14 @@ class Formulas:
     def _named(self) -> dict[int, str]:
         """Values that the literature has a letter for."""
         result: dict[int, str] = {}
-        for i in self.program.instructions:
+        for i, place in zip(self.program.instructions, self.program.places, strict=False):
+            name = self._placed(i, place)
             if i.op in ("along", "across") and i.args[0] is not None:
-                source = self.made[i.args[0].value]
-                result[i.out] = _LETTER[i.op] + self._subscript(source.info[1])
-            name = self._inertia(i, result) or self._weighted(i)
+                name = _LETTER[i.op] + self._subscript(self.made[i.args[0].value].info[1])
+            elif i.op == "mirror" and i.args[0] is not None and i.args[0].sign > 0:
+                name = result.get(i.args[0].value)
+            elif place.label == "entry" and name is not None and not self._whole(i, name, result):
+                name = None
             if name is not None:
                 result[i.out] = name
         for record in self.program.pivots:
@@ -144,66 +159,28 @@ class Formulas:
             source = self.made[ref.value]
             ref = source.args[0] if source.op == "mirror" else None
 
-    def _inertia(self, i: Instruction, known: dict[int, str]) -> str | None:
-        """M^_k = M_k + what the children bring; Mbar_k = M^_k - what the joint takes."""
-        if i.op == "mirror" and i.args[0] is not None:
-            return known.get(i.args[0].value) if i.args[0].sign > 0 else None
-        if i.op != "add":
-            return None
-        for ref, other in (i.args, i.args[::-1]):
-            if ref is None or other is None:
-                continue
-            made = self.made[ref.value]
-            k = made.info[1] if made.op == "input" and made.info[0] == "M" else None
-            hat = known.get(ref.value, "")
-            letter = _LETTER["articulated"]
-            if k is None and not hat.startswith(f"{letter}_"):
-                continue
-            sign = "" if ref.sign > 0 else "-"
-            suffix = self._subscript(k) if k is not None else hat.removeprefix(letter)
-            if self._carried(other):
-                return f"{sign}{letter}{suffix}"
-            if self.made[other.value].op in ("inner", "mul"):
-                return f"{sign}{_LETTER['Mbar']}{suffix}"
-        return None
+    def _placed(self, i: Instruction, place: Place) -> str | None:
+        """The name of what stands at its place in the elimination: of body k, whose block comes first.
 
-    def _weighted(self, i: Instruction) -> str | None:
-        """Weighted rows of M_k: R_k its own, R^_k with the children's, and their parts.
-
-        G_k, z_k and w_k are coefficients, residuals and weights of the rows that a joint leaves,
-        X_k and s_k coefficients and residuals of those that it takes.
+        M^_k = M_k + what the children bring, Mbar_k = M^_k - what the joint takes.  Of weighted rows,
+        R_k are M_k's own, R^_k those with the children's; G_k, z_k and w_k are coefficients, residuals
+        and weights of the rows that a joint leaves, X_k and s_k coefficients and residuals of those that
+        it takes.
         """
-        if i.op in ("weigh", "rotate"):
-            return _LETTER["weighed" if i.op == "weigh" else "rotated"] + self._subscript(i.info[1])
-        if i.op not in ("rows", "mul") or i.args[0] is None:
+        what = PLACED.get((place.label, i.op)) or PLACED.get((place.label, i.op, i.info))
+        if what is None or self.program.symbolic is None or place.back or place.column:
             return None
-        inner, source = i, self.made[i.args[0].value]
-        while source.op == "rows" and source.args[0] is not None:
-            inner, source = source, self.made[source.args[0].value]
-        if source.op != "rotate" or inner is i:
+        letter, kinds, after = what
+        blocks = [self.program.symbolic.plan.graph.block(b) for b in place.blocks if b >= 0]
+        body = blocks[0].body
+        if tuple(b.kind for b in blocks) != kinds or place.blocks.count(place.blocks[-1]) < len(kinds[1:]):
             return None
-        left, k = inner.info[1] is None, self._subscript(source.info[1])
-        if i.op == "mul":
-            return f"{_LETTER['rows']}{k}" if left and self._basis(i.args[1]) else None
-        letters = {(6, 7): "zs", (7, 8): "w "}.get(i.info, " X")  # of rows that are left, taken
-        letter = letters[0 if left else 1]
-        return None if letter == " " else f"{letter}{k}^T"  # columns are cut out of the transpose
+        return f"{letter}_{body}{after}"
 
-    def _basis(self, ref: Ref | None) -> bool:
-        return ref is not None and self.made[ref.value].op == "across"
-
-    def _carried(self, ref: Ref) -> bool:
-        """Whether a value came through Phi: it is a child's, or a sum of children's."""
-        i = self.made[ref.value]
-        if i.op in ("add", "mirror"):
-            return any(self._carried(arg) for arg in i.args if arg is not None)
-        if i.op != "mul":
-            return False
-        first = i.args[0]
-        made = None if first is None else self.made[first.value]
-        if made is not None and made.op == "mul":
-            return self._carried(first)  # type: ignore[arg-type]
-        return made is not None and made.op == "input" and made.info[0] == "Phi"
+    def _whole(self, i: Instruction, name: str, known: dict[int, str]) -> bool:
+        """Whether a sum has the body's own inertia in it, and not its children's alone."""
+        refs = [ref for ref in i.args if ref is not None]
+        return any(self.made[ref.value].op == "input" or known.get(ref.value) == name for ref in refs)
 
     def _known(self, value: int) -> str | None:
         return self._named.get(value)
