@@ -49,7 +49,7 @@ OWN = {  # what a function is given beside these, or in their place
     "inverse_dynamics": {"order": orderings.get("inverse_dynamics")},
     "joint_space_inertia": {"order": orderings.get("crbm")},
     "plan_from_arrays": {"body": [1] * 3 + [0] * 3},
-    "search": {"states": 1, "most": 3},
+    "search": {"most": 3},
     "tree_from_arrays": {"inertia": np.eye(3)},
 }
 TERMS = "armature damping friction stiffness rest"

@@ -1,5 +1,1 @@
 """The cheapest order for a robot: a search over where each joint is eliminated."""
-
-from .search import errors
-
-__all__ = ["errors"]

@@ -1,4 +1,4 @@
-"""The cheapest order for a robot, by operations or digits.
+"""The cheapest order for a robot, by operations.
 
 The search covers the orders of :mod:`analysis.cheapest.places`, with rank updates (c c^T)/d and
 (c/d) c^T, and all registered orders, so that the result is never worse than the best of them.
@@ -10,23 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from pivotree import kkt
-from pivotree.kkt import LoopError, OrderError, PivotreeError, PivotSequence, Rules, System
-from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.base.errors import nearest
+from pivotree.kkt import OrderError, PivotreeError, PivotSequence, Rules, System
 from pivotree.kkt.order.sequence import as_sequence
 from pivotree.orderings.catalogue import ORDERS, names
 
-from ..states import ranges_of
-from ..states.traced import TracedOrder
-from ..study.measure import OK, States, measure
 from .dynamic import Dynamic
 from .operations import Meter
 from .places import count, every
 
-COSTS = ("flops", "digits")
 FEW = 400  # orders of the family that are all counted, for each of the two rank updates
 SUBSETS = 6  # joints up to which the dynamic program eliminates any subset of those that wait
 WIDTH = 6  # joints that may wait in a larger tree
@@ -39,7 +31,6 @@ class Ranked:
 
     name: str
     sequence: PivotSequence
-    cost: float  # in the unit of the search
     flops: int  # operations
 
 
@@ -48,11 +39,10 @@ class SearchResult:
     """The cheapest order that was found.
 
     >>> found = pt.search(pt.chain(2))
-    >>> found.best.cost, found.exact
+    >>> found.cost, found.exact
     (119, True)
     """
 
-    cost_is: str  # flops or digits
     composites: str  # how composite inertias are formed and counted, as in kkt.PivotSequence
     best: Ranked
     exact: bool  # all orders of the family were counted
@@ -66,16 +56,13 @@ class SearchResult:
         return self.best.sequence
 
     @property
-    def cost(self) -> float:
-        return self.best.cost
+    def cost(self) -> int:
+        """Operations of the winner."""
+        return self.best.flops
 
     def as_json(self) -> dict[str, Any]:
         """The winner as an order file, for ``--order FILE.json`` and :func:`orderings.get`."""
-        return exported(self.sequence) | {
-            "cost": self.cost_is,
-            "value": self.cost,
-            "composites": self.composites,
-        }
+        return exported(self.sequence) | {"cost": "flops", "value": self.cost, "composites": self.composites}
 
 
 def exported(sequence: PivotSequence) -> dict[str, Any]:
@@ -95,49 +82,37 @@ def _text(body: Any) -> Any:
 
 def search(
     model: Any,
-    cost: str = "flops",
     *,
     composites: str = "counted",
-    format: str = "float32",
-    states: int = 5,
     most: int = 60,
     tick: Callable[[str], None] = lambda text: None,
 ) -> SearchResult:
     """The cheapest order for a tree (or a :class:`kkt.System`).
 
-    ``cost`` is "flops", operations from the entries of (4) to qdd with this robot's zeros and ones
-    folded away; or "digits", the largest error of qdd in ``format`` over ``states`` random states,
-    which is measured on the cheapest by operations and on the registered orders.
+    Costs are operations from the entries of (4) to qdd with this robot's zeros and ones folded away.
 
     Inertias behind which no joint is eliminated are counted as ten numbers, and with ``composites``
     "rigid" formed so; the costs are those of ``kkt.trace(system, order, composites)``.  At most
     ``most`` orders are counted for each form of the rank updates where there are too many to count
     all.  Multipliers of loops and contacts stand last, and soft ones before all bodies, too.  Raises
-    OrderError for an unknown cost.
+    OrderError for other numbers and composites, and where no order is for this robot.
 
-    >>> found = pt.search(pt.chain(3), "flops")
-    >>> found.best.cost, min(row.cost for row in found.ranking if row.name == "abm")
+    >>> found = pt.search(pt.chain(3))
+    >>> found.cost, min(row.flops for row in found.ranking if row.name == "abm")
     (277, 456)
     """
-    if cost not in COSTS:
-        raise OrderError(f"search: cost is {cost!r}; {nearest(str(cost), COSTS)}")
-    for name, number in (("states", states), ("most", most)):
-        if not (isinstance(number, int) and number >= 1):
-            raise OrderError(f"search: {name} is {number!r}; give a whole number, at least 1")
+    if not (isinstance(most, int) and most >= 1):
+        raise OrderError(f"search: most is {most!r}; give a whole number, at least 1")
     if composites not in ("counted", "general", "rigid"):
         raise OrderError(f"search: composites is {composites!r}; use counted, general or rigid")
-    get_format(format)  # or refused
     system = model if isinstance(model, System) else kkt.build(model)
     meter = Meter(system, composites)
     family = _family(system, meter, most, tick)
     registered = _registered(system, meter, tick)
     tried = [*family.tried, *registered]
-    ranked = _ranked(tried, cost, system, composites, format, states, tick)
-    ranked = [replace(r, sequence=replace(r.sequence, composites=composites)) for r in ranked]
+    ranked = [replace(r, sequence=replace(r.sequence, composites=composites)) for r in _ranked(tried)]
     ranked = _from_the_first_that_runs(ranked, system)
-    return SearchResult(
-        cost, composites, ranked[0], family.exact and cost == "flops", family.words, len(tried), tuple(ranked)
-    )
+    return SearchResult(composites, ranked[0], family.exact, family.words, len(tried), tuple(ranked))
 
 
 @dataclass(frozen=True)
@@ -162,7 +137,7 @@ def _family(system: System, meter: Meter, most: int, tick: Callable[[str], None]
                 flops = int(meter.groups(sequence).sum())
             except PivotreeError:  # an order that these loops do not allow is no rival
                 continue
-            found.append(Ranked("search", sequence, flops, flops))
+            found.append(Ranked("search", sequence, flops))
     words = f"{tree.words}; multipliers last" + ", or the soft ones before all bodies" * bool(soft)
     return _Family(found, False, words)
 
@@ -184,7 +159,7 @@ def _of_tree(system: System, meter: Meter, most: int, tick: Callable[[str], None
             dynamic = Dynamic(structure, meter, rules, joints if small else WIDTH, small)
             closed &= dynamic.run(most, tick) and small
             counted = dynamic.tried
-        tried += [Ranked("search", s, flops, flops) for flops, s in counted]
+        tried += [Ranked("search", s, flops) for flops, s in counted]
     what = "each joint at its body or any ancestor, in or after that body's bracket, tip to base"
     if exact:
         return _Family(tried, True, f"all of {what}")
@@ -208,42 +183,17 @@ def _registered(system: System, meter: Meter, tick: Callable[[str], None]) -> li
                 flops = int(meter.groups(sequence).sum())
         except PivotreeError:  # an order that this robot does not allow is no rival
             continue
-        result.append(Ranked(name, sequence, flops, flops))
+        result.append(Ranked(name, sequence, flops))
     return result
 
 
-def _ranked(
-    tried: list[Ranked],
-    cost: str,
-    system: System,
-    composites: str,
-    format: str,
-    states: int,
-    tick: Callable[[str], None],
-) -> list[Ranked]:
-    """Cheapest first, without repeats; digits are measured on those that may win."""
+def _ranked(tried: list[Ranked]) -> list[Ranked]:
+    """Cheapest first, without repeats."""
     seen: dict[tuple[Any, ...], Ranked] = {}
     for ranked in sorted(tried, key=lambda r: (r.flops, r.name == "search")):
         blocks = tuple(tuple(map(tuple, group)) for group in ranked.sequence.groups)
         seen.setdefault((blocks, ranked.sequence.rules, ranked.sequence.links), ranked)
-    found = list(seen.values())
-    if cost == "flops":
-        return found
-    several = [r for r in found if r.name == "search"][:6]
-    several += [r for r in found if r.name != "search"]
-    tapes = []
-    for r in tuple(several):
-        try:
-            tapes.append(kkt.trace(system, r.sequence, composites))
-        except PivotreeError:
-            several.remove(r)
-    costs = errors(system, tapes, format, states, tick)
-    measured = [
-        Ranked(r.name, r.sequence, c, r.flops) for r, c in zip(several, costs, strict=True) if np.isfinite(c)
-    ]
-    if not measured:
-        raise OrderError(f"search: no order solves this robot in {format}; use a longer format")
-    return sorted(measured, key=lambda r: (r.cost, r.flops))
+    return list(seen.values())
 
 
 def _from_the_first_that_runs(ranked: list[Ranked], system: System) -> list[Ranked]:
@@ -257,27 +207,3 @@ def _from_the_first_that_runs(ranked: list[Ranked], system: System) -> list[Rank
         else:
             return ranked[i:]
     raise refused[0]
-
-
-def errors(
-    system: System,
-    tapes: list[Any],
-    format: str,
-    states: int,
-    tick: Callable[[str], None] = lambda text: None,
-) -> list[float]:
-    """Largest error of qdd of each tape over random states; infinite where one fails.
-
-    States are those of a report, seed 0; a robot whose loops close in no random state is measured
-    in its own.
-    """
-    tick(f"digits in {states} states")
-    try:
-        ranges = ranges_of(system)
-        here = States.drawn(system, ranges, 0, range(states))
-    except LoopError:
-        here = States.of([system])
-    orders = {f"{i}": TracedOrder(tape, system) for i, tape in enumerate(tapes)}
-    proof = TracedOrder(kkt.trace(system, ORDERS["abm"]), system)
-    found = measure(here, orders, proof, [get_format(format)])
-    return np.where(found.failed == OK, found.error, np.inf)[..., 0].max(axis=0).tolist()

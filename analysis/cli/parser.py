@@ -24,7 +24,7 @@ COMMANDS = {
     "simulate": "what an order's rounding costs an adaptive integrator",
     "sweep": "trees x orders x formats x states into one table; resumes where it ended",
     "export": "forward dynamics by an order, as portable C or CUDA",
-    "tune": "the cheapest order for a robot, beside crbm and abm: operations, digits",
+    "tune": "the cheapest order for a robot, beside crbm and abm",
     "reproduce": "what the papers print, beside ours",
     "orders": "what orders there are, with their sources",
     "models": "what can be named as MODEL, beside files",

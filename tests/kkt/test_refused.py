@@ -344,12 +344,6 @@ LOWERED = [  # places of limits or parts, what is put there, a call that meets i
     ),
     ("kkt.tape.lowering.SLOTS", 100, lambda: kkt.trace(fresh(), ABM), "tape: needs more than 100 slots; use"),
     ("kkt.proof.certify.residual", wrong_residual, lambda: kkt.certify(SYSTEM, 5), "not satisfy row pdd_j1"),
-    (
-        "analysis.cheapest.search.errors",
-        lambda system, tapes, *_: [np.inf] * len(tapes),
-        lambda: pt.search(kkt.chain(1), "digits", states=1),
-        "search: no order solves this robot in float32; use a longer format",
-    ),
     ("kkt.tape.lowering.LIMIT", 100, lambda: kkt.trace(fresh(), CRBM), "'crbm': needs more than 1e+02"),
     ("kkt.tape.trace.MAX_UPDATES", 1, lambda: kkt.trace(fresh(), CRBM), "on this tree, more than 1e+00; use"),
     (

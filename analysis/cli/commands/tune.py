@@ -5,57 +5,38 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import dataclass
 from typing import Any
 
 from pivotree import analysis, kkt, orderings
 
-from ..arguments import Parser, add_format, add_json, add_model
+from ..arguments import Parser, add_json, add_model
 from ..limits import operations, refuse
 from ..progress import progress_shown
 from .shared import file_of, one_of, print_json, system_of_any, tree_of
 
 BESIDE = ("crbm", "abm")
-FORMATS = ("float32", "float64")
 COUNTED = 10.0  # times that an operation takes where it is counted
-STATES = 3  # random states that accuracy is measured in
-HEADS = ("operations", "in the kernel", "error, float32", "float64")
+HEADS = ("operations", "in the kernel")
 
 
-@dataclass(frozen=True)
-class Tuned:
-    """One order, measured."""
-
-    order: str
-    flops: int  # operations from the entries of (4)
-    kernel: int  # operations of the compiled kernel, kinematics and bias included
-    error: dict[str, float]  # largest, of qdd, by format
-
-
-EXAMPLES = ("tune robot.urdf", "tune robot.urdf --cost digits -o mine.json")
+EXAMPLES = ("tune robot.urdf", "tune robot.urdf -o mine.json")
 
 
 def declare(command: Parser) -> None:
     add_model(command, state=False)
-    command.add_argument("--cost", default="flops", metavar="WHAT", help="flops or digits (flops)")
     command.add_argument(
         "--composites",
         default="rigid",
         metavar="HOW",
         help="composite inertias (rigid): rigid, as ten numbers, or general",
     )
-    add_format(command, "float32", known="float32 or float64, for digits")
     command.add_argument("--most", type=int, default=60, metavar="N", help="orders to count (60)")
     add_json(command)
     command.add_argument("-o", "--output", metavar="FILE.json", help="write the order, for --order")
 
 
 def run(options: argparse.Namespace) -> int:
-    from pivotree.analysis.cheapest.search import COSTS, errors
-
-    one_of("--cost", options.cost, COSTS)
     one_of("--composites", options.composites, ("rigid", "general"))
-    one_of("--format", options.format, FORMATS)
     if options.most < 1:
         raise kkt.OrderError(f"option --most: is {options.most}; give 1 order or more")
     file = None if options.output is None else file_of(options.output)
@@ -65,26 +46,13 @@ def run(options: argparse.Namespace) -> int:
         tree = tree_of(options)
         system = system_of_any(tree)
         _admit(options, system)
-        found = analysis.search(
-            system,
-            options.cost,
-            composites=options.composites,
-            format=options.format,
-            most=options.most,
-            tick=progress,
-        )
+        found = analysis.search(system, composites=options.composites, most=options.most, tick=progress)
         wanted = {"tuned": found.sequence} | {name: orderings.get(name) for name in BESIDE}
-        tapes = {name: kkt.trace(system, order, options.composites) for name, order in wanted.items()}
-        off = {format: errors(system, list(tapes.values()), format, STATES, progress) for format in FORMATS}
-        rows = [
-            Tuned(
-                name,
-                tape.flops,
-                sum(kkt.compile(system, tape).operations.values()),
-                {f: off[f][i] for f in FORMATS},
-            )
-            for i, (name, tape) in enumerate(tapes.items())
-        ]
+        rows = []
+        for name, order in wanted.items():
+            tape = kkt.trace(system, order, options.composites)
+            kernel = sum(kkt.compile(system, tape).operations.values())
+            rows.append({"order": name, "flops": tape.flops, "kernel": kernel})
     if file is not None:
         from pivotree.kkt.base.files import write_whole
 
@@ -94,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
         print_json(
             {
                 "model": options.model,
-                "cost": found.cost_is,
+                "cost": "flops",
                 "value": found.cost,
                 "exact": found.exact,
                 "composites": found.composites,
@@ -102,9 +70,9 @@ def run(options: argparse.Namespace) -> int:
                 "counted": found.counted,
                 "winner": found.best.name,
                 "words": said,
-                "rows": [vars(row) for row in rows],
+                "rows": rows,
                 "order": found.as_json(),
-                "ranking": [{"order": r.name, "cost": r.cost, "flops": r.flops} for r in found.ranking[:20]],
+                "ranking": [{"order": r.name, "flops": r.flops} for r in found.ranking[:20]],
             }
         )
     else:
@@ -134,11 +102,8 @@ def words(found: analysis.SearchResult, structure: kkt.Structure) -> str:
         text += f" Multipliers{own} come last."
     if found.composites == "rigid":
         text += " Inertias behind which no joint is eliminated are ten numbers."
-    what = {
-        "flops": f"It takes {found.cost:,.0f} operations",
-        "digits": f"Its largest error is {found.cost:.1e}",
-    }[found.cost_is]
-    return f"{text} {what}; {found.counted} orders were counted, {found.searched}."
+    text += f" It takes {found.cost:,} operations"
+    return f"{text}; {found.counted} orders were counted, {found.searched}."
 
 
 def _joints(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:
@@ -164,14 +129,11 @@ def _joints(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:
     return "; ".join(parts) + "."
 
 
-def _print(options: argparse.Namespace, rows: list[Tuned], said: str) -> None:
+def _print(options: argparse.Namespace, rows: list[dict[str, Any]], said: str) -> None:
     from ..table import console, counted, grid, in_kernel
 
     out = console(sys.stdout, wide=True)
-    cells = (
-        (row.order, f"{row.flops:,}", f"{row.kernel:,}", *(f"{row.error[f]:.1e}" for f in FORMATS))
-        for row in rows
-    )
+    cells = ((row["order"], f"{row['flops']:,}", f"{row['kernel']:,}") for row in rows)
     caption = (
         f"operations: {counted(options.composites, choice=True)}, as compare counts them; "
         f"in the kernel: {in_kernel(options.composites)}"

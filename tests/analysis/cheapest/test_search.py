@@ -103,14 +103,7 @@ def test_a_function_may_have_composites_of_ten_numbers():
         kkt.trace(system, ten, "nine")
 
 
-@pytest.mark.product
-def test_the_order_of_the_most_digits():
-    found = analysis.search(kkt.build(kkt.chain(3)), "digits", states=2)
-    costs = [r.cost for r in found.ranking]
-    assert costs == sorted(costs) and 0 < found.cost < 1e-5 and len(costs) > 3
-
-
-WRONG = {"cost is 'cheap'": {"cost": "cheap"}, "most is 0": {"most": 0}, "is 'ten'": {"composites": "ten"}}
+WRONG = {"most is 0": {"most": 0}, "is 'ten'": {"composites": "ten"}}
 
 
 @pytest.mark.parametrize("said", WRONG)
@@ -127,5 +120,4 @@ def test_tune_prints_the_winner_and_measures_it(capsys, tmp_path):
     rows = {row["order"]: row for row in said["rows"]}
     assert set(rows) == {"tuned", "crbm", "abm"}
     assert said["value"] == rows["tuned"]["flops"] <= min(rows[k]["flops"] for k in ("crbm", "abm"))
-    assert all(row["error"]["float64"] < 1e-12 for row in rows.values())
     assert main(["solve", "chain:3", "--order", str(file)]) == 0

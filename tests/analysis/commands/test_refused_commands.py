@@ -81,9 +81,7 @@ REFUSED = {
     "'template' cannot name a function in C": "export chain:2 --name template -o x.cu",
     "CUDA has no 'bfloat16'; use float64 or": "export chain:2 --format bfloat16 -o x.cu",
     "outputs holds 'qd'; did you mean qdd": "export chain:2 --outputs qd -o x.cu",
-    "option --cost: 'x' is unknown; use flops": "tune chain:2 --cost x",
     "option --composites: 'x' is unknown; use rigid or general": "tune chain:2 --composites x",
-    "option --format: 'float16' is unknown; use float32 or": "tune chain:2 --format float16",
     "option --most: is 0; give 1 order or more": "tune chain:2 --most 0",
     "x.txt is no name of an order file; give one that ends in .json": "tune chain:2 -o x.txt",
     # -- figure
