@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, wait
 from itertools import chain, islice
 from typing import Any, TypeVar
 
@@ -25,6 +25,7 @@ DEATHS = 3  # of workers, one after another, without any result between them
 AHEAD = 4  # pieces handed to a Dask worker's thread in advance
 PATIENCE = 15.0  # [s] until a scheduler answers
 WORKERLESS = 120.0  # [s] until a cluster has a worker
+ALONE = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 
 
 def here(work: Work[T, R], tasks: Iterator[T], seconds: float = float("inf")) -> Iterator[R]:
@@ -38,22 +39,20 @@ def here(work: Work[T, R], tasks: Iterator[T], seconds: float = float("inf")) ->
 
 def processes(work: Work[T, R], tasks: Iterator[T], jobs: int) -> Iterator[R]:
     """In ``jobs`` other processes of this machine.  Raises PivotreeError where they keep dying."""
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
+    from joblib.externals.loky.backend.resource_tracker import ensure_running
+    from joblib.externals.loky.process_executor import ProcessPoolExecutor, TerminatedWorkerError
 
-    pending: dict[int, T] = {}
-    deaths = 0
-    for task in tasks:  # no process starts where nothing is left to do
+    from pivotree.analysis.processes import end_with
+
+    deaths, pending = 0, dict[Any, T]()
+    while (task := next(tasks, None)) is not None:  # no process starts where nothing is left to do
         tasks = chain([task], tasks)
-        break
-    else:
-        return
-    while True:
+        ensure_running()  # which would let SIGINT through where it starts itself
+        executor = ProcessPoolExecutor(jobs, initializer=end_with, initargs=(os.getpid(),), env=ALONE)
         try:
-            for number, result in _together(work, tasks, pending, jobs):
-                del pending[number]
+            for result in _gathered(executor, work, tasks, lambda: 2 * jobs, pending):
                 deaths = 0
                 yield result
-            return
         except TerminatedWorkerError:
             deaths += 1
             if deaths == DEATHS:
@@ -64,50 +63,17 @@ def processes(work: Work[T, R], tasks: Iterator[T], jobs: int) -> Iterator[R]:
                 ) from None
             tasks = chain(list(pending.values()), tasks)
             pending.clear()
-
-
-def _together(
-    work: Work[T, R], tasks: Iterator[T], pending: dict[int, T], jobs: int
-) -> Iterator[tuple[int, R]]:
-    """Results with the numbers of their tasks, which stand in ``pending`` from hand-over on."""
-    from joblib import Parallel, delayed
-    from joblib.externals.loky.backend.resource_tracker import ensure_running
-
-    from pivotree.analysis.processes import deaf, end_with
-
-    def calls() -> Iterator[Any]:
-        for number, task in enumerate(tasks):
-            pending[number] = task
-            yield delayed(_numbered)(work, number, task)
-
-    parallel = Parallel(
-        n_jobs=jobs,
-        backend="loky",
-        batch_size=1,
-        return_as="generator_unordered",
-        initializer=end_with,
-        initargs=(os.getpid(),),
-    )
-    ensure_running()  # which would let SIGINT through where it starts itself
-    with deaf():  # Ctrl-C reaches the whole group; the children leave it to this process
-        results = parallel(calls())
-    try:
-        for result in results:  # noqa: UP028 -- yield from would close them by itself
-            yield result
-    finally:
-        with warnings.catch_warnings():  # joblib tells of pieces that are given up: as intended
-            warnings.simplefilter("ignore", UserWarning)
-            results.close()
-
-
-def _numbered(work: Work[T, R], number: int, task: T) -> tuple[int, R]:
-    return number, work(task)
+        finally:
+            executor.shutdown(kill_workers=True)
 
 
 def cluster(work: Work[T, R], tasks: Iterator[T], address: str) -> Iterator[R]:
-    """On the Dask cluster of a scheduler.  Raises PivotreeError where it is gone, or never was."""
+    """On the Dask cluster of a scheduler.  Raises PivotreeError where it is gone, or never was.
+
+    What a worker that dies or is frozen had is given to others by Dask (``worker-ttl``).
+    """
     try:
-        from distributed import CancelledError, Client
+        from distributed import Client
         from distributed.client import FutureCancelledError
         from distributed.scheduler import KilledWorker
     except ImportError:
@@ -123,9 +89,15 @@ def cluster(work: Work[T, R], tasks: Iterator[T], address: str) -> Iterator[R]:
             f"option --scheduler: no Dask scheduler answers at {address!r} ({error}); give an "
             "address such as tcp://host:8786"
         ) from None
+
+    def ahead() -> int:
+        workers = client.scheduler_info(-1).get("workers", {}).values()
+        return max(1, AHEAD * sum(worker["nthreads"] for worker in workers))
+
     try:
         with client:  # which may find the scheduler gone as it closes, too
-            yield from _from_cluster(client, work, tasks)
+            client.wait_for_workers(1, timeout=WORKERLESS)
+            yield from _gathered(client.get_executor(pure=False), work, tasks, ahead, {})
     except TimeoutError:
         raise PivotreeError(
             f"scheduler {address}: had no worker for {WORKERLESS:.0f} s; start some, and run the "
@@ -138,22 +110,21 @@ def cluster(work: Work[T, R], tasks: Iterator[T], address: str) -> Iterator[R]:
         ) from None
 
 
-def _from_cluster(client: Any, work: Work[T, R], tasks: Iterator[T]) -> Iterator[R]:
-    """Results as they come, one for each task; some tasks wait at every thread of a worker.
+def _gathered(
+    pool: Executor, work: Work[T, R], tasks: Iterator[T], ahead: Callable[[], int], pending: dict[Any, T]
+) -> Iterator[R]:
+    """Results as they come; tasks without one stand in ``pending``, so many at a time."""
+    from pivotree.analysis.processes import deaf
 
-    What a worker that dies or is frozen had is given to others by Dask (``worker-ttl``).
-    """
-    from distributed import CancelledError, as_completed
-
-    client.wait_for_workers(1, timeout=WORKERLESS)
-    waiting = as_completed(with_results=True)
     while True:
-        threads = sum(worker["nthreads"] for worker in client.scheduler_info(-1).get("workers", {}).values())
-        for task in islice(tasks, max(1, AHEAD * threads - waiting.count())):
-            waiting.add(client.submit(work, task, pure=False))
-        if waiting.is_empty():
+        with deaf():  # Ctrl-C reaches the whole group; the children leave it to this process
+            for task in islice(tasks, max(0, ahead() - len(pending))):
+                pending[None] = task  # until it is handed over
+                future = pool.submit(work, task)
+                pending[future] = pending.pop(None)
+        if not pending:
             return
-        _, result = next(waiting)
-        if isinstance(result, CancelledError):  # handed over as a result where the scheduler is gone
-            raise result
-        yield result
+        for future in wait(pending, return_when=FIRST_COMPLETED).done:
+            result = future.result()
+            del pending[future]
+            yield result

@@ -13,7 +13,7 @@ from . import pools
 from .cases import Task, positions, tasks
 from .config import Config
 from .measure import Row, measure
-from .store import Csv, Store
+from .store import Store
 
 Progress = Callable[[int, int, int], None]  # rows measured now, to be measured, there before
 
@@ -67,7 +67,7 @@ def sweep(
     told = dict.fromkeys(("failed_at", "marked"), 0)
     places = {name: i for i, name in enumerate(config.settings.columns) if name in told}
     measured = 0
-    with Store(config.output, Csv(config.settings.columns)) as store:
+    with Store(config.output, config.settings.columns) as store:
         at = positions(config)
         missing = sum(key not in store.done for key in at)
         kept = len(at) - missing

@@ -2,20 +2,20 @@
 
 import errno
 import os
+import resource
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
-from sweep_runs import SMALL, config, done_parts, kept, table
+from sweep_runs import SMALL, config, kept, table
 
 from pivotree import kkt
 from pivotree.analysis.cli import main
 from pivotree.analysis.sweep import pools, read_config, sweep
 from pivotree.analysis.sweep.cases import positions
-from pivotree.analysis.sweep.store import Csv, Store
+from pivotree.analysis.sweep.store import Store
 from pivotree.kkt.base.files import part_of
 
 
@@ -43,14 +43,11 @@ def test_rows_that_are_no_longer_asked_for_stay_at_the_end(tmp_path):
     assert orders[60:] == ["crbm"] * 30 and "crbm" not in orders[:60]
 
 
-def test_killed_between_the_table_and_the_removal_of_its_parts(tmp_path, small):
+def test_killed_between_the_table_and_the_removal_of_its_rows(tmp_path, small):
     path, output = config(tmp_path, SMALL), tmp_path / "s.csv"
-    parts = tmp_path / "s.csv.parts"
-    parts.mkdir()
-    for place in (output, parts / "00000001.csv", parts / "00000007.csv"):
-        place.write_bytes(small.read_bytes())
-    for torn in (part_of(parts / "00000008.csv"), part_of(output)):
-        torn.write_bytes(small.read_bytes()[:1000])
+    output.write_bytes(small.read_bytes())
+    part_of(output).write_bytes(small.read_bytes()[:1000])
+    (tmp_path / "s.csv.parts").write_bytes(small.read_bytes()[:-50])  # the last line is torn
     assert sweep(read_config(path), jobs=1).measured == 0
     assert output.read_bytes() == small.read_bytes()
     assert sorted(item.name for item in tmp_path.iterdir()) == ["s.csv", "s.toml"]
@@ -88,7 +85,7 @@ def test_only_one_driver_at_a_time(tmp_path):
     pytest.importorskip("fcntl")
     read = read_config(config(tmp_path, SMALL))
     with (
-        Store(read.output, Csv(read.settings.columns)),
+        Store(read.output, read.settings.columns),
         pytest.raises(kkt.PivotreeError, match="another sweep is writing it"),
     ):
         sweep(read, jobs=1)
@@ -114,24 +111,29 @@ def test_a_cluster_gives_every_result_once_though_a_worker_dies():
 @pytest.mark.product
 @pytest.mark.parametrize("whole", [1, 2, 4])
 def test_a_disk_that_is_full_after_some_writes(tmp_path, monkeypatch, capsys, small, whole):
-    """The parts that were written stay, the message is one sentence, the rerun does the rest."""
-    monkeypatch.setattr("pivotree.analysis.sweep.store.FIRST", 0.0)  # parts at once
+    """The rows that were written stay, the message is one sentence, the rerun does the rest."""
+    monkeypatch.setattr("pivotree.analysis.sweep.store.FIRST", 0.0)  # rows at once
     monkeypatch.setattr("pivotree.analysis.sweep.store.SHARE", 0.0)
     path, output = config(tmp_path, SMALL), tmp_path / "s.csv"
-    write, count = Path.write_text, iter(range(100))
+    sizes, append = [], Store._append
 
-    def full(self, text, **how):
-        if next(count) < whole:
-            return write(self, text, **how)
-        write(self, text[:100], **how)
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    def full(self, lines):
+        if len(sizes) <= whole:  # the head, and so many pieces
+            append(self, lines)
+            return sizes.append(self.place.stat().st_size)
+        limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (sizes[-1] + 100, limit[1]))
+        try:
+            append(self, lines)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limit)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_text", full)
+        patch.setattr(Store, "_append", full)
         assert main(["sweep", str(path), "-j", "1"]) == 2
     told = capsys.readouterr().err
-    assert told.count("\n") == 1 and "No space left on device" in told and "is kept" in told
-    assert len(done_parts(output)) == whole and not output.exists()
+    assert told.count("\n") == 1 and "File too large" in told and "is kept" in told
+    assert (tmp_path / "s.csv.parts").stat().st_size == sizes[-1] and not output.exists()
     keys = kept(output)
     result = sweep(read_config(path), jobs=1)
     assert (result.kept, result.measured) == (len(keys), 60 - len(keys))
@@ -144,7 +146,7 @@ def test_a_disk_that_is_full_when_the_table_is_written(tmp_path, monkeypatch, ca
 
     path, output = config(tmp_path, SMALL), tmp_path / "s.csv"
     with monkeypatch.context() as patch:
-        patch.setattr("pivotree.analysis.sweep.store.Csv.join", full)
+        patch.setattr("os.replace", full)
         assert main(["sweep", str(path), "-j", "1"]) == 2
     assert f"{output}: cannot be written (No space left" in capsys.readouterr().err
     assert sweep(read_config(path), jobs=1).measured == 0
