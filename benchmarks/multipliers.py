@@ -22,7 +22,7 @@ from pivotree.analysis import compare
 from pivotree.analysis.figures import MARKERS, new_figure, save, settings, style_axes, theme
 from pivotree.analysis.states import draw, ranges_of
 
-ORDERS = ("lambda_first", "lambda_first_abm", "crbm", "abm", "square_root_abm")
+ORDERS = ("lambda_first", "lambda_first_abm", "crbm", "abm")
 SOFT = ORDERS[:2]  # which have rigid rows last, as crbm and abm do
 COMPLIANCES = (1e-2, 1e-4, 1e-6, 1e-8, 0.0)  # [1/kg]
 STATES = 8

@@ -92,7 +92,8 @@ def get(name: str) -> Order:
 def names(problem: str = "qdd", loops: bool = False) -> list[str]:
     """Registered orders that solve for qdd (or, with "tau", for tau), in any number type.
 
-    With ``loops``, also those that place multipliers.
+    With ``loops``, those that take closed loops: also orders that place multipliers, and none by
+    rotations.
 
     Orders with composites of ten numbers are left out: they assume R R^T = 1, which rounded entries
     do not satisfy, so that nothing can be certified with them; they are compared where they are
@@ -107,4 +108,5 @@ def names(problem: str = "qdd", loops: bool = False) -> list[str]:
         name
         for name, order in (ORDERS | LOOPS if loops else ORDERS).items()
         if order.problem == problem and order.composites not in TEN
+        if not (loops and order.rules.elimination == "orthogonal")
     ]

@@ -2,8 +2,7 @@
 
 The pivots are ABM's, found from weighted rows and not from inertias (see
 :mod:`kkt.program.orthogonal`).  The rotations are Gentleman's (1973), without square roots.
-Multipliers of loops and contacts come last, over the same rotations
-(:mod:`kkt.program.orthogonal`).
+Robots with closed loops or contacts are refused.
 """
 
 from pivotree.kkt import Structure

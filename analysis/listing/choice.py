@@ -160,8 +160,6 @@ class Choice:
             kinds = tuple("rhs" if b < 0 else KINDS[self.kind(b)] for b in place.blocks)
             if place.label in ("pivot", "x", "s") and kinds not in ONE:
                 kinds = (kinds[0], "and others")
-        elif any(self.kind(b) == LAM for b in place.blocks):
-            kinds = ("lam",)
         label = place.label
         if label in ("entry", "children") and place.blocks[-1] >= 0:
             i, j = (self.body(b) for b in place.blocks)

@@ -69,13 +69,10 @@ class Unit(NamedTuple):
 
 def units_of(program: Program, tree: Tree) -> list[Unit]:
     """Base pivots, those of one body that follow each other together."""
-    n = tree.structure.n
     if program.symbolic is None or program.symbolic.plan.sequence.rules.elimination != "gauss":
         first = {p.pivot: p for p in reversed(program.places) if p.pivot >= 0}
-        found = [(t, p.blocks[0], (p.label,)) for t, p in sorted(first.items())]
-        if program.symbolic is not None:
-            found = [(t, b % n + n * (b >= n), ("lam" if b >= n else "body",)) for t, b, _ in found]
-        return [Unit(body, (kinds,), (t,)) for t, body, kinds in found]
+        found = [(t, p.blocks[0], p.label if program.symbolic is None else "body") for t, p in first.items()]
+        return [Unit(body, ((kind,),), (t,)) for t, body, kind in sorted(found)]
     result: list[Unit] = []
     factor = -1
     for number, record in enumerate(program.pivots):

@@ -47,7 +47,6 @@ ROLES = {  # (label, kinds) -> role, where the label is not the role
     ("pivots", ()): "D",
     ("G", ()): "rows",
     ("z", ()): "residuals",
-    ("lam", ("lam",)): "lam",
 }
 MATRICES = "WYZVNEJPTGQL"
 VECTORS = "wyzuvgherlm"

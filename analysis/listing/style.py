@@ -107,8 +107,6 @@ class Style:
             return self.function(node.info[0], node.args)
         if node.op == "part":
             return self.rows_of(node)
-        if node.op == "merge":
-            return self.function(node.op, (node.args[0], *node.args[2:]))  # the list is of all loops
         return self.function(node.op, node.args)
 
     def function(self, name: str, args: tuple) -> tuple[str, int]:

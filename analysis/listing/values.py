@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from pivotree.kkt.matrix.blocks import Structure
-from pivotree.kkt.program.program import Instruction, PivotRecord, Program, Ref
+from pivotree.kkt.program.program import Instruction, Program, Ref
 
 from .choice import number_of, operand
 from .members import Members
@@ -161,7 +161,7 @@ class Values(Members):
         if i.op in ("weigh", "unweighed", "pivot", "weight"):
             signed = tuple(self._signed(ref) for ref in i.args)
             return 1, Node(i.op, signed, self.place[i.out].blocks[:1])
-        if i.op in ("stack", "square", "rows", "rotate", "merge"):
+        if i.op in ("stack", "square", "rows", "rotate"):
             return self._gathered(i)
         sign = 1
         args: list[Any] = []
@@ -212,14 +212,10 @@ class Values(Members):
     def _gathered(self, i: Instruction) -> tuple[int, Any]:
         if i.op == "rows":
             return self._part(i)
-        if i.op in ("rotate", "merge"):  # rows, residuals and weights of each set; the last: A or c
-            first = int(i.op == "rotate")
+        if i.op == "rotate":  # rows, residuals and weights of each set; the last: A
             given = [self._signed(ref) for ref in i.args]
-            threes = range(first, len(given) - 2, 3)
-            sets = tuple(Term(1, Node("set", tuple(given[p : p + 3]))) for p in threes)
-            last = given[-1:] if (len(given) - first) % 3 == 1 else ()
-            if i.op == "merge":
-                return 1, Node("merge", (Sum(sets, "parts"), listed(self._loops), *last))
+            sets = tuple(Term(1, Node("set", tuple(given[p : p + 3]))) for p in range(1, len(given) - 2, 3))
+            last = given[-1:] if len(given) % 3 == 2 else ()
             return 1, Node("rotate", (given[0], Sum(sets, "parts"), *last), (i.info[1],))
         blocks = self._dense_blocks(i)
         places: list[tuple[tuple[str, int], ...]] = [(block,) for block in blocks]
@@ -243,38 +239,23 @@ class Values(Members):
         """Kinds and bodies of the blocks of a stack or a square: those of its dense pivot."""
         place = self.place[i.out]
         if not self.kinds:  # by rotations: accelerations along the joint, and beside it
-            if place.label == "share" or "lam" in self._label(place)[1]:
-                return self._loops
             k = place.blocks[0]
             return [("fJ", k), ("fC", k)][: len(i.args)]
         return [block for block, _ in self._records(i)]
 
-    @property
-    def _loops(self) -> list[tuple[str, int]]:
-        """Blocks of the multipliers that rotations find together."""
-        return [block for _, block in self._taken if block[0] == "lam"]
-
-    @property
-    def _taken(self) -> list[tuple[PivotRecord, tuple[str, int]]]:
-        """Every block that is eliminated, by its kind and body, with its pivot."""
-        return [(r, (b.kind, number_of(self.structure, b))) for r in self.program.pivots for b in r.blocks]
-
     def _records(self, i: Instruction) -> list[tuple[tuple[str, int], tuple[int, int]]]:
         """Blocks of the dense pivot that an instruction serves, with their rows."""
         factor = self.program.pivots[self.place[i.out].pivot].factor
-        return [(block, record.rows) for record, block in self._taken if record.factor == factor]
+        return [
+            ((block.kind, number_of(self.structure, block)), record.rows)
+            for record in self.program.pivots
+            for block in record.blocks
+            if record.factor == factor
+        ]
 
     def _part(self, i: Instruction) -> tuple[int, Any]:
         """The body whose rows are cut out, or what the rows are."""
         sign, node = self._ref(operand(i, 0))
-        if not self.kinds and "lam" in self._label(self.place[i.out])[1]:
-            made = self.made[operand(i, 0).value]
-            if made.op == "merge":
-                return sign, Node("triangle" if i.info[0] == 0 else "rest", (node,))
-            own = next(
-                b for r, b in self._taken if (r.rows, b[0]) == (tuple(i.info), "lam") and r.factor >= 0
-            )
-            return sign, Node("part", (node, listed(self._loops)), *split((own,)))
         if not self.kinds:
             k = self.place[i.out].blocks[0]
             N = int(self.structure.dof[k])

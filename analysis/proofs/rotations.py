@@ -16,7 +16,8 @@ from sympy import QQ, Integer, symbols
 
 from pivotree.kkt.arithmetic.chunk import ADD, DIV, MUL, SUB
 from pivotree.kkt.tape.emit import Emitter
-from pivotree.kkt.tape.operations import merge, rotated
+from pivotree.kkt.tape.operations import projected as projected_out
+from pivotree.kkt.tape.operations import rotated
 
 from .claim import Claim, statement
 from .scalars import Letters, Same
@@ -51,12 +52,13 @@ def turned(of: Callable[[str], Any]) -> dict[str, Any]:
     found = {"d:[]": read(int(new)), "x:[]": read(int(row[0])), "w:[]": read(int(row[3]))}
     found |= {f"P:[{i + 1}]": read(int(pivot[i])) for i in (0, 1)}
     found |= {f"h:[{i + 1}]": read(int(row[i + 1])) for i in (0, 1)}
-    emitter = Emitter(2 + len(LETTERS))  # rows [x h_1], [P_1 P_2], weights w, d: one column gone
-    rows = np.array([[slot["x"], slot["h_1"]], [slot["P_1"], slot["P_2"]]])
-    given = rows, np.zeros((2, 1), dtype=np.int64), np.array([[slot["w"]], [slot["d"]]])
-    factor = merge(emitter, *given, count=2)
+    emitter = Emitter(2 + len(LETTERS))  # rows [x h_1], [P_1 P_2], weights w, d: one column after the other
+    rows = np.array([[slot["x"], slot["h_1"], slot["w"]], [slot["P_1"], slot["P_2"], slot["d"]]])
+    both, none = np.arange(2), np.arange(0)
+    pivot, first = projected_out(emitter, rows, both, 0, np.array([1]), 2)
+    _, second = projected_out(emitter, rows, both, 1, none, 2)
     read = played(emitter, values)
-    return found | {f"L:[{i},{j}]": read(int(factor[i, j])) for i, j in ((0, 0), (1, 0), (1, 1))}
+    return found | {"D:[1]": read(int(first)), "D:[2]": read(int(second)), "LD:[1]": read(int(pivot[0]))}
 
 
 class Rows(Letters):
@@ -117,8 +119,8 @@ def is_orthogonal() -> Iterable[Claim]:
 def projected() -> Iterable[Claim]:
     """Two rows (x, h_1) and (P_1, P_2) of weights w and d: modified Gram-Schmidt."""
     t = ROWS
-    D_1, L, D_2 = t.of("L", 0, 0), t.of("L", 1, 0), t.of("L", 1, 1)
+    D_1, LD, D_2 = t.of("D", 1), t.of("LD", 1), t.of("D", 2)
     yield Same("D_1", t, D_1, w * x**2 + d * P[0] ** 2)
-    yield Same("L D_1", t, L * D_1, w * x * h[0] + d * P[0] * P[1])
-    yield Same("D_2 + L D_1 L", t, D_2 + L**2 * D_1, w * h[0] ** 2 + d * P[1] ** 2)
+    yield Same("L D_1", t, LD, w * x * h[0] + d * P[0] * P[1])
+    yield Same("D_2 + L D_1 L", t, D_2 + LD**2 / D_1, w * h[0] ** 2 + d * P[1] ** 2)
     yield Same("D_1 D_2", t, D_1 * D_2, w * d * (x * P[1] - P[0] * h[0]) ** 2)

@@ -45,7 +45,6 @@ TAGS = {  # operations of orthogonal elimination
     "weigh": "weighted rows",
     "unweighed": "rows without weight",
     "rotate": "rotated rows",
-    "merge": "merged rows",
     "pivot": "pivot rows",
     "weight": "weights",
     "basis": "basis",

@@ -24,173 +24,21 @@ Armature A adds A_i qdd_i^2 / 2, one weighted row a freedom, and qdd is alpha's 
 the joint less beta's.  Rotations with the joint's pivot leave a row on beta along the joint, of
 weight A d / (A + d); a joint without armature hands on no inertia in this direction.
 
-Multipliers lambda of closed loops and contacts come last.  Their rows are forces P_k lambda on beta,
-which go to the base by the same rotations as p does.  The multiplier lambda of a row of a loop or
-contact pushes bodies: a force P_k lambda on the acceleration of body k, which goes to the base as
-every force does.  At a joint with pivot rows of weights D_k it leaves ``Y_k = L^-1 (-H P_k)``, and the
-joints' motions cost
-
-    sum_k 1/2 r_k^T D_k r_k,    r_k = D_k^-1 Y_k lambda + z_k,    z_k = D_k^-1 y_k - shift_k.
-
-These are weighted rows again, those of a compliance c among them: rotations without square roots
-merge them to L D L^T of the Delassus matrix ``sum_k Y_k^T D_k^-1 Y_k + c`` (Delassus 1917), which
-is never formed, so that its condition is not that of a square.  The right-hand side is the bias of
-the rows, gamma + sum_k P_k^T a_k.  Once lambda is known, y_k and p_k get its forces, and the
-backward pass is that of a tree.
+Multipliers of closed loops and contacts have no place among these rows: such robots are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
 
 from ..base.errors import OrderError
-from ..matrix.blocks import LAM, PDD, QDD, Block, F, Structure
+from ..matrix.blocks import PDD, QDD, Block, F
 from ..structure.symbolic import SymbolicFactor
 from .program import PivotRecord, Program, Ref, Writer
 
-Key = tuple[int, int]  # a body, and the number of a loop or contact
-# from effort and force on the acceleration of a body behind a joint to y, and the force on beta
-Through = Callable[[Ref | None, Ref | None, tuple[int, ...]], tuple[Ref | None, Ref | None]]
-
-
-class Multipliers:
-    """The rows of loops and contacts on their way to the base, and back."""
-
-    def __init__(self, structure: Structure, write: Writer, steps: dict[int, int]) -> None:
-        """``steps``: the group of each loop or contact, in the order of elimination."""
-        self.structure = structure
-        self.write = write
-        self.steps = steps
-        self.forces: dict[Key, Ref] = {}  # P (6, m), on alpha and then on beta
-        self.y: dict[Key, Ref] = {}  # Y (N, m)
-        self.pulls: dict[int, Ref] = {c: self._gamma(c) for c in steps}  # (m, 1)
-        self.rows: list[Ref | None] = []  # weighted rows of one joint after another
-        self.found: dict[int, Ref] = {}  # lambda (m, 1)
-
-    def at(self, label: str, *where: int) -> None:
-        """Set the place of later instructions: a body if given, and a loop or contact, the last."""
-        *bodies, c = where
-        self.write.at(label, *bodies, LAM * self.structure.n + c)
-
-    def meet(self, k: int) -> None:
-        """Add up forces on a body's acceleration: its own rows', and those behind its children."""
-        w, structure = self.write, self.structure
-        for c, side, sign in self.structure.sides_on.get(k, ()):
-            G = w.input("G", side, (structure.ties[c].rows, 6))
-            self.at("held", k, c)
-            self._add(k, c, -G.T if sign > 0 else G.T)
-        for name in structure.children(structure.names[k]):
-            child = structure.index[name]
-            for c in self.steps:
-                if (child, c) in self.forces:
-                    self.at("held", k, c)
-                    Phi = w.input("Phi", child, (6, 6))
-                    self._add(k, c, w.mul(Phi, self.forces[child, c]))
-
-    def leave(self, k: int, through: Through | None, free: bool = False) -> None:
-        """Split each force into the joint's share y and one on beta, none for a ``free`` joint."""
-        w = self.write
-        for c in self.steps:
-            force = self.forces.get((k, c))
-            if force is None:
-                continue
-            if through is not None:
-                y, force = through(None, force, (LAM * self.structure.n + c,))
-                if y is not None:
-                    self.y[k, c] = y
-            if free or force is None:
-                del self.forces[k, c]
-                continue
-            self.forces[k, c] = force
-            self.at("pull", c)
-            pull = w.mul(force.T, w.input("a", k, (6, 1)))
-            total = w.add(self.pulls[c], pull)
-            assert total is not None
-            self.pulls[c] = total
-
-    def weigh(self, k: int, y: Ref | None, shift: Ref | None, weight: Ref | None) -> None:
-        """Add a joint's rows, D^-1 Y lambda + D^-1 y - shift, with the weights D of its pivots."""
-        w = self.write
-        shares = [w.t(self.y.get((k, c))) for c in self.steps]
-        if all(x is None for x in shares):
-            return
-        N = int(self.structure.dof[k])
-        rows = w.at("share", k).t(w.stack(shares, self.sizes, N))
-        assert rows is not None and y is not None and weight is not None
-        moved = w.emit("quotient", (rows, weight), (N, self.count))
-        free = w.sub(w.emit("quotient", (y, weight), (N, 1)), shift)
-        self.rows += [moved, free, weight]
-
-    def solve(self) -> list[PivotRecord]:
-        """Rotate all rows into one triangle, and find lambda."""
-        if not self.steps:
-            return []
-        w, sizes = self.write, self.sizes
-        ties = [self.structure.ties[c] for c in self.steps]
-        w.step = w.pivot = next(iter(self.steps.values()))
-        args = list(self.rows)
-        if any(tie.compliant for tie in ties):
-            self.at("merged", next(iter(self.steps)))
-            args.append(w.square(self._compliance(), sizes))
-        self.at("merged", next(iter(self.steps)))
-        merged = w.emit("merge", tuple(args), (self.count + 1, self.count), info=(self.count,))
-        self.at("triangle", next(iter(self.steps)))
-        factor = w.rows(merged, 0, self.count)
-        assert factor is not None
-        rest = w.t(w.rows(merged, self.count, self.count + 1))
-        pulls = w.stack([self.pulls[c] for c in self.steps], sizes, 1)
-        w.back = True
-        self.at("solved" if len(self.steps) > 1 else "lam", next(iter(self.steps)))
-        y = w.forward(factor, pulls)
-        found = w.emit("back", (factor, y, rest), (self.count, 1))
-        records, first = [], 0
-        for c, size in zip(self.steps, sizes, strict=True):
-            self.at("lam", c)
-            part = w.rows(found, first, first + size)
-            assert part is not None
-            self.found[c], name = part, self.structure.ties[c].name
-            rows = (first, first + size)
-            records.append(PivotRecord((Block("lam", name),), self.steps[c], False, factor.value, rows))
-            first += size
-        return records
-
-    def with_all(self, k: int, ref: Ref | None, of: dict[Key, Ref]) -> Ref | None:
-        """y of a joint, or the force p on its body, with lambda's share: ``of`` is Y, or P."""
-        w = self.write
-        for c in self.steps:
-            if (k, c) in of:
-                ref = w.add(ref, w.mul(of[k, c], self.found[c]))
-        return ref
-
-    @property
-    def sizes(self) -> list[int]:
-        return [self.structure.ties[c].rows for c in self.steps]
-
-    @property
-    def count(self) -> int:
-        return sum(self.sizes)
-
-    def _gamma(self, c: int) -> Ref:
-        return self.write.input("gamma", c, (self.structure.ties[c].rows, 1))
-
-    def _compliance(self) -> list[list[Ref | None]]:
-        w, ties = self.write, self.structure.ties
-        blocks: list[list[Ref | None]] = [[None] * len(self.steps) for _ in self.steps]
-        for i, c in enumerate(self.steps):
-            if ties[c].compliant:
-                blocks[i][i] = w.input("compliance", c, (ties[c].rows,) * 2)
-        return blocks
-
-    def _add(self, k: int, c: int, force: Ref | None) -> None:
-        total = self.write.add(self.forces.get((k, c)), force)
-        if total is not None:
-            self.forces[k, c] = total
-
-
 # Columns of a block of weighted rows.
-UNKNOWNS, RESIDUAL, WEIGHT = (0, 6), (6, 7), (7, 8)
+RESIDUAL, WEIGHT = (6, 7), (7, 8)
 
 
 @dataclass(frozen=True)
@@ -215,15 +63,14 @@ class _Body:
 def orthogonal_program(symbolic: SymbolicFactor, apart: bool = False) -> Program:
     """The block program of a sequence of ABM's brackets, by rotations.
 
-    Raises OrderError for other brackets, bodies before their children, and multipliers before
-    bodies.
+    Raises OrderError for other brackets and bodies before their children, LoopError for robots with
+    closed loops or contacts.
     """
-    bodies, ties = _bodies(symbolic)
+    bodies = _bodies(symbolic)
     write = Writer(apart)
-    trace = _Rotations(symbolic, write, ties)
+    trace = _Rotations(symbolic, write)
     for step, k in enumerate(bodies):
         trace.eliminate(step, k)
-    trace.close()
     for k in reversed(bodies):
         trace.solve(k)
     return Program(
@@ -241,29 +88,18 @@ def orthogonal_program(symbolic: SymbolicFactor, apart: bool = False) -> Program
     )
 
 
-def _bodies(symbolic: SymbolicFactor) -> tuple[list[int], dict[int, int]]:
-    """Bodies in the order of elimination, each one bracket (pdd qdd f); the group of each loop."""
+def _bodies(symbolic: SymbolicFactor) -> list[int]:
+    """Bodies in the order of elimination, each one bracket (pdd qdd f)."""
     plan = symbolic.plan
     graph, structure, name = plan.graph, plan.graph.structure, plan.sequence.name
+    structure.require_tree(f"order {name!r}: elimination by rotations", "use an order of pivots, such as abm")
     groups: list[list[tuple[int, int]]] = [[] for _ in range(plan.groups)]
-    ties: dict[int, int] = {}
     for block, group in zip(plan.blocks.tolist(), plan.group.tolist(), strict=True):
-        kind, member = int(graph.kind[block]), int(graph.member[block])
-        groups[group].append((kind, member))
-        if kind == LAM:
-            ties[member] = group
+        groups[group].append((int(graph.kind[block]), int(graph.member[block])))
     bodies: list[int] = []
     seen: set[Hashable] = set()
     for step, members in enumerate(groups, start=1):
         k = members[0][1]
-        if {kind for kind, _ in members} == {LAM}:
-            if len(seen) < structure.n:
-                raise OrderError(
-                    f"order {name!r}: elimination by rotations takes multipliers last; put "
-                    f"{Block('lam', structure.constraints[k])} behind all bodies, or use "
-                    "elimination 'gauss'"
-                )
-            continue
         wanted = {PDD, F, QDD} if structure.dof[k] else {PDD, F}
         own = sorted(members) == sorted((kind, k) for kind in wanted)
         if not own or structure.divided:
@@ -279,14 +115,13 @@ def _bodies(symbolic: SymbolicFactor) -> tuple[list[int], dict[int, int]]:
             )
         seen.add(structure.names[k])
         bodies.append(k)
-    return bodies, ties
+    return bodies
 
 
 class _Rotations:
-    def __init__(self, symbolic: SymbolicFactor, write: Writer, ties: dict[int, int]) -> None:
+    def __init__(self, symbolic: SymbolicFactor, write: Writer) -> None:
         self.structure = symbolic.plan.graph.structure
         self.write = write
-        self.multipliers = Multipliers(self.structure, write, ties)
         self.records: list[PivotRecord] = []
         self.bodies: dict[int, _Body] = {}
         self.alpha: dict[int, Ref] = {}
@@ -328,7 +163,6 @@ class _Rotations:
         if geared:
             merged.append(w.input("A", k, (N, N)))
         rows = w.emit("rotate", tuple(merged), (6 + geared, 8 + geared), info=(N, k))
-        self.multipliers.meet(k)
         self.bodies[k] = self.leave(step, k, rows, force, basis, along, across)
 
     def leave(
@@ -359,22 +193,13 @@ class _Rotations:
             if N < 6:
                 w.at("coupling", k)
                 coupling = self.part(pivots, (N, 6))
-
-            def through(effort: Ref | None, force: Ref | None, tie: tuple[int, ...] = ()) -> tuple[Any, ...]:
-                """y of a force on alpha, and the force on beta."""
-                e = w.at("effort", k, *tie).sub(effort, w.mul(w.input("H", k, (N, 6)), force))
-                y = w.at("y", k, *tie).forward(factor, e)
-                w.at("passed", k, *tie)
-                held = w.mul(w.t(turned), y) if turned is not None else e
-                force = w.add(force, w.mul(along, held))
-                return y, w.add(force, w.mul(across, w.mul(w.t(coupling), y)))
-
-            y, force = through(w.input("tau", k, (N, 1)), force)
-            self.multipliers.leave(k, through, free=N == 6 and turned is None)
-            w.at("weights", k)
-            self.multipliers.weigh(k, y, shift, self.part(pivots, WEIGHT))
-        else:
-            self.multipliers.leave(k, None)
+            tau = w.input("tau", k, (N, 1))
+            effort = w.at("effort", k).sub(tau, w.mul(w.input("H", k, (N, 6)), force))
+            y = w.at("y", k).forward(factor, effort)
+            w.at("passed", k)
+            held = w.mul(w.t(turned), y) if turned is not None else effort
+            force = w.add(force, w.mul(along, held))
+            force = w.add(force, w.mul(across, w.mul(w.t(coupling), y)))
         G = residual = weight = None
         if N < 6 or turned is not None:
             rest = w.at("left", k).rows(rows, N, None)
@@ -387,12 +212,6 @@ class _Rotations:
         return _Body(
             step, basis, along, across, factor, y, coupling, shift, turned, G, residual, weight, force
         )
-
-    def close(self) -> None:
-        """The multipliers of loops and contacts."""
-        self.records += self.multipliers.solve()
-        for c, ref in self.multipliers.found.items():
-            self.solution[Block("lam", self.structure.ties[c].name)] = ref
 
     def solve(self, k: int) -> None:
         """A body's accelerations from its parent's, and the force that they require."""
@@ -409,17 +228,15 @@ class _Rotations:
         if N:
             pull = w.add(body.shift, w.mul(body.coupling, beside))
             assert body.factor is not None and body.along is not None
-            w.at("y", k)
-            y = self.multipliers.with_all(k, body.y, self.multipliers.y)
             if body.turned is None:
                 w.at("moved", k)
-                moved: Ref | None = w.emit("back", (body.factor, y, pull), (N, 1))
+                moved: Ref | None = w.emit("back", (body.factor, body.y, pull), (N, 1))
                 w.at("qdd", k)
                 qdd: Ref | None = w.sub(moved, w.mul(body.along.T, beta))
             else:
                 given = w.at("given", k).mul(body.along.T, beta)
                 pull = w.add(pull, w.mul(body.turned, given))
-                qdd = w.at("qdd", k).emit("back", (body.factor, y, pull), (N, 1))
+                qdd = w.at("qdd", k).emit("back", (body.factor, body.y, pull), (N, 1))
                 moved = w.at("moved", k).add(qdd, given)
             parts = [moved, beside] if N < 6 else [moved]
             assert qdd is not None
@@ -428,7 +245,7 @@ class _Rotations:
         assert alpha is not None
         self.alpha[k] = alpha
         self.solution[Block("pdd", name)] = -alpha
-        f = self.multipliers.with_all(k, body.force, self.multipliers.forces)
+        f = body.force
         if body.rows is not None:
             pressed = w.add(w.mul(body.rows, beta), body.residual)
             pressed = w.emit("weight", (body.weight, pressed), (6 - N, 1))

@@ -88,11 +88,7 @@ class Instruction(NamedTuple):
     rotate      such rows, and G, z, w of one set of weighted rows after another -> unit rows
                 [r, z, w], the N pivot rows first; rows that are zero are left out; info = (N,)
     pivot       the N pivot rows -> the factor L D L^T of D_k
-    merge       G, z, w of one set of weighted rows after another, and diagonal weights of the
-                unknowns -> L D L^T of the rows' form, and below it their residuals z^T; info =
-                (unknowns,)
     weight      w_i v_i, row by row
-    quotient    v_i / w_i, row by row
     back        L^-T (D^-1 y - r) for a factor
     cross       of a motion u, the matrix u x for motions; with info = ("force",) of a force f,
                 the matrix from a motion v to v x* f

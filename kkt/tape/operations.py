@@ -30,7 +30,7 @@ from .branches import branches
 from .emit import Emitter, Operation, Scalars
 
 # whose ``info`` is not about the robot
-SIZED = ("eye", "cross", "rows", "stack", "square", "merge")
+SIZED = ("eye", "cross", "rows", "stack", "square")
 
 
 def arranged(i: Instruction, take: Callable[[Ref | None], Scalars], columns: int) -> Scalars | None:
@@ -198,7 +198,7 @@ def rotate(
             for i in meets:
                 pivot, d = rotated(e, rows[i], j, columns, pivot, d)
         elif j < dof:
-            pivot, d = _project(e, rows, meets, j, columns)
+            pivot, d = projected(e, rows, meets, j, columns)
         else:
             kept.append(j)  # rotations of later columns still change its entries
             continue
@@ -233,29 +233,6 @@ def _geared(own: Scalars, rows: Scalars, A: Scalars) -> tuple[Scalars, Scalars, 
     return own, np.concatenate([rows, more[~bare & (A != 0)]]), given, given + dof
 
 
-def merge(e: Emitter, *more: Scalars, count: int) -> Scalars:
-    """L D L^T of the form of rows on ``count`` unknowns, and below it their residuals (1, count).
-
-    ``more`` is as in :func:`rotate`.  Last may stand diagonal weights (count, count) of rows on one
-    unknown each, without residuals; unknowns that have none are projected out of all rows, which
-    is the modified Gram-Schmidt process.
-    """
-    sets = [np.concatenate(more[i : i + 3], axis=1) for i in range(0, len(more) - 2, 3)]
-    rows = np.concatenate([np.zeros((0, count + 2), dtype=np.int64), *sets])
-    own = more[-1].diagonal() if len(more) % 3 else np.zeros(count, dtype=np.int64)
-    out = np.zeros((count + 1, count), dtype=np.int64)
-    for j in range(count):
-        columns, meets = np.arange(j + 1, count + 1), np.flatnonzero(rows[:, j] != 0)
-        if own[j]:
-            pivot, d = np.zeros(len(columns), dtype=np.int64), own[j]
-            for i in meets:
-                pivot, d = rotated(e, rows[i], j, columns, pivot, d, count + 1)
-        else:
-            pivot, d = _project(e, rows, meets, j, columns, count + 1)
-        out[j, j], out[columns, j] = d, e.div(pivot, d) if d else 0
-    return out
-
-
 def rotated(
     e: Emitter, row: Scalars, j: int, columns: Scalars, pivot: Scalars, d: np.int64, W: int = W
 ) -> tuple[Scalars, np.int64]:
@@ -273,10 +250,13 @@ def rotated(
     return e.add(pivot, e.mul(wx, h)), new[0]
 
 
-def _project(
+def projected(
     e: Emitter, rows: Scalars, meets: Scalars, j: int, columns: Scalars, W: int = W
 ) -> tuple[Scalars, np.int64]:
-    """The pivot d r = sum_i w_i x_i h_i of rows that all lose their x r; their weights stay."""
+    """The pivot d r = sum_i w_i x_i h_i of rows that all lose their x r; their weights stay.
+
+    Column by column this is the modified Gram-Schmidt process.
+    """
     pivot, d = np.zeros(len(columns), dtype=np.int64), np.int64(0)
     for i in meets:
         wx = e.mul(rows[i, W : W + 1], rows[i, j : j + 1])
@@ -300,11 +280,6 @@ def weight(e: Emitter, w: Scalars, v: Scalars) -> Scalars:
     return e.mul(w, v)
 
 
-def quotient(e: Emitter, v: Scalars, w: Scalars) -> Scalars:
-    """v_i / w_i, row by row."""
-    return e.div(v, w)
-
-
 def back(e: Emitter, F: Scalars, y: Scalars, r: Scalars) -> Scalars:
     """L^-T (D^-1 y - r) for a factor with L below its diagonal."""
     X = e.sub(e.div(y, F.diagonal()[:, None]), r)
@@ -319,8 +294,6 @@ ROTATIONS: dict[str, Operation] = {
     "unweighed": unweighed,
     "rotate": lambda e, *args: rotate(e, *args[:-3], dof=args[-3], concentric=args[-2], linear=args[-1]),
     "pivot": pivot,
-    "merge": lambda e, *args: merge(e, *args[:-1], count=args[-1]),
     "weight": weight,
-    "quotient": quotient,
     "back": back,
 }

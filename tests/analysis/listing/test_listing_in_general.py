@@ -206,13 +206,3 @@ def test_the_file_runs_by_itself(tmp_path):
     assert main(["list", "quadruped", "--order", "crbm", "--style", "python", "-o", str(path)]) == 0
     wanted = kkt.eliminate(kkt.build(kkt.load("quadruped")), orderings.get("abm")).qdd
     assert np.abs(printed_by(path) - wanted).max() <= 1e-6 * np.abs(wanted).max()
-
-
-def test_rotations_find_all_multipliers_in_one_step():
-    """Rows of every joint on lambda, rotated into one triangle; forces of all loops as one."""
-    lines = lines_of(listing.of(mechanism("quadruped:feet=4"), "square_root_abm", "ascher"))
-    at = lines.index("for all loops together, k = 13:")
-    assert lines[at + 1].startswith("Δ^_k = merge(set(quotient(stack[forward(D_c, Q_cd)ᵀ for d ∈")
-    assert "Δ_k = triangle(Δ^_k)" in lines and "Λ_j = Λ^_k[lam_j]   for j ∈ loops" in lines
-    assert "P_kj = Σ_{c ∈ toward(k,j)} Φ_c P¯_cj   for j ∈ held(k)   if k has children" in lines
-    assert "loops: all loops and contacts." in lines and not any("J1" in line for line in lines)

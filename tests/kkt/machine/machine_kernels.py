@@ -70,7 +70,7 @@ TREES = {
     "two_link": lambda order: kkt.two_link(),
     "random": lambda order: kkt.random_tree(5, 0, joints=NO_UNIVERSAL if order in ALONG else ALL_JOINTS),
     "general": lambda order: general(),
-    "closed": lambda order: slides(),
+    "closed": lambda order: kkt.chain(4) if order == "square_root_abm" else slides(),
 }
 
 

@@ -269,7 +269,7 @@ def states_at_hinges(kernel, m):
 
 
 @pytest.mark.uncached
-@pytest.mark.parametrize("order", listed(["abm", "square_root_abm", "closed_early", "crbm"], unmarked=1))
+@pytest.mark.parametrize("order", listed(["abm", "closed_early", "crbm"], unmarked=1))
 def test_the_bits_are_those_of_the_tape(order):
     """Spatial algebra, rows of loops and the order's tape: the same operations, one by one."""
     tree = slides()

@@ -17,7 +17,7 @@ from pivotree.kkt.proof.residual import residual as rows_left
 from pivotree.kkt.solution import refine
 from pivotree.kkt.tape.player import run
 
-ORDERS = [*orderings.names(), *orderings.LOOPS]
+ORDERS = orderings.names(loops=True)
 
 
 @pytest.fixture(scope="module", params=listed(SYSTEMS))

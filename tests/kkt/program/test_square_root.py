@@ -6,9 +6,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from armature import with_terms
 from designs import listed
-from helpers import ROOT, bracketed, every_joint
+from helpers import ROOT, every_joint
 
 from pivotree import kkt, orderings
 from pivotree.analysis.comparison import lost_by_order
@@ -221,6 +220,8 @@ def test_other_brackets_are_refused(groups, message):
         kkt.Rules(elimination="qr")
     with pytest.raises(kkt.OrderError, match="'couple' means nothing to elimination 'orthogonal'"):
         kkt.Rules(elimination="orthogonal", couple="carried")
+    with pytest.raises(kkt.LoopError, match="takes trees without closed loops and contacts"):
+        kkt.eliminate(kkt.build(kkt.four_bar()), ORDER)
 
 
 def test_a_tape_whose_joint_has_turned_is_refused():
@@ -251,91 +252,3 @@ def test_rods_along_any_axis_with_a_welded_body_are_solved_exactly(joint, along)
     result = kkt.eliminate(system, ORDER, "exact")
     assert list(result.qdd) == list(kkt.eliminate(system, ABM, "exact").qdd)
     assert result.backward_error.normwise == 0.0
-
-
-# -- loops and contacts: lambda last, over rotations ----------------------------------------------
-
-
-def mechanism(name, mu=0.0, with_gears=False):
-    tree = kkt.load(name)
-    loops = tree.graph["loops"]
-    tree = with_terms(tree, 3) if with_gears else tree
-    return kkt.build(tree, loops=kkt.softened(loops, mu) if mu else loops)
-
-
-def apart(system, format):
-    """The largest difference from abm, of any kind of unknowns, beside the largest of them."""
-    ours, abm = (kkt.eliminate(system, order, format) for order in (ORDER, ABM))
-    assert ours.failed_at is None
-    pairs = [(np.ravel(getattr(x, kind)) for x in (ours, abm)) for kind in ("qdd", "lam", "f", "pdd")]
-    return max(np.abs(x - y).max() / np.abs(y).max() for x, y in pairs)
-
-
-@pytest.mark.parametrize(
-    ("name", "mu", "with_gears"),
-    listed(
-        [("four_bar", 0.0, False), ("four_bar", 1e-4, True), ("gripper", 0.0, True), ("stewart", 0.0, False)]
-    ),
-)
-def test_fifty_digits_are_those_of_abm(name, mu, with_gears):
-    assert apart(mechanism(name, mu, with_gears), "mp:60") <= 1e-50
-
-
-def test_in_fractions_the_pivots_of_lambda_are_those_of_abm():
-    """Delta is never formed, and its L D L^T is the same; on one row of three lambda is soft."""
-    across = [(1, 0, 0), (0, 1, 0)]
-    soft = kkt.contact("j3", (0.1, 0.0, 0.2), (0, 0, 1), across[:1], compliance=0.25, name="soft")
-    loops = [kkt.contact("j2", (0.1, 0.2, 0.0), (0, 1, 0), name="hard"), soft]
-    system = kkt.build(kkt.chain(3), [0.5, 0.25, 1.0], loops=loops)
-    ours, abm = (kkt.eliminate(system, order, "exact") for order in (ORDER, ABM))
-    for kind in ("qdd", "lam", "f", "pdd"):
-        assert (np.ravel(getattr(ours, kind)) == np.ravel(getattr(abm, kind))).all()
-    pivots = [[s.pivots for s in x.steps if s.blocks[0].kind == "lam"] for x in (ours, abm)]
-    assert len(pivots[0]) == 2
-    for mine, other in zip(*pivots, strict=True):
-        assert [abs(x) for x in mine] == [abs(x) for x in other]
-    assert ours.backward_error.normwise == 0.0 and ours.fill == abm.fill
-
-
-def test_rows_that_almost_depend_on_each_other_keep_their_digits():
-    """Two points of a last link; the Delassus matrix, which abm forms, has the square of their condition."""
-    points = {"one": (0.1, 0.02, 0.03), "other": (0.1 + 1e-4, 0.02, 0.03 * (1 + 1e-4))}
-    for soft in (0.0, 1e-6):
-        loops = [kkt.contact("j6", at, (0, 1, 0), name=x, compliance=soft) for x, at in points.items()]
-        system = kkt.build(kkt.chain(6), np.linspace(0.3, 1.1, 6), np.linspace(-1, 1, 6), loops=loops)
-        certified = kkt.certify(system, 20, rounded_to="float32")
-        ours, abm = (
-            certified.error(kkt.eliminate(system, order, "float32", records=False).qdd)
-            for order in (ORDER, ABM)
-        )
-        assert ours <= 1e-3 and abm >= 5e-3
-
-
-def test_coupled_joints_and_more_constraints_than_bodies():
-    tree = kkt.chain(4)
-    assert apart(kkt.build(tree, loops=[kkt.coupled_joints(tree, "j4", "j2", -0.5)]), "mp:30") < 1e-25
-    many = [kkt.contact("j4", (0, 0, 0.1 * i), (0, 1, 0), name=str(i), compliance=1e-3) for i in range(6)]
-    assert apart(kkt.build(tree, loops=many), "mp:40") <= 1e-30
-
-
-def test_rows_that_no_joint_moves_have_their_compliance():
-    still = kkt.contact("j1", (0, 0, 0), (1, 0, 0), compliance=1e-3)
-    assert apart(kkt.build(kkt.chain(2), loops=[still]), "mp:30") <= 1e-25
-    fixed = kkt.chain(2)
-    fixed.nodes["j1"]["joint"] = "fixed"
-    held = kkt.contact("j1", (0.1, 0, 0), (0, 1, 0), compliance=1.0)
-    system = kkt.build(fixed, q=[0.1], qd=[0.2], tau=[1.0], loops=[held])
-    assert kkt.eliminate(system, ORDER).failed_at is None
-
-
-def test_multipliers_may_stand_in_any_sequence_behind_the_bodies():
-    system = mechanism("gripper", 1e-2)
-    rules = kkt.Rules(elimination="orthogonal")
-    bodies, lam = bracketed(system.structure), [("lam", c) for c in system.structure.constraints]
-    right = kkt.eliminate(system, ABM)
-    for groups in ([*bodies, lam], [*bodies, *([x] for x in lam[::-1])]):
-        found = kkt.eliminate(system, kkt.PivotSequence(groups, name="mine", rules=rules))
-        assert np.abs(found.lam - right.lam).max() <= 1e-9 * np.abs(right.lam).max()
-    first = kkt.PivotSequence([lam, *bodies], name="mine", rules=rules)
-    with pytest.raises(kkt.OrderError, match="takes multipliers last; put lam_left_pin behind all"):
-        kkt.eliminate(system, first)
