@@ -454,37 +454,10 @@ class Reduced:
         return found, beside
 
 
-def solve(columns: Columns, rights: Sequence[Right], together: bool) -> None:
-    """K^-1 times columns; ``together``, those in the rows qdd alone take one instruction."""
-    w = columns.write
-    pivots = [record for record in columns.base.pivots if record.blocks[0].kind == "qdd"]
-    one = together and len({record.factor for record in pivots}) == 1
-    at = {record.blocks[0]: record.rows for record in pivots}
-    sizes = [last - first for first, last in at.values()]
-    stacks = [
-        w.stack([right.rows.get(b) for b in at], sizes, _width(columns, right))
-        if one and right.rows.keys() <= at.keys()
-        else None
-        for right in rights
-    ]
-    given = [ref for ref in stacks if ref is not None]
-    whole, last = None, 0
-    if given:
-        w.at("x")
-        size = sum(sizes), sum(w.shape(ref)[1] for ref in given)
-        whole = w.emit("branches", (Ref(pivots[0].factor), *given), size).T
-    for right, ref in zip(rights, stacks, strict=True):
-        if ref is None:
-            found: Rows = {**columns.solve(right.rows, right.wanted)}
-        else:
-            first, last = last, last + w.shape(ref)[1]
-            own = w.t(w.rows(whole, first, last))
-            found = {b: w.rows(own, *rows) for b, rows in at.items() if b in right.wanted}
-            columns.found.append({})
+def solve(columns: Columns, rights: Sequence[Right]) -> None:
+    """K^-1 times columns."""
+    for right in rights:
+        found: Rows = {**columns.solve(right.rows, right.wanted)}
         for block in right.more.keys() & right.wanted:
-            found[block] = w.add(found.get(block), right.more[block])
+            found[block] = columns.write.add(found.get(block), right.more[block])
         columns.found[-1] = {b: x for b, x in found.items() if x is not None}
-
-
-def _width(columns: Columns, right: Right) -> int:
-    return next((columns.write.shape(ref)[1] for ref in right.rows.values() if ref is not None), 0)

@@ -66,8 +66,6 @@ class Instruction(NamedTuple):
                 info = group of each row, where several groups are factored at once
     forward     L^-1 C for a factor
     solve       A^-1 C for a factor
-    branches    A^-1 [C_1 C_2 ...] for the factor of a joint-space inertia
-                (:mod:`kkt.tape.branches`)
     inner       Y1^T D^-1 Y2 for a factor and two results of ``forward``; (c c^T)/d for one row
     stack       blocks one above another; info = (rows, columns), None for a zero block
     rows        info = (first, last), last None for the end

@@ -61,9 +61,8 @@ def differentiated(
     moved = None
     if any(by != "tau" for _, by in asked.values()):
         moved = _moved(system, columns, given, traced)
-    leaves = traced is not None and leaves_inertia(columns.base)
     reduced = None
-    if moved is not None and leaves:
+    if moved is not None and traced is not None and leaves_inertia(columns.base):
         # of traced entries: rounded ones are no rotations to the last digit
         plain = [k for k in joints if _plain(system, k)]
         reduced = Reduced(moved, base.program.composites == "rigid", plain)
@@ -83,7 +82,7 @@ def differentiated(
             each = map(moved.by_q if by == "q" else moved.by_qd, joints)
             rights += [Right(rows, blocks) for rows in each]
         parts[by] = slice(first, len(rights))
-    solve(columns, rights, leaves)
+    solve(columns, rights)
     tape = lower(columns.program(), system, given.patterns)
     slots = {}
     for name, (kind, by) in asked.items():
@@ -155,7 +154,7 @@ def _rows(system: System) -> dict[Block, slice]:
 
 def inverse_columns(columns: Columns) -> None:
     """Columns of M^-1, body by body: of the joints that are eliminated with the body or later."""
-    solve(columns, inverse_rights(columns), together=False)
+    solve(columns, inverse_rights(columns))
 
 
 def inverse_rights(columns: Columns, also: Sequence[Block] = ()) -> list[Right]:

@@ -26,7 +26,6 @@ import numpy as np
 
 from ..program.program import Instruction, Ref
 from . import emit, rigid
-from .branches import branches
 from .emit import Emitter, Operation, Scalars
 
 # whose ``info`` is not about the robot
@@ -98,8 +97,6 @@ def emitted(
     if name == "divide":
         out = e.div(blocks[0], blocks[1])
         return emit.mirrored(out) if symmetric else out
-    if name == "branches":
-        return branches(e, *blocks)
     if name in emit.FACTORS:
         return emit.FACTORS[name](e, *blocks, gain)
     return emit.OPERATIONS[name, symmetric](e, *blocks)
