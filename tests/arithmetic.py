@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import gmpy2
 import numpy as np
 
-from pivotree.kkt.arithmetic.chunk import Chunk
+from pivotree.kkt.arithmetic.formats import Chunk
 from pivotree.kkt.tape.player import started, watched
 
 OPERATIONS = ("add", "sub", "mul", "div", "sqrt")  # as numbered on the tape

@@ -12,7 +12,7 @@ from pivotree.analysis.guarantee.rows import errors, masked
 from pivotree.analysis.states.sample import system_at
 from pivotree.analysis.states.traced import TracedOrder
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.arithmetic.chunk import DIV, MUL
+from pivotree.kkt.arithmetic.formats import DIV, MUL
 from pivotree.kkt.matrix.system import in_general
 from pivotree.kkt.tape.lowering import Lowering
 from pivotree.kkt.tape.trace import trace

@@ -11,7 +11,7 @@ import numpy as np
 
 from pivotree.kkt import PivotreeError
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.arithmetic.chunk import ADD, DIV, MUL, SUB
+from pivotree.kkt.arithmetic.formats import ADD, DIV, MUL, SUB
 from pivotree.kkt.arithmetic.mixed import Mixed
 from pivotree.kkt.tape.tape import Tape
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sympy import QQ, Integer, symbols
 
-from pivotree.kkt.arithmetic.chunk import ADD, DIV, MUL, SUB
+from pivotree.kkt.arithmetic.formats import ADD, DIV, MUL, SUB
 from pivotree.kkt.tape.emit import Emitter
 from pivotree.kkt.tape.operations import projected as projected_out
 from pivotree.kkt.tape.operations import rotated

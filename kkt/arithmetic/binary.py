@@ -1,17 +1,17 @@
-"""Binary floating-point formats of up to 25 bits, in any rounding mode."""
+"""Formats that float64 carries: floating point of up to 25 bits in any rounding mode, and fixed point."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..base.errors import FormatError
-from .chunk import Chunk
-from .formats import Format, Runner
+from .formats import Chunk, Format, Runner
 
 MODES = ("nearest", "zero", "up", "down", "stochastic")
 MAX_PRECISION = 25  # 2 p + 2 <= 53: the float64 result, rounded again, is correctly rounded
@@ -82,8 +82,8 @@ class Binary(Format):
 
     @property
     def grid(self) -> NDArray[Any]:
-        """(1,) the format as a record for compiled loops (:data:`.carrier.GRID`)."""
-        from . import carrier
+        """(1,) the format as a record for compiled loops (:data:`.floats.GRID`)."""
+        from . import floats
 
         return np.array(
             [
@@ -95,24 +95,22 @@ class Binary(Format):
                     self.largest,
                     math.inf if self.infinite else math.nan,
                     self.smallest,
-                    carrier.mixed_seed(self.seed),
+                    floats.mixed_seed(self.seed),
                 )
             ],
-            dtype=carrier.GRID,
+            dtype=floats.GRID,
         )
 
     def cast(self, x: NDArray[Any]) -> NDArray[Any]:
-        from . import carrier
+        from . import floats
 
         values = np.ascontiguousarray(x, dtype=np.float64)
         out = np.empty_like(values)
-        carrier.cast(values.ravel(), self.grid, out.reshape(-1))
+        floats.cast(values.ravel(), self.grid, out.reshape(-1))
         return out
 
     def runner(self, tape: Any) -> Runner:
-        from . import carrier
-
-        return Runner(carrier.nearest, self.grid) if self.rounding == "nearest" else Rounded(self.grid)
+        return Rounded(self.grid)
 
 
 class Rounded(Runner):
@@ -125,8 +123,81 @@ class Rounded(Runner):
     def record(
         self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
     ) -> None:
-        from . import carrier
+        from . import floats
 
         first = np.zeros(len(chunk), dtype=np.int8)
-        carrier.rounded(chunk, v, first, first - np.int8(1), self.grid, self.done, (x, y, r))
+        floats.rounded(chunk, v, first, first - np.int8(1), self.grid, self.done, (x, y, r))
         self.done += len(chunk)
+
+
+LONGEST = 53  # bits of a word with the sign, at most, whose sums a float64 holds exactly
+
+
+@dataclass(frozen=True)
+class Fixed(Format):
+    """Numbers k 2^-fraction, k a word of ``whole`` + ``fraction`` bits in two's complement.
+
+    These are the Q formats of signal processors, and float64 carries the words.  The sign bit is one
+    of ``whole``.  The least word, -2^(bits - 1), is not used, so that every number has a negative.
+    Sums are exact; products, quotients and roots are rounded to nearest, ties to even.  A result that
+    a word cannot hold is nan and never wraps around; entries of (4) that do not fit are refused with
+    body and field.  ``unit`` bounds the absolute error of one rounding, so that a small number has
+    fewer digits.  Raises FormatError for less than two bits before the point, or more than 53 in all.
+
+    >>> from pivotree.kkt.arithmetic import Fixed
+    >>> mine = Fixed("q4.4", 4, 4)
+    >>> mine.largest, mine.cast(np.array([0.1, 7.97, 8.1])).tolist()
+    (7.9375, [0.125, nan, nan])
+    """
+
+    name: str
+    whole: int  # bits before the binary point, the sign bit included
+    fraction: int  # bits behind it
+    kind: str = field(default="float", init=False)
+    dtype: type = field(default=np.float64, init=False)
+
+    def __post_init__(self) -> None:
+        if self.whole < 2 or self.fraction < 0 or self.bits > LONGEST:
+            raise FormatError(
+                f"format {self.name!r}: {self.whole} bits before the point and {self.fraction} "
+                "behind it; use at least 2 before it, for the sign and for the ones of (4), and "
+                f"at most {LONGEST} in all, as in q16.16"
+            )
+
+    @property
+    def bits(self) -> int:
+        """Bits of a word."""
+        return self.whole + self.fraction
+
+    @property
+    def unit(self) -> float:
+        return math.ldexp(1.0, -self.fraction - 1)
+
+    @property
+    def relative(self) -> bool:
+        return False
+
+    @property
+    def places(self) -> int:
+        return math.ceil(1.0 + self.bits * math.log10(2.0))
+
+    @property
+    def top(self) -> int:
+        """The largest word."""
+        return (1 << (self.bits - 1)) - 1
+
+    @property
+    def largest(self) -> float:
+        """The largest number, to float64."""
+        return float(Fraction(self.top, 1 << self.fraction))
+
+    def cast(self, x: NDArray[Any]) -> NDArray[Any]:
+        values = np.asarray(x, dtype=float)
+        with np.errstate(over="ignore", invalid="ignore"):
+            k = np.rint(values * 2.0**self.fraction) + 0.0
+            return np.where(np.abs(k) <= self.top, k, np.nan) * 2.0**-self.fraction
+
+    def runner(self, tape: Any) -> Runner:
+        from . import floats
+
+        return Runner(floats.fixed, 2.0**self.fraction, float(self.top))

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ..base.errors import FormatError, nearest
 from .binary import Binary
-from .chunk import MUL, Chunk
-from .formats import Format, Hardware, Runner
+from .formats import MUL, Chunk, Format, Hardware, Runner
 
 ROLES = ("add", "mul", "div", "sqrt", "D", "operands")
 ROLE_OF_OPERATION = ("add", "add", "mul", "div", "sqrt")  # by the code of an operation
@@ -131,10 +130,10 @@ class ByRole(Runner):
     """Runs a tape, each operation in the format of its role and its body."""
 
     def __init__(self, mixed: Mixed, tape: Any) -> None:
-        from . import carrier
+        from . import floats
 
         numbered = {part: i for i, part in enumerate(dict.fromkeys(mixed.parts))}  # rows of grids
-        self.grids: NDArray[Any] = np.concatenate([_grid(part) for part in numbered]).astype(carrier.GRID)
+        self.grids: NDArray[Any] = np.concatenate([_grid(part) for part in numbered]).astype(floats.GRID)
         # operands need no rounding to a format that holds the numbers of all parts
         rounds = {part: not all(holds(part, other) for other in numbered) for part in numbered}
         kinds = mixed.kinds
@@ -149,7 +148,7 @@ class ByRole(Runner):
         self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
     ) -> None:
         """x and y are the operands before they are rounded to the operation's format."""
-        from . import carrier
+        from . import floats
 
         inside: Any = 0
         kind: Any = 0
@@ -160,7 +159,7 @@ class ByRole(Runner):
                 kind = self.kind_of[self.tape.bodies(*here, chunk.step)]
         which = kind, inside, chunk.op
         result, operand = self.result[which], self.operand[which]
-        carrier.rounded(chunk, v, result, operand, self.grids, self.done, (x, y, r))
+        floats.rounded(chunk, v, result, operand, self.grids, self.done, (x, y, r))
         self.done += len(chunk)
 
 
@@ -183,8 +182,8 @@ def _grid(part: Format) -> NDArray[Any]:
         return part.grid
     if part.dtype is np.float32:
         return Binary("float32", 24).grid
-    from . import carrier
+    from . import floats
 
-    native = np.zeros(1, dtype=carrier.GRID)
-    native["mode"] = carrier.NATIVE
+    native = np.zeros(1, dtype=floats.GRID)
+    native["mode"] = floats.NATIVE
     return native

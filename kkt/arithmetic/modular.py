@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from ..base.compiled import njit
 from ..base.errors import FormatError
-from .chunk import SQRT, Chunk
-from .formats import Runner
+from .formats import SQRT, Chunk, Runner
 
 PRIME = (1 << 61) - 1  # modulo it 2^61 = 1, so that powers of two are cheap
 Residues = NDArray[np.int64]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import FormatError, close_names
-from .binary import MODES, Binary
+from .binary import MODES, Binary, Fixed
 from .formats import Digits, DoubleDouble, Format, Hardware
 from .mixed import ROLES, Mixed
 
@@ -63,8 +63,6 @@ def read(name: str) -> Format:
         return _mixed(name)
     point = re.fullmatch(r"q(\d{1,9})\.(\d{1,9})", name)
     if point is not None:
-        from .fixed import Fixed  # its compiled loops take a tenth of a second to load
-
         return Fixed(name, int(point[1]), int(point[2]))
     base, _, suffix = name.partition(":")
     if base in ("mp", "ball"):

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from ..base.errors import FormatError
 from ..base.foreign import foreign
-from .chunk import Chunk
-from .formats import Runner
+from .formats import Chunk, Runner
 
 HALVES = (1 << 54) - 1  # 54 leading ones: rounded to 53 bits they become a power of two
 

@@ -9,7 +9,6 @@ They handle sums, differences, products and quotients: the tape of an eliminatio
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -18,27 +17,9 @@ from numpy.typing import NDArray
 
 from ..base.compiled import njit
 from ..base.errors import FormatError
-from .chunk import Chunk
 from .floats import _dd_operation, _two_product, _two_sum
+from .formats import Chunk
 from .objects import InObjects, Read, leading, of_any, read_once, size
-
-
-@njit(cache=True, error_model="numpy", inline="always")
-def _linear(kind, u, w, t, us, ws, ts):  # pragma: no cover
-    """Local rounding error of t = u op w, and the derivatives by both operands.
-
-    Derivatives are taken halfway between the run and its shadow ts = us op ws.
-    """
-    if kind == 2:
-        high, low = _two_product(u, w)
-        return (t - high) - low, 0.5 * (w + ws), 0.5 * (u + us)
-    if kind < 2:
-        if kind == 1:
-            w = -w
-        high, low = _two_sum(u, w)
-        return (t - high) - low, 1.0, 1.0
-    high, low = _two_product(t, w)
-    return ((high - u) + low) / w, 2.0 / (w + ws), -(u / w + ts) / (w + ws)
 
 
 @njit(cache=True, error_model="numpy")
@@ -52,40 +33,20 @@ def linearise(op, x, y, r, xs, ys, rs, error, slopes):  # pragma: no cover
     k = 0
     for i in range(len(op)):
         u, w, t = np.float64(x[i]), np.float64(y[i]), np.float64(r[i])
-        e, p, q = _linear(op[i], u, w, t, xs[i], ys[i], rs[i])
-        error[i] = e
-        if op[i] > 1:
-            slopes[k, 0], slopes[k, 1] = p, q
-            k += 1
-
-
-@njit(cache=True, error_model="numpy")
-def side_by_side(op, dst, a, b, v, vs, error, slopes):  # pragma: no cover
-    """Run v (slots,) in its own type and vs in float64, and ``linearise``, without recording.
-
-    Returns the first operation whose result is not a number, len(op) if there is none.
-    """
-    k, bad = 0, len(op)
-    for i in range(len(op)):
-        kind = op[i]
-        x, y, us, ws = v[a[i]], v[b[i]], vs[a[i]], vs[b[i]]
-        if kind == 2:
-            r, ts = x * y, us * ws
-        elif kind == 0:
-            r, ts = x + y, us + ws
-        elif kind == 1:
-            r, ts = x - y, us - ws
+        us, ws, ts = xs[i], ys[i], rs[i]
+        if op[i] < 2:
+            high, low = _two_sum(u, -w if op[i] == 1 else w)
+            error[i] = (t - high) - low
+            continue
+        if op[i] == 2:
+            high, low = _two_product(u, w)
+            error[i] = (t - high) - low
+            slopes[k, 0], slopes[k, 1] = 0.5 * (w + ws), 0.5 * (u + us)
         else:
-            r, ts = x / y, us / ws
-        v[dst[i]], vs[dst[i]] = r, ts
-        e, p, q = _linear(kind, np.float64(x), np.float64(y), np.float64(r), us, ws, ts)
-        error[i] = e
-        if kind > 1:
-            slopes[k, 0], slopes[k, 1] = p, q
-            k += 1
-        if not math.isfinite(r):
-            bad = min(bad, i)
-    return bad
+            high, low = _two_product(t, w)
+            error[i] = ((high - u) + low) / w
+            slopes[k, 0], slopes[k, 1] = 2.0 / (w + ws), -(u / w + ts) / (w + ws)
+        k += 1
 
 
 @njit(cache=True, error_model="numpy")

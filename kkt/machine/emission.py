@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arithmetic.chunk import SQRT
+from ..arithmetic.formats import SQRT
 from .recorder import ScalarProgram
 
 

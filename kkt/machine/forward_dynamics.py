@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import get_format
-from ..arithmetic.chunk import DIV, MUL, Chunk
-from ..arithmetic.formats import Format, Hardware
+from ..arithmetic.formats import DIV, MUL, Chunk, Format, Hardware
 from ..base.collection import uncollected
 from ..base.errors import (
     ArmatureError,

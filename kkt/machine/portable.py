@@ -15,8 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..arithmetic.chunk import SQRT
-from ..arithmetic.formats import Hardware
+from ..arithmetic.formats import SQRT, Hardware
 from ..base.errors import FormatError, ModelError, SizeError
 from ..base.files import write_together, write_whole
 from .emission import rows_of

@@ -33,8 +33,7 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.chunk import ADD, DIV, MUL, SQRT, SUB, Chunk
-from ..arithmetic.formats import Format
+from ..arithmetic.formats import ADD, DIV, MUL, SQRT, SUB, Chunk, Format
 from ..base.errors import Undefined
 from ..tape.emit import added, divided, multiplied
 

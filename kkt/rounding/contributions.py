@@ -12,25 +12,26 @@ adjoints, the contributions, add up to the run's value minus the shadow's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import Format, get_format
-from ..arithmetic.chunk import Chunk
-from ..arithmetic.formats import Hardware, Runner
+from ..arithmetic import Format, get_format, objects, shadows
+from ..arithmetic.formats import Chunk
+from ..arithmetic.objects import precision
 from ..base.errors import FormatError, SizeError
 from ..matrix.entries import Entries
-from ..tape.player import PIECE, started, watched
+from ..tape.player import PIECE, signed, started, watched
 from ..tape.tape import Tape
-from .observe import traceable
+from .observe import Objects, reader_of, shadow_for, traceable
 
 Floats = NDArray[np.float64]
 ENOUGH = 2.0**-26  # least unit roundoff for which float64 has twice the digits
 MOST = 100_000_000  # operations at most: they take some 2 GB
+MOST_REACHED = 40_000_000  # operations at most of which it is known what they leave in qdd
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,6 @@ class Linearised:
 
     def swept(self, seeds: Mapping[int, float], keep: bool = True) -> tuple[Floats, Floats]:
         """The same, and (slots,) the derivatives of the output by what the slots held at first."""
-        from ..arithmetic import shadows
-
         end, adjoint = self.tape.length, np.zeros(self.tape.slots)
         out = np.empty(end) if keep else self.errors
         for slot, weight in seeds.items():
@@ -123,61 +122,29 @@ def linearised(
     cast = {letter: format.cast(values) for letter, values in (given or {}).items()}
     v = started(tape, entries, format, cast)
     exact = np.array(longer.cast(np.asarray(v)))
-    beside = _Beside(tape, format, longer, exact)
-    for _ in watched(tape, beside, v):
-        pass
-    high, low = (np.ascontiguousarray(part) for part in (exact.real, exact.imag))
-    return Linearised(
-        tape, longer.name, np.asarray(v), high, beside.errors, beside.slopes, beside.overflow, low
-    )
-
-
-class _Beside(Runner):
-    """Runs a format beside its shadow ``exact`` (slots,), and keeps local errors and slopes."""
-
-    def __init__(self, tape: Tape, format: Format, longer: Format, exact: NDArray[Any]) -> None:
-        self.runners = (format.runner(tape), longer.runner(tape))
-        self.exact, self.longer = exact, longer
-        self.native = isinstance(format, Hardware) and longer.dtype is np.float64
-        self.errors = np.empty(tape.length)
-        self.slopes = np.empty((sum(int(np.count_nonzero(c.op > 1)) for c in tape.chunks()), 2))
-        self.overflow: int | None = None
-        self.at = self.bent = 0
-
-    def record(
-        self, chunk: Chunk, v: NDArray[Any], x: NDArray[Any], y: NDArray[Any], r: NDArray[Any]
-    ) -> None:
+    runner = longer.runner(tape)
+    errors, slopes = _room(tape)
+    overflow, bent = None, 0
+    for at, chunk, x, y, r in watched(tape, format.runner(tape), v):
         m, k = len(chunk), int(np.count_nonzero(chunk.op > 1))
-        errors, slopes = self.errors[self.at : self.at + m], self.slopes[self.bent : self.bent + k]
-        bad = self.side_by_side(chunk, v, x, y, r, errors, slopes)
-        if self.overflow is None and bad < m:
-            self.overflow = self.at + bad
-        self.at, self.bent = self.at + m, self.bent + k
-
-    def side_by_side(
-        self,
-        chunk: Chunk,
-        v: NDArray[Any],
-        x: NDArray[Any],
-        y: NDArray[Any],
-        r: NDArray[Any],
-        errors: Floats,
-        slopes: Floats,
-    ) -> int:
-        """Run a chunk in both; the number of its first operation that gives no number."""
-        from ..arithmetic import shadows
-
-        op, dst, a, b, _ = chunk
-        if self.native:  # float32 beside float64, in one compiled loop
-            return shadows.side_by_side(op, dst, a, b, v, self.exact, errors, slopes)
-        others = [np.empty(len(chunk), dtype=self.longer.dtype) for _ in range(3)]
-        self.runners[0].record(chunk, v, x, y, r)
-        self.runners[1].record(chunk, self.exact, *others)
+        others = [np.empty(m, dtype=longer.dtype) for _ in range(3)]
+        runner.record(chunk, exact, *others)
         # derivatives need only the high part of a pair high + low i
         xs, ys, rs = (np.ascontiguousarray(column.real) for column in others)
-        shadows.linearise(op, x, y, r, xs, ys, rs, errors, slopes)
+        here = errors[at : at + m], slopes[bent : bent + k]
+        shadows.linearise(chunk.op, x, y, r, xs, ys, rs, *here)
         bad = np.flatnonzero(~np.isfinite(r))
-        return int(bad[0]) if bad.size else len(chunk)
+        if overflow is None and len(bad):
+            overflow = at + int(bad[0])
+        bent += k
+    high, low = (np.ascontiguousarray(part) for part in (exact.real, exact.imag))
+    return Linearised(tape, longer.name, np.asarray(v), high, errors, slopes, overflow, low)
+
+
+def _room(tape: Tape) -> tuple[Floats, Floats]:
+    """Room for the errors (length,) of a tape, and for the slopes of its products and quotients."""
+    bent = sum(int(np.count_nonzero(chunk.op > 1)) for chunk in tape.chunks())
+    return np.empty(tape.length), np.empty((bent, 2))
 
 
 def _pieces(tape: Tape) -> Iterator[Chunk]:
@@ -185,3 +152,71 @@ def _pieces(tape: Tape) -> Iterator[Chunk]:
     for chunk in tape.chunks():
         for start in range(0, len(chunk), PIECE):
             yield chunk.part(slice(start, start + PIECE))
+
+
+# -- what reaches the answer ----------------------------------------------------------------------
+
+
+def reached(
+    tape: Tape, entries: Entries, format: Format, number: Callable[[float], Any] | None = None, bits: int = 0
+) -> Floats | None:
+    """(steps,) error of the worst joint acceleration by each pivot's operations, over max |qdd|.
+
+    In units of rounding: the unit roundoff of what runs, 2^-24 of float32.  Operations before the
+    first pivot count to it.  ``entries``, ``number`` and ``bits`` are those of
+    :class:`kkt.rounding.observe.Watch`.  None for a tape of more than 4e7 operations, and where a
+    result is not a number.
+    """
+    found = np.zeros(tape.program.groups)
+    slots = [place.ravel() for block, place in tape.solution.items() if block.kind == "qdd"]
+    if not slots or not format.unit:  # fractions lose nothing
+        return found
+    if tape.length > MOST_REACHED:
+        return None
+    joints = np.concatenate(slots)
+    if traceable(format):
+        run = linearised(tape, entries, format)
+        size, unit = np.abs(run.exact[np.abs(joints)]), format.unit
+        off = np.abs((run.v - run.exact) - run.rest)[np.abs(joints)]
+    else:
+        run, off, size = _of_objects(tape, entries, format, joints, number, bits)
+        unit = 1.0  # their errors are in units already
+    scale = size.max() * unit if format.relative else unit
+    if not scale > 0.0:
+        return found
+    worst = int(joints[np.argmax(np.nan_to_num(off, nan=np.inf))])
+    errors = run.contributions({worst: 1.0}, keep=False) / scale
+    if not np.isfinite(errors).all():
+        return None
+    at = 0
+    for chunk in tape.chunks():
+        here = slice(at, at + len(chunk))
+        found += np.bincount(np.maximum(chunk.step, 0), weights=errors[here], minlength=len(found))
+        at += len(chunk)
+    return np.abs(found)
+
+
+def _of_objects(
+    tape: Tape,
+    entries: Entries,
+    format: Format,
+    joints: NDArray[np.int64],
+    number: Callable[[float], Any] | None,
+    bits: int,
+) -> tuple[Linearised, Floats, Floats]:
+    """A run in numbers of any type, and its joints' distances to a run in more digits, and sizes."""
+    reader = reader_of(tape, entries, format, number, bits)
+    read = reader.read if isinstance(reader, Objects) else objects.of_any
+    beside = shadows.shadow_of(shadow_for(format), reader.v)
+    (errors, slopes), bent = _room(tape), 0
+    for at, chunk, x, y, r in watched(tape, reader.runner, reader.v, reader.room):
+        m, k = len(chunk), int(np.count_nonzero(chunk.op > 1))
+        columns = (x.tolist(), y.tolist(), r.tolist())
+        here = errors[at : at + m], slopes[bent : bent + k]
+        shadows.linearise_objects(read, round(-reader.log_unit), chunk.op, *columns, *here)
+        beside.follow(chunk)
+        bent += k
+    with precision(bits):
+        off, size = beside.distances(signed(reader.v, joints), joints)
+    run = Linearised(tape, format.name, np.zeros(0), np.zeros(0), errors, slopes, None)
+    return run, off, size

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.chunk import SQRT
+from ..arithmetic.formats import SQRT
 from ..machine.emission import OPERATION, RELAXED
 from ..machine.recorder import Recorder, Scalar, ScalarProgram, finished, operate, reference
 from .plan import AHEAD, ANY, ONE

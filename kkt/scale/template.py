@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.chunk import DIV
+from ..arithmetic.formats import DIV
 from ..base.compiled import interpreted
 from ..machine.recorder import Recorder
 from ..matrix.blocks import Block, Structure

@@ -23,8 +23,8 @@ from ..proof.certify import certify
 from ..proof.idle import DOUBLE
 from ..proof.longer import Longer, longer, of_slots
 from ..proof.soundness import at_fault, in_balls, judged
+from ..rounding.contributions import reached
 from ..rounding.observe import Observation, seen
-from ..rounding.reached import reached
 from ..tape.player import elimination_of, first_bad, number_of, overflow, rounded_entries, run, signed
 from ..tape.tape import Elimination, StepRecord, Tape
 from ..tape.trace import tape_for
@@ -63,7 +63,7 @@ def eliminate(
 
     With ``records`` False, rounding is not observed, which is faster.  With ``reach`` True, what
     each pivot's rounding leaves in qdd is recorded (``StepRecord.reached``,
-    :mod:`kkt.rounding.reached`).  ``reference`` is the certified solution (:func:`kkt.certify`)
+    :mod:`kkt.rounding.contributions`).  ``reference`` is the certified solution (:func:`kkt.certify`)
     from which the errors of records are measured.
 
     ``refine`` is a number of corrections in the same format, whose ``residual`` is that of inverse

@@ -25,9 +25,8 @@ from scipy.linalg import solve_triangular
 from scipy.sparse.linalg import LinearOperator
 
 from ..arithmetic import Format, get_format
-from ..arithmetic.chunk import Chunk
-from ..arithmetic.formats import Hardware
-from ..arithmetic.lanes import Lanes, native
+from ..arithmetic.floats import Lanes, lanes_native
+from ..arithmetic.formats import Chunk, Hardware
 from ..base.compiled import njit
 from ..base.errors import FormatError, ModelError, OrderError, SingularError
 from ..base.shown import Shown
@@ -203,7 +202,7 @@ class Factor(Shown):
             part = right[:, at : at + LANES]
             desk = np.repeat(self._desk[:, None], part.shape[1], axis=1)
             desk[self.symbolic.right] = part
-            Lanes(native).run(self.symbolic.then.operations, desk)
+            Lanes(lanes_native).run(self.symbolic.then.operations, desk)
             out[:, at : at + LANES] = desk[found] * sign[:, None]
         return out
 

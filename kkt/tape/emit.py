@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.chunk import ADD, DIV, MUL, SUB
+from ..arithmetic.formats import ADD, DIV, MUL, SUB
 from ..base.compiled import njit
 
 Scalars = NDArray[np.int64]

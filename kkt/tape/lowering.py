@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.chunk import Chunk
+from ..arithmetic.formats import Chunk
 from ..base.compiled import interpreted
 from ..base.errors import SizeError
 from ..matrix.blocks import Block

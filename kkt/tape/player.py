@@ -24,10 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import get_format
-from ..arithmetic.binary import Binary
-from ..arithmetic.chunk import DIV, SQRT, Chunk
-from ..arithmetic.fixed import Fixed
-from ..arithmetic.formats import Format, Hardware, Runner
+from ..arithmetic.binary import Binary, Fixed
+from ..arithmetic.formats import DIV, SQRT, Chunk, Format, Hardware, Runner
 from ..arithmetic.objects import InObjects, ZeroDivisor
 from ..base.errors import FormatError, Refusal, SingularError
 from ..matrix.blocks import Block
@@ -278,7 +276,7 @@ def answers(
 
     ``values`` (m, p) are the entries of (4) in the slots ``places`` (p,), rounded already.
     """
-    from ..arithmetic import lanes as many
+    from ..arithmetic import floats
 
     m = len(values)
     if m == 1:  # alone is faster without the others' room
@@ -300,19 +298,19 @@ def answers(
                 out[here] = (sign * desk[slots, :k]).T
             else:
                 low[places] = 0.0
-                played(tape, many.Lanes(many.pairs), (desk, low))
+                played(tape, floats.Lanes(floats.lanes_pairs), (desk, low))
                 out.real[here] = (sign * desk[slots, :k]).T
                 out.imag[here] = (sign * low[slots, :k]).T
     return out
 
 
 def _run(tape: Tape, chosen: Format, v: NDArray[Any], states: int) -> None:
-    from ..arithmetic import lanes
+    from ..arithmetic import floats
 
     if isinstance(chosen, Hardware):
-        played(tape, lanes.Lanes(lanes.native), v)
+        played(tape, floats.Lanes(floats.lanes_native), v)
     elif isinstance(chosen, Binary) and chosen.rounding == "nearest":
-        played(tape, lanes.Lanes(lanes.nearest, chosen.grid), v)
+        played(tape, floats.Lanes(floats.lanes_nearest, chosen.grid), v)
     else:
         for column in v.T[:states]:
             column[:] = played(tape, chosen.runner(tape), column.copy())

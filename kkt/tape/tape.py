@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.chunk import Chunk
+from ..arithmetic.formats import Chunk
 from ..base.errors import OrderError
 from ..base.shown import Shown, Tabled
 from ..matrix.blocks import Block

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.chunk import DIV, MUL
+from ..arithmetic.formats import DIV, MUL
 from ..program.program import Instruction, Place
 from ..tape.lowering import Lowering
 from ..tape.tape import Tape

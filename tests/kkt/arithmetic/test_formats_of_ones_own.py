@@ -15,7 +15,7 @@ from numba import njit
 
 from pivotree import analysis, kkt, orderings
 from pivotree.kkt.arithmetic import ADD, DIV, MUL, SQRT, SUB, Binary, Custom, Mixed, get_format, objects
-from pivotree.kkt.arithmetic.chunk import Chunk
+from pivotree.kkt.arithmetic.formats import Chunk
 
 # -- formats of one's own -------------------------------------------------------------------------
 

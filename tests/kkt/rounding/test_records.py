@@ -12,7 +12,7 @@ from helpers import system_of, tape_of
 from pivotree import kkt, orderings
 from pivotree.analysis.comparison import reached_bits
 from pivotree.kkt.arithmetic import SQRT, Custom, get_format, modular, objects
-from pivotree.kkt.arithmetic.chunk import Chunk
+from pivotree.kkt.arithmetic.formats import Chunk
 from pivotree.kkt.base.errors import FormatError
 from pivotree.kkt.rounding.observe import Watch, seen
 from pivotree.kkt.tape.player import number_of
