@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -89,17 +90,8 @@ def _mixed(name: str) -> Format:
     base, *overrides = name.split("+")
     if not base:
         raise FormatError(f"format {name!r}: has no base; use float32+mul=bfloat16")
-    parts: dict[str, Any] = {}
-    for override in overrides:
-        role, _, value = override.partition("=")
-        if role not in ROLES or not value or role in parts:
-            what = "is given twice" if role in parts else "is no role and format"
-            raise FormatError(
-                f"format {name!r}: {override!r} {what}; use {base}+mul=bfloat16, with one of the "
-                f"roles {', '.join(ROLES)} each"
-            )
-        parts[role] = read(value)
-    return Mixed(name, read(base), **parts)
+    told = f"use {base}+mul=bfloat16, with one of the roles {', '.join(ROLES)} each"
+    return Mixed(name, read(base), **_parts(name, overrides, ROLES, "role", "", told))
 
 
 def _by_body(name: str) -> Format:
@@ -107,19 +99,25 @@ def _by_body(name: str) -> Format:
     rest, *others = name.split("@")
     if not rest:
         raise FormatError(f"format {name!r}: has no format before @; use float32@torso=float64")
-    bodies: dict[str, Format] = {}
-    for other in others:
-        body, _, value = other.partition("=")
-        if not body or not value or body in bodies:
-            what = "is given twice" if body in bodies else "is no body and format"
-            raise FormatError(
-                f"format {name!r}: {'@' + other!r} {what}; use {rest}@torso=float64, once a body"
-            )
-        bodies[body] = read(value)
+    bodies = tuple(_parts(name, others, None, "body", "@", f"use {rest}@torso=float64, once a body").items())
     default = read(rest)
     if isinstance(default, Mixed):
-        return replace(default, name=name, bodies=tuple(bodies.items()))
-    return Mixed(name, default, bodies=tuple(bodies.items()))
+        return replace(default, name=name, bodies=bodies)
+    return Mixed(name, default, bodies=bodies)
+
+
+def _parts(
+    name: str, given: list[str], known: Sequence[str] | None, what: str, sign: str, told: str
+) -> dict[str, Any]:
+    """Formats by role or by body, as ``given`` has them: mul=bfloat16; ``known`` are all there are."""
+    parts: dict[str, Any] = {}
+    for each in given:
+        key, _, value = each.partition("=")
+        if not key or not value or key in parts or (known is not None and key not in known):
+            wrong = "is given twice" if key in parts else f"is no {what} and format"
+            raise FormatError(f"format {name!r}: {sign + each!r} {wrong}; {told}")
+        parts[key] = read(value)
+    return parts
 
 
 def _digits(name: str, kind: str, digits: str) -> Format:

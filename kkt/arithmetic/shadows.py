@@ -1,10 +1,8 @@
 """Shadows: runs in more digits beside a format's run, on the same rounded data.
 
-A shadow repeats every operation, so that the error of each result is seen.
-
-Compiled loops for local rounding errors, partial derivatives, and the reverse sweep.
-
-They handle sums, differences, products and quotients: the tape of an elimination has no roots.
+A shadow repeats every operation, so that the error of each result is seen.  Compiled loops find local
+rounding errors, partial derivatives, and the reverse sweep; they handle sums, differences, products
+and quotients: the tape of an elimination has no roots.
 """
 
 from __future__ import annotations
@@ -17,8 +15,8 @@ from numpy.typing import NDArray
 
 from ..base.compiled import njit
 from ..base.errors import FormatError
-from .floats import _dd_operation, _two_product, _two_sum
-from .formats import Chunk
+from .floats import _two_product, _two_sum, pairs
+from .formats import Chunk, Runner
 from .objects import InObjects, Read, leading, of_any, read_once, size
 
 
@@ -112,20 +110,18 @@ def shadow_of(name: str, v: Values) -> Shadow:
 
 
 class DoublePairs:
-    """A shadow in sums high + low of two float64, about 32 digits (Dekker 1971)."""
+    """A shadow in sums high + low i of two float64, about 32 digits (Dekker 1971)."""
 
     def __init__(self, v: NDArray[Any]) -> None:
-        self.high: Floats = v.astype(np.float64)
-        self.low: Floats = np.zeros_like(self.high)
+        self.v: NDArray[np.complex128] = v.astype(np.complex128)
 
     def follow(self, chunk: Chunk) -> None:
-        _follow_dd(chunk, self.high, self.low)
+        Runner(pairs).run(chunk, self.v)
 
     def distances(self, values: Values, slots: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        sign, at = np.sign(slots), np.abs(slots)
-        high, low = sign * self.high[at], sign * self.low[at]
+        own = np.sign(slots) * self.v[np.abs(slots)]
         with np.errstate(all="ignore"):
-            return np.abs((np.asarray(values, dtype=float) - high) - low), np.abs(high)
+            return np.abs((np.asarray(values, dtype=float) - own.real) - own.imag), np.abs(own.real)
 
 
 class Long:
@@ -208,10 +204,3 @@ def linearise_objects(
             if kind > 1:
                 slopes[k] = (float(w), float(u)) if kind == 2 else (float(1 / w), float(-t / w))
                 k += 1
-
-
-@njit(cache=True, error_model="numpy")
-def _follow_dd(chunk, hi, lo):  # pragma: no cover
-    op, dst, a, b = chunk.op, chunk.dst, chunk.a, chunk.b
-    for i in range(len(op)):
-        hi[dst[i]], lo[dst[i]] = _dd_operation(op[i], hi[a[i]], lo[a[i]], hi[b[i]], lo[b[i]])

@@ -7,7 +7,7 @@ from the bits, and magnitudes are compared as whole numbers.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,25 +15,11 @@ from numpy.typing import NDArray
 from ..base.compiled import njit
 from .floats import _two_sum
 
-
-class Bits(NamedTuple):
-    """The bit layout of a floating-point type."""
-
-    whole: np.dtype  # whole number of the same width
-    fraction: int  # bits of the fraction
-    magnitude: int  # mask of all bits but the sign
-    infinity: int  # bits of infinity
-
-
-LAYOUT: dict[np.dtype, Bits] = {
-    np.dtype(np.float32): Bits(np.dtype(np.int32), 23, 0x7FFFFFFF, 0x7F800000),
-    np.dtype(np.float64): Bits(np.dtype(np.int64), 52, 0x7FFFFFFFFFFFFFFF, 0x7FF0000000000000),
+LAYOUT: dict[np.dtype[Any], tuple[type, tuple[int, int, int]]] = {
+    # whole numbers of the same width; bits of the fraction, all bits but the sign, and infinity
+    np.dtype(np.float32): (np.int32, (23, 0x7FFFFFFF, 0x7F800000)),
+    np.dtype(np.float64): (np.int64, (52, 0x7FFFFFFFFFFFFFFF, 0x7FF0000000000000)),
 }
-
-
-def statistic(carrier: np.dtype) -> np.dtype:
-    """The type of absorbed and size, for numbers of a carrying type."""
-    return carrier if carrier in LAYOUT else np.dtype(np.float64)
 
 
 def looked(
@@ -57,10 +43,8 @@ def looked(
     """
     if x.dtype == np.complex128:
         return _looked_pairs(op, x, y, r, cancelled, absorbed, size)
-    layout = LAYOUT[x.dtype]
-    whole = layout.whole
-    bits = (x.view(whole), y.view(whole), r.view(whole))
-    _looked(op, (x, y, r), bits, layout[1:], cancelled, absorbed, size.view(whole))
+    whole, layout = LAYOUT[x.dtype]
+    _looked(op, (x, y, r), (x.view(whole), y.view(whole), r.view(whole)), layout, cancelled, absorbed, size)
 
 
 @njit(cache=True, error_model="numpy")
@@ -79,7 +63,7 @@ def _looked(op, numbers, bits_of, layout, cancelled, absorbed, size):  # pragma:
         bits = (large >> shift) - (c >> shift) if counts else 0  # -1 where a sum carries
         cancelled[i] = max(bits, 0) if c > 0 else (-1 if counts else 0)
         absorbed[i] = lost / least if counts & (lost < np.inf) else 0.0
-        size[i] = c if c <= infinity else 0
+        size[i] = abs(t) if t == t else 0.0
 
 
 @njit(cache=True, error_model="numpy")

@@ -135,41 +135,22 @@ class Certified:
     def block_error(self, blocks: list[Block], solution: dict[Block, Any]) -> float | None:
         """Largest error of some blocks' unknowns, relative to the largest unknown of the kind."""
         worst: float | None = None
-        for block in blocks:
-            if block.kind in ("fJ", "fC"):  # the parts of a split force are seen in the force
-                block = Block("f", block.body)
-            if block not in self.solution or block not in solution:
-                continue
-            off = self._furthest(block, solution[block])
-            scale = self._scale[block.kind]
-            worst = max(worst or 0.0, float(off / scale) if scale else float(off))
+        with flint.ctx.workprec(self.bits):
+            for block in blocks:
+                if block.kind in ("fJ", "fC"):  # the parts of a split force are seen in the force
+                    block = Block("f", block.body)
+                if block not in self.solution or block not in solution:
+                    continue
+                apart = zip(solution[block].tolist(), self.solution[block], strict=True)
+                off = max((distance(x, y) for x, y in apart), default=0.0)
+                worst = max(worst or 0.0, off / (self._scale[block.kind] or 1.0))
         return worst if worst is None or np.isfinite(worst) else None
-
-    def _furthest(self, block: Block, values: NDArray[Any]) -> float:
-        """max |value - exact| of a block's unknowns, in any number type."""
-        if values.dtype.kind == "f":
-            pairs = zip(values.astype(float).tolist(), *self._doubles[block], strict=True)
-            off = [abs((value - high) - low) for value, high, low in pairs]
-            return math.nan if any(x != x for x in off) else max(off, default=0.0)
-        with flint.ctx.workprec(self.bits):
-            apart = zip(values.tolist(), self.solution[block], strict=True)
-            return max((distance(x, y) for x, y in apart), default=0.0)
-
-    @cached_property
-    def _doubles(self) -> dict[Block, tuple[list[float], list[float]]]:
-        pairs = {}
-        with flint.ctx.workprec(self.bits):
-            for block, balls in self.solution.items():
-                high = [float(x.mid()) for x in balls]
-                low = [float((x - flint.arb(h)).mid()) for x, h in zip(balls, high, strict=True)]
-                pairs[block] = (high, low)
-        return pairs
 
     @cached_property
     def _scale(self) -> dict[str, float]:
         largest: dict[str, float] = {}
-        for block, (high, _) in self._doubles.items():
-            largest[block.kind] = max(largest.get(block.kind, 0.0), *map(abs, high))
+        for block, balls in self.solution.items():
+            largest[block.kind] = max(largest.get(block.kind, 0.0), *map(magnitude, balls))
         return largest
 
 

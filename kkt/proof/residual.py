@@ -6,14 +6,14 @@ or lowering, which every number type would share, cannot hide from it.
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..matrix.blocks import Block
-from ..matrix.entries import Entries
+from ..matrix.entries import RIGHT_HAND_SIDE, Entries
 from ..matrix.system import System
 from ..model.spatial import Array, matvec, transpose
 from ..tape.tape import BackwardError, Unknowns
@@ -124,17 +124,10 @@ def _magnitudes(entries: Entries) -> Entries:
 
 
 def _normwise(system: System, sizes: Entries, x: Rows, left: list[NDArray[Any]]) -> float:
-    none = Entries(
-        **{
-            letter.name: np.zeros_like(getattr(sizes, letter.name))
-            if letter.name in ("a", "b", "tau", "gamma")
-            else getattr(sizes, letter.name)
-            for letter in fields(sizes)
-        }
-    )
+    none = replace(sizes, **{letter: np.zeros_like(getattr(sizes, letter)) for letter in RIGHT_HAND_SIDE})
     ones = tuple(np.ones_like(part) for part in x)
     norm = _largest(rows_of(system, none, ones, 1))  # type: ignore[arg-type]
-    scale = norm * _largest(x) + _largest((sizes.a, sizes.b, sizes.tau, sizes.gamma))
+    scale = norm * _largest(x) + _largest([getattr(sizes, letter) for letter in RIGHT_HAND_SIDE])
     scale = _balls(np.array([scale]), "abs_lower")[0]
     return float(_largest(left) / scale) if scale else 0.0
 

@@ -165,14 +165,11 @@ class Watch:
         self.residues = residues
 
     def __iter__(self) -> Iterator[Operations]:
-        from ..arithmetic import modular, watch
+        from ..arithmetic import modular
 
         reader = self.reader
-        figure = watch.statistic(reader.dtype)
-        whole = watch.LAYOUT[figure].whole
-        kinds = (whole, figure, figure)
         room = self.room
-        columns = [np.zeros(room, dtype=kind) for kind in kinds]
+        columns = [np.zeros(room, dtype=np.int64), np.zeros(room), np.zeros(room)]
         zero = np.zeros(room if self.residues is not None else 0, dtype=np.int8)
         for at, chunk, x, y, r in watched(self.tape, reader.runner, self.v, room):
             here = [column[: len(chunk)] for column in columns]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arithmetic import Fixed, Format, get_format
 from ..arithmetic.objects import precision
+from ..arithmetic.shadows import DoublePairs
 from ..base.errors import FormatError, LoopError, ModelError, OrderError, SingularError
 from ..base.foreign import is_whole
 from ..matrix.blocks import Block
@@ -21,7 +21,7 @@ from ..order.sequence import OrderFunction, PivotSequence
 from ..program.tracer import require_general
 from ..proof.certify import certify
 from ..proof.idle import DOUBLE
-from ..proof.longer import Longer, longer, of_slots
+from ..proof.longer import longer, of_slots
 from ..proof.soundness import at_fault, in_balls, judged
 from ..rounding.contributions import reached
 from ..rounding.observe import Observation, seen
@@ -97,36 +97,23 @@ def eliminate(
     if reference is not None and not hasattr(reference, "block_error"):
         raise ModelError(f"eliminate: reference is {reference!r}; give what kkt.certify returns")
     tape = tape_for(system, order)
-    if rhs is not None:
-        own = eliminate(
-            system,
-            tape,
-            chosen,
-            records=records,
-            reach=reach,
-            reference=reference,
-            refine=refine,
-            residual=residual,
-        )
-        if own.failed_at is not None:
-            return own
-        from .columns import solved
-
-        return replace(own, columns=solved(system, tape, chosen, rhs))
     if chosen.unit < DOUBLE or not chosen.on_arrays:
         require_general(tape.program, chosen.name)
-    if chosen.kind == "ball":
-        return _in_balls(system, tape, chosen, records, reference, reach)
-    first = _first(system, tape, chosen, records, reference, reach)
+    solve = _in_balls if chosen.kind == "ball" else _first
+    found = solve(system, tape, chosen, records, reference, reach)
     if proximal:
         from .refine import iterated
 
-        return iterated(system, tape, chosen, first, proximal)
+        found = iterated(system, tape, chosen, found, proximal)
     if refine:
         from .refine import refined
 
-        return refined(system, tape, chosen, first, refine, residual)
-    return first
+        found = refined(system, tape, chosen, found, refine, residual)
+    if rhs is None or found.failed_at is not None:
+        return found
+    from .columns import solved
+
+    return replace(found, columns=solved(system, tape, chosen, rhs))
 
 
 def require_refinable(chosen: Format, count: int, residual: str) -> None:
@@ -188,11 +175,8 @@ def _first(
 
     # gather the answer and its records
     failed = first_bad(tape, pivots) if number is None else None
-    steps = _steps(tape, watched, reference)
-    if reach and records:
-        steps = _with_reached(
-            steps, reached(tape, system.entries if number is None else entries, chosen, number)
-        )
+    given = system.entries if number is None else entries
+    steps = _steps(tape, chosen, watched, reference, reach, given, number)
     found = elimination_of(system, tape, chosen, solution, steps, failed)
     if isinstance(chosen, Fixed) and found.failed_at is not None:
         beyond = overflow(system, tape, chosen, entries)
@@ -202,18 +186,19 @@ def _first(
     # judge it, beside a run in more digits
     if chosen.kind == "exact":
         return judged(system, tape, chosen, entries, found, None)
+    if found.failed_at is not None:
+        return replace(found, failed_at=at_fault(system, chosen, entries, found.failed_at, tape))
     if chosen.kind == "dd":
         pivots = {i: chosen.shown(d) for i, d in pivots.items()}
-    return _judged(system, tape, chosen, entries, found, pivots, _longer_of(system, tape, watched))
-
-
-def _longer_of(system: System, tape: Tape, watched: Observation | None) -> Longer | None:
-    """The run in more digits that a shadow in double-double has made already, if there was one."""
-    from ..arithmetic.shadows import DoublePairs
-
-    if watched is None or not isinstance(watched.shadow, DoublePairs):
-        return None
-    return of_slots(system, tape, watched.shadow.high + 1j * watched.shadow.low)
+    shadow = watched and watched.shadow
+    try:
+        if isinstance(shadow, DoublePairs):  # it has been run already
+            beside = of_slots(system, tape, shadow.v)
+        else:
+            beside = longer(system, tape, chosen, entries)
+    except SingularError as error:  # in balls a pivot is exactly zero
+        return replace(found, failed_at=error.why)
+    return judged(system, tape, chosen, entries, found, beside, pivots)
 
 
 def _in_balls(
@@ -225,50 +210,11 @@ def _in_balls(
     if records:
         watched = seen(system, tape, chosen, bits=proved.bits)
         solution = watched.answer[0]
-    steps = _steps(tape, watched, reference)
-    if reach and records:
-        with precision(proved.bits):
-            entries = assemble(system.state, number_of(chosen))
-        steps = _with_reached(steps, reached(tape, entries, chosen, None, proved.bits))
+    with precision(proved.bits):
+        entries = assemble(system.state, number_of(chosen))
+    steps = _steps(tape, chosen, watched, reference, reach, entries)
     found = elimination_of(system, tape, chosen, solution, steps, None)
     return in_balls(system, found, proved.bits)
-
-
-def _steps(tape: Tape, watched: Observation | None, reference: Any) -> tuple[StepRecord, ...]:
-    """A record for each group of pivots of an observed run; () where none was observed."""
-    if watched is None:
-        return ()
-    solution, pivots = watched.answer
-    return step_records(tape, pivots, watched.steps.operations, solution, reference, watched)
-
-
-def _with_reached(steps: tuple[StepRecord, ...], units: NDArray[Any] | None) -> tuple[StepRecord, ...]:
-    """Records with what each pivot's rounding leaves in qdd, where that is known."""
-    if units is None:
-        return steps
-    return tuple(replace(step, reached=float(x)) for step, x in zip(steps, units, strict=False))
-
-
-def _judged(
-    system: System,
-    tape: Tape,
-    chosen: Format,
-    entries: Entries,
-    found: Elimination,
-    pivots: Mapping[int, Any],
-    beside: Longer | None,
-) -> Elimination:
-    """The answer, judged by a run in more digits and by its backward error.
-
-    ``beside`` is the run in more digits, where there was one already.
-    """
-    if found.failed_at is not None:
-        return replace(found, failed_at=at_fault(system, chosen, entries, found.failed_at, tape))
-    try:
-        beside = beside or longer(system, tape, chosen, entries)
-    except SingularError as error:  # in balls a pivot is exactly zero
-        return replace(found, failed_at=error.why)
-    return judged(system, tape, chosen, entries, found, beside, pivots)
 
 
 def joint_space_inertia(
@@ -295,51 +241,54 @@ def joint_space_inertia(
 # -- a record for each pivot ----------------------------------------------------------------------
 
 
-def step_records(
+def _steps(
     tape: Tape,
-    pivots: dict[int, Any],
-    operations: NDArray[np.int64],
-    solution: dict[Block, Any],
-    reference: Any = None,
-    seen: Observation | None = None,
+    chosen: Format,
+    watched: Observation | None,
+    reference: Any,
+    reach: bool,
+    entries: Entries,
+    number: Any = None,
 ) -> tuple[StepRecord, ...]:
-    """One record for each group; ``operations`` (groups,) are their counts of operations.
+    """A record for each group of pivots of an observed run; () where none was observed.
 
-    ``seen`` is the observation of rounding, None where there was none.
+    With ``reach`` also what each pivot's rounding leaves in qdd, where that is known, of a run on
+    ``entries``, whose numbers ``number`` makes.
     """
+    if watched is None:
+        return ()
+    solution, pivots = watched.answer
+    bits = watched.ball_bits
+    with precision(bits):
+        units = reached(tape, entries, chosen, number, bits) if reach else None
     factor = tape.program.symbolic
     assert factor is not None
     count = factor.plan.groups
     fill = np.bincount(factor.fill_step, minlength=count)
-    entries = np.bincount(factor.fill_step, weights=factor.size[factor.fill].prod(axis=0), minlength=count)
+    entries_of = np.bincount(factor.fill_step, weights=factor.size[factor.fill].prod(axis=0), minlength=count)
     blocks: dict[int, list[Block]] = defaultdict(list)
     values: dict[int, list[Any]] = defaultdict(list)
     for i, record in enumerate(tape.program.pivots):
         blocks[record.step] += record.blocks
         values[record.step] += list(pivots.get(i, ()))
+    steps, radius = watched.steps, watched.radius_bits
     return tuple(
         StepRecord(
             step=g + 1,
             blocks=tuple(blocks[g]),
             fill_blocks=int(fill[g]),
-            fill_entries=int(entries[g]),
-            flops=int(operations[g]),
+            fill_entries=int(entries_of[g]),
+            flops=int(steps.operations[g]),
             error=None if reference is None else reference.block_error(blocks[g], solution),
             pivots=tuple(values[g]),
-            **({} if seen is None else _rounding(seen, g)),
+            growth=float(steps.size[g] / watched.largest),
+            cancelled_bits=int(steps.cancelled[g]),
+            absorbed_bits=float(steps.absorbed_bits[g]),
+            pivot_error=float(watched.pivot_errors[g]),
+            absorbed=float(steps.absorbed[g]),
+            exact_zeros=int(steps.zeros[g]),
+            radius_bits=None if radius is None else float(radius[g]),
+            reached=None if units is None else float(units[g]),
         )
         for g in range(count)
     )
-
-
-def _rounding(seen: Observation, g: int) -> dict[str, Any]:
-    steps, largest = seen.steps, seen.largest
-    return {
-        "growth": float(steps.size[g] / largest),
-        "cancelled_bits": int(steps.cancelled[g]),
-        "absorbed_bits": float(steps.absorbed_bits[g]),
-        "pivot_error": float(seen.pivot_errors[g]),
-        "absorbed": float(steps.absorbed[g]),
-        "exact_zeros": int(steps.zeros[g]),
-        "radius_bits": None if seen.radius_bits is None else float(seen.radius_bits[g]),
-    }
