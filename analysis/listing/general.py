@@ -4,26 +4,60 @@ On a chain of three, the children of a body and all bodies below it are the same
 factor asks; on a tree with branches and depth they are not.  An order is a function of the tree: it
 is folded on the model's tree and a larger one together, a forest, and must then make every value of
 the model too.  An order that no loops over bodies tell, in general or on the model's own tree, is told
-by its groups (:mod:`.groups`).
+by its groups: the sparse L D L^T of (4), block by block.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pivotree.kkt.base.errors import OrderError, PivotreeError
 from pivotree.kkt.matrix.blocks import Block, Structure
 
-from .choice import number_of
-from .groups import GROUP, loops_of_groups
-from .loops import Course, Loop, courses_of, loops_of
-from .nodes import FoldingError
-from .sets import Tree, nameless
-from .unroll import check
-from .values import Values
+from .loops import Course, Line, Loop, courses_of, loops_of
+from .nodes import Family, FoldingError, Index, Leaf, Node, Sum, Term, leaves
+from .sets import Context, Set, Tree, nameless
+from .values import Values, number_of
+
+GROUP = ("group",)  # kinds of these families, and of a loop over groups
+MATRIX, RIGHT = ("input", "K"), ("input", "r")
+PIVOT, COUPLING, LEFT, SOLUTION = ((label, GROUP, False, 0) for label in ("D", "W", "y", "x"))
+K, J, C = Index("k"), Index("j"), Index("c")
+
+
+def loops_of_groups(count: int) -> tuple[Loop, Loop]:
+    """Forward and back over so many groups; k is a group, and what it is coupled with is ``left``."""
+    groups = tuple(range(count))
+    gone, shared = (("c", Set("gone", ("k",))),), (("c", Set("shared", ("k", "j"))),)
+    later, left = (("j", Set("left", ("k",))),), (("c", Set("left", ("k",))),)
+
+    def made(
+        family: Family, right: Leaf, taken: tuple[Any, ...], by: Leaf, index: tuple[Any, ...] = (K,)
+    ) -> Line:
+        """right - sum of W_ck^T D_c^-1 by, over the groups that are ``taken``."""
+        inner = Node("inner", (Leaf(PIVOT, (C,)), Leaf(COUPLING, (C, K)), by))
+        over = later if len(index) > 1 else ()
+        return Line(family, index, over, None, Sum((Term(1, right), Term(-1, inner, taken))))
+
+    forward = (
+        made(PIVOT, Leaf(MATRIX, (K, K)), gone, Leaf(COUPLING, (C, K))),
+        made(LEFT, Leaf(RIGHT, (K,)), gone, Leaf(LEFT, (C,))),
+        made(COUPLING, Leaf(MATRIX, (K, J)), shared, Leaf(COUPLING, (C, J)), (K, J)),
+    )
+    rest = Sum(
+        (
+            Term(1, Leaf(LEFT, (K,))),
+            Term(-1, Node("mul", (Leaf(COUPLING, (K, C)), Leaf(SOLUTION, (C,)))), left),
+        )
+    )
+    solved = Sum((Term(1, Node("solve", (Leaf(PIVOT, (K,)), rest))),))
+    back = (Line(SOLUTION, (K,), (), None, solved),)
+    return Loop(False, GROUP, forward, groups), Loop(True, GROUP, back, groups[::-1])
+
 
 TREE = (-1, 0, 0, 0, 1, 1, 4, 6, 6, 2, 7, -1)
 CHAIN = (-1, 0, 1, 2, 3, 4, 5)
@@ -195,3 +229,68 @@ def _length(telling: Telling) -> int:
     """How many lines and terms there are."""
     lines = [line for loop in telling.loops for line in loop.lines]
     return len(lines) + sum(len(line.expression.terms) for line in lines)
+
+
+# -- what is folded is unrolled again: the program's values, each once, after what it needs -----------
+
+
+def contexts(tree: Tree, line: Line, k: int) -> Iterator[Context]:
+    """What the letters of a line stand for, in one step of its loop."""
+    start: Context = {"k": k}
+    if not tree.holds(line.when, start):
+        return
+    yield from tree.spread(line.over, start)
+
+
+def unrolled(tree: Tree, node: Any, context: Context) -> Any:
+    """The expression of one context: bodies in the place of letters."""
+    if isinstance(node, Sum):
+        terms = []
+        for term in node.terms:
+            for inner in tree.spread(term.over, context):
+                if tree.holds(term.when, inner):
+                    terms.append(term._replace(node=unrolled(tree, term.node, inner), over=(), when=None))
+        return Sum(tuple(terms), node.kind)
+    index = tuple(tree.body(i, context) for i in node.index)
+    if isinstance(node, Leaf):
+        return node._replace(index=index)
+    return Node(node.op, tuple(unrolled(tree, a, context) for a in node.args), index, node.info)
+
+
+def canonical(node: Any) -> Any:
+    """Equal for expressions that differ by the order of summands only."""
+    if isinstance(node, Sum):
+        counted = Counter((term.sign, canonical(term.node)) for term in node.terms)
+        if node.kind == "list":
+            return (node.kind, tuple((t.sign, canonical(t.node)) for t in node.terms))
+        return (node.kind, frozenset(counted.items()))
+    if isinstance(node, Leaf):
+        return node
+    return (node.op, node.index, node.info, tuple(canonical(arg) for arg in node.args))
+
+
+def check(values: Values, tree: Tree, loops: tuple[Loop, ...]) -> None:
+    """Raise FoldingError unless the loops make every value of the program, once and in time."""
+    where = {(m.family, m.index): m for m in values.members.values()}
+    made: set[tuple[Any, ...]] = set()
+    for loop in loops:
+        for k in loop.bodies:
+            for line in loop.lines:
+                for context in contexts(tree, line, k):
+                    index = tuple(tree.body(i, context) for i in line.index)
+                    key = (line.family, index)
+                    if key not in where or key in made:
+                        raise FoldingError(f"listing: {key} is made twice, or not in the program")
+                    folded = unrolled(tree, line.expression, context)
+                    wanted = values.tree(where[key].value)
+                    if canonical(folded) != canonical(wanted):
+                        raise FoldingError(f"listing: {key} is not what the program makes")
+                    for leaf in leaves(folded):
+                        if leaf.family[0] != "input" and (leaf.family, leaf.index) not in made:
+                            raise FoldingError(
+                                f"listing: {key} reads {leaf}, which no line before it makes; the "
+                                "loops are in the wrong order"
+                            )
+                    made.add(key)
+    if len(made) != len(where):
+        raise FoldingError(f"listing: {len(where) - len(made)} values are left out")

@@ -9,10 +9,9 @@ from ..symbols import Symbol, escaped
 from .listing import Listing
 from .loops import Line, Loop, both, cases
 from .nodes import Index, Node, Sum, Term
-from .sets import PARENT, Condition, Set
+from .sets import ONLY, PARENT, Condition, Set
 from .style import ATOM, PRODUCT, SUM, Style, summands
 from .text import head, loops_told, sets_told, turn_told
-from .vocabulary import ONLY
 
 HEAD = r"""\documentclass[10pt]{article}
 \usepackage{amsmath,amssymb}

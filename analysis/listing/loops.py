@@ -7,12 +7,10 @@ from typing import NamedTuple
 
 from pivotree.kkt.program.program import Program
 
-from .choice import BACK, FORE, number_of
 from .fold import Folder
-from .members import Member
 from .nodes import Family, FoldingError, Index, Sum, leaves, within
 from .sets import Condition, Context, Set, Tree, nameless
-from .values import Values
+from .values import BACK, FORE, Member, Values, number_of
 
 MOST = 8  # loops from which on an order is told by its groups
 OWN = "jihg"  # letters of a line's own indices

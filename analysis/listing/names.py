@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..symbols import NOTATIONS, Symbol
-from .groups import GROUP
+from .general import GROUP
 from .loops import Line, Loop
 from .nodes import Family, leaves
 from .values import Values

@@ -7,8 +7,7 @@ from typing import Any
 
 from ..symbols import Symbol
 from .nodes import Index, Leaf, Node, Sum, Term, symmetric, transpose, within
-from .sets import PARENT, Condition, Set
-from .vocabulary import ONLY, TESTS
+from .sets import ONLY, PARENT, TESTS, Condition, Set
 
 SUM, PRODUCT, ATOM = range(3)  # how tightly a text holds together
 

@@ -9,9 +9,8 @@ from .general import ANY_TREE, ENDS
 from .listing import Listing
 from .loops import Line, Loop, both, cases
 from .nodes import Sum, within
-from .sets import PARENT, Condition, Set
+from .sets import ONLY, PARENT, SETS, TESTS, Condition, Set
 from .style import Style
-from .vocabulary import ONLY, SETS, TESTS
 
 PARENTS = "λ(k) is the parent of k; what holds λ(k) is absent where there is none."
 LONG = 150  # characters of a recursion in full

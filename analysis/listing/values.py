@@ -1,22 +1,43 @@
-"""Named values of a block program: with which sign each is told, and what it is made from."""
+"""Named values of a block program: families, signs, and what each is made from."""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from pivotree.kkt.matrix.blocks import Structure
-from pivotree.kkt.program.program import Instruction, Program, Ref
+from pivotree.kkt.matrix.blocks import KINDS, LAM, Block, Structure
+from pivotree.kkt.program.program import Instruction, Place, Program, Ref
 
-from .choice import number_of, operand
-from .members import Members
 from .nodes import Family, Leaf, Node, Sum, Term, transpose
 
+THROUGH = ("mirror", "forward", "same", "factor")  # named as their operand
+ALWAYS = ("along", "across", "basis")  # of S alone: named even where they are used once
+ASKED = ("qdd", "lam")  # unknowns that a listing finds
+FORE, BACK = 0, 1  # passes
+# of one body, or of one loop
+ONE = (("pdd",), ("qdd",), ("f",), ("fJ",), ("fC",), ("lam",), ("pdd", "f"), ("fJ", "qdd"))
 LINEAR = ("mul", "solve", "divide", "forward", "weight")
 
 
-class Values(Members):
-    """Members of all families, with their signs and what each is made from."""
+class Member(NamedTuple):
+    """One named value."""
+
+    value: int
+    family: Family
+    index: tuple[int, ...]  # type: ignore[assignment]
+    event: tuple[int, int]  # the pass and the base pivot; -1 before all pivots
+    sign: int  # the family's: the value is sign times what is listed
+    turned: bool = False  # what is listed is the transposed value
+
+
+class Values:
+    """Which values of a program are named, with which sign each is told, and what it is made from.
+
+    A value is named where it is used twice, where a solution or a pivot is read off it, and where other
+    values of its kind are named; what is used once is written into its user.  The family of a value is
+    its place in the elimination without the bodies, its index the bodies.
+    """
 
     def __init__(
         self, program: Program, structure: Structure, position: dict[int, int] | None, acceleration: int = 1
@@ -26,11 +47,251 @@ class Values(Members):
         ``acceleration``: 1 where the bodies' unknowns are told as (4) has them, minus spatial
         accelerations, and -1 where as the accelerations themselves.
         """
-        super().__init__(program, structure, position)
+        self.program, self.structure = program, structure
+        self.position = position or {}
+        self.kinds = program.symbolic is not None and "pivot" in {p.label for p in program.places}
+        live = program.live(("qdd", "lam"))
+        wanted = [ref.value for block, ref in program.solution.items() if block.kind == "pdd"]
+        if any(i.out in wanted for i, keep in zip(program.instructions, live, strict=True) if keep):
+            live = program.live(("qdd", "lam", "pdd"))  # of all bodies, where some are needed
+        self.live: list[Instruction] = [i for i, keep in zip(program.instructions, live, strict=True) if keep]
+        self.place = {i.out: place for i, place in zip(program.instructions, program.places, strict=True)}
+        self.made: dict[int, Instruction] = {i.out: i for i in program.instructions}
+        self.solved: dict[int, Block] = {ref.value: block for block, ref in program.solution.items()}
+        self.alias: dict[int, int] = {}
+        self._redirect()
+        self.names: set[int] = set()
+        self._choose()
         self.told: dict[str, int] = {"pdd": acceleration, "qdd": 1, "f": 1, "lam": 1}  # signs of the unknowns
         self.members = self._members()
         self._trees: dict[int, Sum] = {}
         self._sign_families()
+
+    # -- which values are named ---------------------------------------------------------------
+
+    def _redirect(self) -> None:
+        """A value and its ``same`` at one pivot are one value, that of the ``same``."""
+        for i in self.live:
+            if i.op != "same":
+                continue
+            below = self._below(operand(i, 0).value)
+            plain = self.made[below].op in ("input", "eye", "same", *ALWAYS)
+            same = self._event(self.place[i.out]) == self._event(self.place[below])
+            if not plain and below not in self.alias and same:
+                self.alias[below] = i.out
+
+    def _below(self, value: int) -> int:
+        while self.made[value].op == "mirror":
+            value = operand(self.made[value], 0).value
+        return value
+
+    def canonical(self, value: int) -> int:
+        """The value under whose name this one goes."""
+        while True:
+            below = self._below(value)
+            value = self.alias.get(below, below)
+            if value == below:
+                return value
+
+    def _choose(self) -> None:
+        uses: Counter[int] = Counter()
+        for i in reversed(self.live):
+            times = max(uses[i.out], 1) if i.op in ("forward", "mirror") else 1
+            for ref in i.args:
+                if ref is not None:
+                    uses[ref.value] += times
+        again: Counter[int] = Counter()
+        for value, count in uses.items():
+            i = self.made[value]
+            if i.op in ("input", "eye", "factor", "forward"):
+                continue
+            target = self.canonical(value)
+            # uses of a copy count as its original's; the use by the copy itself does not
+            again[target] += count - (value in self.alias)
+        for i in self.live:
+            if i.op == "factor":
+                self._name(operand(i, 0).value)
+            copy = i.op == "same" and self.place[i.out].label != "children"
+            if copy or i.op in ALWAYS or again[i.out] > 1:
+                self._name(i.out)
+        for value, block in self.solved.items():
+            if block.kind in ASKED:
+                self._name(value)
+        self._name_kin()
+        self._drop_copies()
+
+    def _name(self, value: int) -> None:
+        value = self.canonical(value)
+        if self.made[value].op not in ("input", "eye", "factor", "forward", "mirror"):
+            self.names.add(value)
+
+    @cached_property
+    def _results(self) -> dict[tuple[Any, ...], list[int]]:
+        """The last value made at each place, by the family of the place."""
+        last: dict[Place, int] = {}
+        for i in self.live:
+            if i.op not in ("input", "eye", *THROUGH, *ALWAYS):
+                last[self.place[i.out]] = i.out
+        result: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+        for place, value in last.items():
+            result[self._label(place)].append(value)
+        return result
+
+    def _name_kin(self) -> None:
+        """Where one result of a kind of place is named, all are."""
+        for values in self._results.values():
+            if any(value in self.names for value in values):
+                for value in values:
+                    self._name(value)
+
+    def _drop_copies(self) -> None:
+        """Entries and unknowns that are only other names of what has one are written as that."""
+        families: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+        for value in self.names:
+            families[self._label(self.place[value])].append(value)
+        before = -1
+        while before != len(self.names):
+            before = len(self.names)
+            for values in families.values():
+                copies = all(self.made[v].op == "same" and self._known(v) for v in values)
+                if copies and not any(self._asked(v) for v in values):
+                    self.names.difference_update(values)
+
+    def _known(self, same: int) -> bool:
+        target = self.canonical(operand(self.made[same], 0).value)
+        if target == same:
+            return False
+        while self.made[target].op == "same" and target not in self.names:
+            target = self.canonical(operand(self.made[target], 0).value)
+        return self.made[target].op in ("input", "eye") or target in self.names
+
+    def _asked(self, value: int) -> bool:
+        return any(block.kind in ASKED and self.canonical(v) == value for v, block in self.solved.items())
+
+    # -- places ------------------------------------------------------------------------------
+
+    def kind(self, block: int) -> int:
+        """Of a block of the block graph, by its number."""
+        return min(block // self.structure.n, LAM)
+
+    def body(self, block: int) -> int:
+        """The body of a block, or its loop: loops are numbered behind the bodies."""
+        kind, n = self.kind(block), self.structure.n
+        return block - kind * n + n * (kind == LAM)
+
+    def _label(self, place: Place) -> tuple[Any, ...]:
+        kinds: tuple[str, ...] = ()
+        if self.kinds:
+            kinds = tuple("rhs" if b < 0 else KINDS[self.kind(b)] for b in place.blocks)
+            if place.label in ("pivot", "x", "s") and kinds not in ONE:
+                kinds = (kinds[0], "and others")
+        label = place.label
+        if label in ("entry", "children") and place.blocks[-1] >= 0:
+            i, j = (self.body(b) for b in place.blocks)
+            label = "own" if i == j and label == "entry" else label
+        return (label, kinds, place.back)
+
+    def _bodies(self, place: Place) -> tuple[int, ...]:
+        bodies = tuple(self.body(b) for b in place.blocks if b >= 0)
+        return bodies[:1] if "and others" in self._label(place)[1] else bodies
+
+    def _event(self, place: Place) -> tuple[int, int]:
+        if place.label in ("entry", "children") and self.position:
+            first = min((b for b in place.blocks if b >= 0), key=self.position.__getitem__)
+            return (FORE, self._pivot_of[first])
+        return (int(place.back), place.pivot)
+
+    @cached_property
+    def _pivot_of(self) -> dict[int, int]:
+        """Number of the base pivot that takes each block."""
+        n = self.structure.n
+        return {
+            KINDS.index(block.kind) * n + _within(self.structure, block): number
+            for number, record in enumerate(self.program.pivots)
+            for block in record.blocks
+        }
+
+    # -- members of families -------------------------------------------------------------------
+
+    def _members(self) -> dict[int, Member]:
+        at: dict[Place, list[int]] = defaultdict(list)
+        for value in sorted(self.names):
+            at[self.place[value]].append(value)
+        raw: dict[int, tuple[tuple[Any, ...], tuple[int, ...], tuple[int, int]]] = {}
+        pushed = self._pushed()
+        for place, values in at.items():
+            for later, value in enumerate(reversed(values)):
+                made = self.made[value]
+                if made.op in ALWAYS:  # belongs to the joint, whoever forms it
+                    letter, body = self.made[operand(made, 0).value].info
+                    raw[value] = ((made.op, (letter,), False, 0), (body,), (FORE, -1))
+                    continue
+                event = self._event(place)
+                if self._label(place) in pushed:
+                    event = self._event(self.place[self._source(value)])
+                index = self._bodies(place)
+                index = index[::-1] if self._turned(value) else index
+                raw[value] = ((*self._label(place), later), index, event)
+        return self._distinct(raw)
+
+    def _source(self, value: int) -> int:
+        """The value that a copy copies."""
+        return self._below(operand(self.made[value], 0).value) if self.made[value].op == "same" else -1
+
+    def _pushed(self) -> set[tuple[Any, ...]]:
+        """Labels of entries that one pivot makes whole: they are listed at that pivot."""
+        kinds: dict[tuple[Any, ...], bool] = {}
+        for value in self.names:
+            place = self.place[value]
+            if self._label(place)[0] == "entry" and place.blocks[-1] >= 0:
+                source = self.place.get(self._source(value))
+                one = source is not None and source.label == "update"
+                label = self._label(place)
+                kinds[label] = kinds.get(label, True) and one and self._single(value)
+        return {label for label, one in kinds.items() if one}
+
+    def _single(self, value: int) -> bool:
+        """Whether one pivot makes an entry: it is no sum over several."""
+        source = self.made[self._source(value)]
+        pivot = self.place[source.out].pivot
+        return source.op != "add" or all(
+            ref is None or self.place[ref.value].pivot == pivot for ref in source.args
+        )
+
+    def _turned(self, value: int) -> bool:
+        """Whether an entry is listed transposed: of two alike blocks the earlier comes first."""
+        place = self.place[value]
+        if place.label != "entry" or len(place.blocks) != 2 or place.blocks[1] < 0:
+            return False
+        i, j = place.blocks
+        same = self.kind(i) == self.kind(j)
+        return same and self.position[i] > self.position[j]
+
+    def _pivot_body(self, number: int) -> int:
+        return number_of(self.structure, self.program.pivots[number].blocks[0])
+
+    def _distinct(self, raw: dict[Any, Any]) -> dict[int, Member]:
+        families: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+        for value, (family, _, _) in raw.items():
+            families[family].append(value)
+        result: dict[int, Member] = {}
+        for family, values in families.items():
+            index = {v: raw[v][1] for v in values}
+            if len(set(index.values())) < len(values):  # several stages: their pivot tells apart
+                index = {v: (*i, self._pivot_body(raw[v][2][1])) for v, i in index.items()}
+            times: Counter[tuple[int, ...]] = Counter()
+            turn = {}  # how often a place has been before
+            for v in sorted(values):
+                turn[v] = times[index[v]]
+                times[index[v]] += 1
+            keep = independent(list(index.values()))
+            for v in values:
+                short = tuple(index[v][p] for p in keep)
+                name = (*family, turn[v]) if turn[v] else family
+                result[v] = Member(v, name, short, raw[v][2], 1, self._turned(v))
+        return result
+
+    # -- signs ---------------------------------------------------------------------------------
 
     def _sign_families(self) -> None:
         """Signs with which values read best: those of one quantity alike, first terms positive."""
@@ -271,6 +532,32 @@ class Values(Members):
         records = self._records(i)
         own = next(block for block, rows in records if rows == tuple(i.info))
         return sign, Node("part", (node, listed([b for b, _ in records])), *split((own,)))
+
+
+def number_of(structure: Structure, block: Block) -> int:
+    """The number of a block's body; of its loop, behind those of all bodies."""
+    return _within(structure, block) + structure.n * (block.kind == "lam")
+
+
+def _within(structure: Structure, block: Block) -> int:
+    index = structure.tie_index if block.kind == "lam" else structure.index
+    return index[block.body]
+
+
+def operand(i: Instruction, place: int) -> Ref:
+    """An operand that is no zero block."""
+    ref = i.args[place]
+    assert ref is not None
+    return ref
+
+
+def independent(indices: list[tuple[int, ...]]) -> list[int]:
+    """Positions of an index that do not always repeat an earlier one."""
+    keep: list[int] = []
+    for p in range(len(indices[0])):
+        if not any(all(i[p] == i[q] for i in indices) for q in keep):
+            keep.append(p)
+    return keep
 
 
 def split(blocks: tuple[tuple[str, int], ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:

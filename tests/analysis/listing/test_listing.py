@@ -18,7 +18,7 @@ from listed import agrees, arguments, formulas, function_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis import listing
-from pivotree.analysis.listing import unroll
+from pivotree.analysis.listing import general
 
 
 def geared():
@@ -125,10 +125,10 @@ def test_a_wrong_folding_is_found():
     backward = first._replace(bodies=first.bodies[::-1])
     late = "reads .*, which no line before it makes; the loops are in the wrong order"
     for wrong, why in ((less, late), (turned, late), (backward, late)):
-        with pytest.raises(unroll.FoldingError, match=why):
-            unroll.check(one.values, one.tree, (wrong, second))
-    with pytest.raises(unroll.FoldingError, match="values are left out"):
-        unroll.check(one.values, one.tree, (first,))
+        with pytest.raises(general.FoldingError, match=why):
+            general.check(one.values, one.tree, (wrong, second))
+    with pytest.raises(general.FoldingError, match="values are left out"):
+        general.check(one.values, one.tree, (first,))
 
 
 # -- what it reads like ------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from pivotree import kkt, orderings
 from pivotree.analysis import listing
 from pivotree.analysis.cli import main
 from pivotree.analysis.listing.full import in_full
+from pivotree.analysis.listing.general import contexts
 from pivotree.analysis.listing.nodes import Leaf, Sum
-from pivotree.analysis.listing.unroll import contexts
 
 ANY = covering(["abm", "crbm", "bad_abm", "gain_abm", "joseph_abm", "modified_abm", "lagrange"])
 
