@@ -15,22 +15,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.compiled import loop
 from ..base.errors import ModelError
 from ..model.loops import Loop
 from ..model.spatial import (
+    MANY,
     Array,
+    breadth_first,
     cross_force,
     cross_motion,
     force_transform,
+    in_pieces,
     levels,
     matvec,
     spatial_inertia,
     transpose,
 )
 from ..model.tree import BodyTree
-from ..model.tree_kernels import MANY, breadth_first, entries_seen, outside
-from ..model.tree_kernels import inertias as compiled_inertias
-from ..model.tree_kernels import moving as compiled_moving
 from .closures import Closure, closures, constraint_rows
 from .state import State, kinematics
 
@@ -44,9 +45,24 @@ def joint_rates(S: Array, owner: Array, column: Array, qd: Array, n: int) -> Arr
     return total
 
 
+@loop(few=0)
+def outwards(order: Array, parent: Array, Phi: Array, rates: Array, v: Array) -> None:  # pragma: no cover
+    """Velocities of many bodies, into v (n, 6), parents before children, by the same sums."""
+    for k in order:
+        up = parent[k]
+        for i in range(6 if up >= 0 else 0):
+            total = Phi[k, 0, i] * v[up, 0]
+            for j in range(1, 6):
+                total += Phi[k, j, i] * v[up, j]
+            v[k, i] = total + rates[k, i]
+
+
 def velocities(parent: Array, Phi: Array, rates: Array) -> Array:
     """Spatial velocities v_k = Phi* v_parent + S_k qd_k (n, 6)."""
     v = rates + 0
+    if len(v) >= MANY and v.dtype != object:
+        outwards(breadth_first(parent)[0], parent, Phi, rates, v)
+        return v
     for level in levels(parent)[1:]:
         up = parent[level]
         v[level] = matvec(transpose(Phi[level]), v[up]) + rates[level]
@@ -77,7 +93,7 @@ def bias(
     v = velocities(parent, Phi, rates)
 
     # a_k: what the body accelerates by while its joint's qdd is 0
-    a = cross_motion(v, rates) + joint_bias
+    a = in_pieces(cross_motion, v, rates) + joint_bias
 
     # gravity enters as the acceleration of the world, from which roots hang
     roots = np.flatnonzero(parent < 0)
@@ -86,7 +102,7 @@ def bias(
     a[roots] = a[roots] + lift
 
     # b_k: the force that turns the momentum M_k v_k, less what pulls from outside
-    b = cross_force(v, matvec(M, v)) - wrench
+    b = in_pieces(lambda v, M: cross_force(v, matvec(M, v)), v, M) - wrench
     return a, b
 
 
@@ -148,8 +164,6 @@ def assemble(
     ``number`` turns a float into the number type; None stays in float64.  ``inertias`` (n, 6, 6)
     are M of the same bodies, where they are known already.
     """
-    if number is None and len(state.names) >= MANY and not state.loops:
-        return _assembled(state, inertias)
 
     def cast(x: NDArray[Any]) -> Array:
         if number is None:
@@ -164,8 +178,10 @@ def assemble(
 
     # the blocks of the matrix: H by its columns S, M and Phi
     S = cast(state.S.columns)
-    M = spatial_inertia(cast(state.mass), cast(state.com), cast(state.inertia))
-    Phi = force_transform(cast(state.R), cast(state.p))
+    M = inertias
+    if M is None:
+        M = in_pieces(spatial_inertia, cast(state.mass), cast(state.com), cast(state.inertia))
+    Phi = in_pieces(force_transform, cast(state.R), cast(state.p))
 
     # the right-hand side: bias of bodies, efforts of joints
     rates = joint_rates(S, owner, column, cast(state.qd), n)
@@ -178,20 +194,6 @@ def assemble(
     v = velocities(state.parent, Phi, rates)
     rows = constraint_rows(state.loops, v, cast(state.gravity), cast)
     return Entries(M, Phi, S, a, b, tau, *rows, A)
-
-
-def _assembled(state: State, inertias: Array | None) -> Entries:
-    """:func:`assemble` in float64 for many bodies, in one compiled loop."""
-    n, s = len(state.names), state
-    M = np.empty((n, 6, 6)) if inertias is None else inertias
-    if inertias is None:
-        compiled_inertias(s.mass, s.com, s.inertia, M)
-    Phi, v, a, b = np.empty((n, 6, 6)), np.empty((n, 6)), np.empty((n, 6)), np.empty((n, 6))
-    order = breadth_first(s.parent)[0]
-    given = (s.qd, s.joint_bias, s.wrench, s.gravity)
-    compiled_moving(order, s.parent, s.S.offset, (s.R, s.p), M, s.S.columns, given, (Phi, v, a, b))
-    tau, A = joint_entries(s, lambda x: x)
-    return Entries(M, Phi, s.S.columns, a, b, tau, A=A)
 
 
 def ragged(start: NDArray[Any], length: NDArray[Any]) -> NDArray[Any]:
@@ -232,55 +234,41 @@ class Pattern:
 def _within(mask: NDArray[np.bool_], one: NDArray[np.bool_] | None, x: Array) -> bool:
     if len(x) != len(mask):  # joints with entries of their own, and without
         return False
-    if len(x) >= MANY:
-        return not outside(x, mask, np.zeros_like(mask) if one is None else one)
     return not x[~mask].any() and (one is None or bool((x[one] == 1.0).all()))
 
 
-def pattern_of(
-    tree: BodyTree,
-    q: NDArray[np.float64],
-    a: NDArray[np.float64],
-    loops: Sequence[Loop],
-    own: NDArray[np.bool_],
-) -> Pattern:
-    """The union of nonzeros over this state and generic ones, so that a refresh keeps the pattern.
+def pattern_of(tree: BodyTree, state: State, a: NDArray[np.float64], own: NDArray[np.bool_]) -> Pattern:
+    """The union of nonzeros over this state and a generic one, so that a refresh keeps the pattern.
 
     ``own`` says which diagonal entries of qdd the joints' own terms fill.
 
-    General joints take generic positions only where q moves one of them: a model file gives no
+    General joints take a generic position only where q moves one of them: a model file gives no
     poses but one, whose zeros are structural.
     """
-    # this state, and two in which no entry is zero by chance
-    generator = np.random.default_rng(1996)
-    N = int(tree.offset[-1])
+    # this state, and one in which no entry is zero by chance
+    N, q, loops = int(tree.offset[-1]), state.q, [closure.loop for closure in state.loops]
     moved = any(q[tree.offset[k] : tree.offset[k + 1]].any() for k in tree.S)
     always = np.ones(tree.n, dtype=bool)
     always[list(tree.S)] = moved
     free = np.repeat(always, tree.dof)
-    generic = [np.where(free, generator.uniform(0.4, 1.2, N), 0.0) for _ in range(2)]
-    states = [q, *generic] if free.any() else [q]
-
-    # where each state has entries, and ones
-    Phi, Phi_one = np.zeros((2, tree.n, 6, 6), dtype=bool)
-    Phi_one[:, :3, :3] = True
-    Ss, Gs, ones_in_G = [], [], []
-    for q in states:
-        R, p, S, _ = kinematics(tree, q, np.zeros(N))
-        entries_seen(R, p, Phi, Phi_one)
-        Ss.append(S.columns)
-        G, one = _constraint_pattern(tree, R, p, q, loops)
-        Gs.append(G)
-        ones_in_G.append(one)
+    poses = [(q, state.R, state.p, state.S)]
+    if free.any():
+        generic = np.where(free, np.random.default_rng(1996).uniform(0.4, 1.2, N), 0.0)
+        poses.append((generic, *kinematics(tree, generic, np.zeros(N))[:3]))
 
     # an entry counts where one state has it, a one where all have it
-    S_all = np.stack(Ss)
+    Phi, Phi_one = np.zeros((2, tree.n, 6, 6), dtype=bool)
+    for _, R, p, _ in poses:
+        Phi |= in_pieces(_transform_pattern, R, p)
+    Phi_one[:, :3, :3] = Phi_one[:, 3:, 3:] = np.all([R == 1.0 for _, R, *_ in poses], axis=0)
+    S = np.stack([S.columns for *_, S in poses])
+    Gs, ones_in_G = zip(*(_constraint_pattern(tree, R, p, q, loops) for q, R, p, _ in poses), strict=True)
     return Pattern(
         M=_inertia_pattern(tree),
         Phi=Phi,
-        S=np.any(S_all != 0.0, axis=0),
+        S=np.any(S != 0.0, axis=0),
         Phi_one=Phi_one,
-        S_one=np.all(S_all == 1.0, axis=0),
+        S_one=np.all(S == 1.0, axis=0),
         a=(tree.dof > 0) | (tree.parent < 0) | a.any(axis=1),
         G=np.any(np.stack(Gs), axis=0),
         G_one=np.all(np.stack(ones_in_G), axis=0),
@@ -294,10 +282,13 @@ def pattern_of(
 
 
 def _transform_pattern(R: Array, p: Array) -> NDArray[np.bool_]:
-    """Entries of Phi = [[R, p~ R], [0, R]] that may be nonzero."""
-    seen, one = np.zeros((2, 1, 6, 6), dtype=bool)
-    entries_seen(R[None], p[None], seen, one)
-    return seen[0]
+    """Entries of Phi = [[R, p~ R], [0, R]] (..., 6, 6) that may be nonzero."""
+    turn, shift = R != 0.0, (p != 0.0)[..., None]
+    seen = np.zeros((*p.shape[:-1], 6, 6), dtype=bool)
+    seen[..., :3, :3] = seen[..., 3:, 3:] = turn
+    for i, j, m in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        seen[..., i, 3:] = shift[..., m, :] & turn[..., j, :] | shift[..., j, :] & turn[..., m, :]
+    return seen
 
 
 def _constraint_pattern(

@@ -25,12 +25,9 @@ from ..base.errors import ModelError, nearest
 from ..model.fields import Floats, checked, shape_of
 from ..model.joints import GENERAL, TYPES, JointTerms, exponential, quaternion_to_vector
 from ..model.loops import OPEN, Loop
-from ..model.spatial import extends, force_transform, matmul, matvec, path
+from ..model.spatial import CACHED, extends, force_transform, matmul, matvec, path
 from ..model.tree import BodyTree
-from ..model.tree_kernels import MANY, one_axis
 from .closures import Closure, closures
-
-ONE_AXIS = ("continuous", "prismatic", "revolute")  # joints of one freedom
 
 
 @dataclass(frozen=True)
@@ -123,13 +120,6 @@ def kinematics(tree: BodyTree, q: Floats, qd: Floats) -> tuple[Floats, Floats, S
     bias = np.zeros((tree.n, 6))
     columns = np.zeros((int(tree.offset[-1]), 6))
     for kind, bodies in tree.by_joint.items():
-        # many joints of one axis, in a compiled loop
-        if kind in ONE_AXIS and len(bodies) >= MANY:
-            placed, angle = (tree.axis, tree.R, tree.p), (q, np.cos(q), np.sin(q))
-            along = kind == "prismatic"
-            one_axis(bodies, tree.offset, placed, angle, along, (R, p, columns))
-            continue
-
         # S of general joints is constant, and S q a screw
         if kind == GENERAL:
             for k in bodies.tolist():
@@ -141,16 +131,17 @@ def kinematics(tree: BodyTree, q: Floats, qd: Floats) -> tuple[Floats, Floats, S
                     R[k] = matmul(tree.R[k], turn)
             continue
 
-        # all others by the table of types, each type at once
+        # all others by the table of types, as many of a type at once as a core's cache holds
         joint = TYPES[kind]
-        take = tree.offset[bodies, None] + np.arange(joint.dof)
-        axis = tree.axis[bodies]
-        turn, shift = joint.pose(axis, q[take])
-        R[bodies] = matmul(tree.R[bodies], turn)
-        p[bodies] = tree.p[bodies] + matvec(tree.R[bodies], shift)
-        columns[take] = np.swapaxes(joint.subspace(axis, q[take]), 1, 2)
-        if joint.bias is not None:
-            bias[bodies] = joint.bias(axis, q[take], qd[take])
+        for some in np.split(bodies, range(CACHED, len(bodies), CACHED)):
+            take = tree.offset[some, None] + np.arange(joint.dof)
+            axis = tree.axis[some]
+            turn, shift = joint.pose(axis, q[take])
+            R[some] = matmul(tree.R[some], turn)
+            p[some] = tree.p[some] + matvec(tree.R[some], shift)
+            columns[take] = np.swapaxes(joint.subspace(axis, q[take]), 1, 2)
+            if joint.bias is not None:
+                bias[some] = joint.bias(axis, q[take], qd[take])
     return R, p, Subspaces(columns, tree.offset), bias
 
 

@@ -200,7 +200,7 @@ class System(Shown):
         fresh = replace(self, state=state, entries=assemble(state, None, self.entries.M))
         if not self.pattern.holds(fresh.entries):
             own = own_entries(state)
-            pattern = pattern_of(self.tree, position, fresh.entries.a, self.loops, own)
+            pattern = pattern_of(self.tree, state, fresh.entries.a, own)
             return replace(fresh, pattern=pattern, plans={})
         if "_places" in self.__dict__:  # computed once for all states
             fresh.__dict__["_places"] = self._places
@@ -285,7 +285,7 @@ def build(
     # numbers of (4), and which of them are zero or one in every state
     entries = assemble(state)
     own = own_entries(state)
-    pattern = pattern_of(compiled, position, entries.a, closed, own)
+    pattern = pattern_of(compiled, state, entries.a, own)
 
     # what an order may see: tree and ties without values
     ties = tuple(

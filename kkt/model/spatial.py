@@ -14,27 +14,56 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base.compiled import loop
 from .fields import Floats
+
+MANY = 1000  # bodies from which on a compiled loop is worth its loading
+
+
+@loop(few=MANY)
+def breadth_first(parent: Integers) -> tuple[Integers, Integers]:
+    """Bodies by depth, roots first, and where each depth starts among them.
+
+    Within a depth, bodies stand in the order of their parents, and siblings in that of their
+    indices.  Bodies on cycles are left out, so that the last start is then less than n.
+    """
+    n = len(parent)
+    child = np.full(n + 1, -1, dtype=np.int64)  # first child of each body; the world's is the last
+    following = np.full(n, -1, dtype=np.int64)
+    for k in range(n - 1, -1, -1):
+        up = parent[k] if parent[k] >= 0 else n
+        following[k], child[up] = child[up], k
+    order = np.empty(n, dtype=np.int64)
+    start = np.zeros(n + 1, dtype=np.int64)
+    k, filled, depth = child[n], 0, 0
+    while k >= 0:
+        order[filled] = k
+        filled += 1
+        k = following[k]
+    first = 0
+    while first < filled:
+        depth += 1
+        start[depth] = last = filled
+        for t in range(first, last):
+            k = child[order[t]]
+            while k >= 0:
+                order[filled] = k
+                filled += 1
+                k = following[k]
+        first = last
+    return order[:filled], start[: depth + 1]
 
 
 def levels(parent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     """Indices grouped by depth, roots (parent -1) first.  Raises nothing, and skips cycles."""
-    n = len(parent)
-    order = np.argsort(parent, kind="stable")
-    first = np.searchsorted(parent[order], np.arange(n + 1))
-    level = np.flatnonzero(parent < 0)
-    result = []
-    while level.size:
-        result.append(level)
-        counts = first[level + 1] - first[level]
-        starts = np.repeat(first[level] - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
-        level = order[starts + np.arange(counts.sum())]
-    return result
+    order, start = breadth_first(parent)
+    return [order[first:last] for first, last in pairwise(start.tolist())]
 
 
 def meeting(bodies: tuple[int, int], parent: NDArray[np.int64]) -> int:
@@ -81,8 +110,13 @@ def matvec(a: Array, x: Array) -> Array:
 
 def in_pieces(function: Callable[..., Array], *arrays: Array) -> Array:
     """``function`` of bodies' arrays, a few bodies at a time, so that these stay in a core's cache."""
-    pieces = range(0, max(1, len(arrays[0])), CACHED)
-    return np.concatenate([function(*(x[i : i + CACHED] for x in arrays)) for i in pieces])
+    first, n = function(*(x[:CACHED] for x in arrays)), len(arrays[0])
+    if n <= CACHED:
+        return first
+    found = np.empty((n, *first.shape[1:]), first.dtype)
+    for i in range(0, n, CACHED):
+        found[i : i + CACHED] = function(*(x[i : i + CACHED] for x in arrays))
+    return found
 
 
 def matmul(a: Array, b: Array) -> Array:

@@ -14,8 +14,8 @@ from ..matrix.blocks import FC, FJ, PDD, QDD, F, Structure, require_structure
 from ..matrix.system import System, require_system
 from ..model.fields import Floats, check_names, checked, shape_of
 from ..model.joints import GENERAL, TYPES, each
+from ..model.spatial import breadth_first
 from ..model.tree import STANDARD_GRAVITY, BodyTree, check_values, unit_axes
-from ..model.tree_kernels import breadth_first
 from ..order.pivots import Plan, plan, plan_of, unknowns_of
 from ..order.sequence import OrderFunction, PivotSequence, Rules
 
