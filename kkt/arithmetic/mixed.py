@@ -130,16 +130,14 @@ class ByRole(Runner):
     """Runs a tape, each operation in the format of its role and its body."""
 
     def __init__(self, mixed: Mixed, tape: Any) -> None:
-        from . import floats
-
         numbered = {part: i for i, part in enumerate(dict.fromkeys(mixed.parts))}  # rows of grids
-        self.grids: NDArray[Any] = np.concatenate([_grid(part) for part in numbered]).astype(floats.GRID)
+        self.grids: NDArray[Any] = np.concatenate([_grid(part) for part in numbered])
         # operands need no rounding to a format that holds the numbers of all parts
-        rounds = {part: not all(holds(part, other) for other in numbered) for part in numbered}
-        kinds = mixed.kinds
-        self.result = np.array([_mapped(kind.result, numbered) for kind in kinds], dtype=np.int8)
-        first = {part: i if rounds[part] else -1 for part, i in numbered.items()}
-        self.operand = np.array([_mapped(kind.operand, first) for kind in kinds], dtype=np.int8)
+        first = {p: -1 if all(holds(p, other) for other in numbered) else i for p, i in numbered.items()}
+        self.result, self.operand = (
+            np.array([[[rows[p] for p in each] for each in kind[k]] for kind in mixed.kinds], dtype=np.int8)
+            for k, rows in enumerate((numbered, first))
+        )
         self.tape: Any | None = tape if mixed.on_tapes else None
         self.kind_of: NDArray[np.int64] | None = mixed.kind_of(tape.inputs.names) if mixed.bodies else None
         self.done: int = 0  # operations of earlier chunks
@@ -161,10 +159,6 @@ class ByRole(Runner):
         result, operand = self.result[which], self.operand[which]
         floats.rounded(chunk, v, result, operand, self.grids, self.done, (x, y, r))
         self.done += len(chunk)
-
-
-def _mapped(parts: tuple[tuple[Format, ...], ...], numbers: dict[Format, int]) -> list[list[int]]:
-    return [[numbers[part] for part in each] for each in parts]
 
 
 def holds(part: Format, other: Format) -> bool:

@@ -20,8 +20,6 @@ from ..base.errors import FormatError
 from ..base.foreign import foreign
 from .formats import Chunk, Runner
 
-HALVES = (1 << 54) - 1  # 54 leading ones: rounded to 53 bits they become a power of two
-
 
 class Parts(NamedTuple):
     """A number as numerator / denominator * 2^power."""
@@ -75,9 +73,6 @@ def of_any(x: Any) -> Parts | None:
         raise
     except (ArithmeticError, ValueError):  # infinite, or not a number
         return None
-    except BaseException:  # a class of a user's own without float(), or with one that raises
-        with foreign(f"numbers of class {type(x).__name__!r}", FormatError):
-            raise
 
 
 def _of_doubles(*parts: float) -> Parts | None:
@@ -96,15 +91,11 @@ def read_once(read: Read, values: Sequence[Any]) -> list[Parts | None]:
 
 def leading(x: Parts) -> tuple[float, int]:
     """The double nearest to |x| as fraction * 2^exponent, 0.5 <= fraction < 1; x is not zero."""
-    n, d, power = abs(x.numerator), x.denominator, x.power
-    if d != 1:  # at least 56 bits of the quotient: the remainder does not change the double
-        up = max(0, 57 - n.bit_length() + d.bit_length())
-        n, power = (n << up) // d, power - up
-    length = n.bit_length()
-    top = n >> (length - 54) if length > 54 else n << (54 - length)
-    if top == HALVES:
-        return 0.5, power + length + 1
-    return math.ldexp((top + 1) >> 1, -53), power + length
+    n, d = abs(x.numerator), x.denominator
+    up = 66 - n.bit_length() + d.bit_length()  # so that the quotient has a dozen bits to spare
+    quotient = (n << up) // d if up >= 0 else n // (d << -up)
+    part, exponent = math.frexp(quotient | 1)  # what is cut off breaks ties
+    return part, exponent + x.power - up
 
 
 def size(fraction: float, exponent: int) -> float:

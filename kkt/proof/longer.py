@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -44,41 +44,25 @@ class DecimalBall(NamedTuple):
 def decimal_ball(ball: Any, digits: int) -> DecimalBall:
     """A finite ball as a midpoint of ``digits`` significant digits and a radius of two or three.
 
-    The radius is rounded up, and the arithmetic is exact: what the ball holds, this one holds.
+    What the ball holds, this one holds.
     """
-    middle, radius = _fraction(ball.mid()), _fraction(ball.rad())
-    mid = _rounded(middle, Context(prec=digits, rounding=ROUND_HALF_EVEN))
-    off = abs(Fraction(mid) - middle) + radius
-    rad = _rounded(off, Context(prec=3, rounding=ROUND_UP))
+    middle, _, radius = ball.str(digits, more=True).strip("[]").partition("+/-")
+    mid, rad = (Decimal(text.strip() or 0) for text in (middle, radius))
     return DecimalBall(f"{mid:.{digits - 1}e}" if mid else "0", f"{rad:e}" if rad else "0")
-
-
-def _rounded(x: Fraction, context: Context) -> Decimal:
-    """One correctly rounded division, in as large a range of exponents as there is."""
-    context.Emax, context.Emin = 10**15, -(10**15)
-    return context.divide(Decimal(x.numerator), Decimal(x.denominator))
-
-
-def _fraction(x: Any) -> Fraction:
-    """The value of an exact ball."""
-    mantissa, exponent = (int(part) for part in x.man_exp())
-    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
 def ball_of(x: Any) -> Any:
     if isinstance(x, flint.arb):
         return x
-    if isinstance(x, float | np.floating):
-        return flint.arb(float(x))
     if isinstance(x, Fraction):
         return flint.arb(flint.fmpq(x.numerator, x.denominator))
     if isinstance(x, complex):  # double-double, as it travels
         return flint.arb(x.real) + flint.arb(x.imag)
-    if not hasattr(x, "_mpf_"):  # a user's number
-        return ball_of(Fraction(*x.as_integer_ratio()) if hasattr(x, "as_integer_ratio") else float(x))
-    sign, mantissa, exponent, _ = x._mpf_  # mpmath
-    ball = flint.arb(flint.fmpz(int(mantissa))) * flint.arb(2) ** int(exponent)
-    return -ball if sign else ball
+    if hasattr(x, "_mpf_"):  # mpmath
+        return flint.arb(x)
+    if isinstance(x, float | np.floating) or not hasattr(x, "as_integer_ratio"):
+        return flint.arb(float(x))
+    return ball_of(Fraction(*x.as_integer_ratio()))  # a user's number
 
 
 def distance(x: Any, y: Any) -> float:
@@ -97,17 +81,14 @@ def decimal(x: Any, digits: int) -> str:
     """A number as a decimal string of ``digits`` significant digits."""
     import mpmath
 
-    if isinstance(x, flint.arb):
-        mantissa, exponent = x.mid().man_exp()
-        value = mpmath.MPContext()
-        value.dps = digits + 20
-        number = value.ldexp(value.mpf(int(mantissa)), int(exponent))
-        return mpmath.nstr(number, digits, strip_zeros=False)
-    if hasattr(x, "_mpf_"):
-        return mpmath.nstr(x, digits, strip_zeros=False)
     context = mpmath.MPContext()
     context.dps = digits + 20
-    return mpmath.nstr(context.mpf(x.numerator) / x.denominator, digits, strip_zeros=False)
+    if isinstance(x, flint.arb):
+        mantissa, exponent = x.mid().man_exp()
+        x = context.ldexp(context.mpf(int(mantissa)), int(exponent))
+    elif not hasattr(x, "_mpf_"):
+        x = context.mpf(x.numerator) / x.denominator
+    return mpmath.nstr(x, digits, strip_zeros=False)
 
 
 SHORT = 2.0**-30  # unit roundoff from which float64 has twice the digits
@@ -202,8 +183,6 @@ class Longer:
             first, second = _pair(np.asarray(own).ravel())
             with np.errstate(all="ignore"):
                 return first, np.abs((first - high) + (second - low)), high
-        import flint
-
         with flint.ctx.workprec(self.bits):
             pairs = [(ball_of(x).mid(), y.mid()) for x, y in zip(own, exact, strict=True)]
             values = [(float(x), abs(float(x - y)), float(y)) for x, y in pairs]
@@ -272,8 +251,6 @@ def of_slots(system: System, tape: Tape, v: NDArray[Any], more: Slots = None) ->
 def _in_balls(
     system: System, tape: Tape, chosen: Format, entries: Entries, more: Slots, given: dict[str, NDArray[Any]]
 ) -> Longer:
-    import flint
-
     least, own = ball_bits(system, chosen), tape.unknowns(system)
     for bits in (least << doubled for doubled in range(DOUBLINGS + 1)):
         with flint.ctx.workprec(bits):

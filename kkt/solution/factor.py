@@ -25,8 +25,7 @@ from scipy.linalg import solve_triangular
 from scipy.sparse.linalg import LinearOperator
 
 from ..arithmetic import Format, get_format
-from ..arithmetic.floats import Lanes, lanes_native
-from ..arithmetic.formats import Chunk, Hardware
+from ..arithmetic.formats import Chunk
 from ..base.compiled import njit
 from ..base.errors import FormatError, ModelError, OrderError, SingularError
 from ..base.shown import Shown
@@ -47,7 +46,6 @@ from .eliminate import eliminate
 
 Couplings = dict[int, dict[int, Ref]]  # C[o][b]: of a block o outside with a block b of the group
 Floats = NDArray[np.floating[Any]]
-LANES = 64  # right-hand sides that are played side by side
 
 
 class Group(NamedTuple):
@@ -153,7 +151,9 @@ class Factor(Shown):
             raise FormatError(
                 f"format {self.format.name!r}: cannot hold a right-hand side; give finite numbers"
             )
-        return self._solved(right) if right.ndim == 1 else self._many(right)
+        if right.ndim == 1:
+            return self._solved(right)
+        return np.stack([self._solved(column) for column in right.T], axis=1) if right.size else right.copy()
 
     @cached_property
     def inverse(self) -> LinearOperator:
@@ -191,20 +191,6 @@ class Factor(Shown):
         desk[self.symbolic.right] = right
         self.format.runner(self.symbolic.tape).run(self.symbolic.then.operations, desk)
         return desk[found] * sign
-
-    def _many(self, right: Floats) -> Floats:
-        if not isinstance(self.format, Hardware):
-            columns = [self._solved(column) for column in right.T]
-            return np.stack(columns, axis=1) if columns else right.copy()
-        found, sign = self._found
-        out = np.empty_like(right)
-        for at in range(0, right.shape[1], LANES):
-            part = right[:, at : at + LANES]
-            desk = np.repeat(self._desk[:, None], part.shape[1], axis=1)
-            desk[self.symbolic.right] = part
-            Lanes(lanes_native).run(self.symbolic.then.operations, desk)
-            out[:, at : at + LANES] = desk[found] * sign[:, None]
-        return out
 
     # -- L and D ------------------------------------------------------------------------------
 
