@@ -4,13 +4,11 @@ Every function returns a matplotlib Figure; :func:`save` writes it.  matplotlib 
 this package is, and by nothing else in the project.
 """
 
-from .captions import caption
-from .charts import error_bars
+from .charts import error_bars, pivot_errors
 from .files import save, write_all
-from .kinds import KINDS, Kind, Request, write
+from .kinds import KINDS, Kind, Request, caption, write
 from .spy import before_after, compare_orders, filmstrip, spy
 from .state import NEW, BlockState, block_state
-from .steps import pivot_errors
 from .style import DARK, LIGHT, MARKERS, Theme, new_figure, settings, style_axes, theme
 from .tex import pmatrix
 

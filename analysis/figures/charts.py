@@ -3,14 +3,116 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
+from numpy.typing import NDArray
 
-from .chart import DASHED, capacity_of, chart, series
-from .style import SMALL, Theme, theme
+from pivotree.kkt import Elimination, FormatError
+from pivotree.kkt.arithmetic import get_format
+
+from .style import MARKERS, SMALL, TEXT, Theme, new_figure, settings, style_axes, theme, wrapped
+
+DASHED: tuple[int, tuple[int, ...]] = (0, (4, 3))
+_LINE = 0.17  # [in] of a line of the title or the legend
+
+
+@dataclass
+class Chart:
+    """A figure while it is drawn: its axes, and what the legend will say."""
+
+    figure: Figure
+    axes: NDArray[Any]  # of matplotlib's Axes, row after row
+    look: Theme
+    handles: list[Any] = field(default_factory=list)
+
+    def note(self, label: str, **style: Any) -> None:
+        """An entry of the legend; a marker stands alone where no line is asked for."""
+        alone = {"linestyle": ""} if "marker" in style and "linewidth" not in style else {}
+        self.handles.append(Line2D([], [], label=label, **{**alone, **style}))
+
+    def poor(self, failed: str, marked: bool) -> None:
+        """What a cross says, where there is one, and the star beside an answer."""
+        if failed:
+            self.note(failed, marker="x", markersize=6, color=self.look.ink)
+        if marked:
+            self.note("not to be relied on", marker="$*$", markersize=5, color=self.look.ink)
+
+
+@contextmanager
+def chart(
+    look: Theme,
+    width: str,
+    height: float,
+    title: str | None = None,
+    *,
+    shape: tuple[int, int] = (1, 1),
+    grid: str = "",
+    columns: tuple[int, int] = (2, 5),
+    **axes: Any,
+) -> Iterator[Chart]:
+    """Axes to draw in, ``height`` [in] without title and legend, which come when all is drawn.
+
+    ``columns`` are those of the legend, in a single and a double column.
+    """
+    with settings(look.font):
+        figure = new_figure(width, height, look)
+        figure.set_layout_engine("constrained")
+        panels = figure.subplots(*shape, squeeze=False, **axes).ravel()
+        for ax in panels:
+            style_axes(ax, look, grid=grid)
+        made = Chart(figure, panels, look)
+        yield made
+        across = max(1, min(columns[width == "double"], len(made.handles)))
+        lines = -(-len(made.handles) // across)
+        if title:
+            text = wrapped(title, width)
+            lines += 2 + text.count("\n")
+            figure.suptitle(text, color=look.ink, fontsize=TEXT)
+        figure.set_figheight(height + _LINE * lines)
+        if made.handles:
+            figure.legend(
+                handles=made.handles,
+                loc="outside lower center",
+                ncols=across,
+                frameon=False,
+                fontsize=SMALL,
+                labelcolor=look.ink,
+                columnspacing=1.4,
+            )
+
+
+def series(look: Theme, k: int) -> dict[str, Any]:
+    """Colour and marker of the k-th order of a figure."""
+    return {"color": look.series[k % len(look.series)], "marker": MARKERS[k % len(MARKERS)]}
+
+
+def places(orders: Sequence[str], among: Sequence[str]) -> dict[str, int]:
+    """The place of each order in ``among``, if that names them all, so that figures agree on colours."""
+    known = list(among) if {*orders} <= {*among} else list(orders)
+    return {order: known.index(order) for order in orders}
+
+
+def unit_of(format: str) -> float | None:
+    """The unit roundoff of a format's name; None for exact numbers and a user's own formats."""
+    try:
+        found = get_format(format)
+    except FormatError:
+        return None
+    return None if found.from_model else found.unit
+
+
+def capacity_of(format: str) -> float | None:
+    """-log10 of the unit roundoff: the decimal digits of a format."""
+    unit = unit_of(format)
+    return None if unit is None else -math.log10(unit)
+
 
 Rows = Iterable[Mapping[str, Any]]
 
@@ -97,3 +199,102 @@ def _digits(row: Mapping[str, Any]) -> float | None:
 
 def _or(value: float | None, default: float) -> float:
     return default if value is None else value
+
+
+_LINES = ("-", (0, (5, 2)), (0, (1, 1)), (0, (5, 2, 1, 2)))
+_COLOURED = 6  # orders that can be told apart
+_MARKED = 40  # steps; with more, markers would hide the line
+_EACH = 400  # steps; with more, the largest error in each per cent of them is drawn
+
+
+def _telling(results: Mapping[str, Elimination]) -> list[str]:
+    """Orders to draw in colour: all where they are few, else those that lose most and least."""
+    long = max((len(result.steps) for result in results.values()), default=0) > _MARKED
+    coloured = 2 if long else _COLOURED  # long lines cross too often to be followed
+    if len(results) <= coloured:
+        return list(results)
+
+    def worst(order: str) -> float:
+        return max((s.pivot_error or 0.0 for s in results[order].steps), default=0.0)
+
+    ranked = sorted(results, key=worst)
+    chosen = {*ranked[: coloured // 2], *ranked[-(coloured // 2) :]}
+    return [order for order in results if order in chosen]
+
+
+def _largest(share: NDArray[Any], error: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The largest error in each per cent of the steps; nan where none has one."""
+    at = np.minimum(share.astype(int), 99)
+    most = np.full(100, -1.0)
+    known = ~np.isnan(error)
+    np.maximum.at(most, at[known], error[known])
+    return np.arange(100) + 0.5, np.where(most < 0, np.nan, most)
+
+
+def pivot_errors(
+    result_by_order: Mapping[str, Elimination],
+    *,
+    width: str = "double",
+    title: str | None = None,
+    style: str | Theme | None = None,
+    among: Sequence[str] = (),
+) -> Figure:
+    """Relative error of each step's own pivots, by order, in one number format.
+
+    Steps are counted in per cent, since orders differ in their number.  Steps without an error
+    (pairs, whose pivots are identities, and exact pivots) are left out; a pivot that is zero or
+    not a number is a cross at the top.  Of many steps, the largest error in each per cent is
+    drawn.  Of many orders, those whose pivots lose most and least are drawn in colour.  An order
+    has the colour of its place in ``among``, if that names it, so that figures agree on colours.
+
+    >>> from pivotree.analysis.figures import pivot_errors
+    >>> system = pt.build(pt.chain(5))
+    >>> crbm = pt.trace(system, pt.orderings.get("crbm"))
+    >>> figure = pivot_errors({"crbm": pt.eliminate(system, crbm, "float32")})
+    >>> figure.axes[0].get_ylabel()
+    'relative error of pivots'
+    """
+    look = theme(style=style)
+    told = _telling(result_by_order)
+    place = places(told, among)
+    lost: list[tuple[float, str]] = []
+    coarse = False
+    with chart(look, width, 2.5 if width == "single" else 3.2, title, grid="y") as drawn:
+        (ax,) = drawn.axes
+        ax.set(yscale="log", xlim=(0, 102), xlabel="steps done [%]")
+        for order, result in result_by_order.items():
+            step = np.array([s.step for s in result.steps], dtype=float)
+            error = np.array([np.nan if s.pivot_error is None else s.pivot_error for s in result.steps])
+            if not len(step):
+                continue
+            share = 100 * step / step[-1]
+            if len(step) > _EACH:
+                share, error, coarse = *_largest(share, error), True
+            seen = np.isfinite(error) & (error > (unit_of(result.format) or 0.0) / 1000)
+            line: dict[str, Any] = {"color": look.faint, "linewidth": 0.5, "alpha": 0.6}
+            if order in told:
+                dashes = _LINES[place[order] // len(look.series) % len(_LINES)]
+                line = {
+                    **series(look, place[order]),
+                    "markersize": 3.5,
+                    "linewidth": 1.0,
+                    "linestyle": dashes,
+                }
+                drawn.note(look.named(order), **line)
+            ax.plot(share[seen], error[seen], markevery=max(1, int(seen.sum()) // _MARKED), **line)
+            lost += [(float(x), line["color"]) for x in share[np.isinf(error)]]
+        if len(told) < len(result_by_order):
+            drawn.note("other orders", color=look.faint, linewidth=0.5)
+        for x, colour in lost:
+            ax.plot(x, 0.98, "x", color=colour, markersize=6, transform=ax.get_xaxis_transform())
+        if not lost and not any(np.size(line.get_xdata()) for line in ax.lines):
+            ax.text(0.5, 0.5, "no pivot is off", color=look.ink, ha="center", transform=ax.transAxes)
+        ax.set_ylabel("largest relative error in each %" if coarse else "relative error of pivots")
+        if lost:
+            drawn.poor("zero or not a number", False)
+        for format in dict.fromkeys(r.format for r in result_by_order.values()):
+            if (level := unit_of(format)) is not None:
+                unit: dict[str, Any] = {"color": look.ink, "linewidth": 0.8, "linestyle": "--"}
+                ax.axhline(level, **unit)
+                drawn.note(f"rounding unit of {format}", **unit)
+    return drawn.figure

@@ -14,9 +14,8 @@ from matplotlib.figure import Figure
 from pivotree.kkt import FormatError, SymbolicFactor
 from pivotree.kkt.base.files import beside, check_file, made, stems
 
-from .charts import error_bars
+from .charts import error_bars, pivot_errors
 from .spy import before_after
-from .steps import pivot_errors
 from .style import RASTER_DPI, settings
 
 # what would differ from one run to the next, or between versions of matplotlib, is left out

@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from ..figures.chart import DASHED, chart, series
+from ..figures.charts import DASHED, chart, series
 from ..figures.style import DARK, LIGHT, plain, settings
 from .summary import QUANTILES, Report
 from .words import percent

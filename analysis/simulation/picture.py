@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ..figures.chart import chart, series
+from ..figures.charts import chart, series
 from ..figures.style import plain, theme
 from .record import Floats, Record
 from .run import Simulation

@@ -52,8 +52,7 @@ def _labels(texts: Iterable[str]) -> dict[str, str]:
 
 
 def run(options: argparse.Namespace) -> int:
-    from ...figures.captions import caption
-    from ...figures.kinds import USUAL, Request, kind_of, kinds, write
+    from ...figures.kinds import USUAL, Request, caption, kind_of, kinds, write
     from ...figures.style import STYLES, WIDTHS
     from ...symbols import escaped
 

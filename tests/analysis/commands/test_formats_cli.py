@@ -2,8 +2,7 @@
 
 import pytest
 
-from pivotree.analysis.figures.chart import capacity_of, unit_of
-from pivotree.analysis.figures.charts import error_bars
+from pivotree.analysis.figures.charts import capacity_of, error_bars, unit_of
 
 FEW = ["--orders", "abm,crbm"]
 

@@ -20,8 +20,7 @@ from pivotree import analysis, kkt, orderings
 from pivotree.analysis import figures
 from pivotree.analysis.comparison import compare
 from pivotree.analysis.figures import error_bars
-from pivotree.analysis.figures.captions import caption
-from pivotree.analysis.figures.kinds import KINDS, Request, write
+from pivotree.analysis.figures.kinds import KINDS, Request, caption, write
 from pivotree.analysis.figures.spy import filmstrip, stops
 from pivotree.analysis.figures.style import LEAST, LIGHT, STYLES
 
