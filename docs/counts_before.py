@@ -14,10 +14,10 @@ from flint import fmpq_poly
 from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
-from pivotree.analysis.counts import ANY, CONSTANT, KINDS, Family, Known, Ledger, count_robot, fit
-from pivotree.analysis.counts.ledger import ONE, ZERO
+from pivotree.analysis.counts import KINDS, Family, count_robot, fit
 from pivotree.kkt.matrix.entries import bias, joint_rates
 from pivotree.kkt.model.spatial import force_transform, matmul, spatial_inertia
+from pivotree.papers.featherstone1983.ledger import ANY, CONSTANT, ONE, ZERO, Known, Ledger
 
 PARTS = ("poses", "Phi", "bias")
 

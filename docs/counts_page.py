@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 
 from pivotree import orderings
 from pivotree.analysis.counts import COUNTS, FAMILIES, Count, chain_count, crossings, table, text_of
-from pivotree.analysis.counts.kernels import HEAD, KernelCount, kernel_counts, kernel_rows
-from pivotree.analysis.counts.words import COUNT_HEAD, CROSSOVER_HEAD, count_cells, crossover_cells
+from pivotree.analysis.counts.kernels import HEAD, kernel_counts, kernel_rows
+from pivotree.analysis.counts.table import COUNT_HEAD, CROSSOVER_HEAD, count_cells, crossover_cells
 from pivotree.papers.cloutier1995.pictures import crossing
 
 PAGE = Path(__file__).with_name("counts.md")
@@ -57,7 +57,7 @@ class Gathered:
     chains: dict[str, dict[str, fmpq_mpoly]]  # order, kind of operation
     before: dict[str, Assembly]  # families whose assembly is counted
     still: dict[str, fmpq_poly]  # crbm on dh where every a_k is zero
-    kernels: list[KernelCount]  # on dh
+    kernels: list[Count]  # on dh
 
     def count(self, order: str, family: str) -> Count:
         return next(c for c in self.scalar[family] if isinstance(c, Count) and c.order == order)

@@ -27,8 +27,7 @@ from typing import Any
 from flint import fmpq, fmpq_mpoly
 
 from pivotree.analysis.counts import KINDS, text_of
-from pivotree.analysis.counts.blocks import FREEDOMS, MOST
-from pivotree.analysis.counts.counting import count_blocks
+from pivotree.analysis.counts.counting import FREEDOMS, MOST, count_blocks
 from pivotree.analysis.counts.polynomials import ring, solve_exactly
 
 BODY = ring("N", "m", "C", "Q", "d", "A")

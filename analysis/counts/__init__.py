@@ -5,25 +5,19 @@ full; *scalar counts* (:func:`polynomial`) cost the tape of a family of robots, 
 folded away.  docs/counts.md has the tables and says what is proved.
 """
 
-from .blocks import chain_count
-from .counting import KINDS, count, count_robot
+from .counting import KINDS, chain_count, count, count_robot
 from .families import FAMILIES, Family, family_of
-from .ledger import ANY, CONSTANT, Known, Ledger
 from .polynomials import fit, text_of
 from .published import COUNTS
 from .table import Count, Crossover, crossings, crossover, polynomial, table
 
 __all__ = [
-    "ANY",
-    "CONSTANT",
     "COUNTS",
     "FAMILIES",
     "KINDS",
     "Count",
     "Crossover",
     "Family",
-    "Known",
-    "Ledger",
     "chain_count",
     "count",
     "count_robot",

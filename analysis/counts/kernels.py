@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
-
-from flint import fmpq_poly
 
 from pivotree import kkt, orderings
 from pivotree.kkt import PivotreeError
@@ -14,44 +11,20 @@ from pivotree.kkt import PivotreeError
 from .counting import KINDS
 from .families import Family
 from .polynomials import fits, text_of
+from .proof import Repetition
 from .published import PEERS
-from .table import Count
+from .table import Count, Four
 
 MOST = 20_000  # operations from the entries of (4) to qdd, of members whose kernels are traced
 HEAD = ("from joint positions", "multiplications", "additions", "divisions, roots", "n = 7")
 AT = 7
 
 
-@dataclass(frozen=True)
-class KernelCount:
-    """Operations of an order's kernels, common subexpressions shared."""
-
-    order: str  # its name, with that of a dense method that follows it
-    counted: Mapping[int, Mapping[str, int]]  # n -> by kind
-    polynomials: Mapping[str, fmpq_poly]  # by kind; none where they are no polynomials
-    holds_from: int | None  # fitted, from this n on
-
-    def at(self, n: int) -> dict[str, int] | None:
-        if n in self.counted:
-            return dict(self.counted[n])
-        if not self.polynomials or n < (self.holds_from or 1):
-            return None
-        return {kind: int(p(n)) for kind, p in self.polynomials.items()}
-
-    def as_dict(self) -> dict[str, Any]:
-        """For ``--json``; coefficients c_0, c_1 ... as texts."""
-        return {
-            "order": self.order,
-            "holds_from": self.holds_from,
-            **{kind: [str(c) for c in p.coeffs()] for kind, p in self.polynomials.items()},
-            "counted": {str(n): dict(c) for n, c in self.counted.items()},
-        }
-
-
-def kernel_counts(counts: Iterable[Count], family: Family) -> list[KernelCount]:
+def kernel_counts(counts: Iterable[Count], family: Family) -> list[Count]:
     """Kernels of the orders that were counted on a family; of CRBM also with Cholesky's factor.
 
-    Members whose elimination alone takes more than ``MOST`` operations are not traced.
+    Their common subexpressions are shared.  Members whose elimination alone takes more than ``MOST``
+    operations are not traced.
     """
     found = []
     for count in counts:
@@ -64,22 +37,24 @@ def kernel_counts(counts: Iterable[Count], family: Family) -> list[KernelCount]:
     return found
 
 
-def _counted(order: str, solver: str | None, family: Family, sizes: list[int]) -> KernelCount:
-    counted: dict[int, dict[str, int]] = {}
+def _counted(order: str, solver: str | None, family: Family, sizes: list[int]) -> Count:
+    counted: dict[int, Four] = {}
     for n in sizes:
         made = kkt.compile(family.system(n), orderings.get(order), solver=solver).operations
-        counted[n] = {kind: made[kind] for kind in KINDS}  # one sine and cosine a joint aside
+        counted[n] = tuple(made[kind] for kind in KINDS)  # one sine and cosine a joint aside
     name = order if solver is None else f"{order} + {solver}"
-    polynomials, start = fits({n: [*c.values()] for n, c in counted.items()}, KINDS) or ({}, None)
-    return KernelCount(name, counted, polynomials, start)
+    polynomials, start = fits(counted, KINDS) or ({}, None)
+    why = "" if polynomials else "no polynomial in n"
+    proof = Repetition("", why_not="kernels are fitted only")
+    return Count(name, family.name, family.variable, polynomials, start, proof, counted, why=why)
 
 
-def kernel_rows(counts: Iterable[KernelCount], family: Family) -> list[tuple[str, ...]]:
+def kernel_rows(counts: Iterable[Count], family: Family) -> list[tuple[str, ...]]:
     """Rows of cells as in HEAD: our kernels, then counts of others on the same arm."""
     rows: list[tuple[str, ...]] = []
     for count in counts:
         at = count.at(AT)
-        total = "" if at is None else _total(at["mul"], at["add"], at["div"] + at["sqrt"])
+        total = "" if at is None else _total(*at[:2], sum(at[2:]))
         if not count.polynomials:
             rows.append((count.order, "no polynomial", "", "", total))
             continue

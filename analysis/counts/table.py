@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flint import fmpq_poly
+from flint import fmpq_mpoly, fmpq_poly
 
 from pivotree import kkt
 from pivotree.kkt.base.errors import PivotreeError
@@ -14,8 +14,7 @@ from pivotree.kkt.order.sequence import as_order
 
 from .counting import KINDS, Counted, count_robot, dense_work
 from .families import Family, family_of
-from .polynomials import fits, largest_root
-from .powers import PowerLaw, on_powers
+from .polynomials import fits, largest_root, ring, solve_exactly, text_of
 from .proof import Repetition, prove
 
 CHAIN, DOUBLING = 9, 6  # members of a family that are counted
@@ -46,6 +45,12 @@ class Count:
     counted: Mapping[int, Four]  # n -> operations, for the n that were counted
     powers: PowerLaw | None = None  # for n = 2^h - 1, if there is no polynomial
     why: str = ""
+
+    def at(self, n: int) -> Four | None:
+        """Operations at n, where it was counted or the polynomials hold; else None."""
+        if n in self.counted or not self.polynomials or n < (self.holds_from or 1):
+            return self.counted.get(n)
+        return tuple(int(self.polynomials[kind](n)) for kind in KINDS)
 
     @property
     def degree(self) -> int | None:
@@ -210,3 +215,85 @@ def crossover(a: str, b: str, family: str) -> dict[str, Crossover]:
             )
     start = max(first.holds_from or 1, second.holds_from or 1)
     return crossings(first.polynomials, second.polynomials, start)
+
+
+# exponents of (n, h), and the largest h that is counted to see them
+BASES: tuple[tuple[tuple[tuple[int, int], ...], int], ...] = (
+    (((0, 0), (0, 1), (1, 0)), 7),
+    (((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)), 9),
+)
+SPARE = 2  # counts that take no part in the fit
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """Polynomials in n and h for n = 2^h - 1; fitted, not proved."""
+
+    laws: dict[str, fmpq_mpoly]  # by kind of operation, in n and h
+    first: int  # h from which they hold
+    last: int  # to which they were compared
+
+    def text(self, kind: str) -> str:
+        return text_of(self.laws[kind])
+
+
+def on_powers(order: Callable[..., Any], family: Family, most: int) -> PowerLaw | None:
+    """The law of an order at n = 2^h - 1; None where there is none, or too much work to see it.
+
+    ``most`` is the number of dense operations up to which a program is counted.
+    """
+    counts: dict[int, tuple[int, ...]] = {}
+    for terms, largest in BASES:
+        for h in range(len(counts) + 1, largest + 1):
+            system = family.system(2**h - 1)
+            if dense_work(order, system.structure) > most:
+                break
+            counts[h] = count_robot(order, system).total
+        for first in range(1, len(counts) + 1 - len(terms) - SPARE + 1):
+            used = range(first, len(counts) + 1)
+            rows = [[(2**h - 1) ** i * h**j for i, j in terms] for h in used]
+            found = solve_exactly(rows, list(zip(*(counts[h] for h in used), strict=True)))
+            if found is not None:
+                in_n_and_h = ring("n", "h")
+                laws = {
+                    kind: in_n_and_h.from_dict(dict(zip(terms, x, strict=True)))
+                    for kind, x in zip(KINDS, found, strict=True)
+                }
+                return PowerLaw(laws, first, len(counts))
+    return None
+
+
+COUNT_HEAD = ("order", "multiplications", "additions", "divisions", "known how")
+
+
+def count_cells(count: Count) -> tuple[str, ...]:
+    """Order, three polynomials, status; square roots only where there are any."""
+    name, status = count.order, count.status
+    if count.polynomials:
+        mul, add, div = (text_of(count.polynomials[kind]) for kind in ("mul", "add", "div"))
+        if roots := count.polynomials["sqrt"]:
+            status += f"; square roots {text_of(roots)}"
+        return name, mul, add, div, status
+    law = count.powers
+    if law is None:
+        return name, "none", "none", "none", status
+    texts = [law.text(kind) for kind in ("mul", "add", "div")]
+    return name, *texts, f"n = 2^h - 1 only; fitted, h = {law.first} to {law.last}"
+
+
+CROSSOVER_HEAD = ("", *("multiplications", "additions", "both", "with divisions"))
+
+
+def crossover_cells(name: str, crossings: Mapping[str, Crossover]) -> tuple[str, ...]:
+    """Root and first whole n of each sum."""
+    cells = []
+    for kind in SUMS:
+        found = crossings.get(kind)
+        if found is None:
+            cells.append("")
+        elif found.first is None:
+            cells.append("never")
+        else:
+            root = "" if found.root is None else f"{found.root:.2f}, "
+            cells.append(f"{root}from n = {found.first}")
+    return name, *cells

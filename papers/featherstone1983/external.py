@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
-from pivotree.analysis.counts import ANY, CONSTANT, Known, Ledger
 
 from ..item import Progress, Results, value
 from ..measures import apart
 from ..world import Links
+from .ledger import ANY, CONSTANT, Known, Ledger
 from .slides import rnea
 
 

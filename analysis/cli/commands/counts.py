@@ -66,8 +66,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _print(found: list[Any], refused: list[str], family: Any, kernels: list[Any]) -> None:
     from ...counts.kernels import HEAD, kernel_rows
-    from ...counts.table import crossings
-    from ...counts.words import COUNT_HEAD, CROSSOVER_HEAD, count_cells, crossover_cells
+    from ...counts.table import COUNT_HEAD, CROSSOVER_HEAD, count_cells, crossings, crossover_cells
     from ..table import console, grid
 
     out = console(sys.stdout, wide=True)

@@ -12,7 +12,7 @@ ZERO, ONE = 0, 1
 CONSTANT = 2
 """A number that the model gives: what is computed from such alone is found once, and not counted.
 
->>> from pivotree.analysis.counts import CONSTANT, Known, Ledger
+>>> from pivotree.papers.featherstone1983.ledger import CONSTANT, Known, Ledger
 >>> ledger = Ledger()
 >>> (Known(CONSTANT, ledger) + 2.0).kind == CONSTANT, ledger.add
 (True, 0)
@@ -20,7 +20,7 @@ CONSTANT = 2
 ANY = 3
 """A number that the state gives, of which nothing is known.
 
->>> from pivotree.analysis.counts import ANY, Known, Ledger
+>>> from pivotree.papers.featherstone1983.ledger import ANY, Known, Ledger
 >>> ledger = Ledger()
 >>> (Known(ANY, ledger) + 2.0).kind == ANY, ledger.add
 (True, 1)
@@ -30,7 +30,7 @@ ANY = 3
 class Ledger:
     """Multiplications and additions so far.
 
-    >>> from pivotree.analysis.counts import Ledger
+    >>> from pivotree.papers.featherstone1983.ledger import Ledger
     >>> Ledger().mul, Ledger().add
     (0, 0)
     """
@@ -42,7 +42,7 @@ class Ledger:
 class Known:
     """A number of which no more than its kind is known.
 
-    >>> from pivotree.analysis.counts import ANY, CONSTANT, Known, Ledger
+    >>> from pivotree.papers.featherstone1983.ledger import ANY, CONSTANT, Known, Ledger
     >>> ledger = Ledger()
     >>> q, length = Known(ANY, ledger), Known(CONSTANT, ledger)
     >>> total = q * length + 0 * q  # a product with zero is none, and leaves nothing to add
