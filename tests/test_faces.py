@@ -26,6 +26,8 @@ INSIDE = {
     ("docs/site/build.py", "analysis.cli.parser"): "its page of options is the parser's own",
     ("docs/site/build.py", "analysis.cli.interrupt"): "it hears Ctrl-C as the commands do",
     ("docs/site/build.py", "kkt.base.files"): "its pages come whole, as all files do",
+    ("papers/cloutier1995/proofs/rigid.py", "kkt"): "the entries' own functions, given letters",
+    ("papers/pasic1999/proofs/arm.py", "kkt"): "likewise, and the engine's programs",
     ("papers/make.py", "analysis.cli.commands.reproduce"): "the page is what the command prints",
     ("papers/ascher1996/pictures.py", "analysis.simulation.picture"): "loads matplotlib",
     ("docs/slides/facts.py", "analysis.symbols"): "letters are those of the one table",

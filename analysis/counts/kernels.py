@@ -54,7 +54,7 @@ def kernel_rows(counts: Iterable[Count], family: Family) -> list[tuple[str, ...]
     rows: list[tuple[str, ...]] = []
     for count in counts:
         at = count.at(AT)
-        total = "" if at is None else _total(*at[:2], sum(at[2:]))
+        total = "" if at is None else _total(at[0], at[1], sum(at[2:]))
         if not count.polynomials:
             rows.append((count.order, "no polynomial", "", "", total))
             continue

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from .arm import Arm
+from ..algebra.algebra import Undecided
 from .bench import Bench, Engine, sum_of
 from .claim import REGISTRY, Checked, Claim, Equal, Misprint, Statement, statement
 from .induction import Blocks, any_freedom, leaves_first, left_is, of_equation_4
-from .rigid import RigidBodies
-from .scalars import Letters, Same
+from .scalars import Letters, Same, on_circle
 
 __all__ = [
     "REGISTRY",
-    "Arm",
     "Bench",
     "Blocks",
     "Checked",
@@ -27,13 +25,14 @@ __all__ = [
     "Equal",
     "Letters",
     "Misprint",
-    "RigidBodies",
     "Same",
     "Statement",
+    "Undecided",
     "any_freedom",
     "leaves_first",
     "left_is",
     "of_equation_4",
+    "on_circle",
     "statement",
     "statements",
     "sum_of",

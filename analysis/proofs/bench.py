@@ -14,10 +14,8 @@ from pivotree.kkt.program.program import Program
 from pivotree.kkt.program.tracer import Tracer, program_of, remaining
 from pivotree.kkt.structure.symbolic import symbolic
 
-from ..algebra.algebra import Algebra
-from ..algebra.expressions import polynomial
-from ..algebra.polynomial import BlockPolynomial, one, zero
-from ..algebra.reading import Reading
+from ..algebra.algebra import Algebra, BlockPolynomial, one, zero
+from ..algebra.reading import Reading, polynomial
 from .fields import Field, Point, Symbols
 
 

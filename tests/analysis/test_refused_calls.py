@@ -11,9 +11,8 @@ from designs import listed
 
 from pivotree import kkt, orderings
 from pivotree.analysis import blame, compare, contact, figures, gradients, inertia, listing
-from pivotree.analysis.algebra.algebra import Algebra
-from pivotree.analysis.algebra.expressions import polynomial
-from pivotree.analysis.algebra.polynomial import one
+from pivotree.analysis.algebra.algebra import Algebra, one
+from pivotree.analysis.algebra.reading import polynomial
 from pivotree.analysis.cli import main
 from pivotree.analysis.counts import crossover, family_of
 from pivotree.analysis.explorer import embedded, explorer_data

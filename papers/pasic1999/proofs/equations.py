@@ -17,7 +17,9 @@ from collections.abc import Iterable
 
 from sympy import symbols
 
-from pivotree.analysis.proofs import Arm, Claim, Misprint, Same, statement
+from pivotree.analysis.proofs import Claim, Misprint, Same, statement
+
+from .arm import Arm
 
 PAPER = "Pasic, Williams & Hui 1999"
 

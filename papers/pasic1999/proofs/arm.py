@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable
-from functools import cache
-from itertools import product
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,16 +17,12 @@ from flint import fmpq
 from sympy import QQ, Expr, Symbol
 
 from pivotree import orderings
-from pivotree.kkt.matrix.blocks import Block, Structure
+from pivotree.analysis.proofs import Letters, Undecided, on_circle
+from pivotree.kkt import Block, Structure, plan, symbolic
 from pivotree.kkt.matrix.entries import bias
 from pivotree.kkt.model.spatial import force_transform, matvec, spatial_inertia
-from pivotree.kkt.order.pivots import plan
 from pivotree.kkt.program.program import BlockReader, Instruction, Ref
 from pivotree.kkt.program.tracer import program_of, remaining
-from pivotree.kkt.structure.symbolic import symbolic
-
-from ..algebra.algebra import Undecided
-from .scalars import Letters, on_circle
 
 MOMENTS = ("11", "12", "13", "22", "23", "33")
 WRENCH = ("n_3x", "n_3y", "n_3z", "f_3x", "f_3y", "f_3z")
@@ -84,19 +79,7 @@ def blocks(of: Callable[[str], Scalar], hand: tuple[str | None, str | None]) -> 
     return result
 
 
-def array(entries: Any) -> Any:
-    """An array of scalars; numpy itself must not look into them."""
-    shape, inner = [], entries
-    while isinstance(inner, list):
-        shape.append(len(inner))
-        inner = inner[0]
-    result = np.empty(shape, dtype=object)
-    for place in product(*map(range, shape)):
-        entry = entries
-        for i in place:
-            entry = entry[i]
-        result[place] = entry
-    return result
+array = partial(np.array, dtype=object)
 
 
 @cache

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from flint import fmpq
 from sympy import QQ
 
+from pivotree.analysis.proofs import Letters, on_circle
 from pivotree.kkt.matrix.entries import bias, velocities
 from pivotree.kkt.model.spatial import force_transform, spatial_inertia
-
-from .arm import array
-from .scalars import Letters, on_circle
 
 XYZ = "xyz"
 MOMENTS = ("J_11", "J_12", "J_13", "J_22", "J_23", "J_33")
@@ -31,6 +30,7 @@ LETTERS = (
     *(f"E_{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)),  # a rotation, or any matrix
     *MOMENTS,  # about the centre of mass
 )
+array = partial(np.array, dtype=object)
 FIELD = QQ.frac_field(*LETTERS)
 
 
