@@ -10,13 +10,17 @@ from graphlib import TopologicalSorter
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from json import dumps
 from pathlib import Path
 from typing import Any
+from zlib import compress
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pivotree.kkt.base.files import made, write_together, write_whole
 
-from .packed import packed
-from .palette import colour_rules, palette
+from ..figures.style import DARK, LIGHT, Theme
 
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+)\.mjs";$', re.M)
 _EXPORT = re.compile(r"^export ((?:const|class|function\*?|async function) (\w+))", re.M)
@@ -175,3 +179,112 @@ def widget_module() -> str:
     """One ES module: the explorer, then what anywidget renders it by."""
     text = (files(__package__) / "static" / "widget.mjs").read_text(encoding="utf-8")
     return bundle() + _IMPORT.sub("", text)
+
+
+# Digits lost, none to all: luminance falls (or, on dark, rises) from step to step, so that the
+# scale reads in grey and with any colour vision.  Purple, which nothing else on the page is: fill is
+# orange, entries are blue.
+_HEAT = {
+    False: ("#F7EEF6", "#E6C8E4", "#CD93CB", "#984C9C", "#672672", "#350B40"),
+    True: ("#2A1B30", "#4A2752", "#783A80", "#BE82C2", "#DEB2DE", "#F8E4F6"),
+}
+
+
+def palette(dark: bool) -> dict[str, str]:
+    """Name of a colour -> #RRGGBB."""
+    look: Theme = DARK if dark else LIGHT
+    colours = {
+        "page": look.page,
+        "ink": look.ink,
+        "soft": "#A6AFB9" if dark else "#555555",
+        "faint": look.faint,
+        "line": "#2A313A" if dark else "#DDDDDD",
+        "shade": look.shade,
+        "entry": look.entry,
+        "entryStrong": look.entry_strong,
+        "fill": look.fill,
+        "fillHatch": look.fill_hatch,
+        "new": look.new,
+        "newInk": "#12161C" if dark else "#1A1A1A",
+        "fillInk": "#12161C" if dark else "#1A1A1A",
+        "focus": "#56B4E9" if dark else "#0B4F8A",
+        "ghost": "#3A2415" if dark else "#FBE3D3",
+        "heatInk": "#12161C" if dark else "#FFFFFF",
+    }
+    return colours | {f"heat{i}": colour for i, colour in enumerate(_HEAT[dark])}
+
+
+def colour_rules() -> str:
+    """CSS that sets the colours: dark where the system or the switch says so, light on paper."""
+    light, dark = (
+        ";".join(f"--pt-{name}:{colour}" for name, colour in palette(d).items()) for d in (False, True)
+    )
+    return (
+        f".pivotree{{color-scheme:light;{light}}}\n"
+        f"@media (prefers-color-scheme:dark){{.pivotree:not([data-theme=light])"
+        f"{{color-scheme:dark;{dark}}}}}\n"
+        f".pivotree[data-theme=dark]{{color-scheme:dark;{dark}}}\n"
+        f"@media print{{.pivotree,.pivotree[data-theme]{{color-scheme:light;{light}}}}}\n"
+    )
+
+
+# -- tables of numbers: every double to its last bit, in fewer letters ---------------------------------
+#
+# What repeats in every row, up to its sign, is left out, such as half of a symmetric inertia.  The
+# eight bytes of a double stand apart, since signs and exponents resemble each other from number to
+# number and a file's compression finds that.  ``packed.mjs`` reads it.
+
+
+def packed(value: Any) -> Any:
+    """The same document, lists of floats and lists of such lists packed where that is shorter."""
+    if isinstance(value, dict):
+        return {key: packed(inner) for key, inner in value.items()}
+    if not isinstance(value, list):
+        return value
+    if _floats(value):
+        return _shorter(value, {"doubles": _text(np.array(value))})
+    if value and all(row == [] or _floats(row) for row in value):
+        return _shorter(value, _table(value))
+    return [packed(inner) for inner in value]
+
+
+def _shorter(*forms: Any) -> Any:
+    """The form that compresses best: decimals that repeat are short as they are."""
+    return min(forms, key=lambda form: len(compress(dumps(form, separators=(",", ":")).encode())))
+
+
+def _floats(row: Any) -> bool:
+    return isinstance(row, list) and bool(row) and all(type(x) is float for x in row)
+
+
+def _table(rows: list[list[float]]) -> dict[str, Any]:
+    lengths = [len(row) for row in rows]
+    if len(set(lengths)) > 1:
+        return {"doubles": _text(np.concatenate(rows)), "lengths": lengths}
+    kept, sources = _folded(np.array(rows))
+    return {"doubles": _text(kept.T), "lengths": len(rows), "from": sources}
+
+
+def _folded(x: NDArray[Any]) -> tuple[NDArray[Any], list[int]]:
+    """Columns that are not 0 or, up to a sign, another one; where each comes from, 1-based."""
+    kept: list[int] = []
+    sources = []
+    for j, column in enumerate(x.T):
+        alike = (
+            sign * at
+            for at, other in enumerate(kept, start=1)
+            for sign in (1, -1)
+            if np.array_equal(column, sign * x[:, other])
+        )
+        found = 0 if not column.any() else next(alike, None)
+        if found is None:
+            kept.append(j)
+            found = len(kept)
+        sources.append(found)
+    return x[:, kept], sources
+
+
+def _text(x: NDArray[Any]) -> str:
+    """Doubles, little end first: the last byte of all of them, then the one before, and so on."""
+    planes = np.ascontiguousarray(x, "<f8").reshape(-1, 1).view(np.uint8)
+    return b64encode(planes.T[::-1].tobytes()).decode()

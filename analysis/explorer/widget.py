@@ -17,10 +17,8 @@ import networkx as nx
 from pivotree import kkt
 from pivotree.kkt.base.files import write_whole
 
-from .data import explorer_data, text_of
-from .entries import FORMATS
-from .page import explorer_styles, widget_module
-from .palette import palette
+from .data import FORMATS, explorer_data, text_of
+from .page import explorer_styles, palette, widget_module
 
 try:
     import anywidget

@@ -1,4 +1,4 @@
-// A document whose tables of numbers came packed, as analysis/explorer/packed.py writes them; one that
+// A document whose tables of numbers came packed, as analysis/explorer/page.py writes them; one that
 // did not is the same again.
 
 export function unpacked(value) {

@@ -19,10 +19,9 @@ from hostile_trees import hostile_system
 
 from pivotree import kkt, orderings
 from pivotree.analysis.explorer import explorer_data
-from pivotree.analysis.explorer.data import measured, structure_of
-from pivotree.analysis.explorer.entries import entries_of
+from pivotree.analysis.explorer.data import entries_of, measured, structure_of
 from pivotree.analysis.explorer.line import along, carried, sliders
-from pivotree.analysis.explorer.packed import packed
+from pivotree.analysis.explorer.page import packed
 from pivotree.analysis.figures.labels import Labels
 from pivotree.analysis.figures.state import block_state
 from pivotree.kkt.arithmetic import get_format

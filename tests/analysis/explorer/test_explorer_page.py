@@ -22,7 +22,7 @@ from pivotree.analysis.explorer import (
     write_folder,
     write_page,
 )
-from pivotree.analysis.explorer.palette import palette
+from pivotree.analysis.explorer.page import palette
 from pivotree.analysis.figures.style import DARK, LIGHT
 
 
