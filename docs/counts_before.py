@@ -1,8 +1,9 @@
 """What comes before the solve, for docs/counts.md: poses, Phi, a and b, counted by their own formulas.
 
 The functions of :mod:`kkt.model.spatial` and :mod:`kkt.matrix.entries` run on numbers that know only
-whether they are zero, one, a constant of the model, or anything (:mod:`analysis.counts.ledger`).  Sines
-and cosines are not counted, nor are what zeros and ones leave undone.
+whether they are zero, one, a constant of the model, or anything
+(:mod:`papers.featherstone1983.ledger`).  Sines and cosines are not counted, nor are what zeros and ones
+leave undone.
 """
 
 from __future__ import annotations

@@ -26,10 +26,12 @@ from typing import Any
 
 from flint import fmpq, fmpq_mpoly
 
-from pivotree.analysis.counts import KINDS, text_of
-from pivotree.analysis.counts.counting import FREEDOMS, MOST, count_blocks
-from pivotree.analysis.counts.polynomials import ring, solve_exactly
+from pivotree.analysis.counts import KINDS, fit, text_of
+from pivotree.analysis.counts.counting import count_blocks
+from pivotree.analysis.counts.polynomials import ring, solve_exactly, through
 
+MOST = 3  # degree
+FREEDOMS = (1, 2, 3, 4, 5)  # a fixed or a free joint has blocks of size zero
 BODY = ring("N", "m", "C", "Q", "d", "A")
 PARTS = ("body", "root", "leaf", "lone")  # every body, roots, leaves, roots without children
 Monomial = tuple[int, ...]  # exponents of the variables of BODY
@@ -146,3 +148,27 @@ def _about(parent: Sequence[int], dof: Sequence[int]) -> dict[str, list[tuple[in
         "leaf": [x for x in bodies if not x[1]],
         "lone": [x for x, p in zip(bodies, parent, strict=True) if p < 0 and not x[1]],
     }
+
+
+def chain_count(order: Callable[..., Any]) -> dict[str, fmpq_mpoly] | None:
+    """Of a chain of n joints with N freedoms each: by kind, a polynomial in n and N.
+
+    Found from chains of up to eight; three sizes, and one of the five N, take no part in each
+    fit and must be met.  None where there is no such polynomial.
+    """
+    sizes = range(2, 9)
+    counts = {(n, N): count_blocks(order, range(-1, n - 1), [N] * n).total for n in sizes for N in FREEDOMS}
+    result: dict[str, fmpq_mpoly] = {}
+    for j, kind in enumerate(KINDS):
+        fits = [fit({n: counts[n, N][j] for n in sizes}, most=MOST) for N in FREEDOMS]
+        found = [polynomial for polynomial, start in filter(None, fits) if start == sizes[0]]
+        if len(found) < len(FREEDOMS):
+            return None
+        terms: dict[tuple[int, ...], fmpq] = {}
+        for i in range(MOST + 1):
+            coefficient = through([(N, p[i]) for N, p in zip(FREEDOMS, found, strict=True)])
+            if coefficient.degree() > MOST:
+                return None
+            terms |= {(i, e): c for e, c in enumerate(coefficient.coeffs())}
+        result[kind] = ring("n", "N").from_dict(terms)
+    return result

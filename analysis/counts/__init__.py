@@ -1,11 +1,11 @@
 """Operation counts as polynomials, from the programs: fitted exactly, and proved where they repeat.
 
-Two levels.  *Block counts* (:func:`chain_count`) cost a program on a chain with every block of (4)
+Two levels.  *Block counts* (:func:`.counting.count_blocks`) cost a program with every block of (4)
 full; *scalar counts* (:func:`polynomial`) cost the tape of a family of robots, zeros and ones
 folded away.  docs/counts.md has the tables and says what is proved.
 """
 
-from .counting import KINDS, chain_count, count, count_robot
+from .counting import KINDS, count, count_robot
 from .families import FAMILIES, Family, family_of
 from .polynomials import fit, text_of
 from .published import COUNTS
@@ -18,7 +18,6 @@ __all__ = [
     "Count",
     "Crossover",
     "Family",
-    "chain_count",
     "count",
     "count_robot",
     "crossings",

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from counts_trees import chain_count
+
 from pivotree import kkt
-from pivotree.analysis.counts import Count, chain_count, polynomial, text_of
+from pivotree.analysis.counts import Count, polynomial, text_of
 from pivotree.analysis.proofs import statements
 from pivotree.analysis.proofs.graphs import Counts, Sits, factor
 from pivotree.kkt import SymbolicFactor

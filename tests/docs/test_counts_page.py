@@ -5,7 +5,7 @@ from flint import fmpq_poly
 from helpers import ROOT
 
 from pivotree import orderings
-from pivotree.analysis.counts import FAMILIES
+from pivotree.analysis.counts import FAMILIES, KINDS
 from pivotree.analysis.counts.counting import count_blocks
 
 FOLDER = ROOT / "docs"
@@ -33,3 +33,15 @@ def test_what_comes_before_the_solve_is_counted_from_its_formulas(load):
     whole = assembly(FAMILIES["dh_whole"])
     assert whole.mul["poses"] == fmpq_poly([-4, 4])  # Rot_x(alpha) Rot_z(q): four products
     assert assembly(FAMILIES["spherical"]) is None
+
+
+@pytest.mark.soak
+def test_orders_without_a_chain_polynomial_say_so(load):
+    function = orderings.get("virtual_work")
+    chain_count = load("counts_trees").chain_count
+    terms = chain_count(function)
+    n, N = 12, 4
+    total = count_blocks(function, range(-1, n - 1), [N] * n).total
+    for kind, value in zip(KINDS, total, strict=True):
+        assert terms[kind](n, N) == value
+    assert chain_count(orderings.get("divide_and_conquer")) is None

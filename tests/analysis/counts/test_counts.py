@@ -11,7 +11,7 @@ from flint import fmpq, fmpq_poly
 from pivotree import kkt, orderings
 from pivotree.analysis import counts
 from pivotree.analysis.counts import FAMILIES, family_of, kernels, polynomial, proof
-from pivotree.analysis.counts.counting import KINDS, count_blocks, count_robot
+from pivotree.analysis.counts.counting import KINDS, count_robot
 from pivotree.analysis.counts.kernels import kernel_counts, kernel_rows
 from pivotree.analysis.counts.polynomials import fit, largest_root, solve_exactly, text_of, through
 from pivotree.analysis.counts.published import ABM, PINOCCHIO
@@ -175,20 +175,6 @@ def test_an_order_that_is_refused_says_why():
         counts.polynomial("virtual_work", "dh")
     (text,) = counts.table(["virtual_work"], ["dh"])
     assert text.startswith("virtual_work on dh: body")
-
-
-# -- block counts ---------------------------------------------------------------------------------
-
-
-@pytest.mark.soak
-def test_orders_without_a_chain_polynomial_say_so():
-    function = orderings.get("virtual_work")
-    terms = counts.chain_count(function)
-    n, N = 12, 4
-    total = count_blocks(function, range(-1, n - 1), [N] * n).total
-    for kind, value in zip(KINDS, total, strict=True):
-        assert terms[kind](n, N) == value
-    assert counts.chain_count(orderings.get("divide_and_conquer")) is None
 
 
 # -- published ------------------------------------------------------------------------------------
