@@ -1,6 +1,6 @@
 """The cheapest order for a robot, by operations.
 
-The search covers the orders of :mod:`analysis.cheapest.places`, with rank updates (c c^T)/d and
+The search covers the orders of :mod:`analysis.cheapest.dynamic`, with rank updates (c c^T)/d and
 (c/d) c^T, and all registered orders, so that the result is never worse than the best of them.
 """
 
@@ -15,9 +15,7 @@ from pivotree.kkt import OrderError, PivotreeError, PivotSequence, Rules, System
 from pivotree.kkt.order.sequence import as_sequence
 from pivotree.orderings.catalogue import ORDERS, names
 
-from .dynamic import Dynamic
-from .operations import Meter
-from .places import count, every
+from .dynamic import Dynamic, Meter, count, every
 
 FEW = 400  # orders of the family that are all counted, for each of the two rank updates
 SUBSETS = 6  # joints up to which the dynamic program eliminates any subset of those that wait

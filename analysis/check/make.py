@@ -21,8 +21,7 @@ from ..comparison import digits_of
 from ..readings import Reading, fault, readings
 from ..readings.readings import of_order
 from ..report.make import check as require
-from .mends import Mend, mends
-from .tried import DATA, Floats, Robot, Tried, search
+from .tried import DATA, Floats, Mend, Robot, Tried, mends, search
 
 ORDERS = ("abm", "gain_abm", "modified_abm", "projected_abm", "square_root_abm", "crbm")
 C_FILE, ANY = "its C file", "(any)"  # rows that are no order's and no program's

@@ -14,7 +14,7 @@ from ..comparison import full_digits
 from ..readings import get as reading_of
 from ..report.words import amount, joined
 from .make import ANY, C_FILE, Checked, Row
-from .mends import Mend
+from .tried import Mend
 
 SAID = {
     "abm": "articulated bodies (ABA)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, ClassVar
 
 from pivotree import orderings
@@ -17,6 +18,7 @@ from pivotree.kkt import (
     OrderError,
     PivotreeError,
     System,
+    certify,
     eliminate,
     rigid,
     trace,
@@ -27,11 +29,10 @@ from pivotree.kkt.matrix.system import require_system
 from pivotree.kkt.order.sequence import as_order
 from pivotree.kkt.solution.conditioning import Conditioning
 from pivotree.kkt.solution.eliminate import MOST, require_iterable, require_refinable
+from pivotree.kkt.solution.matrix import tape_of
 from pivotree.kkt.tape.tape import Tape
 
-from ..study.cells import cells
-from . import matrices
-from .row import Row, cancelling, finite, known_conditioning, reference, refused, row_of
+from .row import Row, cancelling, finite, known_conditioning, reference, reference_digits, rows_of
 from .verdict import verdict
 
 
@@ -80,25 +81,6 @@ class Comparison(Tabled):
         """Some sentences for each number format: which orders keep digits, and which lose them."""
         text = verdict(self.model, self.rows, self.eliminations, self.units, self.kappa)
         return f"{text}\n{self.cancelling}" if self.cancelling else text
-
-    @property
-    def iterated(self) -> str:
-        """What a proximal iteration did, in one sentence; empty where there was none."""
-        records = [r.proximal for r in self.eliminations.values() if r.proximal is not None]
-        if not records:
-            return ""
-        least, most = (end(r.iterations for r in records) for end in (min, max))
-        times = f"{least} to {most} iterations" if most > least else f"{most} iterations"
-        left = ", ".join(
-            f"{max(one.residual for one in found):.1e} in {name}"
-            for name in self.units
-            if (found := [r.proximal for (_, f), r in self.eliminations.items() if f == name and r.proximal])
-        )
-        return (
-            f"Rows of loops and contacts are made rigid by proximal iteration, {times} with "
-            f"mu = {records[0].mu:g}; at most {left} (rad/s² or m/s²) is left of them, and lambda "
-            "is the least that they allow, in squares summed."
-        )
 
     @property
     def kappa(self) -> float | None:
@@ -166,42 +148,33 @@ def compare(
     if isinstance(system, Matrix):
         if composites is not None:
             raise ModelError("compare: a matrix has no inertias; leave composites out")
-        found, answers = matrices.rows_of(system, asked.orders, asked.formats, progress)
+        rows, results = _on_matrix(system, asked, progress)
         units = {f.name: f.unit for f in asked.formats if f.unit > 0.0}
         told = ("blocks", "unknowns")
-        return Comparison(system.name, system.structure.n, system.size, found, answers, units, counted=told)
+        return Comparison(system.name, system.structure.n, system.size, rows, results, units, counted=told)
     exactly = rigid(system) if proximal else system
     proof = trace(exactly, orderings.get("abm"))  # once for all formats
     references = _references(exactly, asked, proof, progress)
     progress("condition number")
     condition = known_conditioning(exactly, proof)
-    rows: list[Row] = []
-    results: dict[tuple[str, str], Elimination] = {}
 
     def traced(name: str, function: Callable[..., Any]) -> Tape:
         progress(name)
         return trace(system, function, composites)
 
-    def answer(name: str, tape: Tape, f: Format) -> list[tuple[Elimination, Certified]]:
+    def answers(name: str, tape: Tape, f: Format) -> list[Elimination]:
         exact = references[f.name]
         if isinstance(exact, str):
             raise FormatError(exact)
         progress(f"{name} in {f.name}")
-        return [(found, exact) for found in _answers(system, tape, f, exact, asked)]
+        return [*_answers(system, tape, f, exact, asked)]
 
-    for name, f, found in cells(asked.orders, asked.formats, traced, answer):
-        if isinstance(found, PivotreeError):
-            if [*asked.orders] == [name] and type(found) is OrderError:
-                raise found  # there is no other row
-            rows.append(refused(name, f.name, found.why))
-            continue
-        for result, exact in found:
-            results[result.order, f.name] = result
-            rows.append(row_of(result, exact, f, condition))
+    exact: Any = references.__getitem__
+    rows, results = rows_of(asked.orders, asked.formats, traced, answers, exact, condition)
     units = {f.name: f.unit for f in asked.formats if f.unit > 0.0}
     dof = int(system.tree.offset[-1])
     beside = next((cancelling(x) for x in references.values() if isinstance(x, Certified)), "")
-    named = Comparison(system.name, system.tree.n, dof, tuple(rows), results, units, condition, beside)
+    named = Comparison(system.name, system.tree.n, dof, rows, results, units, condition, beside)
     return replace(named, composites=composites or "counted")
 
 
@@ -219,7 +192,7 @@ class Asked:
 def _asked(system: Any, orders: Any, formats: Any, refine: int, residual: str, proximal: bool) -> Asked:
     """What :func:`compare` is asked for, checked before any work."""
     if isinstance(system, Matrix):
-        orders = matrices.usual() if orders is None else orders
+        orders = _usual() if orders is None else orders
         if refine or proximal:
             raise ModelError("compare: a matrix takes orders and formats; leave refine and proximal out")
     else:
@@ -277,3 +250,44 @@ def _answers(system: System, tape: Tape, f: Format, exact: Certified, asked: Ask
         from pivotree.kkt.solution.refine import refined
 
         yield refined(system, tape, f, result, asked.refine, asked.residual)
+
+
+USUAL = ("natural", "minimum_degree", "minimum_fill", "reverse_cuthill_mckee", "nested_dissection")
+
+
+def _on_matrix(
+    system: Matrix, asked: Asked, progress: Callable[[str], None]
+) -> tuple[tuple[Row, ...], dict[tuple[str, str], Elimination]]:
+    """A row for each order and format, held against x that is certified by the first order that can.
+
+    Raises CertificationError where none of the orders certifies x.
+    """
+
+    @cache
+    def truth(name: str) -> Certified:
+        progress(f"certified answer for {name}")
+        trouble: PivotreeError = CertificationError(f"{system.name}: no order certifies x")
+        f = get_format(name)
+        for order in asked.orders.values():
+            try:
+                rounded = None if f.from_model else f
+                return certify(system, reference_digits(f), tape=order, rounded_to=rounded)
+            except PivotreeError as error:
+                trouble = error
+        raise trouble
+
+    def traced(name: str, order: Any) -> Tape:
+        progress(name)
+        return tape_of(system, order)
+
+    def answers(name: str, tape: Tape, f: Format) -> list[Elimination]:
+        return [eliminate(system, tape, f)]
+
+    return rows_of(asked.orders, asked.formats, traced, answers, truth)
+
+
+def _usual() -> list[str]:
+    """Orders that are compared where none are named: METIS's where it is installed."""
+    from importlib.util import find_spec
+
+    return [name for name in USUAL if name != "nested_dissection" or find_spec("pymetis")]

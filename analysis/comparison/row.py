@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pivotree.kkt import CertificationError, Certified, Elimination, SizeError, System, certify
+from pivotree.kkt import (
+    CertificationError,
+    Certified,
+    Elimination,
+    OrderError,
+    PivotreeError,
+    SizeError,
+    System,
+    certify,
+)
 from pivotree.kkt.arithmetic import Format
 from pivotree.kkt.matrix.system import least_size
 from pivotree.kkt.solution.conditioning import Conditioning, conditioning
 from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.tape.trust import mark
+
+from ..study.cells import cells
 
 REFERENCE_DIGITS = 30
 """Proved digits of the answer that float32 and float64 are held against.
@@ -227,6 +239,33 @@ def _at_joints(
 def refused(order: str, format: str, why: str) -> Row:
     """The row of an order that gave no answer."""
     return Row(order, format, None, None, None, None, None, None, None, None, why)
+
+
+def rows_of(
+    orders: Mapping[str, Any],
+    formats: Sequence[Format],
+    traced: Callable[[str, Any], Any],
+    answers: Callable[[str, Any, Format], Sequence[Elimination]],
+    exact: Callable[[str], Certified],
+    condition: Conditioning | None = None,
+) -> tuple[tuple[Row, ...], dict[tuple[str, str], Elimination]]:
+    """A row for each answer of every order in every format, and the eliminations behind them.
+
+    ``exact`` is what a format's answers are held against.  Raises OrderError where there is one order
+    and it is refused.
+    """
+    rows: list[Row] = []
+    results: dict[tuple[str, str], Elimination] = {}
+    for name, f, found in cells(orders, formats, traced, answers):
+        if isinstance(found, PivotreeError):
+            if len(orders) == 1 and type(found) is OrderError:
+                raise found  # there is no other row
+            rows.append(refused(name, f.name, found.why))
+            continue
+        for result in found:
+            results[result.order, f.name] = result
+            rows.append(row_of(result, exact(f.name), f, condition))
+    return tuple(rows), results
 
 
 def lost_by_order(error: float | None, kappa: float | None, unit: float) -> float | None:

@@ -8,7 +8,7 @@ body) program in double-double on the data rounded to the format, some 30 digits
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,12 +17,12 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.analysis.states.residuals import Equations
 from pivotree.kkt import OrderError, SymbolicFactor, System, certify, trace
 from pivotree.kkt.arithmetic import Format, get_format
-from pivotree.kkt.matrix.entries import LETTERS, Entries
+from pivotree.kkt.matrix.entries import LETTERS, RIGHT_HAND_SIDE, Entries
 from pivotree.kkt.matrix.system import least_size
 from pivotree.kkt.proof.longer import longer_name
+from pivotree.kkt.proof.residual import rows_of
 from pivotree.kkt.proof.soundness import Said, blocks_of, by_chance, said
 from pivotree.kkt.solution.columns import enclosed
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
@@ -34,6 +34,7 @@ KEPT = 2_000_000  # slots and operations of the tapes that are kept for later st
 NO_NUMBER = "qdd: overflow or not a number"
 FIELDS = {"qdd": ("qdd",), "derivatives": ("qdd", "dq", "dqd", "dtau")}  # of each quantity
 Floats = NDArray[np.float64]
+UNKNOWNS = ("a", "tau", "b", "gamma")  # rows of (4) that are as many as pdd, qdd, f and lambda
 Rows = tuple[tuple[int, tuple[int, ...]], ...]  # bodies, and rows of S that split their forces
 
 
@@ -93,6 +94,55 @@ class Pair:
     def largest(self, x: NDArray[Any], low: NDArray[Any] | float = 0.0) -> Floats:
         """(...,) the largest of these errors."""
         return np.asarray(self.error(x, low).max(axis=-1, initial=0.0))
+
+
+@dataclass(frozen=True)
+class Equations:
+    """(4) of m states of one system's tree with its entries rounded to a format, m in front of each.
+
+    What answers leave of it is by the rows of :func:`kkt.proof.residual.backward_error`, in numpy's
+    longest float where the answers have the digits of float64, and in float64 where they are shorter.
+    """
+
+    system: System
+    entries: Entries
+    norms: NDArray[Any]  # (m,) largest row sum of |A|
+    rights: NDArray[Any]  # (m,) largest entry of |b|
+
+    @classmethod
+    def of(cls, system: System, entries: Entries, chosen: Format) -> Equations:
+        """``entries`` (m, ...) in float64; what overflows the format leaves states without norm."""
+        wide: Any = float if longer_name(chosen) == "float64" else np.longdouble
+        rounded = {x: np.asarray(chosen.cast(getattr(entries, x)), dtype=float) for x in LETTERS}
+        given = Entries(**{x: value.astype(wide) for x, value in rounded.items()})
+        sizes = {x: np.abs(getattr(given, x)) for x in LETTERS}
+        alone = Entries(
+            **{x: np.zeros_like(size) if x in RIGHT_HAND_SIDE else size for x, size in sizes.items()}
+        )
+        ones: Any = tuple(np.ones_like(getattr(given, x)) for x in UNKNOWNS)
+        with np.errstate(all="ignore"):
+            norms = _largest(rows_of(system, alone, ones, 1))
+        return cls(system, given, norms, _largest([sizes[x] for x in RIGHT_HAND_SIDE]))
+
+    def backward_errors(self, here: NDArray[np.int64], *unknowns: NDArray[Any]) -> Floats:
+        """(k,) max |A x - b| / (max row sum of |A| times max |x| + max |b|) of k answers.
+
+        ``here`` (k,) are their states, ``unknowns`` pdd (k, 6 n), qdd (k, N), f (k, 6 n) and lambda
+        (k, multipliers).  Rigal & Gaches 1967; not a number where an unknown is none.
+        """
+        at = Entries(**{x: getattr(self.entries, x)[here] for x in LETTERS})
+        rows = (getattr(at, name) for name in UNKNOWNS)
+        pairs = zip(unknowns, rows, strict=True)
+        x: Any = tuple(np.asarray(u, dtype=float).astype(r.dtype).reshape(r.shape) for u, r in pairs)
+        left = _largest(rows_of(self.system, at, x, -1))
+        size = self.norms[here] * _largest(x) + self.rights[here]
+        return np.asarray(np.divide(left, size, out=np.zeros_like(left), where=size != 0), dtype=float)
+
+
+def _largest(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """(m,) the largest magnitude in each state; not a number where one is none."""
+    each = [np.abs(part).reshape(len(part), -1) for part in parts]
+    return np.asarray(np.concatenate(each, axis=1).max(axis=1, initial=0))
 
 
 class Answers(NamedTuple):

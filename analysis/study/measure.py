@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pivotree.analysis.states.residuals import Equations
+from pivotree.analysis.states.traced import Equations
 from pivotree.kkt import OrderError, PivotreeError, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries

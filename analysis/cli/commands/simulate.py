@@ -67,8 +67,7 @@ def run(options: argparse.Namespace) -> int:
 
     from ...simulation import begun, simulate
     from ...simulation.motion import silent
-    from ...simulation.run import order_of, require_runs
-    from ...simulation.words import verdict
+    from ...simulation.run import order_of, require_runs, verdict
 
     integration = replace(integration_of(options.integrator), seconds=options.seconds, eps=options.eps)
     integration.check()

@@ -11,8 +11,7 @@ from helpers import ROOT
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.simulation import SCIPY, CashKarp, Integration, Motion, simulate
-from pivotree.analysis.simulation.run import starts
-from pivotree.analysis.simulation.words import verdict
+from pivotree.analysis.simulation.run import starts, verdict
 
 NOISE = np.random.default_rng(0)
 START = {"q": [0.3, -0.4], "qd": [1.0, -1.0]}

@@ -12,9 +12,8 @@ from sweep_runs import table
 from pivotree import kkt, orderings
 from pivotree.analysis import many
 from pivotree.analysis.cli import main
-from pivotree.analysis.states.residuals import Equations
 from pivotree.analysis.states.sample import entries_at, system_at
-from pivotree.analysis.states.traced import TracedOrder
+from pivotree.analysis.states.traced import Equations, TracedOrder
 from pivotree.analysis.study.measure import States
 from pivotree.analysis.sweep import cases, measure, prepared, read_config, sweep
 from pivotree.analysis.sweep.cases import tasks
