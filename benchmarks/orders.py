@@ -2,7 +2,7 @@
 
     python benchmarks/orders.py [--n 2e3] [--trees chain,random] [--rounds 5] [--only abm,...]
 
-Plan and analysis (symbolic factor and block program) in processor seconds; factor and solve after
+Plan, and the first solution, which traces the order, in processor seconds; factor and solve after
 them in processor seconds, the least of a few rounds taken in turn.  CHOLMOD (which cvxopt brings) and
 SuperLU factor and solve in ABM's order.
 """
@@ -19,7 +19,6 @@ from large_trees import chain, random_tree
 from solvers import Problem, Solver, cholmod_given, prepared, superlu_given
 
 from pivotree import kkt, orderings
-from pivotree.kkt.scale.rows import analyse
 
 TREES = {"chain": chain, "random": random_tree}
 ORDERS = (
@@ -71,15 +70,15 @@ def run(tree: str, system: kkt.System, names: list[str], rounds: int) -> None:
     small = TREES[tree](50)  # compiles
     makes = {name: partial(kkt.plan, orderings.get(name)) for name in names}
     print(f"{tree} of {structure.n:,} bodies")
-    print("| order | plan | analysis | fill / n | height | solve | error |")
+    print("| order | plan | first | fill / n | height | solve | error |")
     print("|---|---|---|---|---|---|---|")
     for name, make in makes.items():
         kkt.solve_large(small, make(small.structure))
         planned, plan = timed(partial(make, structure))
-        took, analysis = timed(partial(analyse, plan))
         factor = kkt.symbolic(plan)
-        solve = partial(kkt.solve_large, system, analysis)
-        error = solve().backward_error.normwise
+        solve = partial(kkt.solve_large, system, plan)
+        took, found = timed(solve)
+        error = found.backward_error.normwise
         print(
             f"| `{name}` | {planned:.2f} s | {took:.2f} s | {factor.fill_blocks / structure.n:.2f} | "
             f"{factor.height} | {least(solve, rounds):.4f} s | {error:.1e} |",

@@ -73,7 +73,7 @@ from .scale.arrays import permutation as permutation
 from .scale.arrays import plan_from_arrays as plan_from_arrays
 from .scale.arrays import tree_from_arrays as tree_from_arrays
 from .scale.large import LargeSolution as LargeSolution
-from .scale.solve_large import solve_large as solve_large
+from .scale.large import solve_large as solve_large
 from .solution.columns import Derivatives as Derivatives
 from .solution.columns import derivatives as derivatives
 from .solution.columns import joint_space_inverse as joint_space_inverse

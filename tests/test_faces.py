@@ -51,7 +51,6 @@ INSIDE = {
     ("benchmarks/peers.py", "kkt.matrix.configuration"): "times kernels by their configuration",
     ("benchmarks/exact.py", "kkt.machine"): "runs a kernel's program in exact numbers",
     ("benchmarks/exact.py", "kkt.matrix.configuration"): "likewise",
-    ("benchmarks/orders.py", "kkt.scale"): "times analysis and schedule apart",
 }
 
 

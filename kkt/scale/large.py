@@ -1,23 +1,33 @@
-"""Solutions of large trees, and the rule by which they are trusted, marked or refused."""
+"""``kkt.solve_large``: trees of up to millions of bodies, and the rule by which answers are trusted.
+
+Orders that go body by body run through templates of machine code (:mod:`.template`).  Any other is
+traced on the whole tree, as for :func:`kkt.eliminate`, and its tape is played.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.errors import SingularError
-from ..matrix.system import System, efforts_alone, least_size
+from ..base.errors import OrderError, SingularError, SizeError
+from ..matrix.system import System, efforts_alone, least_size, require_system
 from ..model.spatial import cross
+from ..order.pivots import Plan, plan
 from ..proof.idle import idle_motion
 from ..proof.residual import backward_error, normwise_error, residue
-from ..tape.tape import BackwardError
+from ..solution.eliminate import eliminate
+from ..structure.symbolic import symbolic
+from ..tape.tape import BackwardError, Tape
+from ..tape.trace import traced
 from ..tape.trust import NO_BIT, ROUNDINGS, bound, mark, shaken
 from .factor import solve
-from .plan import Bodies, plan_of
+from .plan import Bodies, bodywise, plan_of
 
 Floats = NDArray[np.float64]
 UNIT = 2.0**-53
@@ -25,6 +35,8 @@ LIGHT = 1e-4  # a body is light below this part of the largest; where none is, A
 LOOKED_AT = 2000  # bodies up to which a motion without inertia is looked for, and what holds still
 SHAKES = 3  # perturbed solutions; a single one may by chance have the same residue
 SOLVED = 2.0**10  # backward error of an accurate answer, in unit roundoffs, at most
+MOST_BODIES = 20_000  # of a tape: traced in half a minute
+MOST_BLOCKS = 300_000  # of a tape's factor: those of crbm on a chain of 540 bodies
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,3 +155,66 @@ def body_by_body(system: System, bodies: Bodies | None, relaxed: bool = False) -
         return LargeSolution(given, *solve(given, plan, relaxed))
 
     return trusted(system, name, solved, bodies is None or bodies.order.is_abm)
+
+
+def solve_large(system: System, order: Any = None, *, relaxed: bool = False) -> LargeSolution:
+    """Factor and solve (4) in float64, body by body wherever the order goes so.
+
+    ``order`` is an order or its plan (:func:`kkt.plan`, :func:`kkt.plan_from_arrays`); None is ABM.
+    The operations are those of ``kkt.eliminate(system, order)``, and so are the results to the last
+    bit; no step is recorded.
+
+    In an order that goes body by body, bodies whose entries have their zeros and ones in the same
+    places share one compiled template; time is proportional to the number of bodies, and ABM needs
+    less than 1 kB of memory a body beside the entries of (4). Any other order is traced on the whole
+    tree and its tape is kept with the system, on trees of up to 20,000 bodies and factors of up to
+    300,000 blocks. With ``relaxed``, which holds for ABM, the machine may round a product and a sum
+    once: the bits change, and the error is smaller as a rule.
+
+    ``marked`` says why the answer should not be relied on.  Where bodies are light beside others,
+    or the backward error is large, further runs decide (:mod:`kkt.tape.trust`).
+    Raises SizeError for more than that and for too many kinds of bodies, OrderError for the plan of
+    another tree, LoopError for closed loops and contacts, and SingularError where a pivot is zero or
+    not a number, or zero but for rounding.
+
+    >>> system = pt.build(pt.chain(300))
+    >>> solution = pt.solve_large(system)
+    >>> tape = pt.eliminate(system, pt.orderings.get("abm"), records=False)
+    >>> np.array_equal(solution.qdd, tape.qdd)
+    True
+    """
+    require_system(system)
+    system.structure.require_tree("solve_large", "use kkt.eliminate, which takes it")
+    if order is None or order == "abm":
+        return body_by_body(system, None, bool(relaxed))
+    chosen = order if isinstance(order, Plan) else plan(order, system.structure)
+    own, here = chosen.graph.structure, system.structure.with_links(chosen.sequence.links)
+    if not (np.array_equal(own.parent, here.parent) and np.array_equal(own.dof, here.dof)):
+        raise OrderError(
+            f"order {chosen.sequence.name!r}: is a plan of another tree; make it of this structure"
+        )
+    bodies = bodywise(chosen)
+    return _by_tape(system, chosen) if bodies is None else body_by_body(system, bodies)
+
+
+def _by_tape(system: System, chosen: Plan) -> LargeSolution:
+    """The solution in an order of any kind; its tape is made once for all states of a system."""
+    sequence = chosen.sequence
+    said = repr((sequence.name, sequence.rules, sequence.links, sequence.composites)).encode()
+    key = blake2b(said + chosen.blocks.tobytes() + chosen.group.tobytes()).hexdigest()
+    tape: Tape | None = system.plans.get(key)
+    if tape is None or not tape.reads(system):
+        instead = (
+            "use abm, or another order that goes body by body, or factor equation (4) by a sparse solver "
+            "in the sequence of kkt.permutation(system, order)"
+        )
+        if system.tree.n > MOST_BODIES:
+            raise SizeError(
+                f"order {sequence.name!r}: does not go body by body, and such an order may have "
+                f"{MOST_BODIES:,} bodies, not {system.tree.n:,}; {instead}"
+            )
+        tape = system.plans[key] = traced(system, symbolic(chosen, most=MOST_BLOCKS))
+    found = eliminate(system, tape, records=False)
+    if found.failed_at is not None:
+        raise SingularError(f"order {sequence.name!r}: {found.failed_at}")
+    return LargeSolution(system, found.qdd, found.pdd, found.f, found.error_estimate, found.marked)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..base.compiled import njit
 from ..base.errors import OrderError, SingularError, SizeError
-from ..matrix.blocks import KINDS, Structure
+from ..matrix.blocks import KINDS
 from ..matrix.entries import Pattern
 from ..model.tree import BodyTree
 from ..order.pivots import Plan
@@ -36,20 +36,11 @@ class Bodies:
 
     order: Bodywise
     sequence: NDArray[np.int32]  # (n,) bodies as they are eliminated
-    structure: Structure
 
     @cached_property
     def key(self) -> str:
         """The name under which a system keeps the plan of this order."""
         return blake2b(repr(self.order).encode() + self.sequence.tobytes()).hexdigest()
-
-    def require_tree_of(self, tree: BodyTree) -> None:
-        """Raise OrderError for a tree other than the plan's."""
-        own = self.structure
-        if not (np.array_equal(own.parent, tree.parent) and np.array_equal(own.dof, tree.dof)):
-            raise OrderError(
-                f"order {self.order.name!r}: is a plan of another tree; make it of this structure"
-            )
 
 
 def bodywise(plan: Plan) -> Bodies | None:
@@ -81,7 +72,7 @@ def bodywise(plan: Plan) -> Bodies | None:
         return None
     groups = tuple(sorted((word & 7, _groups(word >> 3)) for word in found))
     order = Bodywise(sequence.name, sequence.rules, groups)
-    return Bodies(order, bodies.astype(np.int32), structure) if _told_by_templates(order) else None
+    return Bodies(order, bodies.astype(np.int32)) if _told_by_templates(order) else None
 
 
 def _told_by_templates(order: Bodywise) -> bool:

@@ -24,7 +24,7 @@ from ..order.pivots import plan
 from ..order.sequence import OrderFunction, PivotSequence, as_sequence
 from ..program.program import Program
 from ..program.tracer import program_of
-from ..structure.symbolic import symbolic
+from ..structure.symbolic import SymbolicFactor, symbolic
 from .inputs import pivot_rows
 from .player import played
 from .tape import Tape, lower
@@ -68,11 +68,11 @@ def trace(system: System, order: PivotSequence | OrderFunction | Any, composites
     sequence = as_sequence(order, system.structure)
     if composites is not None:
         sequence = replace(sequence, composites=composites)
-    return kept(system, sequence, lambda: _traced(system, sequence))
+    return kept(system, sequence, lambda: traced(system, symbolic(plan(sequence, system.structure))))
 
 
-def _traced(system: System, sequence: PivotSequence) -> Tape:
-    factor = symbolic(plan(sequence, system.structure))
+def traced(system: System, factor: SymbolicFactor) -> Tape:
+    """The tape of a symbolic factor; raises SizeError and SingularError as :func:`trace` does."""
     if factor.updates > MAX_UPDATES:
         raise SizeError(
             f"order {factor.plan.sequence.name!r}: updates {factor.updates:.1e} pairs of blocks on "
