@@ -1,4 +1,4 @@
-"""Which orders there are: one method a file, its source first.
+"""Which orders there are: one method a file, with its variants, its source first.
 
 An order is a function from the structure of a tree to a list of groups of blocks:
 

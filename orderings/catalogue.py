@@ -1,4 +1,8 @@
-"""The registered orders, and how an order is found by its name."""
+"""The registered orders, and how an order is found by its name.
+
+Other packages give orders as entry points of the group ``pivotree.orders``: a function from the
+structure to a list of groups, or an order made of one.
+"""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -6,11 +10,13 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from pivotree.kkt import Order, OrderError
+from pivotree.kkt.base.errors import close_names
+from pivotree.kkt.base.foreign import added, loaded
 from pivotree.kkt.order.sequence import TEN
 
-from . import load as _load
 from .aliases import ALIASES, ELSEWHERE
 from .graphs import GRAPHS
+from .load import from_json, from_python, marked
 from .random_order import random_order
 
 FIRST = (  # as tables and pages list them; others come after these, by name
@@ -85,8 +91,28 @@ def get(name: str) -> Order:
         raise OrderError(f"order {name!r}: is no name; give one as a text, such as 'abm'")
     if name in ELSEWHERE:
         raise OrderError(f"order {name!r}: is no order of pivots; it is {ELSEWHERE[name]}")
-    others = {other: ORDERS[alias.order] for other, alias in ALIASES.items()}
-    return _load.get(name, ORDERS | LOOPS | others | GRAPHS)
+    registered = ORDERS | LOOPS | {other: ORDERS[alias.order] for other, alias in ALIASES.items()} | GRAPHS
+    if name in registered:
+        return registered[name]
+    head, _, tail = name.partition(":")
+    if head == "random":
+        if not (tail.isdecimal() and tail.isascii() and len(tail) <= 300):
+            raise OrderError(f"order {name!r}: {tail!r} is no seed; use a number, as in random:7")
+        return random_order(int(tail))
+    if name.endswith(".json"):
+        return from_json(Path(name))
+    if ".py:" in name:
+        path, _, function = name.rpartition(":")
+        return from_python(Path(path), function)
+    if name.endswith(".py"):
+        raise OrderError(f"order {name!r}: is a file; name a function of it, as in {name}:FUNCTION")
+    others = added("pivotree.orders")
+    if name in others:
+        return marked(loaded(others[name]), name, f"{others[name].value}")
+    known = [*registered, *others]
+    near = close_names(name, [*known, "random:0"], n=3, cutoff=0.4)
+    hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(known)}"
+    raise OrderError(f"order {name!r} is unknown; {hint}")
 
 
 def names(problem: str = "qdd", loops: bool = False) -> list[str]:

@@ -1,8 +1,4 @@
-"""Find an order: by name, in a user's Python file, or as a JSON list of groups.
-
-Names are those registered here, and those that other packages give as entry points of the group
-``pivotree.orders``: a function from the structure to a list of groups, or an order made of one.
-"""
+"""An order in a user's Python file, as a JSON list of groups, or of another package."""
 
 from __future__ import annotations
 
@@ -13,42 +9,12 @@ from typing import Any
 
 from pivotree.kkt import Order, OrderError, Rules, Structure
 from pivotree.kkt.base.errors import UnreadableError, close_names
-from pivotree.kkt.base.foreign import added, foreign, loaded, module_of
+from pivotree.kkt.base.foreign import foreign, module_of
 from pivotree.kkt.base.reading import read_json
 from pivotree.kkt.matrix.blocks import LINKS
 from pivotree.kkt.order.sequence import COMPOSITES
 
 SCHEMA = "pivotree-order/1"
-
-
-def get(name: str, registered: dict[str, Order]) -> Order:
-    """The order of a name: ``abm``, ``random:7``, ``my_file.py:my_order`` or ``my_order.json``.
-
-    Raises OrderError, with the nearest names, where there is none.
-    """
-    if name in registered:
-        return registered[name]
-    head, _, tail = name.partition(":")
-    if head == "random":
-        from .random_order import random_order
-
-        if not (tail.isdecimal() and tail.isascii() and len(tail) <= 300):
-            raise OrderError(f"order {name!r}: {tail!r} is no seed; use a number, as in random:7")
-        return random_order(int(tail))
-    if name.endswith(".json"):
-        return from_json(Path(name))
-    if ".py:" in name:
-        path, _, function = name.rpartition(":")
-        return from_python(Path(path), function)
-    if name.endswith(".py"):
-        raise OrderError(f"order {name!r}: is a file; name a function of it, as in {name}:FUNCTION")
-    others = added("pivotree.orders")
-    if name in others:
-        return _marked(loaded(others[name]), name, f"{others[name].value}")
-    known = [*registered, *others]
-    near = close_names(name, [*known, "random:0"], n=3, cutoff=0.4)
-    hint = f"nearest: {', '.join(near)}" if near else f"there are {', '.join(known)}"
-    raise OrderError(f"order {name!r} is unknown; {hint}")
 
 
 def from_python(path: Path, function: str) -> Order:
@@ -64,10 +30,10 @@ def from_python(path: Path, function: str) -> Order:
             names = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
             hint = f"; it has {', '.join(names)}" if names else ""
             raise OrderError(f"{where}: {path} has no function {function!r}{hint}")
-        return _marked(found, function, path.name)
+        return marked(found, function, path.name)
 
 
-def _marked(found: Any, name: str, source: str) -> Order:
+def marked(found: Any, name: str, source: str) -> Order:
     """A function as an order; one that is an order keeps its own name and rules."""
     if isinstance(found, Order):
         return found

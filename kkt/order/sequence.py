@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import WRAPPER_ASSIGNMENTS
 from typing import Any
 
+from .. import order as room
 from ..base.errors import OrderError, unfit
 from ..base.foreign import foreign
 from ..matrix.blocks import LINKS, Block, Structure
-from . import named
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def as_order(given: Any) -> Order:
     Raises OrderError.
     """
     if isinstance(given, str):
-        given = named.find(given)
+        given = room.find(given)
     if isinstance(given, Order):
         return given
     if isinstance(given, PivotSequence):

@@ -38,7 +38,7 @@ if Path(__file__).with_name("kkt").is_file():
     )
 
 from . import kkt
-from .kkt.order import named
+from .kkt import order as _room
 
 _load, __dir__, __all__ = lazy_loader.attach(
     __name__,
@@ -69,7 +69,7 @@ def _find(name: str) -> Any:
     return orderings.get(name)
 
 
-named.find = _find
+_room.find = _find
 
 
 def __getattr__(name: str) -> Any:
