@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pivotree.kkt import FormatError, PivotreeError
-from pivotree.kkt.base.errors import UnreadableError, csv_line
+from pivotree.kkt.base.errors import UnreadableError, csv_lines
 from pivotree.kkt.base.files import beside, check_file, locked, parts_of, remove_parts, writing
 from pivotree.kkt.base.reading import read_text
 
@@ -30,10 +30,10 @@ class Store:
     """The rows of one output, kept by one process at a time."""
 
     def __init__(self, output: Path, columns: Sequence[str]) -> None:
-        self.output, self.head = output, csv_line(columns) + "\n"
+        self.output, self.head = output, csv_lines([columns])
         self.place: Path = output.with_name(f"{output.name}.parts")
         self.done: set[str] = set()  # keys that were there at the start
-        self.rows: list[str] = []  # lines that are not on disk yet
+        self.rows: list[str] = []  # lines that are not on disk yet, those of a call together
         self.began: float = time.monotonic()
         self.told: float = self.began
         self._lock: BinaryIO | None = None
@@ -82,7 +82,7 @@ class Store:
 
     def add(self, rows: Sequence[Sequence[Any]]) -> None:
         """Keep rows; they are on disk at the latest after a fiftieth of the time so far."""
-        self.rows += [csv_line(row) + "\n" for row in rows]
+        self.rows.append(csv_lines(rows))
         now = time.monotonic()
         if now - self.told >= min(FIRST + SHARE * (now - self.began), LONGEST):
             self.flush()

@@ -49,9 +49,15 @@ def cell(text: str) -> str:
 
 def csv_line(cells: Iterable[object]) -> str:
     """One line of a CSV table, without its end; texts pass :func:`cell` and get quotes."""
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(cell(x) if isinstance(x, str) else x for x in cells)
-    return line.getvalue()
+    return csv_lines([cells])[:-1]
+
+
+def csv_lines(rows: Iterable[Iterable[object]]) -> str:
+    """Lines of a CSV table, as :func:`csv_line` writes each, with their ends."""
+    lines = io.StringIO()
+    shown = ([cell(x) if isinstance(x, str) else x for x in row] for row in rows)
+    csv.writer(lines, lineterminator="\n").writerows(shown)
+    return lines.getvalue()
 
 
 def _shortened(text: str, head: int, tail: int) -> str:
