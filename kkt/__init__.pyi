@@ -18,8 +18,8 @@ from .matrix.blocks import Partition as Partition
 from .matrix.blocks import Structure as Structure
 from .matrix.frames import aligned as aligned
 from .matrix.frames import gathered as gathered
-from .matrix.model_writer import write_model as write_model
 from .matrix.state import State as State
+from .matrix.state import write_model as write_model
 from .matrix.system import System as System
 from .matrix.system import build as build
 from .model.gallery import binary as binary

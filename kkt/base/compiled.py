@@ -1,9 +1,14 @@
-"""Loops that numba compiles: always, or when they have much to do, and keeps where it can write."""
+"""Loops that numba compiles: always, or when they have much to do, and keeps where it can write.
+
+Beside them, no search for garbage while a function makes many objects that all stay.
+"""
 
 from __future__ import annotations
 
+import gc
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property, update_wrapper
 from pathlib import Path
 from typing import Any
@@ -92,3 +97,19 @@ def leaf(**options: Any) -> Callable[[Callable[..., Any]], Leaf]:
 def interpreted(function: Any) -> Any:
     """What numba has compiled, as the Python function that it was; with NUMBA_DISABLE_JIT it still is."""
     return getattr(function, "py_func", function)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """A block, or as ``@uncollected()`` a function, in which Python does not look for cycles of objects.
+
+    It would look again and again through a program's instructions, none of which is garbage: a
+    third of the time of a trace.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()

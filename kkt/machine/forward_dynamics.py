@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic import get_format
 from ..arithmetic.formats import DIV, MUL, Chunk, Format, Hardware
-from ..base.collection import uncollected
+from ..base.compiled import uncollected
 from ..base.errors import (
     ArmatureError,
     FormatError,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import modular
-from ..base.collection import uncollected
+from ..base.compiled import uncollected
 from ..base.errors import OrderError, Refusal, SingularError, SizeError
 from ..base.foreign import foreign
 from ..matrix.blocks import Block

@@ -7,7 +7,7 @@ import pytest
 from mechanisms import four_bar
 
 from pivotree import kkt, orderings
-from pivotree.kkt.matrix.model_writer import write_model
+from pivotree.kkt.matrix.state import write_model
 from pivotree.kkt.model.load import from_spec
 
 CLOSED = ["four_bar", "gripper", "delta", "stewart"]
