@@ -29,10 +29,10 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 from xml.etree.ElementTree import Element
 
 import networkx as nx
@@ -49,7 +49,7 @@ from .tree import add_body, default_state, new_tree
 
 MOST = 10**5  # copies of an element, words for each body or joint, and keyframes
 CELLS = 10**8  # of a height field or texture
-MODELS = 1000  # attached models, and models attached to these
+MODELS = 1000  # files that are included or attached, and files in these
 COPIED = ("replicate", "flexcomp")
 
 
@@ -57,88 +57,48 @@ def check(file: str) -> None:
     """Raise UnreadableError, one sentence, for a file that should not be compiled.
 
     Files that it includes and models that it attaches are checked too, and those that they name;
-    meshes and other files must be plain files where they exist.
+    meshes and other files must be plain files where they exist.  MuJoCo looks, by its version, for a
+    file beside the one that names it or beside the outermost; here all folders are looked in.
     """
-    rest: list[tuple[str, int, tuple[str, ...]]] = [(file, 1, ())]
+    folders, files = {""}, set[tuple[str, str]]()
+    attached: Counter[str | None] = Counter()  # how often each model is
+    rest: list[tuple[str, Element | None, int, tuple[str, ...]]] = [(file, None, 1, ())]
     looked_at = 0
     while rest:
         looked_at += 1
-        path, copies, outer = rest.pop()
+        path, named_by, copies, outer = rest.pop()
         place = os.path.realpath(path)
         if place in outer or looked_at > MODELS:
-            why = "attaches itself" if place in outer else f"is one of more than {MODELS:,} models"
-            raise UnreadableError(f"<model>: file {path!r} {why}; attach fewer")
-        document = _document(path, copies, file)
-        _require_plain(document)
-        attached: Counter[str | None] = Counter()
-        for found in document:
-            if found.element.tag == "attach":
-                attached[found.element.get("model")] += found.copies
-        for found in document:
-            if found.element.tag == "model":
-                name = found.element.get("name")
-                within = attached[name] if name else attached.total()
-                rest += [(inner, max(copies, within), (*outer, place)) for inner in _there(found)]
-
-
-class _Found(NamedTuple):
-    """An element, how often it is copied, and the folders in which its files may lie.
-
-    MuJoCo looks, by its version, for a file beside the one that names it, or beside the outermost.
-    """
-
-    element: Element
-    copies: int
-    folders: frozenset[str]
-
-
-def _document(path: str, copies: int, outermost: str) -> list[_Found]:
-    """The elements of a file and of those that it includes, each file once, as in MuJoCo."""
-    document: list[_Found] = []
-    rest, seen = [(path, frozenset[str](), copies)], set()
-    while rest:
-        path, folders, copies = rest.pop()
-        if path in seen:
-            continue
-        seen.add(path)
-        folders |= {os.path.dirname(path)}
+            why = "names itself" if place in outer else f"is one of more than {MODELS:,} files"
+            raise UnreadableError(f"<model>: file {path!r} {why}; attach and include fewer")
+        if named_by is not None and named_by.tag == "model":
+            name = named_by.get("name")
+            copies = max(copies, attached[name] if name else attached.total())
         try:
-            root = root_of(read_bytes(path))
-            found = [_Found(x, n, folders) for x, n in _sizes(root, copies)]
+            found = list(_sizes(root_of(read_bytes(path)), copies))
         except UnreadableError as error:
-            told = str(error) if path == outermost else f"{path}: {error}"
-            raise UnreadableError(told) from None
-        document += found
-        for one in found:
-            if one.element.tag == "include":
-                rest += [(inner, folders, one.copies) for inner in _there(one)]
-    return document
-
-
-def _require_plain(document: list[_Found]) -> None:
-    """Raise UnreadableError where a file that is named is a folder, a pipe or a device."""
-    folders = {""}
-    for found in document:
-        for key in ("meshdir", "texturedir", "assetdir"):
-            if found.element.tag == "compiler" and key in found.element.attrib:
-                folders.add(found.element.attrib[key])
-    for found in document:
-        for path in _there(found, sorted(folders)):
+            raise UnreadableError(f"{path}: {error}" if outer else str(error)) from None
+        folders.add(os.path.dirname(path))
+        for x, n in found:
+            given = [x.attrib[key] for key in ("meshdir", "texturedir", "assetdir") if key in x.attrib]
+            folders |= {os.path.join(*pair) for pair in product(folders, given)}
+            files |= {(x.tag, name) for key, name in x.attrib.items() if key.startswith("file")}
+            attached[x.get("model")] += n if x.tag == "attach" else 0
+        for x, n in found:  # what is included comes first: it may hold what attaches models
+            if x.tag in ("include", "model"):
+                end = len(rest) if x.tag == "include" else 0
+                rest[end:end] = [(p, x, n, (*outer, place)) for p in _there(x.get("file", ""), folders)]
+    for tag, name in sorted(files):
+        for path in _there(name, folders):
             if not os.path.isfile(path):
-                raise UnreadableError(f"<{found.element.tag}>: file {path!r} is no plain file")
+                raise UnreadableError(f"<{tag}>: file {path!r} is no plain file")
 
 
-def _there(found: _Found, within: Iterable[str] = ("",)) -> Iterator[str]:
-    """The files that an element may mean and that exist; ``within`` are folders in its folders.
-
-    With ``strippath`` MuJoCo opens a file by the last part of its name.
-    """
-    for key, name in found.element.attrib.items():
-        if key.startswith("file") and name and "\0" not in name:
-            names = dict.fromkeys((name, re.split(r"[/\\]", name)[-1]))
-            for place in product(sorted(found.folders), within, names):
-                if os.path.exists(path := os.path.join(*place)):
-                    yield path
+def _there(name: str, folders: Iterable[str]) -> Iterator[str]:
+    """The files in folders that a name may mean; with ``strippath`` MuJoCo opens its last part."""
+    if name and "\0" not in name:
+        names = dict.fromkeys((name, re.split(r"[/\\]", name)[-1]))
+        yield from filter(os.path.exists, (os.path.join(*pair) for pair in product(sorted(folders), names)))
 
 
 def _sizes(root: Element, above: int) -> Iterator[tuple[Element, int]]:
@@ -165,15 +125,11 @@ def _sizes(root: Element, above: int) -> Iterator[tuple[Element, int]]:
 
 def _whole(element: Element, *keys: str) -> list[int]:
     """The numbers in attributes, whole and at least 1; MuJoCo refuses words that are no numbers."""
-    words = (word for key in keys for word in element.get(key, "").split())
-    return [max(1, int(float(x))) for x in words if _finite(x)]
-
-
-def _finite(word: str) -> bool:
-    try:
-        return math.isfinite(float(word))
-    except ValueError:
-        return False
+    found = []
+    for word in (word for key in keys for word in element.get(key, "").split()):
+        with suppress(ValueError, OverflowError):
+            found.append(max(1, int(float(word))))
+    return found
 
 
 Home = tuple[str | None, Floats, Floats]  # the tree's body that MuJoCo's is part of, and the pose
@@ -299,14 +255,18 @@ def independent(model: Any, ties: Sequence[Tie], coupled: Sequence[int]) -> dict
     where it does in one of the closed positions.  All rows stay where a loop would have none left,
     and where Newton's method closes no position near qpos0.
     """
+    import mujoco
+
     loops = {i: loop for i, loop, *_ in ties}
     if not ties or len(ties) + len(coupled) < 2:
         return loops
-    with _equalities_alone(model):
-        closed = _drawn(model, NEAR)
-        for state in closed:
-            state.eq_active[:] = np.isin(np.arange(model.neq), [*loops, *coupled])
-        closed = [state for state in closed if _closed(state, model)]
+    off = mujoco.mjtDisableBit  # equalities alone, with Jacobians that are full matrices
+    model.opt.disableflags |= int(off.mjDSBL_CONTACT | off.mjDSBL_LIMIT | off.mjDSBL_FRICTIONLOSS)
+    model.opt.jacobian = int(mujoco.mjtJacobian.mjJAC_DENSE)
+    closed = _drawn(model, NEAR)
+    for state in closed:
+        state.eq_active[:] = np.isin(np.arange(model.neq), [*loops, *coupled])
+    closed = [state for state in closed if _closed(state, model)]
     bases: list[list[Floats]] = [[] for _ in closed]
     for state, basis in zip(closed, bases, strict=True):
         for row in _rows(model, state)[np.isin(state.efc_id[: state.ne], coupled)]:
@@ -359,21 +319,6 @@ def _apart(model: Any, state: Any, ids: list[int], frame: Frame) -> Floats:
     back = (here @ turn).T
     apart = J[1] - J[0]
     return np.concatenate([back @ apart[:3], back @ apart[3:]])
-
-
-@contextmanager
-def _equalities_alone(model: Any) -> Iterator[None]:
-    """MuJoCo without other constraints, and with Jacobians that are full matrices."""
-    import mujoco
-
-    bits = mujoco.mjtDisableBit
-    before = model.opt.disableflags, model.opt.jacobian
-    model.opt.disableflags |= int(bits.mjDSBL_CONTACT | bits.mjDSBL_LIMIT | bits.mjDSBL_FRICTIONLOSS)
-    model.opt.jacobian = int(mujoco.mjtJacobian.mjJAC_DENSE)
-    try:
-        yield
-    finally:
-        model.opt.disableflags, model.opt.jacobian = before
 
 
 def _closed(state: Any, model: Any) -> bool:
