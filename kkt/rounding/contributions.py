@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import Format, get_format, objects, shadows
+from ..arithmetic import Format, get_format, shadows
 from ..arithmetic.formats import Chunk
 from ..arithmetic.objects import precision
 from ..base.errors import FormatError, SizeError
 from ..matrix.entries import Entries
 from ..tape.player import PIECE, signed, started, watched
 from ..tape.tape import Tape
-from .observe import Objects, reader_of, shadow_for, traceable
+from .observe import Watch, shadow_for, traceable
 
 Floats = NDArray[np.float64]
 ENOUGH = 2.0**-26  # least unit roundoff for which float64 has twice the digits
@@ -205,18 +205,16 @@ def _of_objects(
     bits: int,
 ) -> tuple[Linearised, Floats, Floats]:
     """A run in numbers of any type, and its joints' distances to a run in more digits, and sizes."""
-    reader = reader_of(tape, entries, format, number, bits)
-    read = reader.read if isinstance(reader, Objects) else objects.of_any
-    beside = shadows.shadow_of(shadow_for(format), reader.v)
+    seen = Watch(tape, entries, format, shadow_for(format), number=number, bits=bits)
     (errors, slopes), bent = _room(tape), 0
-    for at, chunk, x, y, r in watched(tape, reader.runner, reader.v, reader.room):
-        m, k = len(chunk), int(np.count_nonzero(chunk.op > 1))
-        columns = (x.tolist(), y.tolist(), r.tolist())
-        here = errors[at : at + m], slopes[bent : bent + k]
-        shadows.linearise_objects(read, round(-reader.log_unit), chunk.op, *columns, *here)
-        beside.follow(chunk)
+    for piece in seen:
+        m, k = len(piece.op), int(np.count_nonzero(piece.op > 1))
+        columns = (piece.x.tolist(), piece.y.tolist(), piece.r.tolist())
+        here = errors[piece.at : piece.at + m], slopes[bent : bent + k]
+        shadows.linearise_objects(seen.read, round(-seen.log_unit), piece.op, *columns, *here)
         bent += k
+    assert seen.shadow is not None
     with precision(bits):
-        off, size = beside.distances(signed(reader.v, joints), joints)
+        off, size = seen.shadow.distances(signed(seen.v, joints), joints)
     run = Linearised(tape, format.name, np.zeros(0), np.zeros(0), errors, slopes, None)
     return run, off, size

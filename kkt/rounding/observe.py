@@ -12,100 +12,23 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic import objects
+from ..arithmetic import modular, objects, watch
 from ..arithmetic.formats import Format, Runner
 from ..arithmetic.modular import residue
-from ..arithmetic.objects import InObjects, precision
+from ..arithmetic.objects import InObjects, leading, of_any, precision, read_once, size
+from ..arithmetic.shadows import Shadow, shadow_of
 from ..base.errors import FormatError
 from ..matrix.blocks import Block
 from ..matrix.entries import Entries, assemble
 from ..matrix.system import System
 from ..tape.player import PIECE, Values, answered, number_of, rounded_entries, signed, started, watched
 from ..tape.tape import Tape
-
-if TYPE_CHECKING:
-    from ..arithmetic.shadows import Shadow
-
-Column = NDArray[Any]
-
-
-class Arrays:
-    """The values of one run of a tape in a numpy array, and what its operations look like."""
-
-    room: int = 1 << 18  # operations that are recorded together at most
-    bits: int = 0  # precision of balls, 0 of others
-
-    def __init__(self, tape: Tape, entries: Entries, format: Format) -> None:
-        self.v: Values = started(tape, entries, format)  # (slots,); after a run, the last of every slot
-        self.dtype: np.dtype[Any] = np.dtype(format.dtype)  # of operands and results
-        self.log_unit: float = math.log2(format.unit)  # of what runs; -infinity where nothing is rounded
-        self.runner: Runner = format.runner(tape)
-
-    def look(
-        self, op: Column, x: Column, y: Column, r: Column, cancelled: Column, absorbed: Column, size: Column
-    ) -> None:
-        """Fill the figures of recorded operations: see :func:`kkt.arithmetic.watch.looked`."""
-        from ..arithmetic import watch
-
-        watch.looked(op, x, y, r, cancelled, absorbed, size)
-
-    def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The parts of smaller operands that sums do not keep: as fractions and in bits."""
-        with np.errstate(divide="ignore"):
-            return absorbed, np.maximum(0.0, np.log2(absorbed) - self.log_unit)
-
-
-class Objects(Arrays):
-    """Python objects: fractions, mpmath numbers, balls, and numbers of a user's class."""
-
-    room = 1 << 13
-    dtype: np.dtype[Any] = np.dtype(object)
-
-    def __init__(
-        self,
-        tape: Tape,
-        entries: Entries,
-        format: Format,
-        number: Callable[[float], Any] | None = None,
-        bits: int = 0,
-    ) -> None:
-        self.bits = bits
-        self.runner: Runner = InObjects(bits)
-        number = number or number_of(format)
-        with precision(bits):
-            self.v: Values = started(tape, entries, number)
-        self.read: objects.Read = objects.of_any
-        self.log_unit: float = math.log2(format.unit) if format.unit else -math.inf
-        if format.kind == "mp":
-            self.read = objects.of_mpf
-            self.log_unit = -float(number.context.prec)  # type: ignore[attr-defined]
-        if format.kind == "ball":
-            self.read, self.log_unit = objects.of_ball, -float(bits)
-
-    def look(
-        self, op: Column, x: Column, y: Column, r: Column, cancelled: Column, absorbed: Column, size: Column
-    ) -> None:
-        objects.looked(self.read, -self.log_unit, op, x, y, r, cancelled, absorbed, size)
-
-    def shares(self, absorbed: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Here ``absorbed`` is in bits; fractions below 1e-308 underflow to 0."""
-        return np.where(absorbed > 0.0, np.exp2(absorbed + self.log_unit), 0.0), absorbed
-
-
-def reader_of(
-    tape: Tape, entries: Entries, format: Format, number: Callable[[float], Any] | None = None, bits: int = 0
-) -> Arrays:
-    """The reader of a format; ``bits`` is the precision of balls, ``number`` makes objects."""
-    if format.on_arrays:
-        return Arrays(tape, entries, format)
-    return Objects(tape, entries, format, number, bits)
-
 
 Floats = NDArray[np.float64]
 
@@ -138,9 +61,9 @@ class Watch:
     ``shadow`` (:func:`kkt.arithmetic.shadows.shadow_of`) runs beside it on the data as the format
     rounds them, so that it shows only errors of the arithmetic.  ``residues`` are the data modulo a
     prime (:mod:`kkt.arithmetic.modular`): with them, a result that is zero in exact arithmetic
-    counts as zero, whatever rounding makes of it.  ``number`` and ``bits`` are those of
-    :func:`kkt.rounding.observe.reader_of`.  A watch is iterated once; then ``v`` and ``shadow``
-    hold the last values of all slots.
+    counts as zero, whatever rounding makes of it.  ``number`` makes objects, and ``bits`` is the
+    precision of balls, 0 of others.  A watch is iterated once; then ``v`` and ``shadow`` hold the
+    last values of all slots.
     """
 
     def __init__(
@@ -154,33 +77,52 @@ class Watch:
         number: Callable[[float], Any] | None = None,
         bits: int = 0,
     ) -> None:
-        from ..arithmetic.shadows import shadow_of
-
-        self.tape = tape
-        self.reader: Arrays = reader_of(tape, entries, format, number, bits)
-        self.v: Values = self.reader.v
-        self.room: int = min(PIECE, self.reader.room, tape.length)  # operations of a piece, at most
+        self.tape, self.bits, self.residues = tape, bits, residues
+        self.arrays: bool = format.on_arrays  # else numbers are objects
+        self.log_unit: float = math.log2(format.unit) if format.unit else -math.inf  # of what runs
+        self.read: objects.Read = of_any
+        self.runner: Runner = format.runner(tape) if self.arrays else InObjects(bits)
+        number = None if self.arrays else number or number_of(format)
+        if format.kind == "mp":
+            self.read, self.log_unit = objects.of_mpf, -float(number.context.prec)  # type: ignore[union-attr]
+        if format.kind == "ball":
+            self.read, self.log_unit = objects.of_ball, -float(bits)
+        with precision(bits):
+            self.v: Values = started(tape, entries, number or format)
+        self.room: int = min(PIECE if self.arrays else 1 << 13, tape.length)  # operations of a piece, at most
         self.largest: float = _largest(self.v)  # magnitude of the entries of (4)
         self.shadow: Shadow | None = None if shadow is None else shadow_of(shadow, self.v)
-        self.residues = residues
 
     def __iter__(self) -> Iterator[Operations]:
-        from ..arithmetic import modular
-
-        reader = self.reader
-        room = self.room
-        columns = [np.zeros(room, dtype=np.int64), np.zeros(room), np.zeros(room)]
-        zero = np.zeros(room if self.residues is not None else 0, dtype=np.int8)
-        for at, chunk, x, y, r in watched(self.tape, reader.runner, self.v, room):
+        columns: list[NDArray[Any]] = [
+            np.zeros(self.room, dtype=np.int64),
+            np.zeros(self.room),
+            np.zeros(self.room),
+        ]
+        zero = np.zeros(self.room if self.residues is not None else 0, dtype=np.int8)
+        for at, chunk, x, y, r in watched(self.tape, self.runner, self.v, self.room):
             here = [column[: len(chunk)] for column in columns]
-            cancelled, absorbed, size = here
+            cancelled, absorbed, _ = here
             if self.shadow is not None:
                 self.shadow.follow(chunk)
-            reader.look(chunk.op, x, y, r, cancelled, absorbed, size)
+            if self.arrays:
+                watch.looked(chunk.op, x, y, r, *here)
+            else:
+                objects.looked(self.read, -self.log_unit, chunk.op, x, y, r, *here)
             if self.residues is not None:
                 modular.follow(chunk, self.residues, zero)
                 _zeros_told(chunk.op < 2, zero[: len(chunk)], cancelled, absorbed)
             yield Operations(at, chunk.op, chunk.step, x, y, r, *here)
+
+    def shares(self, absorbed: Floats) -> tuple[Floats, Floats]:
+        """The parts of smaller operands that sums do not keep: as fractions and in bits.
+
+        Those of objects are in bits already; fractions below 1e-308 underflow to 0.
+        """
+        if not self.arrays:
+            return np.where(absorbed > 0.0, np.exp2(absorbed + self.log_unit), 0.0), absorbed
+        with np.errstate(divide="ignore"):
+            return absorbed, np.maximum(0.0, np.log2(absorbed) - self.log_unit)
 
 
 def _zeros_told(
@@ -195,8 +137,6 @@ def _zeros_told(
 def _largest(v: Values) -> float:
     if not isinstance(v, list):
         return float(np.abs(v).max())
-    from ..arithmetic.objects import leading, of_any, read_once, size
-
     parts = read_once(of_any, v)
     return max((size(*leading(part)) for part in parts if part and part.numerator), default=0.0)
 
@@ -290,10 +230,9 @@ def observe(
         np.add.at(zeros, piece.step[piece.cancelled < 0], 1)
         for most, column in ((cancelled, piece.cancelled), (absorbed, piece.absorbed), (size, piece.size)):
             np.maximum.at(most, step, np.maximum.reduceat(column, starts).astype(most.dtype))
-    shares = seen.reader.shares(absorbed[:-1])
+    shares = seen.shares(absorbed[:-1])
     steps = Gathered(operations[:-1], cancelled[:-1], zeros[:-1], *shares, size[:-1])
-    reader = seen.reader
-    return Observation(tape, seen.v, seen.largest, steps, seen.shadow, reader.log_unit, reader.bits)
+    return Observation(tape, seen.v, seen.largest, steps, seen.shadow, seen.log_unit, seen.bits)
 
 
 # -- in any number format -------------------------------------------------------------------------
