@@ -94,7 +94,7 @@ def test_every_room_is_told():
 
 
 def test_whoever_compares_orders_loads_no_optional_room():
-    needed = "cli|comparison|rounding|study$|study.cells"
+    needed = "cli|comparison|rounding|study$"
     optional = rf"pivotree.kkt.(machine|scale|theorem)\b|pivotree.analysis.(?!{needed})\w+"
     code = (
         "import re, sys; from pivotree.analysis.cli import main; main(['compare', 'chain:3']);"

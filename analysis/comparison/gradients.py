@@ -22,7 +22,7 @@ from pivotree.kkt.tape.trust import mark
 
 from ..states import traced as states_traced
 from ..states.traced import Pair, TracedOrder
-from ..study.cells import cells
+from ..study import cells
 from .row import digits_of, full_digits
 
 FIELDS = states_traced.FIELDS["derivatives"]

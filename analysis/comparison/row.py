@@ -25,7 +25,7 @@ from pivotree.kkt.solution.conditioning import Conditioning, conditioning
 from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.tape.trust import mark
 
-from ..study.cells import cells
+from ..study import cells
 
 REFERENCE_DIGITS = 30
 """Proved digits of the answer that float32 and float64 are held against.

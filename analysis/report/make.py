@@ -31,12 +31,11 @@ from pivotree.kkt.tape.trust import bound
 
 from ..states.sample import ClosedRanges
 from ..states.traced import TracedOrder
-from ..sweep.cases import positions, tasks
-from ..sweep.config import Config, config_of
+from ..sweep.config import Config, Settings, config_of
+from ..sweep.measure import positions, tasks
+from ..sweep.measure import prepare as prepare_model
 from ..sweep.models import model_of
-from ..sweep.prepared import prepare as prepare_model
 from ..sweep.run import results, sweep
-from ..sweep.settings import Settings
 from .page import page
 from .summary import Cell, Notebook, Report, Setup, cells_of, most_digits, quantiles, worst_state
 from .words import verdict

@@ -27,7 +27,7 @@ from pivotree.kkt.theorem.ranges import Ranges
 from ..many import held, least_sizes
 from ..states.sample import entries_at, system_at
 from ..states.traced import Answers, Pair, TracedOrder
-from .cells import cells
+from . import cells
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]  # of states

@@ -10,9 +10,8 @@ from itertools import chain
 from typing import Any
 
 from . import pools
-from .cases import Task, positions, tasks
 from .config import Config
-from .measure import Row, measure
+from .measure import Row, Task, measure, positions, tasks
 from .store import Store
 
 Progress = Callable[[int, int, int], None]  # rows measured now, to be measured, there before

@@ -20,7 +20,7 @@ from pivotree.kkt.base.errors import UnreadableError, csv_lines
 from pivotree.kkt.base.files import beside, check_file, locked, parts_of, remove_parts, writing
 from pivotree.kkt.base.reading import read_text
 
-from .cases import EDITION
+from .measure import EDITION
 
 LARGEST = 2**40  # bytes of a table
 FIRST, SHARE, LONGEST = 1.0, 0.02, 60.0  # [s] between writes: a share of the time since the start

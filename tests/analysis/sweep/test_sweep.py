@@ -12,7 +12,7 @@ from sweep_runs import config, table
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.sweep import read_config, sweep
-from pivotree.analysis.sweep.prepared import fingerprint, traced
+from pivotree.analysis.sweep.measure import fingerprint, traced
 
 
 def test_every_case_has_one_row_in_the_sequence_of_the_config(small):

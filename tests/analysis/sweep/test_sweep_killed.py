@@ -14,7 +14,7 @@ from sweep_runs import SMALL, config, kept, table
 from pivotree import kkt
 from pivotree.analysis.cli import main
 from pivotree.analysis.sweep import pools, read_config, sweep
-from pivotree.analysis.sweep.cases import positions
+from pivotree.analysis.sweep.measure import positions
 from pivotree.analysis.sweep.store import Store
 from pivotree.kkt.base.files import part_of
 

@@ -16,7 +16,7 @@ from pivotree.analysis.states.sample import entries_at, system_at
 from pivotree.analysis.states.traced import Equations, TracedOrder
 from pivotree.analysis.study.measure import States
 from pivotree.analysis.sweep import cases, measure, prepared, read_config, sweep
-from pivotree.analysis.sweep.cases import tasks
+from pivotree.analysis.sweep.measure import tasks
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
 from pivotree.kkt.proof.residual import backward_error
