@@ -25,11 +25,10 @@ from pivotree.kkt.arithmetic.mixed import Mixed
 from pivotree.kkt.tape.tape import Tape
 
 from ..comparison import digits_of
-from ..many import held, least_sizes
 from ..readings import Fault, Reading
 from ..readings.readings import WRITTEN, felt, of_order
 from ..rounding.blame import Culprits
-from ..states.sample import draw, drawn_system, efforts_of, entries_of
+from ..states.sample import draw, drawn_system, efforts_of, entries_of, held, least_sizes
 from ..states.traced import Pair, TracedOrder
 from ..study.measure import States
 

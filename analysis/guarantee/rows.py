@@ -22,8 +22,7 @@ from pivotree.kkt.theorem.guarantee import evaluated, require_roundoff
 from pivotree.kkt.theorem.motion import Given, sides_of
 from pivotree.kkt.theorem.ranges import Limits, Ranges, ranges_of
 
-from ..many import held
-from ..states.sample import entries_at, system_at
+from ..states.sample import entries_at, held, system_at
 from ..states.traced import TracedOrder
 from ..study.measure import blocks
 

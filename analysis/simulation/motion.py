@@ -17,8 +17,8 @@ from pivotree.kkt.matrix.configuration import Configuration
 from pivotree.kkt.matrix.state import kinematics
 from pivotree.kkt.model.spatial import cross
 
-from ..many import copies
 from ..states.manifold import Manifold
+from ..states.sample import copies
 from .record import Floats
 
 ALONE = 20  # states of a motion with loops whose accelerations are looked at

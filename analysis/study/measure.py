@@ -24,8 +24,7 @@ from pivotree.kkt.matrix.system import least_size
 from pivotree.kkt.proof.idle import DOUBLE, all_resist
 from pivotree.kkt.theorem.ranges import Ranges
 
-from ..many import held, least_sizes
-from ..states.sample import entries_at, system_at
+from ..states.sample import entries_at, held, least_sizes, system_at
 from ..states.traced import Answers, Pair, TracedOrder
 from . import cells
 

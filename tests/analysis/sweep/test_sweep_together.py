@@ -10,12 +10,12 @@ from helpers import ROOT, every_joint
 from sweep_runs import table
 
 from pivotree import kkt, orderings
-from pivotree.analysis import many
 from pivotree.analysis.cli import main
+from pivotree.analysis.states import sample
 from pivotree.analysis.states.sample import entries_at, system_at
 from pivotree.analysis.states.traced import Equations, TracedOrder
 from pivotree.analysis.study.measure import States
-from pivotree.analysis.sweep import cases, measure, prepared, read_config, sweep
+from pivotree.analysis.sweep import measure, read_config, sweep
 from pivotree.analysis.sweep.measure import tasks
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.matrix.entries import LETTERS, Entries
@@ -87,10 +87,10 @@ def test_a_forest_of_states_has_the_bits_of_each_state(spec, m):
 def test_states_whose_zeros_are_others_are_found():
     system = kkt.build(kkt.chain(3))
     entries = entries_at(system, ranges_of(system), 0, range(4))
-    assert many.held(system.pattern, entries).all()
+    assert sample.held(system.pattern, entries).all()
     entries.Phi[2][~system.pattern.Phi] = 1e-9
     entries.a[3][~system.pattern.a] = 1.0
-    assert many.held(system.pattern, entries).tolist() == [True, True, False, system.pattern.a.all()]
+    assert sample.held(system.pattern, entries).tolist() == [True, True, False, system.pattern.a.all()]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_joints_that_turn_against_the_split_share_tapes(tmp_path, monkeypatch):
     """The rows are those of orders that are traced anew in every state."""
     (work,) = tasks(config(tmp_path, ["chain:3,joint=universal"]), set())
     rows = measure.measure(work)
-    order = prepared.prepare(work.settings, work.model).orders["virtual_work"]
+    order = measure.prepare(work.settings, work.model).orders["virtual_work"]
     assert 1 < len(order.others) < 7
     monkeypatch.setattr(States, "drawn", one_by_one)
     monkeypatch.setattr(TracedOrder, "fitting", TracedOrder._anew)
@@ -203,14 +203,14 @@ def test_numbers_of_an_edition_stay(tmp_path):
     """Where this fails for a good reason, raise EDITION, and write down the new numbers."""
     sweep(config(tmp_path, MODELS, PRINTED), jobs=1)
     rows = [",".join(list(row.values())[-3:]) for row in table(tmp_path / "s.csv")]
-    assert cases.EDITION == 6 and rows == NUMBERS.split()
+    assert measure.EDITION == 6 and rows == NUMBERS.split()
 
 
 def test_rows_of_another_edition_are_refused_and_kept(tmp_path, monkeypatch, capsys):
     chosen = config(tmp_path, ["chain:2"], PRINTED)
     sweep(chosen, jobs=1)
     before = (tmp_path / "s.csv").read_text()
-    (tmp_path / "s.csv").write_text(before.replace(f"\n{cases.EDITION}.", "\n1."))
+    (tmp_path / "s.csv").write_text(before.replace(f"\n{measure.EDITION}.", "\n1."))
     old = (tmp_path / "s.csv").read_bytes()
     assert main(["sweep", str(tmp_path / "c.toml"), "-j", "1"]) == 2
     told = capsys.readouterr().err
