@@ -17,7 +17,7 @@ from pivotree.kkt import FormatError, PivotreeError, System
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.theorem.ranges import ACCELERATION
 
-from ..comparison import digits_of
+from ..comparison.row import digits_of
 from ..readings import Reading, fault, readings
 from ..readings.readings import of_order
 from ..report.make import check as require

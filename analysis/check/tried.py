@@ -24,7 +24,7 @@ from pivotree.kkt.arithmetic.formats import ADD, DIV, MUL, SUB
 from pivotree.kkt.arithmetic.mixed import Mixed
 from pivotree.kkt.tape.tape import Tape
 
-from ..comparison import digits_of
+from ..comparison.row import digits_of
 from ..readings import Fault, Reading
 from ..readings.readings import WRITTEN, felt, of_order
 from ..rounding.blame import Culprits
@@ -142,12 +142,6 @@ def search(tried: Tried, way: Reading) -> Tried:
 
     Accelerations stay as they are, so that none are small; q within the ranges and qd are changed,
     less and less.
-
-    >>> from pivotree.analysis.check.tried import Robot, search
-    >>> from pivotree.analysis.readings.readings import of_order
-    >>> way, some = of_order("crbm", "float32"), Robot(pt.chain(4)).random(20)
-    >>> bool(search(some, way).errors(way)[0] > some.errors(way).max())
-    True
     """
     robot, random = tried.robot, np.random.default_rng(0)
     ranges, width = robot.ranges, robot.ranges.upper - robot.ranges.lower

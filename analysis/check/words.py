@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.theorem.ranges import ACCELERATION
 
-from ..comparison import full_digits
+from ..comparison.row import full_digits
 from ..readings import get as reading_of
 from ..report.words import amount, joined
 from .make import ANY, C_FILE, Checked, Row

@@ -2,11 +2,7 @@ from .comparison import Comparison as Comparison
 from .comparison import compare as compare
 from .gradients import Gradients as Gradients
 from .gradients import compare_derivatives as compare_derivatives
-from .row import REFERENCE_DIGITS as REFERENCE_DIGITS
 from .row import Row as Row
-from .row import digits_of as digits_of
-from .row import full_digits as full_digits
-from .row import known_conditioning as known_conditioning
 from .row import lost_by_order as lost_by_order
 from .row import marked as marked
 from .row import reached_bits as reached_bits

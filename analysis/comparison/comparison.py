@@ -20,7 +20,6 @@ from pivotree.kkt import (
     System,
     certify,
     eliminate,
-    rigid,
     trace,
 )
 from pivotree.kkt.arithmetic import Format, get_format
@@ -28,7 +27,7 @@ from pivotree.kkt.base.shown import Tabled
 from pivotree.kkt.matrix.system import require_system
 from pivotree.kkt.order.sequence import as_order
 from pivotree.kkt.solution.conditioning import Conditioning
-from pivotree.kkt.solution.eliminate import MOST, require_iterable, require_refinable
+from pivotree.kkt.solution.eliminate import require_iterable, require_refinable
 from pivotree.kkt.solution.matrix import tape_of
 from pivotree.kkt.tape.tape import Tape
 
@@ -112,7 +111,6 @@ def compare(
     *,
     refine: int = 0,
     residual: str = "dynamics",
-    proximal: bool = False,
     composites: str | None = None,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Comparison:
@@ -123,10 +121,6 @@ def compare(
 
     With ``refine`` K, every order has a second row in floating-point formats, "crbm +1" where K
     is 1: the same answer after K corrections (:mod:`kkt.solution.refine`).
-
-    With ``proximal``, every order's answer is iterated until the rows of loops and contacts are
-    rigid (``proximal`` of :func:`kkt.eliminate`; they need a compliance to start from,
-    :func:`kkt.softened`), and is held against the rigid rows that do not follow from others.
 
     Operations are counted with inertias behind which no joint has been eliminated as ten numbers,
     with ``composites`` "general" as 6 x 6 blocks, by which they are formed but with "rigid"
@@ -144,7 +138,7 @@ def compare(
     crbm 870 31585 2.9
     abm 29 11256 6.7
     """
-    asked = _asked(system, orders, formats, refine, residual, proximal)
+    asked = _asked(system, orders, formats, refine, residual)
     if isinstance(system, Matrix):
         if composites is not None:
             raise ModelError("compare: a matrix has no inertias; leave composites out")
@@ -152,11 +146,10 @@ def compare(
         units = {f.name: f.unit for f in asked.formats if f.unit > 0.0}
         told = ("blocks", "unknowns")
         return Comparison(system.name, system.structure.n, system.size, rows, results, units, counted=told)
-    exactly = rigid(system) if proximal else system
-    proof = trace(exactly, orderings.get("abm"))  # once for all formats
-    references = _references(exactly, asked, proof, progress)
+    proof = trace(system, orderings.get("abm"))  # once for all formats
+    references = _references(system, asked, proof, progress)
     progress("condition number")
-    condition = known_conditioning(exactly, proof)
+    condition = known_conditioning(system, proof)
 
     def traced(name: str, function: Callable[..., Any]) -> Tape:
         progress(name)
@@ -186,15 +179,14 @@ class Asked:
     formats: tuple[Format, ...]
     refine: int
     residual: str
-    proximal: bool
 
 
-def _asked(system: Any, orders: Any, formats: Any, refine: int, residual: str, proximal: bool) -> Asked:
+def _asked(system: Any, orders: Any, formats: Any, refine: int, residual: str) -> Asked:
     """What :func:`compare` is asked for, checked before any work."""
     if isinstance(system, Matrix):
         orders = _usual() if orders is None else orders
-        if refine or proximal:
-            raise ModelError("compare: a matrix takes orders and formats; leave refine and proximal out")
+        if refine:
+            raise ModelError("compare: a matrix takes orders and formats; leave refine out")
     else:
         require_system(system)
     orders = [orders] if isinstance(orders, str) else orders
@@ -204,7 +196,7 @@ def _asked(system: Any, orders: Any, formats: Any, refine: int, residual: str, p
             raise ModelError(f"compare: {name} is {value!r}; give a list of names")
     chosen = tuple(get_format(name) for name in formats)
     for f in chosen:
-        require_iterable(system, f, MOST * bool(proximal), bool(refine))
+        require_iterable(system, f, 0, bool(refine))
     functions = [
         as_order(order) for order in (orderings.names(loops=bool(system.loops)) if orders is None else orders)
     ]
@@ -219,7 +211,7 @@ def _asked(system: Any, orders: Any, formats: Any, refine: int, residual: str, p
             raise FormatError(f"format {f.name!r}: is asked for twice; give each one once")
     for f in [f for f in chosen if f.kind == "float"] or chosen:
         require_refinable(f, refine, residual)
-    return Asked(dict(zip(names, functions, strict=True)), chosen, refine, residual, proximal)
+    return Asked(dict(zip(names, functions, strict=True)), chosen, refine, residual)
 
 
 def _references(
@@ -241,10 +233,7 @@ def _references(
 
 def _answers(system: System, tape: Tape, f: Format, exact: Certified, asked: Asked) -> Iterator[Elimination]:
     """The answer of an order in a format, and refined where that is asked."""
-    if asked.proximal:
-        result = eliminate(system, tape, f, records=False, proximal=MOST)
-    else:
-        result = eliminate(system, tape, f, reach=True, reference=exact)
+    result = eliminate(system, tape, f, reach=True, reference=exact)
     yield result
     if asked.refine and f.kind == "float":
         from pivotree.kkt.solution.refine import refined

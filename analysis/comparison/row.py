@@ -27,13 +27,7 @@ from pivotree.kkt.tape.trust import mark
 
 from ..study import cells
 
-REFERENCE_DIGITS = 30
-"""Proved digits of the answer that float32 and float64 are held against.
-
->>> from pivotree.analysis import comparison
->>> comparison.REFERENCE_DIGITS
-30
-"""
+REFERENCE_DIGITS = 30  # proved, of the answer that float32 and float64 are held against
 
 
 def reference(system: System | Any, format: Format, tape: Any = None) -> Certified:
@@ -72,14 +66,7 @@ def finite(x: float) -> float | None:
 
 
 def known_conditioning(system: System, tape: Tape | None) -> Conditioning | None:
-    """Condition numbers; None for trees too large to find them, or out of float64's reach.
-
-    >>> from pivotree.analysis import comparison
-    >>> system = pt.build(pt.chain(10))
-    >>> found = comparison.known_conditioning(system, pt.trace(system, pt.orderings.get("abm")))
-    >>> round(found.kappa, 1)
-    7.3
-    """
+    """Condition numbers; None for trees too large to find them, or out of float64's reach."""
     try:
         return conditioning(system, tape)
     except (SizeError, CertificationError):
@@ -87,26 +74,14 @@ def known_conditioning(system: System, tape: Tape | None) -> Conditioning | None
 
 
 def full_digits(format: Format) -> float:
-    """Decimal digits of an answer without error: -log10 of the unit roundoff, or those asked.
-
-    >>> from pivotree.kkt.arithmetic import get_format
-    >>> from pivotree.analysis import comparison
-    >>> comparison.full_digits(get_format("float32"))
-    7.22
-    """
+    """Decimal digits of an answer without error: -log10 of the unit roundoff, or those asked."""
     if format.from_model:
         return float(format.digits or REFERENCE_DIGITS)
     return round(-math.log10(format.unit), 2)
 
 
 def digits_of(error: float | None, format: Format) -> float | None:
-    """Decimal digits that an error leaves; an error of 0 keeps all of the format's.
-
-    >>> from pivotree.kkt.arithmetic import get_format
-    >>> from pivotree.analysis import comparison
-    >>> [comparison.digits_of(error, get_format("float32")) for error in (1e-4, 0.0)]
-    [4.0, 7.22]
-    """
+    """Decimal digits that an error leaves; an error of 0 keeps all of the format's."""
     if error is None:
         return None
     most = full_digits(format)
@@ -140,8 +115,6 @@ class Row:
     lost_by_order: float | None = None  # digits beyond those that the condition number forces
     radius_bits: float | None = None  # balls: bits that the radii of pivots have taken
     backward_error: float | None = None  # of the answer in (4), normwise
-    iterations: int | None = None  # of proximal iteration, where rows are made rigid by it
-    rows_left: float | None = None  # residual of these rows after it [rad/s^2, m/s^2]
     marked: str | None = None  # why the answer should not be relied on, though there is one
     # each joint beside what efforts, gravity and rates can do to it; None without a condition number:
     worst_joint: str | None = None  # where the fewest digits are right
@@ -150,9 +123,7 @@ class Row:
     reached_bits: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """All fields; those of proximal iteration only where there was one."""
-        left_out = {"iterations", "rows_left"} if self.iterations is None else set()
-        return {name: value for name, value in self.__dict__.items() if name not in left_out}
+        return dict(self.__dict__)
 
 
 def marked(result: Elimination, error: float | None, format: Format) -> str | None:
@@ -195,8 +166,6 @@ def row_of(
         failed_at=result.failed_at,
         lost_by_order=lost_by_order(error, kappa, format.unit) if format.unit else None,
         backward_error=None if result.backward_error is None else result.backward_error.normwise,
-        iterations=None if result.proximal is None else result.proximal.iterations,
-        rows_left=None if result.proximal is None else result.proximal.residual,
         marked=None if result.failed_at else marked(result, error, format),
         reached_bits=None if result.refinement or result.failed_at else reached_bits(result),
         **_at_joints(result, exact, format, condition),

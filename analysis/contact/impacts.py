@@ -31,7 +31,7 @@ from pivotree import kkt
 from pivotree.kkt import FormatError, LoopError, PivotreeError, SingularError, System
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.errors import nearest
-from pivotree.kkt.matrix.entries import Entries
+from pivotree.kkt.matrix.entries import Entries, assemble, own_entries, pattern_of
 from pivotree.kkt.model.spatial import force_transform
 from pivotree.kkt.tape.trace import tape_for
 
@@ -137,22 +137,15 @@ class Rows:
 
 def _without(system: System) -> System:
     """The system without its contacts: its matrix without their rows and columns."""
-    kept = tuple(c for c in system.state.loops if not c.loop.point)
-    rows = [np.full(c.rows, not c.loop.point) for c in system.state.loops]
-    sides = [np.full(c.rows * len(c.ends), not c.loop.point) for c in system.state.loops]
-    row, side = np.concatenate(rows), np.concatenate(sides)
-    e, pattern = system.entries, system.pattern
-    names = {c.loop.name for c in kept}
+    loops = tuple(loop for loop in system.loops if not loop.point)
+    state = replace(system.state, loops=tuple(c for c in system.state.loops if not c.loop.point))
+    entries = assemble(state, None, system.entries.M)
+    pattern = pattern_of(system.tree, state.q, entries.a, loops, own_entries(state))
+    names = {c.loop.name for c in state.loops}
+    ties = tuple(tie for tie in system.structure.ties if tie.name in names)
+    structure = replace(system.structure, ties=ties)
     return replace(
-        system,
-        state=replace(system.state, loops=kept),
-        structure=replace(system.structure, ties=tuple(t for t in system.structure.ties if t.name in names)),
-        pattern=replace(
-            pattern, G=pattern.G[side], G_one=pattern.G_one[side], compliance=pattern.compliance[row]
-        ),
-        entries=replace(e, G=e.G[side], gamma=e.gamma[row], compliance=e.compliance[row]),
-        loops=tuple(loop for loop in system.loops if not loop.point),
-        plans={},
+        system, state=state, structure=structure, pattern=pattern, entries=entries, loops=loops, plans={}
     )
 
 

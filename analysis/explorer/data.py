@@ -45,7 +45,7 @@ from pivotree.kkt.tape.inputs import pivot_rows
 from pivotree.kkt.tape.tape import Tape
 
 from .. import listing
-from ..comparison import REFERENCE_DIGITS, digits_of, marked
+from ..comparison.row import REFERENCE_DIGITS, digits_of, marked
 from ..rounding.blame import blame
 from ..symbols import tex_letters, told_letters
 from .line import along, carried, sliders

@@ -32,8 +32,8 @@ from pivotree.kkt.matrix.frames import aligned, gathered
 from pivotree.kkt.rounding.contributions import linearised
 from pivotree.kkt.tape.tape import Tape
 
-from ..comparison import REFERENCE_DIGITS, Comparison, digits_of
-from ..comparison.row import known_conditioning, rows_of
+from ..comparison import Comparison
+from ..comparison.row import REFERENCE_DIGITS, digits_of, known_conditioning, rows_of
 from ..rounding.blame import Culprits
 from ..rounding.text import in_words, percent
 from ..states.traced import TracedOrder

@@ -24,7 +24,7 @@ from pivotree.kkt.solution.matrix import tape_of
 from pivotree.kkt.tape.tape import Tape
 from pivotree.kkt.tape.trace import entries_of
 
-from ..comparison import REFERENCE_DIGITS
+from ..comparison.row import REFERENCE_DIGITS
 from ..states.traced import FIELDS, Pair, TracedOrder
 from .formulas import Formulas
 from .text import Blame, Culprit

@@ -48,11 +48,6 @@ class CashKarp:
     States are combined, and their errors scaled, in the states' own number type.  ``clock`` is the
     type of the variables that are the integrator's alone: the time, the step and the largest error
     over ``eps``; None stands for the states' type, which is the book's.
-
-    >>> from pivotree.analysis.simulation import CashKarp
-    >>> (record,) = CashKarp(eps=1e-8)(lambda y: -y, np.array([[1.0]]), 1.0)
-    >>> record.y[-1].round(6)
-    array([0.367879])
     """
 
     eps: float = 1e-6

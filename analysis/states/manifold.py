@@ -44,15 +44,7 @@ LONGEST = 0.5  # rad or m: a correction goes no further, so that one from far of
 
 @dataclass(frozen=True)
 class Manifold:
-    """States y = (x, qd) of a tree, see ``kkt.compile``, that keep the hard rows of its loops.
-
-    >>> from pivotree.analysis.simulation import Manifold
-    >>> manifold = Manifold.of(pt.four_bar())
-    >>> [loop.name for loop in manifold.loops], manifold.yields
-    (['pin'], False)
-    >>> Manifold.of(pt.chain(2)) is None  # a tree has none
-    True
-    """
+    """States y = (x, qd) of a tree, see ``kkt.compile``, that keep the hard rows of its loops."""
 
     tree: kkt.BodyTree
     graph: nx.DiGraph[Any]  # the tree without its loops

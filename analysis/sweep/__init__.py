@@ -1,6 +1,6 @@
 """Sweeps: trees x orders x formats x states, measured in chunks, kept as they come, resumable."""
 
-from .config import Config, read_config
-from .run import Summary, sweep
+from .config import read_config
+from .run import sweep
 
-__all__ = ["Config", "Summary", "read_config", "sweep"]
+__all__ = ["read_config", "sweep"]

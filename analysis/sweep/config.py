@@ -73,15 +73,7 @@ MOST_STATES = 10_000_000
 
 @dataclass(frozen=True)
 class Config:
-    """A sweep: its cases are models x states x orders x formats, in this sequence.
-
-    >>> from pathlib import Path
-    >>> from pivotree.analysis.sweep import read_config
-    >>> lines = ['output = "s.csv"', 'models = ["chain:3"]', 'orders = ["abm"]', "[states]"]
-    >>> _ = Path("sweep.toml").write_text("\\n".join([*lines, "number = 5"]))
-    >>> read_config(Path("sweep.toml")).states
-    5
-    """
+    """A sweep: its cases are models x states x orders x formats, in this sequence."""
 
     path: Path
     settings: Settings

@@ -19,13 +19,7 @@ Progress = Callable[[int, int, int], None]  # rows measured now, to be measured,
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run of a sweep did.
-
-    >>> from pivotree.analysis.sweep import Summary
-    >>> done = Summary("s.csv", rows=20, kept=20, measured=0, failed=0, marked=0, seconds=0.1)
-    >>> done.as_dict()["kept"]
-    20
-    """
+    """What a run of a sweep did."""
 
     output: str
     rows: int  # of the sweep

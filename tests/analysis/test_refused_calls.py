@@ -184,7 +184,7 @@ MADE = {  # what is changed, to what, and the call that then is refused
         lambda: kinds.kind_of("mine"),
     ),
     "worker processes were killed 3 times before they had a result": (
-        "sweep.pools._together",
+        "sweep.pools._gathered",
         lambda *_: raising(killed())(),
         lambda: list(pools.processes(str, iter([1]), 2)),
     ),

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from pivotree import kkt, orderings
-from pivotree.analysis.simulation import CashKarp, Integration, Motion, simulate
+from pivotree.analysis.simulation import Integration, Motion, simulate
+from pivotree.analysis.simulation.cash_karp import CashKarp
 
 NUMBERS = [np.float32, np.float64]
 

@@ -10,7 +10,8 @@ from helpers import ROOT
 
 from pivotree import kkt, orderings
 from pivotree.analysis.cli import main
-from pivotree.analysis.simulation import SCIPY, CashKarp, Integration, Motion, simulate
+from pivotree.analysis.simulation import SCIPY, Integration, Motion, simulate
+from pivotree.analysis.simulation.cash_karp import CashKarp
 from pivotree.analysis.simulation.run import starts, verdict
 
 NOISE = np.random.default_rng(0)
