@@ -74,7 +74,7 @@ def _leave(code: int) -> None:
 
 
 def _main(arguments: Sequence[str] | None) -> int:
-    from .parser import COMMANDS, joined, parser
+    from .parser import COMMANDS, parser
 
     for name in ("stdout", "stderr"):  # closed by the one who calls: nobody reads it
         if getattr(sys, name) is None:
@@ -88,7 +88,7 @@ def _main(arguments: Sequence[str] | None) -> int:
             top.error(f"argument {text!r} is not text in UTF-8")
         if text.startswith("-") and text.endswith("=--"):  # argparse makes an empty list of it
             top.error(f"argument {text!r} ends in '--', which is no value")
-    options = parser(next((x for x in texts[:1] if x in COMMANDS), "")).parse_args(joined(texts))
+    options = parser(next((x for x in texts[:1] if x in COMMANDS), "")).parse_args(texts)
     if options.version or options.command is None:
         return _told(top, options.version)
     from .running import run

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import re
 import textwrap
-from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any, NoReturn
@@ -33,6 +33,10 @@ COMMANDS = {
 """What each command does, in a line; its module in ``commands`` declares its options."""
 
 
+NUMBERS = re.compile(r"-[.\d]")
+"""How a value begins that is no option though it has a minus: ``--q -0.3,1``."""
+
+
 class _Once(argparse.Action):
     """The value of an option that is given once: of two, none is taken in silence."""
 
@@ -52,6 +56,7 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **settings: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
         self.register("action", None, _Once)
+        self._negative_number_matcher = NUMBERS
 
     def error(self, message: str) -> NoReturn:
         """One line, like every other refusal."""
@@ -77,18 +82,6 @@ class _Top(_Parser):
         found = super().parse_known_args([text for text in args or () if text != "--yes"], namespace)
         found[0].yes = "--yes" in (args or ())
         return found
-
-
-def joined(texts: Sequence[str]) -> list[str]:
-    """A list of numbers that begins with a minus is a value, and no option: ``--q -0.3,1``."""
-    result: list[str] = []
-    for text in texts:
-        number = text[:1] == "-" and (text[1:2].isdigit() or text[1:2] == ".")
-        if number and result and result[-1] == "--q":
-            result[-1] += f"={text}"
-            continue
-        result.append(text)
-    return result
 
 
 @cache

@@ -7,8 +7,10 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import networkx as nx
@@ -32,10 +34,10 @@ from pivotree.kkt.tape.trust import bound
 from ..states.sample import ClosedRanges
 from ..states.traced import TracedOrder
 from ..sweep.config import Config, Settings, config_of
-from ..sweep.measure import positions, tasks
+from ..sweep.measure import positions
 from ..sweep.measure import prepare as prepare_model
 from ..sweep.models import model_of
-from ..sweep.run import results, sweep
+from ..sweep.run import sweep
 from .page import page
 from .summary import Cell, Notebook, Report, Setup, cells_of, most_digits, quantiles, worst_state
 from .words import verdict
@@ -93,10 +95,10 @@ def robot_report(
         check_empty(folder)
     progress("tracing the orders", None)
     setup, refused = prepare(tree, model, names, chosen, seed)
-    config = config_of(model_of(tree, model), _settings(setup.orders, chosen, seed), states, Path(TABLE))
-    if folder is not None:
-        config = replace(config, output=made(folder) / TABLE)
-    notes = Notebook(setup, _rows(config, processes, folder is not None, progress))
+    settings = _settings(setup.orders, chosen, seed)
+    with nullcontext(str(made(folder))) if folder else TemporaryDirectory() as place:
+        config = config_of(model_of(tree, model), settings, states, Path(place) / TABLE)
+        notes = Notebook(setup, _rows(config, processes, progress))
     report = summed_up(notes, model, digits, refused, folder, lambda t: progress(t, None))
     report = _called(report, setup.called)
     report = replace(report, seconds=time.perf_counter() - began)
@@ -112,29 +114,18 @@ def _settings(orders: Iterable[str], formats: Sequence[str], seed: int) -> Setti
 
 
 def _rows(
-    config: Config, processes: int | None, kept: bool, progress: Callable[[str, int | None], None]
+    config: Config, processes: int | None, progress: Callable[[str, int | None], None]
 ) -> list[dict[str, Any]]:
-    """What is measured of every state, in the sequence of the cases.
+    """What is measured of every state, in the sequence of the cases: kept on disk as it comes."""
+    each = len(config.settings.orders) * len(config.settings.formats)
 
-    Where it is ``kept``, on disk as it comes, what was there is not measured again.
-    """
-    settings = config.settings
-    each = len(settings.orders) * len(settings.formats)
-    if kept:
+    def told(done: int, missing: int, before: int) -> None:
+        progress("states", (done + before) // each)
 
-        def told(done: int, missing: int, before: int) -> None:
-            progress("states", (done + before) // each)
-
-        sweep(config, processes, progress=told)
-        with config.output.open(encoding="utf-8", newline="") as file:
-            rows: Any = list(csv.DictReader(file))
-    else:
-        rows = []
-        for some in results(tasks(config, ()), processes):
-            rows += [dict(zip(settings.columns, row, strict=True)) for row in some]
-            progress("states", len(rows) // each)
+    sweep(config, processes, progress=told)
     places = positions(config)
-    return sorted((row for row in rows if row["key"] in places), key=lambda row: places[row["key"]])
+    with config.output.open(encoding="utf-8", newline="") as file:
+        return [row for row in csv.DictReader(file) if row["key"] in places]
 
 
 def _called(report: Report, names: dict[str, str]) -> Report:

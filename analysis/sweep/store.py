@@ -41,7 +41,8 @@ class Store:
     def __enter__(self) -> Store:
         """Raises PivotreeError where another sweep writes here, or nobody can."""
         with writing(self.output):
-            self.output.parent.mkdir(parents=True, exist_ok=True)
+            if not self.output.parent.exists():
+                self.output.parent.mkdir(parents=True)
             check_file(self.output)
             self._lock = self.place.open("a+b")
             if not locked(self._lock):

@@ -18,7 +18,7 @@ from scipy.sparse import diags_array
 from pivotree import kkt, orderings
 from pivotree.analysis import gradients, inertia
 from pivotree.analysis.cli import main
-from pivotree.analysis.cli.parser import joined, parser
+from pivotree.analysis.cli.parser import parser
 
 pytestmark = pytest.mark.docs
 PAGES = [
@@ -101,7 +101,7 @@ def test_every_block_is_looked_at_and_every_command_is_one():
         words = words_of(line)
         words = words[: words.index("|")] if "|" in words else words
         try:
-            parser().parse_args(joined(words))
+            parser().parse_args(words)
         except SystemExit:
             pytest.fail(line)
 

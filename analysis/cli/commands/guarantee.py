@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
     orders, formats = orders_of(options) or [], list[Any](formats_of(options))
     model = tree_of(options)
-    limits = {} if options.limits is None else _limits(model, options.limits)
+    limits = _limits(model, options.limits)
     rates, efforts = (_most(model, x, getattr(options, x[2:])) for x in ("--qd", "--tau"))
     given = options.states, 0, limits, rates, efforts
     _admit(options, system_of_any(model), orders, len(formats))
@@ -71,18 +71,17 @@ def _admit(options: argparse.Namespace, system: kkt.System, orders: list[str], f
     admit(options, system, wanted, seen + looked, smaller)
 
 
-def _limits(model: nx.DiGraph[Any], text: str) -> dict[Hashable, tuple[float, float]]:
+def _limits(model: nx.DiGraph[Any], text: str | None) -> dict[Hashable, tuple[float, float]]:
     """Limits of the joints, or bodies, that the option names."""
     found = {}
-    for item in text.split(","):
+    for item in () if text is None else text.split(","):
         joint, _, ends = (part.strip() for part in item.partition("="))
-        body = _body(model, "--limits", joint)
-        low, high = _range("--limits", item, ends) if ends else (None, 0.0)
-        if low is None:
-            raise kkt.ModelError(
-                f"option --limits: {item.strip()!r} is no range; write {joint}=-1:1 [rad, m]"
-            )
-        found[body] = (low, high)
+        body, (low, colon, high) = _body(model, "--limits", joint), ends.partition(":")
+        try:
+            found[body] = float(low), float(high)
+        except ValueError:
+            told = f"{ends!r} of {item.strip()!r} is no number" if colon else f"{item.strip()!r} is no range"
+            raise kkt.ModelError(f"option --limits: {told}; write {joint}=-1:1 [rad, m]") from None
     return found
 
 
@@ -107,17 +106,6 @@ def _most(model: nx.DiGraph[Any], option: str, text: str | None) -> float | dict
     return found
 
 
-def _range(option: str, item: str, text: str) -> tuple[float | None, float]:
-    """LOW:HIGH, or HIGH alone."""
-    low, colon, high = text.rpartition(":")
-    try:
-        return (float(low) if colon else None), float(high)
-    except ValueError:
-        raise kkt.ModelError(
-            f"option {option}: {text!r} of {item.strip()!r} is no number; write LOW:HIGH, as 0:5"
-        ) from None
-
-
 def _proved(bound: Any) -> str:
     """The digits that are promised; "none" where nothing is."""
     return "none" if bound.why else _down(bound.digits)
@@ -127,16 +115,7 @@ def _print(model: str, rows: list[Any], positions: str) -> None:
     from ..table import console, grid
 
     out = console(sys.stdout, wide=True)
-    heads = (
-        "order",
-        "format",
-        "proved, all states",
-        "worst seen",
-        "states",
-        "worst body",
-        "qdd proved",
-        "qdd seen",
-    )
+    heads = ("order", "format", "proved, all states", "worst seen", "states", "worst body", "qdd proved")
     shown: list[tuple[str, ...]] = [
         (
             row.order,
@@ -144,45 +123,35 @@ def _print(model: str, rows: list[Any], positions: str) -> None:
             _proved(row.bound),
             f"{row.seen:.1f}" if row.states else "",
             str(row.states),
-            _worst(row),
+            "" if row.bound.worst is None else str(row.bound.worst),  # whose own rounding decides the bound
             _proved(row.qdd.bound),
             "" if row.qdd.bound.why else f"{row.qdd.seen:.1f}",
         )
         for row in rows
     ]
     title = f"{model}: decimal digits of every pivot D_k"
-    out.print(grid(title, heads, shown, words=("order", "format", "worst body")))
-    out.print(f"All states: positions {positions}.", soft_wrap=True, markup=False)
+    out.print(grid(title, (*heads, "qdd seen"), shown, words=("order", "format", "worst body")))
+    lines = [f"All states: positions {positions}."]
     if any(row.qdd.names and not row.qdd.bound.why for row in rows):
-        out.print(
+        lines.append(
             "Digits of qdd are those of its error beside the largest accelerations that limits, "
             "rates and efforts allow, both as kinetic energies. Few come near these, so that more "
-            "digits may be seen than the format has.",
-            soft_wrap=True,
-            markup=False,
+            "digits may be seen than the format has."
         )
     for row in rows:
-        where = f"{row.order}, {row.format}"
+        where, qdd = f"{row.order}, {row.format}", row.qdd
         if row.bound.why:
-            out.print(f"{where}: nothing is promised: {row.bound.why}.", soft_wrap=True, markup=False)
-        elif row.qdd.bound.why:
-            out.print(
-                f"{where}: of qdd nothing is promised: {row.qdd.bound.why}.", soft_wrap=True, markup=False
+            lines.append(f"{where}: nothing is promised: {row.bound.why}.")
+        elif qdd.bound.why:
+            lines.append(f"{where}: of qdd nothing is promised: {qdd.bound.why}.")
+        elif qdd.names:
+            most, seen = qdd.bound.joint[qdd.worst], qdd.joint[qdd.worst]
+            lines.append(
+                f"{where}: qdd of {qdd.names[qdd.worst]} is off by at most {most:.2g} "
+                f"(seen: {seen:.2g}), and no joint by more (rad/s², m/s²)."
             )
-        elif row.qdd.names:
-            i, qdd = row.qdd.worst, row.qdd
-            most, seen = qdd.bound.joint[i], qdd.joint[i]
-            out.print(
-                f"{where}: qdd of {qdd.names[i]} is off by at most {most:.2g} "
-                f"(seen: {seen:.2g}), and no joint by more (rad/s², m/s²).",
-                soft_wrap=True,
-                markup=False,
-            )
-
-
-def _worst(row: Any) -> str:
-    """The body whose own rounding decides the bound; empty where there is none."""
-    return "" if row.bound.worst is None else str(row.bound.worst)
+    for line in lines:
+        out.print(line, soft_wrap=True, markup=False)
 
 
 def _down(digits: float) -> str:

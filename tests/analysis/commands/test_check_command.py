@@ -12,7 +12,7 @@ from pivotree.analysis.check import check
 from pivotree.analysis.check.make import ANY, C_FILE, ORDERS
 from pivotree.analysis.check.tried import Robot, Tried, search
 from pivotree.analysis.check.words import Command, markdown, page
-from pivotree.analysis.cli.parser import joined, parser
+from pivotree.analysis.cli.parser import parser
 from pivotree.analysis.readings.readings import of_order
 
 LIGHT = "chain:8"  # of a program that loses digits at the tip
@@ -88,7 +88,7 @@ def test_the_page_s_commands_are_commands_and_its_words_follow_the_digits():
         assert words in markdown(iter(parts))
         for part in (part for part in parts if isinstance(part, Command)):
             assert part.text.startswith("pivotree ")
-            parser().parse_args(joined(shlex.split(part.text)[1:]))
+            parser().parse_args(shlex.split(part.text)[1:])
 
 
 def test_the_worst_state_is_said_again_by_the_command_that_replays_it(run, tmp_path):

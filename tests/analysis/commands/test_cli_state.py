@@ -9,7 +9,7 @@ from importlib import import_module
 import pytest
 
 from pivotree import kkt, orderings
-from pivotree.analysis.cli.parser import COMMANDS, joined, parser
+from pivotree.analysis.cli.parser import COMMANDS, parser
 from pivotree.analysis.states.sample import system_at
 from pivotree.kkt.theorem.ranges import ranges_of
 
@@ -93,7 +93,7 @@ def test_every_help_has_defaults_and_examples_that_parse(run, command, monkeypat
         assert max(map(len, out.splitlines())) <= columns
         assert all(f"  pivotree {example}" in out for example in EXAMPLES[command])
     for example in EXAMPLES[command]:
-        assert parser().parse_args(joined(shlex.split(example))).command == command
+        assert parser().parse_args(shlex.split(example)).command == command
     for action in parser()._subparsers._group_actions[0].choices[command]._actions:
         default = f"{action.default:g}" if isinstance(action.default, float) else action.default
         if action.option_strings and default not in (None, False, argparse.SUPPRESS):

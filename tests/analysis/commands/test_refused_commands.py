@@ -126,7 +126,7 @@ REFUSED = {
     "follow from its other rows": "simulate two_link --contact 2 --project",
     # -- guarantee
     "names no point": "solve rr_arm --contact link2@1:2",
-    "is no number; write LOW:HIGH": "guarantee chain:2 --limits j1=a",
+    "'a:1' of 'j1=a:1' is no number; write j1=-1:1": "guarantee chain:2 --limits j1=a:1",
     "option --tau: joint 'j9' is unknown": "guarantee chain:3 --tau j9=1",
     "is several by role or body, and the bound is for one": "guarantee chain:2 --formats float32+add=float64",
     "option --states: -1 is no number of states": "guarantee chain:2 --states -1",
