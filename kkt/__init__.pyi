@@ -13,7 +13,6 @@ from .machine.kernel import Kernel as Kernel
 from .machine.kernel import compile as compile
 from .machine.to_jax import to_jax as to_jax
 from .matrix.blocks import Block as Block
-from .matrix.blocks import BlockIndex as BlockIndex
 from .matrix.blocks import Partition as Partition
 from .matrix.blocks import Structure as Structure
 from .matrix.frames import aligned as aligned

@@ -5,7 +5,7 @@ Of a symmetric matrix of one's own that is how it is cut into blocks (:class:`Pa
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
@@ -284,40 +284,20 @@ def require_structure(structure: object) -> None:
         raise OrderError(f"structure: {type(structure).__name__} is none; pass build(...).structure")
 
 
-class BlockIndex(Mapping[Block, slice]):
+def block_slices(structure: Structure, layout: str) -> dict[Block, slice]:
     """Where each block's unknowns lie: ("pdd", body) -> slice, in the order of the layout.
 
     Multipliers come last.
-
-    >>> system = pt.build(pt.chain(2))
-    >>> system.blocks["f", "j2"]
-    slice(20, 26, None)
-    >>> system.matrix[system.blocks["f", "j2"], system.blocks["f", "j2"]].nnz  # f has no diagonal
-    0
     """
-
-    def __init__(self, structure: Structure, layout: str) -> None:
-        sizes = {"pdd": np.full(structure.n, 6), "qdd": structure.dof, "f": np.full(structure.n, 6)}
-        if layout == "kind":  # equation (4)
-            entries = [(kind, k) for kind in sizes for k in range(structure.n)]
-        else:  # equation (6)
-            entries = [(kind, int(k)) for k in structure.order for kind in sizes]
-        rows = {Block(kind, structure.names[k]): int(sizes[kind][k]) for kind, k in entries}
-        rows |= {Block("lam", tie.name): tie.rows for tie in structure.ties}
-        stops = np.cumsum([*rows.values()]).tolist()
-        self._slices = {
-            block: slice(stop - size, stop) for (block, size), stop in zip(rows.items(), stops, strict=True)
-        }
-        self.size: Any = stops[-1]
-
-    def __getitem__(self, block: Block) -> slice:
-        return self._slices[block]
-
-    def __iter__(self) -> Iterator[Block]:
-        return iter(self._slices)
-
-    def __len__(self) -> int:
-        return len(self._slices)
+    sizes = {"pdd": np.full(structure.n, 6), "qdd": structure.dof, "f": np.full(structure.n, 6)}
+    if layout == "kind":  # equation (4)
+        entries = [(kind, k) for kind in sizes for k in range(structure.n)]
+    else:  # equation (6)
+        entries = [(kind, int(k)) for k in structure.order for kind in sizes]
+    rows = {Block(kind, structure.names[k]): int(sizes[kind][k]) for kind, k in entries}
+    rows |= {Block("lam", tie.name): tie.rows for tie in structure.ties}
+    stops = np.cumsum([*rows.values()]).tolist()
+    return {block: slice(stop - size, stop) for (block, size), stop in zip(rows.items(), stops, strict=True)}
 
 
 if TYPE_CHECKING:

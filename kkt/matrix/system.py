@@ -28,7 +28,7 @@ from ..model.joints import GENERAL
 from ..model.loops import Loop, checked_loops, warn_if_open
 from ..model.spatial import Array, levels, locked_inertia, matvec, transpose
 from ..model.tree import BodyTree, compile_tree, require_graph
-from .blocks import BlockIndex, Partition, Structure, Tie, sides_of
+from .blocks import Block, Partition, Structure, Tie, block_slices, sides_of
 from .entries import Entries, Pattern, assemble, own_entries, pattern_of, ragged, step_of
 from .state import State, coordinates, require_independent, state_of
 
@@ -80,9 +80,16 @@ class System(Shown):
         return spy(self.matrix, self.name) if self.size <= LARGEST else ""
 
     @cached_property
-    def blocks(self) -> BlockIndex:
-        """("pdd", body) -> slice into the unknowns, likewise "qdd", "f", and ("lam", loop)."""
-        return BlockIndex(self.structure, self.layout)
+    def blocks(self) -> dict[Block, slice]:
+        """("pdd", body) -> slice into the unknowns, likewise "qdd", "f", and ("lam", loop).
+
+        >>> system = pt.build(pt.chain(2))
+        >>> system.blocks["f", "j2"]
+        slice(20, 26, None)
+        >>> system.matrix[system.blocks["f", "j2"], system.blocks["f", "j2"]].nnz  # f has no diagonal
+        0
+        """
+        return block_slices(self.structure, self.layout)
 
     @property
     def size(self) -> int:
