@@ -24,10 +24,10 @@ from ..arithmetic import get_format
 from ..base.errors import ModelError, OrderError
 from ..matrix.blocks import Block
 from ..matrix.closures import closures, constraint_rows
-from ..matrix.configuration import Configuration, from_quaternion
+from ..matrix.configuration import Configuration
 from ..matrix.entries import bias, joint_rates, ragged, velocities
 from ..matrix.system import System
-from ..model.joints import GENERAL, TYPES
+from ..model.joints import GENERAL, TYPES, from_quaternion
 from ..model.spatial import force_transform, matmul, matvec, spatial_inertia
 from ..program.columns import Columns
 from ..program.program import Batch, Instruction, Program, Ref, batches

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..matrix.closures import closures, constraint_rows
-from ..matrix.configuration import Configuration, from_quaternion
+from ..matrix.configuration import Configuration
 from ..matrix.entries import Entries, bias, joint_rates, velocities
-from ..model.joints import GENERAL, TYPES
+from ..model.joints import GENERAL, TYPES, from_quaternion
 from ..model.loops import Loop, turned
 from ..model.spatial import (
     Array,

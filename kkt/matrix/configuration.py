@@ -27,34 +27,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError
-from ..model.joints import GENERAL, TYPES, commute, exponential, quaternion_to_vector
+from ..model.joints import (
+    GENERAL,
+    TYPES,
+    commute,
+    exponential,
+    from_quaternion,
+    quaternion_to_vector,
+    to_quaternion,
+)
 from ..model.spatial import cross, matvec
 from ..model.tree import BodyTree
 from .state import coordinates
 
 Floats = NDArray[np.float64]
-
-
-def from_quaternion(x: NDArray[Any]) -> NDArray[Any]:
-    """Rotations (..., 3, 3) of quaternions (..., 4) of any length but zero, any number type."""
-    square = x * x
-    scale = 2.0 / (square[..., 0] + square[..., 1] + square[..., 2] + square[..., 3])
-    y = x * scale[..., None]
-    (xx, yy, zz), w = (y[..., i, None] * x[..., :3] for i in range(3)), x[..., 3, None]
-    wv = w * y[..., :3]
-    one = 1.0
-    rows = [
-        [one - (yy[..., 1] + zz[..., 2]), xx[..., 1] - wv[..., 2], xx[..., 2] + wv[..., 1]],
-        [xx[..., 1] + wv[..., 2], one - (xx[..., 0] + zz[..., 2]), yy[..., 2] - wv[..., 0]],
-        [xx[..., 2] - wv[..., 1], yy[..., 2] + wv[..., 0], one - (xx[..., 0] + yy[..., 1])],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-
-
-def to_quaternion(w: Floats) -> Floats:
-    """Unit quaternions (..., 4) of rotation vectors (..., 3) [rad]."""
-    half = np.sqrt((w * w).sum(-1, keepdims=True)) / 2.0
-    return np.concatenate([np.sinc(half / np.pi) / 2.0 * w, np.cos(half)], axis=-1)
 
 
 def require_no_bias(graph: nx.DiGraph[Any]) -> None:

@@ -235,6 +235,28 @@ def quaternion_to_vector(xyzw: Floats) -> Floats:
     return 2.0 * np.arctan2(length, w) * vector / length
 
 
+def from_quaternion(x: NDArray[Any]) -> NDArray[Any]:
+    """Rotations (..., 3, 3) of quaternions (..., 4) of any length but zero, any number type."""
+    square = x * x
+    scale = 2.0 / (square[..., 0] + square[..., 1] + square[..., 2] + square[..., 3])
+    y = x * scale[..., None]
+    (xx, yy, zz), w = (y[..., i, None] * x[..., :3] for i in range(3)), x[..., 3, None]
+    wv = w * y[..., :3]
+    one = 1.0
+    rows = [
+        [one - (yy[..., 1] + zz[..., 2]), xx[..., 1] - wv[..., 2], xx[..., 2] + wv[..., 1]],
+        [xx[..., 1] + wv[..., 2], one - (xx[..., 0] + zz[..., 2]), yy[..., 2] - wv[..., 0]],
+        [xx[..., 2] - wv[..., 1], yy[..., 2] + wv[..., 0], one - (xx[..., 0] + yy[..., 1])],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def to_quaternion(w: Floats) -> Floats:
+    """Unit quaternions (..., 4) of rotation vectors (..., 3) [rad]."""
+    half = np.sqrt((w * w).sum(-1, keepdims=True)) / 2.0
+    return np.concatenate([np.sinc(half / np.pi) / 2.0 * w, np.cos(half)], axis=-1)
+
+
 TERMS = ("armature", "damping", "friction", "stiffness")  # each zero or more
 UNITS = {
     "armature": "kg m^2 or kg",
@@ -338,14 +360,9 @@ def _checked(name: Hashable, kind: str, field: str, value: Any, dof: int) -> Flo
 
 def _between(first: Floats, second: Floats) -> Floats:
     """The rotation vector that leads from one orientation to another, both rotation vectors (3,)."""
-    (u, a), (v, b) = (_quaternion(x) for x in (-first, second))
+    (u, a), (v, b) = ((x[:3], x[3]) for x in map(to_quaternion, (-first, second)))
     turn = np.append(b * u + a * v + cross(u, v), a * b - u @ v)
     return quaternion_to_vector(turn)
-
-
-def _quaternion(vector: Floats) -> tuple[Floats, float]:
-    half = float(np.sqrt((vector * vector).sum())) / 2.0
-    return vector * (np.sinc(half / np.pi) / 2.0), float(np.cos(half))
 
 
 def each(joint: Sequence[str], values: Mapping[str, int]) -> NDArray[np.int64]:

@@ -42,7 +42,7 @@ from ..base.errors import ModelError, PivotreeWarning, UnreadableError
 from ..base.foreign import of_kind
 from ..base.reading import read_bytes, root_of
 from .fields import Floats
-from .joints import TERMS, TYPES, quaternion_to_vector
+from .joints import TERMS, TYPES, from_quaternion, quaternion_to_vector
 from .loops import Loop, checked_loops, coupled_joints, cut_joint, follow
 from .spatial import extends, matmul, matvec
 from .tree import add_body, default_state, new_tree
@@ -188,15 +188,8 @@ def kind_of(model: Any, i: int) -> str:
 
 
 def turn_of(wxyz: Floats) -> Floats:
-    """The rotation of a quaternion (4,)."""
-    w, x, y, z = wxyz / np.sqrt((wxyz * wxyz).sum())
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+    """The rotation of MuJoCo's quaternion (4,)."""
+    return from_quaternion(np.roll(wxyz, -1))
 
 
 def _tied(model: Any, i: int, what: str, name: str, home: list[Home]) -> list[Tie]:
