@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..base.compiled import loop
 from ..base.errors import ModelError
+from ..base.foreign import is_number
 from ..model.loops import Loop
 from ..model.spatial import (
     MANY,
@@ -125,13 +126,9 @@ def step_of(implicit: Any) -> float:
     """The step [s] of an implicit build, 0 where there is none; raises ModelError."""
     if implicit is None:
         return 0.0
-    try:
-        step = float(implicit)
-    except (TypeError, ValueError):
-        step = np.nan
-    if not (np.isfinite(step) and step > 0.0):
+    if not is_number(implicit) or implicit <= 0.0:
         raise ModelError(f"build: implicit is {implicit!r}; give a step in s, above 0, or None")
-    return step
+    return float(implicit)
 
 
 @dataclass(frozen=True)

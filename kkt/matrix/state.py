@@ -20,7 +20,6 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ..base.errors import ModelError, nearest
@@ -368,15 +367,12 @@ def on_rates(state: State, closure: Closure) -> Rates:
     return result
 
 
-def _clusters(rates: list[Rates]) -> list[NDArray[np.int64]]:
+def _clusters(rates: list[Rates]) -> list[list[int]]:
     """Constraints that share joints, directly or through others; each in the given order."""
-    first: dict[int, int] = {}
-    pairs = [(c, first.setdefault(k, c)) for c, row in enumerate(rates) for k in row]
-    i, j = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    graph = sp.coo_array((np.ones(len(i)), (i, j)), shape=(len(rates),) * 2)
-    count, label = sp.csgraph.connected_components(graph, directed=False)
-    order = np.argsort(label, kind="stable")
-    return np.split(order, np.searchsorted(label[order], np.arange(1, count)))
+    shared = nx.Graph()
+    shared.add_nodes_from(range(len(rates)))
+    shared.add_edges_from((c, ("joint", k)) for c, row in enumerate(rates) for k in row)
+    return [sorted(x for x in part if isinstance(x, int)) for part in nx.connected_components(shared)]
 
 
 def _told(closure: Closure, lost: list[int]) -> str:

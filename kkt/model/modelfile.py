@@ -223,32 +223,32 @@ def _document(file: str, what: str, *schemas: str) -> dict[str, Any]:
 
 
 def _tree(document: dict[str, Any]) -> nx.DiGraph[Any]:
-    bodies = _get(document, "", "bodies")
+    bodies = document.get("bodies")
     if not isinstance(bodies, list) or not bodies:
         raise ModelError("field 'bodies' is empty or no list; give at least one body")
     name = document.get("name", "tree")
     if not isinstance(name, str):
         raise ModelError(f"field 'name' is {name!r}; give a text")
-    gravity = checked("", "gravity", _get(document, "", "gravity"), (3,))
+    gravity = checked("", "gravity", document.get("gravity"), (3,))
     tree = new_tree(name, tuple(gravity))
     for place, body in enumerate(bodies):
         if not isinstance(body, dict):
             raise ModelError(f"body {place + 1} of 'bodies' is {body!r}; give an object")
         _body(tree, f"body {place + 1} of 'bodies'", body, document["schema"] == WITH_TERMS)
     for body in bodies:
-        parent = _get(body, f"body {body['name']!r}", "parent")
+        parent = body.get("parent", "")
         if parent is None:
             continue
         if not isinstance(parent, str) or parent not in tree:
+            what = f"parent {parent!r} is unknown" if "parent" in body else "field 'parent' is missing"
             raise ModelError(
-                f"body {body['name']!r}: parent {parent!r} is unknown; "
-                "name another body of the file, or null for the world"
+                f"body {body['name']!r}: {what}; name another body of the file, or null for the world"
             )
         tree.add_edge(parent, body["name"])
     N = sum(np.shape(data["S"])[1] for _, data in tree.nodes(data=True) if "S" in data)
     tree.graph["q"] = np.zeros(N)
     for key, field in (("qd", "velocity"), ("tau", "effort")):
-        tree.graph[key] = checked("", field, _get(document, "", field), (N,))
+        tree.graph[key] = checked("", field, document.get(field), (N,))
     expected = document.get("expected", {})
     if not isinstance(expected, dict):
         raise ModelError(f"field 'expected' is {expected!r}; give an object")
@@ -261,15 +261,15 @@ def _tree(document: dict[str, Any]) -> nx.DiGraph[Any]:
 
 
 def _body(tree: nx.DiGraph[Any], place: str, body: dict[str, Any], terms: bool) -> None:
-    name = _get(body, place, "name")
+    name = body.get("name")
     if not isinstance(name, str) or not name:
         raise ModelError(f"{place}: field 'name' is {name!r}; give a text")
     where = f"body {name!r}"
 
     def field(key: str, shape: tuple[int, ...]) -> Floats:
-        return checked(where, key, _get(body, where, key), shape)
+        return checked(where, key, body.get(key), shape)
 
-    S = checked_columns(where, "S", _get(body, where, "S"), 6, "6 x N numbers, angular first")
+    S = checked_columns(where, "S", body.get("S"), 6, "6 x N numbers, angular first")
     columns = S.shape[1]
     add_body(
         tree,
@@ -291,10 +291,3 @@ def _body(tree: nx.DiGraph[Any], place: str, body: dict[str, Any], terms: bool) 
         if key in body:
             one = isinstance(body[key], int | float) and not isinstance(body[key], bool)
             tree.nodes[name][key] = field(key, () if one else (columns,))
-
-
-def _get(owner: dict[str, Any], where: str, key: str) -> Any:
-    if key not in owner:
-        what = f"{where}: field {key!r}" if where else f"field {key!r}"
-        raise ModelError(f"{what} is missing; give it as {SCHEMA} asks")
-    return owner[key]

@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,24 +45,14 @@ from .tree import add_body, default_state, new_tree
 
 SECONDS = 60  # that an expansion may take
 FIND = """
-import os
+import os, pathlib
 
 def get_package_share_directory(name):
-    if name in GIVEN:
-        return GIVEN[name]
     prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
-    places = [os.path.join(prefix, "share") for prefix in prefixes if prefix]
-    above = os.path.dirname(FILE)
-    while True:
-        if os.path.basename(above) == name:
-            return above
-        places.append(above)
-        if above == os.path.dirname(above):
-            break
-        above = os.path.dirname(above)
-    for place in places:
-        if os.path.isdir(os.path.join(place, name)):
-            return os.path.join(place, name)
+    places = [os.path.join(prefix, "share") for prefix in prefixes if prefix] + [*pathlib.Path(FILE).parents]
+    for folder in [GIVEN.get(name, ""), *(os.path.join(place, name) for place in places)]:
+        if os.path.isdir(folder):
+            return folder
     raise LookupError(f"package {name!r} is not found; give its folder: --urdf package:{name}=FOLDER")
 """
 
@@ -330,7 +320,8 @@ class _Reader:
             name = name_of("link", element, self.links)
             self.links[name] = _mass(f"link {name!r}", element)
         self.joints: dict[str, Joint] = {}
-        self.below: dict[str, list[Joint]] = {name: [] for name in self.links}
+        self.graph: nx.DiGraph[str] = nx.DiGraph()  # of links
+        self.graph.add_nodes_from(self.links)
         self.above: dict[str, Joint] = {}
         for element in robot.findall("joint"):
             joint = self._joint(name_of("joint", element, self.joints), element)
@@ -342,7 +333,7 @@ class _Reader:
                     f"second out of the file, and give it with --loops, in a file that holds {_cut(joint)}"
                 )
             self.above[joint.child] = joint
-            self.below[joint.parent].append(joint)
+            self.graph.add_edge(joint.parent, joint.child)
         self.root = self._single_root()
         self._report_mimics()
         self._report_closures()
@@ -382,24 +373,11 @@ class _Reader:
                 f"links {roots[0]!r} and {roots[1]!r}: neither has a parent joint; "
                 "a URDF has one root link, so join all others to it"
             )
-        reached = {joint.child for joint in self._depth_first(roots[0])} if roots else set()
-        lost = next((name for name in self.links if name not in reached and name not in roots), "")
-        if lost:  # every link but the root has one parent, so following them must come round
-            seen: list[str] = []
-            while lost not in seen:
-                seen.append(lost)
-                lost = self.above[lost].parent
-            cycle = " -> ".join([*reversed(seen[seen.index(lost) :]), seen[-1]])
+        if not nx.is_directed_acyclic_graph(self.graph):
+            links = [parent for parent, _ in nx.find_cycle(self.graph)]
+            cycle = " -> ".join([*links, links[0]])
             raise ModelError(f"links {cycle}: form a cycle; a tree has none (cut the loop)")
         return roots[0]
-
-    def _depth_first(self, root: str) -> Iterator[Joint]:
-        """Joints in preorder, children in the order of the file."""
-        stack = list(reversed(self.below[root]))
-        while stack:
-            joint = stack.pop()
-            yield joint
-            stack += reversed(self.below[joint.child])
 
     def _joint(self, name: str, element: Element) -> Joint:
         where = f"joint {name!r}"
@@ -452,7 +430,8 @@ class _Reader:
             home[self.root] = (self.root, eye, zero)
             parts[self.root] = [(self.links[self.root], eye, zero)]
             _add(tree, base, None, eye, zero)
-        for joint in self._depth_first(self.root):
+        for link in list(nx.dfs_preorder_nodes(self.graph, self.root))[1:]:  # children in the file's order
+            joint = self.above[link]
             body, R0, p0 = home[joint.parent]
             R, p = matmul(R0, joint.R), p0 + matvec(R0, joint.p)
             mass = self.links[joint.child]
