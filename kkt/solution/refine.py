@@ -30,6 +30,7 @@ starts from zero and never leaves the range of J.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -39,10 +40,10 @@ from numpy.typing import NDArray
 
 from ..arithmetic.formats import Format
 from ..base.errors import LoopError
-from ..matrix.entries import RIGHT_HAND_SIDE, Entries, assemble
+from ..matrix.entries import RIGHT_HAND_SIDE, Entries
 from ..matrix.state import following
-from ..matrix.system import System, require_system
-from ..model.loops import Loop
+from ..matrix.system import System, build, require_system
+from ..model.loops import Loop, LoopWarning
 from ..program.program import Program
 from ..program.residual_program import residual_program, update_program
 from ..proof.longer import longer
@@ -277,33 +278,22 @@ def rigid(system: System) -> System:
     kept = [np.arange(loop.rows) for loop in system.loops]
     for c, lost in following(system.state, kept):
         kept[c] = np.setdiff1d(kept[c], lost)
-    beside, ties, sides = [], [], [np.zeros(0, dtype=bool)]
-    for rows, closure, tie in zip(kept, system.state.loops, system.structure.ties, strict=True):
-        sides += [np.isin(np.arange(tie.rows), rows)] * len(tie.bodies)
-        if rows.size:
-            loop = closure.loop
-            numbers = tuple(loop.numbers[r] for r in rows)
-            hard = replace(loop, C=loop.C[:, rows], compliance=np.zeros(rows.size), numbers=numbers)
-            beside.append(replace(closure, loop=hard))
-            ties.append(tie._replace(rows=rows.size, compliant=False))
-    state = replace(system.state, loops=tuple(beside))
-    there = np.concatenate(sides)
-    old = system.pattern
-    pattern = replace(
-        old,
-        G=old.G[there],
-        G_one=old.G_one[there],
-        compliance=np.zeros(sum(tie.rows for tie in ties), dtype=bool),
-    )
-    return replace(
-        system,
-        state=state,
-        entries=assemble(state, None, system.entries.M),
-        pattern=pattern,
-        structure=replace(system.structure, ties=tuple(ties)),
-        loops=tuple(closure.loop for closure in beside),
-        plans={},
-    )
+    hard = [
+        replace(
+            loop,
+            C=loop.C[:, rows],
+            compliance=np.zeros(rows.size),
+            numbers=tuple(loop.numbers[r] for r in rows),
+        )
+        for rows, loop in zip(kept, system.loops, strict=True)
+        if rows.size
+    ]
+    state = system.state
+    given = (state.q, state.qd, state.tau, state.wrench)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LoopWarning)  # of a loop that is open, as it was before
+        made = build(system.tree, *given, layout=system.layout, loops=hard, implicit=state.step or None)
+    return replace(made, graph=system.graph)
 
 
 def iterated(system: System, tape: Tape, chosen: Format, first: Elimination, count: int) -> Elimination:
