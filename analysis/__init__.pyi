@@ -19,7 +19,7 @@ from .cheapest.search import search as search
 from .comparison import Comparison as Comparison
 from .comparison import Row as Row
 from .comparison import compare as compare
-from .figures.on_axes import spy as spy
+from .figures.matrix import spy as spy
 from .letters import ClosedForm as ClosedForm
 from .letters import closed_form as closed_form
 from .rounding.blame import blame as blame

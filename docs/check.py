@@ -31,7 +31,7 @@ import nbformat
 from generated import beside
 from PIL import Image
 
-from pivotree.analysis.explorer.embedded import SCENES
+from pivotree.analysis.explorer.page import SCENES
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent

@@ -19,6 +19,7 @@ WRITTEN = [ROOT / "README.md", *(path for path in FILES if path.suffix in (".py"
 # (file, module): why it goes past the face of a room
 INSIDE = {
     ("docs/explorer.md", "analysis.explorer.widget"): "loads anywidget, an extra",
+    ("docs/check.py", "analysis.explorer.page"): "counts the scenes",
     ("docs/study/facts.py", "kkt.solution.conditioning"): "the face's conditioning is the function",
     ("docs/study/measure.py", "kkt.solution.conditioning"): "likewise",
     ("docs/orders/order_facts.py", "analysis.proofs.graphs"): "a source, loaded when it is proved",

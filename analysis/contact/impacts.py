@@ -140,7 +140,7 @@ def _without(system: System) -> System:
     loops = tuple(loop for loop in system.loops if not loop.point)
     state = replace(system.state, loops=tuple(c for c in system.state.loops if not c.loop.point))
     entries = assemble(state, None, system.entries.M)
-    pattern = pattern_of(system.tree, state.q, entries.a, loops, own_entries(state))
+    pattern = pattern_of(system.tree, state, entries.a, own_entries(state))
     names = {c.loop.name for c in state.loops}
     ties = tuple(tie for tie in system.structure.ties if tie.name in names)
     structure = replace(system.structure, ties=ties)

@@ -1,8 +1,7 @@
 """The explorer: equation (4), eliminated by hand on a page that needs nothing else."""
 
 from .data import explorer_data
-from .embedded import Embedded, embedded
-from .page import bundle, explorer_page, explorer_styles, write_folder, write_page
+from .page import Embedded, bundle, embedded, explorer_page, explorer_styles, write_folder, write_page
 
 __all__ = [
     "Embedded",

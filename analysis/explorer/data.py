@@ -14,6 +14,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,9 +28,11 @@ from pivotree.kkt import (
     SizeError,
     Structure,
     System,
+    add_body,
     build,
     certify,
     eliminate,
+    new_tree,
     plan,
     symbolic,
     trace,
@@ -48,7 +51,6 @@ from .. import listing
 from ..comparison.row import REFERENCE_DIGITS, digits_of, marked
 from ..rounding.blame import blame
 from ..symbols import tex_letters, told_letters
-from .line import along, carried, sliders
 
 TILTS = (0.0, 15.0, 30.0, 45.0, 60.0, 75.0, 90.0)  # [degrees]
 RATIOS = tuple(10.0**k for k in range(10))  # mass of the tip over that of the base
@@ -429,3 +431,60 @@ def _blamed(system: System, tape: Tape, model: str) -> dict[str, Any] | None:
 
 def _finite(x: float | None) -> float | None:
     return None if x is None or not np.isfinite(x) else float(x)
+
+
+ALONG = 5  # of the six rows of a body, moments first: the force along z
+
+
+def sliders(masses: Sequence[float], efforts: Sequence[float]) -> nx.DiGraph[Any]:
+    """Sliders of these masses [kg] under these forces of their joints [N], base first, at rest.
+
+    Their names are numbers from the tip, 1, to the base, as in the paper; each stands 1 m farther on.
+    """
+    tree = new_tree("sliders", (0.0, 0.0, 0.0))
+    count = len(masses)
+    for k, mass in enumerate(masses):
+        p = (0.0, 0.0, 1.0 if k else 0.0)
+        inertia = mass * np.eye(3)
+        add_body(
+            tree, count - k, count - k + 1 if k else None, mass=mass, inertia=inertia, joint="prismatic", p=p
+        )
+    zero = np.zeros(count)
+    tree.graph.update(q=zero, qd=zero, tau=np.array(efforts, dtype=float))
+    return tree
+
+
+def carried(document: dict[str, Any]) -> dict[str, Any]:
+    """A document whose orders let each pivot meet its neighbours at once.
+
+    The number in a cell is then what the next pivot finds there.  What was measured of these orders
+    is left out: their operations differ.
+    """
+    kept = ("name", "source", "what", "links", "split", "groups", "fill", "height")
+    orders = [
+        {key: order[key] for key in kept} | {"rules": {"couple": "carried"}} for order in document["orders"]
+    ]
+    return document | {"orders": orders}
+
+
+def along(document: dict[str, Any]) -> dict[str, Any]:
+    """A document of sliders, of whose six directions one is kept: one number a block."""
+    entries = document["entries"]
+    bodies = range(document["bodies"])
+    return document | {
+        "structures": {"whole": document["structures"]["whole"] | {"rows": 1}},
+        "entries": {
+            "M": [[entries["M"][k][7 * ALONG]] for k in bodies],
+            "H": [[entries["H"][k][ALONG]] for k in bodies],
+            "Phi": [[1.0] for _ in bodies],
+            "a": [[entries["a"][k][ALONG]] for k in bodies],
+            "b": [[entries["b"][k][ALONG]] for k in bodies],
+            "tau": entries["tau"],
+            "masks": {
+                "M": ["2" for _ in bodies],
+                "H": ["1" for _ in bodies],
+                "Phi": ["1" for _ in bodies],
+                "rows": [[0] for _ in bodies],
+            },
+        },
+    }

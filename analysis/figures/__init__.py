@@ -5,8 +5,7 @@ this package is, and by nothing else in the project.
 """
 
 from .charts import error_bars, pivot_errors
-from .files import save, write_all
-from .kinds import KINDS, Kind, Request, caption, write
+from .kinds import KINDS, Kind, Request, caption, save, write, write_all
 from .spy import before_after, compare_orders, filmstrip, spy
 from .state import NEW, BlockState, block_state
 from .style import DARK, LIGHT, MARKERS, Theme, new_figure, settings, style_axes, theme

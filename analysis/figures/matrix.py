@@ -14,9 +14,13 @@ from matplotlib.patches import Ellipse, Rectangle
 from matplotlib.textpath import TextPath
 from numpy.typing import NDArray
 
+from pivotree.kkt import Matrix, OrderError, System, plan, symbolic
+from pivotree.kkt.base.foreign import is_whole
+from pivotree.kkt.matrix.system import require_system
+
 from .labels import Labels
-from .state import FILL, NEW, ORIGINAL, ZEROED, BlockState
-from .style import LEAST, Theme
+from .state import FILL, NEW, ORIGINAL, ZEROED, BlockState, block_state
+from .style import LEAST, Theme, new_figure, plain, settings, theme
 
 TEXT_BLOCKS = 60  # with more blocks there is no text, but a raster
 PIXELS = 500  # of its side at most; more than a journal's column prints
@@ -275,3 +279,56 @@ def _margins(ax: Axes, state: BlockState, edge: NDArray[Any], side: float, look:
         style: dict[str, Any] = {"fontsize": size, "color": look.ink, "clip_on": False}
         ax.text(-gap, middle, label, ha="right", va="center_baseline", **style)
         ax.text(middle, -gap, label, ha="center", va="bottom", rotation=turned, **style)
+
+
+def spy(
+    system: System | Matrix,
+    order: Any,
+    step: int | None = None,
+    *,
+    ax: Axes | None = None,
+    labels: bool | None = None,
+    style: str | Theme | None = None,
+) -> Axes:
+    """The blocks of (4) after ``step`` groups of an order (None: all), drawn into ``ax``.
+
+    ``order`` is a name, a function, a list of groups or ``FILE.py:FUNCTION``; ``ax`` None makes a
+    figure.  Rows stand in the order of elimination; the title tells the fill.  The axes keep their
+    place in the figure, which must have its size and layout already, since blocks are named where
+    they have room.  Returns the axes.  Raises OrderError for an order that cannot be eliminated or
+    a step that it does not have.
+
+    >>> ax = pt.spy(pt.build(pt.chain(3)), "crbm")
+    >>> ax.get_title()
+    'CRBM: 6 blocks of fill + 3 diagonal'
+    """
+    if not isinstance(system, Matrix):
+        require_system(system)
+    factor, look = symbolic(plan(order, system.structure)), theme(style=style)
+    groups = factor.plan.groups
+    if step is not None and not is_whole(step, 0, groups):
+        raise OrderError(
+            f"spy: step {step!r} is none of order {factor.plan.sequence.name!r}; use 0 to {groups}"
+        )
+    state = block_state(factor, step)
+    if ax is None:
+        figure = new_figure("double", 7.0, look)
+        ax = figure.add_axes((0.06, 0.03, 0.9, 0.87))
+    elif not isinstance(ax, Axes):
+        raise OrderError(f"spy: ax is {ax!r}; give matplotlib's Axes")
+    whole = ax.get_figure(root=True)
+    if whole is None:
+        raise OrderError("spy: ax is in no figure any more; give axes of a figure")
+    labels = False if isinstance(system, Matrix) else labels  # names of blocks are those of (4)
+    box = ax.get_window_extent()
+    with settings(look.font):
+        draw(
+            ax,
+            state,
+            72 * min(box.width, box.height) / whole.dpi,
+            look,
+            labels=labels,
+            circles=state.step > 0,
+        )
+        ax.set_title(f"{plain(look.named(factor.plan.sequence.name))}: {state.told}", color=look.ink)
+    return ax

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from ..symbols import Symbol, escaped
 from .listing import Listing
-from .loops import Line, Loop, both, cases
-from .nodes import Index, Node, Sum, Term
-from .sets import ONLY, PARENT, Condition, Set
+from .loops import Line, Loop
+from .nodes import Index, Node, Term
+from .sets import ONLY, Condition, Set
 from .style import ATOM, PRODUCT, SUM, Style, summands
-from .text import head, loops_told, sets_told, turn_told
+from .text import head, loops_told, sets_told, told, turn_told
 
 HEAD = r"""\documentclass[10pt]{article}
 \usepackage{amsmath,amssymb}
@@ -59,6 +60,9 @@ class Latex(Style):
             return f"({text})^{{T}}"
         return f"{text}'^{{T}}" if text.endswith("'") else f"{text}^{{T}}"
 
+    def inverted(self, text: str) -> str:
+        return f"({text})^{{-1}}"
+
     def inverse(self, leaf: Any) -> str:
         return super().inverse(leaf).replace("⁻¹", "^{-1}")
 
@@ -81,14 +85,17 @@ class Latex(Style):
     def part(self, term: Term) -> str:
         text = self.text(term.node)
         for letter, s in term.over:
-            text += rf",\ {letter} \in {self.set(s)}"
+            text += rf",\ {self.member(letter, s)}"
         return text + (self.bracket(self.condition(term.when)) if term.when else "")
 
     def bracket(self, text: str) -> str:
         return rf"\ [{text}]"
 
+    def member(self, letter: str, s: Set) -> str:
+        return rf"{letter} \in {self.set(s)}"
+
     def over(self, letter: str, s: Set) -> str:
-        return rf"\sum_{{{letter} \in {self.set(s)}}} "
+        return rf"\sum_{{{self.member(letter, s)}}} "
 
     def set(self, s: Set) -> str:
         inside = f"({','.join(s.of)})" if s.of else ""
@@ -104,8 +111,8 @@ class Latex(Style):
             words = re.sub(r"\b([a-z])\b(?= (is|are|and|has|holds|goes|comes)\b|$)", r"$\1$", test)
             return rf"\text{{{words}}}"
         test = re.sub(r"([a-z]{2,})\(", r"\\text{\1}(", test)
-        for sign, told in (("≠", r"\ne"), ("∈", r"\in"), ("∉", r"\notin")):
-            test = test.replace(sign, told)
+        for sign, tex in (("≠", r"\ne"), ("∈", r"\in"), ("∉", r"\notin")):
+            test = test.replace(sign, tex)
         return test
 
 
@@ -147,26 +154,12 @@ def _loop(listing: Listing, style: Latex, loop: Loop) -> str:
     return "\n".join(parts)
 
 
-def _rows(style: Latex, line: Line) -> list[str]:
-    rows = []
-    for expression, one in cases(line):
-        when = both(line, one)
-        left, inverse = style.left(line.family, line.index)
-        notes = [rf"{letter} \in {style.set(s)}" for letter, s in line.over]
-        text = _broken(style, expression, inverse)
-        if when is not None and not (when == PARENT and "lambda(k)" in left + text):
-            notes.append(style.condition(when))
-        tail = rf"\qquad ({', '.join(notes)})" if notes else ""
-        rows.append(f"{left} &= {text}{tail}")
-    return rows
-
-
-def _broken(style: Latex, expression: Sum, inverse: bool) -> str:
+def _rows(style: Latex, line: Line) -> Iterator[str]:
     """A long sum goes on in the next row, inside brackets too."""
-    text = style.text(expression)
-    if inverse:
-        text = rf"({text})^{{-1}}"
-    return " \\\\\n&".join(_filled(text, LONG))
+    for left, right, notes, when in told(style, line):
+        notes += [when] * bool(when)
+        tail = rf"\qquad ({', '.join(notes)})" if notes else ""
+        yield f"{left} &= " + " \\\\\n&".join(_filled(right, LONG)) + tail
 
 
 def _filled(text: str, width: int) -> list[str]:

@@ -1,11 +1,22 @@
-"""An order told as an algorithm: loops, lines and symbols."""
+"""An order told as an algorithm: loops, lines and symbols, in general or on the model's tree alone.
+
+On a chain of three, the children of a body and all bodies below it are the same wherever CRBM's
+factor asks; on a tree with branches and depth they are not.  An order is a function of the tree: it
+is folded on the model's tree and a larger one together, a forest, and must then make every value of
+the model too.  An order that no loops over bodies tell, in general or on the model's own tree, is told
+by its groups: the sparse L D L^T of (4), block by block.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from pivotree.kkt.base.errors import OrderError, SizeError
+import numpy as np
+
+from pivotree.kkt.base.errors import OrderError, PivotreeError, SizeError
 from pivotree.kkt.matrix.blocks import Block, Structure
 from pivotree.kkt.matrix.system import System, require_system
 from pivotree.kkt.order.pivots import plan
@@ -16,12 +27,396 @@ from pivotree.kkt.program.tracer import program_of
 from pivotree.kkt.structure.symbolic import symbolic
 
 from ..symbols import DEFAULTS, NOTATIONS, Symbol
-from .general import THIS_TREE, Telling, by_groups, in_general, on_this_tree, sequence
-from .loops import Line, Loop
-from .names import Names
-from .nodes import Family, leaves
-from .sets import Tree
-from .values import Values
+from .loops import Course, Line, Loop, courses_of, loops_of
+from .nodes import GROUP, Family, FoldingError, Index, Leaf, Node, Sum, Term, leaves
+from .sets import Context, Set, Tree, nameless
+from .values import Values, number_of
+
+ROLES = {  # (label, kinds) -> role, where the label is not the role
+    ("entry", ("pdd", "rhs")): "bias",
+    ("children", ("pdd", "pdd")): "tilde",
+    ("s", ("pdd", "f")): "moved bias",
+    ("second", ("pdd", "rhs")): "moved bias",
+    ("W", ("qdd", "f")): "U",
+    ("A", ("qdd", "qdd")): "D",
+    ("own", ("qdd", "qdd")): "D",
+    ("entry", ("qdd", "qdd")): "jsim",
+    ("entry", ("qdd", "rhs")): "effort",
+    ("entry", ("pdd", "qdd")): "F",
+    ("s", ("qdd",)): "local",
+    ("x", ("qdd",)): "qdd",
+    ("x", ("pdd",)): "pdd",
+    ("x", ("lam",)): "lam",
+    ("own", ("lam", "lam")): "lam pivot",
+    ("entry", ("lam", "lam")): "lam other",
+    ("entry", ("lam", "rhs")): "lam right",
+    ("x", ("f",)): "f",
+    ("x", ("fC",)): "constraint",
+    ("right", ("f",)): "right",
+    ("own", ("fC", "fC")): "S",
+    ("entry", ("fC", "fC")): "S other",
+    ("entry", ("fC", "rhs")): "S right",
+    ("entry", ("pdd", "fC")): "E",
+    ("entry", ("pdd", "fJ")): "E along",
+    ("own", ("fJ", "fC")): "SJ",
+    ("entry", ("fJ", "fC")): "SJ other",
+    ("own", ("fJ", "fJ")): "SJJ",
+    ("entry", ("fJ", "fJ")): "SJJ other",
+    ("entry", ("fJ", "rhs")): "SJ right",
+    # by rotations
+    ("alpha", ()): "pdd",
+    ("beta", ()): "right",
+    ("pivots", ()): "D",
+    ("G", ()): "rows",
+    ("z", ()): "residuals",
+}
+MATRICES = "WYZVNEJPTGQL"
+VECTORS = "wyzuvgherlm"
+VECTORIAL = ("z", "s", "residual", "right", "u", "now", "x")  # labels of places that hold vectors
+
+
+class Names:
+    """Symbols of all families of a listing."""
+
+    def __init__(self, values: Values, loops: Iterable[Loop], notation: str) -> None:
+        self.table: dict[str, Symbol] = NOTATIONS[notation]
+        self.symbols: dict[Family, Symbol] = {}
+        inverse_dynamics = values.program.symbolic is None
+        loops = list(loops)
+        lines = [line for loop in loops for line in loop.lines]
+        roles: set[str | None] = set()
+        taken: set[str] = set()
+        given = {i.info[0] for i in values.program.instructions if i.op == "input"}
+        some = [letter for letter in ("A", "G", "compliance") if letter in given]
+        rest = ["gamma"] if "gamma" in given else []
+        by_group = ["K", "r"] if any(loop.kinds == GROUP for loop in loops) else []
+        for letter in ("M", "H", "Phi", *some, "a", "b", "tau", *rest, *by_group):
+            role = "qdd" if inverse_dynamics and letter == "tau" else letter
+            self.symbols["input", letter] = self.table[role]._replace(
+                python="qdd" if role == "qdd" else letter
+            )
+            taken |= {self.table[role].text, letter}
+        taken |= {"qdd", "parent", "N", "n", "k"}
+        for line in lines:
+            if line.family in self.symbols:
+                continue
+            what = self.role(line.family, lines, roles)
+            roles.add(what)
+            symbol = self.table.get(what) if what else None
+            if symbol is not None and symbol.python in taken and what not in ("qdd", "tau"):
+                symbol = None
+            if symbol is None:
+                symbol = self._fresh(line.family, taken)
+            self.symbols[line.family] = symbol
+            taken.add(symbol.python)
+
+    def role(self, family: Family, lines: list[Line], roles: set[str | None]) -> str | None:
+        """What a family is; None where it has no name of its own."""
+        label, kinds = family[0], family[1]
+        if len(family) > 3 and family[3] != 0:
+            return None
+        if (label, kinds) == ("own", ("pdd", "pdd")):
+            made: dict[Family, Line] = {}
+            for line in lines:
+                made.setdefault(line.family, line)
+            seen: set[Family] = set()
+            waiting = [family]
+            while waiting:  # does a joint's pivot take part in its recursion?
+                known = made.get(waiting.pop())
+                read = {leaf.family for leaf in leaves(known.expression)} if known else set()
+                waiting += read - seen
+                seen |= read
+            pivots = {f for f in seen if "qdd" in f[1] and f[0] in ("own", "A")}
+            return "articulated" if pivots else "composite"
+        plain = f"{kinds[0]} {label}" if kinds in (("lam",), GROUP) else label
+        role = ROLES.get((label, kinds), plain if kinds in ((), ("H",), ("lam",), GROUP) else None)
+        if role == "bias" and "composite" in roles:
+            return "composite bias"
+        return role
+
+    def _fresh(self, family: Family, taken: set[str]) -> Symbol:
+        vector = "rhs" in family[1] or family[0] in VECTORIAL
+        letters = VECTORS if vector else MATRICES
+        known = {s.text for s in self.symbols.values()} | taken
+        for number in range(1, 1000):
+            for letter in letters:
+                name = letter if number == 1 else f"{letter}{number}"
+                if name not in known:
+                    return Symbol(name, name if number == 1 else f"{letter}_{{({number})}}", name)
+        raise AssertionError("there are letters enough")
+
+
+MATRIX, RIGHT = ("input", "K"), ("input", "r")
+PIVOT, COUPLING, LEFT, SOLUTION = ((label, GROUP, False, 0) for label in ("D", "W", "y", "x"))
+K, J, C = Index("k"), Index("j"), Index("c")
+
+
+def loops_of_groups(count: int) -> tuple[Loop, Loop]:
+    """Forward and back over so many groups; k is a group, and what it is coupled with is ``left``."""
+    groups = tuple(range(count))
+    gone, shared = (("c", Set("gone", ("k",))),), (("c", Set("shared", ("k", "j"))),)
+    later, left = (("j", Set("left", ("k",))),), (("c", Set("left", ("k",))),)
+
+    def made(
+        family: Family, right: Leaf, taken: tuple[Any, ...], by: Leaf, index: tuple[Any, ...] = (K,)
+    ) -> Line:
+        """right - sum of W_ck^T D_c^-1 by, over the groups that are ``taken``."""
+        inner = Node("inner", (Leaf(PIVOT, (C,)), Leaf(COUPLING, (C, K)), by))
+        over = later if len(index) > 1 else ()
+        return Line(family, index, over, None, Sum((Term(1, right), Term(-1, inner, taken))))
+
+    forward = (
+        made(PIVOT, Leaf(MATRIX, (K, K)), gone, Leaf(COUPLING, (C, K))),
+        made(LEFT, Leaf(RIGHT, (K,)), gone, Leaf(LEFT, (C,))),
+        made(COUPLING, Leaf(MATRIX, (K, J)), shared, Leaf(COUPLING, (C, J)), (K, J)),
+    )
+    rest = Sum(
+        (
+            Term(1, Leaf(LEFT, (K,))),
+            Term(-1, Node("mul", (Leaf(COUPLING, (K, C)), Leaf(SOLUTION, (C,)))), left),
+        )
+    )
+    solved = Sum((Term(1, Node("solve", (Leaf(PIVOT, (K,)), rest))),))
+    back = (Line(SOLUTION, (K,), (), None, solved),)
+    return Loop(False, GROUP, forward, groups), Loop(True, GROUP, back, groups[::-1])
+
+
+TREE = (-1, 0, 0, 0, 1, 1, 4, 6, 6, 2, 7, -1)
+CHAIN = (-1, 0, 1, 2, 3, 4, 5)
+DOF = (1, 2, 3)  # mixed, so that shapes are told apart
+ENDS = ("tip to base", "base to tip")
+ANY_TREE, CHAINS, THIS_TREE = "any tree", "chains", "this tree"
+
+Eliminated = Callable[[Structure], tuple[Values, Tree]]
+
+
+class Telling(NamedTuple):
+    """Loops, the values that they were folded from, and where they hold."""
+
+    values: Values
+    tree: Tree
+    loops: tuple[Loop, ...]
+    holds_on: str
+    groups: tuple[tuple[Block, ...], ...] = ()  # that the loops run over, in the place of bodies
+
+
+def in_general(structure: Structure, eliminated: Eliminated, values: Values, tree: Tree) -> Telling | None:
+    """Loops that hold on any tree, or on chains where those are the simpler ones; else None.
+
+    There are none for an order that is given for this tree alone, or looks at it as a whole, or
+    takes links apart.
+    """
+    factor = values.program.symbolic
+    if factor is not None and factor.plan.sequence.links != "whole":
+        return None
+    best = _beside(structure, TREE, ANY_TREE, eliminated, values, tree)
+    if all(len(children) < 2 for children in tree.children):
+        chain = _beside(structure, CHAIN, CHAINS, eliminated, values, tree)
+        if best is None or (chain is not None and _length(chain) < _length(best)):
+            return chain
+    return best
+
+
+def on_this_tree(values: Values, tree: Tree) -> Telling | None:
+    """Loops of the model itself; None where no loops over its bodies tell the order.
+
+    Where constraint forces go one after another, sets of joints in turn are known as well.
+    """
+    if tree.structure.divided:
+        return None
+    turn = [number_of(tree.structure, r.blocks[0]) for r in values.program.pivots if r.blocks[0].kind == "fC"]
+    for known in (tree, Tree(tree.structure, turn)) if turn else (tree,):
+        try:
+            loops = tuple(loops_of(values, known, courses_of(values, known)))
+            if nameless(loops):
+                raise FoldingError("listing: no set of bodies with a name tells these lines")
+            if any(sequence(known, loop)[0] == "listed" for loop in loops):
+                raise FoldingError("listing: a loop runs over bodies that no words tell")
+            check(values, known, loops)
+        except FoldingError:
+            continue
+        return Telling(values, known, loops, THIS_TREE)
+    return None
+
+
+def by_groups(values: Values, tree: Tree) -> Telling:
+    """The order's own groups, whatever they are.  Raises OrderError where these are not enough."""
+    program = values.program
+    if program.symbolic is None or program.symbolic.plan.sequence.rules.elimination != "gauss":
+        raise OrderError(f"order {program.name!r}: no loops over bodies tell it on this model")
+    plan = program.symbolic.plan
+    groups: list[list[Block]] = [[] for _ in range(plan.groups)]
+    for block, group in zip(plan.blocks.tolist(), plan.group.tolist(), strict=True):
+        groups[group].append(plan.graph.block(block))
+    return Telling(values, tree, loops_of_groups(len(groups)), THIS_TREE, tuple(map(tuple, groups)))
+
+
+def sequence(tree: Tree, loop: Loop) -> tuple[str, str]:
+    """How the bodies of a loop follow each other, and which bodies these are, as :class:`.sets.Set` says it.
+
+    The words are "tip to base", "base to tip", "all" and others; "listed" where there are none.
+    """
+    bodies = list(loop.bodies)
+    if loop.kinds == GROUP:
+        return _either_way("groups", loop.back), ""
+    for words, known in (("loops", list(tree.set("loops"))), ("turn", list(tree.turn))):
+        if bodies and bodies in (known, known[::-1]):
+            return _either_way(words, bodies != known), ""
+    if bodies == [tree.n]:
+        return "all loops", ""
+    inside = set(bodies)
+    upward = [k for k in tree.order if k in inside]
+    for only in ("", "N", "C"):
+        if inside == {k for k in range(tree.n) if tree.admits(only, k)}:
+            if not loop.kinds and not loop.back:  # what precedes the pivots
+                return "all", only
+            if bodies == upward:
+                return ENDS[0], only
+            return ENDS[1] if bodies == upward[::-1] else "listed", only
+    return "listed", ""
+
+
+def _either_way(words: str, backward: bool) -> str:
+    return words + ", last to first" * backward
+
+
+def _beside(
+    structure: Structure,
+    parents: tuple[int, ...],
+    holds_on: str,
+    eliminated: Eliminated,
+    values: Values,
+    tree: Tree,
+) -> Telling | None:
+    for mixed in (True, False):
+        try:
+            told, told_tree = eliminated(_forest(structure, parents, mixed))
+            courses = courses_of(told, told_tree)
+            if not all(_regular(course, told_tree) for course in courses):
+                continue
+            folded = loops_of(told, told_tree, courses)
+            if nameless(tuple(folded)):
+                continue
+            place, names = tree.structure.index, told_tree.structure.names
+            loops = []
+            for loop in folded:
+                there = [names[k] for k in loop.bodies if names[k] in place]
+                loops += [loop._replace(bodies=tuple(place[body] for body in there))] if there else []
+            check(values, tree, tuple(loops))
+        except PivotreeError:
+            continue
+        return Telling(told, told_tree, tuple(loops), holds_on)
+    return None
+
+
+def _regular(course: Course, tree: Tree) -> bool:
+    """One kind of step, for all bodies or all that move, tip to base or base to tip."""
+    bodies, inside = list(course.bodies), set(course.bodies)
+    moving = {k for k, N in enumerate(tree.dof) if N}
+    upward = [k for k in tree.order if k in inside]
+    some = inside == moving or len(inside) == len(tree.parent)
+    before = not any(unit.kinds for unit, _ in course.steps)  # what precedes the pivots
+    straight = bodies in (upward, upward[::-1])
+    return some and (straight or before)
+
+
+def freedoms(telling: Telling) -> tuple[list[int], list[int]]:
+    """N of roots and of other bodies for which lines were folded; 2 stands for 2 to 5."""
+    tree = telling.tree
+    kinds = [N if N in (0, 1, 6) else 2 for N in tree.dof]
+    roots = sorted({N for N, up in zip(kinds, tree.parent, strict=True) if up < 0})
+    return roots, sorted({N for N, up in zip(kinds, tree.parent, strict=True) if up >= 0})
+
+
+def _forest(structure: Structure, parents: tuple[int, ...], mixed: bool) -> Structure:
+    """The model's bodies, then the larger tree's: of the model's freedoms, ``mixed`` with DOF."""
+    n = structure.n
+    own = {int(d) for d in structure.dof[structure.parent >= 0]}
+    inner = sorted(own | set(DOF) if mixed or not own else own)
+    based = {int(d) for d in structure.dof[structure.parent < 0]}
+    roots = sorted(based | {1, 2} if mixed else based)
+    dof = []
+    for i, up in enumerate(parents):
+        some = roots if up < 0 else inner
+        dof.append(some[i % len(some)])
+    return Structure(
+        (*structure.names, *(("larger", i) for i in range(len(parents)))),
+        np.concatenate([structure.parent, [up + n if up >= 0 else -1 for up in parents]]),
+        np.concatenate([structure.dof, dof]),
+        armature=structure.armature.any() & (np.concatenate([structure.dof, dof]) > 0),
+    )
+
+
+def _length(telling: Telling) -> int:
+    """How many lines and terms there are."""
+    lines = [line for loop in telling.loops for line in loop.lines]
+    return len(lines) + sum(len(line.expression.terms) for line in lines)
+
+
+# -- what is folded is unrolled again: the program's values, each once, after what it needs -----------
+
+
+def contexts(tree: Tree, line: Line, k: int) -> Iterator[Context]:
+    """What the letters of a line stand for, in one step of its loop."""
+    start: Context = {"k": k}
+    if not tree.holds(line.when, start):
+        return
+    yield from tree.spread(line.over, start)
+
+
+def unrolled(tree: Tree, node: Any, context: Context) -> Any:
+    """The expression of one context: bodies in the place of letters."""
+    if isinstance(node, Sum):
+        terms = []
+        for term in node.terms:
+            for inner in tree.spread(term.over, context):
+                if tree.holds(term.when, inner):
+                    terms.append(term._replace(node=unrolled(tree, term.node, inner), over=(), when=None))
+        return Sum(tuple(terms), node.kind)
+    index = tuple(tree.body(i, context) for i in node.index)
+    if isinstance(node, Leaf):
+        return node._replace(index=index)
+    return Node(node.op, tuple(unrolled(tree, a, context) for a in node.args), index, node.info)
+
+
+def canonical(node: Any) -> Any:
+    """Equal for expressions that differ by the order of summands only."""
+    if isinstance(node, Sum):
+        counted = Counter((term.sign, canonical(term.node)) for term in node.terms)
+        if node.kind == "list":
+            return (node.kind, tuple((t.sign, canonical(t.node)) for t in node.terms))
+        return (node.kind, frozenset(counted.items()))
+    if isinstance(node, Leaf):
+        return node
+    return (node.op, node.index, node.info, tuple(canonical(arg) for arg in node.args))
+
+
+def check(values: Values, tree: Tree, loops: tuple[Loop, ...]) -> None:
+    """Raise FoldingError unless the loops make every value of the program, once and in time."""
+    where = {(m.family, m.index): m for m in values.members.values()}
+    made: set[tuple[Any, ...]] = set()
+    for loop in loops:
+        for k in loop.bodies:
+            for line in loop.lines:
+                for context in contexts(tree, line, k):
+                    index = tuple(tree.body(i, context) for i in line.index)
+                    key = (line.family, index)
+                    if key not in where or key in made:
+                        raise FoldingError(f"listing: {key} is made twice, or not in the program")
+                    folded = unrolled(tree, line.expression, context)
+                    wanted = values.tree(where[key].value)
+                    if canonical(folded) != canonical(wanted):
+                        raise FoldingError(f"listing: {key} is not what the program makes")
+                    for leaf in leaves(folded):
+                        if leaf.family[0] != "input" and (leaf.family, leaf.index) not in made:
+                            raise FoldingError(
+                                f"listing: {key} reads {leaf}, which no line before it makes; the "
+                                "loops are in the wrong order"
+                            )
+                    made.add(key)
+    if len(made) != len(where):
+        raise FoldingError(f"listing: {len(where) - len(made)} values are left out")
+
 
 MAX_UPDATES = 60_000  # pairs of blocks that are updated; so many take seconds to be listed
 

@@ -9,6 +9,8 @@ from pivotree.kkt.base.errors import PivotreeError
 
 Family = tuple[Any, ...]  # (label, kinds, number): all values that are the same thing of different bodies
 
+GROUP = ("group",)  # kinds of families of an order's own groups, and of a loop over them
+
 
 class FoldingError(PivotreeError, RuntimeError):
     """Lines that are not their program, or that no loop tells: no fault of the input."""

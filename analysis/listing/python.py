@@ -14,8 +14,7 @@ from pivotree.kkt.matrix.system import System
 from pivotree.kkt.solution.eliminate import eliminate
 
 from ..symbols import Symbol
-from .general import CHAINS, THIS_TREE, freedoms
-from .listing import Listing
+from .listing import CHAINS, THIS_TREE, Listing, freedoms
 from .loops import Line, Loop, cases
 from .nodes import Index, Leaf, Node, Sum, Term
 from .sets import ONLY, SETS, TESTS, Condition, Set, needed, read_by

@@ -65,11 +65,14 @@ class Style:
     def transposed(self, text: str, level: int) -> str:
         return f"{text}ᵀ" if level == ATOM else f"({text})ᵀ"
 
+    def inverted(self, text: str) -> str:
+        return f"({text})⁻¹"
+
     def inverse(self, leaf: Any) -> str:
         if isinstance(leaf, Leaf):
             symbol = self.symbols[leaf.family]
             return self.symbol(leaf) + ("" if symbol.inverse else "⁻¹")
-        return f"({self.text(leaf)})⁻¹"
+        return self.inverted(self.text(leaf))
 
     # -- expressions --------------------------------------------------------------------------
 
@@ -182,7 +185,7 @@ class Style:
         """A block of a stack, with the bodies that it is repeated over."""
         text = self.text(term.node)
         for letter, s in term.over:
-            text += f" for {letter} ∈ {self.set(s)}"
+            text += f" for {self.member(letter, s)}"
         return text + (self.bracket(self.condition(term.when)) if term.when else "")
 
     def bracket(self, text: str) -> str:
@@ -192,8 +195,11 @@ class Style:
         """Whether a term's condition only asks for the parent in it: the notes say that once."""
         return term.when == PARENT and Index("k", "parent") in within(term.node, Index)
 
+    def member(self, letter: str, s: Set) -> str:
+        return f"{letter} ∈ {self.set(s)}"
+
     def over(self, letter: str, s: Set) -> str:
-        return f"Σ_{{{letter} ∈ {self.set(s)}}} "
+        return f"Σ_{{{self.member(letter, s)}}} "
 
     def set(self, s: Set) -> str:
         inside = f"({','.join(s.of)})" if s.of else ""

@@ -3,14 +3,133 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from .full import in_full
-from .general import ANY_TREE, ENDS
-from .listing import Listing
+from .listing import ANY_TREE, ENDS, Listing
 from .loops import Line, Loop, both, cases
-from .nodes import Sum, within
+from .nodes import Family, Index, Leaf, Node, Sum, Term, leaves, transpose, within
 from .sets import ONLY, PARENT, SETS, TESTS, Condition, Set
 from .style import Style
+
+
+def in_full(lines: list[Line]) -> list[Line]:
+    """Recursions in which what a step makes for its own use alone is put in where it is used.
+
+    With U, D and the like put in, the lines of the articulated body method are those that Featherstone
+    (1983) and Johnson & Su's slides write in one formula each.  None where nothing can be put in.
+    """
+    helpers = _helpers(lines)
+    kept = [line for line in lines if line.family not in helpers]
+    if not helpers or not kept:
+        return []
+    told = []
+    for line in kept:
+        put = _put(line.expression, helpers)
+        told.append(line._replace(expression=put if isinstance(put, Sum) else Sum((Term(1, put),))))
+    return told
+
+
+def _helpers(lines: list[Line]) -> dict[Family, Line]:
+    """Lines to be put in where they are read: of one body, no unknown, and not recursive."""
+    made: dict[Family, Line] = {}
+    for line in lines:
+        own = line.index == (Index("k"),) and not line.over
+        plain = all(not t.over and t.when is None for t in line.expression.terms)
+        if own and plain and line.when in (None, PARENT):
+            made[line.family] = line
+    read = {leaf.family for line in lines for leaf in leaves(line.expression)}
+    return {
+        family: line
+        for family, line in made.items()
+        if family in read and family[0] != "x" and not _recursive(family, made, set())
+    }
+
+
+def _recursive(family: Family, made: dict[Family, Line], seen: set[Family]) -> bool:
+    if family in seen:
+        return True
+    line = made.get(family)
+    return line is not None and any(
+        _recursive(leaf.family, made, seen | {family}) for leaf in leaves(line.expression)
+    )
+
+
+def _put(node: Any, helpers: dict[Family, Line]) -> Any:
+    """An expression with helpers put in, and common left factors taken out of its sums."""
+    if isinstance(node, Leaf):
+        line = helpers.get(node.family)
+        if line is None or node.index[0].of:
+            return node
+        found = _put(_renamed(line.expression, node.index[0].letter), helpers)
+        return _put(transpose(found), {}) if node.transposed else found
+    if isinstance(node, Sum):
+        terms = [t._replace(node=_put(t.node, helpers)) for t in node.terms]
+        return _alone(Sum(tuple(_factored(_flat(terms))), node.kind))
+    args = tuple(_put(arg, helpers) for arg in node.args)
+    if node.op in ("solve", "inner") and isinstance(node.args[0], Leaf) and args[0] != node.args[0]:
+        # a pivot is known for a single number by its family
+        args = (Node("pivot", args[:1], (), node.args[0].family), *args[1:])
+    return node._replace(args=args)
+
+
+def _alone(node: Any) -> Any:
+    """A sum of one plain term is the term."""
+    if isinstance(node, Sum) and node.kind == "sum" and len(node.terms) == 1:
+        (term,) = node.terms
+        if term.sign > 0 and not term.over and term.when is None:
+            return term.node
+    return node
+
+
+def _flat(terms: list[Term]) -> list[Term]:
+    """Sums within a sum are its own terms."""
+    result = []
+    for term in terms:
+        inner = term.node
+        if isinstance(inner, Sum) and inner.kind == "sum" and not term.over and term.when is None:
+            result += [t._replace(sign=t.sign * term.sign) for t in inner.terms]
+        else:
+            result.append(term)
+    return result
+
+
+def _factored(terms: list[Term]) -> list[Term]:
+    """A x + A y as A (x + y), for terms of one sign that begin with the same block."""
+    groups: dict[Any, list[Term]] = {}
+    for place, term in enumerate(terms):
+        first, rest = _first(term.node)
+        plain = rest is not None and not term.over and term.when is None
+        groups.setdefault((term.sign, first) if plain else place, []).append(term)
+    result = []
+    for group in groups.values():
+        if len(group) == 1:
+            result += group
+            continue
+        first = _first(group[0].node)[0]
+        inside = tuple(Term(1, _first(term.node)[1]) for term in group)
+        whole = Sum(tuple(_factored(_flat(list(inside)))))
+        result.append(Term(group[0].sign, Node("mul", (first, whole))))
+    return result
+
+
+def _first(node: Any) -> tuple[Any, Any]:
+    """The first block of a product, and what follows it; None where it is no product."""
+    if not isinstance(node, Node) or node.op != "mul":
+        return node, None
+    left, right = node.args
+    first, rest = _first(left)
+    return first, right if rest is None else Node("mul", (rest, right))
+
+
+def _renamed(node: Any, letter: str) -> Any:
+    """The expression of another body than k."""
+    if isinstance(node, Sum):
+        return node._replace(terms=tuple(t._replace(node=_renamed(t.node, letter)) for t in node.terms))
+    index = tuple(i._replace(letter=letter) if i.letter == "k" else i for i in node.index)
+    if isinstance(node, Leaf):
+        return node._replace(index=index)
+    return node._replace(index=index, args=tuple(_renamed(arg, letter) for arg in node.args))
+
 
 PARENTS = "λ(k) is the parent of k; what holds λ(k) is absent where there is none."
 LONG = 150  # characters of a recursion in full
@@ -23,8 +142,7 @@ def text(listing: Listing) -> str:
     parts += legend(listing)
     for loop in listing.loops:
         parts += ["", head(listing, loop)]
-        for line in loop.lines:
-            parts += _line(style, line)
+        parts += [f"  {text}" for line in loop.lines for text in formulas(style, line)]
     whole = full(listing)
     parts += ["", "in full:", *whole] if whole else []
     parts += ["", *tables(listing)]
@@ -40,10 +158,7 @@ def full(listing: Listing) -> list[str]:
     """
     style = Style(listing.names.symbols, listing.scalar)
     style.whole = True
-    lines = []
-    for line in in_full(listing.lines()):
-        for expression, when in cases(line):
-            lines.append("  " + formula(style, line, expression, both(line, when)))
+    lines = [f"  {text}" for line in in_full(listing.lines()) for text in formulas(style, line)]
     return [] if any(len(line) > LONG for line in lines) else lines
 
 
@@ -78,22 +193,23 @@ def shown(bodies: Sequence[object], most: int = 12) -> str:
     return ", ".join(map(str, bodies[:most])) + ", ..." * (len(bodies) > most)
 
 
-def _line(style: Style, line: Line) -> Iterator[str]:
-    for expression, when in cases(line):
-        yield "  " + formula(style, line, expression, both(line, when))
+def told(style: Style, line: Line) -> Iterator[tuple[str, str, list[str], str]]:
+    """Of each case of a line: its left side, its right side, its sets, and its condition, "" for none."""
+    for expression, one in cases(line):
+        left, inverse = style.left(line.family, line.index)
+        right, when = style.text(expression), both(line, one)
+        if inverse:
+            right = style.inverted(right)
+        if when == PARENT and style.index(Index("k", "parent")) in left + right:
+            when = None
+        over = [style.member(letter, s) for letter, s in line.over]
+        yield left, right, over, style.condition(when) if when else ""
 
 
-def formula(style: Style, line: Line, expression: Sum, when: Condition | None, sign: str = "=") -> str:
-    left, inverse = style.left(line.family, line.index)
-    right = style.text(expression)
-    if inverse:
-        right = f"({right})⁻¹"
-    text = f"{left} {sign} {right}"
-    if line.over:
-        text += "   for " + ", ".join(f"{letter} ∈ {style.set(s)}" for letter, s in line.over)
-    if when is not None and not (when == PARENT and "λ(k)" in text):
-        text += f"   if {style.condition(when)}"
-    return text
+def formulas(style: Style, line: Line, sign: str = "=") -> Iterator[str]:
+    for left, right, over, when in told(style, line):
+        where = f"   for {', '.join(over)}" if over else ""
+        yield f"{left} {sign} {right}{where}" + (f"   if {when}" if when else "")
 
 
 def tables_used(listing: Listing) -> list[str]:
@@ -157,7 +273,5 @@ def pseudocode(listing: Listing) -> str:
             for letter, s in line.over:
                 lines.append(f"{pad}for {letter} in {style.set(s)} do")
                 pad += "    "
-            bare = line._replace(over=())
-            for expression, when in cases(line):
-                lines.append(pad + formula(style, bare, expression, both(line, when), "←"))
+            lines += [pad + text for text in formulas(style, line._replace(over=()), "←")]
     return "\n".join([*lines, "where", *("    " + line for line in tables(listing))]) + "\n"

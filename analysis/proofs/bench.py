@@ -14,8 +14,7 @@ from pivotree.kkt.program.program import Program
 from pivotree.kkt.program.tracer import Tracer, program_of, remaining
 from pivotree.kkt.structure.symbolic import symbolic
 
-from ..algebra.algebra import Algebra, BlockPolynomial, one, zero
-from ..algebra.reading import Reading, polynomial
+from ..algebra.algebra import Algebra, BlockPolynomial, Reading, one, polynomial, zero
 from .fields import Field, Point, Symbols
 
 

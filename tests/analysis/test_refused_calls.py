@@ -11,14 +11,13 @@ from designs import listed
 
 from pivotree import kkt, orderings
 from pivotree.analysis import blame, compare, contact, figures, gradients, inertia, listing
-from pivotree.analysis.algebra.algebra import Algebra, one
-from pivotree.analysis.algebra.reading import polynomial
+from pivotree.analysis.algebra.algebra import Algebra, one, polynomial
 from pivotree.analysis.cli import main
 from pivotree.analysis.counts import crossover, family_of
 from pivotree.analysis.explorer import embedded, explorer_data
 from pivotree.analysis.explorer.server import ExplorerServer
 from pivotree.analysis.explorer.widget import Explorer
-from pivotree.analysis.figures import files, kinds
+from pivotree.analysis.figures import kinds
 from pivotree.analysis.guarantee import guarantee
 from pivotree.analysis.proofs import fields
 from pivotree.analysis.report import robot_report
@@ -227,9 +226,9 @@ def test_a_sweep_over_a_robot_without_an_answer_says_why_in_its_rows(tmp_path, m
     tree = kkt.new_tree("light")
     kkt.add_body(tree, "tip", mass=0.0)
     kkt.write_model("light.json", kkt.build(tree).state)
-    files.Path("c.toml").write_text('output = "s.csv"\nmodels = ["light.json"]\norders = ["abm"]')
-    assert sweep(read_config(files.Path("c.toml")), jobs=1).failed == 2
-    assert "no link has a mass; give each link that a joint moves" in files.Path("s.csv").read_text()
+    kinds.Path("c.toml").write_text('output = "s.csv"\nmodels = ["light.json"]\norders = ["abm"]')
+    assert sweep(read_config(kinds.Path("c.toml")), jobs=1).failed == 2
+    assert "no link has a mass; give each link that a joint moves" in kinds.Path("s.csv").read_text()
 
 
 def test_a_setting_with_which_an_item_ends_in_an_error_of_arithmetic(monkeypatch, capsys):

@@ -13,7 +13,7 @@ import pytest
 from helpers import ROOT
 
 from pivotree import kkt, orderings
-from pivotree.analysis.explorer.line import sliders
+from pivotree.analysis.explorer.data import sliders
 from pivotree.analysis.symbols import ASCHER
 
 pytestmark = pytest.mark.docs

@@ -12,9 +12,8 @@ from pivotree import kkt, orderings
 from pivotree.analysis import counts
 from pivotree.analysis.counts import FAMILIES, family_of, kernels, polynomial, proof
 from pivotree.analysis.counts.counting import KINDS, count_robot
-from pivotree.analysis.counts.kernels import kernel_counts, kernel_rows
+from pivotree.analysis.counts.kernels import ABM, PINOCCHIO, kernel_counts, kernel_rows
 from pivotree.analysis.counts.polynomials import fit, largest_root, solve_exactly, text_of, through
-from pivotree.analysis.counts.published import ABM, PINOCCHIO
 from pivotree.kkt.model.spatial import matmul
 from pivotree.papers.featherstone1983.ledger import ANY, ONE, ZERO, Known, Ledger
 

@@ -19,8 +19,7 @@ from hostile_trees import hostile_system
 
 from pivotree import kkt, orderings
 from pivotree.analysis.explorer import explorer_data
-from pivotree.analysis.explorer.data import entries_of, measured, structure_of
-from pivotree.analysis.explorer.line import along, carried, sliders
+from pivotree.analysis.explorer.data import along, carried, entries_of, measured, sliders, structure_of
 from pivotree.analysis.explorer.page import packed
 from pivotree.analysis.figures.labels import Labels
 from pivotree.analysis.figures.state import block_state

@@ -18,7 +18,9 @@ from listed import agrees, arguments, formulas, function_of
 
 from pivotree import kkt, orderings
 from pivotree.analysis import listing
-from pivotree.analysis.listing import general
+from pivotree.analysis.listing.listing import check
+from pivotree.analysis.listing.nodes import FoldingError
+from pivotree.analysis.symbols import NOTATIONS
 
 
 def geared():
@@ -111,7 +113,7 @@ def test_orders_of_a_user_are_listed(tmp_path):
 )
 def test_the_letters_are_the_unknowns_of_the_matrix(notation, tree, orders):
     """p¨ is pdd of (4), sign and all; in the other notations it is called an acceleration."""
-    assert ("minus" in listing.names.NOTATIONS[notation]["pdd"].what) == (notation == "ascher")
+    assert ("minus" in NOTATIONS[notation]["pdd"].what) == (notation == "ascher")
     met = [agrees(told(tree, order, notation), 1e-10) for order in orders]
     assert set.union(*met) >= {"qdd", "pdd" if notation == "ascher" else "acc"}
 
@@ -125,10 +127,10 @@ def test_a_wrong_folding_is_found():
     backward = first._replace(bodies=first.bodies[::-1])
     late = "reads .*, which no line before it makes; the loops are in the wrong order"
     for wrong, why in ((less, late), (turned, late), (backward, late)):
-        with pytest.raises(general.FoldingError, match=why):
-            general.check(one.values, one.tree, (wrong, second))
-    with pytest.raises(general.FoldingError, match="values are left out"):
-        general.check(one.values, one.tree, (first,))
+        with pytest.raises(FoldingError, match=why):
+            check(one.values, one.tree, (wrong, second))
+    with pytest.raises(FoldingError, match="values are left out"):
+        check(one.values, one.tree, (first,))
 
 
 # -- what it reads like ------------------------------------------------------------------------

@@ -14,9 +14,9 @@ from listed import arguments, function_of, lines_of, printed_by
 from pivotree import kkt, orderings
 from pivotree.analysis import listing
 from pivotree.analysis.cli import main
-from pivotree.analysis.listing.full import in_full
-from pivotree.analysis.listing.general import contexts
+from pivotree.analysis.listing.listing import contexts
 from pivotree.analysis.listing.nodes import Leaf, Sum
+from pivotree.analysis.listing.text import in_full
 
 ANY = covering(["abm", "crbm", "bad_abm", "gain_abm", "joseph_abm", "modified_abm", "lagrange"])
 

@@ -8,7 +8,7 @@ from helpers import every_joint
 from pivotree import analysis, kkt, orderings
 from pivotree.analysis.cli import main
 from pivotree.analysis.counts.families import family_of
-from pivotree.analysis.counts.published import ABM, PINOCCHIO
+from pivotree.analysis.counts.kernels import ABM, PINOCCHIO
 
 TREES = {
     "every joint": every_joint,
