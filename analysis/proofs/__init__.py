@@ -11,8 +11,8 @@ from importlib import import_module
 
 from ..algebra.algebra import Undecided
 from .bench import Bench, Engine, sum_of
+from .claim import REGISTRY, Checked, Claim, Equal, Misprint, Statement, statement
 from .induction import Blocks, any_freedom, leaves_first, left_is, of_equation_4
-from .prove import REGISTRY, Checked, Claim, Equal, Misprint, Statement, statement
 from .scalars import Letters, Same, on_circle
 
 __all__ = [

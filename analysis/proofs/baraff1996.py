@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from sympy import Identity, MatrixExpr
 
 from .bench import Bench, sum_of
+from .claim import Equal, statement
 from .induction import Blocks, left_is
-from .prove import Equal, statement
 
 CHAIN, TREE = (2, 3, 4, 0), (3, 3, 5, 5, 0)
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable
 
+from .claim import Claim, statement
 from .graphs import Counts, Sits, all_shapes, branches, chain
-from .prove import Claim, statement
 
 FEATHERSTONE = "branch-induced sparsity: Featherstone 2005"
 SPLIT = ("fJ", "fC")

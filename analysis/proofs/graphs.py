@@ -25,7 +25,7 @@ from pivotree.kkt.structure.symbolic import SymbolicFactor, symbolic
 
 from ..algebra.algebra import Undecided
 from . import scalars
-from .prove import FAILED, PROVED, UNDECIDED, Verdict
+from .claim import FAILED, PROVED, UNDECIDED, Verdict
 
 Parents = tuple[int, ...]  # of body 0, 1 ... by index, parents first; -1 for the world
 

@@ -21,8 +21,8 @@ from pivotree.kkt.matrix.blocks import Structure
 from pivotree.kkt.order.sequence import as_sequence
 
 from .bench import Bench, Engine
+from .claim import Checked, Equal
 from .graphs import TREES_UP_TO, trees
-from .prove import Checked, Equal
 
 Blocks = dict[tuple[tuple[str, int], tuple[str, int] | None], MatrixExpr]
 

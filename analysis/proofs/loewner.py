@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from sympy import Identity, MatrixExpr, MatrixSymbol
 
 from .bench import Bench, sum_of
+from .claim import Equal, statement
 from .induction import Blocks, of_equation_4
-from .prove import Equal, statement
 
 SOURCE = "docs/guarantee.md"
 SHAPES = ((2, 0), (2, 3, 0), (3, 3, 4, 0))

@@ -19,7 +19,7 @@ from pivotree.kkt.tape.emit import Emitter
 from pivotree.kkt.tape.operations import projected as projected_out
 from pivotree.kkt.tape.operations import rotated
 
-from .prove import Claim, statement
+from .claim import Claim, statement
 from .scalars import Letters, Same
 
 SOURCE = "docs/theory/repairs.md"

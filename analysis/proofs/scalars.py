@@ -13,7 +13,7 @@ from flint import fmpq
 from sympy import Add, Expr, Mul, Pow, Rational, Symbol
 
 from ..algebra.algebra import Undecided
-from .prove import FAILED, FRACTIONS, POLYNOMIALS, PROVED, UNDECIDED, Verdict, together
+from .claim import FAILED, FRACTIONS, POLYNOMIALS, PROVED, UNDECIDED, Verdict, together
 
 
 class Letters:

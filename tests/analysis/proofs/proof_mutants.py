@@ -27,8 +27,8 @@ from sympy import (
     ZeroMatrix,
 )
 
+from pivotree.analysis.proofs.claim import FRACTIONS, PROVED, Equal, Misprint
 from pivotree.analysis.proofs.graphs import RELATIVES, Counts, Sits
-from pivotree.analysis.proofs.prove import FRACTIONS, PROVED, Equal, Misprint
 from pivotree.analysis.proofs.scalars import Same
 
 Family = Callable[[str], str]

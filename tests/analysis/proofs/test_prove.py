@@ -19,8 +19,8 @@ from pivotree.analysis.algebra.algebra import Algebra, Undecided, one
 from pivotree.analysis.proofs import fill, graphs, statements
 from pivotree.analysis.proofs import prove as proving
 from pivotree.analysis.proofs.bench import Bench
+from pivotree.analysis.proofs.claim import FAILED, PROVED, UNDECIDED, Equal, Misprint, Statement, all_of
 from pivotree.analysis.proofs.graphs import all_shapes, canonical, chain, forests, numbers, trees
-from pivotree.analysis.proofs.prove import FAILED, PROVED, UNDECIDED, Equal, Misprint, Statement, all_of
 from pivotree.analysis.proofs.scalars import Same
 from pivotree.papers.cloutier1995.proofs.rigid import RigidBodies
 from pivotree.papers.pasic1999.proofs import equations as pasic1999
