@@ -96,15 +96,20 @@ class Labels:
         if self.kind[j] == LAM:
             return f"{self._tie(self.body[j], self.body[i])}^{{*}}"
         if self.kind[i] >= F:  # f's row holds the adjoint of f's column
-            return _adjoint(self._entry(j, i))
+            sign, *factors = self._factors(j, i)
+            return sign + "".join(x if x == "I" else f"{x}^{{*}}" for x in reversed(factors))
+        return "".join(self._factors(i, j))
+
+    def _factors(self, i: int, j: int) -> list[str]:
+        """A sign, and what is multiplied."""
         k, c = self.body[i], self.body[j]
         if self.kind[i] == QDD:
-            return f"{_TEX['H']}_{{{self.subscript[k]}}}" if self.kind[j] == F else "I"
+            return ["", f"{_TEX['H']}_{{{self.subscript[k]}}}" if self.kind[j] == F else "I"]
         bases = {FJ: _TEX["along"], FC: _TEX["across"]}
-        basis = {F: ""} | {kind: f"{B}_{{{self.subscript[c]}}}" for kind, B in bases.items()}
+        basis = [f"{B}_{{{self.subscript[c]}}}" for kind, B in bases.items() if kind == self.kind[j]]
         if k == c:
-            return basis[self.kind[j]] or "I"
-        return f"-{self._phi(k, c)}{basis[self.kind[j]]}"
+            return ["", *(basis or ["I"])]
+        return ["-", self._phi(k, c), *basis]
 
     def _tie(self, loop: int, body: int) -> str:
         """G of a loop on one of its bodies, with its sign."""
@@ -182,17 +187,17 @@ class Labels:
         return rf"{_TEX['inertia']}_{{{a_text}{comma}{b_text}}}"
 
     def _projected(self, i: int, j: int) -> str:
-        """-H_k M^_k Phi*, the one block that ABM fills in for each body."""
-        if self.kind[i] == PDD:
-            return _adjoint_product(self._projected(j, i))
-        k, parent = self.body[i], self.body[j]
+        """-H_k M^_k Phi*, the one block that ABM fills in for each body, or its adjoint."""
+        turned = self.kind[i] == PDD
+        parent, k = (self.body[i], self.body[j]) if turned else (self.body[j], self.body[i])
         if self.structure.parent[k] != parent or (PDD, k) not in self._position:
             return ""
         x = self._position[PDD, k]
         M = self._diagonal(x)
         if not M or "'" in M or self.state.symbolic.pivot[x] != 1:
             return ""
-        return f"-{_TEX['H']}_{{{self.subscript[k]}}}{M}{self._phi(parent, k)}^{{*}}"
+        H, Phi = f"{_TEX['H']}_{{{self.subscript[k]}}}", self._phi(parent, k)
+        return f"-{Phi}{M}{H}^{{*}}" if turned else f"-{H}{M}{Phi}^{{*}}"
 
     # -- who has been eliminated --------------------------------------------------------------
 
@@ -257,22 +262,3 @@ def _short(name: Hashable) -> bool:
     if isinstance(name, int | np.integer):
         return True
     return isinstance(name, str) and len(name) == 1 and name.isalnum() and name.isascii()
-
-
-def _adjoint(text: str) -> str:
-    if text == "I":
-        return text
-    if text.startswith(r"-\Phi") and text.count("_") == 2:  # -(Phi B)* = -B* Phi*
-        split = text.rindex("B_") if "B_" in text else text.rindex("C_")
-        return f"-{text[split:]}^{{*}}{text[1:split]}^{{*}}"
-    return f"{text}^{{*}}"
-
-
-def _adjoint_product(text: str) -> str:
-    """(-H M Phi*)* = -Phi M H*, M symmetric."""
-    if not text:
-        return ""
-    phi = text[text.index(r"\Phi") :].removesuffix("^{*}")
-    H = text[1 : text.index("}") + 1]
-    M = text[text.index("}") + 1 : text.index(r"\Phi")]
-    return f"-{phi}{M}{H}^{{*}}"
