@@ -83,7 +83,6 @@ ALIASES = {
 """
 
 ELSEWHERE = {
-    "walker_orin_1": "analysis.inertia.solve(system, method=1)",
-    "walker_orin_2": "analysis.inertia.solve(system, method=2)",
+    "walker_orin_1": "analysis.inertia.solve(system)",
     "walker_orin_4": "analysis.gradients.solve(system)",
 }

@@ -100,7 +100,6 @@ def robot_report(
         config = config_of(model_of(tree, model), settings, states, Path(place) / TABLE)
         notes = Notebook(setup, _rows(config, processes, progress))
     report = summed_up(notes, model, digits, refused, folder, lambda t: progress(t, None))
-    report = _called(report, setup.called)
     report = replace(report, seconds=time.perf_counter() - began)
     if folder is not None:
         progress("the page", None)
@@ -126,17 +125,6 @@ def _rows(
     places = positions(config)
     with config.output.open(encoding="utf-8", newline="") as file:
         return [row for row in csv.DictReader(file) if row["key"] in places]
-
-
-def _called(report: Report, names: dict[str, str]) -> Report:
-    """The report with orders of one's own called as in one state."""
-    renamed = replace(
-        report,
-        orders=tuple(names[order] for order in report.orders),
-        cells=tuple(replace(cell, order=names[cell.order]) for cell in report.cells),
-        costs={names[order]: cost for order, cost in report.costs.items()},
-    )
-    return replace(renamed, verdict=verdict(renamed))
 
 
 def summed_up(

@@ -38,12 +38,6 @@ class Setup:
     def formats(self) -> tuple[Format, ...]:
         return tuple(get_format(name) for name in self.format_names)
 
-    @cached_property
-    def called(self) -> dict[str, str]:
-        """What orders of one's own are shown as: their names, and their files where two agree."""
-        own = {x: o.tape.program.name if ".py:" in x else x for x, o in self.orders.items()}
-        return own if len({*own.values()}) == len(own) else {x: x for x in own}
-
     def system_at(self, number: int) -> System:
         return system_at(self.system, self.ranges, self.seed, number)
 

@@ -64,7 +64,7 @@ class Inspector:
                 certified = math.isfinite(exact)
                 error = exact if certified else error
                 self.smallest = min(self.smallest, error or math.inf)
-        parts.append(where_lost(order, system, chosen, self.setup.called[cell.order]))
+        parts.append(where_lost(order, system, chosen, order.tape.program.name))
         why = "; ".join(part for part in parts if part)
         file, replay = self.save(system, cell, number)
         return Worst(number, error, certified, why, file, replay)

@@ -48,5 +48,5 @@ def differences(system: kkt.System) -> dict[str, float]:
     abm, *others = (kkt.eliminate(system, orderings.get(o), records=False).qdd for o in ("abm", *ORDERS))
     qdd = dict(zip(ORDERS, others, strict=True))
     if len(system.entries.tau) <= 100:  # n columns of n links each
-        qdd["unit vectors"] = inertia.solve(system, method=1)
+        qdd["unit vectors"] = inertia.solve(system)
     return {method: apart(x, abm) for method, x in qdd.items()}

@@ -54,7 +54,7 @@ def close(graph: Any, joint: str, order: str) -> Value:
     q, qd, h = system.graph.graph["q"], system.state.qd, 1e-5
     here = H(q)
     turning = (H(q + h * qd) - H(q - h * qd)) @ qd / (2 * h)
-    A, (_, efforts, _) = inertia.columns(system, method=1).M, equation(system, "float64")
+    A, (_, efforts, _) = inertia.columns(system).M, equation(system, "float64")
     matrix = np.block([[A, -here.T], [here, np.zeros((m, m))]])  # (7)
     x = np.linalg.solve(matrix, np.r_[efforts, -turning])
     N = len(qd)

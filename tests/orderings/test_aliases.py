@@ -221,22 +221,17 @@ def test_walker_and_orins_method_3_beside_composites_written_apart():
             if here.parent[b] is not None:
                 composite[here.parent[b]] = composite[here.parent[b]] + composite[b]
         assert kkt.joint_space_inertia(system, orderings.get("walker_orin_3")) == pytest.approx(M)
-        for method in (1, 2):
-            assert pytest.approx(M) == analysis.inertia.columns(system, method).M
+        assert pytest.approx(M) == analysis.inertia.columns(system).M
 
 
 @pytest.mark.product
 def test_columns_of_inverse_dynamics_solve_any_tree():
-    """Method 2 takes half of the operations."""
     for seed in range(2):
         system, _ = system_of(every_joint(), seed)
         exact = kkt.certify(system, 16)
-        for method in (1, 2):
-            assert exact.error(analysis.inertia.solve(system, method)) <= 1e-11
-            single = np.asarray(analysis.inertia.solve(system, method, "float32"), float)
-            assert 1e-9 < exact.error(single) <= 1e-2
-    one, two = (analysis.inertia.columns(system, method).operations for method in (1, 2))
-    assert two < 0.8 * one
+        assert exact.error(analysis.inertia.solve(system)) <= 1e-11
+        single = np.asarray(analysis.inertia.solve(system, "float32"), float)
+        assert 1e-9 < exact.error(single) <= 1e-2
 
 
 # -- names ----------------------------------------------------------------------------------------
@@ -249,7 +244,7 @@ def test_aliases_are_found_and_told():
         assert not alias.differs.endswith(".")
     with pytest.raises(kkt.OrderError, match="vereshchagin"):
         orderings.get("vereschagin")
-    for name in ("walker_orin_1", "walker_orin_2", "walker_orin_4"):
+    for name in ("walker_orin_1", "walker_orin_4"):
         with pytest.raises(kkt.OrderError, match="no order of pivots") as caught:
             orderings.get(name)
         told = str(caught.value).partition("it is ")[2]
