@@ -12,21 +12,10 @@ from typing import Any
 
 from pivotree.kkt import PivotreeError
 
-from .row import Row, Value, value, within
-
-__all__ = [
-    "Picture",
-    "Progress",
-    "Results",
-    "Value",
-    "above",
-    "between",
-    "each",
-    "picture",
-    "printed",
-    "value",
-    "within",
-]
+from .row import Row
+from .row import Value as Value
+from .row import value as value
+from .row import within as within
 
 Progress = Callable[[str], None]
 

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from pivotree import kkt, orderings
 from pivotree.analysis.simulation import Simulation
 
+from .row import Value, value, within
+
 Floats = NDArray[np.float64]
 
 
@@ -80,3 +82,17 @@ def spread(run: Simulation, abm: Simulation | None = None, decimals: int = 2) ->
     if run.failed:
         text += f", {run.failed} failed ({run.why})"
     return text if abm is None else f"{text}, {run.mean / abm.mean:.{decimals}f} times ABM's"
+
+
+def counted(run: Simulation, share: float, none: str, unknown: str, **words: Any) -> Value:
+    """The row of an ensemble's evaluations beside a printed count, or "fail".
+
+    ``unknown`` is why a row may be missed.
+    """
+    lost, theirs = fails(run), words["printed"]
+    no_count = isinstance(theirs, str)
+    holds = lost if no_count or none else not lost and within(theirs, run.mean, share)
+    if not holds and not none and unknown:
+        words["why"] += f"; {unknown}"
+    row, ours = "count_fails" if no_count and not none else "count", "fail" if lost else round(run.mean)
+    return value(row, ours, bool(holds), none=none, share=f"{share:.0%}", **words)

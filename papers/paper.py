@@ -6,17 +6,16 @@ import ast
 import difflib
 import inspect
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.resources import files
-from types import ModuleType
 from typing import Any
 
 from pivotree.kkt import PivotreeError
 
 from . import PAPERS
-from .item import Picture, Progress, printed
+from .item import Picture, Progress, Results, printed
 from .row import Row, Value, plain, row
 
 
@@ -25,26 +24,38 @@ class Item:
     """A table, figure or equation of a paper."""
 
     paper: str
-    name: str
+    place: str  # the module that has it; module.function in one that has several
 
     @property
-    def module(self) -> ModuleType:
-        return import_module(f"pivotree.papers.{self.paper}.{self.name}")
+    def name(self) -> str:
+        return self.place.rpartition(".")[2]
+
+    @property
+    def function(self) -> Callable[..., Results]:
+        """What measures it."""
+        file, _, name = self.place.partition(".")
+        module = import_module(f"pivotree.papers.{self.paper}.{file}")
+        found: Callable[..., Results] = getattr(module, name or "measure")
+        return found
 
     @property
     def says(self) -> str:
-        """The first line of the module, read without loading it."""
-        text = files(f"pivotree.papers.{self.paper}").joinpath(f"{self.name}.py").read_text("utf-8")
-        return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0].rstrip(".")
+        """The first line of its module, or of its function, read without loading it."""
+        file, _, name = self.place.partition(".")
+        text = files(f"pivotree.papers.{self.paper}").joinpath(f"{file}.py").read_text("utf-8")
+        node: Any = ast.parse(text)
+        if name:
+            node = next(one for one in node.body if getattr(one, "name", None) == name)
+        return (ast.get_docstring(node) or "").partition("\n")[0].rstrip(".")
 
     @property
     def _defaults(self) -> dict[str, Any]:
-        """What ``measure`` takes if nothing is set."""
-        parameters = inspect.signature(self.module.measure).parameters.items()
+        """What it takes if nothing is set."""
+        parameters = inspect.signature(self.function).parameters.items()
         return {key: x.default for key, x in parameters if x.default is not inspect.Parameter.empty}
 
     def settings(self, given: Mapping[str, str]) -> dict[str, Any]:
-        """Settings that ``measure`` takes, read from text; one sentence for others."""
+        """Settings that it takes, read from text; one sentence for others."""
         defaults = self._defaults
         unknown = next((name for name in given if name not in defaults), None)
         if unknown is not None:
@@ -60,7 +71,7 @@ class Item:
         return dict(import_module(f"pivotree.papers.{self.paper}").QUICK.get(self.name, {}))
 
     def measure(self, progress: Progress, **settings: Any) -> list[Value | Row | Picture]:
-        return list(self.module.measure(progress, **settings))
+        return list(self.function(progress, **settings))
 
     def rows(self, found: Iterable[Value | Row | Picture]) -> list[Row]:
         """The rows, each named after its item; what is computed stands beside what is printed."""
@@ -93,11 +104,12 @@ def papers(name: str) -> tuple[str, ...]:
 
 def items(paper: str, only: list[str] | None = None) -> list[Item]:
     """The items of a paper in its order, or those of these names."""
-    known = list(import_module(f"pivotree.papers.{paper}").ITEMS)
+    known = [Item(paper, place) for place in import_module(f"pivotree.papers.{paper}").ITEMS]
+    names = [item.name for item in known]
     for name in only or []:
-        if name not in known:
-            raise PivotreeError(f"option --item: {paper} has no {name!r}; use {', '.join(known)}")
-    return [Item(paper, name) for name in known if only is None or name in only]
+        if name not in names:
+            raise PivotreeError(f"option --item: {paper} has no {name!r}; use {', '.join(names)}")
+    return [item for item in known if only is None or item.name in only]
 
 
 def _read(item: str, name: str, text: str, default: Any) -> Any:

@@ -49,16 +49,8 @@ class Row:
 
     def as_dict(self) -> dict[str, Any]:
         """The row as JSON: met is null for a row that is refuted or open."""
-        return {
-            "item": self.item,
-            "printed": self.printed,
-            "ours": self.ours,
-            "distance": self.distance,
-            "criterion": self.criterion,
-            "met": self.met,
-            "state": self.state,
-            "why": self.why,
-        }
+        names = ("item", "printed", "ours", "distance", "criterion", "met", "state", "why")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)

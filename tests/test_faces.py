@@ -43,7 +43,7 @@ INSIDE = {
     ("papers/ascher1996/structure.py", "kkt.program.tracer"): "a module of its function's name",
     ("docs/contact.md", "papers.cloutier1995"): "programs that one paper alone needs",
     ("papers/cloutier1995/floor.py", "analysis.simulation.motion"): "a floor's motion is a robot's",
-    ("papers/cloutier1995/springs.py", "analysis.simulation.integration"): "its springs likewise",
+    ("papers/cloutier1995/floor.py", "analysis.simulation.integration"): "its springs likewise",
     ("papers/cloutier1995/floor.py", "kkt.base.errors"): "names the nearest body",
     ("papers/cloutier1995/complements.py", "kkt.model"): "products with skew matrices",
     ("papers/cloutier1995/complements.py", "analysis.inertia"): "triangles that round by themselves",

@@ -13,7 +13,7 @@ from pivotree.analysis.simulation.picture import picture
 
 from ..item import printed
 from ..measures import Curves
-from ..sheet import DASHES, legend, lines, named, ours, panels, theirs
+from ..sheet import legend, lines, named, ours, panels, theirs
 
 EXACT: Any = (0, (1, 3))  # the line of what is exact
 ABOVE = {"loc": "outside upper center"}
@@ -37,17 +37,6 @@ def curves(found: Curves, names: Mapping[str, str], style: str) -> Figure:
             named(bottom, look, r"angle of the tip joint $q_1$ / $\pi$")
         named(axes[0, 0], look, y="base joint [rad/s²]")
         named(axes[1, 0], look, y="relative error")
-    return figure
-
-
-def turns(found: Mapping[float, Curves], names: Mapping[str, str], style: str) -> Figure:
-    """Rms error of the base acceleration against the angle by which all frames are turned."""
-    with panels(style, "single", 2.7) as (figure, ax, look):
-        errors = {name: [turn.rms(order) for turn in found.values()] for order, name in names.items()}
-        lines(ax, look, list(found), errors, marker="o", markersize=2.5, linewidth=1.3)
-        ax.set_yscale("log")
-        named(ax, look, "frames turned about x [degrees]", "rms error, single precision")
-        legend(figure, look, ncols=2, **ABOVE)
     return figure
 
 
@@ -83,32 +72,6 @@ def approach(
         named(ax, look, "angle between the first and the third axis [rad]")
         named(ax, look, y=r"error of $\ddot q$, single precision")
         legend(figure, look, ncols=3, **ABOVE)
-    return figure
-
-
-def lengthened(kappa: Mapping[float, Sequence[float]], style: str) -> Figure:
-    """Condition number over the number of links added at the tip."""
-    curves = {f"r = {r:g}": values for r, values in kappa.items()}
-    with panels(style, "single", 2.5) as (figure, ax, look):
-        count = len(next(iter(curves.values())))
-        lines(ax, look, range(count), curves, marker="o", markersize=3, linewidth=1.3)
-        ax.set_yscale("log")
-        named(ax, look, "links added at the tip", r"median $\kappa$")
-        legend(ax, look)
-    return figure
-
-
-def kept(digits: Mapping[str, list[float]], names: Mapping[str, str], style: str) -> Figure:
-    """Digits kept over random axes: the share of axes on which an order keeps at least so many."""
-    with panels(style, "single", 2.5) as (figure, ax, look):
-        for i, (order, values) in enumerate(digits.items()):
-            level = np.sort(np.array(values))
-            share = 1.0 - np.arange(len(level)) / len(level)
-            drawn = {"color": look.series[i], "linestyle": DASHES[i], "linewidth": 1.6}
-            ax.step(level, share, where="pre", label=names[order], **drawn)
-        ax.set(xlim=(0, 8), ylim=(0, 1.05))
-        named(ax, look, r"digits of $\ddot q_1$ kept in single precision", "share of random axes")
-        legend(ax, look, loc="center")
     return figure
 
 

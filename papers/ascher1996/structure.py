@@ -1,4 +1,4 @@
-"""The 0-structure of (6) after the forward elimination, and the circled pivots, n = 3.
+"""Section 2: the 0-structure of equation (6), and what elimination costs on trees and closed loops.
 
 Rows of (6) come in threes, pdd_k, qdd_k, f_k from tip to base.  Row pdd_k is taken as it stands
 when its turn comes, row qdd_k once (pdd_k, f_k) is used, row f_k as it is in (6); the engine's
@@ -8,25 +8,35 @@ permutation, with the pivots (3k, 3k-2), an identity, and (3k-1, 3k-1), D_k.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
-from pivotree import kkt
+import numpy as np
+
+from pivotree import kkt, orderings
 from pivotree.kkt.program.tracer import Remaining, remaining
 
 from ..item import Progress, Results, printed, value
 from ..measures import error
+from ..world import Links
 
 KINDS = ("pdd", "qdd", "f")
+N = 3  # links
+LONGEST = 20  # links of a chain
+CENTRE = (0.2, 0.05, 0.1)  # of a finger's mass
+AXES = ((1.0, 2.0, 3.0), (3.0, -1.0, 2.0), (-2.0, 3.0, 1.0))  # no two joints in one plane
 
 
-def measure(progress: Progress, *, links: int = 3) -> Results:
-    """The structure for a chain of so many links, and an elimination by the circled pivots."""
-    system = kkt.build(kkt.chain(links))
+def structure(progress: Progress) -> Results:
+    """The 0-structure of (6) after the forward elimination, and the circled pivots, n = 3."""
+    said = printed("ascher1996")["structure"]
+    system = kkt.build(kkt.chain(N))
     left = remains(progress, system)
-    for i, (said, ours) in enumerate(zip(expected(links), left, strict=True)):
-        yield value("row", ours, said == ours, i=i + 1, printed=said)
-    found, pivots = backward(left), circled(links)
-    yield value("pivots", _text(found), found == pivots, printed=_text(pivots))
+    for i, (blocks, ours) in enumerate(zip(said["blocks"], left, strict=True)):
+        yield value("row", ours, blocks == ours, i=i + 1, printed=blocks)
+    found = backward(left)
+    circled = [(3 * k + i, 3 * k + j) for k in range(N, 0, -1) for i, j in said["circled"]]
+    yield value("pivots", _text(found), found == circled, printed=_text(circled))
     given = [list(pivot) for pivot in reversed(found)]  # as the elimination meets them
     result = kkt.eliminate(system, lambda structure: given, "float64")
     yield value("error", error(kkt.certify(system, 30), result.qdd))
@@ -51,20 +61,6 @@ def _row(left: Remaining, row: Any, columns: list[Any]) -> str:
     return "".join("x" if (row, column) in entries else "." for column in columns)
 
 
-def expected(links: int) -> list[str]:
-    """The printed structure of n = 3, continued to other numbers of links by its own rule."""
-    said = printed("ascher1996")["structure"]
-    if links == 3:
-        return list(said["blocks"])
-    wide = 3 * links
-    rows = []
-    for k in range(links):
-        for row in said["blocks"][:3] if k < links - 1 else said["blocks"][6:]:
-            own = row[:4] if k < links - 1 else row[6:]
-            rows.append(("." * (3 * k) + own).ljust(wide, "."))
-    return rows
-
-
 def backward(left: list[str]) -> list[tuple[int, int]]:
     """Pivots in the order in which rows of what is left give one new pdd or qdd each.
 
@@ -86,11 +82,91 @@ def backward(left: list[str]) -> list[tuple[int, int]]:
             return found
 
 
-def circled(links: int) -> list[tuple[int, int]]:
-    """The pivots that the paper circles, (3k-1, 3k-1) and (3k, 3k-2) for k = n ... 1."""
-    said = printed("ascher1996")["structure"]["circled"]  # offsets from 3k
-    return [(3 * k + i, 3 * k + j) for k in range(links, 0, -1) for i, j in said]
-
-
 def _text(pivots: list[tuple[int, int]]) -> str:
     return " ".join(f"({i},{j})" for i, j in pivots)
+
+
+# -- trees -------------------------------------------------------------------------------------------
+
+
+def trees(
+    progress: Progress, *, sizes: tuple[int, ...] = (32, 64, 128, 256), seeds: int = 3, seed: int = 0
+) -> Results:
+    """Section 2, trees: the same elimination from leaves to root, linear in the number of bodies.
+
+    Several random trees of each of these sizes; in less than 32 bodies the root's cheaper one shows.
+    """
+    links, operations = [], []
+    for n, number in ((n, number) for n in sizes for number in range(seed, seed + seeds)):
+        progress(f"{n} bodies, seed {number}")
+        system = kkt.build(kkt.random_tree(n, seed=number))
+        links.append(float(n))
+        operations.append(float(kkt.trace(system, orderings.get("abm")).flops))
+    exponent = float(np.polyfit(np.log(links), np.log(operations), 1)[0])
+    yield value("exponent", exponent, least=min(sizes))
+    for composites, what in (("general", "6 x 6 matrices"), ("rigid", "ten numbers")):
+        yield value("cheaper", _crossing(progress, composites), what=what)
+
+
+def _crossing(progress: Progress, composites: str) -> int:
+    """The number of links from which on ABM takes fewer operations than CRBM on a chain.
+
+    CRBM's composite inertias are moved as 6 x 6 matrices, or as the ten numbers of a rigid body.
+    """
+
+    def crbm(structure: kkt.Structure) -> kkt.PivotSequence:
+        groups = orderings.get("crbm")(structure)
+        return kkt.PivotSequence(groups, f"crbm, {composites}", composites=composites)
+
+    for n in range(2, LONGEST):
+        progress(f"chain of {n}, composites {composites}")
+        system = kkt.build(kkt.chain(n))
+        if kkt.trace(system, orderings.get("abm")).flops < kkt.trace(system, crbm).flops:
+            break
+    return n
+
+
+# -- closed loops --------------------------------------------------------------------------------------
+
+
+def closed_chain(links: int, loops: int) -> kkt.System:
+    """A chain whose tip carries fingers, each on a ball joint, their ends held by ball joints."""
+    tree, tip = kkt.new_tree(f"{loops} loops"), None
+    for j in range(links):
+        solid: dict[str, Any] = {"mass": 1.0, "com": (0.3, 0.1, 0.2), "inertia": np.diag([0.1, 0.2, 0.25])}
+        place = (0.6, 0.2, 0.1) if j else (0.0, 0.0, 0.0)
+        kkt.add_body(tree, j, tip, axis=AXES[j % 3], p=place, **solid)
+        tip = j
+    for i in range(loops):
+        solid = {"mass": 0.3, "com": CENTRE, "inertia": np.diag([0.01, 0.02, 0.025])}
+        kkt.add_body(tree, ("finger", i), tip, joint="spherical", p=(0.6, 0.1 * i, 0.2), **solid)
+    tree.graph["q"] = 0.2 + 0.1 * np.arange(links + 3 * loops)
+    at_rest = kkt.build(tree)
+    held, point = Links.of(at_rest), 2.0 * np.array(CENTRE)
+    where = dict(zip(held.body, held.pose, strict=True))
+    cuts = []
+    for k in range(links, links + loops):
+        turn, origin = where[k]
+        held_at: dict[str, Any] = {"p": origin + turn @ point, "R": turn, "p_second": point}
+        cuts.append(kkt.cut_joint(None, at_rest.tree.names[k], "spherical", **held_at))
+    return kkt.build(tree, loops=cuts)
+
+
+def loops(progress: Progress, *, order: str = "abm", most: int = 12) -> Results:
+    """Section 2, closed loops: rows for cut joints added to (4), linear in n for a fixed number.
+
+    Chains of up to ``most`` links with 1 to 3 loops, three rows and three multipliers each (Lubich,
+    Nowak, Pohle & Engstler 1992; docs/loops.md).  The multipliers come last; what the elimination
+    fills in and costs is counted exactly.
+    """
+    for count in range(1, 4):
+        counts = []
+        for n in range(3, most + 1):
+            progress(f"{n} links, {count} loops")
+            tape = kkt.trace(closed_chain(n, count), orderings.get(order))
+            factor = tape.program.symbolic
+            assert factor is not None
+            counts.append({"fill": factor.fill_blocks, "flops": tape.flops})  # blocks, operations
+        for what in ("fill", "flops"):
+            each = list(dict.fromkeys(b[what] - a[what] for a, b in pairwise(counts)))
+            yield value("links", each, len(each) == 1, count=count, what=what)

@@ -24,8 +24,8 @@ import numpy as np
 from pivotree import kkt
 from pivotree.analysis.simulation import Integration, Simulation, simulate
 
-from ..item import Progress, Results, Value, picture, printed, value, within
-from ..measures import condition, fails, spread
+from ..item import Progress, Results, Value, picture, printed, value
+from ..measures import condition, counted, spread
 
 NEAR, ALIKE = 0.10, 0.25  # shares of printed counts, of ABM and CRBM: single runs spread so far
 NAMES = {
@@ -61,31 +61,16 @@ def measure(
     """
     said = printed("ascher1996")["table1"]
     as_printed = (seconds, eps, format, clock, solver, tilt) == (10.0, 1e-4, *PRINTED, 0.0)
-    own = (format, "float32", clock)
-    found: dict[float, dict[str, Simulation]] = {}  # in single precision
+    state = "float64" if format == "float64" else "float32"
+    integration = Integration(seconds, eps, state=state, clock=clock)
+    found: dict[float, dict[str, Simulation]] = {}
     for r in ratios or tuple(said["r"]):
-        tree = kkt.two_link(r, math.radians(tilt))
-        single, double = (
-            {
-                order: ensemble(
-                    progress,
-                    tree,
-                    order,
-                    name,
-                    solver,
-                    Integration(seconds, eps, state=state, clock=beat),
-                    runs=runs,
-                )
-                for order in orders
-            }
-            for name, state, beat in (own, ("float64", "float64", "float64"))
-        )
-        found[r], abm = single, double.get("abm")
-        yield from (count(r, order, single, as_printed) for order in single)
-        for order in double:
-            if abm is not None and order != "abm":
-                yield value("control", double[order].mean / abm.mean, r=f"{r:g}", order=order)
-        kappa = float(condition(tree, next(iter(double.values())).records[0].y[:, :2]).max())
+        tree, found[r] = kkt.two_link(r, math.radians(tilt)), {}
+        for order in orders:
+            found[r][order] = ensemble(progress, tree, order, format, solver, integration, runs=runs)
+        yield from (count(r, order, found[r], as_printed) for order in orders)
+        exact = ensemble(progress, tree, orders[0], "float64", solver, Integration(seconds, eps), runs=1)
+        kappa = float(condition(tree, exact.records[0].y[:, :2]).max())
         power = said["kappa"][said["r"].index(r)] if r in said["r"] else None
         words = {"r": f"{r:g}", "kappa": f"{kappa:.3g}", "none": "" if power else "not in the paper"}
         yield value("kappa", float(10.0 ** np.floor(np.log10(kappa))), printed=power, **words)
@@ -124,17 +109,9 @@ def ensemble(
 def count(r: float, order: str, runs: dict[str, Simulation], as_printed: bool) -> Value:
     """Evaluations of one order beside the printed count, where the paper has one."""
     said, run, abm = printed("ascher1996")["table1"], runs[order], runs.get("abm")
-    why = spread(run, None if order == "abm" else abm)
     name, key, share = NAMES.get(order, (order, "", 0.0))
-    ours: Any = "fail" if fails(run) else round(run.mean)
-    words = {"r": f"{r:g}", "name": name, "why": why}
-    if r not in said["r"] or not key:
-        return value("count", ours, none="not in the paper", **words)
-    words["printed"] = theirs = said[key][said["r"].index(r)]
-    if not as_printed:
-        return value("count", ours, none="settings other than the paper's", **words)
-    no_count = isinstance(theirs, str)
-    near = ours == "fail" if no_count else ours != "fail" and within(theirs, run.mean, share)
-    if not near and order != "abm":
-        words["why"] = f"{why}; {said['unknown']}"
-    return value("count_fails" if no_count else "count", ours, bool(near), share=f"{share:.0%}", **words)
+    at = said["r"].index(r) if r in said["r"] and key else None
+    none = "not in the paper" if at is None else "" if as_printed else "settings other than the paper's"
+    words = {"r": f"{r:g}", "name": name, "why": spread(run, None if order == "abm" else abm)}
+    theirs = None if at is None else said[key][at]
+    return counted(run, share, none, "" if order == "abm" else said["unknown"], printed=theirs, **words)

@@ -2,7 +2,7 @@
 
 M_k = m_k 1, Phi = 1, a = b = 0, H along an axis (case 1) or between two (case 2), in single
 precision.  The printed digits of case 2 belong to one order of operations, which the paper does
-not state: D summed entry by entry (:mod:`.double_sum`), and CRBM's last pivot formed from
+not state: D summed entry by entry, and CRBM's last pivot formed from
 (M_2 + Phi M_1 Phi*) - Phi M_1 H_1* D_1^-1 H_1 M_1 Phi* on the 6 x 6.  The engine's own orders lose
 the same cells, with other digits in those that are wrong.  At masses between the printed ones the
 same arithmetic fails for the modified ABM too: in case 2 it gives D_2 = -6e-8, -1 and -3.
@@ -16,12 +16,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pivotree import kkt, orderings
+from pivotree.kkt.program import BlockReader, Instruction, Program
 
 from ..item import Progress, Results, Value, picture, printed, value
-from .double_sum import read
 
+Single = NDArray[np.float32]
 BETWEEN = (3e7, 6e7, 1.2e8)  # masses beside the printed powers of ten, case 2
 NAMES = {"crbm": "CRBM", "abm": "ABM", "modified_abm": "eq (11)"}
 PIVOTS = {"crbm": "bad_abm", "abm": "abm", "modified_abm": "modified_abm"}  # of the printed digits
@@ -59,7 +61,8 @@ def measure(progress: Progress, *, between: tuple[float, ...] = BETWEEN, points:
     cells = list(_cells(progress, wanted))
     crbm = {(cell.m1, cell.case): cell for cell in cells if cell.method == "crbm"}
     for cell in cells:
-        yield _beside(cell, crbm[cell.m1, cell.case])
+        if cell.printed is not None or cell.method == "modified_abm":
+            yield _beside(cell, crbm[cell.m1, cell.case])
     curve = list(_cells(progress, [(m1, 2, None) for m1 in np.logspace(6, 9, points).tolist()]))
     curve += [cell for cell in cells if cell.case == 2]
     drawn = {
@@ -112,8 +115,6 @@ def _beside(cell: Cell, crbm: Cell) -> Value:
         told = f"{cell.name}: the engine's {cell.method} gives {', '.join(engine)}"
         why, said = "" if engine == ours else told, list(cell.printed)
         return value("cell", ours, ours == said, cell=cell.name, printed=said, why=why)
-    if cell.method != "modified_abm":
-        return value("between", ours, cell=cell.name)
     better = cell.nearer_than(crbm)
     return value("between_modified", ours, better, cell=cell.name, exact=f"{cell.exact:.2f}")
 
@@ -132,3 +133,85 @@ def in_print(values: tuple[float, float], model: tuple[str, str] | None) -> list
         f"{D2:.0e}" if float(shown) == 0.0 else shown,
         f"{qdd1:.2f}" if abs(qdd1) < 1e7 else f"{qdd1:.2e}",
     ]
+
+
+# -- an order's block program in single precision, D = H M H* summed entry by entry -------------------
+
+
+def read(program: Program, system: kkt.System) -> tuple[dict[Any, np.float32], list[np.float32]]:
+    """qdd of every body and the pivots D_k in the order of elimination, joints of one freedom.
+
+    The engine forms M H* first and then H (M H*).  The digits of the table appear where D is the double
+    sum over i, then j, of fl(fl(h_i M_ij) h_j) instead; all other operations are the engine's.
+    """
+    reader = _Reader(program, system)
+    with np.errstate(all="ignore"):  # a pivot of 0 is shown, not stopped at
+        reader.read(program.instructions)
+    qdd = {block.body: reader(ref)[0, 0] for block, ref in program.solution.items() if block.kind == "qdd"}
+    return qdd, [reader.values[p.factor][0, 0] for p in program.pivots if not p.pair]
+
+
+class _Reader(BlockReader):
+    def __init__(self, program: Program, system: kkt.System) -> None:
+        super().__init__()
+        self.entries = system.entries
+        self.offset = system.tree.offset
+        self.made = {i.out: i for i in program.instructions}
+
+    def _eye(self, i: Instruction) -> Single:
+        return np.eye(i.info[0], dtype=np.float32)
+
+    def _mul(self, i: Instruction, a: Single, b: Single) -> Single:
+        quadratic = self.quadratic(i)
+        return product(a, b) if quadratic is None else quadratic
+
+    def _solve(self, i: Instruction, d: Single, c: Single) -> Single:
+        return c / d
+
+    def _inner(self, i: Instruction, d: Single, y: Single, z: Single) -> Single:
+        return product(y.T, z) / d  # (c c*) / d
+
+    def _input(self, i: Instruction) -> Single:
+        letter, body = i.info
+        joint = slice(self.offset[body], self.offset[body + 1])
+        if letter in ("H", "tau"):
+            value = (self.entries.S if letter == "H" else self.entries.tau[:, None])[joint]
+        else:
+            value = getattr(self.entries, letter)[body]
+        return np.atleast_2d(value if value.ndim == 2 else value[:, None]).astype(np.float32)
+
+    def quadratic(self, i: Instruction) -> Single | None:
+        """H X H* as a double sum, where this product is the second half of one."""
+        left, right = i.args
+        assert left is not None and right is not None
+        for half, h in ((left, right), (right, left)):
+            made = self.made[half.value]
+            if not (i.symmetric and made.op == "mul" and self(h).size == 6):
+                continue
+            inner = {arg.value for arg in made.args if arg is not None}
+            if h.value not in inner or self(half).size != 6:
+                continue
+            X = next(arg for arg in made.args if arg is not None and arg.value != h.value)
+            sign = np.float32(half.sign * h.sign)
+            for arg in made.args:
+                if arg is not None and arg.value == h.value:
+                    sign *= np.float32(arg.sign)
+            return sign * double_sum(self.values[h.value].ravel(), self(X))
+        return None
+
+
+def double_sum(h: Single, X: Single) -> Single:
+    """(1, 1): sum over i, then j, of fl(fl(h_i X_ij) h_j), each operation rounded."""
+    total = np.float32(0.0)
+    for i in range(len(h)):
+        for j in range(len(h)):
+            total += (h[i] * X[i, j]) * h[j]
+    return np.array([[total]], dtype=np.float32)
+
+
+def product(A: Single, B: Single) -> Single:
+    """A B, index after index, every operation rounded to single precision."""
+    total = np.zeros((len(A), B.shape[1]), dtype=np.float32)
+    for k in range(A.shape[1]):
+        total = total + A[:, k : k + 1] * B[k : k + 1]
+    return total

@@ -32,13 +32,10 @@ def measure(progress: Progress, *, family: str = "dh") -> Results:
             yield value(f"{one.order}_lead", lead, same, none=frames, printed=asked, **words)
             yield value(f"{one.order}_whole", int(p(AT)), none=frames, printed=int(said(AT)), **words)
     abm, crbm = COUNTS
-    here = crossings(found["crbm"].polynomials, found["abm"].polynomials)
-    theirs = crossings(crbm.polynomials, abm.polynomials)
-    for kind, name in (*NAMES.items(), ("both", "both")):
-        first, other = theirs[kind].first, "" if kind == "mul" else "_other"
-        roots = theirs[kind].root, here[kind].root
-        cross, own = (None if root is None else round(root, 2) for root in roots)
-        yield value(f"overtakes{other}", None if first is None else first - 1, kind=name, cross=cross)
-        yield value(f"overtakes_here{other}", own, kind=name, family=family)
+    here = crossings(found["crbm"].polynomials, found["abm"].polynomials)["mul"].root
+    theirs = crossings(crbm.polynomials, abm.polynomials)["mul"]
+    cross, own = (None if root is None else round(root, 2) for root in (theirs.root, here))
+    yield value("overtakes", None if theirs.first is None else theirs.first - 1, cross=cross)
+    yield value("overtakes_here", own, family=family)
     if family == "dh":
         yield picture("counts", "crossing", found["crbm"], found["abm"])

@@ -1,4 +1,4 @@
-"""Chapter 3: all its methods side by side: agreement, and digits on two ill-conditioned links.
+"""Chapter 3: its methods on ill-conditioned links, conjugate gradients, and propagators run as a method.
 
 Inertia matrix inversion (CRBM with Cholesky, LU, Gauss-Jordan, SVD, section 5.1.5), the orthogonal
 complement in two forms (section 3.1.2), conjugate gradients (3.2), ABM (3.3).  Errors are against
@@ -9,6 +9,7 @@ those of kernels for the model, from joint positions on.  SVD is LAPACK's, in fl
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import networkx as nx
@@ -18,7 +19,7 @@ from pivotree import kkt, orderings
 from pivotree.analysis.gradients import descend, equation
 
 from ..item import Progress, Results, between, each, picture, value
-from ..measures import Floats
+from ..measures import Floats, error
 from .complements import Complement
 from .robot import planar_robot, two_links
 
@@ -33,20 +34,19 @@ MATRICES = ("complement 1", "complement 2", "conjugate gradients")
 SVD = "CRBM, SVD"
 FORMATS: dict[str, Any] = {"float64": np.float64, "float32": np.float32}
 LIMIT = 6  # iterations of conjugate gradients over n
+MODELS = ("chain:8", "chain:40", "rr_arm", "binary:4", "humanoid", "random_tree:n=20,seed=3")
+SECOND = 1e2  # l_2 = m_2 of the arm of Figure 5.3
 
 
-def measure(
-    progress: Progress,
-    *,
-    seconds: tuple[float, ...] = (1e1, 1e2, 1e3, 1e4, 1e5),
-    angles: int = 24,
-    chains: tuple[int, ...] = (2, 3, 5, 8),
-    seed: int = 1995,
+def methods(
+    progress: Progress, *, seconds: tuple[float, ...] = (1e1, 1e2, 1e3, 1e4, 1e5), angles: int = 24
 ) -> Results:
-    """Two links of section 5.2.1 over ``angles`` of joint 2; random states of equal ``chains``."""
+    """Chapter 3: all its methods side by side, digits on two ill-conditioned links.
+
+    Two links of section 5.2.1, l_2 = m_2 = ``seconds``, over ``angles`` of joint 2.
+    """
     between("angles", angles, 2)
     each("seconds", seconds, 1e-6, 2)
-    each("chains", chains, 1)
     turns = np.float32(np.linspace(0.0, 2.0 * np.pi, angles, endpoint=False)).astype(float)
     kappa = np.empty(len(seconds))
     # format -> method -> largest relative error over the angles, nan where it broke down
@@ -55,48 +55,25 @@ def measure(
         progress(f"two links, l_2 = m_2 = {second:g}")
         states = [(np.array([0.0, turn]), np.zeros(2), np.zeros(2)) for turn in turns]
         kappa[i], found = _errors(two_links(second), states)
-        for format, errors in found.items():
-            for method, error in errors.items():
-                worst[format].setdefault(method, np.empty(len(seconds)))[i] = error
-    generator = np.random.default_rng(seed)
-    apart: dict[str, float] = {}  # on well-conditioned chains
-    pivots = 0.0
-    for n in chains:
-        progress(f"{n} equal links")
-        state = generator.uniform(-1, 1, n), generator.normal(size=n), generator.normal(size=n)
-        tree = planar_robot([1.0] * n, [1.0] * n, 0.1)
-        _, found = _errors(tree, [state], ("float64",))
-        for method, error in found["float64"].items():
-            apart[method] = max(apart.get(method, 0.0), error)
-        pivots = max(pivots, _pivots(kkt.build(tree, *state)))
-    for method, error in apart.items():
-        yield value("apart", error, method=method)
-    yield value("pivots", pivots)
-    yield from _conditioned(seconds, kappa, worst)
-    yield picture("methods", "digits", kappa, worst)
-
-
-def _conditioned(seconds: tuple[float, ...], kappa: Floats, worst: dict[str, dict[str, Floats]]) -> Results:
-    """Rows of the errors on two links whose condition number grows."""
+        for format, largest in found.items():
+            for method, off in largest.items():
+                worst[format].setdefault(method, np.empty(len(seconds)))[i] = off
     wide, bound = worst["float64"], 10.0 * kappa * 2.0**-53
     for method in ("CRBM, Cholesky", "CRBM, LU", "CRBM, Gauss-Jordan", SVD):
         below, lengths = bool((wide[method] <= bound).all()), ", ".join(f"{x:g}" for x in seconds)
         yield value("inverted", wide[method], below, method=method, seconds=lengths)
     yield value("abm", wide["ABM"], wide["ABM"][-1] <= 1e-3 * wide["CRBM, Cholesky"][-1])
     for format, errors in worst.items():
-        first, second = (errors[f"complement {i}"] for i in (1, 2))
-        yield value("complements", [first, second], bool(np.nanmax(second / first) < 1.0), format=format)
+        one, two = (errors[f"complement {i}"] for i in (1, 2))
+        yield value("complements", [one, two], bool(np.nanmax(two / one) < 1.0), format=format)
     for method, asked in (("complement 1", 1.0), ("complement 2", 0.5)):
         power = float(np.polyfit(np.log(kappa), np.log(wide[method]), 1)[0])
         yield value("power", power, method=method, asked=f"{asked:g}")
-    for format, errors in worst.items():
-        yield value("gradients", errors["conjugate gradients"], format=format, limit=LIMIT)
+    yield picture("methods", "digits", kappa, worst)
 
 
 def _errors(
-    tree: nx.DiGraph[Any],
-    states: list[tuple[Floats, Floats, Floats]],
-    formats: tuple[str, ...] = tuple(FORMATS),
+    tree: nx.DiGraph[Any], states: list[tuple[Floats, Floats, Floats]]
 ) -> tuple[float, dict[str, dict[str, float]]]:
     """Largest condition number, and by format and method the largest relative error of qdd."""
     systems = [kkt.build(tree, *state) for state in states]
@@ -104,7 +81,7 @@ def _errors(
     inertia = kkt.compile(tree, orderings.get("crbm"), outputs=("inertia",))
     kappa = max(float(np.linalg.cond(inertia(q, qd, tau))) for q, qd, tau in states)
     found: dict[str, dict[str, float]] = {}
-    for format in formats:
+    for format in FORMATS:
         errors: dict[str, list[float]] = {}
         for method, (order, solver) in KERNELS.items():
             try:
@@ -126,8 +103,8 @@ def _errors(
 
 
 def _error(certified: Any, x: Any) -> float:
-    error = certified.error(np.asarray(x, dtype=float))
-    return float("nan") if error is None else float(error)
+    off = certified.error(np.asarray(x, dtype=float))
+    return float("nan") if off is None else float(off)
 
 
 def _on_blocks(system: kkt.System, format: str) -> dict[str, Callable[[], Any]]:
@@ -149,9 +126,127 @@ def _by_svd(system: kkt.System, M: Floats) -> Floats:
     return np.asarray(V.T @ ((U.T @ (system.state.tau - bias)) / sigma))
 
 
-def _pivots(system: kkt.System) -> float:
-    """Squares of U's diagonal, of the second complement, beside ABM's D_k: largest relative difference."""
-    steps = kkt.eliminate(system, orderings.get("abm")).steps
-    body = {step.blocks[0].body: float(step.pivots[0]) for step in steps}
-    D = np.array([body[name] for name in system.tree.names])
-    return float(np.abs(Complement.of(system).pivots() / D - 1.0).max())
+def gradients(
+    progress: Progress,
+    *,
+    exact: tuple[int, ...] = (1, 2, 3, 4, 5),
+    links: tuple[int, ...] = (2, 4, 8, 16, 32, 64),
+    seed: int = 1995,
+) -> Results:
+    """Section 3.2: conjugate gradients take n iterations in exact arithmetic, products cost O(n).
+
+    Equal unit links in random states, ``exact`` of them in fractions; products are by inverse dynamics.
+    What they take in floats: docs/gradients.md.
+    """
+    each("exact", exact, 1)
+    each("links", links, 1)
+    generator = np.random.default_rng(seed)
+    taken, most = [], True
+    for n in exact:
+        progress(f"{n} links, fractions")
+        times, efforts, _ = equation(_system(n, generator), "exact")
+        found = descend(times, efforts, most=n + 2)
+        taken.append(found.iterations)
+        most &= bool(found.iterations <= n and found.residuals[-1] == 0.0)
+    yield value("fractions", taken, most, links=", ".join(map(str, exact)))
+    products = [equation(_system(n, generator), "float64")[2] / n for n in links]
+    late = [product for product, n in zip(products, links, strict=True) if n >= 8]
+    few = "" if len(late) > 1 else "fewer than two sizes from n = 8 on"
+    yield value("product", products, not few and max(late) <= 1.25 * min(late), none=few)
+
+
+def _system(n: int, generator: np.random.Generator) -> kkt.System:
+    state = generator.uniform(-1, 1, n), generator.normal(size=n), generator.normal(size=n)
+    return kkt.build(planar_robot([1.0] * n, [1.0] * n, 0.1), *state)
+
+
+# -- propagators ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Propagated:
+    """Both recursions on one system; arrays by body."""
+
+    qdd: Floats  # (N,) [rad/s^2, m/s^2]
+    inertia: dict[int, Floats]  # (6, 6) articulated inertias, (3.11)
+    force: dict[int, Floats]  # (6, 6) P_F, (3.10)
+    acceleration: dict[int, Floats]  # (6, 6) P_A, (3.13)
+
+
+def propagate(system: kkt.System) -> Propagated:
+    """(3.10) to (3.14)."""
+    e, tree = system.entries, system.tree
+    M, X, S = e.M, e.Phi, e.S
+    still = kkt.inverse_dynamics(system, np.zeros(len(S)), orderings.get("inverse_dynamics")).tau
+    push = (e.tau - still)[:, None]  # tau - b
+    inertia = {k: M[k].copy() for k in range(tree.n)}
+    p = {k: np.zeros((6, 1)) for k in range(tree.n)}
+    D, force, acceleration, gain = {}, {}, {}, {}
+    order = [tree.names.index(name) for name in system.structure.tip_to_base]
+    for k in order:
+        own = slice(tree.offset[k], tree.offset[k + 1])
+        s, up = S[own].T, int(tree.parent[k])
+        Is = inertia[k] @ s
+        D[k] = s.T @ Is
+        gain[k] = np.linalg.solve(D[k], Is.T)  # (s' I s)^-1 s' I
+        force[k] = np.eye(6) - gain[k].T @ s.T
+        acceleration[k] = np.eye(6) - s @ gain[k]
+        if up >= 0:
+            inertia[up] = inertia[up] + X[k] @ force[k] @ inertia[k] @ X[k].T
+            p[up] = p[up] + X[k] @ (force[k] @ p[k] + Is @ np.linalg.solve(D[k], push[own]))
+    qdd = np.zeros((len(S), 1))
+    a: dict[int, Floats] = {}
+    for k in reversed(order):
+        own = slice(tree.offset[k], tree.offset[k + 1])
+        s, up = S[own].T, int(tree.parent[k])
+        carried = X[k].T @ a[up] if up >= 0 else np.zeros((6, 1))
+        pushed = np.linalg.solve(D[k], push[own] - s.T @ p[k])
+        qdd[own] = pushed - gain[k] @ carried
+        a[k] = acceleration[k] @ carried + s @ pushed
+    return Propagated(qdd[:, 0], inertia, force, acceleration)
+
+
+def propagators(
+    progress: Progress, *, models: tuple[str, ...] = MODELS, seed: int = 0, second: float = SECOND
+) -> Results:
+    """Section 3.3.1: force and acceleration propagators, (3.10) to (3.14), run as a method.
+
+    The propagators of the thesis, with the bias from inverse dynamics, on any tree of joints with one
+    freedom or more: P_F = 1 - I s (s' I s)^-1 s' and P_A = 1 - s (s' I s)^-1 s' I.  Held against them
+    are certified accelerations.  The thesis calls P_A a weighted least squares projection; that is solved
+    as a least squares problem by LAPACK.  On models as on the command line, and the two links of Figure
+    5.3, l_2 = m_2 = ``second``.
+    """
+    draw = np.random.default_rng(seed)
+    trees = [kkt.load(model) for model in models] + [two_links(second)]
+    worst: dict[str, float] = {}
+    for tree in trees:
+        system = kkt.build(tree)
+        progress(system.name)
+        for name, off in check(system, draw).items():
+            worst[name] = max(off, worst.get(name, 0.0))
+    for name, off in worst.items():
+        yield value(name, off, robots=len(trees))
+
+
+def check(system: kkt.System, draw: np.random.Generator) -> dict[str, float]:
+    """Relative differences, by the names of the rows.
+
+    Of qdd from certified ones; of P_A from P_A^2 and of P_F from P_A's transpose; of P_A x from the
+    least squares solution.
+    """
+    wide, exact = propagate(system), kkt.certify(system, 20)
+    squares = projections = 0.0
+    for k in range(system.tree.n):
+        s = system.entries.S[system.tree.offset[k] : system.tree.offset[k + 1]].T
+        if not s.shape[1]:
+            continue
+        P, x = wide.acceleration[k], draw.normal(size=6)
+        size = max(1.0, float(np.abs(P).max()))  # zero where all six freedoms are the joint's
+        for other in (P @ P, wide.force[k].T):
+            projections = max(projections, float(np.abs(other - P).max()) / size)
+        root = np.linalg.cholesky(wide.inertia[k]).T
+        best = x - s @ np.linalg.lstsq(root @ s, root @ x, rcond=None)[0]
+        squares = max(squares, float(np.abs(P @ x - best).max() / np.abs(x).max() / size))
+    qdd = error(exact, wide.qdd)
+    return {"qdd": qdd, "projections": projections, "squares": squares}

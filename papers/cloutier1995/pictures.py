@@ -10,7 +10,7 @@ from flint import fmpq_poly
 from matplotlib.figure import Figure
 
 from pivotree.analysis.counts import COUNTS, Count, crossings
-from pivotree.analysis.figures import MARKERS, style_axes
+from pivotree.analysis.figures import style_axes
 
 from ..item import printed
 from ..measures import Floats
@@ -20,7 +20,6 @@ from .sweep import Sweep
 
 TURN = r"angle of joint 2, $\theta_2$ [rad]"
 LETTERS = "abcdefgh"
-INTEGRATORS = {"cash_karp": "Cash-Karp", "rosenbrock": "Rosenbrock"}
 DASHED, DOTTED, BOTH = DASHES[1:]
 STYLE: dict[str, tuple[int, str, Any]] = {  # method -> colour, marker, line: a family, a colour
     "ABM": (0, "o", "-"),
@@ -157,19 +156,6 @@ def chains(n: Sequence[int], found: Sequence[Any], work: Any, style: str) -> Fig
     return figure
 
 
-def precision(curves: Mapping[str, Sequence[tuple[int, float]]], style: str) -> Figure:
-    """Error of the final angles over evaluations, one line an integrator."""
-    with panels(style, "single", 2.9) as (figure, ax, look):
-        for i, (name, points) in enumerate(curves.items()):
-            mark = {"marker": MARKERS[i], "markersize": 4, "linestyle": DASHES[i], "linewidth": 1.2}
-            label = INTEGRATORS[name]
-            ax.plot(*zip(*points, strict=True), color=look.series[i], label=label, **mark)
-        ax.set(xscale="log", yscale="log")
-        named(ax, look, "evaluations", "error of the final angles [rad]")
-        legend(ax, look)
-    return figure
-
-
 # -- chapter 3: its methods -----------------------------------------------------------------------
 
 
@@ -195,26 +181,6 @@ def digits(kappa: Floats, worst: Mapping[str, Mapping[str, Floats]], style: str)
             named(ax, look, r"largest $\kappa(H)$ over the angles", title=format)
         named(np.atleast_1d(axes)[0], look, y="largest relative error")
         legend(figure, look, loc="outside lower center", ncols=4)
-    return figure
-
-
-def iterations(
-    sizes: Sequence[int], exact: Sequence[int], links: Sequence[int], floats: Any, style: str
-) -> Figure:
-    """Iterations of conjugate gradients over n, and the line that exact arithmetic draws."""
-    with panels(style, "single", 2.8) as (figure, ax, look):
-        n = np.array(links)
-        ax.plot(n, n, color=look.faint, linestyle=(0, (2, 2)), label="n")
-        mark = {"color": look.series[2], "markersize": 5, "label": "fractions, residual 0"}
-        ax.plot(sizes, exact, "D", **mark)
-        for i, (format, values) in enumerate(floats.items()):
-            mark = {"color": look.series[i], "markersize": 4, "linewidth": 1.2, "label": format}
-            ax.plot(n, values, MARKERS[i] + "-", **mark)
-        ax.set(xscale="log", yscale="log")
-        ax.set_xticks(n, [str(k) for k in n])
-        ax.minorticks_off()
-        named(ax, look, "links n", "iterations")
-        legend(ax, look)
     return figure
 
 
@@ -253,26 +219,6 @@ def _law(polynomial: fmpq_poly, n: np.ndarray) -> np.ndarray:
 
 
 # -- chapter 6: contact ---------------------------------------------------------------------------
-
-
-def energies(springs: Floats, damped: tuple[Floats, Floats], style: str) -> Figure:
-    """Left: energy over time, of damped springs (times, energies).
-
-    Right: how deep a point sinks, over stiffness (2, m).
-    """
-    k, depth = springs
-    with panels(style, "double", 2.8, 1, 2, width_ratios=(3, 2)) as (figure, (left, right), look):
-        t, energy = damped
-        least = f"damped springs, k = {k.min():g} N/m"
-        left.semilogy(t, np.maximum(energy, 1e-6 * energy[0]), color=look.series[0], label=least)
-        left.set(xlim=(0, t[-1]))
-        named(left, look, "time [s]", "energy [J]")
-        right.loglog(k, depth, "s-", color=look.series[1], markersize=4, label="deepest point [m]")
-        right.loglog(k, depth[-1] * np.sqrt(k[-1] / k), ":", color=look.faint, label=r"$k^{-1/2}$")
-        named(right, look, "stiffness k [N/m]")
-        for ax in (left, right):
-            legend(ax, look)
-    return figure
 
 
 def blows(mu: Floats, found: Mapping[str, Floats], style: str) -> Figure:

@@ -18,58 +18,47 @@ def planar_robot(
     lengths: Sequence[float],
     masses: Sequence[float],
     widths: Sequence[float] | float = 1.0,
-    gravity: float = GRAVITY,
     *,
     q: Sequence[float] | None = None,
-    qd: Sequence[float] | None = None,
-    tau: Sequence[float] | None = None,
     name: str = "planar_robot",
 ) -> nx.DiGraph[Any]:
-    """A chain in the x-y plane, links 1 (base) to n (tip), numbered as in the thesis.
+    """A chain in the x-y plane under gravity along -y, links 1 (base) to n (tip) as in the thesis.
 
     ``lengths`` (n,) [m] from joint to joint, ``masses`` (n,) [kg], ``widths`` [m] of every link or
-    of all; ``gravity`` [m/s^2] along -y.  Joint angles are relative, and at 0 a link lies along x.
-    ``q``, ``qd``, ``tau`` (n,) are zero where None.  Raises ModelError for what is no robot.
+    of all.  Joint angles ``q`` (n,) are relative, zero where None, and at 0 a link lies along x; it is at
+    rest.  Raises ModelError for what is no robot.
     """
     n = len(lengths)
     wide = [float(widths)] * n if isinstance(widths, int | float) else list(widths)
-    given: dict[str, Sequence[float]] = {"lengths": lengths, "masses": masses, "widths": wide}
-    for what, values in (*given.items(), ("q", q), ("qd", qd), ("tau", tau)):
-        if values is not None and (n == 0 or len(values) != n or not np.isfinite(values).all()):
+    for what, values in (("lengths", lengths), ("masses", masses), ("widths", wide)):
+        if n == 0 or len(values) != n or not np.isfinite(values).all():
             raise ModelError(f"planar_robot: {what} is {values}; give one finite number for each of n links")
-        if what in given and not np.all(np.asarray(values) > 0.0):
+        if not np.all(np.asarray(values) > 0.0):
             raise ModelError(f"planar_robot: {what} is {values}; give numbers above zero")
-    tree = new_tree(name, (0.0, -float(gravity), 0.0))
+    tree = new_tree(name, (0.0, -GRAVITY, 0.0))
     for k in range(n):
-        length, width = float(lengths[k]), float(wide[k])
-        add_body(
-            tree,
-            k + 1,
-            k or None,
-            mass=float(masses[k]),
-            com=(length / 2, 0.0, 0.0),
-            inertia=box(float(masses[k]), (length, width, width)),
-            axis=(0.0, 0.0, 1.0),
-            p=(float(lengths[k - 1]) if k else 0.0, 0.0, 0.0),
-        )
-    state = {"q": q, "qd": qd, "tau": tau}
-    tree.graph.update({s: np.zeros(n) if v is None else np.array(v) for s, v in state.items()})
+        length, width, mass = float(lengths[k]), float(wide[k]), float(masses[k])
+        solid: dict[str, Any] = {"mass": mass, "inertia": box(mass, (length, width, width))}
+        place = (float(lengths[k - 1]) if k else 0.0, 0.0, 0.0)
+        com = (length / 2, 0.0, 0.0)
+        add_body(tree, k + 1, k or None, com=com, axis=(0.0, 0.0, 1.0), p=place, **solid)
+    tree.graph.update(q=np.zeros(n) if q is None else np.array(q), qd=np.zeros(n), tau=np.zeros(n))
     return tree
 
 
-def two_links(second: float, width: float = 1.0) -> nx.DiGraph[Any]:
+def two_links(second: float) -> nx.DiGraph[Any]:
     """Section 5.2.1: the first link of unit length and mass, the second l = m = ``second``."""
-    return planar_robot((1.0, second), (1.0, second), width, name=f"second_{second:g}")
+    return planar_robot((1.0, second), (1.0, second), name=f"second_{second:g}")
 
 
-def shared(ratio: float, width: float = 0.1) -> nx.DiGraph[Any]:
-    """Section 5.2.2: two links of total length and mass 1, l_1 = m_1 = ``ratio``."""
-    return planar_robot((ratio, 1.0 - ratio), (ratio, 1.0 - ratio), width, name=f"shared_{ratio:g}")
+def shared(ratio: float) -> nx.DiGraph[Any]:
+    """Section 5.2.2: two links of total length and mass 1, l_1 = m_1 = ``ratio``, width 0.1."""
+    return planar_robot((ratio, 1.0 - ratio), (ratio, 1.0 - ratio), 0.1, name=f"shared_{ratio:g}")
 
 
-def regular(n: int, length: float = 10.0, mass: float = 10.0, width: float = 1.0) -> nx.DiGraph[Any]:
-    """Section 5.3.3: n equal links."""
-    return planar_robot([length] * n, [mass] * n, width, name=f"regular_{n}")
+def regular(n: int) -> nx.DiGraph[Any]:
+    """Section 5.3.3: n equal links of 10 m and 10 kg, width 1 m."""
+    return planar_robot([10.0] * n, [10.0] * n, name=f"regular_{n}")
 
 
 def reach(tree: nx.DiGraph[Any]) -> float:

@@ -1,6 +1,6 @@
 """Featherstone 1983, 1987, as Johnson & Su's slides tell it: RNEA and the articulated body."""
 
-ITEMS = ("equations", "rnea", "aba", "external", "efficiency", "growth", "robots")
+ITEMS = ("equations", "lines.rnea", "lines.aba", "slides.external", "efficiency", "growth", "slides.robots")
 
 QUICK = {  # item -> settings of a smaller study
     "external": {"models": ("chain:12",)},

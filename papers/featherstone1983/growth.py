@@ -1,4 +1,4 @@
-"""O(n): RNEA and ABA are linear, inertia by unit vectors and CRBA not; where ABA overtakes.
+"""O(n): RNEA and ABA are linear, CRBA is not; where ABA overtakes.
 
 Counts of our own are polynomials fitted exactly to counted programs, and proved where the program
 repeats; those of the literature are held beside them.
@@ -15,7 +15,6 @@ from pivotree.analysis.counts import COUNTS, Crossover, crossings, family_of, fi
 from pivotree.kkt import default_state
 
 from ..item import Progress, Results, picture, value
-from ..unit_vectors import dense_solution, operations
 
 AT = 10  # links at which counts are compared
 WHOLE: dict[str, dict[str, Any]] = {"abm": {}, "crbm": {"solver": "cholesky", "bias": "inverse_dynamics"}}
@@ -32,10 +31,6 @@ def measure(progress: Progress, *, family: str = "dh") -> Results:
         mul, add = (text_of(count.polynomials[kind]) for kind in ("mul", "add"))
         linear = count.degree == 1 and count.proved_from is not None
         yield value(name, f"{mul} mul, {add} add", linear, order=order, status=count.status)
-    progress("unit vectors")
-    columns = _columns(family)
-    ours = None if columns is None else f"{text_of(columns)} mul"
-    yield value("columns", ours, columns is not None and columns.degree() == 2)
     crbm = counts["crbm"]
     yield value("crba", f"{text_of(crbm.polynomials['mul'])} mul", crbm.degree == 3, status=crbm.status)
     frames, whole = "" if family == "dh" else "not the literature's frames", {}
@@ -52,17 +47,7 @@ def measure(progress: Progress, *, family: str = "dh") -> Results:
     theirs = crossings(COUNTS[1].polynomials, COUNTS[0].polynomials)
     yield value("overtakes_printed", _last(theirs["mul"]))
     yield value("overtakes", _last(here["mul"]), family=family)
-    yield picture("growth", "growth", family, counts, columns)
-
-
-def _columns(family: str) -> fmpq_poly | None:
-    """Multiplications of the bias and every column of the inertia by inverse dynamics."""
-    counts = {}
-    for n in range(1, 8):
-        system = family_of(family).system(n)
-        counts[n] = operations(system)[0][0] - dense_solution(len(system.entries.tau))[0]
-    law = fit(counts)
-    return None if law is None else law[0]
+    yield picture("growth", "growth", family, counts)
 
 
 def from_positions(family: str, order: str) -> dict[str, fmpq_poly]:

@@ -1,17 +1,29 @@
-"""Lines of ``pivotree list`` beside formulas of the slides."""
+"""Lines of ``pivotree list`` beside formulas of the slides, on models whose joints have one freedom.
+
+So s* I s is a number.  A formula as text is read by sympy as a sum of products of symbols that do not
+commute.  Two formulas are the same if they are so multiplied out: terms in any order, every symbol in its
+place.  A quotient by a number, 1 / (s* I s), may stand anywhere in its product; the inverse of a matrix
+may not.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from tokenize import TokenError
 from typing import Any
+
+from sympy import Expr, Pow, Symbol, expand
+from sympy.parsing.sympy_parser import parse_expr
 
 from pivotree import kkt
 from pivotree.analysis import listing
 from pivotree.analysis.listing import full
+from pivotree.kkt import PivotreeError
 
 from ..item import Progress, Results, picture, printed
 from ..row import Row
-from .formula import in_one_frame, key, put, read
 
 CRITERION = "the same symbols, multiplied out, X = 1"
 
@@ -27,8 +39,18 @@ class Beside:
     same: bool
 
 
+def rnea(progress: Progress, *, model: str = "chain:6") -> Results:
+    """The recursive Newton-Euler algorithm: inverse dynamics lists steps 1 to 3 of the slides."""
+    return rows(progress, "rnea", "inverse_dynamics", model)
+
+
+def aba(progress: Progress, *, model: str = "chain:6") -> Results:
+    """Featherstone's algorithm: the order abm lists the slides' I^A, p, q'' and a, (I) to (VI)."""
+    return rows(progress, "aba", "abm", model)
+
+
 def rows(progress: Progress, part: str, order: str, model: str) -> Results:
-    """The formulas of a part of the slides on a model whose joints have one freedom."""
+    """The formulas of a part of the slides."""
     progress(f"listing {order}")
     beside = compared(part, listing.of(kkt.build(kkt.load(model)), order, "featherstone"))
     for one in beside:
@@ -67,3 +89,69 @@ def _beside(row: dict[str, Any], lines: dict[str, str], rules: dict[str, str]) -
     theirs = put(read(formula), rules)
     same = bool(ours) and key(read(mine)) == key(theirs)
     return Beside(row["slide"], row["formula"], row["line"], ours, same)
+
+
+# -- formulas ---------------------------------------------------------------------------------------
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<sum>Σ_\{[^}]*\})|(?P<name>[A-Za-z]+(?:''|'|\*)?(?:\^A)?(?:_(?:\{[^}]*\}|λ\([a-z]\)"
+    r"|[a-z0-9]))?ᵀ?|×)|(?P<mark>⁻¹|[-+/()]))"
+)
+
+INVERSE = Symbol("inverse")  # the exponent of a matrix's, which keeps its place
+
+
+def read(text: str) -> Expr:
+    """A formula in symbols.  Raises PivotreeError at what is none.
+
+    A sum over children is read as its one term.
+    """
+    symbols: dict[str, Symbol] = {}
+    written, place, open_ = "", 0, False  # open_: a product may go on
+    while place < len(text.rstrip()):
+        found = _TOKEN.match(text, place)
+        if found is None:
+            raise PivotreeError(f"formula {text!r}: cannot read {text[place:]!r}")
+        name, mark, place = found["name"], found["mark"], found.end()
+        if name or mark == "(":
+            written += "*" if open_ else ""
+        if name:
+            letter = f"n{len(symbols)}_"
+            symbols[letter] = Symbol(name, commutative=False)
+        written += letter if name else "**inverse" if mark == "⁻¹" else mark or ""
+        open_ = bool(name) or mark in (")", "⁻¹") or (open_ and mark is None)
+    try:
+        result: Any = parse_expr(written, local_dict={**symbols, "inverse": INVERSE})
+    except (SyntaxError, TypeError, ValueError, TokenError) as error:
+        raise PivotreeError(f"formula {text!r}: is no sum of products ({type(error).__name__})") from None
+    return result
+
+
+def key(formula: Expr) -> str:
+    """One text for a formula multiplied out; quotients by numbers commute with all symbols."""
+
+    def settled(e: Pow) -> Expr:
+        name = f"({key(e.base)})"
+        if e.exp == INVERSE:
+            return Symbol(f"{name}⁻¹", commutative=False)
+        return Symbol(f"1/{name}") ** -e.exp
+
+    def inverted(e: Expr) -> bool:
+        return isinstance(e, Pow) and bool(e.exp == INVERSE or e.exp.is_negative)
+
+    return str(expand(formula.replace(inverted, settled)))
+
+
+def put(formula: Expr, rules: Mapping[str, str]) -> Expr:
+    """Symbols that follow each other replaced by others, in divisors too."""
+    for old, new in rules.items():
+        formula = expand(formula, power_base=False).subs(read(old), read(new))  # a quotient stays whole
+    return formula
+
+
+def in_one_frame(text: str) -> str:
+    """A line of a listing with i for k, i+1 for a child, i-1 for the parent, and X = 1."""
+    text = re.sub(r"X_[kc]ᵀ?", "", text)
+    text = re.sub(r"_λ\(k\)", "_{i-1}", text)
+    text = re.sub(r"_c(?![a-z])", "_{i+1}", text)
+    return re.sub(r"_k(?![a-z])", "_i", text)

@@ -50,24 +50,20 @@ def page(order: str, beside: Sequence[Beside], style: str) -> Figure:
     return figure
 
 
-def growth(family: str, counts: Mapping[str, Count], columns: fmpq_poly | None, style: str) -> Figure:
+def growth(family: str, counts: Mapping[str, Count], style: str) -> Figure:
     """Multiplications of what is O(n) and what is not, and where ABA overtakes CRBA."""
-    n, marks = np.linspace(1.0, 16.0, 200), np.arange(1, 17)
+    n = np.linspace(1.0, 16.0, 181)
     abm, crbm = (counts[name].polynomials["mul"] for name in ("abm", "crbm"))
     drawn = (
         ("RNEA", counts["inverse_dynamics"].polynomials["mul"], "o"),
         ("ABA", abm, "s"),
-        ("inertia by unit vectors", columns, "^"),
         ("CRBA", crbm, "v"),
     )
     with panels(style, "double", 2.9, 1, 2) as (figure, (left, right), look):
         for i, (name, law, marker) in enumerate(drawn):
-            if law is not None:
-                colour, dash = look.series[i], DASHES[i]
-                left.plot(n, _values(law, n), color=colour, linestyle=dash, linewidth=1.3)
-                left.plot(marks, _values(law, marks), marker, color=colour, markersize=3.5)
-                both = {"linestyle": dash, "marker": marker, "markersize": 3.5}
-                left.plot([], [], color=colour, label=name, **both)
+            drawn_as = {"color": look.series[i], "linestyle": DASHES[i], "linewidth": 1.3}
+            marked = {"marker": marker, "markersize": 3.5, "markevery": 12, "label": name}
+            left.plot(n, _values(law, n), **drawn_as, **marked)
         named(left, look, y="multiplications [thousand]")
         n = n[n >= 2]  # polynomials, of which the literature's are small at 1
         pairs = (

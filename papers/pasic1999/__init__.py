@@ -2,14 +2,14 @@
 
 ITEMS = (
     "equations",
-    "equation20",
+    "arm.equation20",
     "figure4",
-    "figure5",
-    "figure6",
-    "equation17",
-    "shooting",
-    "multiple",
-    "boundaries",
+    "one_domain.figure5",
+    "matching.figure6",
+    "multiple_shooting.equation17",
+    "one_domain.shooting",
+    "multiple_shooting.multiple",
+    "general.boundaries",
 )
 
 QUICK = {  # item -> settings of a smaller study

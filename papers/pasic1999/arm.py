@@ -1,4 +1,4 @@
-"""The planar RR arm of section 4.1, and the torques of Figure 3."""
+"""The planar RR arm of section 4.1, the torques of Figure 3, and equation (20)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy as np
 from pivotree import kkt, orderings
 from pivotree.kkt.model import IN_PLANE
 
+from ..item import Progress, Results, value
 from ..measures import Floats
 from .collocation import FAR
 
 Pair = tuple[float, ...]  # of links 1 and 2
-
-END = 4.0  # [s], of Figures 3 and 4
+ORDERS = ("abm", "crbm", "virtual_work", "square_root_abm")
 
 
 @dataclass(frozen=True)
@@ -113,3 +113,20 @@ def _formulas() -> Callable[..., Any]:
     down = {typed.g: -IN_PLANE[1]}
     formulas = (typed.M_11, typed.M_12, typed.M_22, typed.F_1_FREE, typed.F_2_FREE)
     return lambdify(letters, [f.subs(down) for f in formulas], "numpy")
+
+
+def equation20(progress: Progress, *, states: int = 1000, orders: tuple[str, ...] = ORDERS) -> Results:
+    """Equation (20): M and f of the RR arm in closed form, beside several orders; proofs: equations.
+
+    Random states by several orders of elimination: largest difference of qdd from (20), relative.
+    """
+    draw = np.random.default_rng(1999)
+    q, qd = draw.uniform(-np.pi, np.pi, (states, 2)), draw.uniform(-10.0, 10.0, (states, 2))
+    t = draw.uniform(0.0, 4.0, states)
+    exact = PAPER.closed_form(t, q, qd)
+    size = np.max(np.abs(exact), axis=1)
+    for order in orders:
+        progress(f"{states} states by {order}")
+        ours = PAPER.accelerations(order)(t, q, qd)
+        off = float(np.max(np.max(np.abs(ours - exact), axis=1) / size))
+        yield value("accelerations", off, order=order, states=states)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,14 +18,23 @@ from scipy.sparse.linalg import splu
 
 from pivotree import kkt
 
+from ..item import Progress, Results, picture, printed, value
 from ..measures import Floats
+from .arm import PAPER
 from .collocation import Acceleration, Path, at_end, bvp_map, iterate, slope
+from .references import conjugate_points, integrate, reached
 
 EPS_1, MOST_1 = 1e-13, 500  # of the iteration (8) in a subdomain
 EPS_2 = 1e-9  # norm of phi [rad/s], (19)
 DIFFERENCE = 1e-6  # of an interface value [rad]
 COLOURS = 3
 SMALLEST = 1e-4  # share of a step of Newton's method, where it is damped
+
+# of Figure 6
+REFINED = 4  # times as many subdomains, from the solution found
+CLOSE = 1e-3  # [s], of a conjugate point
+LONGER = 2.0  # [s], beyond what the paper could solve
+SHARE = 0.01  # by which the guess is off
 
 
 class LocalFailure(Exception):
@@ -158,3 +168,64 @@ def _moved(
 def straight(a: Floats, b: Floats, n: int) -> Floats:
     """(n + 1, N) values on the line from a to b."""
     return a + np.linspace(0.0, 1.0, n + 1)[:, None] * (b - a)
+
+
+def figure6(progress: Progress, *, order: str = "abm") -> Results:
+    """Figure 6: boundary value problems on 20 subdomains, matched; another solution on [0, 1.5].
+
+    From the initial value problem's solution plus a share.
+    """
+    said = printed("pasic1999")["figure6"]
+    wanted = {said["end"]: said["subdomains"], said["beyond"]: said["subdomains"]}
+    wanted |= {LONGER: 2 * said["subdomains"]}
+    ours, closed, zero = PAPER.accelerations(order), PAPER.closed_form, np.zeros(2)
+    progress("scipy, equation (20)")
+    exact = integrate(closed, LONGER, zero, zero)
+    drawn = None
+    for e, n in wanted.items():
+        b, edges = reached(closed, e, zero, zero), np.linspace(0.0, e, n + 1)
+        near = exact.sol(edges)[:2].T * (1.0 + SHARE)
+        near[-1] = b
+        case = f"[0, {e:g}] from IVP + {100 * SHARE:g} %"
+        progress(case)
+        found = newton(Matching(ours, edges, said["points"]), near)
+        norms = " ".join(f"{x:.1e}" for x in found.norms)
+        told = f"{len(found.norms)}: {norms}" if found.converged else found.why
+        if e != said["beyond"]:
+            name, words = "iterations_longer" if e == LONGER else "iterations", {"e": f"{e:g}", "n": n}
+            yield value(name, told, found.converged and len(found.norms) <= 4, case=case, **words)
+        if found.converged:
+            drawn = drawn if e == LONGER else found.path(edges)
+            yield from _solution(ours, closed, exact, found.path(edges), case)
+    progress("conjugate points")
+    points = conjugate_points(closed, said["beyond"] + 0.1, zero, zero)
+    gaps = {e: abs(e - c) for e in wanted for c in points if abs(e - c) < CLOSE}
+    ending = [f"[0, {e:g}] ends {gap:.1e} s from a conjugate point" for e, gap in gaps.items()]
+    why = "; ".join([*ending, "there two solutions cross"]) if ending else ""
+    yield value("conjugate", [f"{x:.4f}" for x in points], why=why)
+    if drawn is not None:
+        yield picture("figure6", "two_solutions", drawn, exact)
+
+
+def _solution(ours: Any, closed: Any, exact: Any, path: Path, case: str) -> Results:
+    """Rows of a solution, and of the same on REFINED times as many subdomains."""
+
+    def distance(path: Path) -> float:
+        """The largest from the initial value problem's solution at the edges [rad]."""
+        return float(np.max(np.abs(path.q - exact.sol(path.t)[:2].T)))
+
+    e, b, zero = float(path.t[-1]), path.q[-1], np.zeros(2)
+    t, y = path.fine(REFINED)
+    better = newton(Matching(ours, t, path.F.shape[1]), y)
+    missed = finer = np.nan
+    if better.converged:
+        fine = better.path(t)
+        finer = distance(fine)
+        missed = float(np.max(np.abs(reached(closed, e, zero, fine.qd[0]) - b)))
+    apart, said = distance(path), printed("pasic1999")["figure6"]
+    distances = f"{apart:.1e}, refined {finer:.1e}"
+    if e == said["end"]:
+        yield value("same", distances, apart <= 1e-3 and finer <= 1e-7, case=case)
+    elif e == said["beyond"]:
+        yield value("different", distances, apart >= 0.1 and finer >= 0.1, case=case)
+    yield value("miss", missed, case=case)

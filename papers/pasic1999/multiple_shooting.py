@@ -1,4 +1,4 @@
-"""Multiple shooting (sections 4.4 and 5): Newton's method, its matrix, and J as Schur complement.
+"""Multiple shooting (sections 4.4 and 5): Newton's method, and J, equation (17), as Schur complement.
 
 Multiple shooting has values and slopes of all n + 1 edges as unknowns, and asks for continuity of
 both.  Eliminating every slope by the row that says where its subdomain ends leaves the rows that
@@ -13,11 +13,17 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from ..measures import Floats
+from ..item import Progress, Results, above, each, printed, value
+from ..measures import Floats, apart
+from .arm import PAPER, Pair
 from .collocation import FAR, Acceleration, at_end, iterate, ivp_map
+from .matching import LONGER, Matching, newton, straight
+from .references import integrate, reached
 
 DIFFERENCE, EPS, MOST = 1e-6, 1e-15, 200
 SETTLED, TRIES, SMALLEST = 1e-9, 60, 1e-5  # norm, iterations and share of Newton's method
+OWN = 1e-2  # [rad/s] of Theta'(0) up to which a solution is the initial value problem's
+S = 3  # Gauss points
 
 
 def without_slopes(J: Floats, N: int) -> Floats:
@@ -128,3 +134,76 @@ class Shooting:
                 break
             y, left = moved, after
         return Shot(None, norms)
+
+
+def equation17(progress: Progress, *, order: str = "abm") -> Results:
+    """Equation (17): the matching matrix is multiple shooting's, its slopes eliminated: half the size.
+
+    At the initial value problem's solution on [0, 1].
+    """
+    ours, zero, n = PAPER.accelerations(order), np.zeros(2), printed("pasic1999")["figure6"]["subdomains"]
+    progress("scipy, equation (20)")
+    exact = integrate(PAPER.closed_form, 1.0, zero, zero)
+    edges = np.linspace(0.0, 1.0, n + 1)
+    values, problem = exact.sol(edges)[:2].T, Matching(ours, edges, S)
+    local = problem.solve(values)
+    dense = problem.jacobian(values, local).toarray()
+    progress("multiple shooting")
+    y = np.hstack([values, np.concatenate([local.left, local.right[-1:]])])
+    long = Shooting(ours, edges, y[0, :2], y[-1, :2], s=S).jacobian(y).toarray()
+    size = len(dense), len(long)
+    yield value("size", list(size), size == (2 * (n - 1), 4 * (n + 1)))
+    # rows of multiple shooting are left minus right derivatives, phi is right minus left
+    yield value("half", apart(-without_slopes(long, 2), dense))
+
+
+def multiple(
+    progress: Progress,
+    *,
+    ends: Pair = (1.0, 1.5, LONGER),
+    subdomains: tuple[int, ...] = (10, 15, 20, 30, 40),
+    step: float = 0.005,
+    order: str = "abm",
+) -> Results:
+    """Sections 4.4 and 5: multiple shooting and the new method, damped, from the straight line.
+
+    The paper's shooting solves [0, 1] and diverges beyond.  Neither its guess nor its damping is
+    printed.  Here both methods start from the straight line, and a step of Newton's is halved until the
+    residual falls.  The paper has 20 subdomains, and here ``subdomains`` on [0, 2]; ``step`` [s] is that of
+    Runge-Kutta.
+    """
+    above("s", ends=ends, step=step)
+    each("subdomains", subdomains, 3)
+    ours, zero = PAPER.accelerations(order), np.zeros(2)
+    said = printed("pasic1999")["figure6"]
+
+    def matched(e: float, n: int, b: Floats) -> tuple[str, bool]:
+        progress(f"[0, {e:g}], {n} subdomains")
+        found = newton(Matching(ours, np.linspace(0.0, e, n + 1), S), straight(zero, b, n), 60, damped=True)
+        slope = found.local.left[0] if found.converged and found.local is not None else None
+        return _told(slope, len(found.norms))
+
+    for e in ends:
+        progress(f"[0, {e:g}], multiple shooting")
+        n, b = said["subdomains"], reached(PAPER.closed_form, e, zero, zero)
+        shot = Shooting(ours, np.linspace(0.0, e, n + 1), zero, b, step).newton()
+        told, own = _told(None if shot.y is None else shot.y[0, 2:], len(shot.norms))
+        if e <= said["end"]:
+            yield value("shooting", told, own, e=f"{e:g}", n=n)
+            told, own = matched(e, n, b)
+            yield value("new", told, own, e=f"{e:g}", n=n)
+        else:
+            yield value("shooting_longer", told, shot.y is None, e=f"{e:g}", n=n)
+        if e == LONGER:
+            tries = [matched(e, n, b)[0] for n in subdomains]
+            told = "; ".join(f"{n}: {one}" for n, one in zip(subdomains, tries, strict=True))
+            yield value("new_longer", told, all(one.startswith("fails") for one in tries), e=f"{e:g}")
+
+
+def _told(slope: Floats | None, count: int) -> tuple[str, bool]:
+    """What became of a try, by its Theta'(0), and whether it is the initial value problem's."""
+    if slope is None:
+        return f"fails after {count}", False
+    own = bool(np.max(np.abs(slope)) < OWN)
+    which = "the IVP's" if own else "another solution"
+    return f"{which} in {count}", own

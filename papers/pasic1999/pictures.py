@@ -8,9 +8,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from .. import sheet
-from ..measures import Floats
 from ..sheet import named, panels
-from .collocation import Path, along
+from .collocation import Path
 
 DASHED, DOTTED = (0, (5, 2)), (0, (1.2, 1.4))
 LINES = ("-", DASHED, DOTTED, (0, (5, 1.5, 1, 1.5)), (0, (8, 2)))
@@ -66,29 +65,3 @@ def two_solutions(path: Path, exact: Any, style: str) -> Figure:
         named(ax, look, TIME, ANGLE)
         legend(ax, look, ncols=4, **ABOVE)
     return figure
-
-
-def partition(edges: Floats, local: Any, values: Floats, s: int, matched: Path, style: str) -> Figure:
-    """Figure 1: subdomains solved from the straight line, with jumps of slope; and matched."""
-    with panels(style, "double", 2.7, 1, 2) as (figure, both, look):
-        x = np.linspace(0.0, 1.0, 13)
-        first, second = look.series[:2]
-        t, whole = matched.fine(8)
-        for k, ax in enumerate(both):
-            for i, e in enumerate(np.diff(edges)):
-                y = along(x, s, e, values[i], local.left[i], local.F[i])[0]
-                label = "subdomains, not matched" if i == 0 else None
-                ax.plot(edges[i] + e * x, y[:, k], color=second, linewidth=1.3, label=label)
-            label = "interface values: straight line"
-            ax.plot(edges, values[:, k], "o", color=second, markersize=3.2, label=label)
-            ax.plot(t, whole[:, k], color=first, linestyle=DASHED, linewidth=1.2, label="matched")
-            ax.set(xlim=(edges[0], edges[-1]))
-            named(ax, look, TIME, f"{ANGLES[k]} [rad]")
-        _above(figure, both[0], look, ncols=3)
-    return figure
-
-
-def _above(figure: Figure, ax: Any, look: Any, **options: Any) -> None:
-    """One legend above all panels, of what one of them shows."""
-    handles, labels = ax.get_legend_handles_labels()
-    legend(figure, look, handles=handles, labels=labels, loc="outside upper center", **options)

@@ -32,21 +32,6 @@ def reached(acceleration: Acceleration, end: float, q0: Floats, qd0: Floats) -> 
     return integrate(acceleration, end, q0, qd0).y[: len(q0), -1]
 
 
-def boundary_value(acceleration: Acceleration, a: Floats, b: Floats, t: Floats, guess: Floats) -> Any:
-    """scipy's solve_bvp from a guess (len(t), 2 N) of Theta and its derivative."""
-    from scipy.integrate import solve_bvp
-
-    N = len(a)
-
-    def right(t: Floats, y: Floats) -> Floats:
-        return np.vstack([y[N:], acceleration(t, y[:N].T, y[N:].T).T])
-
-    def ends(left: Floats, last: Floats) -> Floats:
-        return np.concatenate([left[:N] - a, last[:N] - b])
-
-    return solve_bvp(right, ends, t, guess.T, tol=1e-8, max_nodes=20_000)
-
-
 def conjugate_points(acceleration: Acceleration, end: float, q0: Floats, qd0: Floats) -> Floats:
     """Lengths e in (0, end) at which d Theta(e) / d Theta'(0) is singular.
 

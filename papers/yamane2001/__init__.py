@@ -1,6 +1,16 @@
 """Yamane & Nakamura 2001: O(N) forward dynamics by the principle of virtual work."""
 
-ITEMS = ("closed", "equations", "readings", "agreement", "fig3", "snapshots", "fig6", "fig7", "section6")
+ITEMS = (
+    "agreement.closed",
+    "equations",
+    "recursion.readings",
+    "agreement.agreement",
+    "fig3",
+    "snapshots",
+    "growth.fig6",
+    "growth.fig7",
+    "section6",
+)
 
 QUICK = {  # item -> settings of a smaller study
     "agreement": {"chains": (16,), "stars": (2, 12), "trees": 1},

@@ -12,7 +12,7 @@ import numpy as np
 from pivotree import kkt, orderings
 
 from ..item import Progress, Results, between, picture, value
-from .proofs import mobility
+from .proofs import mobilities
 
 ORDERS = ("abm", "virtual_work", "constraint_force", "divide_and_conquer", "lagrange")
 MOBILITY = "M_k^-1 = K_k ((I^A_k)^-1 + Phi* (I^A_p)^-1 Phi) K_k*"
@@ -34,7 +34,7 @@ def measure(progress: Progress, *, largest: int = 6, joint: str = "spherical") -
             heights[name].append(tape.program.symbolic.height)
             flops[name].append(tape.flops / n)
     progress("pivots in exact fractions")
-    mobile = all(claim.numbers_agree() for shape in SHAPES for claim in mobility.on(shape))
+    mobile = all(claim.numbers_agree() for shape in SHAPES for claim in mobilities(shape))
     yield value("mobility", MOBILITY, mobile, trees=len(SHAPES))
     virtual, abm = (with_forces(system, name) for name in ("virtual_work", "abm"))
     extra = [after - before for before, after in (virtual, abm)]

@@ -15,11 +15,13 @@ from scipy.integrate import solve_ivp
 from pivotree import kkt, orderings
 from pivotree.analysis.simulation import Motion
 
-from ..item import Progress, Results, above, between, picture, value
+from ..item import Progress, Results, above, picture, value
 from ..measures import Floats
 from ..world import Links
 
 MOST = 1e-6
+PICTURES = 6  # of a chain
+REACH = 1.2  # [rad] off the vertical at the start
 BRANCHED = (-1, 0, 1, 2, 0, 4, 5, 0, 7, 8)  # parents
 
 
@@ -34,22 +36,14 @@ class Swing:
     lines: tuple[tuple[Floats, ...], ...]  # at each time, of each link: its ends (2, 3) [m]
 
 
-def measure(
-    progress: Progress,
-    *,
-    seconds: float = 0.6,
-    order: str = "virtual_work",
-    pictures: int = 6,
-    reach: float = 1.2,
-) -> Results:
-    """Both chains, from ``reach`` [rad] off the vertical, by an order in double precision."""
-    between("pictures", pictures, 2)
+def measure(progress: Progress, *, seconds: float = 0.6, order: str = "virtual_work") -> Results:
+    """Both chains, by an order in double precision."""
     above("s", seconds=seconds)
     robots = {"serial": list(range(-1, 9)), "branched": list(BRANCHED)}
     found = {}
     for name, parents in robots.items():
         progress(f"{name}: {order}")
-        one = found[name] = swing(rods(parents), seconds, order, pictures, reach)
+        one = found[name] = swing(rods(parents), seconds, order)
         words = {"name": name, "dof": one.dof, "evaluations": one.evaluations}
         yield value("energy", one.drift, one.drift <= MOST, **words)
     yield picture("fig4_5", "snapshots", found)
@@ -79,11 +73,11 @@ def rods(parents: list[int]) -> Any:
     return tree
 
 
-def swing(tree: Any, seconds: float, order: str, pictures: int, reach: float) -> Swing:
+def swing(tree: Any, seconds: float, order: str) -> Swing:
     N = 3 * len(tree)
     motion = Motion.of(tree, orderings.get(order))
-    start = motion.start(np.r_[0.3, -reach, np.zeros(N - 2)], np.zeros(N))
-    times = np.linspace(0.0, seconds, pictures)
+    start = motion.start(np.r_[0.3, -REACH, np.zeros(N - 2)], np.zeros(N))
+    times = np.linspace(0.0, seconds, PICTURES)
     found = solve_ivp(
         lambda t, y: motion.rates(y[None])[0],
         (0.0, seconds),

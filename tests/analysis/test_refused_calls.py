@@ -24,8 +24,7 @@ from pivotree.analysis.report import robot_report
 from pivotree.analysis.simulation import Motion, simulate
 from pivotree.analysis.sweep import pools, read_config, sweep
 from pivotree.papers.cloutier1995 import complements
-from pivotree.papers.cloutier1995.floor import Floor
-from pivotree.papers.cloutier1995.springs import Springs
+from pivotree.papers.cloutier1995.floor import Floor, Springs
 
 TREE = kkt.chain(3)
 SYSTEM = kkt.build(TREE)
@@ -233,7 +232,7 @@ def test_a_sweep_over_a_robot_without_an_answer_says_why_in_its_rows(tmp_path, m
 
 def test_a_setting_with_which_an_item_ends_in_an_error_of_arithmetic(monkeypatch, capsys):
     monkeypatch.setattr("pivotree.papers.paper.Item.measure", raising(ZeroDivisionError("by zero")))
-    asked_for = ["reproduce", "ascher1996", "--item", "structure", "--set", "links=4"]
+    asked_for = ["reproduce", "ascher1996", "--item", "links", "--set", "most=4"]
     assert main(asked_for) == 2
-    told = "structure cannot be measured with links=4 (ZeroDivisionError: by zero); give values"
+    told = "links cannot be measured with most=4 (ZeroDivisionError: by zero); give values"
     assert told in capsys.readouterr().err

@@ -25,7 +25,7 @@ from pivotree.kkt.rounding import observe
 from pivotree.kkt.tape.derivatives import differentiated, numbers_of
 from pivotree.kkt.theorem.motion import sides_of
 from pivotree.kkt.theorem.ranges import ranges_of
-from pivotree.papers.featherstone1983.lagrangian import lagrangian
+from pivotree.papers.featherstone1983.efficiency import lagrangian
 from pivotree.papers.yamane2001.recursion import joint_accelerations
 
 TREE = kkt.chain(3)

@@ -9,10 +9,10 @@ def quiet(text):
     """Progress, of which nobody is told."""
 
 
-def rows_of(module, found=None, **settings):
-    """Rows of an item's module with these settings, or of what was found, without the item's name."""
-    paper, name = module.__name__.split(".")[-2:]
-    (item,) = items(paper, [name])
+def rows_of(item, found=None, **settings):
+    """Rows of an item, a module or its function, or of what was found, without the item's name."""
+    name = item.__name__.rpartition(".")[2]
+    (item,) = items(getattr(item, "__module__", item.__name__).split(".")[2], [name])
     rows = item.rows(item.measure(quiet, **settings) if found is None else found)
     return [replace(row, item=row.item.removeprefix(f"{name}: ")) for row in rows]
 

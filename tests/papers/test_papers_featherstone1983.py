@@ -11,9 +11,9 @@ from scipy.spatial.transform import Rotation
 from pivotree import kkt, orderings
 from pivotree.analysis import listing
 from pivotree.analysis.counts import COUNTS, crossings
-from pivotree.papers.featherstone1983 import growth, lines, robots
-from pivotree.papers.featherstone1983.formula import in_one_frame, key, put, read
-from pivotree.papers.featherstone1983.lagrangian import lagrangian
+from pivotree.papers.featherstone1983 import growth, lines, slides
+from pivotree.papers.featherstone1983.efficiency import lagrangian
+from pivotree.papers.featherstone1983.lines import in_one_frame, key, put, read
 from pivotree.papers.featherstone1983.slides import aba, rnea
 from pivotree.papers.item import printed
 
@@ -89,8 +89,8 @@ def test_formulas_are_read_as_sums_of_words():
 @pytest.mark.parametrize("spec", ["panda", "anymal_c_ff", "random_64"])
 def test_robots_with_40_digits_from_their_files(spec):
     """An arm and robots with many limbs, whose accelerations come with the model."""
-    one = robots.on(kkt.read_model(MODELS[spec]))
-    assert one.given and max(*one.rnea, *one.aba) <= robots.MOST
+    one = slides.on(kkt.read_model(MODELS[spec]))
+    assert one.given and max(*one.rnea, *one.aba) <= slides.MOST
 
 
 def test_the_slides_recursions_on_every_joint_against_dense_equation_4():

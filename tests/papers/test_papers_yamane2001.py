@@ -6,10 +6,9 @@ from paper_rows import by_item, quiet, rows_of
 
 from pivotree import kkt
 from pivotree.analysis.counts import FAMILIES
-from pivotree.papers.unit_vectors import dense_solution, operations
-from pivotree.papers.yamane2001 import agreement, fig3, fig6, readings
-from pivotree.papers.yamane2001.growth import exponent
-from pivotree.papers.yamane2001.recursion import joint_accelerations
+from pivotree.papers.yamane2001 import agreement, fig3
+from pivotree.papers.yamane2001.growth import dense_solution, exponent, fig6, operations
+from pivotree.papers.yamane2001.recursion import joint_accelerations, readings
 
 
 @pytest.mark.parametrize("joint", ["spherical", "universal", "prismatic", "cylindrical"])
@@ -80,7 +79,7 @@ def test_folding_unit_vectors_only_saves():
 @pytest.mark.product
 @pytest.mark.parametrize("family", ["spherical", "prismatic"])
 def test_figure_6_virtual_work_is_linear_and_overtakes(family):
-    values = list(fig6.measure(quiet, least=2, most=9, family=family))
+    values = list(fig6(quiet, least=2, most=9, family=family))
     assert by_item(rows_of(fig6, values))["virtual work"].met
     found = values[-1].of[0]
     first = found.cheaper_from("virtual_work", "unit vectors")

@@ -1,5 +1,5 @@
 """Statements of Cloutier 1995 that ``pivotree prove`` proves."""
 
-from . import equations, impacts, motion
+from . import equations, motion
 
-__all__ = ["equations", "impacts", "motion"]
+__all__ = ["equations", "motion"]

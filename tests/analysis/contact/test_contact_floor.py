@@ -7,8 +7,7 @@ from test_contact import Dense
 
 from pivotree import kkt, orderings
 from pivotree.analysis import contact
-from pivotree.papers.cloutier1995.floor import Floor
-from pivotree.papers.cloutier1995.springs import Springs
+from pivotree.papers.cloutier1995.floor import Floor, Springs
 
 # -- a floor --------------------------------------------------------------------------------------
 
