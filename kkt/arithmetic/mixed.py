@@ -130,13 +130,11 @@ class ByRole(Runner):
     """Runs a tape, each operation in the format of its role and its body."""
 
     def __init__(self, mixed: Mixed, tape: Any) -> None:
-        numbered = {part: i for i, part in enumerate(dict.fromkeys(mixed.parts))}  # rows of grids
-        self.grids: NDArray[Any] = np.concatenate([_grid(part) for part in numbered])
-        # operands need no rounding to a format that holds the numbers of all parts
-        first = {p: -1 if all(holds(p, other) for other in numbered) else i for p, i in numbered.items()}
+        rows = {part: i for i, part in enumerate(dict.fromkeys(mixed.parts))}  # rows of grids
+        self.grids: NDArray[Any] = np.concatenate([_grid(part) for part in rows])
         self.result, self.operand = (
             np.array([[[rows[p] for p in each] for each in kind[k]] for kind in mixed.kinds], dtype=np.int8)
-            for k, rows in enumerate((numbered, first))
+            for k in range(2)
         )
         self.tape: Any | None = tape if mixed.on_tapes else None
         self.kind_of: NDArray[np.int64] | None = mixed.kind_of(tape.inputs.names) if mixed.bodies else None
@@ -159,16 +157,6 @@ class ByRole(Runner):
         result, operand = self.result[which], self.operand[which]
         floats.rounded(chunk, v, result, operand, self.grids, self.done, (x, y, r))
         self.done += len(chunk)
-
-
-def holds(part: Format, other: Format) -> bool:
-    """Whether every number of ``other`` is also a number of ``part``."""
-    if part.dtype is np.float64 and isinstance(part, Hardware):
-        return True
-    a, b = _grid(part)[0], _grid(other)[0]
-    return bool(
-        a["shift"] <= b["shift"] and a["step"] <= b["step"] and a["top"] >= b["top"] and b["mode"] >= 0
-    )
 
 
 def _grid(part: Format) -> NDArray[Any]:

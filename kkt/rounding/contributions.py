@@ -12,7 +12,7 @@ adjoints, the contributions, add up to the run's value minus the shadow's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format, shadows
-from ..arithmetic.formats import Chunk
 from ..arithmetic.objects import precision
 from ..base.errors import FormatError, SizeError
 from ..matrix.entries import Entries
-from ..tape.player import PIECE, signed, started, watched
+from ..tape.player import signed, started, watched
 from ..tape.tape import Tape
 from .observe import Watch, shadow_for, traceable
 
@@ -70,7 +69,7 @@ class Linearised:
         for slot, weight in seeds.items():
             adjoint[abs(slot)] += np.sign(slot) * weight
         bent = len(self.slopes)
-        for piece in reversed(tuple(_pieces(self.tape))):
+        for piece in reversed(tuple(self.tape.chunks())):
             m, k = len(piece), int(np.count_nonzero(piece.op > 1))
             here = slice(end - m, end)
             shadows.contribute(
@@ -145,13 +144,6 @@ def _room(tape: Tape) -> tuple[Floats, Floats]:
     """Room for the errors (length,) of a tape, and for the slopes of its products and quotients."""
     bent = sum(int(np.count_nonzero(chunk.op > 1)) for chunk in tape.chunks())
     return np.empty(tape.length), np.empty((bent, 2))
-
-
-def _pieces(tape: Tape) -> Iterator[Chunk]:
-    """The tape in pieces of bounded length."""
-    for chunk in tape.chunks():
-        for start in range(0, len(chunk), PIECE):
-            yield chunk.part(slice(start, start + PIECE))
 
 
 # -- what reaches the answer ----------------------------------------------------------------------

@@ -120,10 +120,14 @@ def require_refinable(chosen: Format, count: int, residual: str) -> None:
     """Raise OrderError or FormatError where refinement was asked for wrongly."""
     if residual not in RESIDUALS:
         raise OrderError(f"residual {residual!r} is unknown; use {' or '.join(RESIDUALS)}")
+    _require_count(chosen, "refine", count, "corrections", "refined")
+
+
+def _require_count(chosen: Format, name: str, count: int, of: str, done: str) -> None:
     if not is_whole(count, 0, MOST):
-        raise OrderError(f"refine {count!r}: is no number of corrections; use 0 to {MOST}")
+        raise OrderError(f"{name} {count!r}: is no number of {of}; use 0 to {MOST}")
     if count and chosen.kind != "float":
-        raise FormatError(f"format {chosen.name!r}: is not refined; use float64, float32 or a shorter format")
+        raise FormatError(f"format {chosen.name!r}: is not {done}; use float64, float32 or a shorter format")
 
 
 def require_iterable(system: System, chosen: Format, count: int, more: bool) -> None:
@@ -131,16 +135,11 @@ def require_iterable(system: System, chosen: Format, count: int, more: bool) -> 
 
     ``more``: refinement or further right-hand sides were asked for as well.
     """
-    if not is_whole(count, 0, MOST):
-        raise OrderError(f"proximal {count!r}: is no number of iterations; use 0 to {MOST}")
+    if count and more:
+        raise OrderError("proximal: iterates by itself, and not with refine or rhs; leave one out")
+    _require_count(chosen, "proximal", count, "iterations", "iterated")
     if not count:
         return
-    if more:
-        raise OrderError("proximal: iterates by itself, and not with refine or rhs; leave one out")
-    if chosen.kind != "float":
-        raise FormatError(
-            f"format {chosen.name!r}: is not iterated; use float64, float32 or a shorter format"
-        )
     compliance = np.concatenate([np.zeros(0), *(loop.compliance for loop in system.loops)])
     if not compliance.size or not (compliance > 0.0).all():
         raise LoopError(

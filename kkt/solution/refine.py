@@ -143,15 +143,10 @@ class Corrections:
     def flops(self) -> int:
         """Operations of one correction, the factor used again."""
         if self.dynamics:
-            return (
-                self.residual.flops
-                + operations_on_rhs(self.tape, ("qdd",), ("tau", "gamma"))
-                + self.update.flops
-            )
-        every = ("pdd", "qdd", "f", "lam")
-        return (
-            self.residual.length + operations_on_rhs(self.tape, every, RIGHT_HAND_SIDE) + self.update.length
-        )
+            again = operations_on_rhs(self.tape, ("qdd",), ("tau", "gamma"))
+            return self.residual.flops + again + self.update.flops
+        again = operations_on_rhs(self.tape, ("pdd", "qdd", "f", "lam"), RIGHT_HAND_SIDE)
+        return self.residual.length + again + self.update.length
 
     def run(self, x: Answer, count: int) -> tuple[list[Answer], list[float], str]:
         """Answers, sizes of the first answer and of all corrections, and how refinement ended."""
@@ -176,13 +171,13 @@ class Corrections:
     def defect(self, x: Answer) -> Answer:
         """The residual of an answer."""
         given = {"qdd": x.qdd, "lam": x.lam} if self.dynamics else vars(x)
-        return self._run(self.residual, given)
+        return self._solve(self.residual, given)[0]
 
     def correction(self, r: Answer) -> tuple[Answer, float]:
         """A correction, and a least effect on it of rounding its residual once, or 0."""
         if not self.dynamics:
             given = {"a": -r.f, "b": r.pdd, "tau": r.qdd, "gamma": -r.lam}
-            return self._run(self.tape, given), 0.0
+            return self._solve(self.tape, given)[0], 0.0
         zero = np.zeros_like(r.pdd)
         given = {"a": zero, "b": zero, "tau": r.qdd, "gamma": -r.lam}
         d, pivots = self._solve(self.tape, given)
@@ -206,10 +201,7 @@ class Corrections:
         return out
 
     def sum(self, x: Answer, d: Answer) -> Answer:
-        return self._run(self.update, {**vars(x), **{"d" + k: v for k, v in vars(d).items()}})
-
-    def _run(self, tape: Tape, given: dict[str, Any]) -> Answer:
-        return self._solve(tape, given)[0]
+        return self._solve(self.update, {**vars(x), **{"d" + k: v for k, v in vars(d).items()}})[0]
 
     def _solve(self, tape: Tape, given: dict[str, Any]) -> tuple[Answer, dict[int, NDArray[Any]]]:
         given = {k: v for k, v in given.items() if k in (*tape.inputs.given, *RIGHT_HAND_SIDE)}
