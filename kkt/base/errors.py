@@ -47,13 +47,8 @@ def cell(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") and not _NUMBER.fullmatch(text) else text
 
 
-def csv_line(cells: Iterable[object]) -> str:
-    """One line of a CSV table, without its end; texts pass :func:`cell` and get quotes."""
-    return csv_lines([cells])[:-1]
-
-
 def csv_lines(rows: Iterable[Iterable[object]]) -> str:
-    """Lines of a CSV table, as :func:`csv_line` writes each, with their ends."""
+    """Lines of a CSV table, with their ends; texts pass :func:`cell` and get quotes."""
     lines = io.StringIO()
     shown = ([cell(x) if isinstance(x, str) else x for x in row] for row in rows)
     csv.writer(lines, lineterminator="\n").writerows(shown)

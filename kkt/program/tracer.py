@@ -174,6 +174,7 @@ class Tracer:
         self.graph = self.plan.graph
         self.rules = self.plan.sequence.rules
         self.n: int = self.graph.structure.n
+        self.joints: int = int((self.graph.structure.dof > 0).sum())
         self.write: Writer = Writer(apart, self.rules.symmetry == "mirrored")
         self.fronts: Fronts = Fronts(self.write, self.plan, self.rules.assembly == "right_looking")
         self.records: list[PivotRecord] = []
@@ -379,10 +380,6 @@ class Tracer:
             self.records.append(PivotRecord((name,), s, False, factor.value, (first, first + size)))
             first += size
         return DensePivot(w, blocks, sizes, factor, self.rules.rank_update == "gain")
-
-    @property
-    def joints(self) -> int:
-        return int((self.graph.structure.dof > 0).sum())
 
     # -- one pivot after another --------------------------------------------------------------
 

@@ -7,7 +7,7 @@ longer needed are handed out again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -94,13 +94,9 @@ class Lowering(Patterns):
             array = array.T
         return array if ref.sign > 0 else -array
 
-    def solution(self) -> dict[Block, Scalars]:
-        """Scalars of every block of unknowns, once the program has been written."""
-        return {block: self.take(ref) for block, ref in self.program.solution.items()}
-
-    def columns(self) -> tuple[dict[Block, Scalars], ...]:
-        """The same of every set of right-hand sides beyond (4)'s own."""
-        return tuple({b: self.take(r) for b, r in x.items()} for x in self.program.columns)
+    def solved(self, found: Mapping[Block, Ref]) -> dict[Block, Scalars]:
+        """Scalars of unknowns, once the program has been written."""
+        return {block: self.take(ref) for block, ref in found.items()}
 
     def pivots(self) -> dict[int, Scalars]:
         """Scalars on the factor's diagonal, by the number of the pivot's record."""
@@ -109,10 +105,6 @@ class Lowering(Patterns):
             for number, record in enumerate(self.program.pivots)
             if record.factor >= 0
         }
-
-    def inertia(self) -> Scalars | None:
-        """The joint-space inertia, where the program names one."""
-        return None if self.program.inertia is None else self.take(self.program.inertia)
 
     def operations(self) -> Iterator[tuple[Instruction, tuple[NDArray[Any], ...], Scalars]]:
         """Writes the program; then each instruction, its operations, and the slots of its result.

@@ -56,18 +56,14 @@ class Tape(Shown):
         return {"name": name, "operations": self.length, "of them for qdd": self.flops, "slots": self.slots}
 
     @cached_property
-    def _counted(self) -> Program:
-        return as_counted(self.program)
-
-    @cached_property
     def work(self) -> NDArray[np.int64]:
         """(groups + 1,) operations that qdd needs of each group, as they are counted; last: before any."""
-        return Patterns(self._counted, self.inputs).work()
+        return Patterns(as_counted(self.program), self.inputs).work()
 
     @cached_property
     def flops(self) -> int:
         """Operations that qdd needs: with composite inertias as ten numbers, if not said otherwise."""
-        return self.played if self._counted is self.program else int(self.work.sum())
+        return self.played if as_counted(self.program) is self.program else int(self.work.sum())
 
     def chunks(self) -> Iterator[Chunk]:
         """The operations in order; lowered anew each time where the tape is long."""
@@ -198,14 +194,14 @@ def lowered(program: Program, inputs: InputSlots, plans: dict[Any, Any]) -> Tape
         program,
         inputs,
         slots=lowering.top,
-        solution=lowering.solution(),
+        solution=lowering.solved(program.solution),
         pivots=lowering.pivots(),
-        inertia=lowering.inertia(),
+        inertia=None if program.inertia is None else lowering.take(program.inertia),
         played=lowering.played,
         first=lowering.first,
         length=lowering.written,
         kept=None if lowering.written > KEEP else tuple(kept),
-        columns=lowering.columns(),
+        columns=tuple(map(lowering.solved, program.columns)),
     )
 
 

@@ -258,11 +258,6 @@ class Patterns:
         """(instructions,) those that are factors that :func:`large_factor` writes."""
         return self._first == LARGE
 
-    @property
-    def given(self) -> NDArray[np.bool_]:
-        """(instructions,) those that are inputs."""
-        return self._first == INPUT
-
     def variant(self, ref: Ref) -> int:
         """The pattern of a reference: transposed, negated."""
         return self.known.variant(int(self.pattern[ref.value]), ref.transposed, ref.sign)
@@ -274,7 +269,7 @@ class Patterns:
         LARGE, is a run by itself; who reads it keeps the pattern of its result.
         """
         known, done, first = self.known, np.zeros(2, dtype=np.int64), 0
-        places = np.flatnonzero(keep & ~self.given)
+        places = np.flatnonzero(keep & (self._first != INPUT))
         numbers = np.full(len(places), LARGE, dtype=np.int64)
         while first < len(places):
             enough = meet(
@@ -292,18 +287,13 @@ class Patterns:
             first = at + large
             done[:] = first, 0
 
-    def walk(self, keep: NDArray[np.bool_]) -> Iterator[tuple[int, Template | None, list[int]]]:
-        """The instructions to ``keep``: place, template, and operations, of a large factor by row.
-
-        Large factors have no template.
-        """
+    def walk(self, keep: NDArray[np.bool_]) -> Iterator[tuple[int, Template | None]]:
+        """The places of instructions to ``keep``, with their templates; large factors have none."""
         for places, numbers in self.runs(keep, 1 << 18):
+            if numbers[0] == LARGE:
+                self._meet_large(self.program.instructions[places[0]])
             for place, number in zip(places.tolist(), numbers.tolist(), strict=True):
-                if number == LARGE:
-                    yield place, None, self._meet_large(self.program.instructions[place])
-                else:
-                    template = self.known.templates[number]
-                    yield place, template, [len(template.op)]
+                yield place, None if number == LARGE else self.known.templates[number]
 
     def work(self) -> NDArray[np.int64]:
         """(groups + 1,) operations that qdd needs of each group, both ways; the last: before any."""

@@ -333,9 +333,9 @@ def entries_of(tape: Tape, instructions: Iterable[int]) -> dict[int, NDArray[np.
     """
     program, wanted = tape.program, set(instructions)
     result = {}
-    for place, template, operations in Patterns(program, tape.inputs).walk(program.kept):
+    for place, template in Patterns(program, tape.inputs).walk(program.kept):
         if place in wanted:
-            none = np.full((sum(operations), 2), -1, dtype=np.int64)
+            none = np.full((tape.first[place + 1] - tape.first[place], 2), -1, dtype=np.int64)
             result[place] = none if template is None else _served(template)
         if len(result) == len(wanted):
             break

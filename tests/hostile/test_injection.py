@@ -18,7 +18,7 @@ from designs import listed
 from hostile_words import BODY, HOSTILE, LIMIT, MODEL, SIGN
 
 from pivotree import kkt, orderings
-from pivotree.kkt.base.errors import csv_line
+from pivotree.kkt.base.errors import csv_lines
 
 COMPILER = shutil.which("cc")
 C_NAMES, PYTHON_NAMES, PAGE_NAMES = (HOSTILE[f"names in {x}"] for x in ("C", "Python", "pages"))
@@ -174,8 +174,8 @@ def test_no_cell_of_a_table_is_a_formula(written, run, tmp_path, name):
 
 def test_a_cell_begins_with_an_apostrophe_where_a_spreadsheet_would_compute():
     for name in [*FORMULAS, "@a", "-a,b", "+"]:
-        assert next(csv.reader([csv_line([name, "1"])])) == [f"'{name}", "1"]
-    assert csv_line(["-1", "+1e-3", -1.5, "-.5", "", None]) == "-1,+1e-3,-1.5,-.5,,"
+        assert next(csv.reader([csv_lines([[name, "1"]])])) == [f"'{name}", "1"]
+    assert csv_lines([["-1", "+1e-3", -1.5, "-.5", "", None]]) == "-1,+1e-3,-1.5,-.5,,\n"
 
 
 def test_json_gives_names_back(written):

@@ -158,20 +158,19 @@ def clock(progress: Progress, what: str, seconds: float, done: int) -> Callable[
 
 def _draw(found: list[Any], folder: Any) -> None:
     """The accepted steps, as a picture and as numbers."""
-    from pivotree.kkt.base.errors import csv_line
+    from pivotree.kkt.base.errors import csv_lines
     from pivotree.kkt.base.files import made, write_whole
 
     from ...figures import save
     from ...simulation.picture import picture
 
     made(folder)
-    lines = ["order,format,run,t,step"]
+    rows: list[list[Any]] = [["order", "format", "run", "t", "step"]]
     for simulation in found:
         for run, record in enumerate(simulation.records):
-            start = csv_line([simulation.order, simulation.format, run])
             pairs = zip(record.step_t.tolist(), record.step.tolist(), strict=True)
-            lines += [f"{start},{t!r},{h!r}" for t, h in pairs]
-    write_whole(folder / "steps.csv", "\n".join(lines) + "\n")
+            rows += [[simulation.order, simulation.format, run, t, h] for t, h in pairs]
+    write_whole(folder / "steps.csv", csv_lines(rows))
     for style, ending in (("light", ""), ("dark", "_dark")):
         figure = picture(found, style=style)
         for suffix in (".png",) if ending else (".png", ".pdf"):
