@@ -21,7 +21,7 @@ from pivotree.kkt import Block
 from pivotree.kkt.machine.forward_dynamics import tape_of
 from pivotree.kkt.machine.kinematics import entries
 from pivotree.kkt.matrix.configuration import Configuration
-from pivotree.kkt.model.joints import from_quaternion
+from pivotree.kkt.model import from_quaternion
 from pivotree.kkt.tape import run
 
 BITS = 192

@@ -76,20 +76,15 @@ def unfit(name: str) -> str | None:
 
 def first_unfit(names: Iterable[Hashable]) -> tuple[Hashable, str] | None:
     """The first name that is :func:`unfit`, and why; of a tuple its texts are checked."""
-    named = [name for name in names if isinstance(name, str | tuple)]
-    texts = [name if isinstance(name, str) else "".join(_parts(name)) for name in named]
-    if max(map(len, texts), default=0) <= LONGEST_NAME and not _UNFIT.search("".join(texts)):
-        return None  # one search through all of them
-    found = ((name, unfit(text)) for name, text in zip(named, texts, strict=True))
-    return next(((name, why) for name, why in found if why is not None), None)
+    return next(((name, why) for name in names if (why := unfit("".join(_texts(name))))), None)
 
 
-def _parts(name: tuple[Any, ...]) -> Iterable[str]:
-    for part in name:
-        if isinstance(part, str):
-            yield part
-        elif isinstance(part, tuple):
-            yield from _parts(part)
+def _texts(name: Any) -> Iterable[str]:
+    if isinstance(name, str):
+        yield name
+    elif isinstance(name, tuple):
+        for part in name:
+            yield from _texts(part)
 
 
 class Refusal(str):

@@ -313,7 +313,7 @@ def require_independent(state: State) -> None:
 
 def unfollowed(state: State) -> Hashable | None:
     """The loop with a row that (4) does without, and that in this state no other rows imply."""
-    more = [replace(c, loop=c.loop.left_out) for c in state.loops if c.loop.implied is not None]
+    more = [replace(c, loop=c.loop.having(c.loop.implied)) for c in state.loops if c.loop.implied is not None]
     if not more:
         return None
     loops = (*state.loops, *more)

@@ -1,6 +1,7 @@
 from .gallery import IN_PLANE as IN_PLANE
 from .gallery import box as box
 from .joints import GENERAL as GENERAL
+from .joints import from_quaternion as from_quaternion
 from .load import robot_files as robot_files
 from .load import robots_folder as robots_folder
 from .spatial import rotation as rotation

@@ -118,13 +118,14 @@ def builders() -> dict[str, Builder]:
 
 def arguments_of(build: Builder) -> dict[str, str]:
     """The arguments that a spec may give, with their defaults as texts; "" where there is none."""
-    given = {
-        key: parameter.default
-        for key, parameter in inspect.signature(build).parameters.items()
-        if parameter.annotation in _READERS
-    }
-    told = {inspect.Parameter.empty: "", "nan": "as it follows from the others"}
-    return {key: told.get(x, told.get(str(x), str(x))) for key, x in given.items()}
+    told = {str(inspect.Parameter.empty): "", "nan": "as it follows from the others"}
+    return {key: told.get(text, text) for key, (_, text) in _parameters(build).items()}
+
+
+def _parameters(build: Builder) -> dict[str, tuple[str, str]]:
+    """The kind and default, as texts, of each argument that a spec may give."""
+    given = inspect.signature(build).parameters.items()
+    return {key: (str(x.annotation), str(x.default)) for key, x in given if x.annotation in _READERS}
 
 
 def _number(text: str) -> float:
@@ -155,11 +156,7 @@ def from_spec(text: str) -> nx.DiGraph[Any]:
             told += f"; an installed robot is written robot:{name}, a file with its suffix"
         raise ModelError(f"gallery: {name!r} is unknown; {told}")
     build = builders()[name]
-    known = {
-        key: str(parameter.annotation)
-        for key, parameter in inspect.signature(build).parameters.items()
-        if parameter.annotation in _READERS
-    }
+    known = {key: kind for key, (kind, _) in _parameters(build).items()}
     given: dict[str, object] = {}
     for place, item in enumerate(rest.split(",") if rest.strip() else []):
         key, equals, value = (part.strip() for part in item.partition("="))

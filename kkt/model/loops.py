@@ -139,23 +139,16 @@ class Loop:
         """m, 1 to 6."""
         return int(self.C.shape[1])
 
+    def having(self, C: Floats) -> Loop:
+        """The constraint with columns C (6, m); those that it had not are as soft as its softest."""
+        rows = C.shape[1]
+        soft = np.append(self.compliance, np.full(rows, self.compliance.max()))[:rows]
+        return replace(self, C=C, compliance=soft, numbers=tuple(range(rows)), implied=None)
+
     @property
     def whole(self) -> Loop:
         """The constraint with the rows, behind the others, that (4) does without: all that states keep."""
-        if self.implied is None:
-            return self
-        C = np.concatenate([self.C, self.implied], axis=1)
-        compliance = np.concatenate([self.compliance, np.full(C.shape[1] - self.rows, self.compliance.max())])
-        return replace(self, C=C, compliance=compliance, numbers=tuple(range(C.shape[1])), implied=None)
-
-    @property
-    def left_out(self) -> Loop:
-        """The rows alone that (4) does without."""
-        assert self.implied is not None
-        rows = self.implied.shape[1]
-        return replace(
-            self, C=self.implied, compliance=np.zeros(rows), numbers=tuple(range(rows)), implied=None
-        )
+        return self if self.implied is None else self.having(np.hstack([self.C, self.implied]))
 
     @property
     def anywhere(self) -> bool:

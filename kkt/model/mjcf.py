@@ -238,7 +238,7 @@ def of_their_own(model: Any, loop: Loop, ids: list[int], frame: Frame, what: str
         return loop
     kept = U[:, :rank] @ U[:, :rank].T
     rows = np.flatnonzero(np.abs(kept).max(axis=1) > RANK)
-    return _with(loop, loop.C[:, rows] if len(rows) == rank else loop.C @ U[:, :rank])
+    return loop.having(loop.C[:, rows] if len(rows) == rank else loop.C @ U[:, :rank])
 
 
 def independent(model: Any, ties: Sequence[Tie], coupled: Sequence[int]) -> dict[int, Loop]:
@@ -269,7 +269,7 @@ def independent(model: Any, ties: Sequence[Tie], coupled: Sequence[int]) -> dict
         new = [_new(bases, [j[r] for j in J]) for r in range(loop.rows)]
         if closed and any(new) and not all(new):
             aside = loop.C[:, np.flatnonzero(~np.array(new))]
-            loops[i] = replace(_with(loop, loop.C[:, np.flatnonzero(new)]), implied=aside)
+            loops[i] = replace(loop.having(loop.C[:, np.flatnonzero(new)]), implied=aside)
     return loops
 
 
@@ -277,11 +277,6 @@ def _new(bases: list[list[Floats]], row: list[Floats]) -> bool:
     """Whether a row, as it is in each closed position, says something new in one; it is then added."""
     sizes = [FOLLOWS * float(np.linalg.norm(r)) for r in row]
     return sum(extends(*one) for one in zip(bases, row, sizes, strict=True)) > 0
-
-
-def _with(loop: Loop, C: Floats) -> Loop:
-    rows = C.shape[1]
-    return replace(loop, C=C, compliance=loop.compliance[:rows], numbers=tuple(range(rows)))
 
 
 def _drawn(model: Any, size: float) -> list[Any]:
