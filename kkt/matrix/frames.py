@@ -122,7 +122,7 @@ def in_frames(system: System, turns: Floats, *, tidy: bool, one: Floats | None =
     }
     fields["inertia"] = (fields["inertia"] + transpose(fields["inertia"])) / 2
     if tidy:
-        fields = {key: _TIDY[key](value) for key, value in fields.items()}
+        fields = {key: (_tidy_inertias if key == "inertia" else _tidy)(x) for key, x in fields.items()}
     if one is not None:  # but for the root's place in the world
         fields["R"] = np.where(root[..., None], fields["R"], np.eye(3))
         fields["p"] = np.where(root, fields["p"], 0.0)
@@ -139,7 +139,7 @@ def in_frames(system: System, turns: Floats, *, tidy: bool, one: Floats | None =
             if not still[k]:
                 parts = [matmul(turns[k], x) for x in (S[:3], S[3:] - matmul(skew(moved[k]), S[:3]))]
             if tidy and not still[k]:
-                parts = [_tidy_axes(x.T).T for x in parts]
+                parts = [_tidy(x.T).T for x in parts]
             here["S"] = np.concatenate(parts)
         along, about = s.joint_bias[k].reshape(2, 3), s.wrench[k].reshape(2, 3)
         along = along - [np.zeros(3), np.cross(moved[k], along[0])]
@@ -198,22 +198,6 @@ def _is_coordinate(x: Floats) -> bool:
 
 
 def _tidy(x: Floats) -> Floats:
-    """Vectors (..., 3), negligible entries set to zero."""
-    return np.where(np.abs(x) <= NOISE * np.abs(x).max(-1, keepdims=True), 0.0, x)
-
-
-def _tidy_rotations(R: Floats) -> Floats:
-    R = np.where(np.abs(R) <= NOISE, 0.0, R)
-    return np.where(np.abs(np.abs(R) - 1.0) <= NOISE, np.sign(R), R)
-
-
-def _tidy_inertias(J: Floats) -> Floats:
-    """Inertias (..., 3, 3), negligible products set to zero; moments on the diagonal stay."""
-    small = np.abs(J) <= NOISE * np.abs(J).max((1, 2), keepdims=True)
-    return np.where(small & ~np.eye(3, dtype=np.bool_), 0.0, J)
-
-
-def _tidy_axes(x: Floats) -> Floats:
     """Vectors (..., 3) of any length; where one entry remains, it gets the vector's length."""
     length = np.linalg.norm(x, axis=-1, keepdims=True)
     x = np.where(np.abs(x) <= NOISE * length, 0.0, x)
@@ -222,4 +206,7 @@ def _tidy_axes(x: Floats) -> Floats:
     return np.where(alone, np.sign(x) * length, x)
 
 
-_TIDY = {"R": _tidy_rotations, "p": _tidy, "com": _tidy, "inertia": _tidy_inertias}
+def _tidy_inertias(J: Floats) -> Floats:
+    """Inertias (..., 3, 3), negligible products set to zero; moments on the diagonal stay."""
+    small = np.abs(J) <= NOISE * np.abs(J).max((1, 2), keepdims=True)
+    return np.where(small & ~np.eye(3, dtype=np.bool_), 0.0, J)
