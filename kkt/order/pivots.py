@@ -3,8 +3,6 @@
 A pivot is a group of blocks (a bracket) that is eliminated together.  Inside a bracket the pairs
 (pdd_k, f_k) and (fJ_k, qdd_k), whose coupling is the identity, come first and are used through
 their exact inverse [[0, 1], [1, -X]]; other blocks follow in the order pdd < f < fC < qdd < lam.
-
-Nested dissection of a tree by joints (George 1973).
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..base.compiled import loop
 from ..base.errors import OrderError, close_names
 from ..base.foreign import foreign
 from ..matrix.blocks import (
@@ -357,56 +354,6 @@ def check_complete(blocks: NDArray[np.int64], group: NDArray[np.int64], graph: B
             f"order {name!r}: leaves out {graph.block(int(missing[0]))}"
             f"{f' and {missing.size - 1} more' if missing.size > 1 else ''}; name every block once"
         )
-
-
-@loop(few=10_000)
-def halving_joints(parent, order):  # pragma: no cover
-    """(n,) joints, named by their bodies, each of which cuts a part into two most equal halves.
-
-    The halves are the part's joints below the cut, and all others but the cut.  A part's cut comes
-    before those of its halves.  ``order`` lists all bodies, parents before children.
-    """
-    n = len(parent)
-    part, other = order.copy(), np.empty(n, dtype=np.int64)
-    label, below = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    first, last = np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
-    first[0], last[0], waiting, labels = 0, n, 1, 0
-    found, filled = np.empty(n, dtype=np.int64), 0
-    while waiting:
-        waiting -= 1
-        a, b = first[waiting], last[waiting]
-        labels += 1
-        for t in range(a, b):
-            label[part[t]], below[part[t]] = labels, 1
-        for t in range(b - 1, a - 1, -1):
-            up = parent[part[t]]
-            if up >= 0 and label[up] == labels:
-                below[up] += below[part[t]]
-        cut = part[a]
-        for t in range(a + 1, b):
-            if abs(2 * below[part[t]] - 1 - b + a) < abs(2 * below[cut] - 1 - b + a):
-                cut = part[t]
-        found[filled] = cut
-        filled += 1
-        middle, under = a, 0
-        label[cut] = -labels  # of those below it
-        for t in range(a, b):
-            k = part[t]
-            if k == cut or (parent[k] >= 0 and label[parent[k]] == -labels):
-                label[k] = -labels
-                if k != cut:
-                    other[under] = k
-                    under += 1
-            else:
-                part[middle] = k
-                middle += 1
-        for t in range(under):
-            part[middle + t] = other[t]
-        for start, end in ((a, middle), (middle, middle + under)):
-            if end > start:
-                first[waiting], last[waiting] = start, end
-                waiting += 1
-    return found
 
 
 def unknowns_of(chosen: Plan, system: System) -> NDArray[np.int64]:

@@ -122,11 +122,6 @@ class SymbolicFactor:
         """Blocks on the longest such path: steps that cannot be taken side by side."""
         return int(np.max(self.levels, initial=0))
 
-    @cached_property
-    def post(self) -> NDArray[np.int64]:
-        """(B,) postorder of the elimination tree."""
-        return kernels.postorder(self.parent)
-
 
 @of_kind
 def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
@@ -147,7 +142,9 @@ def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
     count = len(plan.blocks)
     where = np.full(graph.count, -1, dtype=np.int64)
     where[plan.blocks] = np.arange(count)
-    pointer, later = kernels.adjacency(where, graph.edges[0], graph.edges[1], count)
+    first, last = np.sort(where[graph.edges], axis=0)
+    pointer = np.searchsorted(np.sort(first), np.arange(count + 1))
+    later = last[np.argsort(first, kind="stable")]
     diagonal = graph.diagonal[plan.blocks]
     pivot, parent, column_pointer, column_index, zero = kernels.eliminate(
         pointer, later, diagonal, plan.paired, 1 << 62 if most is None else most
@@ -161,7 +158,8 @@ def symbolic(plan: Plan, most: int | None = None) -> SymbolicFactor:
         )
     if zero >= 0:
         raise OrderError(_refusal(plan, int(zero)))
-    kernels.sort_columns(column_pointer, column_index)
+    start = np.repeat(count * np.arange(count), np.diff(column_pointer))
+    column_index = np.sort(start + column_index) - start
     return SymbolicFactor(plan, pivot, parent, column_pointer, column_index, len(later))
 
 

@@ -1,8 +1,4 @@
-"""Compiled loops of the symbolic factor; positions are blocks in the order of elimination.
-
-They sort by themselves, where ``np.sort`` would take seconds to compile.  Only compiled loops call
-the sort; without wrappers for Python it compiles in half the time.
-"""
+"""Compiled loops of the symbolic factor; positions are blocks in the order of elimination."""
 
 from __future__ import annotations
 
@@ -11,41 +7,6 @@ import numpy as np
 from ..base.compiled import leaf, loop
 
 FEW_BLOCKS = 10_000  # entries of a call's arrays, for which no loop is compiled
-FEW = 32  # values that are sorted by insertion
-
-
-@leaf()
-def ascend(values, start, end):  # pragma: no cover
-    """Sort values[start:end] in place: few by insertion, many by a heap."""
-    if end - start <= FEW:
-        for i in range(start + 1, end):
-            value, j = values[i], i
-            while j > start and values[j - 1] > value:
-                values[j] = values[j - 1]
-                j -= 1
-            values[j] = value
-        return
-    for root in range((end - start) // 2 - 1, -1, -1):
-        _sink(values, start, end, root, values[start + root])
-    for last in range(end - 1, start, -1):
-        value = values[last]
-        values[last] = values[start]
-        _sink(values, start, last, np.int64(0), value)
-
-
-@leaf()
-def _sink(values, start, end, root, value):  # pragma: no cover
-    """Put a value into the heap values[start:end] at ``root``, or below larger ones."""
-    count = end - start
-    while 2 * root + 1 < count:
-        child = 2 * root + 1
-        if child + 1 < count and values[start + child] < values[start + child + 1]:
-            child += 1
-        if values[start + child] <= value:
-            break
-        values[start + root] = values[start + child]
-        root = child
-    values[start + root] = value
 
 
 @leaf()
@@ -73,31 +34,6 @@ def _gather(t, pointer, later, head, link, value, mark, out, filled):  # pragma:
             filled += 1
         e = link[e]
     return filled
-
-
-@loop(few=FEW_BLOCKS)
-def adjacency(where, first, second, count):  # pragma: no cover
-    """Edges between blocks as later neighbours of each position: pointers and indices."""
-    pointer = np.zeros(count + 1, dtype=np.int64)
-    for e in range(len(first)):
-        pointer[min(where[first[e]], where[second[e]]) + 1] += 1
-    for t in range(count):
-        pointer[t + 1] += pointer[t]
-    cursor = pointer[:-1].copy()
-    later = np.empty(len(first), dtype=np.int64)
-    for e in range(len(first)):
-        a, b = where[first[e]], where[second[e]]
-        low = min(a, b)
-        later[cursor[low]] = max(a, b)
-        cursor[low] += 1
-    return pointer, later
-
-
-@loop(few=FEW_BLOCKS)
-def sort_columns(pointer, index):  # pragma: no cover
-    """Ascending indices in every column, in place."""
-    for t in range(len(pointer) - 1):
-        ascend(index, pointer[t], pointer[t + 1])
 
 
 @loop(few=FEW_BLOCKS)
@@ -190,32 +126,6 @@ def levels(pointer, index, pivot):  # pragma: no cover
                 if t < index[e] < index[end - 1]:
                     level[index[e]] = max(level[index[e]], own)
     return level
-
-
-@loop(few=FEW_BLOCKS)
-def postorder(parent):  # pragma: no cover
-    count = len(parent)
-    head = np.full(count + 1, -1, dtype=np.int64)
-    following = np.full(count, -1, dtype=np.int64)
-    for t in range(count - 1, -1, -1):
-        up = parent[t] if parent[t] >= 0 else count
-        following[t], head[up] = head[up], t
-    post = np.empty(count, dtype=np.int64)
-    stack = np.empty(count + 1, dtype=np.int64)
-    stack[0], top, k = count, 0, 0
-    while top >= 0:
-        t = stack[top]
-        child = head[t]
-        if child >= 0:
-            head[t] = following[child]
-            top += 1
-            stack[top] = child
-        else:
-            top -= 1
-            if t < count:
-                post[k] = t
-                k += 1
-    return post
 
 
 @loop(few=FEW_BLOCKS)

@@ -100,14 +100,6 @@ def check_tree(symbolic, oracle, blocks):
             column = later[symbolic.column_pointer[t] : symbolic.column_pointer[t + 1]]
             assert parent[t] == (column.min() if column.size else -1)
     assert symbolic.height == symbolic.levels.max() == needed_height(oracle, blocks)
-    post = symbolic.post.tolist()
-    assert sorted(post) == list(range(len(blocks)))
-    below = {t: {t} for t in range(len(blocks))}
-    for t, up in enumerate(parent):
-        if up >= 0:
-            below[up] |= below[t]
-    for i, t in enumerate(post):  # a subtree stands together, its root last
-        assert set(post[i - len(below[t]) + 1 : i + 1]) == below[t]
 
 
 # -- formulas -----------------------------------------------------------------------------------
