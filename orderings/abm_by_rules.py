@@ -1,6 +1,7 @@
 """ABM's brackets under other rules (Rodriguez 1987; Ascher, Pai & Cloutier 1996; Bucy & Joseph 1968).
 
 In gain form Mbar = M^ - K (H M^) with K = M^ H* D^-1; what each rule changes is in docs/elimination.md.
+Last stand ABM's pivots without its brackets (Cloutier 1995, section 5.3.1).
 """
 
 from pivotree.kkt import Structure
@@ -40,3 +41,9 @@ def joseph_abm(structure: Structure) -> list:
     An error of K enters Mbar in second order only, and Mbar stays positive where M^ is.
     """
     return abm(structure)
+
+
+@order("bad_abm", source="Cloutier 1995, sec. 5.3.1", assembly="right_looking")
+def bad_abm(structure: Structure) -> list:
+    """(M_p + Phi M^ Phi*) first, the projection subtracted after it: as rough as CRBM."""
+    return [group for k in structure.tip_to_base for group in ([("pdd", k), ("f", k)], [("qdd", k)])]

@@ -20,7 +20,6 @@ MOST_PARAMETERS = 10
 LONGER = {
     "kkt/machine/emission.py:_piece": 62,
     "kkt/machine/kernel.py:compile": 83,
-    "kkt/program/residual_program.py:trace_substitution": 61,
     "kkt/structure/symbolic_kernels.py:eliminate": 66,
     "analysis/cli/commands/simulate.py:run": 81,
     "analysis/figures/spy.py:_panels": 76,

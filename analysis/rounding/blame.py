@@ -18,7 +18,7 @@ from pivotree import kkt, orderings
 from pivotree.kkt import Block, Matrix, OrderError, PivotreeError, System
 from pivotree.kkt.arithmetic import Format, get_format
 from pivotree.kkt.base.foreign import is_whole
-from pivotree.kkt.program.program import run_bodies, step_bodies
+from pivotree.kkt.program.program import Bodies, step_bodies
 from pivotree.kkt.rounding.contributions import Linearised, linearised
 from pivotree.kkt.solution.matrix import tape_of
 from pivotree.kkt.tape.tape import Tape
@@ -320,7 +320,7 @@ class Culprits:
     @cached_property
     def _body_of_run(self) -> NDArray[np.int64]:
         _, instruction, step = self._runs
-        return run_bodies(self.program, self.tape.inputs.parent, instruction, step)
+        return Bodies(self.program, self.tape.inputs.parent).of(instruction, step)
 
     def pivot(self, step: int) -> str | None:
         if step < 0:

@@ -30,7 +30,7 @@ Multipliers of closed loops and contacts have no place among these rows: such ro
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..base.errors import OrderError
 from ..matrix.blocks import PDD, QDD, Block, F
@@ -73,19 +73,8 @@ def orthogonal_program(symbolic: SymbolicFactor, apart: bool = False) -> Program
         trace.eliminate(step, k)
     for k in reversed(bodies):
         trace.solve(k)
-    return Program(
-        name=symbolic.plan.sequence.name,
-        gain=True,
-        groups=symbolic.plan.groups,
-        symbolic=symbolic,
-        instructions=tuple(write.instructions),
-        shapes=tuple(write.shapes),
-        pivots=tuple(trace.records),
-        solution=trace.solution,
-        inertia=None,
-        inertia_bodies=(),
-        places=tuple(write.places),
-    )
+    made = write.program(symbolic.plan.sequence.name, trace.solution, symbolic.plan.groups)
+    return replace(made, gain=True, symbolic=symbolic, pivots=tuple(trace.records))
 
 
 def _bodies(symbolic: SymbolicFactor) -> list[int]:

@@ -16,7 +16,7 @@ The owner of each instruction of a block program: the body charged with its roun
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -255,6 +255,12 @@ class Writer:
         if symmetric:
             self._symmetric.add(out)
         return _new(Ref, (out, False, 1))
+
+    def program(self, name: str, solution: Mapping[Block, Ref | None], groups: int = 1) -> Program:
+        """What was written, for these unknowns, without those that are zero; pivots are added by others."""
+        found = {block: ref for block, ref in solution.items() if ref is not None}
+        written = tuple(self.instructions), tuple(self.shapes)
+        return Program(name, False, groups, None, *written, (), found, None, (), tuple(self.places))
 
     def at(self, label: str, *blocks: int) -> Self:
         """This writer, at the place of what it writes from here on: what a formula is called."""
@@ -536,7 +542,7 @@ def _input_body(program: Program, letter: str, number: int) -> int:
 
 
 class Bodies:
-    """The bodies of a program's runs of operations, found once."""
+    """The bodies of a program's runs of operations."""
 
     def __init__(self, program: Program, parent: Owners) -> None:
         self.of_step = np.append(step_bodies(program), -1)
@@ -553,13 +559,6 @@ class Bodies:
         return np.where(other, at_step, self.of_instruction[instruction])
 
 
-def run_bodies(
-    program: Program, parent: Owners, instruction: NDArray[np.integer], step: NDArray[np.integer]
-) -> Owners:
-    """:meth:`Bodies.of`, for a program of which it is asked once."""
-    return Bodies(program, parent).of(instruction, step)
-
-
 def _body(instruction: Instruction, inputs: dict[int, int], of_value: Owners, parent: Owners) -> int:
     if instruction.op == "input":
         return inputs[instruction.out]
@@ -570,14 +569,9 @@ def _body(instruction: Instruction, inputs: dict[int, int], of_value: Owners, pa
         return -1
     body = bodies[0]
     for other in bodies[1:]:
-        body = common_ancestor(body, other, parent)
+        found = meeting((body, other), parent)
+        body = body if found < 0 else found
     return body
-
-
-def common_ancestor(i: int, j: int, parent: Owners) -> int:
-    """The nearest common ancestor, which may be one of the two; i where there is none."""
-    found = meeting((i, j), parent)
-    return i if found < 0 else found
 
 
 # -- diagonal blocks ------------------------------------------------------------------------------

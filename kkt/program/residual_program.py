@@ -14,7 +14,7 @@ from a row in which all others are known (Luh, Walker & Paul 1980).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from ..base.errors import OrderError
 from ..matrix.blocks import Block, Structure
@@ -29,7 +29,7 @@ def trace_substitution(sequence: Substitution, structure: Structure, name: str) 
     Raises OrderError where a row holds another unknown that is not known yet.
     """
     structure.require_tree(f"order {name!r}: substitution, which finds no force of a loop,")
-    w = Writer()
+    w = _Rows(structure, rates="tau")
     known: dict[tuple[str, Hashable], Ref | None] = {}
 
     def need(kind: str, body: Hashable, row: tuple[str, Hashable]) -> Ref | None:
@@ -43,51 +43,25 @@ def trace_substitution(sequence: Substitution, structure: Structure, name: str) 
     for step, (row, unknown) in enumerate(sequence):
         kind, body = row
         k = structure.index[body]
-        dof = int(structure.dof[k])
         w.step = w.pivot = step
         w.at(unknown[0], structure.index[unknown[1]])
-        H = w.input("H", k, (dof, 6)) if dof else None
-        Phi = w.input("Phi", k, (6, 6)) if structure.parent[k] >= 0 else None
         if (kind, unknown) == ("f", ("pdd", body)):
-            value = w.neg(w.input("a", k, (6, 1)))
-            if Phi is not None:
-                value = w.add(value, w.mul(Phi.T, need("pdd", structure.parent_of(body), row)))
-            if H is not None:
-                value = w.sub(value, w.mul(H.T, w.input("tau", k, (dof, 1))))
+            up = structure.parent_of(body)
+            value = w.motion(k, None if up is None else need("pdd", up, row))
         elif (kind, unknown) == ("pdd", ("f", body)):
-            M = w.input("M", k, (6, 6))
-            value = w.sub(w.input("b", k, (6, 1)), w.mul(M, need("pdd", body, row)))
-            for child in structure.children(body):
-                Phi = w.input("Phi", structure.index[child], (6, 6))
-                value = w.add(value, w.mul(Phi, need("f", child, row)))
+            children = structure.children(body)
+            carried = (w.mul(w.Phi(structure.index[c]), need("f", c, row)) for c in children)
+            value = w.force(k, need("pdd", body, row), carried)
         elif (kind, unknown) == ("qdd", ("tau", body)):
-            value = w.mul(H, need("f", body, row))
-            if structure.armature[k]:
-                own = w.input("A", k, (dof, dof))
-                value = w.add(value, w.mul(own, w.input("tau", k, (dof, 1))))
+            value = w.add(w.mul(w.H(k), need("f", body, row)), w.geared(k))
         else:
             raise OrderError(
                 f"order {name!r}: row {Block(*row)} has no invertible block for {Block(*unknown)}"
             )
         known[unknown] = value
-    solution = {Block(*key): ref for key, ref in known.items() if ref is not None}
     # tau takes the place of qdd in the solution
-    solution = {
-        Block("qdd", block.body) if block.kind == "tau" else block: ref for block, ref in solution.items()
-    }
-    return Program(
-        name,
-        False,
-        len(sequence),
-        None,
-        tuple(w.instructions),
-        tuple(w.shapes),
-        (),
-        solution,
-        None,
-        (),
-        tuple(w.places),
-    )
+    solution = {Block("qdd" if kind == "tau" else kind, body): x for (kind, body), x in known.items()}
+    return w.program(name, solution, len(sequence))
 
 
 def residual_program(structure: Structure, residual: str) -> Program:
@@ -120,36 +94,22 @@ def update_program(structure: Structure) -> Program:
 class _Rows(Writer):
     """Writes block rows of (4) on one tree."""
 
-    def __init__(self, structure: Structure) -> None:
+    def __init__(self, structure: Structure, rates: str = "qdd") -> None:
+        """``rates``: the letter of the inputs that hold qdd."""
         super().__init__()
         self.structure = structure
-
-    def program(self, name: str, rows: dict[Block, Ref | None]) -> Program:
-        return Program(
-            name,
-            False,
-            1,
-            None,
-            tuple(self.instructions),
-            tuple(self.shapes),
-            (),
-            {block: ref for block, ref in rows.items() if ref is not None},
-            None,
-            (),
-        )
+        self.rates = rates
 
     def motion(self, k: int, pdd_up: Ref | None) -> Ref | None:
         """Phi* pdd_parent - a - H* qdd, which row f_k sets equal to pdd_k."""
         value: Ref | None = -self.input("a", k, (6, 1))
         if pdd_up is not None:
             value = self.add(value, self.mul(self.Phi(k).T, pdd_up))
-        dof = int(self.structure.dof[k])
-        if dof:
-            H = self.input("H", k, (dof, 6))
-            value = self.sub(value, self.mul(H.T, self.input("qdd", k, (dof, 1))))
+        if self.structure.dof[k]:
+            value = self.sub(value, self.mul(self.t(self.H(k)), self.qdd(k)))
         return value
 
-    def force(self, k: int, pdd: Ref | None, carried: list[Ref | None]) -> Ref | None:
+    def force(self, k: int, pdd: Ref | None, carried: Iterable[Ref | None]) -> Ref | None:
         """b - M pdd_k + sum over children Phi f - G* lam, which row pdd_k sets equal to f_k."""
         value = self.sub(self.input("b", k, (6, 1)), self.mul(self.input("M", k, (6, 6)), pdd))
         for moved in carried:
@@ -184,12 +144,19 @@ class _Rows(Writer):
         dof = int(self.structure.dof[k])
         if not dof:
             return None
-        H = self.input("H", k, (dof, 6))
-        value = self.sub(self.input("tau", k, (dof, 1)), self.mul(H, f))
-        if not self.structure.armature[k]:
-            return value
-        own = self.mul(self.input("A", k, (dof, dof)), self.input("qdd", k, (dof, 1)))
-        return self.sub(value, own)
+        return self.sub(self.sub(self.input("tau", k, (dof, 1)), self.mul(self.H(k), f)), self.geared(k))
+
+    def geared(self, k: int) -> Ref | None:
+        """A qdd_k of the joint's armature."""
+        dof = int(self.structure.dof[k])
+        return self.mul(self.input("A", k, (dof, dof)), self.qdd(k)) if self.structure.armature[k] else None
+
+    def H(self, k: int) -> Ref | None:
+        dof = int(self.structure.dof[k])
+        return self.input("H", k, (dof, 6)) if dof else None
+
+    def qdd(self, k: int) -> Ref:
+        return self.input(self.rates, k, (int(self.structure.dof[k]), 1))
 
     def Phi(self, k: int) -> Ref:
         return self.input("Phi", k, (6, 6))

@@ -193,19 +193,13 @@ class Tracer:
             self.group(members)
         for finish in reversed(self.backward):
             finish()
-        solution = self.solution()
-        return Program(
-            name=self.plan.sequence.name,
+        return replace(
+            self.write.program(self.plan.sequence.name, self.solution(), self.plan.groups),
             gain=self.rules.rank_update == "gain",
-            groups=self.plan.groups,
             symbolic=self.symbolic,
-            instructions=tuple(self.write.instructions),
-            shapes=tuple(self.write.shapes),
             pivots=tuple(self.records),
-            solution=solution,
             inertia=self.inertia,
             inertia_bodies=tuple(self.graph.block(b).body for b in self.inertia_blocks),
-            places=tuple(self.write.places),
         )
 
     # -- the matrix ---------------------------------------------------------------------------

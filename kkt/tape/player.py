@@ -31,7 +31,7 @@ from ..base.errors import FormatError, Refusal, SingularError
 from ..matrix.blocks import Block
 from ..matrix.entries import LETTERS, Entries
 from ..matrix.system import System
-from ..program.program import run_bodies
+from ..program.program import Bodies
 from .tape import Elimination, StepRecord, Tape, Unknowns
 from .trust import NO_NUMBER
 
@@ -337,7 +337,7 @@ def overflow(system: System, tape: Tape, chosen: Fixed, entries: Entries) -> str
 def _where(system: System, tape: Tape, operation: int) -> str:
     instruction = np.searchsorted(tape.first, [operation], side="right") - 1
     step = np.concatenate([chunk.step for chunk in tape.chunks()])[operation : operation + 1]
-    body = int(run_bodies(tape.program, system.tree.parent, instruction, step)[0])
+    body = int(Bodies(tape.program, system.tree.parent).of(instruction, step)[0])
     name = f"body {system.tree.names[body]!r}, " if body >= 0 else ""
     return f"{name}step {int(step[0]) + 1}"
 
