@@ -43,7 +43,7 @@ FIRST = (  # as tables and pages list them; others come after these, by name
 )
 
 
-HERE = ("catalogue", "cheapest", "graphs")  # these hold no order of robots
+HERE = ("catalogue", "graphs")  # these hold no order of robots
 
 
 def _orders() -> Iterator[Order]:

@@ -130,8 +130,8 @@ class _Rotations:
         along: Ref | None = None
         across: Ref | None = basis
         if H is not None:
-            basis, along = w.unary("basis", H, (6, 6)), w.unary("along", H, (6, N))
-            across = w.unary("across", H, (6, 6 - N)) if N < 6 else None
+            basis, along = w.emit("basis", (H,), (6, 6)), w.emit("along", (H,), (6, N))
+            across = w.emit("across", (H,), (6, 6 - N)) if N < 6 else None
         M, b = w.input("M", k, (6, 6)), w.input("b", k, (6, 1))
         K = w.mul(w.mul(basis.T, M), basis, symmetric=True)
         own = w.emit("weigh", (K, w.mul(basis.T, b)), (6, 8), info=(N, k))

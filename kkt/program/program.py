@@ -367,9 +367,6 @@ class Writer:
     def sub(self, a: Ref | None, b: Ref | None) -> Ref | None:
         return self.add(a, self.neg(b))
 
-    def unary(self, op: str, a: Ref, shape: tuple[int, int]) -> Ref:
-        return self.emit(op, (a,), shape)
-
     def divide(self, a: Ref, by: int) -> Ref:
         return self.emit("divide", (a,), self.shape(a), a.value in self._symmetric, (by,))
 

@@ -260,8 +260,8 @@ class Tracer:
             self.basis[k] = (None, w.eye(6))
         else:
             self.basis[k] = (
-                w.unary("along", H, (6, dof)),
-                w.unary("across", H, (6, 6 - dof)) if dof < 6 else None,
+                w.emit("along", (H,), (6, dof)),
+                w.emit("across", (H,), (6, 6 - dof)) if dof < 6 else None,
             )
             fronts.set(QDD * n + k, FJ * n + k, w.eye(dof))
         for kind, basis in zip((FJ, FC), self.basis[k], strict=True):

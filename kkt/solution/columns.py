@@ -19,12 +19,13 @@ from ..matrix.system import System, require_system
 from ..model.fields import checked, shape_of
 from ..order.sequence import OrderFunction, PivotSequence
 from ..program.columns import Columns as Again
+from ..program.derivatives import solve
 from ..program.tracer import require_general
 from ..proof.certify import BITS_PER_DIGIT, bits_for, proved_bits, rounded_balls
 from ..proof.idle import DOUBLE, beyond_range, wider
 from ..proof.longer import ball_of
 from ..proof.soundness import Part, judged_parts
-from ..tape.derivatives import BY, differentiated, inverse_columns, inverse_slots
+from ..tape.derivatives import BY, differentiated, inverse_rights, inverse_slots
 from ..tape.inputs import Given, codes_of
 from ..tape.player import first_bad, number_of, rounded_entries, run, signed
 from ..tape.tape import Columns, Solved, Tape, lower
@@ -97,7 +98,7 @@ def joint_space_inverse(
     """
     require_system(system)
     columns = Again(tape_for(system, order).program)
-    inverse_columns(columns)
+    solve(columns, inverse_rights(columns))
     tape = lower(columns.program(), system)
     return matrix(system, tape, get_format(format), inverse_slots(system, tape.columns))
 

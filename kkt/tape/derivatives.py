@@ -152,13 +152,11 @@ def _rows(system: System) -> dict[Block, slice]:
     }
 
 
-def inverse_columns(columns: Columns) -> None:
-    """Columns of M^-1, body by body: of the joints that are eliminated with the body or later."""
-    solve(columns, inverse_rights(columns))
-
-
 def inverse_rights(columns: Columns, also: Sequence[Block] = ()) -> list[Right]:
-    """The right-hand sides for columns of M^-1; blocks ``also`` are solved for with each."""
+    """The right-hand sides for columns of M^-1, body by body; blocks ``also`` are solved for with each.
+
+    Columns are of the joints that are eliminated with the body or later.
+    """
     structure, w, rights = columns.structure, columns.write, list[Right]()
     joints = [block for block in columns.base.solution if block.kind == "qdd"]
     assert columns.base.symbolic is not None

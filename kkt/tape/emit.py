@@ -233,10 +233,6 @@ def _entries(e: Emitter, A: Scalars, B: Scalars, d: Scalars, i: Scalars, j: Scal
     return out
 
 
-def add(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
-    return e.add(A, B)
-
-
 def add_symmetric(e: Emitter, A: Scalars, B: Scalars) -> Scalars:
     i, j = _upper(len(A))
     out = np.zeros_like(A)
@@ -339,7 +335,7 @@ Operation = Callable[..., Scalars]
 OPERATIONS: dict[tuple[str, bool], Operation] = {
     ("mul", False): mul,
     ("mul", True): mul_symmetric,
-    ("add", False): add,
+    ("add", False): Emitter.add,
     ("add", True): add_symmetric,
     ("inner", False): inner,
     ("inner", True): inner_symmetric,

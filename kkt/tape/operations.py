@@ -272,11 +272,6 @@ def pivot(e: Emitter, rows: Scalars) -> Scalars:
     return np.tril(rows[:, :N].T, -1) + np.diag(rows[:, W])
 
 
-def weight(e: Emitter, w: Scalars, v: Scalars) -> Scalars:
-    """w_i v_i, row by row."""
-    return e.mul(w, v)
-
-
 def back(e: Emitter, F: Scalars, y: Scalars, r: Scalars) -> Scalars:
     """L^-T (D^-1 y - r) for a factor with L below its diagonal."""
     X = e.sub(e.div(y, F.diagonal()[:, None]), r)
@@ -291,6 +286,6 @@ ROTATIONS: dict[str, Operation] = {
     "unweighed": unweighed,
     "rotate": lambda e, *args: rotate(e, *args[:-3], dof=args[-3], concentric=args[-2], linear=args[-1]),
     "pivot": pivot,
-    "weight": weight,
+    "weight": Emitter.mul,  # w_i v_i, row by row
     "back": back,
 }
