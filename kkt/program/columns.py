@@ -15,28 +15,22 @@ from typing import Any
 from ..base.errors import OrderError
 from ..matrix.blocks import Block
 from ..matrix.entries import RIGHT_HAND_SIDE
-from .program import Instruction, Place, Program, Ref, Writer
+from .program import Instruction, Program, Ref, Writer
 
-KEPT = ("s",)  # labels of sums that are named even where they have one summand
 LETTER = {"pdd": ("b", 1), "qdd": ("tau", 1), "f": ("a", -1), "lam": ("gamma", -1)}  # r, by row
 
 
 class Columns:
     """A program that is continued with more right-hand sides, for which its pivots serve again."""
 
-    def __init__(self, program: Program, apart: bool = False) -> None:
-        """Raises OrderError for an order by rotations, which take the right-hand side along.
-
-        With ``apart``, columns name the values that the program names (:func:`.tracer.program_of`).
-        """
+    def __init__(self, program: Program) -> None:
+        """Raises OrderError for an order by rotations, which take the right-hand side along."""
         self.base = program
         self.write: Writer = Writer.after(program)
-        self.write.apart = apart
         self.found: list[dict[Block, Ref]] = []
-        self._linear: list[tuple[Instruction, Place | None]] = []
+        self._linear: list[Instruction] = []
         self._depends: set[int] = set()  # values that depend on r
-        places: Any = program.places or (None,) * len(program.instructions)
-        for i, place in zip(program.instructions, places, strict=True):
+        for i in program.instructions:
             own = [ref.value in self._depends for ref in i.present]
             if i.op == "input" and i.info[0] in RIGHT_HAND_SIDE:
                 self._depends.add(i.out)
@@ -47,7 +41,7 @@ class Columns:
                         "and no others can follow; use an order of pivots, such as abm"
                     )
                 self._depends.add(i.out)
-                self._linear.append((i, place))
+                self._linear.append(i)
 
     def solve(
         self, right: Mapping[Block, Ref | None], wanted: Collection[Block] | None = None
@@ -66,19 +60,15 @@ class Columns:
                 ref = right.get(Block(kind, name))
                 if ref is not None:
                     values[i.out] = ref if sign > 0 else -ref
-        before = w.step, w.place
-        for i, place in self._linear:
+        before = w.step
+        for i in self._linear:
             args = [self._again(ref, values) for ref in i.args]
             if any(ref is not None and ref.value in values for ref in i.args):
                 w.step = i.step
-                w.place = w.place if place is None else place._replace(column=w.column)
-                made = len(w.shapes)
                 out = _WRITTEN[i.op](w, i, args)
-                if w.apart and out is not None and out.value < made and w.place.label in KEPT:
-                    out = w.emit("same", (out,), w.shape(out))
                 if out is not None:
                     values[i.out] = out
-        w.step, w.place = before
+        w.step = before
         solution = {
             block: self._again(ref, values)
             for block, ref in self.base.solution.items()
@@ -129,5 +119,5 @@ _WRITTEN: dict[str, Callable[[Writer, Instruction, list[Any]], Ref | None]] = {
     "stack": _stacked,
     "rows": lambda w, i, x: w.rows(x[0], *i.info),
     "divide": lambda w, i, x: w.divide(x[0], *i.info),
-    "same": lambda w, i, x: w.emit("same", (x[0],), w.shape(x[0])) if w.apart else x[0],
+    "same": lambda w, i, x: x[0],
 }

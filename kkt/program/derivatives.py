@@ -58,7 +58,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..matrix.blocks import KINDS, Block, Structure
+from ..matrix.blocks import Block, Structure
 from ..model.spatial import meeting
 from .columns import Columns
 from .program import Program, Ref, Writer
@@ -75,7 +75,6 @@ class Motion:
     gravity: Ref | None  # (6, 1) pdd of the world, (0, g)
     by_q: Mapping[int, Ref | None] = field(default_factory=dict)  # (N_k, N_k) d effort / dq
     by_qd: Mapping[int, Ref | None] = field(default_factory=dict)  # likewise / dqd
-    velocity: Ref | None = None  # (6, 1) of the world; None where it rests
     carried: Mapping[int, Pairs] = field(default_factory=dict)  # (i, j): dS_i / dq_j = S_i x S_j
 
 
@@ -88,7 +87,6 @@ class Moved:
         self.motion: Motion = motion
         self.names: tuple[Hashable, ...] = structure.names
         self.x: dict[Block, Ref] = columns.base.solution
-        self.n: Any = columns.structure.n  # of the order's own bodies, pieces among them
         self.v: dict[int, Ref | None] = {}  # velocities
         self.up: dict[int, Ref | None] = {}  # Phi* v of the parent
         self.rate: dict[int, Ref | None] = {}  # S qd
@@ -99,12 +97,11 @@ class Moved:
 
     def _velocity(self, k: int) -> None:
         w, p = self.write, int(self.structure.parent[k])
-        self.up[k] = w.at("brought", k).mul(self.Phi(k).T, self.v[p] if p >= 0 else self.motion.velocity)
-        self.rate[k] = w.at("rate", k).mul(self.S(k), self.motion.qd.get(k))
-        w.at("velocity", k)
-        self.v[k] = v = w.named(w.add(self.up[k], self.rate[k]), "velocity", k)
+        self.up[k] = w.mul(self.Phi(k).T, self.v[p] if p >= 0 else None)
+        self.rate[k] = w.mul(self.S(k), self.motion.qd.get(k))
+        self.v[k] = v = w.add(self.up[k], self.rate[k])
         if v is not None:
-            M = w.at("moves", k).input("M", k, (6, 6))
+            M = w.input("M", k, (6, 6))
             own = cross(w, w.mul(M, v), "force")
             self.force[k] = w.sub(own, w.mul(w.t(cross(w, v)), M))  # v x* is -(v x)*
 
@@ -130,7 +127,6 @@ class Moved:
         """dv_k by the joint's q, (6, N_k), and the entries in rows of (4) not caused by dv."""
         w, S, p = self.write, self.S(k), int(self.structure.parent[k])
         name, rows = self.names[k], Rows()
-        w.at("own", k)
         turn = self.turned(k, self.motion.qd.get(k))
         pdd = self.motion.gravity if p < 0 else self.x.get(Block("pdd", self.names[p]))
         own = w.mul(cross(w, w.mul(self.Phi(k).T, pdd)), S)
@@ -146,7 +142,7 @@ class Moved:
     def own_qd(self, k: int) -> tuple[Ref | None, Rows]:
         """The same by the joint's rates."""
         w, S, name, rows = self.write, self.S(k), self.names[k], Rows()
-        own = w.at("own", k).neg(w.mul(cross(w, self.v[k]), S))
+        own = w.neg(w.mul(cross(w, self.v[k]), S))
         self.more(rows, Block("f", name), w.sub(own, self.bias(k)[1]))
         self.more(rows, Block("qdd", name), self.motion.by_qd.get(k))
         return S, rows
@@ -157,17 +153,13 @@ class Moved:
         waiting = [(k, moved)]
         while waiting:
             c, d = waiting.pop()
-            d = w.named(d, "shifted", c)
-            w.at("change", c)
             self._moved(rows, c, d)
             for child in self.structure.children(self.names[c]):
                 i = self.structure.index[child]
-                w.at("shifted", i)
                 waiting.append((i, w.mul(self.Phi(i).T, d)))
         for block, ref in direct.items():
-            w.at("change", self.number(block))
             self.more(rows, block, ref)
-        return {block: w.named(ref, "change", self.number(block)) for block, ref in rows.items()}
+        return rows
 
     def _moved(self, rows: Rows, k: int, d: Ref | None) -> None:
         """Add the change that dv_k = d makes in the rows of body k."""
@@ -178,10 +170,6 @@ class Moved:
             for end, by_v in zip(closing.pair.bodies, closing.by_v, strict=True):
                 if end == k:
                     self.more(rows, closing.lam, w.mul(by_v, d))
-
-    def number(self, block: Block) -> int:
-        places = self.structure.tie_index if block.kind == "lam" else self.structure.index
-        return KINDS.index(block.kind) * self.n + places[block.body]
 
     def more(self, rows: Rows, block: Block, ref: Ref | None) -> None:
         rows[block] = self.write.add(rows.get(block), ref)

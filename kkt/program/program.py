@@ -113,8 +113,6 @@ class Place(NamedTuple):
     blocks: tuple[int, ...] = ()  # numbers in the block graph; -1 for the right-hand side
     pivot: int = -1  # base pivot that is at work, as a number of ``Program.pivots``
     back: bool = False  # in the backward pass
-    # of more right-hand sides: the variable of differentiation (q, qd, tau) and its body
-    column: tuple[Any, ...] = ()
 
 
 class PivotRecord(NamedTuple):
@@ -215,7 +213,6 @@ class Writer:
         self.place: Place = Place("input")
         self.pivot = -1
         self.back = False
-        self.column: tuple[Any, ...] = ()
         self.places: list[Place] = []
         self.instructions: list[Instruction] = []
         self.shapes: list[tuple[int, int]] = []
@@ -264,7 +261,7 @@ class Writer:
 
     def at(self, label: str, *blocks: int) -> Self:
         """This writer, at the place of what it writes from here on: what a formula is called."""
-        self.place = _new(Place, (label, blocks, self.pivot, self.back, self.column))
+        self.place = _new(Place, (label, blocks, self.pivot, self.back))
         return self
 
     @contextmanager
