@@ -178,7 +178,7 @@ def certify(
     >>> proved.decimals()[0]
     '1.93769926768805699307796351744'
     """
-    own = getattr(system, "certified", None)  # of a matrix of one's own (:func:`pivotree.matrix`)
+    own: Any = system if hasattr(system, "left") else None  # a matrix of one's own (:func:`pivotree.matrix`)
     if own is None:
         require_system(system)
     whole = isinstance(digits, int | np.integer) and not isinstance(digits, bool)
@@ -186,31 +186,33 @@ def certify(
         raise CertificationError(
             f"{digits!r} certified digits: is no number of digits; ask for 1 to {MOST_DIGITS}"
         )
-    if own is not None:
-        return own(digits, tape, rounded_to)
-    tape = tape_for(system, tape)
-    require_general(tape.program, "balls")
+    tape = own.traced(tape) if own else tape_for(system, tape)
     wanted, precisions = bits_for(digits)
-    blocks = tuple(
-        Block("qdd", name) for name, dof in zip(system.tree.names, system.tree.dof, strict=True) if dof
-    )
+    blocks: tuple[Block, ...] = (Block("x", "all"),)
+    if own is None:
+        require_general(tape.program, "balls")
+        dof = zip(system.tree.names, system.tree.dof, strict=True)
+        blocks = tuple(Block("qdd", name) for name, count in dof if count)
     trouble = "no digit is certified"
     for bits in precisions:
         with flint.ctx.workprec(bits):
-            solution, proof = _solve(system, tape, rounded_to)
+            solution, proof = _solve(system, own, tape, rounded_to)
             if isinstance(proof, str):
                 trouble = proof
             else:
                 balls = [x for block in blocks for x in solution[block]]
-                accuracy = min(_bits_of_qdd(system, balls), _bits_of_multipliers(system, solution))
+                accuracy = proved_bits(balls)
+                if own is None:
+                    accuracy = min(_bits_of_qdd(system, balls), _bits_of_multipliers(system, solution))
                 if accuracy >= wanted:
                     name = tape.program.name
                     return Certified(solution, blocks, system, digits, bits, name, proof)
                 trouble = f"only {max(0, int(accuracy / BITS_PER_DIGIT))} digits are certified"
     data = "" if rounded_to is None else f" for the data rounded to {get_format(rounded_to).name}"
-    why = "the joint-space inertia is singular or nearly so"
-    why += " (look for massless links that carry a joint)"
-    if (idle := idle_motion(system, system.entries, DOUBLE)) is not None:
+    why = "the joint-space inertia is singular or nearly so (look for massless links that carry a joint)"
+    if own:
+        why = "the matrix is singular or nearly so, or a pivot is zero"
+    elif (idle := idle_motion(system, system.entries, DOUBLE)) is not None:
         why = f"equation (4) is singular: {idle.why}"
     raise CertificationError(f"{system.name}: {trouble} at {bits} bits{data}; {why}")
 
@@ -223,15 +225,13 @@ def bits_for(digits: int) -> tuple[float, list[int]]:
 
 
 def _solve(
-    system: System, tape: Tape, rounded_to: str | Format | None
+    system: System, own: Any, tape: Tape, rounded_to: str | Format | None
 ) -> tuple[dict[Block, NDArray[Any]], Nonsingular | str]:
     """The solution in balls and the proof of nonsingularity, or what went wrong."""
-    if rounded_to is None:
-        entries = assemble(system.state, flint.arb)
-    else:
-        entries = rounded_balls(system, get_format(rounded_to))
+    given = {"beside": own.numbers_in_balls(rounded_to)} if own else {}
+    entries = own.entries if own else entries_in_balls(system, rounded_to)
     try:
-        solution, pivots, _ = run(tape, entries, flint.arb)
+        solution, pivots, _ = run(tape, entries, flint.arb, given)
     except SingularError as error:
         return {}, str(error)
     least: tuple[float, Block | None] = (float("inf"), None)
@@ -242,18 +242,22 @@ def _solve(
         smallest = min((float(abs(d).lower()) for d in values), default=float("inf"))
         if smallest < least[0]:
             least = smallest, block
-    for block, row in residual(system, entries, solution).items():
+    left = own.left(solution, **given) if own else residual(system, entries, solution)
+    for block, row in left.items():
         if not all(0 in x for x in row):
             raise CertificationError(
                 f"order {tape.program.name!r}: its solution does not satisfy row {block} of "
-                "equation (4); this is an error of the program, please report it"
+                "its equations; this is an error of the program, please report it"
             )
     count = sum(len(values) for values in pivots.values())
     return solution, Nonsingular(count, least[1], least[0])
 
 
-def rounded_balls(system: System, format: Format) -> Entries:
-    """The entries of (4) rounded to a format, as exact balls; CertificationError where one overflows."""
+def entries_in_balls(system: System, rounded_to: str | Format | None = None) -> Entries:
+    """The entries of (4) as balls, those of a format exact; CertificationError where one overflows it."""
+    if rounded_to is None:
+        return assemble(system.state, flint.arb)
+    format = get_format(rounded_to)
     try:
         return as_balls(rounded_entries(system, format), format)
     except RangeError as error:

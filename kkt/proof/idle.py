@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ..arithmetic import Format, Mixed, get_format
 from ..arithmetic.names import EXPONENT_BITS
 from ..base.errors import SingularError
+from ..matrix.blocks import sides_of
 from ..matrix.entries import LETTERS, Entries, unit_motions
 from ..matrix.system import System, least_size
 from ..model.tree import BodyTree
@@ -113,13 +114,8 @@ def _slowest(system: System, e: Entries) -> Floats | None:
     size = np.sqrt(np.abs(H.diagonal()))
     size = 1.0 / np.where(size > 0.0, size, 1.0)  # every joint by itself has the energy 1
     J = np.zeros((len(e.gamma), len(size)))
-    first = side = 0
-    for tie in system.structure.ties:
-        for k, sign in zip(tie.bodies, tie.signs, strict=True):
-            G = e.G[side : side + tie.rows]
-            J[first : first + tie.rows] += sign * G @ twists[k]
-            side += tie.rows
-        first += tie.rows
+    row, body, sign = sides_of(system.structure.ties).T
+    np.add.at(J, row, sign[:, None] * np.einsum("gi,giN->gN", e.G, twists[body]))
     if not np.isfinite(J := J * size).all():  # LAPACK would not end
         return None
     _, values, right = np.linalg.svd(J)

@@ -21,7 +21,7 @@ from ..order.sequence import OrderFunction, PivotSequence
 from ..program.columns import Columns as Again
 from ..program.derivatives import solve
 from ..program.tracer import require_general
-from ..proof.certify import BITS_PER_DIGIT, bits_for, proved_bits, rounded_balls
+from ..proof.certify import BITS_PER_DIGIT, bits_for, entries_in_balls, proved_bits
 from ..proof.idle import DOUBLE, beyond_range, wider
 from ..proof.longer import ball_of
 from ..proof.soundness import Part, judged_parts
@@ -206,14 +206,11 @@ def enclosed(
     import flint
 
     (wanted, precisions), least = bits_for(digits), 0.0
-    data = beside = np.zeros(0) if numbers is None else numbers
+    beside = np.zeros(0) if numbers is None else numbers
     for bits in precisions:
         with flint.ctx.workprec(bits):
-            if rounded_to is None:
-                entries = assemble(system.state, flint.arb)
-            else:
-                entries = rounded_balls(system, rounded_to)
-                data = rounded_to.shown(rounded_to.cast(beside))
+            entries = entries_in_balls(system, rounded_to)
+            data = beside if rounded_to is None else rounded_to.shown(rounded_to.cast(beside))
             given = {"beside": each(ball_of, data)} if data.size else None
             values = signed(run(tape, entries, flint.arb, given)[2], slots)
             balls = values.ravel().tolist()

@@ -13,7 +13,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import flint
 import networkx as nx
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic import Format, get_format
 from ..arithmetic.objects import each
-from ..base.errors import CertificationError, FormatError, ModelError, OrderError, SingularError
+from ..base.errors import FormatError, ModelError, OrderError
 from ..base.shown import LARGEST, Shown, spy
 from ..matrix.blocks import QDD, Block, Partition
 from ..matrix.entries import Entries, Pattern
@@ -29,7 +28,7 @@ from ..model.fields import checked
 from ..order.pivots import plan
 from ..order.sequence import as_sequence
 from ..program.tracer import Tracer
-from ..proof.certify import Certified, Nonsingular, bits_for, proved_bits
+from ..proof.certify import certify
 from ..proof.longer import Longer, ball_of, longer_name
 from ..structure.symbolic import symbolic
 from ..tape.inputs import Given, InputSlots
@@ -119,10 +118,31 @@ class Matrix(Shown):
             slots[rows] = tape.solution[block][:, 0]
         return slots
 
-    def certified(self, digits: int, tape: Any, rounded_to: str | Format | None) -> Certified:
-        """What :func:`kkt.certify` asks of a system that is not (4)."""
-        order = [list(self.structure.names)] if tape is None else tape  # one bracket of all blocks
-        return certified(self, digits, order, None if rounded_to is None else get_format(rounded_to))
+    # -- what :func:`kkt.certify` asks of a system that is not (4) --------------------------------
+
+    def traced(self, order: Any) -> Tape:
+        """The tape of an order, or of one bracket of all blocks."""
+        return tape_of(self, [list(self.structure.names)] if order is None else order)
+
+    def numbers_in_balls(self, rounded_to: str | Format | None) -> NDArray[Any]:
+        """``numbers``, or what a format makes of them, as exact balls."""
+        if rounded_to is None:
+            return each(ball_of, self.numbers)
+        chosen = get_format(rounded_to)
+        return each(ball_of, chosen.shown(chosen.cast(self.numbers)))
+
+    def left(self, solution: dict[Block, Any], beside: NDArray[Any]) -> dict[Block, NDArray[Any]]:
+        """A x - b by blocks of A, not by the program; ``solution`` gets all of x in one block."""
+        x = [solution[block] for block in self.blocks]
+        *parts, b = np.split(beside, np.cumsum([values.size for *_, values in self.given]))
+        left = [-part for part in np.split(b, np.cumsum([len(rows) for rows in self.rows])[:-1])]
+        for (i, j, values), part in zip(self.given, parts, strict=True):
+            A = part.reshape(values.shape)
+            left[i] = left[i] + A @ x[j]
+            if i != j:
+                left[j] = left[j] + A.T @ x[i]
+        solution[Block("x", "all")] = np.concatenate(x)[np.argsort(np.concatenate(self.rows))]
+        return dict(zip(self.blocks, left, strict=True))
 
     @cached_property
     def blocks(self) -> Mapping[Block, NDArray[np.int64]]:
@@ -276,7 +296,7 @@ def eliminated(system: Matrix, order: Any, chosen: Format) -> Elimination:
     assert factor is not None
     failed, marked, error, backward = None, None, None, None
     if chosen.kind == "ball":
-        x = np.array(certified(system, chosen.digits, tape).qdd, dtype=object)
+        x = np.array(certify(system, chosen.digits, tape=tape).qdd, dtype=object)
     elif not chosen.on_arrays:
         number = number_of(chosen)
         x = signed(run(tape, NONE, number, {"beside": each(number, numbers)})[2], slots)
@@ -325,49 +345,3 @@ def _backward(system: Matrix, x: NDArray[Any]) -> BackwardError:
     scale = A.sum(axis=1).max() * np.abs(wide).max() + b.max()
     ratio = np.divide(left, size, out=np.zeros_like(left), where=size > 0)
     return BackwardError(float(left.max() / scale) if scale else 0.0, float(ratio.max()))
-
-
-def certified(system: Matrix, digits: int, order: Any, rounded_to: Format | None = None) -> Certified:
-    """:func:`kkt.certify` of a matrix, by balls whose precision is doubled until digits are proved.
-
-    The residual of A x = b, formed from the matrix and not by the program, must hold zero.
-    """
-    tape, numbers = tape_of(system, order), system.numbers
-    slots = system.slots(tape)
-    data = numbers if rounded_to is None else rounded_to.shown(rounded_to.cast(numbers))
-    wanted, precisions = bits_for(digits)
-    for bits in precisions:
-        with flint.ctx.workprec(bits):
-            try:
-                _, pivots, v = run(tape, NONE, flint.arb, {"beside": each(ball_of, data)})
-            except SingularError as error:
-                raise CertificationError(f"{system.name}: {error}") from None
-            x, d = signed(v, slots), [y for part in pivots.values() for y in part.tolist()]
-            sure = all(y.is_finite() and 0 not in y for y in d) and proved_bits(x.tolist()) >= wanted
-            if sure:
-                _require_residual(system, x, rounded_to)
-                whole = Block("x", "all")
-                parts = {block: x[rows] for block, rows in system.blocks.items()}
-                least = min(float(abs(y).lower()) for y in d)
-                proof = Nonsingular(len(d), None, least)
-                found: Any = (parts | {whole: x}, (whole,), system, digits, bits, tape.program.name, proof)
-                return Certified(*found)
-    raise CertificationError(
-        f"{system.name}: no {digits} digits of x are certified by order {tape.program.name!r} at {bits} "
-        "bits; the matrix is singular or nearly so, or a pivot is zero"
-    )
-
-
-def _require_residual(system: Matrix, x: NDArray[Any], rounded_to: Format | None) -> None:
-    entries, b = system.matrix.tocoo(), system.rhs
-    values = entries.data
-    if rounded_to is not None:
-        values, b = (rounded_to.shown(rounded_to.cast(y)) for y in (values, b))
-    left = [-ball_of(y) for y in b.tolist()]
-    for i, j, value in zip(entries.row.tolist(), entries.col.tolist(), values.tolist(), strict=True):
-        left[i] += ball_of(value) * x[j]
-    if not all(0 in y for y in left):
-        raise CertificationError(
-            f"{system.name}: its certified solution does not satisfy A x = b; this is an error of the "
-            "program, please report it"
-        )
