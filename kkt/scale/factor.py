@@ -5,7 +5,6 @@ The passes are compiled to machine code, which is cached in memory and on disk.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,7 +19,7 @@ from ..machine.native import address_of
 from ..machine.recorder import Scalar, reference
 from ..matrix.system import System
 from ..model.tree import BodyTree
-from .passes import DECLARED, END, RECORD, Array, Numbers, Pass, Place, Record, Step, StepWriter, entries
+from .passes import DECLARED, RECORD, Array, Numbers, Pass, Place, Record, Step, StepWriter, outwards, upwards
 from .plan import ANY, ZERO, Kind, TreePlan
 from .template import Bodywise, Play, template
 
@@ -32,12 +31,11 @@ ENTRIES = (
     Numbers("b", "body", 6, fetched=True),
     Numbers("tau", "joint", 1, fetched=True),
 )
-FACTOR = (*ENTRIES, Numbers("pivot", "joint", 1), Numbers(RECORD, "stream"))
+FACTOR = (*ENTRIES, Numbers("pivot", "joint", 1))
 SOLVE = (
     *(e for e in ENTRIES if e.name not in "Mb"),
     # read only at leaves, whose M^ and b^ are M and b themselves
     *(Numbers(e.name, e.by, e.size) for e in ENTRIES if e.name in "Mb"),
-    Numbers(RECORD, "stream"),
     Numbers("pdd_up", "parent", 6),
     Numbers("pdd", "body", 6, fetched=True),
     Numbers("qdd", "joint", 1),
@@ -47,17 +45,11 @@ OWN = Numbers("A", "joint", 1, fetched=True)  # where joints have inertia of the
 Blocks = dict[str, Array]  # entries of (4) by letter
 
 
-def passes(order: Bodywise, kinds: Sequence[Kind]) -> tuple[Pass, Pass]:
-    """The two passes for a tree of these kinds of bodies."""
+def passes(order: Bodywise, kinds: Sequence[Kind]) -> tuple[Pass, Pass, tuple[int, ...]]:
+    """The two passes for a tree of these kinds of bodies, and what a body of each hands on, in numbers."""
     there, back, records = zip(*(steps_of(order, kind) for kind in kinds), strict=True)
-    root = tuple(k.root for k in kinds)
-    sums = tuple(int(not k.leaf) for k in kinds)  # sums of updates that a body of a kind reads
-    sizes = {RECORD: tuple(records)}
     own = (OWN,) if any(k.A for k in kinds) else ()
-    return (
-        Pass("factor", True, (*own, *FACTOR), tuple(there), sizes, sums, root, order.update),
-        Pass("solve", False, (*own, *SOLVE), tuple(back), sizes, sums, root, order.update),
-    )
+    return Pass("factor", (*own, *FACTOR), there), Pass("solve", (*own, *SOLVE), back), records
 
 
 def steps_of(order: Bodywise, kind: Kind) -> tuple[Step, Step, int]:
@@ -161,44 +153,39 @@ def numbers(writer: StepWriter, refs: Any) -> Array:
 
 
 LEVEL = 2  # of LLVM's code generation
-Addresses = dict[str, int]
 
 
 @dataclass(frozen=True)
 class Code:
-    """Machine code of the passes for some kinds of bodies."""
+    """A pass in machine code."""
 
-    entries: tuple[str, ...]  # names of the entries of a table
-    streams: dict[str, tuple[int, ...]]  # of each stream, the count of numbers by kind of body
-    functions: dict[str, Any]  # by the name of the pass; each takes the address of a table
+    names: tuple[str, ...]  # of the arrays that the steps read and write
+    steps: NDArray[np.int64]  # addresses of functions, by kind
+    fetch: int  # address of the function that prefetches
+    records: NDArray[np.int64]  # numbers that a body of a kind hands from one pass to the other
     engine: Any  # owns the code
-
-    def table(self, plan: TreePlan, numbers: Addresses) -> NDArray[np.int64]:
-        """The table for a tree; ``numbers`` are the addresses of contiguous arrays."""
-        known = {**plan.addresses, **numbers}
-        for name, sizes in self.streams.items():
-            known[name + END] = known[name] + 8 * plan.total(sizes)
-        return np.array([known[name] for name in self.entries], dtype=np.int64)
 
 
 @lru_cache(maxsize=32)
-def compiled(order: Bodywise, kinds: tuple[Kind, ...], relaxed: bool) -> Code:
+def compiled(order: Bodywise, kinds: tuple[Kind, ...], relaxed: bool) -> tuple[Code, ...]:
     """Machine code of an order's two passes for the kinds of a tree's bodies."""
-    made = passes(order, kinds)
-    table = entries(made)
+    *made, records = passes(order, kinds)
     target, about = native._target(LEVEL)
     name = store.key("passes", about, order, kinds, relaxed)
     kept = store.read(name)
     if kept is None:
-        lines = (line for it in made for line in it.text(table, relaxed))
+        lines = (line for it in made for line in it.text(relaxed))
         code = native._object("\n".join([DECLARED, *lines]), target)
         kept = {"code": np.frombuffer(code, dtype=np.uint8)}
         store.write(name, kept)
-    engine, _ = native._load(kept["code"].tobytes(), target, "factor")
-    kind = ctypes.CFUNCTYPE(None, ctypes.c_int64)
-    functions = {it.name: kind(engine.get_function_address(it.name)) for it in made}
-    streams = {name: sizes for it in made for name, sizes in it.sizes.items()}
-    return Code(table, streams, functions, engine)
+    engine, _ = native._load(kept["code"].tobytes(), target, "factor_fetch")
+    codes = []
+    for it in made:
+        steps = [engine.get_function_address(f"{it.name}{i}") for i in range(len(kinds))]
+        fetch = engine.get_function_address(f"{it.name}_fetch")
+        arrays = tuple(each.name for each in it.arrays)
+        codes.append(Code(arrays, np.array(steps), fetch, np.array(records), engine))
+    return tuple(codes)
 
 
 Floats = NDArray[np.float64]
@@ -208,9 +195,9 @@ def solve(system: System, plan: TreePlan, relaxed: bool) -> tuple[Floats, Floats
     """qdd (N,), pdd (n, 6), f (n, 6) from the entries of (4)."""
     tree, e = system.tree, system.entries
     n, N = tree.n, int(tree.offset[-1])
-    code = plan.codes.get(relaxed)
-    if code is None:
-        code = plan.codes[relaxed] = compiled(plan.order, plan.kinds, relaxed)
+    if relaxed not in plan.codes:
+        plan.codes[relaxed] = compiled(plan.order, plan.kinds, relaxed)
+    there, back = plan.codes[relaxed]
     # the unknowns in the order of (4), and the pivots
     x = np.empty(12 * n + 2 * N)
     pdd, qdd, f = x[: 6 * n], x[6 * n : 6 * n + N], x[6 * n + N : 12 * n + N]
@@ -220,17 +207,15 @@ def solve(system: System, plan: TreePlan, relaxed: bool) -> tuple[Floats, Floats
     numbers = {"pdd": start, "pdd_up": start, "qdd": start + 48 * n}
     numbers |= {"f": start + 8 * (6 * n + N), "pivot": start + 8 * (12 * n + N)}
     numbers |= {name: address_of(block) for name, block in given.items()}
-    # the stack of updates, and the streams that one pass hands to the other
-    sizes = {"stack": plan.places * plan.order.update}
-    sizes |= {name: plan.total(size) for name, size in code.streams.items()}
-    room = np.empty(sum(sizes.values()))
-    start = address_of(room)
-    for name, size in sizes.items():
-        numbers[name] = start
-        start += 8 * size
-    table = code.table(plan, numbers)
-    for name in ("factor", "solve"):
-        code.functions[name](address_of(table))
+    # the stack of updates, and the records that one pass hands to the other
+    stack, records = np.empty((plan.places, plan.order.update)), there.records
+    record = np.empty(plan.total(records))
+    start, walk = address_of(record), (plan.body, plan.code, plan.offset)
+    offset, leaf, root = address_of(plan.offset), *np.array([(k.leaf, k.root) for k in plan.kinds]).T
+    tables = [np.array([*(numbers[name] for name in code.names), offset]) for code in (there, back)]
+    upwards(there.steps, there.fetch, address_of(tables[0]), walk, start, records, stack, leaf, root)
+    end = start + record.nbytes
+    outwards(back.steps, back.fetch, address_of(tables[1]), walk, plan.walk.up, end, records)
     if not np.isfinite(qdd).all():  # a pivot may be zero
         require_pivots(tree, plan.order.name, plan.walk.order, x[12 * n + N :])
     return qdd, pdd.reshape(n, 6), f.reshape(n, 6)

@@ -1,13 +1,10 @@
-"""Passes over the bodies of a walk in LLVM's intermediate language: loops around the steps.
+"""Two passes over the bodies of a walk: the operations on each kind of body, and loops around them.
 
-A pass is ``void NAME(table)``.  The table, one for all passes, holds what :func:`entries` lists,
-each in 8 bytes: addresses of arrays, and the number of bodies.  A stream is an array that is read
-or written one body after another, in the order of the walk; a body's part of any other array is
-found by its index.
-
-The operations on one kind of body, as straight-line programs on numbers in memory.
-
-Steps of the kinds of bodies, written in LLVM's intermediate language.
+A step is a straight-line program on one kind of body's numbers in memory, written in LLVM's
+intermediate language: ``void NAME(table, k, j, up, record, children)``.  The table holds the
+addresses of arrays, in which a body's part is found by the number k of the body, by j of its joint's
+first freedom, or by ``up`` of its parent; what one pass hands to the other lies at ``record``, one
+body's after another's in the order of the walk, and the sum of the children's updates at ``children``.
 """
 
 from __future__ import annotations
@@ -18,12 +15,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from ..arithmetic.formats import SQRT
+from ..base.compiled import njit
 from ..machine.emission import OPERATION, RELAXED
 from ..machine.recorder import Recorder, Scalar, ScalarProgram, finished, operate, reference
-from .plan import AHEAD, ANY, ONE
+from .plan import AHEAD, ANY, ONE, PADDING
 
 Array = NDArray[Any]  # of objects: floats and numbers that are traced
 Place = tuple[str, int]  # the name of an array, and an index in it
@@ -108,21 +109,51 @@ class Record:
 STACK = ("children", "update")  # arrays that may overlap: an update overwrites the children's
 DECLARED = """declare double @llvm.sqrt.f64(double)
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"""
+GIVEN = "ptr %table, i64 %k, i64 %j, i64 %up, ptr %record, ptr %children"
+LINE = 8  # numbers in a cache line
+_OF = {"body": "%k", "joint": "%j", "parent": "%up"}
+_AT = {"update": "children"}
 
 
-def function(name: str, step: Step, arrays: Sequence[str], relaxed: bool) -> Iterator[str]:
-    """One step as a function, whose arguments are the addresses of a body's numbers."""
+@dataclass(frozen=True)
+class Numbers:
+    """An array that steps read or write, and how a body's part of it is found."""
+
+    name: str
+    by: Literal["body", "joint", "parent"]
+    size: int  # of one body or freedom
+    fetched: bool = False  # whether it is prefetched
+
+
+@dataclass(frozen=True)
+class Pass:
+    """The steps of each kind of body, from tip to base or back."""
+
+    name: str
+    arrays: tuple[Numbers, ...]
+    steps: tuple[Step, ...]  # of each kind
+
+    def text(self, relaxed: bool) -> Iterator[str]:
+        """Lines of code: the steps, and what fetches the numbers of a body that comes later."""
+        for i, step in enumerate(self.steps):
+            yield from function(f"{self.name}{i}", step, self.arrays, relaxed)
+        yield from _fetch(self)
+
+
+def function(name: str, step: Step, arrays: Sequence[Numbers], relaxed: bool) -> Iterator[str]:
+    """One step as a function."""
     program, flags = step.program, RELAXED if relaxed else ""
     first, inputs = program.first, program.inputs
-    arguments = ", ".join(f"ptr {'' if x in STACK else 'noalias '}%{x}" for x in arrays)
-    yield f"define internal void @{name}({arguments}) noinline {{"
+    yield f"define void @{name}({GIVEN}) {{"
+    for i, it in enumerate(arrays):
+        yield from _found(i, it)
     known: dict[int, str] = {0: "0.0", 1: "1.0"}
     known |= {2 + inputs + i: _exact(float(c)) for i, c in enumerate(program.constants)}
 
     def load(slot: int) -> Iterator[str]:
         if slot not in known:
             array, i = step.inputs[slot - 2]
-            yield f"%p{slot} = getelementptr double, ptr %{array}, i64 {i}"
+            yield f"%p{slot} = getelementptr double, ptr %{_AT.get(array, array)}, i64 {i}"
             yield f"%v{slot} = load double, ptr %p{slot}"
             known[slot] = f"%v{slot}"
 
@@ -146,220 +177,92 @@ def function(name: str, step: Step, arrays: Sequence[str], relaxed: bool) -> Ite
         if signed < 0:
             yield f"%n{i} = fneg double {value}"
             value = f"%n{i}"
-        yield f"%o{i} = getelementptr double, ptr %{array}, i64 {at}"
+        yield f"%o{i} = getelementptr double, ptr %{_AT.get(array, array)}, i64 {at}"
         yield f"store double {value}, ptr %o{i}"
     yield "ret void"
     yield "}"
+
+
+def _found(i: int, it: Numbers) -> Iterator[str]:
+    """Find the part of a body in the array whose address is entry i of the table."""
+    yield f"%entry_{it.name} = getelementptr ptr, ptr %table, i64 {i}"
+    yield f"%all_{it.name} = load ptr, ptr %entry_{it.name}"
+    yield f"%first_{it.name} = mul i64 {_OF[it.by]}, {it.size}"
+    yield f"%{it.name} = getelementptr double, ptr %all_{it.name}, i64 %first_{it.name}"
 
 
 def _exact(x: float) -> str:
     return f"0x{struct.unpack('>Q', struct.pack('>d', x))[0]:016X}"
 
 
-LINE = 8  # numbers in a cache line
-WALK = ("body", "code", "count", "offset", "parent", "stack")
-END = "_end"  # suffix: the end of a stream
-_OF = {"body": "k", "joint": "j", "parent": "up"}
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """An array that steps read or write, and how a body's part of it is found."""
-
-    name: str
-    by: Literal["body", "joint", "parent", "stream"]
-    size: int = 0  # of one body or freedom; streams have sizes by kind
-    fetched: bool = False  # whether it is prefetched
-
-
-@dataclass(frozen=True)
-class Pass:
-    """A loop over the bodies; a body's code is twice its kind, plus 1 for a first child.
-
-    On the way from tip to base, updates wait on a stack.  A body takes the sum of its children's
-    updates from the top.  A first child leaves its update in a new place, another child adds its
-    update to the place below.
-    """
-
-    name: str
-    tip_to_base: bool
-    arrays: tuple[Numbers, ...]
-    steps: tuple[Step, ...]  # of each kind
-    sizes: dict[str, tuple[int, ...]]  # of each stream, by kind
-    sums: tuple[int, ...]  # sums of updates that bodies of a kind take from the stack: 0 or 1
-    root: tuple[bool, ...]  # kinds without a parent
-    update: int  # count of numbers that a body hands to its parent
-
-    @property
-    def own(self) -> tuple[str, ...]:
-        """The entries of the table that this pass reads."""
-        end = "" if self.tip_to_base else END
-        numbers = (a.name + end * (a.by == "stream") for a in self.arrays)
-        return (*(WALK if self.tip_to_base else WALK[:-1]), *numbers)
-
-    def text(self, table: Sequence[str], relaxed: bool) -> Iterator[str]:
-        """Lines of code: the steps, and the loop around them."""
-        names = [a.name for a in self.arrays] + ["children", "update"] * self.tip_to_base
-        for i, step in enumerate(self.steps):
-            yield from function(f"{self.name}{i}", step, names, relaxed)
-        yield f"define void @{self.name}(ptr %table) {{"
-        yield "entry:"
-        for name in self.own:
-            yield f"%table_{name} = getelementptr i64, ptr %table, i64 {table.index(name)}"
-            yield f"%all_{name} = load {'i64' if name == 'count' else 'ptr'}, ptr %table_{name}"
-        yield "br label %loop"
-        yield "loop:"
-        yield from _upwards(self) if self.tip_to_base else _outwards(self)
-
-
-def entries(passes: Sequence[Pass]) -> tuple[str, ...]:
-    """The names of the entries of the table for some passes, in order."""
-    numbers = (a for it in passes for a in it.arrays)
-    names = (x for a in numbers for x in ([a.name, a.name + END] if a.by == "stream" else [a.name]))
-    return tuple(dict.fromkeys([*WALK, *names]))
-
-
-def _load(value: str, kind: str, array: str, at: str) -> Iterator[str]:
-    yield f"%at_{value} = getelementptr {kind}, ptr %all_{array}, i64 {at}"
-    yield f"%{value} = load {kind}, ptr %at_{value}"
-
-
-def _body(it: Pass) -> Iterator[str]:
-    """Load body and code at place %t of the walk, and find the addresses of the body's numbers."""
-    yield from _load("k32", "i32", "body", "%t")
-    yield "%k = sext i32 %k32 to i64"
-    yield from _load("code", "i8", "code", "%t")
-    yield "%kind = lshr i8 %code, 1"
-    yield from _load("j", "i64", "offset", "%k")
-    if any(a.by == "parent" for a in it.arrays):
-        yield from _load("up", "i64", "parent", "%k")
-    for a in it.arrays:
-        if a.by != "stream":
-            yield f"%first_{a.name} = mul i64 %{_OF[a.by]}, {a.size}"
-            yield f"%{a.name} = getelementptr double, ptr %all_{a.name}, i64 %first_{a.name}"
-    yield from _fetch(it)
-
-
 def _fetch(it: Pass) -> Iterator[str]:
-    """Prefetch the numbers of a body that comes later, into the second-level cache."""
-    step = AHEAD if it.tip_to_base else -AHEAD
+    """Prefetch numbers into the second-level cache, and the place of a joint that comes later still.
+
+    ``up`` is the number of that joint's body here; the table ends with the joints' places.
+    """
     fetch = "call void @llvm.prefetch.p0(ptr %{}, i32 0, i32 2, i32 1)"
-    for when, steps in (("soon", step), ("later", 2 * step)):
-        yield f"%t_{when} = add i64 %t, {steps}"
-        yield from _load(f"k32_{when}", "i32", "body", f"%t_{when}")
-        yield f"%k_{when} = sext i32 %k32_{when} to i64"
-    yield "%j_later = getelementptr i64, ptr %all_offset, i64 %k_later"
-    yield fetch.format("j_later")
-    yield from _load("j_soon", "i64", "offset", "%k_soon")
-    for a in it.arrays:
-        if not a.fetched:
+    yield f"define void @{it.name}_fetch({GIVEN}) {{"
+    yield f"%entry = getelementptr ptr, ptr %table, i64 {len(it.arrays)}"
+    yield "%offset = load ptr, ptr %entry"
+    yield "%place = getelementptr i64, ptr %offset, i64 %up"
+    yield fetch.format("place")
+    for i, a in enumerate(it.arrays):
+        if a.fetched:
+            yield from _found(i, a)
+            for at in sorted({*range(0, a.size, LINE), a.size - 1}):
+                yield f"%{a.name}{at} = getelementptr double, ptr %{a.name}, i64 {at}"
+                yield fetch.format(f"{a.name}{at}")
+    yield "ret void"
+    yield "}"
+
+
+def _call(_typing: Any, address: Any, table: Any, k: Any, j: Any, up: Any, record: Any, children: Any) -> Any:
+    """Call the function at an address, with numbers and addresses as a step takes them."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * 6)
+        builder.call(builder.inttoptr(args[0], kind.as_pointer()), args[1:])
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 7), code
+
+
+call: Any = intrinsic(_call)
+
+
+@njit(cache=True, nogil=True)
+def upwards(steps, fetch, table, walk, record, records, stack, leaf, root):  # pragma: no cover
+    """Children before parents.
+
+    Updates wait on a stack, one a row.  A body takes the sum of its children's updates from the top; a
+    first child leaves its update in a new place, another child adds its update to the place below.
+    """
+    body, code, offset = walk
+    top, update = 0, stack.shape[1]
+    for t in range(len(code)):
+        here, kind = t + PADDING, code[t] >> 1
+        soon = body[here + AHEAD]
+        call(fetch, table, soon, offset[soon], body[here + 2 * AHEAD], 0, 0)
+        top -= not leaf[kind]
+        place = stack.ctypes.data + 8 * top * update
+        call(steps[kind], table, body[here], offset[body[here]], 0, record, place)
+        record += 8 * records[kind]
+        if root[kind]:
             continue
-        yield f"%soon_{a.name} = mul i64 %{_OF[a.by]}_soon, {a.size}"
-        for i in sorted({*range(0, a.size, LINE), a.size - 1}):
-            line = f"{a.name}{i}"
-            yield f"%soon_{line} = add i64 %soon_{a.name}, {i}"
-            yield f"%line_{line} = getelementptr double, ptr %all_{a.name}, i64 %soon_{line}"
-            yield fetch.format(f"line_{line}")
+        if code[t] & 1:
+            top += 1
+        else:
+            for i in range(update):
+                stack[top - 1, i] += stack[top, i]
 
 
-def _phi(value: str, pairs: Sequence[tuple[str, str]]) -> str:
-    return f"%{value} = phi ptr " + ", ".join(f"[%{x}, %{block}]" for x, block in pairs)
-
-
-def _switch(it: Pass) -> Iterator[str]:
-    yield "switch i8 %kind, label %none ["
-    yield from (f"i8 {i}, label %kind{i}" for i in range(len(it.steps)))
-    yield "]"
-    yield "none:"
-    yield "unreachable"
-
-
-def _outwards(it: Pass) -> Iterator[str]:
-    """Parents before children: the walk and its streams are read from their ends."""
-    streams = [a.name for a in it.arrays if a.by == "stream"]
-    yield "%left = phi i64 [%all_count, %entry], [%t, %next]"
-    for x in streams:
-        yield _phi(f"end_{x}", [(f"all_{x}{END}", "entry"), (f"next_{x}", "next")])
-    yield "%t = sub i64 %left, 1"
-    yield from _body(it)
-    yield from _switch(it)
-    for i in range(len(it.steps)):
-        yield f"kind{i}:"
-        for x in streams:
-            yield f"%{x}{i} = getelementptr double, ptr %end_{x}, i64 -{it.sizes[x][i]}"
-        arguments = (f"ptr %{a.name}{i if a.by == 'stream' else ''}" for a in it.arrays)
-        yield f"call void @{it.name}{i}({', '.join(arguments)})"
-        yield "br label %next"
-    yield "next:"
-    for x in streams:
-        kinds = [(f"{x}{i}", f"kind{i}") for i in range(len(it.steps))]
-        yield _phi(f"next_{x}", kinds)
-    yield "%more = icmp ugt i64 %t, 0"
-    yield "br i1 %more, label %loop, label %done"
-    yield "done:\nret void\n}"
-
-
-def _upwards(it: Pass) -> Iterator[str]:
-    """Children before parents, with a stack of updates."""
-    streams = [a.name for a in it.arrays if a.by == "stream"]
-    kinds = range(len(it.steps))
-    roots, others = [i for i in kinds if it.root[i]], [i for i in kinds if not it.root[i]]
-    yield "%t = phi i64 [0, %entry], [%t_next, %next]"
-    yield _phi("top", [("all_stack", "entry"), ("next_top", "next")])
-    for x in streams:
-        yield _phi(x, [(f"all_{x}", "entry"), (f"next_{x}", "next")])
-    yield from _body(it)
-    yield from _switch(it)
-    update = [f"children{i}" for i in kinds]
-    for i in kinds:
-        yield f"kind{i}:"
-        yield f"%children{i} = getelementptr double, ptr %top, i64 -{it.update * it.sums[i]}"
-        arguments = [*(a.name for a in it.arrays), update[i], update[i]]
-        yield f"call void @{it.name}{i}({', '.join(f'ptr %{x}' for x in arguments)})"
-        for x in streams:
-            yield f"%{x}{i} = getelementptr double, ptr %{x}, i64 {it.sizes[x][i]}"
-        yield f"br label %{'base' if it.root[i] else 'inner'}"
-    ways = []
-    if others:
-        yield "inner:"
-        yield _phi("update", [(update[i], f"kind{i}") for i in others])
-        for x in streams:
-            yield _phi(f"inner_{x}", [(f"{x}{i}", f"kind{i}") for i in others])
-        yield "%bit = trunc i8 %code to i1"
-        yield "br i1 %bit, label %first, label %merge"
-        yield "first:"
-        yield f"%above = getelementptr double, ptr %update, i64 {it.update}"
-        yield "br label %next"
-        yield "merge:"
-        yield f"call void @merge_{it.name}(ptr %update)"
-        yield "br label %next"
-        ways += [("above", "inner", "first"), ("update", "inner", "merge")]
-    if roots:
-        yield "base:"
-        yield _phi("base_top", [(update[i], f"kind{i}") for i in roots])
-        for x in streams:
-            yield _phi(f"base_{x}", [(f"{x}{i}", f"kind{i}") for i in roots])
-        yield "br label %next"
-        ways.append(("base_top", "base", "base"))
-    yield "next:"
-    yield _phi("next_top", [(top, block) for top, _, block in ways])
-    for x in streams:
-        yield _phi(f"next_{x}", [(f"{way}_{x}", block) for _, way, block in ways])
-    yield "%t_next = add i64 %t, 1"
-    yield "%more = icmp ult i64 %t_next, %all_count"
-    yield "br i1 %more, label %loop, label %done"
-    yield "done:\nret void\n}"
-    yield from _merge(it.name, it.update)
-
-
-def _merge(name: str, size: int) -> Iterator[str]:
-    """Add an update to the one below it on the stack."""
-    yield f"define internal void @merge_{name}(ptr %u) noinline {{"
-    for i in range(size):
-        yield f"%p{i} = getelementptr double, ptr %u, i64 {i}"
-        yield f"%q{i} = getelementptr double, ptr %u, i64 {i - size}"
-        yield f"%x{i} = load double, ptr %p{i}"
-        yield f"%y{i} = load double, ptr %q{i}"
-        yield f"%z{i} = fadd double %y{i}, %x{i}"
-    yield from (f"store double %z{i}, ptr %q{i}" for i in range(size))
-    yield "ret void\n}"
+@njit(cache=True, nogil=True)
+def outwards(steps, fetch, table, walk, parent, record, records):  # pragma: no cover
+    """Parents before children: the walk and the records are read from their ends."""
+    body, code, offset = walk
+    for t in range(len(code) - 1, -1, -1):
+        here, kind = t + PADDING, code[t] >> 1
+        k, soon = body[here], body[here - AHEAD]
+        call(fetch, table, soon, offset[soon], body[here - 2 * AHEAD], 0, 0)
+        record -= 8 * records[kind]
+        call(steps[kind], table, k, offset[k], parent[k], record, 0)

@@ -355,20 +355,13 @@ class TreePlan:
         return self.walk.places + 2
 
     @cached_property
-    def addresses(self) -> dict[str, int]:
-        """Addresses of the arrays of the tree and of the walk, and the number of bodies."""
-        body, code = self.body[PADDING:].ctypes.data, self.code.ctypes.data
-        known = {"offset": self.offset.ctypes.data, "parent": self.walk.up.ctypes.data}
-        return {**known, "body": body, "code": code, "count": len(self.code)}
-
-    @cached_property
     def _bodies(self) -> Integers:
         """(kinds,) how many bodies are of each kind."""
         return np.bincount(self.code >> 1, minlength=len(self.kinds))
 
-    def total(self, sizes: tuple[int, ...]) -> int:
-        """The length of a stream, given its count of numbers for each kind."""
-        return int((self._bodies * np.array(sizes, dtype=np.int64)).sum())
+    def total(self, sizes: Integers) -> int:
+        """The count of numbers of all bodies, given that of each kind."""
+        return int(self._bodies @ sizes)
 
 
 def plan_of(tree: BodyTree, pattern: Pattern, bodies: Bodies | None = None) -> TreePlan:
