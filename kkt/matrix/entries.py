@@ -231,7 +231,8 @@ class Pattern:
 def _within(mask: NDArray[np.bool_], one: NDArray[np.bool_] | None, x: Array) -> bool:
     if len(x) != len(mask):  # joints with entries of their own, and without
         return False
-    return not x[~mask].any() and (one is None or bool((x[one] == 1.0).all()))
+    held = not ((x != 0.0) & ~mask).any()
+    return bool(held and (one is None or ((x == 1.0) | ~one).all()))
 
 
 def pattern_of(tree: BodyTree, state: State, a: NDArray[np.float64], own: NDArray[np.bool_]) -> Pattern:

@@ -66,6 +66,7 @@ def test_arrays_and_graph_make_the_same_system(graph):
 def test_the_matrix_of_many_bodies_is_that_of_few(spec, monkeypatch):
     graph = kkt.from_spec(spec)
     few = kkt.build(graph)
+    few.matrix.check_format()
     for name in ("matrix.entries.MANY", "matrix.state.CACHED", "model.spatial.CACHED"):
         monkeypatch.setattr(f"pivotree.kkt.{name}", 64)
     many = kkt.build(graph)
