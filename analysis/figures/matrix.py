@@ -330,5 +330,7 @@ def spy(
             labels=labels,
             circles=state.step > 0,
         )
-        ax.set_title(f"{plain(look.named(factor.plan.sequence.name))}: {state.told}", color=look.ink)
+        pad = 6 + 2 * _MARGIN_TEXT * bool(ax.texts)  # [pt] above the unknowns' names
+        told = f"{plain(look.named(factor.plan.sequence.name))}: {state.told}"
+        ax.set_title(told, color=look.ink, pad=pad)
     return ax
