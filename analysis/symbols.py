@@ -177,15 +177,14 @@ def told_letters() -> dict[str, str]:
 
 def escaped(text: str) -> str:
     """Words as LaTeX prints them, whatever letters they have."""
-    return "".join(_SPECIAL.get(letter, letter) for letter in text)
+    return text.translate(_SPECIAL)
 
 
-_SPECIAL = {letter: f"\\{letter}" for letter in "_%&#${}"}
-_SPECIAL |= {
-    "~": r"\~{}",
-    "^": r"\^{}",
-    "\\": r"\textbackslash{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "×": r"$\times$",
+_SPECIAL = {ord(letter): f"\\{letter}" for letter in "_%&#${}"} | {
+    ord("~"): r"\~{}",
+    ord("^"): r"\^{}",
+    ord("\\"): r"\textbackslash{}",
+    ord("<"): r"\textless{}",
+    ord(">"): r"\textgreater{}",
+    ord("×"): r"$\times$",
 }

@@ -85,12 +85,6 @@ class Explorer(anywidget.AnyWidget):
 
         Raises FormatError where it cannot be written.
         """
-        document = {
-            "schema": "pivotree-order/1",
-            "model": self.data["model"],
-            "complete": self.complete,
-            "links": self.links,
-            "rules": self.rules,
-            "groups": self.groups,
-        }
+        document = {"schema": "pivotree-order/1", "model": self.data["model"]}
+        document |= {trait: getattr(self, trait) for trait in ("complete", "links", "rules", "groups")}
         return write_whole(path, json.dumps(document, indent=1) + "\n")

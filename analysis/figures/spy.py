@@ -177,7 +177,7 @@ def _panels(
         head_line = wrapped(title, width) if title else ""
         top = 0.0 if not title else 0.3 + 0.16 * head_line.count("\n")
         key = _key(states[0], total) if labels is not False else ""
-        legend = _legend(states, look, width, zeros)
+        legend = _legend(states, look, zeros)
         columns = _columns(legend, width)
         rows = -(-len(legend) // columns)
         low = 0.06 + 0.17 * (key.count("\n") + 1) if key else 0.0  # [in] of the key, below the legend
@@ -256,7 +256,7 @@ def _key(state: BlockState, width: float) -> str:
     return plain("\n".join(lines)) if key else ""
 
 
-def _legend(states: Sequence[BlockState], look: Theme, width: str, zeros: bool) -> list[Patch | Line2D]:
+def _legend(states: Sequence[BlockState], look: Theme, zeros: bool) -> list[Patch | Line2D]:
     small = any(state.blocks <= TEXT_BLOCKS for state in states)
     kinds = {int(k) for s in states for k in (*set(s.kind.tolist()), *set(s.diagonal.tolist()))}
     fill = "fill: zero in the matrix"
@@ -271,9 +271,11 @@ def _legend(states: Sequence[BlockState], look: Theme, width: str, zeros: bool) 
         for kind, text in names.items()
         if kind in kinds or kind == ORIGINAL
     ]
-    if zeros and any(s.zeroed.any() for s in states):
-        handles.append(_nought(look, small))
     ring: dict[str, Any] = {"marker": "o", "markerfacecolor": "none", "linestyle": ""}
+    if zeros and any(s.zeroed.any() for s in states):
+        nought = Line2D([], [], markersize=3.6, markeredgecolor=look.zero, label="made zero", **ring)
+        pixel = Patch(facecolor=look.zero_strong, linewidth=0, label="made zero")
+        handles.append(nought if small else pixel)
     if small and any(s.step > 0 for s in states):
         handles.append(Line2D([], [], markersize=7, markeredgecolor=look.ink, label="pivot", **ring))
     if small:
@@ -287,10 +289,3 @@ def _longest(legend: Sequence[Patch | Line2D]) -> float:
     """Letters of a label: the mean of the longest and of all, as columns are as wide as theirs."""
     letters = [len(str(handle.get_label())) for handle in legend]
     return (max(letters) + sum(letters) / len(letters)) / 2
-
-
-def _nought(look: Theme, small: bool) -> Patch | Line2D:
-    if not small:
-        return Patch(facecolor=look.zero_strong, linewidth=0, label="made zero")
-    style: dict[str, Any] = {"marker": "o", "markerfacecolor": "none", "linestyle": ""}
-    return Line2D([], [], markersize=3.6, markeredgecolor=look.zero, label="made zero", **style)

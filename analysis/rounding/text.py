@@ -27,14 +27,7 @@ class Culprit:
 
     def as_dict(self) -> dict[str, object]:
         body = self.body if isinstance(self.body, int | str) or self.body is None else str(self.body)
-        return {
-            "formula": self.formula,
-            "pivot": self.pivot,
-            "step": self.step,
-            "body": body,
-            "entry": None if self.entry is None else list(self.entry),
-            "share": self.share,
-        }
+        return self.__dict__ | {"body": body, "entry": self.entry and list(self.entry)}
 
 
 @dataclass(frozen=True, repr=False)
