@@ -7,11 +7,11 @@ document: certified answers, the registered orders with their measured errors an
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any
 
 import networkx as nx
@@ -96,43 +96,41 @@ def entries_of(system: System) -> dict[str, Any]:
     ``pose`` has R, row by row, and p: the page forms Phi = [[R, p~ R], [0, R]] to the same bits.
     G has one for each body of each loop, gamma and compliance one for each loop.
     """
-    e, pattern, offset = system.entries, system.pattern, system.tree.offset
-    bodies = range(system.tree.n)
-    own = [slice(int(offset[k]), int(offset[k + 1])) for k in bodies]
-    geared = bool(e.A.size)
-    ties = system.structure.ties
+    e, pattern, ties = system.entries, system.pattern, system.structure.ties
+    own = _slices(system.tree.dof.tolist())
     sides = _slices([tie.rows for tie in ties for _ in tie.bodies])
     loops = _slices([tie.rows for tie in ties])
-    tied: dict[str, Any] = {}
-    masks: dict[str, Any] = {}
-    if ties:
-        tied = {
-            "G": [_flat(e.G[rows]) for rows in sides],
-            "gamma": [_flat(e.gamma[rows]) for rows in loops],
-            "compliance": [_flat(np.diag(e.compliance[rows])) for rows in loops],
-        }
-        masks = {
-            "G": [_mask(pattern.G[rows], pattern.G_one[rows]) for rows in sides],
-            "compliance": [_mask(np.diag(pattern.compliance[rows]), None) for rows in loops],
-        }
-    return {
-        **({"A": [_flat(np.diag(e.A[rows])) for rows in own]} if geared else {}),
-        "M": [_flat(e.M[k]) for k in bodies],
-        "H": [_flat(e.S[rows]) for rows in own],
-        "pose": [_flat(system.state.R[k]) + _flat(system.state.p[k]) for k in bodies],
-        "a": [_flat(e.a[k]) for k in bodies],
-        "b": [_flat(e.b[k]) for k in bodies],
-        "tau": [_flat(e.tau[rows]) for rows in own],
-        **tied,
-        "masks": {
-            **masks,
-            **({"A": [_mask(np.diag(pattern.A[rows]), None) for rows in own]} if geared else {}),
-            "M": [_mask(pattern.M[k], None) for k in bodies],
-            "H": [_mask(pattern.S[rows], pattern.S_one[rows]) for rows in own],
-            "Phi": [_mask(pattern.Phi[k], pattern.Phi_one[k]) for k in bodies],
-            "rows": [_rows(e.S[rows]) for rows in own],
-        },
+    geared = own if e.A.size else []
+
+    def of(numbers: NDArray[Any], parts: list[slice], square: bool = False) -> list[NDArray[Any]]:
+        return [np.diag(numbers[rows]) if square else numbers[rows] for rows in parts]
+
+    blocks: dict[str, Any] = {
+        "A": of(e.A, geared, square=True),
+        "M": e.M,
+        "H": of(e.S, own),
+        "pose": [_flat(R) + _flat(p) for R, p in zip(system.state.R, system.state.p, strict=True)],
+        "a": e.a,
+        "b": e.b,
+        "tau": of(e.tau, own),
+        "G": of(e.G, sides),
+        "gamma": of(e.gamma, loops),
+        "compliance": of(e.compliance, loops, square=True),
     }
+    masks: dict[str, tuple[Iterable[Any], Iterable[Any]]] = {  # what is not always zero, what is one
+        "G": (of(pattern.G, sides), of(pattern.G_one, sides)),
+        "compliance": (of(pattern.compliance, loops, square=True), repeat(False)),
+        "A": (of(pattern.A, geared, square=True), repeat(False)),
+        "M": (pattern.M, repeat(False)),
+        "H": (of(pattern.S, own), of(pattern.S_one, own)),
+        "Phi": (pattern.Phi, pattern.Phi_one),
+    }
+    told: dict[str, list[Any]] = {
+        letter: [_mask(*pair) for pair in zip(*pairs, strict=False)] for letter, pairs in masks.items()
+    }
+    told["rows"] = [_rows(H) for H in blocks["H"]]
+    numbers = {letter: [_flat(x) for x in block] for letter, block in blocks.items() if len(block)}
+    return numbers | {"masks": {letter: codes for letter, codes in told.items() if codes}}
 
 
 def _slices(sizes: list[int]) -> list[slice]:
@@ -178,9 +176,8 @@ def _flat(x: NDArray[Any]) -> list[float]:
     return [float(value) if value else 0.0 for value in np.ravel(x)]
 
 
-def _mask(free: NDArray[Any], one: NDArray[Any] | None) -> str:
-    code = np.where(free, 2, 0) if one is None else np.where(one, 1, np.where(free, 2, 0))
-    return "".join(map(str, code.ravel()))
+def _mask(free: NDArray[Any], one: NDArray[Any] | bool) -> str:
+    return "".join(map(str, np.where(one, 1, np.where(free, 2, 0)).ravel()))
 
 
 SCHEMA = "pivotree-explorer/1"
