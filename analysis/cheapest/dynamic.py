@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import combinations, product
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -108,32 +108,6 @@ def uniform(structure: Structure, height: int, after: bool, rest: bool = False) 
         if up >= 0:
             high[up] = max(high[up], high[k])
     return Places(tuple(at), tuple(follows))
-
-
-def count(structure: Structure) -> int:
-    """How many orders there are in the family, two brackets at every body that eliminates."""
-    total = 1
-    for k in range(structure.n):
-        if structure.dof[k]:
-            total *= int(structure.depth[k]) + 1
-    return total
-
-
-def every(structure: Structure) -> Iterator[Places]:
-    """All orders of the family: joints at any ancestor, each body's joints in both brackets."""
-    parent, n = structure.parent, structure.n
-    choices: list[list[int]] = []
-    for k in range(n):
-        line, above = [], k
-        while above >= 0:
-            line.append(above)
-            above = int(parent[above])
-        choices.append(line if structure.dof[k] else [-1])
-    for at in product(*choices):
-        used = sorted(set(at) - {-1})
-        for after in product((False, True), repeat=len(used)):
-            follows = dict(zip(used, after, strict=True))
-            yield Places(at, tuple(follows.get(k, False) for k in range(n)))
 
 
 TRUST = (1.0, 0.0)  # factors of the cost that is assumed for a step that is not known

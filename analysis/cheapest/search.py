@@ -15,9 +15,8 @@ from pivotree.kkt import OrderError, PivotreeError, PivotSequence, Rules, System
 from pivotree.kkt.order.sequence import as_sequence
 from pivotree.orderings.catalogue import ORDERS, names
 
-from .dynamic import Dynamic, Meter, count, every
+from .dynamic import Dynamic, Meter
 
-FEW = 400  # orders of the family that are all counted, for each of the two rank updates
 SUBSETS = 6  # joints up to which the dynamic program eliminates any subset of those that wait
 WIDTH = 6  # joints that may wait in a larger tree
 UPDATES = ("gain", "outer")
@@ -37,13 +36,12 @@ class SearchResult:
     """The cheapest order that was found.
 
     >>> found = pt.search(pt.chain(2))
-    >>> found.cost, found.exact
-    (119, True)
+    >>> found.cost, found.best.name
+    (119, 'crbm')
     """
 
     composites: str  # how composite inertias are formed and counted, as in kkt.PivotSequence
     best: Ranked
-    exact: bool  # all orders of the family were counted
     searched: str  # what was searched, in words
     counted: int  # orders whose cost was counted
     ranking: tuple[Ranked, ...]  # cheapest first: the winner, the registered orders, the runners-up
@@ -91,9 +89,9 @@ def search(
 
     Inertias behind which no joint is eliminated are counted as ten numbers, and with ``composites``
     "rigid" formed so; the costs are those of ``kkt.trace(system, order, composites)``.  At most
-    ``most`` orders are counted for each form of the rank updates where there are too many to count
-    all.  Multipliers of loops and contacts stand last, and soft ones before all bodies, too.  Raises
-    OrderError for other numbers and composites, and where no order is for this robot.
+    ``most`` orders are counted for each form of the rank updates.  Multipliers of loops and contacts
+    stand last, and soft ones before all bodies, too.  Raises OrderError for other numbers and
+    composites, and where no order is for this robot.
 
     >>> found = pt.search(pt.chain(3))
     >>> found.cost, min(row.flops for row in found.ranking if row.name == "abm")
@@ -105,30 +103,22 @@ def search(
         raise OrderError(f"search: composites is {composites!r}; use counted, general or rigid")
     system = model if isinstance(model, System) else kkt.build(model)
     meter = Meter(system, composites)
-    family = _family(system, meter, most, tick)
-    registered = _registered(system, meter, tick)
-    tried = [*family.tried, *registered]
+    found, words = _family(system, meter, most, tick)
+    tried = [*found, *_registered(system, meter, tick)]
     ranked = [replace(r, sequence=replace(r.sequence, composites=composites)) for r in _ranked(tried)]
     ranked = _from_the_first_that_runs(ranked, system)
-    return SearchResult(composites, ranked[0], family.exact, family.words, len(tried), tuple(ranked))
+    return SearchResult(composites, ranked[0], words, len(tried), tuple(ranked))
 
 
-@dataclass(frozen=True)
-class _Family:
-    tried: list[Ranked]
-    exact: bool
-    words: str
-
-
-def _family(system: System, meter: Meter, most: int, tick: Callable[[str], None]) -> _Family:
+def _family(system: System, meter: Meter, most: int, tick: Callable[[str], None]) -> tuple[list[Ranked], str]:
     """Orders of the tree's family; multipliers of loops come last, or first where they are soft."""
     if not system.loops:
         return _of_tree(system, meter, most, tick)
     bare = kkt.build(system.graph, loops=(), implicit=system.state.step or None)
-    tree = _of_tree(bare, Meter(bare, meter.composites), most, tick)
+    tree, words = _of_tree(bare, Meter(bare, meter.composites), most, tick)
     structure, found = system.structure, []
     soft = [[("lam", name)] for name in structure.constraints if structure.compliant(name)]
-    for ranked in tree.tried:
+    for ranked in tree:
         for first in ([], soft) if soft else ([],):
             sequence = replace(ranked.sequence, groups=[*first, *ranked.sequence.groups])
             try:
@@ -136,35 +126,26 @@ def _family(system: System, meter: Meter, most: int, tick: Callable[[str], None]
             except PivotreeError:  # an order that these loops do not allow is no rival
                 continue
             found.append(Ranked("search", sequence, flops))
-    words = f"{tree.words}; multipliers last" + ", or the soft ones before all bodies" * bool(soft)
-    return _Family(found, False, words)
+    return found, f"{words}; multipliers last" + ", or the soft ones before all bodies" * bool(soft)
 
 
-def _of_tree(system: System, meter: Meter, most: int, tick: Callable[[str], None]) -> _Family:
-    """Orders of the family with their operations: all of them, or those that look cheapest."""
+def _of_tree(
+    system: System, meter: Meter, most: int, tick: Callable[[str], None]
+) -> tuple[list[Ranked], str]:
+    """Orders of the family that look cheapest, with their operations, and what was searched."""
     structure, tried = system.structure, []
     joints, closed = int((structure.dof > 0).sum()), True
-    exact = count(structure) << joints <= FEW
+    small = joints <= SUBSETS
     for update in UPDATES:
         rules = Rules(rank_update=update)
-        if exact:
-            counted = []
-            for places in every(structure):
-                sequence, _ = places.sequence(structure, rules)
-                counted.append((int(meter.groups(sequence).sum()), sequence))
-        else:
-            small = joints <= SUBSETS
-            dynamic = Dynamic(structure, meter, rules, joints if small else WIDTH, small)
-            closed &= dynamic.run(most, tick) and small
-            counted = dynamic.tried
-        tried += [Ranked("search", s, flops) for flops, s in counted]
-    what = "each joint at its body or any ancestor, in or after that body's bracket, tip to base"
-    if exact:
-        return _Family(tried, True, f"all of {what}")
-    words = f"a part of {what}, by dynamic programming"
+        dynamic = Dynamic(structure, meter, rules, joints if small else WIDTH, small)
+        closed &= dynamic.run(most, tick) and small
+        tried += [Ranked("search", sequence, flops) for flops, sequence in dynamic.tried]
+    words = "a part of each joint at its body or any ancestor, in or after that body's bracket, tip to base, "
+    words += "by dynamic programming"
     if closed:
         words += " to its end: none of the others is cheaper if a step costs what its joints say"
-    return _Family(tried, False, words)
+    return tried, words
 
 
 def _registered(system: System, meter: Meter, tick: Callable[[str], None]) -> list[Ranked]:

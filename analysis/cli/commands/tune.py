@@ -64,7 +64,6 @@ def run(options: argparse.Namespace) -> int:
                 "model": options.model,
                 "cost": "flops",
                 "value": found.cost,
-                "exact": found.exact,
                 "composites": found.composites,
                 "searched": found.searched,
                 "counted": found.counted,
@@ -120,7 +119,7 @@ def _joints(sequence: kkt.PivotSequence, structure: kkt.Structure) -> str:
             place = "at the end" if structure.parent_of(body) is None else f"at {body}"
             listed = ", ".join(map(str, joints[:6]))
             more = f" and {len(joints) - 6} more" if len(joints) > 6 else ""
-            inside = "" if pairs else " after its bracket"
+            inside = "" if pairs or place == "at the end" else " after its bracket"
             together.append(f"the joints of {listed}{more} {place}{inside}")
     parts = ["; ".join(together)] if together else []
     if own:

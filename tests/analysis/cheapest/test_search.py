@@ -35,7 +35,7 @@ SMALL = [("chain:2", "rigid"), ("random_tree:n=3,seed=2", "general"), ("chain:3"
 
 
 @pytest.mark.parametrize(("spec", "composites"), listed(SMALL, unmarked=1))
-def test_small_trees_are_searched_exactly(spec, composites):
+def test_small_trees_are_searched_to_their_cheapest_order(spec, composites):
     system = kkt.build(kkt.load(spec))
     found = analysis.search(system, composites=composites)
     costs = [
@@ -44,7 +44,7 @@ def test_small_trees_are_searched_exactly(spec, composites):
         for u in ("outer", "gain")
     ]
     family = [r.flops for r in found.ranking if r.name == "search"]
-    assert found.exact and min(family) == min(costs)
+    assert min(family) == min(costs)
     assert found.cost == min([*costs, *(r.flops for r in found.ranking)])
     assert set(family) <= set(costs)
 
