@@ -13,7 +13,7 @@ import numpy as np
 from pivotree import kkt
 from pivotree.kkt.base.errors import nearest
 from pivotree.kkt.base.reading import read_json
-from pivotree.kkt.matrix.state import coordinates, on_rates
+from pivotree.kkt.matrix.state import coordinates
 from pivotree.kkt.model.loops import OPEN, couplings, kept
 
 SCHEMA = "pivotree-state/1"
@@ -81,16 +81,15 @@ def left_open(system: kkt.System) -> tuple[Hashable, float] | None:
 
 def torn(system: kkt.System) -> tuple[Hashable, float] | None:
     """A loop that the rates qd open, and that Baumgarte's terms do not slow, and how fast."""
-    state, offset = system.state, system.tree.offset
-    for closure in (each.whole for each in state.loops):
+    from ..states.manifold import on_all_rates
+
+    qd = system.state.qd
+    for closure in (each.whole for each in system.state.loops):
         if closure.loop.point or closure.loop.baumgarte[0]:
             continue
-        rows = on_rates(state, closure).items()
-        speed = sum(
-            (part @ state.qd[offset[k] : offset[k + 1]] for k, (part, _) in rows), np.zeros(closure.rows)
-        )
+        speed = on_all_rates(system.tree, system.state, [closure]) @ qd
         fastest = float(np.abs(speed[closure.loop.compliance == 0.0]).max(initial=0.0))
-        if fastest > OPEN * max(1.0, float(np.abs(state.qd).max(initial=0.0))):
+        if fastest > OPEN * max(1.0, float(np.abs(qd).max(initial=0.0))):
             return closure.loop.name, fastest
     return None
 

@@ -200,12 +200,7 @@ class Report(Tabled):
 
     def as_dict(self) -> dict[str, Any]:
         """The document ``report.json``."""
-        return {
-            "model": self.model,
-            "bodies": self.bodies,
-            "dof": self.dof,
-            "seed": self.seed,
-            "states": self.states,
+        return {x: getattr(self, x) for x in ("model", "bodies", "dof", "seed", "states")} | {
             "digits": self.wanted,
             "distribution": self.distribution,
             "verdict": list(self.verdict),

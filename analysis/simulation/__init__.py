@@ -2,8 +2,7 @@
 
 from ..states.manifold import begun
 from .integration import SCIPY, Integration
-from .motion import Motion
-from .record import Keeper, Record
+from .motion import Keeper, Motion, Record
 from .run import Simulation, simulate
 
 __all__ = ["SCIPY", "Integration", "Keeper", "Motion", "Record", "Simulation", "begun", "simulate"]

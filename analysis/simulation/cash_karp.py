@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .record import Keeper, Record
+from .motion import Keeper, Record
 
 Rates = Callable[[NDArray[Any]], NDArray[Any]]  # (m, states) -> (m, states)
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from pivotree import kkt
 
 from .cash_karp import TINY, CashKarp
-from .motion import Motion
-from .record import Record
+from .motion import Motion, Record
 
 RUNGE_KUTTA = ("RK45", "DOP853", "Radau")  # methods that go on from a corrected state
 SCIPY = ("RK45", "DOP853", "Radau", "BDF", "LSODA")

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from ..figures.charts import chart, series
 from ..figures.style import plain, theme
-from .record import Floats, Record
+from .motion import Floats, Record
 from .run import Simulation
 
 BINS = 160

@@ -17,8 +17,7 @@ from pivotree.kkt.program.joint_space import SOLVERS
 
 from ..states.manifold import Manifold, begun
 from .integration import Integration
-from .motion import Motion
-from .record import Floats, Record
+from .motion import Floats, Motion, Record
 
 USUAL = Integration()
 LEFT = ("loop_gap", "loop_rate")  # largest along a run [rad or m, per s]

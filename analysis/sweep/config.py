@@ -56,12 +56,6 @@ class Settings:
         return bool(wanted & set(self.measures))
 
     @property
-    def together(self) -> bool:
-        """Whether many states are measured at a time: no kappa is asked."""
-        alone = {"kappa", "kappa_inertia"} & set(self.measures)
-        return self.random and not alone
-
-    @property
     def columns(self) -> tuple[str, ...]:
         return ("key", "model", *self.ranges, "order", "format", "state", "seed", *self.measures)
 

@@ -77,9 +77,7 @@ def positions(config: Config) -> dict[str, int]:
 def tasks(config: Config, done: Container[str]) -> Iterator[Task]:
     """What is left to do, in the sequence of the cases."""
     settings = config.settings
-    block = max(1, ROWS // (len(settings.orders) * len(settings.formats)))
-    if settings.together:
-        block = max(block, STATES)
+    block = max(STATES, ROWS // (len(settings.orders) * len(settings.formats)))
     for model in config.models:
         for first in range(0, config.states, block):
             keys = keys_of(config, model, first, min(block, config.states - first))

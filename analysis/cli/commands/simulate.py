@@ -14,7 +14,7 @@ from pivotree import kkt
 from ..arguments import Parser, add_format, add_json, add_model, add_order, add_state
 from ..progress import Progress, progress_shown
 from ..state import whole_values
-from .shared import folder_of, formats_of, items, one_of, print_json, tree_of
+from .shared import folder_of, formats_of, items, print_json, tree_of
 
 EXAMPLES = (
     "simulate robot.urdf --seconds 2",
@@ -52,19 +52,11 @@ def declare(command: Parser) -> None:
     command.add_argument(
         "--runs", type=int, default=1, metavar="X", help="from starts one roundoff apart (1)"
     )
-    command.add_argument(
-        "--frames",
-        default="own",
-        metavar="HOW",
-        help="that (4) is written in (own): own, each body's, or world, along its axes for all",
-    )
     add_json(command)
     command.add_argument("-o", "--output", metavar="DIR", help="write the picture of the steps")
 
 
 def run(options: argparse.Namespace) -> int:
-    from pivotree.kkt.machine.kernel import FRAMES
-
     from ...simulation import begun, simulate
     from ...simulation.motion import silent
     from ...simulation.run import order_of, require_runs, verdict
@@ -72,7 +64,6 @@ def run(options: argparse.Namespace) -> int:
     integration = replace(integration_of(options.integrator), seconds=options.seconds, eps=options.eps)
     integration.check()
     require_runs(options.runs)
-    one_of("--frames", options.frames, FRAMES)
     formats = formats_of(options)
     folder = None if options.output is None else folder_of(options.output)
     tree = tree_of(options)
@@ -113,7 +104,6 @@ def run(options: argparse.Namespace) -> int:
                         integration,
                         runs=options.runs,
                         **given,
-                        frames=options.frames,
                         manifold=manifold,
                         tick=clock(progress, what, options.seconds, len(found)),
                     )

@@ -108,7 +108,6 @@ REFUSED = {
         "report chain:2 --formats float32,bfloat16,float32 -o r"
     ),
     # -- simulate
-    "option --frames: 'bent' is unknown; use": "simulate chain:2 --frames bent",
     "integrator 'euler': is unknown; use": "simulate chain:2 --integrator euler",
     "option --eps: is 0.0; give a number above 0": "simulate chain:2 --eps 0",
     "integrator: steps is 0; give 1 or more": "simulate chain:2 --integrator cash_karp,steps=0",
