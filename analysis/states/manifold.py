@@ -236,9 +236,14 @@ def begun(
     >>> manifold.kept, tree.graph["qd"]
     (False, array([1., 0., 0.]))
     """
-    tree, manifold, y = _given(graph, q, qd)
+    q = graph.graph.get("q") if q is None else q
+    manifold = Manifold.of(graph, q)
     if manifold is None:
-        return tree, None
+        return graph, None
+    x = manifold.places.from_coordinates(q)
+    speed = kkt.build(manifold.graph, q, qd).state.qd
+    tree, y = nx.DiGraph(graph), np.concatenate([x, speed])
+    tree.graph.update(q=manifold.places.to_coordinates(x), qd=speed)
     found = None if project else manifold.amiss(y)
     if found is None:
         return manifold.brought(tree, y), manifold
@@ -255,18 +260,3 @@ def begun(
         stacklevel=2,
     )
     return tree, replace(manifold, kept=False)
-
-
-def _given(
-    graph: nx.DiGraph[Any], q: Any, qd: ArrayLike | None
-) -> tuple[nx.DiGraph[Any], Manifold | None, Floats]:
-    """The tree at q and qd, or at its own where they are None, and that state (nx + N,)."""
-    q = graph.graph.get("q") if q is None else q
-    manifold = Manifold.of(graph, q)
-    if manifold is None:
-        return graph, None, np.zeros(0)
-    x = manifold.places.from_coordinates(q)
-    speed = kkt.build(manifold.graph, q, qd).state.qd
-    found = nx.DiGraph(graph)
-    found.graph.update(q=manifold.places.to_coordinates(x), qd=speed)
-    return found, manifold, np.concatenate([x, speed])

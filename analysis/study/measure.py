@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -141,17 +141,11 @@ class Columns:
     def none(m: int, orders: int, formats: int) -> Columns:
         """Nothing measured yet."""
         shape = m, orders, formats
-        return Columns(
-            np.zeros(shape, dtype=np.int8),
-            np.full(shape, None),
-            np.full(shape, np.nan),
-            np.full(shape, np.nan),
-            np.full(shape, None),
-            np.full(shape, np.nan),
-            np.full((m, formats), np.nan),
-            [[{} for _ in range(orders)] for _ in range(m)],
-            [None] * m,
-        )
+        error, left, total = (np.full(shape, np.nan) for _ in range(3))
+        failed_at, marked = np.full(shape, None), np.full(shape, None)
+        costs: list[list[dict[str, int]]] = [[{} for _ in range(orders)] for _ in range(m)]
+        failed, data = np.zeros(shape, dtype=np.int8), np.full((m, formats), np.nan)
+        return Columns(failed, failed_at, error, left, marked, total, data, costs, [None] * m)
 
     def refuse(self, place: Any, code: int, why: str) -> None:
         """No answer at a place, (states, orders, formats)."""
@@ -191,7 +185,7 @@ def measure(
         if isinstance(order, str):
             raise OrderError(order)
         o = names.index(name)
-        parts = states.tapes(order, partial(_refuse, found, o))
+        parts = states.tapes(order, lambda i, error: found.refuse((i, o), REFUSED, error.why))
         for part in parts:
             for i in part.here.tolist():
                 found.costs[i][o] = part.order.costs
@@ -218,10 +212,6 @@ def measure(
         if isinstance(said, PivotreeError):
             found.refuse((slice(None), names.index(name), formats.index(format)), REFUSED, said.why)
     return found
-
-
-def _refuse(found: Columns, o: int, i: int, error: PivotreeError) -> None:
-    found.refuse((i, o), REFUSED, error.why)
 
 
 def _keep(found: Columns, place: tuple[Places, int, int], got: Answers) -> None:

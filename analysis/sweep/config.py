@@ -12,8 +12,7 @@ from pivotree.kkt import PivotreeError
 from pivotree.kkt.arithmetic import get_format
 from pivotree.kkt.base.reading import read_bytes
 
-from .fields import Fields, document
-from .models import Model, models_of
+from .models import Fields, Model, document, models_of
 
 MEASURES = (
     "error",  # max |qdd - exact| / max |exact|, exact for the data rounded to the format
