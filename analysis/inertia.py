@@ -26,17 +26,12 @@ from pivotree.kkt.arithmetic.formats import Hardware
 
 from .gradients import equation
 
-__all__ = ["Inertia", "columns", "solve"]
+__all__ = ["columns", "solve"]
 
 
 @dataclass(frozen=True, eq=False)
 class Inertia:
-    """The matrix, and what it took.
-
-    >>> from pivotree.analysis import inertia
-    >>> inertia.columns(pt.build(pt.chain(10))).operations
-    6420
-    """
+    """The matrix, and what it took."""
 
     M: NDArray[Any]  # (N, N)
     operations: int

@@ -89,9 +89,8 @@ def run(options: argparse.Namespace) -> int:
     _rules_known(options)
     with progress_shown() as progress:
         system, state = system_and_state(options)
-        asked = orderings.names(loops=bool(system.loops)) if names is None else names
-        wanted = {name: orderings.get(name) for name in asked}
-        orders = [wanted[name] for name in asked]  # one that is asked for twice is refused there
+        wanted = _wanted(system, names)
+        orders = [wanted[name] for name in names or wanted]  # one that is asked for twice is refused there
         if options.symmetry == "both":
             wanted = _in_both(wanted)
             orders = list(wanted.values())
@@ -120,6 +119,12 @@ def run(options: argparse.Namespace) -> int:
         size = sum(f.stat().st_size for f in files) / 1e6
         told.append(f"{len(files)} files in {folder} ({size:.1f} MB)")
     return _told(options, result, state_document(system, state), told)
+
+
+def _wanted(system: kkt.System, names: list[str] | None) -> dict[str, kkt.Order]:
+    """Orders by the names that are given, or all that are registered."""
+    asked = orderings.names(loops=bool(system.loops)) if names is None else names
+    return {name: orderings.get(name) for name in asked}
 
 
 def _rules_known(options: argparse.Namespace) -> None:
@@ -209,8 +214,7 @@ def _derivatives(options: argparse.Namespace) -> int:
     names, formats = orders_of(options), formats_of(options)
     with progress_shown() as progress:
         system, state = system_and_state(options)
-        asked = orderings.names(loops=bool(system.loops)) if names is None else names
-        wanted = {name: orderings.get(name) for name in asked}
+        wanted = _wanted(system, names)
         admit(options, system, wanted, played(system, map(get_format, formats), derivatives=True))
         from ...comparison import compare_derivatives
 

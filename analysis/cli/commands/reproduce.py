@@ -13,7 +13,7 @@ from pivotree import kkt
 
 from ..arguments import Parser, add_json
 from ..progress import progress_shown
-from .shared import folder_of, items, print_json
+from .shared import draw, folder_of, items, print_json
 
 EXAMPLES = ("reproduce ascher1996", "reproduce ascher1996 --item table1")
 
@@ -106,21 +106,10 @@ def _one(item: Any, chosen: dict[str, Any], own: bool, folder: Path | None, show
             ) from error
     rows = item.rows(found)
     if folder is not None:
-        _draw(item, found, folder)
+        draw(folder, lambda style: item.figures(found, style))
     if show:
         _print(item, rows, chosen, time.perf_counter() - start)
     return rows
-
-
-def _draw(item: Any, found: Any, folder: Path) -> None:
-    from pivotree.kkt.base.files import made
-
-    from ...figures import save
-
-    for style, ending in (("light", ""), ("dark", "_dark")):
-        for name, figure in item.figures(found, style).items():
-            for suffix in (".png",) if ending else (".png", ".pdf"):
-                save(figure, made(folder) / f"{name}{ending}{suffix}")
 
 
 def _print(item: Any, rows: list[Any], chosen: dict[str, Any], seconds: float) -> None:

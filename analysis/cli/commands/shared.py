@@ -6,7 +6,7 @@ import argparse
 import json
 import math
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from pivotree import kkt, orderings
 from pivotree.kkt.arithmetic import get_format
-from pivotree.kkt.base.files import check_file, check_folder
+from pivotree.kkt.base.files import check_file, check_folder, made
 
 from ..loops import loops_of
 
@@ -189,6 +189,16 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def draw(folder: Path, figures: Callable[[str], Mapping[str, Any]]) -> None:
+    """Figures by their names, those of a light style as .png and .pdf, of a dark one as .png."""
+    from ...figures import save
+
+    for style, ending, suffixes in (("light", "", (".png", ".pdf")), ("dark", "_dark", (".png",))):
+        for name, figure in figures(style).items():
+            for suffix in suffixes:
+                save(figure, made(folder) / f"{name}{ending}{suffix}")
 
 
 def file_of(text: str) -> Path:

@@ -14,7 +14,7 @@ from pivotree import kkt
 from ..arguments import Parser, add_format, add_json, add_model, add_order, add_state
 from ..progress import Progress, progress_shown
 from ..state import whole_values
-from .shared import folder_of, formats_of, items, print_json, tree_of
+from .shared import draw, folder_of, formats_of, items, print_json, tree_of
 
 EXAMPLES = (
     "simulate robot.urdf --seconds 2",
@@ -151,7 +151,6 @@ def _draw(found: list[Any], folder: Any) -> None:
     from pivotree.kkt.base.errors import csv_lines
     from pivotree.kkt.base.files import made, write_whole
 
-    from ...figures import save
     from ...simulation.picture import picture
 
     made(folder)
@@ -161,10 +160,7 @@ def _draw(found: list[Any], folder: Any) -> None:
             pairs = zip(record.step_t.tolist(), record.step.tolist(), strict=True)
             rows += [[simulation.order, simulation.format, run, t, h] for t, h in pairs]
     write_whole(folder / "steps.csv", csv_lines(rows))
-    for style, ending in (("light", ""), ("dark", "_dark")):
-        figure = picture(found, style=style)
-        for suffix in (".png",) if ending else (".png", ".pdf"):
-            save(figure, folder / f"steps{ending}{suffix}")
+    draw(folder, lambda style: {"steps": picture(found, style=style)})
 
 
 def _print(found: list[Any], said: str) -> None:

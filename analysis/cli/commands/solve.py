@@ -84,7 +84,9 @@ def run(options: argparse.Namespace) -> int:
         return _letters(options)
     found = _solved(options, corrections, residual)
     if found.result.failed_at and found.proved is None:
-        raise kkt.SingularError(_failure(found.result, found.chosen.name))
+        why = str(found.result.failed_at)
+        why += "" if "; " in why else "; use another order or a longer format"
+        raise kkt.SingularError(f"order {found.result.order!r} in {found.chosen.name}: {why}")
     if options.json:
         print_json(_document(options.model, found))
         return 0
@@ -243,13 +245,6 @@ def _operations(result: kkt.Elimination) -> str:
     plan = result.symbolic.plan
     told = "" if isinstance(plan.graph.structure, kkt.Partition) else f" {counted(plan.sequence.composites)}"
     return f"{result.flops:,} operations{told}"
-
-
-def _failure(result: Any, format: str) -> str:
-    """What a pivot says that became zero, and what would be right."""
-    told = str(result.failed_at)
-    remedy = "" if "; " in told else "; use another order or a longer format"
-    return f"order {result.order!r} in {format}: {told}{remedy}"
 
 
 def _rows(system: kkt.System | kkt.Matrix) -> list[str]:
