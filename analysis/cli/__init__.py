@@ -88,7 +88,9 @@ def _main(arguments: Sequence[str] | None) -> int:
             top.error(f"argument {text!r} is not text in UTF-8")
         if text.startswith("-") and text.endswith("=--"):  # argparse makes an empty list of it
             top.error(f"argument {text!r} ends in '--', which is no value")
-    options = parser(next((x for x in texts[:1] if x in COMMANDS), "")).parse_args(texts)
+    given = [text for text in texts if text != "--yes"]  # which may stand anywhere
+    options = parser(next((x for x in given[:1] if x in COMMANDS), "")).parse_args(given)
+    options.yes = "--yes" in texts
     if options.version or options.command is None:
         return _told(top, options.version)
     from .running import run

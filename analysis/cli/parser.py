@@ -74,23 +74,13 @@ class _Parser(argparse.ArgumentParser):
             raise SystemExit(full(error)) from None
 
 
-class _Top(_Parser):
-    """The whole command line."""
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Every command is told of ``--yes``, wherever it stands."""
-        found = super().parse_known_args([text for text in args or () if text != "--yes"], namespace)
-        found[0].yes = "--yes" in (args or ())
-        return found
-
-
 @cache
 def parser(wanted: str | None = None) -> argparse.ArgumentParser:
     """The parser of ``pivotree`` and all its commands; read, and never changed.
 
     Where one command is ``wanted`` the others are known by their names alone.
     """
-    top = _Top(
+    top = _Parser(
         prog="pivotree",
         description="Forward-dynamics algorithms as sequences of pivots on one sparse matrix.",
     )

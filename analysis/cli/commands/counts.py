@@ -36,22 +36,19 @@ def run(options: argparse.Namespace) -> int:
 
     family = family_of(FAMILY if options.family is None else options.family)
     names = orders_of(options, USUAL)
-    assert names is not None
+    from ...counts.kernels import kernel_counts
     from ...counts.table import Count, table
 
     counts: list[Count | str] = []
-    with progress_shown() as progress:
-        for name in names:
-            progress(f"counting {name} on {family.name}")
-            counts += table([name], [family.name])
-    refused = [count for count in counts if isinstance(count, str)]
-    found = [count for count in counts if isinstance(count, Count)]
-    if not found:
-        raise kkt.OrderError(refused[0])
-    from ...counts.kernels import kernel_counts
-
     kernels = []
     with progress_shown() as progress:
+        for name in names or ():
+            progress(f"counting {name} on {family.name}")
+            counts += table([name], [family.name])
+        refused = [count for count in counts if isinstance(count, str)]
+        found = [count for count in counts if isinstance(count, Count)]
+        if not found:
+            raise kkt.OrderError(refused[0])
         for count in found:
             progress(f"kernels of {count.order} on {family.name}")
             kernels += kernel_counts([count], family)
