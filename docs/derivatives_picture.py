@@ -23,8 +23,8 @@ from matplotlib.patches import Rectangle
 
 from pivotree import kkt, orderings
 from pivotree.analysis.comparison import compare_derivatives
-from pivotree.analysis.figures import new_figure, settings, style_axes, theme
 from pivotree.analysis.states import ranges_of, system_at
+from pivotree.papers.sheet import panels
 
 HERE = Path(__file__).parent
 TABLE = HERE / "derivatives_float32.csv"
@@ -112,16 +112,11 @@ def page(table: Table) -> str:
 
 def draw(table: Table, style: str) -> Figure:
     """Orders by models: the colour is what the worst state loses, the numbers median and worst."""
-    look = theme(style=style)
-    page, full = (np.array(to_rgb(x)) for x in (look.page, look.series[1]))
     models = list(dict.fromkeys(model for model, _, _ in table))
     orders = [x for x in orderings.names() if any((m, x, ALL) in table for m in models)]
     orders.sort(key=lambda x: -sum(table.get((m, x, ALL), (0.0, 0.0))[1] for m in models))
-    with settings():
-        figure = new_figure("double", 0.31 * len(orders) + 1.0, look)
-        figure.set_layout_engine("constrained")
-        ax = figure.subplots()
-        style_axes(ax, look, grid="")
+    with panels(style, "double", 0.31 * len(orders) + 1.0, grid="") as (figure, ax, look):
+        page, full = (np.array(to_rgb(x)) for x in (look.page, look.series[1]))
         for (i, order), (j, model) in product(enumerate(orders), enumerate(models)):
             if (model, order, ALL) not in table:
                 continue

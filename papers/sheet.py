@@ -62,6 +62,12 @@ def legend(place: Any, look: Theme, **options: Any) -> Any:
     return place.legend(frameon=False, labelcolor=look.ink, **{"fontsize": 7, **options})
 
 
+def shared_legend(figure: Figure, ax: Any, look: Theme, **options: Any) -> None:
+    """One legend of all panels, of what one of them shows."""
+    handles, labels = ax.get_legend_handles_labels()
+    legend(figure, look, handles=handles, labels=labels, **options)
+
+
 def lines(ax: Any, look: Theme, x: Any, curves: Mapping[str, Any], **options: Any) -> None:
     """Curves over x by their labels, each in a colour and a dash of its own."""
     for i, (label, y) in enumerate(curves.items()):

@@ -167,7 +167,7 @@ class Formulas:
         it takes.
         """
         what = PLACED.get((place.label, i.op)) or PLACED.get((place.label, i.op, i.info))
-        if what is None or self.program.symbolic is None or place.back or place.column:
+        if what is None or self.program.symbolic is None or place.back:
             return None
         letter, kinds, after = what
         blocks = [self.program.symbolic.plan.graph.block(b) for b in place.blocks if b >= 0]

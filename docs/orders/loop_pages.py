@@ -7,8 +7,7 @@ from functools import cache
 from typing import Any
 
 from order_notes import notes
-from order_pages import listed, plain, wrapped
-from order_pictures import twin
+from order_pages import code, image, listed, plain, wrapped
 
 from pivotree import kkt, orderings
 from pivotree.analysis.figures import Theme, filmstrip, theme
@@ -76,12 +75,11 @@ def texts() -> dict[str, str]:
 def page(name: str) -> str:
     order: Any = orderings.get(name)
     note = notes()[name]
-    where = order.__module__.removeprefix("pivotree.").replace(".", "/") + ".py"
     soft = first(name)
     parts = [
         f"# `{name}`: {note['title']}",
         wrapped(plain((order.__doc__ or "").strip().splitlines()[0])),
-        f"Source: {plain(order.source)}. In code: [`{where}`](../../{where}).",
+        f"Source: {plain(order.source)}. In code: {code(order)}.",
         "## Brackets",
         _brackets(name),
         "## Elimination",
@@ -167,14 +165,10 @@ def pictures() -> dict[str, str]:
 
 
 def _picture(name: str) -> str:
-    file, found = f"{name}.png", factor(name)
-    return (
-        f'<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="{twin(file)}">\n'
-        f'  <img alt="A four-bar linkage: the matrix, part of the way, and all with '
-        f'{found.fill_blocks} blocks of fill" src="{file}">\n</picture>\n\n'
-        "Rows and columns in the order of elimination; bodies are numbered tip to base, 1 the "
-        "coupler."
-    )
+    fill = factor(name).fill_blocks
+    shown = f"A four-bar linkage: the matrix, part of the way, and all with {fill} blocks of fill"
+    told = "Rows and columns in the order of elimination; bodies are numbered tip to base, 1 the coupler."
+    return f"{image(f'{name}.png', shown)}\n\n{told}"
 
 
 @cache

@@ -54,11 +54,11 @@ def page(one: About, everyone: dict[str, About], pictures: dict[str, str]) -> st
     parts = [
         f"# `{one.name}`: {one.note['title']}",
         wrapped(plain(one.what)),
-        f"Source: {plain(one.order.source)}. In code: {_code(one.order)}.",
+        f"Source: {plain(one.order.source)}. In code: {code(one.order)}.",
         "## Brackets",
         _brackets(one),
         "## Elimination",
-        *(_image(file, text) for file, text in pictures.items()),
+        *(image(file, text) for file, text in pictures.items()),
         _caption(one, pictures),
         "## Listing",
         _listing(one.order),
@@ -77,7 +77,8 @@ def page(one: About, everyone: dict[str, About], pictures: dict[str, str]) -> st
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _image(file: str, text: str) -> str:
+def image(file: str, text: str) -> str:
+    """A picture, and its twin for a dark page."""
     return (
         f'<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="{twin(file)}">\n'
         f'  <img alt="{text}" src="{file}">\n</picture>'
@@ -94,7 +95,8 @@ def _file(module: str) -> str:
     return module.removeprefix("pivotree.").replace(".", "/") + ".py"
 
 
-def _code(order: Any) -> str:
+def code(order: Any) -> str:
+    """A link to the module of an order."""
     path = _file(order.__module__)
     return f"[`{path}`](../../{path})"
 

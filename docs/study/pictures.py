@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pivotree.analysis.figures import MARKERS, new_figure, settings, style_axes, theme
+from pivotree.analysis.figures import MARKERS
+from pivotree.papers.sheet import named, panels, shared_legend
 
 HERE = Path(__file__).resolve().parent
 SHOWN = ("crbm", "abm", "modified_abm", "projected_abm", "virtual_work", "square_root_abm")
@@ -57,144 +58,79 @@ def read() -> Rows:
 
 # -- pictures -------------------------------------------------------------------------------------
 
+BELOW: dict[str, Any] = {"loc": "outside lower center", "fontsize": 7.5}
 
-def by_ratio(rows: Rows, dark: bool) -> Figure:
+
+def by_ratio(rows: Rows, style: str) -> Figure:
     """Worst digits lost over mass ratio, one panel a family, one line an order."""
     families = ("example 1", "example 3", "light wrists", "heavy tip", "shoulders", "heavy base")
-    look = theme(dark)
-    with settings():
-        figure = new_figure("double", 4.2, dark)
-        figure.set_layout_engine("constrained")
-        grid = figure.subplots(2, 3, sharex=True, sharey=True)
+    with panels(style, "double", 4.2, 2, 3, "y", sharex=True, sharey=True) as (figure, grid, look):
         for ax, family in zip(grid.ravel(), families, strict=True):
-            style_axes(ax, look, grid="y")
             for k, order in enumerate(SHOWN):
                 worst: dict[float, float] = defaultdict(float)
                 for row in rows:
                     if row["family"] == family and row["order"] == order and not row["refined"]:
                         worst[row["ratio"]] = max(worst[row["ratio"]], row["lost"])
                 x = sorted(worst)
-                ax.plot(
-                    x,
-                    [worst[r] for r in x],
-                    marker=MARKERS[k],
-                    markersize=4,
-                    linewidth=1.1,
-                    color=look.series[k],
-                    label=order,
-                )
+                mark = {"marker": MARKERS[k], "markersize": 4, "linewidth": 1.1, "color": look.series[k]}
+                ax.plot(x, [worst[r] for r in x], label=order, **mark)
             ax.set(xscale="log", ylim=(-0.3, 7.6))
-            ax.set_title(family, color=look.ink)
+            named(ax, look, title=family)
         for ax in grid[1]:
-            ax.set_xlabel("mass ratio", color=look.ink)
+            named(ax, look, "mass ratio")
         for ax in grid[:, 0]:
-            ax.set_ylabel("digits lost beyond κu", color=look.ink)
-        handles, labels = grid[0, 0].get_legend_handles_labels()
-        figure.legend(
-            handles,
-            labels,
-            loc="outside lower center",
-            ncols=6,
-            frameon=False,
-            labelcolor=look.ink,
-            fontsize=7.5,
-        )
+            named(ax, look, y="digits lost beyond κu")
+        shared_legend(figure, grid[0, 0], look, ncols=6, **BELOW)
     return figure
 
 
-def against_kappa(rows: Rows, dark: bool) -> Figure:
+def against_kappa(rows: Rows, style: str) -> Figure:
     """Error of every instance over kappa u, one panel an order."""
-    look = theme(dark)
-    with settings():
-        figure = new_figure("double", 4.0, dark)
-        figure.set_layout_engine("constrained")
-        grid = figure.subplots(2, 3, sharex=True, sharey=True)
+    with panels(style, "double", 4.0, 2, 3, "", sharex=True, sharey=True) as (figure, grid, look):
         for k, (ax, order) in enumerate(zip(grid.ravel(), SHOWN, strict=True)):
-            style_axes(ax, look)
             mine = [r for r in rows if r["order"] == order and not r["refined"]]
             good = [(r["kappa"] * UNIT, r["error"]) for r in mine if r["error"]]
             failed = [r["kappa"] * UNIT for r in mine if r["error"] is None]
             line = np.array([1e-8, 1.0])
             ax.plot(line, line, color=look.faint, linewidth=0.8)
             x, y = (np.array(v) for v in zip(*good, strict=True))
-            ax.plot(
-                x,
-                np.clip(y, 1e-9, 1e3),
-                MARKERS[k],
-                markersize=2.6,
-                color=look.series[k],
-                alpha=0.6,
-                markeredgewidth=0,
-                rasterized=True,
-            )
+            mark = {"markersize": 2.6, "color": look.series[k], "alpha": 0.6, "markeredgewidth": 0}
+            ax.plot(x, np.clip(y, 1e-9, 1e3), MARKERS[k], rasterized=True, **mark)
             if failed:
                 ax.plot(failed, [1e3] * len(failed), "x", markersize=4, color=look.series[k])
             ax.set(xscale="log", yscale="log", xlim=(3e-8, 1e-1), ylim=(1e-9, 3e3))
-            ax.set_title(order, color=look.ink)
+            named(ax, look, title=order)
         for ax in grid[1]:
-            ax.set_xlabel("κ u", color=look.ink)
+            named(ax, look, "κ u")
         for ax in grid[:, 0]:
-            ax.set_ylabel("error in float32", color=look.ink)
+            named(ax, look, y="error in float32")
     return figure
 
 
-def exhaustion(facts: dict[str, Any], dark: bool) -> Figure:
+def exhaustion(facts: dict[str, Any], style: str) -> Figure:
     """D_k joint by joint under a heavy tip: exact, and as float32 orders see it."""
-    look = theme(dark)
     data = facts["rank_exhaustion"]["data"]
-    with settings():
-        figure = new_figure("double", 2.6, dark)
-        figure.set_layout_engine("constrained")
-        panels = figure.subplots(1, 3, sharey=True)
-        for ax, kind in zip(panels, ("planar", "concentric", "generic"), strict=True):
-            style_axes(ax, look, grid="y")
+    with panels(style, "double", 2.6, 1, 3, "y", sharey=True) as (figure, axes, look):
+        for ax, kind in zip(axes, ("planar", "concentric", "generic"), strict=True):
             found = data[kind]
             joint = np.arange(1, len(found["exact"]) + 1)
             ax.plot(joint, found["exact"], color=look.ink, linewidth=1.4, label="exact")
-            for k, order in enumerate(("abm", "projected_abm", "square_root_abm")):
-                ax.plot(
-                    joint,
-                    np.abs(found[order]),
-                    MARKERS[k + 1],
-                    markersize=4.5,
-                    color=look.series[k + 1],
-                    label=order,
-                    markerfacecolor="none",
-                )
-            heavy = found["exact"][0]
-            ax.axhline(
-                UNIT * heavy,
-                color=look.faint,
-                linewidth=0.9,
-                linestyle=(0, (4, 3)),
-                label="u times the heavy body's",
-            )
+            for k, order in enumerate(("abm", "projected_abm", "square_root_abm"), start=1):
+                mark = {"markersize": 4.5, "color": look.series[k], "markerfacecolor": "none"}
+                ax.plot(joint, np.abs(found[order]), MARKERS[k], label=order, **mark)
+            rule = {"color": look.faint, "linewidth": 0.9, "linestyle": (0, (4, 3))}
+            ax.axhline(UNIT * found["exact"][0], label="u times the heavy body's", **rule)
             ax.set(yscale="log")
-            ax.set_title(f"{kind} axes", color=look.ink)
-            ax.set_xlabel("joint, from the heavy tip", color=look.ink)
-        panels[0].set_ylabel("pivot $D_k$", color=look.ink)
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(
-            handles,
-            labels,
-            loc="outside lower center",
-            ncols=5,
-            frameon=False,
-            labelcolor=look.ink,
-            fontsize=7.5,
-        )
+            named(ax, look, "joint, from the heavy tip", title=f"{kind} axes")
+        named(axes[0], look, y="pivot $D_k$")
+        shared_legend(figure, axes[0], look, ncols=5, **BELOW)
     return figure
 
 
-def random_trees(rows: Rows, dark: bool) -> Figure:
+def random_trees(rows: Rows, style: str) -> Figure:
     """Share of adversarial random trees that lose at most so many digits."""
-    look = theme(dark)
-    with settings():
-        figure = new_figure("double", 3.0, dark)
-        figure.set_layout_engine("constrained")
-        panels = figure.subplots(1, 2, sharey=True)
-        for ax, refined in zip(panels, (0, 1), strict=True):
-            style_axes(ax, look, grid="both")
+    with panels(style, "double", 3.0, 1, 2, sharey=True) as (figure, axes, look):
+        for ax, refined in zip(axes, (0, 1), strict=True):
             for k, order in enumerate(SHOWN):
                 lost = sorted(
                     r["lost"]
@@ -206,28 +142,12 @@ def random_trees(rows: Rows, dark: bool) -> Figure:
                 # two marks where the curve has left the axis, at heights of its own
                 start = min(int(np.searchsorted(lost, 0.05)), len(lost) - 1)
                 at = start + ((len(lost) - 1 - start) * np.array([0.2 + 0.1 * k, 1.0])).astype(int)
-                ax.plot(
-                    np.array(lost)[at],
-                    share[at],
-                    MARKERS[k],
-                    color=look.series[k],
-                    markersize=4.5,
-                    label=order,
-                )
+                mark = {"color": look.series[k], "markersize": 4.5, "label": order}
+                ax.plot(np.array(lost)[at], share[at], MARKERS[k], **mark)
             ax.set(xlim=(-0.1, 7.3), ylim=(0, 102))
-            ax.set_title("one refinement" if refined else "as it is", color=look.ink)
-            ax.set_xlabel("digits lost beyond κu", color=look.ink)
-        panels[0].set_ylabel("% of trees", color=look.ink)
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(
-            handles,
-            labels,
-            loc="outside lower center",
-            ncols=6,
-            frameon=False,
-            labelcolor=look.ink,
-            fontsize=7.5,
-        )
+            named(ax, look, "digits lost beyond κu", title="one refinement" if refined else "as it is")
+        named(axes[0], look, y="% of trees")
+        shared_legend(figure, axes[0], look, ncols=6, **BELOW)
     return figure
 
 
@@ -235,9 +155,9 @@ def figure(name: str, style: str) -> Figure:
     """One of the pictures by its name."""
     if name == "exhaustion":
         facts = json.loads((HERE / "facts.json").read_text(encoding="utf-8"))
-        return exhaustion({fact["name"]: fact for fact in facts}, style == "dark")
+        return exhaustion({fact["name"]: fact for fact in facts}, style)
     of = {"by_ratio": by_ratio, "against_kappa": against_kappa, "random_trees": random_trees}
-    return of[name](read(), style == "dark")
+    return of[name](read(), style)
 
 
 # -- tables ---------------------------------------------------------------------------------------

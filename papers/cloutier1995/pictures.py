@@ -10,11 +10,10 @@ from flint import fmpq_poly
 from matplotlib.figure import Figure
 
 from pivotree.analysis.counts import COUNTS, Count, crossings
-from pivotree.analysis.figures import style_axes
 
 from ..item import printed
 from ..measures import Floats
-from ..sheet import DASHES, legend, named, ours, panels, sheet, theirs
+from ..sheet import DASHES, legend, named, ours, panels, shared_legend, theirs
 from ..sheet import MARKERS as COUNTED
 from .sweep import Sweep
 
@@ -81,11 +80,10 @@ def lengths(second: Floats, kappa: Floats, difference: Floats, worst: Any, slope
 def accelerations(found: Sequence[Sweep], methods: tuple[str, str], style: str) -> Figure:
     """Joint 1's acceleration, the rough method under the smooth one; one panel a length."""
     rough, smooth = methods
-    with sheet("double", 1.8 * len(found) + 0.8, style) as (figure, look):
-        axes = figure.subplots(len(found), 1, sharex=True, squeeze=False)[:, 0]
+    with panels(style, "double", 1.8 * len(found) + 0.8, len(found), 1, "y", sharex=True) as drawn:
+        figure, axes, look = drawn
         mark = {"color": look.series[1], "linewidth": 0.5, "marker": ".", "markersize": 1.5}
-        for i, (ax, one) in enumerate(zip(axes, found, strict=True)):
-            style_axes(ax, look, grid="y")
+        for i, (ax, one) in enumerate(zip(np.atleast_1d(axes), found, strict=True)):
             ax.plot(one.angles, one.found[rough], label=rough, **mark)
             ax.plot(one.angles, one.found[smooth], color=look.ink, linewidth=1.4, label=smooth)
             letter = f"{LETTERS[i]}) " if len(found) > 1 else ""
@@ -93,10 +91,9 @@ def accelerations(found: Sequence[Sweep], methods: tuple[str, str], style: str) 
             named(ax, look, y="joint 1 [rad/s²]", title=title)
             ax.ticklabel_format(axis="y", useOffset=False)
             ax.set_xlim(0, 2 * np.pi)
-        named(axes[-1], look, TURN)
+        named(ax, look, TURN)
         figure.align_ylabels(axes)
-        known = axes[0].get_legend_handles_labels()
-        figure.legend(*known, loc="outside upper center", ncols=2, frameon=False, labelcolor=look.ink)
+        shared_legend(figure, ax, look, loc="outside upper center", ncols=2, fontsize=None)
     return figure
 
 
