@@ -17,7 +17,7 @@ from pivotree.kkt.order.sequence import TEN
 from .aliases import ALIASES, ELSEWHERE
 from .graphs import GRAPHS
 from .load import from_json, from_python, marked
-from .random_order import random_order
+from .natural import random_order
 
 FIRST = (  # as tables and pages list them; others come after these, by name
     "crbm",
