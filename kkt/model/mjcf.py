@@ -148,11 +148,13 @@ def loops_of(
 
     ``carrier`` has, for each joint of MuJoCo, the body of the tree that it carries.
     """
+    import mujoco
+
     loops: dict[int, Loop] = {}
     ties: list[Tie] = []
     left = []
     for i in range(model.neq):
-        what = kind_of(model, i)
+        what = mujoco.mjtEq(int(model.eq_type[i])).name.removeprefix("mjEQ_").lower()  # its name in MJCF
         name = model.equality(i).name or f"equality {i}"
         if not model.eq_active0[i]:
             left.append(f"{what} {name!r}, which is not active")
@@ -178,13 +180,6 @@ def _line(model: Any, i: int, name: str) -> tuple[float, float]:
         )
     start += float(model.qpos0[model.jnt_qposadr[model.eq_obj1id[i]]])
     return ratio, start if to < 0 else start - float(model.qpos0[model.jnt_qposadr[to]]) * ratio
-
-
-def kind_of(model: Any, i: int) -> str:
-    """The name in MJCF of an equality constraint's kind."""
-    import mujoco
-
-    return mujoco.mjtEq(int(model.eq_type[i])).name.removeprefix("mjEQ_").lower()
 
 
 def turn_of(wxyz: Floats) -> Floats:
@@ -266,17 +261,15 @@ def independent(model: Any, ties: Sequence[Tie], coupled: Sequence[int]) -> dict
             extends(basis, row, FOLLOWS * float(np.linalg.norm(row)))
     for i, loop, ids, frame in ties:
         J = [loop.C.T @ _apart(model, state, ids, frame) for state in closed]
-        new = [_new(bases, [j[r] for j in J]) for r in range(loop.rows)]
+        new = []
+        for r in range(loop.rows):
+            sizes = [FOLLOWS * float(np.linalg.norm(j[r])) for j in J]
+            added = [extends(basis, j[r], size) for basis, j, size in zip(bases, J, sizes, strict=True)]
+            new.append(any(added))
         if closed and any(new) and not all(new):
             aside = loop.C[:, np.flatnonzero(~np.array(new))]
             loops[i] = replace(loop.having(loop.C[:, np.flatnonzero(new)]), implied=aside)
     return loops
-
-
-def _new(bases: list[list[Floats]], row: list[Floats]) -> bool:
-    """Whether a row, as it is in each closed position, says something new in one; it is then added."""
-    sizes = [FOLLOWS * float(np.linalg.norm(r)) for r in row]
-    return sum(extends(*one) for one in zip(bases, row, sizes, strict=True)) > 0
 
 
 def _drawn(model: Any, size: float) -> list[Any]:
