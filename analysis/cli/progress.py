@@ -59,10 +59,8 @@ class _Log:
             return
         self.told = now
         told = f"{SIGN}{text}: {int(done)} of {total}" if done and total else f"{SIGN}{text}"
-        print(f"{told}, {self._time(now, done, total)}", file=sys.stderr, flush=True)
-
-    def _time(self, now: float, done: float | None, total: int | None) -> str:
+        left = f"{now - self.began:.0f} s so far"
         if done and total and self.first and done > self.first[1]:
             rate = (now - self.first[0]) / (done - self.first[1])
-            return f"{rate * (total - done):.0f} s left"
-        return f"{now - self.began:.0f} s so far"
+            left = f"{rate * (total - done):.0f} s left"
+        print(f"{told}, {left}", file=sys.stderr, flush=True)

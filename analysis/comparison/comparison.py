@@ -269,10 +269,9 @@ def _on_matrix(
         progress(name)
         return tape_of(system, order)
 
-    def answers(name: str, tape: Tape, f: Format) -> list[Elimination]:
-        return [eliminate(system, tape, f)]
-
-    return rows_of(asked.orders, asked.formats, traced, answers, truth)
+    return rows_of(
+        asked.orders, asked.formats, traced, lambda name, tape, f: [eliminate(system, tape, f)], truth
+    )
 
 
 def _usual() -> list[str]:

@@ -79,10 +79,6 @@ class Rows:
         """(c, N) all rows of the contacts on the rates of the joints."""
         return on_all_rates(self.bare.tree, self.bare.state, self.contacts)
 
-    def parts(self, x: Floats) -> list[Floats]:
-        """The numbers of each contact, of one for each row (c,)."""
-        return np.split(x, np.cumsum([c.rows for c in self.contacts])[:-1])
-
     def accelerations(self, pdd: Floats) -> Floats:
         """(c,) of all rows, by pdd (n, 6), beside those that their motion alone makes."""
         found = []
@@ -339,4 +335,5 @@ def _require_frame(closure: Any) -> None:
 
 
 def _named(rows: Rows, x: Floats) -> dict[Hashable, Floats]:
-    return {c.loop.name: part for c, part in zip(rows.contacts, rows.parts(x), strict=True)}
+    parts = np.split(x, np.cumsum([c.rows for c in rows.contacts])[:-1])
+    return {c.loop.name: part for c, part in zip(rows.contacts, parts, strict=True)}

@@ -33,7 +33,7 @@ from pivotree.kkt.tape.trust import bound
 
 from ..states.sample import ClosedRanges
 from ..states.traced import TracedOrder
-from ..sweep.config import Config, Settings, config_of
+from ..sweep.config import Config, Settings, order_digest
 from ..sweep.measure import positions
 from ..sweep.measure import prepare as prepare_model
 from ..sweep.models import model_of
@@ -97,7 +97,8 @@ def robot_report(
     setup, refused = prepare(tree, model, names, chosen, seed)
     settings = _settings(setup.orders, chosen, seed)
     with nullcontext(str(made(folder))) if folder else TemporaryDirectory() as place:
-        config = config_of(model_of(tree, model), settings, states, Path(place) / TABLE)
+        table, digests = Path(place) / TABLE, tuple(map(order_digest, settings.orders))
+        config = Config(table, settings, (model_of(tree, model),), states, table, digests)
         notes = Notebook(setup, _rows(config, processes, progress))
     report = summed_up(notes, model, digits, refused, folder, lambda t: progress(t, None))
     report = replace(report, seconds=time.perf_counter() - began)

@@ -136,8 +136,8 @@ class Integration:
         """The integrator of a motion."""
         if self.integrator == "cash_karp":
             return CashKarp(self.eps, self.step, self.steps, self.floor, self.clock)
-        manifold = motion.manifold
-        if manifold is not None and manifold.corrects and self.integrator not in ONE_STEP:
+        held = motion.manifold
+        if held is not None and held.kept and held.loops and self.integrator not in ONE_STEP:
             raise kkt.PivotreeError(
                 f"integrator {self.integrator!r}: goes on from more than the last state, which "
                 f"closed loops and contacts correct after each step; use {', '.join(ONE_STEP)}"

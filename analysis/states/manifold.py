@@ -56,11 +56,6 @@ class Manifold:
     yields: bool  # whether some rows are soft
     kept: bool = True  # whether states are brought back: not from a start that lies elsewhere
 
-    @property
-    def corrects(self) -> bool:
-        """Whether some state is changed by :meth:`nearest`."""
-        return self.kept and bool(self.loops)
-
     @staticmethod
     def of(graph: nx.DiGraph[Any], q: Any = None) -> Manifold | None:
         """Of a tree with loops; contacts hold their points where they are at q.  None without.
@@ -128,7 +123,7 @@ class Manifold:
 
     def nearest(self, y: NDArray[Any]) -> NDArray[Any]:
         """States (m, nx + N) brought back, in their type; nan where the loops do not close."""
-        if not self.corrects:
+        if not (self.kept and self.loops):
             return y
         return np.array([self._nearest(row) for row in y], dtype=y.dtype)
 

@@ -75,11 +75,6 @@ class Config:
     output: Path
     order_digests: tuple[str, ...]
 
-    @property
-    def rows(self) -> int:
-        each = self.states * len(self.settings.orders) * len(self.settings.formats)
-        return each * len(self.models)
-
 
 def read_config(path: Path) -> Config:
     """A sweep from its TOML file; relative paths in it start where the command is run.
@@ -90,8 +85,8 @@ def read_config(path: Path) -> Config:
     >>> from pivotree.analysis.sweep import read_config
     >>> lines = ['output = "s.csv"', 'models = ["chain:3"]', 'orders = ["crbm", "abm"]', "[states]"]
     >>> _ = Path("sweep.toml").write_text("\\n".join([*lines, "number = 5"]))
-    >>> read_config(Path("sweep.toml")).rows  # float32 and float64
-    20
+    >>> read_config(Path("sweep.toml")).states
+    5
     """
     fields = Fields(path, document(path))
     output = Path(fields.text("output"))
@@ -127,12 +122,6 @@ def read_config(path: Path) -> Config:
             raise PivotreeError(f"{path}: range {name!r} has the name of a column; give it another name")
     every = tuple(chain.from_iterable(found))
     return Config(path, settings, every, number, output, digests)
-
-
-def config_of(model: Model, settings: Settings, states: int, output: Path) -> Config:
-    """The sweep of one model."""
-    digests = tuple(map(order_digest, settings.orders))
-    return Config(output, settings, (model,), states, output, digests)
 
 
 def _digest(fields: Fields, i: int, name: str) -> str:

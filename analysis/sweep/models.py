@@ -42,7 +42,7 @@ def document(path: Path) -> dict[str, Any]:
         raise PivotreeError(f"{path}: is no TOML ({error}); see docs/sweep.md") from None
 
 
-MOST = 2**63 - 1  # what a column of integers holds
+LARGEST = 2**63 - 1  # what a column of integers holds
 
 
 class Fields:
@@ -65,7 +65,7 @@ class Fields:
         self.known.append(field)
         return self.table.pop(field, default)
 
-    def whole(self, field: str, default: int, least: int, most: int = MOST) -> int:
+    def whole(self, field: str, default: int, least: int, most: int = LARGEST) -> int:
         """A whole number from ``least`` to ``most``."""
         value = self.take(field, default)
         if not is_whole(value, least, most):

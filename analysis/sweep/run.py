@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 from . import pools
 from .config import Config
@@ -28,9 +27,6 @@ class Summary:
     failed: int  # of these, cases without an answer; 0 where no column says so
     marked: int  # of these, answers that should not be relied on; 0 where no column says so
     seconds: float
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def sweep(

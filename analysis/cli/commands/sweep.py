@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         )
         return INTERRUPTED
     if options.json:
-        print_json(summary.as_dict())
+        print_json(vars(summary))
         return 0
     rate = summary.measured / max(summary.seconds, 1e-9)
     print(

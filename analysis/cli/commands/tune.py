@@ -16,7 +16,6 @@ from .shared import file_of, one_of, print_json, system_of_any, tree_of
 
 BESIDE = ("crbm", "abm")
 COUNTED = 10.0  # times that an operation takes where it is counted
-HEADS = ("operations", "in the kernel")
 
 
 EXAMPLES = ("tune robot.urdf", "tune robot.urdf -o mine.json")
@@ -137,5 +136,6 @@ def _print(options: argparse.Namespace, rows: list[dict[str, Any]], said: str) -
         f"operations: {counted(options.composites, choice=True)}, as compare counts them; "
         f"in the kernel: {in_kernel(options.composites)}"
     )
-    out.print(grid(options.model, ("order", *HEADS), cells, words=("order",), caption=caption))
+    heads = ("order", "operations", "in the kernel")
+    out.print(grid(options.model, heads, cells, words=("order",), caption=caption))
     out.print(said, soft_wrap=True, markup=False)
