@@ -1,14 +1,14 @@
 """What comes before the solve, for docs/counts.md: poses, Phi, a and b, counted by their own formulas.
 
 The functions of :mod:`kkt.model.spatial` and :mod:`kkt.matrix.entries` run on numbers that know only
-whether they are zero, one, a constant of the model, or anything
-(:mod:`papers.featherstone1983.ledger`).  Sines and cosines are not counted, nor are what zeros and ones
-leave undone.
+whether they are zero, one, a constant of the model, or anything.  Sines and cosines are not counted,
+nor are what zeros and ones leave undone.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from flint import fmpq_poly
@@ -18,9 +18,60 @@ from pivotree import kkt, orderings
 from pivotree.analysis.counts import KINDS, Family, count_robot, fit
 from pivotree.kkt.matrix.entries import bias, joint_rates
 from pivotree.kkt.model.spatial import force_transform, matmul, spatial_inertia
-from pivotree.papers.featherstone1983.ledger import ANY, CONSTANT, ONE, ZERO, Known, Ledger
 
 PARTS = ("poses", "Phi", "bias")
+
+# Kinds of numbers.  What constants of the model alone give is found once, and not counted.
+ZERO, ONE, CONSTANT, ANY = range(4)
+
+
+class Ledger:
+    """Multiplications and additions so far."""
+
+    def __init__(self) -> None:
+        self.mul = self.add = 0
+
+
+class Known:
+    """A number of which no more than its kind is known; an operation counts where no constant results."""
+
+    __slots__ = ("kind", "ledger")
+
+    def __init__(self, kind: int, ledger: Ledger) -> None:
+        self.kind: int = kind
+        self.ledger: Ledger = ledger
+
+    def _of(self, other: Any) -> Known:
+        if isinstance(other, Known):
+            return other
+        kind = ZERO if other == 0 else ONE if abs(other) == 1 else CONSTANT
+        return Known(kind, self.ledger)
+
+    def __neg__(self) -> Known:
+        return self
+
+    def __add__(self, other: Any) -> Known:
+        other = self._of(other)
+        if ZERO in (self.kind, other.kind):
+            return self if other.kind == ZERO else other
+        if ANY not in (self.kind, other.kind):
+            return Known(CONSTANT, self.ledger)
+        self.ledger.add += 1
+        return Known(ANY, self.ledger)
+
+    def __mul__(self, other: Any) -> Known:
+        other = self._of(other)
+        if ZERO in (self.kind, other.kind):
+            return Known(ZERO, self.ledger)
+        if ONE in (self.kind, other.kind):
+            return self if other.kind == ONE else other
+        if ANY not in (self.kind, other.kind):
+            return Known(CONSTANT, self.ledger)
+        self.ledger.mul += 1
+        return Known(ANY, self.ledger)
+
+    __radd__ = __sub__ = __rsub__ = __add__
+    __rmul__ = __mul__
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,16 @@ from __future__ import annotations
 from importlib import import_module
 
 from ..algebra.algebra import Undecided
+from .arm import Arm
 from .bench import Bench, Engine, sum_of
 from .claim import REGISTRY, Checked, Claim, Equal, Misprint, Statement, statement
 from .induction import Blocks, any_freedom, leaves_first, left_is, of_equation_4
-from .scalars import Letters, Same, on_circle
+from .rigid import RigidBodies
+from .scalars import Letters, Same
 
 __all__ = [
     "REGISTRY",
+    "Arm",
     "Bench",
     "Blocks",
     "Checked",
@@ -25,6 +28,7 @@ __all__ = [
     "Equal",
     "Letters",
     "Misprint",
+    "RigidBodies",
     "Same",
     "Statement",
     "Undecided",
@@ -32,7 +36,6 @@ __all__ = [
     "leaves_first",
     "left_is",
     "of_equation_4",
-    "on_circle",
     "statement",
     "statements",
     "sum_of",

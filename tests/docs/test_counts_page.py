@@ -1,5 +1,6 @@
 """What docs/counts.md counts by itself: trees of any shape, and what comes before the solve."""
 
+import numpy as np
 import pytest
 from flint import fmpq_poly
 from helpers import ROOT
@@ -7,6 +8,7 @@ from helpers import ROOT
 from pivotree import orderings
 from pivotree.analysis.counts import FAMILIES, KINDS
 from pivotree.analysis.counts.counting import count_blocks
+from pivotree.kkt.model.spatial import matmul
 
 FOLDER = ROOT / "docs"
 
@@ -33,6 +35,21 @@ def test_what_comes_before_the_solve_is_counted_from_its_formulas(load):
     whole = assembly(FAMILIES["dh_whole"])
     assert whole.mul["poses"] == fmpq_poly([-4, 4])  # Rot_x(alpha) Rot_z(q): four products
     assert assembly(FAMILIES["spherical"]) is None
+
+
+def test_known_numbers_count_what_is_done(load):
+    """A full 3 x 3 product takes 27 and 18; a product with a turn about z two thirds of that."""
+    before = load("counts_before")
+    kinds_of = [before.ZERO, before.ONE, before.ANY]
+    full, turn = np.full((3, 3), 2), np.array([[2, 2, 0], [2, 2, 0], [0, 0, 1]])
+    for kinds, mul, add in ((full, 27, 18), (turn, 12, 6)):
+        ledger = before.Ledger()
+        left, right = (
+            np.array([[before.Known(kinds_of[x], ledger) for x in row] for row in kind])
+            for kind in (full, kinds)
+        )
+        matmul(left, right)
+        assert (ledger.mul, ledger.add) == (mul, add)
 
 
 @pytest.mark.soak

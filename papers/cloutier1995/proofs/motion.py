@@ -10,11 +10,10 @@ from collections.abc import Iterable
 
 from sympy import Expr, Integer, Matrix, diff, expand, eye, symbols, zeros
 
-from pivotree.analysis.proofs import Claim, Same, statement
+from pivotree.analysis.proofs import Claim, RigidBodies, Same, statement
 
 from ...ascher1996.proofs.equations import PAPER as ASCHER
 from .equations import PAPER as THESIS
-from .rigid import RigidBodies
 
 c, s, w, u, m = symbols("c_2 s_2 w_2 u_2 m_1")
 v = Matrix(symbols("v_1 v_2 v_3 v_4 v_5 v_6"))

@@ -17,9 +17,7 @@ from collections.abc import Iterable
 
 from sympy import symbols
 
-from pivotree.analysis.proofs import Claim, Misprint, Same, statement
-
-from .arm import Arm
+from pivotree.analysis.proofs import Arm, Claim, Misprint, Same, statement
 
 PAPER = "Pasic, Williams & Hui 1999"
 

@@ -14,8 +14,6 @@ from pivotree.analysis.counts import FAMILIES, family_of, kernels, polynomial, p
 from pivotree.analysis.counts.counting import KINDS, count_robot
 from pivotree.analysis.counts.kernels import ABM, PINOCCHIO, kernel_counts, kernel_rows
 from pivotree.analysis.counts.polynomials import fit, largest_root, solve_exactly, text_of, through
-from pivotree.kkt.model.spatial import matmul
-from pivotree.papers.featherstone1983.ledger import ANY, ONE, ZERO, Known, Ledger
 
 
 def counted_tape(order, system):
@@ -193,19 +191,6 @@ def test_crossings_are_those_of_the_counts():
     assert counts.crossover("crbm", "abm", "star")["all"].first is None
     with pytest.raises(kkt.PivotreeError, match="no polynomial"):
         counts.crossover("crbm", "random:1", "dh_whole")
-
-
-def test_known_numbers_count_what_is_done():
-    """A full 3 x 3 product takes 27 and 18; a product with a turn about z two thirds of that."""
-    full, turn = np.full((3, 3), 2), np.array([[2, 2, 0], [2, 2, 0], [0, 0, 1]])
-    for kinds, mul, add in ((full, 27, 18), (turn, 12, 6)):
-        ledger = Ledger()
-        left, right = (
-            np.array([[Known({0: ZERO, 1: ONE, 2: ANY}[x], ledger) for x in row] for row in kind])
-            for kind in (full, kinds)
-        )
-        matmul(left, right)
-        assert (ledger.mul, ledger.add) == (mul, add)
 
 
 # -- kernels --------------------------------------------------------------------------------------

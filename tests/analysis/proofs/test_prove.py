@@ -18,13 +18,13 @@ from pivotree.analysis import cli, proofs
 from pivotree.analysis.algebra.algebra import Algebra, Undecided, one
 from pivotree.analysis.proofs import fill, graphs, statements
 from pivotree.analysis.proofs import prove as proving
+from pivotree.analysis.proofs.arm import Arm, blocks
 from pivotree.analysis.proofs.bench import Bench
 from pivotree.analysis.proofs.claim import FAILED, PROVED, UNDECIDED, Equal, Misprint, Statement, all_of
 from pivotree.analysis.proofs.graphs import all_shapes, canonical, chain, forests, numbers, trees
+from pivotree.analysis.proofs.rigid import RigidBodies
 from pivotree.analysis.proofs.scalars import Same
-from pivotree.papers.cloutier1995.proofs.rigid import RigidBodies
 from pivotree.papers.pasic1999.proofs import equations as pasic1999
-from pivotree.papers.pasic1999.proofs.arm import Arm, blocks
 from pivotree.papers.pasic1999.proofs.interfaces import INNER, Subdomains
 
 QUICK = ("equation (9)", "composite inertias", "fill of Lagrange multipliers", "RR arm: misprint in m_12")

@@ -16,9 +16,10 @@ import numpy as np
 from flint import fmpq
 from sympy import QQ
 
-from pivotree.analysis.proofs import Letters, on_circle
 from pivotree.kkt.matrix.entries import bias, velocities
 from pivotree.kkt.model.spatial import force_transform, spatial_inertia
+
+from .scalars import Letters, on_circle
 
 XYZ = "xyz"
 MOMENTS = ("J_11", "J_12", "J_13", "J_22", "J_23", "J_33")

@@ -17,12 +17,14 @@ from flint import fmpq
 from sympy import QQ, Expr, Symbol
 
 from pivotree import orderings
-from pivotree.analysis.proofs import Letters, Undecided, on_circle
 from pivotree.kkt import Block, Structure, plan, symbolic
 from pivotree.kkt.matrix.entries import bias
 from pivotree.kkt.model.spatial import force_transform, matvec, spatial_inertia
 from pivotree.kkt.program.program import BlockReader, Instruction, Ref
 from pivotree.kkt.program.tracer import program_of, remaining
+
+from ..algebra.algebra import Undecided
+from .scalars import Letters, on_circle
 
 MOMENTS = ("11", "12", "13", "22", "23", "33")
 WRENCH = ("n_3x", "n_3y", "n_3z", "f_3x", "f_3y", "f_3z")
