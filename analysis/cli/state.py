@@ -81,12 +81,12 @@ def left_open(system: kkt.System) -> tuple[Hashable, float] | None:
 
 def torn(system: kkt.System) -> tuple[Hashable, float] | None:
     """A loop that the rates qd open, and that Baumgarte's terms do not slow, and how fast."""
-    from ..states.manifold import on_all_rates
-
     qd = system.state.qd
     for closure in (each.whole for each in system.state.loops):
         if closure.loop.point or closure.loop.baumgarte[0]:
             continue
+        from ..states.manifold import on_all_rates  # which loads much, and most robots have no loops
+
         speed = on_all_rates(system.tree, system.state, [closure]) @ qd
         fastest = float(np.abs(speed[closure.loop.compliance == 0.0]).max(initial=0.0))
         if fastest > OPEN * max(1.0, float(np.abs(qd).max(initial=0.0))):
